@@ -106,7 +106,6 @@ type Daemon struct {
 
 	front   func(call func()) // in a worker: runs call in the goroutine of the daemon that it works for; else nil
 	left    []transcript.Key  // in a worker: what refill is to be called for
-	room    *room             // of the workers, nil in the daemon that they work for
 	catchUp *catchUp          // nil if the daemon is not catching up
 	grew    time.Time         // when a live session last had new bytes
 
@@ -178,12 +177,20 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer d.startRequests(ctx, d.again)()
 	d.locked = d.archiveLocked
 	ctx = archive.WaitForLock(ctx, d.locked)
-	w := watcher.New(d.watcherOptions(ctx, end))
+	var w *watcher.Watcher
+	synced := func(o watcher.Offer, err error) { d.synced(ctx, w, o, err) }
+	var backlog []watcher.Offer
+	syncBacklog := func() {
+		d.syncEach(ctx, backlog, synced)
+		backlog = nil
+	}
+	w = watcher.New(d.watcherOptions(ctx, end, func() {
+		syncBacklog()
+		d.caughtUp()
+	}))
 	if d.Ready != nil {
 		d.Ready()
 	}
-	synced := func(o watcher.Offer, err error) { d.synced(ctx, w, o, err) }
-	var backlog []watcher.Offer
 	for offer := range w.Run(ctx) {
 		d.takeSummaries()
 		waiting := d.requests.take(offer.Path)
@@ -192,9 +199,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 		} else {
 			backlog = append(backlog, offer)
 		}
-		if d.asked = false; !offer.More || d.enough(backlog) {
-			d.syncEach(ctx, backlog, synced)
-			backlog = nil
+		if d.asked = false; d.enough(backlog) {
+			syncBacklog()
 		}
 	}
 	var fatal fatalError
@@ -310,8 +316,8 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		if err != nil {
 			return err
 		}
-		if err := d.room.take(ctx, len(seg.Data)); err != nil {
-			return err
+		if d.leaves(seg) {
+			return errAlone
 		}
 		if err := d.saveWaiting(ctx, s); err != nil {
 			return err
@@ -382,7 +388,7 @@ func (d *Daemon) heartbeat() {
 
 // watcherOptions completes the watcher's options: the agents' formats decide which files are offered, and a companion
 // never is. An error of Options.Scanned is passed to end.
-func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc) watcher.Options {
+func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc, idle func()) watcher.Options {
 	o := d.Watch
 	o.Log, o.Heartbeat, o.HeartbeatEvery = d.Log, d.Heartbeat, d.HeartbeatEvery
 	o.Scanned = func(h watcher.Health) {
@@ -412,7 +418,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		_, ok := d.Agents.Find(r.Agent, r.Path, path)
 		return ok
 	}
-	o.Requests = d.again
+	o.Requests, o.Idle = d.again, idle
 	for _, s := range d.sessions {
 		if !s.state.Gone || d.outdated(s) {
 			o.Known = append(o.Known, s.Path)

@@ -127,7 +127,7 @@ func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, tot
 // syncAll syncs all transcripts, because sessions may be lost, and after a rebuild all companions.
 func (d *Daemon) syncAll(ctx context.Context) error {
 	defer func() { d.rebuilt = false }()
-	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	var offers []watcher.Offer
 	for _, f := range found {
 		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})

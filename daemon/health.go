@@ -197,9 +197,6 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 	if done {
 		h.Watch.Waiting = 0
 	}
-	if !o.More && d.catchUp != nil && len(d.catchUp.later) == 0 {
-		d.catchUp, done = nil, true
-	}
 	h.CatchUp = d.progress()
 	if done || time.Since(d.health.written) >= runInfoEvery || before != len(h.Errors) {
 		d.writeRunInfo()

@@ -45,7 +45,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		}
 	}
 	ctx = archive.WaitForLock(ctx, d.locked)
-	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
 	d.failed = report.failed
 	defer func() { d.failed = d.report }()
@@ -65,6 +65,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	d.catchUp = newCatchUp(report.Bytes)
 	d.catchUp.show = progress
 	_ = d.syncFully(ctx, offers, report.failed)
+	d.catchUp = nil
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
@@ -201,7 +202,7 @@ const archiveRatio = 0.25
 
 // Plan scans the roots and changes nothing.
 func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
-	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	p := Plan{Roots: []RootPlan{}, Errors: []string{}, Companion: cmp.Or(d.CompanionDir, "beside each transcript")}
 	for _, err := range wrong {
 		p.Errors = append(p.Errors, err.Error())

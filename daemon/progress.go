@@ -13,6 +13,10 @@ type Progress struct {
 	Bytes     int64     `json:"bytes"`
 	Archived  int64     `json:"archived"`  // of Bytes
 	Compacted int64     `json:"compacted"` // of Bytes: also folded, and the companion made if one was due
+
+	// What the speed so far says; zero at the beginning.
+	Rate int64     `json:"bytes_per_second"`
+	Ends time.Time `json:"ends,omitzero"` // about
 }
 
 // archivingShare is the part of the work that archiving is; the rest is folding and making companions.
@@ -21,6 +25,18 @@ const archivingShare = 0.4
 // Done is the part of Bytes that corresponds to the work done so far.
 func (p Progress) Done() int64 {
 	return int64(archivingShare*float64(p.Archived) + (1-archivingShare)*float64(p.Compacted))
+}
+
+// At returns p with the rate and the end as of now.
+func (p Progress) At(now time.Time) Progress {
+	done, took := p.Done(), now.Sub(p.Since)
+	if done <= 0 || took < time.Second {
+		return p
+	}
+	rate := float64(done) / took.Seconds()
+	left := time.Duration(float64(p.Bytes-done) / rate * float64(time.Second))
+	p.Rate, p.Ends = int64(rate), now.Add(left).UTC().Truncate(time.Second)
+	return p
 }
 
 // catchUp counts the progress with the files that a scan found.
@@ -69,6 +85,18 @@ func (d *Daemon) progress() *Progress {
 	if d.catchUp == nil {
 		return nil
 	}
-	p := d.catchUp.Progress
+	p := d.catchUp.Progress.At(time.Now())
 	return &p
+}
+
+// caughtUp ends a catch-up if no file is left for later.
+func (d *Daemon) caughtUp() {
+	if d.catchUp == nil || len(d.catchUp.later) > 0 {
+		return
+	}
+	d.catchUp = nil
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
+	d.health.info.CatchUp = nil
+	d.writeRunInfo()
 }

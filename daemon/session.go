@@ -311,11 +311,11 @@ func (d *Daemon) continueReplay(ctx context.Context, s *session, limit int64) er
 		switch end := s.replay.end; {
 		case err != nil:
 			err = fmt.Errorf("read session %s: %w", s.ID, err)
+		case d.leaves(seg):
+			err = errAlone
 		case more:
-			if err = d.room.take(ctx, len(seg.Data)); err == nil {
-				d.heartbeat()
-				s.take(seg)
-			}
+			d.heartbeat()
+			s.take(seg)
 		case s.cursor.Offset != end.Offset: // another process appended
 			err = archive.ErrTip
 		default:
@@ -392,7 +392,7 @@ func (d *Daemon) finishSync(s *session, err error) {
 	if err == nil {
 		s.failures = 0
 	}
-	if err == nil || errors.Is(err, errMore) || errors.Is(err, errLater) {
+	if err == nil || errors.Is(err, errMore) || errors.Is(err, errLater) || errors.Is(err, errAlone) {
 		return
 	}
 	if raced(err) {

@@ -24,8 +24,18 @@ const (
 	maxBacklogBytes = 2 * maxSlice // of these files, to be read before live sessions get their turn again
 )
 
-// errAlone is returned by a worker for a session whose sync changes more than that session.
+// errAlone is returned by a worker for a session whose sync changes more than that session, or takes much memory.
 var errAlone = errors.New("not a worker's")
+
+// longLine is the size from which a segment is one line, or a part of one. A line is archived and decoded whole, up to
+// transcript.MaxLine, and takes several times its size meanwhile: workers leave sessions with such lines to the daemon,
+// which takes one at a time.
+const longLine = 4 << 20
+
+// leaves reports whether a worker leaves a session with this segment to the daemon.
+func (d *Daemon) leaves(seg transcript.Segment) bool {
+	return d.front != nil && len(seg.Data) > longLine
+}
 
 // shares reports whether the sync of a session changes more than the session itself: the list of sessions, or what is at
 // the places of other companions.
@@ -151,7 +161,7 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 		todo <- f
 	}
 	close(todo)
-	calls, taken := make(chan func()), make(chan struct{}, 1)
+	calls := make(chan func())
 	synced := func(o watcher.Offer, err error) {
 		if errors.Is(err, errAlone) {
 			alone = append(alone, o)
@@ -161,7 +171,7 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 	}
 	var all []*Daemon
 	for range n {
-		w := d.worker(calls, &room{taken: taken})
+		w := d.worker(calls)
 		all = append(all, w)
 		ctx := ctx
 		if d.locked != nil {
@@ -214,10 +224,10 @@ func (d *Daemon) byFamily(offers []watcher.Offer) (families [][]watcher.Offer) {
 }
 
 // worker returns a worker. It passes what the goroutine of d has to call to calls.
-func (d *Daemon) worker(calls chan<- func(), r *room) *Daemon {
+func (d *Daemon) worker(calls chan<- func()) *Daemon {
 	w := &Daemon{
 		Options: d.Options, optionsHash: d.optionsHash, sessions: d.sessions, owners: d.owners,
-		unsaved: map[*session]bool{}, cleanedDirs: maps.Clone(d.cleanedDirs), batch: true, room: r,
+		unsaved: map[*session]bool{}, cleanedDirs: maps.Clone(d.cleanedDirs), batch: true,
 	}
 	w.front = func(call func()) {
 		called := make(chan struct{})
@@ -248,7 +258,6 @@ func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, interrup
 			err := error(errMore)
 			if !interrupted() {
 				err = w.sync(ctx, o)
-				w.room.leave()
 			}
 			if !errors.Is(err, errMore) {
 				w.dropFold(o.Path)
@@ -261,35 +270,4 @@ func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, interrup
 		}
 	}
 	w.saveEachStale(ctx, false, inFront)
-}
-
-// longLine is the size from which a segment is one line, or a part of one.
-const longLine = 4 << 20
-
-// room bounds the memory for long lines: a worker that comes to one keeps the room until the end of the file, and another
-// one waits at its own. A line is decoded whole, up to transcript.MaxLine, and takes several times its size meanwhile.
-type room struct {
-	taken chan struct{} // of all workers, full while one has the room
-	mine  bool
-}
-
-// take takes the room for a segment of n bytes if it needs it. Without other workers r is nil.
-func (r *room) take(ctx context.Context, n int) error {
-	if r == nil || r.mine || n <= longLine {
-		return nil
-	}
-	select {
-	case r.taken <- struct{}{}:
-		r.mine = true
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (r *room) leave() {
-	if r.mine {
-		<-r.taken
-		r.mine = false
-	}
 }

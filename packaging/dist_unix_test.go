@@ -84,7 +84,7 @@ func TestMaintainerScripts(t *testing.T) {
 		"system: daemon-reload", "1000: daemon-reload", "1000: --no-block try-restart ccd.service",
 		"1001: daemon-reload", "1001: --no-block try-restart ccd.service", "1002: daemon-reload",
 	}
-	stop := []string{"1000: stop ccd.service", "1001: stop ccd.service"}
+	stop := []string{"1000: stop ccd-remote.timer", "1000: stop ccd.service", "1001: stop ccd-remote.timer", "1001: stop ccd.service"}
 	for _, c := range []struct {
 		script string
 		args   []string

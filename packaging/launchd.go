@@ -22,7 +22,7 @@ func launchd(o Options, h host) (manager, error) {
 	if o.System {
 		domain, path = "system", filepath.Join("/Library/LaunchDaemons", name+".plist")
 	}
-	text, err := plistOf(o)
+	text, err := plistOf(name, withLog(o), arguments(o), accountOf(o), 0)
 	if err != nil {
 		return manager{}, err
 	}
@@ -63,14 +63,14 @@ func launchd(o Options, h host) (manager, error) {
 	}, nil
 }
 
-func plistOf(o Options) ([]byte, error) {
+// plistOf returns the plist of a job: one that is kept alive or, with an interval, one that is started every so many seconds.
+func plistOf(label string, environ, args []string, user string, interval int) ([]byte, error) {
 	type variable struct{ Key, Value string }
 	var env []variable
-	for _, v := range withLog(o) {
+	for _, v := range environ {
 		key, val, _ := strings.Cut(v, "=")
 		env = append(env, variable{escape(key), escape(val)})
 	}
-	args := arguments(o)
 	for i, a := range args {
 		args[i] = escape(a)
 	}
@@ -80,7 +80,7 @@ func plistOf(o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Label": name, "Arguments": args, "Environment": env, "User": escape(accountOf(o)),
+		"Label": label, "Arguments": args, "Environment": env, "User": escape(user), "Interval": interval,
 	})
 	return b.Bytes(), err
 }

@@ -37,8 +37,10 @@ type Options struct {
 	Log   *slog.Logger // nil: discard
 	// Requests sends paths to offer once more, like OfferAgain but from other goroutines. It may be nil.
 	Requests <-chan string
-	// Scanned is called after each scan by the goroutine that ranges over Run. It may be nil.
+	// Scanned is called after each scan by the goroutine that ranges over Run, Idle each time that there is nothing to
+	// offer. They may be nil.
 	Scanned func(Health)
+	Idle    func()
 	// Heartbeat is called by the goroutine that ranges over Run (or calls Scan) whenever a scan progressed, and at
 	// least every HeartbeatEvery while nothing is offered (0: not while idle). It may be nil.
 	Heartbeat      func()
@@ -92,6 +94,9 @@ func (o Options) complete() Options {
 	if o.Heartbeat == nil {
 		o.Heartbeat = func() {}
 	}
+	if o.Idle == nil {
+		o.Idle = func() {}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -122,7 +127,9 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 				if !yield(o) {
 					return
 				}
-			} else if ctx.Err() == nil {
+				continue
+			}
+			if l.o.Idle(); ctx.Err() == nil && len(w.again)+len(w.last) == 0 {
 				l.wait(ctx)
 				l.o.Heartbeat()
 			}

@@ -18,11 +18,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"ccd/internal/remote/pulled"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/RELIABILITY.md")
@@ -140,7 +143,7 @@ func (c *site) record(_ int, w http.ResponseWriter, r *http.Request, forward htt
 
 // settings changes the machine's stored settings until end.
 func (c *site) settings(old, new string) (end func()) {
-	file := filepath.Join(c.desk.state(), settingsFile)
+	file := filepath.Join(c.desk.state(), pulled.SettingsFile)
 	was, err := os.ReadFile(file)
 	must(c.t, err)
 	if !bytes.Contains(was, []byte(old)) {
@@ -430,7 +433,8 @@ func (f trouble) meet(c *site) string {
 		if told == "" {
 			told = f.says
 		}
-		if got := c.desk.ok("remote", "status"); !strings.Contains(got, "behind   1 session,") || !strings.Contains(got, "failed ") || !strings.Contains(got, told) {
+		if got := c.desk.ok("remote", "status"); !strings.Contains(got, "behind   1 session,") || !strings.Contains(got, "failed ") || !strings.Contains(got, told) ||
+			!strings.Contains(got, "\nhint     ") {
 			c.t.Errorf("ccd remote status: %s", got)
 		}
 		if got, _, _ := c.desk.run("status"); !strings.Contains(got, "1 session behind") || !strings.Contains(got, told) {
@@ -595,12 +599,16 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 	}
 	desk.same(reader) // nothing was removed here yet
 	s.inject(nil)
+	reader.ok("import", "-q", pulled.Archive(filepath.Join(reader.state(), "machines"), st.Machine)) // to keep its sessions
 	reader.ok("remote", "forget-machine", "desk", "--yes")
 	if n := count(st.Machine); n != 0 {
 		t.Errorf("%d objects stay", n)
 	}
 	if _, talk, code := reader.run("ls", "--machine", "desk"); code != 3 {
 		t.Errorf("ls --machine: exit %d: %s", code, talk)
+	}
+	if want, err := os.ReadFile(desk.transcript(id(0))); err != nil || reader.ok("restore", "-q", "--session", id(0)) != string(want) {
+		t.Errorf("what was imported: %v", err)
 	}
 	reader.ok("remote", "pull")
 	_, talk, code := other.run("remote", "pull")
@@ -627,5 +635,164 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 	}
 	if _, talk, _ := desk.run("remote", "remove"); !strings.Contains(talk, "forget-machine ") {
 		t.Errorf("remove: %s", talk)
+	}
+}
+
+// TestMetered: a push by the timer waits on a metered connection and says so; one that a person types does not.
+func TestMetered(t *testing.T) {
+	s := startServer(t)
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	desk.talk(id(1), 20)
+	bin := t.TempDir()
+	desk.env = append(desk.env, "PATH="+bin)
+	answer := func(text string) {
+		t.Helper()
+		must(t, os.WriteFile(filepath.Join(bin, "busctl"), []byte("#!/bin/sh\ncase \"$*\" in *NetworkManager*Metered) "+text+" ;; esac\n"), 0o755))
+	}
+	s.inject(nil)
+	for _, yes := range []string{"echo u 1", "echo u 3"} {
+		answer(yes)
+		if out, talk, code := desk.run("remote", "push", "--unless-metered"); code != 0 || !strings.Contains(talk, "the connection is metered") || out != "" {
+			t.Errorf("%s: exit %d: %s%s", yes, code, out, talk)
+		}
+	}
+	if got := s.requests(); got != "[]" {
+		t.Errorf("on a metered connection: %s", got)
+	}
+	if got := desk.ok("remote", "status"); !strings.Contains(got, "waits    the connection is metered") || !strings.Contains(got, "behind   1 session,") {
+		t.Errorf("ccd remote status: %s", got)
+	}
+	if got, _, _ := desk.run("status"); !strings.Contains(got, "waits, 1 session behind: the connection is metered") {
+		t.Errorf("ccd status: %s", got)
+	}
+	desk.ok("remote", "push") // anyway
+	desk.same(pulledBy(reader))
+	for n, no := range []string{"echo u 0", "echo u 2", "echo u 4", "echo no such service >&2; exit 1", "exec sh"} {
+		answer(no)
+		desk.talk(id(2+n), 20)
+		if out := desk.ok("remote", "push", "--unless-metered"); !strings.Contains(out, "pushed 1 session,") {
+			t.Errorf("%s: %s", no, out)
+		}
+	}
+	if got := desk.ok("remote", "status"); strings.Contains(got, "waits") {
+		t.Errorf("after a push: %s", got)
+	}
+	must(t, os.Remove(filepath.Join(bin, "busctl")))
+	desk.talk(id(1), 20)
+	desk.ok("remote", "push", "--unless-metered")
+	desk.same(pulledBy(reader))
+}
+
+func pulledBy(reader *home) *home {
+	reader.t.Helper()
+	reader.ok("remote", "pull")
+	return reader
+}
+
+// TestKeysOfReaders: a wrong, lost, damaged or rotated key is an error with a way out, and costs nothing.
+func TestKeysOfReaders(t *testing.T) {
+	s := startServer(t)
+	reader, desk, other := newHome(t, s, "reader"), newHome(t, s, "desk"), newHome(t, s, "other")
+	first := reader.reader()
+	desk.join(first)
+	desk.talk(id(1), 20)
+	desk.ok("remote", "push")
+	refuses := func(h *home, what, says, hint string, args ...string) {
+		t.Helper()
+		if _, talk, code := h.run(args...); code != 1 || !strings.Contains(talk, says) || !strings.Contains(talk, "hint: "+hint) {
+			t.Errorf("%s: exit %d: %s", what, code, talk)
+		}
+	}
+	const wrong, wayOut = "no identity of this reader can decrypt it", "ccd remote pull --identity FILE; after a change of keys, the machine runs ccd remote gc --all"
+	second := other.reader()
+	refuses(other, "a wrong key", wrong, wayOut, "remote", "pull")
+	if _, talk, code := other.run("remote", "check"); code != 4 || !strings.Contains(talk, wrong) {
+		t.Errorf("check with a wrong key: exit %d: %s", code, talk)
+	}
+	file := filepath.Join(reader.state(), identityFile)
+	kept, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, kept[:len(kept)-5], 0o600))
+	refuses(reader, "a damaged key", "read identity "+file, "restore the file", "remote", "pull")
+	must(t, os.Remove(file))
+	refuses(reader, "a lost key", "read identity: open "+file, "ccd remote pull --identity FILE", "remote", "pull")
+	if _, talk, code := reader.run("remote", "keys"); code != 0 || !strings.Contains(talk, "what was pushed so far cannot be read with it") {
+		t.Errorf("a new key in place of a lost one: exit %d: %s", code, talk)
+	}
+	refuses(reader, "a new key in place of a lost one", wrong, wayOut, "remote", "pull")
+	must(t, os.WriteFile(file, kept, 0o600))
+	reader.ok("remote", "pull")
+	desk.same(reader)
+
+	desk.ok("remote", "add", s.URL(), "--recipient", first, "--recipient", second, "-q") // rotated
+	desk.ok("remote", "push")
+	refuses(other, "a rotated key before gc", wrong, wayOut, "remote", "pull")
+	desk.same(pulledBy(reader))
+	desk.ok("remote", "gc", "--all")
+	desk.same(pulledBy(other))
+	desk.same(pulledBy(reader))
+	desk.ok("remote", "add", s.URL(), "--recipient", second, "-q")
+	desk.ok("remote", "add", s.URL(), "--limit", "10MB", "-q") // changes nothing else
+	var set pulled.Settings
+	must(t, json.Unmarshal([]byte(desk.ok("remote", "add", s.URL(), "--json", "-q")), &set))
+	if set.Endpoint != s.url || len(set.Recipients) != 1 || set.Recipients[0] != second || set.Limit != 10_000_000 {
+		t.Errorf("settings: %+v", set)
+	}
+	desk.talk(id(1), 20)
+	desk.ok("remote", "push")
+	desk.ok("remote", "gc", "--all")
+	refuses(reader, "a key that is no recipient any more", wrong, wayOut, "remote", "pull")
+	if want, err := os.ReadFile(desk.transcript(id(1))); err != nil || !strings.HasPrefix(string(want), reader.ok("restore", "--session", id(1), "--machine", "desk", "-q")) {
+		t.Errorf("what was pulled before: %v", err)
+	}
+	desk.same(pulledBy(other))
+}
+
+// TestDaemonBesideAPushThatHangs: a running daemon archives while a push waits for a store that does not answer.
+func TestDaemonBesideAPushThatHangs(t *testing.T) {
+	s := startServer(t)
+	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
+	desk.join(reader.reader())
+	desk.env = append(desk.env, "CCD_WATCH_SETTLE=50ms", "CCD_WATCH_SCAN_INTERVAL=1s")
+	desk.talk(id(1), 20)
+	asked := make(chan struct{}, 100)
+	s.inject(func(_ int, _ http.ResponseWriter, r *http.Request, _ http.HandlerFunc) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- struct{}{}
+		<-r.Context().Done()
+	})
+	daemon, push := desk.command("run"), desk.command("remote", "push", "-q")
+	for _, c := range []*exec.Cmd{daemon, push} {
+		must(t, c.Start())
+		t.Cleanup(func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL); _ = c.Wait() })
+	}
+	<-asked
+	for n := range 3 {
+		desk.write(id(2+n), 20)
+		want, err := os.ReadFile(desk.transcript(id(2 + n)))
+		must(t, err)
+		for deadline := time.Now().Add(30 * time.Second); ; {
+			if got, _, code := desk.run("restore", "-q", "--session", id(2+n)); code == 0 && got == string(want) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("session %d is not archived", n)
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+	}
+	if got := desk.ok("remote", "status"); !strings.Contains(got, "before the push that is running") {
+		t.Errorf("ccd remote status: %s", got)
+	}
+	if _, talk, code := desk.soon("gc"); code != 1 || !strings.Contains(talk, "another ccd remote is working") || !strings.Contains(talk, "hint: try again when it has ended") {
+		t.Errorf("gc beside a push: exit %d: %s", code, talk)
+	}
+	must(t, push.Process.Signal(syscall.SIGTERM)) // stopped, not failed
+	if _ = push.Wait(); push.ProcessState.ExitCode() != 130 {
+		t.Errorf("a push that is stopped: %v", push.ProcessState)
+	}
+	if got := desk.ok("remote", "status"); strings.Contains(got, "failed") || !strings.Contains(got, "pushed   never") {
+		t.Errorf("ccd remote status: %s", got)
 	}
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // release is set by packaging/dist.
-var release = "development"
+var release string
 
 // app is one call.
 type app struct {
@@ -45,7 +45,8 @@ type app struct {
 	grace                                      time.Duration
 	sample                                     int
 	all, newName, yes                          bool
-	impatient                                  bool
+	unlessMetered, impatient                   bool
+	given                                      func(flag string) bool // on the command line
 }
 
 var (
@@ -68,18 +69,27 @@ func main() {
 
 // report prints an error and returns the exit code.
 func (a *app) report(err error, interrupted bool) int {
-	switch {
-	case err == nil:
-		return 0
-	case interrupted:
-		return words.ExitInterrupted
-	case !errors.Is(err, errSaid):
+	code := a.code(err)
+	if interrupted {
+		code = words.ExitInterrupted
+	}
+	if code == words.ExitDone || code == words.ExitInterrupted {
+		return code
+	}
+	if !errors.Is(err, errSaid) {
 		fmt.Fprint(a.err, mark.Visible("ccd: "+strings.ReplaceAll(err.Error(), "\n", "\nccd: ")+"\n")) // a line for each machine
 	}
 	if hint := a.hint(err); hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", hint)
 	}
+	return code
+}
+
+// code returns the exit code of an error.
+func (a *app) code(err error) int {
 	switch {
+	case err == nil:
+		return words.ExitDone
 	case errors.As(err, new(words.UsageError)):
 		return words.ExitUsage
 	case errors.Is(err, errUnknown):
@@ -106,6 +116,8 @@ func (a *app) hint(err error) string {
 		return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which a timer also reads"
 	case errors.Is(err, errKey):
 		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials"
+	case errors.Is(err, remote.ErrNoConditions):
+		return "use a store, or a version of it, that has conditional writes"
 	case errors.Is(err, errBucket):
 		return "check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything"
 	case errors.Is(err, remote.ErrDenied):
@@ -124,6 +136,7 @@ func (a *app) hint(err error) string {
 
 func (a *app) run(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet("ccd-remote", pflag.ContinueOnError)
+	a.given = f.Changed
 	f.SetOutput(io.Discard)
 	f.StringVar(&a.dir, "state", "", "")
 	f.StringVar(&a.archive, "archive", "", "")
@@ -142,10 +155,15 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.IntVar(&a.sample, "sample", 0, "")
 	f.BoolVar(&a.all, "all", false, "")
 	f.BoolVar(&a.newName, "new-name", false, "")
+	f.BoolVar(&a.unlessMetered, "unless-metered", false, "")
 	f.BoolVar(&a.yes, "yes", false, "")
 	f.BoolVar(&a.impatient, "impatient", false, "") // for tests: gives up soon
 	if err := f.Parse(args); err != nil {
 		return usagef("parse command line: %w", err)
+	}
+	if f.Arg(0) == "version" { // for ccd doctor
+		_, err := fmt.Fprintln(a.out, words.Version(release))
+		return err
 	}
 	if a.dir == "" || a.archive == "" {
 		return words.Hint(words.Usage(errors.New("ccd-remote is run by ccd")), "ccd remote")
@@ -212,7 +230,7 @@ func (a *app) print(v any, format string, args ...any) error {
 func (a *app) path(name string) string { return filepath.Join(a.dir, name) }
 
 // open returns the settings and the store.
-func (a *app) open() (settings, remote.Store, error) {
+func (a *app) open() (pulled.Settings, remote.Store, error) {
 	s, err := a.settings()
 	if err != nil {
 		return s, nil, err
@@ -232,7 +250,7 @@ func (a *app) open() (settings, remote.Store, error) {
 }
 
 // openMachine opens this machine's copy.
-func (a *app) openMachine(s settings, store remote.Store, wait time.Duration) (*remote.Machine, error) {
+func (a *app) openMachine(s pulled.Settings, store remote.Store, wait time.Duration) (*remote.Machine, error) {
 	recipients, err := parseRecipients(s.Recipients)
 	if err != nil {
 		return nil, err

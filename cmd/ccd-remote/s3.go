@@ -18,8 +18,11 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"ccd/internal/remote"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
 )
 
 // bucket is a prefix of a bucket in S3-compatible storage.
@@ -33,10 +36,13 @@ type bucket struct {
 }
 
 // openBucket returns the store that a configuration names. It makes no request.
-func openBucket(s settings) (*bucket, error) {
+func openBucket(s pulled.Settings) (*bucket, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, usagef("open remote: %q is no s3://BUCKET/PREFIX", s.URL)
+	}
+	if err := s3utils.CheckValidBucketName(u.Host); err != nil {
+		return nil, usagef("open remote: %s: %w", s.URL, err)
 	}
 	endpoint := s.Endpoint
 	for _, key := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
@@ -50,17 +56,9 @@ func openBucket(s settings) (*bucket, error) {
 			region = os.Getenv(key)
 		}
 	}
-	transport, err := minio.DefaultTransport(!strings.HasPrefix(endpoint, "http://"))
+	transport, err := newTransport(!strings.HasPrefix(endpoint, "http://"), s.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
-	}
-	transport.ResponseHeaderTimeout = 2 * time.Minute
-	if s.Limit > 0 {
-		dial := transport.DialContext
-		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dial(ctx, network, addr)
-			return &slowConn{c, s.Limit}, err
-		}
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{}}
 	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: 1} // remote.Patient tries again
@@ -82,12 +80,31 @@ func openBucket(s settings) (*bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
 	}
-	client.SetAppInfo("ccd", release)
+	client.SetAppInfo("ccd", words.Version(release))
 	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/"), http: http.Client{Transport: transport}}
 	if b.prefix != "" {
 		b.prefix += "/"
 	}
 	return b, nil
+}
+
+// newTransport returns a transport that sends at most limit bytes per second on a connection; 0: no limit.
+func newTransport(secure bool, limit int64) (*http.Transport, error) {
+	t, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, err
+	}
+	t.ResponseHeaderTimeout = 2 * time.Minute
+	if dial := t.DialContext; limit > 0 {
+		t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &slowConn{c, limit}, nil
+		}
+	}
+	return t, nil
 }
 
 // slowConn writes no faster than limit bytes per second.

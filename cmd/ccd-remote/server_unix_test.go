@@ -25,6 +25,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"ccd/internal/remote/pulled"
 	"ccd/internal/remote/remotetest"
 )
 
@@ -52,7 +53,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	if endpoint := os.Getenv("CCD_S3_ENDPOINT"); endpoint != "" {
-		b, err := openBucket(settings{URL: "s3://" + os.Getenv("CCD_S3_BUCKET"), Endpoint: endpoint})
+		b, err := openBucket(pulled.Settings{URL: "s3://" + os.Getenv("CCD_S3_BUCKET"), Endpoint: endpoint})
 		if err == nil {
 			_ = b.core.MakeBucket(context.Background(), b.name, minio.MakeBucketOptions{}) // it may exist
 		}

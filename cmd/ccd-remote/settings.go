@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,47 +21,18 @@ import (
 	"ccd/internal/words"
 )
 
-// settings say where the copy is, and who can read it. Credentials are never among them.
-type settings struct {
-	URL        string   `json:"url"`
-	Endpoint   string   `json:"endpoint,omitempty"`
-	Region     string   `json:"region,omitempty"`
-	Recipients []string `json:"recipients"`
-	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
-}
-
 const (
-	settingsFile = pulled.Settings
 	identityFile = pulled.Identity
 	mostFile     = 1 << 20
 )
 
 func lines(text string) io.Reader { return strings.NewReader(text + "\n") }
 
-func (a *app) settings() (s settings, err error) {
-	b, err := ownfile.Read(a.path(settingsFile), mostFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, words.Hint(errors.New("there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX")
+func (a *app) settings() (s pulled.Settings, err error) {
+	if s, err = pulled.ReadSettings(a.dir); err == nil && s.URL == "" {
+		err = words.Hint(errors.New("there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX")
 	}
-	if err == nil {
-		err = json.Unmarshal(b, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("read %s: %w", a.path(settingsFile), err)
-	}
-	return s, nil
-}
-
-// write stores a value as JSON.
-func (a *app) write(name string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err == nil {
-		err = atomicfile.Write(a.path(name), 0o600, append(b, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", a.path(name), err)
-	}
-	return nil
+	return s, err
 }
 
 func (a *app) add(ctx context.Context, args []string) error {
@@ -71,9 +41,21 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usagef("parse command line: expected s3://BUCKET/PREFIX")
 	}
-	s := settings{URL: strings.TrimSuffix(args[0], "/"), Endpoint: a.endpoint, Region: a.region}
+	s := pulled.Settings{URL: strings.TrimSuffix(args[0], "/")}
 	if exists && old.URL != s.URL {
 		return words.Hint(fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove")
+	}
+	if exists { // what is not given stays
+		s = old
+	}
+	if a.given("endpoint") {
+		s.Endpoint = a.endpoint
+	}
+	if a.given("region") {
+		s.Region = a.region
+	}
+	if a.given("recipient") {
+		s.Recipients = nil
 	}
 	for _, r := range a.recipients {
 		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
@@ -91,7 +73,9 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if _, err := parseRecipients(s.Recipients); err != nil {
 		return err
 	}
-	if a.limit != "" {
+	if a.given("limit") && a.limit == "0" {
+		s.Limit = 0
+	} else if a.given("limit") {
 		n, err := humanize.ParseBytes(a.limit)
 		if err != nil || n < 1024 {
 			return usagef("parse command line: --limit %q is no size of 1 KiB or more", a.limit)
@@ -107,10 +91,10 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if err := remote.Begin(ctx, remote.Patient(b, p)); err != nil {
 		return fmt.Errorf("add remote: %w", err)
 	}
-	if err := a.write(settingsFile, s); err != nil {
+	if err := pulled.WriteSettings(a.dir, s); err != nil {
 		return err
 	}
-	a.say("next: ccd remote push; keep a copy of the identity elsewhere, without it the copy cannot be read")
+	a.say("next: ccd remote push, and ccd remote timer to push every 5 minutes; keep a copy of the identity elsewhere, without it the copy cannot be read")
 	return a.print(s, "%s", s.URL)
 }
 
@@ -121,7 +105,7 @@ func (a *app) remove(context.Context, []string) error {
 		return err
 	}
 	st, _ := pulled.ReadPush(a.dir) // its errors must not prevent this
-	for _, name := range []string{settingsFile, "status.json", "machine.db"} {
+	for _, name := range []string{pulled.SettingsFile, "status.json", "machine.db"} {
 		if err := os.Remove(a.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove remote: %w", err)
 		}
@@ -145,7 +129,7 @@ func (a *app) identities() ([]age.Identity, error) {
 	}
 	all, err := age.ParseIdentities(bytes.NewReader(b))
 	if err != nil {
-		return nil, fmt.Errorf("read identity %s: %w", file, err)
+		return nil, words.Hint(fmt.Errorf("read identity %s: %w", file, err), "restore the file from the copy of it that you keep elsewhere")
 	}
 	return all, nil
 }
@@ -177,6 +161,9 @@ func (a *app) keys(context.Context, []string) error {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		if err := a.newIdentity(file); err != nil {
 			return err
+		}
+		if s, err := a.settings(); err == nil && a.identity == "" {
+			a.say("what was pushed so far cannot be read with it: ccd remote add %s, then ccd remote gc --all writes everything for it too", s.URL)
 		}
 	}
 	a.identity = ""

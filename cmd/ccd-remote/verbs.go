@@ -18,12 +18,16 @@ import (
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // openBoth opens the store and this machine, which the caller closes.
-func (a *app) openBoth() (settings, remote.Store, *remote.Machine, error) {
+func (a *app) openBoth() (pulled.Settings, remote.Store, *remote.Machine, error) {
 	s, store, err := a.open()
 	if err != nil {
 		return s, nil, nil, err
 	}
-	m, err := a.openMachine(s, store, 10*time.Second)
+	wait := 10 * time.Second
+	if a.impatient {
+		wait = time.Second
+	}
+	m, err := a.openMachine(s, store, wait)
 	return s, store, m, err
 }
 
@@ -36,12 +40,18 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
+	if a.unlessMetered && metered(ctx) {
+		return a.wait(ctx, s, m, "the connection is metered")
+	}
 	if a.newName {
 		if err := m.Renew(); err != nil {
 			return err
 		}
 	}
 	p, err := m.Push(ctx)
+	if ctx.Err() != nil { // interrupted, not failed
+		return err
+	}
 	a.noteStatus(ctx, s, m, p, err)
 	if err != nil {
 		return err
@@ -59,21 +69,69 @@ func (a *app) push(ctx context.Context, _ []string) error {
 }
 
 // noteStatus stores what a push did. A failure to do so does not fail the push. m is nil if it could not be opened.
-func (a *app) noteStatus(ctx context.Context, s settings, m *remote.Machine, p remote.Pushed, failed error) {
+func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machine, p remote.Pushed, failed error) {
 	st, _ := pulled.ReadPush(a.dir)
-	st.URL, st.Tried, st.Error, st.Damaged = s.URL, time.Now().UTC(), "", len(p.Damaged)
+	st.URL, st.Tried, st.Error, st.Damaged, st.Waits = s.URL, time.Now().UTC(), "", len(p.Damaged), ""
 	if m != nil {
 		st.Machine = m.ID()
+	}
+	if failed == nil {
+		st.Behind = pulled.Lag{}
+	} else if m != nil {
 		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
 	}
-	if failed != nil {
-		st.Error = failed.Error()
+	if st.Exit, st.Hint = a.code(failed), ""; failed != nil {
+		st.Error, st.Hint = failed.Error(), a.hint(failed)
 	} else {
 		st.Pushed = st.Tried
 	}
 	if err := pulled.WritePush(a.dir, st); err != nil {
 		a.say("%v", err)
 	}
+}
+
+// wait notes why a push does not begin.
+func (a *app) wait(ctx context.Context, s pulled.Settings, m *remote.Machine, why string) error {
+	st, err := pulled.ReadPush(a.dir)
+	if err == nil {
+		st.Behind, err = m.Lag(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	st.URL, st.Machine, st.Waits = s.URL, m.ID(), why
+	a.say("nothing pushed: %s; ccd remote push pushes anyway", why)
+	return pulled.WritePush(a.dir, st)
+}
+
+// chosen returns the machines that --machine names: by their ID, which needs no request, else by their label. If one is known
+// by that label, only heads that were never seen are read.
+func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, known []pulled.Machine) map[string]bool {
+	yes, other := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		if len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 {
+			yes[name] = true
+		}
+	}
+	if len(yes) > 0 {
+		return yes
+	}
+	found := pulled.Find(known, a.machine)
+	for _, m := range known {
+		other[m.Machine] = len(found) > 0
+	}
+	for _, m := range found {
+		yes[m.Machine] = true
+	}
+	for _, name := range names {
+		if yes[name] || other[name] {
+			continue
+		}
+		if m, err := r.Known(ctx, name); err == nil && len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0 {
+			yes[name] = true
+		}
+	}
+	return yes
 }
 
 func (a *app) pull(ctx context.Context, args []string) error {
@@ -97,9 +155,9 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	chosen := map[string]bool{}
-	for _, s := range pulled.Find(known, a.machine) {
-		chosen[s.Machine] = true
+	var chosen map[string]bool
+	if a.machine != "" {
+		chosen = a.chosen(ctx, r, names, known)
 	}
 	st, err := pulled.ReadPush(a.dir)
 	if err != nil {
@@ -115,14 +173,8 @@ func (a *app) pull(ctx context.Context, args []string) error {
 		if machine == st.Machine && a.machine == "" { // its sessions are in the archive here
 			continue
 		}
-		if a.machine != "" && len(chosen) > 0 && !chosen[machine] {
+		if a.machine != "" && !chosen[machine] {
 			continue
-		}
-		if a.machine != "" && len(chosen) == 0 {
-			m, err := r.Known(ctx, machine)
-			if err != nil || len(pulled.Find([]pulled.Machine{m}, a.machine)) == 0 {
-				continue
-			}
 		}
 		p, err := r.Pull(ctx, machine, only)
 		if err != nil { // the others are not affected
@@ -237,6 +289,12 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	text += fmt.Sprintf("\nbehind   %s, %s%s", words.Count(out.Lag.Sessions, "session"), size(out.Lag.Bytes), running)
 	if st.Error != "" {
 		text += fmt.Sprintf("\nfailed   %s: %s", ago(st.Tried), st.Error)
+		if st.Hint != "" {
+			text += "\nhint     " + st.Hint
+		}
+	}
+	if st.Waits != "" {
+		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", st.Waits)
 	}
 	for _, one := range out.Machines {
 		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, its last push %s, pulled %s", one.Label, one.Machine.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Time), ago(one.Pulled))
@@ -260,7 +318,7 @@ func ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return humanize.Time(t)
+	return words.Ago(t, time.Now())
 }
 
 func (a *app) check(ctx context.Context, _ []string) error {
@@ -317,7 +375,11 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	for _, k := range c.Kept {
 		a.say("kept %s", k)
 	}
-	if err := a.print(c, "wrote %s again as %d, deleted %s (%s), %d wait for the grace period", words.Count(c.Rewritten, "pack"), c.Packs, words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting); err != nil {
+	text := fmt.Sprintf("deleted %s (%s), %d wait for the grace period", words.Count(c.Deleted, "object"), size(c.Freed), c.Waiting)
+	if c.Rewritten > 0 {
+		text = fmt.Sprintf("wrote %s again as %d, %s", words.Count(c.Rewritten, "pack"), c.Packs, text)
+	}
+	if err := a.print(c, "%s", text); err != nil {
 		return err
 	}
 	if err := refused("gc", c.Refused, c.Why); err != nil {

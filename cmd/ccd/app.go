@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/daemon"
 	"ccd/internal/mark"
 )
 
@@ -199,6 +201,19 @@ func isTTY(stream any) bool {
 // progress returns a function that shows the progress of a long command, at most ten times a second and only on a
 // terminal, and one that clears it.
 func (a *app) progress(what string) (show func(done, total int64), wipe func()) {
+	return a.progressWith(what, func(int64, int64) string { return "" })
+}
+
+// byteProgress is progress of bytes, with their total, the rate and the time left.
+func (a *app) byteProgress(what string) (show func(done, total int64), wipe func()) {
+	begun := time.Now()
+	return a.progressWith(what, func(done, total int64) string {
+		p := daemon.Progress{Since: begun, Bytes: total, Archived: done, Compacted: done}
+		return " of " + status.Pace(p.At(time.Now()))
+	})
+}
+
+func (a *app) progressWith(what string, rest func(done, total int64) string) (show func(done, total int64), wipe func()) {
 	if a.quiet || a.json || !terminal(a.err) {
 		return func(int64, int64) {}, func() {}
 	}
@@ -208,7 +223,7 @@ func (a *app) progress(what string) (show func(done, total int64), wipe func()) 
 			last = now
 			percent := int(100 * done / max(total, 1))
 			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)
-			fmt.Fprintf(unguarded(a.err), "\r%s [%-20s] %d%%\x1b[K", what, bar, percent)
+			fmt.Fprintf(unguarded(a.err), "\r%s [%-20s] %d%%%s\x1b[K", what, bar, percent, rest(done, total))
 		}
 	}
 	return show, func() {

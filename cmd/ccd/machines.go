@@ -89,7 +89,7 @@ func (a *app) sayOld(p *account.Place) {
 // canPull reports whether this machine can read the copies of others, so that they may have something that is not here.
 func (a *app) canPull(l *reader.Library) bool {
 	dir := filepath.Join(l.StateDir, pulled.Dir)
-	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(dir, pulled.Settings)) && disk.Exists(filepath.Join(dir, pulled.Identity))
+	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(dir, pulled.SettingsFile)) && disk.Exists(filepath.Join(dir, pulled.Identity))
 }
 
 // hasPulled reports whether there are sessions of other machines.

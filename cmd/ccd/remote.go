@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -16,26 +15,24 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
 )
-
-// remoteProgram is the program that `ccd remote` runs. It has the network client, so that ccd needs none.
-const remoteProgram = "ccd-remote"
 
 // errChild is returned for a child process that has failed and has reported why.
 type errChild struct{ code int }
 
 // Error returns the exit code.
 func (e errChild) Error() string {
-	return fmt.Sprintf("%s exited with status %d", remoteProgram, e.code)
+	return fmt.Sprintf("%s exited with status %d", account.RemoteProgram, e.code)
 }
 
 func (a *app) remoteCommand() *cobra.Command {
 	p := page{
 		use: "remote", group: care, short: "encrypted copies in object storage; read other machines",
 		forms: []string{
-			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | remove",
+			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | remove", "ccd remote timer [--off]",
 			"ccd remote pull [SESSION] [--machine NAME]", "ccd remote forget-machine NAME --yes",
 		},
 		long: `push uploads what is new in the archive. pull reads the sessions of other machines, each machine into an
@@ -46,8 +43,8 @@ it a copy cannot be read: keep it elsewhere too, and not on machines that only p
 
 Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
 stored. The key needs to get, put and list; only gc and forget-machine need to delete. add checks that the bucket answers. Called again, it changes
-endpoint, region, recipients and limit. remove ends the copy of this machine and deletes nothing in the bucket.
-forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here.
+what is given: endpoint, region, limit (0: none), or all recipients. remove ends the copy of this machine and deletes nothing in the bucket.
+forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes while you are logged in (systemd, launchd).
 
 A forgotten session or text is void for readers from the next push on. gc rewrites packs that contain it from the archive, and
 deletes what nothing has named for --grace; --all rewrites everything for the present recipients. check compares names
@@ -56,20 +53,24 @@ describes the objects. The work is done by ccd-remote, which is installed beside
 		examples: []example{
 			{"ccd remote keys", "create this reader's identity, print its recipient"},
 			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "where the copy is"},
-			{"ccd remote push", "upload what is new, for a timer"},
+			{"ccd remote push && ccd remote timer", "upload what is new, now and every 5 minutes"},
 			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
 		},
 		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
 machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed, repaired. status: one object: url, machine,
-tried, pushed, error, damaged, behind {sessions, bytes} after it, lag (the same, now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
+tried, pushed, error, hint, exit, damaged, behind {sessions, bytes} after it, waits (why no push begins), lag (sessions and bytes behind now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
 deleted, freed_bytes, waiting, kept, refused (objects that the store does not delete). forget-machine: machine, label, deleted,
 freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var flags *pflag.FlagSet
+	var off bool
 	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{"status"}
+		}
+		if args[0] == "timer" {
+			return a.remoteTimer(c, args[1:], off)
 		}
 		flags.Visit(func(f *pflag.Flag) {
 			if values, ok := f.Value.(pflag.SliceValue); ok {
@@ -86,16 +87,18 @@ freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings
 	flags.SortFlags = false
 	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")
 	flags.String("region", "", "add: the bucket's region")
-	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` too (age1...); repeatable")
+	flags.StringArray("recipient", nil, "add: encrypt to this public `KEY` (age1...) beside your own; repeatable")
 	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
 	flags.String("identity", "", "pull, check: read with the keys in `FILE`; keys: adopt them")
 	flags.String("machine", "", "pull: only the machine `NAME`, also this one")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
+	flags.Bool("unless-metered", false, "push: wait while NetworkManager calls the connection metered")
 	flags.Duration("grace", 7*24*time.Hour, "gc: how long objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
+	flags.BoolVar(&off, "off", false, "timer: remove it")
 	flags.Bool("yes", false, "forget-machine: delete")
 	flags.Int("sample", 0, "check: read `N` packs of each machine (-1: all)")
-	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "forget-machine", "remove"}
+	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "forget-machine", "timer", "remove"}
 	return c
 }
 
@@ -105,7 +108,7 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	program, err := a.findRemote()
+	program, err := a.FindRemote()
 	if err != nil {
 		return err
 	}
@@ -135,31 +138,41 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", program, err)
 	}
+	if args[0] == "remove" { // a timer would have nothing to do
+		if t, err := p.Timer(a.err); err == nil {
+			return t.Remove(ctx)
+		}
+	}
 	return nil
 }
 
-// findRemote returns the path of ccd-remote: beside this program, else in PATH.
-func (a *app) findRemote() (string, error) {
-	name := remoteProgram
-	if runtime.GOOS == "windows" {
-		name += ".exe"
+// remoteTimer installs the timer that pushes, or removes it.
+func (a *app) remoteTimer(c *cobra.Command, args []string, off bool) error {
+	if len(args) > 0 {
+		return usage(c, fmt.Errorf("ccd remote timer takes no %q", args[0]))
 	}
-	if own, err := os.Executable(); err == nil {
-		if own, err = filepath.EvalSymlinks(own); err == nil {
-			if beside := filepath.Join(filepath.Dir(own), name); isProgram(beside) {
-				return beside, nil
-			}
-		}
+	if err := a.noJSON(c); err != nil {
+		return err
 	}
-	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
-		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && isProgram(path) {
-			return path, nil
-		}
+	p, err := a.Place(true)
+	if err != nil {
+		return err
 	}
-	return "", words.Hint(fmt.Errorf("run %s: not found beside ccd nor in PATH", remoteProgram), "install %s from the same release as ccd", remoteProgram)
-}
-
-func isProgram(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+	t, err := p.Timer(a.out)
+	if err != nil {
+		return err
+	}
+	if off {
+		return t.Remove(c.Context())
+	}
+	dir := filepath.Join(p.StateDir, pulled.Dir)
+	if s, err := pulled.ReadSettings(dir); err != nil {
+		return err
+	} else if s.URL == "" {
+		return words.Hint(errors.New("install timer: there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX")
+	}
+	if a.Getenv("AWS_ACCESS_KEY_ID") != "" {
+		a.say("a timer does not have this shell's AWS_ACCESS_KEY_ID: write the key to ~/.aws/credentials")
+	}
+	return t.Install(c.Context())
 }

@@ -223,7 +223,7 @@ func (p planOutput) text() string {
 
 // pass updates everything once and shows progress on a terminal.
 func (a *app) pass(ctx context.Context, d *daemon.Daemon) (daemon.Report, error) {
-	show, wipe := a.progress("archiving:")
+	show, wipe := a.byteProgress("archiving:")
 	defer wipe()
 	return d.Once(ctx, show)
 }

@@ -22,6 +22,7 @@ var masks = []struct {
 	{regexp.MustCompile(`/tmp/ccd-screens-[0-9a-f]{8}`), "/home/maintainer/projects"},
 	{regexp.MustCompile(`, [0-9.]+ [KMGT]?i?B\s+free\s+on\s+its\s+disk`), ", SIZE free on its disk"},
 	{regexp.MustCompile(`[0-9.]+\s+[KM]iB\s+\([0-9.]+\s+[KM]iB`), "SIZE (SIZE"},
+	{regexp.MustCompile(`archive [0-9]+ KiB`), "archive SIZE"}, // it depends on how many transactions wrote it
 	{regexp.MustCompile(` +TIME  `), "  TIME  "},
 	{regexp.MustCompile(` +[0-9.]+(µs|ms|s)\b *`), "  TIME  "},
 	{regexp.MustCompile(`20(2[5-9]|[3-9][0-9])-[0-9]{2}-[0-9]{2} [0-9:]{5}`), "(a day from now)"},

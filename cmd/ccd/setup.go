@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 
 	"ccd/cmd/ccd/internal/onboard"
 	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
 )
 
@@ -155,7 +157,7 @@ func (a *app) setupSteps(ctx context.Context, undo bool) ([]*onboard.Step, error
 	if err != nil {
 		return nil, err
 	}
-	account := onboard.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.progress, Say: a.say, Out: io.Discard}
+	account := onboard.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.byteProgress, Say: a.say, Out: io.Discard}
 	if a.verbose {
 		account.Out = a.err
 	}
@@ -288,6 +290,9 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\n%s"+
 			"  ccd ls                   list your sessions\n  ccd search WORDS         search all of them\n",
 			words.Count(r.Sessions, "session"), humanize.IBytes(uint64(r.Raw)), humanize.IBytes(uint64(r.Bytes)), with, next)
+	}
+	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
+		text += "  ccd help remote          keep an encrypted copy in object storage\n"
 	}
 	return a.print(text)
 }

@@ -14,7 +14,7 @@ func (a *app) statusCommand() *cobra.Command {
 		use: "status", group: everyday, short: "show the state of the daemon and live sessions",
 		forms: []string{"ccd status [--watch [INTERVAL]]"},
 		long: `Shows the daemon, its service, the watched directories, the number of sessions, the archive and the lag
-(bytes of transcripts that are not archived yet), then the live sessions (changed in the last 10 minutes)
+(bytes of transcripts that are not archived yet), after a start how far it has got with older sessions, then the live sessions (changed in the last 10 minutes)
 in the columns of ` + "`ccd ls`" + `.
 
 "degraded" lists every problem: the service is installed but not running; a session cannot be
@@ -38,7 +38,9 @@ with --json an object on one line, when anything but a time changes.`,
 		json: `one object: running, should_run, stale (the daemon cannot write run.json; its figures are old),
 degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
 this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
-transcripts, not archived yet; null if unknown), waiting (files), overflows (how often events were lost), unreadable
+transcripts, not archived yet; null if unknown), waiting (files), catch_up {since, bytes (of the files that a scan
+found), archived, compacted (of these), bytes_per_second, ends (about)} (null if there is none), overflows (how often
+events were lost), unreadable
 (directories and files that are skipped), hard_links (files with several names),
 failing (files), config (the daemon's configuration file, else this command's; "" if none), reload {time, error, note}
 (the last reload of the configuration), service {installed, enabled, active,
@@ -47,8 +49,8 @@ exist), unverified, not_understood (sessions without any known record), unknown_
 broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was
 archived again), live (sessions as in ls), archive {path, bytes, free_bytes (the unused part of bytes), raw_bytes,
 max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}],
-remote {url, machine, tried, pushed, error, damaged,
-behind {sessions, bytes}} (null if ccd remote has not pushed).
+remote {url, machine, tried, pushed, error, hint, exit,
+damaged, behind {sessions, bytes}, waits (why no push begins)} (null if ccd remote has not pushed).
 With --watch: one such object per line`,
 	}
 	w := watchFlag{}

@@ -9,6 +9,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/words"
 )
 
 // release is set by the linker for releases. Otherwise the build information has the version.
@@ -50,15 +51,12 @@ func (a *app) printVersion() error {
 
 func version() versionOutput {
 	v := versionOutput{
-		Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: words.Version(release), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Companion: sidecar.Version, Rules: compactor.Rules,
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
-	}
-	if v.Version == "" {
-		v.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

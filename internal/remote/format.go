@@ -337,6 +337,7 @@ type opened struct {
 	*coder
 	object string
 	plain  []byte
+	part   *partly // instead of plain
 }
 
 // openPack verifies and decrypts a pack.
@@ -348,7 +349,7 @@ func (k *coder) openPack(object string, pack Pack, data []byte) (*opened, error)
 	if err != nil {
 		return nil, err
 	}
-	return &opened{k, object, plain}, nil
+	return &opened{k, object, plain, nil}, nil
 }
 
 // index returns what the pack says of itself. A reader only needs it where no head or catalogue lists the pack.
@@ -373,10 +374,23 @@ func (o *opened) index() (parts []Part, err error) {
 
 // stretch returns the bytes of a stretch.
 func (o *opened) stretch(t Stretch) ([]byte, error) {
-	if t.At < 0 || t.Size < 0 || t.At > int64(len(o.plain)) || t.Size > int64(len(o.plain))-t.At || t.Len < 0 || t.Len > maxFrame {
+	size := int64(len(o.plain))
+	if o.part != nil {
+		size = o.part.plainSize
+	}
+	if t.At < 0 || t.Size < 0 || t.At > size || t.Size > size-t.At || t.Len < 0 || t.Len > maxFrame {
 		return nil, lie(o.object, "a frame is outside of it")
 	}
-	data, err := o.dec.DecodeAll(o.plain[t.At:t.At+t.Size], make([]byte, 0, t.Len))
+	var frame []byte
+	if o.part == nil {
+		frame = o.plain[t.At : t.At+t.Size]
+	} else {
+		var err error
+		if frame, err = o.part.frame(t); err != nil {
+			return nil, fmt.Errorf("read a part of %s: %w", short(o.object), err)
+		}
+	}
+	data, err := o.dec.DecodeAll(frame, make([]byte, 0, t.Len))
 	if err != nil {
 		return nil, lie(o.object, "%v", err)
 	}

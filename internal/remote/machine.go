@@ -274,20 +274,33 @@ func (m *Machine) Renew() error {
 	return nil
 }
 
-// Begin creates the object that says which format the store has, or checks it.
+// ErrNoConditions is returned by Begin for a store that ignores conditions: two machines with one name would not notice
+// each other.
+var ErrNoConditions = errors.New("the store ignores If-Match or If-None-Match")
+
+// Begin creates the object that says which format the store has, or checks it, and that the store honors conditions.
 func Begin(ctx context.Context, s Store) error {
+	return wrap(begin(ctx, s), "begin the store")
+}
+
+func begin(ctx context.Context, s Store) error {
 	_, err := s.Put(ctx, formatName, []byte(formatBody), Condition{})
+	for _, c := range []Condition{{}, {Tag: "0"}} { // neither is met
+		if err != nil && !errors.Is(err, ErrConflict) {
+			return err
+		}
+		if _, err = s.Put(ctx, formatName, []byte(formatBody), c); err == nil {
+			return ErrNoConditions
+		}
+	}
 	if !errors.Is(err, ErrConflict) {
-		return wrap(err, "begin the store")
+		return err
 	}
 	b, _, err := s.Get(ctx, formatName, 0, -1)
-	if err != nil {
-		return fmt.Errorf("begin the store: %w", err)
+	if err == nil && !bytes.Equal(b, []byte(formatBody)) {
+		err = fmt.Errorf("%s: this is not format %d; a newer ccd may have made it", formatName, Version)
 	}
-	if !bytes.Equal(b, []byte(formatBody)) {
-		return fmt.Errorf("begin the store: %s: this is not format %d; a newer ccd may have made it", formatName, Version)
-	}
-	return nil
+	return err
 }
 
 func wrap(err error, what string) error {

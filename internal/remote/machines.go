@@ -84,6 +84,7 @@ func ForgetMachine(ctx context.Context, s Store, dir, machine string) (c Collect
 	if err != nil {
 		return c, err
 	}
+	pulled.KeepOnly(dir, machine, nil)
 	for _, file := range append(files, filepath.Join(dir, machine+".json")) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return c, fmt.Errorf("remove what was pulled: %w", err)

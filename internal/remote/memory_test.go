@@ -16,14 +16,15 @@ type memory struct {
 	mu       sync.Mutex
 	objects  map[string][]byte
 	modified map[string]time.Time
-	requests map[string]int                                // by kind
+	requests map[string]int                                // by kind; a list is one for each page of 1,000
+	bytes    map[string]int64                              // by kind
 	before   func(kind, name string) error                 // fails a request instead of doing it
 	after    func(kind, name string) error                 // loses the answer of a request that was done
 	show     func(name string, data []byte) ([]byte, bool) // what Get and List say instead
 }
 
 func newMemory() *memory {
-	return &memory{objects: map[string][]byte{}, modified: map[string]time.Time{}, requests: map[string]int{}}
+	return &memory{objects: map[string][]byte{}, modified: map[string]time.Time{}, requests: map[string]int{}, bytes: map[string]int64{}}
 }
 
 func (m *memory) begin(kind, name string) error {
@@ -65,6 +66,7 @@ func (m *memory) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	if n >= 0 {
 		data = data[off:min(off+n, int64(len(data)))]
 	}
+	m.bytes["get"] += int64(len(data))
 	return slices.Clone(data), tag, m.end("get", name)
 }
 
@@ -81,6 +83,7 @@ func (m *memory) Put(ctx context.Context, name string, data []byte, c Condition)
 	if !ok && c.Tag != "" {
 		return "", fmt.Errorf("put %s: %w", name, ErrAbsent)
 	}
+	m.bytes["put"] += int64(len(data))
 	m.objects[name], m.modified[name] = slices.Clone(data), time.Now()
 	return tagOf(data), m.end("put", name)
 }
@@ -95,6 +98,7 @@ func (m *memory) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 				all = append(all, Object{name, int64(len(data)), m.modified[name], tagOf(data)})
 			}
 		}
+		m.requests["list"] += max(len(all)-1, 0) / 1000
 		m.mu.Unlock()
 		if err != nil {
 			yield(Object{}, err)

@@ -81,6 +81,16 @@ func (r *Reader) unchanged(machine string) (m pulled.Machine, same bool, err err
 	return m, m.Tag != "" && m.Tag == r.tags[machine], err
 }
 
+// intact reports whether the archive of a machine that was read completely still lists its sessions.
+func (r *Reader) intact(ctx context.Context, m pulled.Machine) bool {
+	a, err := archive.Open(pulled.Archive(r.o.Dir, m.Machine), archive.Options{ReadOnly: true})
+	if err != nil {
+		return false
+	}
+	all, err := a.Sessions(ctx)
+	return err == nil && len(all) == m.Sessions
+}
+
 // Known returns what a machine's head says, without a request if that is known and Names has seen no other head.
 func (r *Reader) Known(ctx context.Context, machine string) (pulled.Machine, error) {
 	m, same, err := r.unchanged(machine)
@@ -265,7 +275,7 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 	if err != nil {
 		return Pulled{Machine: machine}, err
 	}
-	if same && m.Whole && only == "" && r.reads(ctx, machine) {
+	if same && m.Whole && only == "" && r.intact(ctx, m) {
 		m.Pulled = time.Now().UTC()
 		return Pulled{Machine: machine, Label: m.Label}, r.remember(&Seen{Machine: m})
 	}
@@ -287,18 +297,6 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 		s.Machine.Pulled, s.Whole = time.Now().UTC(), true
 	}
 	return p.Pulled, r.remember(s)
-}
-
-// reads reports whether there is an archive of a machine that can be read.
-func (r *Reader) reads(ctx context.Context, machine string) bool {
-	o := r.o.Archive
-	o.ReadOnly = true
-	a, err := archive.Open(pulled.Archive(r.o.Dir, machine), o)
-	if err != nil {
-		return false
-	}
-	id, err := a.ID(ctx)
-	return err == nil && id != ""
 }
 
 type puller struct {
@@ -455,7 +453,14 @@ func (p *puller) missing(wanted map[transcript.Key][]placed) (need map[int][]pla
 // pack adds the stretches of a pack that continue what is here, then states of sessions.
 func (p *puller) pack(ctx context.Context, pack Pack, need, states []placed) error {
 	p.Packs++
-	o, err := p.fetchPack(ctx, p.Machine, pack)
+	var o *opened
+	err := ErrLie
+	if worthParts(pack, slices.Concat(need, states)) {
+		o, err = p.fetchParts(ctx, p.Machine, pack)
+	}
+	if errors.Is(err, ErrLie) || errors.Is(err, ErrKey) { // with all of it, the hash tells which
+		o, err = p.fetchPack(ctx, p.Machine, pack)
+	}
 	if err != nil {
 		return err
 	}

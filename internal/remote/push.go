@@ -420,9 +420,11 @@ func (m *Machine) upload(ctx context.Context, name string, object []byte) error 
 	return wrap(err, "upload")
 }
 
-// roll returns the packs that the head lists itself. If there are too many, it puts them into a catalogue.
+// roll returns the packs that the head lists itself. If there are too many, it puts them into a catalogue. Too many
+// catalogues become one, because a new reader reads each.
 func (m *Machine) roll(ctx context.Context, c *collection, packs map[string]listed) (loose []Pack, err error) {
 	parts := 0
+	c.all = c.all || len(c.Meta.Catalogues) >= maxLoose
 	for _, name := range slices.Sorted(maps.Keys(packs)) {
 		if p := packs[name]; !p.Catalogued || c.all {
 			loose = append(loose, p.Pack)

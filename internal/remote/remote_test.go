@@ -52,9 +52,8 @@ func newBox(t testing.TB, s Store, reader *age.X25519Identity) *box {
 // start opens the machine again, as another process does.
 func (b *box) start() {
 	b.t.Helper()
-	if b.Machine != nil {
-		b.Close()
-	}
+	b.stop()
+	b.t.Cleanup(b.stop)
 	var err error
 	b.Machine, err = OpenMachine(Options{
 		Dir: filepath.Join(b.dir, "remote"), Archive: b.archive, Store: b.store, Recipients: []age.Recipient{b.reader.Recipient()},
@@ -62,8 +61,14 @@ func (b *box) start() {
 		Say: func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) },
 	})
 	must(b.t, err)
-	m := b.Machine
-	b.t.Cleanup(func() { m.Close() })
+}
+
+// stop closes the machine, which takes memory.
+func (b *box) stop() {
+	if b.Machine != nil {
+		b.Close()
+	}
+	b.Machine = nil
 }
 
 func session(id string) transcript.Session {
@@ -264,6 +269,33 @@ func TestRequestsOfAPush(t *testing.T) {
 	}
 }
 
+// TestManyCataloguesBecomeOne keeps what a new reader asks for, and the head, from growing with the number of pushes.
+func TestManyCataloguesBecomeOne(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	for n := range maxLoose + 1 {
+		b.grow("s", talk(uint64(n), 500))
+		b.push()
+	}
+	for len(b.meta.Catalogues) < maxLoose { // as after more pushes
+		object, err := b.coder.sealJSON(catalogue{})
+		must(t, err)
+		name := fmt.Sprintf("%x", hash(object))
+		must(t, b.upload(t.Context(), b.coder.catalogueObject(b.ID(), name), object))
+		b.meta.Catalogues = append(b.meta.Catalogues, ref{name, int64(len(object))})
+	}
+	b.grow("s", talk(100, 500))
+	b.push()
+	if got := len(b.meta.Catalogues); got != 1 {
+		t.Errorf("%d catalogues", got)
+	}
+	b.same(readerAt(t, s, me, t.TempDir()))
+	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != maxLoose || len(s.named("/c/")) != 1 {
+		t.Errorf("gc: %+v, %v", c, err)
+	}
+	b.same(readerAt(t, s, me, t.TempDir()))
+}
+
 // TestRequestsOfARefresh counts what a reader of several machines asks for.
 func TestRequestsOfARefresh(t *testing.T) {
 	s, me := newMemory(), identity(t)
@@ -317,6 +349,16 @@ func TestRequestsOfARefresh(t *testing.T) {
 	if got := refresh(); got != "map[get:66 list:1]" { // head and packs
 		t.Error("a pulled archive is gone:", got)
 	}
+	must(t, os.WriteFile(pulled.Archive(dir, all[4].ID()), bytes.Repeat([]byte("damaged "), 4096), 0o600))
+	clear(s.requests)
+	r := readerAt(t, s, me, dir)
+	_, _, err = r.Names(t.Context())
+	must(t, err)
+	if _, err := r.Pull(t.Context(), all[4].ID(), ""); s.requests["get"] == 0 {
+		t.Error("a pulled archive is damaged, and pull does not look:", err)
+	}
+	must(t, os.Remove(pulled.Archive(dir, all[4].ID())))
+	must(t, os.Remove(filepath.Join(dir, all[4].ID()+".json")))
 	delete(s.objects, s.named("/c/")[0])
 	if c, err := readerAt(t, s, me, dir).Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrLie) {
 		t.Errorf("check, with a catalogue only here: %+v, %v", c, err)
@@ -406,6 +448,59 @@ func TestEveryRequestOfAPushCanFail(t *testing.T) {
 			}
 			b.same(readerAt(t, s, me, t.TempDir()))
 		}
+	}
+}
+
+// TestAPartOfAPack reads one session of a large pack without the others, exactly or not at all.
+func TestAPartOfAPack(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	for n := range 40 {
+		b.grow(fmt.Sprintf("s%02d", n), talk(uint64(n), 300_000))
+	}
+	b.push()
+	name := s.named("/p/")[0]
+	whole := s.objects[name]
+	for _, id := range []string{"s00", "s17", "s39"} {
+		clear(s.requests)
+		clear(s.bytes)
+		dir := t.TempDir()
+		_, err := readerAt(t, s, me, dir).Pull(t.Context(), b.ID(), id)
+		must(t, err)
+		if s.requests["get"] > 4 || s.bytes["get"] > int64(len(whole))/4 || len(whole) < 3<<20 { // head, and of the pack its header, its end and a frame
+			t.Errorf("%s: %v requests, %v bytes of a pack of %d", id, s.requests, s.bytes, len(whole))
+		}
+		a, err := archive.Open(pulled.Archive(dir, b.ID()), archive.Options{ReadOnly: true})
+		must(t, err)
+		if !bytes.Equal(read(t, a, id, 0), b.content[id]) {
+			t.Error(id, "has other bytes")
+		}
+	}
+	for what, change := range map[string]func([]byte) []byte{
+		"its header": func(b []byte) []byte { b[30] ^= 1; return b }, "the frame": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"its end": func(b []byte) []byte { b[len(b)-20] ^= 1; return b }, "shorter": func(b []byte) []byte { return b[:len(b)-1] },
+	} {
+		s.objects[name] = change(bytes.Clone(whole))
+		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrLie) {
+			t.Errorf("changed %s: %v", what, err)
+		}
+	}
+	s.objects[name] = whole
+	for at := 2; at <= 4; at++ {
+		n := 0
+		s.before = func(string, string) error {
+			if n++; n == at {
+				return errCut
+			}
+			return nil
+		}
+		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBusy) || errors.Is(err, ErrLie) {
+			t.Errorf("request %d failed: %v", at, err)
+		}
+	}
+	s.before = nil
+	if _, err := readerAt(t, s, identity(t), t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrKey) {
+		t.Errorf("another identity: %v", err)
 	}
 }
 
@@ -547,5 +642,39 @@ func TestKeys(t *testing.T) {
 		if bytes.Contains(data, []byte("claude")) || bytes.Contains(data, []byte("box")) {
 			t.Errorf("%s has plain text", name)
 		}
+	}
+}
+
+// careless ignores one of the conditions.
+type careless struct {
+	*memory
+	match, none bool
+}
+
+func (c careless) Put(ctx context.Context, name string, data []byte, when Condition) (string, error) {
+	if when.Tag != "" && c.match || when.Tag == "" && c.none {
+		return "tag", nil
+	}
+	return c.memory.Put(ctx, name, data, when)
+}
+
+// TestBegin accepts a new store and one of this format, and refuses a newer one and one that ignores conditions.
+func TestBegin(t *testing.T) {
+	s := newMemory()
+	for range 2 {
+		must(t, Begin(t.Context(), s))
+	}
+	for _, c := range []careless{{memory: s, match: true}, {memory: s, none: true}} {
+		if err := Begin(t.Context(), c); !errors.Is(err, ErrNoConditions) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	s.objects[formatName] = []byte(`{"ccd":2}`)
+	if err := Begin(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not format 1") {
+		t.Errorf("a newer format: %v", err)
+	}
+	s.before = func(string, string) error { return ErrDenied }
+	if err := Begin(t.Context(), s); !errors.Is(err, ErrDenied) {
+		t.Errorf("without a right: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ func steps() []step {
 		{"package installed, nothing started", true, packaged},
 		{"ccd install as an ordinary user", true, installed},
 		{"transcripts arrive, come back", true, arrived},
+		{"the timer of ccd remote", false, timed},
 		{"kill -9 ten times", false, killed},
 		{"a hang is noticed, work is none", false, hung},
 		{"reload", false, reloaded},

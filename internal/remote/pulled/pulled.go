@@ -1,5 +1,5 @@
-// Package pulled knows which machines' copies were pulled and where their archives are, and how this machine's last push
-// ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
+// Package pulled knows which machines' copies were pulled and where their archives are, where this machine's copy is, and how
+// its last push ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
 package pulled
 
 import (
@@ -21,9 +21,6 @@ import (
 
 // Dir is the directory of a copy's state, below ccd's state directory.
 const Dir = "remote"
-
-// Settings is the file in Dir that says where this machine's copy is. It exists from `ccd remote add` to `ccd remote remove`.
-const Settings = "remote.json"
 
 // Identity is the file in Dir with the keys of a reader. A machine that only pushes has none.
 const Identity = "identity.txt"
@@ -143,7 +140,7 @@ func Keep(dir, machine, name string, data []byte) error {
 	return nil
 }
 
-// KeepOnly removes the kept objects of a machine without those named.
+// KeepOnly removes the kept objects of a machine except those named.
 func KeepOnly(dir, machine string, names []string) {
 	all, _ := os.ReadDir(kept(dir, machine)) // there may be none; what cannot be removed only takes space
 	for _, e := range all {
@@ -151,6 +148,37 @@ func KeepOnly(dir, machine string, names []string) {
 			_ = os.Remove(filepath.Join(kept(dir, machine), e.Name()))
 		}
 	}
+	if len(names) == 0 {
+		_ = os.Remove(kept(dir, machine))
+	}
+}
+
+// Settings say where the copy is, and who can read it. Credentials are never among them.
+type Settings struct {
+	URL        string   `json:"url"`
+	Endpoint   string   `json:"endpoint,omitempty"`
+	Region     string   `json:"region,omitempty"`
+	Recipients []string `json:"recipients"`
+	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
+}
+
+// SettingsFile is the file of Settings in Dir. It exists from `ccd remote add` to `ccd remote remove`.
+const SettingsFile = "remote.json"
+
+// ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
+func ReadSettings(dir string) (s Settings, err error) {
+	if err = read(filepath.Join(dir, SettingsFile), &s); err != nil {
+		return s, fmt.Errorf("read where the copy is: %w", err)
+	}
+	return s, nil
+}
+
+// WriteSettings stores the settings.
+func WriteSettings(dir string, s Settings) error {
+	if err := write(filepath.Join(dir, SettingsFile), s); err != nil {
+		return fmt.Errorf("store where the copy is: %w", err)
+	}
+	return nil
 }
 
 // Push is how the last pushes of this machine ended.
@@ -160,8 +188,11 @@ type Push struct {
 	Tried   time.Time `json:"tried"`
 	Pushed  time.Time `json:"pushed"` // the last success
 	Error   string    `json:"error"`
+	Hint    string    `json:"hint"`    // what to do about the error
+	Exit    int       `json:"exit"`    // exit code of the last one
 	Damaged int       `json:"damaged"` // sessions that could not be read
 	Behind  Lag       `json:"behind"`  // after the last one
+	Waits   string    `json:"waits"`   // why none was tried since, "" if nothing prevents it
 }
 
 // Lag is what was not pushed yet.

@@ -111,6 +111,7 @@ func checks() []check {
 		{"lock", checkLock, true},
 		{"space", checkSpace, true},
 		{"backup", checkBackup, true},
+		{"remote", checkRemote, true},
 		{"service", checkService, false},
 		{"drift", checkDrift, true},
 		{"sandbox", checkSandbox, true},

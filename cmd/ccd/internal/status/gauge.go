@@ -328,7 +328,7 @@ func (o *Report) readRemote(dir string) {
 	switch {
 	case err != nil:
 		o.Degraded = append(o.Degraded, err.Error())
-	case !p.Tried.IsZero():
+	case !p.Tried.IsZero() || p.Waits != "":
 		if o.Remote = &p; p.Error != "" && p.Tried.Sub(p.Pushed) > staleCopy {
 			o.Degraded = append(o.Degraded, "the copy in object storage is not up to date: ccd remote status")
 		}

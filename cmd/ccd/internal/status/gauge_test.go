@@ -96,3 +96,29 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// A daemon that catches up says how far it is, how fast, and when it ends; a stale file says nothing.
+func TestCatchUp(t *testing.T) {
+	now := time.Now()
+	p := daemon.Progress{Since: now.Add(-10 * time.Second), Bytes: 100 << 20, Archived: 100 << 20, Compacted: 0}.At(now)
+	if left := p.Ends.Sub(now); p.Rate != 4<<20 || left < 13*time.Second || left > 15*time.Second {
+		t.Errorf("40 %% after 10 s: %+v, %v left", p, left)
+	}
+	if p := (daemon.Progress{Since: now, Bytes: 1}).At(now.Add(time.Minute)); p.Rate != 0 || !p.Ends.IsZero() {
+		t.Errorf("nothing done: %+v", p)
+	}
+	row := func(o Report) string {
+		for _, r := range o.Rows() {
+			if r[0] == "catching up" {
+				return r[1]
+			}
+		}
+		return ""
+	}
+	if got := row(Report{CatchUp: &p}); !strings.HasPrefix(got, "100 MiB archived, 0 B compacted, of 100 MiB, 4.0 MiB/s, about 1") {
+		t.Errorf("line: %q", got)
+	}
+	if got := row(Report{CatchUp: &p, Stale: true}); got != "" {
+		t.Errorf("stale: %q", got)
+	}
+}

@@ -26,6 +26,7 @@ type Report struct {
 	LagSeconds  float64          `json:"lag_seconds"`
 	LagBytes    *int64           `json:"lag_bytes"`
 	Waiting     int              `json:"waiting"`
+	CatchUp     *daemon.Progress `json:"catch_up"` // null if the daemon has dealt with all files that it found
 	Overflows   int              `json:"overflows"`
 	Unreadable  int              `json:"unreadable"`
 	Linked      int              `json:"hard_links"`
@@ -89,6 +90,7 @@ func (o *Report) run(info daemon.RunInfo) {
 	o.Stale = info.Stale
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
 	o.Overflows, o.Unreadable, o.Linked = info.Watch.Overflows, len(info.Watch.Unreadable), info.Watch.Linked
+	o.CatchUp = info.CatchUp
 	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
 	o.Config, o.backup = info.Config, info.Backup
 	o.Since, o.LastPass = words.Known(info.Start), words.Known(info.LastPass)

@@ -2,10 +2,12 @@ package status
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -38,6 +40,9 @@ func (o Report) Rows() [][]string {
 		rows = append(rows, []string{"not found", absent})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
+	if o.CatchUp != nil && !o.Stale {
+		rows = append(rows, []string{"catching up", catchUpLine(*o.CatchUp)})
+	}
 	if o.Remote != nil {
 		rows = append(rows, []string{"remote", remoteLine(*o.Remote)})
 	}
@@ -57,6 +62,9 @@ func remoteLine(p pulled.Push) string {
 	if p.Error != "" {
 		line += "; failed " + words.Age(p.Tried) + " ago, " + words.Count(p.Behind.Sessions, "session") + " behind: " + mark.Inline(p.Error, 300)
 	}
+	if p.Waits != "" {
+		line += "; waits, " + words.Count(p.Behind.Sessions, "session") + " behind: " + p.Waits
+	}
 	if p.Damaged > 0 {
 		line += "; " + words.Count(p.Damaged, "session") + " could not be read"
 	}
@@ -70,6 +78,20 @@ func lagLine(o Report) string {
 	line := humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
 	if o.Unreadable > 0 {
 		line += ", not counting " + o.unreadable() + " that cannot be read"
+	}
+	return line
+}
+
+// catchUpLine says how far the daemon is with the files that it found, and when it ends.
+func catchUpLine(p daemon.Progress) string {
+	return fmt.Sprintf("%s archived, %s compacted, of %s", humanize.IBytes(uint64(p.Archived)), humanize.IBytes(uint64(p.Compacted)), Pace(p))
+}
+
+// Pace is the size of a catch-up, its rate and the time left, if they are known.
+func Pace(p daemon.Progress) string {
+	line := humanize.IBytes(uint64(p.Bytes))
+	if p.Rate > 0 {
+		line += fmt.Sprintf(", %s/s, about %s left", humanize.IBytes(uint64(p.Rate)), words.Short(max(0, time.Until(p.Ends))))
 	}
 	return line
 }

@@ -1,0 +1,121 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// tally counts requests as S3 bills them.
+type tally struct {
+	mu        sync.Mutex
+	list      int
+	kinds     map[string]int
+	sent, got int64 // bytes of bodies
+}
+
+// counted is a response whose bytes are counted.
+type counted struct {
+	http.ResponseWriter
+	t *tally
+}
+
+// Write implements io.Writer.
+func (c counted) Write(b []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(b)
+	c.t.mu.Lock()
+	defer c.t.mu.Unlock()
+	c.t.got += int64(n)
+	return n, err
+}
+
+func (c *tally) handle(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
+	kind := r.Method
+	if kind == http.MethodGet && r.URL.Query().Has("list-type") {
+		kind = "LIST"
+	}
+	c.mu.Lock()
+	c.kinds[kind]++
+	c.sent += max(r.ContentLength, 0)
+	c.mu.Unlock()
+	forward(counted{w, c}, r)
+}
+
+// TestFleet counts the requests of many machines and their reader at a real server, with the shipped programs: 3 machines, or
+// $CCD_FLEET. internal/remote counts the same for more machines in memory (BenchmarkFleet).
+func TestFleet(t *testing.T) {
+	if os.Getenv("CCD_S3_ENDPOINT") != "" {
+		t.Skip("another server may need more requests")
+	}
+	n := 3
+	if v := os.Getenv("CCD_FLEET"); v != "" {
+		var err error
+		n, err = strconv.Atoi(v)
+		must(t, err)
+	}
+	s := startServer(t)
+	reader := newHome(t, s, "reader")
+	recipient := reader.reader()
+	c := &tally{kinds: map[string]int{}}
+	s.inject(c.handle)
+	counts := func(what, want string, do func()) {
+		t.Helper()
+		clear(c.kinds)
+		c.sent, c.got = 0, 0
+		do()
+		got := strings.TrimPrefix(fmt.Sprint(c.kinds), "map")
+		t.Logf("%d machines: %s: %s, %d bytes sent, %d received", n, what, got, c.sent, c.got)
+		if got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	all := make([]*home, n)
+	each := func(do func(i int, h *home)) { // a few at once, as machines are
+		var wait sync.WaitGroup
+		for first := range 4 {
+			wait.Go(func() {
+				for i := first; i < n; i += 4 {
+					do(i, all[i])
+				}
+			})
+		}
+		wait.Wait()
+	}
+	for i := range all {
+		all[i] = newHome(t, s, fmt.Sprint("machine", i))
+	}
+	each(func(_ int, h *home) { h.join(recipient) })
+	push := func(i int, h *home) { h.ok("remote", "push", "-q") }
+	for range 2 {
+		each(func(i int, h *home) { h.talk(id(i), 5) })
+		counts("a push of each", fmt.Sprintf("[PUT:%d]", 2*n), func() { each(push) })
+	}
+	counts("a new reader", fmt.Sprintf("[GET:%d LIST:1]", 3*n), func() { reader.ok("remote", "pull", "-q") })
+	counts("a pull without news", "[LIST:1]", func() { reader.ok("remote", "pull", "-q") })
+	each(func(i int, h *home) { h.talk(id(i), 5) })
+	counts("a push of each", fmt.Sprintf("[PUT:%d]", 2*n), func() { each(push) })
+	counts("a pull after it", fmt.Sprintf("[GET:%d LIST:1]", 2*n), func() { reader.ok("remote", "pull", "-q") })
+	all[0].talk(id(0), 5)
+	push(0, all[0])
+	counts("a pull of one", "[GET:2 LIST:1]", func() { reader.ok("remote", "pull", "-q", "--machine", "machine0") })
+	counts("search --everywhere", "[]", func() { reader.ok("search", "--everywhere", "-q", "needle-"+id(n-1)) })
+	other := newHome(t, s, "other")
+	other.ok("remote", "keys", "--identity", reader.dir+"/.local/state/ccd/remote/identity.txt", "-q")
+	other.join(recipient)
+	name := strings.TrimSpace(all[0].ok("remote", "status", "--json"))
+	_, name, _ = strings.Cut(name, `"machine": "`)
+	counts("a new reader of one machine", "[GET:5 LIST:1]", func() { other.ok("remote", "pull", "-q", "--machine", name[:32]) })
+	each(func(_ int, h *home) { h.same(reader) })
+	all[1].ok("remote", "push", "--new-name", "-q")
+	counts("a pull of one that has a new name", "[GET:3 LIST:1]", func() { // its head twice, and a pack
+		if out := reader.ok("remote", "pull", "--machine", "machine1"); !strings.Contains(out, "of 2 machines") {
+			t.Error(out)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
+	"ccd/packaging"
+)
+
+const (
+	latePush  = 12 * packaging.TimerInterval * time.Second // age of a push from which the timer is not running
+	staleCopy = 24 * time.Hour                             // age from which failing pushes are a problem, not a journey without network
+)
+
+// checkRemote reports on the copy in object storage. It makes no request.
+func checkRemote(ctx context.Context, f *facts) (all []Finding) {
+	const check = "remote"
+	dir := filepath.Join(f.StateDir, pulled.Dir)
+	s, err := pulled.ReadSettings(dir)
+	switch {
+	case err != nil:
+		return []Finding{wrong(check, "ccd remote remove, then ccd remote add", "%v", err)}
+	case s.URL == "":
+		return nil
+	case len(s.Recipients) == 0:
+		all = append(all, wrong(check, "ccd remote add "+s.URL+" --recipient KEY", "there are no recipients: nothing can be pushed"))
+	}
+	all = append(all, remoteProgram(ctx, f)...)
+	p, err := pulled.ReadPush(dir)
+	age := f.now.Sub(p.Pushed)
+	behind := words.Count(p.Behind.Sessions, "session") + " behind"
+	state := note
+	if p.Exit == words.ExitDamage || age > staleCopy {
+		state = wrong
+	}
+	again := "ccd remote timer pushes every 5 minutes; or let cron run ccd remote push -q"
+	if t, err := f.Timer(nil); err == nil && t.Installed() {
+		again = "ccd remote timer starts the timer again"
+	}
+	switch {
+	case err != nil:
+		all = append(all, wrong(check, "ccd remote push writes it again", "%v", err))
+	case p.Error != "":
+		fix := p.Hint
+		if fix == "" {
+			fix = "ccd remote push shows whether it still fails"
+		}
+		last := "the first push"
+		if !p.Pushed.IsZero() {
+			last = "last push " + words.Short(age) + " ago; the one " + words.Age(p.Tried) + " ago"
+		}
+		all = append(all, state(check, fix, "%s failed, %s: %s", last, behind, mark.Inline(p.Error, 300)))
+	case p.Waits != "":
+		all = append(all, state(check, "ccd remote push pushes anyway", "no push, %s: %s", behind, p.Waits))
+	case p.Pushed.IsZero():
+		all = append(all, note(check, "ccd remote push", "nothing was pushed to %s yet", s.URL))
+	case age > latePush:
+		all = append(all, note(check, again, "last push %s ago, to %s", words.Short(age), s.URL))
+	}
+	if len(all) == 0 {
+		all = append(all, ok(check, "pushed to %s %s ago, for %s", s.URL, words.Short(age), words.Count(len(s.Recipients), "recipient")))
+	}
+	return all
+}
+
+// remoteProgram checks that ccd-remote exists and has this version.
+func remoteProgram(ctx context.Context, f *facts) []Finding {
+	const check, fix = "remote", "install ccd-remote from the same release as ccd"
+	path, err := f.Env.FindRemote()
+	if err != nil {
+		return []Finding{wrong(check, fix, "%v", err)}
+	}
+	out, err := exec.CommandContext(ctx, path, "version").Output()
+	version := strings.TrimSpace(string(out))
+	if err != nil && errors.As(err, new(*exec.ExitError)) { // older than this question
+		version, err = "", nil
+	}
+	switch {
+	case err != nil:
+		return []Finding{wrong(check, fix, "run %s: %v", path, err)}
+	case version != f.doctor.Version:
+		return []Finding{wrong(check, fix, "%s is %s, this is %s", account.RemoteProgram, Named(version), Named(f.doctor.Version))}
+	}
+	return nil
+}
