@@ -15,7 +15,6 @@ import (
 // tally counts requests as S3 bills them.
 type tally struct {
 	mu        sync.Mutex
-	list      int
 	kinds     map[string]int
 	sent, got int64 // bytes of bodies
 }
