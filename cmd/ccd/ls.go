@@ -70,7 +70,6 @@ The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJE
 			{"ccd ls", "the sessions, newest first"},
 			{"ccd ls --everywhere", "and the pulled sessions of other machines"},
 			{"ccd ls --all", "include sub-agents (under their parents) and summarizer sessions"},
-			{"ccd ls | cut -f1,2", "IDs and titles"},
 			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "sessions that use over 60% of their window"},
 		},
 		json: "one array, an object per session:\n" + sessionKeys +
