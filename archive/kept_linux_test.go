@@ -145,7 +145,7 @@ func TestKeptFileOfTwoWriters(t *testing.T) {
 	}
 }
 
-// read returns what this process has read with read(2) so far, in bytes.
+// bytesRead returns what this process has read with read(2) so far, in bytes.
 func bytesRead(t *testing.T) (n int64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")

@@ -282,7 +282,7 @@ func (a *Archive) openError(err error) error {
 }
 
 // minGrow is the least by which the file grows, in bytes. A larger file grows by 3 percent; bbolt's own step is 16 MB.
-const minGrow = 128 << 10
+const minGrow = 256 << 10
 
 func (s *store) options() *bolt.Options {
 	return &bolt.Options{
