@@ -104,10 +104,10 @@ type Daemon struct {
 	waiting  int               // bytes of segments to be appended with them
 	batch    bool              // save follows a sync
 
-	front   func(call func()) // in a worker: runs call in the goroutine of the daemon that it works for; else nil
-	left    []transcript.Key  // in a worker: what refill is to be called for
-	catchUp *catchUp          // nil if the daemon is not catching up
-	grew    time.Time         // when a live session last had new bytes
+	front   func(func(d *Daemon)) // in a worker: calls a function in the goroutine of the daemon d that it works for; else nil
+	left    []transcript.Key      // in a worker: what refill is to be called for
+	catchUp *catchUp              // nil if the daemon is not catching up
+	grew    time.Time             // when a live session last had new bytes
 
 	locked        func(*archive.LockedError)       // called while the archive's lock is waited for
 	failed        func(o watcher.Offer, err error) // reports a session that failed outside its sync

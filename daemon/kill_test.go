@@ -55,7 +55,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	texts := map[string]string{}
 	n, before, partly := 0, 0, 0                                                     // companions before the round, rounds that ended in the middle of a catch-up
 	for ; n < rounds || (len(published) == 0 || partly == 0) && n < 10*rounds; n++ { // a slow machine may need more rounds, and longer ones
-		for i := range 6 {
+		for i := range 6 * (rounds - min(n, rounds-1)) / rounds { // fewer and fewer, so that all are dealt with
 			path := h.path(100 + 6*n + i)
 			texts[path] = turns(i, i+8+n%5)
 			h.old(path, texts[path])
@@ -66,6 +66,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		if n%2 == 0 { // as soon as it runs, else at once
+			eventually(t, "it runs", func() bool { _, running, _ := ReadRun(h.o.StateDir); return running })
+		}
 		kill := time.After(time.Duration(rng.IntN(180*(1+n/rounds))) * time.Millisecond)
 		text := turns(2*n, 2*n+2)
 		for half := range 2 {

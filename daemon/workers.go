@@ -175,7 +175,7 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 		all = append(all, w)
 		ctx := ctx
 		if d.locked != nil {
-			ctx = archive.WaitForLock(ctx, func(l *archive.LockedError) { w.front(func() { d.locked(l) }) })
+			ctx = archive.WaitForLock(ctx, func(l *archive.LockedError) { w.front(func(d *Daemon) { d.locked(l) }) })
 		}
 		go func() {
 			defer func() { calls <- nil }()
@@ -229,11 +229,11 @@ func (d *Daemon) worker(calls chan<- func()) *Daemon {
 		Options: d.Options, optionsHash: d.optionsHash, sessions: d.sessions, owners: d.owners,
 		unsaved: map[*session]bool{}, cleanedDirs: maps.Clone(d.cleanedDirs), batch: true,
 	}
-	w.front = func(call func()) {
+	w.front = func(call func(*Daemon)) {
 		called := make(chan struct{})
 		calls <- func() {
 			defer close(called)
-			call()
+			call(d)
 		}
 		<-called
 	}
@@ -243,16 +243,16 @@ func (d *Daemon) worker(calls chan<- func()) *Daemon {
 		default: // d is busy with a call
 		}
 	}
-	w.failed = func(o watcher.Offer, err error) { w.front(func() { d.failed(o, err) }) }
+	w.failed = func(o watcher.Offer, err error) { w.front(func(d *Daemon) { d.failed(o, err) }) }
 	if d.Published != nil {
-		w.Published = func(s transcript.Session, state State) { w.front(func() { d.Published(s, state) }) }
+		w.Published = func(s transcript.Session, state State) { w.front(func(d *Daemon) { d.Published(s, state) }) }
 	}
 	return w
 }
 
 // work syncs the files of each family in order, until interrupted returns true.
 func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, interrupted func() bool, done func(watcher.Offer, error)) {
-	inFront := func(o watcher.Offer, err error) { w.front(func() { done(o, err) }) }
+	inFront := func(o watcher.Offer, err error) { w.front(func(*Daemon) { done(o, err) }) }
 	for family := range todo {
 		for _, o := range family {
 			err := error(errMore)

@@ -32,7 +32,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		h := newHouse(t)
 		texts, size := map[string]string{}, int64(0)
-		for n := range 150 { // more than a daemon collects
+		for n := range 130 { // more than a daemon collects
 			texts[h.path(n)] = turn(n)[:strings.Index(turn(n), "\n")+1]
 			if n%10 == 0 {
 				texts[h.path(n)] = turns(n, n+8)
@@ -42,7 +42,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 		}
 		var made, early atomic.Int64
 		var told atomic.Bool
-		h.o.Workers = workers
+		h.o.Workers, h.o.Watch.ScanInterval = workers, time.Hour
 		h.o.Published = func(transcript.Session, State) {
 			if made.Add(1) == 1 {
 				early.Store(size)
@@ -55,7 +55,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 			}
 		}
 		stop := h.running()
-		eventually(t, "all companions", func() bool { return made.Load() == 15 })
+		eventually(t, "all companions", func() bool { return made.Load() == 13 })
 		eventually(t, "run.json says that it ended", func() bool {
 			info, _, err := ReadRun(h.o.StateDir)
 			return err == nil && info.CatchUp == nil
