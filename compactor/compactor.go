@@ -63,9 +63,6 @@ const Rules = limits.Rules
 // Defaults returns the limits as shipped.
 func Defaults() Options { return limits.Defaults() }
 
-// Strategies returns the names that Options.Off accepts.
-func Strategies() []string { return limits.Strategies() }
-
 // ParseLevel returns the level with a name as in Level.String.
 func ParseLevel(name string) (Level, error) { return limits.ParseLevel(name) }
 

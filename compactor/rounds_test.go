@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
@@ -19,9 +20,9 @@ func optionSets() map[string]Options {
 		"12000 tokens": func(o *Options) { o.MaxTokens = 12000 },
 		"focus":        func(o *Options) { o.Focus = []string{"cents", "export"} },
 		"off":          func(o *Options) { o.Off = []string{"answers", "merge", "talk", "file"} },
-		"all off":      func(o *Options) { o.Off = Strategies() },
+		"all off":      func(o *Options) { o.Off = limits.Strategies() },
 		"errors alone": func(o *Options) {
-			o.Off = slices.DeleteFunc(Strategies(), func(name string) bool { return name == "errors" })
+			o.Off = slices.DeleteFunc(limits.Strategies(), func(name string) bool { return name == "errors" })
 		},
 		"maximum":     func(o *Options) { o.Level = Maximum },
 		"5000 tokens": func(o *Options) { o.MaxTokens = 5000 },

@@ -21,7 +21,7 @@ func TestStrategiesCanBeSwitchedOff(t *testing.T) {
 	data := everything().buf.Bytes()
 	lists := []string{"merge", "entities", "code-split"} // change lists alone: cmd/ccd tests them
 	whole := map[int]string{}
-	for _, name := range Strategies() {
+	for _, name := range limits.Strategies() {
 		changes := slices.Contains(lists, name)
 		for _, tokens := range []int{72000, 50000, 26000, 11000} {
 			o := tokensOf(tokens)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor"
+	"ccd/compactor/limits"
 )
 
 // exampleKeys returns the keys of config.toml.example, as section.key, with their defaults.
@@ -176,7 +176,7 @@ func TestEngineEveryKeyCounts(t *testing.T) {
 			v.counts(t, key, keyNeeds[name], name+" = "+value)
 		})
 	}
-	for _, strategy := range compactor.Strategies() {
+	for _, strategy := range limits.Strategies() {
 		t.Run("off "+strategy, func(t *testing.T) {
 			t.Parallel()
 			needs := ""

@@ -12,6 +12,7 @@ import (
 
 	"ccd/cmd/ccd/internal/score"
 	"ccd/compactor"
+	"ccd/compactor/limits"
 	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
 )
@@ -94,7 +95,7 @@ var floors = map[string]float64{scorecard.Companion: 0.91, scorecard.CCD: 0.76, 
 
 // Without any one strategy or part of State, the score of a session that needs it is lower.
 func TestEveryStrategyCounts(t *testing.T) {
-	for _, strategy := range compactor.Strategies() {
+	for _, strategy := range limits.Strategies() {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			data := rich(strategy)

@@ -224,7 +224,7 @@ func TestLieToTheMachine(t *testing.T) {
 // TestLieForkedHead shows a head with a right signature and a higher number that does not follow the one seen before.
 func TestLieForkedHead(t *testing.T) {
 	v := newVictim(t)
-	h := Head{Seq: v.Seq(), Past: [][]byte{hash([]byte("another head"))}, Time: time.Now()}
+	h := Head{Seq: v.meta.Seq, Past: [][]byte{hash([]byte("another head"))}, Time: time.Now()}
 	forked, err := v.coder.encodeHead(&h, Inner{Label: "box"}, v.meta.key())
 	must(t, err)
 	head := headsPrefix + v.ID()
@@ -432,7 +432,7 @@ func TestPullOfOneSession(t *testing.T) {
 // TestLieHole shows a head, signed with the machine's key, that lists the end of a session without what is before it.
 func TestLieHole(t *testing.T) {
 	v := newVictim(t)
-	h := Head{Seq: v.Seq() + 1, Past: v.meta.Past, Time: time.Now()}
+	h := Head{Seq: v.meta.Seq + 1, Past: v.meta.Past, Time: time.Now()}
 	packs, err := readJSON[listed](v.db, bucketPacks)
 	must(t, err)
 	last := strings.TrimPrefix(v.last("/p/"), prefixOf(v.ID())+"p/")

@@ -55,7 +55,6 @@ type meta struct {
 	Names      []string             `json:"recipients,omitempty"`
 	Label      string               `json:"label,omitempty"`
 	Garbage    map[string]time.Time `json:"garbage,omitempty"` // objects that no head names, and since when
-	Former     []string             `json:"former,omitempty"`  // machines that this one was before
 }
 
 func (m *meta) key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(m.Seed) }
@@ -174,12 +173,6 @@ func (m *Machine) Close() error { return m.db.Close() }
 // ID returns the machine's name in the store.
 func (m *Machine) ID() string { return m.meta.machine() }
 
-// Former returns the names that the machine had before.
-func (m *Machine) Former() []string { return m.meta.Former }
-
-// Seq returns the number of heads that the machine has written.
-func (m *Machine) Seq() int64 { return m.meta.Seq }
-
 // readJSON returns the values of a bucket.
 func readJSON[T any](db *bolt.DB, bucket []byte) (all map[string]T, err error) {
 	all = map[string]T{}
@@ -252,7 +245,6 @@ func (m *Machine) apply(r *round, tag string) error {
 // Renew makes the machine a new one with an empty prefix. What it has pushed so far stays readable under its old name.
 func (m *Machine) Renew() error {
 	next := newMeta()
-	next.Former = append(slices.Clone(m.meta.Former), m.ID())
 	err := m.db.Update(func(tx *bolt.Tx) error {
 		for _, b := range [][]byte{bucketSessions, bucketPacks} {
 			if err := tx.DeleteBucket(b); err != nil {

@@ -591,7 +591,7 @@ func TestAnotherArchiveTakesANewName(t *testing.T) {
 	must(t, err)
 	b.grow("a", talk(2, 50_000))
 	b.push()
-	whole := bytes.Clone(b.content["a"])
+	whole, first := bytes.Clone(b.content["a"]), b.ID()
 	for what, replace := range map[string]func(){
 		"a new one":     func() { must(t, os.Remove(b.archive.Path())); b.content = map[string][]byte{} },
 		"an older copy": func() { must(t, os.WriteFile(b.archive.Path(), old, 0o600)); b.content = map[string][]byte{} },
@@ -605,9 +605,9 @@ func TestAnotherArchiveTakesANewName(t *testing.T) {
 		b.same(readerAt(t, s, me, t.TempDir()))
 	}
 	r := readerAt(t, s, me, t.TempDir())
-	_, err = r.Pull(t.Context(), b.Former()[0], "")
+	_, err = r.Pull(t.Context(), first, "")
 	must(t, err)
-	a, err := archive.Open(pulled.Archive(r.o.Dir, b.Former()[0]), archive.Options{ReadOnly: true})
+	a, err := archive.Open(pulled.Archive(r.o.Dir, first), archive.Options{ReadOnly: true})
 	must(t, err)
 	if !bytes.Equal(read(t, a, "a", 0), whole) {
 		t.Error("what was pushed before is lost")
