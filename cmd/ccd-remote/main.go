@@ -94,7 +94,7 @@ func (a *app) code(err error) int {
 		return words.ExitUsage
 	case errors.Is(err, errUnknown):
 		return words.ExitNotFound
-	case errors.Is(err, errSaid), errors.Is(err, remote.ErrLie), errors.As(err, new(*archive.DamageError)):
+	case errors.Is(err, errSaid), errors.Is(err, remote.ErrBadCopy), errors.As(err, new(*archive.DamageError)):
 		return words.ExitDamage
 	}
 	return words.ExitFailed
@@ -128,7 +128,7 @@ func (a *app) hint(err error) string {
 		return "free space on the disk of " + a.dir + "; then the command continues where it was"
 	case errors.Is(err, remote.ErrRunning):
 		return "try again when it has ended"
-	case errors.Is(err, remote.ErrLie):
+	case errors.Is(err, remote.ErrBadCopy):
 		return "ccd remote check; if the store has lost data, ccd remote push --new-name pushes everything again"
 	}
 	return ""

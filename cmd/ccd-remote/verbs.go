@@ -202,7 +202,7 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	}
 	for _, machine := range missing {
 		if a.machine == "" || chosen[machine] {
-			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrLie),
+			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrBadCopy),
 				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", machine))
 		}
 	}

@@ -30,7 +30,7 @@ func (a *app) machineFlag(c *cobra.Command) {
 		if p, err := a.Place(true); err == nil {
 			all, _ := pulled.List(pulled.Machines(p.StateDir))
 			for _, m := range all {
-				names = append(names, pulled.Called(all, m))
+				names = append(names, pulled.ShortName(all, m))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
@@ -62,7 +62,7 @@ func (a *app) readMachine(p *account.Place, readOnly bool) error {
 		}
 		return words.Hint(err, "ccd remote pull")
 	}
-	a.machine = pulled.Called(all, found[0])
+	a.machine = pulled.ShortName(all, found[0])
 	err = openPulled(p, found[0], a.machine, readOnly)
 	a.sayOld(p)
 	return err
@@ -126,8 +126,8 @@ func (a *app) pulled(l *reader.Library) iter.Seq[*reader.Library] {
 		newest := slices.SortedStableFunc(slices.Values(all), func(x, y pulled.Machine) int { return y.Time.Compare(x.Time) })
 		for _, m := range newest {
 			p := *l.Place
-			if err := openPulled(&p, m, pulled.Called(all, m), true); err != nil {
-				a.say("ccd: machine %s: %v", pulled.Called(all, m), err)
+			if err := openPulled(&p, m, pulled.ShortName(all, m), true); err != nil {
+				a.say("ccd: machine %s: %v", pulled.ShortName(all, m), err)
 				continue
 			}
 			other, err := reader.Open(&p, false)

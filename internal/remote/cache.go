@@ -1,14 +1,9 @@
 package remote
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
-	"ccd/archive"
 	"ccd/internal/remote/pulled"
 )
 
@@ -42,14 +37,8 @@ func (r *Reader) Trim(limit int64, keep string) (removed []pulled.Machine, err e
 
 // drop removes the archive of a machine. What was seen of its head stays.
 func (r *Reader) drop(m pulled.Machine) error {
-	files, err := archive.Files(pulled.Archive(r.o.Dir, m.Machine))
-	if err != nil {
+	if err := removePulled(r.o.Dir, m.Machine); err != nil {
 		return err
-	}
-	for _, file := range files {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove what was pulled of machine %s: %w", m.Label, err)
-		}
 	}
 	m.Pulled, m.Whole, m.Revisions = time.Time{}, false, nil
 	return pulled.Write(r.o.Dir, m)

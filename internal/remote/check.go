@@ -32,9 +32,9 @@ func sizes(ctx context.Context, s Store, machine string) (map[string]int64, erro
 func (c *Checked) compare(name string, size int64, all map[string]int64) bool {
 	switch got, ok := all[name]; {
 	case !ok:
-		c.Problems = append(c.Problems, lie(name, "it is missing"))
+		c.Problems = append(c.Problems, badCopy(name, "it is missing"))
 	case got != size:
-		c.Problems = append(c.Problems, lie(name, "it has %d bytes, expected %d", got, size))
+		c.Problems = append(c.Problems, badCopy(name, "it has %d bytes, expected %d", got, size))
 	default:
 		return true
 	}
@@ -51,7 +51,7 @@ func (m *Machine) Check(ctx context.Context) (c Checked, err error) {
 		return c, err
 	}
 	c.Machines = 1
-	if err := m.mine(object); err != nil {
+	if err := m.checkHead(object); err != nil {
 		c.Problems = append(c.Problems, err)
 	}
 	all, err := sizes(ctx, m.o.Store, m.ID())
@@ -78,12 +78,12 @@ func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 		return c, err
 	}
 	for _, machine := range missing {
-		c.Problems = append(c.Problems, lie(headsPrefix+machine, "it is missing"))
+		c.Problems = append(c.Problems, badCopy(headsPrefix+machine, "it is missing"))
 	}
 	for _, machine := range names {
 		c.Machines++
 		s, err := r.look(ctx, machine, false)
-		if errors.Is(err, ErrLie) || errors.Is(err, ErrKey) {
+		if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) {
 			c.Problems = append(c.Problems, err)
 			continue
 		}
@@ -105,7 +105,7 @@ func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 			}
 			left--
 			err := r.checkPack(ctx, machine, s.packs[i])
-			if errors.Is(err, ErrLie) || errors.Is(err, ErrKey) {
+			if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) {
 				c.Problems = append(c.Problems, err)
 			} else if err != nil {
 				return c, err
@@ -127,7 +127,7 @@ func (r *Reader) checkPack(ctx context.Context, machine string, p Pack) error {
 		return err
 	}
 	if !reflect.DeepEqual(parts, p.Parts) {
-		return lie(o.object, "its index is not what the head lists")
+		return badCopy(o.object, "its index is not what the head lists")
 	}
 	for _, part := range parts {
 		for _, t := range part.Stretches {

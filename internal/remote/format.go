@@ -133,7 +133,7 @@ type ref struct {
 	Size int64  `json:"size"`
 }
 
-// Head is what a machine says of itself. The store sees its open part; only readers see Inner.
+// Head describes a machine's copy. The store sees its open part; only readers see Inner.
 type Head struct {
 	Machine string    `json:"machine"` // the first 32 hex digits of the SHA-256 of Key
 	Key     []byte    `json:"key"`     // Ed25519
@@ -158,14 +158,14 @@ type catalogue struct {
 	Packs []Pack `json:"packs"`
 }
 
-// ErrLie is wrapped by errors about objects that are not what their machine has written.
-var ErrLie = errors.New("the store's copy is not what the machine wrote")
+// ErrBadCopy is wrapped by errors about objects that are not what their machine has written.
+var ErrBadCopy = errors.New("the store's copy is not what the machine wrote")
 
 // ErrKey is wrapped if no identity of the reader decrypts an object.
 var ErrKey = errors.New("no identity of this reader can decrypt it")
 
-func lie(object, format string, args ...any) error {
-	return fmt.Errorf("verify %s: %w: %s", object, ErrLie, fmt.Sprintf(format, args...))
+func badCopy(object, format string, args ...any) error {
+	return fmt.Errorf("verify %s: %w: %s", object, ErrBadCopy, fmt.Sprintf(format, args...))
 }
 
 func hash(b []byte) []byte { s := sha256.Sum256(b); return s[:] }
@@ -227,7 +227,7 @@ func (k *coder) open(object string, sealed []byte) ([]byte, error) {
 		plain, err = io.ReadAll(r)
 	}
 	if err != nil {
-		return nil, lie(object, "%v", err)
+		return nil, badCopy(object, "%v", err)
 	}
 	return plain, nil
 }
@@ -250,7 +250,7 @@ func (k *coder) openJSON(object string, sealed []byte, v any) error {
 		err = json.Unmarshal(b, v)
 	}
 	if err != nil {
-		return lie(object, "%v", err)
+		return badCopy(object, "%v", err)
 	}
 	return nil
 }
@@ -280,13 +280,13 @@ func decodeHead(machine string, object []byte) (*Head, error) {
 	sig, err := base64.StdEncoding.DecodeString(string(coded))
 	var h Head
 	if !ok || err != nil || json.Unmarshal(body, &h) != nil {
-		return nil, lie(name, "it is no head of format %d", Version)
+		return nil, badCopy(name, "it is no head of format %d", Version)
 	}
 	if len(h.Key) != ed25519.PublicKeySize || h.Machine != machine || machineOf(h.Key) != machine {
-		return nil, lie(name, "it has another machine's key")
+		return nil, badCopy(name, "it has another machine's key")
 	}
 	if !ed25519.Verify(h.Key, append([]byte(signedWords), body...), sig) {
-		return nil, lie(name, "the signature is wrong")
+		return nil, badCopy(name, "the signature is wrong")
 	}
 	h.hash = hash(object)
 	return &h, nil
@@ -335,15 +335,15 @@ func (p *packer) finish(seq int64) (Pack, []byte, error) {
 // opened is a decrypted pack.
 type opened struct {
 	*coder
-	object string
-	plain  []byte
-	part   *partly // instead of plain
+	object  string
+	plain   []byte
+	partial *partialPack // instead of plain
 }
 
 // openPack verifies and decrypts a pack.
 func (k *coder) openPack(object string, pack Pack, data []byte) (*opened, error) {
 	if !packName.MatchString(pack.Name) || pack.Name[11:] != hex.EncodeToString(hash(data)) {
-		return nil, lie(object, "its bytes have another hash")
+		return nil, badCopy(object, "its bytes have another hash")
 	}
 	plain, err := k.open(object, data)
 	if err != nil {
@@ -352,22 +352,22 @@ func (k *coder) openPack(object string, pack Pack, data []byte) (*opened, error)
 	return &opened{k, object, plain, nil}, nil
 }
 
-// index returns what the pack says of itself. A reader only needs it where no head or catalogue lists the pack.
+// index returns the parts that the pack itself lists. A reader needs it only if no head or catalogue lists the pack.
 func (o *opened) index() (parts []Part, err error) {
 	rest, ok := bytes.CutSuffix(o.plain, []byte(packMagic))
 	if !ok || len(rest) < 4 {
-		return nil, lie(o.object, "it is no pack")
+		return nil, badCopy(o.object, "it is no pack")
 	}
 	n := int(binary.BigEndian.Uint32(rest[len(rest)-4:]))
 	if rest = rest[:len(rest)-4]; n > len(rest) {
-		return nil, lie(o.object, "its index is cut")
+		return nil, badCopy(o.object, "its index is cut")
 	}
 	b, err := o.dec.DecodeAll(rest[len(rest)-n:], nil)
 	if err == nil {
 		err = json.Unmarshal(b, &parts)
 	}
 	if err != nil {
-		return nil, lie(o.object, "%v", err)
+		return nil, badCopy(o.object, "%v", err)
 	}
 	return parts, nil
 }
@@ -375,31 +375,31 @@ func (o *opened) index() (parts []Part, err error) {
 // stretch returns the bytes of a stretch.
 func (o *opened) stretch(t Stretch) ([]byte, error) {
 	size := int64(len(o.plain))
-	if o.part != nil {
-		size = o.part.plainSize
+	if o.partial != nil {
+		size = o.partial.plainSize
 	}
 	if t.At < 0 || t.Size < 0 || t.At > size || t.Size > size-t.At || t.Len < 0 || t.Len > maxFrame {
-		return nil, lie(o.object, "a frame is outside of it")
+		return nil, badCopy(o.object, "a frame is outside of it")
 	}
 	var frame []byte
-	if o.part == nil {
+	if o.partial == nil {
 		frame = o.plain[t.At : t.At+t.Size]
 	} else {
 		var err error
-		if frame, err = o.part.frame(t); err != nil {
+		if frame, err = o.partial.frame(t); err != nil {
 			return nil, fmt.Errorf("read a part of %s: %w", short(o.object), err)
 		}
 	}
 	data, err := o.dec.DecodeAll(frame, make([]byte, 0, t.Len))
 	if err != nil {
-		return nil, lie(o.object, "%v", err)
+		return nil, badCopy(o.object, "%v", err)
 	}
 	return data, t.verify(o.object, data)
 }
 
 func (t Stretch) verify(object string, data []byte) error {
 	if int64(len(data)) != t.Len || !bytes.Equal(hash(data), t.Sum) {
-		return lie(object, "the bytes of a session have another hash")
+		return badCopy(object, "the bytes of a session have another hash")
 	}
 	return nil
 }

@@ -32,7 +32,22 @@ type Collected struct {
 	Why       error    `json:"-"`       // of Refused: the LockedError that ends last, else another one
 }
 
-// refuse notes an object that the store does not delete.
+// delete deletes an object. refused is why the store does not delete it; err is any other failure.
+func (c *Collected) delete(ctx context.Context, s Store, o Object) (refused, err error) {
+	err = s.Delete(ctx, o.Name)
+	switch {
+	case errors.As(err, new(*LockedError)), errors.Is(err, ErrDenied):
+		c.refuse(err)
+		return err, nil
+	case err != nil:
+		return nil, fmt.Errorf("delete %s: %w", short(o.Name), err)
+	}
+	c.Deleted++
+	c.Freed += o.Size
+	return nil, nil
+}
+
+// refuse counts an object that the store does not delete.
 func (c *Collected) refuse(err error) {
 	var old, locked *LockedError
 	c.Refused++
@@ -61,7 +76,7 @@ func (m *Machine) GC(ctx context.Context, o GCOptions) (c Collected, err error) 
 		object, _, err = m.stored(ctx)
 	}
 	if err == nil {
-		err = m.mine(object) // a clone's packs are its own
+		err = m.checkHead(object) // a clone's packs are its own
 	}
 	if err == nil {
 		err = m.rewrite(ctx, o, &c)
@@ -148,11 +163,9 @@ func (m *Machine) rewrite(ctx context.Context, o GCOptions, done *Collected) err
 
 // states returns the daemon's state of each session.
 func (m *Machine) states(ctx context.Context) (map[string][]byte, error) {
-	stored, err := m.o.Archive.Sessions(ctx)
-	for _, err := range archive.Damages(err) {
-		if !errors.As(err, new(*archive.DamageError)) {
-			return nil, fmt.Errorf("read archive: %w", err)
-		}
+	stored, _, err := m.sessions(ctx)
+	if err != nil {
+		return nil, err
 	}
 	all := map[string][]byte{}
 	for _, s := range stored {
@@ -161,8 +174,8 @@ func (m *Machine) states(ctx context.Context) (map[string][]byte, error) {
 	return all, nil
 }
 
-// copyPack adds the parts of a pack that are not void, with bytes from the archive. It fails if the archive has not the
-// bytes that were pushed.
+// copyPack adds the parts of a pack that are not void, with bytes from the archive. It fails if the archive does
+// not have the bytes that were pushed.
 func (m *Machine) copyPack(ctx context.Context, c *collection, p Pack, states map[string][]byte) error {
 	for _, part := range p.Parts {
 		if m.meta.void(part) {
@@ -234,17 +247,13 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 			done.Refused++
 			next.Garbage[o.Name] = since
 		default:
-			err := m.o.Store.Delete(ctx, o.Name)
-			switch {
-			case errors.As(err, new(*LockedError)), errors.Is(err, ErrDenied):
-				done.refuse(err)
+			refused, err := done.delete(ctx, m.o.Store, o)
+			if err != nil {
+				return err
+			}
+			if refused != nil {
 				next.Garbage[o.Name] = since
-				stop = !errors.As(err, new(*LockedError))
-			case err != nil:
-				return fmt.Errorf("delete %s: %w", short(o.Name), err)
-			default:
-				done.Deleted++
-				done.Freed += o.Size
+				stop = !errors.As(refused, new(*LockedError))
 			}
 		}
 	}

@@ -42,7 +42,7 @@ type Machine struct {
 	meta  meta
 }
 
-// meta is what a machine knows of itself.
+// meta is a machine's stored state.
 type meta struct {
 	Seed       []byte               `json:"seed"` // of its signing key
 	Archive    string               `json:"archive,omitempty"`
@@ -63,14 +63,14 @@ func (m *meta) machine() string { return machineOf(m.key().Public().(ed25519.Pub
 
 // pushed is what was pushed of a session.
 type pushed struct {
-	Session     Session      `json:"session"`
-	Revision    int          `json:"rev,omitempty"`
-	Generations []pushedLife `json:"generations"`
-	State       []byte       `json:"state,omitempty"` // hash of the daemon's state
+	Session     Session            `json:"session"`
+	Revision    int                `json:"rev,omitempty"`
+	Generations []pushedGeneration `json:"generations"`
+	State       []byte             `json:"state,omitempty"` // hash of the daemon's state
 }
 
-// pushedLife is what was pushed of a generation.
-type pushedLife struct {
+// pushedGeneration is what was pushed of a generation.
+type pushedGeneration struct {
 	Off    int64  `json:"off"`
 	Digest []byte `json:"digest"` // state of SHA-256 over these bytes
 }
@@ -342,14 +342,14 @@ func (m *Machine) resolve(ctx context.Context, r *round) error {
 	if b != nil && bytes.Equal(hash(b), hash(r.Head)) {
 		return m.apply(r, tag)
 	}
-	if err := m.mine(b); err != nil {
+	if err := m.checkHead(b); err != nil {
 		return err
 	}
 	tag, err = m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, Condition{tag})
 	if errors.Is(err, ErrConflict) {
 		b, tag, err = m.stored(ctx)
 		if err == nil && !bytes.Equal(b, r.Head) {
-			if err = m.mine(b); err == nil { // no fork: the object has changed, but the store still shows the old one
+			if err = m.checkHead(b); err == nil { // no fork: the object has changed, but the store still shows the old one
 				err = fmt.Errorf("%w: it shows an old head", ErrBusy)
 			}
 		}
@@ -369,15 +369,15 @@ func (m *Machine) stored(ctx context.Context) ([]byte, string, error) {
 	return b, tag, wrap(err, "read head")
 }
 
-// mine fails unless a head is the one that this machine wrote last: with errFork if another machine has its key, else
-// with ErrLie.
-func (m *Machine) mine(object []byte) error {
+// checkHead fails unless a head is the one that this machine wrote last: with errFork if another machine has its key, else
+// with ErrBadCopy.
+func (m *Machine) checkHead(object []byte) error {
 	name := headsPrefix + m.ID()
 	switch {
 	case object == nil && m.meta.Seq == 0:
 		return nil
 	case object == nil:
-		return lie(name, "it is missing; this machine has written it %d times", m.meta.Seq)
+		return badCopy(name, "it is missing; this machine has written it %d times", m.meta.Seq)
 	}
 	h, err := decodeHead(m.ID(), object)
 	switch {
@@ -386,7 +386,7 @@ func (m *Machine) mine(object []byte) error {
 	case h.Seq > m.meta.Seq:
 		return errFork
 	case !bytes.Equal(h.hash, m.meta.Past[0]):
-		return lie(name, "it is an old one (number %d, the last one is %d)", h.Seq, m.meta.Seq)
+		return badCopy(name, "it is an old one (number %d, the last one is %d)", h.Seq, m.meta.Seq)
 	}
 	return nil
 }

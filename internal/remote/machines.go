@@ -48,47 +48,36 @@ func IsMachine(name string) bool { return machineName.MatchString(name) }
 // ForgetMachine deletes a machine's objects, its head first, because a head must not name what does not exist. Only if the
 // store deletes all of them, it also removes what was pulled of the machine to dir. Called again, it continues.
 func ForgetMachine(ctx context.Context, s Store, dir, machine string) (c Collected, err error) {
-	remove := func(name string, size int64) error {
-		err := s.Delete(ctx, name)
-		switch {
-		case errors.As(err, new(*LockedError)), errors.Is(err, ErrDenied):
-			c.refuse(err)
-			return nil
-		case err != nil:
-			return fmt.Errorf("delete %s: %w", short(name), err)
-		}
-		c.Deleted++
-		c.Freed += size
-		return nil
-	}
 	for _, prefix := range []string{headsPrefix + machine, prefixOf(machine)} {
 		for o, err := range s.List(ctx, prefix) {
 			if err != nil {
 				return c, fmt.Errorf("list objects: %w", err)
 			}
-			if err := remove(o.Name, o.Size); err != nil {
+			if _, err := c.delete(ctx, s, o); err != nil {
 				return c, err
 			}
 			if c.Refused > 0 && !errors.As(c.Why, new(*LockedError)) {
 				return c, nil
 			}
 		}
-		if c.Refused > 0 && prefix != prefixOf(machine) { // the head stays, and all that it names
+		if c.Refused > 0 { // if it is the head, all that it names stays too
 			return c, nil
 		}
 	}
-	if c.Refused > 0 {
-		return c, nil
-	}
+	pulled.KeepOnly(dir, machine, nil)
+	return c, removePulled(dir, machine, filepath.Join(dir, machine+".json"))
+}
+
+// removePulled removes a machine's pulled archive, and other files.
+func removePulled(dir, machine string, others ...string) error {
 	files, err := archive.Files(pulled.Archive(dir, machine))
 	if err != nil {
-		return c, err
+		return err
 	}
-	pulled.KeepOnly(dir, machine, nil)
-	for _, file := range append(files, filepath.Join(dir, machine+".json")) {
+	for _, file := range append(files, others...) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return c, fmt.Errorf("remove what was pulled: %w", err)
+			return fmt.Errorf("remove what was pulled: %w", err)
 		}
 	}
-	return c, nil
+	return nil
 }

@@ -15,8 +15,8 @@ const (
 	ageHeader = 4 << 10 // bytes before the first chunk are fewer
 )
 
-// partly reads some frames of a pack without the others. The hash of the pack cannot be verified, but that of each stretch is.
-type partly struct {
+// partialPack reads some frames of a pack without the others. The hash of the pack cannot be verified, but that of each stretch is.
+type partialPack struct {
 	get       func(off, n int64) ([]byte, error)
 	size      int64 // of the object
 	blocks    map[int64][]byte
@@ -37,13 +37,13 @@ func worthParts(pack Pack, stretches []placed) bool {
 // fetchParts opens a pack of which stretch reads what it needs.
 func (r *Reader) fetchParts(ctx context.Context, machine string, pack Pack) (*opened, error) {
 	name := r.coder.packObject(machine, pack.Name)
-	p := &partly{size: pack.Size, blocks: map[int64][]byte{}, get: func(off, n int64) ([]byte, error) {
+	p := &partialPack{size: pack.Size, blocks: map[int64][]byte{}, get: func(off, n int64) ([]byte, error) {
 		b, _, err := r.o.Store.Get(ctx, name, off, n)
 		if errors.Is(err, ErrAbsent) {
-			return nil, lie(name, "it is missing")
+			return nil, badCopy(name, "it is missing")
 		}
 		if err == nil && int64(len(b)) != n {
-			err = lie(name, "it is shorter than %d bytes", pack.Size)
+			err = badCopy(name, "it is shorter than %d bytes", pack.Size)
 		}
 		return b, err
 	}}
@@ -55,13 +55,13 @@ func (r *Reader) fetchParts(ctx context.Context, machine string, pack Pack) (*op
 	case p.failed != nil:
 		return nil, fmt.Errorf("read %s: %w", short(name), p.failed)
 	case err != nil:
-		return nil, lie(name, "%v", err)
+		return nil, badCopy(name, "%v", err)
 	}
 	return &opened{r.coder, name, nil, p}, nil
 }
 
 // load gets the blocks of a range that are not here, in one request.
-func (p *partly) load(from, to int64) error {
+func (p *partialPack) load(from, to int64) error {
 	from, to = from/chunk, (min(to, p.size)+chunk-1)/chunk
 	for from < to && p.blocks[from] != nil {
 		from++
@@ -85,7 +85,7 @@ func (p *partly) load(from, to int64) error {
 }
 
 // ReadAt implements io.ReaderAt for the encrypted pack.
-func (p *partly) ReadAt(b []byte, off int64) (n int, err error) {
+func (p *partialPack) ReadAt(b []byte, off int64) (n int, err error) {
 	if off >= p.size {
 		return 0, io.EOF
 	}
@@ -103,7 +103,7 @@ func (p *partly) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 // frame returns the compressed bytes of a stretch.
-func (p *partly) frame(t Stretch) ([]byte, error) {
+func (p *partialPack) frame(t Stretch) ([]byte, error) {
 	first, end := t.At/chunk, (t.At+t.Size)/chunk+1
 	if err := p.load(first*(chunk+overhead), end*(chunk+overhead)+ageHeader); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (p *partly) frame(t Stretch) ([]byte, error) {
 	b := make([]byte, t.Size)
 	_, err := io.ReadFull(io.NewSectionReader(p.plain, t.At, t.Size), b)
 	if p.failed == nil && err != nil {
-		err = fmt.Errorf("%w: %w", ErrLie, err)
+		err = fmt.Errorf("%w: %w", ErrBadCopy, err)
 	}
 	return b, err
 }

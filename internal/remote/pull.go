@@ -104,13 +104,13 @@ func (r *Reader) Known(ctx context.Context, machine string) (pulled.Machine, err
 	return s.Machine, r.remember(s)
 }
 
-// Look reads and verifies the head of a machine and its catalogues. It fails with ErrLie if the head is older than one
+// Look reads and verifies the head of a machine and its catalogues. It fails with ErrBadCopy if the head is older than one
 // that was seen before, or does not follow it.
 func (r *Reader) Look(ctx context.Context, machine string) (*Seen, error) {
 	return r.look(ctx, machine, true)
 }
 
-// look is Look. It reads catalogues that are kept here only if it may trust them to be in the store too.
+// look is Look. With trust it uses the catalogues that are stored here, without checking that the store has them too.
 func (r *Reader) look(ctx context.Context, machine string, trust bool) (*Seen, error) {
 	s, err := r.head(ctx, machine)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Reader) head(ctx context.Context, machine string) (*Seen, error) {
 	name := headsPrefix + machine
 	b, tag, err := r.o.Store.Get(ctx, name, 0, -1)
 	if errors.Is(err, ErrAbsent) {
-		return nil, lie(name, "it is missing")
+		return nil, badCopy(name, "it is missing")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read head of %s: %w", machine, err)
@@ -167,9 +167,9 @@ func (h *Head) follows(s pulled.Machine) error {
 	switch {
 	case s.Seq == 0:
 	case back < 0:
-		return lie(name, "it is an old one (number %d, seen before: %d)", h.Seq, s.Seq)
+		return badCopy(name, "it is an old one (number %d, seen before: %d)", h.Seq, s.Seq)
 	case back == 0 && !bytes.Equal(h.hash, s.Hash), back > 0 && back <= int64(len(h.Past)) && !bytes.Equal(h.Past[back-1], s.Hash):
-		return lie(name, "it does not follow the head seen before (number %d)", s.Seq)
+		return badCopy(name, "it does not follow the head seen before (number %d)", s.Seq)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (h *Head) follows(s pulled.Machine) error {
 func (r *Reader) catalogue(ctx context.Context, machine string, ref ref, trust bool) ([]Pack, error) {
 	name := r.coder.catalogueObject(machine, ref.Name)
 	if !hashName.MatchString(ref.Name) {
-		return nil, lie(name, "its name is no hash")
+		return nil, badCopy(name, "its name is no hash")
 	}
 	right := func(b []byte) bool { return fmt.Sprintf("%x", hash(b)) == ref.Name }
 	b := pulled.Kept(r.o.Dir, machine, ref.Name)
@@ -185,13 +185,13 @@ func (r *Reader) catalogue(ctx context.Context, machine string, ref ref, trust b
 		var err error
 		b, _, err = r.o.Store.Get(ctx, name, 0, -1)
 		if errors.Is(err, ErrAbsent) {
-			return nil, lie(name, "it is missing")
+			return nil, badCopy(name, "it is missing")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 		if !right(b) {
-			return nil, lie(name, "its bytes have another hash")
+			return nil, badCopy(name, "its bytes have another hash")
 		}
 		if err := pulled.Keep(r.o.Dir, machine, ref.Name, b); err != nil {
 			return nil, err
@@ -229,12 +229,7 @@ func (s *Seen) wanted() map[transcript.Key][]placed {
 		void[f.key()] = f
 	}
 	slices.SortFunc(s.packs, func(a, b Pack) int { return cmp.Compare(a.Name, b.Name) })
-	newest := map[transcript.Key]int{}
-	for _, p := range s.packs {
-		for _, part := range p.Parts {
-			newest[part.Session.key()] = max(newest[part.Session.key()], part.Revision)
-		}
-	}
+	newest := s.newest()
 	all := map[transcript.Key][]placed{}
 	for i, p := range s.packs {
 		for _, part := range p.Parts {
@@ -356,7 +351,7 @@ func (p *puller) run(ctx context.Context) (err error) {
 			}
 		}
 		if p.Bytes+int64(len(p.grown)) == before {
-			return lie(prefixOf(p.Machine), "the head lists bytes of sessions without those before them")
+			return badCopy(prefixOf(p.Machine), "the head lists bytes of sessions without those before them")
 		}
 	}
 	for i, need := range p.newStates(wanted) {
@@ -385,7 +380,7 @@ func (p *puller) load(ctx context.Context) error {
 func (p *puller) remove(ctx context.Context, wanted map[transcript.Key][]placed) error {
 	revisions := map[string]int{}
 	var gone archive.Removal
-	for k, revision := range p.newest() {
+	for k, revision := range p.seen.newest() {
 		name := k.Agent + " " + mark.Name(k.ID)
 		if p.here[k] != nil && (len(wanted[k]) == 0 || p.seen.Revisions[name] != revision) {
 			gone.Sessions = append(gone.Sessions, k)
@@ -412,9 +407,9 @@ func (p *puller) remove(ctx context.Context, wanted map[transcript.Key][]placed)
 }
 
 // newest returns the newest revision of each session in the store.
-func (p *puller) newest() map[transcript.Key]int {
+func (s *Seen) newest() map[transcript.Key]int {
 	all := map[transcript.Key]int{}
-	for _, pack := range p.seen.packs {
+	for _, pack := range s.packs {
 		for _, part := range pack.Parts {
 			all[part.Session.key()] = max(all[part.Session.key()], part.Revision)
 		}
@@ -439,7 +434,7 @@ func (p *puller) missing(wanted map[transcript.Key][]placed) (need map[int][]pla
 				at = local{generation: t.Generation}
 			}
 			if t.Generation != at.generation || t.Off != at.off {
-				return nil, lie(prefixOf(p.Machine), "bytes of session %s are missing from generation %d, offset %d on", k.ID, at.generation, at.off)
+				return nil, badCopy(prefixOf(p.Machine), "bytes of session %s are missing from generation %d, offset %d on", k.ID, at.generation, at.off)
 			}
 			at.off += t.Len
 			if !known || t.Generation > tip.generation || t.Generation == tip.generation && at.off > tip.off {
@@ -454,11 +449,11 @@ func (p *puller) missing(wanted map[transcript.Key][]placed) (need map[int][]pla
 func (p *puller) pack(ctx context.Context, pack Pack, need, states []placed) error {
 	p.Packs++
 	var o *opened
-	err := ErrLie
+	err := ErrBadCopy
 	if worthParts(pack, slices.Concat(need, states)) {
 		o, err = p.fetchParts(ctx, p.Machine, pack)
 	}
-	if errors.Is(err, ErrLie) || errors.Is(err, ErrKey) { // with all of it, the hash tells which
+	if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) { // with all of it, the hash tells which
 		o, err = p.fetchPack(ctx, p.Machine, pack)
 	}
 	if err != nil {
@@ -589,7 +584,7 @@ func (r *Reader) fetchPack(ctx context.Context, machine string, pack Pack) (*ope
 	name := r.coder.packObject(machine, pack.Name)
 	b, _, err := r.o.Store.Get(ctx, name, 0, -1)
 	if errors.Is(err, ErrAbsent) {
-		return nil, lie(name, "it is missing")
+		return nil, badCopy(name, "it is missing")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", short(name), err)

@@ -77,19 +77,19 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 type collection struct {
 	packer
 	round
-	known   map[string]pushed
-	tombs   []byte
-	touched map[string]bool // sessions with new bytes
-	bytes   int64
-	sent    int64
-	more    bool // the pack is full
-	retold  bool // the head changes without new bytes
-	damaged []string
-	all     bool // write all packs into catalogues
+	known       map[string]pushed
+	tombs       []byte
+	touched     map[string]bool // sessions with new bytes
+	bytes       int64
+	sent        int64
+	more        bool // the pack is full
+	headChanged bool // the head changes without new bytes
+	damaged     []string
+	all         bool // write all packs into catalogues
 }
 
 func (c *collection) news() bool {
-	return c != nil && (len(c.parts) > 0 || c.retold || len(c.Dropped) > 0)
+	return c != nil && (len(c.parts) > 0 || c.headChanged || len(c.Dropped) > 0)
 }
 
 func keyOf(k transcript.Key) string { return k.Agent + "\x00" + k.ID }
@@ -121,27 +121,37 @@ func (m *Machine) collect(ctx context.Context) (*collection, error) {
 	if c.tombs, err = m.tombs(); err != nil {
 		return c, err
 	}
-	stored, err := m.o.Archive.Sessions(ctx)
-	for _, err := range archive.Damages(err) {
-		if !errors.As(err, new(*archive.DamageError)) {
-			return c, fmt.Errorf("read archive: %w", err)
-		}
-		c.damaged = append(c.damaged, err.Error())
+	stored, damaged, err := m.sessions(ctx)
+	if err != nil {
+		return c, err
 	}
-	m.forgotten(c, stored)
+	c.damaged = damaged
+	m.addTombstones(c, stored)
 	for _, s := range stored {
 		if c.more {
 			break
 		}
-		if err := m.session(ctx, c, s); err != nil {
+		if err := m.addSession(ctx, c, s); err != nil {
 			return c, err
 		}
 	}
 	if c.Meta.Archive = id; !c.more {
 		c.Meta.Tombs = c.tombs
 	}
-	c.retold = c.retold || m.meta.Seq > 0 && (m.meta.Label != m.o.Label || !slices.Equal(m.meta.Names, m.o.Names))
+	c.headChanged = c.headChanged || m.meta.Seq > 0 && (m.meta.Label != m.o.Label || !slices.Equal(m.meta.Names, m.o.Names))
 	return c, nil
+}
+
+// sessions returns the archived sessions, and a message for each that cannot be read.
+func (m *Machine) sessions(ctx context.Context) (stored []archive.Session, damaged []string, err error) {
+	stored, err = m.o.Archive.Sessions(ctx)
+	for _, err := range archive.Damages(err) {
+		if !errors.As(err, new(*archive.DamageError)) {
+			return nil, nil, fmt.Errorf("read archive: %w", err)
+		}
+		damaged = append(damaged, err.Error())
+	}
+	return stored, damaged, nil
 }
 
 // tombs returns the hash of the archive's tombstones: only if it has changed can bytes differ from those pushed.
@@ -153,8 +163,8 @@ func (m *Machine) tombs() ([]byte, error) {
 	return hash(b), wrap(err, "read tombstones")
 }
 
-// forgotten adds tombstones for sessions that were forgotten.
-func (m *Machine) forgotten(c *collection, stored []archive.Session) {
+// addTombstones adds tombstones for sessions that were forgotten.
+func (m *Machine) addTombstones(c *collection, stored []archive.Session) {
 	if bytes.Equal(c.tombs, m.meta.Tombs) {
 		return
 	}
@@ -174,14 +184,14 @@ func (m *Machine) forgotten(c *collection, stored []archive.Session) {
 func (c *collection) forget(s Session, revision int) {
 	c.Meta.Forgotten = slices.DeleteFunc(c.Meta.Forgotten, func(f Forgotten) bool { return f.Agent == s.Agent && f.ID == s.ID })
 	c.Meta.Forgotten = append(c.Meta.Forgotten, Forgotten{s.Agent, s.ID, revision})
-	c.retold = true
+	c.headChanged = true
 }
 
 // errChanged is returned if bytes that were pushed are different now.
 var errChanged = errors.New("pushed bytes have changed")
 
-// session adds what is new of a session.
-func (m *Machine) session(ctx context.Context, c *collection, s archive.Session) error {
+// addSession adds what is new of a session.
+func (m *Machine) addSession(ctx context.Context, c *collection, s archive.Session) error {
 	k := keyOf(s.Key)
 	frames, parts := len(c.frames), len(c.parts)
 	was, bytesBefore := c.known[k], c.bytes
@@ -189,7 +199,7 @@ func (m *Machine) session(ctx context.Context, c *collection, s archive.Session)
 	for {
 		now := was.clone()
 		now.Session = sessionOf(s.Session)
-		err := m.lives(ctx, c, s, &now)
+		err := m.addGenerations(ctx, c, s, &now)
 		switch {
 		case errors.Is(err, errChanged):
 			if c.tombs, err = m.tombs(); err != nil {
@@ -216,8 +226,8 @@ func (m *Machine) session(ctx context.Context, c *collection, s archive.Session)
 	}
 }
 
-// lives adds what is new of each generation, then the daemon's state.
-func (m *Machine) lives(ctx context.Context, c *collection, s archive.Session, now *pushed) error {
+// addGenerations adds what is new of each generation, then the daemon's state.
+func (m *Machine) addGenerations(ctx context.Context, c *collection, s archive.Session, now *pushed) error {
 	if len(now.Generations) > len(s.Generations) {
 		return errOther
 	}
@@ -227,12 +237,12 @@ func (m *Machine) lives(ctx context.Context, c *collection, s archive.Session, n
 		}
 		if i == len(now.Generations) {
 			empty, _ := sha256.New().(encoding.BinaryMarshaler).MarshalBinary() // never fails
-			now.Generations = append(now.Generations, pushedLife{Digest: empty})
+			now.Generations = append(now.Generations, pushedGeneration{Digest: empty})
 			if g.Tip.Offset == 0 {
 				c.part(now.Session, now.Revision, Stretch{Generation: g.N, Sum: hash(nil)})
 			}
 		}
-		if err := m.life(ctx, c, s, i, now); err != nil {
+		if err := m.addGeneration(ctx, c, s, i, now); err != nil {
 			return err
 		}
 	}
@@ -243,8 +253,8 @@ func (m *Machine) lives(ctx context.Context, c *collection, s archive.Session, n
 	return nil
 }
 
-// life adds what is new of a generation, and checks that what was pushed before is still the same.
-func (m *Machine) life(ctx context.Context, c *collection, s archive.Session, i int, now *pushed) error {
+// addGeneration adds what is new of a generation, and checks that what was pushed before is still the same.
+func (m *Machine) addGeneration(ctx context.Context, c *collection, s archive.Session, i int, now *pushed) error {
 	g, done := s.Generations[i], &now.Generations[i]
 	digest := sha256.New()
 	if err := digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(done.Digest); err != nil {
@@ -305,23 +315,18 @@ const leastShared = 4096
 func compare(ctx context.Context, old *archive.Reader, oldSize int64, r *archive.Reader, size int64) (shared, error) {
 	s := shared{old: oldSize, size: size}
 	most := min(oldSize, size)
-	for s.prefix < most {
-		n := min(most-s.prefix, 1<<20)
-		a, b, err := both(ctx, old, s.prefix, r, s.prefix, n)
+	same, err := old.Common(ctx, r)
+	if err != nil {
+		return s, err
+	}
+	s.prefix = min(same, most)
+	for s.suffix < most-s.prefix {
+		n := min(most-s.prefix-s.suffix, 1<<20)
+		a, err := old.Span(ctx, transcript.Span{Off: oldSize - s.suffix - n, Len: n})
 		if err != nil {
 			return s, err
 		}
-		same := int64(0)
-		for same < n && a[same] == b[same] {
-			same++
-		}
-		if s.prefix += same; same < n {
-			break
-		}
-	}
-	for s.suffix < most-s.prefix {
-		n := min(most-s.prefix-s.suffix, 1<<20)
-		a, b, err := both(ctx, old, oldSize-s.suffix-n, r, size-s.suffix-n, n)
+		b, err := r.Span(ctx, transcript.Span{Off: size - s.suffix - n, Len: n})
 		if err != nil {
 			return s, err
 		}
@@ -340,13 +345,6 @@ func compare(ctx context.Context, old *archive.Reader, oldSize int64, r *archive
 		s.suffix = 0
 	}
 	return s, nil
-}
-
-func both(ctx context.Context, old *archive.Reader, oldOff int64, r *archive.Reader, off, n int64) (a, b []byte, err error) {
-	if a, err = old.Span(ctx, transcript.Span{Off: oldOff, Len: n}); err == nil {
-		b, err = r.Span(ctx, transcript.Span{Off: off, Len: n})
-	}
-	return a, b, err
 }
 
 // next returns the length of the run at off that is copied, from where, or is not.
@@ -482,11 +480,9 @@ func (m *Machine) Lag(ctx context.Context) (l pulled.Lag, err error) {
 	if err != nil {
 		return l, err
 	}
-	stored, err := m.o.Archive.Sessions(ctx)
-	for _, err := range archive.Damages(err) {
-		if !errors.As(err, new(*archive.DamageError)) {
-			return l, fmt.Errorf("read archive: %w", err)
-		}
+	stored, _, err := m.sessions(ctx)
+	if err != nil {
+		return l, err
 	}
 	for _, s := range stored {
 		done := known[keyOf(s.Key)]

@@ -360,7 +360,7 @@ func TestRequestsOfARefresh(t *testing.T) {
 	must(t, os.Remove(pulled.Archive(dir, all[4].ID())))
 	must(t, os.Remove(filepath.Join(dir, all[4].ID()+".json")))
 	delete(s.objects, s.named("/c/")[0])
-	if c, err := readerAt(t, s, me, dir).Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrLie) {
+	if c, err := readerAt(t, s, me, dir).Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrBadCopy) {
 		t.Errorf("check, with a catalogue only here: %+v, %v", c, err)
 	}
 }
@@ -481,7 +481,7 @@ func TestAPartOfAPack(t *testing.T) {
 		"its end": func(b []byte) []byte { b[len(b)-20] ^= 1; return b }, "shorter": func(b []byte) []byte { return b[:len(b)-1] },
 	} {
 		s.objects[name] = change(bytes.Clone(whole))
-		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrLie) {
+		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBadCopy) {
 			t.Errorf("changed %s: %v", what, err)
 		}
 	}
@@ -494,7 +494,7 @@ func TestAPartOfAPack(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBusy) || errors.Is(err, ErrLie) {
+		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBusy) || errors.Is(err, ErrBadCopy) {
 			t.Errorf("request %d failed: %v", at, err)
 		}
 	}

@@ -89,9 +89,9 @@ func Find(all []Machine, name string) (found []Machine) {
 	return found
 }
 
-// Called returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if another
+// ShortName returns the name by which Find finds only this machine: its label, or the first 8 characters of its name if another
 // machine has the same label, or the label cannot be typed.
-func Called(all []Machine, m Machine) string {
+func ShortName(all []Machine, m Machine) string {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	if m.Label != "" && len(m.Label) <= 64 && !strings.ContainsFunc(m.Label, odd) && len(Find(all, m.Label)) == 1 {
 		return m.Label
@@ -116,7 +116,7 @@ func Write(dir string, m Machine) error {
 	return nil
 }
 
-// kept is the directory of objects of a machine that change never, so that they are read once.
+// kept is the directory of objects of a machine that never change, so that they are read once.
 func kept(dir, machine string) string { return filepath.Join(dir, machine+".kept") }
 
 // Kept returns an object that Keep has stored, or nil. The caller verifies it.

@@ -54,7 +54,7 @@ func (v *victim) noticed(t *testing.T, fresh bool, why string) {
 	}
 	r := readerAt(t, v.s, v.me, dir)
 	_, err := r.Pull(t.Context(), v.ID(), "")
-	if err != nil && !errors.Is(err, ErrLie) {
+	if err != nil && !errors.Is(err, ErrBadCopy) {
 		t.Errorf("pull: %v", err)
 	}
 	c, cerr := r.Check(t.Context(), -1)
@@ -82,7 +82,7 @@ func (v *victim) known(t *testing.T, kind, why string) {
 	}
 	r := readerAt(t, v.s, v.me, v.dir)
 	v.same(r)
-	if c, err := r.Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrLie) || !strings.Contains(c.Problems[0].Error(), why) {
+	if c, err := r.Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrBadCopy) || !strings.Contains(c.Problems[0].Error(), why) {
 		t.Errorf("check: %+v, %v", c.Problems, err)
 	}
 }
@@ -212,7 +212,7 @@ func TestLieToTheMachine(t *testing.T) {
 			delete(v.s.objects, head)
 		}
 		v.grow("a", talk(200, 1000))
-		if _, err := v.Push(t.Context()); !errors.Is(err, ErrLie) || v.ID() != name || what == "no head" && !strings.Contains(err.Error(), "it is missing") {
+		if _, err := v.Push(t.Context()); !errors.Is(err, ErrBadCopy) || v.ID() != name || what == "no head" && !strings.Contains(err.Error(), "it is missing") {
 			t.Errorf("%s: %v", what, err)
 		}
 		must(t, v.Renew()) // the way out
@@ -440,7 +440,7 @@ func TestLieHole(t *testing.T) {
 	must(t, err)
 	v.s.objects[headsPrefix+v.ID()] = object
 	_, err = readerAt(t, v.s, v.me, t.TempDir()).Pull(t.Context(), v.ID(), "")
-	if !errors.Is(err, ErrLie) || !strings.Contains(err.Error(), "are missing from generation 1, offset 0 on") {
+	if !errors.Is(err, ErrBadCopy) || !strings.Contains(err.Error(), "are missing from generation 1, offset 0 on") {
 		t.Error(err)
 	}
 }
