@@ -333,7 +333,7 @@ func (p *plan) share(ctx context.Context) error { return p.a.reuse(ctx, p.blocks
 // reuse finds the same frames in the archive, if they are stored there and intact. A damaged one is stored again.
 func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
 	frames := slices.DeleteFunc(slices.Clone(blocks), func(b *packed) bool { return b.Tail })
-	return a.locked(ctx, len(frames), func(tx *bolt.Tx, i int) {
+	return a.viewEach(ctx, len(frames), func(tx *bolt.Tx, i int) {
 		b := frames[i]
 		if known, ok := getShared(tx, b.Sum); ok {
 			b.ID = known.ID

@@ -124,8 +124,8 @@ func (s Session) Tip() transcript.Cursor {
 	return s.Generations[len(s.Generations)-1].Tip
 }
 
-// Archive is an archive file. Between calls it keeps no lock. After a write it keeps the file open until Rest. It is
-// safe for concurrent use by goroutines and processes.
+// Archive is an archive file. Between calls it keeps no lock. After a write it keeps the file open until CloseIdle.
+// It is safe for concurrent use by goroutines and processes.
 type Archive struct {
 	path     string
 	o        Options

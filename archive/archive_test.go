@@ -36,7 +36,7 @@ func openAt(t testing.TB, path string, o Options) *Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.Rest)
+	t.Cleanup(a.CloseIdle)
 	return a
 }
 

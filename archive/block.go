@@ -84,8 +84,8 @@ func parseEnvelope(b []byte) (e envelope, sealed func(sum mark.Hash) bool, err e
 	return e, func(sum mark.Hash) bool { return sealOf(sum[:], fields) == [sealSize]byte(check) }, nil
 }
 
-// checksum is the CRC-32C of a block's hash and its stored bytes without the checksum itself. It shows that a block is
-// what was written under this hash, as far as the storage can change it, without decoding it.
+// checksum is the CRC-32C of a block's hash and its stored bytes without the checksum itself. It detects damage by the
+// storage without decoding the block.
 type checksum struct {
 	want, got uint32
 	ok        bool // there is one

@@ -71,22 +71,14 @@ func (r *Reader) sums(ctx context.Context) (all []stretch, err error) {
 	}
 	err = r.a.view(ctx, func(tx *bolt.Tx) error {
 		all = nil
-		for _, e := range r.layout {
-			for off := e.Off; off < e.end(); {
-				at := e.At + off - e.Off
-				b, err := findBlock(tx, r.stream, at)
-				if err != nil {
-					return r.damage(off, err)
-				}
-				one := stretch{Span: transcript.Span{Off: off, Len: min(b.end()-at, e.end()-off)}}
-				if b.Len == one.Len {
-					one.sum = b.Sum
-				}
-				all = append(all, one)
-				off = one.End()
+		return r.eachBlock(tx, transcript.Span{Len: r.layout.size()}, func(b block, part transcript.Span) error {
+			one := stretch{Span: part}
+			if b.Len == part.Len {
+				one.sum = b.Sum
 			}
-		}
-		return nil
+			all = append(all, one)
+			return nil
+		})
 	})
 	return all, err
 }

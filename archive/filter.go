@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -285,17 +284,12 @@ func (r *Reader) Only(words ...string) {
 // be read, is large or was edited is not. It takes one locked read for many generations.
 func (a *Archive) LeftOut(ctx context.Context, readers []*Reader) ([]bool, error) {
 	out := make([]bool, len(readers))
-	for i, done := 0, -1; i < len(readers) && i > done; {
-		begun := time.Now()
-		done = i
-		_ = a.view(ctx, func(tx *bolt.Tx) error {
-			for i < len(readers) && time.Since(begun) < copyTime {
-				i++ // also if it is damaged
-				out[i-1] = readers[i-1].leftOut(tx)
-			}
+	_ = a.viewEach(ctx, len(readers), func(tx *bolt.Tx, i int) {
+		_ = a.recovered(func() error {
+			out[i] = readers[i].leftOut(tx)
 			return nil
 		})
-	}
+	})
 	return out, ctx.Err()
 }
 

@@ -25,8 +25,8 @@ func opened(t *testing.T, path string) (n int) {
 	return n + strings.Count(string(maps), path+"\n")
 }
 
-// A writer leaves the file open until Rest, a reader does not.
-func TestRest(t *testing.T) {
+// A writer leaves the file open until CloseIdle, a reader does not.
+func TestCloseIdle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a := openAt(t, path, Options{})
 	for range 3 {
@@ -37,9 +37,9 @@ func TestRest(t *testing.T) {
 			_, err := reader.Sessions(t.Context())
 			must(t, err)
 		}
-		a.Rest()
+		a.CloseIdle()
 		if n := opened(t, path); n != 0 {
-			t.Fatalf("%d descriptors and mappings after Rest", n)
+			t.Fatalf("%d descriptors and mappings after CloseIdle", n)
 		}
 		must(t, a.Append(t.Context(), session("other"), segment(1, 0, nil)))
 	}

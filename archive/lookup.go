@@ -67,7 +67,7 @@ func (a *Archive) inIndex(tx *bolt.Tx, lo, hi uint64) (found []Found, damaged er
 
 // LookupAll returns the first indexed original of each ID that has one. damaged are IDs whose entries are damaged.
 func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, damaged []mark.ID, err error) {
-	err = a.locked(ctx, len(ids), func(tx *bolt.Tx, i int) {
+	err = a.viewEach(ctx, len(ids), func(tx *bolt.Tx, i int) {
 		var got []Found
 		lo, hi, err := mark.PrefixRange(string(ids[i]))
 		if err == nil {
@@ -92,26 +92,26 @@ func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, 
 }
 
 // CheckStored returns the originals whose stored bytes are not what was written. Blocks with a checksum are not decoded.
-// Each block is read once, until most bytes were read or decoded; the originals after that are not checked.
-func (a *Archive) CheckStored(ctx context.Context, all []Found, most int64) (damaged []Found, read int64, err error) {
-	blocks := map[blockID]error{}
-	err = a.locked(ctx, len(all), func(tx *bolt.Tx, i int) {
-		if read >= most {
+// Each block is read once. After limit bytes were read or decoded, no further original is checked.
+func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (damaged []Found, read int64, err error) {
+	checked := map[blockID]error{}
+	err = a.viewEach(ctx, len(all), func(tx *bolt.Tx, i int) {
+		if read >= limit {
 			return
 		}
-		if err := a.recovered(func() error {
-			return a.Reader(all[i].Key, all[i].Generation).eachBlock(tx, all[i].Pointer, func(b block) error {
-				id := blockID{b.Tail, b.ID}
-				err, known := blocks[id]
-				if !known {
-					var n int64
-					n, err = a.checkStored(tx, b)
-					blocks[id], read = err, read+n
-				}
-				return err
-			})
-		}); err != nil {
-			damaged = append(damaged, all[i])
+		check := func(b block, _ transcript.Span) error {
+			id := blockID{b.Tail, b.ID}
+			err, known := checked[id]
+			if !known {
+				var n int64
+				n, err = a.checkStored(tx, b)
+				checked[id], read = err, read+n
+			}
+			return err
+		}
+		f := all[i]
+		if a.recovered(func() error { return a.Reader(f.Key, f.Generation).eachBlockOf(tx, f.Pointer, check) }) != nil {
+			damaged = append(damaged, f)
 		}
 	})
 	switch {
@@ -123,12 +123,11 @@ func (a *Archive) CheckStored(ctx context.Context, all []Found, most int64) (dam
 	return damaged, read, nil
 }
 
-// locked calls fn with 0 to n-1 in short read transactions.
-func (a *Archive) locked(ctx context.Context, n int, fn func(tx *bolt.Tx, i int)) error {
+// viewEach calls fn with 0 to n-1, in short read transactions. Without an archive it calls nothing.
+func (a *Archive) viewEach(ctx context.Context, n int, fn func(tx *bolt.Tx, i int)) error {
 	for i := 0; i < n; {
-		begun := time.Now()
 		err := a.view(ctx, func(tx *bolt.Tx) error {
-			for ; i < n && time.Since(begun) < copyTime; i++ {
+			for begun := time.Now(); i < n && time.Since(begun) < copyTime; i++ { // without the wait for the lock
 				fn(tx, i)
 			}
 			return nil
@@ -153,8 +152,8 @@ func (a *Archive) recovered(fn func() error) (err error) {
 	return fn()
 }
 
-// eachBlock calls fn with the blocks that have the bytes of an original.
-func (r *Reader) eachBlock(tx *bolt.Tx, p transcript.Pointer, fn func(b block) error) error {
+// eachBlockOf calls fn with the blocks that have the bytes of an original.
+func (r *Reader) eachBlockOf(tx *bolt.Tx, p transcript.Pointer, fn func(b block, part transcript.Span) error) error {
 	if err := checkPointer(p, math.MaxInt64); err != nil {
 		return err
 	}
@@ -165,16 +164,8 @@ func (r *Reader) eachBlock(tx *bolt.Tx, p transcript.Pointer, fn func(b block) e
 		if part.Span.End() > r.layout.size() {
 			return ErrNotFound
 		}
-		for off := part.Span.Off; off < part.Span.End(); {
-			e := r.layout.find(off)
-			b, err := findBlock(tx, r.stream, e.At+off-e.Off)
-			if err == nil {
-				err = fn(b)
-			}
-			if err != nil {
-				return err
-			}
-			off = min(e.end(), e.Off+b.end()-e.At)
+		if err := r.eachBlock(tx, part.Span, fn); err != nil {
+			return err
 		}
 	}
 	return nil

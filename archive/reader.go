@@ -36,7 +36,7 @@ type Reader struct {
 	fetched []stored // blocks that were fetched ahead
 	arena   []byte   // their stored bytes
 	scratch []byte   // for the raw bytes of the next block
-	whole   bool     // the hash of the generation is checked in the end: a checksum does for a block
+	whole   bool     // segments checks the hash of the generation at the end, so a checksum is enough for each block
 	only    []word   // of Only
 }
 
@@ -209,14 +209,14 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	case !once && b.Len < int64(cap(r.scratch)/2):
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
-	unpack, of := r.a.unpack, r.arena[b.from:b.to]
+	unpack, src := r.a.unpack, r.arena[b.from:b.to]
 	if r.whole {
 		var c checksum
-		if c.begin(b.Sum, of); c.matches() {
+		if c.begin(b.Sum, src); c.matches() {
 			unpack = r.a.decode
 		}
 	}
-	raw, err := unpack(b.block, of, r.scratch)
+	raw, err := unpack(b.block, src, r.scratch)
 	if err != nil {
 		return cached{}, &DamageError{Err: err}
 	}
@@ -258,6 +258,24 @@ func (r *Reader) fetchBlock(tx *bolt.Tx, at int64) (block, error) {
 	r.fetched = append(r.fetched, stored{block: b, from: len(r.arena), to: len(arena)})
 	r.arena = arena
 	return b, nil
+}
+
+// eachBlock calls fn with the blocks of a span of the generation, and with the part of the span that is in each.
+func (r *Reader) eachBlock(tx *bolt.Tx, span transcript.Span, fn func(b block, part transcript.Span) error) error {
+	for off := span.Off; off < span.End(); {
+		e := r.layout.find(off)
+		at := e.At + off - e.Off
+		b, err := findBlock(tx, r.stream, at)
+		if err != nil {
+			return r.damage(off, err)
+		}
+		part := transcript.Span{Off: off, Len: min(b.end()-at, e.end()-off, span.End()-off)}
+		if err := fn(b, part); err != nil {
+			return err
+		}
+		off = part.End()
+	}
+	return nil
 }
 
 // damageEnd returns where intact bytes may begin after a damaged one at off: at the next block or the next extent.

@@ -201,7 +201,7 @@ func (s *store) reuse() bool {
 // keep leaves the database open for the next call, without a lock. It reports false if it has to be closed: a reader's
 // does not load the free pages, and a failed transaction may have left other things in memory than in the file.
 func (s *store) keep() bool {
-	if s.failed || s.stats || s.db.IsReadOnly() {
+	if s.failed || s.broken || s.stats || s.db.IsReadOnly() {
 		return false
 	}
 	k := kept{db: s.db}
@@ -221,8 +221,8 @@ func (s *store) keep() bool {
 	return true
 }
 
-// Rest closes the file that a write has left open, so that its disk can be unmounted. The next call opens it again.
-func (a *Archive) Rest() {
+// CloseIdle closes the file that a write has left open, so that its disk can be unmounted. The next call opens it again.
+func (a *Archive) CloseIdle() {
 	if k := a.kept.Swap(nil); k != nil {
 		_ = k.db.Close()
 	}
@@ -365,9 +365,9 @@ func (s *store) guard(fn func() error) (err error) {
 	return fn()
 }
 
-// close closes the file and releases the lock.
+// close releases the lock. It closes the file unless keep leaves it open.
 func (s *store) close() {
-	if s.db != nil && !s.broken && !s.keep() && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
+	if s.db != nil && !s.keep() && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
 		_ = s.guard(s.db.Close) // release closes the file in any case
 	}
 	if s.write {

@@ -38,8 +38,8 @@ import (
 	"ccd/watcher"
 )
 
-// maxFoldBytes bounds the memory of all folds, with what their last companions were made from. Beyond it the least recently used folds are dropped, and
-// made again from the archive when they are needed.
+// maxFoldBytes bounds the memory of all folds, with what their last companions were made from. Beyond it the least
+// recently used folds are dropped, and made again from the archive when they are needed.
 const maxFoldBytes = 32 << 20
 
 // maxSlice is how many bytes of one session are read before other sessions get a turn.
@@ -104,10 +104,10 @@ type Daemon struct {
 	waiting  int               // bytes of segments to be appended with them
 	batch    bool              // save follows a sync
 
-	front   func(func(d *Daemon)) // in a worker: calls a function in the goroutine of the daemon d that it works for; else nil
-	left    []transcript.Key      // in a worker: what refill is to be called for
-	catchUp *catchUp              // nil if the daemon is not catching up
-	grew    time.Time             // when a live session last had new bytes
+	onMain     func(func(d *Daemon)) // in a worker: calls a function in the goroutine of the daemon d that started it; else nil
+	toRefill   []transcript.Key      // in a worker: the sessions to refill when it has ended
+	catchUp    *catchUp              // nil if the daemon is not catching up
+	lastGrowth time.Time             // when a live session last had new bytes
 
 	locked        func(*archive.LockedError)       // called while the archive's lock is waited for
 	failed        func(o watcher.Offer, err error) // reports a session that failed outside its sync
@@ -167,7 +167,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	defer d.Archive.Rest()
+	defer d.Archive.CloseIdle()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	d.again = make(chan string, 1)
@@ -199,7 +199,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		} else {
 			backlog = append(backlog, offer)
 		}
-		if d.asked = false; d.enough(backlog) {
+		if d.asked = false; d.backlogFull(backlog) {
 			syncBacklog()
 		}
 	}
@@ -215,10 +215,10 @@ func (d *Daemon) synced(ctx context.Context, w *watcher.Watcher, o watcher.Offer
 	switch {
 	case errors.Is(err, errLater):
 		w.OfferLast(o.Path)
-	case again(err):
+	case repeats(err):
 		w.OfferAgain(o.Path)
 	}
-	if again(err) {
+	if repeats(err) {
 		err = nil
 	}
 	if d.retries(o.Path, err) {
@@ -245,8 +245,10 @@ var errMore = errors.New("more to come")
 // errLater is returned if a session is archived, and others have to be archived before its companion is made.
 var errLater = errors.New("archived, not folded yet")
 
-// again reports whether a session has to be synced again, without having failed.
-func again(err error) bool { return errors.Is(err, errMore) || errors.Is(err, errLater) || raced(err) }
+// repeats reports whether a session has to be synced again, without having failed.
+func repeats(err error) bool {
+	return errors.Is(err, errMore) || errors.Is(err, errLater) || raced(err)
+}
 
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated
 // after a failure, it reaches the same state.
@@ -259,8 +261,8 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 		s.deferred = false
 		return nil
 	}
-	if d.front != nil && s.shares(d) {
-		return errAlone
+	if d.onMain != nil && s.affectsOthers(d) {
+		return errMainOnly
 	}
 	defer func() { d.finishSync(s, err) }()
 	if err := d.saveWaiting(ctx, s); err != nil {
@@ -316,8 +318,8 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		if err != nil {
 			return err
 		}
-		if d.leaves(seg) {
-			return errAlone
+		if d.tooLong(seg) {
+			return errMainOnly
 		}
 		if err := d.saveWaiting(ctx, s); err != nil {
 			return err
@@ -332,14 +334,8 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 			d.skip(s)
 			return nil
 		}
-		if !d.wait(s, seg, d.batch || o.More) {
-			if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
-				return err
-			}
-			if d.Archive.Unfilled() {
-				_, err := d.refill(ctx, s.Key)
-				return cmp.Or(err, archive.ErrStale)
-			}
+		if err := d.archiveNew(ctx, s, seg, d.batch || o.More); err != nil {
+			return err
 		}
 		s.appended(seg)
 		d.heartbeat()
@@ -363,10 +359,25 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 	d.folds.use(s, maxFoldBytes)
 	s.updateState(taken)
 	if o.Live && taken > 0 {
-		d.grew = time.Now()
+		d.lastGrowth = time.Now()
 	}
 	if o.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes { // touched, and small enough to compare now
 		return d.recheckSession(ctx, s, time.Now())
+	}
+	return nil
+}
+
+// archiveNew archives a segment, at once or with the save that follows if there is one.
+func (d *Daemon) archiveNew(ctx context.Context, s *session, seg transcript.Segment, saveFollows bool) error {
+	if saveFollows && d.collect(s, seg) {
+		return nil
+	}
+	if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
+		return err
+	}
+	if d.Archive.Unfilled() {
+		_, err := d.refill(ctx, s.Key)
+		return cmp.Or(err, archive.ErrStale)
 	}
 	return nil
 }
@@ -403,7 +414,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		d.recheck(ctx, time.Now(), 0, d.report)
 		d.healIfDamaged(ctx)
 		d.backUp(ctx)
-		d.Archive.Rest()
+		d.Archive.CloseIdle()
 		if d.Scanned == nil {
 			return
 		}
