@@ -140,8 +140,8 @@ func resetState(state []byte) []byte {
 // refill removes from the archive the forgotten text that one of these sessions got in two steps. Their folds have it too,
 // so they have to be synced again.
 func (d *Daemon) refill(ctx context.Context, sessions ...transcript.Key) (stale []*session, err error) {
-	if d.front != nil {
-		d.left = append(d.left, sessions...)
+	if d.onMain != nil {
+		d.toRefill = append(d.toRefill, sessions...)
 	} else {
 		_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) {
 			return d.Archive.Compact(ctx, archive.Removal{Reset: resetState}, nil)

@@ -241,7 +241,7 @@ func (d *Daemon) scanned(w watcher.Health) {
 	h := &d.health.info
 	d.health.logged = 0
 	h.Sessions, h.Watch, h.LastPass = d.conversations(), w, w.LastScan
-	d.found(w.Cold)
+	d.countFound(w.Cold)
 	h.CatchUp = d.progress()
 	d.writeRunInfo()
 }

@@ -28,8 +28,8 @@ type Report struct {
 }
 
 // Once brings everything up to date and returns: live sessions first, then newest first. The report lists the sessions
-// that failed; the others are still processed. progress is called with the bytes done and the total: see Progress. Once fails with
-// *RunningError if a daemon runs, and with *archive.LockedError if another process keeps the archive locked.
+// that failed; the others are still processed. progress is called with the bytes done and the total (see Progress). Once
+// fails with *RunningError if a daemon runs, and with *archive.LockedError if another process keeps the archive locked.
 func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
 	release, err := d.start()
@@ -128,19 +128,20 @@ func (d *Daemon) syncFailed(ctx context.Context, report *Report) {
 	_ = d.syncFully(ctx, offers, report.failed)
 }
 
-// syncFully syncs files, again and again if other processes interfere, and drops their folds. It calls done, if not nil,
-// each time that one was synced, with an error if it failed, and returns the errors joined.
+// syncFully syncs files, again and again if other processes interfere, and drops their folds. It also saves what waits for
+// a save. It calls done, if not nil, each time that a file was synced, with an error if it failed, and returns the errors
+// joined.
 func (d *Daemon) syncFully(ctx context.Context, offers []watcher.Offer, done func(watcher.Offer, error)) error {
 	var failed []error
 	report := func(o watcher.Offer, err error) {
-		if failed = append(failed, err); done != nil { // nil is none
+		if failed = append(failed, err); done != nil { // Join ignores nil errors
 			done(o, err)
 		}
 	}
 	err := retryRaces(ctx, func() error {
 		var left []watcher.Offer
 		d.syncEach(ctx, offers, func(o watcher.Offer, err error) {
-			if !again(err) {
+			if !repeats(err) {
 				report(o, err)
 				return
 			}

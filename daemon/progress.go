@@ -14,12 +14,12 @@ type Progress struct {
 	Archived  int64     `json:"archived"`  // of Bytes
 	Compacted int64     `json:"compacted"` // of Bytes: also folded, and the companion made if one was due
 
-	// What the speed so far says; zero at the beginning.
+	// Estimates from the speed so far; zero at the beginning.
 	Rate int64     `json:"bytes_per_second"`
 	Ends time.Time `json:"ends,omitzero"` // about
 }
 
-// archivingShare is the part of the work that archiving is; the rest is folding and making companions.
+// archivingShare is the share of archiving in the work; the rest is folding and making companions.
 const archivingShare = 0.4
 
 // Done is the part of Bytes that corresponds to the work done so far.
@@ -42,7 +42,7 @@ func (p Progress) At(now time.Time) Progress {
 // catchUp counts the progress with the files that a scan found.
 type catchUp struct {
 	Progress
-	later map[string]int64 // the size of each that is archived, and not folded yet, by path
+	later map[string]int64 // sizes of the files that are archived but not folded yet, by path
 	show  func(done, all int64)
 }
 
@@ -57,7 +57,7 @@ func (c *catchUp) count(o watcher.Offer, err error) {
 	case errors.Is(err, errLater):
 		c.later[o.Path] = o.Size
 		c.Archived += o.Size
-	case again(err):
+	case repeats(err):
 	case waited:
 		delete(c.later, o.Path)
 		c.Compacted += size
@@ -70,8 +70,8 @@ func (c *catchUp) count(o watcher.Offer, err error) {
 	}
 }
 
-// found records that a scan found files of so many bytes that were never offered.
-func (d *Daemon) found(bytes int64) {
+// countFound records that a scan found files of so many bytes that were never offered.
+func (d *Daemon) countFound(bytes int64) {
 	switch c := d.catchUp; {
 	case c != nil:
 		c.Bytes = max(c.Bytes, c.Archived+bytes)

@@ -190,11 +190,11 @@ func (d *Daemon) markUnsaved(s *session) {
 // maxWaiting is how many bytes of new segments wait for the next transaction, while more offers wait.
 const maxWaiting = 4 << 20
 
-// wait keeps a segment for the save that follows, if saved says that one does, and reports whether it did: one transaction for it and the
-// session's state costs half of two, and one for many small transcripts a tenth. Also of larger ones: each transaction
-// writes the last pages of the blocks again, 100 KB. Until then the session is only in memory, like its state.
-func (d *Daemon) wait(s *session, seg transcript.Segment, saved bool) bool {
-	if !saved || s.waiting != nil || len(seg.Data) > maxWaiting/2 || s.decoder != nil && s.decoder.ContinuesLine(seg) {
+// collect keeps a segment for the save that follows, if it is not too large, and reports whether it did. One transaction
+// for many segments and states is cheaper than one for each, because each writes the last pages of the blocks again. Until
+// then the segment is only in memory, like the session's state.
+func (d *Daemon) collect(s *session, seg transcript.Segment) bool {
+	if s.waiting != nil || len(seg.Data) > maxWaiting/2 || s.decoder != nil && s.decoder.ContinuesLine(seg) {
 		return false
 	}
 	seg.Data = bytes.Clone(seg.Data)
@@ -229,12 +229,12 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 	slices.SortFunc(changes, func(a, b archive.Change) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
 	keys, err := d.Archive.Save(ctx, additions, changes)
 	if err != nil && len(additions) > 0 {
-		return d.saveEach(ctx, additions, err)
+		return d.appendEach(ctx, additions, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.saved()
+	d.clearUnsaved()
 	for _, c := range changes {
 		s := d.sessions[c.Session.Key]
 		s.raw, s.archivedPath = c.New, c.Session.Path
@@ -254,8 +254,8 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 	return stale, nil
 }
 
-// saved forgets what was waiting.
-func (d *Daemon) saved() {
+// clearUnsaved empties what waits for a save.
+func (d *Daemon) clearUnsaved() {
 	for s := range d.unsaved {
 		s.waiting = nil
 	}
@@ -263,10 +263,10 @@ func (d *Daemon) saved() {
 	d.waiting = 0
 }
 
-// saveEach appends the segments one by one after a batch of them has failed with cause, so that one session does not
+// appendEach appends the segments one by one after a batch of them has failed with cause, so that one session does not
 // keep the others from being archived. The states are stored later: losing one costs one sync.
-func (d *Daemon) saveEach(ctx context.Context, additions []archive.Addition, cause error) (stale []*session, err error) {
-	d.saved()
+func (d *Daemon) appendEach(ctx context.Context, additions []archive.Addition, cause error) (stale []*session, err error) {
+	d.clearUnsaved()
 	for _, add := range additions {
 		s := d.sessions[add.Session.Key]
 		one := cause

@@ -188,7 +188,7 @@ func (d *Daemon) answer(files []string, path string, err error) {
 	s := d.sessions[d.owners[path]]
 	switch {
 	case len(files) == 0:
-	case again(err):
+	case repeats(err):
 		d.requests.mu.Lock()
 		defer d.requests.mu.Unlock()
 		d.requests.files[path] = append(d.requests.files[path], files...)

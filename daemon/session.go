@@ -311,8 +311,8 @@ func (d *Daemon) continueReplay(ctx context.Context, s *session, limit int64) er
 		switch end := s.replay.end; {
 		case err != nil:
 			err = fmt.Errorf("read session %s: %w", s.ID, err)
-		case d.leaves(seg):
-			err = errAlone
+		case d.tooLong(seg):
+			err = errMainOnly
 		case more:
 			d.heartbeat()
 			s.take(seg)
@@ -392,7 +392,7 @@ func (d *Daemon) finishSync(s *session, err error) {
 	if err == nil {
 		s.failures = 0
 	}
-	if err == nil || errors.Is(err, errMore) || errors.Is(err, errLater) || errors.Is(err, errAlone) {
+	if err == nil || errors.Is(err, errMore) || errors.Is(err, errLater) || errors.Is(err, errMainOnly) {
 		return
 	}
 	if raced(err) {

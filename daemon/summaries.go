@@ -143,8 +143,8 @@ func (d *Daemon) wantsSummaries(s *session) bool {
 
 // startJob starts the job of a session after its companion was published. If another job runs, a later scan starts it.
 func (d *Daemon) startJob(s *session, inputs []compactor.Input) {
-	if len(inputs) > 0 && d.front != nil {
-		d.front(func(d *Daemon) { d.startJob(s, inputs) })
+	if len(inputs) > 0 && d.onMain != nil {
+		d.onMain(func(d *Daemon) { d.startJob(s, inputs) })
 		return
 	}
 	if len(inputs) > 0 && d.wantsSummaries(s) {

@@ -13,10 +13,10 @@ import (
 	"ccd/watcher"
 )
 
-// A backlog is synced by two workers. A worker is a Daemon with its own folds, buffer and unsaved states, which shares
-// the sessions of the daemon that it works for. It changes only sessions that it was given: a session and its sub-agents
-// and attachments go to the same worker, and the daemon registered all of them before. The daemon waits meanwhile, so
-// nothing is locked. What concerns more than one session is left to it (errAlone).
+// Workers sync a backlog. A worker is a Daemon with its own folds, buffer and unsaved states. It shares the sessions of the
+// main daemon, which started it, but changes only those that it was given: a session, its sub-agents and its attachments go
+// to the same worker, and the main daemon registered all of them before. The main daemon waits meanwhile, so nothing is
+// locked. It syncs the sessions whose sync affects others itself (errMainOnly).
 
 const (
 	maxWorkers      = 2
@@ -24,30 +24,31 @@ const (
 	maxBacklogBytes = 2 * maxSlice // of these files, to be read before live sessions get their turn again
 )
 
-// errAlone is returned by a worker for a session whose sync changes more than that session, or takes much memory.
-var errAlone = errors.New("not a worker's")
+// errMainOnly is returned by a worker for a session that only the main daemon may sync: the sync changes more than that
+// session, or takes much memory.
+var errMainOnly = errors.New("only the main daemon can sync it")
 
-// longLine is the size from which a segment is one line, or a part of one. A line is archived and decoded whole, up to
-// transcript.MaxLine, and takes several times its size meanwhile: workers leave sessions with such lines to the daemon,
-// which takes one at a time.
+// longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is archived and
+// decoded whole, which takes several times its size of memory. So only the main daemon syncs sessions with such lines, one
+// at a time.
 const longLine = 4 << 20
 
-// leaves reports whether a worker leaves a session with this segment to the daemon.
-func (d *Daemon) leaves(seg transcript.Segment) bool {
-	return d.front != nil && len(seg.Data) > longLine
+// tooLong reports whether a segment is too long for a worker.
+func (d *Daemon) tooLong(seg transcript.Segment) bool {
+	return d.onMain != nil && len(seg.Data) > longLine
 }
 
-// shares reports whether the sync of a session changes more than the session itself: the list of sessions, or what is at
-// the places of other companions.
-func (s *session) shares(d *Daemon) bool {
+// affectsOthers reports whether the sync of a session changes more than the session itself: the list of sessions, or files
+// at the places of other companions.
+func (s *session) affectsOthers(d *Daemon) bool {
 	moves := s.state.Companion != "" && s.state.Companion != d.companion(s)
 	return s.missing || s.state.Gone || moves || len(s.state.Earlier) > 0
 }
 
-// workers returns how many goroutines may sync a backlog: one while a live session grows, so that the agent has the other
-// processor.
+// workers returns how many goroutines may sync a backlog: one while a live session grows, to leave a processor to the
+// agent.
 func (d *Daemon) workers() int {
-	if time.Since(d.grew) < d.Watch.RefreshIdle {
+	if time.Since(d.lastGrowth) < d.Watch.RefreshIdle {
 		return 1
 	}
 	if d.Workers > 0 {
@@ -56,8 +57,8 @@ func (d *Daemon) workers() int {
 	return min(maxWorkers, runtime.GOMAXPROCS(0))
 }
 
-// enough reports whether Run has collected enough of a backlog.
-func (d *Daemon) enough(backlog []watcher.Offer) bool {
+// backlogFull reports whether Run has collected enough of a backlog to sync it.
+func (d *Daemon) backlogFull(backlog []watcher.Offer) bool {
 	var bytes int64
 	for _, o := range backlog {
 		bytes += min(o.Size, maxSlice)
@@ -65,9 +66,9 @@ func (d *Daemon) enough(backlog []watcher.Offer) bool {
 	return len(backlog) >= maxBacklog || bytes >= maxBacklogBytes || d.workers() == 1
 }
 
-// syncEach syncs the offered files and stores what was collected of them, once no more offers wait. It calls done for each,
-// and once more for each session that another process has changed meanwhile. Cold files are only archived if there are
-// others: they have to be synced again (errLater).
+// syncEach syncs the offered files and, if no more offers wait, stores what was collected of them. It calls done for each,
+// and once more for each session that another process has changed meanwhile. If there are several, it only archives the cold
+// ones, which have to be synced again (errLater).
 func (d *Daemon) syncEach(ctx context.Context, offers []watcher.Offer, done func(watcher.Offer, error)) {
 	if c := d.catchUp; c != nil {
 		counted := done
@@ -76,18 +77,18 @@ func (d *Daemon) syncEach(ctx context.Context, offers []watcher.Offer, done func
 			counted(o, err)
 		}
 	}
-	first, then := d.registerEach(offers, done)
-	for _, offers := range [][]watcher.Offer{first, then} {
+	deferred, others := d.registerEach(offers, done)
+	for _, offers := range [][]watcher.Offer{deferred, others} {
 		if n := min(d.workers(), len(offers)); n > 1 {
-			offers = d.share(ctx, n, offers, done)
+			offers = d.runWorkers(ctx, n, offers, done)
 		}
 		d.syncInTurn(ctx, offers, done)
 	}
 }
 
-// registerEach registers the offered files, and returns the offers that can be synced in any order: first those that are
-// only to be archived, then the others.
-func (d *Daemon) registerEach(offers []watcher.Offer, done func(watcher.Offer, error)) (first, then []watcher.Offer) {
+// registerEach registers the offered files. It returns the offers that are only to be archived, and the others. Each of the
+// two can be synced in any order.
+func (d *Daemon) registerEach(offers []watcher.Offer, done func(watcher.Offer, error)) (deferred, others []watcher.Offer) {
 	seen := map[*session]bool{}
 	for _, o := range offers {
 		s, err := d.register(o)
@@ -104,12 +105,12 @@ func (d *Daemon) registerEach(offers []watcher.Offer, done func(watcher.Offer, e
 			s.deferred = false
 		}
 		if seen[s] = true; s.deferred {
-			first = append(first, o)
+			deferred = append(deferred, o)
 		} else {
-			then = append(then, o)
+			others = append(others, o)
 		}
 	}
-	return first, then
+	return deferred, others
 }
 
 // syncInTurn syncs files one after the other.
@@ -125,10 +126,10 @@ func (d *Daemon) syncInTurn(ctx context.Context, offers []watcher.Offer, done fu
 			d.dropFold(o.Path)
 		}
 		done(o, err)
-		d.saveEachStale(ctx, o.More || i < len(offers)-1, done)
+		d.saveAndReport(ctx, o.More || i < len(offers)-1, done)
 	}
 	if len(offers) == 0 {
-		d.saveEachStale(ctx, false, done)
+		d.saveAndReport(ctx, false, done)
 	}
 }
 
@@ -139,8 +140,8 @@ func (d *Daemon) dropFold(path string) {
 	}
 }
 
-// saveEachStale saves, and calls done for the sessions that have to be synced again.
-func (d *Daemon) saveEachStale(ctx context.Context, more bool, done func(watcher.Offer, error)) {
+// saveAndReport saves, and calls done for the sessions that have to be synced again.
+func (d *Daemon) saveAndReport(ctx context.Context, more bool, done func(watcher.Offer, error)) {
 	stale, err := d.save(ctx, more)
 	for _, s := range stale {
 		o := s.offer()
@@ -152,9 +153,9 @@ func (d *Daemon) saveEachStale(ctx context.Context, more bool, done func(watcher
 	}
 }
 
-// share has n workers sync files, and waits for them. It returns the offers that the daemon has to sync alone.
-func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done func(watcher.Offer, error)) (alone []watcher.Offer) {
-	d.saveEachStale(ctx, false, done) // a worker does not have what waits here
+// runWorkers has n workers sync files, and waits for them. It returns the offers that only the main daemon can sync.
+func (d *Daemon) runWorkers(ctx context.Context, n int, offers []watcher.Offer, done func(watcher.Offer, error)) (rest []watcher.Offer) {
+	d.saveAndReport(ctx, false, done) // a worker does not have these segments and states
 	families := d.byFamily(offers)
 	todo := make(chan []watcher.Offer, len(families))
 	for _, f := range families {
@@ -163,8 +164,8 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 	close(todo)
 	calls := make(chan func())
 	synced := func(o watcher.Offer, err error) {
-		if errors.Is(err, errAlone) {
-			alone = append(alone, o)
+		if errors.Is(err, errMainOnly) {
+			rest = append(rest, o)
 			return
 		}
 		done(o, err)
@@ -175,11 +176,11 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 		all = append(all, w)
 		ctx := ctx
 		if d.locked != nil {
-			ctx = archive.WaitForLock(ctx, func(l *archive.LockedError) { w.front(func(d *Daemon) { d.locked(l) }) })
+			ctx = archive.WaitForLock(ctx, func(l *archive.LockedError) { w.onMain(func(d *Daemon) { d.locked(l) }) })
 		}
 		go func() {
 			defer func() { calls <- nil }()
-			w.work(ctx, todo, func() bool { return len(d.again) > 0 }, synced)
+			w.work(ctx, todo, synced)
 		}()
 	}
 	for ended := 0; ended < n; {
@@ -193,7 +194,7 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 	for _, w := range all {
 		d.damaged = d.damaged || w.damaged
 		maps.Copy(d.cleanedDirs, w.cleanedDirs)
-		refill = append(refill, w.left...)
+		refill = append(refill, w.toRefill...)
 	}
 	if len(refill) > 0 {
 		stale, err := d.refill(ctx, refill...)
@@ -201,7 +202,7 @@ func (d *Daemon) share(ctx context.Context, n int, offers []watcher.Offer, done 
 			done(s.offer(), cmp.Or(err, archive.ErrStale))
 		}
 	}
-	return alone
+	return rest
 }
 
 // byFamily returns the offers of each session with those of its sub-agents and attachments, in the order of the first.
@@ -223,13 +224,13 @@ func (d *Daemon) byFamily(offers []watcher.Offer) (families [][]watcher.Offer) {
 	return families
 }
 
-// worker returns a worker. It passes what the goroutine of d has to call to calls.
+// worker returns a worker. It sends the functions that the goroutine of d has to call to calls.
 func (d *Daemon) worker(calls chan<- func()) *Daemon {
 	w := &Daemon{
 		Options: d.Options, optionsHash: d.optionsHash, sessions: d.sessions, owners: d.owners,
-		unsaved: map[*session]bool{}, cleanedDirs: maps.Clone(d.cleanedDirs), batch: true,
+		unsaved: map[*session]bool{}, cleanedDirs: maps.Clone(d.cleanedDirs), batch: true, again: d.again,
 	}
-	w.front = func(call func(*Daemon)) {
+	w.onMain = func(call func(*Daemon)) {
 		called := make(chan struct{})
 		calls <- func() {
 			defer close(called)
@@ -243,20 +244,20 @@ func (d *Daemon) worker(calls chan<- func()) *Daemon {
 		default: // d is busy with a call
 		}
 	}
-	w.failed = func(o watcher.Offer, err error) { w.front(func(d *Daemon) { d.failed(o, err) }) }
+	w.failed = func(o watcher.Offer, err error) { w.onMain(func(d *Daemon) { d.failed(o, err) }) }
 	if d.Published != nil {
-		w.Published = func(s transcript.Session, state State) { w.front(func(d *Daemon) { d.Published(s, state) }) }
+		w.Published = func(s transcript.Session, state State) { w.onMain(func(d *Daemon) { d.Published(s, state) }) }
 	}
 	return w
 }
 
-// work syncs the files of each family in order, until interrupted returns true.
-func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, interrupted func() bool, done func(watcher.Offer, error)) {
-	inFront := func(o watcher.Offer, err error) { w.front(func(*Daemon) { done(o, err) }) }
+// work syncs the files of each family in order. If a request waits meanwhile, it returns the rest unsynced.
+func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, done func(watcher.Offer, error)) {
+	onMain := func(o watcher.Offer, err error) { w.onMain(func(*Daemon) { done(o, err) }) }
 	for family := range todo {
 		for _, o := range family {
 			err := error(errMore)
-			if !interrupted() {
+			if len(w.again) == 0 {
 				err = w.sync(ctx, o)
 			}
 			if !errors.Is(err, errMore) {
@@ -265,9 +266,9 @@ func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, interrup
 			if ctx.Err() != nil {
 				return
 			}
-			inFront(o, err)
-			w.saveEachStale(ctx, true, inFront)
+			onMain(o, err)
+			w.saveAndReport(ctx, true, onMain)
 		}
 	}
-	w.saveEachStale(ctx, false, inFront)
+	w.saveAndReport(ctx, false, onMain)
 }
