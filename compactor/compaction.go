@@ -159,11 +159,11 @@ func (d *draft) made() (*Compaction, error) {
 	d.set = unit.All(d.source, d.reader, d.kept)
 	room := d.reader.Room
 	for tries := 0; ; tries++ {
-		d.set.Settle()
+		d.set.ForgetUnstable()
 		d.chosen = plan.Choose(d.set.Units, plan.Room{Most: room, Frame: headings, Excerpts: int(d.c.HeldTotal() * 6 / 10)}, d.reader.Size)
 		last := tries == mostTries || d.source.Err != nil
 		if begins := d.recentBegins(); !last && d.reader.First == 0 && begins > d.set.Until { // items for which Recent has no room get one line each
-			d.begin(begins)
+			d.beginRecent(begins)
 			continue
 		}
 		d.sections = render.Sections(d.chosen, d.set)
@@ -189,9 +189,9 @@ func (d *draft) made() (*Compaction, error) {
 	return d.finish(), nil
 }
 
-// begin has Recent begin later.
-func (d *draft) begin(rec int) {
-	if next, ok := d.set.Begin(rec); ok {
+// beginRecent makes the set with Recent beginning at a later record.
+func (d *draft) beginRecent(rec int) {
+	if next, ok := d.set.BeginRecent(rec); ok {
 		d.set = next
 		return
 	}

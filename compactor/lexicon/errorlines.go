@@ -35,11 +35,6 @@ func ErrorsOf(text string, strict bool) (e Errors) {
 	return e
 }
 
-// ErrorLines is Best of an output.
-func ErrorLines(text string, n int, strict bool) (lines []string, hidden int) {
-	return ErrorsOf(text, strict).Best(n)
-}
-
 // Best returns at most n of the lines, in order. It prefers lines that name a place or cause to those in which a runner only
 // reports a failure. hidden counts the others.
 func (e Errors) Best(n int) (lines []string, hidden int) {

@@ -37,7 +37,7 @@ func TestErrorLines(t *testing.T) {
 		}
 	}
 	text := strings.Repeat("error: the same\n", 50) + "error: a\nerror: b\nerror: c\nerror: d\n"
-	lines, hidden := ErrorLines(text, 3, false)
+	lines, hidden := ErrorsOf(text, false).Best(3)
 	if want := []string{"error: the same", "error: a", "error: d"}; !slices.Equal(lines, want) || hidden != 2 {
 		t.Errorf("ErrorLines = %q, %d hidden", lines, hidden)
 	}
@@ -47,7 +47,7 @@ func TestErrorLines(t *testing.T) {
 func TestErrorsAreToldOnce(t *testing.T) {
 	text := "=== FAILURES ===\n> assert a.total() == Money(1)\nE   AssertionError: Money(2) != Money(1)\na_test.py:7: AssertionError\n" +
 		"=== short ===\nFAILED a_test.py::test_total - AssertionError: Money(2) != Money(1)\nerror: E\nerror: E and more\n"
-	lines, hidden := ErrorLines(text, 9, false)
+	lines, hidden := ErrorsOf(text, false).Best(9)
 	want := []string{
 		"> assert a.total() == Money(1)", "E   AssertionError: Money(2) != Money(1)", "a_test.py:7: AssertionError",
 		"FAILED a_test.py::test_total", "error: E", "error: E and more",

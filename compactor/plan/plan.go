@@ -50,10 +50,10 @@ func (u *Unit) form(level int, size func(string) int) *formed {
 	return u.made[level]
 }
 
-// Forget has the next plan make the forms of a unit again.
+// Forget drops the forms of a unit, so that the next plan makes them again.
 func (u *Unit) Forget() { u.made = nil }
 
-// Restore gives a unit back the levels that DropRepeats removed.
+// Restore gives a unit the levels back that DropRepeats removed.
 func (u *Unit) Restore() { u.lost = 0 }
 
 // Levels returns how many levels may be chosen.
@@ -155,7 +155,7 @@ type chooser struct {
 	lifted          bool // soft pools no longer apply
 }
 
-// state is what was chosen of a unit so far.
+// state is the choice for a unit so far.
 type state struct {
 	*Unit
 	*formed
@@ -166,6 +166,7 @@ type state struct {
 	open  bool  // there is a next level
 }
 
+// rise makes level the chosen one, -1 for none.
 func (a *state) rise(level int) {
 	if a.level, a.open = int32(level), level+1 < a.Levels(); a.open {
 		a.worth = a.Worth[level+1]
@@ -207,8 +208,8 @@ func (c *chooser) best() (q *queue) {
 	return q
 }
 
-// round chooses levels of units, or only their first ones, most valuable first, while they fit.
-func (c *chooser) round(room int, units []int32, first bool) {
+// enqueue fills the queues with the next levels of units, or only with the first ones.
+func (c *chooser) enqueue(units []int32, first bool) {
 	for n := range c.queues {
 		c.queues[n] = c.queues[n][:0]
 	}
@@ -221,6 +222,11 @@ func (c *chooser) round(room int, units []int32, first bool) {
 	for _, q := range c.queues {
 		q.order()
 	}
+}
+
+// round chooses levels of units, or only their first ones, most valuable first, while they fit.
+func (c *chooser) round(room int, units []int32, first bool) {
+	c.enqueue(units, first)
 	full := make([]int, len(c.queues)) // consecutive levels for which a pool had no room
 	for missed := 0; missed < misses && c.built < builds*max(room, smallest); {
 		q := c.best()
@@ -231,7 +237,7 @@ func (c *chooser) round(room int, units []int32, first bool) {
 		a := &c.at[i]
 		level, free := int(a.level)+1, c.free(a)
 		if !free && (a.Pool.left(room) < leastStep || full[a.pool] >= poolMiss) {
-			*q = (*q)[:0] // for all that the pool limits
+			*q = (*q)[:0] // the pool limits all of them
 			continue
 		}
 		q.pop()

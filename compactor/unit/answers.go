@@ -61,8 +61,8 @@ func (w *writer) textLevels(i int32) int {
 	return n
 }
 
-// textWorth returns the worth per char of these levels, in the memory of an earlier result: first for the first one, more for
-// the next; each further level is worth less.
+// textWorth returns the worth per char of these levels: first for the first one, more for the next; each further level is
+// worth less. It reuses the memory of to.
 func (w *writer) textWorth(to []float64, i int32, first, more float64) []float64 {
 	n := w.textLevels(i)
 	worth := append(slices.Grow(to[:0], n), first)

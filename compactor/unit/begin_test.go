@@ -36,7 +36,7 @@ func TestRecentBeginsLater(t *testing.T) {
 		w := busy().writer(o)
 		set := w.set()
 		plan.Choose(set.Units, room, lexicon.Chars)
-		later, ok := set.Begin(rec)
+		later, ok := set.BeginRecent(rec)
 		if !ok {
 			t.Fatal("the units are not settled")
 		}
@@ -103,7 +103,7 @@ func TestFormsAreMadeOnce(t *testing.T) {
 		plan.Choose(set.Units, plan.Room{Most: o.Budget()}, lexicon.Chars)
 	}
 	first := len(made)
-	next, _ := set.Begin(w.starts[len(w.starts)/2])
+	next, _ := set.BeginRecent(w.starts[len(w.starts)/2])
 	plan.Choose(next.Units, plan.Room{Most: o.Budget()}, lexicon.Chars)
 	if first < 100 || again > first/20 {
 		t.Errorf("%d forms, %d of them made again", first, again)

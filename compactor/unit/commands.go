@@ -119,7 +119,7 @@ func (w *writer) outcomeLine(i int32) string {
 	})
 }
 
-// resultLine is outcomeLine of an output without error lines.
+// resultLine returns the line of an output without error lines.
 func resultLine(text string, failed bool) string {
 	if all := matches(gitCommit, text, "["); all != nil {
 		return all[0][0]

@@ -159,7 +159,7 @@ func (w *writer) question(i int32) string {
 	row := w.row(i)
 	if p := row.Pair; p >= 0 && w.row(p).Kind == transcript.Call {
 		call := w.row(p)
-		options, plan := w.put(p)
+		options, plan := w.proposed(p)
 		switch {
 		case plan != "" && transcript.Approves(w.text(i)):
 			return fmt.Sprintf(", approved the plan #%d %s %s", call.Record(), code(plan, 120), mark.New(w.id(p), "cut, the plan"))
@@ -195,8 +195,8 @@ func (w *writer) question(i int32) string {
 // proposal is what a call presented to the human: the options of its questions, or the first line of its plan.
 type proposal struct{ options, plan string }
 
-// put returns what a call presented to the human.
-func (w *writer) put(call int32) (options, plan string) {
+// proposed returns the options or the plan that a call presented to the human.
+func (w *writer) proposed(call int32) (options, plan string) {
 	type key struct{}
 	p := derive(w.Source, call, key{}, proposalOf)
 	return p.options, p.plan

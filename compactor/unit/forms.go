@@ -206,7 +206,7 @@ func changeGist(text string) string {
 	return strings.Join(parts, " ")
 }
 
-// errorLines is lexicon.ErrorLines of a result.
+// errorLines returns at most n error lines of a result, and how many others it has.
 func (w *writer) errorLines(i int32, n int, strict bool) (lines []string, hidden int) {
 	type key struct{ strict, failed bool }
 	return derive(w.Source, i, key{strict, w.row(i).Has(fold.Failed)}, func([]byte) lexicon.Errors {

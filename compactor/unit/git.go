@@ -89,8 +89,8 @@ func gitPrinted(command, out string) (p printed) {
 	return p
 }
 
-// matches returns all matches of an expression for lines that begin with one of starts. Most outputs have no such line, which
-// costs far less to find out.
+// matches returns all matches of an expression whose matches begin a line with one of starts. Most outputs have no such line,
+// and finding that out costs less than the expression.
 func matches(re *regexp.Regexp, text string, starts ...string) [][]string {
 	for _, start := range starts {
 		if strings.HasPrefix(text, start) || strings.Contains(text, "\n"+start) {

@@ -42,7 +42,7 @@ func (w *writer) carriedOut(call int32) bool {
 	if call < 0 || w.row(call).Op != transcript.Ask || len(w.turns) == 0 {
 		return false
 	}
-	_, plan := w.put(call)
+	_, plan := w.proposed(call)
 	t := w.turnOf(call)
 	if plan == "" || t.place+1 >= len(w.turns) {
 		return false

@@ -93,7 +93,7 @@ func (w *writer) refused(i int32) bool {
 	if p < 0 || w.row(p).Kind != transcript.Call {
 		return false
 	}
-	_, plan := w.put(p)
+	_, plan := w.proposed(p)
 	return w.row(p).Has(fold.Rejected) || plan != "" && !transcript.Approves(w.text(i))
 }
 

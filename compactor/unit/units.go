@@ -53,12 +53,12 @@ type writer struct {
 	asks    *plan.Pool // limits the messages between the first and the last
 	own     own
 
-	units     []*plan.Unit   // those made last
-	first     []*plan.Unit   // before those of work, Recent first
-	last      []*plan.Unit   // after them
+	units     []*plan.Unit   // where add appends
+	first     []*plan.Unit   // those before the units of work, Recent first
+	last      []*plan.Unit   // those after them
 	agent     map[int32]bool // rows of calls that have a unit as sub-agents
-	found     []candidate    // that may get a line, newest first
-	byScore   []int          // the places of found, highest score first
+	found     []candidate    // pairs that may get a line, newest first
+	byScore   []int          // indexes of found, highest score first
 	copies    map[uint64]int32
 	summaries summaries
 }
@@ -113,12 +113,12 @@ func (w *writer) set() *Set {
 	return &Set{Units: slices.Concat(w.first, w.work(), w.last), Until: w.until, w: w}
 }
 
-// Begin returns the set with Recent beginning later, at a record with which one of its levels begins or after the last one.
-// It makes units only for what Recent no longer shows. ok is false if All must make the set, because forms that are made
+// BeginRecent returns the set with Recent beginning later: at a record with which one of its levels begins, or after the last
+// one. It makes units only for what Recent no longer shows. ok is false if All must make the set, because forms that are made
 // again may differ.
-func (s *Set) Begin(rec int) (next *Set, ok bool) {
+func (s *Set) BeginRecent(rec int) (next *Set, ok bool) {
 	w := s.w
-	if !w.settled() {
+	if !w.stable() {
 		return nil, false
 	}
 	w.until = rec
@@ -136,18 +136,18 @@ func (s *Set) Begin(rec int) (next *Set, ok bool) {
 	return w.set(), true
 }
 
-// Settle has the units forget forms that may differ if they are made again.
-func (s *Set) Settle() {
-	if !s.w.settled() {
+// ForgetUnstable drops the forms of the units if they may differ when they are made again.
+func (s *Set) ForgetUnstable() {
+	if !s.w.stable() {
 		for _, u := range s.Units {
 			u.Forget()
 		}
 	}
 }
 
-// settled reports whether a form that is made again would be the same: originals are read, none that was read was dropped,
-// and no form asks for a summary.
-func (w *writer) settled() bool { return !w.spent() && !w.dropped && w.o.Summarizer == "" }
+// stable reports whether a form that is made again would be the same: originals are still read, none was dropped from the
+// cache, and no form asks for a summary.
+func (w *writer) stable() bool { return !w.spent() && !w.dropped && w.o.Summarizer == "" }
 
 // shows returns the form of a line that is a key fact.
 func shows(line string) plan.Form {

@@ -109,7 +109,7 @@ func (w *writer) wrongIn(i int32, rest string, most int) []string {
 	if w.isLarge(row) {
 		n = 40
 	}
-	lines, _ := lexicon.ErrorLines(rest, max(1, min(n, most)), !bad)
+	lines, _ := lexicon.ErrorsOf(rest, !bad).Best(max(1, min(n, most)))
 	return lines
 }
 

@@ -103,7 +103,7 @@ func (w *writer) work() []*plan.Unit {
 	return units
 }
 
-// before returns which of the found pairs are before a record: [from, to).
+// before returns which of the found pairs, [from, to), are before a record and may get a line.
 func (w *writer) before(until int) (from, to int) {
 	rec := func(n int) int { return int(w.row(w.found[n].first).Rec) }
 	for from < len(w.found) && rec(from) >= until {
@@ -228,7 +228,7 @@ func (w *writer) message(c *candidate) {
 	if c.unit.Kind = "decisions"; w.row(c.first).Kind == transcript.Summary {
 		who, c.unit.Kind = "- summary by the agent:", "work"
 	}
-	var told func(level int) plan.Form
+	var formOf func(level int) plan.Form
 	c.unit.Form = func(level int) plan.Form {
 		head := fmt.Sprintf("%s #%d", who, w.row(c.first).Record())
 		if f, ok := w.dup(c.first, head); ok {
@@ -237,10 +237,10 @@ func (w *writer) message(c *candidate) {
 		if !w.o.On("talk") {
 			return form{line: head, quote: mark.Quote("  ", w.text(c.first))}.plan()
 		}
-		if told == nil {
-			told = w.textForm(Conversation, c.first, head, "summary", func() string { return w.text(c.first) })
+		if formOf == nil {
+			formOf = w.textForm(Conversation, c.first, head, "summary", func() string { return w.text(c.first) })
 		}
-		return told(level)
+		return formOf(level)
 	}
 }
 
@@ -343,7 +343,7 @@ func (w *writer) isClosed(u pair) bool {
 	return row.Has(fold.Failed) && !row.Has(fold.Rejected) && !w.f.IsOpen(u.result)
 }
 
-// thirds divides the found pairs [from, to) by their score. The highest scores are shortened most.
+// thirds divides the found pairs [from, to) by their score. Those with the highest scores are shortened most.
 func (w *writer) thirds(from, to int) {
 	if !w.o.On("score") {
 		return
