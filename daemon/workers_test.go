@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -94,13 +96,21 @@ func (h *house) everything() map[string]string {
 	return all
 }
 
-// Two workers leave what one leaves, also of two files that claim one ID, and of sub-agents.
+// Two workers leave what one leaves, also of two files that claim one ID, of compressed ones, and of sub-agents.
 func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	pass := func(workers int) map[string]string {
 		h := newHouse(t)
 		h.o.Workers = workers
 		for n := range 24 {
-			h.old(h.path(n), turns(n, n+1+n%9))
+			if n%2 == 0 {
+				h.old(h.path(n), turns(n, n+1+n%9))
+			} else {
+				h.old(h.path(n)+".zst", string(enc.EncodeAll([]byte(turns(n, n+1+n%9)), nil)))
+			}
 			twin := filepath.Join(h.home, ".claude", "projects", "-copy", filepath.Base(h.path(n)))
 			if n%3 == 0 {
 				h.old(twin, turns(n, n+7))
