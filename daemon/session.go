@@ -73,7 +73,7 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 // returns nil if the file belongs to no session, or if its session is read from another file. A worker only finds it.
 func (d *Daemon) register(o watcher.Offer) (*session, error) {
 	key, known := d.owners[o.Path]
-	if d.front != nil {
+	if d.onMain != nil {
 		return d.sessions[key], nil
 	}
 	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: CompactFile
