@@ -717,7 +717,7 @@ func TestKeysOfReaders(t *testing.T) {
 	refuses(reader, "a damaged key", "read identity "+file, "restore the file", "remote", "pull")
 	must(t, os.Remove(file))
 	refuses(reader, "a lost key", "read identity: open "+file, "ccd remote pull --identity FILE", "remote", "pull")
-	if _, talk, code := reader.run("remote", "keys"); code != 0 || !strings.Contains(talk, "what was pushed so far cannot be read with it") {
+	if _, talk, code := reader.run("remote", "keys"); code != 0 || !strings.Contains(talk, "it cannot read what was pushed before") {
 		t.Errorf("a new key in place of a lost one: exit %d: %s", code, talk)
 	}
 	refuses(reader, "a new key in place of a lost one", wrong, wayOut, "remote", "pull")

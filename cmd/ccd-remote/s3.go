@@ -244,7 +244,7 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Con
 // tagged fails for a successful Put without a tag: every store sends one, a captive portal does not.
 func tagged(tag string) error {
 	if tag == "" {
-		return errors.New("what answers is no object storage")
+		return errors.New("the server is not an object store")
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (a *app) remove(context.Context, []string) error {
 			return fmt.Errorf("remove remote: %w", err)
 		}
 	}
-	a.say("nothing is pushed from here any more; the identity and what was pulled stay in %s", a.dir)
+	a.say("this machine no longer pushes; the identity and the pulled sessions stay in %s", a.dir)
 	if st.Machine != "" {
 		a.say("the copy stays in the bucket; to delete it: ccd remote forget-machine %s, on another machine", st.Machine)
 	}
@@ -163,7 +163,7 @@ func (a *app) keys(context.Context, []string) error {
 			return err
 		}
 		if s, err := a.settings(); err == nil && a.identity == "" {
-			a.say("what was pushed so far cannot be read with it: ccd remote add %s, then ccd remote gc --all writes everything for it too", s.URL)
+			a.say("it cannot read what was pushed before: run ccd remote add %s, then ccd remote gc --all, which encrypts everything for it too", s.URL)
 		}
 	}
 	a.identity = ""

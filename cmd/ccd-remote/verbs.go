@@ -41,7 +41,7 @@ func (a *app) push(ctx context.Context, _ []string) error {
 	}
 	defer m.Close()
 	if a.unlessMetered && metered(ctx) {
-		return a.wait(ctx, s, m, "the connection is metered")
+		return a.noteWait(ctx, s, m, "the connection is metered")
 	}
 	if a.newName {
 		if err := m.Renew(); err != nil {
@@ -90,8 +90,8 @@ func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machi
 	}
 }
 
-// wait notes why a push does not begin.
-func (a *app) wait(ctx context.Context, s pulled.Settings, m *remote.Machine, why string) error {
+// noteWait stores why a push does not begin.
+func (a *app) noteWait(ctx context.Context, s pulled.Settings, m *remote.Machine, why string) error {
 	st, err := pulled.ReadPush(a.dir)
 	if err == nil {
 		st.Behind, err = m.Lag(ctx)
@@ -104,8 +104,8 @@ func (a *app) wait(ctx context.Context, s pulled.Settings, m *remote.Machine, wh
 	return pulled.WritePush(a.dir, st)
 }
 
-// chosen returns the machines that --machine names: by their ID, which needs no request, else by their label. If one is known
-// by that label, only heads that were never seen are read.
+// chosen returns the machines that --machine names, by ID or by label. If a known machine has that label, only heads that were
+// never seen are read.
 func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, known []pulled.Machine) map[string]bool {
 	yes, other := map[string]bool{}, map[string]bool{}
 	for _, name := range names {
@@ -170,10 +170,7 @@ func (a *app) pull(ctx context.Context, args []string) error {
 			a.say("%s (%.8s): not pulled, its %s do not fit below remote.cache_max; ccd remote pull --machine %.8[2]s makes room for it", m.Label, machine, size(m.Dropped))
 			continue
 		}
-		if machine == st.Machine && a.machine == "" { // its sessions are in the archive here
-			continue
-		}
-		if a.machine != "" && !chosen[machine] {
+		if a.machine != "" && !chosen[machine] || a.machine == "" && machine == st.Machine { // this machine's sessions are in the archive here
 			continue
 		}
 		p, err := r.Pull(ctx, machine, only)
@@ -183,15 +180,7 @@ func (a *app) pull(ctx context.Context, args []string) error {
 			}
 			continue
 		}
-		keep := ""
-		if a.machine != "" {
-			keep = machine
-		}
-		removed, err := r.Trim(a.cacheMax, keep)
-		for _, m := range removed {
-			a.say("%s (%.8s): removed here (%s) to stay below remote.cache_max; ccd remote pull --machine %.8[2]s reads it again", m.Label, m.Machine, size(m.Dropped))
-		}
-		if err != nil {
+		if err := a.trim(r, machine); err != nil {
 			return err
 		}
 		all = append(all, p)
@@ -206,15 +195,33 @@ func (a *app) pull(ctx context.Context, args []string) error {
 				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", machine))
 		}
 	}
-	if failed == nil && len(all) == 0 && a.machine != "" {
-		return fmt.Errorf("find machine %s: %w", a.machine, errUnknown)
+	return a.printPulled(all, only, failed)
+}
+
+// trim removes pulled archives above the limit of their size, but not that of a machine that --machine names.
+func (a *app) trim(r *remote.Reader, machine string) error {
+	if a.machine == "" {
+		machine = ""
 	}
+	removed, err := r.Trim(a.cacheMax, machine)
+	for _, m := range removed {
+		a.say("%s (%.8s): removed here (%s) to stay below remote.cache_max; ccd remote pull --machine %.8[2]s reads it again", m.Label, m.Machine, size(m.Dropped))
+	}
+	return err
+}
+
+// printPulled prints the result of a pull. failed are the errors of machines.
+func (a *app) printPulled(all []remote.Pulled, only string, failed error) error {
 	var total remote.Pulled
 	for _, p := range all {
 		total.Sessions, total.Bytes, total.Matching = total.Sessions+p.Sessions, total.Bytes+p.Bytes, total.Matching+p.Matching
 	}
-	if failed == nil && only != "" && total.Matching == 0 {
-		return words.Hint(fmt.Errorf("pull session %s: %w on %s", only, errUnknown, words.Count(len(all), "machine")), "the beginning of a whole ID; ccd remote pull reads all sessions")
+	switch {
+	case failed != nil:
+	case len(all) == 0 && a.machine != "":
+		return fmt.Errorf("find machine %s: %w", a.machine, errUnknown)
+	case only != "" && total.Matching == 0:
+		return words.Hint(fmt.Errorf("pull session %s: %w on %s", only, errUnknown, words.Count(len(all), "machine")), "ccd remote pull, which reads all sessions; SESSION is the beginning of an ID")
 	}
 	if err := a.print(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err

@@ -37,7 +37,7 @@ type app struct {
 	noPager bool
 	resumes bool   // with machine: IDs of the copy are added to the index of its archive
 	machine string // read the pulled archive of this machine instead of the own one
-	verb    string // the command, if it takes --machine; else one that does
+	verb    string // the command that a hint with --machine names: this one if it has that flag, else show
 	damaged bool   // ccd said that the answer lacks something because of damage
 }
 

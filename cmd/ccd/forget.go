@@ -43,11 +43,11 @@ type stillHeld struct {
 	What string `json:"what"` // "transcript", "backup", "damaged archive", "copy in object storage" or "machine"
 }
 
-// onMachine is what a stillHeld is that another machine has, and that was pulled.
-const onMachine = "machine"
-
-// inStorage is what a stillHeld is that `ccd remote gc` cleans.
-const inStorage = "copy in object storage"
+// Values of stillHeld.What for which forget prints what to do.
+const (
+	heldByMachine = "machine" // its pulled sessions have it
+	heldInStorage = "copy in object storage"
+)
 
 type forgetFlags struct {
 	match, agent string
@@ -117,19 +117,19 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	machines := a.holdersElsewhere(ctx, l, removal)
+	machines := a.machinesWith(ctx, l, removal)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if removal.Remember = f.match != ""; len(preview.Touched)+len(preview.Sessions) == 0 && (!removal.Remember || f.dryRun) {
 		if len(machines) > 0 {
-			return fmt.Errorf("forget: %w, but in the pulled one of %s", archive.ErrNotFound, strings.Join(machines, ", "))
+			return fmt.Errorf("forget: %w, but the pulled archive of %s has it", archive.ErrNotFound, strings.Join(machines, ", "))
 		}
 		return fmt.Errorf("forget: %w", archive.ErrNotFound)
 	}
 	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(preview.Touched), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
 	for _, name := range machines {
-		out.StillIn = append(out.StillIn, stillHeld{name, onMachine})
+		out.StillIn = append(out.StillIn, stillHeld{name, heldByMachine})
 	}
 	if f.dryRun {
 		return a.printForget(out)
@@ -290,14 +290,14 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 		}
 	}
 	if p, err := pulled.ReadPush(filepath.Join(l.StateDir, pulled.Dir)); err == nil && !p.Pushed.IsZero() {
-		all = append(all, stillHeld{p.URL, inStorage})
+		all = append(all, stillHeld{p.URL, heldInStorage})
 	}
 	return all
 }
 
-// holdersElsewhere returns the machines whose pulled archives may have what is forgotten.
-func (a *app) holdersElsewhere(ctx context.Context, l *reader.Library, r archive.Removal) (names []string) {
-	for other := range a.pulled(l) {
+// machinesWith returns the machines whose pulled archives may have what r removes.
+func (a *app) machinesWith(ctx context.Context, l *reader.Library, r archive.Removal) (names []string) {
+	for other := range a.pulledLibraries(l) {
 		has, err := other.Archive.Preview(ctx, r, nil)
 		if err != nil || len(has.Touched)+len(has.Sessions) > 0 {
 			names = append(names, mark.Inline(other.Machine, 60))
@@ -370,10 +370,10 @@ func (a *app) printForget(out forgetOutput) error {
 			a.say("and %d more files; -v lists them", len(out.StillIn)-i)
 			break
 		}
-		if s.What == inStorage {
+		if s.What == heldInStorage {
 			s.Path += " (ccd remote push hides it there, ccd remote gc removes it)"
 		}
-		if s.What == onMachine {
+		if s.What == heldByMachine {
 			s.Path += " (ccd forget and ccd remote push there, then ccd remote pull here)"
 		}
 		if err := a.print(fmt.Sprintf("not changed, may still contain it: %s %s\n", s.What, s.Path)); err != nil {

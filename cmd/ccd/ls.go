@@ -141,7 +141,7 @@ func (f lsFlags) narrow(l *reader.Library) {
 func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) ([]status.Session, error) {
 	libraries := map[string]*reader.Library{"": l}
 	families := status.Families(rows)
-	for other := range a.elsewhere(l) {
+	for other := range a.otherLibraries(l) {
 		if err := other.Load(ctx); err != nil {
 			a.say("ccd: machine %s: %v", other.Machine, err)
 			continue

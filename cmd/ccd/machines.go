@@ -71,8 +71,8 @@ func (a *app) readMachine(p *account.Place, readOnly bool) error {
 // oldCopy is the age from which a copy is reported as old.
 const oldCopy = 24 * time.Hour
 
-// aged returns a machine's name and the age of its copy.
-func aged(p *account.Place) string {
+// nameAndAge returns a machine's name and the age of its copy.
+func nameAndAge(p *account.Place) string {
 	if p.Pulled.IsZero() {
 		return mark.Inline(p.Machine, 60) + " (never pulled completely)"
 	}
@@ -82,11 +82,11 @@ func aged(p *account.Place) string {
 // sayOld reports an old copy.
 func (a *app) sayOld(p *account.Place) {
 	if time.Since(p.Pulled) > oldCopy {
-		a.say("machine %s; `ccd remote pull` reads what is new", aged(p))
+		a.say("machine %s; `ccd remote pull` reads what is new", nameAndAge(p))
 	}
 }
 
-// canPull reports whether this machine can read the copies of others, so that they may have something that is not here.
+// canPull reports whether this machine can read the copies of others.
 func (a *app) canPull(l *reader.Library) bool {
 	dir := filepath.Join(l.StateDir, pulled.Dir)
 	return !a.agent && a.machine == "" && disk.Exists(filepath.Join(dir, pulled.SettingsFile)) && disk.Exists(filepath.Join(dir, pulled.Identity))
@@ -94,7 +94,7 @@ func (a *app) canPull(l *reader.Library) bool {
 
 // hasPulled reports whether there are sessions of other machines.
 func (a *app) hasPulled(l *reader.Library) bool {
-	for range a.elsewhere(l) {
+	for range a.otherLibraries(l) {
 		return true
 	}
 	return false
@@ -107,17 +107,17 @@ func openPulled(p *account.Place, m pulled.Machine, name string, readOnly bool) 
 	return err
 }
 
-// elsewhere yields the libraries of other machines that a search here extends to: none for an agent, which has only what is
-// here, and none if --machine has chosen one.
-func (a *app) elsewhere(l *reader.Library) iter.Seq[*reader.Library] {
+// otherLibraries yields the libraries of other machines that a command here also reads: none for an agent, which may read only
+// this machine's sessions, and none if --machine has chosen one.
+func (a *app) otherLibraries(l *reader.Library) iter.Seq[*reader.Library] {
 	if a.agent || a.machine != "" {
 		return func(func(*reader.Library) bool) {}
 	}
-	return a.pulled(l)
+	return a.pulledLibraries(l)
 }
 
-// pulled yields the libraries of all pulled machines, that of the newest push first.
-func (a *app) pulled(l *reader.Library) iter.Seq[*reader.Library] {
+// pulledLibraries yields the libraries of all pulled machines, that of the newest push first.
+func (a *app) pulledLibraries(l *reader.Library) iter.Seq[*reader.Library] {
 	return func(yield func(*reader.Library) bool) {
 		all, err := pulled.List(pulled.Machines(l.StateDir))
 		if err != nil {
@@ -160,7 +160,7 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 // copied finds the original of an ID that a copy by `ccd resume --machine` names: of another machine's session that a
 // person has given to the agents of a project here. The index of a pulled archive has only such IDs.
 func (a *app) copied(ctx context.Context, l *reader.Library, want reader.Wanted) (o reader.Original, ok bool) {
-	for other := range a.pulled(l) {
+	for other := range a.pulledLibraries(l) {
 		if !other.Indexed(ctx, want.Name) {
 			continue
 		}
@@ -176,7 +176,7 @@ func (a *app) copied(ctx context.Context, l *reader.Library, want reader.Wanted)
 
 // branches returns what the pulled archives have of a session.
 func (a *app) branches(ctx context.Context, l *reader.Library, k transcript.Key) (all []reader.Branch) {
-	for other := range a.elsewhere(l) {
+	for other := range a.otherLibraries(l) {
 		if e := other.Of(ctx, k); len(e.Generations) > 0 {
 			all = append(all, reader.Branch{Library: other, Entry: e})
 		}
@@ -221,7 +221,7 @@ func (a *app) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 	if _, latest := history.LatestIn(arg); arg == thisDir || latest || !errors.Is(err, history.ErrNotFound) {
 		return err
 	}
-	found := a.findElsewhere(ctx, l, arg, agent)
+	found := a.findOnOthers(ctx, l, arg, agent)
 	switch len(found) {
 	case 0:
 		return err
@@ -249,9 +249,9 @@ func (a *app) severalBranches(ctx context.Context, arg string, found []reader.Br
 	return several
 }
 
-// findElsewhere returns the sessions of other machines that arg names.
-func (a *app) findElsewhere(ctx context.Context, l *reader.Library, arg, agent string) (found []reader.Branch) {
-	for other := range a.elsewhere(l) {
+// findOnOthers returns the sessions of other machines that arg names.
+func (a *app) findOnOthers(ctx context.Context, l *reader.Library, arg, agent string) (found []reader.Branch) {
+	for other := range a.otherLibraries(l) {
 		if err := other.Load(ctx); err != nil {
 			a.say("ccd: machine %s: %v", other.Machine, err)
 			continue

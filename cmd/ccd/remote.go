@@ -37,7 +37,7 @@ func (a *app) remoteCommand() *cobra.Command {
 		},
 		long: `push uploads what is new in the archive. pull reads the sessions of other machines; ls, search, show and other
 commands show them with --machine NAME. A machine only needs recipients (public keys); only an identity can read.`,
-		more: `Each pulled machine has an archive of its own; ccd restore finds IDs of all of them by itself.
+		more: `Each pulled machine has an archive of its own; ccd restore searches all of them.
 
 keys prints the recipients, and creates the identity of a reader in STATE/remote/identity.txt if there is none. Without
 it a copy cannot be read: keep it elsewhere too, and not on machines that only push. Those get --recipient instead.
@@ -45,14 +45,14 @@ it a copy cannot be read: keep it elsewhere too, and not on machines that only p
 Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
 stored. The key needs to get, put and list; only gc and forget-machine need to delete. add checks that the bucket answers. Called again, it changes
 what is given: endpoint, region, limit (0: none), or all recipients. remove ends the copy of this machine and deletes nothing in the bucket.
-forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes (systemd, launchd), except on a metered connection; timer --off ends that.
+forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes (systemd, launchd), except on a metered connection; timer --off removes it.
 
-A forgotten session or text is void for readers from the next push on. gc rewrites packs that contain it from the archive, and
-deletes what nothing has named for --grace; --all rewrites everything for the present recipients. check compares names
+After the next push, readers do not see a forgotten session or text. gc rewrites packs that contain it from the archive, and
+deletes objects that no head has named for --grace; --all rewrites everything for the present recipients. check compares names
 and sizes, with an identity also signatures and catalogues; --sample reads packs of each machine. docs/REMOTE-FORMAT.md
 describes the objects. The work is done by ccd-remote, which is installed beside ccd.`,
 		examples: []example{
-			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "where the copy is, after ccd remote keys"},
+			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "set the address of the copy, after ccd remote keys"},
 			{"ccd remote push && ccd remote timer", "upload what is new, now and every 5 minutes"},
 			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
 		},

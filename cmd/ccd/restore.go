@@ -163,9 +163,9 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 // each of them; a session may have branches.
 func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
 	if want.Kind() == "id" && !l.Indexed(ctx, want.Name) { // before all sessions here are read
-		for other := range a.elsewhere(l) {
+		for other := range a.otherLibraries(l) {
 			if other.Indexed(ctx, want.Name) {
-				a.say("from machine %s", aged(other.Place))
+				a.say("from machine %s", nameAndAge(other.Place))
 				return other.Original(ctx, want, show)
 			}
 		}
@@ -181,11 +181,17 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 			return o, nil
 		}
 	}
+	return a.originalOnOthers(ctx, l, want, show, err)
+}
+
+// originalOnOthers finds an original that is not here in the archives that were pulled of other machines. here is the error of
+// the search here.
+func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, err error) {
 	var found []reader.Branch
 	var names []string
 	var first reader.Original
-	for other := range a.elsewhere(l) {
-		names = append(names, aged(other.Place))
+	for other := range a.otherLibraries(l) {
+		names = append(names, nameAndAge(other.Place))
 		o, err := other.Original(ctx, want, show)
 		if ctx.Err() != nil {
 			return o, ctx.Err()
@@ -196,8 +202,8 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		b := reader.Branch{Library: other, Entry: o.Entry}
 		if len(found) == 0 {
 			first = o
-		} else if b.Tip().Generation == found[0].Tip().Generation && b.Generations[len(b.Generations)-1].Sum == found[0].Generations[len(found[0].Generations)-1].Sum {
-			continue // the same bytes
+		} else if b.Same(found[0]) {
+			continue
 		}
 		if found = append(found, b); want.Kind() == "id" {
 			break
@@ -208,14 +214,14 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		name := cmp.Or(want.Session, want.Name)
 		return o, words.Hint(a.severalBranches(ctx, name, found), "add --machine %s", words.Shell(found[0].Entry.Machine))
 	case len(found) == 1:
-		a.say("from machine %s", aged(found[0].Place))
+		a.say("from machine %s", nameAndAge(found[0].Place))
 		return first, nil
 	case len(names) > 0:
-		err = words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
+		here = words.Hint(fmt.Errorf("%w, nor on %s", here, strings.Join(names, ", ")), "ccd remote pull")
 	case a.canPull(l):
-		err = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
+		here = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", here), "ccd remote pull")
 	}
-	return o, err
+	return reader.Original{}, here
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.

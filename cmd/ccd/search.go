@@ -143,7 +143,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 // searched.
 func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
 	more := true
-	for other := range p.elsewhere(p.library) {
+	for other := range p.otherLibraries(p.library) {
 		if !more || err != nil {
 			break
 		}
@@ -160,7 +160,7 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 			}
 			in = f.family(in, e)
 		}
-		p.machines = append(p.machines, aged(other.Place))
+		p.machines = append(p.machines, nameAndAge(other.Place))
 		p.library, p.copies = other, nil
 		from := f.sources(in)
 		searched += len(from)

@@ -26,12 +26,12 @@ type Line struct {
 // The panels are beside each other. Lengths are in pixels.
 const (
 	wide, high = 300, 340 // of a panel's area
-	left, top  = 60, 40   // what is before it
-	right      = 130      // what is behind it, for the names
+	left, top  = 60, 40   // before it
+	right      = 130      // after it, for the names
 	labelHigh  = 15
 )
 
-// colours can be told apart on white and on black.
+// colours are distinct on white and on black.
 var colours = []string{"#d1495b", "#3b82c4", "#8e6bc4", "#b8860b", "#2e9e6b", "#d9713c", "#6b8e9e", "#c25fa8", "#7a7a2e"}
 
 // SVG draws panels.

@@ -73,7 +73,7 @@ const mostConfig = 1 << 20
 // remotes returns the remotes of a repository.
 func remotes(repo string) (names []string) {
 	section := ""
-	for text := range strings.Lines(small(filepath.Join(repo, "config"), mostConfig)) {
+	for text := range strings.Lines(readStart(filepath.Join(repo, "config"), mostConfig)) {
 		text = strings.TrimSpace(text)
 		if strings.HasPrefix(text, "[") {
 			section = text

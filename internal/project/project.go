@@ -145,10 +145,10 @@ func gone(repo string) (trees []string) {
 }
 
 // line returns the text of a small file without its newline, "" if it cannot be read.
-func line(path string) string { return strings.TrimRight(small(path, 8192), "\r\n") }
+func line(path string) string { return strings.TrimRight(readStart(path, 8192), "\r\n") }
 
-// small returns at most the first bytes of a file, "" if it cannot be read.
-func small(path string, most int64) string {
+// readStart returns the first bytes of a file, at most most, "" if it cannot be read.
+func readStart(path string, most int64) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
 		return ""
 	}

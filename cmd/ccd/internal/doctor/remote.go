@@ -15,10 +15,11 @@ import (
 	"ccd/packaging"
 )
 
-const (
-	latePush  = 12 * packaging.TimerInterval * time.Second // age of a push from which the timer is not running
-	staleCopy = 24 * time.Hour                             // age from which failing pushes are a problem, not a journey without network
-)
+// latePush is the age of the last push above which the timer seems not to run.
+const latePush = 12 * packaging.TimerInterval * time.Second
+
+// StaleCopy is the age of the last push above which failed pushes are a problem. Before, the network may just be away.
+const StaleCopy = 24 * time.Hour
 
 // checkRemote reports on the copy in object storage. It makes no request.
 func checkRemote(ctx context.Context, f *facts) (all []Finding) {
@@ -38,7 +39,7 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 	age := f.now.Sub(p.Pushed)
 	behind := words.Count(p.Behind.Sessions, "session") + " behind"
 	state := note
-	if p.Exit == words.ExitDamage || age > staleCopy {
+	if p.Exit == words.ExitDamage || age > StaleCopy {
 		state = wrong
 	}
 	again := "ccd remote timer pushes every 5 minutes; or let cron run ccd remote push -q"

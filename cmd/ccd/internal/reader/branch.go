@@ -14,8 +14,14 @@ type Branch struct {
 	Entry
 }
 
+// Same reports whether the current generations of two branches have the same number and the same bytes.
+func (b Branch) Same(other Branch) bool {
+	x, y := b.Generations[len(b.Generations)-1], other.Generations[len(other.Generations)-1]
+	return x.N == y.N && x.Sum == y.Sum
+}
+
 // Common returns how many records the current generations of two branches have in common from the first one on. It reads
-// little more than what differs in the shorter one. -1: the session is no list of lines, so that cannot be said.
+// little more than what differs in the shorter one. It returns -1 if the session is not a list of lines.
 func (b Branch) Common(ctx context.Context, other Branch) (records int, err error) {
 	x, err := b.Generation(0)
 	if err != nil {

@@ -319,9 +319,6 @@ func (g *Gauge) degraded(o Report) (why []string) {
 	return why
 }
 
-// staleCopy is the age from which a copy in object storage that cannot be brought up to date counts as degraded.
-const staleCopy = 24 * time.Hour
-
 // readRemote adds how the last push to object storage ended.
 func (o *Report) readRemote(dir string) {
 	p, err := pulled.ReadPush(dir)
@@ -329,7 +326,7 @@ func (o *Report) readRemote(dir string) {
 	case err != nil:
 		o.Degraded = append(o.Degraded, err.Error())
 	case !p.Tried.IsZero() || p.Waits != "":
-		if o.Remote = &p; p.Error != "" && p.Tried.Sub(p.Pushed) > staleCopy {
+		if o.Remote = &p; p.Error != "" && p.Tried.Sub(p.Pushed) > doctor.StaleCopy {
 			o.Degraded = append(o.Degraded, "the copy in object storage is not up to date: ccd remote status")
 		}
 	}
