@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -198,20 +199,13 @@ func TestArchivedBeforeTheFirstCompanion(t *testing.T) {
 	texts := h.manySmall(20)
 	h.write(h.path(99), strings.Repeat(turn(0), 400))
 	d, looked := h.daemon(), false
-	_, err := d.Once(t.Context(), func(done, all int64) {
-		if c := d.catchUp; looked || c.Archived < c.Bytes {
-			return
+	d.Published = func(s transcript.Session, _ State) {
+		if n := h.hasAll(texts); n != len(texts) && !looked {
+			t.Errorf("%d of %d transcripts are archived when %s has a companion", n, len(texts), s.ID)
 		}
 		looked = true
-		if n := h.hasAll(texts); n != len(texts) {
-			t.Errorf("%d of %d transcripts are archived half-way", n, len(texts))
-		}
-		for _, s := range d.sessions {
-			if s.state.Companion != "" {
-				t.Errorf("%s has a companion already", s.ID)
-			}
-		}
-	})
+	}
+	_, err := d.Once(t.Context(), func(int64, int64) {})
 	if err != nil || !looked {
 		t.Errorf("looked %v, %v", looked, err)
 	}
