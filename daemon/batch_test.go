@@ -197,7 +197,11 @@ func TestOneCommitForOneAppend(t *testing.T) {
 func TestArchivedBeforeTheFirstCompanion(t *testing.T) {
 	h := newHouse(t)
 	texts := h.manySmall(20)
-	h.write(h.path(99), strings.Repeat(turn(0), 400))
+	for path, text := range texts {
+		h.old(path, text)
+	}
+	h.write(h.path(99), strings.Repeat(turn(0), 400)) // the newest is synced first
+	h.o.Workers = 1
 	d, looked := h.daemon(), false
 	d.Published = func(s transcript.Session, _ State) {
 		if n := h.hasAll(texts); n != len(texts) && !looked {
