@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ccd/compactor/lexicon"
+	"ccd/compactor/render"
 	"ccd/internal/mark"
 )
 
@@ -81,12 +82,20 @@ func (d *draft) count(h *Header, body string) map[string]int {
 		}
 		return missing
 	}
+	rest := map[string]string{} // of each section, after the units counted so far: they are printed in this order
+	for _, s := range d.sections {
+		rest[s.Name] = s.Body
+	}
 	for _, one := range d.chosen.Chosen {
 		if !slices.Contains(kinds, one.Kind) {
 			continue
 		}
+		in, name := "", render.Names()[one.Section]
+		if _, after, ok := strings.Cut(rest[name], one.Text); ok {
+			in, rest[name] = one.Text, after
+		}
 		for _, text := range strings.Split(one.Shows, "\x00") {
-			if one.Level >= one.Seen && (strings.Contains(one.Text, text) || strings.Contains(body, text)) {
+			if one.Level >= one.Seen && (strings.Contains(in, text) || strings.Contains(body, text)) {
 				k.Visible++
 			} else {
 				k.Recoverable++

@@ -197,17 +197,25 @@ func TestOneCommitForOneAppend(t *testing.T) {
 func TestArchivedBeforeTheFirstCompanion(t *testing.T) {
 	h := newHouse(t)
 	texts := h.manySmall(20)
-	h.write(h.path(99), strings.Repeat(turn(0), 400))
-	made := 0
-	h.o.Published = func(transcript.Session, State) {
-		if made++; made > 1 {
-			return
-		}
-		if n := h.hasAll(texts); n != len(texts) {
-			t.Errorf("%d of %d transcripts are archived before the first companion", n, len(texts))
-		}
+	for path, text := range texts {
+		h.old(path, text)
 	}
-	if _, err := h.daemon().Once(t.Context(), nil); err != nil || made == 0 {
-		t.Errorf("%d companions, %v", made, err)
+	h.write(h.path(99), strings.Repeat(turn(0), 400)) // the newest is synced first
+	h.o.Workers = 1
+	d, looked := h.daemon(), false
+	d.Published = func(s transcript.Session, _ State) {
+		if n := h.hasAll(texts); n != len(texts) && !looked {
+			t.Errorf("%d of %d transcripts are archived when %s has a companion", n, len(texts), s.ID)
+		}
+		looked = true
+	}
+	_, err := d.Once(t.Context(), func(int64, int64) {})
+	if err != nil || !looked {
+		t.Errorf("looked %v, %v", looked, err)
+	}
+	for _, s := range d.sessions {
+		if s.Path == h.path(99) && s.state.Companion == "" {
+			t.Error("a session over the threshold has no companion: the test sees nothing")
+		}
 	}
 }

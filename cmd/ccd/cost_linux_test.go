@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -37,28 +38,49 @@ func newCostly(t *testing.T) costly {
 	return c
 }
 
-func (c costly) start(args ...string) *exec.Cmd {
+// start starts ccd with these arguments. Entries of more are added to its environment.
+func (c costly) start(stdin string, more []string, args ...string) *exec.Cmd {
 	c.t.Helper()
 	cmd := exec.Command(c.ccd, args...)
-	cmd.Env = []string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=500ms", "CCD_TRIGGER_THRESHOLD=1"}
+	cmd.Env = append([]string{
+		"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=500ms", "CCD_TRIGGER_THRESHOLD=1",
+	}, more...)
+	cmd.Stdin = strings.NewReader(stdin)
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
 	return cmd
 }
 
-// once runs a first pass and returns how many bytes it wrote.
-func (c costly) once() (written int64) {
+// daemon starts ccd run, until the test ends.
+func (c costly) daemon(more ...string) *exec.Cmd {
 	c.t.Helper()
-	cmd := c.start("run", "--once", "-q")
+	cmd := c.start("", more, "run")
+	c.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	return cmd
+}
+
+// whole returns how many bytes a command read and wrote until it ended.
+func (c costly) whole(cmd *exec.Cmd) (read, written int64) {
+	c.t.Helper()
 	// its counters are there until somebody waits for it
 	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		c.t.Fatal(err)
 	}
-	_, written = c.io(cmd)
+	read, written = c.io(cmd)
 	if err := cmd.Wait(); err != nil {
 		c.t.Fatal(err)
 	}
+	return read, written
+}
+
+// once runs a first pass and returns how many bytes it wrote.
+func (c costly) once() (written int64) {
+	c.t.Helper()
+	_, written = c.whole(c.start("", nil, "run", "--once", "-q"))
 	return written
 }
 
@@ -92,55 +114,74 @@ func (c costly) size(dir, end string) (n int64) {
 	return n
 }
 
-// TestCostOfAnAppend: 2 KB that are appended to a live session, and the companion that then covers them, cost few bytes.
-func TestCostOfAnAppend(t *testing.T) {
-	c := newCostly(t)
-	path := filepath.Join(c.home, ".claude", "projects", "-home-me-ledger", "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl")
-	var text bytes.Buffer
-	err := gen.Write(&text, gen.Claude, 1, 1<<20)
+// live is a session in such a home.
+type live struct {
+	costly
+	path  string
+	text  bytes.Buffer
+	lines int // that were appended
+}
+
+func newLive(t *testing.T, size int64) *live {
+	t.Helper()
+	l := &live{costly: newCostly(t)}
+	l.path = filepath.Join(l.home, ".claude", "projects", "-home-me-ledger", "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl")
+	err := gen.Write(&l.text, gen.Claude, 1, size)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
+		err = os.MkdirAll(filepath.Dir(l.path), 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(path, text.Bytes(), 0o600)
+		err = os.WriteFile(l.path, l.text.Bytes(), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.once()
-	daemon := c.start("run")
-	defer func() {
-		_ = daemon.Process.Signal(os.Interrupt)
-		_ = daemon.Wait()
-	}()
-	companion := strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix
-	say := func(n int) (read, written int64) {
-		line := fmt.Sprintf(`{"type":"assistant","uuid":"w%d","timestamp":"2026-11-20T13:51:%02d.000Z","message":{"role":"assistant","content":[{"type":"text","text":"%d%s"}]}}`+"\n",
-			n, n, n, strings.Repeat(" The ledger keeps its totals in cents.", 49))
-		text.WriteString(line)
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		beforeRead, beforeWritten := c.io(daemon)
-		if _, err := f.WriteString(line); err != nil || f.Close() != nil {
-			t.Fatal(err)
-		}
-		sum := fmt.Sprintf("sha256: %x", sha256.Sum256(text.Bytes()))
-		eventually(t, "the companion covers all", func() bool {
-			made, err := os.ReadFile(companion)
-			return err == nil && bytes.Contains(made, []byte(sum))
-		})
-		read, written = c.io(daemon)
-		return read - beforeRead - int64(len(line)), written - beforeWritten
+	return l
+}
+
+// grow appends a message of 2 KB, and returns its size in bytes.
+func (l *live) grow() int64 {
+	l.t.Helper()
+	l.lines++
+	line := fmt.Sprintf(`{"type":"assistant","uuid":"w%d","timestamp":"2026-11-20T13:51:%02d.000Z","message":{"role":"assistant","content":[{"type":"text","text":"%d%s"}]}}`+"\n",
+		l.lines, l.lines, l.lines, strings.Repeat(" The ledger keeps its totals in cents.", 49))
+	l.text.WriteString(line)
+	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(line)
+		err = errors.Join(err, f.Close())
 	}
-	say(1) // it reads the session first
-	say(2)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return int64(len(line))
+}
+
+// covered reports whether the session's companion covers all of it.
+func (l *live) covered() bool {
+	made, err := os.ReadFile(strings.TrimSuffix(l.path, ".jsonl") + sidecar.Suffix)
+	return err == nil && bytes.Contains(made, fmt.Appendf(nil, "sha256: %x", sha256.Sum256(l.text.Bytes())))
+}
+
+// TestCostOfAnAppend: 2 KB that are appended to a live session, and the companion that then covers them, cost few bytes.
+func TestCostOfAnAppend(t *testing.T) {
+	l := newLive(t, 1<<20)
+	l.once()
+	daemon := l.daemon()
+	grow := func() (read, written int64) {
+		beforeRead, beforeWritten := l.io(daemon)
+		n := l.grow()
+		eventually(t, "the companion covers all", l.covered)
+		read, written = l.io(daemon)
+		return read - beforeRead - n, written - beforeWritten
+	}
+	grow() // it reads the session first
+	grow()
 	const most = 9000 // for three, beside the new bytes; 5.5 KB were measured, and 130 KB when each transaction opened the archive
 	var reads, writes int64
-	for n := range 3 {
-		read, written := say(3 + n)
-		reads, writes = reads+read, writes+written-c.size(".claude", sidecar.Suffix)
+	for range 3 {
+		read, written := grow()
+		reads, writes = reads+read, writes+written-l.size(".claude", sidecar.Suffix)
 	}
 	t.Logf("%d bytes read, %d written beside the companion", reads/3, writes/3)
 	if reads > most {
@@ -149,6 +190,28 @@ func TestCostOfAnAppend(t *testing.T) {
 	if writes > 3*100<<10 {
 		t.Errorf("3 appends wrote %d bytes beside the companion", writes)
 	}
+}
+
+// TestPreCompactAsksTheDaemon: the companion covers all when the hook ends, long before refresh_idle. The daemon writes it;
+// without one the hook does.
+func TestPreCompactAsksTheDaemon(t *testing.T) {
+	l := newLive(t, 1<<20)
+	l.once()
+	hook := func() (written int64) {
+		l.grow()
+		in := fmt.Sprintf(`{"hook_event_name":"PreCompact","transcript_path":%q}`, l.path)
+		_, written = l.whole(l.start(in, nil, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m"))
+		if !l.covered() {
+			t.Error("the companion does not cover all after the hook")
+		}
+		return written
+	}
+	companion := l.size(".claude", sidecar.Suffix)
+	if n := hook(); n < companion {
+		t.Errorf("without a daemon the hook wrote %d bytes, less than the companion's %d", n, companion)
+	}
+	l.daemon("CCD_COMPANION_REFRESH_IDLE=1h")
+	eventually(t, "a daemon writes the companion", func() bool { return hook() < companion/2 })
 }
 
 // TestCostOfAFirstPass: what a first pass writes, and what the archive takes, per byte of the transcripts.
