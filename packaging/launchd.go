@@ -1,7 +1,6 @@
 package packaging
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/xml"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 )
 
 //go:embed ccd.plist.tmpl
@@ -74,15 +72,9 @@ func plistOf(label string, environ, args []string, user string, interval int) ([
 	for i, a := range args {
 		args[i] = escape(a)
 	}
-	t, err := template.New(name).Parse(plistText)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{
+	return fill(plistText, map[string]any{
 		"Label": label, "Arguments": args, "Environment": env, "User": escape(user), "Interval": interval,
 	})
-	return b.Bytes(), err
 }
 
 // withLog adds the path of the daemon's log. launchd would append to a file without limit, so the service discards its

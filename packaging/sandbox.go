@@ -1,12 +1,10 @@
 package packaging
 
 import (
-	"bytes"
 	_ "embed"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 )
 
 //go:embed sandbox.conf.tmpl
@@ -49,16 +47,10 @@ func sandboxOf(o Options) ([]byte, error) {
 			hidden = append(hidden, unitWord("-"+dir, false))
 		}
 	}
-	t, err := template.New(sandboxFile).Parse(sandboxText)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
 	// With a private /tmp or /run the service would not see watched roots that are below the machine's.
-	err = t.Execute(&b, map[string]any{
+	return fill(sandboxText, map[string]any{
 		"Writes": writes, "Hidden": hidden, "Tmp": !within("/tmp") && !within("/var/tmp"), "Run": !within("/run"), "Sockets": sockets(),
 	})
-	return b.Bytes(), err
 }
 
 // below reports whether path is dir or inside it.

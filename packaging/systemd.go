@@ -117,24 +117,38 @@ const (
 )
 
 func unitOf(origin string, o Options, sc scope, bare bool) ([]byte, error) {
-	args := arguments(o)
-	for i, a := range args {
-		args[i] = unitWord(a, i > 0)
-	}
-	env := environment(o)
-	for i, v := range env {
-		env[i] = unitWord(v, false)
-	}
-	t, err := template.New(unit).Parse(unitText)
+	return fill(unitText, map[string]any{
+		"Origin": origin, "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
+		"Exec": execOf(arguments(o)), "Environment": variablesOf(o), "User": accountOf(o), "Target": sc.target, "Child": o.Child,
+	})
+}
+
+// fill returns the text of a template with its data.
+func fill(text string, data map[string]any) ([]byte, error) {
+	t, err := template.New("").Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{
-		"Origin": origin, "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
-		"Exec": strings.Join(args, " "), "Environment": env, "User": accountOf(o), "Target": sc.target, "Child": o.Child,
-	})
+	err = t.Execute(&b, data)
 	return b.Bytes(), err
+}
+
+// execOf returns a command for a unit file.
+func execOf(args []string) string {
+	for i, a := range args {
+		args[i] = unitWord(a, i > 0)
+	}
+	return strings.Join(args, " ")
+}
+
+// variablesOf returns the environment for a unit file.
+func variablesOf(o Options) []string {
+	env := environment(o)
+	for i, v := range env {
+		env[i] = unitWord(v, false)
+	}
+	return env
 }
 
 // unitWord quotes one word for a unit file. Percent signs are specifiers everywhere; a dollar sign is a variable only

@@ -1,7 +1,6 @@
 package packaging
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/template"
 )
 
 //go:embed ccd-remote.service.tmpl
@@ -91,20 +89,9 @@ const byTimer = "Written by `ccd remote timer`, which replaces it"
 
 // pushUnitOf returns the unit that the timer starts. condition is the path without which it does nothing.
 func pushUnitOf(origin string, o Options, condition string) ([]byte, error) {
-	args, env := pushArguments(o), environment(o)
-	for i, a := range args {
-		args[i] = unitWord(a, i > 0)
-	}
-	for i, v := range env {
-		env[i] = unitWord(v, false)
-	}
-	t, err := template.New(pushUnit).Parse(pushText)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{"Origin": origin, "Exec": strings.Join(args, " "), "Environment": env, "Condition": condition})
-	return b.Bytes(), err
+	return fill(pushText, map[string]any{
+		"Origin": origin, "Exec": execOf(pushArguments(o)), "Environment": variablesOf(o), "Condition": condition,
+	})
 }
 
 func launchdTimer(o Options, h host) (manager, error) {

@@ -40,7 +40,7 @@ type site struct {
 	old          map[string]*httptest.ResponseRecorder // answers from before the fault
 }
 
-// trouble is a fault, and how people learn of it.
+// trouble is a fault and how it is reported.
 type trouble struct {
 	name   string
 	answer func(c *site) handler      // of the proxy, while it lasts

@@ -108,18 +108,8 @@ func (a *app) hint(err error) string {
 		return next.Hint()
 	case errors.Is(err, remote.ErrKey):
 		return "ccd remote pull --identity FILE; after a change of keys, the machine runs ccd remote gc --all"
-	case errors.Is(err, errClock):
-		return "set the clock of this machine, for example with timedatectl set-ntp true"
-	case errors.Is(err, errExpired):
-		return "get new credentials; keys that a timer uses should not expire"
-	case errors.Is(err, errNoKey):
-		return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which a timer also reads"
-	case errors.Is(err, errKey):
-		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials"
 	case errors.Is(err, remote.ErrNoConditions):
 		return "use a store, or a version of it, that has conditional writes"
-	case errors.Is(err, errBucket):
-		return "check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything"
 	case errors.Is(err, remote.ErrDenied):
 		return "check the credentials (environment, ~/.aws/credentials) and what they allow: s3:GetObject, s3:PutObject, s3:ListBucket"
 	case errors.Is(err, remote.ErrBusy):
