@@ -176,8 +176,8 @@ func TestFiltersHideNoMatch(t *testing.T) {
 	}
 }
 
-// Filters that are made otherwise would hide matches in older blocks: this number may never change.
-func TestFilterIsForEver(t *testing.T) {
+// Other filters would hide matches in older blocks: this number may never change.
+func TestFilterNeverChanges(t *testing.T) {
 	data, _ := filtered(rand.New(rand.NewPCG(5, 5)), 200<<10)
 	if got := fmt.Sprint(mark.Sum(encodeFilter(data, mark.Hash{}))); got[:12] != "645e1ed4c7c7" {
 		t.Errorf("the filter hashes to %s", got[:12])

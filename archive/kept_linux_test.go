@@ -47,7 +47,7 @@ func TestCloseIdle(t *testing.T) {
 
 // What happens to the file between two calls of a writer that has it open. A call uses the file at the archive's path as
 // if it had opened it then.
-func TestKeptFileIsStillThat(t *testing.T) {
+func TestKeptFileIsChecked(t *testing.T) {
 	tip := func(a *Archive) (int64, error) {
 		s, err := a.Session(t.Context(), session("s").Key)
 		return s.Tip().Offset, err

@@ -10,9 +10,9 @@ import (
 	"ccd/internal/remote/remotetest"
 )
 
-// TestAnotherMachineGoesOn is case (h): what was said on a machine is found, restored and continued on another one after the
+// TestAnotherMachineContinues: the sessions of a machine are found, restored and continued on another one after the
 // first is gone. A real S3 server has the copy.
-func TestAnotherMachineGoesOn(t *testing.T) {
+func TestAnotherMachineContinues(t *testing.T) {
 	t.Parallel()
 	all := []agent{claudeAgent.found(t), codexAgent.found(t)}
 	s := remotetest.Start(t)
