@@ -54,7 +54,7 @@ func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
 		if d.Archive.Forgets(found) { // CompactFile would store it under another ID
 			return found, true
 		}
-		if s, err := d.register(watcher.Offer{Path: path, Root: r}); err == nil && s != nil {
+		if s := d.register(watcher.Offer{Path: path, Root: r}); s != nil {
 			return s.Session, true
 		}
 	}

@@ -253,9 +253,9 @@ func repeats(err error) bool {
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated
 // after a failure, it reaches the same state.
 func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
-	s, err := d.register(o)
-	if err != nil || s == nil {
-		return err
+	s := d.register(o)
+	if s == nil {
+		return nil
 	}
 	if s.statSource(); s.upToDate(d, o) {
 		s.deferred = false

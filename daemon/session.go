@@ -71,24 +71,21 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 
 // register returns the session of the offered file. It creates the session, or moves it to this file, if necessary. It
 // returns nil if the file belongs to no session, or if its session is read from another file. A worker only finds it.
-func (d *Daemon) register(o watcher.Offer) (*session, error) {
+func (d *Daemon) register(o watcher.Offer) *session {
 	key, known := d.owners[o.Path]
 	if d.onMain != nil {
-		return d.sessions[key], nil
+		return d.sessions[key]
 	}
 	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: CompactFile
-		return s, nil
+		return s
 	}
 	found, ok := d.Agents.Find(o.Root.Agent, o.Root.Path, o.Path)
-	if !ok || found.Packed && exists(plainPath(found.Path)) { // the uncompressed file has priority
-		return nil, nil
-	}
-	if d.Archive.Forgets(found) {
-		return nil, nil
+	if !ok || found.Packed && exists(plainPath(found.Path)) || d.Archive.Forgets(found) { // an uncompressed file has priority
+		return nil
 	}
 	if !known {
 		if o.Gone {
-			return nil, nil
+			return nil
 		}
 		key = d.keyOf(found)
 	}
@@ -101,12 +98,12 @@ func (d *Daemon) register(o watcher.Offer) (*session, error) {
 	if s.Path != o.Path {
 		if o.Gone {
 			delete(d.owners, o.Path) // it moved: the session is known by its new path
-			return nil, nil
+			return nil
 		}
 		s.moveTo(found)
 	}
 	d.owners[o.Path] = key
-	return s, nil
+	return s
 }
 
 // keyOf returns the key for a new path: the one that its name says, unless the file of that session still exists below
@@ -257,7 +254,7 @@ func (s *session) refreshBytes() int64 {
 // open sets the cursor to the end of the archived bytes, unless the fold has it, or will with at most limit bytes more.
 func (d *Daemon) open(ctx context.Context, s *session, limit int64) error {
 	if s.folded {
-		return d.continueReplay(ctx, s, limit)
+		return d.continueReplay(s, limit)
 	}
 	s.cursor = transcript.Cursor{}
 	if s.isNew { // if another process has archived it since, Append fails with ErrTip
@@ -294,7 +291,7 @@ func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor, l
 	if at.Offset > 0 && s.Class != transcript.Attachment {
 		next, stop := iter.Pull2(d.Archive.Reader(s.Key, at.Generation).Segments(ctx))
 		s.replay = &replay{next, stop, at}
-		return d.continueReplay(ctx, s, limit)
+		return d.continueReplay(s, limit)
 	}
 	s.cursor = at
 	return nil
@@ -308,7 +305,7 @@ type replay struct {
 }
 
 // continueReplay folds the rest of the session's replay. After limit bytes it returns errMore.
-func (d *Daemon) continueReplay(ctx context.Context, s *session, limit int64) error {
+func (d *Daemon) continueReplay(s *session, limit int64) error {
 	for s.replay != nil {
 		seg, err, more := s.replay.next()
 		switch end := s.replay.end; {

@@ -91,10 +91,10 @@ func (d *Daemon) syncEach(ctx context.Context, offers []watcher.Offer, done func
 func (d *Daemon) registerEach(offers []watcher.Offer, done func(watcher.Offer, error)) (deferred, others []watcher.Offer) {
 	seen := map[*session]bool{}
 	for _, o := range offers {
-		s, err := d.register(o)
+		s := d.register(o)
 		switch {
-		case err != nil || s == nil:
-			done(o, err)
+		case s == nil:
+			done(o, nil)
 			continue
 		case seen[s]: // its file was moved between two offers
 			done(o, archive.ErrStale)

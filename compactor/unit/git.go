@@ -122,7 +122,7 @@ func (g *git) ran(p printed, record int) {
 // maxDirty is how many uncommitted paths are named.
 const maxDirty = 10
 
-func (g *git) text(w *writer) string {
+func (g *git) text() string {
 	var parts []string
 	if g.branch != "" {
 		parts = append(parts, "branch "+mark.Inline(g.branch, 120))

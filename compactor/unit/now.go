@@ -43,7 +43,7 @@ func (w *writer) now() {
 	}
 	g := w.git()
 	w.add(&plan.Unit{Section: Now, Order: orderGit, Must: true, Worth: []float64{worthNow}, Form: func(int) plan.Form {
-		return plan.Form{Text: g.text(w)}
+		return plan.Form{Text: g.text()}
 	}})
 	if w.o.On("errors") {
 		w.open()

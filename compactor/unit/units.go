@@ -154,10 +154,7 @@ func shows(line string) plan.Form {
 	return plan.Form{Text: line, Shows: strings.TrimSuffix(line, "\n")}
 }
 
-func (w *writer) add(u *plan.Unit) *plan.Unit {
-	w.units = append(w.units, u)
-	return u
-}
+func (w *writer) add(u *plan.Unit) { w.units = append(w.units, u) }
 
 // beside reports whether the reader gets a record in full beside the text.
 func (w *writer) beside(rec int) bool { return w.First > 0 && rec+1 >= w.First }

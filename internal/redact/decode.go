@@ -266,12 +266,12 @@ var sextets = func() (t [256]byte) {
 	return t
 }()
 
-// unbase64 decodes a text whose first line has n characters of base64. It goes on in the next lines if they are the rest of
+// unbase64 decodes a text whose first line has n characters of base64. It continues in the next lines if they are the rest of
 // a wrapped text. at has where in text the group of each byte begins.
 func unbase64(text []byte, n int) (out []byte, at []int32) {
 	var group [4]byte
 	var k, first int
-	flush := func(end int) {
+	flush := func() {
 		bits := uint32(0)
 		for i := range 4 {
 			bits <<= 6
@@ -293,7 +293,7 @@ func unbase64(text []byte, n int) (out []byte, at []int32) {
 			}
 			group[k] = c
 			if k++; k == 4 {
-				flush(i + 1)
+				flush()
 			}
 			i++
 			continue
@@ -304,7 +304,7 @@ func unbase64(text []byte, n int) (out []byte, at []int32) {
 		}
 		i += next
 	}
-	flush(i)
+	flush()
 	return out, append(at, int32(i))
 }
 

@@ -34,7 +34,7 @@ func TestCostOfADay(t *testing.T) {
 	}
 	recovery := s.requests["get"]
 	clear(s.requests)
-	_, err := follower.Look(t.Context(), b.ID())
+	_, err := follower.look(t.Context(), b.ID(), true)
 	must(t, err)
 	look := s.requests["get"]
 	for n := range 999 { // other machines

@@ -237,7 +237,7 @@ func (f *fleet) copies(h *history, n int) (catalogues, idle cost) {
 	dir := f.b.TempDir()
 	r := readerAt(f.b, f.s, h.reader, dir)
 	h.same(r)
-	seen, err := r.Look(f.b.Context(), h.ID())
+	seen, err := r.look(f.b.Context(), h.ID(), true)
 	must(f.b, err)
 	own := map[string][]byte{}
 	for name, data := range f.s.objects {
@@ -259,7 +259,7 @@ func (f *fleet) copies(h *history, n int) (catalogues, idle cost) {
 	must(f.b, err)
 	catalogues = f.s.costs(func() {
 		for _, name := range names {
-			s, err := r.Look(f.b.Context(), name)
+			s, err := r.look(f.b.Context(), name, true)
 			if must(f.b, err); s.Sessions != sessions-1 { // one was forgotten
 				f.b.Fatalf("%d sessions", s.Sessions)
 			}

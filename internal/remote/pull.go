@@ -36,8 +36,8 @@ type ReaderOptions struct {
 	Progress   func(label string, pack, packs int) // called before a pull reads a pack; may be nil
 }
 
-// Seen is what a reader knows of a machine, and what its head lists.
-type Seen struct {
+// machineCopy is what a reader knows of a machine, and what its head lists.
+type machineCopy struct {
 	pulled.Machine
 	inner Inner
 	packs []Pack
@@ -49,7 +49,7 @@ func OpenReader(o ReaderOptions) (*Reader, error) {
 	return &Reader{o, c, map[string]string{}}, err
 }
 
-func (r *Reader) remember(s *Seen) error {
+func (r *Reader) remember(s *machineCopy) error {
 	if err := os.MkdirAll(r.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("store what is known of a machine: %w", err)
 	}
@@ -104,14 +104,10 @@ func (r *Reader) Known(ctx context.Context, machine string) (pulled.Machine, err
 	return s.Machine, r.remember(s)
 }
 
-// Look reads and verifies the head of a machine and its catalogues. It fails with ErrBadCopy if the head is older than one
-// that was seen before, or does not follow it.
-func (r *Reader) Look(ctx context.Context, machine string) (*Seen, error) {
-	return r.look(ctx, machine, true)
-}
-
-// look is Look. With trust it uses the catalogues that are stored here, without checking that the store has them too.
-func (r *Reader) look(ctx context.Context, machine string, trust bool) (*Seen, error) {
+// look reads and verifies the head of a machine and its catalogues. It fails with ErrBadCopy if the head is older than one
+// that was seen before, or does not follow it. With trust it uses the catalogues that are stored here, without checking that
+// the store has them too.
+func (r *Reader) look(ctx context.Context, machine string, trust bool) (*machineCopy, error) {
 	s, err := r.head(ctx, machine)
 	if err != nil {
 		return nil, err
@@ -131,8 +127,8 @@ func (r *Reader) look(ctx context.Context, machine string, trust bool) (*Seen, e
 }
 
 // head reads and verifies the head of a machine.
-func (r *Reader) head(ctx context.Context, machine string) (*Seen, error) {
-	var s Seen
+func (r *Reader) head(ctx context.Context, machine string) (*machineCopy, error) {
+	var s machineCopy
 	var err error
 	if s.Machine, err = pulled.Read(r.o.Dir, machine); err != nil {
 		return nil, err
@@ -202,7 +198,7 @@ func (r *Reader) catalogue(ctx context.Context, machine string, ref ref, trust b
 }
 
 // count sets the figures of what readers may keep.
-func (s *Seen) count() {
+func (s *machineCopy) count() {
 	s.Sessions, s.Bytes, s.Packs = 0, 0, len(s.packs)
 	for _, stretches := range s.wanted() {
 		s.Sessions++
@@ -218,12 +214,12 @@ func (s *Seen) count() {
 type placed struct {
 	Stretch
 	session Session
-	pack    int // index in Seen.packs
+	pack    int // index in machineCopy.packs
 }
 
 // wanted returns the stretches of each session that readers may keep, in order: the newest revision, without those that a
 // tombstone covers.
-func (s *Seen) wanted() map[transcript.Key][]placed {
+func (s *machineCopy) wanted() map[transcript.Key][]placed {
 	void := map[transcript.Key]Forgotten{}
 	for _, f := range s.inner.Forgotten {
 		void[f.key()] = f
@@ -272,9 +268,9 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 	}
 	if same && m.Whole && only == "" && r.intact(ctx, m) {
 		m.Pulled = time.Now().UTC()
-		return Pulled{Machine: machine, Label: m.Label}, r.remember(&Seen{Machine: m})
+		return Pulled{Machine: machine, Label: m.Label}, r.remember(&machineCopy{Machine: m})
 	}
-	s, err := r.Look(ctx, machine)
+	s, err := r.look(ctx, machine, true)
 	if err != nil {
 		return Pulled{Machine: machine}, err
 	}
@@ -297,7 +293,7 @@ func (r *Reader) Pull(ctx context.Context, machine, only string) (Pulled, error)
 type puller struct {
 	Pulled
 	*Reader
-	seen  *Seen
+	seen  *machineCopy
 	only  string
 	cache *archive.Archive
 	here  map[transcript.Key]*local
@@ -407,7 +403,7 @@ func (p *puller) remove(ctx context.Context, wanted map[transcript.Key][]placed)
 }
 
 // newest returns the newest revision of each session in the store.
-func (s *Seen) newest() map[transcript.Key]int {
+func (s *machineCopy) newest() map[transcript.Key]int {
 	all := map[transcript.Key]int{}
 	for _, pack := range s.packs {
 		for _, part := range pack.Parts {
