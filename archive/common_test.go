@@ -30,8 +30,8 @@ func TestCommon(t *testing.T) {
 			if err != nil || got != want {
 				t.Errorf("%d bytes and %d others: %d, %v, want %d", k, branch, got, err, want)
 			}
-			if k > 0 && mine.Decoded() > 4<<20 {
-				t.Errorf("%d bytes and %d others: decoded %d bytes", k, branch, mine.Decoded())
+			if k > 0 && mine.decoded > 4<<20 {
+				t.Errorf("%d bytes and %d others: decoded %d bytes", k, branch, mine.decoded)
 			}
 		}
 	}

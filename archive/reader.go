@@ -24,14 +24,14 @@ const (
 // Reader reads one generation of a session. Each block that is not cached costs one short locked read; nothing is
 // locked between calls and yields. It is not safe for concurrent use.
 type Reader struct {
-	a      *Archive
-	key    transcript.Key
-	n      int    // the requested generation, 0: the current one
-	stream stream // of its track; block offsets are relative to it
-	layout layout // as last read
-	cache  []cached
-	size   int   // bytes in cache
-	raw    int64 // decoded so far
+	a       *Archive
+	key     transcript.Key
+	n       int    // the requested generation, 0: the current one
+	stream  stream // of its track; block offsets are relative to it
+	layout  layout // as last read
+	cache   []cached
+	size    int   // bytes in cache
+	decoded int64 // bytes so far, for tests
 
 	fetched []stored // blocks that were fetched ahead
 	arena   []byte   // their stored bytes
@@ -57,9 +57,6 @@ type stored struct {
 func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
 }
-
-// Decoded returns how many bytes were decoded so far: whole blocks, each as often as it was no longer in memory.
-func (r *Reader) Decoded() int64 { return r.raw }
 
 // Span returns the bytes of a span. It fails with ErrNotFound if the span is not before the tip. It allocates span.Len
 // bytes.
@@ -221,7 +218,7 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 		return cached{}, &DamageError{Err: err}
 	}
 	got := cached{b.block, raw}
-	r.raw += b.Len
+	r.decoded += b.Len
 	if !once {
 		r.scratch = r.keep(got)
 	}

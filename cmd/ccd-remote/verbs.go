@@ -273,10 +273,8 @@ func (a *app) status(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	total := int64(0)
 	for _, one := range known {
 		out.Machines = append(out.Machines, seenMachine{one, pulled.Size(a.machines(), one.Machine)})
-		total += pulled.Size(a.machines(), one.Machine)
 	}
 	m, err := a.openMachine(s, nil, time.Second)
 	running := ""
@@ -292,19 +290,26 @@ func (a *app) status(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("remote   %s\nmachine  %s (%s)\npushed   %s", s.URL, cmp.Or(out.Machine, "-"), a.host, ago(st.Pushed))
+	return a.print(out, "%s", a.statusText(out, running))
+}
+
+// statusText returns the status for people. running is added to the lag.
+func (a *app) statusText(out statusOutput, running string) string {
+	text := fmt.Sprintf("remote   %s\nmachine  %s (%s)\npushed   %s", out.URL, cmp.Or(out.Machine, "-"), a.host, ago(out.Pushed))
 	text += fmt.Sprintf("\nbehind   %s, %s%s", words.Count(out.Lag.Sessions, "session"), size(out.Lag.Bytes), running)
-	if st.Error != "" {
-		text += fmt.Sprintf("\nfailed   %s: %s", ago(st.Tried), st.Error)
-		if st.Hint != "" {
-			text += "\nhint     " + st.Hint
+	if out.Error != "" {
+		text += fmt.Sprintf("\nfailed   %s: %s", ago(out.Tried), out.Error)
+		if out.Hint != "" {
+			text += "\nhint     " + out.Hint
 		}
 	}
-	if st.Waits != "" {
-		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", st.Waits)
+	if out.Waits != "" {
+		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", out.Waits)
 	}
+	total := int64(0)
 	for _, one := range out.Machines {
 		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, its last push %s, pulled %s", one.Label, one.Machine.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Time), ago(one.Pulled))
+		total += one.Here
 		switch {
 		case one.Here > 0:
 			text += ", " + size(one.Here) + " here"
@@ -318,7 +323,7 @@ func (a *app) status(ctx context.Context, _ []string) error {
 			text += ", at most " + size(a.cacheMax) + " (remote.cache_max)"
 		}
 	}
-	return a.print(out, "%s", text)
+	return text
 }
 
 func ago(t time.Time) string {
