@@ -155,7 +155,7 @@ func (g *gramsIn) add(text []byte) {
 	})
 }
 
-// addText adds the grams of a text as appendGrams would, but without branches, which words would make unpredictable.
+// addText adds the grams of a text as appendGrams would, but without branches, which text makes unpredictable.
 func (g *gramsIn) addText(text []byte) {
 	gram, gaps := uint32(0), uint32(1<<(gramBits/6)-1) // a bit for each of the last characters that is in no gram
 	for _, c := range text {

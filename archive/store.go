@@ -51,7 +51,7 @@ type store struct {
 
 // kept is a bbolt.DB that a writer has left open, mapped and unlocked. If the file at the archive's path is still the
 // same one and no other process has written since, its mapping and its list of free pages are those of the file. Opening
-// the file anew would read both again, which costs more than a small transaction.
+// the file again would read both again, which costs more than a small transaction.
 type kept struct {
 	db   *bolt.DB
 	info os.FileInfo // of its file after the last transaction
@@ -59,7 +59,7 @@ type kept struct {
 }
 
 // matches reports whether the locked file is the one that was left. Its size matters most: reading a mapped page beyond
-// the end of a file is a fault.
+// the end of a file causes a fault.
 func (k *kept) matches(info os.FileInfo) bool {
 	return os.SameFile(k.info, info) && k.info.Size() == info.Size() && k.info.ModTime().Equal(info.ModTime())
 }

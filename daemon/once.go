@@ -81,6 +81,12 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	if report.Summaries, report.Lacking, err = d.writeMissing(ctx); err != nil {
 		report.fail(summariesName, err)
 	}
+	d.complete(&report, start)
+	return report, context.Cause(ctx)
+}
+
+// complete counts what there is after a pass, and writes run.json.
+func (d *Daemon) complete(report *Report, start time.Time) {
 	report.Took = time.Since(start)
 	for _, s := range d.sessions {
 		switch {
@@ -99,7 +105,6 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	h.Errors, h.Failing = newest(report.Failed, maxFailures), len(report.Failed)
 	h.Sessions, h.LastPass = report.Sessions, start.UTC()
 	d.writeRunInfo()
-	return report, context.Cause(ctx)
 }
 
 // failed adds the error of a session, if there is one.

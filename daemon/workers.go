@@ -16,7 +16,7 @@ import (
 // Workers sync a backlog. A worker is a Daemon with its own folds, buffer and unsaved states. It shares the sessions of the
 // main daemon, which started it, but changes only those that it was given: a session, its sub-agents and its attachments go
 // to the same worker, and the main daemon registered all of them before. The main daemon waits meanwhile, so nothing is
-// locked. It syncs the sessions whose sync affects others itself (errMainOnly).
+// locked. Afterwards it syncs the sessions whose sync affects others (errMainOnly).
 
 const (
 	maxWorkers      = 2

@@ -9,7 +9,7 @@ import (
 )
 
 // How many bytes the fingerprints of a cursor cover. Every append reads them again. A file that was replaced differs in
-// its first record. If bytes before the cursor were added or removed, others are before it now. A change that keeps the
+// its first record. If bytes before the cursor were added or removed, the bytes before it differ. A change that keeps the
 // length is found by comparing the whole file (daemon/recheck.go).
 const (
 	headBytes  = 512

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// metered reports whether NetworkManager takes the connection for a metered one, as set by the user or guessed. Without
-// NetworkManager the answer is no.
+// metered reports whether NetworkManager considers the connection metered, as set by the user or guessed. It returns false
+// without NetworkManager.
 func metered(ctx context.Context) bool {
 	program, err := exec.LookPath("busctl")
 	if err != nil {

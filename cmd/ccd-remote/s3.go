@@ -140,7 +140,7 @@ var (
 		"check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything")
 )
 
-// causes are their codes.
+// causes maps S3 error codes to them.
 var causes = map[string]error{
 	"RequestTimeTooSkewed": errClock, "RequestExpired": errClock,
 	"ExpiredToken": errExpired, "ExpiredTokenException": errExpired, "TokenRefreshRequired": errExpired,
@@ -255,7 +255,7 @@ func tagged(tag string) error {
 }
 
 // putUnquoted is Put for Ceph's radosgw 16, which compares If-Match with its quotes, so that no tag is equal. The client
-// cannot leave them out, but sign such a request.
+// always sends the quotes, but it can sign such a request.
 func (b *bucket) putUnquoted(ctx context.Context, name string, data []byte, tag string) (string, error) {
 	match := http.Header{"If-Match": {tag}}
 	u, err := b.core.PresignHeader(ctx, http.MethodPut, b.name, b.prefix+name, 10*time.Minute, nil, match)

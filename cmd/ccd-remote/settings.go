@@ -45,7 +45,7 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if exists && old.URL != s.URL {
 		return words.Hint(fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove")
 	}
-	if exists { // what is not given stays
+	if exists { // keep what is not given
 		s = old
 	}
 	if a.given("endpoint") {

@@ -229,7 +229,7 @@ func (a *app) printPulled(all []remote.Pulled, only string, failed error) error 
 	return failed
 }
 
-// crowdedOut returns a machine whose archive was removed to make room, if there still is none; else the zero Machine.
+// crowdedOut returns a machine whose archive was removed to make room, if there is still no room for it; else the zero Machine.
 func (a *app) crowdedOut(known []pulled.Machine, machine string) (m pulled.Machine) {
 	total := int64(0)
 	for _, one := range known {
@@ -461,8 +461,8 @@ func (a *app) forgetMachine(ctx context.Context, args []string) error {
 	return refused("forget-machine "+args[0], c.Refused, c.Why)
 }
 
-// resolve returns the machine with a label or whose name begins so: of those seen before, else of those in the store. The
-// whole name of one that is neither is accepted, because its head may have been deleted already.
+// resolve returns the machine with this label, or whose name begins with name: of those seen before, else of those in the
+// store. It accepts the whole name of an unknown machine, because its head may have been deleted already.
 func (a *app) resolve(ctx context.Context, store remote.Store, name string) (m pulled.Machine, err error) {
 	known, err := pulled.List(a.machines())
 	if err != nil {

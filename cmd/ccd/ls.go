@@ -128,7 +128,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	return printTable(a, rows, columns)
 }
 
-// narrow drops the sessions that are not wanted.
+// narrow drops the sessions that the flags exclude.
 func (f lsFlags) narrow(l *reader.Library) {
 	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
 		labels := e.Kept.Labels
@@ -141,11 +141,7 @@ func (f lsFlags) narrow(l *reader.Library) {
 func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) ([]status.Session, error) {
 	libraries := map[string]*reader.Library{"": l}
 	families := status.Families(rows)
-	for other := range a.otherLibraries(l) {
-		if err := other.Load(ctx); err != nil {
-			a.say("ccd: machine %s: %v", other.Machine, err)
-			continue
-		}
+	for other := range a.loadedOthers(ctx, l) {
 		a.incomplete(other)
 		a.sayOld(other.Place)
 		f.narrow(other)

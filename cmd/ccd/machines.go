@@ -116,6 +116,19 @@ func (a *app) otherLibraries(l *reader.Library) iter.Seq[*reader.Library] {
 	return a.pulledLibraries(l)
 }
 
+// loadedOthers yields the libraries of otherLibraries with their sessions. It reports those that cannot be read.
+func (a *app) loadedOthers(ctx context.Context, l *reader.Library) iter.Seq[*reader.Library] {
+	return func(yield func(*reader.Library) bool) {
+		for other := range a.otherLibraries(l) {
+			if err := other.Load(ctx); err != nil {
+				a.say("ccd: machine %s: %v", other.Machine, err)
+			} else if !yield(other) {
+				return
+			}
+		}
+	}
+}
+
 // pulledLibraries yields the libraries of all pulled machines, that of the newest push first.
 func (a *app) pulledLibraries(l *reader.Library) iter.Seq[*reader.Library] {
 	return func(yield func(*reader.Library) bool) {
@@ -157,8 +170,8 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 	return words.Hint(err, "ccd %s --machine %s %s", verb, words.Shell(a.machine), rest)
 }
 
-// copied finds the original of an ID that a copy by `ccd resume --machine` names: of another machine's session that a
-// person has given to the agents of a project here. The index of a pulled archive has only such IDs.
+// copied finds an original of another machine's session if a copy by `ccd resume --machine` in this project names its ID. The
+// index of a pulled archive has only such IDs.
 func (a *app) copied(ctx context.Context, l *reader.Library, want reader.Wanted) (o reader.Original, ok bool) {
 	for other := range a.pulledLibraries(l) {
 		if !other.Indexed(ctx, want.Name) {
@@ -216,7 +229,7 @@ func inCommon(records int) string {
 	return fmt.Sprintf(", the first %d in common", records)
 }
 
-// notHere adds to the error for a session that is not found which machines have it.
+// notHere adds the machines that have a session to the error that it is not here.
 func (a *app) notHere(ctx context.Context, l *reader.Library, arg, agent string, err error) error {
 	if _, latest := history.LatestIn(arg); arg == thisDir || latest || !errors.Is(err, history.ErrNotFound) {
 		return err
@@ -251,11 +264,7 @@ func (a *app) severalBranches(ctx context.Context, arg string, found []reader.Br
 
 // findOnOthers returns the sessions of other machines that arg names.
 func (a *app) findOnOthers(ctx context.Context, l *reader.Library, arg, agent string) (found []reader.Branch) {
-	for other := range a.otherLibraries(l) {
-		if err := other.Load(ctx); err != nil {
-			a.say("ccd: machine %s: %v", other.Machine, err)
-			continue
-		}
+	for other := range a.loadedOthers(ctx, l) {
 		if e, err := other.Find(arg, agent); err == nil {
 			found = append(found, reader.Branch{Library: other, Entry: e})
 		}

@@ -139,17 +139,13 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	return a.reportSearch(p, l, searched, f, args)
 }
 
-// everywhere prints the hits in the archives of other machines, and says how old these are. It returns how many sessions it
+// everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
 // searched.
 func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
 	more := true
-	for other := range p.otherLibraries(p.library) {
+	for other := range p.loadedOthers(ctx, p.library) {
 		if !more || err != nil {
 			break
-		}
-		if err := other.Load(ctx); err != nil {
-			p.say("ccd: machine %s: %v", other.Machine, err)
-			continue
 		}
 		p.incomplete(other)
 		in := other.Sessions

@@ -15,17 +15,17 @@ const (
 	ageHeader = 4 << 10 // bytes before the first chunk are fewer
 )
 
-// partialPack reads some frames of a pack without the others. The hash of the pack cannot be verified, but that of each stretch is.
+// partialPack reads some frames of a pack without the others. It cannot verify the hash of the pack; each stretch has its own.
 type partialPack struct {
 	get       func(off, n int64) ([]byte, error)
 	size      int64 // of the object
 	blocks    map[int64][]byte
-	failed    error // of get, which is no sign of damage
+	failed    error // of get; it does not mean damage
 	plain     io.ReaderAt
 	plainSize int64
 }
 
-// worthParts reports whether so few bytes of a pack are needed that three requests are better than one for all of it.
+// worthParts reports whether three requests for parts of a pack are better than one for all of it, because few bytes are needed.
 func worthParts(pack Pack, stretches []placed) bool {
 	need := int64(0)
 	for _, t := range stretches {

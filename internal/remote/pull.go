@@ -449,7 +449,7 @@ func (p *puller) pack(ctx context.Context, pack Pack, need, states []placed) err
 	if worthParts(pack, slices.Concat(need, states)) {
 		o, err = p.fetchParts(ctx, p.Machine, pack)
 	}
-	if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) { // with all of it, the hash tells which
+	if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) { // the hash of the whole pack decides
 		o, err = p.fetchPack(ctx, p.Machine, pack)
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ type LockedError struct {
 	Err   error
 }
 
-// Error says until when.
+// Error returns until when the object is locked, and the answer of the store.
 func (e *LockedError) Error() string { return fmt.Sprintf("%s: %v", e.locked(), e.Err) }
 
 // Unwrap returns the store's answer.

@@ -1,5 +1,5 @@
 // Package pulled knows which machines' copies were pulled and where their archives are, where this machine's copy is, and how
-// its last push ended. It makes no request and has no keys, so that ccd needs neither network nor encryption to read what was pulled.
+// its last push ended. It makes no request and has no keys: ccd needs neither network nor encryption to read what was pulled.
 package pulled
 
 import (

@@ -81,7 +81,7 @@ func remoteProgram(ctx context.Context, f *facts) []Finding {
 	}
 	out, err := exec.CommandContext(ctx, path, "version").Output()
 	version := strings.TrimSpace(string(out))
-	if err != nil && errors.As(err, new(*exec.ExitError)) { // older than this question
+	if err != nil && errors.As(err, new(*exec.ExitError)) { // an older one, without the command version
 		version, err = "", nil
 	}
 	switch {

@@ -43,7 +43,7 @@ func (b Branch) Common(ctx context.Context, other Branch) (records int, err erro
 	if b.apart(x.N, n) > other.apart(y.N, n) {
 		b, x = other, y
 	}
-	return b.recordsTo(ctx, x.N, n)
+	return b.recordsBefore(ctx, x.N, n)
 }
 
 // known returns the offset in a generation up to which its records were counted, and their number.
@@ -54,14 +54,14 @@ func (b Branch) known(generation int) (off int64, records int) {
 	return b.Kept.At.Offset, b.Kept.Records
 }
 
-// apart returns how many bytes recordsTo reads.
+// apart returns how many bytes recordsBefore reads.
 func (b Branch) apart(generation int, off int64) int64 {
 	at, _ := b.known(generation)
 	return max(at-off, off-at)
 }
 
-// recordsTo returns the number of whole records before an offset.
-func (b Branch) recordsTo(ctx context.Context, generation int, off int64) (int, error) {
+// recordsBefore returns the number of whole records before an offset.
+func (b Branch) recordsBefore(ctx context.Context, generation int, off int64) (int, error) {
 	at, n := b.known(generation)
 	sign, from, to := 1, at, off
 	if off < at {

@@ -11,8 +11,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// maxChecked bounds what showing a companion reads of the archive to see whether its originals are sound: stored bytes, or
-// decoded ones of blocks without a checksum. Beyond it `ccd verify` tells.
+// maxChecked bounds what showing a companion reads of the archive to see whether its originals are intact: stored bytes, or
+// decoded ones of blocks without a checksum. `ccd verify` checks the rest.
 const maxChecked = 32 << 20
 
 // Checked looks up what the IDs of a companion stand for, and says so in the text where the original is damaged. What

@@ -41,7 +41,7 @@ type Request struct {
 	MaxTokens int       // estimated, of all that the model sees; 0 for a default by the source's size
 	Now       time.Time // used as start time if the source has none
 	Dir       string    // used as working directory if the source has none; absolute
-	Move      bool      // the source is another machine's: its working directory is the one that fits in the repository of Dir, else Dir
+	Move      bool      // the source is another machine's: use the matching directory in the repository of Dir, else Dir
 }
 
 // Copy is a new session, ready to be written.
@@ -64,7 +64,7 @@ type Copy struct {
 
 // Moved is how a session of another machine gets its working directory here.
 type Moved struct {
-	From   string `json:"from"`   // the directory that is elsewhere here, as a path of the other machine
+	From   string `json:"from"`   // the directory on the other machine
 	To     string `json:"to"`     // what it is here
 	By     string `json:"by"`     // how that was found: "remote", "name" (of the repository) or "directory" (the current one)
 	Remote string `json:"remote"` // the git remote that both have, "" if not by that

@@ -82,7 +82,7 @@ func lagLine(o Report) string {
 	return line
 }
 
-// catchUpLine says how far the daemon is with the files that it found, and when it ends.
+// catchUpLine shows how far the daemon is with the files that it found, and when it ends.
 func catchUpLine(p daemon.Progress) string {
 	return fmt.Sprintf("%s archived, %s compacted, of %s", humanize.IBytes(uint64(p.Archived)), humanize.IBytes(uint64(p.Compacted)), Pace(p))
 }

@@ -188,7 +188,7 @@ func Family(sessions []reader.Entry, all bool) []Session {
 	return ordered
 }
 
-// Families cuts the rows of Family: each begins with a main session, which its sub-agents follow.
+// Families splits the rows of Family: each family begins with a main session, which its sub-agents follow.
 func Families(rows []Session) (all [][]Session) {
 	for i := range rows {
 		if n := len(all); n > 0 && rows[i].SubAgent() {
