@@ -142,11 +142,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 // everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
 // searched.
 func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
-	more := true
 	for other := range p.loadedOthers(ctx, p.library) {
-		if !more || err != nil {
-			break
-		}
 		p.incomplete(other)
 		in := other.Sessions
 		if f.session != "" {
@@ -160,9 +156,11 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 		p.library, p.copies = other, nil
 		from := f.sources(in)
 		searched += len(from)
-		more, err = p.search(ctx, other, from)
+		if more, err := p.search(ctx, other, from); !more || err != nil {
+			return searched, err
+		}
 	}
-	return searched, err
+	return searched, nil
 }
 
 // search prints the hits in an archive.
