@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -197,27 +198,18 @@ func TestArchivedBeforeTheFirstCompanion(t *testing.T) {
 	h := newHouse(t)
 	texts := h.manySmall(20)
 	h.write(h.path(99), strings.Repeat(turn(0), 400))
-	d, looked := h.daemon(), false
-	_, err := d.Once(t.Context(), func(done, all int64) {
-		if c := d.catchUp; looked || c.Archived < c.Bytes {
+	looked := false
+	h.o.Published = func(transcript.Session, State) {
+		if looked {
 			return
 		}
 		looked = true
 		if n := h.hasAll(texts); n != len(texts) {
-			t.Errorf("%d of %d transcripts are archived half-way", n, len(texts))
+			t.Errorf("%d of %d transcripts are archived at the first companion", n, len(texts))
 		}
-		for _, s := range d.sessions {
-			if s.state.Companion != "" {
-				t.Errorf("%s has a companion already", s.ID)
-			}
-		}
-	})
-	if err != nil || !looked {
-		t.Errorf("looked %v, %v", looked, err)
 	}
-	for _, s := range d.sessions {
-		if s.Path == h.path(99) && s.state.Companion == "" {
-			t.Error("a session over the threshold has no companion: the test sees nothing")
-		}
+	h.once()
+	if !looked {
+		t.Error("a session over the threshold has no companion: the test sees nothing")
 	}
 }
