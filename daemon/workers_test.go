@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -67,6 +68,58 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 		}
 		if n := early.Load(); n > 0 {
 			t.Errorf("%d workers: %d bytes were not archived when the first companion was made", workers, n)
+		}
+	}
+}
+
+// A session that is rewritten in place after a catch-up has archived it, and before it is folded, is archived again: by this
+// daemon, or by the next one if this one ends.
+func TestRewrittenWithinACatchUp(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		h := newHouse(t)
+		h.o.Workers = 1
+		texts := map[string]string{}
+		for n := range 12 {
+			texts[h.path(n)] = turns(n, n+8)
+			h.old(h.path(n), texts[h.path(n)])
+		}
+		rewritten, goOn := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		h.o.Published = func(s transcript.Session, _ State) {
+			once.Do(func() {
+				for path, text := range texts {
+					if path != s.Path {
+						texts[path] = strings.Replace(text, "balance", "BALANCE", 50)
+						h.write(path, texts[path])
+					}
+				}
+				close(rewritten)
+				<-goOn
+			})
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		d := h.daemon()
+		go func() { ended <- d.Run(ctx) }()
+		<-rewritten
+		if ends {
+			end()
+		}
+		close(goOn)
+		if ends {
+			<-ended
+			h.running()
+		}
+		eventually(t, "all as they are now", func() bool {
+			for path, text := range texts {
+				if h.restore(key(path)) != text {
+					return false
+				}
+			}
+			return true
+		})
+		if end(); !ends {
+			<-ended
 		}
 	}
 }
