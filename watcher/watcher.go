@@ -110,8 +110,8 @@ func (o Options) complete() Options {
 }
 
 // Run offers files until ctx ends: first those that changed lately, in the order in which they are due, then those that
-// the scan found, newest first, at last those of OfferLast. Every file is offered at least once. The consumer may be slow: changes made meanwhile
-// are collected as a set of paths.
+// the scan found, newest first, at last those of OfferLast. Every file is offered at least once. The consumer may be slow:
+// changes made meanwhile are collected as a set of paths.
 func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
 		ctx, cancel := context.WithCancel(ctx)
