@@ -157,16 +157,6 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	}
 }
 
-// commits returns how many transactions the archive's file has had, from bbolt's two meta pages.
-func (h *house) commits() uint64 {
-	h.t.Helper()
-	b, err := os.ReadFile(h.o.Archive.Path())
-	if err != nil || len(b) < 2*4096 {
-		h.t.Fatal(len(b), err)
-	}
-	return max(binary.NativeEndian.Uint64(b[64:]), binary.NativeEndian.Uint64(b[4096+64:]))
-}
-
 // TestOneCommitForOneAppend: new bytes of a live session and its state are stored in one transaction. A companion costs more.
 func TestOneCommitForOneAppend(t *testing.T) {
 	h := newHouse(t)
@@ -180,14 +170,14 @@ func TestOneCommitForOneAppend(t *testing.T) {
 		if !quiet {
 			next = turns(14, 40)
 		}
-		before := h.commits()
+		before := h.transactions()
 		h.append(h.path(1), next)
 		text += next
 		eventually(t, "the turn is archived", func() bool {
 			s := h.stored(h.path(1))
 			return s.At.Offset == int64(len(text)) && (quiet || s.Covers == s.At)
 		})
-		if made := h.commits() - before; made != 1 == quiet {
+		if made := h.transactions() - before; made != 1 == quiet {
 			t.Errorf("%d bytes: %d commits", len(next), made)
 		}
 	}

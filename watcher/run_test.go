@@ -132,6 +132,40 @@ func TestAgainTakesTurns(t *testing.T) {
 	})
 }
 
+// What the consumer puts off is offered after everything else, also after what changes meanwhile. Then nothing waits.
+func TestOfferLastComesLast(t *testing.T) {
+	play(t, func(r *rig) {
+		for i := range 3 {
+			r.put(fmt.Sprintf("old%d.jsonl", i), time.Duration(i+1)*time.Hour)
+		}
+		n := 0
+		r.o.Idle = func() { r.offers = append(r.offers, fmt.Sprint("idle after ", n)) }
+		r.consume = func(o Offer) string {
+			if n++; n <= 2 {
+				r.w.OfferLast(o.Path)
+			}
+			if n == 3 {
+				r.put("live.jsonl", 0)
+				r.events <- fsnotify.Event{Name: r.path("live.jsonl"), Op: fsnotify.Create}
+			}
+			<-time.After(s)
+			return ""
+		}
+		r.run()
+		r.pass(10 * s)
+		var order []string
+		for _, line := range r.offers {
+			if _, name, ok := strings.Cut(line, "s "); ok {
+				line, _, _ = strings.Cut(name, ".jsonl")
+			}
+			order = append(order, line)
+		}
+		if got := strings.Join(order, " "); got != "old0 old1 old2 old0 live old1 idle after 6" {
+			t.Errorf("order = %s", got)
+		}
+	})
+}
+
 func TestAskedComesAtOnceFromAnywhere(t *testing.T) {
 	play(t, func(r *rig) {
 		asked := make(chan string, 1)

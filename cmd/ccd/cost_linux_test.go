@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccd/compactor/sidecar"
+	"ccd/daemon"
 	"ccd/internal/gen"
 )
 
@@ -167,12 +169,12 @@ func (l *live) covered() bool {
 func TestCostOfAnAppend(t *testing.T) {
 	l := newLive(t, 1<<20)
 	l.once()
-	daemon := l.daemon()
+	running := l.daemon()
 	grow := func() (read, written int64) {
-		beforeRead, beforeWritten := l.io(daemon)
+		beforeRead, beforeWritten := l.io(running)
 		n := l.grow()
 		eventually(t, "the companion covers all", l.covered)
-		read, written = l.io(daemon)
+		read, written = l.io(running)
 		return read - beforeRead - n, written - beforeWritten
 	}
 	grow() // it reads the session first
@@ -223,8 +225,50 @@ func TestCostOfAFirstPass(t *testing.T) {
 	raw := float64(c.size("", ""))
 	written := float64(c.once()-c.size("", sidecar.Suffix)) / raw
 	stored := float64(c.size(".local", "archive.db")) / raw
-	t.Logf("%.3f written, %.3f stored", written, stored)
+	t.Logf("%.3f written, %.3f stored, %d transactions", written, stored, c.transactions())
 	if written > 0.50 || stored > 0.33 {
 		t.Errorf("per byte: %.3f written and %.3f stored", written, stored)
+	}
+	if n := c.transactions(); n > 80 {
+		t.Errorf("%d transactions", n)
+	}
+}
+
+// transactions returns how many transactions the archive has seen: each waits twice for the disk. The number stands in
+// the two meta pages of bbolt's file.
+func (c costly) transactions() uint64 {
+	c.t.Helper()
+	b, err := os.ReadFile(filepath.Join(c.home, ".local", "state", "ccd", "archive.db"))
+	if err != nil || len(b) < 2*4096 {
+		c.t.Fatal(len(b), err)
+	}
+	return max(binary.NativeEndian.Uint64(b[64:]), binary.NativeEndian.Uint64(b[4096+64:]))
+}
+
+// TestMemoryOfACatchUp: what a daemon takes at most for a home that it has never seen.
+func TestMemoryOfACatchUp(t *testing.T) {
+	if testing.Short() { // as the race detector is run, which takes several times the memory
+		t.Skip("-short")
+	}
+	c := newCostly(t)
+	if err := gen.Tree(c.home, 1, 24<<20); err != nil {
+		t.Fatal(err)
+	}
+	running := c.daemon()
+	eventually(t, "the daemon has caught up", func() bool {
+		info, ok, err := daemon.ReadRun(filepath.Join(c.home, ".local", "state", "ccd"))
+		return err == nil && ok && !info.LastPass.IsZero() && info.CatchUp == nil
+	})
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", running.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	var peak int // resident KB, of which the program and the mapped archive are about 30,000
+	if _, err := fmt.Sscan(after, &peak); err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d KB", peak); peak > 100_000 {
+		t.Errorf("a peak of %d KB; 75,000 were measured", peak)
 	}
 }
