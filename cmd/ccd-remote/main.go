@@ -69,7 +69,7 @@ func main() {
 
 // report prints an error and returns the exit code.
 func (a *app) report(err error, interrupted bool) int {
-	code := a.code(err)
+	code := exitCode(err)
 	if interrupted {
 		code = words.ExitInterrupted
 	}
@@ -85,8 +85,8 @@ func (a *app) report(err error, interrupted bool) int {
 	return code
 }
 
-// code returns the exit code of an error.
-func (a *app) code(err error) int {
+// exitCode returns the exit code of an error.
+func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return words.ExitDone

@@ -80,7 +80,7 @@ func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machi
 	} else if m != nil {
 		st.Behind, _ = m.Lag(ctx) // as of the last time, if the archive cannot be read
 	}
-	if st.Exit, st.Hint = a.code(failed), ""; failed != nil {
+	if st.Exit, st.Hint = exitCode(failed), ""; failed != nil {
 		st.Error, st.Hint = failed.Error(), a.hint(failed)
 	} else {
 		st.Pushed = st.Tried

@@ -15,8 +15,8 @@ import (
 // decoded ones of blocks without a checksum. `ccd verify` checks the rest.
 const maxChecked = 32 << 20
 
-// Checked looks up what the IDs of a companion stand for, and says so in the text where the original is damaged. What
-// the index does not know is left as it is.
+// Checked looks up the IDs of a companion and marks in the text those whose originals are damaged. It leaves IDs that
+// the index does not have as they are.
 func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcript.Pointer, error) {
 	found, damaged, err := l.Archive.LookupAll(ctx, mark.IDs(string(text)))
 	if err != nil {
@@ -50,7 +50,7 @@ func sizeOf(f archive.Found) (n int64) {
 	return n
 }
 
-// unavailable puts what is lost in the place of the markers of originals that cannot be given back.
+// unavailable replaces the markers of lost originals.
 func unavailable(text []byte, lost map[mark.ID]string) []byte {
 	if len(lost) == 0 {
 		return text
