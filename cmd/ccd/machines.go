@@ -242,13 +242,13 @@ func (a *app) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 		e := found[0].Entry
 		err = fmt.Errorf("resolve session %s: %w here, but on machine %s (%s)", arg, history.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
 	default:
-		err = a.severalBranches(ctx, arg, found)
+		err = severalBranches(ctx, arg, found)
 	}
 	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Entry.Machine), words.Argument(arg))
 }
 
 // severalBranches returns the error for a session that several other machines have.
-func (a *app) severalBranches(ctx context.Context, arg string, found []reader.Branch) error {
+func severalBranches(ctx context.Context, arg string, found []reader.Branch) error {
 	several := &history.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
 	for _, b := range found {
 		line := fmt.Sprintf("%s  %s  %s", mark.Inline(b.Entry.Machine, 60), mark.Inline(b.ID, 400), words.Count(b.Kept.Records, "record"))

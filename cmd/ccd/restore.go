@@ -212,7 +212,7 @@ func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want read
 	switch {
 	case len(found) > 1:
 		name := cmp.Or(want.Session, want.Name)
-		return o, words.Hint(a.severalBranches(ctx, name, found), "add --machine %s", words.Shell(found[0].Entry.Machine))
+		return o, words.Hint(severalBranches(ctx, name, found), "add --machine %s", words.Shell(found[0].Entry.Machine))
 	case len(found) == 1:
 		a.say("from machine %s", nameAndAge(found[0].Place))
 		return first, nil

@@ -60,12 +60,12 @@ func (m *Machine) Check(ctx context.Context) (c Checked, err error) {
 	}
 	packs, err := readJSON[listed](m.db, bucketPacks)
 	for _, p := range packs {
-		if c.compare(m.coder.packObject(m.ID(), p.Name), p.Size, all) {
+		if c.compare(packObject(m.ID(), p.Name), p.Size, all) {
 			c.Packs++
 		}
 	}
 	for _, r := range m.meta.Catalogues {
-		c.compare(m.coder.catalogueObject(m.ID(), r.Name), r.Size, all)
+		c.compare(catalogueObject(m.ID(), r.Name), r.Size, all)
 	}
 	return c, err
 }
@@ -96,7 +96,7 @@ func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 		}
 		left := sample
 		for _, i := range rand.Perm(len(s.packs)) {
-			if !c.compare(r.coder.packObject(machine, s.packs[i].Name), s.packs[i].Size, all) {
+			if !c.compare(packObject(machine, s.packs[i].Name), s.packs[i].Size, all) {
 				continue
 			}
 			c.Packs++

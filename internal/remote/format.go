@@ -175,9 +175,9 @@ func machineOf(key ed25519.PublicKey) string { return hex.EncodeToString(hash(ke
 
 func prefixOf(machine string) string { return top + "m/" + machine + "/" }
 
-func (k *coder) packObject(machine, name string) string { return prefixOf(machine) + "p/" + name }
+func packObject(machine, name string) string { return prefixOf(machine) + "p/" + name }
 
-func (k *coder) catalogueObject(machine, name string) string { return prefixOf(machine) + "c/" + name }
+func catalogueObject(machine, name string) string { return prefixOf(machine) + "c/" + name }
 
 // coder compresses and encrypts. It is safe for concurrent use.
 type coder struct {

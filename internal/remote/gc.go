@@ -217,10 +217,10 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 	}
 	live := map[string]bool{}
 	for name := range packs {
-		live[m.coder.packObject(m.ID(), name)] = true
+		live[packObject(m.ID(), name)] = true
 	}
 	for _, r := range m.meta.Catalogues {
-		live[m.coder.catalogueObject(m.ID(), r.Name)] = true
+		live[catalogueObject(m.ID(), r.Name)] = true
 	}
 	before := m.o.Now().Add(-grace)
 	next, stop := m.meta, false

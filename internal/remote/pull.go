@@ -171,7 +171,7 @@ func (h *Head) follows(s pulled.Machine) error {
 }
 
 func (r *Reader) catalogue(ctx context.Context, machine string, ref ref, trust bool) ([]Pack, error) {
-	name := r.coder.catalogueObject(machine, ref.Name)
+	name := catalogueObject(machine, ref.Name)
 	if !hashName.MatchString(ref.Name) {
 		return nil, badCopy(name, "its name is no hash")
 	}
@@ -577,7 +577,7 @@ func (p *puller) data(ctx context.Context, o *opened, t placed) ([]byte, error) 
 
 // fetchPack reads and verifies a pack.
 func (r *Reader) fetchPack(ctx context.Context, machine string, pack Pack) (*opened, error) {
-	name := r.coder.packObject(machine, pack.Name)
+	name := packObject(machine, pack.Name)
 	b, _, err := r.o.Store.Get(ctx, name, 0, -1)
 	if errors.Is(err, ErrAbsent) {
 		return nil, badCopy(name, "it is missing")

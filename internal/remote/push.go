@@ -369,7 +369,7 @@ func (m *Machine) commit(ctx context.Context, c *collection) error {
 		if err != nil {
 			return err
 		}
-		if err := m.upload(ctx, c.packObject(m.ID(), pack.Name), object); err != nil {
+		if err := m.upload(ctx, packObject(m.ID(), pack.Name), object); err != nil {
 			return err
 		}
 		c.Packs, c.sent = append(c.Packs, listed{Pack: pack}), pack.Size
@@ -383,7 +383,7 @@ func (m *Machine) commit(ctx context.Context, c *collection) error {
 	}
 	for _, name := range c.Dropped {
 		delete(packs, name)
-		c.Meta.Garbage[c.packObject(m.ID(), name)] = m.o.Now()
+		c.Meta.Garbage[packObject(m.ID(), name)] = m.o.Now()
 	}
 	loose, err := m.roll(ctx, c, packs)
 	if err != nil {
@@ -431,7 +431,7 @@ func (m *Machine) roll(ctx context.Context, c *collection, packs map[string]list
 	}
 	if c.all {
 		for _, old := range c.Meta.Catalogues {
-			c.Meta.Garbage[c.catalogueObject(m.ID(), old.Name)] = m.o.Now()
+			c.Meta.Garbage[catalogueObject(m.ID(), old.Name)] = m.o.Now()
 		}
 		c.Meta.Catalogues = nil
 	}
@@ -444,7 +444,7 @@ func (m *Machine) roll(ctx context.Context, c *collection, packs map[string]list
 			return nil, err
 		}
 		name := fmt.Sprintf("%x", hash(object))
-		if err := m.upload(ctx, c.catalogueObject(m.ID(), name), object); err != nil {
+		if err := m.upload(ctx, catalogueObject(m.ID(), name), object); err != nil {
 			return nil, err
 		}
 		c.Meta.Catalogues = append(c.Meta.Catalogues, ref{name, int64(len(object))})

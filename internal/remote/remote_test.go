@@ -281,7 +281,7 @@ func TestManyCataloguesBecomeOne(t *testing.T) {
 		object, err := b.coder.sealJSON(catalogue{})
 		must(t, err)
 		name := fmt.Sprintf("%x", hash(object))
-		must(t, b.upload(t.Context(), b.coder.catalogueObject(b.ID(), name), object))
+		must(t, b.upload(t.Context(), catalogueObject(b.ID(), name), object))
 		b.meta.Catalogues = append(b.meta.Catalogues, ref{name, int64(len(object))})
 	}
 	b.grow("s", talk(100, 500))

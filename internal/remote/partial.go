@@ -36,7 +36,7 @@ func worthParts(pack Pack, stretches []placed) bool {
 
 // fetchParts opens a pack of which stretch reads what it needs.
 func (r *Reader) fetchParts(ctx context.Context, machine string, pack Pack) (*opened, error) {
-	name := r.coder.packObject(machine, pack.Name)
+	name := packObject(machine, pack.Name)
 	p := &partialPack{size: pack.Size, blocks: map[int64][]byte{}, get: func(off, n int64) ([]byte, error) {
 		b, _, err := r.o.Store.Get(ctx, name, off, n)
 		if errors.Is(err, ErrAbsent) {
