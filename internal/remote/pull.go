@@ -51,7 +51,7 @@ func OpenReader(o ReaderOptions) (*Reader, error) {
 
 func (r *Reader) remember(s *machineCopy) error {
 	if err := os.MkdirAll(r.o.Dir, 0o700); err != nil {
-		return fmt.Errorf("store what is known of a machine: %w", err)
+		return fmt.Errorf("store state of machine %s: %w", s.Machine.Machine, err)
 	}
 	return pulled.Write(r.o.Dir, s.Machine)
 }

@@ -101,19 +101,14 @@ func ShortName(all []Machine, m Machine) string {
 
 // Read returns what was seen of a machine; of one that was not seen, only its name.
 func Read(dir, machine string) (m Machine, err error) {
-	if err = read(filepath.Join(dir, machine+".json"), &m); err != nil {
-		return m, fmt.Errorf("read what is known of machine %s: %w", machine, err)
-	}
+	err = read(filepath.Join(dir, machine+".json"), "state of machine "+machine, &m)
 	m.Machine = machine
-	return m, nil
+	return m, err
 }
 
 // Write stores what was seen of a machine.
 func Write(dir string, m Machine) error {
-	if err := write(filepath.Join(dir, m.Machine+".json"), m); err != nil {
-		return fmt.Errorf("store what is known of a machine: %w", err)
-	}
-	return nil
+	return write(filepath.Join(dir, m.Machine+".json"), "state of machine "+m.Machine, m)
 }
 
 // kept is the directory of objects of a machine that never change, so that they are read once.
@@ -167,18 +162,13 @@ const SettingsFile = "remote.json"
 
 // ReadSettings returns the settings; the zero Settings if there are none. dir is Dir below the state directory.
 func ReadSettings(dir string) (s Settings, err error) {
-	if err = read(filepath.Join(dir, SettingsFile), &s); err != nil {
-		return s, fmt.Errorf("read where the copy is: %w", err)
-	}
-	return s, nil
+	err = read(filepath.Join(dir, SettingsFile), "settings of the remote", &s)
+	return s, err
 }
 
 // WriteSettings stores the settings.
 func WriteSettings(dir string, s Settings) error {
-	if err := write(filepath.Join(dir, SettingsFile), s); err != nil {
-		return fmt.Errorf("store where the copy is: %w", err)
-	}
-	return nil
+	return write(filepath.Join(dir, SettingsFile), "settings of the remote", s)
 }
 
 // Push is how the last pushes of this machine ended.
@@ -205,22 +195,17 @@ const pushFile = "status.json"
 
 // ReadPush returns how the last push ended; the zero Push if there was none. dir is Dir below the state directory.
 func ReadPush(dir string) (p Push, err error) {
-	if err = read(filepath.Join(dir, pushFile), &p); err != nil {
-		return p, fmt.Errorf("read how the last push ended: %w", err)
-	}
-	return p, nil
+	err = read(filepath.Join(dir, pushFile), "result of the last push", &p)
+	return p, err
 }
 
 // WritePush stores how a push ended.
 func WritePush(dir string, p Push) error {
-	if err := write(filepath.Join(dir, pushFile), p); err != nil {
-		return fmt.Errorf("store how the push ended: %w", err)
-	}
-	return nil
+	return write(filepath.Join(dir, pushFile), "result of the last push", p)
 }
 
-// read decodes a file, if it exists.
-func read(path string, v any) error {
+// read decodes a file, if it exists. what is in its errors.
+func read(path, what string, v any) error {
 	b, err := ownfile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -228,13 +213,19 @@ func read(path string, v any) error {
 	if err == nil {
 		err = json.Unmarshal(b, v)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	return nil
 }
 
-func write(path string, v any) error {
+func write(path, what string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
 		err = atomicfile.Write(path, 0o600, append(b, '\n'))
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("store %s: %w", what, err)
+	}
+	return nil
 }
