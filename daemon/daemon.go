@@ -355,6 +355,8 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 	}
 	if deferred {
 		s.deferred = false
+		s.updateState(taken)
+		s.state.Options, d.unsaved[s] = "", true // so that it is not up to date before it is folded
 		return errLater
 	}
 	if err := d.foldTo(ctx, s, s.cursor, limit); err != nil {

@@ -70,9 +70,12 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 }
 
 // register returns the session of the offered file. It creates the session, or moves it to this file, if necessary. It
-// returns nil if the file belongs to no session, or if its session is read from another file.
+// returns nil if the file belongs to no session, or if its session is read from another file. A worker only finds it.
 func (d *Daemon) register(o watcher.Offer) (*session, error) {
 	key, known := d.owners[o.Path]
+	if d.front != nil {
+		return d.sessions[key], nil
+	}
 	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: CompactFile
 		return s, nil
 	}

@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/registry"
@@ -69,6 +72,58 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 	}
 }
 
+// A session that is rewritten in place after a catch-up has archived it, and before it is folded, is archived again: by this
+// daemon, or by the next one if this one ends.
+func TestRewrittenWithinACatchUp(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		h := newHouse(t)
+		h.o.Workers = 1
+		texts := map[string]string{}
+		for n := range 12 {
+			texts[h.path(n)] = turns(n, n+8)
+			h.old(h.path(n), texts[h.path(n)])
+		}
+		rewritten, goOn := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		h.o.Published = func(s transcript.Session, _ State) {
+			once.Do(func() {
+				for path, text := range texts {
+					if path != s.Path {
+						texts[path] = strings.Replace(text, "balance", "BALANCE", 50)
+						h.write(path, texts[path])
+					}
+				}
+				close(rewritten)
+				<-goOn
+			})
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		d := h.daemon()
+		go func() { ended <- d.Run(ctx) }()
+		<-rewritten
+		if ends {
+			end()
+		}
+		close(goOn)
+		if ends {
+			<-ended
+			h.running()
+		}
+		eventually(t, "all as they are now", func() bool {
+			for path, text := range texts {
+				if h.restore(key(path)) != text {
+					return false
+				}
+			}
+			return true
+		})
+		if end(); !ends {
+			<-ended
+		}
+	}
+}
+
 // everything is what a pass leaves: the sessions with their bytes, and the companions by the place of their transcript.
 func (h *house) everything() map[string]string {
 	h.t.Helper()
@@ -94,13 +149,21 @@ func (h *house) everything() map[string]string {
 	return all
 }
 
-// Two workers leave what one leaves, also of two files that claim one ID, and of sub-agents.
+// Two workers leave what one leaves, also of two files that claim one ID, of compressed ones, and of sub-agents.
 func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	pass := func(workers int) map[string]string {
 		h := newHouse(t)
 		h.o.Workers = workers
 		for n := range 24 {
-			h.old(h.path(n), turns(n, n+1+n%9))
+			if n%2 == 0 {
+				h.old(h.path(n), turns(n, n+1+n%9))
+			} else {
+				h.old(h.path(n)+".zst", string(enc.EncodeAll([]byte(turns(n, n+1+n%9)), nil)))
+			}
 			twin := filepath.Join(h.home, ".claude", "projects", "-copy", filepath.Base(h.path(n)))
 			if n%3 == 0 {
 				h.old(twin, turns(n, n+7))
