@@ -363,7 +363,7 @@ func (a *app) printForget(out forgetOutput) error {
 	}
 	a.say("%s: %s (%s)", did, strings.Join(parts, " and "), humanize.IBytes(uint64(out.Bytes)))
 	if out.IDs > 0 {
-		a.say("%s no longer resolve", words.Count(out.IDs, "ID"))
+		a.say("%s no longer valid", words.Are(out.IDs, "ID", "IDs"))
 	}
 	for i, s := range out.StillIn {
 		if i == maxDamage && !a.verbose {
