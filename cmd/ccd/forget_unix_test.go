@@ -189,6 +189,9 @@ func TestForgetSession(t *testing.T) {
 	if out, _, _ := outputs(t, home, "status", "--json"); !bytes.Contains(out, []byte(`"lag_bytes": 0`)) {
 		t.Errorf("status: %s", out)
 	}
+	if out, _, _ := outputs(t, home, "run", "--dry-run", "--json"); !bytes.Contains(out, []byte(`"new_bytes": 0`)) {
+		t.Errorf("a plan has its transcript as new: %s", out)
+	}
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")
 	}
