@@ -440,7 +440,7 @@ func (a *app) forgetMachine(ctx context.Context, args []string) error {
 		return words.Hint(fmt.Errorf("forget %s: it is this machine, and would push again", name), "ccd remote remove here, then forget-machine on another machine")
 	case !a.yes:
 		a.say("%s: %s, %s, last push %s", name, words.Count(m.Sessions, "session"), size(m.Bytes), ago(m.Time))
-		return words.Hint(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL), "add --yes")
+		return words.Hint(words.Usage(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL)), "add --yes")
 	}
 	c, err := remote.ForgetMachine(ctx, store, a.machines(), m.Machine)
 	if err != nil {

@@ -319,10 +319,10 @@ func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Remove
 	return a.sure(ctx, "Remove this for good?")
 }
 
-// sure asks a question, and fails unless the answer is yes. Without a terminal it fails with a hint.
+// sure asks a question, and fails unless the answer is yes. Without a terminal that is an error of usage, as of setup.
 func (a *app) sure(ctx context.Context, question string) error {
 	if !a.answers() {
-		return words.Hint(errors.New("not confirmed; nothing removed"), "add --yes")
+		return words.Hint(words.Usage(errors.New("no terminal to confirm on; nothing was removed")), "add --yes")
 	}
 	yes, err := a.yes(ctx, question)
 	if err == nil && !yes {

@@ -96,7 +96,7 @@ func TestForgetMatch(t *testing.T) {
 	if id == "" {
 		t.Fatalf("no ID of the leak: %s", companion)
 	}
-	if out, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitFailed || !strings.Contains(talk, "--yes") {
+	if out, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitUsage || !strings.Contains(talk, "--yes") {
 		t.Errorf("without a terminal: %d\n%s%s", code, out, talk)
 	}
 	if out, talk, code := outputs(t, home, "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 4 places in 2 sessions") || len(leaks(t, home)) < 8 {
