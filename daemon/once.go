@@ -227,7 +227,11 @@ func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 		p.Roots[i].Bytes += f.Size
 		p.Files++
 		p.Bytes += f.Size
-		if s, ok := d.Agents.Find(f.Root.Agent, f.Root.Path, f.Path); ok && s.Class != transcript.Attachment {
+		s, ok := d.Agents.Find(f.Root.Agent, f.Root.Path, f.Path)
+		if ok && d.Archive.Forgets(s) {
+			continue
+		}
+		if ok && s.Class != transcript.Attachment {
 			p.Roots[i].Sessions++
 			p.Sessions++
 		}

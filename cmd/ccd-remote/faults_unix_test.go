@@ -576,8 +576,8 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 		{desk, []string{"desk", "--yes"}, 3, "not found"}, // it has never pulled
 		{desk, []string{st.Machine, "--yes"}, 1, "it is this machine"},
 		{reader, []string{"nowhere", "--yes"}, 3, "not found"},
-		{reader, []string{"desk"}, 1, "hint: add --yes"},
-		{reader, []string{"desk"}, 1, "3 sessions"},
+		{reader, []string{"desk"}, 2, "hint: add --yes"},
+		{reader, []string{"desk"}, 2, "3 sessions"},
 		{reader, nil, 2, "name of a machine"},
 	} {
 		if _, talk, code := one.h.run(append([]string{"remote", "forget-machine"}, one.args...)...); code != one.code || !strings.Contains(talk, one.says) {

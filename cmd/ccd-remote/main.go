@@ -52,6 +52,7 @@ type app struct {
 var (
 	errSaid    = errors.New("damage found") // and reported
 	errUnknown = errors.New("not found")
+	errSeveral = errors.New("ambiguous: more than one machine")
 )
 
 func usagef(format string, args ...any) error {
@@ -92,7 +93,7 @@ func exitCode(err error) int {
 		return words.ExitDone
 	case errors.As(err, new(words.UsageError)):
 		return words.ExitUsage
-	case errors.Is(err, errUnknown):
+	case errors.Is(err, errUnknown), errors.Is(err, errSeveral):
 		return words.ExitNotFound
 	case errors.Is(err, errSaid), errors.Is(err, remote.ErrBadCopy), errors.As(err, new(*archive.DamageError)):
 		return words.ExitDamage
@@ -215,6 +216,14 @@ func (a *app) print(v any, format string, args ...any) error {
 		return fmt.Errorf("write output: %w", err)
 	}
 	return nil
+}
+
+// done prints what was done; with --quiet only as JSON, so that cron has nothing to mail.
+func (a *app) done(v any, format string, args ...any) error {
+	if a.quiet && !a.json {
+		return nil
+	}
+	return a.print(v, format, args...)
 }
 
 func (a *app) path(name string) string { return filepath.Join(a.dir, name) }

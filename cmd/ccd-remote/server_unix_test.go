@@ -258,7 +258,12 @@ func TestTwoMachines(t *testing.T) {
 		t.Error("a push:", got)
 	}
 	s.inject(nil)
-	desk.ok("remote", "push")
+	if out := desk.ok("remote", "push"); !strings.HasPrefix(out, "nothing new to push as ") {
+		t.Error("a push without news says", out)
+	}
+	if out := desk.ok("remote", "push", "-q"); out != "" {
+		t.Error("cron would mail", out)
+	}
 	if got := s.requests(); got != "[]" {
 		t.Error("a push of nothing:", got)
 	}

@@ -60,7 +60,9 @@ func (a *app) add(ctx context.Context, args []string) error {
 	for _, r := range a.recipients {
 		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
 	}
+	next := "next: ccd remote push, and ccd remote timer to push every 5 minutes"
 	if own, err := a.ownRecipients(); err == nil {
+		next += "; keep a copy of the identity elsewhere, without it the copy cannot be read"
 		for _, r := range own {
 			if !slices.Contains(s.Recipients, r) {
 				s.Recipients = append(s.Recipients, r)
@@ -89,12 +91,16 @@ func (a *app) add(ctx context.Context, args []string) error {
 	p := remote.DefaultPatience
 	p.Tries = 2 // a person waits
 	if err := remote.Begin(ctx, remote.Patient(b, p)); err != nil {
-		return fmt.Errorf("add remote: %w", err)
+		err = fmt.Errorf("add remote: %w", err)
+		if errors.Is(err, remote.ErrBusy) && s.Endpoint == "" {
+			err = words.Hint(err, "add --endpoint URL for a store that is not Amazon's, or try again later")
+		}
+		return err
 	}
 	if err := pulled.WriteSettings(a.dir, s); err != nil {
 		return err
 	}
-	a.say("next: ccd remote push, and ccd remote timer to push every 5 minutes; keep a copy of the identity elsewhere, without it the copy cannot be read")
+	a.say("%s", next)
 	return a.print(s, "%s", s.URL)
 }
 

@@ -56,10 +56,15 @@ func (a *app) push(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	p.Damaged = append([]string{}, p.Damaged...) // in JSON a list, also if empty
 	for _, d := range p.Damaged {
 		a.say("not pushed: %s", d)
 	}
-	if err := a.print(p, "pushed %s, %s (%s encrypted, %s) as machine %s", words.Count(p.Sessions, "session"), size(p.Bytes), size(p.Sent), words.Count(p.Packs, "pack"), p.Machine); err != nil {
+	text := "nothing new to push"
+	if p.Packs > 0 || p.Sessions > 0 {
+		text = fmt.Sprintf("pushed %s, %s (%s encrypted, %s)", words.Count(p.Sessions, "session"), size(p.Bytes), size(p.Sent), words.Count(p.Packs, "pack"))
+	}
+	if err := a.done(p, "%s as %s (%.8s)", text, a.host, p.Machine); err != nil {
 		return err
 	}
 	if len(p.Damaged) > 0 {
@@ -191,7 +196,11 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	}
 	for _, machine := range missing {
 		if a.machine == "" || chosen[machine] {
-			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s, seen before: %w: it is missing in the store", machine, remote.ErrBadCopy),
+			label := "?"
+			for _, m := range pulled.Find(known, machine) {
+				label = m.Label
+			}
+			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s (%.8s), seen before: %w: it is missing in the store", label, machine, remote.ErrBadCopy),
 				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", machine))
 		}
 	}
@@ -219,11 +228,11 @@ func (a *app) printPulled(all []remote.Pulled, only string, failed error) error 
 	switch {
 	case failed != nil:
 	case len(all) == 0 && a.machine != "":
-		return fmt.Errorf("find machine %s: %w", a.machine, errUnknown)
+		return words.Hint(fmt.Errorf("find machine %s: %w", a.machine, errUnknown), "ccd remote status lists those that were pulled")
 	case only != "" && total.Matching == 0:
 		return words.Hint(fmt.Errorf("pull session %s: %w on %s", only, errUnknown, words.Count(len(all), "machine")), "ccd remote pull, which reads all sessions; SESSION is the beginning of an ID")
 	}
-	if err := a.print(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
+	if err := a.done(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err
 	}
 	return failed
@@ -365,7 +374,7 @@ func (a *app) check(ctx context.Context, _ []string) error {
 		out.Problems = append(out.Problems, p.Error())
 		a.say("%v", p)
 	}
-	if err := a.print(out, "checked %s: %s, %d read and verified, %s", words.Count(c.Machines, "machine"), words.Count(c.Packs, "pack"), c.Read, words.Count(len(c.Problems), "problem")); err != nil {
+	if err := a.done(out, "checked %s: %s, %d read and verified, %s", words.Count(c.Machines, "machine"), words.Count(c.Packs, "pack"), c.Read, words.Count(len(c.Problems), "problem")); err != nil {
 		return err
 	}
 	if len(c.Problems) > 0 {
@@ -384,6 +393,7 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	c.Kept = append([]string{}, c.Kept...)
 	for _, k := range c.Kept {
 		a.say("kept %s", k)
 	}
@@ -391,7 +401,7 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	if c.Rewritten > 0 {
 		text = fmt.Sprintf("wrote %s again as %d, %s", words.Count(c.Rewritten, "pack"), c.Packs, text)
 	}
-	if err := a.print(c, "%s", text); err != nil {
+	if err := a.done(c, "%s", text); err != nil {
 		return err
 	}
 	if err := refused("gc", c.Refused, c.Why); err != nil {
@@ -442,7 +452,7 @@ func (a *app) forgetMachine(ctx context.Context, args []string) error {
 		return words.Hint(fmt.Errorf("forget %s: it is this machine, and would push again", name), "ccd remote remove here, then forget-machine on another machine")
 	case !a.yes:
 		a.say("%s: %s, %s, last push %s", name, words.Count(m.Sessions, "session"), size(m.Bytes), ago(m.Time))
-		return words.Hint(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL), "add --yes")
+		return words.Hint(words.Usage(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL)), "add --yes")
 	}
 	c, err := remote.ForgetMachine(ctx, store, a.machines(), m.Machine)
 	if err != nil {
@@ -455,7 +465,7 @@ func (a *app) forgetMachine(ctx context.Context, args []string) error {
 		Freed   int64  `json:"freed_bytes"`
 		Refused int    `json:"refused"`
 	}{m.Machine, m.Label, c.Deleted, c.Freed, c.Refused}
-	if err := a.print(out, "%s: deleted %s (%s)", name, words.Count(c.Deleted, "object"), size(c.Freed)); err != nil {
+	if err := a.done(out, "%s: deleted %s (%s)", name, words.Count(c.Deleted, "object"), size(c.Freed)); err != nil {
 		return err
 	}
 	return refused("forget-machine "+args[0], c.Refused, c.Why)
@@ -489,7 +499,7 @@ func (a *app) resolve(ctx context.Context, store remote.Store, name string) (m p
 		return found[0], nil
 	}
 	for _, one := range found {
-		a.say("%s  %s, last push %s", one.Machine, one.Label, ago(one.Time))
+		a.say("%.8s  %s, last push %s", one.Machine, one.Label, ago(one.Time))
 	}
-	return m, words.Hint(fmt.Errorf("find machine %s: %w: there are %d", name, errUnknown, len(found)), "give the beginning of its name")
+	return m, words.Hint(fmt.Errorf("find machine %s: %w has this name", name, errSeveral), "give the beginning of its ID")
 }

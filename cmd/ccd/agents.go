@@ -315,7 +315,11 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	}
 	all := []agentsetup.Status{}
 	for _, agent := range named {
-		all = append(all, s.Status(agent))
+		st := s.Status(agent)
+		if why, how := s.ByHand(agent); how != "" && len(st.Binaries) > 0 {
+			st.Notes = append(st.Notes, why+": "+how+".")
+		}
+		all = append(all, st)
 	}
 	_, unread := a.Config() // explains why the reach is unknown
 	if a.json {
@@ -323,7 +327,8 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	}
 	var rows [][]string
 	for _, st := range all {
-		rows = append(rows, statusRows(st)...)
+		_, how := s.ByHand(st.Agent)
+		rows = append(rows, statusRows(st, how != "")...)
 	}
 	if err := a.table(rows); err != nil {
 		return err
@@ -343,11 +348,13 @@ var reachMeaning = map[string]string{
 }
 
 // statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
-func statusRows(st agentsetup.Status) [][]string {
+func statusRows(st agentsetup.Status, byHand bool) [][]string {
 	word := "not installed"
 	switch {
 	case st.Installed:
 		word = "installed"
+	case len(st.Binaries) > 0 && byHand:
+		word = "partly installed: see the note"
 	case len(st.Binaries) > 0:
 		word = "partly installed: `ccd agents install " + agentsetup.Connection(st.Agent).Name + "` repairs it"
 	case !st.Present:
@@ -413,6 +420,10 @@ func (a *app) agentsHere(s *agentsetup.Setup) error {
 			case s.Status(f.Agent).Installed:
 				one.Installed, knows = true, "yes"
 			default:
+				if _, how := s.ByHand(f.Agent); how != "" {
+					one.How, knows = how, "partly: "+how
+					break
+				}
 				missing = true
 				one.How = "ccd agents install " + f.Connect.Name
 				knows = "no: run " + one.How

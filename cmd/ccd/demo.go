@@ -109,7 +109,7 @@ func (d *demo) play(ctx context.Context, s *story) error {
 			return err
 		}
 	}
-	d.newStory("done: `ccd run` does this for your own sessions, `ccd install` makes it a service")
+	d.newStory("done: `ccd run` does this for your own sessions, `ccd setup` sets it up")
 	return nil
 }
 

@@ -319,10 +319,10 @@ func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Remove
 	return a.sure(ctx, "Remove this for good?")
 }
 
-// sure asks a question, and fails unless the answer is yes. Without a terminal it fails with a hint.
+// sure asks a question, and fails unless the answer is yes. Without a terminal that is an error of usage, as of setup.
 func (a *app) sure(ctx context.Context, question string) error {
 	if !a.answers() {
-		return words.Hint(errors.New("not confirmed; nothing removed"), "add --yes")
+		return words.Hint(words.Usage(errors.New("no terminal to confirm on; nothing was removed")), "add --yes")
 	}
 	yes, err := a.yes(ctx, question)
 	if err == nil && !yes {
@@ -363,7 +363,7 @@ func (a *app) printForget(out forgetOutput) error {
 	}
 	a.say("%s: %s (%s)", did, strings.Join(parts, " and "), humanize.IBytes(uint64(out.Bytes)))
 	if out.IDs > 0 {
-		a.say("%s no longer resolve", words.Count(out.IDs, "ID"))
+		a.say("%s no longer valid", words.Are(out.IDs, "ID", "IDs"))
 	}
 	for i, s := range out.StillIn {
 		if i == maxDamage && !a.verbose {

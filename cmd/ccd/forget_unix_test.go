@@ -96,7 +96,7 @@ func TestForgetMatch(t *testing.T) {
 	if id == "" {
 		t.Fatalf("no ID of the leak: %s", companion)
 	}
-	if out, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitFailed || !strings.Contains(talk, "--yes") {
+	if out, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitUsage || !strings.Contains(talk, "--yes") {
 		t.Errorf("without a terminal: %d\n%s%s", code, out, talk)
 	}
 	if out, talk, code := outputs(t, home, "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 4 places in 2 sessions") || len(leaks(t, home)) < 8 {
@@ -188,6 +188,9 @@ func TestForgetSession(t *testing.T) {
 	}
 	if out, _, _ := outputs(t, home, "status", "--json"); !bytes.Contains(out, []byte(`"lag_bytes": 0`)) {
 		t.Errorf("status: %s", out)
+	}
+	if out, _, _ := outputs(t, home, "run", "--dry-run", "--json"); !bytes.Contains(out, []byte(`"new_bytes": 0`)) {
+		t.Errorf("a plan has its transcript as new: %s", out)
 	}
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")

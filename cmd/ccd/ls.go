@@ -100,6 +100,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		return err
 	}
 	a.incomplete(l)
+	archived := len(l.Sessions) > 0
 	f.narrow(l)
 	if f.size {
 		return a.lsSize(l)
@@ -115,7 +116,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		return a.printJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
 	}
 	switch {
-	case len(rows) == 0 && (f.pinned || f.tag != "") && !a.damaged:
+	case len(rows) == 0 && (archived || f.pinned || f.tag != "") && !a.damaged:
 		a.say("no session matches")
 		return nil
 	case len(rows) == 0 && a.hasPulled(l):

@@ -53,14 +53,15 @@ func (a *app) readMachine(p *account.Place, readOnly bool) error {
 		for _, m := range all {
 			names = append(names, fmt.Sprintf("%s (%.8s)", m.Label, m.Machine))
 		}
-		err := fmt.Errorf("find machine %s: %w: %s match", a.machine, history.ErrNotFound, words.Count(len(found), "machine"))
-		if len(names) > 0 {
-			err = fmt.Errorf("%w; known: %s", err, strings.Join(names, ", "))
+		known := "; known: " + strings.Join(names, ", ")
+		if len(names) == 0 {
+			known = "; no machine was pulled yet"
 		}
 		if len(found) > 1 {
+			err := &history.AmbiguousError{What: "machine " + a.machine, Why: words.Count(len(found), "machine") + " have this name" + known}
 			return words.Hint(err, "name it by its ID: --machine %.8s", found[0].Machine)
 		}
-		return words.Hint(err, "ccd remote pull")
+		return words.Hint(fmt.Errorf("find machine %s: %w%s", a.machine, history.ErrNotFound, known), "ccd remote pull")
 	}
 	a.machine = pulled.ShortName(all, found[0])
 	err = openPulled(p, found[0], a.machine, readOnly)

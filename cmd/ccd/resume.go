@@ -60,7 +60,7 @@ type resumedTokens struct {
 func (a *app) resumeCommand() *cobra.Command {
 	p := page{
 		use: "resume [SESSION]", group: agents, short: "write a smaller copy of a session to continue from",
-		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--with-secrets] [--dry-run] [SESSION]"},
+		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--with-secrets] [--dry-run] [--machine NAME] [SESSION]"},
 		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
 message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it.
 --to writes the session for another agent. With --machine, the copy continues another machine's session here: run it in your
@@ -302,7 +302,11 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 			Tokens: tokens, Records: len(c.Lines), Written: written, Redacted: c.Secrets,
 		})
 	}
-	size := status.SizeOf(c.Reported, tokens.AboutBefore, c.Before, c.Window)
+	reported, larger := c.Reported, c.After >= c.Before && agent == e.Agent
+	if larger { // what the agent reports has its instructions and tools too: compare the messages
+		reported = 0
+	}
+	size := status.SizeOf(reported, tokens.AboutBefore, c.Before, c.Window)
 	a.say("%s, %s verbatim: %s", tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: tokens.AboutAfter}), words.Count(c.Verbatim, "message"), c.Title)
 	if a.verbose {
 		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
@@ -313,7 +317,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	if found := reader.Kinds(c.Secrets); found != "" {
 		a.say("redacted in the copy: %s; if a command needs one, use --with-secrets", found)
 	}
-	if c.After >= c.Before && agent == e.Agent {
+	if larger && a.machine == "" {
 		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")
 	}
 	if _, err := os.Stat(c.Cwd); err != nil {

@@ -127,7 +127,7 @@ func (a *app) scoreAll(ctx context.Context, l *reader.Library, args []string, f 
 
 func (a *app) scoreOne(ctx context.Context, l *reader.Library, arg string, f scoreFlags) (*scorecard.Card, error) {
 	if !isFile(arg) {
-		e, err := a.find(l, arg, f.agent)
+		e, err := a.choose(ctx, l, arg, f.agent)
 		if err != nil {
 			return nil, err
 		}

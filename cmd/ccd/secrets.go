@@ -75,7 +75,7 @@ func (a *app) secrets(ctx context.Context, args []string, agent string) error {
 	}
 	in := l.Sessions
 	if len(args) > 0 {
-		e, err := a.find(l, args[0], agent)
+		e, err := a.choose(ctx, l, args[0], agent)
 		if err != nil {
 			return err
 		}

@@ -124,7 +124,10 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	}
 	for _, s := range steps {
 		for _, n := range s.Notes {
-			a.say("%s", strings.TrimSuffix(hanging("note: ", s.Title+": "+n, "      "), "\n"))
+			if !strings.HasPrefix(n, s.Title) {
+				n = s.Title + ": " + n
+			}
+			a.say("%s", strings.TrimSuffix(hanging("note: ", n, "      "), "\n"))
 		}
 	}
 	if err := a.setupEnd(ctx, f, steps); err != nil {

@@ -69,7 +69,7 @@ func (a *app) stats(ctx context.Context, args []string, f statsFlags) error {
 	sessions := slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return f.agent != "" && e.Agent != f.agent })
 	var one *reader.Entry
 	if len(args) > 0 {
-		e, err := a.find(l, args[0], f.agent)
+		e, err := a.choose(ctx, l, args[0], f.agent)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,11 @@ func (a *app) stats(ctx context.Context, args []string, f statsFlags) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	if out.Sessions == 0 && !a.damaged {
+	switch {
+	case out.Sessions > 0 || a.damaged:
+	case len(l.Sessions) > 0:
+		a.say("no session matches")
+	default:
 		a.say("nothing is archived yet; `ccd run --once` archives your sessions")
 	}
 	switch f.by {

@@ -29,6 +29,9 @@ func (p *Place) Timer(out io.Writer) (*packaging.Timer, error) {
 	return packaging.NewTimer(o)
 }
 
+// RemoteInstall is what to do if ccd-remote is missing or of another version.
+const RemoteInstall = "install " + RemoteProgram + " from the same release as ccd; in a clone: go install ./cmd/..."
+
 // FindRemote returns the path of ccd-remote: beside this program, else in PATH. It fails with a hint.
 func (e Env) FindRemote() (string, error) {
 	name := RemoteProgram
@@ -47,7 +50,7 @@ func (e Env) FindRemote() (string, error) {
 			return path, nil
 		}
 	}
-	return "", words.Hint(fmt.Errorf("run %s: not found beside ccd nor in PATH", RemoteProgram), "install %s from the same release as ccd", RemoteProgram)
+	return "", words.Hint(fmt.Errorf("run %s: not found beside ccd nor in PATH", RemoteProgram), RemoteInstall)
 }
 
 func isProgram(path string) bool {

@@ -74,7 +74,7 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 
 // remoteProgram checks that ccd-remote exists and has this version.
 func remoteProgram(ctx context.Context, f *facts) []Finding {
-	const check, fix = "remote", "install ccd-remote from the same release as ccd"
+	const check, fix = "remote", account.RemoteInstall
 	path, err := f.Env.FindRemote()
 	if err != nil {
 		return []Finding{wrong(check, fix, "%v", err)}

@@ -284,7 +284,7 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		case st.Installed:
 			all = append(all, ok(check, "runs %s", st.Binaries[0].Path))
 		case len(st.Binaries) > 0:
-			if why, how := byHand(f, agent); how != "" {
+			if why, how := f.doctor.Agents.ByHand(agent); how != "" {
 				all = append(all, note(check, how, "partly set up: %s", why))
 				continue
 			}
@@ -298,16 +298,6 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		all = append(all, note("agents", "ccd setup", "not connected: %s", strings.Join(missing, ", ")))
 	}
 	return all
-}
-
-// byHand returns why only the user can complete an agent's connection, and how; "" if `ccd agents install` can.
-func byHand(f *facts, agent string) (why, how string) {
-	p, err := f.doctor.Agents.Install(agent)
-	if err != nil || !p.Empty() || len(p.Notes) == 0 {
-		return "", ""
-	}
-	why, how, _ = strings.Cut(strings.TrimSuffix(p.Notes[len(p.Notes)-1], "."), ": ")
-	return why, how
 }
 
 // checkWatches compares the number of directories with the kernel's limit on watches. Beyond the limit ccd polls, which is

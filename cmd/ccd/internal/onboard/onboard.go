@@ -164,6 +164,9 @@ func (a Account) connect(f transcript.Format) *Step {
 				step.Notes = append(step.Notes, "it asks before each `ccd agent` command; to allow them: ccd agents install "+f.Connect.Name+" --allow")
 			}
 		}
+		if err == nil && !a.Agents.Status(f.Agent).Installed {
+			return "connected, but see the note", nil
+		}
 		return "connected", err
 	}
 	return step

@@ -117,7 +117,11 @@ func (l *Library) Indexed(ctx context.Context, id string) bool {
 func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, total int64)) (archive.Found, error) {
 	prefix := w.Name
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
-		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore --session %s", words.Shell(prefix))
+		flag := "--session"
+		if strings.Contains(prefix, ".") {
+			flag = "--file"
+		}
+		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore %s %s", flag, words.Shell(prefix))
 	}
 	var found []archive.Found
 	var err error

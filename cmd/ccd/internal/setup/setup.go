@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
@@ -141,6 +142,16 @@ func (s *Setup) Install(agents ...string) (*Plan, error) {
 	return s.plan(agents, s.install)
 }
 
+// ByHand returns why only the user can complete an agent's connection, and how; "" if Install can.
+func (s *Setup) ByHand(agent string) (why, how string) {
+	p, err := s.Install(agent)
+	if err != nil || !p.Empty() || len(p.Notes) == 0 {
+		return "", ""
+	}
+	why, how, _ = strings.Cut(strings.TrimSuffix(p.Notes[len(p.Notes)-1], "."), ": ")
+	return why, how
+}
+
 // Uninstall plans to remove ccd's parts, of any binary. What others changed since install stays.
 func (s *Setup) Uninstall(agents ...string) (*Plan, error) { return s.plan(agents, s.uninstall) }
 
@@ -157,8 +168,11 @@ func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error
 		if err := of(a, p); err != nil {
 			return nil, fmt.Errorf("set up %s: %w", id, err)
 		}
-		if p.Empty() && !p.open {
-			p.Notes, p.Started = nil, nil
+		if p.Empty() {
+			p.Started = nil
+			if !p.open {
+				p.Notes = nil
+			}
 		}
 		all.join(p)
 	}

@@ -138,7 +138,7 @@ func daemonLine(o Report) string {
 	case !o.Running && o.ShouldRun:
 		return "not running, although its service is installed"
 	case !o.Running:
-		return "not running"
+		return "not running; `ccd run` starts it"
 	case o.Stale && o.LastPass != nil:
 		return fmt.Sprintf("running, pid %d, since %s; last update %s ago; the current state is unknown", o.Pid, o.since(), words.Age(*o.LastPass))
 	case o.LastPass == nil:
