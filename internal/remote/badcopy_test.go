@@ -211,6 +211,14 @@ func TestLieToTheMachine(t *testing.T) {
 		if v.s.objects[head] = object(v); v.s.objects[head] == nil {
 			delete(v.s.objects, head)
 		}
+		clear(v.s.requests)
+		if v.push(); len(v.s.requests) > 0 {
+			t.Errorf("%s: a push without news makes requests: %v", what, v.s.requests)
+		}
+		v.o.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
+		if _, err := v.Push(t.Context()); !errors.Is(err, ErrBadCopy) || v.ID() != name {
+			t.Errorf("%s, a day later: %v", what, err)
+		}
 		v.grow("a", talk(200, 1000))
 		if _, err := v.Push(t.Context()); !errors.Is(err, ErrBadCopy) || v.ID() != name || what == "no head" && !strings.Contains(err.Error(), "it is missing") {
 			t.Errorf("%s: %v", what, err)

@@ -49,6 +49,7 @@ type meta struct {
 	Seq        int64                `json:"seq"` // of the last head; 0: none yet
 	Past       [][]byte             `json:"past,omitempty"`
 	Tag        string               `json:"tag,omitempty"` // of the last head's object
+	Seen       time.Time            `json:"seen,omitzero"` // when the store last had that head
 	Catalogues []ref                `json:"catalogues,omitempty"`
 	Forgotten  []Forgotten          `json:"forgotten,omitempty"`
 	Tombs      []byte               `json:"tombs,omitempty"` // hash of the archive's file of tombstones
@@ -207,7 +208,7 @@ func (m *Machine) setPending(r *round) error {
 
 // apply stores what a round whose head was written has changed.
 func (m *Machine) apply(r *round, tag string) error {
-	r.Meta.Tag = tag
+	r.Meta.Tag, r.Meta.Seen = tag, m.o.Now()
 	err := m.db.Update(func(tx *bolt.Tx) error {
 		sessions, packs, about := tx.Bucket(bucketSessions), tx.Bucket(bucketPacks), tx.Bucket(bucketMeta)
 		for k, s := range r.Sessions {
@@ -358,6 +359,23 @@ func (m *Machine) resolve(ctx context.Context, r *round) error {
 		return fmt.Errorf("write head: %w", err)
 	}
 	return m.apply(r, tag)
+}
+
+// lookDaily checks the head once a day, so that a machine without news notices that its copy is gone, or the store.
+func (m *Machine) lookDaily(ctx context.Context) error {
+	now := m.o.Now()
+	if age := now.Sub(m.meta.Seen); m.meta.Seq == 0 || age >= 0 && age < 24*time.Hour {
+		return nil
+	}
+	object, _, err := m.stored(ctx)
+	if err == nil {
+		err = m.checkHead(object)
+	}
+	if err != nil {
+		return err
+	}
+	m.meta.Seen = now
+	return wrap(m.db.Update(func(tx *bolt.Tx) error { return putJSON(tx.Bucket(bucketMeta), keyMeta, m.meta) }), "store when the head was seen")
 }
 
 // stored returns the machine's head in the store, or nil.

@@ -34,7 +34,7 @@ type Pushed struct {
 }
 
 // Push uploads what the store lacks of the archive: one pack and one head, or several if there is more than a pack can
-// contain. It makes no request if there is nothing new. If the machine's name is used by a clone, or the archive is
+// contain. If there is nothing new, it reads the head once a day, and else makes no request. If the machine's name is used by a clone, or the archive is
 // another one, the machine takes a new name and pushes everything.
 func (m *Machine) Push(ctx context.Context) (p Pushed, err error) {
 	p.touched = map[string]bool{}
@@ -58,9 +58,13 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 		return false, err
 	}
 	c, err := m.collect(ctx)
-	if err != nil || !c.news() {
+	if err != nil {
 		p.Damaged = c.damaged
 		return false, err
+	}
+	if !c.news() {
+		p.Damaged = c.damaged
+		return false, m.lookDaily(ctx)
 	}
 	if err := m.commit(ctx, c); err != nil {
 		return false, err
