@@ -118,7 +118,7 @@ func (a *app) remove(context.Context, []string) error {
 	}
 	a.say("this machine no longer pushes; the identity and the pulled sessions stay in %s", a.dir)
 	if st.Machine != "" {
-		a.say("the copy stays in the bucket; to delete it: ccd remote forget-machine %s, on another machine", st.Machine)
+		a.say("the copy stays in the bucket, and ccd remote add begins another one; to delete it: ccd remote forget-machine %s, on another machine", st.Machine)
 	}
 	return a.print(s, "%s", s.URL)
 }
