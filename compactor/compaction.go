@@ -163,7 +163,7 @@ func (d *draft) made() (*Compaction, error) {
 		d.chosen = plan.Choose(d.set.Units, plan.Room{Most: room, Frame: headings, Excerpts: int(d.c.HeldTotal() * 6 / 10)}, d.reader.Size)
 		last := tries == mostTries || d.source.Err != nil
 		if begins := d.recentBegins(); !last && d.reader.First == 0 && begins > d.set.Until {
-			d.beginRecent(begins) // items for which Recent has no room get one line each
+			d.beginRecent(begins) // each older item gets one line: Recent has no room for it
 			continue
 		}
 		d.sections = render.Sections(d.chosen, d.set)

@@ -86,11 +86,12 @@ func (d *draft) count(h *Header, body string) map[string]int {
 	for _, s := range d.sections {
 		rest[s.Name] = s.Body
 	}
+	names := render.Names()
 	for _, one := range d.chosen.Chosen {
 		if !slices.Contains(kinds, one.Kind) {
 			continue
 		}
-		in, name := "", render.Names()[one.Section]
+		in, name := "", names[one.Section]
 		if _, after, ok := strings.Cut(rest[name], one.Text); ok {
 			in, rest[name] = one.Text, after
 		}

@@ -166,12 +166,10 @@ func (s *session) appended(seg transcript.Segment) {
 func (s *session) updateState(taken int64) {
 	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
 	switch was := s.state.Source; {
-	case was.IsZero():
-		if s.state.Checked = time.Now().UTC(); taken < s.state.At.Offset { // not all its bytes were just hashed
-			s.state.Checked = time.Time{}
-		}
-	case !s.missing && taken == 0 && s.sourceStat != was && s.sourceStat.Size == was.Size:
-		s.state.Checked = time.Time{} // touched or rewritten: recheck compares it
+	case was.IsZero() && taken >= s.state.At.Offset:
+		s.state.Checked = time.Now().UTC() // all its bytes were just hashed
+	case was.IsZero(), !s.missing && taken == 0 && s.sourceStat != was && s.sourceStat.Size == was.Size:
+		s.state.Checked = time.Time{} // archived in parts, touched or rewritten: recheck compares it
 	}
 	if !s.missing {
 		s.state.Source, s.state.Gone, s.state.GoneAt = s.sourceStat, false, time.Time{}

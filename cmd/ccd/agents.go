@@ -313,11 +313,11 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	if named == nil {
 		named = agentsetup.Agents()
 	}
-	all := []agentsetup.Status{}
+	all, byHand := []agentsetup.Status{}, map[string]bool{}
 	for _, agent := range named {
 		st := s.Status(agent)
 		if why, how := s.ByHand(agent); how != "" && len(st.Binaries) > 0 {
-			st.Notes = append(st.Notes, why+": "+how+".")
+			st.Notes, byHand[agent] = append(st.Notes, why+": "+how+"."), true
 		}
 		all = append(all, st)
 	}
@@ -327,8 +327,7 @@ func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
 	}
 	var rows [][]string
 	for _, st := range all {
-		_, how := s.ByHand(st.Agent)
-		rows = append(rows, statusRows(st, how != "")...)
+		rows = append(rows, statusRows(st, byHand[st.Agent])...)
 	}
 	if err := a.table(rows); err != nil {
 		return err

@@ -247,8 +247,8 @@ func (c costly) transactions() uint64 {
 
 // TestMemoryOfACatchUp: what a daemon takes at most for a home that it has never seen.
 func TestMemoryOfACatchUp(t *testing.T) {
-	if testing.Short() { // as the race detector is run, which takes several times the memory
-		t.Skip("-short")
+	if testing.Short() {
+		t.Skip("-short: the race detector, which is run with it, takes several times the memory")
 	}
 	c := newCostly(t)
 	if err := gen.Tree(c.home, 1, 24<<20); err != nil {

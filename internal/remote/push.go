@@ -58,19 +58,17 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 		return false, err
 	}
 	c, err := m.collect(ctx)
-	if err != nil {
-		p.Damaged = c.damaged
+	if p.Damaged = c.damaged; err != nil {
 		return false, err
 	}
 	if !c.news() {
-		p.Damaged = c.damaged
 		return false, m.lookDaily(ctx)
 	}
 	if err := m.commit(ctx, c); err != nil {
 		return false, err
 	}
 	maps.Copy(p.touched, c.touched) // a session may be in several packs
-	p.Sessions, p.Bytes, p.Damaged = len(p.touched), p.Bytes+c.bytes, c.damaged
+	p.Sessions, p.Bytes = len(p.touched), p.Bytes+c.bytes
 	if c.sent > 0 {
 		p.Packs, p.Sent = p.Packs+1, p.Sent+c.sent
 	}
@@ -93,7 +91,7 @@ type collection struct {
 }
 
 func (c *collection) news() bool {
-	return c != nil && (len(c.parts) > 0 || c.headChanged || len(c.Dropped) > 0)
+	return len(c.parts) > 0 || c.headChanged || len(c.Dropped) > 0
 }
 
 func keyOf(k transcript.Key) string { return k.Agent + "\x00" + k.ID }
