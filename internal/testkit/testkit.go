@@ -1,0 +1,69 @@
+// Package testkit says how deep a test goes. `go test ./...` runs a sample of every long matrix; CCD_TESTS=full runs
+// all of it.
+package testkit
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Full reports whether CCD_TESTS=full asks for whole matrices.
+func Full() bool { return os.Getenv("CCD_TESTS") == "full" }
+
+// Cases returns quick, or full under CCD_TESTS=full: how many rounds, seeds or sizes a test tries.
+func Cases(t testing.TB, quick, full int) int {
+	t.Helper()
+	if Full() {
+		return full
+	}
+	t.Logf("%d of %d cases (CCD_TESTS=full runs all)", quick, full)
+	return quick
+}
+
+// Sample returns quick of the cases, in their order, or all of them under CCD_TESTS=full. The choice depends on the name
+// of the test and on CCD_SEED (default 1), which it logs, so a failure can be repeated.
+func Sample[T any](t testing.TB, all []T, quick int) []T {
+	t.Helper()
+	if Full() || quick >= len(all) {
+		return all
+	}
+	seed, err := strconv.ParseUint(os.Getenv("CCD_SEED"), 10, 64)
+	if err != nil {
+		seed = 1
+	}
+	t.Logf("%d of %d cases, CCD_SEED=%d (CCD_TESTS=full runs all)", quick, len(all), seed)
+	name := fnv.New64a()
+	name.Write([]byte(t.Name()))
+	r := rand.New(rand.NewPCG(seed, name.Sum64()))
+	var chosen []T
+	for i, c := range all { // each case is taken with the probability that fills the sample exactly
+		if r.IntN(len(all)-i) < quick-len(chosen) {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen
+}
+
+// Long skips a test that only CCD_TESTS=full runs, and says what it does there.
+func Long(t testing.TB, what string) {
+	t.Helper()
+	if !Full() {
+		t.Skip("only with CCD_TESTS=full: " + what)
+	}
+}
+
+// InMemory runs a package's tests with their temporary directories on a file system in memory, where there is one. Call it
+// from TestMain of a package whose tests do not depend on durability.
+func InMemory() {
+	const shm = "/dev/shm"
+	if os.Getenv("TMPDIR") != "" {
+		return
+	}
+	if dir, err := os.MkdirTemp(shm, "ccd-test-"); err == nil {
+		os.Remove(dir)
+		os.Setenv("TMPDIR", shm)
+	}
+}
