@@ -4,15 +4,12 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
-	"ccd/compactor/plan"
-	"ccd/compactor/render"
-	"ccd/compactor/unit"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -22,7 +19,12 @@ type Compaction struct {
 	Sections []Section            // in their order; empty ones are left out
 	Pointers []transcript.Pointer // one for every ID in the bodies, each exactly once
 	Wanted   []Input              // inputs whose summaries would be used if available, newest first; at most 16
-	Verbatim int                  // number of the first record under Recent; the number of records plus one if there is none
+}
+
+// Section is one part of a text, below its `## Name` heading.
+type Section struct {
+	Name string
+	Body string // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
 }
 
 // Header holds the figures that the compactor contributes to the front matter.
@@ -32,15 +34,12 @@ type Header struct {
 	Assumed        bool  // the window is assumed
 	Outliers       Outliers
 	Pressure       float64 // share of the window in use, from 0
-	Level          Level   // never ByPressure
+	Level          Level   // by the highest pressure; never ByPressure
 	Tokens         Tokens
 	KeyInformation KeyInformation
-	Missing        []Missing // key facts that are not visible, by kind, in a fixed order
 	Verified       bool
-	Reason         string     // why not Verified, "" otherwise
-	Saved          []Saving   // by kind, in a fixed order; kinds that saved nothing are left out
-	Secrets        []Secrets  // that the session has and the text does not, by kind; kinds without one are left out
-	Fallbacks      []Fallback // by kind, in a fixed order; kinds that were not taken are left out
+	Reason         string    // why not Verified, "" otherwise
+	Secrets        []Secrets // that the session has and the text does not, by kind; kinds without one are left out
 }
 
 // Tokens compares sizes, in tokens.
@@ -53,25 +52,9 @@ type Tokens struct {
 	CharsPerToken float64 // from the session's own reports, else from its scripts
 }
 
-// KeyInformation counts key facts: messages of the human, answers, edited paths, open problems, rules, decisions,
-// commands and the plan. Lost counts records that are neither in the text nor under any of its IDs.
+// KeyInformation counts key facts: messages of the human, edited paths, decisions, answers, failures. A fact that is not
+// visible is recoverable by its record; none is ever lost.
 type KeyInformation struct{ Visible, Recoverable, Lost int }
-
-// Missing counts the key facts of a kind that are not visible.
-type Missing struct {
-	Kind  string
-	Facts int
-}
-
-// Saving is what replacing items of one kind saved.
-type Saving struct {
-	// Kind is the form that replaces the items: "file", "output", "result", "talk", "code", "kept", "cut", "dup",
-	// "near-dup", "superseded" or "image" for a line; "range" for items without a line; "recent" for what the verbatim part
-	// shortens or omits, such as thinking.
-	Kind   string `json:"kind"`
-	Items  int    `json:"items"`
-	Tokens int64  `json:"tokens"` // estimated
-}
 
 // Secrets counts different secrets of a kind.
 type Secrets struct {
@@ -79,138 +62,143 @@ type Secrets struct {
 	N    int
 }
 
-// Fallback counts how often a compaction had to use a second method because the first one failed.
-type Fallback struct {
-	Kind  string // one of the Fallback constants
-	Items int    // how many items, sections or lines
-}
-
-// The kinds of Fallback.
-const (
-	FallbackVerify     = "verification" // an item failed its check and was left unchanged
-	FallbackSize       = "size guard"   // the replacement is not shorter than the original
-	FallbackFit        = "forced fit"   // planned again for less room
-	FallbackSummarizer = "summarizer"   // the command returned no usable summary
-)
-
 // Text returns the bytes of a span of the transcript, valid until its next call.
 type Text = func(transcript.Span) ([]byte, error)
 
 // Compaction chooses the contents of a companion and prints them. It reads only the spans that it shows. Equal records,
-// options and text give equal results. It fails with text's error, or if the bytes of a span are not those that were folded.
+// options and text give equal results. It fails with text's error, or if the bytes of a span are not those that were read.
 func (c *Compactor) Compaction(text Text) (*Compaction, error) { return c.Summarized(text, nil) }
 
-// Summarized is Compaction with the summaries that the options' summarizer has written. It lists missing ones in Wanted, and
-// uses Compaction's own summaries in their place and in place of rejected ones.
+// Summarized is Compaction with the summaries that the options' summarizer has written. It lists missing ones in Wanted.
 func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
-	return c.draft(unit.Reader{Room: c.o.Budget(), Size: lexicon.Chars}, text, kept).made()
+	return c.draft(reader{room: c.o.Budget()}, text, kept).made()
 }
 
 // Beside is Summarized for a reader who also gets the records from number first on in full. If first is past the last
 // record, the reader gets none. maxTokens (estimated) replaces the options' limit, and no room is kept for a lead.
 func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Compaction, error) {
-	room := max(0, maxTokens*3/4)
-	return c.draft(unit.Reader{Room: room, First: max(1, first), Size: lexicon.Chars}, text, kept).made()
+	return c.draft(reader{room: max(0, maxTokens*3/4), first: max(1, first)}, text, kept).made()
 }
 
 // Injection makes the text that a hook adds, at most room long as size counts. If holds, it leaves out what the agent still
 // has in its context or in its own summary. It fails as Compaction does.
 func (c *Compactor) Injection(room int, holds bool, size func(string) int, text Text) (*Compaction, error) {
-	return c.draft(unit.Reader{Room: room, Holds: holds, Brief: true, Size: size}, text, nil).made()
+	return c.draft(reader{room: room, holds: holds, brief: true, size: size}, text, nil).made()
 }
 
-// draft is a compaction that is being made.
+// reader is who gets a text.
+type reader struct {
+	room  int              // chars of the sections
+	first int              // number of the first record that the reader gets in full, 0 if none
+	holds bool             // the reader has its own summary and the context since
+	brief bool             // the text is injected: no filling
+	size  func(string) int // how the reader's client counts; nil: chars
+}
+
+// draft is a text that is being made.
 type draft struct {
 	c      *Compactor
-	source *unit.Source
-	reader unit.Reader
-	kept   Summaries
+	s      *session.Session
+	src    *session.Source
+	reader reader
+	asks   summaries
 
-	set      *unit.Set
-	chosen   plan.Plan
+	units    []*unit
+	runs     map[string]int // how often each command ran
+	own      own
+	claims   []claim
+	facts    map[*unit]bool
 	sections []Section
-	fell     map[string]int
 }
 
-func (c *Compactor) draft(r unit.Reader, text Text, kept Summaries) *draft {
-	return &draft{c: c, source: unit.NewSource(c.Fold, c.o, &c.memory, text), reader: r, kept: kept, fell: map[string]int{}}
-}
-
-// headings is the room for the headings of the sections and the lines about omitted messages.
-const headings = 300
-
-// maxLines is how many lines a text may have. Agents' reading tools stop at 2,000 by default, which includes the front
-// matter and the lead.
-const maxLines = 1900
-
-// mostTries is how often at most a text is planned again because it does not fit or repeats a long text.
-const mostTries = 8
-
-// mayRepeat reports whether a unit may repeat a line of another unit.
-func mayRepeat(u *plan.Unit) bool {
-	return u.Section == unit.Now || u.Section == unit.Rules || u.Section == unit.Commands || u.Section == unit.Rest
-}
-
-// stays reports whether a unit keeps a text that another unit repeats.
-func stays(u *plan.Unit) bool { return u.Section == unit.Recent || u.Kind == unit.Asked }
-
-// made plans the text for its room, and again for less room if the printed text does not fit.
-func (d *draft) made() (*Compaction, error) {
-	d.set = unit.All(d.source, d.reader, d.kept)
-	room := d.reader.Room
-	for tries := 0; ; tries++ {
-		d.set.ForgetUnstable()
-		d.chosen = plan.Choose(d.set.Units, plan.Room{Most: room, Frame: headings, Excerpts: int(d.c.HeldTotal() * 6 / 10)}, d.reader.Size)
-		last := tries == mostTries || d.source.Err != nil
-		if begins := d.recentBegins(); !last && d.reader.First == 0 && begins > d.set.Until {
-			d.beginRecent(begins) // each older item gets one line: Recent has no room for it
-			continue
+func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, runs: map[string]int{}, asks: summaries{ask: kept}}
+	for i := range d.s.Events {
+		if call := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && call.Op == transcript.Command && !call.LookUp {
+			d.runs[d.command(call)]++
 		}
-		d.sections = render.Sections(d.chosen, d.set)
-		over := max(d.length()-d.reader.Room, d.lines()-maxLines)
-		if last || !plan.DropRepeats(d.chosen, mayRepeat, stays) && over <= 0 {
+	}
+	if r.holds {
+		d.own = d.ownSummary()
+	}
+	return d
+}
+
+const (
+	headings = 160  // chars for the headings of the sections
+	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
+	maxTries = 6
+)
+
+// made builds the units and packs them, again for less room if the printed text does not fit.
+func (d *draft) made() (*Compaction, error) {
+	room := max(0, d.reader.room-min(headings, d.reader.room/8))
+	state, claims := d.makeHandover(room)
+	d.claims = claims
+	left := room - lexicon.Chars(state)
+	d.makeUnits(left)
+	for range maxTries {
+		d.print(state, left)
+		over := max(d.length()-d.reader.room, (d.lines()-maxLines)*40)
+		if over <= 0 || left <= 0 {
 			break
 		}
-		if d.lines() > maxLines {
-			room = room*maxLines/d.lines() - room/30
-		} else if over > 0 {
-			d.fell[FallbackFit]++
-			room = max(0, room-over-room/50)
+		left = max(0, left-over-over/20-20)
+	}
+	if d.length() > d.reader.room { // not even the handover fits
+		d.sections = nil
+		if body := fitLines(state, d.reader.room-len("\n## Handover\n")); body != "" {
+			d.sections = []Section{{partNames[handoverPart], body}}
 		}
 	}
-	if whole, ok := d.whole(); ok {
-		d.sections, d.chosen, d.set.Until = whole, plan.Plan{}, 0
-		d.fell[FallbackSize]++
+	if d.src.Err != nil {
+		return nil, d.src.Err
 	}
-	if d.source.Err != nil {
-		return nil, d.source.Err
-	}
-	d.source.Remember()
 	return d.finish(), nil
 }
 
-// beginRecent makes the set with Recent beginning at a later record.
-func (d *draft) beginRecent(rec int) {
-	if next, ok := d.set.BeginRecent(rec); ok {
-		d.set = next
-		return
+// fitLines returns the first lines of a text that fit into room chars.
+func fitLines(text string, room int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if room -= lexicon.Chars(line); room < 0 {
+			break
+		}
+		b.WriteString(line)
 	}
-	d.reader.Begin = rec
-	d.set = unit.All(d.source, d.reader, d.kept)
+	return b.String()
 }
 
-// recentBegins returns the first record that the chosen level of Recent shows.
-func (d *draft) recentBegins() int {
-	level := -1
-	for _, one := range d.chosen.Chosen {
-		if one.Section == unit.Recent {
-			level = one.Level
+// print packs the units into room chars and writes the sections.
+func (d *draft) print(state string, room int) {
+	fetch := d.fetchLine()
+	pack(d.units, max(0, room-lexicon.Chars(fetch)))
+	bodies := make([]strings.Builder, len(partNames))
+	bodies[handoverPart].WriteString(state)
+	for _, u := range d.units {
+		bodies[u.part].WriteString(u.shown())
+	}
+	d.sections = d.sections[:0]
+	last := -1
+	for p := range bodies {
+		if bodies[p].Len() > 0 {
+			d.sections = append(d.sections, Section{partNames[p], bodies[p].String()})
+			last = len(d.sections) - 1
 		}
 	}
-	return d.set.Begins(level)
+	if last >= 0 && lexicon.Chars(fetch) < room {
+		d.sections[last].Body += fetch
+	}
 }
 
-// lines returns how many lines the sections have.
+// fetchLine says how to get what is left out.
+func (d *draft) fetchLine() string {
+	if d.reader.brief {
+		return ""
+	}
+	return "\nThe rest is archived, each record as #N: `ccd agent restore SESSION#N`, or `ccd agent search WORDS`.\n"
+}
+
 func (d *draft) lines() int {
 	n := 0
 	for _, s := range d.sections {
@@ -221,111 +209,45 @@ func (d *draft) lines() int {
 
 // length returns the length of the sections with their headings.
 func (d *draft) length() int {
+	size := d.reader.size
+	if size == nil {
+		size = lexicon.Chars
+	}
 	n := 0
 	for _, s := range d.sections {
-		n += d.reader.Size(s.Body) + len("\n## \n") + len(s.Name)
+		n += size(s.Body) + len("\n## \n") + len(s.Name)
 	}
 	return n
 }
 
-// whole returns all items verbatim under Recent if a compaction would not be shorter.
-func (d *draft) whole() ([]Section, bool) {
-	if d.reader.First > 0 || d.reader.Brief || d.c.HeldTotal() > int64(d.length()) {
-		return nil, false
-	}
-	if _, rows := d.c.Rows(); rows == 0 {
-		return nil, true // nothing was said
-	}
-	body := unit.Whole(d.source)
-	if body == "" || d.reader.Size(body) > d.reader.Room || strings.Count(body, "\n") > maxLines {
-		return nil, false
-	}
-	return []Section{{Name: "Recent", Body: body}}, true
-}
-
 // finish counts tokens, collects the pointers of the printed IDs, and verifies the text.
 func (d *draft) finish() *Compaction {
-	s := d.c.Status()
-	out := &Compaction{Sections: d.sections, Verbatim: d.set.Until + 1}
+	st := d.s.Status()
+	out := &Compaction{Sections: d.sections}
 	var body strings.Builder
 	for _, sec := range out.Sections {
 		body.WriteString(sec.Body)
 	}
 	for _, id := range mark.IDs(body.String()) {
-		if p, ok := d.source.Known[id]; ok {
+		if p, ok := d.src.Known[id]; ok {
 			out.Pointers = append(out.Pointers, p)
 		}
 	}
-	rows := map[int32]bool{}
-	for _, one := range d.chosen.Chosen {
-		for _, i := range one.Rows {
-			rows[i] = true
-		}
-	}
-	var refused int
-	out.Wanted, refused = d.set.Wanted(func(i int32) bool { return !rows[i] })
-	d.fell[FallbackSummarizer], d.fell[FallbackVerify] = refused, d.source.Fell
 	out.Header = Header{
-		Model: s.Model, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure, Level: d.c.Level(),
+		Model: st.Model, Window: st.Window, Assumed: st.Assumed, Outliers: st.Outliers, Pressure: st.Pressure, Level: st.Level,
 		Tokens: Tokens{
-			Original: s.Total, Companion: limits.Tokens(int64(d.length() + d.c.o.LeadChars)), Reported: s.Reported, Context: s.Context, CharsPerToken: d.c.PerToken(),
+			Original: st.Total, Companion: limits.Tokens(int64(d.length() + d.c.o.LeadChars)), Reported: st.Reported, Context: st.Context,
+			CharsPerToken: d.c.PerToken(),
 		},
-		Saved: d.savings(),
 	}
-	for _, kind := range []string{FallbackVerify, FallbackSize, FallbackFit, FallbackSummarizer} {
-		if n := d.fell[kind]; n > 0 {
-			out.Header.Fallbacks = append(out.Header.Fallbacks, Fallback{kind, n})
-		}
+	for _, kind := range slices.Sorted(maps.Keys(d.s.Secrets())) {
+		out.Header.Secrets = append(out.Header.Secrets, Secrets{kind, d.s.Secrets()[kind]})
 	}
-	for _, kind := range slices.Sorted(maps.Keys(d.c.Secrets())) {
-		out.Header.Secrets = append(out.Header.Secrets, Secrets{kind, d.c.Secrets()[kind]})
-	}
-	if s.Total > 0 {
-		part := 1 - float64(out.Header.Tokens.Companion)/float64(s.Total)
+	if st.Total > 0 {
+		part := 1 - float64(out.Header.Tokens.Companion)/float64(st.Total)
 		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
 	}
+	out.Wanted = d.asks.missing()
 	d.verify(out, body.String())
 	return out
-}
-
-// Approximate chars per token, for sessions that report too little to measure it.
-const (
-	latinToken = 3.2
-	wideToken  = 1.0
-)
-
-// PerToken returns the chars per token of this session, from its own reports or else from its scripts.
-func (c *Compactor) PerToken() float64 {
-	if n := c.CharsPerToken(); n > 0 {
-		return n
-	}
-	wide := c.WideShare()
-	return 1 / (wide/wideToken + (1-wide)/latinToken)
-}
-
-// savings sums what short forms saved and what only a range covers.
-func (d *draft) savings() []Saving {
-	sums := map[string]*Saving{}
-	add := func(kind string, items int, chars int64) {
-		if kind == "" || chars <= 0 {
-			return
-		}
-		if sums[kind] == nil {
-			sums[kind] = &Saving{Kind: kind}
-		}
-		sums[kind].Items += items
-		sums[kind].Tokens += limits.Tokens(chars)
-	}
-	var said int64
-	for _, one := range d.chosen.Chosen {
-		add(one.Strategy, 1, int64(one.Saved))
-		said += int64(one.Saved) + int64(lexicon.Chars(one.Text))
-	}
-	add("range", max(1, len(d.chosen.Left)), d.c.HeldTotal()-said)
-	all := make([]Saving, 0, len(sums))
-	for _, s := range sums {
-		all = append(all, *s)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Kind < all[j].Kind })
-	return all
 }

@@ -1,51 +1,40 @@
-// Package compactor is the entry point: it folds the records of a session and makes a companion, a hook's text or a copy
-// from them.
+// Package compactor writes what an agent is told about earlier work: a companion, a hook's text, the beginning of a copy.
 //
-//	records -> fold (rows and tables) -> unit (things to say) -> plan (choose) -> render (print)
+//	records -> session (one pass) -> units with forms -> pack (choose) -> text
 //
-// Invariant: a Compaction is a pure function of the records added, the options and the transcript's bytes, however
-// the records were split into calls. It knows nothing of files, the archive, clocks and goroutines: "now" is the last
-// record's time.
+// Invariant: a Compaction is a pure function of the records added, the options and the transcript's bytes, however the
+// records were split into calls. It knows nothing of files, the archive, clocks and goroutines: "now" is the last record's
+// time. Every line of the handover names the record that proves it.
 package compactor
 
 import (
-	"ccd/compactor/fold"
+	"strings"
+
 	"ccd/compactor/limits"
-	"ccd/compactor/render"
-	"ccd/compactor/unit"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
-// Compactor is the folded form of one generation of a session. It is not safe for concurrent use.
+// Compactor is the model of one generation of a session, from which texts are made. It is not safe for concurrent use.
 type Compactor struct {
-	*fold.Fold
-	o      limits.Options
-	memory unit.Memory
+	*session.Session
+	o limits.Options
 }
 
-// New returns the fold of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
-func New(o Options, s transcript.Session) *Compactor { return &Compactor{Fold: fold.New(o, s), o: o} }
-
-// Size returns the memory that it uses, in bytes.
-func (c *Compactor) Size() int64 { return c.Fold.Size() + c.memory.Size() }
-
-// Runs returns the lists of consecutive human messages whose hash want accepts; markers of earlier texts may name them.
-func (c *Compactor) Runs(want func(mark.Hash) bool) []transcript.Pointer {
-	return unit.NewSource(c.Fold, c.o, &unit.Memory{}, nil).Runs(want)
+// New returns the model of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
+func New(o Options, s transcript.Session) *Compactor {
+	return &Compactor{Session: session.New(o, s), o: o}
 }
 
 // The types of the stages that callers use.
 type (
-	Options   = limits.Options
-	Level     = limits.Level
-	Manual    = limits.Manual
-	Status    = fold.Status
-	Outliers  = fold.Outliers
-	Curve     = fold.Curve
-	Section   = render.Section
-	Input     = unit.Input
-	Summaries = unit.Summaries
+	Options  = limits.Options
+	Level    = limits.Level
+	Manual   = limits.Manual
+	Status   = session.Status
+	Outliers = session.Outliers
+	Curve    = session.Curve
 )
 
 // The levels of limits.
@@ -70,14 +59,52 @@ func ParseLevel(name string) (Level, error) { return limits.ParseLevel(name) }
 func FocusWords(text string) ([]string, error) { return limits.FocusWords(text) }
 
 // Plausible reports whether a context of so many tokens fits a window.
-func Plausible(context, window int64) bool { return fold.Plausible(context, window) }
+func Plausible(context, window int64) bool { return session.Plausible(context, window) }
+
+// DecodeCurve returns the curve that Curve.Encode has encoded.
+func DecodeCurve(text string) Curve { return session.DecodeCurve(text) }
+
+// Approximate chars per token, for sessions that report too little to measure it.
+const (
+	latinToken = 3.2
+	wideToken  = 1.0
+)
+
+// PerToken returns the chars per token of this session, from its own reports or else from its scripts.
+func (c *Compactor) PerToken() float64 {
+	if n := c.CharsPerToken(); n > 0 {
+		return n
+	}
+	wide := c.WideShare()
+	return 1 / (wide/wideToken + (1-wide)/latinToken)
+}
+
+// requestLine begins the first line of an input for a summarizer; the ID of the text follows.
+const requestLine = "ccd summarizer request "
+
+// maxRequest is how far into a message the line that marks an input may be, in bytes, because agents put the prompt of their
+// command line before their standard input.
+const maxRequest = 4096
 
 // Asks reports whether a record requests a summary, so that its session is one that a summarizer's command made. settled is
 // false if the record has neither a message nor a call, so that the next one must be checked too.
-func Asks(r *transcript.Record) (asks, settled bool) { return fold.Asks(r) }
+func Asks(r *transcript.Record) (asks, settled bool) {
+	for i := range r.Items {
+		k := r.Items[i].Kind
+		if (k == transcript.Human || k == transcript.Meta) && isRequest(string(transcript.Original(k, r.Items[i].Raw))) {
+			return true, true
+		}
+		settled = settled || k == transcript.Human || k == transcript.Text || k == transcript.Call
+	}
+	return false, settled
+}
 
-// InputOf returns a message's input for the options' summarizer. ok is false if the message is too short for one.
-func InputOf(o Options, text string) (in Input, ok bool) { return unit.InputOf(o, text) }
-
-// DecodeCurve returns a curve that Curve.Encode has encoded.
-func DecodeCurve(text string) Curve { return fold.DecodeCurve(text) }
+// isRequest reports whether a text contains the line that marks an input.
+func isRequest(text string) bool {
+	for line := range strings.Lines(text[:min(len(text), maxRequest)]) {
+		if id, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), requestLine); ok && mark.IsID(id) {
+			return true
+		}
+	}
+	return false
+}

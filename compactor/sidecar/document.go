@@ -169,9 +169,6 @@ func front(f Front, doc Document, sections string) string {
 	line("tokens", fmt.Sprintf("{original: %d, companion: %d, saved_percent: %.1f, estimator: chars*4/3, about: %d, reported: %d}",
 		f.Tokens.Original, doc.Tokens, doc.Saved, doc.About, f.Tokens.Reported))
 	line("key_information", fmt.Sprintf("{visible: %d, recoverable: %d, lost: %d}", f.KeyInformation.Visible, f.KeyInformation.Recoverable, f.KeyInformation.Lost))
-	if len(f.Missing) > 0 {
-		line("missing", missing(f.Missing))
-	}
 	if len(f.Secrets) > 0 {
 		line("redacted", redacted(f.Secrets))
 	}
@@ -184,15 +181,6 @@ func front(f Front, doc Document, sections string) string {
 	return b.String()
 }
 
-// missing formats the numbers of key facts that are not visible: {asked: 3, open-errors: 1}.
-func missing(all []compactor.Missing) string {
-	parts := make([]string, 0, len(all))
-	for _, m := range all {
-		parts = append(parts, KindName(m.Kind)+": "+strconv.Itoa(m.Facts))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
 // redacted formats how many secrets of each kind are left out: {aws-key: 1, github-pat: 2}.
 func redacted(all []compactor.Secrets) string {
 	parts := make([]string, 0, len(all))
@@ -201,9 +189,6 @@ func redacted(all []compactor.Secrets) string {
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
-
-// KindName returns a kind of key facts as one word, with hyphens for blanks.
-func KindName(kind string) string { return strings.ReplaceAll(kind, " ", "-") }
 
 // manual formats the options set by hand: {focus: [a, b], level: maximum, max_tokens: 14000}, only those that are set.
 func manual(m compactor.Manual) string {

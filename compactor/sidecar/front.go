@@ -35,7 +35,7 @@ func (p Parsed) Front() (Front, error) {
 	f.KeyInformation = compactor.KeyInformation{
 		Visible: int(r.integer(key["visible"])), Recoverable: int(r.integer(key["recoverable"])), Lost: int(r.integer(key["lost"])),
 	}
-	f.Missing, f.Secrets = r.missing(), r.secrets()
+	f.Secrets = r.secrets()
 	if tokens["about"] != "" {
 		f.About = r.integer(tokens["about"])
 	}
@@ -115,17 +115,6 @@ func (r *reader) secrets() (all []compactor.Secrets) {
 	for _, part := range r.list("redacted") {
 		kind, n, _ := strings.Cut(part, ": ")
 		all = append(all, compactor.Secrets{Kind: kind, N: int(r.integer(n))})
-	}
-	return all
-}
-
-func (r *reader) missing() (all []compactor.Missing) {
-	if r.fields["missing"] == "" {
-		return nil
-	}
-	for _, part := range r.list("missing") {
-		kind, facts, _ := strings.Cut(part, ": ")
-		all = append(all, compactor.Missing{Kind: strings.ReplaceAll(kind, "-", " "), Facts: int(r.integer(facts))})
 	}
 	return all
 }

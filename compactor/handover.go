@@ -1,0 +1,571 @@
+package compactor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// claim is what a line of the handover says, and the record that proves it: has stands in the text of the item.
+type claim struct {
+	ref session.Ref
+	has string
+}
+
+// handover makes the first part: what was asked, where it stands, and what holds, each line from a record.
+type handover struct {
+	d      *draft
+	b      strings.Builder
+	f      float64 // by which lines are shortened
+	claims []claim
+}
+
+// Chars of the handover.
+const (
+	handoverMost  = 2500
+	handoverLeast = 260
+	taskWidth     = 60 // of a message that says something by itself
+)
+
+// makeHandover returns the handover in at most room chars. If it is too long every line shrinks; none goes.
+func (d *draft) makeHandover(room int) (string, []claim) {
+	most := max(handoverLeast, min(handoverMost, room*3/10))
+	if room < 2*handoverLeast {
+		most = room * 6 / 10
+	}
+	var h *handover
+	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
+		h = &handover{d: d, f: f}
+		h.task()
+		h.stands()
+		h.git()
+		h.uncommitted()
+		h.checks()
+		h.failures()
+		h.plan()
+		h.inForce()
+		if lexicon.Chars(h.b.String()) <= most {
+			break
+		}
+	}
+	return h.b.String(), h.claims
+}
+
+// most scales a length in chars.
+func (h *handover) most(n int) int { return max(24, int(float64(n)*h.f)) }
+
+// many scales a number of entries.
+func (h *handover) many(n int) int { return max(1, int(float64(n)*h.f+0.5)) }
+
+func (h *handover) line(format string, args ...any) { fmt.Fprintf(&h.b, format+"\n", args...) }
+
+// proves notes that an item's text contains has.
+func (h *handover) proves(ref session.Ref, has string) { h.claims = append(h.claims, claim{ref, has}) }
+
+// task says what was asked: the newest message that says something by itself, and the shorter ones since.
+func (h *handover) task() {
+	d := h.d
+	first := d.taskItem()
+	if first < 0 {
+		return
+	}
+	var asks []int32
+	for n := first; n < len(d.s.Items); n++ {
+		it := &d.s.Items[n]
+		if it.Back || n > first && it.Command && it.To == it.From+1 {
+			continue
+		}
+		if it.Ask >= 0 {
+			asks = append(asks, it.Ask)
+		}
+		for e := it.From; e < it.To; e++ {
+			if d.s.Events[e].Kind == session.Queued {
+				asks = append(asks, e)
+			}
+		}
+	}
+	if len(asks) == 0 {
+		return
+	}
+	room := h.most(900)
+	for n, e := range asks {
+		ev := &d.s.Events[e]
+		if n > 0 && n < len(asks)-h.many(4) {
+			continue
+		}
+		label := "Task"
+		if n > 0 {
+			label = "Then"
+		}
+		if ev.Kind == session.Queued {
+			label += ", sent while the agent worked"
+		}
+		h.line("%s (#%d%s):", label, ev.N(), d.clock(ev.Ref))
+		text := d.src.Text(ev.Ref)
+		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && it.Width < taskWidth && it.Before >= 0 && n > 0 {
+			if q := d.question(it.Before); q != "" && h.f > 0.3 {
+				h.line("(answers #%d: \"%s\")", d.s.Events[it.Before].N(), mark.Inline(q, h.most(200)))
+			}
+		}
+		if n > 0 {
+			room = h.most(300)
+		}
+		h.b.WriteString(d.ask(ev.Ref, text, room))
+		h.proves(ev.Ref, firstWords(text))
+	}
+	h.approved(first)
+}
+
+// approved shows the plan that the human approved for the task.
+func (h *handover) approved(first int) {
+	d := h.d
+	for e := len(d.s.Events) - 1; e >= 0 && int(d.s.Events[e].Item) >= first; e-- {
+		ev := &d.s.Events[e]
+		if ev.Kind != session.Answer || ev.Call == nil || !transcript.Approves(d.src.Text(ev.Ref)) {
+			continue
+		}
+		h.line("The human approved this plan (#%d):", ev.Call.At.N())
+		text, _ := excerpt(d.planText(ev.Call), h.most(500), nil)
+		h.b.WriteString(text)
+		h.proves(ev.Ref, "approved")
+		return
+	}
+}
+
+// taskItem returns the item of the newest message that says something by itself, else of the newest message; -1 if there is
+// none.
+func (d *draft) taskItem() int {
+	newest := -1
+	for n := len(d.s.Items) - 1; n >= 0; n-- {
+		it := &d.s.Items[n]
+		if it.Ask < 0 || it.Back || it.Command && !d.acted(it) {
+			continue
+		}
+		if newest < 0 {
+			newest = n
+		}
+		if it.Width >= taskWidth {
+			return n
+		}
+	}
+	return newest
+}
+
+// acted reports whether the agent said or did something in an item, so that its message reached the model.
+func (d *draft) acted(it *session.Item) bool {
+	for e := it.From; e < it.To; e++ {
+		if k := d.s.Events[e].Kind; k == session.Said || k == session.Did {
+			return true
+		}
+	}
+	return false
+}
+
+// question returns the last question, else the last paragraph, of a text that a short message answers.
+func (d *draft) question(e int32) string {
+	text := strings.TrimSpace(d.src.Text(d.s.Events[e].Ref))
+	paragraphs := strings.Split(text, "\n\n")
+	for i := len(paragraphs) - 1; i >= 0 && i >= len(paragraphs)-4; i-- {
+		p := strings.TrimSpace(paragraphs[i])
+		if strings.HasSuffix(p, "?") || strings.HasSuffix(p, "？") {
+			return p
+		}
+	}
+	return paragraphs[len(paragraphs)-1]
+}
+
+// ask quotes a message. Of a long one with a pasted part, the person's prose stays and the paste is cut to its first and last
+// line.
+func (d *draft) ask(ref session.Ref, text string, room int) string {
+	quoted, whole := excerpt(text, room, nil)
+	if !whole {
+		quoted += d.cut(ref)
+	}
+	return quoted
+}
+
+// cut is the marker after an excerpt.
+func (d *draft) cut(ref session.Ref) string {
+	return mark.New(d.src.ID(ref), fmt.Sprintf("cut, %d chars", ref.Chars)) + "\n"
+}
+
+// stands says where the work stands: what the last events are.
+func (h *handover) stands() {
+	d := h.d
+	s := d.s
+	said, did := int32(-1), []int32{}
+	i := int32(len(s.Events)) - 1
+	var stopped *session.Event
+loop:
+	for ; i >= 0; i-- {
+		switch e := &s.Events[i]; e.Kind {
+		case session.Did:
+			did = append(did, i)
+		case session.Said:
+			said = i
+			break loop
+		case session.Stopped:
+			if stopped == nil && len(did) == 0 {
+				stopped = e
+			}
+		case session.Asked:
+			break loop
+		}
+	}
+	var open []string
+	for e := int32(len(s.Events)) - 1; e >= 0 && e > int32(len(s.Events))-400; e-- {
+		c := s.Events[e].Call
+		if s.Events[e].Kind != session.Did || len(open) >= h.many(4) {
+			continue
+		}
+		switch {
+		case c.State == session.Running && !c.Stdin:
+			open = append(open, fmt.Sprintf("#%d %s (in the background)", c.At.N(), d.label(c, h.most(160))))
+		case c.State == session.Pending && s.Events[e].Item == int32(len(s.Items)-1):
+			open = append(open, fmt.Sprintf("#%d %s (no result yet)", c.At.N(), d.label(c, h.most(160))))
+		}
+	}
+	last := int32(len(s.Events)) - 1
+	switch {
+	case last < 0:
+		return
+	case stopped != nil:
+		h.line("State: the human interrupted the agent at #%d.", stopped.N())
+		h.proves(stopped.Ref, "")
+	case said < 0 && len(did) == 0:
+		h.line("State: nothing done since the last message (#%d).", s.Events[last].N())
+	case len(did) == 0:
+		h.line("State: the agent ended its turn with #%d:", s.Events[said].N())
+	case said >= 0:
+		h.line("State: at work. Last words (#%d):", s.Events[said].N())
+	default:
+		h.line("State: at work.")
+	}
+	if said >= 0 {
+		ref := s.Events[said].Ref
+		text := d.src.Text(ref)
+		h.b.WriteString(tailExcerpt(text, h.most(500)))
+		h.proves(ref, firstWords(text))
+	}
+	if len(did) > 0 {
+		slices.Reverse(did)
+		n := h.many(5)
+		var done []string
+		for _, e := range did[max(0, len(did)-n):] {
+			done = append(done, fmt.Sprintf("#%d %s%s", s.Events[e].N(), d.label(s.Events[e].Call, h.most(120)), d.state(s.Events[e].Call)))
+		}
+		more := ""
+		if len(did) > n {
+			more = fmt.Sprintf(" (%d calls, the last ones)", len(did))
+		}
+		h.line("Done since%s: %s", more, strings.Join(done, "; "))
+	}
+	if len(open) > 0 {
+		h.line("Not ended: %s", strings.Join(open, "; "))
+	}
+}
+
+// tailExcerpt quotes the end of a text, from the beginning of a block.
+func tailExcerpt(text string, room int) string {
+	text = strings.TrimSpace(text)
+	if lexicon.Chars(text) <= room {
+		return mark.Quote("", text)
+	}
+	all := blocksOf(text)
+	from := len(all)
+	for from > 0 && all[from-1].chars() <= room {
+		from--
+		room -= all[from].chars()
+	}
+	if from == len(all) {
+		return "...\n" + mark.Quote("", lexicon.TailAt(text, room))
+	}
+	var b strings.Builder
+	b.WriteString("...\n")
+	for n := from; n < len(all); n++ {
+		if n > from {
+			b.WriteString(">\n")
+		}
+		b.WriteString(mark.Quote("", strings.Join(all[n].lines, "\n")))
+	}
+	return b.String()
+}
+
+// git says the branch, the last commit and what was pushed.
+func (h *handover) git() {
+	s := h.d.s
+	var parts []string
+	if b := s.Branch(); b != "" {
+		parts = append(parts, "branch `"+mark.Inline(b, 120)+"`")
+	}
+	for i := len(s.Commits) - 1; i >= 0; i-- {
+		c := &s.Commits[i]
+		if c.Hash == "" {
+			continue
+		}
+		on := ""
+		if c.Branch != "" && c.Branch != s.Branch() {
+			on = " on `" + mark.Inline(c.Branch, 120) + "`"
+		}
+		end := "no push seen since"
+		if c.Pushed >= 0 {
+			end = fmt.Sprintf("pushed (#%d)", s.Events[c.Pushed].N())
+		}
+		call := s.Events[c.Event].Call
+		parts = append(parts, fmt.Sprintf("last commit seen `%s`%s \"%s\" (#%d), %s", c.Hash, on, mark.Inline(c.Subject, h.most(120)), call.Result.N(), end))
+		h.proves(call.Result, c.Hash)
+		break
+	}
+	if c, verb := s.Stuck(); c != nil {
+		parts = append(parts, fmt.Sprintf("a %s stopped at a conflict (#%d), not ended", verb, c.At.N()))
+		h.proves(c.Result, "CONFLICT")
+	}
+	if len(parts) > 0 {
+		h.line("Git: %s", strings.Join(parts, "; "))
+	}
+}
+
+// uncommitted lists the files that were changed and that no commit seen since can have taken.
+func (h *handover) uncommitted() {
+	d := h.d
+	if !d.usesGit() {
+		return
+	}
+	open := slices.DeleteFunc(slices.Clone(d.s.Files), func(f *session.File) bool { return !f.Open || !d.inside(f.Path) || len(f.Edits) == 0 })
+	if len(open) == 0 {
+		return
+	}
+	slices.SortStableFunc(open, func(a, b *session.File) int {
+		return int(b.Edits[len(b.Edits)-1].Event) - int(a.Edits[len(a.Edits)-1].Event)
+	})
+	n := h.many(12)
+	var names []string
+	for _, f := range open[:min(n, len(open))] {
+		e := f.Edits[len(f.Edits)-1]
+		names = append(names, fmt.Sprintf("`%s` (#%d)", mark.Inline(d.path(f.Path), 160), d.s.Events[e.Event].N()))
+		if !e.Shell && !e.Sub {
+			h.proves(d.s.Events[e.Event].Ref, transcript.Base(f.Path))
+		}
+	}
+	more := ""
+	if len(open) > n {
+		more = fmt.Sprintf(" and %d more", len(open)-n)
+	}
+	h.line("Not committed (no commit by the agent seen since): %s%s", strings.Join(names, ", "), more)
+}
+
+// usesGit reports whether the session shows that it works in a repository.
+func (d *draft) usesGit() bool { return d.s.Branch() != "" || len(d.s.Commits) > 0 }
+
+// inside reports whether a path is below the session's first or newest directory.
+func (d *draft) inside(p string) bool {
+	if !transcript.IsAbs(p) {
+		return true
+	}
+	for _, dir := range []string{d.s.Root(), transcript.Join("", d.s.Status().Cwd)} {
+		if rest, ok := transcript.Below(p, dir); ok && dir != "" && !strings.HasPrefix(rest, ".git/") {
+			return true
+		}
+	}
+	return false
+}
+
+// lastEdit returns the event of the last change of a file in the project, -1 if there is none.
+func (d *draft) lastEdit() int32 {
+	last := int32(-1)
+	for _, f := range d.s.Files {
+		if n := len(f.Edits); n > 0 && d.inside(f.Path) {
+			last = max(last, f.Edits[n-1].Event)
+		}
+	}
+	return last
+}
+
+// checks says what ran since the last edit, or that nothing did.
+func (h *handover) checks() {
+	d := h.d
+	edited := d.lastEdit()
+	var since, before []int32
+	seen := map[string]bool{}
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did || !d.isCheck(c) || seen[c.Command] || c.State != session.Done && c.State != session.Failed {
+			continue
+		}
+		seen[c.Command] = true
+		if e > edited {
+			since = append(since, e)
+		} else {
+			before = append(before, e)
+		}
+	}
+	if edited < 0 {
+		return
+	}
+	one := func(e int32) string {
+		c := d.s.Events[e].Call
+		said := d.lastLine(c)
+		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
+		if said != "" {
+			text += ": \"" + mark.Inline(said, h.most(140)) + "\""
+			h.proves(c.Result, said)
+		}
+		return text
+	}
+	switch {
+	case len(since) > 0:
+		var all []string
+		for _, e := range since[:min(len(since), h.many(3))] {
+			all = append(all, one(e))
+		}
+		h.line("Run since the last edit (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
+	case len(before) > 0:
+		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
+	}
+}
+
+// isCheck reports whether a call is a run that is worth naming: a command that has a goal, or one that ran more than once.
+func (d *draft) isCheck(c *session.Call) bool {
+	return c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.Command != "" && (c.Checks() || d.runs[d.command(c)] > 1 && !c.Git())
+}
+
+// failures lists what failed last and did not succeed since.
+func (h *handover) failures() {
+	d := h.d
+	from := int32(0)
+	if n := len(d.s.Items); n > 1 {
+		from = d.s.Items[n-2].From
+	}
+	if n := len(d.s.Commits); n > 0 {
+		from = max(from, d.s.Commits[n-1].Event)
+	}
+	edited := d.lastEdit()
+	var shown []string
+	seen := map[string]bool{}
+	for e := int32(len(d.s.Events)) - 1; e >= from && len(shown) < h.many(3); e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did || !c.Unresolved() || c.Op != transcript.Command || c.Git() || e < edited {
+			continue
+		}
+		key := d.goal(c)
+		if seen[key] || d.wentOn(e) {
+			continue
+		}
+		seen[key] = true
+		said := d.errorLine(c)
+		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
+		if said != "" {
+			text += ": \"" + mark.Inline(said, h.most(200)) + "\""
+			h.proves(c.Result, said)
+		}
+		shown = append(shown, text)
+	}
+	for _, text := range shown {
+		h.line("Failed last, no success seen: %s", text)
+	}
+}
+
+// wentOn reports whether the same program ran well after a failure, or the human sent two messages since.
+func (d *draft) wentOn(e int32) bool {
+	f := d.s.Events[e].Call
+	for i := e + 1; i < int32(len(d.s.Events)); i++ {
+		if c := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && c.State == session.Done && c.Op == transcript.Command && !c.Silent && d.goal(c) == d.goal(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// goal returns what identifies the purpose of a command: its program and sub-command.
+func (d *draft) goal(c *session.Call) string {
+	if g := c.Goal(); g != "" {
+		return g
+	}
+	return d.command(c)
+}
+
+// plan lists the unfinished steps, if the plan is still in use.
+func (h *handover) plan() {
+	d := h.d
+	p := &d.s.Plan
+	steps := p.Unfinished()
+	if p.Event < 0 || len(steps) == 0 || int(d.s.Events[p.Event].Item) < len(d.s.Items)-8 {
+		return
+	}
+	n := h.many(8)
+	var all []string
+	for _, q := range steps[:min(n, len(steps))] {
+		now := ""
+		if q.Status == "in_progress" {
+			now = " (in progress)"
+		}
+		all = append(all, mark.Inline(q.Text, h.most(120))+now)
+	}
+	if len(steps) > n {
+		all = append(all, fmt.Sprintf("%d more", len(steps)-n))
+	}
+	h.line("Plan, unfinished (#%d, %d of %d): %s", d.s.Events[p.Event].N(), len(steps), len(p.Steps), strings.Join(all, "; "))
+}
+
+// inForce lists what the human said while refusing or interrupting in this task and nothing later carried out.
+func (h *handover) inForce() {
+	d := h.d
+	first := max(0, d.taskItem())
+	room := h.many(4)
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) >= first && room > 0; e-- {
+		ev := &d.s.Events[e]
+		if ev.Kind != session.Reason || d.spent(e) {
+			continue
+		}
+		text := d.src.Text(ev.Ref)
+		what := ""
+		if ev.Call != nil {
+			what = " " + d.label(ev.Call, h.most(100))
+		}
+		h.line("In force: the human refused%s (#%d) and said: \"%s\"", what, ev.N(), mark.Inline(text, h.most(300)))
+		h.proves(ev.Ref, firstWords(text))
+		room--
+	}
+}
+
+// spent reports whether a refusal no longer holds: the same call, or one with the same purpose, was made since.
+func (d *draft) spent(e int32) bool {
+	f := d.s.Events[e].Call
+	if f == nil {
+		return false
+	}
+	for i := e + 1; i < int32(len(d.s.Events)); i++ {
+		c := d.s.Events[i].Call
+		if d.s.Events[i].Kind != session.Did || c.State != session.Done || c.Op != f.Op {
+			continue
+		}
+		switch {
+		case c.Op == transcript.Command && (c.Command == f.Command || c.Goal() != "" && c.Goal() == f.Goal()):
+			return true
+		case c.Op != transcript.Command && len(c.Files) > 0 && len(f.Files) > 0 && c.Files[0].File == f.Files[0].File:
+			return true
+		}
+	}
+	return false
+}
+
+// clock returns the time of a record as ", 2026-01-29 10:30", "" if it has none.
+func (d *draft) clock(r session.Ref) string {
+	t := d.s.Time(r.Rec)
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(", " + time.DateOnly + " 15:04")
+}
+
+// firstWords returns the beginning of a text that a check looks for in the record.
+func firstWords(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return lexicon.Head(text, 60)
+}

@@ -1,0 +1,776 @@
+package compactor
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// The worth of the first forms. What an item's age and a step's place do to it is in decay and later.
+const (
+	worthAsk      = 62
+	worthDecision = 60
+	worthAnswer   = 58 // its first 320 chars
+	worthMore     = 46 // 900
+	worthWhole    = 38
+	worthPlan     = 46
+	worthFailure  = 40
+	worthAgent    = 42
+	worthEffect   = 52
+	worthRun      = 20
+	worthSaid     = 27
+	worthEdit     = 12
+	worthRead     = 5
+	worthFile     = 14
+	worthWork     = 100 // the working set
+)
+
+// mostSpec is how much of the agent's text is shown that a short message answers, in chars.
+const mostSpec = 8000
+
+// maker makes the units.
+type maker struct {
+	*draft
+	last  int32 // the current item
+	built int   // chars of the forms so far
+}
+
+// makeUnits makes the units for a text of room chars, in the order of the text. Older items get fewer of them once there is
+// several times more than fits.
+func (d *draft) makeUnits(room int) {
+	m := &maker{draft: d, last: int32(len(d.s.Items) - 1)}
+	m.workingSet(room)
+	var current, earlier []*unit
+	var decisions []*unit
+	for n := len(d.s.Items) - 1; n >= 0; n-- {
+		if n < len(d.s.Items)-400 || m.built > 8*room+20000 {
+			break
+		}
+		full := m.built < 4*room+4000
+		units, made := m.item(int32(n), full)
+		if int32(n) == m.last {
+			current = units
+		} else {
+			earlier = append(earlier, units...)
+		}
+		decisions = append(decisions, made...)
+	}
+	d.units = append(d.units, current...)
+	slices.SortStableFunc(decisions, func(a, b *unit) int { return int(b.at - a.at) })
+	d.units = append(d.units, decisions...)
+	d.units = append(d.units, earlier...)
+	m.files()
+	d.focus()
+}
+
+// focus raises what the words in focus occur in.
+func (d *draft) focus() {
+	if len(d.c.o.Focus) == 0 {
+		return
+	}
+	for _, u := range d.units {
+		for k := range u.forms {
+			if lexicon.HoldsOne(u.forms[k].text, d.c.o.Focus) {
+				for j := 0; j <= k; j++ {
+					u.forms[j].worth += 200
+				}
+				if u.head != nil && len(u.head.forms) > 0 {
+					u.head.forms[0].worth = max(u.head.forms[0].worth, u.forms[0].worth)
+				}
+			}
+		}
+	}
+}
+
+// unit adds a unit of a part.
+func (m *maker) unit(p part, at int32) *unit { return &unit{part: p, at: at} }
+
+// decay is what the age of an item does to the worth of its units.
+func (m *maker) decay(item int32) float64 {
+	return max(0.3, 1/(1+float64(m.last-item)/6))
+}
+
+// later is what the place of a step in its item does to its worth: the last one counts twice.
+func later(it *session.Item, e int32) float64 {
+	return 1 + float64(e-it.From+1)/float64(max(1, it.To-it.From))
+}
+
+// had reports whether the reader has an event otherwise: in the records it gets in full, or in its context.
+func (d *draft) had(e *session.Event) bool {
+	if d.reader.first > 0 && e.N() >= d.reader.first {
+		return true
+	}
+	return d.reader.holds && len(d.s.Bounds) > 0 && int(e.Rec) >= d.s.Held()
+}
+
+// item makes the units of an item, and those of its decisions.
+func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
+	d := m.draft
+	it := &d.s.Items[n]
+	current := n == m.last
+	p := earlierPart
+	if current {
+		p = currentPart
+	}
+	age := m.decay(n)
+	var head *unit
+	add := func(u *unit) {
+		if len(u.forms) > 0 {
+			m.built += u.forms[len(u.forms)-1].chars
+			units = append(units, u)
+		}
+	}
+	if it.Ask >= 0 && !current {
+		ev := &d.s.Events[it.Ask]
+		if d.had(ev) && it.To <= it.Ask+1 {
+			return nil, nil
+		}
+		head = m.heading(n, age)
+		add(head)
+		m.effect(it, head, age, add)
+	}
+	if current && it.Before >= 0 && it.Width < taskWidth && !d.had(&d.s.Events[it.Before]) {
+		m.specification(it, add)
+	}
+	answer := m.answerOf(it)
+	var reads []int32
+	flush := func() {
+		m.reads(p, head, reads, age, add)
+		reads = nil
+	}
+	for e := it.From; e < it.To; e++ {
+		ev := &d.s.Events[e]
+		if e == it.Ask || d.had(ev) {
+			continue
+		}
+		switch ev.Kind {
+		case session.Queued:
+			flush()
+			u := m.unit(p, e)
+			u.head, u.key = head, true
+			text := d.src.Text(ev.Ref)
+			if !d.own.covers(text) {
+				u.add(fmt.Sprintf("#%d sent while the agent worked:\n", ev.N())+d.ask(ev.Ref, text, 600), worthAsk*age)
+				u.add(fmt.Sprintf("#%d sent while the agent worked:\n", ev.N())+d.ask(ev.Ref, text, 4000), worthWhole*age)
+				add(u)
+			}
+		case session.Answer, session.Reason, session.Stopped:
+			if u := m.decision(e, age); u != nil && len(u.forms) > 0 {
+				m.built += u.forms[len(u.forms)-1].chars
+				decisions = append(decisions, u)
+			}
+		case session.Said:
+			if e == answer || full {
+				flush()
+				m.said(p, head, it, e, e == answer, age, add)
+			}
+		case session.Did:
+			if full {
+				if m.quiet(ev.Call) {
+					if current {
+						reads = append(reads, e)
+					}
+					continue
+				}
+				flush()
+				m.step(p, head, it, e, age, add)
+			}
+		}
+	}
+	flush()
+	return units, decisions
+}
+
+// heading makes the head of an earlier item: its message.
+func (m *maker) heading(n int32, age float64) *unit {
+	d := m.draft
+	it := &d.s.Items[n]
+	ev := &d.s.Events[it.Ask]
+	u := m.unit(earlierPart, it.Ask)
+	u.key = true
+	end := ""
+	if it.To > it.From+1 {
+		end = fmt.Sprintf(" to #%d", d.s.Events[it.To-1].N())
+	}
+	if ev.Back {
+		end += ", taken back by the human"
+	}
+	title := fmt.Sprintf("### #%d%s%s\n", ev.N(), end, d.clock(ev.Ref))
+	text := d.src.Text(ev.Ref)
+	if d.own.covers(text) {
+		u.key = false
+		u.add(title+mark.Quote("", headOf(joinedLine(text), 80)), worthAsk*age/2)
+		return u
+	}
+	worth := worthAsk * age
+	if it.Command || ev.Back {
+		worth /= 3
+	}
+	line := headOf(joinedLine(text), 160)
+	short := title + mark.Quote("", line)
+	if line != strings.TrimSpace(text) {
+		short += d.cut(ev.Ref)
+	}
+	u.add(short, worth)
+	u.add(title+d.ask(ev.Ref, text, 600), worth*0.9)
+	u.add(title+d.ask(ev.Ref, text, 4000), min(worth*0.7, worthWhole*age))
+	return u
+}
+
+// joinedLine returns a text on one line.
+func joinedLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// effect makes the line with what an item changed: files and commits.
+func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit)) {
+	d := m.draft
+	var files, commits []string
+	seen := map[*session.File]bool{}
+	for e := it.From; e < it.To; e++ {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did {
+			continue
+		}
+		for _, f := range c.Files {
+			if f.Sure && f.Op != transcript.Read && !seen[f.File] && c.State == session.Done {
+				seen[f.File] = true
+				verb := ""
+				if f.Op == transcript.Delete {
+					verb = " (deleted)"
+				}
+				files = append(files, "`"+mark.Inline(d.path(f.File.Path), 160)+"`"+verb)
+			}
+		}
+	}
+	for i := range d.s.Commits {
+		if c := &d.s.Commits[i]; c.Event >= it.From && c.Event < it.To && c.Hash != "" {
+			commits = append(commits, fmt.Sprintf("`%s` \"%s\"", c.Hash, mark.Inline(c.Subject, 120)))
+		}
+	}
+	if len(files)+len(commits) == 0 {
+		return
+	}
+	u := m.unit(earlierPart, it.Ask)
+	u.head = head
+	text := func(n int) string {
+		var parts []string
+		if len(files) > 0 {
+			more := ""
+			if len(files) > n {
+				more = fmt.Sprintf(" and %d more", len(files)-n)
+			}
+			parts = append(parts, "changed "+strings.Join(files[:min(n, len(files))], ", ")+more)
+		}
+		if len(commits) > 0 {
+			parts = append(parts, "committed "+strings.Join(commits[max(0, len(commits)-n):], ", "))
+		}
+		return "Effect: " + strings.Join(parts, "; ") + "\n"
+	}
+	u.add(text(4), worthEffect*age)
+	u.add(text(30), worthRun*age)
+	add(u)
+}
+
+// specification makes the unit of the agent's text that a short message answers.
+func (m *maker) specification(it *session.Item, add func(*unit)) {
+	d := m.draft
+	ev := &d.s.Events[it.Before]
+	text := d.src.Text(ev.Ref)
+	if d.own.covers(text) {
+		return
+	}
+	u := m.unit(currentPart, it.Ask)
+	title := fmt.Sprintf("The message answers #%d of the agent:\n", ev.N())
+	for _, f := range []struct {
+		room  int
+		worth float64
+	}{{600, 70}, {2000, 55}, {mostSpec, 45}} {
+		quoted, whole := excerpt(text, f.room, d.usedAfter(it.Before))
+		if !whole {
+			quoted += d.cut(ev.Ref)
+		}
+		u.add(title+quoted, f.worth)
+	}
+	add(u)
+}
+
+// answerOf returns the last text of an item, -1 if it has none.
+func (m *maker) answerOf(it *session.Item) int32 {
+	for e := it.To - 1; e >= it.From; e-- {
+		if m.s.Events[e].Kind == session.Said {
+			return e
+		}
+	}
+	return -1
+}
+
+// usedAfter returns a function that reports whether a value is used after an event.
+func (d *draft) usedAfter(e int32) func(string) bool {
+	return func(term string) bool { return d.s.UsedAfter(term, e) }
+}
+
+// said makes the unit of a text of the agent.
+func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool, age float64, add func(*unit)) {
+	d := m.draft
+	ev := &d.s.Events[e]
+	text := d.src.Text(ev.Ref)
+	if strings.TrimSpace(text) == "" || d.own.covers(text) {
+		return
+	}
+	u := m.unit(p, e)
+	u.head, u.key = head, answer
+	title := fmt.Sprintf("#%d the agent said:\n", ev.N())
+	used := d.usedAfter(e)
+	say := func(room int, worth float64) {
+		quoted, whole := excerpt(text, room, used)
+		if !whole {
+			quoted += d.cut(ev.Ref)
+		}
+		u.add(title+quoted, worth)
+	}
+	if answer {
+		title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
+		if p == earlierPart && ev.Chars > 1500 {
+			if summary, ok := d.modelled(text); ok {
+				u.add(title+"(summary by a model) "+mark.Inline(summary, 0)+"\n"+d.cut(ev.Ref), worthAnswer*age)
+			}
+		}
+		say(320, worthAnswer*age)
+		say(900, worthMore*age)
+		say(6000, worthWhole*age)
+	} else {
+		w := later(it, e)
+		say(240, min(worthSaid*w, worthAnswer)*age)
+		say(1200, 18*age)
+	}
+	add(u)
+}
+
+// quiet reports whether a call only looks, so that several of them share a line.
+func (m *maker) quiet(c *session.Call) bool {
+	switch c.Op {
+	case transcript.Read, transcript.Search, transcript.Plan, transcript.Web:
+		return true
+	case transcript.Ask:
+		return true // a decision
+	case transcript.Command:
+		return c.LookUp || c.Stdin
+	}
+	return false
+}
+
+// reads makes one line of the look-ups between two steps.
+func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*unit)) {
+	if len(all) == 0 {
+		return
+	}
+	var parts []string
+	seen := map[string]bool{}
+	for _, e := range all {
+		c := m.s.Events[e].Call
+		if c.Op == transcript.Plan || c.Op == transcript.Ask {
+			continue
+		}
+		l := m.label(c, 100)
+		if c.State == session.Failed {
+			l += m.state(c)
+		}
+		if !seen[l] {
+			seen[l] = true
+			parts = append(parts, l)
+		}
+	}
+	if len(parts) == 0 {
+		return
+	}
+	u := m.unit(p, all[0])
+	u.head = head
+	first := fmt.Sprintf("#%d ", m.s.Events[all[0]].N())
+	if n := len(parts); n > 4 {
+		u.add(fmt.Sprintf("%s%s and %d more look-ups\n", first, strings.Join(parts[:3], "; "), n-3), worthRead*age)
+	}
+	u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*age*0.8)
+	add(u)
+}
+
+// step makes the unit of a call that does something.
+func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64, add func(*unit)) {
+	d := m.draft
+	c := d.s.Events[e].Call
+	u := m.unit(p, e)
+	u.head = head
+	w := later(it, e)
+	line := fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, 240), d.state(c))
+	switch {
+	case c.State == session.Refused:
+		return // a decision
+	case c.State == session.Failed && !c.LookUp:
+		m.failure(u, c, line, age)
+	case c.Op == transcript.Agent:
+		m.agent(u, c, line, age)
+	case c.Op == transcript.Command:
+		worth := worthRun * w
+		if d.isCheck(c) {
+			worth += 8
+		}
+		said := d.lastLine(c)
+		if said != "" {
+			line += ": \"" + mark.Inline(said, 160) + "\""
+		}
+		out := d.src.Outcome(c)
+		text := strings.TrimSpace(out.Text)
+		used := d.usedValues(text, e)
+		worth += float64(min(used, 8))
+		u.add(line+"\n", min(worth, worthFailure)*age)
+		if used > 0 || d.isCheck(c) && p == currentPart {
+			quoted, whole := outputExcerpt(text, 500, false, d.usedAfter(e))
+			if !whole {
+				quoted += d.cut(c.Result)
+			}
+			if text != said {
+				u.add(line+"\n"+quoted, (10+float64(min(used, 8)))*age)
+			}
+		}
+	case changes(c):
+		u.add(line+"\n", worthEdit*w*age)
+		if p == currentPart || it.To-it.From < 60 {
+			patch, whole := d.src.Patch(c)
+			if whole {
+				patch = lexicon.Head(patch, 4000)
+			}
+			for _, room := range []int{400, 1500} {
+				quoted, all := diffExcerpt(patch, room)
+				if !all {
+					quoted += d.cut(c.At)
+				}
+				u.add(line+"\n"+quoted, worthEdit*age*w*0.8*400/float64(room+100))
+			}
+		}
+	default:
+		u.add(line+"\n", worthRead*w*age)
+	}
+	add(u)
+}
+
+func changes(c *session.Call) bool {
+	switch c.Op {
+	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		return true
+	}
+	return false
+}
+
+// diffExcerpt quotes the first lines of a change.
+func diffExcerpt(patch string, room int) (quoted string, whole bool) {
+	if strings.TrimSpace(patch) == "" {
+		return "", true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(patch) {
+		q := mark.Quote("", lexicon.Head(strings.TrimRight(line, "\r\n"), 200))
+		if room -= lexicon.Chars(q); room < 0 {
+			b.WriteString("...\n")
+			return b.String(), false
+		}
+		b.WriteString(q)
+	}
+	return b.String(), true
+}
+
+// failure makes the forms of a failed call: its error, and what ended it.
+func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
+	d := m.draft
+	fixed := ""
+	if c.Fixed >= 0 {
+		by := d.s.Events[c.Fixed]
+		fixed = fmt.Sprintf("; worked at #%d", by.N())
+		if edit := m.editBefore(c.Index, c.Fixed); edit >= 0 {
+			fixed += fmt.Sprintf(" after #%d %s", d.s.Events[edit].N(), d.label(d.s.Events[edit].Call, 120))
+		}
+	}
+	said := d.errorLine(c)
+	if said != "" {
+		line += ": \"" + mark.Inline(said, 240) + "\""
+	}
+	u.key = true
+	worth := worthFailure * age
+	if c.LookUp || c.Git() {
+		worth = worthRun * age
+	}
+	u.add(line+fixed+"\n", worth)
+	text := strings.TrimSpace(d.src.Outcome(c).Text)
+	if text != said {
+		quoted, whole := outputExcerpt(text, 700, true, d.usedAfter(c.Index))
+		if !whole {
+			quoted += d.cut(c.Result)
+		}
+		u.add(line+fixed+"\n"+quoted, 16*age)
+	}
+}
+
+// editBefore returns the last edit between two events, -1 if there is none.
+func (m *maker) editBefore(from, to int32) int32 {
+	for e := to - 1; e > from; e-- {
+		if c := m.s.Events[e].Call; m.s.Events[e].Kind == session.Did && changes(c) && c.State == session.Done {
+			return e
+		}
+	}
+	return -1
+}
+
+// agent makes the forms of a sub-agent: its task and its report.
+func (m *maker) agent(u *unit, c *session.Call, line string, age float64) {
+	d := m.draft
+	u.add(line+"\n", worthAgent*age)
+	report := strings.TrimSpace(d.src.Outcome(c).Text)
+	if report == "" || d.own.covers(report) {
+		return
+	}
+	for _, f := range []struct {
+		room  int
+		worth float64
+	}{{320, worthAgent}, {1000, 26}, {4000, 12}} {
+		quoted, whole := excerpt(report, f.room, d.usedAfter(c.Index))
+		if !whole {
+			quoted += d.cut(c.Result)
+		}
+		u.add(line+", reported:\n"+quoted, f.worth*age)
+	}
+}
+
+// decision makes the unit of an answer, a refusal or an interruption.
+func (m *maker) decision(e int32, age float64) *unit {
+	d := m.draft
+	ev := &d.s.Events[e]
+	u := m.unit(decisionPart, e)
+	u.key = true
+	switch ev.Kind {
+	case session.Stopped:
+		u.key = false
+		next := ""
+		if e+1 < int32(len(d.s.Events)) && d.s.Events[e+1].Kind == session.Asked {
+			next = fmt.Sprintf(", then wrote #%d", d.s.Events[e+1].N())
+		}
+		during := ""
+		for i := e - 1; i >= 0 && i > e-20; i-- {
+			if d.s.Events[i].Kind == session.Did {
+				during = " after " + d.label(d.s.Events[i].Call, 100)
+				break
+			}
+		}
+		u.add(fmt.Sprintf("#%d the human interrupted the agent%s%s\n", ev.N(), during, next), worthRun*age)
+		return u
+	case session.Reason:
+		text := d.src.Text(ev.Ref)
+		what := "a call"
+		if ev.Call != nil {
+			what = d.label(ev.Call, 160)
+		}
+		u.add(fmt.Sprintf("#%d the human refused %s: \"%s\"\n", ev.N(), what, mark.Inline(text, 200)), worthDecision*age)
+		u.add(fmt.Sprintf("#%d the human refused %s:\n", ev.N(), what)+d.ask(ev.Ref, text, 3000), worthWhole*age)
+		if ev.Call != nil && ev.Call.Op == transcript.Ask {
+			quoted, _ := excerpt(d.planText(ev.Call), 600, nil)
+			u.add(fmt.Sprintf("#%d the human refused %s:\n", ev.N(), what)+d.ask(ev.Ref, text, 3000)+"It was:\n"+quoted, worthRun*age)
+		}
+		return u
+	}
+	text := d.src.Text(ev.Ref)
+	if transcript.Approves(text) {
+		if ev.Call == nil {
+			return nil
+		}
+		title := fmt.Sprintf("#%d the human approved the plan of #%d", ev.N(), ev.Call.At.N())
+		plan := d.planText(ev.Call)
+		u.add(title+"\n", worthDecision*age)
+		for _, f := range []struct {
+			room  int
+			worth float64
+		}{{600, worthPlan}, {2500, 30}, {8000, 18}} {
+			quoted, whole := excerpt(plan, f.room, nil)
+			if !whole {
+				quoted += d.cut(ev.Call.At)
+			}
+			u.add(title+":\n"+quoted, f.worth*age)
+		}
+		return u
+	}
+	if d.own.covers(text) {
+		return nil
+	}
+	ask := ""
+	if ev.Call != nil {
+		ask = ev.Call.Query
+	}
+	u.add(fmt.Sprintf("#%d asked \"%s\", the human answered: \"%s\"\n", ev.N(), mark.Inline(ask, 200), mark.Inline(text, 240)), worthDecision*age)
+	if ev.Call != nil {
+		quoted, _ := excerpt(d.questions(ev.Call), 900, nil)
+		u.add(fmt.Sprintf("#%d the agent asked:\n%sThe human answered:\n%s", ev.N(), quoted, d.ask(ev.Ref, text, 2000)), worthPlan*age)
+	} else {
+		u.add(fmt.Sprintf("#%d the human answered:\n%s", ev.N(), d.ask(ev.Ref, text, 2000)), worthPlan*age)
+	}
+	return u
+}
+
+// planText returns the plan that a call proposes.
+func (d *draft) planText(c *session.Call) string {
+	var in map[string]json.RawMessage
+	raw := d.src.Raw(c.At)
+	if json.Unmarshal(raw, &in) == nil {
+		for _, name := range []string{"plan", "content", "text"} {
+			if v := in[name]; len(v) > 0 && v[0] == '"' {
+				return string(transcript.Original(transcript.Text, v))
+			}
+		}
+	}
+	return c.Query
+}
+
+// questions returns the questions of a call with their options, one a line.
+func (d *draft) questions(c *session.Call) string {
+	var in struct {
+		Questions []struct {
+			Question string `json:"question"`
+			Prompt   string `json:"prompt"`
+			Options  []struct {
+				Label       string `json:"label"`
+				Description string `json:"description"`
+			} `json:"options"`
+		} `json:"questions"`
+	}
+	if json.Unmarshal(d.src.Raw(c.At), &in) != nil || len(in.Questions) == 0 {
+		return c.Query
+	}
+	var b strings.Builder
+	for _, q := range in.Questions {
+		b.WriteString(q.Question + q.Prompt + "\n")
+		for _, o := range q.Options {
+			b.WriteString("- " + o.Label)
+			if o.Description != "" {
+				b.WriteString(": " + o.Description)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// workMost is the most that the working set takes, in chars.
+const workMost = 1900
+
+// workingSet makes the lists of the files and the commands used last.
+func (m *maker) workingSet(room int) {
+	d := m.draft
+	most := min(workMost, room/5)
+	if most < 60 {
+		return
+	}
+	var files, commands []string
+	seen := map[string]bool{}
+	chars, ran := 0, 0
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && (chars < most*6/10 || ran < most/2); e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did {
+			continue
+		}
+		for _, f := range c.Files {
+			p := d.path(f.File.Path)
+			if chars > most*6/10 || seen["f"+p] || !f.Sure && c.Op == transcript.Command {
+				continue
+			}
+			seen["f"+p] = true
+			name := "`" + mark.Inline(p, 160) + "`"
+			if len(f.File.Edits) > 0 {
+				name += " edited"
+			}
+			files, chars = append(files, name), chars+lexicon.Chars(name)+2
+		}
+		if c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.State != session.Refused && ran < most/2 {
+			text := d.command(c)
+			if text != "" && !seen["c"+text] {
+				seen["c"+text] = true
+				name := "`" + mark.Inline(text, 140) + "`"
+				commands, ran = append(commands, name), ran+lexicon.Chars(name)+2
+			}
+		}
+	}
+	add := func(title string, all []string, room int) {
+		for len(all) > 0 {
+			text := title + strings.Join(all, ", ") + "\n"
+			if lexicon.Chars(text) <= room {
+				u := m.unit(workPart, 0)
+				u.add(text, worthWork)
+				d.units = append(d.units, u)
+				return
+			}
+			all = all[:len(all)-1]
+		}
+	}
+	filesRoom := most * 6 / 10
+	if ran < most*4/10 {
+		filesRoom = most - ran
+	}
+	add("Files, the last used first: ", files, filesRoom)
+	add("Commands, the last run first: ", commands, most-min(chars, filesRoom))
+}
+
+// files makes the lines of the files that the session changed, and of the commands that build, test and deploy here.
+func (m *maker) files() {
+	d := m.draft
+	var edited []*session.File
+	for _, f := range d.s.Files {
+		if len(f.Edits) > 0 {
+			edited = append(edited, f)
+		}
+	}
+	slices.SortStableFunc(edited, func(a, b *session.File) int {
+		return int(b.Edits[len(b.Edits)-1].Event - a.Edits[len(a.Edits)-1].Event)
+	})
+	for n, f := range edited[:min(len(edited), 200)] {
+		e := f.Edits[len(f.Edits)-1]
+		ev := &d.s.Events[e.Event]
+		if d.reader.brief && n > 40 {
+			break
+		}
+		what := "changed " + strconv.Itoa(len(f.Edits)) + "x"
+		switch {
+		case f.Deleted:
+			what = "deleted"
+		case f.Created:
+			what = "created, " + what
+		}
+		if e.Sub {
+			what += ", by a sub-agent"
+		}
+		u := m.unit(filePart, e.Event)
+		u.key = true
+		u.add(fmt.Sprintf("- `%s` %s, last #%d\n", mark.Inline(d.path(f.Path), 200), what, ev.N()), worthFile*m.decay(ev.Item))
+		d.units = append(d.units, u)
+	}
+	type known struct {
+		c    *session.Call
+		text string
+	}
+	var how []known
+	seen := map[string]bool{}
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(how) < 24; e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did || !d.isCheck(c) || c.State != session.Done {
+			continue
+		}
+		if text := d.command(c); !seen[text] && text != "" && !strings.Contains(text, "\n") {
+			seen[text] = true
+			how = append(how, known{c, text})
+		}
+	}
+	for _, k := range how {
+		u := m.unit(filePart, k.c.Index)
+		u.add(fmt.Sprintf("- run: `%s` (%dx, last #%d%s)\n", mark.Inline(k.text, 200), max(1, d.runs[k.text]), k.c.At.N(), d.state(k.c)), worthFile*m.decay(d.s.Events[k.c.Index].Item))
+		d.units = append(d.units, u)
+	}
+}

@@ -1,0 +1,154 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// path returns a path for a line: relative to the session's root if it is below it.
+func (d *draft) path(p string) string {
+	if rest, ok := transcript.Below(p, d.s.Root()); ok && d.s.Root() != "" && d.s.Root() != "/" && rest != "" {
+		return rest
+	}
+	return p
+}
+
+// command returns a command without leading directory changes to the root, variables and output filters.
+func (d *draft) command(c *session.Call) string {
+	r := transcript.NormalizeRun("", c.Command)
+	text := r.Command
+	if r.Dir != "" && d.path(r.Dir) != r.Dir && transcript.IsAbs(r.Dir) {
+		text = "cd " + d.path(r.Dir) + " && " + text
+	}
+	if root := d.s.Root(); len(root) > 3 {
+		text = strings.ReplaceAll(text, root+"/", "")
+	}
+	return strings.TrimSpace(text)
+}
+
+// label says what a call does in one phrase of about most chars.
+func (d *draft) label(c *session.Call, most int) string {
+	file := ""
+	if len(c.Files) > 0 {
+		file = "`" + mark.Inline(d.path(c.Files[0].File.Path), most) + "`"
+		if n := len(c.Files); n > 1 && c.Op != transcript.Command {
+			file += fmt.Sprintf(" and %d more", n-1)
+		}
+	}
+	quoted := func(text string) string { return "\"" + mark.Inline(text, most) + "\"" }
+	switch c.Op {
+	case transcript.Command:
+		if c.Stdin {
+			return "input to a running command"
+		}
+		return "ran `" + mark.Inline(d.command(c), most) + "`"
+	case transcript.Read:
+		lines := ""
+		if c.Lines[0] > 0 && c.Lines[1] > 0 {
+			lines = fmt.Sprintf(" lines %d-%d", c.Lines[0], c.Lines[0]+c.Lines[1]-1)
+		}
+		return "read " + file + lines
+	case transcript.Write:
+		return "wrote " + file
+	case transcript.Edit:
+		return "edited " + file
+	case transcript.Delete:
+		return "deleted " + file
+	case transcript.Rename:
+		return "moved " + file
+	case transcript.Search:
+		return "searched " + quoted(c.Query)
+	case transcript.Web:
+		return "fetched " + quoted(c.Query)
+	case transcript.Ask:
+		return "asked " + quoted(c.Query)
+	case transcript.Agent:
+		return "sub-agent " + quoted(c.Query)
+	case transcript.Plan:
+		return "updated the plan"
+	}
+	if c.Query != "" {
+		return mark.Inline(c.Tool, 60) + " " + quoted(c.Query)
+	}
+	return mark.Inline(c.Tool, 60)
+}
+
+// state says how a call ended, as ", exit 1"; "" if there is nothing to say.
+func (d *draft) state(c *session.Call) string {
+	switch {
+	case c.State == session.Pending:
+		return ", no result"
+	case c.State == session.Running:
+		return ", in the background"
+	case c.State == session.Refused:
+		return ", refused"
+	case c.Op != transcript.Command && c.State == session.Failed:
+		return ", failed"
+	case c.Op != transcript.Command:
+		return ""
+	case c.Silent && c.State == session.Done:
+		return ", status hidden by the rest of the line"
+	case c.HasExit:
+		return fmt.Sprintf(", exit %d", c.Exit)
+	case c.State == session.Failed:
+		return ", failed"
+	}
+	return ""
+}
+
+// lastLine returns the last line of a result that says something, "" if there is none.
+func (d *draft) lastLine(c *session.Call) string {
+	if c.Result.Zero() {
+		return ""
+	}
+	text := d.src.Outcome(c).Text
+	if s := lexicon.SummaryLine(text); s != "" {
+		return strings.TrimSpace(s)
+	}
+	lines := lexicon.LastLines(text, 1)
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(lexicon.Head(lines[0], 300))
+}
+
+// errorLine returns the line of a failed result that says most: the first error with a place, else the first error, else the
+// last line.
+func (d *draft) errorLine(c *session.Call) string {
+	if c.Result.Zero() {
+		return ""
+	}
+	text := d.src.Outcome(c).Text
+	first := ""
+	for _, line := range lexicon.NumberedErrors(text, false) {
+		line = strings.TrimSpace(line)
+		if lexicon.IsPlaced(line) {
+			return lexicon.Head(line, 300)
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	if first != "" {
+		return lexicon.Head(first, 300)
+	}
+	return d.lastLine(c)
+}
+
+// usedValues counts the values of a text that are used after an event.
+func (d *draft) usedValues(text string, e int32) int {
+	n, seen := 0, map[string]bool{}
+	lexicon.Terms(text[:min(len(text), 16<<10)], func(term string) bool {
+		if len(term) > 3 && !seen[term] && d.s.UsedAfter(term, e) {
+			n++
+		}
+		seen[term] = true
+		return len(seen) < 400
+	})
+	return n
+}

@@ -1,0 +1,467 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/transcript"
+)
+
+// addCall takes a tool call. Its effects count when its result proves them.
+func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
+	a := it.Understand()
+	a.Resolve(s.status.Cwd)
+	c := &Call{
+		At: ref, Tool: clip(it.Tool, 200), Op: a.Op, Command: clip(a.Command, maxCommand), Dir: clip(a.Dir, maxPath), Query: clip(a.Query, maxCommand),
+		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Index: -1, Cut: len(a.Command) > maxCommand,
+	}
+	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
+		c.run = runOf(&a)
+		c.LookUp = c.run.lookUp
+		c.pipe = hides(a.Command)
+	}
+	if it.Side {
+		s.keepCall(it.Call, c, a)
+		return
+	}
+	c.Index = s.push(Event{Kind: Did, Ref: ref, Call: c})
+	s.keepCall(it.Call, c, a)
+	s.use(callWords(&a, it.Raw), c.Index)
+	if a.Op == transcript.Plan {
+		s.Plan.begin(c.Index, &a)
+		c.Plans = true
+	}
+}
+
+// callWords returns the part of a call's input that shows which earlier values it uses.
+func callWords(a *transcript.Action, raw []byte) string {
+	if a.Op == transcript.Command || a.Op == transcript.Read || a.Op == transcript.Search {
+		text := a.Command + " " + a.Query
+		for _, f := range a.Files {
+			text += " " + f.Path
+		}
+		return text
+	}
+	return string(transcript.Unescaped(raw[:min(len(raw), lexicon.Searched)]))
+}
+
+func (s *Session) keepCall(id string, c *Call, a transcript.Action) {
+	if id == "" {
+		return
+	}
+	if len(s.order) >= maxPending {
+		delete(s.pending, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.pending[strings.Clone(id)] = &pending{c, a}
+	s.order = append(s.order, strings.Clone(id))
+}
+
+func (s *Session) forgetCall(id string) {
+	delete(s.pending, id)
+	if i := slices.Index(s.order, id); i >= 0 {
+		s.order = slices.Delete(s.order, i, i+1)
+	}
+}
+
+// addResult pairs a result with its call and applies what it proves.
+func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) {
+	p := s.pending[it.Call]
+	if p == nil || it.Call == "" {
+		return
+	}
+	c, a := p.call, &p.action
+	tool := it.Tool
+	if tool == "" {
+		tool = c.Tool
+	}
+	out := it.Explain(tool, c.Op)
+	if it.Refused {
+		out.Rejected, out.Faked = true, false
+	}
+	c.Result = ref
+	c.Errors = lexicon.HasErrorWord(out.Text)
+	c.HasExit, c.Exit = out.HasExit, out.Exit
+	c.Silent = c.pipe
+	if out.AgentID != "" {
+		c.Agent = clip(out.AgentID, 200)
+	}
+	failed := out.Failed || out.HasExit && out.Exit != 0 || !out.HasExit && !out.Running && acts(c.Op) && saysFailed(out.Text)
+	switch {
+	case out.Rejected:
+		c.State = Refused
+	case out.Running:
+		c.State = Running
+		if out.Job != "" && !a.Stdin && c.Index >= 0 {
+			if len(s.jobs) < maxPending {
+				s.jobs[clip(out.Job, 200)] = c.Index
+			}
+		}
+	case transcript.NotCalled(out.Text):
+		c.State = Failed
+		c.LookUp = true // nothing ran, so nothing failed
+	case failed:
+		c.State = Failed
+	default:
+		c.State = Done
+	}
+	if !out.Running {
+		s.forgetCall(it.Call)
+	}
+	if a.Stdin {
+		s.endJob(a, c, &out)
+	}
+	s.change(c, a, &out, failed)
+	if c.Index < 0 {
+		return
+	}
+	switch c.Op {
+	case transcript.Command:
+		s.readGit(c, a.Command, out.Text)
+	case transcript.Plan:
+		s.Plan.end(c, a, &out)
+	}
+	s.settle(c, c.Index)
+}
+
+// endJob takes the end of a background command from the result of a call that reads its output or stops it.
+func (s *Session) endJob(a *transcript.Action, c *Call, out *transcript.Outcome) {
+	i, ok := s.jobs[a.Job]
+	if !ok || out.Running {
+		return
+	}
+	job := s.Events[i].Call
+	delete(s.jobs, a.Job)
+	job.State, job.HasExit, job.Exit = c.State, out.HasExit, out.Exit
+	s.settle(job, i)
+}
+
+// answers reports whether a failure is an answer and not a problem: of a look-up, of a comparison that found a difference,
+// of a silent condition that the rest of the line depends on, or of a missing program.
+func (c *Call) answers() bool {
+	if c.LookUp || c.HasExit && c.Exit == notFound {
+		return true
+	}
+	if !c.HasExit || c.Exit != 1 || c.Errors {
+		return false
+	}
+	return c.run.compares || c.run.guarded && c.Result.Chars < 3
+}
+
+// notFound is the exit status of a shell that cannot find a program.
+const notFound = 127
+
+// settle marks the earlier failures that a success resolves: of the same command, of a goal that it covers, or of the same
+// file.
+func (s *Session) settle(c *Call, at int32) {
+	if c.State != Done {
+		return
+	}
+	looked := 0
+	for i := len(s.Events) - 1; i >= 0 && looked < 400; i-- {
+		f := s.Events[i].Call
+		if s.Events[i].Kind != Did || f == c {
+			continue
+		}
+		looked++
+		if f.State == Failed && f.Fixed < 0 && resolves(c, f) {
+			f.Fixed = at
+		}
+	}
+}
+
+// resolves reports whether the success of c resolves the failure f.
+func resolves(c, f *Call) bool {
+	if c.Op == transcript.Command && f.Op == transcript.Command {
+		if c.Command == f.Command && c.Dir == f.Dir && !(c.Silent && c.Errors) {
+			return true
+		}
+		if len(f.run.goals) == 0 {
+			return false
+		}
+		for i := range f.run.goals {
+			covered := false
+			for j := range c.run.goals {
+				g := &c.run.goals[j]
+				covered = covered || g.proved && !(g.piped && c.Errors) && g.covers(&f.run.goals[i])
+			}
+			if !covered {
+				return false
+			}
+		}
+		return true
+	}
+	if f.Op == transcript.Command || c.Op == transcript.Read || c.Op == transcript.Search {
+		return false
+	}
+	for _, a := range f.Files {
+		for _, b := range c.Files {
+			if a.File == b.File && b.Op != transcript.Read {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acts reports whether the result of such a call is the tool's own message and not requested content.
+func acts(op transcript.Op) bool {
+	switch op {
+	case transcript.Command, transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		return true
+	}
+	return false
+}
+
+// saysFailed reports whether a text begins with an error.
+func saysFailed(text string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(lexicon.Head(text, 400)), "\n")
+	return first != "" && lexicon.IsError(first, true) && !strings.HasPrefix(strings.ToLower(first), "warn")
+}
+
+// hides reports whether a command line's status is not that of its main command: a pipe, or a list that goes on after a
+// failure.
+func hides(line string) bool {
+	parts, ok := transcript.SplitCommand(line)
+	if !ok {
+		return strings.Contains(line, "|") && !strings.Contains(line, "pipefail")
+	}
+	if strings.Contains(line, "pipefail") {
+		return false
+	}
+	for i := 1; i < len(parts); i++ {
+		if j := parts[i].Join; j == "|" || j == ";" || j == "||" || j == "&" {
+			before := plainOf(&parts[i-1])
+			if before.name != "cd" && before.name != "export" && before.name != "source" && before.name != "." {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// change applies what a call did to files, as far as the outcome proves it.
+func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome, failed bool) {
+	seen := *out
+	seen.Failed = failed
+	i := c.Index
+	if i < 0 {
+		i = int32(len(s.Events) - 1) // of an inline sub-agent: the event that started it, or a later one
+	}
+	done := map[int]bool{}
+	for n, f := range a.Changes(&seen) {
+		done[n] = true
+		file := s.file(f.Path, i)
+		if c.Index >= 0 {
+			c.Files = append(c.Files, Change{Op: f.Op, File: file, N: int32(n), Sure: f.Op != transcript.Other})
+		}
+		e := Edit{Event: i, N: int32(n), Op: f.Op, Sub: c.Index < 0, Shell: a.Op == transcript.Command}
+		switch f.Op {
+		case transcript.Other:
+		case transcript.Read:
+			file.Reads++
+			file.Read = i
+		case transcript.Revert:
+			file.Edits = append(file.Edits, e)
+			file.Open = false
+		case transcript.Delete:
+			file.Edits, file.Deleted = append(file.Edits, e), true
+			file.Open = !(file.Created && file.Open) // created and deleted between two commits: nothing is left
+		case transcript.Rename:
+			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
+			to := s.file(f.To, i)
+			to.Edits, to.Open = append(to.Edits, e), true
+		default:
+			file.Edits, file.Deleted, file.Open = append(file.Edits, e), false, true
+			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0
+		}
+	}
+	if c.Index < 0 {
+		return
+	}
+	for n, f := range a.Files { // what was tried: a failed read is no read, but the working set names its file
+		if !done[n] && f.Op != transcript.Other && c.Op != transcript.Command && f.Path != "" {
+			c.Files = append(c.Files, Change{Op: f.Op, File: s.file(f.Path, -1), N: int32(n)})
+		}
+	}
+}
+
+// file returns the state of a path; at is the event that uses it, -1 if it only names it.
+func (s *Session) file(path string, at int32) *File {
+	key := transcript.PathKey(path)
+	f := s.byPath[key]
+	if f == nil {
+		f = &File{Path: clip(path, maxPath), Read: -1, Last: -1}
+		s.byPath[strings.Clone(key)] = f
+		s.Files = append(s.Files, f)
+	}
+	f.Last = max(f.Last, at)
+	return f
+}
+
+// File returns what is known of a file, nil if nothing.
+func (s *Session) File(path string) *File { return s.byPath[transcript.PathKey(path)] }
+
+// Plan is the agent's plan or todo list, as last left.
+type Plan struct {
+	Steps []transcript.PlanItem
+	Event int32 // the last call that changed it, -1 if there is none
+
+	made  []int32 // of each step: the event that made it
+	old   []transcript.PlanItem
+	oldAt []int32
+	was   int32
+}
+
+// maxPlan is how many steps of a plan are kept.
+const maxPlan = 200
+
+// begin applies a call that writes the plan.
+func (p *Plan) begin(at int32, a *transcript.Action) {
+	if !a.Replace && len(a.Plan) == 0 {
+		return
+	}
+	p.was, p.old, p.oldAt = p.Event, slices.Clone(p.Steps), slices.Clone(p.made)
+	if a.Replace {
+		p.Steps, p.made = nil, nil
+	}
+	p.Event = at
+	for _, item := range a.Plan {
+		p.put(item, at)
+	}
+}
+
+// put adds a step or updates the one with its key.
+func (p *Plan) put(item transcript.PlanItem, at int32) {
+	for i := range p.Steps {
+		q := &p.Steps[i]
+		if item.Key == "" || q.Key != clip(item.Key, 300) {
+			continue
+		}
+		if item.Status == "deleted" {
+			p.Steps, p.made = slices.Delete(p.Steps, i, i+1), slices.Delete(p.made, i, i+1)
+			return
+		}
+		if item.Text != "" {
+			q.Text = clip(item.Text, 300)
+		}
+		if item.Status != "" {
+			q.Status = clip(item.Status, 100)
+		}
+		return
+	}
+	if item.Status == "deleted" || item.Text == "" || len(p.Steps) >= maxPlan {
+		return
+	}
+	p.Steps = append(p.Steps, transcript.PlanItem{Key: clip(item.Key, 300), Text: clip(item.Text, 300), Status: clip(item.Status, 100)})
+	p.made = append(p.made, at)
+}
+
+// end applies the result of a call about the plan: the keys of new steps, the whole list, or a failure.
+func (p *Plan) end(c *Call, a *transcript.Action, out *transcript.Outcome) {
+	switch {
+	case c.State == Failed || c.State == Refused:
+		if p.Event == c.Index && p.old != nil {
+			p.Steps, p.made, p.Event = p.old, p.oldAt, p.was
+		}
+	case len(a.Plan) == 0 && !a.Replace && len(out.Plan) > 0:
+		p.Steps, p.made, p.Event = nil, nil, c.Index
+		for _, item := range out.Plan {
+			p.put(item, c.Index)
+		}
+	case out.PlanID != "":
+		for i := range p.Steps {
+			if p.made[i] == c.Index && p.Steps[i].Key == "" {
+				p.Steps[i].Key = clip(out.PlanID, 300)
+			}
+		}
+	}
+	p.old = nil
+}
+
+// Unfinished returns the steps that are neither done nor deleted.
+func (p *Plan) Unfinished() (all []transcript.PlanItem) {
+	for _, q := range p.Steps {
+		if q.Status != "completed" && q.Status != "deleted" && q.Status != "cancelled" {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// uses remembers in which event a value was last used: by a call, or in a message. It forgets the values used longest ago.
+type uses struct{ now, before map[uint64]int32 }
+
+// maxUses is how many values are kept at least, and half of how many at most.
+const maxUses = 1 << 16
+
+func newUses() uses { return uses{now: map[uint64]int32{}} }
+
+func (u *uses) size() int { return len(u.now) + len(u.before) }
+
+// use notes the values of a text in an event.
+func (s *Session) use(text string, at int32) {
+	u := &s.uses
+	lexicon.Terms(text[:min(len(text), lexicon.Searched)], func(term string) bool {
+		if len(u.now) >= maxUses {
+			u.now, u.before = map[uint64]int32{}, u.now
+		}
+		u.now[hashOf(term)] = at
+		return true
+	})
+}
+
+// UsedAfter reports whether a value of an earlier text is used by a message or a call after event at.
+func (s *Session) UsedAfter(term string, at int32) bool {
+	key := hashOf(term)
+	if last, ok := s.uses.now[key]; ok {
+		return last > at
+	}
+	return s.uses.before[key] > at
+}
+
+// hashOf returns the key of a short string (FNV-1a). It is never 0.
+func hashOf(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for j := range len(text) {
+		h = (h ^ uint64(text[j])) * 1099511628211
+	}
+	return max(h, 1)
+}
+
+// Unresolved reports whether a call failed in a way that is a problem, and nothing later succeeded where it failed.
+func (c *Call) Unresolved() bool { return c.State == Failed && c.Fixed < 0 && !c.answers() }
+
+// Goal returns the program and sub-command that a command is about, "" if it has several or they are unknown.
+func (c *Call) Goal() string {
+	if len(c.run.goals) != 1 {
+		return ""
+	}
+	return c.run.goals[0].what + " " + c.run.goals[0].narrow
+}
+
+// Git reports whether a command runs git.
+func (c *Call) Git() bool {
+	for i := range c.run.goals {
+		if strings.HasPrefix(c.run.goals[i].what, "git") || strings.HasPrefix(c.run.goals[i].what, "gh ") {
+			return true
+		}
+	}
+	return len(c.run.goals) == 0 && strings.Contains(c.Command, "git ")
+}
+
+// checkWords are the words by which build tools name what checks the work.
+var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
+
+// Checks reports whether a command builds, tests or checks something, by its own words.
+func (c *Call) Checks() bool {
+	for i := range c.run.goals {
+		for _, w := range checkWords {
+			if strings.Contains(c.run.goals[i].what, w) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+package session
+
+import (
+	"slices"
+
+	"ccd/internal/transcript"
+)
+
+// held tracks the agent's context: everything since its own last compaction, and what that preserved.
+type held struct {
+	start     int             // index of the first record
+	named     []named         // the newest records since then that have a UUID, and those preserved
+	preserved []uint32        // indices of preserved records before start, ascending
+	copies    map[uint64]bool // keys of human messages before start that the boundary's record carries itself
+	chars     int64           // of the items in context
+	total     int64           // of all items, including those of inline sub-agents
+	last      []int64         // chars of the newest messages, a ring
+	messages  int             // number so far
+	message   uint64          // hash of the name of the newest message, 0 if it has none
+	kind      transcript.Kind
+}
+
+// named is a record with the hash of its UUID.
+type named struct {
+	id  uint64
+	rec uint32
+}
+
+// maxNamed is how many records a boundary's UUIDs are searched in. Agents preserve only recent records.
+const maxNamed = 16384
+
+// name remembers the UUID of a record.
+func (h *held) name(uuid string, rec int) {
+	if uuid == "" {
+		return
+	}
+	if len(h.named) == 2*maxNamed {
+		h.named = h.named[:copy(h.named, h.named[maxNamed:])]
+	}
+	h.named = append(h.named, named{id: hashOf(uuid), rec: uint32(rec)})
+}
+
+func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
+
+// maxPreserved is how many records a boundary may preserve. Agents preserve a handful.
+const maxPreserved = 4096
+
+// cut begins a new context with record rec.
+func (h *held) cut(s *Session, rec int, b *transcript.Boundary) {
+	var kept []uint32
+	if !b.Replaced && len(b.Preserved) > 0 {
+		kept = h.find(rec, b.Preserved)
+	}
+	h.forget(rec, kept)
+	h.start, h.preserved, h.chars = rec, kept, 0
+	h.messages, h.message = 0, 0
+	clear(h.last)
+	for _, p := range kept {
+		h.chars += int64(s.records[p].chars)
+	}
+}
+
+// takeOver notes the human messages that a boundary's record carries over into the new context.
+func (h *held) takeOver(r *transcript.Record) {
+	h.copies = nil
+	for _, it := range transcript.Replacement(r) {
+		if it.Kind == transcript.Human && len(h.copies) < maxPreserved {
+			if h.copies == nil {
+				h.copies = map[uint64]bool{}
+			}
+			h.copies[it.Sum().Key()] = true
+		}
+	}
+}
+
+// Carried reports whether the last boundary carried a human message over into the agent's context.
+func (s *Session) Carried(r Ref) bool { return s.held.copies[r.Sum.Key()] }
+
+// find searches the records in context before record rec for the given UUIDs, the newest first.
+func (h *held) find(rec int, uuids []string) []uint32 {
+	want := map[uint64]bool{}
+	for _, u := range uuids[:min(len(uuids), maxPreserved)] {
+		want[hashOf(u)] = true
+	}
+	var found []uint32
+	for i := len(h.named) - 1; i >= 0 && len(want) > 0; i-- {
+		if n := h.named[i]; want[n.id] && int(n.rec) < rec {
+			delete(want, n.id)
+			found = append(found, n.rec)
+		}
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// forget drops the UUIDs of the records before rec that are not kept.
+func (h *held) forget(rec int, kept []uint32) {
+	h.named = slices.DeleteFunc(h.named, func(n named) bool {
+		_, found := slices.BinarySearch(kept, n.rec)
+		return int(n.rec) < rec && !found
+	})
+}
+
+// add counts an item.
+func (h *held) add(it *transcript.Item, chars int32) {
+	h.total += int64(chars)
+	if it.Side {
+		return
+	}
+	h.chars += int64(chars)
+	if h.isNew(it) {
+		h.last[h.messages%len(h.last)] = 0
+		h.messages++
+	}
+	h.kind = it.Kind
+	h.message = 0
+	if it.Message != "" {
+		h.message = hashOf(it.Message)
+	}
+	h.last[max(0, h.messages-1)%len(h.last)] += int64(chars)
+}
+
+// isNew reports whether an item begins a message. The blocks of one reply are one message, and so are adjacent results.
+// What a program adds belongs to the message beside it.
+func (h *held) isNew(it *transcript.Item) bool {
+	switch {
+	case h.messages == 0:
+		return true
+	case it.Kind == transcript.Meta || it.Kind == transcript.System:
+		return false
+	case it.Message != "":
+		return h.message != hashOf(it.Message)
+	case it.Kind == transcript.Result:
+		return h.kind != transcript.Result
+	}
+	return true
+}
+
+// newest returns the chars of the last messages, as many as the options count as recent.
+func (h *held) newest() int64 {
+	var sum int64
+	for _, n := range h.last {
+		sum += n
+	}
+	return sum
+}
+
+// Compacted tells the model that the agent has just compacted its context, because a client may call a hook before it writes
+// the boundary. If the agent has said or done something since the last boundary, none of the records so far is in its
+// context any more.
+func (s *Session) Compacted() {
+	if s.held.start == 0 || s.spoke(s.held.start) {
+		s.held.cut(s, len(s.records), &transcript.Boundary{})
+	}
+}
+
+// spoke reports whether the agent said or did something in record rec or later.
+func (s *Session) spoke(rec int) bool {
+	for i := len(s.Events) - 1; i >= 0 && int(s.Events[i].Rec) >= rec; i-- {
+		if k := s.Events[i].Kind; k == Said || k == Did {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,336 @@
+package session
+
+import (
+	"strings"
+
+	"ccd/compactor/limits"
+	"ccd/internal/transcript"
+)
+
+// gauge measures the pressure on the context: reported tokens over the window, or estimated ones if none are reported.
+type gauge struct {
+	reported int64 // since the last boundary
+	reports  bool  // the session reports tokens
+	stated   int   // how often the transcript stated the window, up to provingReplies
+	window   int64
+	other    statement
+	assumed  bool
+	name     uint64 // hash of the model's name
+	named    int64  // window of that model
+	changed  bool   // the model changed since the window was stated
+	listed   bool   // the table of windows has that name
+	marked   bool   // the model was chosen with the mark of a large window
+	proven   int64  // window proved by reports, 0 if none
+	claim    reported
+	ignored  Outliers
+	last     uint64 // reply whose report was ignored last
+	used     int64  // tokens that pressure is measured of
+	pressure float64
+	certain  float64 // pressure that may trigger
+	highest  float64
+}
+
+// statement is a window that the last reports stated and that is not accepted yet.
+type statement struct {
+	window int64
+	times  int // in a row
+}
+
+// reported is a larger window that reports suggest, but too few of them yet.
+type reported struct {
+	window  int64 // 0 if there is no claim
+	context int64 // as last reported
+	reply   uint64
+	replies int
+}
+
+// Outliers counts reports that are impossible or contradicted by others: a context that is not a count or larger than any
+// known window of the model, or a window that other reports do not state. They are ignored.
+type Outliers struct {
+	Reports int   `json:"reports"`
+	Tokens  int64 `json:"tokens"` // the context or window in the last of them, 0 if it was not a count
+}
+
+func (o *Outliers) add(reports int, tokens int64) { o.Reports, o.Tokens = o.Reports+reports, tokens }
+
+const (
+	provingReplies = 3         // consecutive replies needed to prove another window
+	minWindow      = 8000      // a smaller window is accepted only after so many replies state it, tokens
+	maxStated      = 100000000 // a larger window is never accepted, tokens
+)
+
+func newGauge(o limits.Options) gauge { return gauge{window: o.Window, named: o.Window, assumed: true} }
+
+// size returns the window that pressure is measured against. assumed reports that nothing has confirmed it.
+func (g *gauge) size() (window int64, assumed bool) {
+	if g.claim.window > 0 {
+		return g.claim.window, true
+	}
+	return g.window, g.assumed
+}
+
+// cut forgets the reports of a context that was replaced. A compaction also decides a claim of a larger window: the claim is
+// false if the replaced context is known to have fit the smaller window, else true.
+func (g *gauge) cut(b *transcript.Boundary) {
+	g.reported = 0
+	switch {
+	case g.claim.window == 0:
+	case b.Before > 0 && b.Before <= g.window:
+		g.withdraw()
+	default:
+		g.prove()
+	}
+}
+
+// take takes the usage of one record. A reply reports its usage several times and the last report counts. Each report
+// replaces the previous one, so none has to be remembered.
+func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
+	if r.Chosen != "" {
+		g.marked = isLarge(r.Chosen)
+		g.setWindow(o)
+	}
+	if n := modelOf(r); n != "" && hashOf(n) != g.name {
+		g.name = hashOf(n)
+		g.takeModel(o, n)
+		g.changed = g.stated > 0
+	}
+	if u := r.Usage; u != nil && !u.Side {
+		g.takeWindow(o, u)
+		g.takeContext(o, u)
+	}
+	used := g.reported
+	if !g.reports {
+		used = limits.Tokens(chars)
+	}
+	window, _ := g.size()
+	g.used, g.pressure = used, pressureOf(used, window)
+	if g.claim.window == 0 {
+		g.certain = g.pressure
+		if g.stated == 1 { // the next report may contradict the first
+			g.certain = pressureOf(used, max(window, g.named))
+		}
+		g.highest = max(g.highest, g.certain)
+	}
+}
+
+func pressureOf(used, window int64) float64 {
+	if window <= 0 {
+		return 0
+	}
+	return float64(used) / float64(window)
+}
+
+// takeWindow takes the window that a report states. One report is enough for the known window of the model, and for a plausible
+// one if none was stated before or the model has changed since. Otherwise a plausible window needs one more consecutive report
+// than have stated the accepted one, at most provingReplies, and an implausible one always needs provingReplies. A window
+// above maxStated, or too small for the context in its own report, is never accepted. What is not accepted is an outlier.
+func (g *gauge) takeWindow(o limits.Options, u *transcript.Usage) {
+	w := u.Window
+	switch {
+	case w <= 0:
+		return
+	case w == g.window && g.stated > 0:
+		g.doubt(0)
+		g.stated, g.changed = min(g.stated+1, provingReplies), false
+		return
+	case w > maxStated || u.Context > 0 && !Plausible(u.Context, w):
+		g.doubt(0)
+		if w > maxStated || Plausible(u.Context, g.window) { // otherwise the context is the impossible figure
+			g.ignored.add(1, w)
+		}
+		return
+	}
+	g.doubt(w)
+	enough := min(g.stated+1, provingReplies)
+	switch {
+	case g.known(w), g.changed && g.plausible(o, w):
+		enough = 1
+	case !g.plausible(o, w):
+		enough = provingReplies
+	}
+	if g.other.times < enough {
+		return
+	}
+	if g.stated == 1 && !g.changed { // a single statement, contradicted now
+		g.ignored.add(1, g.window)
+	}
+	if !Plausible(g.claim.context, w) {
+		g.withdraw()
+	}
+	g.window, g.assumed, g.stated, g.changed = w, false, g.other.times, false
+	g.claim, g.other = reported{}, statement{}
+}
+
+// doubt counts a report of a window other than the accepted one, or 0 for a report that interrupts a series of them. If a series
+// ends without being accepted, its reports were outliers.
+func (g *gauge) doubt(window int64) {
+	if window != g.other.window {
+		if g.other.times > 0 {
+			g.ignored.add(g.other.times, g.other.window)
+		}
+		g.other = statement{window: window}
+	}
+	if window > 0 {
+		g.other.times++
+	}
+}
+
+// known reports whether the model has this window by its name: from the table of windows or the mark of a large window.
+func (g *gauge) known(window int64) bool { return g.listed && window == g.named }
+
+// plausible reports whether a window is at least minWindow and at most the largest known window.
+func (g *gauge) plausible(o limits.Options, window int64) bool {
+	most := max(g.named, o.LargeWindow)
+	for _, w := range o.Windows {
+		most = max(most, w)
+	}
+	return window >= minWindow && window <= most
+}
+
+// outliers returns the ignored reports, including statements that are not accepted yet.
+func (g *gauge) outliers() Outliers {
+	all := g.ignored
+	if g.other.times > 0 {
+		all.add(g.other.times, g.other.window)
+	}
+	return all
+}
+
+// takeContext takes the context that a reply reports.
+func (g *gauge) takeContext(o limits.Options, u *transcript.Usage) {
+	most := g.window
+	if g.stated == 0 {
+		most = max(most, o.LargeWindow)
+	}
+	reply := hashOf(u.ID)
+	switch {
+	case u.Context == 0:
+		return
+	case !Plausible(u.Context, most):
+		if u.ID == "" || reply != g.last {
+			g.ignored.add(1, max(u.Context, 0))
+		}
+		g.last = reply
+		return
+	case u.Context > g.window && g.stated == 0 && g.window < o.LargeWindow:
+		g.countClaim(o.LargeWindow, u, reply)
+	default:
+		g.withdraw()
+	}
+	g.reported, g.reports = u.Context, true
+}
+
+// Plausible reports whether a context of so many tokens fits a window. It allows an eighth more, because agents reserve a part
+// of the real window and report the rest.
+func Plausible(context, window int64) bool { return context > 0 && context <= window+window/8 }
+
+// countClaim counts a report above the known window.
+func (g *gauge) countClaim(window int64, u *transcript.Usage, reply uint64) {
+	if u.ID == "" || reply != g.claim.reply {
+		g.claim.replies++
+	}
+	g.claim.window, g.claim.context, g.claim.reply = window, u.Context, reply
+	if g.claim.replies >= provingReplies {
+		g.prove()
+	}
+}
+
+// withdraw drops a claim that turned out to be false.
+func (g *gauge) withdraw() {
+	if g.claim.window > 0 {
+		g.ignored.add(g.claim.replies, g.claim.context)
+		g.claim = reported{}
+	}
+}
+
+// prove accepts a claim that turned out to be true. It lowers the highest pressure, which was measured against the smaller
+// window.
+func (g *gauge) prove() {
+	g.highest *= float64(g.window) / float64(g.claim.window)
+	g.window, g.proven, g.assumed = g.claim.window, g.claim.window, false
+	g.claim = reported{}
+}
+
+// modelOf returns the model in a record, or "" for a record of an inline sub-agent, which may have another model than the
+// session.
+func modelOf(r *transcript.Record) string {
+	if (r.Usage != nil && r.Usage.Side) || (len(r.Items) > 0 && r.Items[0].Side) {
+		return ""
+	}
+	return r.Model
+}
+
+// takeModel looks the window up by the name of the model.
+func (g *gauge) takeModel(o limits.Options, model string) {
+	best := -1
+	g.named = o.Window
+	for prefix, w := range o.Windows {
+		if len(prefix) > best && w > 0 && strings.HasPrefix(model, prefix) {
+			best, g.named = len(prefix), w
+		}
+	}
+	g.listed = best >= 0
+	if isLarge(model) {
+		g.named, g.listed = max(g.named, o.LargeWindow), true
+	}
+	g.setWindow(o)
+}
+
+// isLarge reports whether a model's name has the mark of a large window.
+func isLarge(model string) bool {
+	return strings.Contains(model, "[1m]") || strings.Contains(model, "1M context")
+}
+
+// setWindow sets the window from the model and the reports so far. It keeps a window that the transcript states or that was
+// proven.
+func (g *gauge) setWindow(o limits.Options) {
+	if g.stated > 0 {
+		return
+	}
+	g.window, g.claim = max(g.named, g.proven), reported{}
+	if g.marked {
+		g.window = max(g.window, o.LargeWindow)
+	}
+	g.assumed = !g.listed && !g.marked && g.proven == 0
+}
+
+// limit returns the estimated context size that triggers, in tokens.
+func limit(o *limits.Options, window int64) int64 {
+	if o.Threshold > 0 {
+		return o.Threshold
+	}
+	return window - min(o.MaxOutput, 20000) - 13000
+}
+
+// trigger sets the session's trigger, at most once.
+func (s *Session) trigger(boundary bool) {
+	st := &s.status
+	if st.Trigger != "" {
+		return
+	}
+	window, _ := s.gauge.size()
+	saves := limits.Tokens(s.held.chars-s.held.newest()) >= s.o.MinSavings
+	switch {
+	case boundary:
+		st.Trigger = "boundary"
+	case saves && limits.Tokens(s.held.chars) > limit(&s.o, window):
+		st.Trigger = "threshold"
+	case saves && s.gauge.claim.window == 0 && s.gauge.certain >= s.o.Pressure:
+		st.Trigger = "pressure"
+	}
+}
+
+// Level returns how strongly the session is compacted: from the options or the highest pressure so far; never ByPressure.
+func (s *Session) Level() limits.Level {
+	switch h := s.gauge.highest; {
+	case s.o.Level != limits.ByPressure:
+		return min(s.o.Level, limits.Maximum)
+	case h < 0.60:
+		return limits.Gentle
+	case h < 0.75:
+		return limits.Standard
+	case h < 0.90:
+		return limits.Aggressive
+	}
+	return limits.Maximum
+}

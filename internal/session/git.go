@@ -1,0 +1,237 @@
+package session
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// Commit is a commit that a call of the session made.
+type Commit struct {
+	Event   int32
+	Branch  string // "" if git did not print it
+	Hash    string // as git printed it; "" if it did not
+	Subject string
+	Pushed  int32 // the event that pushed it, -1 if none was seen
+}
+
+// gitState is what git's own lines say.
+type gitState struct {
+	branchRec int32 // record with the newest branch field, -1
+	branch    string
+	at        int32 // record of branch
+	stuck     int32 // event of a merge or rebase that stopped at a conflict, -1... 0: none
+	verb      string
+	added     []string // paths of `git add` since the last commit; "." for all
+}
+
+var (
+	committed = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
+	switched  = regexp.MustCompile(`(?m)^(?:Switched to (?:a new )?branch|Already on) '([^']+)'`)
+	onBranch  = regexp.MustCompile(`(?m)^On branch (\S+)$`)
+	clean     = regexp.MustCompile(`(?m)^nothing to commit, working tree clean$`)
+	pushed    = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
+	conflict  = regexp.MustCompile(`(?m)^CONFLICT \(`)
+)
+
+// Branch returns the branch by the newest record that has one, else by git's output; "" if unknown.
+func (s *Session) Branch() string {
+	if s.git.branch != "" && s.git.at > s.git.branchRec {
+		return s.git.branch
+	}
+	return s.status.Branch
+}
+
+// Stuck returns the call that left a merge or rebase with conflicts, and git's name of what is under way; nil if none.
+func (s *Session) Stuck() (*Call, string) {
+	if s.git.verb == "" {
+		return nil, ""
+	}
+	return s.Events[s.git.stuck].Call, s.git.verb
+}
+
+// readGit takes what a command and its output say about the repository.
+func (s *Session) readGit(c *Call, line, out string) {
+	if !strings.Contains(line, "git") && !strings.HasPrefix(out, "[") || c.State == Refused {
+		return
+	}
+	s.followVerbs(c, line, out)
+	for _, m := range switched.FindAllStringSubmatch(out, -1) {
+		s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
+	}
+	if strings.Contains(line, "git") && strings.Contains(line, "status") {
+		if m := onBranch.FindStringSubmatch(out); m != nil && !elsewhere(line) {
+			s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
+		}
+		if clean.MatchString(out) && !elsewhere(line) {
+			for _, f := range s.Files {
+				f.Open = false
+			}
+		}
+	}
+}
+
+// elsewhere reports whether a git command works in another directory.
+func elsewhere(line string) bool {
+	return strings.Contains(line, "git -C ") || strings.Contains(line, "cd ")
+}
+
+// followVerbs follows add, commit, push and what ends a conflict, in the order of the line.
+func (s *Session) followVerbs(c *Call, line, out string) {
+	for _, verb := range gitVerbs(line) {
+		switch verb.name {
+		case "add":
+			if c.State == Done || c.State == Failed {
+				s.git.added = append(s.git.added, verb.paths()...)
+			}
+		case "commit":
+			s.commit(c, verb, out)
+		case "push":
+			if n := len(s.Commits); n > 0 && pushed.MatchString(out) && !strings.Contains(out, "[rejected]") && !strings.Contains(out, "error: failed to push") {
+				for i := n - 1; i >= 0 && s.Commits[i].Pushed < 0; i-- {
+					s.Commits[i].Pushed = c.Index
+				}
+			}
+		case "merge", "rebase", "cherry-pick", "pull", "revert":
+			switch {
+			case conflict.MatchString(out):
+				s.git.stuck, s.git.verb = c.Index, verb.name
+			case c.State == Done:
+				s.git.verb = ""
+			}
+		case "stash", "reset":
+			if c.State == Done && (verb.name == "stash" && len(verb.args) == 0 || slices.Contains(verb.args, "--hard")) {
+				for _, f := range s.Files {
+					f.Open = false
+				}
+			}
+		}
+	}
+}
+
+// commit takes a `git commit`. Its own line in the output proves it, or else the status of the whole line.
+func (s *Session) commit(c *Call, verb gitVerb, out string) {
+	m := committed.FindStringSubmatch(out)
+	if m == nil && (c.State != Done || c.Silent || slices.Contains(verb.args, "--dry-run")) {
+		return
+	}
+	one := Commit{Event: c.Index, Pushed: -1}
+	if m != nil {
+		one.Branch, one.Hash, one.Subject = clip(m[1], 200), clip(m[2], 40), clip(m[3], 300)
+		if one.Branch == "detached HEAD" {
+			one.Branch = ""
+		}
+		if one.Branch != "" {
+			s.git.branch, s.git.at = one.Branch, c.Result.Rec
+		}
+	}
+	if s.git.verb != "" {
+		s.git.verb = ""
+	}
+	s.Commits = append(s.Commits, one)
+	took := s.git.added
+	s.git.added = nil
+	if verb.all() || len(took) == 0 {
+		took = append(took, ".")
+	}
+	took = append(took, verb.paths()...)
+	for _, f := range s.Files {
+		if f.Open && takes(took, f.Path, c.Dir, s.root) {
+			f.Open = false
+		}
+	}
+}
+
+// takes reports whether one of the paths of an add or a commit includes a file. What is uncertain counts as included, so that
+// a file is only called uncommitted if no commit can have taken it.
+func takes(paths []string, file, dir, root string) bool {
+	for _, p := range paths {
+		p = strings.Trim(p, `"'`)
+		switch {
+		case p == "." || p == "-A" || p == "--all" || p == "-u" || p == "*" || strings.HasPrefix(p, ":") || strings.ContainsAny(p, "$`"):
+			return true
+		case strings.ContainsAny(p, "*?"):
+			if ok, err := path.Match(path.Base(p), path.Base(file)); ok || err != nil {
+				return true
+			}
+		default:
+			p = strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/")
+			if transcript.EndsWith(file, p) || strings.Contains("/"+file, "/"+p+"/") || strings.HasPrefix(file, p+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gitVerb is one git command of a line, with its arguments.
+type gitVerb struct {
+	name string
+	args []string
+}
+
+// all reports whether a commit takes every changed file.
+func (v gitVerb) all() bool {
+	for _, a := range v.args {
+		if a == "--all" || a == "--amend" || len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.ContainsRune(a, 'a') {
+			return true
+		}
+	}
+	return false
+}
+
+// paths returns the arguments that name what an add takes.
+func (v gitVerb) paths() (all []string) {
+	skip := false
+	for _, a := range v.args {
+		switch {
+		case skip:
+			skip = false
+		case a == "-A" || a == "--all" || a == "-u":
+			all = append(all, a)
+		case a == "-m" || a == "-F" || a == "-c" || a == "-C" || a == "--author" || a == "-am":
+			skip = true
+		case strings.HasPrefix(a, "-"):
+		default:
+			all = append(all, a)
+		}
+	}
+	if v.name == "commit" && !slices.Contains(v.args, "--") {
+		return nil // a message without its option, or a path: uncertain
+	}
+	return all
+}
+
+var gitWord = regexp.MustCompile(`(?:^|[\s;&|(])git((?:\s+-[cC]\s+\S+|\s+--?[\w-]+(?:=\S+)?)*)\s+([a-z-]+)`)
+
+// gitVerbs returns the git commands of a line in order.
+func gitVerbs(line string) (all []gitVerb) {
+	if parts, ok := transcript.SplitCommand(line); ok {
+		for i := range parts {
+			p := plainOf(&parts[i])
+			args := p.args
+			for p.name == "git" && len(args) > 0 && strings.HasPrefix(args[0], "-") {
+				n := 1
+				if args[0] == "-C" || args[0] == "-c" {
+					n = 2
+				}
+				args = args[min(n, len(args)):]
+			}
+			if p.name == "git" && len(args) > 0 {
+				all = append(all, gitVerb{args[0], args[1:]})
+			}
+		}
+		return all
+	}
+	for _, m := range gitWord.FindAllStringSubmatchIndex(line, -1) { // here-documents and substitutions: the words up to the next command
+		rest, _, _ := strings.Cut(line[m[1]:], "\n")
+		if i := strings.IndexAny(rest, ";&|<"); i >= 0 {
+			rest = rest[:i]
+		}
+		all = append(all, gitVerb{line[m[4]:m[5]], strings.Fields(rest)})
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// A look-up lists, reads, searches or tests for existence. If it fails, that is its answer and not a problem. The lists below
+// follow the programs' manuals.
+
+// lookUps are programs that only look, and commands that only prepare or print. With these beside a look-up, a line is still
+// a look-up.
+var lookUps = set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
+	"ag ack fd locate readlink realpath dirname basename du df ps pgrep lsof ss netstat printenv id whoami hostname uname " +
+	"date md5sum sha1sum sha256sum cksum xxd hexdump od strings jq yq sort uniq cut tr column awk comm diffstat man apropos " +
+	"cd pushd popd echo printf true : pwd set export unset sleep wait exit return local read for case select")
+
+// helpers are programs that prepare the work of others and have no goal of their own.
+var helpers = set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
+
+// compares are programs that exit with 1 if they find a difference.
+var compares = set("diff cmp")
+
+// looking are the sub-commands that only look, by program.
+var looking = map[string]map[string]bool{
+	"git": set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
+		"show-ref merge-base name-rev for-each-ref check-ignore var version whatchanged diff-tree symbolic-ref config"),
+	"go":      set("list doc env version"),
+	"npm":     set("ls list view info show outdated root prefix bin"),
+	"pnpm":    set("ls list view why outdated root bin"),
+	"yarn":    set("list info why"),
+	"pip":     set("show list freeze index"),
+	"pip3":    set("show list freeze index"),
+	"cargo":   set("tree metadata search version"),
+	"brew":    set("list info search"),
+	"apt":     set("list show search"),
+	"dpkg":    set("-l -L -s -S"),
+	"docker":  set("ps images inspect logs version info top port"),
+	"kubectl": set("get describe logs explain version"),
+	"command": set("-v -V"),
+}
+
+// lists are the arguments with which git's branch, remote, stash and the like only list.
+var lists = set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
+
+// changing are the prefixes of options with which a look-up program changes something.
+var changing = map[string][]string{
+	"sed": {"-i", "--in-place"}, "find": {"-exec", "-delete", "-ok", "-fprint"},
+}
+
+func set(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// plain is a simple command without the words before its program.
+type plain struct {
+	name   string // of the program, without a directory such as /usr/bin
+	args   []string
+	writes bool
+	looped bool // in a condition or loop, so it may not have run
+}
+
+// isLookUp reports whether a plain command is a look-up.
+func (c *plain) isLookUp() bool {
+	if c.writes {
+		return false
+	}
+	if c.name == "" || lookUps[c.name] || c.asks("--version", "--help") || len(c.args) == 1 && c.asks("-v", "-V", "-version", "version", "help", "-h") {
+		return true
+	}
+	if begins, ok := changing[c.name]; ok {
+		return !slices.ContainsFunc(c.args, func(w string) bool {
+			return slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(w, b) })
+		})
+	}
+	args := c.args
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && (c.name == "git" || c.name == "xargs") {
+		n := 1
+		if c.name == "git" && (args[0] == "-C" || args[0] == "-c") {
+			n = 2
+		}
+		args = args[min(n, len(args)):]
+	}
+	switch {
+	case len(args) == 0:
+		return c.name == "git" || c.name == "xargs"
+	case c.name == "xargs":
+		return (&plain{name: args[0], args: args[1:]}).isLookUp()
+	case c.name == "git" && (args[0] == "branch" || args[0] == "tag" || args[0] == "remote"):
+		return len(args) == 1 || lists[args[1]]
+	case c.name == "git" && len(args) > 1 && (args[0] == "stash" || args[0] == "worktree" || args[0] == "submodule"):
+		return lists[args[1]]
+	}
+	return looking[c.name][args[0]]
+}
+
+// asks reports whether one of the words is among the arguments.
+func (c *plain) asks(words ...string) bool {
+	return slices.ContainsFunc(c.args, func(w string) bool { return slices.Contains(words, w) })
+}
+
+// plainOf removes what precedes a program: variables, and programs that only run another one.
+func plainOf(p *transcript.Simple) plain {
+	c := plain{writes: p.Writes, looped: p.Looped}
+	words := p.Words
+	for n := 1; n > 0 && len(words) > 0; words = words[n:] {
+		n = min(goesBefore(words), len(words))
+	}
+	if len(words) == 0 {
+		return c
+	}
+	c.name, c.args = words[0], words[1:]
+	if strings.Contains(c.name, "/bin/") || strings.Contains(c.name, "/.bin/") {
+		c.name = transcript.Base(c.name)
+	}
+	return c
+}
+
+// wrappers are programs that run the program named after them.
+var wrappers = set("sudo bash sh env nohup exec nice command npx bunx")
+
+// runners are programs that run the program named after them and this word.
+var runners = map[string]string{
+	"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec",
+	"yarn": "exec", "npm": "exec", "python": "-m", "python3": "-m", "py": "-m",
+}
+
+// goesBefore returns how many of the words precede a program.
+func goesBefore(words []string) int {
+	w := words[0]
+	if transcript.IsAssignment(w) { // behind env
+		return 1
+	}
+	switch {
+	case wrappers[w] && len(words) > 1 && !strings.HasPrefix(words[1], "-"):
+		return 1
+	case w == "timeout":
+		if n := slices.IndexFunc(words, func(w string) bool { return w != "" && w[0]-'0' < 10 }); n > 0 {
+			return n + 1
+		}
+	case len(words) > 2 && words[1] == runners[transcript.Base(w)] && !strings.HasPrefix(words[2], "-"):
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,579 @@
+// Package session is the model of a session: one pass over the records of any agent gives its items (a person's message and
+// what follows it), tool calls with their outcome, files, commits, checks, plan, compactions and token usage.
+//
+// Texts are not kept: a Ref says where one is, and Source fetches it when it is printed. Invariant: the model is a pure
+// function of the records, the options and the session's kind, however the records were split into calls of Add. It knows
+// nothing of files, the archive, clocks and goroutines.
+package session
+
+import (
+	"strings"
+	"time"
+
+	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
+	"ccd/internal/mark"
+	"ccd/internal/redact"
+	"ccd/internal/transcript"
+)
+
+// Session is the model of one generation of a session. It is not safe for concurrent use. Its fields are read by callers
+// and written only by Add.
+type Session struct {
+	Items   []Item   // in order; the first one has no message if the session begins without one
+	Events  []Event  // of all items, in order
+	Files   []*File  // in the order of their first use
+	Commits []Commit // in order
+	Plan    Plan
+	Bounds  []Bound // the agent's own compactions, in order
+
+	o       limits.Options
+	session transcript.Session
+	client  *transcript.Client
+	status  Status
+
+	records []record
+	held    held
+	gauge   gauge
+	curve   Curve
+	script  script
+	calibration
+	marks   map[int64][]redact.Mark // secrets of an item, by its offset
+	secrets map[string]int          // different secrets by kind
+
+	pending map[string]*pending // calls without a result, by call ID
+	order   []string            // of pending, oldest first
+	jobs    map[string]int32    // calls that run in the background, by job
+	byPath  map[string]*File
+	uses    uses
+	git     gitState
+	root    string
+	said    int32 // newest assistant text, -1 if none
+	retold  int32 // record of the newest text in which a hook of ccd told of earlier work, -1 if none
+}
+
+// Ref says where an item is in the transcript.
+type Ref struct {
+	Rec   int32 // index of its record, from 0
+	Kind  transcript.Kind
+	Frame transcript.Frame
+	Span  transcript.Span
+	Sum   mark.Hash // of the original
+	Chars int32     // length of its text
+}
+
+// Zero reports whether the Ref is unset.
+func (r Ref) Zero() bool { return r.Span.Len == 0 }
+
+// N returns the number of the record, from 1.
+func (r Ref) N() int { return int(r.Rec) + 1 }
+
+// Kind says what an event is.
+type Kind uint8
+
+// The kinds of events.
+const (
+	Asked   Kind = iota // a message that a person typed
+	Queued              // one typed while the agent was working
+	Reason              // a person's words on refusing a call
+	Answer              // a person's answer to a question or a plan
+	Said                // a text of the agent
+	Did                 // a tool call
+	Summed              // the agent's own summary of a compacted context
+	Stopped             // the client's report that the person interrupted the agent
+	Ended               // the client's report that a background command has ended
+)
+
+// Event is something that happened in an item.
+type Event struct {
+	Kind
+	Ref
+	Item int32
+	Call *Call  // of a Did; of a Reason or an Answer the call that it is about, nil if unknown
+	Back bool   // of an Asked: the person took it back
+	Note string // of a Stopped or Ended: the client's words, shortened
+}
+
+// Item is a typed message and all that follows it until the next one.
+type Item struct {
+	Ask     int32 // its event, -1 if the session begins without a message
+	From    int32 // its first event
+	To      int32 // the event after its last one
+	Before  int32 // the agent's text that stood before the message, -1 if none: what a short message answers
+	Width   int32 // of the message's text: chars, where an ideograph counts three
+	Command bool  // the message is a slash command
+	Back    bool  // the person took the message back
+}
+
+// State says how a call ended.
+type State uint8
+
+// The states of a call.
+const (
+	Pending State = iota // no result yet
+	Running              // in the background, not known to have ended
+	Done                 // ended without a reported failure
+	Failed
+	Refused // by the human or a rule; it did not run
+)
+
+// Call is a tool call with its outcome.
+type Call struct {
+	At      Ref // its input
+	Result  Ref
+	Index   int32 // of its event
+	Tool    string
+	Op      transcript.Op
+	Command string // of a Command, at most maxCommand bytes
+	Dir     string // where it ran, "" if unknown
+	Query   string
+	Files   []Change
+	Lines   [2]int
+	State   State
+	Exit    int
+	HasExit bool
+	Silent  bool   // its status is another command's: a pipe or a list hides it
+	Errors  bool   // the result has lines that look like errors
+	LookUp  bool   // it only lists, reads, searches or tests
+	Stdin   bool   // input for a running command
+	Agent   string // ID of the sub-agent that it started
+	Words   Ref    // the person's words: an answer, or the reason of a refusal
+	Fixed   int32  // of a failed run or edit: the event that succeeded where it failed, -1 if none
+	Plans   bool   // it wrote the plan
+	Cut     bool   // Command is shortened
+
+	run  run
+	pipe bool
+}
+
+// Change is what a call does to a file.
+type Change struct {
+	Op   transcript.Op
+	File *File
+	N    int32 // index in the call's Action.Files
+	Sure bool  // proved by the outcome; false: perhaps changed by a command
+}
+
+// File is a file that the session used.
+type File struct {
+	Path    string
+	Edits   []Edit
+	Reads   int
+	Read    int32 // event of the last read, -1
+	Last    int32 // event of the last use
+	Created bool  // by this session, according to a result
+	Deleted bool
+	Open    bool // edited, and no commit seen since that took it
+}
+
+// Edit is one change of a file.
+type Edit struct {
+	Event int32
+	N     int32 // index in the call's Action.Files
+	Op    transcript.Op
+	Sub   bool // by an inline sub-agent
+	Shell bool // by a command
+}
+
+// Bound is one of the agent's own compactions.
+type Bound struct {
+	Event   int32 // the first event after it
+	Rec     int32
+	Trigger string
+	Before  int64 // tokens before, 0 if unknown
+	Own     Ref   // its summary; zero if there is none
+}
+
+type record struct {
+	off, len int64
+	milli    int64
+	chars    int32 // of its items in context
+	uuid     uint64
+}
+
+type pending struct {
+	call   *Call
+	action transcript.Action
+}
+
+// Limits of what is kept.
+const (
+	maxCommand = 600  // bytes of a command
+	maxPending = 1024 // calls without a result
+	maxNote    = 1024 // bytes of a string about the session
+	maxAsk     = 400  // bytes of Status.Ask
+	maxPath    = 1024
+	maxMeta    = 64 << 10 // chars of a client's text that is read
+	maxTries   = 4096 // bytes of the longest command that is analyzed
+)
+
+// New returns the model of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
+func New(o limits.Options, s transcript.Session) *Session {
+	return &Session{
+		o: o, session: s, client: &transcript.Client{}, status: Status{Parent: s.Parent},
+		held: held{last: make([]int64, max(1, o.RecentMessages))}, gauge: newGauge(o),
+		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
+		marks: map[int64][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
+		byPath: map[string]*File{}, uses: newUses(), git: gitState{branchRec: -1}, Plan: Plan{Event: -1},
+	}
+}
+
+// Add takes the next record. It does not keep r.
+func (s *Session) Add(r *transcript.Record) {
+	rec := int32(len(s.records))
+	row := record{off: r.Span.Off, len: r.Span.Len}
+	if !r.Time.IsZero() {
+		row.milli = r.Time.UnixMilli()
+	}
+	s.records = append(s.records, row)
+	s.held.name(r.UUID, int(rec))
+	for _, m := range r.Marks {
+		s.secrets[m.Kind] = max(s.secrets[m.Kind], m.N)
+	}
+	s.note(r)
+	if r.Boundary != nil {
+		s.cut(rec, r)
+	}
+	s.takeBack(r.Back)
+	for i := range r.Items {
+		s.addItem(rec, r, &r.Items[i])
+	}
+	s.gauge.take(s.o, r, s.held.chars)
+	if u := r.Usage; u != nil && !u.Side && u.Context == s.gauge.reported {
+		s.calibration.take(u)
+	}
+	s.curve.add(s.status.Records, s.gauge.used, r.Boundary != nil)
+	s.trigger(r.Boundary != nil)
+}
+
+// cut takes the agent's own compaction.
+func (s *Session) cut(rec int32, r *transcript.Record) {
+	s.held.cut(s, int(rec), r.Boundary)
+	s.held.takeOver(r)
+	s.status.Boundary = s.status.Last
+	s.gauge.cut(r.Boundary)
+	s.calibration.cut()
+	b := Bound{Event: int32(len(s.Events)), Rec: rec, Trigger: r.Boundary.Trigger, Before: r.Boundary.Before}
+	for _, it := range transcript.Replacement(r) {
+		if it.Kind == transcript.Summary && !it.Side {
+			b.Own = s.refOf(rec, r, &it)
+		}
+	}
+	s.Bounds = append(s.Bounds, b)
+}
+
+func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item) Ref {
+	ref := Ref{Rec: rec, Kind: it.Kind, Frame: it.Frame, Span: it.Span, Sum: it.Sum(), Chars: int32(min(transcript.Chars(it.Raw), 1<<31-1))}
+	if it.Kind == transcript.Image || it.Kind == transcript.File {
+		ref.Chars = 0
+	}
+	from, to := int(it.Span.Off-r.Span.Off), int(it.Span.End()-r.Span.Off)
+	var kept []redact.Mark
+	for _, m := range redact.From(r.Marks, from) {
+		if m.From >= to {
+			break
+		}
+		m.From, m.To = m.From-from, m.To-from
+		kept = append(kept, m)
+	}
+	if len(kept) > 0 {
+		s.marks[it.Span.Off] = kept
+	}
+	return ref
+}
+
+// addItem takes an item while its text is available.
+func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) {
+	ref := s.refOf(rec, r, it)
+	s.client = it.Client()
+	s.status.Items++
+	s.held.add(it, ref.Chars)
+	s.calibration.count(it, ref.Chars)
+	if !it.Side {
+		s.records[rec].chars += ref.Chars
+		s.status.Waiting = waits(s.status.Waiting, it)
+	}
+	switch it.Kind {
+	case transcript.Human:
+		if !it.Side {
+			s.addHuman(ref, r, it)
+		}
+	case transcript.Text:
+		if !it.Side {
+			s.addText(ref, it)
+		}
+	case transcript.Call:
+		s.addCall(ref, r, it)
+	case transcript.Result:
+		s.addResult(ref, r, it)
+	case transcript.Summary:
+		s.addSummary(ref, it)
+	case transcript.Meta, transcript.System:
+		s.addMeta(rec, ref, r, it)
+	}
+}
+
+// push appends an event to the current item.
+func (s *Session) push(e Event) int32 {
+	i := int32(len(s.Events))
+	e.Item = int32(len(s.Items) - 1)
+	s.Events = append(s.Events, e)
+	s.Items[e.Item].To = i + 1
+	return i
+}
+
+func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item) {
+	text, _ := it.Said()
+	if n := len(s.Events); n > 0 { // agents repeat a record when they resume a session
+		if last := &s.Events[n-1]; last.Kind == Asked && last.Sum == ref.Sum && s.records[last.Rec].milli == s.records[ref.Rec].milli {
+			return
+		}
+	}
+	if s.status.Asked.Len == 0 {
+		s.status.Asked = it.Span
+	}
+	s.ask(text)
+	s.script.add(text)
+	switch {
+	case it.Call != "":
+		s.addWords(ref, it, text)
+	case len(s.pending) > 0 && s.working(ref) || strings.Contains(r.Type, "queued"):
+		s.use(text, s.push(Event{Kind: Queued, Ref: ref}))
+	default:
+		i := int32(len(s.Events))
+		s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: strings.HasPrefix(text, "/") && !strings.ContainsAny(firstWord(text)[1:], "/")})
+		s.use(text, s.push(Event{Kind: Asked, Ref: ref}))
+	}
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	word, _, _ = strings.Cut(word, "\n")
+	return word
+}
+
+// working reports whether a call of the record just before has no result, so that a message finds the agent at work.
+func (s *Session) working(ref Ref) bool {
+	for _, p := range s.pending {
+		if p.call.State == Pending && int(ref.Rec-p.call.At.Rec) < 64 && p.call.Index >= s.Items[len(s.Items)-1].From && p.call.Op != transcript.Agent {
+			return true
+		}
+	}
+	return false
+}
+
+// addWords takes a person's answer to a call, or their reason for refusing it.
+func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
+	p := s.pending[it.Call]
+	e := Event{Kind: Answer, Ref: ref}
+	if p != nil {
+		e.Call = p.call
+		if p.call.Op != transcript.Ask {
+			e.Kind = Reason
+			p.call.State = Refused
+		} else {
+			p.call.State = Done
+		}
+		p.call.Words = ref
+		s.forgetCall(it.Call)
+	}
+	s.use(text, s.push(e))
+}
+
+func (s *Session) addText(ref Ref, it *transcript.Item) {
+	text := string(transcript.Original(transcript.Text, it.Raw))
+	s.script.add(text)
+	s.said = s.push(Event{Kind: Said, Ref: ref})
+	s.use(text, s.said)
+}
+
+func (s *Session) addSummary(ref Ref, it *transcript.Item) {
+	if it.Side {
+		return
+	}
+	if n := len(s.Bounds); n > 0 && s.Bounds[n-1].Own.Zero() {
+		s.Bounds[n-1].Own = ref
+	}
+	s.push(Event{Kind: Summed, Ref: ref})
+}
+
+func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcript.Item) {
+	if it.Side || ref.Chars == 0 {
+		return
+	}
+	if s.session.Class == transcript.SubAgent && len(s.Items) == 1 && len(s.Events) == 0 && !r.Unknown {
+		text := string(transcript.Original(transcript.Text, it.Raw))
+		s.ask(text) // a sub-agent's task is what it was given
+		s.Items = append(s.Items, Item{Ask: 0, Before: -1, Width: int32(lexicon.Width(text))})
+		s.push(Event{Kind: Asked, Ref: ref})
+		return
+	}
+	if ref.Chars > maxMeta {
+		return
+	}
+	text := string(transcript.Original(transcript.Text, it.Raw))
+	if strings.Contains(text, transcript.HistoryNote) {
+		s.retold = rec
+	}
+	if transcript.Interrupts(text) {
+		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 200)})
+		return
+	}
+	if job, exit, ok := transcript.Notice(text); ok {
+		i, known := s.jobs[job]
+		if !known {
+			return
+		}
+		c := s.Events[i].Call
+		delete(s.jobs, job)
+		c.State = Done
+		if exit > 0 {
+			c.State = Failed
+		}
+		if exit >= 0 {
+			c.Exit, c.HasExit = exit, true
+		}
+		at := s.push(Event{Kind: Ended, Ref: ref, Call: c})
+		s.settle(c, at)
+	}
+}
+
+// takeBack marks the last messages as taken back.
+func (s *Session) takeBack(turns int) {
+	for n := len(s.Items) - 1; n > 0 && turns > 0; n-- {
+		if it := &s.Items[n]; !it.Back && it.Ask >= 0 {
+			it.Back, s.Events[it.Ask].Back = true, true
+			turns--
+		}
+	}
+}
+
+// note takes what a record says about its session.
+func (s *Session) note(r *transcript.Record) {
+	st := &s.status
+	st.Records++
+	if r.Broken {
+		st.Broken++
+	}
+	if r.Unknown {
+		st.Unknown++
+	}
+	st.Grasp.Add(r)
+	if !r.Time.IsZero() {
+		if st.First.IsZero() {
+			st.First = r.Time.UTC()
+		}
+		st.Last = r.Time.UTC()
+	}
+	keep(&st.Model, modelOf(r))
+	keep(&st.Cwd, r.Cwd)
+	if st.Start == "" {
+		st.Start = st.Cwd
+		s.root = transcript.Join("", st.Cwd)
+	}
+	if r.Branch != "" && r.Branch != "HEAD" {
+		keep(&st.Branch, r.Branch)
+		s.git.branchRec = int32(st.Records - 1)
+	}
+	if st.Parent == "" {
+		keep(&st.Parent, r.Parent)
+	}
+	keep(&st.Title, r.Title)
+	if r.Resumed != nil && st.Records == 1 {
+		st.Resumed = *r.Resumed
+	}
+	if r.Agent != "" && len(st.SubAgents) < 256 {
+		st.SubAgents = appendNew(st.SubAgents, clip(r.Agent, maxNote))
+	}
+}
+
+func appendNew(all []string, one string) []string {
+	for _, a := range all {
+		if a == one {
+			return all
+		}
+	}
+	return append(all, one)
+}
+
+// waits reports whether the agent waits for the person after an item.
+func waits(before bool, it *transcript.Item) bool {
+	switch it.Kind {
+	case transcript.Text:
+		return true
+	case transcript.Human, transcript.Call, transcript.Result, transcript.Thinking:
+		return false
+	}
+	return before
+}
+
+// keep sets *s to a copy of newer unless that is empty.
+func keep(s *string, newer string) {
+	if newer != "" && newer != *s {
+		*s = clip(newer, maxNote)
+	}
+}
+
+// ask keeps the first request, by which people recognize a session that its agent gave no title.
+func (s *Session) ask(text string) {
+	if s.status.Ask == "" {
+		s.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
+	}
+}
+
+// clip returns a copy of the first n bytes of a text, in whole characters.
+func clip(text string, n int) string {
+	if len(text) > n {
+		text = strings.ToValidUTF8(text[:n], "")
+	}
+	return strings.Clone(text)
+}
+
+// Client returns the description of the client that wrote the session.
+func (s *Session) Client() *transcript.Client { return s.client }
+
+// Of returns the session that the model was made for.
+func (s *Session) Of() transcript.Session { return s.session }
+
+// Options returns the options that the model was made with.
+func (s *Session) Options() limits.Options { return s.o }
+
+// Root returns the first working directory, relative to which paths are shown; "" if unknown.
+func (s *Session) Root() string { return s.root }
+
+// Records returns how many records there are.
+func (s *Session) Records() int { return len(s.records) }
+
+// Time returns a record's time, zero if it has none.
+func (s *Session) Time(rec int32) time.Time {
+	if rec < 0 || int(rec) >= len(s.records) || s.records[rec].milli == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(s.records[rec].milli).UTC()
+}
+
+// Marks returns the secrets in an item's original, relative to it.
+func (s *Session) Marks(r Ref) []redact.Mark { return s.marks[r.Span.Off] }
+
+// Secrets returns how many different secrets of each kind the session has.
+func (s *Session) Secrets() map[string]int { return s.secrets }
+
+// Size returns about how many bytes of memory the model takes.
+func (s *Session) Size() int64 {
+	n := int64(len(s.records))*48 + int64(len(s.Events))*96 + int64(len(s.Items))*40 + int64(len(s.Files))*300 + int64(s.uses.size())*24 + s.held.bytes() + 4096
+	for i := range s.Events {
+		if c := s.Events[i].Call; c != nil && s.Events[i].Kind == Did {
+			n += 400 + int64(len(c.Command)+len(c.Query)) + int64(len(c.Files))*32
+		}
+	}
+	return n
+}
+
+// Held returns the index of the first record in the agent's context.
+func (s *Session) Held() int { return s.held.start }
+
+// Chars returns the chars of all items, in context or not.
+func (s *Session) Chars() int64 { return s.held.total }
+
+// Retold reports whether a hook of ccd has told the agent of its earlier work since the last boundary.
+func (s *Session) Retold() bool { return s.retold >= 0 && int(s.retold) >= s.held.start }

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"ccd/internal/mark"
+	"ccd/internal/redact"
+	"ccd/internal/transcript"
+)
+
+const (
+	giant    = 256 << 10 // bytes; of a longer item only both ends are read
+	giantEnd = 32 << 10  // bytes read of each end
+)
+
+// Source fetches the texts of a model and makes the pointers of its IDs. After a failed fetch, Err is set and later reads
+// return nothing.
+type Source struct {
+	Err   error
+	Known map[mark.ID]transcript.Pointer // of all IDs that may be printed
+
+	s     *Session
+	fetch func(transcript.Span) ([]byte, error)
+	cache map[int64][]byte // raw items without their secrets, by offset
+	size  int
+}
+
+// cacheSize is how many bytes of fetched items are kept for one text.
+const cacheSize = 12 << 20
+
+// NewSource returns a Source for s. fetch returns the bytes of a span of the transcript, valid until its next call.
+func NewSource(s *Session, fetch func(transcript.Span) ([]byte, error)) *Source {
+	return &Source{s: s, fetch: fetch, Known: map[mark.ID]transcript.Pointer{}, cache: map[int64][]byte{}}
+}
+
+func (t *Source) span(at transcript.Span) []byte {
+	if t.Err != nil {
+		return nil
+	}
+	data, err := t.fetch(at)
+	if err == nil && int64(len(data)) != at.Len {
+		err = fmt.Errorf("got %d bytes", len(data))
+	}
+	if err != nil {
+		t.Err = fmt.Errorf("read %d bytes at offset %d: %w", at.Len, at.Off, err)
+		return nil
+	}
+	return data
+}
+
+// Raw returns an item's JSON without its secrets, or a JSON string of both ends of a giant. It fails if the bytes are not
+// those that the model was made from.
+func (t *Source) Raw(r Ref) []byte {
+	if raw, ok := t.cache[r.Span.Off]; ok {
+		return raw
+	}
+	var raw []byte
+	if r.Span.Len > giant {
+		raw = t.ends(r)
+	} else {
+		raw = t.span(r.Span)
+		if t.Err == nil && mark.Sum(raw) != r.Sum {
+			t.Err = fmt.Errorf("read item at offset %d: its bytes have changed since they were read", r.Span.Off)
+		}
+		raw = bytes.Clone(redact.Apply(raw, 0, t.s.Marks(r)))
+	}
+	if t.size += len(raw); t.size > cacheSize {
+		t.cache, t.size = map[int64][]byte{}, len(raw)
+	}
+	t.cache[r.Span.Off] = raw
+	return raw
+}
+
+// ends reads both ends of a giant and makes a JSON string of their text.
+func (t *Source) ends(r Ref) []byte {
+	head := bytes.Clone(t.span(transcript.Span{Off: r.Span.Off, Len: giantEnd}))
+	tail := t.span(transcript.Span{Off: r.Span.End() - giantEnd, Len: giantEnd})
+	if t.Err != nil {
+		return nil
+	}
+	marks := t.s.Marks(r)
+	head, tail = redact.Apply(head, 0, marks), redact.Apply(tail, int(r.Span.Len-giantEnd), marks)
+	text := string(head) + "\n…\n" + string(tail)
+	if head[0] == '"' {
+		// A blank is never part of an escape: between blanks both ends are JSON.
+		if i, j := bytes.LastIndexByte(head, ' '), bytes.IndexByte(tail, ' '); i > 0 && j >= 0 {
+			text = string(transcript.Original(transcript.Text, append(head[:i:i], '"'))) + "\n…\n" +
+				string(transcript.Original(transcript.Text, append([]byte{'"'}, tail[j:]...)))
+		}
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return []byte(`""`)
+	}
+	return raw
+}
+
+// Text returns an item's text as the agent saw it; of a human message only what the person typed.
+func (t *Source) Text(r Ref) string {
+	if r.Zero() {
+		return ""
+	}
+	text := string(transcript.Original(r.Kind, t.Raw(r)))
+	if r.Kind == transcript.Human {
+		text, _ = t.s.client.Said(r.Frame, text)
+	}
+	return text
+}
+
+// Outcome returns what a call's result says.
+func (t *Source) Outcome(c *Call) transcript.Outcome {
+	if c.Result.Zero() {
+		return transcript.Outcome{}
+	}
+	return t.s.client.Explain(c.Tool, c.Op, t.Raw(c.Result), c.State == Failed && !c.HasExit)
+}
+
+// Action returns what a call does.
+func (t *Source) Action(c *Call) transcript.Action {
+	return t.s.client.Understand(c.Tool, t.Raw(c.At))
+}
+
+// Patch returns the change that a call makes as - and + lines, a new file as its content, or a patch as written; "" for
+// other calls.
+func (t *Source) Patch(c *Call) (text string, whole bool) {
+	raw := t.Raw(c.At)
+	content, steps, ok := transcript.Edits(raw)
+	switch {
+	case !ok:
+		return t.s.client.Patch(c.Tool, raw), false
+	case steps == nil:
+		return content, true
+	}
+	var b bytes.Buffer
+	for _, step := range steps {
+		signed(&b, "- ", step.Old)
+		signed(&b, "+ ", step.New)
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), false
+}
+
+func signed(b *bytes.Buffer, sign, text string) {
+	for line := range bytes.Lines([]byte(text)) {
+		b.WriteString(sign)
+		b.Write(bytes.TrimSuffix(line, []byte("\n")))
+		b.WriteByte('\n')
+	}
+}
+
+// ID returns the ID of an item's original and keeps its pointer.
+func (t *Source) ID(r Ref) mark.ID {
+	id := r.Sum.ID()
+	if _, ok := t.Known[id]; !ok {
+		t.Known[id] = transcript.Pointer{
+			Hash: r.Sum, Shape: transcript.Single, Parts: []transcript.Part{{Span: r.Span, Kind: r.Kind}},
+			Record: r.N(), Last: r.N(), Time: t.s.Time(r.Rec), Note: r.Kind.String(),
+		}
+	}
+	return id
+}
