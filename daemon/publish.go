@@ -103,7 +103,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	if next.Trigger == "" {
 		next.Trigger = "manual"
 	}
-	next.Work = next.Work.plus(c.Header, time.Since(begun))
+	next.Work = next.Work.plus(time.Since(begun))
 	if s.requested != nil {
 		next.Manual = *s.requested
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -73,36 +72,15 @@ type State struct {
 	Waiting          bool               `json:"waiting,omitempty"`
 }
 
-// Work is what a session's companions have cost so far, and what the last one saved.
+// Work is what a session's companions have cost so far.
 type Work struct {
-	Compactions  int             `json:"compactions,omitempty"`  // companions written
-	Microseconds int64           `json:"microseconds,omitempty"` // time spent on them
-	Fallbacks    map[string]int  `json:"fallbacks,omitempty"`    // how often each compactor.Fallback kind was used
-	Saved        map[string]Gain `json:"saved,omitempty"`        // by compactor.Saving kind, for the last companion
-}
-
-// Gain is what the last companion saved by replacing items of one kind.
-type Gain struct {
-	Items  int   `json:"items"`
-	Tokens int64 `json:"tokens"` // estimated
+	Compactions  int   `json:"compactions,omitempty"`  // companions written
+	Microseconds int64 `json:"microseconds,omitempty"` // time spent on them
 }
 
 // plus returns w with one more companion counted, which took the given time.
-func (w Work) plus(h compactor.Header, took time.Duration) Work {
-	next := Work{Compactions: w.Compactions + 1, Microseconds: w.Microseconds + took.Microseconds(), Fallbacks: maps.Clone(w.Fallbacks)}
-	for _, f := range h.Fallbacks {
-		if next.Fallbacks == nil {
-			next.Fallbacks = map[string]int{}
-		}
-		next.Fallbacks[f.Kind] += f.Items
-	}
-	for _, s := range h.Saved {
-		if next.Saved == nil {
-			next.Saved = map[string]Gain{}
-		}
-		next.Saved[s.Kind] = Gain{s.Items, s.Tokens}
-	}
-	return next
+func (w Work) plus(took time.Duration) Work {
+	return Work{Compactions: w.Compactions + 1, Microseconds: w.Microseconds + took.Microseconds()}
 }
 
 // Place is a position in a session.

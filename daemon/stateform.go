@@ -3,10 +3,8 @@ package daemon
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"math"
 	"math/bits"
-	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -48,11 +46,8 @@ func (c *stateCodec) all(s *State) {
 	c.texts(&s.Labels.Tags)
 	number(c, &s.Work.Compactions)
 	number(c, &s.Work.Microseconds)
-	table(c, &s.Work.Fallbacks, func(n *int) { value(c, n) })
-	table(c, &s.Work.Saved, func(g *Gain) {
-		value(c, &g.Items)
-		value(c, &g.Tokens)
-	})
+	c.removed(1)
+	c.removed(2)
 	number(c, &s.Records)
 	number(c, &s.Broken)
 	number(c, &s.Unknown)
@@ -208,20 +203,16 @@ func (c *stateCodec) entries(n int) int {
 	return n
 }
 
-func table[V any](c *stateCodec, p *map[string]V, value func(*V)) {
-	if !c.next(len(*p) == 0) {
+// removed skips a table that earlier versions stored: a text and so many numbers for each entry.
+func (c *stateCodec) removed(numbers int) {
+	if !c.next(true) {
 		return
 	}
-	keys := slices.Sorted(maps.Keys(*p))
-	n := c.entries(len(keys))
-	if c.decode {
-		*p, keys = make(map[string]V, n), make([]string, n)
-	}
-	for _, k := range keys {
-		k = c.string(k)
-		v := (*p)[k]
-		value(&v)
-		(*p)[k] = v
+	for range c.entries(0) {
+		c.string("")
+		for range numbers {
+			c.int(0)
+		}
 	}
 }
 

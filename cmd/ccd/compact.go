@@ -31,18 +31,17 @@ type compactFlags struct {
 }
 
 type compactOutput struct {
-	Agent     string             `json:"agent"`
-	Session   string             `json:"session"`
-	Companion string             `json:"companion"`
-	Original  int64              `json:"original_tokens"`
-	Compacted int64              `json:"companion_tokens"`
-	About     int64              `json:"companion_about"`
-	Saved     float64            `json:"saved_percent"`
-	Reported  int64              `json:"reported_tokens"`
-	Level     string             `json:"level"`
-	Verified  bool               `json:"verified"`
-	Reason    string             `json:"reason"`
-	Kinds     []compactor.Saving `json:"kinds"`
+	Agent     string  `json:"agent"`
+	Session   string  `json:"session"`
+	Companion string  `json:"companion"`
+	Original  int64   `json:"original_tokens"`
+	Compacted int64   `json:"companion_tokens"`
+	About     int64   `json:"companion_about"`
+	Saved     float64 `json:"saved_percent"`
+	Reported  int64   `json:"reported_tokens"`
+	Level     string  `json:"level"`
+	Verified  bool    `json:"verified"`
+	Reason    string  `json:"reason"`
 }
 
 func (a *app) compactCommand() *cobra.Command {
@@ -74,7 +73,7 @@ writes nothing and the IDs cannot be restored.`,
 		},
 		json: `one object: agent, session, companion ("" if none was written), original_tokens and
 companion_tokens (estimated), companion_about (in real tokens, converted), saved_percent, reported_tokens,
-level, verified, reason, kinds [{kind, items, tokens}] (what was saved); of a filtered list:
+level, verified, reason; of a filtered list:
 original_tokens, tokens (estimated), saved_percent, messages (the list), decisions, one for each
 input message: id, role, action, reason, importance (0 to 1), chars, in (position of the output message,
 from 0), in_id (its id), marker (the ID of what was left out, or "")`,
@@ -91,7 +90,7 @@ from 0), in_id (its id), marker (the ID of what was left out, or "")`,
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)
 	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --level and --max-tokens")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show the savings by strategy; write nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show how much smaller the companion would be; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
 	formatFlag(flags, &f.form, " to stdout")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
@@ -230,9 +229,6 @@ func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFl
 	case a.json:
 		return a.printJSON(outputOf(s, *c.Made))
 	case f.dryRun:
-		if err := a.printSaved("", "KIND", gains(*c.Made)); err != nil {
-			return err
-		}
 		return a.print(a.savedLine(*c.Made) + "\n")
 	}
 	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
@@ -258,16 +254,10 @@ func (a *app) savedLine(made daemon.Compacted) string {
 	return line + ", not verified: " + strings.TrimSpace(h.Reason)
 }
 
-// gains returns what each kind of text saved, also in real tokens.
-func gains(made daemon.Compacted) []status.Gain {
-	return status.Gains(made.Header.Saved, func(n int64) int64 { return sidecar.About(n, made.Header.Tokens.CharsPerToken) })
-}
-
 func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
 	h := made.Header
 	return compactOutput{
 		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens, About: made.About,
 		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
-		Kinds: append([]compactor.Saving{}, h.Saved...),
 	}
 }

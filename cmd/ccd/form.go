@@ -44,7 +44,7 @@ func (a *app) printForm(c reader.Companion, name, only string) error {
 		return a.print(string(page))
 	case asMessages:
 		list, err := form.Messages(c.Records, form.Talk{
-			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Verbatim: c.Made.Verbatim, Budget: c.Made.Options.MaxTokens * 3 / 4,
+			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: c.Made.Options.MaxTokens * 3 / 4,
 		})
 		if err != nil {
 			return err

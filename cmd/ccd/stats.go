@@ -19,28 +19,23 @@ import (
 
 func (a *app) statsCommand() *cobra.Command {
 	p := page{
-		use: "stats [SESSION]", group: everyday, short: "show what was saved, by strategy",
+		use: "stats [SESSION]", group: everyday, short: "show what was saved",
 		long: `Shows the size of the sessions that have a companion and of the companions, in tokens as ` + "`ccd ls`" + ` shows
-them; what each strategy saved in the newest companions; how often companions were written and how long
-that took; fallbacks; restores tried and succeeded. With --by, it shows totals per project or per day of
-the last record (local time).`,
-		more: `Fallbacks: a check failed, a short form was not shorter, text was cut to fit the budget, or a summarizer
-gave no summary. The strategies do not add up to what was saved: they also count what the agent itself
-dropped from its context, and a companion adds text of its own. --verbose adds the estimates
+them; how often companions were written and how long that took; restores tried and succeeded. With --by,
+it shows totals per project or per day of the last record (local time). --verbose adds the estimates
 (chars*4/3).`,
 		examples: []example{
 			{"ccd stats", "totals, then each session"},
 			{"ccd stats latest", "the session with the newest record"},
 			{"ccd stats --by day", "tokens per day"},
-			{"ccd stats --json | jq '.strategies'", "what each strategy saved, as JSON"},
+			{"ccd stats --json | jq '.saved_percent'", "one figure, as JSON"},
 		},
 		json: `one object: sessions, companions, size_tokens (of the sessions with a companion), size_about (some
 are converted from an estimate), companion_about, original_tokens and companion_tokens (estimated),
-saved_percent (of these), strategies [{kind, items, tokens, about_tokens}], compactions, milliseconds,
-fallbacks [{kind, items}], restores_tried, restores_succeeded, by_session [{agent, session, parent,
-project and the keys above except sessions and companions}], by_day [{day, sessions, companions,
-size_tokens, size_about, saved_about}], by_project (the same keys, with project), damage (sessions that
-cannot be read, as in verify)`,
+saved_percent (of these), compactions, milliseconds, restores_tried, restores_succeeded, by_session
+[{agent, session, parent, project and the keys above except sessions and companions}], by_day [{day,
+sessions, companions, size_tokens, size_about, saved_about}], by_project (the same keys, with project),
+damage (sessions that cannot be read, as in verify)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f statsFlags
@@ -122,15 +117,9 @@ func (a *app) printStats(out status.Stats, one *reader.Entry) error {
 	}
 	rows = append(rows,
 		[]string{"time", words.Count(out.Compactions, "compaction") + " in " + out.Took()},
-		[]string{"fallbacks", out.Fallen()},
 		[]string{"restores", fmt.Sprintf("%d tried, %d succeeded", out.Tried, out.Succeeded)})
 	if err := a.printFacts(rows); err != nil {
 		return err
-	}
-	if len(out.Strategies) > 0 {
-		if err := a.printSaved("\n", "STRATEGY", out.Strategies); err != nil {
-			return err
-		}
 	}
 	if one != nil || len(out.BySession) == 0 {
 		return nil
@@ -167,22 +156,4 @@ func savedColumns(now time.Time) []column[status.SessionSaved] {
 		{head: "RESTORES", drop: 2, text: func(s status.SessionSaved) string { return fmt.Sprintf("%d of %d", s.Succeeded, s.Tried) }},
 		agentColumn(func(s status.SessionSaved) string { return s.Agent }),
 	}...)
-}
-
-// printSaved prints text, then a table of what was saved by kind.
-func (a *app) printSaved(before, title string, all []status.Gain) error {
-	if err := a.print(before); err != nil {
-		return err
-	}
-	return printTable(a, all, []column[status.Gain]{
-		{head: title, least: 8, text: func(g status.Gain) string { return g.Kind }},
-		{head: "ITEMS", text: func(g status.Gain) string { return fmt.Sprint(g.Items) }},
-		{head: "TOKENS SAVED", text: func(g status.Gain) string {
-			text := status.Size{Tokens: g.About, About: true}.Short()
-			if a.verbose {
-				text += fmt.Sprintf(" (est %d)", g.Tokens)
-			}
-			return text
-		}},
-	})
 }

@@ -40,7 +40,6 @@ type frontMatter struct {
 	Level     string             `json:"level"`
 	Tokens    tokens             `json:"tokens"`
 	Knowledge knowledge          `json:"key_information"`
-	Missing   []missing          `json:"missing"` // key facts that are not visible, by kind
 	Redacted  []redacted         `json:"redacted"`
 	Verified  bool               `json:"verified"`
 	Reason    string             `json:"reason"`
@@ -79,11 +78,6 @@ type redacted struct {
 	Secrets int    `json:"secrets"`
 }
 
-type missing struct {
-	Kind  string `json:"kind"` // one word, as in the front matter
-	Facts int    `json:"facts"`
-}
-
 type section struct {
 	Name string `json:"name"`
 	Body string `json:"body"`
@@ -119,13 +113,10 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
 		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
 		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.About, f.Tokens.Reported},
-		Knowledge: knowledge(f.KeyInformation), Missing: []missing{}, Redacted: []redacted{}, Verified: f.Verified, Reason: f.Reason,
+		Knowledge: knowledge(f.KeyInformation), Redacted: []redacted{}, Verified: f.Verified, Reason: f.Reason,
 	}
 	for _, one := range f.Secrets {
 		m.Redacted = append(m.Redacted, redacted{one.Kind, one.N})
-	}
-	for _, one := range f.Missing {
-		m.Missing = append(m.Missing, missing{sidecar.KindName(one.Kind), one.Facts})
 	}
 	if !f.Manual.IsZero() {
 		m.Manual = &manual{Focus: append([]string{}, f.Manual.Focus...), MaxTokens: f.Manual.MaxTokens}

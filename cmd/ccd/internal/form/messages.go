@@ -15,7 +15,6 @@ import (
 type Talk struct {
 	Lead     string // the introduction of the companion, without its size
 	Sections []compactor.Section
-	Verbatim int // number of the first record under Recent
 	Budget   int // chars of all messages
 }
 
@@ -42,18 +41,25 @@ func (m *message) cost(most int) int {
 	return n
 }
 
-// Messages converts a companion to a JSON array of {role, content}: a user message with all sections but Recent, an answer
-// to it, then as many of the last messages as the budget allows. It never separates a call from its result, drops thinking,
-// and cuts what is too long, leaving its ID. A session that was not shortened becomes its messages alone. records are those
-// of the transcript from the first one; an error among them ends the conversion.
+// current is the section that the messages of the current item replace.
+const current = "Current item"
+
+// Messages converts a companion to a JSON array of {role, content}: a user message with all sections but the current item, an
+// answer to it, then as many messages of the current item as the budget allows. It never separates a call from its result,
+// drops thinking, and cuts what is too long, leaving its ID. A session that fits the budget becomes its messages alone.
+// records are those of the transcript from the first one; an error among them ends the conversion.
 func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, error) {
-	before := t.preamble()
-	k := keeper{talk: t, room: t.Budget - utf8.RuneCountInString(before)}
+	k := keeper{room: t.Budget}
 	for r, err := range records {
 		if err != nil {
 			return nil, err
 		}
 		k.add(r)
+	}
+	before := ""
+	if k.spent > k.room {
+		before = t.preamble()
+		k.kept, k.room = k.kept[k.item:], k.room-utf8.RuneCountInString(before)
 	}
 	var out [][]byte
 	if before != "" {
@@ -70,7 +76,7 @@ func Messages(records iter.Seq2[*transcript.Record, error], t Talk) ([]byte, err
 func (t Talk) preamble() string {
 	var b strings.Builder
 	for _, s := range t.Sections {
-		if s.Name != "Recent" {
+		if s.Name != current {
 			b.WriteString("\n## " + s.Name + "\n" + strings.TrimRight(s.Body, "\n") + "\n")
 		}
 	}
@@ -90,21 +96,24 @@ func written(assistant bool, content string) []byte {
 	return []byte(`{"role":"` + role + `","content":` + content + `}`)
 }
 
-// keeper reads the records and keeps those that may be among the last messages.
+// keeper reads the records and keeps all messages while they fit the room, else those of the current item.
 type keeper struct {
-	talk   Talk
-	room   int      // chars
-	before *message // the newest one before them
-	kept   []message
+	room  int // chars
+	spent int // chars of all messages
+	item  int // the first of kept that belongs to the current item
+	kept  []message
 }
 
 func (k *keeper) add(r *transcript.Record) {
 	for _, m := range ofRecord(r) {
-		if r.N >= k.talk.Verbatim {
-			k.kept = append(k.kept, m)
-		} else {
-			k.before = &m
+		if m.blocks[0].Kind == transcript.Human {
+			k.item = len(k.kept)
 		}
+		k.kept = append(k.kept, m)
+		k.spent += m.cost(k.room)
+	}
+	if k.spent > k.room && k.item > 0 {
+		k.kept, k.item = slices.Clone(k.kept[k.item:]), 0
 	}
 }
 
@@ -115,9 +124,6 @@ const (
 
 // last renders the newest messages that fit the room, always including the last one.
 func (k *keeper) last() [][]byte {
-	if len(k.kept) == 0 && k.before != nil {
-		k.kept = []message{*k.before}
-	}
 	room, most := k.room, max(fairCut, k.room/3)
 	first := len(k.kept)
 	for i := len(k.kept) - 1; i >= 0; i-- {

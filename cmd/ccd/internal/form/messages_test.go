@@ -42,7 +42,7 @@ func compacted(t testing.TB, agent string, data []byte, tokens int) ([]byte, Tal
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk := Talk{Lead: sidecar.Lead("forge", "s", 0), Sections: made.Sections, Verbatim: made.Verbatim, Budget: tokens * 3 / 4}
+	talk := Talk{Lead: sidecar.Lead("forge", "s", 0), Sections: made.Sections, Budget: tokens * 3 / 4}
 	out, err := Messages(recordsOf(agent, data), talk)
 	if err != nil {
 		t.Fatal(err)

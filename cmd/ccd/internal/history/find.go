@@ -14,30 +14,13 @@ import (
 // Search describes where Find looks for an ID.
 type Search struct {
 	Archive  Archive
-	Sessions []archive.Session // newest first
-	// Fold begins a fold of a generation. If nil, only items, lines and attachments are found.
-	Fold     func(s archive.Session, generation int) Folder
+	Sessions []archive.Session       // newest first
 	Progress func(done, total int64) // bytes folded; may be nil
 	Scope    string                  // which sessions these are, for the error: " in any archived session"
 }
 
-// Folder folds the records of a generation. It returns the pointers of the companion, and the lists of human messages that
-// any text of the session may have named, because lists are stored nowhere else.
-type Folder interface {
-	Add(r *transcript.Record)
-	Pointers(ctx context.Context) ([]transcript.Pointer, error)
-	Runs(want func(mark.Hash) bool) []transcript.Pointer
-}
-
-// noFolder is a Folder for a search without ranges and lists.
-type noFolder struct{}
-
-func (noFolder) Add(*transcript.Record)                                 {}
-func (noFolder) Runs(func(mark.Hash) bool) []transcript.Pointer         { return nil }
-func (noFolder) Pointers(context.Context) ([]transcript.Pointer, error) { return nil, nil }
-
 // Find returns the originals of these sessions whose IDs begin with prefix: from the index or, if the index has none, from
-// the first session that has one, first attachments, then items and lines, then ranges and lists. It fails with ErrNotFound
+// the first session that has one, first attachments, then items, lines and ranges. It fails with ErrNotFound
 // if there is none, and at once if no ID can have that prefix. An unreadable session or a damaged index entry does not end
 // the search, but the error reports it, because either may hide an ID.
 func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error) {
@@ -148,37 +131,17 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 	add := func(p transcript.Pointer) {
 		found = distinct(found, archive.Found{Pointer: p, Key: one.Key, Generation: g})
 	}
-	var fold Folder = noFolder{}
 	named := ranges{w: w}
-	if s.Fold != nil {
-		fold = s.Fold(one, g)
-	}
 	for r, err := range Records(ctx, s.Archive, one.Session, g) {
 		if err != nil {
 			return found, err
 		}
 		w.record(r, add)
-		if !one.Unlined() { // a session whose records are not lines gets its ranges from Folder
+		if !one.Unlined() {
 			named.record(r, add)
 		}
-		fold.Add(r)
 	}
-	if len(found) > 0 {
-		return found, nil
-	}
-	for _, p := range fold.Runs(w.has) {
-		add(p)
-	}
-	if len(found) > 0 {
-		return found, nil
-	}
-	pointers, err := fold.Pointers(ctx)
-	for _, p := range pointers {
-		if w.has(p.Hash) {
-			add(p)
-		}
-	}
-	return found, err
+	return found, nil
 }
 
 func (w want) record(r *transcript.Record, add func(transcript.Pointer)) {

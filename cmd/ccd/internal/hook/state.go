@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -75,7 +74,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	}
 	head := h.head(c, about)
 	room := maxContext - units(e.Agent, head)
-	all := e.Source == "resume" && hasAll(f, text)
+	all := e.Source == "resume" && hasAll(f)
 	switch {
 	case all && c.path == "": // the agent has everything in context, and there is no companion to point at
 		return "", nil, nil
@@ -88,7 +87,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 		return "", nil, fmt.Errorf("make context: %w", err)
 	}
 	if all {
-		made.Sections = slices.DeleteFunc(made.Sections, func(s compactor.Section) bool { return s.Name != "Now" })
+		made.Sections = slices.DeleteFunc(made.Sections, func(s compactor.Section) bool { return s.Name != "Handover" })
 	}
 	var b strings.Builder
 	for _, s := range made.Sections {
@@ -97,28 +96,10 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	return fitted(e, head, b.String()), made, nil
 }
 
-// maxRetold is how many items after a boundary are searched for the context that a hook has added there.
-const maxRetold = 256
-
 // hasAll reports whether an agent still has its whole session in context: it never compacted, or a hook has already added
 // what the compaction dropped. Clients send a hook's context again when a session is resumed.
-func hasAll(f *compactor.Compactor, text compactor.Text) bool {
-	start, _ := f.Held()
-	if start == 0 {
-		return true
-	}
-	from, _ := f.Items(start)
-	_, to := f.Rows()
-	for i := from; i < min(to, from+maxRetold); i++ {
-		row := f.Row(i)
-		if row.Kind != transcript.Meta && row.Kind != transcript.System || row.Gone() || row.Size() > 16*maxContext {
-			continue
-		}
-		if b, err := text(f.Span(row)); err == nil && bytes.Contains(b, []byte(transcript.HistoryNote)) {
-			return true
-		}
-	}
-	return false
+func hasAll(f *compactor.Compactor) bool {
+	return f.Held() == 0 || f.Retold()
 }
 
 // fitted returns head and as many whole lines of text as the client accepts.

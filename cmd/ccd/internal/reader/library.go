@@ -268,10 +268,6 @@ func (l *Library) search(progress func(done, total int64)) history.Search {
 	for _, e := range l.Sessions {
 		s.Sessions = append(s.Sessions, e.Session)
 	}
-	s.Fold = func(one archive.Session, generation int) history.Folder {
-		e, _ := l.Entry(one.Key)
-		return l.fold(e, generation)
-	}
 	return s
 }
 
@@ -313,15 +309,6 @@ func (f fold) compaction(ctx context.Context) (*compactor.Compaction, error) {
 		return nil, fmt.Errorf("compact session %s: %w", f.id, err)
 	}
 	return c, nil
-}
-
-// Pointers implements history.Folder.
-func (f fold) Pointers(ctx context.Context) ([]transcript.Pointer, error) {
-	c, err := f.compaction(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.Pointers, nil
 }
 
 // Bytes is how much is archived of the session, all generations together.

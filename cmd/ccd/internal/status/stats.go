@@ -2,43 +2,27 @@ package status
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/compactor"
-	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
 // Saved is what was saved, of all sessions or of one, and what it took. Original and Compacted are estimates.
 type Saved struct {
-	Original     int64      `json:"original_tokens"`
-	Compacted    int64      `json:"companion_tokens"`
-	Percent      float64    `json:"saved_percent"`
-	Strategies   []Gain     `json:"strategies"` // the one that saved most first
-	Compactions  int        `json:"compactions"`
-	Milliseconds float64    `json:"milliseconds"`
-	Fallbacks    []Fallback `json:"fallbacks"`
-	Tried        int        `json:"restores_tried"`
-	Succeeded    int        `json:"restores_succeeded"`
-	Size         int64      `json:"size_tokens"`     // real tokens of the sessions that have a companion
-	About        bool       `json:"size_about"`      // some of them are converted from an estimate
-	Real         int64      `json:"companion_about"` // real tokens of the companions
-
-	saved     map[string]Gain
-	fallbacks map[string]int
-}
-
-// Gain is what one strategy saved, also in real tokens.
-type Gain struct {
-	compactor.Saving
-	About int64 `json:"about_tokens"`
+	Original     int64   `json:"original_tokens"`
+	Compacted    int64   `json:"companion_tokens"`
+	Percent      float64 `json:"saved_percent"`
+	Compactions  int     `json:"compactions"`
+	Milliseconds float64 `json:"milliseconds"`
+	Tried        int     `json:"restores_tried"`
+	Succeeded    int     `json:"restores_succeeded"`
+	Size         int64   `json:"size_tokens"`     // real tokens of the sessions that have a companion
+	About        bool    `json:"size_about"`      // some of them are converted from an estimate
+	Real         int64   `json:"companion_about"` // real tokens of the companions
 }
 
 // Before is the size of the sessions that have a companion.
@@ -46,21 +30,6 @@ func (s Saved) Before() string { return Size{Tokens: s.Size, About: s.About}.Sho
 
 // After is the size of their companions.
 func (s Saved) After() string { return Size{Tokens: s.Real, About: true}.Short() }
-
-// Gains gives the savings of one companion also in real tokens, of so many chars each.
-func Gains(all []compactor.Saving, real func(estimated int64) int64) []Gain {
-	gains := make([]Gain, 0, len(all))
-	for _, s := range all {
-		gains = append(gains, Gain{s, real(s.Tokens)})
-	}
-	return gains
-}
-
-// Fallback is how often a second way was taken because the first would not do.
-type Fallback struct {
-	Kind  string `json:"kind"`
-	Items int    `json:"items"`
-}
 
 // Stats is what was saved of several sessions, and of each.
 type Stats struct {
@@ -85,14 +54,14 @@ type SessionSaved struct {
 
 // StatsOf adds up sessions and restores. With all, a restore counts whose session is not among them.
 func StatsOf(sessions []reader.Entry, restores []reader.Restored, all bool) Stats {
-	out := Stats{BySession: []SessionSaved{}, Saved: newSaved()}
+	out := Stats{BySession: []SessionSaved{}}
 	tried := map[transcript.Key][]reader.Restored{}
 	for _, r := range restores {
 		k := transcript.Key{Agent: r.Agent, ID: r.Session}
 		tried[k] = append(tried[k], r)
 	}
 	for _, e := range sessions {
-		own := SessionSaved{Row: Of(&e), Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.Kept.Cwd, Saved: newSaved()}
+		own := SessionSaved{Row: Of(&e), Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.Kept.Cwd}
 		own.count(tried[e.Key])
 		own.add(e)
 		own.finish()
@@ -118,10 +87,6 @@ func StatsOf(sessions []reader.Entry, restores []reader.Restored, all bool) Stat
 	return out
 }
 
-func newSaved() Saved {
-	return Saved{saved: map[string]Gain{}, fallbacks: map[string]int{}}
-}
-
 func (s *Saved) count(restores []reader.Restored) {
 	for _, r := range restores {
 		s.Tried++
@@ -141,27 +106,10 @@ func (s *Saved) add(e reader.Entry) {
 	s.Compacted += e.Kept.Compacted
 	s.Compactions += w.Compactions
 	s.Milliseconds += float64(w.Microseconds) / 1000
-	for kind, g := range w.Saved {
-		have := s.saved[kind]
-		s.saved[kind] = Gain{
-			compactor.Saving{Kind: kind, Items: have.Items + g.Items, Tokens: have.Tokens + g.Tokens}, have.About + real(e.Kept, g.Tokens),
-		}
-	}
-	for kind, n := range w.Fallbacks {
-		s.fallbacks[kind] += n
-	}
 }
 
 // finish works out what the sums say.
 func (s *Saved) finish() {
-	s.Strategies = slices.AppendSeq([]Gain{}, maps.Values(s.saved))
-	slices.SortFunc(s.Strategies, func(x, y Gain) int {
-		return cmp.Or(cmp.Compare(y.Tokens, x.Tokens), cmp.Compare(x.Kind, y.Kind))
-	})
-	s.Fallbacks = []Fallback{}
-	for _, kind := range slices.Sorted(maps.Keys(s.fallbacks)) {
-		s.Fallbacks = append(s.Fallbacks, Fallback{kind, s.fallbacks[kind]})
-	}
 	if s.Original > 0 {
 		s.Percent = math.Round(1000*(1-float64(s.Compacted)/float64(s.Original))) / 10
 	}
@@ -174,18 +122,6 @@ func (s Saved) Took() string {
 		return d.Round(time.Millisecond / 10).String()
 	}
 	return d.Round(100 * time.Millisecond).String()
-}
-
-// Fallen are the fallbacks in one line.
-func (s Saved) Fallen() string {
-	if len(s.Fallbacks) == 0 {
-		return "none"
-	}
-	var parts []string
-	for _, f := range s.Fallbacks {
-		parts = append(parts, fmt.Sprintf("%s %d", f.Kind, f.Items))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // Group is the sessions of a day or of a project, added up.
@@ -238,15 +174,4 @@ func (s *Stats) groups(sessions []reader.Entry) {
 	project := projectOf(sessions)
 	s.ByProject = group(sessions, func(e reader.Entry) *Group { return &Group{Project: project(e)} })
 	slices.SortStableFunc(s.ByProject, func(x, y *Group) int { return cmp.Compare(y.Size, x.Size) })
-}
-
-// real converts estimated tokens of a session to real ones, in the proportion that its companion or its context has.
-func real(s daemon.State, estimated int64) int64 {
-	switch {
-	case s.Compacted > 0 && s.Real > 0:
-		return estimated * s.Real / s.Compacted
-	case s.Estimate > 0 && s.About > 0:
-		return estimated * s.About / s.Estimate
-	}
-	return estimated / 4
 }

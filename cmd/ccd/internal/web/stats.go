@@ -22,15 +22,14 @@ const (
 // statsData is the page of what was saved.
 type statsData struct {
 	status.Stats
-	Archive    int64   `json:"archive_bytes"` // of the archive's file
-	Raw        int64   `json:"raw_bytes"`     // of the transcripts in it
-	Growth     []grown `json:"growth"`        // the oldest day first
-	Smaller    string  `json:"-"`
-	Strategies []bar   `json:"-"`
-	Days       []bar   `json:"-"`
-	Projects   []bar   `json:"-"`
-	Line       string  `json:"-"` // of the growth, as an SVG path of 1000 by 120
-	Area       string  `json:"-"`
+	Archive  int64   `json:"archive_bytes"` // of the archive's file
+	Raw      int64   `json:"raw_bytes"`     // of the transcripts in it
+	Growth   []grown `json:"growth"`        // the oldest day first
+	Smaller  string  `json:"-"`
+	Days     []bar   `json:"-"`
+	Projects []bar   `json:"-"`
+	Line     string  `json:"-"` // of the growth, as an SVG path of 1000 by 120
+	Area     string  `json:"-"`
 }
 
 // grown is how much was archived up to a day.
@@ -51,9 +50,6 @@ func statsPage(_ context.Context, r *request) (answer, error) {
 	}
 	d.Smaller = status.Smaller(d.Size, d.Real)
 	d.grow(l.Sessions)
-	d.Strategies = bars(d.Saved.Strategies[:min(len(d.Saved.Strategies), mostBars)], func(g status.Gain) (string, int64, string, string) {
-		return cmp.Or(strategyNames()[g.Kind], g.Kind), g.About, "about " + words.Tokens(g.About), words.Count(g.Items, "item")
-	})
 	d.Days = bars(d.ByDay[:min(len(d.ByDay), mostBars)], func(g *status.Group) (string, int64, string, string) {
 		return g.Day, g.Size, words.Tokens(g.Size), words.Count(g.Sessions, "session")
 	})
@@ -61,15 +57,6 @@ func statsPage(_ context.Context, r *request) (answer, error) {
 		return g.Project, g.Size, words.Tokens(g.Size), words.Count(g.Sessions, "session") + ", about " + words.Tokens(g.Saved) + " saved"
 	})
 	return answer{"stats", d}, nil
-}
-
-// strategyNames says what the kinds of compactor.Gain are.
-func strategyNames() map[string]string {
-	return map[string]string{
-		"file": "file contents as an outline", "output": "outputs as their ends", "result": "results in a line", "talk": "messages in short",
-		"code": "code in short", "kept": "kept whole", "cut": "long texts shortened", "dup": "repeated texts", "near-dup": "almost repeated texts",
-		"superseded": "reads of a file that was read again", "image": "images", "range": "runs of records in one line", "recent": "shortened in the newest part",
-	}
 }
 
 // grow adds up the bytes of the transcripts by the day of their sessions' last record.
