@@ -136,7 +136,7 @@ func (d *draft) made() (*Compaction, error) {
 	state, claims := d.makeHandover(room)
 	d.claims = claims
 	left := room - lexicon.Chars(state)
-	d.makeUnits(left)
+	d.makeUnits(room, left)
 	for range maxTries {
 		d.print(state, left)
 		over := max(d.length()-d.reader.room, (d.lines()-maxLines)*40)

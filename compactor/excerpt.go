@@ -91,7 +91,7 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 		case len(all) - 1:
 			w += 4
 		case 0:
-			w += 3
+			w += 5
 		}
 		if all[n].list {
 			w++
@@ -198,11 +198,25 @@ func shorten(b *block, room int) []string {
 		}
 		return append(lines, cutLine)
 	}
-	text := strings.Join(b.lines, " ")
 	if room < 60 {
 		return nil
 	}
-	return []string{headOf(text, room-10), cutLine}
+	if len(b.lines) == 1 {
+		return []string{headOf(b.lines[0], room-10), cutLine}
+	}
+	last := headOf(b.lines[len(b.lines)-1], min(room/3, 300))
+	lines, n := []string{}, lexicon.Chars(last)+16
+	for _, l := range b.lines[:len(b.lines)-1] {
+		l = headOf(l, min(room-20, 300))
+		if n += lexicon.Chars(l) + 3; n > room && len(lines) > 0 {
+			break
+		}
+		lines = append(lines, l)
+	}
+	if n > room {
+		return append(lines, cutLine)
+	}
+	return append(lines, cutLine, last)
 }
 
 // headOf returns the beginning of a line up to a sentence or word.

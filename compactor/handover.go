@@ -93,7 +93,7 @@ func (h *handover) task() {
 	if len(asks) == 0 {
 		return
 	}
-	room := h.most(900)
+	room := max(h.most(900), min(450, d.reader.room/6))
 	for n, e := range asks {
 		ev := &d.s.Events[e]
 		if n > 0 && n < len(asks)-h.many(4) {
@@ -114,7 +114,7 @@ func (h *handover) task() {
 			}
 		}
 		if n > 0 {
-			room = h.most(300)
+			room = max(h.most(300), min(200, d.reader.room/12))
 		}
 		h.b.WriteString(d.ask(ev.Ref, text, room))
 		h.proves(ev.Ref, firstWords(text))
@@ -180,15 +180,32 @@ func (d *draft) question(e int32) string {
 	return paragraphs[len(paragraphs)-1]
 }
 
-// ask quotes a message. Of a long one with a pasted part, the person's prose stays and the paste is cut to its first and last
-// line.
+// ask quotes a message. Of one that does not fit, the person's prose stays and a paste is cut to its first and last lines.
 func (d *draft) ask(ref session.Ref, text string, room int) string {
+	text = strings.TrimSpace(text)
 	quoted, whole := excerpt(text, room, nil)
-	if !whole {
-		quoted += d.cut(ref)
+	if whole {
+		return quoted
 	}
-	return quoted
+	var b strings.Builder
+	for n, one := range blocksOf(text) {
+		if n > 0 && !one.code {
+			b.WriteString("\n")
+		}
+		if lines := one.lines; len(lines) >= pasteLines && !one.list {
+			one.lines = append(append(slices.Clone(lines[:2]), pasteNote), lines[len(lines)-1])
+		}
+		b.WriteString(strings.Join(one.lines, "\n") + "\n")
+	}
+	quoted, _ = excerpt(b.String(), room, nil)
+	return strings.ReplaceAll(quoted, "> "+pasteNote+"\n", "...\n") + d.cut(ref)
 }
+
+// A block of this many lines that is no list is a paste. pasteNote stands for its middle.
+const (
+	pasteLines = 8
+	pasteNote  = "\x01"
+)
 
 // cut is the marker after an excerpt.
 func (d *draft) cut(ref session.Ref) string {
@@ -250,7 +267,7 @@ loop:
 	if said >= 0 {
 		ref := s.Events[said].Ref
 		text := d.src.Text(ref)
-		h.b.WriteString(tailExcerpt(text, h.most(500)))
+		h.b.WriteString(tailExcerpt(text, h.most(350)))
 		h.proves(ref, firstWords(text))
 	}
 	if len(did) > 0 {
@@ -526,7 +543,7 @@ func (h *handover) inForce() {
 		text := d.src.Text(ev.Ref)
 		what := ""
 		if ev.Call != nil {
-			what = " " + d.label(ev.Call, h.most(100))
+			what = " " + d.noun(ev.Call, h.most(100))
 		}
 		h.line("In force: the human refused%s (#%d) and said: \"%s\"", what, ev.N(), mark.Inline(text, h.most(300)))
 		h.proves(ev.Ref, firstWords(text))

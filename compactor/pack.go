@@ -22,7 +22,7 @@ const (
 var partNames = [...]string{"Handover", "Working set", "Current item", "Decisions", "Earlier items", "Files and how-to"}
 
 // shares is how much of a text a part may take while others need the room.
-var shares = [...]float64{currentPart: 0.45, decisionPart: 0.22, earlierPart: 1, filePart: 0.16}
+var shares = [...]float64{workPart: 1, currentPart: 0.45, decisionPart: 0.22, earlierPart: 1, filePart: 0.16}
 
 // unit is something to say, in forms from one line to whole.
 type unit struct {

@@ -42,11 +42,11 @@ type maker struct {
 	built int   // chars of the forms so far
 }
 
-// makeUnits makes the units for a text of room chars, in the order of the text. Older items get fewer of them once there is
-// several times more than fits.
-func (d *draft) makeUnits(room int) {
+// makeUnits makes the units for a text of all chars, of which room are left after the handover, in the order of the text.
+// Older items get fewer of them once there is several times more than fits.
+func (d *draft) makeUnits(all, room int) {
 	m := &maker{draft: d, last: int32(len(d.s.Items) - 1)}
-	m.workingSet(room)
+	m.workingSet(min(all, room*3/2))
 	var current, earlier []*unit
 	var decisions []*unit
 	for n := len(d.s.Items) - 1; n >= 0; n-- {
@@ -438,18 +438,21 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 			}
 		}
 	case changes(c):
-		u.add(line+"\n", worthEdit*w*age)
+		u.add(line+"\n", worthRun*w*age)
 		if p == currentPart || it.To-it.From < 60 {
 			patch, whole := d.src.Patch(c)
 			if whole {
 				patch = lexicon.Head(patch, 4000)
 			}
-			for _, room := range []int{400, 1500} {
-				quoted, all := diffExcerpt(patch, room)
+			for _, f := range []struct {
+				room  int
+				worth float64
+			}{{500, 20}, {1500, 11}, {4000, 6}} {
+				quoted, all := diffExcerpt(patch, f.room)
 				if !all {
 					quoted += d.cut(c.At)
 				}
-				u.add(line+"\n"+quoted, worthEdit*age*w*0.8*400/float64(room+100))
+				u.add(line+"\n"+quoted, f.worth*w/2*age)
 			}
 		}
 	default:
@@ -570,7 +573,7 @@ func (m *maker) decision(e int32, age float64) *unit {
 		text := d.src.Text(ev.Ref)
 		what := "a call"
 		if ev.Call != nil {
-			what = d.label(ev.Call, 160)
+			what = d.noun(ev.Call, 160)
 		}
 		u.add(fmt.Sprintf("#%d the human refused %s: \"%s\"\n", ev.N(), what, mark.Inline(text, 200)), worthDecision*age)
 		u.add(fmt.Sprintf("#%d the human refused %s:\n", ev.N(), what)+d.ask(ev.Ref, text, 3000), worthWhole*age)
@@ -663,60 +666,151 @@ func (d *draft) questions(c *session.Call) string {
 // workMost is the most that the working set takes, in chars.
 const workMost = 1900
 
-// workingSet makes the lists of the files and the commands used last.
+// workingSet makes the lists of the files, commands and searches used last.
 func (m *maker) workingSet(room int) {
 	d := m.draft
-	most := min(workMost, room/5)
+	most := min(workMost, room*3/10)
 	if most < 60 {
 		return
 	}
-	var files, commands []string
+	u := d.used()
+	commands, ran := listed("Commands, the last run first: ", u.commands, most*4/10)
+	searches, sought := listed("Searched last: ", u.searches, most/8)
+	m.line(workPart, filesByDir("Files, the last used first: ", u.files, most-ran-sought))
+	m.line(workPart, commands)
+	m.line(workPart, searches)
+}
+
+// line adds a line that stands alone.
+func (m *maker) line(p part, text string) {
+	u := &unit{part: p}
+	u.add(text, worthWork)
+	m.units = append(m.units, u)
+}
+
+// listed joins as many entries as fit into room chars.
+func listed(title string, all []string, room int) (line string, chars int) {
+	line = title
+	n := lexicon.Chars(title) + 1
+	for i, one := range all {
+		if n += lexicon.Chars(one) + 2; n > room {
+			break
+		}
+		if i > 0 {
+			line += ", "
+		}
+		line += one
+		chars = n
+	}
+	if chars == 0 {
+		return "", 0
+	}
+	return line + "\n", chars
+}
+
+// usedFile is a file of the working set.
+type usedFile struct {
+	path   string
+	edited bool
+}
+
+// used is what the session used, the last first, each once.
+type used struct {
+	files              []usedFile
+	commands, searches []string
+}
+
+// mostUsed is how many entries of each kind are collected.
+const mostUsed = 400
+
+// used collects what the session's calls used.
+func (d *draft) used() (u used) {
 	seen := map[string]bool{}
-	chars, ran := 0, 0
-	for e := int32(len(d.s.Events)) - 1; e >= 0 && (chars < most*6/10 || ran < most/2); e-- {
+	file := func(path string, edited bool) {
+		if p := d.path(path); p != "" && !seen["f"+p] && len(u.files) < mostUsed {
+			seen["f"+p] = true
+			u.files = append(u.files, usedFile{p, edited})
+		}
+	}
+	for e := int32(len(d.s.Events)) - 1; e >= 0; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did {
+		if d.s.Events[e].Kind != session.Did || c.State == session.Refused {
 			continue
 		}
 		for _, f := range c.Files {
-			p := d.path(f.File.Path)
-			if chars > most*6/10 || seen["f"+p] || !f.Sure && c.Op == transcript.Command {
-				continue
-			}
-			seen["f"+p] = true
-			name := "`" + mark.Inline(p, 160) + "`"
-			if len(f.File.Edits) > 0 {
-				name += " edited"
-			}
-			files, chars = append(files, name), chars+lexicon.Chars(name)+2
-		}
-		if c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.State != session.Refused && ran < most/2 {
-			text := d.command(c)
-			if text != "" && !seen["c"+text] {
-				seen["c"+text] = true
-				name := "`" + mark.Inline(text, 140) + "`"
-				commands, ran = append(commands, name), ran+lexicon.Chars(name)+2
+			if f.Sure || c.Op != transcript.Command {
+				file(f.File.Path, len(f.File.Edits) > 0)
 			}
 		}
-	}
-	add := func(title string, all []string, room int) {
-		for len(all) > 0 {
-			text := title + strings.Join(all, ", ") + "\n"
-			if lexicon.Chars(text) <= room {
-				u := m.unit(workPart, 0)
-				u.add(text, worthWork)
-				d.units = append(d.units, u)
-				return
+		if c.Op == transcript.Command && !c.Stdin {
+			for _, p := range c.Named() {
+				f := d.s.File(p)
+				file(p, f != nil && len(f.Edits) > 0)
 			}
-			all = all[:len(all)-1]
+			for _, text := range c.Acts() {
+				if text = d.relative(text); !seen["c"+text] && len(u.commands) < mostUsed {
+					seen["c"+text] = true
+					u.commands = append(u.commands, "`"+mark.Inline(text, 120)+"`")
+				}
+			}
+		}
+		for _, q := range c.Sought() {
+			if !seen["s"+q] && len(u.searches) < mostUsed {
+				seen["s"+q] = true
+				u.searches = append(u.searches, "`"+mark.Inline(q, 60)+"`")
+			}
 		}
 	}
-	filesRoom := most * 6 / 10
-	if ran < most*4/10 {
-		filesRoom = most - ran
+	return u
+}
+
+// filesByDir lists files in room chars, each directory once, in the order of its last used file. A star marks a file that the
+// session edited.
+func filesByDir(title string, files []usedFile, room int) string {
+	type group struct {
+		dir   string
+		names []string
 	}
-	add("Files, the last used first: ", files, filesRoom)
-	add("Commands, the last run first: ", commands, most-min(chars, filesRoom))
+	var groups []*group
+	byDir := map[string]*group{}
+	n := lexicon.Chars(title) + 14
+	for _, f := range files {
+		dir, base := "", f.path
+		if i := strings.LastIndexAny(f.path, `/\`); i >= 0 {
+			dir, base = f.path[:i+1], f.path[i+1:]
+		}
+		base = mark.Inline(base, 80)
+		if f.edited {
+			base += "*"
+		}
+		g := byDir[dir]
+		cost := lexicon.Chars(base) + 2
+		if g == nil {
+			cost += lexicon.Chars(dir) + 6
+		}
+		if n+cost > room {
+			continue
+		}
+		n += cost
+		if g == nil {
+			g = &group{dir: dir}
+			byDir[dir] = g
+			groups = append(groups, g)
+		}
+		g.names = append(g.names, base)
+	}
+	if len(groups) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, g := range groups {
+		text := strings.Join(g.names, ", ")
+		if g.dir != "" {
+			text = "`" + mark.Inline(g.dir, 200) + "`: " + text
+		}
+		parts = append(parts, text)
+	}
+	return title + strings.Join(parts, "; ") + " (* edited)\n"
 }
 
 // files makes the lines of the files that the session changed, and of the commands that build, test and deploy here.
@@ -751,6 +845,13 @@ func (m *maker) files() {
 		u.key = true
 		u.add(fmt.Sprintf("- `%s` %s, last #%d\n", mark.Inline(d.path(f.Path), 200), what, ev.N()), worthFile*m.decay(ev.Item))
 		d.units = append(d.units, u)
+	}
+	u := d.used()
+	if text := filesByDir("Files used, the last first: ", u.files, 5000); !d.reader.brief && len(u.files) > 0 {
+		one := &unit{part: filePart}
+		one.add(filesByDir("Files used, the last first: ", u.files, 1500), worthFile)
+		one.add(text, worthEdit)
+		d.units = append(d.units, one)
 	}
 	type known struct {
 		c    *session.Call

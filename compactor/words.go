@@ -25,10 +25,15 @@ func (d *draft) command(c *session.Call) string {
 	if r.Dir != "" && d.path(r.Dir) != r.Dir && transcript.IsAbs(r.Dir) {
 		text = "cd " + d.path(r.Dir) + " && " + text
 	}
+	return strings.TrimSpace(d.relative(text))
+}
+
+// relative returns a command with the paths below the session's root relative to it.
+func (d *draft) relative(text string) string {
 	if root := d.s.Root(); len(root) > 3 {
 		text = strings.ReplaceAll(text, root+"/", "")
 	}
-	return strings.TrimSpace(text)
+	return text
 }
 
 // label says what a call does in one phrase of about most chars.
@@ -76,6 +81,22 @@ func (d *draft) label(c *session.Call, most int) string {
 		return mark.Inline(c.Tool, 60) + " " + quoted(c.Query)
 	}
 	return mark.Inline(c.Tool, 60)
+}
+
+// noun names a call that was not made, for a sentence about its refusal.
+func (d *draft) noun(c *session.Call, most int) string {
+	verb, rest, ok := strings.Cut(d.label(c, most), " ")
+	switch {
+	case !ok:
+		return "a call of " + verb
+	case verb == "ran":
+		return rest
+	case verb == "edited" || verb == "wrote" || verb == "deleted" || verb == "moved":
+		return "a change of " + rest
+	case verb == "asked":
+		return "to answer " + rest
+	}
+	return verb + " " + rest
 }
 
 // state says how a call ended, as ", exit 1"; "" if there is nothing to say.

@@ -277,11 +277,16 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0
 		}
 	}
-	if c.Index < 0 {
+	s.tried(c, a, done)
+}
+
+// tried adds the files that a call names and did not change or read: it failed, or the human refused it.
+func (s *Session) tried(c *Call, a *transcript.Action, done map[int]bool) {
+	if c.Index < 0 || c.Op == transcript.Command {
 		return
 	}
-	for n, f := range a.Files { // what was tried: a failed read is no read, but the working set names its file
-		if !done[n] && f.Op != transcript.Other && c.Op != transcript.Command && f.Path != "" {
+	for n, f := range a.Files {
+		if !done[n] && f.Op != transcript.Other && f.Path != "" {
 			c.Files = append(c.Files, Change{Op: f.Op, File: s.file(f.Path, -1), N: int32(n)})
 		}
 	}
@@ -464,4 +469,107 @@ func (c *Call) Checks() bool {
 		}
 	}
 	return false
+}
+
+// Named returns the paths that a command names as words, in their order, resolved to its directory.
+func (c *Call) Named() (paths []string) {
+	parts, ok := transcript.SplitCommand(c.Command)
+	if !ok {
+		return nil
+	}
+	dir := c.Dir
+	for i := range parts {
+		p := plainOf(&parts[i])
+		if p.name == "cd" && len(p.args) == 1 {
+			dir = transcript.Join(dir, p.args[0])
+			continue
+		}
+		for _, w := range p.args {
+			if isPath(w) {
+				paths = append(paths, transcript.Join(dir, w))
+			}
+		}
+	}
+	return paths
+}
+
+// isPath reports whether a word of a command is the name of a file: plain characters, with a short ending.
+func isPath(w string) bool {
+	if len(w) < 4 || len(w) > 300 || w[0] == '-' || strings.Contains(w, "..") || strings.ContainsAny(w, "*?$`'\"{}()[]<>|&;:=@%^!,\\ \t\n") {
+		return false
+	}
+	base := w[strings.LastIndexByte(w, '/')+1:]
+	dot := strings.LastIndexByte(base, '.')
+	end := base[dot+1:]
+	return dot > 0 && end != "" && len(end) <= 6 && strings.Trim(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" &&
+		strings.Trim(end, "0123456789") != ""
+}
+
+// Sought returns the names that a call searched for: plain words of the patterns of a search, or of grep.
+func (c *Call) Sought() (names []string) {
+	add := func(pattern string) {
+		for _, w := range strings.FieldsFunc(pattern, func(r rune) bool { return strings.ContainsRune("|()\\.*+?[]{}^$\"' :", r) }) {
+			if len(w) > 3 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
+				names = append(names, w)
+			}
+		}
+	}
+	switch c.Op {
+	case transcript.Search:
+		pattern, _, _ := strings.Cut(c.Query, " in ")
+		add(pattern)
+	case transcript.Command:
+		parts, _ := transcript.SplitCommand(c.Command)
+		for i := range parts {
+			p := plainOf(&parts[i])
+			if p.name != "grep" && p.name != "rg" && p.name != "egrep" {
+				continue
+			}
+			for _, w := range p.args {
+				if !strings.HasPrefix(w, "-") {
+					add(w)
+					break
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Acts returns the simple commands of a line that do something, as words, without what only looks or prepares.
+func (c *Call) Acts() (all []string) {
+	if c.LookUp {
+		return nil
+	}
+	parts, ok := transcript.SplitCommand(c.Command)
+	if !ok || c.Cut { // a here-document or a substitution: the words before it
+		line, _, _ := strings.Cut(transcript.NormalizeRun("", c.Command).Command, "\n")
+		for _, end := range []string{"<<", "$(", "`"} {
+			line, _, _ = strings.Cut(line, end)
+		}
+		line = strings.TrimRight(line, " \"'")
+		if parts, ok = transcript.SplitCommand(line); !ok || len(parts) == 0 {
+			return []string{line}
+		}
+	}
+	for i := range parts {
+		p := plainOf(&parts[i])
+		if p.name == "" || p.isLookUp() || helpers[p.name] {
+			continue
+		}
+		words := make([]string, 0, len(parts[i].Words))
+		for _, w := range parts[i].Words {
+			words = append(words, shown(w))
+		}
+		all = append(all, strings.Join(words, " "))
+	}
+	return all
+}
+
+// shown quotes a word of a command only if it needs it.
+func shown(w string) string {
+	if w == "" || strings.ContainsAny(w, " \t\n|&;<>()$`\\\"'*?[]#~{}") {
+		return transcript.ShellWord(w)
+	}
+	return w
 }

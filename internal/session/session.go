@@ -204,7 +204,7 @@ const (
 	maxAsk     = 400  // bytes of Status.Ask
 	maxPath    = 1024
 	maxMeta    = 64 << 10 // chars of a client's text that is read
-	maxTries   = 4096 // bytes of the longest command that is analyzed
+	maxTries   = 4096     // bytes of the longest command that is analyzed
 )
 
 // New returns the model of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
@@ -375,6 +375,7 @@ func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 			p.call.State = Done
 		}
 		p.call.Words = ref
+		s.tried(p.call, &p.action, nil)
 		s.forgetCall(it.Call)
 	}
 	s.use(text, s.push(e))
