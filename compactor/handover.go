@@ -198,7 +198,7 @@ func (d *draft) ask(ref session.Ref, text string, room int) string {
 		b.WriteString(strings.Join(one.lines, "\n") + "\n")
 	}
 	quoted, _ = excerpt(b.String(), room, nil)
-	return strings.ReplaceAll(quoted, "> "+pasteNote+"\n", "...\n") + d.cut(ref)
+	return strings.ReplaceAll(quoted, "> \\x01\n", "...\n") + d.cut(ref)
 }
 
 // A block of this many lines that is no list is a paste. pasteNote stands for its middle.

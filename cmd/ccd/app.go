@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 		a.setupCommand(), a.demoCommand(), a.serviceCommand(installVerb()), a.uninstallCommand(), a.serviceCommand(startService()), a.serviceCommand(stopService()), a.serviceCommand(restartService()),
 		a.configCommand(), a.completionCommand(),
 		a.resumeCommand(),
-		a.verifyCommand(), a.backupCommand(), a.salvageCommand(), a.importCommand(), a.remoteCommand(), a.secretsCommand(), a.forgetCommand(), a.gcCommand(), a.scoreCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
+		a.verifyCommand(), a.backupCommand(), a.salvageCommand(), a.importCommand(), a.remoteCommand(), a.secretsCommand(), a.forgetCommand(), a.gcCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
 	)
 	a.completeSessions(root)
 	return root

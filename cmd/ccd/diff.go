@@ -16,7 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
-	"ccd/internal/scorecard"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -39,12 +38,12 @@ type diffOutput struct {
 func (a *app) diffCommand() *cobra.Command {
 	p := page{
 		use: "diff [SESSION]", group: everyday, short: "show what the agent's last compaction dropped",
-		long: `Lists the key facts that the agent's context contained before the agent compacted it, and no longer
-contains: requests, answers, decisions, changed files, commands and their outcome,
-errors, the plan, numbers and names. Counts come first, then the facts by class, each with its record and
-ID; ccd restore ID prints the original. Exits 3 if the agent has not compacted the session.`,
-		more: `A reworded fact counts as dropped, and so does a name that is only listed. In each class, facts
-that the user named come first, then the newest. Sub-agents are separate sessions. ccd reads the archive, so
+		long: `Lists what the agent's context contained before the agent compacted it, and its own summary does not
+name: messages, decisions, changed files, failures, checks, commits, answers. Counts come first, then the
+facts by class, each with its record and ID; ccd restore ID prints the original. COMPANION counts the dropped
+facts that ccd's companion shows. Exits 3 if the agent has not compacted the session.`,
+		more: `A file is kept if the summary has its name, a commit if it has its hash; of a text most words must stand in
+one sentence. In each class, the newest facts come first. Sub-agents are separate sessions. ccd reads the archive, so
 this also works after the transcript is deleted. Right after a compaction, use --fresh to update the archive first.
 
 CLASS is one of ` + classNames() + ".",
@@ -52,17 +51,18 @@ CLASS is one of ` + classNames() + ".",
 		examples: []example{
 			{"ccd diff", "what this directory's agent forgot"},
 			{"ccd diff --fresh", "the same, including the newest compaction"},
-			{"ccd diff 5d2f7a1e --class commands --all", "all dropped commands"},
+			{"ccd diff 5d2f7a1e --class files --all", "all changed files that the summary does not name"},
 		},
 		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), last_record, time,
 trigger, tokens_before, summary (ID), sealed (a part of the new context is encrypted), preserved (records
-kept unchanged), chars (of the new context), facts, kept, dropped, earlier (dropped by earlier ones),
-classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, output_id, strong}], more}]`,
+kept unchanged), chars (of the summary), facts, kept, dropped, in_companion (of the dropped ones), earlier
+(dropped by earlier ones), classes [{class, facts, kept, dropped, in_companion, list [{text, status, record,
+id, output_id, in_companion}], more}]`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var f diffFlags
 	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
-		if !slices.Contains(append(scorecard.Classes(), ""), scorecard.Class(f.class)) {
+		if !slices.Contains(append(dropped.Classes(), ""), dropped.Class(f.class)) {
 			return usage(c, fmt.Errorf("--class %q is not one of %s", f.class, classNames()))
 		}
 		if f.boundary < 0 {
@@ -81,7 +81,7 @@ classes [{class, facts, kept, dropped, list [{text, tail, status, record, id, ou
 
 func classNames() string {
 	var names []string
-	for _, c := range scorecard.Classes() {
+	for _, c := range dropped.Classes() {
 		names = append(names, string(c))
 	}
 	return strings.Join(names, ", ")
@@ -92,7 +92,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if err != nil {
 		return err
 	}
-	by := dropped.Choice{Boundary: f.boundary, Class: scorecard.Class(f.class), Most: mostDropped}
+	by := dropped.Choice{Boundary: f.boundary, Class: dropped.Class(f.class), Most: mostDropped}
 	if f.all {
 		by.Most = 0
 	}
@@ -140,9 +140,15 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	if err != nil {
 		return out, err
 	}
+	companion, err := l.Companion(ctx, e, false)
+	if err != nil {
+		return out, err
+	}
+	by.Companion = string(companion.Text)
+	fold, text := l.Fold(ctx, e, g.N)
 	out.Report, err = dropped.Of(func() iter.Seq2[*transcript.Record, error] {
 		return history.Records(ctx, l.History(), e.Session.Session, g.N)
-	}, by)
+	}, fold.Session, text, by)
 	var none *dropped.NoneError
 	if !errors.As(err, &none) {
 		return out, err
@@ -164,47 +170,30 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 func diffText(out diffOutput, class string, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
-	fmt.Fprintf(&b, "\n%-12s %6s %6s %8s\n", "FACTS", "TOTAL", "KEPT", "DROPPED")
-	for _, c := range out.Classes {
-		fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", c.Class, c.Facts, c.Kept, c.Dropped)
+	row := func(class string, numbers ...any) {
+		fmt.Fprintf(&b, "%-12s %6v %6v %8v %10v\n", append([]any{class}, numbers...)...)
 	}
-	fmt.Fprintf(&b, "%-12s %6d %6d %8d\n", "all", out.Facts, out.Kept, out.Dropped)
-	more, open := false, map[string]bool{}
+	b.WriteByte('\n')
+	row("FACTS", "TOTAL", "KEPT", "DROPPED", "COMPANION")
 	for _, c := range out.Classes {
-		b.WriteString(droppedList(c, open))
-		more = more || c.More > 0 && len(c.List) > 0
+		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.Companion)
 	}
-	return b.String() + diffFoot(out, class, more, agent)
-}
-
-// droppedList lists what was dropped of a class. It lists an error that is still open only once, as open.
-func droppedList(c dropped.Class, open map[string]bool) string {
-	var b strings.Builder
-	above := 0
-	for _, one := range c.List {
-		switch {
-		case c.Class == scorecard.OpenErrors:
-			open[one.Text] = true
-		case c.Class == scorecard.Errors && open[one.Text]:
-			above++
+	row("all", out.Facts, out.Kept, out.Dropped, out.Companion)
+	more := false
+	for _, c := range out.Classes {
+		if len(c.List) == 0 {
 			continue
 		}
-		b.WriteString(droppedLine(c.Class, one) + "\n")
+		fmt.Fprintf(&b, "\n%s, %d dropped:\n", c.Class, c.Dropped)
+		for _, one := range c.List {
+			b.WriteString(droppedLine(one) + "\n")
+		}
+		if c.More > 0 {
+			fmt.Fprintf(&b, "  %d more\n", c.More)
+			more = true
+		}
 	}
-	if c.More > 0 {
-		fmt.Fprintf(&b, "  %d more\n", c.More)
-	}
-	head := fmt.Sprintf("\n%s, %d dropped", c.Class, c.Dropped)
-	if above > 0 {
-		head += fmt.Sprintf(", %d of them above", above)
-	}
-	switch {
-	case len(c.List) == 0:
-		return ""
-	case b.Len() == 0:
-		return head + "\n"
-	}
-	return head + ":\n" + b.String()
+	return b.String() + diffFoot(out, class, more, agent)
 }
 
 // diffHead says which compaction it was, when (in local time if local), and how the agent summarized.
@@ -233,14 +222,14 @@ func diffHead(out diffOutput, local bool) string {
 	if out.Preserved > 0 {
 		after += ", " + words.Count(out.Preserved, "record") + " kept"
 	}
-	return fmt.Sprintf("%s\nafter it: %s; %s chars in all\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
+	return fmt.Sprintf("%s\nafter it: %s; %s chars\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
 }
 
 // diffFoot says what to do next.
 func diffFoot(out diffOutput, class string, more, agent bool) string {
 	var b strings.Builder
 	name := words.Argument(out.Session)
-	if slices.ContainsFunc(out.Classes, func(c dropped.Class) bool { return len(c.List) > 0 }) {
+	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 }) {
 		restore := "ccd restore"
 		if agent {
 			restore = "ccd agent restore"
@@ -262,28 +251,19 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 	return b.String()
 }
 
-func filesListed(c dropped.Class) bool {
-	return len(c.List) > 0 && slices.Contains([]scorecard.Class{scorecard.Edited, scorecard.Deleted}, c.Class)
-}
+func filesListed(c dropped.List) bool { return len(c.List) > 0 && c.Class == dropped.Files }
 
 // droppedLine formats one fact: its record, text and ID.
-func droppedLine(class scorecard.Class, one scorecard.Fact) string {
+func droppedLine(one dropped.Fact) string {
 	chars := 160
-	if class == scorecard.Asked {
+	if one.Class == dropped.Asked {
 		chars = 320
 	}
-	text := mark.Inline(one.Text, chars)
-	if one.Tail != "" {
-		text = strings.TrimSpace(mark.Inline(one.Text, chars-60) + " … " + mark.Inline(one.Tail, 100))
+	line := "  #" + strconv.Itoa(one.Record) + " " + mark.Inline(one.Text, chars)
+	if one.Status != "" {
+		line += " -> " + one.Status
 	}
-	switch {
-	case one.Status == "":
-	case class == scorecard.Plan:
-		text += " (" + mark.Inline(one.Status, 20) + ")"
-	default:
-		text += " -> " + mark.Inline(one.Status, 20)
-	}
-	line := "  #" + strconv.Itoa(one.Record) + " " + text + " " + mark.New(one.ID, "")
+	line += " " + mark.New(one.ID, "")
 	if one.Output != "" {
 		line += " output " + mark.New(one.Output, "")
 	}

@@ -1,19 +1,21 @@
-// Package dropped reports what an agent's own compaction dropped: the key facts in its context before that neither its
-// summary nor the records it kept show.
+// Package dropped reports what an agent's own compaction dropped: the facts in its context before that neither its summary
+// nor the records that it kept show.
 //
-// It defines a compaction: a boundary, a summary, or both together, with conversation before them. Invariant: a report
-// depends only on the records, and every fact in it names an original from before the compaction. Package scorecard defines
-// key facts and when a text shows one. dropped knows nothing of the archive, of companions, or of how a report is printed.
+// Facts are those of the handover, from the model of the session: messages, decisions, changed files, checks, failures,
+// commits, answers. Invariant: a report depends only on the records, and every fact in it names an original from before the
+// compaction. The package knows nothing of the archive, of how companions are made, or of how a report is printed.
 package dropped
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/internal/mark"
-	"ccd/internal/scorecard"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -29,15 +31,12 @@ func (e *NoneError) Error() string {
 	return fmt.Sprintf("no such compaction: %d in %d records", e.Compactions, e.Records)
 }
 
-// Records returns the records of a session from the first one, on every call. An error ends them. A record is valid until
-// the next one.
-type Records func() iter.Seq2[*transcript.Record, error]
-
 // Choice selects a compaction and how much of it is listed.
 type Choice struct {
-	Boundary int             // number of the compaction from 1, 0 for the last one
-	Class    scorecard.Class // the class to list, "" for all
-	Most     int             // facts listed per class, 0 for all
+	Boundary  int    // number of the compaction from 1, 0 for the last one
+	Class     Class  // the class to list, "" for all
+	Most      int    // facts listed per class, 0 for all
+	Companion string // ccd's companion; the report says which dropped facts it shows
 }
 
 // Report is what one compaction dropped.
@@ -52,27 +51,85 @@ type Report struct {
 	Summary    mark.ID    `json:"summary"`       // "" if it cannot be read
 	Sealed     bool       `json:"sealed"`        // part of the new context is encrypted and was not compared
 	Preserved  int        `json:"preserved"`     // records from before that the agent kept
-	Chars      int        `json:"chars"`         // of the summary and what was kept with it
+	Chars      int        `json:"chars"`         // of the summary
 	Facts      int        `json:"facts"`         // in the agent's context before
 	Kept       int        `json:"kept"`          // of these
 	Dropped    int        `json:"dropped"`       // of these
+	Companion  int        `json:"in_companion"`  // of the dropped ones
 	Earlier    int        `json:"earlier"`       // facts that earlier compactions had dropped already
-	Classes    []Class    `json:"classes"`       // classes with facts, the most important first
+	Classes    []List     `json:"classes"`       // classes with facts, the most important first
+	Own        string     `json:"-"`             // the summary
 }
 
-// Class lists the facts of one class.
-type Class struct {
-	Class   scorecard.Class  `json:"class"`
-	Facts   int              `json:"facts"`
-	Kept    int              `json:"kept"`
-	Dropped int              `json:"dropped"`
-	List    []scorecard.Fact `json:"list"` // dropped facts, the most important and then the newest first
-	More    int              `json:"more"` // dropped facts that are not in List
+// List lists the facts of one class.
+type List struct {
+	Class     Class  `json:"class"`
+	Facts     int    `json:"facts"`
+	Kept      int    `json:"kept"`
+	Dropped   int    `json:"dropped"`
+	Companion int    `json:"in_companion"` // of the dropped ones
+	List      []Fact `json:"list"`         // dropped facts, the newest first
+	More      int    `json:"more"`         // dropped facts that are not in List
 }
 
-// Of reports on a compaction of a session. It reads the records twice and keeps the agent's context and the key facts in
-// memory. It fails with a NoneError if there is no such compaction.
-func Of(records Records, by Choice) (*Report, error) {
+// Compaction is one compaction by the agent.
+type Compaction struct {
+	N       int // from 1
+	Record  int // its first record
+	Time    time.Time
+	Trigger string // "auto", "manual" or ""
+	Before  int64  // tokens in the context before, 0 if unknown
+}
+
+// Finder finds the compactions of a session as its records come. Its zero value has seen none.
+type Finder struct {
+	Found   []Compaction
+	record  int
+	summary int  // the record of a summary with nothing before it
+	talked  bool // something has been said or done
+}
+
+// Add adds a record. A boundary with nothing before it is not counted: what it dropped is in another session.
+func (f *Finder) Add(r *transcript.Record) {
+	f.record = r.N
+	if b := r.Boundary; b != nil && f.talked {
+		f.Found = append(f.Found, Compaction{N: len(f.Found) + 1, Record: r.N, Time: r.Time, Trigger: strings.Clone(b.Trigger), Before: b.Before})
+	}
+	if !f.talked && f.summary == 0 && slices.ContainsFunc(r.Items, func(it transcript.Item) bool { return it.Kind == transcript.Summary }) {
+		f.summary = r.N
+	}
+	f.talked = f.talked || continues(r)
+}
+
+// Compare returns a comparison for compaction number n, 0 for the last one, of the records that were added. It fills s, the
+// empty model of the session. The error is a *NoneError if there is no such compaction.
+func (f *Finder) Compare(n int, s *session.Session) (*Comparison, error) {
+	n = cmp.Or(n, len(f.Found))
+	if n < 1 || n > len(f.Found) {
+		return nil, &NoneError{Compactions: len(f.Found), Records: f.record, Summary: f.summary}
+	}
+	one := f.Found[n-1]
+	out := Report{Boundary: n, Boundaries: len(f.Found), Record: one.Record, Last: one.Record, Trigger: one.Trigger, Tokens: one.Before}
+	if !one.Time.IsZero() {
+		out.Time = &one.Time
+	}
+	return &Comparison{s: s, out: out, uuids: map[string]int32{}, kept: map[int32]bool{}}, nil
+}
+
+// continues reports whether a record continues the session's own conversation.
+func continues(r *transcript.Record) bool {
+	return slices.ContainsFunc(r.Items, func(it transcript.Item) bool {
+		switch it.Kind {
+		case transcript.Human, transcript.Text, transcript.Call, transcript.Result:
+			return !it.Side
+		}
+		return false
+	})
+}
+
+// Of reports on a compaction of a session, with fold as its empty model. It reads the records twice. It fails with a
+// *NoneError if there is no such compaction.
+func Of(records func() iter.Seq2[*transcript.Record, error], fold *session.Session, fetch func(transcript.Span) ([]byte, error), by Choice) (*Report, error) {
 	var f Finder
 	for r, err := range records() {
 		if err != nil {
@@ -80,7 +137,7 @@ func Of(records Records, by Choice) (*Report, error) {
 		}
 		f.Add(r)
 	}
-	c, err := f.Compare(by.Boundary)
+	c, err := f.Compare(by.Boundary, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -88,55 +145,48 @@ func Of(records Records, by Choice) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.N > c.Last() {
+		if !c.Add(r) {
 			break
 		}
-		c.Add(r)
 	}
-	return c.Report(by), nil
+	return c.Report(fetch, by)
 }
 
 // Comparison compares the facts before a compaction with what the agent kept of them.
 type Comparison struct {
-	count       int               // compactions of the session
-	last        event             // the one that is reported
-	before      *event            // the previous one, nil if there is none
-	facts       *scorecard.Facts  // of all records before last
-	held, holds scorecard.Context // what the agent kept at before and at last
-	out         Report
+	s     *session.Session
+	out   Report
+	uuids map[string]int32 // indices of the records before, by their UUID
+	kept  map[int32]bool   // indices of those that the agent keeps
 }
 
-// Record is the first record of the compaction.
-func (c *Comparison) Record() int { return c.last.record }
-
-// Last is the last record of the compaction. A comparison needs no more.
-func (c *Comparison) Last() int { return c.last.end }
-
-// Add adds a record. The records up to Last are added in their order, beginning with the first of the session.
-func (c *Comparison) Add(r *transcript.Record) {
-	if r.N < c.last.record {
-		c.facts.Add(r)
+// Add adds the next record, from the first of the session on. It reports false at the record with which the conversation
+// goes on after the compaction, which it does not add.
+func (c *Comparison) Add(r *transcript.Record) bool {
+	switch {
+	case r.N < c.out.Record:
+		if r.UUID != "" {
+			c.uuids[strings.Clone(r.UUID)] = int32(r.N - 1)
+		}
+	case r.N == c.out.Record:
+		c.take(r)
+	case r.Boundary != nil || continues(r):
+		return false
 	}
-	c.before.hold(&c.held, r)
-	c.last.hold(&c.holds, r)
-	if r.N >= c.last.record {
-		c.told(r)
-	} else if c.last.keeps(r) {
-		c.out.Preserved++
-	}
+	c.out.Last = max(c.out.Last, r.N)
+	c.s.Add(r)
+	return true
 }
 
-// told reads what the records of the compaction say about it.
-func (c *Comparison) told(r *transcript.Record) {
-	if c.out.Time == nil && !r.Time.IsZero() {
-		at := r.Time
-		c.out.Time = &at
-	}
-	for i := range r.Items {
-		if it := &r.Items[i]; isSummary(it) {
-			c.out.Summary = it.Sum().ID()
+// take takes what a boundary keeps.
+func (c *Comparison) take(r *transcript.Record) {
+	for _, uuid := range r.Boundary.Preserved {
+		if rec, ok := c.uuids[uuid]; ok {
+			c.kept[rec] = true
 		}
 	}
+	c.uuids = nil
+	c.out.Preserved = len(c.kept)
 	for _, it := range transcript.Replacement(r) {
 		switch it.Kind {
 		case transcript.Thinking:
@@ -147,69 +197,63 @@ func (c *Comparison) told(r *transcript.Record) {
 	}
 }
 
-// Report grades the facts of the records that were added. It is called once.
-func (c *Comparison) Report(by Choice) *Report {
+// Report compares the facts of the records that were added. It is called once.
+func (c *Comparison) Report(fetch func(transcript.Span) ([]byte, error), by Choice) (*Report, error) {
+	src := session.NewSource(c.s, fetch)
+	bounds := c.s.Bounds
+	last, from := bounds[len(bounds)-1], int32(0)
+	if n := len(bounds); n > 1 {
+		from = bounds[n-2].Event
+	}
 	out := &c.out
-	out.Boundary, out.Boundaries, out.Record = c.last.number, c.count, c.last.record
-	out.Last = c.last.end
-	out.Trigger, out.Tokens, out.Chars = c.last.trigger, c.last.tokens, c.holds.Chars()
-	out.Classes = []Class{}
-	for one := range c.facts.All() {
-		if one.Record < c.before.since() && !c.held.Shows(one) {
+	if !last.Own.Zero() {
+		out.Own, out.Summary = src.Text(last.Own), src.ID(last.Own)
+		out.Chars = int(last.Own.Chars)
+	}
+	own, companion := NewText(out.Own), NewText(by.Companion)
+	lists := map[Class]*List{}
+	for _, one := range c.facts(src, last.Event) {
+		if one.event < from {
 			out.Earlier++
 			continue
 		}
-		n := len(out.Classes)
-		if n == 0 || out.Classes[n-1].Class != one.Class {
-			out.Classes = append(out.Classes, Class{Class: one.Class, List: []scorecard.Fact{}})
-			n++
+		l := lists[one.Class]
+		if l == nil {
+			l = &List{Class: one.Class, List: []Fact{}}
+			lists[one.Class] = l
 		}
-		out.Classes[n-1].add(one, c.holds.Shows(one))
+		one.fill(src)
+		if l.Facts++; c.kept[one.ref.Rec] || c.s.Carried(one.ref) || own.Shows(&one) {
+			l.Kept++
+			continue
+		}
+		l.Dropped++
+		if one.InCompanion = companion.Shows(&one); one.InCompanion {
+			l.Companion++
+		}
+		l.List = append(l.List, one)
 	}
-	slices.SortStableFunc(out.Classes, func(a, b Class) int {
-		return slices.Index(importance, a.Class) - slices.Index(importance, b.Class)
-	})
-	for i := range out.Classes {
-		class := &out.Classes[i]
-		out.Facts, out.Kept, out.Dropped = out.Facts+class.Facts, out.Kept+class.Kept, out.Dropped+class.Dropped
-		class.cut(by)
+	out.Classes = []List{}
+	for _, class := range Classes() {
+		l := lists[class]
+		if l == nil {
+			continue
+		}
+		out.Facts, out.Kept, out.Dropped, out.Companion = out.Facts+l.Facts, out.Kept+l.Kept, out.Dropped+l.Dropped, out.Companion+l.Companion
+		l.cut(by)
+		out.Classes = append(out.Classes, *l)
 	}
-	return out
-}
-
-// importance is the order of classes: what an agent needs most to continue comes first.
-var importance = []scorecard.Class{
-	scorecard.Asked, scorecard.Plan, scorecard.OpenErrors, scorecard.Git, scorecard.Edited, scorecard.Deleted, scorecard.Refusals,
-	scorecard.Questions, scorecard.Answers, scorecard.Decisions, scorecard.Outcomes, scorecard.Commands, scorecard.Reports,
-	scorecard.Errors, scorecard.Numbers, scorecard.URLs, scorecard.Hashes, scorecard.Identifiers,
-}
-
-func (c *Class) add(one scorecard.Fact, kept bool) {
-	c.Facts++
-	if kept {
-		c.Kept++
-		return
-	}
-	c.Dropped++
-	c.List = append(c.List, one)
+	return out, src.Err
 }
 
 // cut sorts the list and keeps what by selects.
-func (c *Class) cut(by Choice) {
-	slices.SortStableFunc(c.List, func(a, b scorecard.Fact) int {
-		if a.Strong != b.Strong {
-			if a.Strong {
-				return -1
-			}
-			return 1
-		}
-		return b.Record - a.Record
-	})
+func (l *List) cut(by Choice) {
+	slices.SortStableFunc(l.List, func(a, b Fact) int { return b.Record - a.Record })
 	switch {
-	case by.Class != "" && by.Class != c.Class:
-		c.List = c.List[:0]
-	case by.Most > 0 && len(c.List) > by.Most:
-		c.List = c.List[:by.Most]
+	case by.Class != "" && by.Class != l.Class:
+		l.List = l.List[:0]
+	case by.Most > 0 && len(l.List) > by.Most:
+		l.List = l.List[:by.Most]
 	}
-	c.More = c.Dropped - len(c.List)
+	l.More = l.Dropped - len(l.List)
 }

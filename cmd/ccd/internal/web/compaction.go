@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/internal/scorecard"
 )
 
 // How many dropped facts of a class and how many requests a page lists, and with all=1.
@@ -54,7 +54,7 @@ type graded struct{ Facts, Kept, Dropped int }
 
 // ledger is one class of dropped facts.
 type ledger struct {
-	Class scorecard.Class   `json:"class"`
+	Class dropped.Class     `json:"class"`
 	Lines []view.LedgerLine `json:"lines"`
 	More  int               `json:"more"`
 	Told  int               `json:"in_told"`
@@ -125,7 +125,7 @@ func newCompaction(f *view.Forgotten, most int) compactionData {
 
 // ledgerOf groups the dropped facts by class, in their order; in each, those first that ccd does not add.
 func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
-	at := map[scorecard.Class]int{}
+	at := map[dropped.Class]int{}
 	for _, one := range all {
 		i, ok := at[one.Class]
 		if !ok {

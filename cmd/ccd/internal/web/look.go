@@ -14,8 +14,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/internal/mark"
-	"ccd/internal/scorecard"
 	"ccd/internal/words"
 )
 
@@ -125,19 +125,16 @@ func percent(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
 func shellPath(page string) string { return words.Shell(page) }
 
 // className is what people call a class of facts.
-func className(c scorecard.Class) string {
+func className(c dropped.Class) string {
 	if name := classNames()[c]; name != "" {
 		return name
 	}
 	return string(c)
 }
 
-func classNames() map[scorecard.Class]string {
-	return map[scorecard.Class]string{
-		scorecard.Asked: "What you asked", scorecard.Answers: "The agent's answers", scorecard.Questions: "Questions and your answers",
-		scorecard.Refusals: "Calls that you refused", scorecard.Decisions: "Decisions on the way", scorecard.Reports: "Reports of sub-agents",
-		scorecard.Edited: "Changed files", scorecard.Deleted: "Deleted files", scorecard.Commands: "Commands", scorecard.Outcomes: "Outcomes of commands",
-		scorecard.Errors: "Errors", scorecard.OpenErrors: "Errors still open", scorecard.Git: "State of git", scorecard.Numbers: "Numbers",
-		scorecard.Identifiers: "Names in code", scorecard.URLs: "Web addresses", scorecard.Hashes: "Hashes and versions", scorecard.Plan: "The plan",
+func classNames() map[dropped.Class]string {
+	return map[dropped.Class]string{
+		dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
+		dropped.Checks: "Checks that passed", dropped.Commits: "Commits", dropped.Answers: "The agent's answers",
 	}
 }
