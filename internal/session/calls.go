@@ -552,6 +552,9 @@ func (c *Call) Acts() (all []string) {
 			return []string{line}
 		}
 	}
+	if line, ok := alone(c.Command, parts); ok {
+		return []string{line}
+	}
 	for i := range parts {
 		p := plainOf(&parts[i])
 		if p.name == "" || p.isLookUp() || helpers[p.name] {
@@ -564,6 +567,17 @@ func (c *Call) Acts() (all []string) {
 		all = append(all, strings.Join(words, " "))
 	}
 	return all
+}
+
+// alone returns a line as it was written, with its variables, if it has one command, perhaps behind a change of directory.
+func alone(line string, parts []transcript.Simple) (string, bool) {
+	line = strings.TrimSpace(line)
+	if len(parts) == 2 && parts[1].Join == "&&" && len(parts[0].Words) == 2 && parts[0].Words[0] == "cd" {
+		_, line, _ = strings.Cut(line, "&&")
+		parts = parts[1:]
+	}
+	line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "2>&1"))
+	return line, len(parts) == 1 && !strings.Contains(line, "\n")
 }
 
 // shown quotes a word of a command only if it needs it.
