@@ -2,11 +2,8 @@ package daemon
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
 
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -20,96 +17,20 @@ func (h *house) grown(d *Daemon, path string) *session {
 	return d.sessions[d.owners[path]]
 }
 
-// asked returns how many bytes another companion of the same fold would read.
-func (h *house) asked(s *session) (n int64) {
-	h.t.Helper()
-	_, err := s.compactor.Compaction(func(span transcript.Span) ([]byte, error) {
-		n += span.Len
-		return h.o.Archive.Reader(s.Key, 0).Span(context.Background(), span)
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return n
-}
-
-// remembered returns the size of what a fold keeps of its last companion.
-func (s *session) remembered() int64 { return s.compactor.Size() - s.compactor.Fold.Size() }
-
-// TestReadItemsAreKept: what the last companion showed is not read again for the next one, which is that of one pass all
-// the same; and so it is after the transcript was replaced by another one of the same length.
-func TestReadItemsAreKept(t *testing.T) {
+// TestModelsAreBounded: beyond the bound the model that was used least recently goes.
+func TestModelsAreBounded(t *testing.T) {
 	h := newHouse(t)
-	h.o.Compaction.MaxTokens = 8000
-	d := h.daemon()
-	text := turns(0, 12)
-	h.write(h.path(1), text)
-	s := h.grown(d, h.path(1))
-	made := s.state.Work.Compactions
-	for n := 12; n < 60; n++ {
-		h.append(h.path(1), turn(n))
-		text += turn(n)
-		if s = h.grown(d, h.path(1)); s.state.Work.Compactions > made {
-			made++
-			h.samePass(h.path(1), text)
-		}
-	}
-	if made < 5 {
-		t.Errorf("%d companions", made)
-	}
-	if s.state.Covers == s.state.At {
-		t.Error("nothing was left for the companion at rest: this test cannot fail")
-	}
-	again := h.asked(s)
-	fresh := h.daemon()
-	other := fresh.sessions[s.Key]
-	if err := fresh.fold(context.Background(), other); err != nil {
-		t.Fatal(err)
-	}
-	if all := h.asked(other); again*4 > all || all == 0 {
-		t.Errorf("after a companion and two turns another one reads %d bytes, without a companion %d", again, all)
-	}
-	h.rest(d, h.path(1))
-	h.samePass(h.path(1), text)
-
-	replaced := strings.ReplaceAll(text, "balance", "BALANCE")
-	h.write(h.path(1), replaced)
-	h.grown(d, h.path(1))
-	h.samePass(h.path(1), replaced)
-}
-
-// TestReadItemsAreBounded: of long texts only so many bytes are kept, and those of all sessions count among the folds.
-func TestReadItemsAreBounded(t *testing.T) {
-	const most = 4 << 20
-	h := newHouse(t)
-	var long strings.Builder
-	for n := range 40 {
-		output := strings.Repeat(fmt.Sprintf(`error: row %d is wrong\n`, n), 10000)
-		long.WriteString(strings.Replace(turn(n), `"content":"row 0`, `"content":"`+output+`row 0`, 1))
-	}
-	h.write(h.path(1), long.String())
+	h.write(h.path(1), turns(0, 60))
 	h.write(h.path(2), turns(0, 12))
 	d := h.daemon()
-	s := h.grown(d, h.path(1))
-	if asked := h.asked(s); asked == 0 {
-		t.Fatal("all was kept: this test cannot fail")
-	}
-	if n := s.remembered(); n == 0 || n > most {
-		t.Errorf("%d bytes are kept", n)
-	}
-	h.samePass(h.path(1), long.String())
-
-	next := h.grown(d, h.path(2))
-	if next.remembered() == 0 || s.size() < s.remembered() {
-		t.Error("what is kept does not count")
-	}
+	s, next := h.grown(d, h.path(1)), h.grown(d, h.path(2))
 	d.folds.use(next, s.size()+next.size()) // room for both
 	if !s.folded {
-		t.Error("the fold went although there was room")
+		t.Error("the model went although there was room")
 	}
 	d.folds.use(next, s.size()+next.size()-1)
 	if s.folded || s.compactor != nil {
-		t.Error("beyond the bound the fold is still there")
+		t.Error("beyond the bound the model is still there")
 	}
 	if next.compactor == nil {
 		t.Error("the one in use went too")

@@ -175,3 +175,14 @@ func (a *app) listSummaries(ctx context.Context, l *reader.Library) func(text st
 		return known[text]
 	}
 }
+
+// joined returns the bytes of a transcript.
+func joined(segments iter.Seq2[transcript.Segment, error]) (data []byte, err error) {
+	for seg, err := range segments {
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, seg.Data...)
+	}
+	return data, nil
+}

@@ -36,7 +36,6 @@ func attacked(t *testing.T) sidecar.Parsed {
 	}
 	f.Model, f.Window, f.Assumed, f.Level, f.Reason = "m\n<script>", 200000, true, compactor.Maximum, "talk <only>"
 	f.Tokens.Original, f.Tokens.CharsPerToken = 4000, 3.2
-	f.Missing = []compactor.Missing{{Kind: "open errors", Facts: 2}, {Kind: "commands", Facts: 7}}
 	doc := sidecar.Render(f, []compactor.Section{
 		{Name: "Conversation", Body: "### 1 · #1\n" + mark.Quote("", hostile) + "### Files `</h3>`\n- edited `<script>` " + mark.New(one, "output, "+mark.Inline(hostile, 60)) + "\n"},
 		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "\n\nblank lines above, long below\n"+strings.Repeat("x", 4500)) + "\n- again " + mark.New(one, "") + ", " + mark.New(two, "range #1-#3") + " [ccd nothing]\n"},

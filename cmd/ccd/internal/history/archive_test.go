@@ -209,44 +209,6 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestFindAsksForListsLast(t *testing.T) {
-	s := newShelf(t)
-	text := asked("a", "one") + asked("b", "two")
-	s.put("A", transcript.Main, 1, text)
-	search := s.search("A")
-	one, two := mark.Sum([]byte(`"one"`)).ID(), mark.Sum([]byte(`"two"`)).ID()
-	sum := mark.Combine([]mark.ID{two, one})
-	part := func(of string) transcript.Part {
-		return transcript.Part{Span: transcript.Span{Off: int64(strings.Index(text, of)), Len: 5}, Kind: transcript.Human}
-	}
-	fold := &folder{pointer: transcript.Pointer{
-		Hash: sum, Shape: transcript.List, Parts: []transcript.Part{part(`"two"`), part(`"one"`)}, Record: 1, Last: 2,
-	}}
-	search.Fold = func(archive.Session, int) history.Folder { return fold }
-	found, err := history.Find(context.Background(), search, string(sum.ID()))
-	if err != nil || fold.asked != 1 || fold.records != 2 || s.bytesOf(found[0]) != "\"two\"\n\"one\"" {
-		t.Errorf("list: %v, %v from %+v", found, err, fold)
-	}
-	if _, err := history.Find(context.Background(), search, string(mark.Sum([]byte(`"two"`)).ID())); err != nil || fold.asked != 1 {
-		t.Errorf("item: %v, lists asked for %d times, want once", err, fold.asked)
-	}
-}
-
-// folder points at one range, and counts.
-type folder struct {
-	records, asked int
-	pointer        transcript.Pointer
-}
-
-func (f *folder) Add(*transcript.Record) { f.records++ }
-
-func (f *folder) Runs(func(mark.Hash) bool) []transcript.Pointer { return nil }
-
-func (f *folder) Pointers(context.Context) ([]transcript.Pointer, error) {
-	f.asked++
-	return []transcript.Pointer{f.pointer}, nil
-}
-
 func TestHolding(t *testing.T) {
 	s := newShelf(t)
 	one := s.put("A", transcript.Main, 1, asked("a", "one")+asked("b", "two")+asked("c", "three"))
