@@ -129,7 +129,7 @@ func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
 	}
 	p := newHookPlace(t, data)
 	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
-	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Conversation\n") {
+	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Earlier items\n") {
 		t.Errorf("by the fold:\n%s", text)
 	}
 	text := p.hookContext() // with the default limit
@@ -143,7 +143,7 @@ func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
 			t.Errorf("nothing is told: %s, %v", last, err)
 		}
 		t.Log("NOTICE: this machine was too busy to tell anything")
-	} else if !strings.Contains(text, "## Now") {
+	} else if !strings.Contains(text, "## Handover") {
 		t.Errorf("as shipped:\n%s", text)
 	}
 }
@@ -166,7 +166,7 @@ func TestFoldTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
-	if b, err := text(f.Line(0)); err != nil || !json.Valid(b) || f.Status().Records != 12 {
+	if b, err := text(f.Status().Asked); err != nil || !json.Valid(b) || f.Status().Records != 12 {
 		t.Errorf("%s, %v, %d records", b, err, f.Status().Records)
 	}
 	h := hookFold{begun: time.Now().Add(-time.Minute), deadline: time.Now().Add(-time.Second)}

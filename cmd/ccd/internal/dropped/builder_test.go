@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -108,8 +110,10 @@ func (l *log) replace(summary string, history ...map[string]any) {
 	l.codex("compacted", payload)
 }
 
+func (l *log) bytes() []byte { return []byte(strings.Join(l.lines, "\n") + "\n") }
+
 func (l *log) records() iter.Seq2[*transcript.Record, error] {
-	data := []byte(strings.Join(l.lines, "\n") + "\n")
+	data := l.bytes()
 	d := registry.Table{}.NewDecoder(l.agent, transcript.Main)
 	return func(yield func(*transcript.Record, error) bool) {
 		for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
@@ -120,9 +124,16 @@ func (l *log) records() iter.Seq2[*transcript.Record, error] {
 	}
 }
 
+// of reports on a compaction of the session.
+func (l *log) of(by Choice) (*Report, error) {
+	data := l.bytes()
+	fold := session.New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: l.agent, ID: "s"}})
+	return Of(l.records, fold, func(s transcript.Span) ([]byte, error) { return data[s.Off:s.End()], nil }, by)
+}
+
 func (l *log) report(t *testing.T, by Choice) *Report {
 	t.Helper()
-	out, err := Of(l.records, by)
+	out, err := l.of(by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +141,9 @@ func (l *log) report(t *testing.T, by Choice) *Report {
 }
 
 // texts lists what a class has dropped.
-func texts(r *Report, class string) (all []string) {
+func texts(r *Report, class Class) (all []string) {
 	for _, c := range r.Classes {
-		if string(c.Class) == class {
+		if c.Class == class {
 			for _, one := range c.List {
 				text := one.Text
 				if one.Status != "" {

@@ -113,7 +113,11 @@ func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
 	}
 	for _, k := range s.Commits {
 		if k.Event < end {
-			one := Fact{Class: Commits, event: k.Event, ref: s.Events[k.Event].Call.Result, Text: strings.TrimSpace(k.Hash + " " + k.Subject), said: k.Subject, name: k.Hash}
+			call := s.Events[k.Event].Call
+			one := Fact{Class: Commits, event: k.Event, ref: call.Result, Text: k.Hash + " " + k.Subject, said: k.Subject, name: k.Hash}
+			if k.Hash == "" {
+				one.Text = about(call)
+			}
 			if k.Pushed >= 0 {
 				one.Status = "pushed"
 			}
@@ -173,7 +177,7 @@ func (f *Fact) fill(src *session.Source) {
 	if f.said == "" {
 		f.said = lexicon.Head(f.Text, maxSaid)
 	}
-	f.Text = lexicon.Head(strings.Join(strings.Fields(f.said), " "), maxText)
+	f.Text = lexicon.Head(strings.Join(strings.Fields(lexicon.Head(f.Text, maxSaid)), " "), maxText)
 	f.Record, f.ID = f.ref.N(), src.ID(f.ref)
 	if f.call != nil && !f.call.Result.Zero() {
 		f.Output = src.ID(f.call.Result)
@@ -268,7 +272,7 @@ func wordsOf(sentence string) map[string]bool {
 	set := map[string]bool{}
 	for _, f := range strings.FieldsFunc(lexicon.Lower(sentence), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if first := []rune(f)[0]; !lexicon.IsWide(first) {
-			if len(f) > 2 || unicode.IsDigit(first) {
+			if len(f) > 3 || unicode.IsDigit(first) {
 				set[f] = true
 			}
 			continue
