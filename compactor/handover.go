@@ -563,6 +563,8 @@ func (d *draft) spent(e int32) bool {
 			continue
 		}
 		switch {
+		case c.Op == transcript.Ask && c.Tool == f.Tool: // another question, or a better plan
+			return true
 		case c.Op == transcript.Command && (c.Command == f.Command || c.Goal() != "" && c.Goal() == f.Goal()):
 			return true
 		case c.Op != transcript.Command && len(c.Files) > 0 && len(f.Files) > 0 && c.Files[0].File == f.Files[0].File:

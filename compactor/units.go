@@ -50,10 +50,11 @@ func (d *draft) makeUnits(all, room int) {
 	var current, earlier []*unit
 	var decisions []*unit
 	for n := len(d.s.Items) - 1; n >= 0; n-- {
-		if n < len(d.s.Items)-400 || m.built > 8*room+20000 {
+		sought := len(d.c.o.Focus) > 0 // it may be anywhere
+		if n < len(d.s.Items)-400 || m.built > 8*room+20000 && !sought {
 			break
 		}
-		full := m.built < 4*room+4000
+		full := sought || m.built < 4*room+4000
 		units, made := m.item(int32(n), full)
 		if int32(n) == m.last {
 			current = units

@@ -93,6 +93,8 @@ func (d *draft) noun(c *session.Call, most int) string {
 		return rest
 	case verb == "edited" || verb == "wrote" || verb == "deleted" || verb == "moved":
 		return "a change of " + rest
+	case verb == "asked" && d.planText(c) != c.Query:
+		return fmt.Sprintf("the plan of #%d", c.At.N())
 	case verb == "asked":
 		return "to answer " + rest
 	}
