@@ -124,19 +124,24 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 	}
 	var b strings.Builder
 	last := -1
+	gap := func() { // never twice in a row
+		if !strings.HasSuffix("\n"+b.String(), "\n...\n") {
+			b.WriteString("...\n")
+		}
+	}
 	for n := range all {
 		lines, ok := kept[n]
 		if !ok {
 			continue
 		}
 		if n > last+1 {
-			b.WriteString("...\n")
-		} else if n > 0 {
+			gap()
+		} else if n > 0 && !strings.HasSuffix(b.String(), "...\n") {
 			b.WriteString(">\n")
 		}
 		for _, l := range lines {
 			if l == cutLine {
-				b.WriteString("...\n")
+				gap()
 			} else {
 				b.WriteString(mark.Quote("", l))
 			}
@@ -144,7 +149,7 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 		last = n
 	}
 	if last < len(all)-1 {
-		b.WriteString("...\n")
+		gap()
 	}
 	return b.String(), false
 }
@@ -250,6 +255,9 @@ func outputExcerpt(text string, room int, failed bool, used func(string) bool) (
 		return mark.Quote("", text), true
 	}
 	lines := strings.Split(text, "\n")
+	if len(lines) < 3 && (text[0] == '{' || text[0] == '[') {
+		return "", false // data on one line: its beginning says nothing
+	}
 	worth := make([]float64, len(lines))
 	if failed {
 		for n := range lexicon.NumberedErrors(text, false) {

@@ -24,6 +24,7 @@ type handover struct {
 	b      strings.Builder
 	f      float64 // by which lines are shortened
 	claims []claim
+	named  map[int32]bool // runs that a line names
 }
 
 // Chars of the handover.
@@ -31,6 +32,7 @@ const (
 	handoverMost  = 2500
 	handoverLeast = 260
 	taskWidth     = 60 // of a message that says something by itself
+	replyWidth    = 20 // up to which a message is only a reply
 )
 
 // makeHandover returns the handover in at most room chars. If it is too long every line shrinks; none goes.
@@ -41,7 +43,7 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 	}
 	var h *handover
 	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
-		h = &handover{d: d, f: f}
+		h = &handover{d: d, f: f, named: map[int32]bool{}}
 		h.task()
 		h.stands()
 		h.git()
@@ -96,8 +98,8 @@ func (h *handover) task() {
 	room := max(h.most(900), min(450, d.reader.room/6))
 	for n, e := range asks {
 		ev := &d.s.Events[e]
-		if n > 0 && n < len(asks)-h.many(4) {
-			continue
+		if n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
+			continue // a spent reply
 		}
 		label := "Task"
 		if n > 0 {
@@ -109,7 +111,7 @@ func (h *handover) task() {
 		h.line("%s (#%d%s):", label, ev.N(), d.clock(ev.Ref))
 		text := d.src.Text(ev.Ref)
 		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && it.Width < taskWidth && it.Before >= 0 && n > 0 {
-			if q := d.question(it.Before); q != "" && h.f > 0.3 {
+			if q := d.question(it); q != "" && h.f > 0.3 {
 				h.line("(answers #%d: \"%s\")", d.s.Events[it.Before].N(), mark.Inline(q, h.most(200)))
 			}
 		}
@@ -120,6 +122,25 @@ func (h *handover) task() {
 		h.proves(ev.Ref, firstWords(text))
 	}
 	h.approved(first)
+	h.before(first)
+}
+
+// before names the message before the task in one line, if no commit ended what it asked for: the task may refer to it.
+func (h *handover) before(first int) {
+	d := h.d
+	for n := first - 1; n > 0 && n >= first-8 && h.f > 0.2; n-- {
+		it := &d.s.Items[n]
+		if it.Ask < 0 || it.Back || it.Width < taskWidth || it.Command && !d.acted(it) {
+			continue
+		}
+		if len(d.s.Commits) > 0 && d.s.Commits[len(d.s.Commits)-1].Event > it.Ask {
+			return
+		}
+		text := d.src.Text(d.s.Events[it.Ask].Ref)
+		h.line("Asked before (#%d): \"%s\"", d.s.Events[it.Ask].N(), mark.Inline(text, h.most(240)))
+		h.proves(d.s.Events[it.Ask].Ref, firstWords(text))
+		return
+	}
 }
 
 // approved shows the plan that the human approved for the task.
@@ -167,17 +188,28 @@ func (d *draft) acted(it *session.Item) bool {
 	return false
 }
 
-// question returns the last question, else the last paragraph, of a text that a short message answers.
-func (d *draft) question(e int32) string {
-	text := strings.TrimSpace(d.src.Text(d.s.Events[e].Ref))
-	paragraphs := strings.Split(text, "\n\n")
-	for i := len(paragraphs) - 1; i >= 0 && i >= len(paragraphs)-4; i-- {
-		p := strings.TrimSpace(paragraphs[i])
-		if strings.HasSuffix(p, "?") || strings.HasSuffix(p, "？") {
-			return p
+// question returns the question in the last paragraphs of the text that stood before a short message, "" if it asked none or
+// the human interrupted the agent after it.
+func (d *draft) question(it *session.Item) string {
+	if it.Before < 0 {
+		return ""
+	}
+	for e := it.Before; e < it.Ask; e++ {
+		if d.s.Events[e].Kind == session.Stopped {
+			return ""
 		}
 	}
-	return paragraphs[len(paragraphs)-1]
+	text := strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref))
+	paragraphs := strings.Split(text, "\n\n")
+	for i := len(paragraphs) - 1; i >= 0 && i >= len(paragraphs)-4; i-- {
+		lines := strings.Split(strings.TrimSpace(paragraphs[i]), "\n")
+		for j := len(lines) - 1; j >= 0; j-- {
+			if l := strings.TrimRight(strings.TrimSpace(lines[j]), "*_`)\"' "); strings.HasSuffix(l, "?") || strings.HasSuffix(l, "？") {
+				return lines[j]
+			}
+		}
+	}
+	return ""
 }
 
 // ask quotes a message. Of one that does not fit, the person's prose stays and a paste is cut to its first and last lines.
@@ -236,10 +268,14 @@ loop:
 		}
 	}
 	var open []string
+	named := did[:min(len(did), h.many(5))] // they stand newest first
 	for e := int32(len(s.Events)) - 1; e >= 0 && e > int32(len(s.Events))-400; e-- {
 		c := s.Events[e].Call
 		if s.Events[e].Kind != session.Did || len(open) >= h.many(4) {
 			continue
+		}
+		if slices.Contains(named, e) && c.State == session.Pending {
+			continue // said below
 		}
 		switch {
 		case c.State == session.Running && !c.Stdin:
@@ -267,7 +303,11 @@ loop:
 	if said >= 0 {
 		ref := s.Events[said].Ref
 		text := d.src.Text(ref)
-		h.b.WriteString(tailExcerpt(text, h.most(350)))
+		room := 350
+		if len(did) == 0 { // the current item has it whole
+			room = 200
+		}
+		h.b.WriteString(tailExcerpt(text, h.most(room)))
 		h.proves(ref, firstWords(text))
 	}
 	if len(did) > 0 {
@@ -331,6 +371,10 @@ func (h *handover) git() {
 			on = " on `" + mark.Inline(c.Branch, 120) + "`"
 		}
 		end := "no push seen since"
+		if r := s.Rejected(); r != nil {
+			end = fmt.Sprintf("the remote rejected the push (#%d)", r.At.N())
+			h.proves(r.Result, "")
+		}
 		if c.Pushed >= 0 {
 			end = fmt.Sprintf("pushed (#%d)", s.Events[c.Pushed].N())
 		}
@@ -351,9 +395,6 @@ func (h *handover) git() {
 // uncommitted lists the files that were changed and that no commit seen since can have taken.
 func (h *handover) uncommitted() {
 	d := h.d
-	if !d.usesGit() {
-		return
-	}
 	open := slices.DeleteFunc(slices.Clone(d.s.Files), func(f *session.File) bool { return !f.Open || !d.inside(f.Path) || len(f.Edits) == 0 })
 	if len(open) == 0 {
 		return
@@ -376,9 +417,6 @@ func (h *handover) uncommitted() {
 	}
 	h.line("Not committed (no commit by the agent seen since): %s%s", strings.Join(names, ", "), more)
 }
-
-// usesGit reports whether the session shows that it works in a repository.
-func (d *draft) usesGit() bool { return d.s.Branch() != "" || len(d.s.Commits) > 0 }
 
 // inside reports whether a path is below the session's first or newest directory.
 func (d *draft) inside(p string) bool {
@@ -412,7 +450,7 @@ func (h *handover) checks() {
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !d.isCheck(c) || seen[c.Command] || c.State != session.Done && c.State != session.Failed {
+		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.LookUp) || seen[c.Command] || c.State != session.Done && c.State != session.Failed {
 			continue
 		}
 		seen[c.Command] = true
@@ -427,6 +465,7 @@ func (h *handover) checks() {
 	}
 	one := func(e int32) string {
 		c := d.s.Events[e].Call
+		h.named[e] = true
 		said := d.lastLine(c)
 		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
 		if said != "" {
@@ -471,7 +510,7 @@ func (h *handover) failures() {
 			continue
 		}
 		key := d.goal(c)
-		if seen[key] || d.wentOn(e) {
+		if seen[key] || h.named[e] || d.wentOn(e) {
 			continue
 		}
 		seen[key] = true
@@ -485,6 +524,50 @@ func (h *handover) failures() {
 	}
 	for _, text := range shown {
 		h.line("Failed last, no success seen: %s", text)
+	}
+	h.broken()
+}
+
+// brokenRuns is from how many failures in a row a tool counts as broken.
+const brokenRuns = 3
+
+// broken says which tools fail each time, look-ups included: whatever they were asked, they gave no answer.
+func (h *handover) broken() {
+	d := h.d
+	type tool struct {
+		failed int
+		last   *session.Call
+		well   bool
+	}
+	byName := map[string]*tool{}
+	var order []string
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && e > int32(len(d.s.Events))-400; e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did || c.State != session.Done && c.State != session.Failed {
+			continue
+		}
+		t := byName[c.Tool]
+		if t == nil {
+			t = &tool{}
+			byName[c.Tool] = t
+			order = append(order, c.Tool)
+		}
+		switch {
+		case t.well:
+		case c.State == session.Done:
+			t.well = true
+		default:
+			if t.failed++; t.last == nil {
+				t.last = c
+			}
+		}
+	}
+	for _, name := range order {
+		if t := byName[name]; t.failed >= brokenRuns && t.last.Op != transcript.Command {
+			said := d.errorLine(t.last)
+			h.line("Fails each time: %s, the last %d calls, newest #%d: \"%s\"", mark.Inline(name, 60), t.failed, t.last.At.N(), mark.Inline(said, h.most(160)))
+			h.proves(t.last.Result, said)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	worthFailure  = 40
 	worthAgent    = 42
 	worthEffect   = 52
+	worthStep     = 61 // what a step of the current item did
 	worthRun      = 20
 	worthSaid     = 27
 	worthEdit     = 12
@@ -39,13 +40,14 @@ const mostSpec = 8000
 type maker struct {
 	*draft
 	last  int32 // the current item
+	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(all, room int) {
-	m := &maker{draft: d, last: int32(len(d.s.Items) - 1)}
+	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1}
 	m.workingSet(min(all, room*3/2))
 	var current, earlier []*unit
 	var decisions []*unit
@@ -137,7 +139,8 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 		add(head)
 		m.effect(it, head, age, add)
 	}
-	if current && it.Before >= 0 && it.Width < taskWidth && !d.had(&d.s.Events[it.Before]) {
+	if current && it.Width < taskWidth && it.Before >= 0 && (it.Width < replyWidth || d.question(it) != "") && !d.had(&d.s.Events[it.Before]) {
+		m.spec = it.Before
 		m.specification(it, add)
 	}
 	answer := m.answerOf(it)
@@ -168,6 +171,9 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 				decisions = append(decisions, u)
 			}
 		case session.Said:
+			if e == m.spec {
+				continue // it stands in the current item
+			}
 			if e == answer || full {
 				flush()
 				m.said(p, head, it, e, e == answer, age, add)
@@ -347,6 +353,9 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		say(6000, worthWhole*age)
 	} else {
 		w := later(it, e)
+		if e+1 < it.To && d.s.Events[e+1].Kind == session.Did && ev.Chars < 200 && !strings.Contains(strings.TrimSpace(text), "\n") {
+			w *= 0.2 // it announces the next call, which has a line of its own
+		}
 		say(240, min(worthSaid*w, worthAnswer)*age)
 		say(1200, 18*age)
 	}
@@ -393,11 +402,34 @@ func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*un
 	u := m.unit(p, all[0])
 	u.head = head
 	first := fmt.Sprintf("#%d ", m.s.Events[all[0]].N())
+	if last := m.s.Events[all[len(all)-1]].N(); len(all) > 1 {
+		first = fmt.Sprintf("#%d-#%d ", m.s.Events[all[0]].N(), last)
+	}
 	if n := len(parts); n > 4 {
 		u.add(fmt.Sprintf("%s%s and %d more look-ups\n", first, strings.Join(parts[:3], "; "), n-3), worthRead*age)
 	}
 	u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*age*0.8)
 	add(u)
+	if m.reader.brief || p != currentPart {
+		return
+	}
+	for _, e := range all { // what was read, as far as room is left
+		c := m.s.Events[e].Call
+		if c.State != session.Done || c.Result.Chars < 40 {
+			continue
+		}
+		one := m.unit(p, e)
+		one.head = u
+		title := fmt.Sprintf("#%d gave:\n", c.Result.N())
+		for _, room := range []int{500, 2000} {
+			quoted, whole := outputExcerpt(m.src.Outcome(c).Text, room, false, m.usedAfter(e))
+			if !whole {
+				quoted += m.cut(c.Result)
+			}
+			one.add(title+quoted, worthRead*age*300/float64(room))
+		}
+		add(one)
+	}
 }
 
 // step makes the unit of a call that does something.
@@ -459,6 +491,13 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	default:
 		u.add(line+"\n", worthRead*w*age)
 	}
+	if p == currentPart { // before any step of an earlier item
+		for k := range u.forms {
+			if k == 0 || changes(c) && k == 1 {
+				u.forms[k].worth = max(u.forms[k].worth, worthStep+u.forms[k].worth/10)
+			}
+		}
+	}
 	add(u)
 }
 
@@ -494,7 +533,9 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 	if c.Fixed >= 0 {
 		by := d.s.Events[c.Fixed]
 		fixed = fmt.Sprintf("; worked at #%d", by.N())
-		if edit := m.editBefore(c.Index, c.Fixed); edit >= 0 {
+		if c.Op != transcript.Command {
+			fixed = fmt.Sprintf("; a later change of the file: #%d", by.N())
+		} else if edit := m.editBefore(c.Index, c.Fixed); edit >= 0 {
 			fixed += fmt.Sprintf(" after #%d %s", d.s.Events[edit].N(), d.label(d.s.Events[edit].Call, 120))
 		}
 	}
@@ -532,7 +573,11 @@ func (m *maker) editBefore(from, to int32) int32 {
 func (m *maker) agent(u *unit, c *session.Call, line string, age float64) {
 	d := m.draft
 	u.add(line+"\n", worthAgent*age)
-	report := strings.TrimSpace(d.src.Outcome(c).Text)
+	report := d.src.Outcome(c).Text
+	for _, end := range []string{"\nagentId: ", "\n<usage>"} { // the client's own lines
+		report, _, _ = strings.Cut(report, end)
+	}
+	report = strings.TrimSpace(report)
 	if report == "" || d.own.covers(report) {
 		return
 	}
@@ -561,14 +606,20 @@ func (m *maker) decision(e int32, age float64) *unit {
 		if e+1 < int32(len(d.s.Events)) && d.s.Events[e+1].Kind == session.Asked {
 			next = fmt.Sprintf(", then wrote #%d", d.s.Events[e+1].N())
 		}
-		during := ""
 		for i := e - 1; i >= 0 && i > e-20; i-- {
-			if d.s.Events[i].Kind == session.Did {
-				during = " after " + d.label(d.s.Events[i].Call, 100)
-				break
+			if d.s.Events[i].Kind != session.Did {
+				continue
 			}
+			if c := d.s.Events[i].Call; c.State == session.Refused {
+				if !c.Words.Zero() {
+					return nil // the refusal with its reason has a line
+				}
+				u.add(fmt.Sprintf("#%d the human refused %s%s\n", ev.N(), d.noun(c, 160), next), worthDecision*age)
+				return u
+			}
+			break
 		}
-		u.add(fmt.Sprintf("#%d the human interrupted the agent%s%s\n", ev.N(), during, next), worthRun*age)
+		u.add(fmt.Sprintf("#%d the human interrupted the agent%s\n", ev.N(), next), worthRun*age)
 		return u
 	case session.Reason:
 		text := d.src.Text(ev.Ref)
@@ -676,10 +727,8 @@ func (m *maker) workingSet(room int) {
 	}
 	u := d.used()
 	commands, ran := listed("Commands, the last run first: ", u.commands, most*4/10)
-	searches, sought := listed("Searched last: ", u.searches, most/8)
-	m.line(workPart, filesByDir("Files, the last used first: ", u.files, most-ran-sought))
+	m.line(workPart, filesByDir("Files, the last used first: ", u.files, most-ran))
 	m.line(workPart, commands)
-	m.line(workPart, searches)
 }
 
 // line adds a line that stands alone.
@@ -717,8 +766,8 @@ type usedFile struct {
 
 // used is what the session used, the last first, each once.
 type used struct {
-	files              []usedFile
-	commands, searches []string
+	files    []usedFile
+	commands []string
 }
 
 // mostUsed is how many entries of each kind are collected.
@@ -739,7 +788,7 @@ func (d *draft) used() (u used) {
 			continue
 		}
 		for _, f := range c.Files {
-			if f.Sure || c.Op != transcript.Command {
+			if f.Sure || c.State == session.Pending {
 				file(f.File.Path, len(f.File.Edits) > 0)
 			}
 		}
@@ -755,12 +804,6 @@ func (d *draft) used() (u used) {
 				}
 			}
 		}
-		for _, q := range c.Sought() {
-			if !seen["s"+q] && len(u.searches) < mostUsed {
-				seen["s"+q] = true
-				u.searches = append(u.searches, "`"+mark.Inline(q, 60)+"`")
-			}
-		}
 	}
 	return u
 }
@@ -772,6 +815,10 @@ func filesByDir(title string, files []usedFile, room int) string {
 		dir   string
 		names []string
 	}
+	all, some := true, false
+	for _, f := range files {
+		all, some = all && f.edited, some || f.edited
+	}
 	var groups []*group
 	byDir := map[string]*group{}
 	n := lexicon.Chars(title) + 14
@@ -781,7 +828,7 @@ func filesByDir(title string, files []usedFile, room int) string {
 			dir, base = f.path[:i+1], f.path[i+1:]
 		}
 		base = mark.Inline(base, 80)
-		if f.edited {
+		if f.edited && !all {
 			base += "*"
 		}
 		g := byDir[dir]
@@ -811,7 +858,14 @@ func filesByDir(title string, files []usedFile, room int) string {
 		}
 		parts = append(parts, text)
 	}
-	return title + strings.Join(parts, "; ") + " (* edited)\n"
+	legend := ""
+	switch {
+	case all:
+		legend = " (all edited)"
+	case some:
+		legend = " (* edited)"
+	}
+	return title + strings.Join(parts, "; ") + legend + "\n"
 }
 
 // files makes the lines of the files that the session changed, and of the commands that build, test and deploy here.

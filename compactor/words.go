@@ -3,6 +3,7 @@ package compactor
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
@@ -18,14 +19,24 @@ func (d *draft) path(p string) string {
 	return p
 }
 
-// command returns a command without leading directory changes to the root, variables and output filters.
+// command returns a command as it was run: with its variables, and with its directory unless that is the session's root;
+// without filters that only shorten its output.
 func (d *draft) command(c *session.Call) string {
-	r := transcript.NormalizeRun("", c.Command)
-	text := r.Command
-	if r.Dir != "" && d.path(r.Dir) != r.Dir && transcript.IsAbs(r.Dir) {
-		text = "cd " + d.path(r.Dir) + " && " + text
+	line := strings.TrimSpace(c.Command)
+	r := transcript.NormalizeRun("", line)
+	before := ""
+	if i := strings.Index(line, r.Command); i > 0 {
+		before = line[:i]
 	}
-	return strings.TrimSpace(d.relative(text))
+	if rest, ok := strings.CutPrefix(before, "cd "); ok {
+		if dir, vars, ok := strings.Cut(rest, "&&"); ok && transcript.SamePath(strings.Trim(strings.TrimSpace(dir), `"'`), d.s.Root()) {
+			before = strings.TrimLeft(vars, " ")
+		}
+	}
+	if r.Command == "" {
+		return d.relative(line)
+	}
+	return strings.TrimSpace(d.relative(before + r.Command))
 }
 
 // relative returns a command with the paths below the session's root relative to it.
@@ -124,20 +135,33 @@ func (d *draft) state(c *session.Call) string {
 	return ""
 }
 
-// lastLine returns the last line of a result that says something, "" if there is none.
+// lastLine returns the last line of a result that says something about this run: no line that other runs end with, too. If
+// the status is hidden and there are error lines, it is one of these. "" if there is none.
 func (d *draft) lastLine(c *session.Call) string {
 	if c.Result.Zero() {
 		return ""
 	}
 	text := d.src.Outcome(c).Text
-	if s := lexicon.SummaryLine(text); s != "" {
-		return strings.TrimSpace(s)
+	if c.Silent && c.Errors {
+		if said := firstError(text); said != "" {
+			return said
+		}
 	}
-	lines := lexicon.LastLines(text, 1)
-	if len(lines) == 0 {
-		return ""
+	if s := strings.TrimSpace(lexicon.SummaryLine(text)); s != "" && !d.s.Repeated(s) && speaks(s) {
+		return lexicon.Head(s, 300)
 	}
-	return strings.TrimSpace(lexicon.Head(lines[0], 300))
+	lines := lexicon.LastLines(text, 8)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); speaks(l) && !d.s.Repeated(l) {
+			return lexicon.Head(l, 300)
+		}
+	}
+	return ""
+}
+
+// speaks reports whether a line has words and is no data.
+func speaks(line string) bool {
+	return strings.ContainsFunc(line, unicode.IsLetter) && (len(line) < 80 || line[0] != '{' && line[0] != '[')
 }
 
 // errorLine returns the line of a failed result that says most: the first error with a place, else the first error, else the
@@ -146,10 +170,20 @@ func (d *draft) errorLine(c *session.Call) string {
 	if c.Result.Zero() {
 		return ""
 	}
-	text := d.src.Outcome(c).Text
+	if said := firstError(d.src.Outcome(c).Text); said != "" {
+		return said
+	}
+	return d.lastLine(c)
+}
+
+// firstError returns the first error line with a place, else the first error line, "" if there is none.
+func firstError(text string) string {
 	first := ""
 	for _, line := range lexicon.NumberedErrors(text, false) {
 		line = strings.TrimSpace(line)
+		if !speaks(line) {
+			continue
+		}
 		if lexicon.IsPlaced(line) {
 			return lexicon.Head(line, 300)
 		}
@@ -157,10 +191,7 @@ func (d *draft) errorLine(c *session.Call) string {
 			first = line
 		}
 	}
-	if first != "" {
-		return lexicon.Head(first, 300)
-	}
-	return d.lastLine(c)
+	return lexicon.Head(first, 300)
 }
 
 // usedValues counts the values of a text that are used after an event.

@@ -26,6 +26,7 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 		return
 	}
 	c.Index = s.push(Event{Kind: Did, Ref: ref, Call: c})
+	s.tried(c, &a, nil)
 	s.keepCall(it.Call, c, a)
 	s.use(callWords(&a, it.Raw), c.Index)
 	if a.Op == transcript.Plan {
@@ -119,11 +120,22 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 	switch c.Op {
 	case transcript.Command:
 		s.readGit(c, a.Command, out.Text)
+		for _, line := range lexicon.LastLines(out.Text, lastLines) {
+			if len(s.lines) < maxUses {
+				s.lines[hashOf(strings.TrimSpace(line))]++
+			}
+		}
 	case transcript.Plan:
 		s.Plan.end(c, a, &out)
 	}
 	s.settle(c, c.Index)
 }
+
+// lastLines is how many last lines of each output are counted.
+const lastLines = 8
+
+// Repeated reports whether a line was among the last ones of more than one output, so that it says nothing about a run.
+func (s *Session) Repeated(line string) bool { return s.lines[hashOf(strings.TrimSpace(line))] > 1 }
 
 // endJob takes the end of a background command from the result of a call that reads its output or stops it.
 func (s *Session) endJob(a *transcript.Action, c *Call, out *transcript.Outcome) {
@@ -250,6 +262,7 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 		i = int32(len(s.Events) - 1) // of an inline sub-agent: the event that started it, or a later one
 	}
 	done := map[int]bool{}
+	c.Files = nil
 	for n, f := range a.Changes(&seen) {
 		done[n] = true
 		file := s.file(f.Path, i)
@@ -339,9 +352,10 @@ func (p *Plan) begin(at int32, a *transcript.Action) {
 
 // put adds a step or updates the one with its key.
 func (p *Plan) put(item transcript.PlanItem, at int32) {
+	item.Key = clip(item.Key, 300)
 	for i := range p.Steps {
 		q := &p.Steps[i]
-		if item.Key == "" || q.Key != clip(item.Key, 300) {
+		if item.Key == "" || q.Key != item.Key {
 			continue
 		}
 		if item.Status == "deleted" {
@@ -359,7 +373,7 @@ func (p *Plan) put(item transcript.PlanItem, at int32) {
 	if item.Status == "deleted" || item.Text == "" || len(p.Steps) >= maxPlan {
 		return
 	}
-	p.Steps = append(p.Steps, transcript.PlanItem{Key: clip(item.Key, 300), Text: clip(item.Text, 300), Status: clip(item.Status, 100)})
+	p.Steps = append(p.Steps, transcript.PlanItem{Key: item.Key, Text: clip(item.Text, 300), Status: clip(item.Status, 100)})
 	p.made = append(p.made, at)
 }
 
@@ -449,7 +463,7 @@ func (c *Call) Goal() string {
 // Git reports whether a command runs git.
 func (c *Call) Git() bool {
 	for i := range c.run.goals {
-		if strings.HasPrefix(c.run.goals[i].what, "git") || strings.HasPrefix(c.run.goals[i].what, "gh ") {
+		if c.run.goals[i].what == "git" || strings.HasPrefix(c.run.goals[i].what, "git ") {
 			return true
 		}
 	}
@@ -458,6 +472,9 @@ func (c *Call) Git() bool {
 
 // checkWords are the words by which build tools name what checks the work.
 var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
+
+// Aims reports whether the purpose of a command is known.
+func (c *Call) Aims() bool { return len(c.run.goals) > 0 }
 
 // Checks reports whether a command builds, tests or checks something, by its own words.
 func (c *Call) Checks() bool {
@@ -471,10 +488,11 @@ func (c *Call) Checks() bool {
 	return false
 }
 
-// Named returns the paths that a command names as words, in their order, resolved to its directory.
+// Named returns the files that a successful command names as its operands, in their order, resolved to its directory: of
+// programs that read files and of git. What other programs take may be a pattern, a filter or a name of a test.
 func (c *Call) Named() (paths []string) {
 	parts, ok := transcript.SplitCommand(c.Command)
-	if !ok {
+	if !ok || c.State != Done {
 		return nil
 	}
 	dir := c.Dir
@@ -484,14 +502,31 @@ func (c *Call) Named() (paths []string) {
 			dir = transcript.Join(dir, p.args[0])
 			continue
 		}
+		if !p.isLookUp() && p.name != "git" {
+			continue
+		}
+		pattern := searchers[p.name]
 		for _, w := range p.args {
-			if isPath(w) {
+			if strings.HasPrefix(w, "-") {
+				continue
+			}
+			if pattern {
+				pattern = false
+				continue
+			}
+			if isPath(w) && !globs[p.name] {
 				paths = append(paths, transcript.Join(dir, w))
 			}
 		}
 	}
 	return paths
 }
+
+// searchers take a pattern before their files; globs take names of files that need not exist.
+var (
+	searchers = set("grep egrep fgrep rg ag ack sed awk jq yq")
+	globs     = set("find fd rg echo printf test [ which type locate")
+)
 
 // isPath reports whether a word of a command is the name of a file: plain characters, with a short ending.
 func isPath(w string) bool {
@@ -505,37 +540,6 @@ func isPath(w string) bool {
 		strings.Trim(end, "0123456789") != ""
 }
 
-// Sought returns the names that a call searched for: plain words of the patterns of a search, or of grep.
-func (c *Call) Sought() (names []string) {
-	add := func(pattern string) {
-		for _, w := range strings.FieldsFunc(pattern, func(r rune) bool { return strings.ContainsRune("|()\\.*+?[]{}^$\"' :", r) }) {
-			if len(w) > 3 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
-				names = append(names, w)
-			}
-		}
-	}
-	switch c.Op {
-	case transcript.Search:
-		pattern, _, _ := strings.Cut(c.Query, " in ")
-		add(pattern)
-	case transcript.Command:
-		parts, _ := transcript.SplitCommand(c.Command)
-		for i := range parts {
-			p := plainOf(&parts[i])
-			if p.name != "grep" && p.name != "rg" && p.name != "egrep" {
-				continue
-			}
-			for _, w := range p.args {
-				if !strings.HasPrefix(w, "-") {
-					add(w)
-					break
-				}
-			}
-		}
-	}
-	return names
-}
-
 // Acts returns the simple commands of a line that do something, as words, without what only looks or prepares.
 func (c *Call) Acts() (all []string) {
 	if c.LookUp {
@@ -547,7 +551,13 @@ func (c *Call) Acts() (all []string) {
 		for _, end := range []string{"<<", "$(", "`"} {
 			line, _, _ = strings.Cut(line, end)
 		}
-		line = strings.TrimRight(line, " \"'")
+		words := strings.Fields(strings.TrimRight(line, " \"'"))
+		for len(words) > 0 && strings.HasPrefix(words[len(words)-1], "-") { // an option without its value says nothing
+			words = words[:len(words)-1]
+		}
+		if line = strings.Join(words, " "); len(words) < 2 {
+			return nil
+		}
 		if parts, ok = transcript.SplitCommand(line); !ok || len(parts) == 0 {
 			return []string{line}
 		}

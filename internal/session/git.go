@@ -26,12 +26,14 @@ type gitState struct {
 	stuck     int32 // event of a merge or rebase that stopped at a conflict, -1... 0: none
 	verb      string
 	added     []string // paths of `git add` since the last commit; "." for all
+	rejected  int32    // event of a push that the remote rejected and none succeeded since; 0: none
 }
 
 var (
 	committed = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
 	switched  = regexp.MustCompile(`(?m)^(?:Switched to (?:a new )?branch|Already on) '([^']+)'`)
 	onBranch  = regexp.MustCompile(`(?m)^On branch (\S+)$`)
+	shortLine = regexp.MustCompile(`(?m)^## ([^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.|$)`)
 	clean     = regexp.MustCompile(`(?m)^nothing to commit, working tree clean$`)
 	pushed    = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
 	conflict  = regexp.MustCompile(`(?m)^CONFLICT \(`)
@@ -53,6 +55,14 @@ func (s *Session) Stuck() (*Call, string) {
 	return s.Events[s.git.stuck].Call, s.git.verb
 }
 
+// Rejected returns the last push if the remote rejected it, nil otherwise.
+func (s *Session) Rejected() *Call {
+	if s.git.rejected == 0 {
+		return nil
+	}
+	return s.Events[s.git.rejected].Call
+}
+
 // readGit takes what a command and its output say about the repository.
 func (s *Session) readGit(c *Call, line, out string) {
 	if !strings.Contains(line, "git") && !strings.HasPrefix(out, "[") || c.State == Refused {
@@ -63,8 +73,10 @@ func (s *Session) readGit(c *Call, line, out string) {
 		s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
 	}
 	if strings.Contains(line, "git") && strings.Contains(line, "status") {
-		if m := onBranch.FindStringSubmatch(out); m != nil && !elsewhere(line) {
-			s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
+		for _, form := range []*regexp.Regexp{onBranch, shortLine} {
+			if m := form.FindStringSubmatch(out); m != nil && !elsewhere(line) {
+				s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
+			}
 		}
 		if clean.MatchString(out) && !elsewhere(line) {
 			for _, f := range s.Files {
@@ -89,8 +101,17 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 			}
 		case "commit":
 			s.commit(c, verb, out)
+		case "checkout", "switch":
+			if b := verb.branch(out); b != "" && c.State == Done && !elsewhere(line) {
+				s.git.branch, s.git.at = clip(b, 200), c.Result.Rec
+			}
 		case "push":
-			if n := len(s.Commits); n > 0 && pushed.MatchString(out) && !strings.Contains(out, "[rejected]") && !strings.Contains(out, "error: failed to push") {
+			if strings.Contains(out, "[rejected]") || strings.Contains(out, "error: failed to push") {
+				s.git.rejected = c.Index
+				continue
+			}
+			s.git.rejected = 0
+			if n := len(s.Commits); n > 0 && pushed.MatchString(out) {
 				for i := n - 1; i >= 0 && s.Commits[i].Pushed < 0; i-- {
 					s.Commits[i].Pushed = c.Index
 				}
@@ -171,6 +192,25 @@ func takes(paths []string, file, dir, root string) bool {
 type gitVerb struct {
 	name string
 	args []string
+}
+
+// branch returns the branch that a checkout or switch goes to, "" if it is not certain.
+func (v gitVerb) branch(out string) string {
+	var names []string
+	for i, a := range v.args {
+		switch {
+		case (a == "-b" || a == "-B" || a == "-c" || a == "-C") && i+1 < len(v.args):
+			return v.args[i+1]
+		case a == "--":
+			return ""
+		case !strings.HasPrefix(a, "-"):
+			names = append(names, a)
+		}
+	}
+	if len(names) == 1 && (v.name == "switch" || strings.Contains(out, "Your branch is") || strings.Contains(out, "Switched to")) {
+		return names[0]
+	}
+	return ""
 }
 
 // all reports whether a commit takes every changed file.

@@ -46,6 +46,7 @@ type Session struct {
 	jobs    map[string]int32    // calls that run in the background, by job
 	byPath  map[string]*File
 	uses    uses
+	lines   map[uint64]uint16 // in how many outputs a line was among the last ones
 	git     gitState
 	root    string
 	said    int32 // newest assistant text, -1 if none
@@ -214,7 +215,7 @@ func New(o limits.Options, s transcript.Session) *Session {
 		held: held{last: make([]int64, max(1, o.RecentMessages))}, gauge: newGauge(o),
 		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
 		marks: map[int64][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
-		byPath: map[string]*File{}, uses: newUses(), git: gitState{branchRec: -1}, Plan: Plan{Event: -1},
+		byPath: map[string]*File{}, uses: newUses(), lines: map[uint64]uint16{}, git: gitState{branchRec: -1}, Plan: Plan{Event: -1},
 	}
 }
 
@@ -368,7 +369,7 @@ func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 	e := Event{Kind: Answer, Ref: ref}
 	if p != nil {
 		e.Call = p.call
-		if p.call.Op != transcript.Ask {
+		if p.call.Op != transcript.Ask || it.Failed { // a failed question or plan is one that the person refused
 			e.Kind = Reason
 			p.call.State = Refused
 		} else {

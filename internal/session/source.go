@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"ccd/internal/mark"
 	"ccd/internal/redact"
@@ -133,20 +134,11 @@ func (t *Source) Patch(c *Call) (text string, whole bool) {
 	case steps == nil:
 		return content, true
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, step := range steps {
-		signed(&b, "- ", step.Old)
-		signed(&b, "+ ", step.New)
+		b.WriteString(lineDiff(step.Old, step.New))
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), false
-}
-
-func signed(b *bytes.Buffer, sign, text string) {
-	for line := range bytes.Lines([]byte(text)) {
-		b.WriteString(sign)
-		b.Write(bytes.TrimSuffix(line, []byte("\n")))
-		b.WriteByte('\n')
-	}
+	return strings.TrimSuffix(b.String(), "\n"), false
 }
 
 // ID returns the ID of an item's original and keeps its pointer.
