@@ -467,6 +467,9 @@ func (h *handover) checks() {
 		c := d.s.Events[e].Call
 		h.named[e] = true
 		said := d.lastLine(c)
+		if c.State == session.Failed {
+			said = d.errorLine(c)
+		}
 		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
 		if said != "" {
 			text += ": \"" + mark.Inline(said, h.most(140)) + "\""

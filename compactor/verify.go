@@ -6,6 +6,7 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
 // verify checks each claim of the handover against the record that it names, every ID, and the sizes. It counts the key facts
@@ -23,7 +24,7 @@ func (d *draft) verify(out *Compaction, body string) {
 		}
 	}
 	for _, c := range d.claims {
-		if c.has != "" && !strings.Contains(joined(d.src.Text(c.ref)), joined(c.has)) && !strings.Contains(string(d.src.Raw(c.ref)), c.has) {
+		if text := d.src.Text(c.ref); c.has != "" && !says(text, c.has) && !says(string(d.src.Raw(c.ref)), c.has) && !says(string(transcript.Unescaped([]byte(text))), c.has) {
 			h.doubt(fmt.Sprintf("record #%d does not say what the handover says of it", c.ref.N()))
 		}
 	}
@@ -38,6 +39,9 @@ func (d *draft) verify(out *Compaction, body string) {
 		h.doubt("the task is not in the text")
 	}
 }
+
+// says reports whether a text contains what a claim says of it. A client may have put it into JSON inside the text.
+func says(text, has string) bool { return strings.Contains(joined(text), joined(has)) }
 
 // joined returns a text in the form in which claims are compared: each run of white space is one blank.
 func joined(text string) string { return strings.Join(strings.Fields(text), " ") }

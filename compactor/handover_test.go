@@ -1,0 +1,344 @@
+package compactor_test
+
+import "testing"
+
+const (
+	task = "Please make the importer skip rows whose date is in the future, and count them in the report"
+	pass = "ok  \tapp/importer\t0.3s"
+	bad  = "importer_test.go:41: error: got 3 rows, want 2\nFAIL\tapp/importer\t0.2s"
+)
+
+// lineCases are the kinds of lines of the handover, each with a session that needs it.
+var lineCases = []struct {
+	name string
+	tell func(s *story)
+	want []string // of the handover; with "!": what it must not have
+}{
+	{"task: the newest that says something", func(s *story) {
+		s.asks("Write me a parser for the old export format, with tests for every column of it please")
+		s.says("Done.")
+		s.asks(task)
+		s.says("I will look at it.")
+	}, []string{"Task (#3, 2026-03-04 09:00):\n> " + task, "Asked before (#1): \"Write me a parser for the old export format"}},
+	{"task: short ones follow with what they answer", func(s *story) {
+		s.asks(task)
+		s.says("There are two ways.\n\nShall I drop the rows, or keep them in a second file?")
+		s.asks("drop them")
+		s.runs("go test ./importer", pass)
+	}, []string{"> " + task, "Then (#3", "(answers #2: \"Shall I drop the rows, or keep them in a second file?\")", "> drop them"}},
+	{"task: continue refers back", func(s *story) {
+		s.asks(task)
+		s.says("Half of it is done.")
+		s.asks("continue")
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"> " + task, "> continue"}},
+	{"task: Chinese", func(s *story) {
+		s.asks("请让导入器跳过日期在未来的行，并在报告里统计它们的数量。")
+		s.says("要删除这些行吗？")
+		s.asks("好的")
+		s.says("正在修改。")
+	}, []string{"> 请让导入器跳过日期在未来的行", "(answers #2: \"要删除这些行吗？\")", "> 好的", "State: the agent ended its turn", "> 正在修改。"}},
+	{"task: Spanish", func(s *story) {
+		s.asks("Haz que el importador omita las filas con fecha futura y las cuente en el informe final")
+		s.says("¿Borro las filas?")
+		s.asks("sí, hazlo")
+	}, []string{"> Haz que el importador", "(answers #2: \"¿Borro las filas?\")", "> sí, hazlo", "State: nothing done since the last message (#3)"}},
+	{"task: a message taken back is none", func(s *story) {
+		s.asks(task)
+		s.says("All is done, the rows are counted.")
+		s.asks("Now rewrite the whole of the exporter in another language, and delete the old one at once")
+		s.says("Are you sure?")
+		s.asksInstead("thanks, that is all")
+		s.says("Fine.")
+	}, []string{"> " + task, "> thanks, that is all", "!exporter"}},
+	{"task: an approved plan", func(s *story) {
+		s.asks(task)
+		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
+		s.says("I begin.")
+	}, []string{"The human approved this plan (#2):", "> 1. parse the date as UTC"}},
+	{"task: a refused plan is not approved", func(s *story) {
+		s.asks(task)
+		s.proposes("# Plan\n1. parse the date as UTC", "no, local time")
+	}, []string{"!approved", "In force: the human refused the plan of #2 (#3) and said: \"no, local time\""}},
+	{"task: a better plan ends a refusal", func(s *story) {
+		s.asks(task)
+		s.proposes("# Plan\n1. parse the date as UTC", "no, local time")
+		s.proposes("# Plan\n1. parse the date as local time", "")
+	}, []string{"The human approved this plan (#4):", "!In force"}},
+	{"task: sent while the agent worked", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "go test ./..."})
+		s.queues("and also the total, please")
+	}, []string{"Then, sent while the agent worked (#3", "> and also the total, please"}},
+	{"task: a paste loses its middle", func(s *story) {
+		s.asks("The nightly job fails with this, find out why and repair it without touching the schema:\n\n" + lines("trace %d of the job that failed in the night", 200) + "\n\nIt began on Monday.")
+	}, []string{"find out why and repair it", "> trace 0 of", "> trace 199 of", "> It began on Monday.", "!trace 100 of", "[ccd "}},
+
+	{"state: nothing done", func(s *story) {
+		s.asks(task)
+	}, []string{"State: nothing done since the last message (#1)."}},
+	{"state: ended turn", func(s *story) {
+		s.asks(task)
+		s.runs("go test ./importer", pass)
+		s.says("All green, 14 rows are skipped.")
+	}, []string{"State: the agent ended its turn with #4:\n> All green, 14 rows are skipped.", "!Done since"}},
+	{"state: at work", func(s *story) {
+		s.asks(task)
+		s.says("First the parser.")
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"State: at work. Last words (#2):\n> First the parser.", "Done since: #3 edited `a.go`"}},
+	{"state: a call without a result", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "go test ./importer"})
+	}, []string{"State: at work.", "#2 ran `go test ./importer`, no result"}},
+	{"state: in the background", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "npm run dev", "run_in_background": true})
+		s.gets("Command running in background with ID: b1. Output is being written to: /tmp/b1.output")
+		s.says("It serves.")
+	}, []string{"Not ended: #2 ran `npm run dev` (in the background)"}},
+	{"state: interrupted", func(s *story) {
+		s.asks(task)
+		s.runs("go test ./importer", pass)
+		s.interrupts()
+	}, []string{"State: the human interrupted the agent at #4."}},
+
+	{"git: branch from the record", func(s *story) {
+		s.branch = "fix/dates"
+		s.asks(task)
+	}, []string{"Git: branch `fix/dates`"}},
+	{"git: detached HEAD is no branch", func(s *story) {
+		s.asks(task)
+		s.branch = "HEAD"
+		s.says("Hm.")
+	}, []string{"Git: branch `main`", "!`HEAD`"}},
+	{"git: branch from its output", func(s *story) {
+		s.branch = ""
+		s.asks(task)
+		s.runs("git checkout -b fix/rows", "Switched to a new branch 'fix/rows'")
+	}, []string{"Git: branch `fix/rows`"}},
+	{"git: commit, not pushed", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows\n 1 file changed")
+	}, []string{"last commit seen `1a2b3c4` \"Skip rows\" (#3), no push seen since"}},
+	{"git: pushed", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -qm 'Skip rows' && git push", "[main 1a2b3c4] Skip rows\nTo github.com:app/app.git\n   aaa..1a2b3c4  main -> main")
+	}, []string{"`1a2b3c4` \"Skip rows\" (#3), pushed (#2)"}},
+	{"git: a rejected push is none", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows")
+		s.fails("git push", 1, "To github.com:app/app.git\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs")
+	}, []string{"the remote rejected the push (#4)", "!pushed (#"}},
+	{"git: a commit on another branch", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -m 'Skip rows'", "[release 1a2b3c4] Skip rows")
+		s.says("Committed.")
+	}, []string{"branch `main`", "`1a2b3c4` on `release`"}},
+	{"git: conflict", func(s *story) {
+		s.asks(task)
+		s.fails("git merge dev", 1, "Auto-merging a.go\nCONFLICT (content): Merge conflict in a.go\nAutomatic merge failed")
+	}, []string{"a merge stopped at a conflict (#2), not ended", "!Failed last"}},
+	{"git: a conflict that ended", func(s *story) {
+		s.asks(task)
+		s.fails("git merge dev", 1, "CONFLICT (content): Merge conflict in a.go")
+		s.runs("git commit -am merged", "[main 1a2b3c4] merged")
+	}, []string{"!conflict"}},
+
+	{"open: no commit", func(s *story) {
+		s.asks(task)
+		n := s.edits("/w/app/a.go", "x", "y")
+		s.edits("/tmp/notes.md", "x", "y")
+		_ = n
+	}, []string{"Not committed (no commit by the agent seen since): `a.go` (#2)", "!`/tmp/notes.md` (#"}},
+	{"open: add names paths", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.edits("/w/app/b.go", "x", "y")
+		s.runs("git add a.go && git commit -m a", "[main 1a2b3c4] a\n 1 file changed")
+	}, []string{"Not committed (no commit by the agent seen since): `b.go` (#4)\n"}},
+	{"open: add -A takes all", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git add -A && git commit -m a", "[main 1a2b3c4] a\n 1 file changed")
+	}, []string{"!Not committed"}},
+	{"open: commit -am takes all", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.edits("/w/app/b.go", "x", "y")
+		s.runs("git commit -am both", "[main 1a2b3c4] both")
+	}, []string{"!Not committed"}},
+	{"open: a silent commit", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git add a.go && git commit -qm a", "")
+	}, []string{"!Not committed"}},
+	{"open: a failed commit takes nothing", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.fails("git add a.go && git commit -m a", 1, "pre-commit hook failed")
+	}, []string{"Not committed (no commit by the agent seen since): `a.go`"}},
+	{"open: a clean status", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git status", "On branch main\nnothing to commit, working tree clean")
+	}, []string{"!Not committed"}},
+	{"open: stash", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git stash", "Saved working directory and index state WIP on main: 1a2b3c4 a")
+	}, []string{"!Not committed"}},
+	{"open: listing stashes changes nothing", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git stash list", "")
+	}, []string{"Not committed (no commit by the agent seen since): `a.go`"}},
+	{"open: edited after the commit", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git commit -am a", "[main 1a2b3c4] a")
+		s.edits("/w/app/a.go", "y", "z")
+	}, []string{"Not committed (no commit by the agent seen since): `a.go` (#6)"}},
+	{"open: an edit that failed", func(s *story) {
+		s.asks(task)
+		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
+		s.result(s.last, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)
+	}, []string{"!Not committed"}},
+
+	{"run: since the last edit", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("go test ./importer", pass)
+	}, []string{"Run since the last edit (#2): `go test ./importer` (#4, exit 0): \"ok app/importer 0.3s\""}},
+	{"run: none since", func(s *story) {
+		s.asks(task)
+		s.runs("go test ./importer", pass)
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"Run since the last edit (#4): none; last before it `go test ./importer` (#2, exit 0)"}},
+	{"run: a pipe hides the status", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("go test ./... | tail -5", bad)
+	}, []string{"(#4, status hidden by the rest of the line)", "!exit 0"}},
+	{"run: a list hides the status", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("go test ./...; echo done", bad+"\ndone")
+	}, []string{"status hidden", "!exit 0"}},
+	{"run: pipefail shows it", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("set -o pipefail; go test ./... | tail -5", pass)
+	}, []string{"(#4, exit 0)"}},
+
+	{"failed last", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.fails("go test ./importer", 1, bad)
+	}, []string{"Run since the last edit (#2): `go test ./importer` (#4, exit 1): \"importer_test.go:41: error: got 3 rows, want 2\"", "!Failed last"}},
+	{"failed last, without an edit", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+	}, []string{"Failed last, no success seen: `go test ./importer` (#2, exit 1): \"importer_test.go:41: error: got 3 rows, want 2\""}},
+	{"failed: fixed", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+		s.runs("go test ./...", pass)
+	}, []string{"!Failed last"}},
+	{"failed: overtaken by an edit", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"!Failed last"}},
+	{"failed: overtaken by a commit", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+		s.runs("git commit -am wip", "[main 1a2b3c4] wip")
+	}, []string{"!Failed last"}},
+	{"failed: a look-up", func(s *story) {
+		s.asks(task)
+		s.fails("ls /w/app/none", 2, "ls: cannot access '/w/app/none': No such file or directory")
+		s.fails("grep -rn future .", 1, "")
+	}, []string{"!Failed last"}},
+	{"failed: refused", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "make deploy"})
+		s.refused("")
+	}, []string{"!Failed last"}},
+	{"failed: Spanish", func(s *story) {
+		s.asks("Arregla la prueba del importador, que falla desde ayer en todas las máquinas del equipo")
+		s.fails("make prueba", 2, "prueba.c:12:5: error: «fecha» no se ha declarado\nmake: *** [Makefile:4: prueba] Error 1")
+	}, []string{"Failed last, no success seen: `make prueba` (#2, exit 2)"}},
+
+	{"plan: unfinished", func(s *story) {
+		s.asks(task)
+		s.plans("completed: parse the date", "in_progress: skip the rows", "pending: count them")
+	}, []string{"Plan, unfinished (#2, 2 of 3): skip the rows (in progress); count them", "!parse the date"}},
+	{"plan: finished", func(s *story) {
+		s.asks(task)
+		s.plans("pending: skip the rows")
+		s.plans("completed: skip the rows")
+	}, []string{"!Plan"}},
+	{"plan: old", func(s *story) {
+		s.asks(task)
+		s.plans("pending: skip the rows")
+		for range 9 {
+			s.asks("Something quite different now, which has nothing to do with rows or dates at all")
+			s.says("Done.")
+		}
+	}, []string{"!Plan"}},
+	{"plan: Chinese", func(s *story) {
+		s.asks("请修复导入器里的日期错误，并补上测试和说明文档。")
+		s.plans("completed: 修复日期", "pending: 补上测试")
+	}, []string{"Plan, unfinished (#2, 1 of 2): 补上测试"}},
+
+	{"in force: a refusal with its reason", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "git push --force"})
+		s.refused("never push by force")
+	}, []string{"In force: the human refused `git push --force` (#3) and said: \"never push by force\""}},
+	{"in force: spent", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "git commit -m 'Skip rows'"})
+		s.refused("wait for the tests first")
+		s.runs("go test ./...", pass)
+		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows")
+	}, []string{"!In force"}},
+	{"in force: Chinese", func(s *story) {
+		s.asks(task)
+		s.does("Edit", object{"file_path": "/w/app/schema.sql", "old_string": "x", "new_string": "y"})
+		s.refused("不要改数据库结构")
+	}, []string{"In force: the human refused a change of `schema.sql` (#3) and said: \"不要改数据库结构\"", "!Not committed"}},
+}
+
+func TestHandoverLines(t *testing.T) {
+	for _, c := range lineCases {
+		t.Run(c.name, func(t *testing.T) {
+			s := claude()
+			c.tell(s)
+			made := s.made(t)
+			want(t, section(made, "Handover"), c.want...)
+			if !made.Header.Verified {
+				t.Errorf("not verified: %s", made.Header.Reason)
+			}
+		})
+	}
+}
+
+// TestHandoverOfCodex: the same lines from the records of another client.
+func TestHandoverOfCodex(t *testing.T) {
+	s := codex("dev")
+	s.codexAsks(task)
+	s.codexSays("First the parser.")
+	s.codexCalls("update_plan", object{"plan": []object{{"step": "skip the rows", "status": "completed"}, {"step": "count them", "status": "pending"}}}, "Plan updated")
+	edit := s.codexPatches("*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch")
+	s.codexRuns("go test ./importer", 1, bad)
+	want(t, s.handover(t), "Task (#2", "> "+task, "Git: branch `dev`", "Plan, unfinished (#5, 1 of 2): count them",
+		"Not committed (no commit by the agent seen since): `a.go` (#7)", "Run since the last edit (#7): `go test ./importer` (#9, exit 1): \"importer_test.go:41: error",
+		"State: at work. Last words (#4):\n> First the parser.")
+	if edit != 7 {
+		t.Errorf("the edit is record %d", edit)
+	}
+	s.codexRuns("git commit -am 'Skip rows'", 0, "[dev 1a2b3c4] Skip rows")
+	want(t, s.handover(t), "last commit seen `1a2b3c4` \"Skip rows\" (#12)", "!Not committed", "!Failed last")
+}
