@@ -376,7 +376,6 @@ func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 			p.call.State = Done
 		}
 		p.call.Words = ref
-		s.tried(p.call, &p.action, nil)
 		s.forgetCall(it.Call)
 	}
 	s.use(text, s.push(e))
