@@ -192,8 +192,8 @@ func TestDroppedOnAPage(t *testing.T) {
 	if !strings.Contains(got.Own, "Primary Request and Intent") || !strings.Contains(got.Told, "48213") {
 		t.Errorf("own summary %.200q, told %.200q", got.Own, got.Told)
 	}
-	if got.InTold == 0 || got.InCompanion < got.InTold/2 {
-		t.Errorf("of %d lines %d are told, %d are in the companion", len(got.Ledger), got.InTold, got.InCompanion)
+	if got.InTold == 0 || got.Companion < got.InTold/2 {
+		t.Errorf("of %d lines %d are told, %d are in the companion", len(got.Ledger), got.InTold, got.Companion)
 	}
 	for _, line := range got.Ledger {
 		if _, err := view.Restore(context.Background(), l, string(line.ID)); err != nil {
