@@ -11,12 +11,24 @@ import (
 	"ccd/internal/transcript"
 )
 
-// path returns a path for a line: relative to the session's root if it is below it.
+// path returns a path for a line: relative to the session's newest or first directory if it is below it.
 func (d *draft) path(p string) string {
-	if rest, ok := transcript.Below(p, d.s.Root()); ok && d.s.Root() != "" && d.s.Root() != "/" && rest != "" {
-		return rest
+	for _, root := range d.roots() {
+		if rest, ok := transcript.Below(p, root); ok && rest != "" {
+			return rest
+		}
 	}
 	return p
+}
+
+// roots returns the directories relative to which paths are shown.
+func (d *draft) roots() (all []string) {
+	for _, root := range []string{transcript.Join("", d.s.Status().Cwd), d.s.Root()} {
+		if len(root) > 3 {
+			all = append(all, root)
+		}
+	}
+	return all
 }
 
 // command returns a command as it was run: with its variables, and with its directory unless that is the session's root;
@@ -39,9 +51,9 @@ func (d *draft) command(c *session.Call) string {
 	return strings.TrimSpace(d.relative(before + r.Command))
 }
 
-// relative returns a command with the paths below the session's root relative to it.
+// relative returns a command with the paths below the session's directories relative to them.
 func (d *draft) relative(text string) string {
-	if root := d.s.Root(); len(root) > 3 {
+	for _, root := range d.roots() {
 		text = strings.ReplaceAll(text, root+"/", "")
 	}
 	return text
@@ -56,7 +68,15 @@ func (d *draft) label(c *session.Call, most int) string {
 			file += fmt.Sprintf(" and %d more", n-1)
 		}
 	}
-	quoted := func(text string) string { return "\"" + mark.Inline(text, most) + "\"" }
+	quoted := func(text string) string {
+		if text = d.relative(text); text == "" {
+			return "with " + mark.Inline(c.Tool, 60)
+		}
+		for _, root := range d.roots() {
+			text = strings.TrimSuffix(text, " in "+root)
+		}
+		return "\"" + mark.Inline(text, most) + "\""
+	}
 	switch c.Op {
 	case transcript.Command:
 		if c.Stdin {

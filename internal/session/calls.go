@@ -567,7 +567,7 @@ func (c *Call) Acts() (all []string) {
 	}
 	for i := range parts {
 		p := plainOf(&parts[i])
-		if p.name == "" || p.isLookUp() || helpers[p.name] {
+		if p.name == "" || p.isLookUp() || helpers[p.name] || lookUps[p.name] && len(p.args) == 0 {
 			continue
 		}
 		words := make([]string, 0, len(parts[i].Words))

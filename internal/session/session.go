@@ -46,6 +46,7 @@ type Session struct {
 	jobs    map[string]int32    // calls that run in the background, by job
 	byPath  map[string]*File
 	uses    uses
+	waiting []queued          // typed while the agent worked, not known to have reached it
 	lines   map[uint64]uint16 // in how many outputs a line was among the last ones
 	git     gitState
 	root    string
@@ -192,6 +193,12 @@ type record struct {
 	uuid     uint64
 }
 
+// queued is a message that waits for the agent.
+type queued struct {
+	ref  Ref
+	text string
+}
+
 type pending struct {
 	call   *Call
 	action transcript.Action
@@ -239,6 +246,7 @@ func (s *Session) Add(r *transcript.Record) {
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
+	s.deliver(r.Queue)
 	s.gauge.take(s.o, r, s.held.chars)
 	if u := r.Usage; u != nil && !u.Side && u.Context == s.gauge.reported {
 		s.calibration.take(u)
@@ -325,6 +333,7 @@ func (s *Session) push(e Event) int32 {
 
 func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item) {
 	text, _ := it.Said()
+	s.repeats(text)
 	if n := len(s.Events); n > 0 { // agents repeat a record when they resume a session
 		if last := &s.Events[n-1]; last.Kind == Asked && last.Sum == ref.Sum && s.records[last.Rec].milli == s.records[ref.Rec].milli {
 			return
@@ -344,6 +353,35 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item) {
 		i := int32(len(s.Events))
 		s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: strings.HasPrefix(text, "/") && !strings.ContainsAny(firstWord(text)[1:], "/")})
 		s.use(text, s.push(Event{Kind: Asked, Ref: ref}))
+	}
+}
+
+// maxQueued is how many waiting messages are kept.
+const maxQueued = 64
+
+// deliver takes what a record says of the messages that wait.
+func (s *Session) deliver(what transcript.Queue) {
+	switch {
+	case what == transcript.Withdrawn:
+		s.waiting = nil
+	case len(s.waiting) == 0:
+	case what == transcript.Repeated:
+		s.waiting = s.waiting[1:]
+	case what == transcript.Delivered:
+		one := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		if one.text != "" {
+			s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref}))
+		}
+	}
+}
+
+// repeats notes that a message that waits stands in a record of its own, so that it is not delivered twice.
+func (s *Session) repeats(text string) {
+	for i := range s.waiting {
+		if s.waiting[i].text == text {
+			s.waiting[i].text = ""
+		}
 	}
 }
 
@@ -400,6 +438,12 @@ func (s *Session) addSummary(ref Ref, it *transcript.Item) {
 
 func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcript.Item) {
 	if it.Side || ref.Chars == 0 {
+		return
+	}
+	if r.Queue == transcript.Enqueued {
+		if len(s.waiting) < maxQueued {
+			s.waiting = append(s.waiting, queued{ref, string(transcript.Original(transcript.Text, it.Raw))})
+		}
 		return
 	}
 	if s.session.Class == transcript.SubAgent && len(s.Items) == 1 && len(s.Events) == 0 && !r.Unknown {

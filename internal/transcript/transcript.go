@@ -192,6 +192,19 @@ type Boundary struct {
 	Replaced bool
 }
 
+// Queue says what a record tells of messages that a person typed while the agent worked. Such a message is a Meta item where
+// it was typed, because only a later record says whether it reached the model.
+type Queue uint8
+
+// What happens to a queued message.
+const (
+	NoQueue   Queue = iota
+	Enqueued        // the record's item waits
+	Delivered       // the oldest waiting message reached the model in the running turn
+	Repeated        // the oldest waiting message follows as a message of its own
+	Withdrawn       // the person took all waiting messages back
+)
+
 // Record is one parsed line of a transcript. Strings and Raw are only valid until the next record unless said
 // otherwise.
 type Record struct {
@@ -218,6 +231,7 @@ type Record struct {
 	Version  string   // the agent's own version
 	Title    string   // the session's title
 	Resumed  *Resumed // on the first record of a copy that ccd wrote, otherwise nil
+	Queue    Queue    // what happened to a message that a person typed while the agent worked
 	UI       bool     // only for the agent's display or bookkeeping: may be dropped
 	Unknown  bool     // of an unknown type: kept and counted
 	Broken   bool     // at least one value of the line could not be parsed: kept and counted

@@ -31,6 +31,9 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		attachment(d, r, &l)
 	case "system":
 		system(d, r, &l)
+	case "queue-operation":
+		sub = l.Field("operation")
+		queue(d, r, &l)
 	case "progress":
 		sub = l.Field("data").Field("type")
 		r.UI = true
@@ -56,12 +59,32 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 // bookkeeping lists the record types with nothing that reached the model.
 var bookkeeping = map[string]bool{
 	"summary": true, "custom-title": true, "ai-title": true, "agent-name": true, "agent-color": true,
-	"agent-setting": true, "tag": true, "file-history-snapshot": true, "queue-operation": true, "last-prompt": true,
+	"agent-setting": true, "tag": true, "file-history-snapshot": true, "last-prompt": true,
 	"permission-mode": true, "mode": true, "pr-link": true, "worktree-state": true, "teleported-from": true,
 	"relocated": true, "frame-link": true, "bridge-session": true, "atis-latch": true, "tools-used": true,
 	"cost-state": true, "api-request": true, "api-request-shape": true, "api-request-blob": true,
 	"started": true, "result": true, "content-replacement": true, "attribution-snapshot": true,
 	"speculation-accept": true, "marble-origami-commit": true, "marble-origami-snapshot": true,
+}
+
+// queue decodes what happened to a message that was typed while the agent worked. "remove" means that the running turn took
+// it; often it then stands nowhere else.
+func queue(d *transcript.Decoder, r *transcript.Record, l *line) {
+	r.UI = true
+	switch l.Field("operation").Text() {
+	case "enqueue":
+		content := l.Field("content")
+		if text := content.Text(); text != "" && d.Class == transcript.Main && !strings.HasPrefix(strings.TrimSpace(text), "<") {
+			r.Queue, r.UI = transcript.Enqueued, false
+			r.Add(transcript.Item{Kind: transcript.Meta}, content)
+		}
+	case "remove":
+		r.Queue = transcript.Delivered
+	case "dequeue":
+		r.Queue = transcript.Repeated
+	case "popAll":
+		r.Queue = transcript.Withdrawn
+	}
 }
 
 func header(d *transcript.Decoder, r *transcript.Record, l *line) {

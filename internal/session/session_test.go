@@ -1,0 +1,171 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ccd/compactor/limits"
+	"ccd/internal/agent/registry"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// told is the model of a session of Claude Code. Each step is `$ command` with `=> output` or `=> exit N: output`, or
+// `Tool file` with the same, or a message of the human.
+func told(steps ...string) *session.Session {
+	var lines []string
+	line := func(kind, content string) {
+		lines = append(lines, fmt.Sprintf(`{"type":%q,"uuid":"u%d","sessionId":"s","cwd":"/w","message":{"role":%q,"content":%s}}`, kind, len(lines), kind, content))
+	}
+	quote := func(s string) string { return string(transcript.Quote(s)) }
+	for i, step := range steps {
+		call, result, has := strings.Cut(step, " => ")
+		tool, what, _ := strings.Cut(call, " ")
+		input := `"file_path":` + quote(what) + `,"old_string":"x","new_string":"y","content":"z","bash_id":` + quote(what)
+		if tool == "$" {
+			tool, input = "Bash", `"command":`+quote(what)
+		}
+		if !has {
+			line("user", quote(step))
+			continue
+		}
+		line("assistant", fmt.Sprintf(`[{"type":"tool_use","id":"t%d","name":%q,"input":{%s}}]`, i, tool, input))
+		failed := ""
+		if strings.HasPrefix(result, "exit ") {
+			failed = `,"is_error":true`
+			status, output, _ := strings.Cut(result[len("exit "):], ": ")
+			result = "Exit code " + status + "\n" + output
+		}
+		line("user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t%d","content":%s%s}]`, i, quote(result), failed))
+	}
+	s := session.New(limits.Defaults(), transcript.Session{})
+	for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(strings.Join(lines, "\n") + "\n"), Rest: true}) {
+		s.Add(r)
+	}
+	return s
+}
+
+// TestFailuresThatStay: what resolves a failure, and what is none.
+func TestFailuresThatStay(t *testing.T) {
+	const bad, well, bg = " => exit 2: x.c:1: error: no", " => ok", " => Command running in background with ID: b1. Output is being written to: /tmp/b1"
+	for _, c := range []struct {
+		steps []string
+		stays bool
+	}{
+		{[]string{"$ make" + bad}, true},
+		{[]string{"$ make" + bad, "$ make" + well}, false},
+		{[]string{"$ cd /w && make 2>&1 | tail -3" + bad, "$ CC=gcc timeout 30 make" + well}, false},
+		{[]string{"$ make" + bad, "$ cd sub && make" + well}, true},
+		{[]string{"$ make" + bad, "$ make all" + well}, true},
+		{[]string{"$ make" + bad, "$ make | tail -3 => x.c:1: error: no"}, true},
+		{[]string{"$ go test ./a" + bad, "$ go test ./..." + well}, false},
+		{[]string{"$ go test ./..." + bad, "$ go test ./a" + well}, true},
+		{[]string{"$ go test ./a" + bad, "$ go test -run T ./a" + well}, true},
+		{[]string{"$ npm run build && npm test" + bad, "$ npm run build" + well}, true},
+		{[]string{"$ npm run build" + bad, "$ npm run build && npm test" + well}, false},
+		{[]string{"$ make" + bad, "$ make || true" + well}, true},
+		{[]string{"$ make" + bad, "Write /w/a.c" + well}, true},
+		{[]string{"Edit /w/a.c" + bad, "Write /w/a.c" + well}, false},
+		{[]string{"Edit /w/a.c" + bad, "Read /w/a.c" + well}, true},
+		{[]string{"Edit /w/a.c" + bad, "Edit /w/b.c" + well}, true},
+		{[]string{"$ ls none" + bad}, false},
+		{[]string{"$ git log none" + bad}, false},
+		{[]string{"$ nothere => exit 127: nothere: not found"}, false},
+		{[]string{"$ diff a b => exit 1: 1c1"}, false},
+		{[]string{"$ sed -i s/a/b/ c" + bad}, true},
+		{[]string{"$ make" + bg}, false},
+		{[]string{"$ make" + bg, "BashOutput b1 => <status>failed</status>\n<exit_code>2</exit_code>"}, true},
+		{[]string{"$ make" + bg, "BashOutput b2 => <status>failed</status>\n<exit_code>2</exit_code>"}, false},
+		{[]string{"$ make" + bg, "<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>make failed with exit code 3</summary>\n</task-notification>"}, true},
+	} {
+		first := told(c.steps...).Events[0].Call
+		if got := first.Unresolved(); got != c.stays {
+			t.Errorf("%q: unresolved %t, %+v", c.steps, got, first)
+		}
+	}
+}
+
+// TestFiles: what is known of a file after edits, commits and commands.
+func TestFiles(t *testing.T) {
+	const edit, write, commit = "Edit /w/a.go => The file has been updated.", "Write /w/a.go => File created successfully at: /w/a.go", "$ git commit -am x => [main 1a2b3c4] x"
+	for _, c := range []struct {
+		steps []string
+		want  string // number of edits, and what else is known
+	}{
+		{[]string{edit, edit}, "2 open"},
+		{[]string{write}, "1 open created"},
+		{[]string{write, commit}, "1 created"},
+		{[]string{edit, commit, edit}, "2 open"},
+		{[]string{edit, "$ git checkout -- a.go => "}, "2"},
+		{[]string{edit, "$ rm a.go => "}, "2 open deleted"},
+		{[]string{write, "$ rm a.go => "}, "2 created deleted"},
+		{[]string{edit, "$ mv a.go b.go => "}, "2 open deleted"},
+		{[]string{edit, "$ git reset --hard => HEAD is now at 1a2b3c4 x"}, "1"},
+		{[]string{edit, "$ git add b.go => ", "$ git commit -m x => [main 1a2b3c4] x"}, "1 open"},
+		{[]string{edit, "$ git commit --dry-run -am x => On branch main"}, "1 open"},
+	} {
+		s := told(c.steps...)
+		f := s.File("/w/a.go")
+		got := fmt.Sprint(len(f.Edits))
+		for _, is := range []struct {
+			name string
+			so   bool
+		}{{" open", f.Open}, {" created", f.Created}, {" deleted", f.Deleted}} {
+			if is.so {
+				got += is.name
+			}
+		}
+		if got != c.want {
+			t.Errorf("%q: %s, want %s", c.steps, got, c.want)
+		}
+	}
+}
+
+// chatter is a record of one assistant text of n chars, with usage where used is not 0.
+func chatter(n int, reply string, used int64) *transcript.Record {
+	raw := []byte(`"` + strings.Repeat("x", n) + `"`)
+	r := &transcript.Record{Items: []transcript.Item{{Kind: transcript.Text, Raw: raw, Span: transcript.Span{Len: int64(len(raw))}}}}
+	if used > 0 {
+		r.Usage = &transcript.Usage{Context: used, ID: reply}
+	}
+	return r
+}
+
+// TestGauge: what triggers, and how many chars a token has.
+func TestGauge(t *testing.T) {
+	boundary := &transcript.Record{Boundary: &transcript.Boundary{}}
+	repeat := func(n, chars int, used int64) (all []*transcript.Record) {
+		for range n {
+			all = append(all, chatter(chars, "", used))
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		records []*transcript.Record
+		trigger string
+		ratio   float64
+	}{
+		"small":             {repeat(10, 100, 0), "", 0},
+		"boundary":          {[]*transcript.Record{boundary}, "boundary", 0},
+		"over threshold":    {repeat(13, 10000, 1000), "threshold", 0},
+		"just below":        {repeat(12, 10000, 1000), "", 0},
+		"pressure":          {repeat(10, 5000, 120000), "pressure", 0},
+		"pressure below":    {repeat(10, 5000, 119000), "", 0},
+		"nothing to save":   {repeat(7, 5000, 150000), "", 0},
+		"estimated":         {repeat(10, 9001, 0), "pressure", 0},
+		"stays":             {append(repeat(10, 5000, 130000), boundary), "pressure", 0},
+		"three intervals":   {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 22000), chatter(3000, "d", 23000)}, "", 3},
+		"two are too few":   {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 22000)}, "", 0},
+		"too little":        {[]*transcript.Record{chatter(500, "a", 20000), chatter(300, "b", 20100), chatter(300, "c", 20200), chatter(300, "d", 20300)}, "", 0},
+		"a fall is no part": {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 15000), chatter(3000, "d", 16000), chatter(3000, "e", 17000)}, "", 3},
+	} {
+		s := session.New(limits.Defaults(), transcript.Session{})
+		for _, r := range c.records {
+			s.Add(r)
+		}
+		if got := s.Status().Trigger; got != c.trigger || s.CharsPerToken() != c.ratio {
+			t.Errorf("%s: trigger %q, want %q; %v chars per token, want %v", name, got, c.trigger, s.CharsPerToken(), c.ratio)
+		}
+	}
+}
