@@ -90,7 +90,7 @@ from 0), in_id (its id), marker (the ID of what was left out, or "")`,
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)
 	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --level and --max-tokens")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show how much smaller the companion would be; write nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
 	formatFlag(flags, &f.form, " to stdout")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")

@@ -2,14 +2,11 @@ package main
 
 import (
 	"bufio"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"ccd/compactor/limits"
 )
 
 // exampleKeys returns the keys of config.toml.example, as section.key, with their defaults.
@@ -80,22 +77,22 @@ func TestEngineDocCanFail(t *testing.T) {
 
 // withoutEffect are keys that change nothing in the companions and lists of these tests.
 var withoutEffect = []string{
-	"compaction.file_age", "compaction.microcompact_keep", "compaction.microcompact_tokens", "off merge", "off entities", "off decisions",
+	"compaction.microcompact_keep", "compaction.microcompact_tokens",
 }
 
 // otherValues are values that must change a companion or list.
 var otherValues = map[string]string{
-	"recent_share": "0.01", "recent_messages": "30", "recent_results": `"0s"`, "file_age": `"0s"`, "talk_age": `"0s"`, "output_chars": "5000",
+	"recent_share": "0.01", "recent_messages": "30", "recent_results": `"0s"`,
 	"microcompact_keep": "0", "microcompact_tokens": "10", "dedup": "false", "near_dedup": "true", "contradictions": "true",
 	"keep_importance": "0.10", "keep_recent": "0", "keep_roles": `["assistant"]`, "keep_patterns": `["mill"]`, "near_threshold": "0.5",
 	"contradiction_threshold": "0.9", "large_output_tokens": "100", "large_output_chars": "100", "summary_chars": "100", "long_cap": `"log"`,
-	"restore_file_tokens": "600", "restore_total_tokens": "600", "off": `["files"]`,
+	"restore_file_tokens": "600", "restore_total_tokens": "600",
 }
 
 // keyNeeds are options that a key needs to have an effect.
 var keyNeeds = map[string]string{
 	"near_threshold": "near_dedup = true", "contradiction_threshold": "contradictions = true", "large_output_tokens": "large_output_chars = 100",
-	"recent_results": "recent_share = 0\nrecent_messages = 0", "output_chars": `off = ["score"]`,
+	"recent_results": "recent_share = 0\nrecent_messages = 0",
 }
 
 // talkDay is a session of messages: copies, corrections, code, decisions, and one large output.
@@ -157,7 +154,7 @@ func (v *variety) counts(t *testing.T, name, needs, setting string) {
 	}
 }
 
-// TestEngineEveryKeyCounts: every key of [compaction], and every name in off, changes a companion or a list.
+// TestEngineEveryKeyCounts: every key of [compaction] changes a companion or a list.
 func TestEngineEveryKeyCounts(t *testing.T) {
 	t.Parallel()
 	v := &variety{[]*tale{ledgerDay(), talkDay()}, mixedList(), nil}
@@ -174,16 +171,6 @@ func TestEngineEveryKeyCounts(t *testing.T) {
 				t.Fatal("a new key: give it another value here, and a row in docs/ENGINE.md")
 			}
 			v.counts(t, key, keyNeeds[name], name+" = "+value)
-		})
-	}
-	for _, strategy := range limits.Strategies() {
-		t.Run("off "+strategy, func(t *testing.T) {
-			t.Parallel()
-			needs := ""
-			if strategy == "large" {
-				needs = "large_output_chars = 100"
-			}
-			v.counts(t, "off "+strategy, needs, fmt.Sprintf("off = [%q]", strategy))
 		})
 	}
 }
