@@ -85,7 +85,7 @@ type Compaction struct {
 type Finder struct {
 	Found   []Compaction
 	record  int
-	summary int  // the record of a summary with nothing before it
+	summary int  // the record of a boundary or summary with nothing before it
 	talked  bool // something has been said or done
 }
 
@@ -95,7 +95,8 @@ func (f *Finder) Add(r *transcript.Record) {
 	if b := r.Boundary; b != nil && f.talked {
 		f.Found = append(f.Found, Compaction{N: len(f.Found) + 1, Record: r.N, Time: r.Time, Trigger: strings.Clone(b.Trigger), Before: b.Before})
 	}
-	if !f.talked && f.summary == 0 && slices.ContainsFunc(r.Items, func(it transcript.Item) bool { return it.Kind == transcript.Summary }) {
+	summed := func(it transcript.Item) bool { return it.Kind == transcript.Summary }
+	if !f.talked && f.summary == 0 && (r.Boundary != nil || slices.ContainsFunc(r.Items, summed)) {
 		f.summary = r.N
 	}
 	f.talked = f.talked || continues(r)

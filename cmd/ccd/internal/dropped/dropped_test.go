@@ -44,7 +44,7 @@ func TestEachClass(t *testing.T) {
 	r := l.report(t, Choice{Companion: "#5 wrote: now weigh every sack of barley before noon\nran `make sieve`\n"})
 	for class, want := range map[Class][]string{
 		Asked:    {"Now weigh every sack of barley before noon."},
-		Files:    {"/home/me/mill/src/stone.go"},
+		Files:    {"src/stone.go"},
 		Checks:   {"go test ./stone = 0"},
 		Failures: {"make sieve = 1"},
 		Commits:  {"77ab12c Grease the axle"},

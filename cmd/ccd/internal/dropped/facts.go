@@ -102,6 +102,9 @@ func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
 		if n := len(f.Edits); n > 0 && f.Edits[n-1].Event < end {
 			e := f.Edits[n-1].Event
 			one := Fact{Class: Files, event: e, ref: s.Events[e].Ref, Text: f.Path, name: transcript.Base(f.Path)}
+			if rest, ok := transcript.Below(f.Path, s.Root()); ok && s.Root() != "" && rest != "" {
+				one.Text = rest
+			}
 			switch {
 			case f.Deleted:
 				one.Status = "deleted"
