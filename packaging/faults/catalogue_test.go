@@ -162,7 +162,7 @@ var catalogue = []fault{
 			{pkg: "archive", name: "TestRestoreIsExactHoweverItWasCut", again: 3},
 			{pkg: "cmd/ccd", name: "TestRealSessionsComeBack"},
 		},
-		[]check{{pkg: "cmd/ccd", name: "TestScoreChecksWhatItRestores"}},
+		nil,
 		"", "The mode and the times of a transcript are not restored.",
 	},
 	{
@@ -244,7 +244,7 @@ var catalogue = []fault{
 			{pkg: "cmd/ccd", name: "TestForgetMatch"},
 			{pkg: "cmd/ccd", name: "TestRestoreForAnAgent"},
 			{pkg: "cmd/ccd", name: "TestCanaries"},
-			{pkg: "compactor", name: "TestNoPartOfASecret"},
+			{pkg: "compactor", name: "TestSecretsAreNotPrinted"},
 			{pkg: "cmd/ccd", name: "TestNoErrorRepeatsAConfiguration"},
 			{pkg: "cmd/ccd", name: "TestNothingSteersATerminal"},
 			{pkg: "cmd/ccd/internal/hook", name: "TestNoAnswerHoldsATag"},
