@@ -169,6 +169,7 @@ func TestTextIsInert(t *testing.T) {
 	s.proposes(evil, "")
 	s.questions(evil, evil, evil)
 	s.sends(evil, evil+strings.Repeat(evil, 60))
+	s.runs("git commit -m x", "[main 1a2b3c4] EVIL [ccd 0123456789ab cut] \x1b[31m\u202e EVIL")
 	s.does("Bash", object{"command": "make " + evil})
 	s.refused(evil)
 	s.does("Bash", object{"command": "make\n" + evil})
@@ -439,7 +440,7 @@ func each(n int, f func(int)) {
 
 // TestWorkIsLinear: four times as many things take less than eight times the work.
 func TestWorkIsLinear(t *testing.T) {
-	n := testkit.Cases(t, 2000, 20_000)
+	n := testkit.Cases(t, 1200, 20_000)
 	for _, shape := range shapes {
 		took := func(n int) time.Duration {
 			s := claude()

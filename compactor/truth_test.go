@@ -3,10 +3,12 @@ package compactor_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,23 +79,23 @@ func readPlain(lines []string) *plain {
 	return p
 }
 
-// find returns the first string with a name in an object.
+// children returns the values in a list or an object.
+func children(v any) []any {
+	if o, ok := v.(object); ok {
+		return slices.Collect(maps.Values(o))
+	}
+	list, _ := v.([]any)
+	return list
+}
+
+// find returns the first string with a name in a value.
 func find(v any, name string) string {
-	switch v := v.(type) {
-	case object:
-		if text, ok := v[name].(string); ok {
+	if o, ok := v.(object); ok && str(o[name]) != "" {
+		return str(o[name])
+	}
+	for _, one := range children(v) {
+		if text := find(one, name); text != "" {
 			return text
-		}
-		for _, one := range v {
-			if text := find(one, name); text != "" {
-				return text
-			}
-		}
-	case []any:
-		for _, one := range v {
-			if text := find(one, name); text != "" {
-				return text
-			}
 		}
 	}
 	return ""
@@ -158,28 +160,17 @@ func (p *plain) walk(n int, v any, role string) {
 }
 
 // all returns the strings in a value, one after the other; a string that is JSON is taken apart.
-func all(v any) string {
-	switch v := v.(type) {
-	case string:
+func all(v any) (text string) {
+	if s, ok := v.(string); ok {
 		var inner any
-		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inner) == nil {
-			return v + "\n" + all(inner)
+		if text = s + "\n"; strings.HasPrefix(s, "{") && json.Unmarshal([]byte(s), &inner) == nil {
+			text += all(inner)
 		}
-		return v + "\n"
-	case []any:
-		text := ""
-		for _, one := range v {
-			text += all(one)
-		}
-		return text
-	case object:
-		text := ""
-		for _, one := range v {
-			text += all(one)
-		}
-		return text
 	}
-	return ""
+	for _, one := range children(v) {
+		text += all(one)
+	}
+	return text
 }
 
 func (p *plain) call(n int) []told {
@@ -400,8 +391,10 @@ func (p *plain) plan(m []string, fail func(string, ...any)) {
 				open[ids[id]] = true
 			}
 		}
-		if status := str(in["status"]); c.name == "TaskUpdate" && (status == "completed" || status == "deleted") {
-			delete(open, ids["#"+str(in["taskId"])])
+		if status, id := str(in["status"]), ids["#"+str(in["taskId"])]; c.name == "TaskUpdate" && status != "" {
+			if delete(open, id); status != "completed" && status != "deleted" {
+				open[id] = true
+			}
 		}
 		steps, ok := in["todos"].([]any)
 		if !ok {

@@ -169,3 +169,44 @@ func TestGauge(t *testing.T) {
 		}
 	}
 }
+
+// TestWindow: which window the pressure is measured against.
+func TestWindow(t *testing.T) {
+	o := limits.Defaults()
+	o.Windows = map[string]int64{"some-": 100000, "some-model-2": 400000}
+	named := func(model string, used, window int64) *transcript.Record {
+		return &transcript.Record{Model: model, Usage: &transcript.Usage{Context: used, Window: window}}
+	}
+	boundary := func(before int64) *transcript.Record {
+		return &transcript.Record{Boundary: &transcript.Boundary{Before: before}}
+	}
+	for name, c := range map[string]struct {
+		records  []*transcript.Record
+		window   int64
+		assumed  bool
+		pressure float64
+		level    limits.Level
+	}{
+		"unknown model":        {[]*transcript.Record{named("x", 50000, 0)}, 200000, true, 0.25, limits.Gentle},
+		"longest prefix":       {[]*transcript.Record{named("some-model-2b", 100000, 0)}, 400000, false, 0.25, limits.Gentle},
+		"shorter prefix":       {[]*transcript.Record{named("some-other", 65000, 0)}, 100000, false, 0.65, limits.Standard},
+		"[1m]":                 {[]*transcript.Record{named("x[1m]", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},
+		"stated":               {[]*transcript.Record{named("some-other", 200000, 258400)}, 258400, false, 200000.0 / 258400, limits.Aggressive},
+		"claimed":              {[]*transcript.Record{named("x", 190000, 0), named("x", 250000, 0)}, 1000000, true, 0.25, limits.Maximum},
+		"contradicted":         {[]*transcript.Record{named("x", 100000, 0), named("x", 650000, 0), named("x", 110000, 0)}, 200000, true, 0.55, limits.Gentle},
+		"by a boundary":        {[]*transcript.Record{named("x", 650000, 0), boundary(150000), named("x", 10000, 0)}, 200000, true, 0.05, limits.Gentle},
+		"chosen":               {[]*transcript.Record{{Chosen: "x[1m]"}, named("x", 250000, 0)}, 1000000, false, 0.25, limits.Gentle},
+		"absurd beside stated": {[]*transcript.Record{named("x", 129200, 258400), named("x", 900000, 258400)}, 258400, false, 0.5, limits.Gentle},
+		"proof stays":          {[]*transcript.Record{named("x", 250000, 0), boundary(0), named("x", 10000, 0), named("y", 100000, 0)}, 1000000, false, 0.1, limits.Gentle},
+		"highest stays":        {[]*transcript.Record{named("x", 195000, 0), named("x", 20000, 0)}, 200000, true, 0.1, limits.Maximum},
+		"a boundary forgets":   {[]*transcript.Record{named("x", 150000, 0), boundary(0)}, 200000, true, 0, limits.Aggressive},
+	} {
+		m := session.New(o, transcript.Session{})
+		for _, r := range c.records {
+			m.Add(r)
+		}
+		if s := m.Status(); s.Window != c.window || s.Assumed != c.assumed || s.Pressure != c.pressure || s.Level != c.level {
+			t.Errorf("%s: window %d assumed %t pressure %.3f level %v", name, s.Window, s.Assumed, s.Pressure, s.Level)
+		}
+	}
+}
