@@ -102,6 +102,12 @@ var lineCases = []struct {
 		s.runs("go test ./importer", pass)
 		s.interrupts()
 	}, []string{"State: the human interrupted the agent at #4."}},
+	{"state: asked after an interruption", func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "make"})
+		s.interrupts()
+		s.asks("why?")
+	}, []string{"Then (#4", "> why?", "State: nothing done since the last message (#4).", "!sent while"}},
 
 	{"git: branch from the record", func(s *story) {
 		s.branch = "fix/dates"

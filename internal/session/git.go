@@ -25,6 +25,7 @@ type gitState struct {
 	at        int32 // record of branch
 	stuck     int32 // event of a merge or rebase that stopped at a conflict, -1... 0: none
 	verb      string
+	stashed   []*File  // that a stash took
 	added     []string // paths of `git add` since the last commit; "." for all
 	rejected  int32    // event of a push that the remote rejected and none succeeded since; 0: none
 }
@@ -78,10 +79,8 @@ func (s *Session) readGit(c *Call, line, out string) {
 				s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
 			}
 		}
-		if clean.MatchString(out) && !elsewhere(line) {
-			for _, f := range s.Files {
-				f.Open = false
-			}
+		if c.clean(line, out) && !elsewhere(line) {
+			s.close()
 		}
 	}
 }
@@ -123,14 +122,53 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 			case c.State == Done:
 				s.git.verb = ""
 			}
-		case "stash", "reset":
-			if c.State == Done && (verb.name == "stash" && len(verb.args) == 0 || slices.Contains(verb.args, "--hard")) {
-				for _, f := range s.Files {
-					f.Open = false
-				}
+		case "reset":
+			if c.State == Done && slices.Contains(verb.args, "--hard") {
+				s.close()
+			}
+		case "stash":
+			if c.State == Done {
+				s.stash(verb)
 			}
 		}
 	}
+}
+
+// close marks every file as not changed, and returns those that were.
+func (s *Session) close() (open []*File) {
+	for _, f := range s.Files {
+		if f.Open {
+			f.Open, open = false, append(open, f)
+		}
+	}
+	return open
+}
+
+// stash takes a `git stash` of everything, and one that brings it back.
+func (s *Session) stash(verb gitVerb) {
+	what := append(slices.Clone(verb.args), "push")[0]
+	switch {
+	case (what == "push" || what == "save" || strings.HasPrefix(what, "-")) && !slices.Contains(verb.args, "--"):
+		s.git.stashed = s.close()
+	case what == "pop" || what == "apply":
+		for _, f := range s.git.stashed {
+			f.Open = true
+		}
+		s.git.stashed = nil
+	}
+}
+
+// clean reports whether the output of a `git status` says that nothing is changed. The short form says it by silence.
+func (c *Call) clean(line, out string) bool {
+	parts, ok := transcript.SplitCommand(line)
+	if !ok || len(parts) != 1 {
+		return clean.MatchString(out)
+	}
+	short := strings.TrimSpace(out) == "" && c.State == Done && c.HasExit && c.Exit == 0 && !parts[0].Writes
+	for _, v := range gitVerbs(line) {
+		short = short && len(v.args) == 1 && (v.args[0] == "--short" || v.args[0] == "-s" || v.args[0] == "--porcelain")
+	}
+	return short || clean.MatchString(out)
 }
 
 // commit takes a `git commit`. Its own line in the output proves it, or else the status of the whole line.

@@ -393,6 +393,9 @@ func firstWord(text string) string {
 
 // working reports whether a call of the record just before has no result, so that a message finds the agent at work.
 func (s *Session) working(ref Ref) bool {
+	if n := len(s.Events); n > 0 && s.Events[n-1].Kind == Stopped {
+		return false
+	}
 	for _, p := range s.pending {
 		if p.call.State == Pending && int(ref.Rec-p.call.At.Rec) < 64 && p.call.Index >= s.Items[len(s.Items)-1].From && p.call.Op != transcript.Agent {
 			return true

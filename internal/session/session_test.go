@@ -103,6 +103,11 @@ func TestFiles(t *testing.T) {
 		{[]string{edit, "$ mv a.go b.go => "}, "2 open deleted"},
 		{[]string{edit, "$ git reset --hard => HEAD is now at 1a2b3c4 x"}, "1"},
 		{[]string{edit, "$ git add b.go => ", "$ git commit -m x => [main 1a2b3c4] x"}, "1 open"},
+		{[]string{edit, "$ git stash push -u -m wip => Saved working directory"}, "1"},
+		{[]string{edit, "$ git stash => Saved working directory", "$ git stash pop => Dropped refs/stash@{0}"}, "1 open"},
+		{[]string{edit, "$ git status --short => "}, "1"},
+		{[]string{edit, "$ git status --short b.go => "}, "1 open"},
+		{[]string{edit, "$ git status --short =>  M a.go"}, "1 open"},
 		{[]string{edit, "$ git commit --dry-run -am x => On branch main"}, "1 open"},
 	} {
 		s := told(c.steps...)
