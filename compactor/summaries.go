@@ -8,7 +8,6 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
-	"ccd/compactor/prose"
 	"ccd/internal/mark"
 )
 
@@ -65,7 +64,7 @@ func InputOf(o limits.Options, text string) (in Input, ok bool) {
 	if in.size = lexicon.Chars(text); in.size < minAsked {
 		return in, false
 	}
-	in.Most = prose.Budget(in.size, o.SummaryChars, o.LongCap)
+	in.Most = limits.SummaryChars(in.size, o.SummaryChars, o.LongCap)
 	if in.size > maxAsked {
 		text = lexicon.Head(text, maxAsked*3/4) + "\n\n[...]\n\n" + lexicon.Tail(text, maxAsked/4)
 	}

@@ -34,7 +34,6 @@ var secretFiles = map[string]struct{ text, place string }{
 	"value":       {"[watch]\nsettle = \"" + canary + "\"\n", "line 2: watch.settle"},
 	"entry":       {"[watch]\nignore = [\"[" + canary + "\"]\n", "line 2: watch.ignore"},
 	"path":        {"[companion]\ndir = \"" + canary + "\"\n", "line 2: companion.dir"},
-	"strategy":    {"[compaction]\noff = [\"" + canary + "\"]\n", "line 2: compaction.off"},
 	"model":       {"[models.windows]\n" + canary + " = \"many\"\n", "line 2: models.windows"},
 	"agent":       {"[watch.roots]\n" + canary + " = [\"/x\"]\n", "line 2: watch.roots"},
 	"twice":       {"[watch]\n" + canary + " = 1\n" + canary + " = 1\n", "line 3"},

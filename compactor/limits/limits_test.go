@@ -110,13 +110,17 @@ func TestDerived(t *testing.T) {
 	if got := o.Budget(); got != 0 {
 		t.Errorf("a budget smaller than the lead is %d chars", got)
 	}
-	for _, name := range Strategies() {
-		o.Off = []string{name}
-		if o.On(name) {
-			t.Errorf("%s is off and on", name)
+}
+
+func TestSummaryChars(t *testing.T) {
+	for chars, want := range map[int]int{0: 200, 600: 200, 667: 200, 670: 201, 1000: 300, 1005: 302, 2000: 600, 5000: 600, 100000: 600} {
+		if got := SummaryChars(chars, 600, "off"); got != want {
+			t.Errorf("a text of %d chars: %d, want %d", chars, got, want)
 		}
 	}
-	if !o.On("file") {
-		t.Error("what is not named is off")
+	for chars, want := range map[int]int{5000: 600, 9999: 600, 10000: 900, 20000: 1200, 40000: 1500} {
+		if got := SummaryChars(chars, 600, "log"); got != want {
+			t.Errorf("with long_cap, a text of %d chars: %d, want %d", chars, got, want)
+		}
 	}
 }

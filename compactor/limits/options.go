@@ -1,5 +1,5 @@
 // Package limits holds the settings of a companion and what is derived from them alone: budgets, the
-// estimator, the switches of the strategies.
+// estimator, the length of a summary.
 //
 // It knows nothing of sessions, files and texts.
 package limits
@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -72,9 +71,6 @@ type Options struct {
 	RecentShare    float64          `json:"recent_share"`         // newest share of the context that is kept verbatim, 0..1
 	RecentMessages int              `json:"recent_messages"`      // minimum number of messages kept verbatim
 	RecentResults  time.Duration    `json:"recent_results"`       // tool results younger than this are kept verbatim
-	FileAge        time.Duration    `json:"file_age"`             // file content older than this is replaced
-	TalkAge        time.Duration    `json:"talk_age"`             // assistant text older than this is shortened more
-	OutputChars    int              `json:"output_chars"`         // command output from this length on is replaced, chars
 	MicroKeep      int              `json:"microcompact_keep"`    // newest tool results that microcompact leaves alone
 	MicroTokens    int              `json:"microcompact_tokens"`  // results above this are microcompacted
 	LargeTokens    int              `json:"large_tokens"`         // one output above this is demoted to its beginning and its error lines
@@ -83,7 +79,6 @@ type Options struct {
 	LongCap        string           `json:"long_cap"`             // "log": that limit grows with texts beyond 5000 chars; "off"
 	Dedup          bool             `json:"dedup"`                // exact duplicates of 200 chars or more become references
 	Focus          []string         `json:"focus,omitempty"`      // words that make messages with them important, lower case
-	Off            []string         `json:"off,omitempty"`        // strategies that are switched off, of Strategies
 	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
@@ -107,9 +102,6 @@ func Defaults() Options {
 		RecentShare:    0.30,
 		RecentMessages: 5,
 		RecentResults:  5 * time.Minute,
-		FileAge:        time.Hour,
-		TalkAge:        30 * time.Minute,
-		OutputChars:    1000,
 		MicroKeep:      3,
 		MicroTokens:    1000,
 		LargeTokens:    40000,
@@ -142,16 +134,20 @@ func (o Options) Budget() int { return max(0, o.MaxTokens*3/4-o.LeadChars) }
 // Tokens estimates tokens as chars * 4 / 3. It overestimates on purpose, so that compaction comes early.
 func Tokens[N int | int64](chars N) N { return chars * 4 / 3 }
 
-// Strategies returns the names that `compaction.off` (Options.Off) accepts: strategies and parts of a companion. What a
-// disabled strategy would have shortened is kept as it is, as far as there is room. A disabled part is left out, with two
-// exceptions: without "answer" the last answer is in its turn instead of under Now, and without "decisions" words of decision
-// add no weight.
-func Strategies() []string {
-	return []string{
-		"file", "talk", "output", "result", "microcompact", "large", "image", "merge", "entities", "code-split", "score",
-		"asked", "corrections", "plan", "files", "commands", "errors", "answers", "decisions", "agents", "answer",
-	}
-}
+const (
+	minSummary = 200  // chars; the shortest limit of a summary
+	longText   = 5000 // chars of a text from which the limit may grow
+)
 
-// On reports whether a strategy is enabled.
-func (o *Options) On(strategy string) bool { return !slices.Contains(o.Off, strategy) }
+// SummaryChars returns how many chars the summary of a text may have: three tenths of the text, at most most. For texts beyond
+// 5000 chars most grows if longCap is "log".
+func SummaryChars(chars, most int, longCap string) int {
+	step := most / 2
+	most = max(minSummary, most)
+	if longCap == "log" {
+		for n := chars; n >= 2*longText; n /= 2 {
+			most += step
+		}
+	}
+	return max(minSummary, min((3*chars+5)/10, most))
+}

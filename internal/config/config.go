@@ -71,9 +71,6 @@ type Compaction struct {
 	RecentShare        float64       `toml:"recent_share"` // part of the context that stays verbatim, 0..1
 	RecentMessages     int           `toml:"recent_messages"`
 	RecentResults      time.Duration `toml:"recent_results"`
-	FileAge            time.Duration `toml:"file_age"`
-	TalkAge            time.Duration `toml:"talk_age"`
-	OutputChars        int           `toml:"output_chars"`
 	MicrocompactKeep   int           `toml:"microcompact_keep"`   // tool results
 	MicrocompactTokens int           `toml:"microcompact_tokens"` // estimated tokens
 	Dedup              bool          `toml:"dedup"`
@@ -92,7 +89,6 @@ type Compaction struct {
 	LongCap                string   `toml:"long_cap" of:"off log"`
 	RestoreFileTokens      int      `toml:"restore_file_tokens"`  // estimated tokens
 	RestoreTotalTokens     int      `toml:"restore_total_tokens"` // estimated tokens
-	Off                    []string `toml:"off" is:"strategy"`    // as the compactor names them
 }
 
 // Companion is [companion]: where companions are written and what they contain.

@@ -17,7 +17,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
 )
 
@@ -69,7 +68,7 @@ func find(all []key, name string) (key, bool) {
 
 // rule restricts a value beyond its type.
 type rule struct {
-	is   string // path, glob, regexp, pointer, strategy (of the compactor), command, size, auto (an integer, 0 is "auto"), positive
+	is   string // path, glob, regexp, pointer, command, size, auto (an integer, 0 is "auto"), positive
 	min  string // of an integer or a duration; 0 if there is none
 	of   string // the words that a string may be
 	need bool   // of a key in a table named by the user: it is required
@@ -240,10 +239,6 @@ func (r rule) text(s string) (string, error) {
 	case "pointer":
 		if s == "" || !jsontext.Pointer(s).IsValid() {
 			return "", errors.New("must be a JSON Pointer such as \"/message/role\"")
-		}
-	case "strategy":
-		if !slices.Contains(limits.Strategies(), s) {
-			return "", unknown("strategy", s, limits.Strategies())
 		}
 	}
 	return s, nil

@@ -33,12 +33,10 @@ func Options(p *account.Place) compactor.Options {
 	o.Windows = c.Models.Windows
 	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
 	o.RecentShare, o.RecentMessages, o.RecentResults = c.Compaction.RecentShare, c.Compaction.RecentMessages, c.Compaction.RecentResults
-	o.FileAge, o.TalkAge, o.OutputChars = c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.OutputChars
 	o.MicroKeep, o.MicroTokens, o.Dedup = c.Compaction.MicrocompactKeep, c.Compaction.MicrocompactTokens, c.Compaction.Dedup
 	o.LargeTokens, o.LargeChars = c.Compaction.LargeOutputTokens, c.Compaction.LargeOutputChars
 	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
 	o.RestoreTokens, o.RestoreTotal = c.Compaction.RestoreFileTokens, c.Compaction.RestoreTotalTokens
-	o.Off = c.Compaction.Off
 	if args := c.Summarizer.Command; len(args) > 0 {
 		o.Summarizer = summarizer.Command{Args: args}.Name()
 	}
