@@ -149,8 +149,8 @@ var deviations = []deviation{
 		},
 	},
 	{
-		"the marker's length", "compressed", "preserved reverted", "ccd's marker has an ID of 12 characters; a text that would save less than that is kept",
-		func(d *difference) bool { return d.at.In-d.at.Out < 60 },
+		"the marker's length", "compressed", "preserved reverted", "ccd's marker has an ID of 12 characters; a text that would save less than 40 characters, or than a tenth, is kept",
+		func(d *difference) bool { return d.at.In-d.at.Out < 60 || d.at.In < summaryRoom },
 	},
 	{
 		"the marker's length, with code", "split", "preserved reverted", "as before",
@@ -182,7 +182,7 @@ var deviations = []deviation{
 		"what is superseded stays apart", "compressed merged_compressed", "contradicted", "a superseded message is marked even between merged messages",
 		func(d *difference) bool { return d.ask.corrects },
 	},
-	{"the forced fit", "truncated", "", "ccd cuts to 512 chars after all rules, with --max-tokens; these cases run with the window of their budget", func(*difference) bool { return true }},
+	{"the forced fit", "truncated", "", "ccd cuts to 512 chars, and then drops the oldest, after all rules and with --max-tokens; these cases run with the window of their budget", func(*difference) bool { return true }},
 	{"error: compress()", "an error", "the list is taken", "IDs are optional in plain lists: ccd names a message by its position", nil},
 }
 
@@ -261,7 +261,7 @@ var foreign = []struct{ key, why string }{
 	{"agentToolPrepass", "lossy, before the rules"},
 	{"compressionDepth", "--level sets how hard"},
 	{"compressionThreshold", "ccd filters a list on request; with --max-tokens a list that fits is unchanged"},
-	{"budgetStrategy", "the budget has its own order: the window, then the longest texts"},
+	{"budgetStrategy", "the budget has its own order: the window, then the longest texts, then the oldest messages"},
 	{"adapters", "formats are packages in internal/agent"},
 	{"relevanceThreshold", "ccd keeps messages with a word of --focus instead"},
 	{"conversationFlow", "not among the rules that ccd took over"},

@@ -15,7 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/form"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
-	"ccd/compactor/prose"
+	"ccd/compactor/filter"
 	"ccd/daemon"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
@@ -32,7 +32,7 @@ type filterFlags struct {
 func (f *filterFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.recent, "keep-recent", -1, "in a list, keep the newest `N` messages (default 4)")
 	flags.Lookup("keep-recent").DefValue = ""
-	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable")
+	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable (default system, user)")
 	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "in a list, keep messages that match `REGEXP`; repeatable")
 }
 
@@ -90,22 +90,31 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 	}
 	o := a.filterOptions(ctx, l, f)
 	out := list.Filter(o)
+	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
+		return fmt.Errorf("compact %s: --max-tokens %s cannot be met: %s tokens are left, of %s: what must stay is longer",
+			name, humanize.Comma(int64(o.MaxTokens)), humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original)))
+	}
 	if len(out.Pointers) > 0 {
 		if err := publish(out.Pointers); err != nil {
 			return err
 		}
 	}
-	shortened := 0
+	shortened, dropped := 0, 0
 	for _, d := range out.Report.Decisions {
-		if d.Action != prose.Preserved.String() {
+		switch d.Action {
+		case filter.Preserved.String():
+		case filter.Dropped.String():
+			dropped++
+		default:
 			shortened++
 		}
 	}
-	a.say("%s -> %s tokens (est), %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
+	line := fmt.Sprintf("%s -> %s tokens (est), %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
 		humanize.Comma(int64(out.Report.Tokens)), out.Report.Saved, shortened, len(out.Report.Decisions))
-	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
-		a.say("ccd: warning: the list is still over --max-tokens %s: the rest is protected", humanize.Comma(int64(o.MaxTokens)))
+	if dropped > 0 {
+		line += fmt.Sprintf(", %d dropped", dropped)
 	}
+	a.say("%s", line)
 	text := out.Text
 	if a.json {
 		if text, err = json.MarshalIndent(out.Report, "", "  "); err != nil {
@@ -128,12 +137,12 @@ func withoutSecrets(rules *redact.Rules, text []byte) string {
 // filterOptions returns the options of a list: the configuration, overridden by flags.
 func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFlags) (o form.FilterOptions) {
 	c := l.Config.Compaction
-	o.Options = prose.Options{
+	o.Options = filter.Options{
+		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.manual.Level.Percent(), Focus: f.manual.Focus,
 		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
 	}
-	o.Off, o.KeepRoles, o.Recent, o.Percent = c.Off, c.KeepRoles, c.KeepRecent, f.manual.Level.Percent()
-	o.Focus, o.MaxTokens = f.manual.Focus, f.manual.MaxTokens
+	o.MaxTokens = f.manual.MaxTokens
 	if !f.noArchive { // --no-archive starts no command: agents may run it without asking
 		o.Summarize = a.listSummaries(ctx, l)
 	}

@@ -93,7 +93,7 @@ type ask struct {
 
 func (g *goldenCase) ask() (a ask) {
 	recent, scoring, threshold := 4, false, 0.65
-	var roles, patterns []string
+	roles, patterns := []string{"system"}, []string(nil) // their default; ours also keeps what people write
 	keys, command := "", ""
 	for key, value := range g.Options {
 		var err error
@@ -101,6 +101,7 @@ func (g *goldenCase) ask() (a ask) {
 		case "recencyWindow":
 			err = json.Unmarshal(value, &recent)
 		case "preserve":
+			roles = nil
 			if err = json.Unmarshal(value, &roles); len(roles) == 0 {
 				roles = []string{"none of these"}
 			}
@@ -189,18 +190,7 @@ func mockOf(value json.RawMessage) string {
 // run filters the messages of a case and returns ccd's decisions.
 func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
 	t.Helper()
-	messages := slices.Clone(g.Messages)
-	for i := range messages {
-		if text := g.text(i); ourMarker(text) != text {
-			m := map[string]json.RawMessage{}
-			for k, v := range messages[i] {
-				m[k] = v
-			}
-			m["content"], _ = json.Marshal(ourMarker(text))
-			messages[i] = m
-		}
-	}
-	list, err := json.Marshal(messages)
+	list, err := json.Marshal(g.Messages)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,8 +204,8 @@ func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
 	}
 	out := ran(t, list, append(args, "-")...)
 	var report form.FilterReport
-	if err := json.Unmarshal(out, &report); err != nil || len(report.Decisions) != len(messages) {
-		t.Fatalf("%s: %d decisions on %d messages, %v: %.300s", g.Name, len(report.Decisions), len(messages), err, out)
+	if err := json.Unmarshal(out, &report); err != nil || len(report.Decisions) != len(g.Messages) {
+		t.Fatalf("%s: %d decisions on %d messages, %v: %.300s", g.Name, len(report.Decisions), len(g.Messages), err, out)
 	}
 	return report.Decisions
 }
@@ -240,16 +230,6 @@ func piped(home string, input []byte, args ...string) (out []byte, code int, tal
 
 // decided is the decision on a message.
 type decided struct{ action, reason string }
-
-// ourMarker replaces a marker of the other engine at the start of a text by one of ours.
-func ourMarker(text string) string {
-	for _, p := range []string{"[summary", "[truncated", "[cce:"} {
-		if strings.HasPrefix(text, p) {
-			return "[ccd 0123456789ab " + text[1:]
-		}
-	}
-	return text
-}
 
 // families maps their reasons to ours.
 var families = map[string]string{

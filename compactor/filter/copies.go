@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ func (l *lines) alike(o *lines) float64 {
 }
 
 // nearCopies finds for each text a newer near copy: one with enough of the same first lines, a similar length and similar lines.
-// A text that is a copy itself is not referred to.
-func nearCopies(all []*entry, newest map[string]int, least float64) map[int]Decision {
+// Likeness is not transitive, so a text is compared only with those that stay: a reference leads to what is like it.
+func nearCopies(all []*entry, newest map[string]int, o Options) map[int]Decision {
 	found, known := map[int]Decision{}, make([]lines, len(all))
 	byLine := map[string][]int{} // the texts that begin with a line, the newest first
 	for i := len(all) - 1; i >= 0; i-- {
@@ -58,7 +58,7 @@ func nearCopies(all []*entry, newest map[string]int, least float64) map[int]Deci
 			continue
 		}
 		known[i] = linesOf(all[i].now())
-		shared, best := map[int]int{}, Decision{Action: NearDuped, Reason: "near duplicate", Like: cmp.Or(least, nearLike)}
+		shared, best := map[int]int{}, Decision{Action: NearDuped, Reason: "near duplicate", Like: cmp.Or(o.NearLike, nearLike)}
 		for _, line := range known[i].first {
 			for _, j := range byLine[line] {
 				shared[j]++
@@ -71,7 +71,7 @@ func nearCopies(all []*entry, newest map[string]int, least float64) map[int]Deci
 				}
 			}
 		}
-		if best.Of > 0 {
+		if best.Of > 0 && all[i].early(&o) == "" {
 			found[i] = best
 			continue
 		}
@@ -85,7 +85,7 @@ func nearCopies(all []*entry, newest map[string]int, least float64) map[int]Deci
 
 const (
 	topicOverlap = 0.15     // minimum weighted Dice coefficient of the terms
-	crossRole    = 1.5      // factor on it if the roles differ
+	crossRole    = 1.5      // factor on it if the roles differ: another speaker needs to say more of it
 	topicTerms   = 128      // terms of one text that are compared
 	topicTries   = 32       // older texts with the same term that are compared
 	topicText    = 64 << 10 // bytes of one text that are read
@@ -113,15 +113,16 @@ func superseded(all []*entry, least float64) map[int]Decision {
 			}
 			best, most := -1, 0.0
 			for j, w := range shared {
-				dice := 2 * float64(w) / float64(total(topics[i])+total(topics[j]))
+				need := cmp.Or(least, topicOverlap)
 				if all[j].role != m.role {
-					dice *= crossRole
+					need *= crossRole
 				}
-				if _, taken := found[j]; !taken && (dice > most || dice == most && j > best) {
+				dice := 2 * float64(w) / float64(total(topics[i])+total(topics[j]))
+				if _, taken := found[j]; !taken && dice >= need && (dice > most || dice == most && j > best) {
 					best, most = j, dice
 				}
 			}
-			if best >= 0 && most >= cmp.Or(least, topicOverlap) {
+			if best >= 0 {
 				found[best] = Decision{Action: Contradicted, Reason: string(m.how), Of: i}
 			}
 		}

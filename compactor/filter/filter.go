@@ -1,49 +1,46 @@
-// Package prose filters lists of messages: it classifies texts, chooses which to keep, and shortens the others. The fold uses
-// it to classify the wording of a message.
+// Package filter shortens lists of messages: it classifies texts, chooses which to keep, and shortens the others.
 //
 // It is deterministic and, except for sorting, linear in the text. It knows nothing of transcripts, records and archives.
-package prose
+package filter
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
 	"ccd/internal/mark"
 )
 
+// Human is the role of a person's messages. Results of tools have it too in some lists, so they say what they are.
+const Human = "user"
+
 // Message is one message of a list, as the filter reads it.
 type Message struct {
-	Role  string
-	ID    string  // for markers; "" if it has none
-	Calls bool    // it calls tools, so it is left as it is
-	Lone  bool    // it has several texts or is a tool's result, so it is never merged with its neighbours
-	Texts []Piece // the texts that may be shortened
+	Role    string
+	ID      string   // for markers; "" if it has none
+	Calls   bool     // it calls tools, so it is left as it is
+	Lone    bool     // it has several texts or is a tool's result, so it is never merged with its neighbours
+	Opens   []string // the calls in it
+	Answers []string // the calls whose results it has
+	Texts   []Piece  // the texts that may be shortened
+	Rest    int      // chars of everything else in it
+}
+
+// human reports whether a person wrote something in the message.
+func (m *Message) human() bool {
+	return m.Role == Human && slices.ContainsFunc(m.Texts, func(p Piece) bool { return !p.Result })
 }
 
 // Piece is one text of a message.
 type Piece struct {
-	Text string
-	ID   mark.ID // of its original
+	Text   string
+	ID     mark.ID // of its original
+	Result bool    // a tool wrote it, whatever the message's role
 }
 
-// ListOptions are the options of Filter.
-type ListOptions struct {
-	Options
-	KeepRoles []string // messages of these roles are kept
-	Off       []string // disabled parts: "merge", "entities" and "code-split"
-	Recent    int      // newest messages that are kept
-	Budget    int      // maximum chars of all texts; no more is shortened than needed; 0 for no budget
-	Least     int      // with a budget: newest messages that are always kept
-	Percent   int      // length of a summary in percent of its text; the default is 30
-	Focus     []string // lower case: texts with one of these are kept
-	// Summarize, if not nil, returns another summary of a text, "" if there is none. It is used if it fits.
-	Summarize func(text string) string
-}
-
-// Fate is what Filter did to one text of a list.
+// Fate is what Apply did to one text of a list.
 type Fate struct {
 	Decision           // Of is the index of a message
 	Importance float64 // 0..1
@@ -52,51 +49,49 @@ type Fate struct {
 	Merged     []mark.ID
 }
 
-// Filter decides about the texts of a list, in the order of the messages: each is kept or replaced by a shorter one that begins
-// with a marker. No text grows, in chars or as JSON. Filtering the result again with the same options changes nothing.
-func Filter(list []Message, o ListOptions) []Fate {
-	if o.Budget <= 0 {
-		return filtered(list, o, o.Recent).fates()
+// Apply decides about the texts of a list, in the order of the messages: each is kept or replaced by a shorter one that begins
+// with a marker. No text grows, in chars or as JSON. Applied to the result with the same options, it changes nothing.
+//
+// dropped are the messages that a budget has no room for: each run of them becomes one marker. Calls and their results are dropped
+// together.
+func Apply(list []Message, o Options) (fates []Fate, dropped []Run) {
+	f := newFilter(list, o, o.Recent)
+	if o.Budget > 0 {
+		f = f.fitted()
+	} else {
+		f.rules()
 	}
-	if f := newFilter(list, o, len(list)); f.chars() <= o.Budget {
-		return f.fates()
+	for _, t := range f.texts {
+		fates = append(fates, t.fate)
 	}
-	fewest, most := min(o.Least, len(list)), len(list)
-	best := filtered(list, o, fewest)
-	if best.chars() > o.Budget {
-		for best.chars() > o.Budget && (best.fit() || best.round()) {
-		}
-		return best.fates()
-	}
-	for fewest+1 < most { // the largest window that fits
-		at := (fewest + most) / 2
-		if f := filtered(list, o, at); f.chars() <= o.Budget {
-			best, fewest = f, at
-		} else {
-			most = at
-		}
-	}
-	return best.fates()
+	return fates, f.runs()
 }
 
 // filter is the state of a list.
 type filter struct {
-	o     ListOptions
-	list  []Message
-	gone  []bool // messages that were merged into another
-	texts []*entry
-	live  []*entry       // in a round: the remaining texts
-	place []int          // in a round: index of each message among the remaining ones
-	named map[string]int // how many messages have an id
+	o       Options
+	list    []Message
+	gone    []bool // messages that were merged into another
+	dropped []bool // messages that the budget has no room for
+	relaxed bool   // the budget needs more than the usual care allows
+	texts   []*entry
+	live    []*entry       // in a round: the remaining texts
+	place   []int          // in a round: index of each message among the remaining ones
+	named   map[string]int // how many messages have an id
 }
 
-func newFilter(list []Message, o ListOptions, window int) *filter {
-	o.Recent = window
-	f := &filter{o: o, list: list, gone: make([]bool, len(list)), place: make([]int, len(list)), named: map[string]int{}}
+// newFilter returns the state of a list of which the newest messages are kept.
+func newFilter(list []Message, o Options, recent int) *filter {
+	o.Recent = recent
+	f := &filter{o: o, list: list, gone: make([]bool, len(list)), dropped: make([]bool, len(list)), place: make([]int, len(list)), named: map[string]int{}}
 	for i, m := range list {
 		f.named[m.ID]++
 		for _, p := range m.Texts {
-			f.texts = append(f.texts, &entry{Piece: p, msg: i, role: m.Role, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}, chars: lexicon.Chars(p.Text)})
+			role := m.Role
+			if p.Result {
+				role = "tool"
+			}
+			f.texts = append(f.texts, &entry{Piece: p, msg: i, role: role, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}, chars: lexicon.Chars(p.Text)})
 		}
 	}
 	return f
@@ -106,25 +101,25 @@ func newFilter(list []Message, o ListOptions, window int) *filter {
 // second pass changes nothing.
 const rounds = 64
 
-func filtered(list []Message, o ListOptions, window int) *filter {
-	f := newFilter(list, o, window)
+// rules applies the rules until they change nothing.
+func (f *filter) rules() {
 	for n := 0; n < rounds && f.round(); n++ {
 	}
-	return f
 }
 
-func (f *filter) fates() (all []Fate) {
-	for _, t := range f.texts {
-		all = append(all, t.fate)
-	}
-	return all
-}
-
-// chars returns the current length of all texts.
+// chars returns the current length of all messages.
 func (f *filter) chars() (n int) {
 	for _, t := range f.texts {
-		if t.fate.Into < 0 {
+		if t.fate.Into < 0 && !f.dropped[t.msg] {
 			n += t.chars
+		}
+	}
+	for i, m := range f.list {
+		switch {
+		case !f.dropped[i]:
+			n += m.Rest
+		case i == 0 || !f.dropped[i-1]:
+			n += dropChars
 		}
 	}
 	return n
@@ -158,12 +153,12 @@ func (f *filter) look() {
 		if t.shape == nil {
 			t.shape = shapeOf(t.now())
 		}
-		t.kept = f.kept(t, left)
+		t.kept, t.brief = f.kept(t, left), t.role == "tool" && t.chars < shortResult && f.careful()
 		f.live = append(f.live, t)
 	}
 	weigh(f.live)
 	f.corrections()
-	for n, d := range decide(f.live, f.o.Options) {
+	for n, d := range decide(f.live, f.o) {
 		if t := f.live[n]; t.fate.Text == "" {
 			t.fate.Decision, t.fate.Importance = d, min(1, t.importance)
 		}
@@ -181,8 +176,23 @@ func (f *filter) kept(t *entry, left int) string {
 		return "tool call"
 	case lexicon.HoldsOne(t.now(), f.o.Focus):
 		return "focus"
+	case t.chars <= answeredChars && f.answered(t):
+		return "answered"
 	}
 	return ""
+}
+
+// careful reports whether people's messages are to be kept with what they refer to.
+func (f *filter) careful() bool { return !f.relaxed && slices.Contains(f.o.KeepRoles, Human) }
+
+const (
+	answeredChars = 4000 // maximum length of a text that is kept because a person answers it, in chars
+	answeredTail  = 1000 // chars of the end that stay of a longer one
+)
+
+// answered reports whether the next message is a person's answer to a text: "yes, the second one" means nothing without it.
+func (f *filter) answered(t *entry) bool {
+	return f.careful() && t.role != Human && t.role != "tool" && t.msg+1 < len(f.list) && f.list[t.msg+1].human()
 }
 
 // superseding begins the part of a marker that names a correction.
@@ -233,31 +243,30 @@ func (f *filter) apply(n int) (took int, changed bool) {
 		note = fmt.Sprintf("near-dup of %s, %d chars, ~%d%%", f.name(by, fmt.Sprintf("#%d", by.msg+1)), chars, int(100*d.Like))
 	case Contradicted:
 		note = fmt.Sprintf("%s%s (%s)", superseding, f.name(by, string(by.ID)), d.Reason)
-		if said := mark.Inline(t.Text, shortText); lexicon.Chars(note)+lexicon.Chars(said) < chars-20 {
+		if said := mark.Inline(t.Text, shortText); lexicon.Chars(note)+lexicon.Chars(said) < chars-2*minSaved {
 			note += ": " + said
 		}
 	case Split:
-		if f.off("code-split") {
-			t.fate.Decision = keptBecause("code")
-			return 1, false
-		}
-		return 1, f.replace(t, f.split(t))
+		return 1, f.replace(t, f.split(t), 0)
 	case Compressed:
 		return f.compress(n)
 	default:
 		return 1, false
 	}
-	return 1, f.replace(t, mark.New(t.ID, note))
+	return 1, f.replace(t, mark.New(t.ID, note), 0)
 }
 
-// off reports whether a part of the rules is disabled.
-func (f *filter) off(name string) bool { return slices.Contains(f.o.Off, name) }
+const (
+	minSaved   = 40 // chars that a replacement saves at least: for less, the original is the better text
+	savedShare = 10 // and at least one part in so many
+)
 
-// replace replaces a text if the new one has fewer chars and is not longer as JSON, and reports whether it did. Otherwise the
-// text is kept.
-func (f *filter) replace(t *entry, text string) bool {
+// replace replaces a text, and others that are merged into it, of so many chars together, if that is worth it and the text does
+// not grow, in chars or as JSON. It reports whether it did. Otherwise the text is kept.
+func (f *filter) replace(t *entry, text string, others int) bool {
 	was := strings.ToValidUTF8(t.Text, "?") // a lone surrogate counts as one character, whatever its bytes
-	if text == "" || lexicon.Chars(text) >= lexicon.Chars(was) || jsonSize(text) > jsonSize(was) {
+	chars, all := lexicon.Chars(text), lexicon.Chars(was)+others
+	if text == "" || chars > lexicon.Chars(was) || jsonSize(text) > jsonSize(was) || all-chars < max(minSaved, all/savedShare) {
 		t.fate.Decision = keptBecause("reverted")
 		return false
 	}
@@ -285,18 +294,23 @@ const (
 // grow; if it is too short for that, it is summarized by itself.
 func (f *filter) compress(n int) (took int, changed bool) {
 	first := f.live[n]
+	if f.answered(first) { // longer than what is kept whole: its end stays, where the question is
+		end := lexicon.TailAt(first.Text, answeredTail)
+		front := strings.TrimSuffix(first.Text, end)
+		return 1, f.replace(first, f.summed(first, first.ID, []string{front}, f.budget(lexicon.Chars(front)), "")+"\n\n"+end, 0)
+	}
 	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, lexicon.Chars(first.Text)
 	room := chars - mergedFrame
-	for m := n + 1; !f.off("merge") && room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
+	for m := n + 1; room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
 		t := f.live[m]
 		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+lexicon.Chars(t.Text)
 	}
 	if len(texts) == 1 {
-		return 1, f.replace(first, f.summed(first, first.ID, texts, f.budget(chars), ""))
+		return 1, f.replace(first, f.summed(first, first.ID, texts, f.budget(chars), ""), 0)
 	}
 	tail := fmt.Sprintf(" (%d messages merged)", len(texts))
 	room = min(f.budget(chars), max(f.budget(0), room-namesFrame))
-	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, room, tail))
+	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, room, tail), chars-lexicon.Chars(first.Text))
 	for _, t := range f.live[n+1 : n+len(texts)] {
 		if changed {
 			t.fate.Into, f.gone[t.msg] = first.msg, true
@@ -314,12 +328,12 @@ func (f *filter) compress(n int) (took int, changed bool) {
 func (f *filter) follows(m int) bool {
 	a, b := f.live[m-1], f.live[m]
 	return b.fate.Text == "" && b.fate.Action == Compressed && !f.list[a.msg].Lone && !f.list[b.msg].Lone && a.role == b.role &&
-		f.place[b.msg] == f.place[a.msg]+1
+		f.place[b.msg] == f.place[a.msg]+1 && !f.answered(b)
 }
 
 // budget returns how many chars the summary of a text may have.
 func (f *filter) budget(chars int) int {
-	return Budget(chars, f.o.SummaryChars, f.o.LongCap) * f.o.Percent / 30
+	return limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap) * f.o.Percent / 30
 }
 
 // summed returns the marker with the summary of texts and, if there is room, further names in them.
@@ -329,9 +343,6 @@ func (f *filter) summed(first *entry, id mark.ID, texts []string, room int, tail
 		return ""
 	}
 	note, sep := "summary: "+mark.Inline(s, 0)+tail, " | entities: "
-	if f.off("entities") {
-		return mark.New(id, note)
-	}
 	for _, e := range entities(strings.Join(texts, "\n"), 0) {
 		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(mark.New(id, named)) < lexicon.Chars(first.Text) {
 			note, sep = named, ", "
@@ -340,7 +351,7 @@ func (f *filter) summed(first *entry, id mark.ID, texts []string, room int, tail
 	return mark.New(id, note)
 }
 
-// summary returns the summary from the option if it is usable, else prose's own.
+// summary returns the summary from the option if it is usable, else the one of its best sentences.
 func (f *filter) summary(texts []string, room int) string {
 	all := strings.Join(texts, "\n\n")
 	if f.o.Summarize != nil && !isStructured(all, lexicon.Chars(all)) {
@@ -350,32 +361,6 @@ func (f *filter) summary(texts []string, room int) string {
 	}
 	return summarize(texts, room)
 }
-
-// fit cuts texts that the rules have left whole to their beginning, the longest first, until all texts fit the budget. It does
-// not cut messages that call tools, nor what roles, recency or focus protect.
-func (f *filter) fit() (changed bool) {
-	var order []*entry
-	for _, t := range f.live {
-		if t.fate.Text == "" && !f.gone[t.msg] && t.kept == "" && t.chars > maxCut && !startsWithMarker(t.Text) {
-			order = append(order, t)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(b.chars, a.chars) })
-	over := f.chars() - f.o.Budget
-	for _, t := range order {
-		chars := t.chars
-		note := fmt.Sprintf("cut, %d chars: %s", chars, mark.Inline(t.Text, maxCut))
-		if over <= 0 || !f.replace(t, mark.New(t.ID, note)) {
-			continue
-		}
-		over -= chars - t.chars
-		t.fate.Decision, changed = Decision{Action: Cut, Reason: "the budget", Of: -1}, true
-	}
-	return changed
-}
-
-// maxCut is how much is kept of a text that is cut to fit the budget, in chars.
-const maxCut = 512
 
 // jsonSize returns the length of a text as a JSON string in bytes, without its quotes.
 func jsonSize(s string) int {

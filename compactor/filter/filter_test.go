@@ -1,18 +1,21 @@
-package prose
+package filter
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
 )
 
 // TestPatterns has a pattern keep what would be compressed or split, but no copy.
 func TestPatterns(t *testing.T) {
 	text := orchard("gate") + "\n```go\nfunc gate() bool { return open }\n```\n"
 	o := filterOptions(func(o *Options) { o.KeepPatterns = []*regexp.Regexp{regexp.MustCompile(`b[xy] the g.te`)} })
-	f := Filter(listed(message("a", text), message("b", text), message("a", orchard("mill"))), o)
+	f := apply(listed(message("a", text), message("b", text), message("a", orchard("mill")+orchard("pond"))), o)
 	for i, want := range []string{"duplicate", "pattern b[xy] the g.te", "T3"} {
 		if f[i].Reason != want {
 			t.Errorf("message %d: %v, %q, want %q", i, f[i].Action, f[i].Reason, want)
@@ -23,7 +26,7 @@ func TestPatterns(t *testing.T) {
 // TestShortLeadsStayAlone: a message too short for the summary of those that follow is left to itself; the next one that
 // is long enough carries it.
 func TestShortLeadsStayAlone(t *testing.T) {
-	f := Filter(listed(message("a", orchard("gate")[:180]), message("a", strings.Repeat(orchard("mill"), 3)), message("a", orchard("pond"))), filterOptions(nil))
+	f := apply(listed(message("a", orchard("gate")[:180]), message("a", strings.Repeat(orchard("mill"), 3)), message("a", orchard("pond"))), filterOptions(nil))
 	if f[0].Into >= 0 || f[1].Into >= 0 || f[2].Into != 1 || f[1].Text == "" {
 		t.Errorf("%+v", f)
 	}
@@ -32,53 +35,123 @@ func TestShortLeadsStayAlone(t *testing.T) {
 	}
 }
 
-// TestBudgetOfAList has a list that fits, one that fits with a smaller window, and one of which the longest text is cut.
+// left returns the chars of a filtered list.
+func left(list []Message, fates []Fate, dropped []Run) (n int) {
+	gone := map[int]bool{}
+	for _, run := range dropped {
+		n += dropChars
+		for _, name := range run.Names {
+			n += lexicon.Chars(name) + len(" | entities: ")
+		}
+		for i := run.From; i < run.To; i++ {
+			gone[i] = true
+		}
+	}
+	for i, m := range list {
+		for _, p := range m.Texts {
+			if f := fates[0]; !gone[i] && f.Into < 0 {
+				n += lexicon.Chars(cmp.Or(f.Text, p.Text))
+			}
+			fates = fates[1:]
+		}
+		if !gone[i] {
+			n += m.Rest
+		}
+	}
+	return n
+}
+
+// TestBudgetOfAList has the steps by which a list is brought within a budget: the rules, cuts, and then messages are dropped, those
+// of persons last. A call goes with its result, and system messages stay.
 func TestBudgetOfAList(t *testing.T) {
-	var texts []entry
-	for _, what := range []string{"gate", "mill", "pond", "barn", "roof", "door"} {
-		texts = append(texts, message(what, strings.Repeat(orchard(what), 4)))
-	}
 	trace := "Traceback (most recent call last)\n" + strings.Repeat(orchard("trace"), 9)
-	texts[1].Text = trace
-	chars := 0
-	for _, m := range texts {
-		chars += lexicon.Chars(m.Text)
-	}
-	for _, c := range []struct {
-		name   string
-		budget int
-		kept   int // of the newest
-		trace  Action
-	}{
-		{"it fits", chars, 6, Preserved},
-		{"all but the oldest", chars - 200, 5, Preserved},
-		{"all but four", chars - 1500, 2, Preserved},
-		{"the longest is cut", chars / 3, 0, Cut},
-	} {
-		o := filterOptions(nil)
-		o.Recent, o.Budget = 4, c.budget
-		f, left := Filter(listed(texts...), o), 0
-		for i, x := range f {
-			n := lexicon.Chars(texts[i].Text)
-			if x.Text != "" {
-				n = lexicon.Chars(x.Text)
-			}
-			if left += n; (x.Text == "") != (i >= 6-c.kept || i == 1 && c.trace == Preserved) {
-				t.Errorf("%s: message %d is %v, %q", c.name, i, x.Action, x.Reason)
-			}
-		}
-		if left > c.budget || f[1].Action != c.trace {
-			t.Errorf("%s: %d chars of %d, the trace is %v", c.name, left, c.budget, f[1].Action)
-		}
-		if c.trace == Cut && !strings.Contains(f[1].Text, "cut, ") {
-			t.Errorf("%s: %s", c.name, f[1].Text)
-		}
-	}
+	paste := "The paste begins. " + strings.Repeat(orchard("paste"), 20) + "Why does stripe==9.12.0 fail?"
+	list := listed(
+		message("system", orchard("rule")), message("user", paste), message("assistant", strings.Repeat(orchard("gate"), 8)), message("assistant", strings.Repeat(orchard("mill"), 8)),
+		message("assistant", ""), message("tool", trace), message("user", "And now? Is foo==1.2.3 fine?"), message("assistant", strings.Repeat(orchard("pond"), 8)),
+		message("user", "Go on."), message("tool", trace+"x"), message("assistant", orchard("roof")),
+	)
+	list[4].Opens, list[4].Rest, list[4].Calls, list[5].Answers = []string{"c"}, 300, true, []string{"c"}
 	o := filterOptions(nil)
+	o.KeepRoles, o.Recent = []string{"system", "user"}, 3
+	full := left(list, apply(list, Options{Recent: len(list)}), nil)
+	for _, c := range []struct {
+		budget  int
+		actions string
+	}{
+		{full, "preserved preserved preserved preserved preserved preserved preserved preserved preserved preserved preserved"},
+		{full - 2000, "preserved preserved compressed compressed preserved preserved preserved preserved preserved preserved preserved"},
+		{full - 4500, "preserved preserved compressed compressed preserved preserved preserved compressed preserved preserved preserved"},
+		{8000, "preserved preserved compressed compressed preserved cut preserved compressed preserved preserved preserved"},
+		{5000, "preserved cut compressed compressed preserved cut preserved compressed preserved preserved preserved"},
+		{4300, "preserved cut dropped dropped dropped dropped preserved compressed preserved preserved preserved"},
+		{2100, "preserved cut dropped dropped dropped dropped preserved dropped preserved cut preserved"},
+		{900, "preserved dropped dropped dropped dropped dropped dropped dropped dropped dropped preserved"},
+	} {
+		o.Budget = c.budget
+		fates, dropped := Apply(list, o)
+		var actions []string
+		for i, f := range fates {
+			if slices.ContainsFunc(dropped, func(r Run) bool { return r.From <= i && i < r.To }) {
+				f.Action = Dropped
+			}
+			actions = append(actions, f.Action.String())
+		}
+		if got := strings.Join(actions, " "); got != c.actions {
+			t.Errorf("%d chars:\n%s, want\n%s", c.budget, got, c.actions)
+		}
+		if n := left(list, fates, dropped); n > c.budget {
+			t.Errorf("%d chars of %d: %s", n, c.budget, actions)
+		}
+		if f := fates[1]; f.Action == Cut && !strings.HasSuffix(f.Text, "Why does stripe==9.12.0 fail?]") {
+			t.Errorf("a paste loses its end: %s", f.Text)
+		}
+		if c.budget == 900 && !slices.Contains(dropped[0].Names, "stripe==9.12.0") {
+			t.Errorf("the versions are gone: %q", dropped)
+		}
+	}
 	o.Budget, o.Least = 1, 3
-	for i, x := range Filter(listed(texts...), o) {
-		if (x.Text == "") != (i >= 3) {
-			t.Errorf("at least 3: message %d is %v, %q", i, x.Action, x.Reason)
+	if _, dropped := Apply(list, o); dropped[len(dropped)-1].To != 8 {
+		t.Errorf("at least 3 stay: %v", dropped)
+	}
+}
+
+// TestWhatPersonsSay: their messages stay, with what they answer and with short results; of a longer answer the end stays. The
+// list's other roles, and results in their role, do not count.
+func TestWhatPersonsSay(t *testing.T) {
+	long := strings.Repeat(orchard("gate"), 12)
+	list := listed(message("user", long), message("assistant", long+" A or B?"), message("user", "B."), message("assistant", strings.Repeat(long, 2)+" C or D?"), message("user", "D."),
+		message("tool", long[:900]), message("user", long+" result"), message("assistant", long+" done"), message("user", "ok"))
+	list[6].Texts[0].Result = true
+	list[8].Texts[0].Result = true
+	o := filterOptions(nil)
+	for _, c := range []struct{ roles, reasons string }{
+		{"system user", "role,answered,role,T3,role,short result,T3,T3,short"},
+		{"system", "T3,T3,short,T3,short,T3,T3,T3,short"},
+	} {
+		o.KeepRoles = strings.Fields(c.roles)
+		var reasons []string
+		fates := apply(list, o)
+		for _, f := range fates {
+			reasons = append(reasons, f.Reason)
+		}
+		if got := strings.Join(reasons, ","); got != c.reasons {
+			t.Errorf("%s: %s, want %s", c.roles, got, c.reasons)
+		}
+		if tail := strings.HasSuffix(fates[3].Text, "under the trees. C or D?"); tail != (c.roles != "system") {
+			t.Errorf("%s: %s", c.roles, fates[3].Text)
+		}
+	}
+}
+
+// TestLittleIsNotWorthIt: a summary that saves less than 40 chars or a tenth is not made; markers of other engines stay.
+func TestLittleIsNotWorthIt(t *testing.T) {
+	for text, want := range map[string]string{
+		orchard("gate"): "reverted", orchard("gate") + orchard("mill"): "T3", "[summary: " + orchard("gate") + orchard("mill") + "]": "marker",
+		"[summary#m3: " + orchard("gate") + orchard("mill") + "]": "marker", "[truncated, 900 chars: " + orchard("gate") + orchard("mill") + "]": "marker",
+	} {
+		if f := apply(listed(message("a", text)), filterOptions(nil))[0]; f.Reason != want {
+			t.Errorf("%.30q: %v, %q, want %q", text, f.Action, f.Reason, want)
 		}
 	}
 }
@@ -90,9 +163,9 @@ func TestLevelsOfAList(t *testing.T) {
 	for _, percent := range []int{30, 20, 10, 5} {
 		o := filterOptions(nil)
 		o.Percent = percent
-		f := Filter(listed(message("a", text)), o)[0]
+		f := apply(listed(message("a", text)), o)[0]
 		n := lexicon.Chars(f.Text)
-		if f.Action != Compressed || n >= last || n > Budget(lexicon.Chars(text), o.SummaryChars, o.LongCap)*percent/30+lexicon.Chars("[ccd 0123456789ab summary: ] | entities: ") {
+		if f.Action != Compressed || n >= last || n > limits.SummaryChars(lexicon.Chars(text), o.SummaryChars, o.LongCap)*percent/30+lexicon.Chars("[ccd 0123456789ab summary: ] | entities: ") {
 			t.Errorf("%d %%: %d chars, %v", percent, n, f.Action)
 		}
 		last = n
@@ -111,20 +184,20 @@ func TestCorrectionsStayDone(t *testing.T) {
 				again[i].ID = ""
 			}
 		}
-		first := Filter(again, o)
+		first := apply(again, o)
 		superseded := 0
 		for i, f := range first {
 			if f.Action == Contradicted {
 				superseded++
 			}
 			if f.Text != "" {
-				again[i].Texts = []Piece{{f.Text, "0123456789ab"}}
+				again[i].Texts = []Piece{{Text: f.Text, ID: "0123456789ab"}}
 			}
 		}
 		if superseded != 1 || first[2].Reason != "correction" {
 			t.Errorf("named %t: %d superseded, the correction is %v, %q", named, superseded, first[2].Action, first[2].Reason)
 		}
-		for i, f := range Filter(again, o) {
+		for i, f := range apply(again, o) {
 			if f.Text != "" || i == 2 && f.Reason != "correction" {
 				t.Errorf("named %t, again: message %d is %v, %q", named, i, f.Action, f.Reason)
 			}

@@ -1,10 +1,11 @@
 //go:build unix
 
-package prose
+package filter
 
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -27,6 +28,15 @@ func grows(f func(n int), n int) float64 {
 	}
 	small := cost(n)
 	return cost(8*n) / small
+}
+
+// cpuTime is the processor time that this process has taken, in seconds.
+func cpuTime() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // mostGrowth is the growth above which f is not linear.
@@ -63,7 +73,7 @@ func TestManyMessagesAreLinear(t *testing.T) {
 		t.Skip("takes processor time")
 	}
 	o := shipped()
-	o.NearDedup, o.Contradictions, o.KeepImportance = true, true, 0.65
+	o.NearDedup, o.Contradictions, o.KeepImportance, o.Recent, o.Percent = true, true, 0.65, 4, 30
 	for name, text := range map[string]func(i int) string{
 		"short":       func(i int) string { return fmt.Sprintf("ok %d", i) },
 		"equal":       func(int) string { return strings.Repeat("all the same ", 20) },
@@ -81,7 +91,7 @@ func TestManyMessagesAreLinear(t *testing.T) {
 			for i := range list {
 				list[i] = Message{Role: "assistant", ID: fmt.Sprint(i), Texts: []Piece{{Text: text(i), ID: "0123456789ab"}}}
 			}
-			Filter(list, ListOptions{Options: o, Recent: 4, Percent: 30})
+			Apply(list, o)
 		}, 1000)
 		if growth > mostGrowth {
 			t.Errorf("%s: eight times the messages take %.0f times the time", name, growth)

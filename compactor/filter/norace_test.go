@@ -1,5 +1,5 @@
 //go:build !race
 
-package prose
+package filter
 
 const raceEnabled = false

@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"testing"
@@ -55,7 +55,7 @@ func TestSignalsThatOpen(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Wait for it": true, "So, wait for it": true, "I wait for it": false, "Actually, it is open": true, "It is actually open": false,
 	} {
-		if got := Tells(text).Corrects; got != want {
+		if got := shapeOf(text).how != ""; got != want {
 			t.Errorf("%q: corrects %v", text, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"cmp"
@@ -8,23 +8,32 @@ import (
 	"ccd/compactor/lexicon"
 )
 
-// Options are the limits and switches of the rules. Start from those of the configuration: a zero limit is one, but for
+// Options are the limits and switches of the rules. Start from those of the configuration: a zero limit means zero, except for
 // NearLike and TopicOverlap.
 type Options struct {
-	Dedup          bool    // replace exact copies by references to the newest one
-	NearDedup      bool    // the same for near copies
-	NearLike       float64 // minimum similarity of near copies, 0..1; 0 means 0.85
-	Contradictions bool    // mark texts that a later text corrects
-	TopicOverlap   float64 // minimum similarity of the two, 0..1; 0 means 0.15
-	KeepImportance float64 // keep texts of this importance or more, 0..1; 0 keeps none
+	KeepRoles      []string // messages of these roles are kept; with Human in it, so is what a person's message answers
 	KeepPatterns   []*regexp.Regexp
-	SummaryChars   int    // maximum length of a summary
-	LongCap        string // "log": that limit grows with texts beyond 5000 chars
+	Focus          []string // lower case: texts with one of these are kept
+	Recent         int      // newest messages that are kept
+	Least          int      // of them, those that are kept even if the budget is exceeded
+	Budget         int      // maximum chars of all messages; no more is shortened than needed; 0 for no budget
+	Dedup          bool     // replace exact copies by references to the newest one
+	NearDedup      bool     // the same for near copies
+	NearLike       float64  // minimum similarity of near copies, 0..1; 0 means 0.85
+	Contradictions bool     // mark texts that a later text corrects
+	TopicOverlap   float64  // minimum similarity of the two, 0..1; 0 means 0.15
+	KeepImportance float64  // keep texts of this importance or more, 0..1; 0 keeps none
+	SummaryChars   int      // maximum length of a summary
+	LongCap        string   // "log": that limit grows with texts beyond 5000 chars
+	Percent        int      // length of a summary in percent of its text; the default is 30
+	// Summarize, if not nil, returns another summary of a text, "" if there is none. It is used if it fits.
+	Summarize func(text string) string
 }
 
 const (
-	shortText    = 120 // chars; shorter texts are kept
-	proseToSplit = 80  // chars of prose beside a fence from which a text is split
+	shortText    = 120  // chars; shorter texts are kept
+	shortResult  = 1000 // chars; shorter tool results are kept, if messages of persons are
+	proseToSplit = 80   // chars of prose beside a fence from which a text is split
 )
 
 // Action is what to do with a text.
@@ -40,9 +49,10 @@ const (
 	Split
 	Contradicted
 	Cut
+	Dropped // the whole message, with its neighbours
 )
 
-var actionNames = [...]string{"preserved", "compressed", "deduped", "near-duped", "split", "contradicted", "cut"}
+var actionNames = [...]string{"preserved", "compressed", "deduped", "near-duped", "split", "contradicted", "cut", "dropped"}
 
 // String returns the name of the action.
 func (a Action) String() string { return actionNames[a] }
@@ -64,12 +74,28 @@ type entry struct {
 	chars      int    // of its current text
 	*shape            // shape of the current text; nil before it was computed
 	kept       string // why no rule applies and it is kept; "" if the rules decide
+	brief      bool   // a tool's result that is too short to be shortened
 	importance float64
 	done       bool // a marker already names it as a correction
 }
 
 // now returns the current text.
 func (t *entry) now() string { return cmp.Or(t.fate.Text, t.Text) }
+
+// early says why a text is kept before any rule about its content; "" if those rules decide.
+func (t *entry) early(o *Options) string {
+	switch {
+	case t.kept != "":
+		return t.kept
+	case t.chars < shortText:
+		return "short"
+	case t.why&isMarker != 0:
+		return "marker"
+	case o.KeepImportance > 0 && t.importance >= o.KeepImportance:
+		return fmt.Sprintf("importance %.2f", t.importance)
+	}
+	return ""
+}
 
 // decide applies the rules in order to each text. The first rule that matches decides.
 func decide(all []*entry, o Options) []Decision {
@@ -81,7 +107,7 @@ func decide(all []*entry, o Options) []Decision {
 	}
 	var near, wrong map[int]Decision
 	if o.NearDedup {
-		near = nearCopies(all, newest, o.NearLike)
+		near = nearCopies(all, newest, o)
 	}
 	if o.Contradictions {
 		wrong = superseded(all, o.TopicOverlap)
@@ -91,19 +117,17 @@ func decide(all []*entry, o Options) []Decision {
 	for i := range all {
 		m := all[i]
 		at, copied := newest[m.now()]
-		switch nearly, corrected := near[i], wrong[i]; {
-		case m.kept != "":
-			ds[i] = keptBecause(m.kept)
-		case m.chars < shortText:
-			ds[i] = keptBecause("short")
-		case m.why&isMarker != 0:
-			ds[i] = keptBecause("marker")
-		case o.KeepImportance > 0 && m.importance >= o.KeepImportance:
-			ds[i] = keptBecause(fmt.Sprintf("importance %.2f", m.importance))
+		nearly, like := near[i]
+		if copied && at > i && !like {
+			nearly, like = near[at] // the newest copy is itself replaced: refer to what stays
+		}
+		switch kept, corrected := m.early(&o), wrong[i]; {
+		case kept != "":
+			ds[i] = keptBecause(kept)
+		case like:
+			ds[i] = nearly
 		case copied && at > i:
 			ds[i] = Decision{Action: Deduped, Reason: "duplicate", Of: at}
-		case nearly.Action == NearDuped:
-			ds[i] = nearly
 		case corrected.Action == Contradicted:
 			ds[i], right[corrected.Of] = corrected, true
 		default:
@@ -127,6 +151,8 @@ func byLook(m *entry, patterns []*regexp.Regexp) Decision {
 	}
 	fenced, hard := m.why&hasFence != 0, m.why.hard()
 	switch {
+	case m.brief:
+		return keptBecause("short result")
 	case fenced && m.prose < proseToSplit:
 		return keptBecause("code")
 	case fenced && hard&hasSecret != 0:
@@ -151,40 +177,8 @@ const (
 	constraintShare = 0.10
 	wordShare       = 0.4 // of decision, correction and constraint together, at most
 	recencyShare    = 0.1
-	focusShare      = 0.6 // for a word in focus
 	termsOfOne      = 256 // names of one text that are counted as references
 )
-
-// Matter is the input of Importance.
-type Matter struct {
-	Newness    float64 // its position among all messages, 0..1
-	Focused    bool    // contains a word in focus
-	References int     // later references to names that it introduced
-	Most       int     // maximum of References over all messages
-	Told               // by its words
-}
-
-// Importance returns the importance of a message, 0 and above.
-func Importance(m Matter) float64 {
-	sum := recencyShare * m.Newness
-	if m.Focused {
-		sum += focusShare
-	}
-	if m.Most > 0 {
-		sum += referenceShare * float64(m.References) / float64(m.Most)
-	}
-	words := 0.0
-	if m.Decides {
-		words += decisionShare
-	}
-	if m.Corrects {
-		words += correctionShare
-	}
-	if m.Constrains {
-		words += constraintShare
-	}
-	return sum + min(words, wordShare)
-}
 
 // weigh sets the importance of the texts of a list by how many later texts contain the names in them. It counts from the end,
 // in linear time.
@@ -204,6 +198,24 @@ func weigh(all []*entry) {
 		most = max(most, refs[i])
 	}
 	for i := range all {
-		all[i].importance = Importance(Matter{Newness: float64(i) / float64(max(1, len(all)-1)), References: refs[i], Most: most, Told: all[i].told})
+		sum := recencyShare * float64(i) / float64(max(1, len(all)-1))
+		if most > 0 {
+			sum += referenceShare * float64(refs[i]) / float64(most)
+		}
+		all[i].importance = sum + all[i].told()
 	}
+}
+
+// told returns what its words add to the importance of a text.
+func (s *shape) told() (sum float64) {
+	if s.all&choice != 0 {
+		sum += decisionShare
+	}
+	if s.how != "" {
+		sum += correctionShare
+	}
+	if s.all&constraint != 0 {
+		sum += constraintShare
+	}
+	return min(sum, wordShare)
 }

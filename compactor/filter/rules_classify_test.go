@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"fmt"
@@ -39,14 +39,25 @@ func decided(all []entry, o Options) []Decision {
 // listed is a list of messages as the filter sees them, each named by its place.
 func listed(texts ...entry) (list []Message) {
 	for i, t := range texts {
-		list = append(list, Message{Role: t.role, ID: fmt.Sprintf("m%d", i), Texts: []Piece{{t.Text, mark.Sum([]byte(t.Text)).ID()}}})
+		list = append(list, Message{Role: t.role, ID: fmt.Sprintf("m%d", i), Texts: []Piece{{Text: t.Text, ID: mark.Sum([]byte(t.Text)).ID()}}})
 	}
 	return list
 }
 
+// apply is Apply without what was dropped.
+func apply(list []Message, o Options) []Fate {
+	fates, _ := Apply(list, o)
+	return fates
+}
+
 // filterOptions are those of the filter as shipped, but for the window.
-func filterOptions(change func(*Options)) ListOptions {
-	return ListOptions{Options: ruled(change), KeepRoles: []string{"system"}, Percent: 30}
+func filterOptions(change func(*Options)) Options {
+	return ruled(func(o *Options) {
+		o.KeepRoles, o.Percent = []string{"system"}, 30
+		if change != nil {
+			change(o)
+		}
+	})
 }
 
 // TestWhatNoRuleTouches has the messages of a list that stay whatever they say.
@@ -61,21 +72,21 @@ func TestWhatNoRuleTouches(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		list   []Message
-		o      ListOptions
+		o      Options
 		action Action
 		reason string
 	}{
 		{"1 role system", listed(message("system", orchard("gate"))), system, Preserved, "role"},
-		{"1 another role", listed(message("developer", orchard("gate"))), system, Compressed, "T3"},
-		{"1 another list of roles", listed(message("system", orchard("gate"))), tools, Compressed, "T3"},
+		{"1 another role", listed(message("developer", orchard("gate")+orchard("mill"))), system, Compressed, "T3"},
+		{"1 another list of roles", listed(message("system", orchard("gate")+orchard("mill"))), tools, Compressed, "T3"},
 		{"1 before 2", listed(message("system", orchard("gate"))), recent, Preserved, "role"},
 		{"2 recent", listed(message("user", orchard("gate"))), recent, Preserved, "recent"},
-		{"2 no longer recent", listed(message("user", orchard("gate")), message("user", "ok")), recent, Compressed, "T3"},
+		{"2 no longer recent", listed(message("user", orchard("gate")+orchard("mill")), message("user", "ok")), recent, Compressed, "T3"},
 		{"3 tool calls", calls, system, Preserved, "tool call"},
 		{"focus", listed(message("assistant", orchard("gate"))), focus, Preserved, "focus"},
-		{"user is an ordinary role", listed(message("user", orchard("gate"))), system, Compressed, "T3"},
+		{"user is an ordinary role", listed(message("user", orchard("gate")+orchard("mill"))), system, Compressed, "T3"},
 	} {
-		if f := Filter(c.list, c.o)[0]; f.Action != c.action || f.Reason != c.reason {
+		if f := apply(c.list, c.o)[0]; f.Action != c.action || f.Reason != c.reason {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, f.Action, f.Reason, c.action, c.reason)
 		}
 	}
@@ -242,7 +253,7 @@ func TestRunsAreBroken(t *testing.T) {
 		case "lone":
 			list[1].Lone = true
 		}
-		for i, f := range Filter(list, o) {
+		for i, f := range apply(list, o) {
 			if f.Into != c.into[i] {
 				t.Errorf("%s: message %d is in %d, want %d", name, i, f.Into, c.into[i])
 			}

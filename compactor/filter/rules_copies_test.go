@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"fmt"
@@ -140,8 +140,8 @@ func TestOverlapOfTopics(t *testing.T) {
 	}{
 		{"0.20", "assistant", 20, Contradicted},
 		{"0.10", "assistant", 10, Compressed},
-		{"0.12 across roles", "user", 12, Contradicted},
-		{"0.08 across roles", "user", 8, Compressed},
+		{"0.24 across roles", "user", 24, Contradicted},
+		{"0.20 across roles", "user", 20, Compressed},
 	} {
 		all := []entry{
 			message("assistant", topical(c.shared, 100-c.shared, "older")),
@@ -164,36 +164,13 @@ func TestOverlapOfTopics(t *testing.T) {
 	}
 }
 
-// TestImportance has what each part adds, and what they add up to at most.
-func TestImportance(t *testing.T) {
-	for name, c := range map[string]struct {
-		m    Matter
-		want float64
-	}{
-		"nothing":                {Matter{Most: 4}, 0},
-		"references":             {Matter{References: 4, Most: 4}, 0.5},
-		"half of the references": {Matter{References: 2, Most: 4}, 0.25},
-		"decision":               {Matter{Told: Told{Decides: true}}, 0.15},
-		"correction":             {Matter{Told: Told{Corrects: true}}, 0.25},
-		"constraint":             {Matter{Told: Told{Constrains: true}}, 0.10},
-		"words at most":          {Matter{Told: Told{true, true, true}}, 0.4},
-		"recency":                {Matter{Newness: 1}, 0.1},
-		"focus":                  {Matter{Focused: true}, 0.6},
-		"all but focus":          {Matter{Newness: 1, References: 4, Most: 4, Told: Told{true, true, true}}, 1},
-	} {
-		if got := Importance(c.m); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%s: %.3f, want %.3f", name, got, c.want)
-		}
-	}
-}
-
 // The filter tells how important each message of a list is: by its words, and by what later ones take up of it.
 func TestImportanceOfAList(t *testing.T) {
 	list := listed(
 		message("a", "The parser is parseFeed."), message("a", "It is quiet."), message("a", "We decided on the gate."),
 		message("a", "Sorry, it is quiet."), message("a", "It must be quiet."), message("a", "Then parseFeed ran."), message("a", "And parseFeed ended."),
 	)
-	f := Filter(list, filterOptions(nil))
+	f := apply(list, filterOptions(nil))
 	least := []float64{0.5, 0, 0.15, 0.25, 0.10, 0.25, 0.1}
 	for i := range f {
 		want := least[i] + 0.1*float64(i)/6

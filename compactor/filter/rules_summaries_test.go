@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"fmt"
@@ -39,22 +39,6 @@ func TestSentenceScores(t *testing.T) {
 	for chars, want := range map[int]int{39: 0, 40: 2, 120: 2, 121: 0} {
 		if got := scoreOf("so then we open the gate", chars); got != want {
 			t.Errorf("a sentence of %d chars: %+d, want %+d", chars, got, want)
-		}
-	}
-}
-
-// TestSummaryBudget has max(200, min(30 % of the text, 600)) chars, and what long_cap adds.
-func TestSummaryBudget(t *testing.T) {
-	o := shipped()
-	for chars, want := range map[int]int{0: 200, 600: 200, 667: 200, 670: 201, 1000: 300, 1005: 302, 2000: 600, 5000: 600, 100000: 600} {
-		if got := Budget(chars, o.SummaryChars, o.LongCap); got != want {
-			t.Errorf("a text of %d chars: %d, want %d", chars, got, want)
-		}
-	}
-	o.LongCap = "log"
-	for chars, want := range map[int]int{5000: 600, 9999: 600, 10000: 900, 20000: 1200, 40000: 1500} {
-		if got := Budget(chars, o.SummaryChars, o.LongCap); got != want {
-			t.Errorf("with long_cap, a text of %d chars: %d, want %d", chars, got, want)
 		}
 	}
 }
@@ -166,7 +150,7 @@ func TestNothingIsSwallowed(t *testing.T) {
 		message("assistant", "Sorry, that was wrong: "+orchard("mill")), message("assistant", orchard("pond")),
 	}
 	o := ruled(func(o *Options) { o.Contradictions = true })
-	if f := Filter(listed(all...), filterOptions(func(o *Options) { o.Contradictions = true }))[2]; f.Action != Preserved || f.Into >= 0 {
+	if f := apply(listed(all...), filterOptions(func(o *Options) { o.Contradictions = true }))[2]; f.Action != Preserved || f.Into >= 0 {
 		t.Errorf("the correction is %v, %q, in %d", f.Action, f.Reason, f.Into)
 	}
 	secret := message("assistant", "The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a. "+orchard("gate")+"\n```\ncode\n```\n")

@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"strings"
@@ -43,39 +43,6 @@ const (
 	selfCorrection     signal = "self-correction"
 	rephrase           signal = "rephrase"
 )
-
-// Told is what the wording of a text shows.
-type Told struct {
-	Decides    bool // it says that something was chosen, found or ruled out
-	Constrains bool // it states a requirement
-	Corrects   bool // it says that an earlier statement is wrong
-}
-
-// Tells classifies the wording of a text outside of fences. Linear.
-func Tells(text string) Told {
-	var all sense
-	var how signal
-	var fences lexicon.Fences
-	for line := range strings.Lines(text) {
-		if fence, code := fences.Line(line); fence || code {
-			continue
-		}
-		for lx := lexicon.Lex(line); lx.Next(); {
-			if lx.Word.Head < lx.Word.Tail && isPlain(&lx.Word) {
-				s, sig := sensesAt(&lx)
-				all |= s
-				if how == "" {
-					how = sig
-				}
-			}
-		}
-	}
-	return told(all, how)
-}
-
-func told(all sense, how signal) Told {
-	return Told{Decides: all&choice != 0, Constrains: all&constraint != 0, Corrects: how != ""}
-}
 
 // isPlain reports whether a word consists of letters and may be part of a phrase.
 func isPlain(w *lexicon.Word) bool {

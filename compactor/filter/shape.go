@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"encoding/json"
@@ -112,8 +112,7 @@ const (
 // shape is the classification of a text, computed line by line in one pass.
 type shape struct {
 	why   reasons
-	prose int // chars outside of fences
-	told  Told
+	prose int    // chars outside of fences
 	how   signal // of the correction
 
 	all    sense
@@ -166,7 +165,6 @@ func shapeOf(text string) *shape {
 	if startsWithMarker(text) {
 		s.why |= isMarker
 	}
-	s.told = told(s.all, s.how)
 	return s
 }
 
@@ -339,9 +337,17 @@ func (s *shape) special(lx *lexicon.Lexer) bool {
 	return true
 }
 
-// startsWithMarker reports whether a text begins with one of ccd's markers, or is the compressed part of a list.
+// foreignMarkers begin what other engines have put in place of a text. Shortening it again would lose what they kept.
+var foreignMarkers = [...]string{"[summary:", "[summary#", "[truncated", "[cce:", "[Conversation compressed]"}
+
+// startsWithMarker reports whether a text begins with a marker, ours or another engine's, or is the compressed part of a list.
 func startsWithMarker(text string) bool {
-	return afterID(text) != "" || strings.HasPrefix(text, "[Conversation compressed]")
+	for _, m := range foreignMarkers {
+		if strings.HasPrefix(text, m) {
+			return true
+		}
+	}
+	return afterID(text) != ""
 }
 
 // afterID returns what follows the ID of the marker at the beginning of a text, "" if there is no marker.

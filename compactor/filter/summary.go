@@ -1,8 +1,9 @@
-package prose
+package filter
 
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,27 +11,12 @@ import (
 )
 
 const (
-	MinBudget     = 200  // minimum chars of a summary
-	longText      = 5000 // chars of a text from which the limit of its summary may grow
-	charsPerName  = 200  // chars of text per entity
+	charsPerName  = 200 // chars of text per entity
 	fewestNames   = 3
 	mostEntities  = 15
 	namesRanked   = 512 // distinct entities of a text that are ranked
 	shortestProse = 120 // minimum chars of prose between fences worth shortening
 )
-
-// Budget returns how many chars the summary of a text may have: at most most, which grows for texts beyond 5000 chars if longCap
-// is "log".
-func Budget(chars, most int, longCap string) int {
-	step := most / 2
-	most = max(MinBudget, most)
-	if longCap == "log" {
-		for n := chars; n >= 2*longText; n /= 2 {
-			most += step
-		}
-	}
-	return max(MinBudget, min((3*chars+5)/10, most))
-}
 
 // between separates the sentences of a summary.
 const between = " ... "
@@ -96,12 +82,14 @@ const (
 	scoreEmphasis  = 4
 	scoreStatus    = 3
 	scoreTurn      = 3 // a decision, a correction or a constraint
+	scoreQuestion  = 5 // a question: it is open until somebody answers
 	scoreUnit      = 2 // a number with its unit
 	scoreShortName = 2 // an abbreviation without vowels
 	scorePlace     = 2 // file:line
 	scoreLength    = 2 // of a good length
 	scoreFiller    = -10
 	scoreLeadIn    = -3  // ends in a colon, so it only introduces something
+	sayingShortest = 13  // bytes; shorter sentences without a name, such as "Very good.", say too little
 	goodShortest   = 40  // chars of a good length
 	goodLongest    = 120 // chars of a good length
 	mostNames      = 4   // names of one kind that count in one sentence
@@ -153,8 +141,14 @@ func scoreOf(s string, chars int) int {
 			}
 		}
 	}
+	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
+		score = max(score, 0) + scoreQuestion
+	}
 	if chars >= goodShortest && chars <= goodLongest {
 		score += scoreLength
+	}
+	if len(s) < sayingShortest && score == 0 {
+		score--
 	}
 	if lexicon.Leads(s) {
 		score = min(score, 0) + scoreLeadIn
@@ -253,8 +247,8 @@ func fileIn(line string) string {
 	return ""
 }
 
-// entities returns at most most names in a text (0: a number by the text's length): identifiers, numbers, paths and versions,
-// then abbreviations and proper nouns, most frequent first.
+// entities returns the versions in a text, then at most most other names (0: a number by the text's length): identifiers, numbers
+// and paths, then abbreviations and proper nouns, most frequent first.
 func entities(text string, most int) []string {
 	if most <= 0 {
 		most = max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
@@ -287,7 +281,41 @@ func entities(text string, most int) []string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
-	return all[:min(len(all), most)]
+	pinned := pins(text)
+	for _, name := range all[:min(len(all), most)] {
+		if !slices.ContainsFunc(pinned, func(p string) bool { return strings.Contains(p, name) }) {
+			pinned = append(pinned, name)
+		}
+	}
+	return pinned
+}
+
+// pin matches a version with what it is the version of: stripe==9.12.0, react@18.2.0, Python 3.11, Node v20.
+var pin = regexp.MustCompile(`[A-Za-z][\w./-]*(?:\[[\w,-]+\])?(?: ?(?:[=~<>!]=|\^)=? ?|@\^?~?)v?\d[\w.]*|(?:[A-Z][\w.-]* |\b)v?\d+\.\d+\.\d[\w.-]*|[A-Z]\w+ v?\d+\.\d+\b|[A-Z]\w+ v\d+\b`)
+
+const mostPins = 32 // versions of one text
+
+// pins returns the distinct versions that a text names. Nothing else in a text is as useless when it is half remembered.
+func pins(text string) (all []string) {
+	for _, p := range pin.FindAllString(text, mostPins) {
+		if p = strings.TrimRight(p, ".-"); lexicon.KindOf(p, lexicon.Digit) == lexicon.NetWord {
+			continue
+		}
+		word, version, named := strings.Cut(p, " ")
+		if !named {
+			version = p
+		} else if stops[strings.ToLower(word)] {
+			p = version
+		}
+		told := func(q string) bool {
+			before, ok := strings.CutSuffix(q, version)
+			return ok && strings.TrimRight(before, "0123456789.") == before
+		}
+		if !slices.ContainsFunc(all, told) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // splitCode shortens the prose of a text and leaves its fences unchanged. An unclosed fence extends to the end. Very short prose

@@ -1,4 +1,4 @@
-package prose
+package filter
 
 import (
 	"fmt"

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"ccd/compactor/filter"
 	"ccd/compactor/lexicon"
-	"ccd/compactor/prose"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -29,9 +30,8 @@ type element struct {
 	transcript.Node
 	record int // its number in the archived session
 	id     transcript.Node
-	filter prose.Message
+	filter filter.Message
 	texts  []transcript.Node // the texts that may be shortened
-	rest   int               // chars of the rest that the model reads
 	chars  int               // chars of everything
 }
 
@@ -106,11 +106,15 @@ func newElement(v transcript.Node, record int) element {
 		case "timestamp":
 		case "tool_call_id":
 			b.result = true
+			b.answers = append(b.answers, member.Text())
 		case "tool_calls", "function_call":
 			extra = true
 			if called := len(bytes.Trim(member.Raw, "[]{} \t\r\nnul")) > 0; called {
 				b.calls = true
 				b.rest += transcript.Chars(member.Raw)
+				for call := range member.Elements() {
+					b.opens = append(b.opens, call.Object().Field("id").Text())
+				}
 			}
 		default:
 			extra = true
@@ -124,10 +128,10 @@ func newElement(v transcript.Node, record int) element {
 	}
 	b.result = b.result || role == "tool" || role == "function"
 	b.content(content)
-	e.texts, e.rest, e.chars = b.texts, b.rest, b.rest
-	e.filter = prose.Message{Role: role, ID: idText(e.id), Calls: b.calls, Lone: extra || b.result || b.more}
-	for _, t := range b.texts {
-		e.filter.Texts = append(e.filter.Texts, prose.Piece{Text: t.Text(), ID: mark.Sum(t.Raw).ID()})
+	e.texts, e.chars = b.texts, b.rest
+	e.filter = filter.Message{Role: role, ID: idText(e.id), Calls: b.calls, Lone: extra || b.result || b.more, Opens: b.opens, Answers: b.answers, Rest: b.rest}
+	for k, t := range b.texts {
+		e.filter.Texts = append(e.filter.Texts, filter.Piece{Text: t.Text(), ID: mark.Sum(t.Raw).ID(), Result: role == "tool" || role == "function" || b.results[k]})
 		e.chars += lexicon.Chars(t.Text())
 	}
 	return e
@@ -144,6 +148,10 @@ func idText(id transcript.Node) string {
 // blocks is the parsed content of a message.
 type blocks struct {
 	texts         []transcript.Node // JSON strings that may be shortened
+	results       []bool            // by text: whether a tool wrote it
+	within        bool              // a tool's result is being read
+	opens         []string          // the ids of calls in it
+	answers       []string          // the ids of the calls whose results it has
 	calls, result bool
 	more          bool // the content is not a single text
 	rest          int  // chars of everything else, as transcript.Chars counts
@@ -177,11 +185,11 @@ func (b *blocks) text(v transcript.Node) {
 		b.rest += transcript.Chars(v.Raw)
 		return
 	}
-	b.texts = append(b.texts, v)
+	b.texts, b.results = append(b.texts, v), append(b.results, b.within)
 }
 
 func (b *blocks) block(v transcript.Node) {
-	var kind string
+	var kind, id, call string
 	var said, inner transcript.Node
 	members := 0
 	for name, member := range v.Members() {
@@ -192,15 +200,22 @@ func (b *blocks) block(v transcript.Node) {
 			said = member
 		case "content":
 			inner = member
+		case "id":
+			id = member.Text()
+		case "tool_use_id":
+			call = member.Text()
 		}
 	}
 	switch {
 	case strings.HasSuffix(kind, "tool_use"):
-		b.calls, b.more = true, true
+		b.calls, b.more, b.opens = true, true, append(b.opens, id)
 		b.rest += transcript.Chars(v.Raw)
 	case strings.HasSuffix(kind, "tool_result"):
-		b.result, b.more = true, true
+		b.result, b.more, b.answers = true, true, append(b.answers, call)
+		outer := b.within
+		b.within = true
 		b.content(inner)
+		b.within = outer
 	case said.Is('"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
 		b.text(said)
 		b.more = b.more || members > 2
@@ -212,7 +227,7 @@ func (b *blocks) block(v transcript.Node) {
 
 // FilterOptions are the options of List.Filter.
 type FilterOptions struct {
-	prose.ListOptions
+	filter.Options
 	MaxTokens int // estimated, of all messages; 0: no budget
 }
 
@@ -245,20 +260,26 @@ type Decided struct {
 	Marker     mark.ID        `json:"marker"`
 }
 
-// Filter returns the list with its prose shortened; see prose.Filter.
+// Filter returns the list with its prose shortened; see filter.Apply.
 func (l List) Filter(o FilterOptions) Filtered {
-	messages, rest, before := make([]prose.Message, len(l.elements)), 0, 0
+	messages, before := make([]filter.Message, len(l.elements)), 0
 	for i := range l.elements {
 		messages[i] = l.elements[i].filter
-		rest += l.elements[i].rest
 		before += l.elements[i].chars
 	}
-	if o.MaxTokens > 0 {
-		o.Budget = max(1, o.MaxTokens*3/4-rest)
-	}
+	o.Budget = o.MaxTokens * 3 / 4
 	var w filterWriter
-	fates := prose.Filter(messages, o.ListOptions)
-	for i := range l.elements {
+	fates, dropped := filter.Apply(messages, o.Options)
+	for i := 0; i < len(l.elements); i++ {
+		if len(dropped) > 0 && dropped[0].From == i {
+			run := l.elements[i:dropped[0].To]
+			w.drop(run, fates, dropped[0].Names)
+			for _, e := range run {
+				fates = fates[len(e.texts):]
+			}
+			i, dropped = dropped[0].To-1, dropped[1:]
+			continue
+		}
 		n := len(messages[i].Texts)
 		w.write(&l.elements[i], fates[:n])
 		fates = fates[n:]
@@ -279,11 +300,50 @@ type filterWriter struct {
 	pointers []transcript.Pointer
 }
 
+// drop adds one message in place of a run of them, with a marker of the whole.
+func (w *filterWriter) drop(run []element, fates []filter.Fate, names []string) {
+	first, last := &run[0], &run[len(run)-1]
+	p := transcript.Pointer{Shape: transcript.List, Record: first.record, Last: last.record, Note: filter.Dropped.String()}
+	ids, size := []mark.ID{}, int64(0)
+	for i := range run {
+		e := &run[i]
+		ids, size = append(ids, mark.Sum(e.Raw).ID()), size+int64(len(e.Raw))
+		p.Parts = append(p.Parts, transcript.Part{Span: transcript.Span{Off: e.Off, Len: int64(len(e.Raw))}, Kind: transcript.Text})
+	}
+	p.Hash = mark.Combine(ids)
+	id, at := p.Hash.ID(), len(w.decided)
+	note := fmt.Sprintf("range #%d-#%d, %d messages, %s", at+1, at+len(run), len(run), humanize.Bytes(uint64(size)))
+	role := filter.Human // a conversation may have to begin with it
+	if len(run) == 1 && len(first.filter.Answers) == 0 {
+		note, role = fmt.Sprintf("cut, %d chars", first.chars), first.filter.Role
+	}
+	if len(names) > 0 {
+		note += " | entities: " + strings.Join(names, ", ")
+	}
+	said := mark.New(id, note)
+	for i := range run {
+		e, d := &run[i], Decided{ID: run[i].id.Raw, Role: run[i].filter.Role, Action: filter.Dropped.String(), Reason: "the budget", Chars: run[i].chars, In: len(w.out), Marker: id}
+		if len(e.texts) > 0 {
+			d.Importance = math.Round(100*fates[0].Importance) / 100
+			fates = fates[len(e.texts):]
+		}
+		w.decided = append(w.decided, d)
+	}
+	w.pointers = append(w.pointers, p)
+	w.chars += lexicon.Chars(said)
+	raw := fmt.Appendf(nil, `{"role":%s,"content":%s}`, transcript.QuoteText(role), transcript.QuoteText(said))
+	if len(run) == 1 && first.id.Raw != nil {
+		raw = append(fmt.Appendf(nil, `{"id":%s,`, first.id.Raw), raw[1:]...)
+		w.decided[at].InID = first.id.Raw
+	}
+	w.out = append(w.out, raw)
+}
+
 // write adds a message and reports what was done to it.
-func (w *filterWriter) write(e *element, fates []prose.Fate) {
-	d := Decided{ID: e.id.Raw, Role: e.filter.Role, Action: prose.Preserved.String(), Reason: "no text", Chars: e.chars, In: len(w.out), InID: e.id.Raw}
+func (w *filterWriter) write(e *element, fates []filter.Fate) {
+	d := Decided{ID: e.id.Raw, Role: e.filter.Role, Action: filter.Preserved.String(), Reason: "no text", Chars: e.chars, In: len(w.out), InID: e.id.Raw}
 	for k := len(fates) - 1; k >= 0; k-- {
-		if f := &fates[k]; f.Action != prose.Preserved || k == 0 && d.Action == prose.Preserved.String() {
+		if f := &fates[k]; f.Action != filter.Preserved || k == 0 && d.Action == filter.Preserved.String() {
 			d.Action, d.Reason, d.Importance = f.Action.String(), f.Reason, math.Round(100*f.Importance)/100
 		}
 	}
@@ -298,7 +358,7 @@ func (w *filterWriter) write(e *element, fates []prose.Fate) {
 }
 
 // replace adds a message with its texts replaced, and returns the ID of the first marker.
-func (w *filterWriter) replace(e *element, fates []prose.Fate) (first mark.ID) {
+func (w *filterWriter) replace(e *element, fates []filter.Fate) (first mark.ID) {
 	raw, at := []byte(nil), e.Off
 	w.chars += e.chars
 	for k, f := range fates {
