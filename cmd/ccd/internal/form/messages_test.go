@@ -172,7 +172,7 @@ func TestTranscriptsBecomeMessages(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, budget := range []int{72000, 20000, 8000, 3000} {
-				out, talk := compacted(t, agent, b.Bytes(), budget)
+				out, _ := compacted(t, agent, b.Bytes(), budget)
 				all := read(t, out)
 				for _, f := range faultsIn(t, all) {
 					t.Errorf("%s, seed %d, %d tokens: %s", agent, seed, budget, f)
@@ -180,7 +180,8 @@ func TestTranscriptsBecomeMessages(t *testing.T) {
 				if n := charsOf(t, all) * 4 / 3; n > budget+leastCut*4/3 {
 					t.Errorf("%s, seed %d: %d tokens of %d", agent, seed, n, budget)
 				}
-				if first := string(all[0].Content); len(talk.Sections) > 1 && !strings.HasPrefix(first, `"[Conversation compressed]\n`) || len(all) < 3 {
+				first := string(all[0].Content) // at 72,000 a session may fit
+				if !strings.HasPrefix(first, `"[Conversation compressed]\n`) && budget < 72000 || len(all) < 3 {
 					t.Errorf("%s, seed %d: %d messages, the first is %.80s", agent, seed, len(all), first)
 				}
 				list, err := ReadList(out)
@@ -355,16 +356,16 @@ func TestErrorsEndIt(t *testing.T) {
 func TestPreamble(t *testing.T) {
 	var sections []compactor.Section
 	want := "[Conversation compressed]\n\nlead\n"
-	for _, name := range []string{"Now", "Rules", "Conversation", "Files", "Commands", "Problems", "Recent", "Rest"} {
+	for _, name := range []string{"Handover", "Working set", "Current item", "Decisions", "Earlier items", "Files and how-to"} {
 		sections = append(sections, compactor.Section{Name: name, Body: "of " + name + "\n"})
-		if name != "Recent" {
+		if name != current {
 			want += "\n## " + name + "\nof " + name + "\n"
 		}
 	}
 	if got := (Talk{Lead: "lead\n\n", Sections: sections}).preamble(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (Talk{Lead: "lead\n", Sections: sections[6:7]}).preamble(); got != "" {
+	if got := (Talk{Lead: "lead\n", Sections: sections[2:3]}).preamble(); got != "" {
 		t.Errorf("nothing is left out, and there stands %q", got)
 	}
 }
