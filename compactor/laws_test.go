@@ -64,7 +64,7 @@ func sessions(t *testing.T) map[string]*story {
 	short := claude()
 	short.asks(task)
 	all["short"] = short
-	for seed := range uint64(2) {
+	for seed := range uint64(testkit.Cases(t, 1, 4)) {
 		for _, agent := range []string{gen.Claude, gen.Codex} {
 			var b bytes.Buffer
 			if err := gen.Write(&b, agent, seed, 60_000); err != nil {
@@ -121,7 +121,7 @@ func TestEveryIDResolves(t *testing.T) {
 	found := 0
 	for name, s := range sessions(t) {
 		data := s.data()
-		for _, room := range []int{3000, 54000} {
+		for _, room := range []int{1500, 3000, 9000, 54000} {
 			made := companion(t, s.agent, data, room)
 			ids := mark.IDs(rendered(made))
 			if len(ids) != len(made.Pointers) {
@@ -440,7 +440,7 @@ func each(n int, f func(int)) {
 
 // TestWorkIsLinear: four times as many things take less than eight times the work.
 func TestWorkIsLinear(t *testing.T) {
-	n := testkit.Cases(t, 1200, 20_000)
+	n := testkit.Cases(t, 800, 20_000)
 	for _, shape := range shapes {
 		took := func(n int) time.Duration {
 			s := claude()
