@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries score build dist dist-check
+.PHONY: check test race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -50,9 +50,9 @@ faults:
 faults-long:
 	CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
 
-# Invented secrets of every kind in every place of a transcript, 40 times with others: none is in an output. About 4 minutes.
+# Invented secrets of every kind in every place of a transcript: none is in an output.
 canaries:
-	CANARY_SEEDS=40 go test ./cmd/ccd -run '^TestCanaries$$' -count=1 -v -timeout 30m
+	CCD_TESTS=full go test ./cmd/ccd -run '^TestCanaries$$' -count=1 -v -timeout 30m
 
 # Every fuzz target of every package, T each.
 fuzz:
@@ -129,10 +129,6 @@ golden:
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o ccd ./cmd/ccd
-
-# What companions keep of the real sessions, held to what they have reached, and what each strategy is worth.
-score:
-	go test ./cmd/ccd -run '^Test(RealSessionsScore|EveryStrategyCounts)$$' -count 1 -v
 
 # What is released, into dist/: make dist VERSION=1.2.3. dist-check makes it twice and compares the bytes.
 dist:

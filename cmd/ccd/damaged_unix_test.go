@@ -46,7 +46,7 @@ func newDamageable(t *testing.T) *damageable {
 	d := &damageable{home: t.TempDir()}
 	d.path = filepath.Join(stateOf(t, d.home), "archive.db")
 	configure(t, d.home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	put(t, transcriptPath(d.home, 1), string(rich("cache")))
+	put(t, transcriptPath(d.home, 1), string(rich("")))
 	put(t, transcriptPath(d.home, 2), string(bytes.Join(newStory().lines, nil)))
 	for n := range 40 { // so many that their records fill more than a page
 		put(t, transcriptPath(d.home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
