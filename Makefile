@@ -66,11 +66,11 @@ fuzz:
 # and search against ripgrep or grep: about 10 minutes.
 BYTES ?= 200MB
 bench:
-	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Fast|Search)$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
+	CCD_BENCH_BYTES=$(BYTES) go test -tags rig -run '^$$' -bench '^Benchmark(Fast|Search)$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
 # docs/performance.svg: every operation over the size of a session and the number of sessions. LARGE=1 adds a session of 1 GB.
 bench-curves:
-	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
+	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -tags rig -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
 # The table of docs/REMOTE-FORMAT.md and docs/remote-cost.svg: what up to 1,000 machines ask of a store; then FLEET machines at a
 # real server. About 5 minutes.
@@ -87,14 +87,14 @@ rewrites:
 # grows with their square, each against one of twice its size.
 SESSION ?= 1GB
 bench-session:
-	CCD_BENCH_SESSION=$(SESSION) go test -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
+	CCD_BENCH_SESSION=$(SESSION) go test -tags rig -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 bench-hostile:
-	go test -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
+	go test -tags rig -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 # ccd web: its pages with 2,000 sessions and with one of 100 MB, their weight, memory and idle processor time.
 bench-web:
-	go test -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
+	go test -tags rig -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
 
 # The stages that look at text, each alone and together.
 bench-text:
