@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -46,7 +47,7 @@ func TestReadItemsAreKept(t *testing.T) {
 	h.write(h.path(1), text)
 	s := h.grown(d, h.path(1))
 	made := s.state.Work.Compactions
-	for n := 12; n < 60; n++ {
+	for n := 12; n < 41; n++ {
 		h.append(h.path(1), turn(n))
 		text += turn(n)
 		if s = h.grown(d, h.path(1)); s.state.Work.Compactions > made {
@@ -54,7 +55,7 @@ func TestReadItemsAreKept(t *testing.T) {
 			h.samePass(h.path(1), text)
 		}
 	}
-	if made < 5 {
+	if made < 2 {
 		t.Errorf("%d companions", made)
 	}
 	if s.state.Covers == s.state.At {
@@ -80,10 +81,11 @@ func TestReadItemsAreKept(t *testing.T) {
 
 // TestReadItemsAreBounded: of long texts only so many bytes are kept, and those of all sessions count among the folds.
 func TestReadItemsAreBounded(t *testing.T) {
+	testkit.Long(t, "what is kept of a session with long texts stays within its bound")
 	const most = 4 << 20
 	h := newHouse(t)
 	var long strings.Builder
-	for n := range 40 {
+	for n := range 24 {
 		output := strings.Repeat(fmt.Sprintf(`error: row %d is wrong\n`, n), 10000)
 		long.WriteString(strings.Replace(turn(n), `"content":"row 0`, `"content":"`+output+`row 0`, 1))
 	}
