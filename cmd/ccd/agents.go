@@ -145,9 +145,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 		o.Reach = conf.Agents.Reach
 	}
 	if a.ConfigFile != "" {
-		if o.Config, err = filepath.Abs(a.ConfigFile); err != nil {
-			return nil, fmt.Errorf("find configuration: %w", err)
-		}
+		o.Config = a.Absolute(a.ConfigFile)
 	}
 	return agentsetup.New(o)
 }
@@ -162,7 +160,7 @@ func (a *app) program(name string) func(args ...string) error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		c := exec.CommandContext(ctx, path, args...)
-		c.Env = a.Vars
+		c.Env, c.Dir = a.Vars, a.Dir
 		out, err := c.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, mark.Inline(string(out), 300))
@@ -252,7 +250,7 @@ func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (b
 		a.say("  %s", r)
 	}
 	in, ok := a.in.(*os.File)
-	if !ok || !terminal(in) || dryRun {
+	if !ok || !a.terminal(in) || dryRun {
 		a.say("Not added. `ccd agents install claude --allow` adds them, --no-allow hides this message.")
 		return false, nil
 	}

@@ -106,7 +106,7 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 	}
 	return func(of transcript.Session, kept daemon.State) {
 		s := status.Of(&reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
-		if terminal(a.err) {
+		if a.terminal(a.err) {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // clear a progress bar
 		}
 		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titleAndProject(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))

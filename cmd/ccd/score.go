@@ -126,7 +126,7 @@ func (a *app) scoreAll(ctx context.Context, l *reader.Library, args []string, f 
 }
 
 func (a *app) scoreOne(ctx context.Context, l *reader.Library, arg string, f scoreFlags) (*scorecard.Card, error) {
-	if !isFile(arg) {
+	if !isFile(a.Path(arg)) {
 		e, err := a.choose(ctx, l, arg, f.agent)
 		if err != nil {
 			return nil, err

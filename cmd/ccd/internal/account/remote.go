@@ -22,9 +22,7 @@ func (p *Place) Timer(out io.Writer) (*packaging.Timer, error) {
 		return nil, err
 	}
 	if p.Env.ConfigFile != "" {
-		if o.Config, err = filepath.Abs(p.Env.ConfigFile); err != nil {
-			return nil, fmt.Errorf("find configuration: %w", err)
-		}
+		o.Config = p.Env.Absolute(p.Env.ConfigFile)
 	}
 	return packaging.NewTimer(o)
 }

@@ -45,9 +45,7 @@ func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
 		o.Log = filepath.Join(p.StateDir, "ccd.log")
 	}
 	if p.Env.ConfigFile != "" {
-		if o.Config, err = filepath.Abs(p.Env.ConfigFile); err != nil {
-			return nil, fmt.Errorf("find configuration: %w", err)
-		}
+		o.Config = p.Env.Absolute(p.Env.ConfigFile)
 	}
 	return packaging.New(o)
 }
