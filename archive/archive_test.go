@@ -124,11 +124,8 @@ func talk(seed uint64, n int) []byte {
 }
 
 func noise(seed uint64, n int) []byte {
-	r := rand.New(rand.NewPCG(seed, 9))
 	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
+	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)}).Read(b)
 	return b
 }
 
@@ -264,7 +261,7 @@ func TestMinFree(t *testing.T) {
 
 func TestMaxSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "archive.db")
-	a := openAt(t, path, Options{MaxSize: 24 << 20})
+	a := openAt(t, path, Options{MaxSize: 10 << 20})
 	s := session("s")
 	acked := int64(0)
 	for {

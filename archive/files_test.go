@@ -3,35 +3,8 @@ package archive
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
-
-func TestFiles(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.db")
-	if got, err := Files(filepath.Join(dir, "absent", "a.db")); err != nil || len(got) > 0 {
-		t.Errorf("nothing there: %q, %v", got, err)
-	}
-	ours := []string{"a.db", "a.gate", "a.lock", "a.db.tmp"}
-	others := []string{"b.db", "a.db.mine", "b.tmp", "a"}
-	for _, name := range slices.Concat(ours, others) {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := Files(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range got {
-		got[i] = filepath.Base(got[i])
-	}
-	slices.Sort(ours)
-	if slices.Sort(got); !slices.Equal(got, ours) {
-		t.Errorf("got %q, want %q", got, ours)
-	}
-}
 
 // TestRestrict has an archive put in place with the mode of a copy.
 func TestRestrict(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // machine is a small ext4 in a file. It writes nothing by itself for a long time, so a copy of the file has what was
@@ -101,7 +103,7 @@ func powerCuts(t *testing.T, n int, tracer ...string) (lost []string, cuts, acke
 		var now []string
 		for lines.Scan() {
 			if lines.Text() == "go" {
-				time.AfterFunc(time.Duration(r.IntN(150_000))*time.Microsecond, func() { _ = c.Process.Kill() })
+				time.AfterFunc(time.Duration(r.IntN(100_000))*time.Microsecond, func() { _ = c.Process.Kill() })
 				continue
 			}
 			now = append(now, lines.Text())
@@ -121,11 +123,8 @@ func powerCuts(t *testing.T, n int, tracer ...string) (lost []string, cuts, acke
 
 // TestPowerCut: the disk has everything that was acknowledged, whatever was in memory only.
 func TestPowerCut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	cuts, acked := 0, 0
-	for n := testCount("ARCHIVE_TEST_CUTS", 4); cuts < n; { // after some more cuts, the writer would have written everything
+	for n := testkit.Cases(t, 2, 40); cuts < n; { // after some more cuts, the writer would have written everything
 		lost, some, said := powerCuts(t, min(n-cuts, 8))
 		if cuts, acked = cuts+some, acked+said; len(lost) > 0 {
 			t.Fatalf("cut %d: lost: %q", cuts, lost)
@@ -136,9 +135,6 @@ func TestPowerCut(t *testing.T) {
 
 // TestPowerCutSeesMissingSyncs is the control: strace skips the writer's syncs and returns success.
 func TestPowerCutSeesMissingSyncs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	testkit.InMemory() // a power cut has a disk of its own
 	os.Exit(m.Run())
 }
 
@@ -79,18 +81,19 @@ func copyBeside(path string) string { return filepath.Join(filepath.Dir(path), "
 
 const (
 	crashSessions = 3
-	crashBytes    = 4 << 20
+	crashBytes    = 2 << 20
 )
 
 // crashData is what each session holds in the end, whoever writes it.
 type crashData [crashSessions][]byte
 
-func newCrashData() (d crashData) {
+// newCrashData makes it once in each process. Nothing changes it.
+var newCrashData = sync.OnceValue(func() (d crashData) {
 	for i := range d {
 		d[i] = talk(uint64(100+i), crashBytes)
 	}
 	return d
-}
+})
 
 // write goes on where the archive is, until it is killed, and says on stdout what is durable: before it is, if lying.
 func write(a *Archive, seed uint64, lying bool) error {
@@ -106,7 +109,7 @@ func write(a *Archive, seed uint64, lying bool) error {
 			return err
 		}
 		off := held.Tip().Offset
-		n := min(1+r.IntN(1<<(4+r.IntN(17))), len(data[i])-int(off))
+		n := min(1+r.IntN(1<<(4+r.IntN(16))), len(data[i])-int(off))
 		if lying {
 			fmt.Printf("tip %d %d\n", i, off+int64(n))
 		}
@@ -284,10 +287,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := testCount("ARCHIVE_TEST_KILLS", 8)
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := testkit.Cases(t, 4, 80)
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	var path string
 	var said []string
@@ -297,7 +297,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			acked += len(said)
 			path, said = filepath.Join(t.TempDir(), "archive.db"), nil
 		}
-		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(150_000))*time.Microsecond)...)
+		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(100_000))*time.Microsecond)...)
 		if lost := data.lost(t, path, said); len(lost) > 0 {
 			t.Fatalf("round %d: lost: %q", i, lost)
 		}
@@ -310,8 +310,9 @@ func TestKilledWhileRewriting(t *testing.T) {
 	path, s := filepath.Join(t.TempDir(), "archive.db"), session("rewritten")
 	r := rand.New(rand.NewPCG(3, uint64(time.Now().UnixNano())))
 	said := 0
-	for i := 0; i < 6 || said < 3 && i < 60; i++ { // a busy machine gets less done between two kills
-		for _, line := range kill(t, "rewrite", path, i, time.Duration(100+r.IntN(300)+50*i)*time.Millisecond) {
+	least := testkit.Cases(t, 2, 6)
+	for i := 0; i < least || said < 3 && i < 60; i++ { // a busy machine gets less done between two kills
+		for _, line := range kill(t, "rewrite", path, i, time.Duration(50+r.IntN(200)+50*i)*time.Millisecond) {
 			if n, err := strconv.Atoi(strings.TrimPrefix(line, "state ")); err == nil {
 				said = max(said, n)
 			}
@@ -330,7 +331,7 @@ func TestKilledWhileRewriting(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d states", said); said < 3 {
+	if t.Logf("%d kills, %d states", least, said); said < 3 {
 		t.Errorf("only %d states were stored", said)
 	}
 }
@@ -352,7 +353,7 @@ func TestKillTestSeesALie(t *testing.T) {
 // catchUp does what a first start does: segments of 4 MB, one behind the other, until it is killed.
 func catchUp(a *Archive, seed uint64) error {
 	const step = 4 << 20
-	data := talk(seed, 8*step)
+	data := talk(seed, 2*step)
 	for i := 0; ; i++ {
 		s := session(fmt.Sprint("cold", time.Now().UnixNano()))
 		for off := 0; off+step <= len(data); off += step {

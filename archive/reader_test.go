@@ -14,7 +14,7 @@ import (
 func TestSegmentsAreWholeLines(t *testing.T) {
 	a := open(t)
 	s := session("s")
-	data := slices.Concat(talk(1, 9<<20), bytes.Repeat([]byte("y"), 6<<20), []byte("\n"), bytes.Repeat([]byte("z"), 20<<20), talk(2, 1000))
+	data := slices.Concat(talk(1, 5<<20), bytes.Repeat([]byte("y"), 6<<20), []byte("\n"), bytes.Repeat([]byte("z"), 20<<20), talk(2, 1000))
 	fill(t, a, s, 1, data, whole)
 	at := int64(0)
 	pieces := 0
@@ -51,7 +51,7 @@ func TestSpan(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	fill(t, a, s, 1, data, func() int { return 1 + r.IntN(900<<10) })
 	reader := a.Reader(s.Key, 1)
-	for range 500 {
+	for range 200 {
 		off := r.IntN(len(data))
 		n := r.IntN(min(len(data)-off, 1<<r.IntN(22)) + 1)
 		got, err := reader.Span(context.Background(), transcript.Span{Off: int64(off), Len: int64(n)})

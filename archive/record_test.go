@@ -1,11 +1,6 @@
 package archive
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"ccd/internal/transcript"
@@ -75,52 +70,4 @@ func FuzzSession(f *testing.F) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}
 	})
-}
-
-// A page of states that cannot be read costs the states in it, and no others.
-func TestDamagedPageOfStates(t *testing.T) {
-	const sessions = 600
-	a := open(t)
-	var changes []Change
-	for i := range sessions {
-		changes = append(changes, Change{Session: session(fmt.Sprintf("s%04d", i)), New: []byte("state")})
-	}
-	if _, err := a.Save(t.Context(), nil, changes); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, m, _ := newWalker(bytes.NewReader(raw), int64(len(raw)))
-	live := map[uint64]string{}
-	w.live(m.Root, "", live, 0)
-	var pages []uint64
-	for id, name := range live {
-		if name == string(bucketState) {
-			pages = append(pages, id)
-		}
-	}
-	slices.Sort(pages)
-	if len(pages) < 5 {
-		t.Fatalf("states have %d pages: the test sees nothing", len(pages))
-	}
-	raw[int64(pages[1])*w.page+8] = 0 // its type
-	damaged := filepath.Join(t.TempDir(), "archive.db")
-	if err := os.WriteFile(damaged, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	all, err := openAt(t, damaged, Options{}).Sessions(t.Context())
-	lost, kept := 0, 0
-	for _, s := range all {
-		if s.StateDamage != nil {
-			lost++
-		}
-		if string(s.State) == "state" {
-			kept++
-		}
-	}
-	if err == nil || len(all) != sessions || lost == 0 || lost > 2*sessions/len(pages) || lost+kept != sessions {
-		t.Errorf("%d sessions, %d states lost, %d kept, of %d pages: %v", len(all), lost, kept, len(pages), err)
-	}
 }

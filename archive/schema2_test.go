@@ -171,22 +171,6 @@ func scribble(t testing.TB, path string, fn func(tx *bolt.Tx) error) {
 	}
 }
 
-func TestDamagedID(t *testing.T) {
-	ctx := context.Background()
-	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
-	fill(t, a, session("s"), 1, []byte("x\n"), whole)
-	err := a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyID, []byte("not sealed at all")) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.ID(ctx); !errors.As(err, new(*DamageError)) {
-		t.Errorf("ID = %v", err)
-	}
-	if r, err := a.Verify(ctx, nil); err != nil || len(r.Damage) != 1 {
-		t.Errorf("Verify: %v, %v", r.Damage, err)
-	}
-}
-
 func schemaAt(t testing.TB, path string) (schema string) {
 	t.Helper()
 	err := openAt(t, path, Options{ReadOnly: true}).view(context.Background(), func(tx *bolt.Tx) error {

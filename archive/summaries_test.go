@@ -80,17 +80,3 @@ func TestDamagedSummaryIsFoundAndReplaced(t *testing.T) {
 	}
 	sound(t, a)
 }
-
-func TestSummariesRefuseWhereNothingIsWritten(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "archive.db")
-	a, err := Open(path, Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.KeepSummary(context.Background(), mark.Hash{}, Summary{Text: "x"}); err == nil {
-		t.Error("a read-only archive takes a summary")
-	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("it was made")
-	}
-}
