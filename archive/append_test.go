@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -41,24 +42,25 @@ func frames(t testing.TB, a *Archive, s transcript.Session, gen int) (frames []b
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return frames, tail
 }
 
 func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
+	t.Parallel()
 	long := slices.Concat(talk(1, 300<<10), bytes.Repeat([]byte("x"), 5<<20), []byte("\n"), talk(2, 200<<10), []byte("no line end"))
-	for name, data := range map[string][]byte{
-		"lines":        talk(3, 5<<20),
-		"noise":        noise(1, 2<<20+9),
-		"a long line":  long,
-		"blank lines":  bytes.Repeat([]byte("\n"), 2<<20+9),
-		"CRLF":         bytes.ReplaceAll(talk(4, 1<<20), []byte("\n"), []byte("\r\n")),
-		"one byte":     []byte("x"),
-		"one line end": []byte("\n"),
-		"empty":        nil,
-	} {
+	type content struct {
+		name string
+		data []byte
+	}
+	for _, c := range append(testkit.Sample(t, []content{
+		{"lines", talk(3, 5<<20)},
+		{"noise", noise(1, 2<<20+9)},
+		{"a long line", long},
+		{"blank lines", bytes.Repeat([]byte("\n"), 2<<20+9)},
+		{"CRLF", bytes.ReplaceAll(talk(4, 1<<20), []byte("\n"), []byte("\r\n"))},
+	}, 2), content{"one byte", []byte("x")}, content{"one line end", []byte("\n")}, content{"empty", nil}) {
+		name, data := c.name, c.data
 		t.Run(name, func(t *testing.T) {
 			a := open(t)
 			r := rand.New(rand.NewPCG(5, 5))
@@ -76,9 +78,7 @@ func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
 					t.Fatalf("portions %d: %d bytes came back of %d, %v", i, len(got), len(data), err)
 				}
 				held, err := a.Session(context.Background(), s.Key)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if held.Tip() != end || held.Generations[0].Sum != mark.Sum(data) || held.Session != s {
 					t.Errorf("Session = %+v, end %+v", held, end)
 				}
@@ -98,14 +98,13 @@ func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
 }
 
 func TestAppendComparesTheTip(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	s := session("s")
 	one := segment(0, 0, []byte("one\n")) // the zero cursor begins generation 1
 	one.End.Generation = 1
-	if err := a.Append(ctx, s, one); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Append(ctx, s, one))
 	for name, c := range map[string]struct {
 		seg transcript.Segment
 		ok  bool
@@ -128,9 +127,7 @@ func TestAppendComparesTheTip(t *testing.T) {
 	moved.Path += ".zst"
 	moved.Packed = true
 	for _, seg := range []transcript.Segment{segment(1, 4, []byte("two\n")), segment(2, 0, []byte("new life\n")), segment(2, 9, nil)} {
-		if err := a.Append(ctx, moved, seg); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Append(ctx, moved, seg))
 	}
 	got, err := a.Session(ctx, s.Key)
 	if err != nil || len(got.Generations) != 2 || got.Session != moved {
@@ -148,14 +145,13 @@ func TestAppendComparesTheTip(t *testing.T) {
 }
 
 func TestSharing(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	data := talk(1, 8<<20)
 	size := func() int64 {
 		z, err := a.Size(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return z.File - z.Free
 	}
 	fill(t, a, session("one"), 1, data, whole)
@@ -176,9 +172,7 @@ func TestSharing(t *testing.T) {
 		v[len(v)/2] ^= 1
 		return b.Put(bytes.Clone(k), v)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fill(t, a, session("after the damage"), 1, data, whole)
 	got, _, err := everything(a.Reader(session("after the damage").Key, 1))
 	if err != nil || !bytes.Equal(got, data) {
@@ -199,12 +193,11 @@ func TestSharing(t *testing.T) {
 		v[len(v)/2] ^= 1
 		return b.Put(bytes.Clone(k), v)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func TestCancelled(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	fill(t, a, session("s"), 1, []byte("x\n"), whole)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -218,6 +211,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestCutterIsForEver(t *testing.T) {
+	t.Parallel()
 	// Frames that are cut otherwise share nothing with those of older archives: these numbers may never change.
 	var c cutter
 	data := slices.Concat(talk(11, 5<<20), bytes.Repeat([]byte("q"), 3<<20), talk(12, 3<<20))

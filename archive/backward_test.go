@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -18,9 +19,7 @@ func backwards(t *testing.T, r *Reader, end int64) []byte {
 	var parts [][]byte
 	var starts []int64
 	for seg, err := range r.Backward(context.Background(), end) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if seg.End.Offset != next {
 			t.Fatalf("a segment ends at %d, the one behind it begins at %d", seg.End.Offset, next)
 		}
@@ -45,17 +44,21 @@ func backwards(t *testing.T, r *Reader, end int64) []byte {
 }
 
 func TestBackwardGivesWhatSegmentsGives(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 4))
 	long := strings.Repeat("0123456789", 700_000) // over several blocks, and no cut in it
-	for name, data := range map[string][]byte{
-		"lines":        talk(1, 5<<20),
-		"no last end":  append(talk(2, 1<<20), "the end"...),
-		"short":        []byte("a\n"),
-		"blank":        bytes.Repeat([]byte("\n"), 2<<20+9),
-		"a long line":  append(append(talk(3, 1<<20), long...), append([]byte("\n"), talk(4, 1<<20)...)...),
-		"only a line":  []byte(long),
-		"long at last": append(talk(5, 1<<20), long...),
-	} {
+	type content struct {
+		name string
+		data []byte
+	}
+	for _, c := range append(testkit.Sample(t, []content{
+		{"no last end", append(talk(2, 1<<20), "the end"...)},
+		{"blank", bytes.Repeat([]byte("\n"), 2<<20+9)},
+		{"a long line", append(append(talk(3, 1<<20), long...), append([]byte("\n"), talk(4, 1<<20)...)...)},
+		{"only a line", []byte(long)},
+		{"long at last", append(talk(5, 1<<20), long...)},
+	}, 2), content{"lines", talk(1, 4<<20+9)}, content{"short", []byte("a\n")}) {
+		name, data := c.name, c.data
 		t.Run(name, func(t *testing.T) {
 			a := open(t)
 			s := session("s")
@@ -71,6 +74,7 @@ func TestBackwardGivesWhatSegmentsGives(t *testing.T) {
 }
 
 func TestBackwardPassesALineThatIsTooLong(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	s := session("s")
 	head, tail := talk(8, 1<<20), talk(9, 1<<20)

@@ -131,6 +131,7 @@ func hidden(t *testing.T, a *Archive, k transcript.Key, data []byte, lines []sai
 
 // No line is left out that has the words, and lines without them are. The control asks the filters for other grams.
 func TestFiltersHideNoMatch(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 4))
 	a := open(t)
 	var left, control int64
@@ -181,6 +182,7 @@ func TestFiltersHideNoMatch(t *testing.T) {
 
 // Other filters would hide matches in older blocks: this number may never change.
 func TestFilterNeverChanges(t *testing.T) {
+	t.Parallel()
 	data, _ := filtered(rand.New(rand.NewPCG(5, 5)), 200<<10)
 	if got := fmt.Sprint(mark.Sum(encodeFilter(data, mark.Hash{}))); got[:12] != "645e1ed4c7c7" {
 		t.Errorf("the filter hashes to %s", got[:12])
@@ -189,6 +191,7 @@ func TestFilterNeverChanges(t *testing.T) {
 
 // A damaged filter is none, and damages nothing else.
 func TestDamagedFilter(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	data := talk(1, 300<<10)
 	fill(t, a, session("s"), 1, data, whole)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestImport(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	ro := newRotten(t)
 	from := openAt(t, ro.path, Options{ReadOnly: true})
@@ -51,6 +52,7 @@ func TestImport(t *testing.T) {
 
 // A backup brings back what is damaged here, and what is damaged there costs nothing but itself.
 func TestImportHeals(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	ro := newRotten(t)
 	file := filepath.Join(t.TempDir(), "backup.db")

@@ -25,6 +25,7 @@ func opened(t *testing.T, path string) (n int) {
 
 // A writer leaves the file open until CloseIdle, a reader does not.
 func TestCloseIdle(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a := openAt(t, path, Options{})
 	for range 3 {
@@ -46,15 +47,17 @@ func TestCloseIdle(t *testing.T) {
 // What happens to the file between two calls of a writer that has it open. A call uses the file at the archive's path as
 // if it had opened it then.
 func TestKeptFileIsChecked(t *testing.T) {
+	t.Parallel()
 	tip := func(a *Archive) (int64, error) {
 		s, err := a.Session(t.Context(), session("s").Key)
 		return s.Tip().Offset, err
 	}
 	file := filepath.Join(t.TempDir(), "archive.db")
+	large := openAt(t, file, Options{})
 	for i, steps := int64(0), 0; steps < 2; i++ { // until the file has just grown by a step, so that the next writes do not let it grow
 		before, _ := os.Stat(file)
-		must(t, openAt(t, file, Options{}).Append(t.Context(), session("large"), segment(1, i*(100<<10), noise(uint64(i), 100<<10))))
-		if after, err := os.Stat(file); err == nil && i > 40 && after.Size() > before.Size() {
+		must(t, large.Append(t.Context(), session("large"), segment(1, i*(100<<10), noise(uint64(i), 100<<10))))
+		if after, err := os.Stat(file); err == nil && i > 15 && after.Size() > before.Size() {
 			steps++
 		}
 	}

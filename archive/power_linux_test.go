@@ -123,6 +123,7 @@ func powerCuts(t *testing.T, n int, tracer ...string) (lost []string, cuts, acke
 
 // TestPowerCut: the disk has everything that was acknowledged, whatever was in memory only.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	cuts, acked := 0, 0
 	for n := testkit.Cases(t, 2, 40); cuts < n; { // after some more cuts, the writer would have written everything
 		lost, some, said := powerCuts(t, min(n-cuts, 8))
@@ -135,6 +136,7 @@ func TestPowerCut(t *testing.T) {
 
 // TestPowerCutSeesMissingSyncs is the control: strace skips the writer's syncs and returns success.
 func TestPowerCutSeesMissingSyncs(t *testing.T) {
+	t.Parallel()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")

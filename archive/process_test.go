@@ -210,19 +210,13 @@ func few(a *Archive) error {
 func start(t *testing.T, role, path string, seed int) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := exec.Command(exe)
 	c.Env = []string{fmt.Sprintf("%s=%s %s %d", childEnv, role, path, seed), "HOME=" + t.TempDir()}
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, c.Start())
 	return c, out
 }
 
@@ -254,9 +248,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 	ctx := context.Background()
 	a := openAt(t, path, Options{})
 	r, err := a.Verify(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, d := range r.Damage {
 		lost = append(lost, d.Error())
 	}
@@ -287,6 +279,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	rounds := testkit.Cases(t, 4, 80)
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	var path string
@@ -307,6 +300,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // What shares its bytes with an earlier generation survives kills as all else does.
 func TestKilledWhileRewriting(t *testing.T) {
+	t.Parallel()
 	path, s := filepath.Join(t.TempDir(), "archive.db"), session("rewritten")
 	r := rand.New(rand.NewPCG(3, uint64(time.Now().UnixNano())))
 	said := 0
@@ -337,6 +331,7 @@ func TestKilledWhileRewriting(t *testing.T) {
 }
 
 func TestKillTestSeesALie(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	r := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
 	data := newCrashData()
@@ -353,7 +348,7 @@ func TestKillTestSeesALie(t *testing.T) {
 // catchUp does what a first start does: segments of 4 MB, one behind the other, until it is killed.
 func catchUp(a *Archive, seed uint64) error {
 	const step = 4 << 20
-	data := talk(seed, 2*step)
+	data := noise(seed, 2*step)
 	for i := 0; ; i++ {
 		s := session(fmt.Sprint("cold", time.Now().UnixNano()))
 		for off := 0; off+step <= len(data); off += step {
@@ -396,6 +391,7 @@ func read(path string, seed uint64) error {
 
 // Goroutines of one process are strangers to each other too.
 func TestWritersInOneProcess(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	var group sync.WaitGroup
 	for i := range 6 {

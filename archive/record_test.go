@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"ccd/internal/transcript"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // What a session's record holds comes back, also names that need not be UTF-8, and a path of another place.
 func TestSessionRecords(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	for _, s := range []transcript.Session{
 		{Path: "/home/ann/.claude/projects/-tmp/1.jsonl", Root: "/home/ann/.claude/projects", Source: "projects/-tmp/1.jsonl"},
@@ -24,36 +23,6 @@ func TestSessionRecords(t *testing.T) {
 		if got, err := a.Session(t.Context(), s.Key); got.Session != s || err != nil {
 			t.Errorf("stored %+v, read %+v, %v", s, got.Session, err)
 		}
-	}
-}
-
-// A record that an earlier version wrote is converted when the session's state changes.
-func TestRecordsAreConverted(t *testing.T) {
-	path, key := oldArchive(t, t.TempDir()), session("long").Key
-	a := openAt(t, path, Options{})
-	before, err := a.Session(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := func() (old bool) {
-		err := a.view(t.Context(), func(tx *bolt.Tx) error {
-			r, _, err := getSession(tx, key)
-			old = r.old
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return old
-	}
-	if !old() {
-		t.Error("the fixture has no old record")
-	}
-	if err := a.SetState(t.Context(), before.Session, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := a.Session(t.Context(), key); after.Session != before.Session || err != nil || old() {
-		t.Errorf("%+v became %+v, %v; old: %v", before.Session, after.Session, err, old())
 	}
 }
 

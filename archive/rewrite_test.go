@@ -68,14 +68,13 @@ func (w *rewritten) file() []byte {
 func used(t *testing.T, a *Archive) int64 {
 	t.Helper()
 	z, err := a.Size(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return z.File - z.Free
 }
 
 // A file of some MB that is written anew at each change costs what has changed, and each state of it comes back.
 func TestRewritesCostWhatHasChanged(t *testing.T) {
+	t.Parallel()
 	rewrites, most := testkit.Cases(t, 8, 1000), testkit.Cases(t, 1<<20, 4<<20)
 	for _, pretty := range []bool{false, true} {
 		t.Run(fmt.Sprint("pretty ", pretty), func(t *testing.T) {
@@ -122,6 +121,7 @@ func mostFor(changed int) int64 { return int64(changed)*11/10 + 32<<10 }
 
 // A file of several segments, most of which has moved a little, is found again; one of which nothing is left is stored.
 func TestRewritesOfAnyKind(t *testing.T) {
+	t.Parallel()
 	a, s := open(t), session("s")
 	data := noise(1, 8<<20)
 	states := [][]byte{
@@ -143,9 +143,7 @@ func TestRewritesOfAnyKind(t *testing.T) {
 		}
 	}
 	more := noise(5, 5000) // the last one goes on
-	if err := a.Append(context.Background(), s, segment(len(states), int64(len(data)), more)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Append(context.Background(), s, segment(len(states), int64(len(data)), more)))
 	states[len(states)-1] = slices.Concat(states[len(states)-1], more)
 	for i, want := range states {
 		r := a.Reader(s.Key, i+1)
@@ -154,9 +152,7 @@ func TestRewritesOfAnyKind(t *testing.T) {
 		}
 		var back []byte
 		for seg, err := range r.Backward(context.Background(), int64(len(want))) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			back = slices.Concat(seg.Data, back)
 		}
 		if !bytes.Equal(back, want) {

@@ -28,13 +28,14 @@ func (ro rotten) salvaged(t *testing.T) (outcome, Report, *Archive) {
 
 // Whatever bit is flipped, at most the block that has it is missing, and the sources bring it back.
 func TestFlipsAreHealed(t *testing.T) {
+	t.Parallel()
 	ro := newRotten(t)
 	sources := map[transcript.Key][][]byte{session("again").Key: ro.again}
 	for i, data := range ro.data {
 		sources[session(fmt.Sprint("r", i)).Key] = [][]byte{data}
 	}
 	met, missing, lost := 0, 0, 0
-	least, tried := testkit.Cases(t, 3, 30), 0
+	least, tried := testkit.Cases(t, 2, 30), 0
 	for at := range ro.flips(t) {
 		if tried++; tried == 5000 || met >= least && missing > 0 {
 			break
@@ -101,6 +102,7 @@ func (ro rotten) heal(t *testing.T, a *Archive, sources map[transcript.Key][][]b
 
 // Rebuild leaves a file alone that is no archive, one of a newer ccd, and one on a disk that fails.
 func TestRebuildRefuses(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(path string){
 		"database of another program": func(path string) {
 			must(t, os.Remove(path))
@@ -137,6 +139,7 @@ func TestRebuildRefuses(t *testing.T) {
 // Of an archive of which only the pages with blocks are left, the envelopes bring back every session. Its control: without
 // the blocks nothing comes back.
 func TestSalvageByEnvelopes(t *testing.T) {
+	t.Parallel()
 	for _, left := range []string{"frames tail", "sessions generations manifest ids"} {
 		ro := newRotten(t)
 		raw, err := os.ReadFile(ro.path)

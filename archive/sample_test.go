@@ -10,6 +10,7 @@ import (
 
 // TestSample holds that a look at an archive reads all of a small one, and meets what is damaged in it.
 func TestSample(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	if s, err := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{}).Sample(ctx, time.Second, 1); err != nil || !s.Whole || s.Frames != 0 {
 		t.Errorf("no archive: %+v, %v", s, err)
