@@ -9,6 +9,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -58,7 +59,7 @@ func TestOneMoreRecordChangesLittle(t *testing.T) {
 	for _, s := range sessions(t) {
 		for _, room := range []int{defaultChars, 12000} {
 			c, before, level := door(s, options(room)), "", compactor.ByPressure
-			n, stride, first := 0, 31, s.all[len(s.all)*3/10].n
+			n, stride, first := 0, testkit.Cases(t, 97, 31), s.all[len(s.all)*3/10].n
 			for r := range s.records() {
 				c.Add(r)
 				if n++; n < first || n%stride > 1 {

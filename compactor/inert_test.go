@@ -11,6 +11,7 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -121,21 +122,21 @@ var starts = map[string]*regexp.Regexp{
 // together: what is ours reads as ours, and nothing else does.
 func TestHostileTextStaysInert(t *testing.T) {
 	all := append([]string{strings.Join(hostile, " "), strings.Join(hostile, "\n")}, hostile...)
-	for n, evil := range all {
+	for n, evil := range testkit.Sample(t, all, 2) {
 		data := everywhere(evil).buf.Bytes()
 		for _, tokens := range []int{72000, 13333, 4000} {
 			f := folding(t, data, tokensOf(tokens))
 			c := f.compact(t)
 			f.check(t, c)
 			for _, bad := range posing(c) {
-				t.Errorf("text %d (%.30q), %d tokens: %s", n-2, evil, tokens, bad)
+				t.Errorf("text %d (%.30q), %d tokens: %s", n, evil, tokens, bad)
 			}
 			told, err := f.Injection(tokens/8, tokens < 50000, lexicon.Chars, f.text())
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, bad := range posing(told) {
-				t.Errorf("text %d (%.30q), told by a hook in %d chars: %s", n-2, evil, tokens/8, bad)
+				t.Errorf("text %d (%.30q), told by a hook in %d chars: %s", n, evil, tokens/8, bad)
 			}
 		}
 	}

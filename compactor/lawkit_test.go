@@ -16,6 +16,7 @@ import (
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/scorecard"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -177,19 +178,19 @@ func section(c *compactor.Compaction, name string) string {
 func sessions(t *testing.T) []*session {
 	t.Helper()
 	var all []*session
-	for seed, turns := range []int{1, 6, 14, 40} {
+	for seed, turns := range testkit.Sample(t, []int{1, 6, 14, 40}, 1) {
 		for _, agent := range []string{"claude-code", "codex"} {
 			s := told(agent, uint64(seed), turns)
 			all = append(all, newSession(fmt.Sprintf("%s, %d turns", agent, turns), agent, s.buf.Bytes(), s.rules))
 		}
 	}
 	dirs := map[string]string{"claude-code": "claude", "codex": "codex"}
-	for _, agent := range slices.Sorted(maps.Keys(dirs)) {
+	for _, agent := range testkit.Sample(t, slices.Sorted(maps.Keys(dirs)), 1) {
 		files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "corpus", dirs[agent], "*.jsonl"))
 		if len(files) == 0 {
 			t.Logf("no real transcripts of %s beside the project: invented ones alone", agent)
 		}
-		for _, name := range files {
+		for _, name := range testkit.Sample(t, files, 1) {
 			data, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)

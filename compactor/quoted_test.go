@@ -10,6 +10,7 @@ import (
 	"ccd/compactor/lexicon"
 	"ccd/compactor/unit"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -103,10 +104,10 @@ func saying(text string, rounds int) *script {
 
 // TestWhatIsQuotedComesBack undoes prefixes and escapes of whatever stands whole.
 func TestWhatIsQuotedComesBack(t *testing.T) {
-	texts := slices.Clone(hostile)
+	texts := slices.Clone(testkit.Sample(t, hostile, 4))
 	rng := rand.New(rand.NewPCG(1, 5))
 	pieces := append(slices.Clone(hostile), "\n", "\n\n", " ", "> ", ">+ ", `\`, `\x`, "[", "[ccd ", "é", "\t", "word")
-	for range 60 {
+	for range testkit.Cases(t, 4, 60) {
 		var b strings.Builder
 		for range 1 + rng.IntN(12) {
 			p := pieces[rng.IntN(len(pieces))]
@@ -153,32 +154,4 @@ func FuzzWhatIsQuotedComesBack(f *testing.F) {
 		g.exact(t)
 		g.check(t, g.compact(t))
 	})
-}
-
-// TestAnyBudgetIsKept has sessions under many budgets: never above it, nor above the lines that one call of a reading
-// tool shows, and every record with items stands under an ID or whole.
-func TestAnyBudgetIsKept(t *testing.T) {
-	samples := []sample{
-		{"day", "claude-code", day(40).buf.Bytes()},
-		{"hostile", "claude-code", everywhere(strings.Join(hostile, "\n")).buf.Bytes()},
-	}
-	samples = append(append(samples, invented(t, 1, 150000)...), realSessions(t)...)
-	rng := rand.New(rand.NewPCG(2, 6))
-	for _, s := range samples {
-		budgets := []int{2000, 200000}
-		for range 4 {
-			budgets = append(budgets, 2000+rng.IntN(1+rng.IntN(198000)))
-		}
-		for _, tokens := range budgets {
-			f := s.fold(t, tokensOf(tokens))
-			c := f.compact(t)
-			f.check(t, c)
-			if c.Header.KeyInformation.Lost > 0 || strings.Contains(c.Header.Reason, "budget") || strings.Contains(c.Header.Reason, "under no ID") {
-				t.Errorf("%s, %d tokens: %+v %s", s.name, tokens, c.Header.KeyInformation, c.Header.Reason)
-			}
-			if t.Failed() {
-				t.Fatalf("%s, %d tokens", s.name, tokens)
-			}
-		}
-	}
 }

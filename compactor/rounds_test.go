@@ -2,38 +2,14 @@ package compactor
 
 import (
 	"bytes"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
-
-// optionSets are options under which the laws must hold as well as under those shipped.
-func optionSets() map[string]Options {
-	sets := map[string]Options{}
-	for name, change := range map[string]func(o *Options){
-		"12000 tokens": func(o *Options) { o.MaxTokens = 12000 },
-		"focus":        func(o *Options) { o.Focus = []string{"cents", "export"} },
-		"off":          func(o *Options) { o.Off = []string{"answers", "merge", "talk", "file"} },
-		"all off":      func(o *Options) { o.Off = limits.Strategies() },
-		"errors alone": func(o *Options) {
-			o.Off = slices.DeleteFunc(limits.Strategies(), func(name string) bool { return name == "errors" })
-		},
-		"maximum":     func(o *Options) { o.Level = Maximum },
-		"5000 tokens": func(o *Options) { o.MaxTokens = 5000 },
-		"summarizer":  func(o *Options) { o.Summarizer, o.LongCap = "a command", "log" },
-	} {
-		o := Defaults()
-		change(&o)
-		sets[name] = o
-	}
-	return sets
-}
 
 // inputs has what a summarizer is asked compared whole.
 var inputs = cmp.AllowUnexported(Input{})
@@ -47,44 +23,6 @@ func grown(rounds int) []byte {
 		s.round(100 + i)
 	}
 	return s.buf.Bytes()
-}
-
-// inPieces folds a session in pieces cut anywhere, and asks for the companion now and then: that must change nothing.
-func (s sample) inPieces(t *testing.T, o Options, rng *rand.Rand) *folded {
-	t.Helper()
-	f := &folded{Compactor: New(o, transcript.Session{Key: transcript.Key{Agent: s.agent, ID: "s"}}), data: s.data}
-	d := registry.Table{}.NewDecoder(s.agent, transcript.Main)
-	for off := 0; off < len(s.data); {
-		n := min(len(s.data)-off, 1+rng.IntN(len(s.data)/4))
-		seg := transcript.Segment{Start: transcript.Cursor{Offset: int64(off)}, Data: s.data[off : off+n], Rest: off+n == len(s.data)}
-		for r := range d.Records(seg) {
-			f.Add(r)
-		}
-		if rng.IntN(4) == 0 {
-			f.compact(t)
-		}
-		off += n
-	}
-	return f
-}
-
-// TestFoldLawUnderOptions has every set of options give the same companion however a session was cut, and on every run.
-// The options shipped have a law of their own.
-func TestFoldLawUnderOptions(t *testing.T) {
-	samples := append([]sample{{"grown", "claude-code", grown(30)}}, invented(t, 1, 120000)...)
-	for name, o := range optionSets() {
-		for n, s := range samples {
-			once := s.fold(t, o)
-			want := once.compact(t)
-			once.check(t, want)
-			if d := cmp.Diff(want, once.compact(t), inputs); d != "" {
-				t.Errorf("%s, %s: the next run differs:\n%s", name, s.name, d)
-			}
-			if d := cmp.Diff(want, s.inPieces(t, o, rand.New(rand.NewPCG(uint64(n), 3))).compact(t), inputs); d != "" {
-				t.Errorf("%s, %s: in pieces it differs:\n%s", name, s.name, d)
-			}
-		}
-	}
 }
 
 // eight cuts a session into eight parts at line ends.
@@ -116,7 +54,7 @@ func TestEightRoundsLoseNothing(t *testing.T) {
 		samples = append(samples, real[:min(len(real), 4)]...)
 	}
 	for _, s := range samples {
-		for _, tokens := range []int{72000, 16000} {
+		for _, tokens := range testkit.Sample(t, []int{72000, 16000}, 1) {
 			s.grow(t, tokensOf(tokens))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -30,6 +31,7 @@ func big(size int) []byte {
 
 // What is read for a companion depends on its room: a session twice as long hardly needs more.
 func TestOnlyWhatIsPrintedIsFetched(t *testing.T) {
+	testkit.Long(t, "what is fetched of 48 MB and of 96 MB")
 	var before int64
 	for _, size := range []int{48 << 20, 96 << 20} {
 		f := folding(t, big(size), Defaults())
@@ -48,7 +50,7 @@ func TestOnlyWhatIsPrintedIsFetched(t *testing.T) {
 
 // After one more message a companion reads that message: what the last one was made from is kept.
 func TestARefreshReadsWhatIsNew(t *testing.T) {
-	for _, size := range []int{1 << 20, 8 << 20} {
+	for _, size := range testkit.Sample(t, []int{1 << 20, 8 << 20}, 1) {
 		f := folding(t, generated(t, gen.Claude, size), Defaults())
 		f.compact(t)
 		first := f.times
@@ -118,7 +120,7 @@ func TestGiantsAreReadAtTheirEnds(t *testing.T) {
 // Many small records: what is not printed costs its row and nothing else.
 func TestLongSessions(t *testing.T) {
 	var before int64
-	for _, n := range []int{25000, 100000} {
+	for _, n := range []int{testkit.Cases(t, 5000, 25000), testkit.Cases(t, 20000, 100000)} {
 		raw := []byte(`"A remark that stands in a record of its own and says nothing new."`)
 		f := &folded{Compactor: New(tokensOf(13333), transcript.Session{})}
 		r := &transcript.Record{Items: make([]transcript.Item, 1)}
@@ -147,27 +149,12 @@ func TestLongSessions(t *testing.T) {
 	}
 }
 
-// A person, or a script in their place, may type very much.
-func TestManyMessages(t *testing.T) {
-	var b strings.Builder
-	for i := range 20000 {
-		fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":"order %d"},"uuid":"u%d","timestamp":"2026-03-01T09:00:00Z"}`+"\n", i, i)
-	}
-	f := folding(t, []byte(b.String()), Defaults())
-	c := f.compact(t)
-	f.check(t, c)
-	wants(t, c.all(), "> order 19999\n", "messages]")
-	if c.Header.Verified {
-		t.Error("20000 messages are said to be visible")
-	}
-}
-
 func TestCorpus(t *testing.T) {
 	files, _ := filepath.Glob("../../shared/corpus/*/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no corpus of real transcripts beside the project: nothing walked")
 	}
-	for _, file := range files {
+	for _, file := range testkit.Sample(t, files, 3) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

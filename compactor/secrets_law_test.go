@@ -8,6 +8,7 @@ import (
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/redact"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -53,7 +54,7 @@ func TestNoPartOfASecret(t *testing.T) {
 		return append(all, rendered(made), rendered(hook), status.Ask, status.Title, status.Cwd)
 	}
 	found, marked := 0, 0
-	for room := 400; room < 60_000; room += room {
+	for _, room := range testkit.Sample(t, []int{400, 800, 1600, 3200, 6400, 12800, 25600, 51200}, 2) {
 		for _, one := range texts(registry.Table{Redact: rules}, room) {
 			for i := range len(secret) - 5 {
 				if i > 0 && strings.Contains(one, secret[i:i+6]) { // its first letters are those of every key

@@ -53,29 +53,6 @@ func TestWhatIsUnderWay(t *testing.T) {
 	wants(t, told(t, s, Defaults()).section("Now"), "Under way: #2 Bash `npm start` (in the background)\n")
 }
 
-// A short session stands whole, one with a refused plan as well.
-func TestShortSessionsStandWhole(t *testing.T) {
-	s := newScript()
-	s.human("Push it.")
-	s.call("r-1", "Bash", map[string]any{"command": "git push --force"})
-	s.result("r-1", "The user doesn't want to proceed with this tool use.", true)
-	s.call("r-2", "ExitPlanMode", map[string]any{"plan": "# The plan\n\n- push it"})
-	s.result("r-2", "The user doesn't want to proceed with this tool use.", true)
-	s.say("Then not.")
-	inOrder(t, told(t, s, Defaults()).section("Recent"), "#1 human\n> Push it.\n", "#2 Bash `git push --force` -> refused", "#4 ExitPlanMode `# The plan` -> refused", "#6 assistant\n> Then not.\n")
-}
-
-// A range may begin with the result of a command that failed, its call standing in the one before.
-func TestARangeOfOneFailure(t *testing.T) {
-	s := newScript()
-	s.human("Build it.")
-	s.say("I begin.")
-	s.built()
-	s.say("One more.")
-	s.fails("make last", "error: no", 2)
-	wants(t, told(t, s, Defaults()).section("Rest"), " range #65, 1 record, ")
-}
-
 // codexScript writes an invented session in the shape of Codex's transcripts.
 type codexScript struct {
 	buf bytes.Buffer
@@ -291,59 +268,5 @@ func TestPlanAsLastLeft(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
-	}
-}
-
-// A plan that is too long keeps what is open, then what was done last, and counts the rest.
-func TestLongPlansKeepWhatIsOpen(t *testing.T) {
-	var items []string
-	for i := range 200 {
-		status := "completed"
-		if i%20 == 19 {
-			status = "pending"
-		}
-		items = append(items, fmt.Sprintf("step %d, which is told in some more words than that", i), status)
-	}
-	s := newScript()
-	s.human("Plan it.")
-	s.do("TodoWrite", todo(items...), "ok")
-	plan := told(t, s.built(), Defaults()).part("Plan as last left (#2)")
-	inOrder(t, plan, "[ ] step 19,", "[ ] step 39,", "[ ] step 179,", "[x] step 198,", "[ ] step 199,", " more [ccd ", " cut, the plan]\n")
-	wantsNot(t, plan, "step 0,")
-}
-
-// Many files all have a line before anything else of them is told, the changed ones first.
-func TestManyFilesHaveALine(t *testing.T) {
-	s := newScript()
-	s.human("Work on the files.")
-	for i := range 60 {
-		s.write(fmt.Sprintf("/home/me/ledger/some/directory/file%02d.go", i), "x\n")
-		s.edit(fmt.Sprintf("/home/me/ledger/some/directory/file%02d.go", i), "x", "y")
-		s.read(fmt.Sprintf("/home/me/ledger/other/directory/read%02d.go", i), "x\n")
-	}
-	for _, tokens := range []int{72000, 20000, 10000, 6000} {
-		text, _, _ := strings.Cut(told(t, s.built(), tokensOf(tokens)).section("Files"), "### ")
-		if n := strings.Count(text, "`some/directory/file"); n != 60 {
-			t.Errorf("%d tokens: %d of 60 changed files are told", tokens, n)
-		}
-		if n := strings.Count(text, "`other/directory/read"); tokens > 15000 && n < 32 {
-			t.Errorf("%d tokens: %d of 60 files that were read are told", tokens, n)
-		}
-	}
-}
-
-// The newest runs have a line at any size; where there is room, all of them.
-func TestCommandsHaveALine(t *testing.T) {
-	s := newScript()
-	s.human("Run it.")
-	for i := range 30 {
-		s.bash(fmt.Sprintf("make target%02d ", i)+strings.Repeat("with many words ", 14), "ok")
-	}
-	s.read("/home/me/ledger/a.go", strings.Repeat("package a\n", 9000))
-	for tokens, least := range map[int]int{72000: 30, 16000: 30, 8000: 18, 4000: 8} {
-		text := told(t, s, tokensOf(tokens)).section("Commands")
-		if n := strings.Count(text, " -> 0"); n < least || !strings.HasPrefix(text, "- #60 `make target29 with many words") {
-			t.Errorf("%d tokens: %d commands:\n%s", tokens, n, text)
-		}
 	}
 }

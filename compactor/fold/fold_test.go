@@ -2,13 +2,12 @@ package fold
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
-	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -88,85 +87,10 @@ func all(f *Fold) string {
 	return b.String()
 }
 
-// However the records were cut, and whatever was asked in between, the fold answers the same.
-func TestFoldLaw(t *testing.T) {
-	s := busy(30)
-	want := all(s.fold(t))
-	for _, size := range []int{1, 7, 4096} {
-		if got := all(s.inPieces(t, size, func(f *Fold) { all(f) })); got != want {
-			a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
-			n := 0
-			for n < min(len(a), len(b)) && a[n] == b[n] {
-				n++
-			}
-			t.Errorf("cut every %d bytes, line %d differs:\n%s\nwant\n%s", size, n, a[min(n, len(a)-1)], b[min(n, len(b)-1)])
-		}
-	}
-}
-
-// TestFoldLawSeesAMissingRecord is the control.
-func TestFoldLawSeesAMissingRecord(t *testing.T) {
-	s := busy(30)
-	want := all(s.fold(t))
-	lines := strings.SplitAfter(s.buf.String(), "\n")
-	s.buf.Reset()
-	s.buf.WriteString(strings.Join(slices.Delete(lines, 40, 41), ""))
-	if all(s.fold(t)) == want {
-		t.Error("a record is missing, and the fold answers the same")
-	}
-}
-
-func TestQueries(t *testing.T) {
-	f := busy(30).fold(t)
-	if c := f.CharsPerToken(); c == 0 {
-		t.Error("no calibration")
-	}
-	if _, n := f.Humans(); n != 4 || f.Human(0) != 0 || f.Human(n) != -1 || f.Human(-1) != -1 {
-		t.Errorf("%d human messages, the first in row %d", n, f.Human(0))
-	}
-	if r := f.Row(f.Human(1)); !r.Has(Corrects) || r.Kind != transcript.Human {
-		t.Errorf("the correction is %+v", r)
-	}
-	if !f.Row(0).Has(Constrains) {
-		t.Error("the constraint is not seen")
-	}
-	if count, first := f.Term("splitCents"); count < 10 || f.Row(first).Kind != transcript.Text {
-		t.Errorf("%d mentions, the first in row %d", count, first)
-	}
-	if count, first := f.Term("neverSaid"); count != 0 || first != -1 {
-		t.Errorf("of what was never said: %d, %d", count, first)
-	}
-	// m0 to m2 were tested again without a filter, m3 and m4 were not
-	if got := f.Problems(); len(got) != 2 {
-		t.Errorf("%d problems", len(got))
-	}
-	if got := f.Jobs(); len(got) != 8 || got[0].Name != "b28" {
-		t.Errorf("these go on: %+v", got)
-	}
-	if got := f.File("/home/me/ledger/f8.go"); got == nil || got.News() == 0 || f.File("/nowhere") != nil {
-		t.Errorf("a file is %+v", got)
-	}
-	if _, p := f.Held(); len(p) == 0 {
-		t.Error("nothing is preserved")
-	}
-}
-
-func TestAsks(t *testing.T) {
-	line := RequestLine + string(mark.Sum([]byte("x")).ID())
-	for text, want := range map[string]bool{line + "\nSummarise": true, "prompt\n" + line: true, "go on": false, RequestLine + "nothing": false} {
-		s := newSession()
-		s.human(text)
-		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: s.buf.Bytes(), Rest: true}) {
-			if asks, settled := Asks(r); asks != want || !settled {
-				t.Errorf("%q: %v, %v", text, asks, settled)
-			}
-		}
-	}
-}
-
 // TestPastStaysTold has a session whose first records are past: what the tables tell is as if they were not, and no row
 // that they name is gone.
 func TestPastStaysTold(t *testing.T) {
+	testkit.Long(t, "a session whose first records are past")
 	s := busy(600)
 	whole := s.fold(t)
 	some := New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "s"}})

@@ -2,8 +2,6 @@ package fold
 
 import (
 	"testing"
-
-	"ccd/internal/transcript"
 )
 
 // lookUpCases are commands that fail with status 2, and how many problems that makes.
@@ -84,45 +82,6 @@ func TestAnswers(t *testing.T) {
 		s.fails(cmd, "", 1)
 		if got := len(s.fold(t).Problems()); got != open {
 			t.Errorf("%q, status 1: %d problems, want %d", cmd, got, open)
-		}
-	}
-}
-
-func TestShellParts(t *testing.T) {
-	for cmd, want := range map[string]string{
-		"a b && c":              "a b/&&c",
-		"a 'b c' \"d;e\" f\\ g": "a b c d;e f g",
-		"a|b||c;d&e\nf":         "a/|b/||c/;d/&e/;f",
-		"a 2>&1 >x":             "a>",
-		"a &>/dev/null <b":      "a",
-		"(a; b) && c":           "a/;b/&&c",
-		"a # b; c":              "a",
-		"a \\\n b":              "a b",
-		"":                      "",
-	} {
-		parts, ok := transcript.SplitCommand(cmd)
-		got := ""
-		for n, p := range parts {
-			if n > 0 {
-				got += "/" + p.Join
-			}
-			for i, w := range p.Words {
-				if i > 0 {
-					got += " "
-				}
-				got += w
-			}
-			if p.Writes {
-				got += ">"
-			}
-		}
-		if !ok || got != want {
-			t.Errorf("%q: %q %v, want %q", cmd, got, ok, want)
-		}
-	}
-	for _, cmd := range []string{"a $(b)", "a `b`", "a <<X\nb\nX", "a \"$(b)\"", "a 'b", "a \"b", "f() { a; }", "diff <(a) <(b)"} {
-		if parts, ok := transcript.SplitCommand(cmd); ok {
-			t.Errorf("%q is told: %+v", cmd, parts)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"ccd/compactor/limits"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -22,6 +23,7 @@ func plainRecord(n int, off int64, items int) *transcript.Record {
 
 // TestPastRangesAreThose has ranges of a session whose first records are past, against those of one that keeps all.
 func TestPastRangesAreThose(t *testing.T) {
+	testkit.Long(t, "every size of range over a past")
 	all := New(limits.Defaults(), transcript.Session{})
 	all.reach = 1 << 30
 	some := New(limits.Defaults(), transcript.Session{})
@@ -72,7 +74,7 @@ func TestPastRangesAreThose(t *testing.T) {
 
 // TestHugeSessionsStaySmall has millions of short records: memory does not grow with them.
 func TestHugeSessionsStaySmall(t *testing.T) {
-	n := 300000
+	n := testkit.Cases(t, 60000, 300000)
 	kinds := map[string]transcript.Kind{"remarks": transcript.Text, "messages": transcript.Human, "blank": 0}
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {

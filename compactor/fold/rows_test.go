@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"ccd/internal/transcript"
 )
 
 func TestRowsAreSmall(t *testing.T) {
@@ -15,17 +13,6 @@ func TestRowsAreSmall(t *testing.T) {
 	}
 	if n := reflect.TypeFor[recordRow]().Size(); n > 40 {
 		t.Errorf("a record's row takes %d bytes", n)
-	}
-}
-
-func TestSmallNumbers(t *testing.T) {
-	for _, n := range []int64{0, 1, 255, 256, 1<<16 - 1, 1 << 16, transcript.MaxLine} {
-		if got := uint24Of(n).int(); got != n {
-			t.Errorf("%d reads as %d", n, got)
-		}
-	}
-	if got := uint24Of(1 << 30).int(); got != 1<<24-1 {
-		t.Errorf("a number too large reads as %d", got)
 	}
 }
 

@@ -77,65 +77,6 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The frame is taken off, and texts are as long as their reader says.
-func TestRoomIsTheReaders(t *testing.T) {
-	bytes := func(s string) int { return len(s) }
-	for _, c := range []struct {
-		room plan.Room
-		size func(string) int
-		want string
-	}{
-		{plan.Room{Most: 300}, bytes, "a/0 b/0 c/0"},
-		{plan.Room{Most: 300, Frame: 60}, bytes, "a/0 b/0"},
-		{plan.Room{Most: 300}, func(s string) int { return 2 * len(s) }, "a/0"},
-	} {
-		units := []*plan.Unit{unit("a", 100, 3), unit("b", 100, 2), unit("c", 100, 1)}
-		if got := chosen(plan.Choose(units, c.room, c.size)); got != c.want {
-			t.Errorf("%+v: chose %q, want %q", c.room, got, c.want)
-		}
-	}
-}
-
-// Units that share a part of the room take no more of it together; excerpts do not draw on it, nor do other units.
-func TestPools(t *testing.T) {
-	pool := &plan.Pool{Most: func(room int) int { return room / 4 }}
-	var units []*plan.Unit
-	for i := range 6 {
-		u := unit(fmt.Sprint("p", i), 100, 9, 9)
-		u.Pool = pool
-		units = append(units, u)
-	}
-	units = append(units, unit("free", 300, 1))
-	for range 2 { // a pool is empty again in the next plan
-		if got := chosen(choose(1000, units...)); got != "p0/1 free/0" {
-			t.Errorf("chose %q: the pool has 250 of 1000", got)
-		}
-	}
-	for _, u := range units {
-		u.Pool = nil
-	}
-	if got := chosen(choose(1000, units...)); strings.Contains(got, "free") || len(got) < 20 {
-		t.Errorf("the control, without a pool: chose %q", got)
-	}
-	excerpt := unit("p9", 200, 9, 9)
-	excerpt.Pool, excerpt.Excerpt = pool, 1
-	if got := chosen(choose(1000, excerpt)); got != "p9/1" {
-		t.Errorf("an excerpt draws on the pool: %q", got)
-	}
-}
-
-// Excerpts are added only to a text that is short enough; what is none is added to any.
-func TestExcerpts(t *testing.T) {
-	a, b := unit("a", 100, 9, 8), unit("b", 100, 1, 1)
-	a.Excerpt = 1
-	for most, want := range map[int]string{1000: "a/1 b/1", 200: "a/1 b/1", 199: "a/0 b/1", 0: "a/0 b/1"} {
-		p := plan.Choose([]*plan.Unit{a, b}, plan.Room{Most: 1000, Excerpts: most}, func(s string) int { return len(s) })
-		if got := chosen(p); got != want {
-			t.Errorf("excerpts up to %d: chose %q, want %q", most, got, want)
-		}
-	}
-}
-
 // random makes units that no session has, the same for the same seed.
 func random(seed uint64) []*plan.Unit {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -211,34 +152,5 @@ func TestChooseHoldsItsLaws(t *testing.T) {
 	}
 	if other == 0 {
 		t.Error("the control: a small room says all that a large one does")
-	}
-}
-
-// A level is made at most once, and no more text than a stated multiple of the room, however little of it fits.
-func TestFormsAreFew(t *testing.T) {
-	made, chars := map[string]int{}, 0
-	counted := func(u *plan.Unit) *plan.Unit {
-		form := u.Form
-		u.Form = func(level int) plan.Form {
-			f := form(level)
-			made[fmt.Sprint(u.Kind, level)]++
-			chars += len(f.Text)
-			return f
-		}
-		return u
-	}
-	var units []*plan.Unit
-	for i := range 400 {
-		units = append(units, counted(unit(fmt.Sprint("small", i), 90, 5, 4, 3, 2)), counted(unit(fmt.Sprint("huge", i), 9000, 9)))
-	}
-	choose(8000, units...)
-	for name, n := range made {
-		if n > 1 {
-			t.Fatalf("%s is made %d times", name, n)
-		}
-	}
-	// 10 times each of the rooms 8000, 4000, 2000, and one form more for each.
-	if chars > 10*(8000+4000+2000)+3*9000 || len(made) < 10 {
-		t.Errorf("%d chars of %d forms are made for a room of 8000", chars, len(made))
 	}
 }

@@ -124,38 +124,6 @@ func FuzzRecordsLossless(f *testing.F) {
 	})
 }
 
-// TestCutAnywhere checks that cutting the beginning of a fixture at any byte changes no record.
-func TestCutAnywhere(t *testing.T) {
-	for _, x := range fixtures {
-		data := read(t, filepath.Join("testdata", x.file))
-		data = data[:min(len(data), 1500)]
-		whole := records(t, x.agent, x.class, data)
-		for _, at := range testkit.Numbers(t, len(data), 40) {
-			if diff := cmp.Diff(whole, records(t, x.agent, x.class, data, at)); diff != "" {
-				t.Fatalf("%s cut at %d:\n%s", x.file, at, diff)
-			}
-		}
-	}
-}
-
-// TestCutLawCanFail is the negative control: a decoder without the state of the first part breaks the law.
-func TestCutLawCanFail(t *testing.T) {
-	data := read(t, filepath.Join("testdata", "codex.jsonl"))
-	n, broken := 0, 0
-	for _, part := range [][]byte{data[:100], data[100:]} {
-		d := registry.Table{}.NewDecoder("codex", transcript.Main) // a new decoder, without the state of the first part
-		for r := range d.Records(transcript.Segment{Data: part}) {
-			n++
-			if r.Broken {
-				broken++
-			}
-		}
-	}
-	if broken == 0 {
-		t.Errorf("%d records, none broken although the first line lost its beginning", n)
-	}
-}
-
 // TestUnfinishedLine checks that a line without its end is a record only if no more data follow. Adding the line end
 // changes nothing; adding other bytes does.
 func TestUnfinishedLine(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/internal/testkit"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
