@@ -132,7 +132,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 		return nil, err
 	}
 	o := agentsetup.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program, ReachFile: a.UsualConfig}
-	if o.Executable, err = account.Executable(); err != nil {
+	if o.Executable, err = a.Executable(); err != nil {
 		return nil, err
 	}
 	if c != nil && c.Flags().Changed("live") {
@@ -152,7 +152,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 
 // program returns a function that runs a program, or nil if PATH has none of that name.
 func (a *app) program(name string) func(args ...string) error {
-	path, err := exec.LookPath(name)
+	path, err := a.LookPath(name)
 	if err != nil {
 		return nil
 	}

@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// programPath is where withProgram put the program.
+var programPath string
+
 func withProgram(run func() int) (code int, err error) {
 	dir, err := os.MkdirTemp("", "ccd-program-")
 	if err != nil {
@@ -47,20 +50,21 @@ func withProgram(run func() int) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	program := filepath.Join(dir, "ccd")
+	programPath = filepath.Join(dir, "ccd")
 	if runtime.GOOS == "windows" {
-		program += ".exe"
+		programPath += ".exe"
 	}
-	if os.Link(exe, program) != nil { // on another file system
+	if os.Link(exe, programPath) != nil { // on another file system
 		data, err := os.ReadFile(exe)
 		if err == nil {
-			err = os.WriteFile(program, data, 0o700)
+			err = os.WriteFile(programPath, data, 0o700)
 		}
 		if err != nil {
 			return 0, err
 		}
 	}
 	os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	debug.SetGCPercent(400) // many short commands, each with little that is alive
 	return run(), nil
 }
 
@@ -137,7 +141,7 @@ func ccdCode(ts *testscript.TestScript, args []string) (code int) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	return runIn(ctx, args, std{strings.NewReader(in), ts.Stdout(), ts.Stderr()}, account.Env{Vars: environment(ts), Dir: ts.MkAbs(".")})
+	return runIn(ctx, args, std{strings.NewReader(in), ts.Stdout(), ts.Stderr()}, account.Env{Vars: environment(ts), Dir: ts.MkAbs("."), Program: programPath})
 }
 
 // environment returns a script's variables. The package shows them only by name, and keeps older values in its list.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,7 @@ type Env struct {
 	Vars       []string // as os.Environ
 	ConfigFile string   // the value of --config, "" if not given
 	Dir        string   // where relative paths begin, "": in the working directory of the process
+	Program    string   // the path by which ccd was called, "": that of the process
 }
 
 // Path returns a path that a person wrote as one that this process can open.
@@ -45,6 +47,19 @@ func (e Env) Path(name string) string {
 
 // Absolute is Path, made absolute. A path that cannot be is left as it is, and whatever opens it fails.
 func (e Env) Absolute(name string) string { return disk.Absolute(e.Path(name)) }
+
+// LookPath returns the path of a program: name if that is a path, else what the first directory of PATH has under it.
+func (e Env) LookPath(name string) (string, error) {
+	if filepath.Base(name) != name {
+		return exec.LookPath(e.Path(name))
+	}
+	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(path) {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
 
 // WorkingDir returns the directory in which relative paths begin.
 func (e Env) WorkingDir() (string, error) {
@@ -108,6 +123,7 @@ func (e Env) Defaults() Env {
 		Vars:       slices.DeleteFunc(slices.Clone(e.Vars), func(v string) bool { return strings.HasPrefix(v, "CCD_") }),
 		ConfigFile: os.DevNull,
 		Dir:        e.Dir,
+		Program:    e.Program,
 	}
 }
 
@@ -120,7 +136,7 @@ func (e Env) As(name string) (Env, error) {
 	if u.Uid == "0" {
 		return e, words.Hint(errors.New("find account: ccd archives a user's transcripts, not root's"), "ccd install --system --user NAME")
 	}
-	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile, Dir: e.Dir}, nil
+	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile, Dir: e.Dir, Program: e.Program}, nil
 }
 
 // Name returns the name of the current account, its number if it has none.

@@ -18,7 +18,7 @@ const RemoteProgram = "ccd-remote"
 func (p *Place) Timer(out io.Writer) (*packaging.Timer, error) {
 	o := packaging.Options{Home: p.Home, StateDir: p.StateDir, Environ: p.Env.Vars, Out: out}
 	var err error
-	if o.Executable, err = Executable(); err != nil {
+	if o.Executable, err = p.Env.Executable(); err != nil {
 		return nil, err
 	}
 	if p.Env.ConfigFile != "" {
