@@ -1,17 +1,26 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
 
 check:
-	.ci/run fmt vet staticcheck tidy test
+	CCD_TESTS=quick .ci/run fmt vet staticcheck tidy test
 
 test:
 	go test ./...
 
+# The whole of every matrix of which `make test` takes a sample.
+test-full:
+	CCD_TESTS=full go test -count=1 -timeout 20m ./...
+
+# The quick suite RUNS times, each time with another sample, on cores that have other work: which tests failed, and how often.
+RUNS ?= 20
+flaky:
+	.ci/flaky $(RUNS)
+
 race:
-	go test -race -count=1 ./...
+	.ci/run race
 
 # The real agents, offline, against a model that follows a script; CCD_CLIENTS is the directory they are installed in.
 clients:
@@ -40,15 +49,15 @@ systemd:
 # 90 sessions written in torn pieces for LASTS, under kills, frozen processes and (as root) a full disk.
 LASTS ?= 1h
 soak:
-	CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
+	CCD_TESTS=full CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
 
 # Every fault of packaging/faults, and docs/RELIABILITY.md with what came of it: about 10 minutes, or hours with a soak of
 # 30 minutes.
 faults:
-	CCD_FAULTS=medium go test ./packaging/faults -run Reliability -count=1 -v -timeout 2h
+	CCD_TESTS=full CCD_FAULTS=medium go test ./packaging/faults -run Reliability -count=1 -v -timeout 2h
 
 faults-long:
-	CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
+	CCD_TESTS=full CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
 
 # Invented secrets of every kind in every place of a transcript: none is in an output.
 canaries:
@@ -81,7 +90,7 @@ bench-remote:
 
 # A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
 rewrites:
-	CCD_REWRITES=1000 go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
+	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
 
 # Single sessions: fold, rows and compaction of one of SESSION bytes of each agent; and those that invite work which
 # grows with their square, each against one of twice its size.
