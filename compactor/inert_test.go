@@ -145,7 +145,7 @@ func TestHostileTextStaysInert(t *testing.T) {
 // TestHostileListsStayInert has them in a plain list, with bytes that are no UTF-8 as they stand.
 func TestHostileListsStayInert(t *testing.T) {
 	var b strings.Builder
-	for range 12 {
+	for range testkit.Cases(t, 3, 12) {
 		for _, evil := range hostile {
 			text := jsonText(t, evil)
 			fmt.Fprintf(&b, `{"role":"user","content":%s}`+"\n"+`{"role":"assistant","content":[{"type":"text","text":%s},{"type":"tool_use","id":"t","name":%s,"input":{"command":%s}}]}`+"\n"+

@@ -73,7 +73,7 @@ func TestEveryLimitCounts(t *testing.T) {
 		"restore_total_tokens": func(o *Options) { o.RestoreTotal = 2000 },
 		"focus":                func(o *Options) { o.Focus = nil },
 	}
-	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(changes)), 5) {
+	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(changes)), 3) {
 		change := changes[name]
 		t.Run(name, func(t *testing.T) {
 			changes := false

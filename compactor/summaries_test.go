@@ -64,7 +64,7 @@ func (f *folded) summarized(t *testing.T, kept Summaries) *Compaction {
 func TestEachMessageIsAskedForOnce(t *testing.T) {
 	m := memory{}
 	most := 0
-	for n := 40; n < 80; n += testkit.Cases(t, 13, 3) {
+	for n := 40; n < 80; n += testkit.Cases(t, 20, 3) {
 		f := folding(t, talkative(n).buf.Bytes(), modelling())
 		for c := f.summarized(t, m.summaries); len(c.Wanted) > 0; c = f.summarized(t, m.summaries) {
 			for _, in := range c.Wanted {

@@ -203,7 +203,7 @@ func TestAFreshReaderHasEverything(t *testing.T) {
 	b.limit = 1 << 20 // several packs
 	b.start()
 	b.grow("empty", nil)
-	b.grow("large", talk(1, testkit.Cases(t, 3<<20, 9<<20)))
+	b.grow("large", talk(1, testkit.Cases(t, 2<<20, 9<<20)))
 	for n := range 80 { // more than a head lists
 		b.grow(fmt.Sprint("s", n%7), talk(uint64(n), 3000+n))
 		if n == 40 {

@@ -63,7 +63,7 @@ func TestMessageLists(t *testing.T) {
 // The counts of the last fold save counting, and wrong places of theirs are not taken.
 func TestNumbers(t *testing.T) {
 	s := newShelf(t)
-	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 20_000)
+	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 4_000)
 	k := s.put("claude-code", "one", transcript.Main, 1, text, 1<<19)
 	for name, c := range map[string]struct {
 		records int
@@ -71,8 +71,8 @@ func TestNumbers(t *testing.T) {
 		want    int
 	}{
 		"not known":   {0, transcript.Cursor{}, 7},
-		"known":       {20_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 7},
-		"taken as is": {30_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 10_007},
+		"known":       {4_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 7},
+		"taken as is": {14_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 10_007},
 		"of before":   {99, transcript.Cursor{Generation: 1, Offset: 99}, 7},
 	} {
 		in := s.source(k)
