@@ -48,12 +48,12 @@ func (h *house) transactions() uint64 {
 // Each transaction waits for the disk twice. Small transcripts that are found together share them.
 func TestSmallTranscriptsShareTransactions(t *testing.T) {
 	h := newHouse(t)
-	texts := h.manySmall(100)
+	texts := h.manySmall(60)
 	h.once()
 	if n := h.hasAll(texts); n != len(texts) {
 		t.Errorf("%d of %d transcripts are archived", n, len(texts))
 	}
-	if n := h.transactions(); n > 10 {
+	if n := h.transactions(); n > 8 {
 		t.Errorf("%d transactions for %d transcripts", n, len(texts))
 	}
 }

@@ -120,7 +120,7 @@ func (h healing) exact(what string) (n int) {
 // damaged file is kept. The control: before, some sessions are not exact.
 func TestDamageHealsFromTheSources(t *testing.T) {
 	h := newHealing(t)
-	each := testkit.Cases(t, 1, 16)
+	each := testkit.Cases(t, 1, 8)
 	for kind, damage := range damages {
 		r := rand.New(rand.NewPCG(1, uint64(len(kind))))
 		met, rebuilt := 0, 0
@@ -164,10 +164,11 @@ func TestDamageWithoutSources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost, each := 0, testkit.Cases(t, 1, 16)
+	lost, tried, each := 0, 0, testkit.Cases(t, 1, 8)
 	for kind, damage := range damages {
 		r := rand.New(rand.NewPCG(2, uint64(len(kind))))
-		for i := range each {
+		for i := 0; i < each || kind == "truncated" && lost == 0 && i < 50; i++ { // a cut may leave what can be salvaged
+			tried++
 			what := fmt.Sprint(kind, " ", i)
 			raw := damage(r, bytes.Clone(h.good))
 			h.put(raw)
@@ -191,7 +192,7 @@ func TestDamageWithoutSources(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d damages, %d lost a session", len(damages)*each, lost); lost == 0 {
+	if t.Logf("%d damages, %d lost a session", tried, lost); lost == 0 {
 		t.Error("nothing was lost: the test sees nothing")
 	}
 }

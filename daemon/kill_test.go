@@ -43,7 +43,7 @@ func beVictim(home string) {
 // Killed at random moments, while two workers sync old transcripts and one grows, and started again: the same companions
 // as of an undisturbed run, the same bytes back, every ID that was ever published still resolves.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := testkit.Cases(t, 4, 100)
+	rounds := testkit.Cases(t, 4, 50)
 	h := newHouse(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	published := map[mark.ID]bool{}

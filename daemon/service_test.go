@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -23,8 +24,9 @@ func (h *house) alive() *atomic.Int64 {
 
 // TestAliveWhileItWorks: what takes long tells of itself at bounded distances, and nothing does so beside the work.
 func TestAliveWhileItWorks(t *testing.T) {
+	testkit.Long(t, "work on a long session gives signs all along")
 	h := newHouse(t)
-	h.write(h.path(1), turns(0, 1300)) // 5 MB: two segments
+	h.write(h.path(1), turns(0, 4000)) // 15 MB: some segments
 	h.once()
 	n := h.alive()
 	d := h.daemon()
@@ -36,14 +38,14 @@ func TestAliveWhileItWorks(t *testing.T) {
 	if err := d.fold(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
-	if got := n.Load() - before; got < 2 {
-		t.Errorf("folding 5 MB anew gives %d signs", got)
+	if got := n.Load() - before; got < 3 {
+		t.Errorf("folding 15 MB anew gives %d signs", got)
 	}
 	before = n.Load()
 	if _, err := d.publish(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
-	if got := n.Load() - before; got < 2 {
+	if got := n.Load() - before; got < 3 {
 		t.Errorf("making a companion gives %d signs", got)
 	}
 	before = n.Load()

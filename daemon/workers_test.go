@@ -187,6 +187,7 @@ func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 
 // Workers leave sessions with long lines to the daemon: the memory for lines does not grow with the workers.
 func TestOneLongLineAtATime(t *testing.T) {
+	testkit.Long(t, "two workers with long lines take no more memory than one")
 	h := newHouse(t)
 	var now, most, decoded atomic.Int64
 	counting := claude.Row()
@@ -207,11 +208,11 @@ func TestOneLongLineAtATime(t *testing.T) {
 	h.o.Watch.Roots[0].Agent = counting.Agent
 	const long = 9 << 20
 	line := `{"type":"user","uuid":"1","message":{"role":"user","content":"` + strings.Repeat("x", long) + `"}}` + "\n"
-	for n := range 2 {
+	for n := range 4 {
 		h.old(h.path(n), turn(n)+line)
 	}
 	h.once()
-	if decoded.Load() < 2 {
+	if decoded.Load() < 4 {
 		t.Fatalf("%d long lines were decoded: this test cannot fail", decoded.Load())
 	}
 	if n := most.Load(); n > long+1000 {
