@@ -196,20 +196,6 @@ func TestSharing(t *testing.T) {
 	must(t, err)
 }
 
-func TestCancelled(t *testing.T) {
-	t.Parallel()
-	a := open(t)
-	fill(t, a, session("s"), 1, []byte("x\n"), whole)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := a.Append(ctx, session("s"), segment(1, 2, []byte("y\n"))); !errors.Is(err, context.Canceled) {
-		t.Errorf("Append = %v", err)
-	}
-	if _, err := a.Verify(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("Verify = %v", err)
-	}
-}
-
 func TestCutterIsForEver(t *testing.T) {
 	t.Parallel()
 	// Frames that are cut otherwise share nothing with those of older archives: these numbers may never change.

@@ -1,13 +1,11 @@
 package archive
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -99,20 +97,7 @@ func powerCuts(t *testing.T, n int, tracer ...string) (lost []string, cuts, acke
 		out, err := c.StdoutPipe()
 		must(t, err)
 		must(t, c.Start())
-		lines := bufio.NewScanner(out)
-		var now []string
-		for lines.Scan() {
-			if lines.Text() == "go" {
-				time.AfterFunc(time.Duration(r.IntN(100_000))*time.Microsecond, func() { _ = c.Process.Kill() })
-				continue
-			}
-			now = append(now, lines.Text())
-		}
-		_ = c.Wait()
-		if len(now) > 0 && strings.Count(now[len(now)-1], " ") < 2 {
-			now = now[:len(now)-1] // cut off in the middle of a line
-		}
-		said = append(said, now...)
+		said = append(said, killed(c, out, time.Duration(r.IntN(100_000))*time.Microsecond)...)
 		m.cut(t)
 		if lost := data.lost(t, path, said); len(lost) > 0 {
 			return lost, i + 1, len(said)

@@ -199,22 +199,6 @@ func TestPublishRefusesWhatHasMovedOn(t *testing.T) {
 	}
 }
 
-func TestPublishManyPointers(t *testing.T) {
-	t.Parallel()
-	a := open(t)
-	s := session("s")
-	data := noise(1, 200_000)
-	fill(t, a, s, 1, data, whole)
-	p := Publication{Key: s.Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}}
-	for i := range 2*indexBatch + 5 {
-		p.Pointers = append(p.Pointers, single(data, i, 40))
-	}
-	must(t, a.Publish(context.Background(), p))
-	if r := sound(t, a); r.Pointers != len(p.Pointers) {
-		t.Errorf("%d pointers of %d", r.Pointers, len(p.Pointers))
-	}
-}
-
 // Elements of a JSON array are records without being lines: no ID of theirs can be computed from the range's bytes.
 func TestRangeOfArrayElements(t *testing.T) {
 	t.Parallel()

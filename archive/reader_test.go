@@ -47,7 +47,7 @@ func TestSpan(t *testing.T) {
 	t.Parallel()
 	a := open(t)
 	s := session("s")
-	data := talk(1, 5<<20)
+	data := talk(1, 3<<20)
 	r := rand.New(rand.NewPCG(1, 1))
 	fill(t, a, s, 1, data, func() int { return 1 + r.IntN(900<<10) })
 	reader := a.Reader(s.Key, 1)
@@ -63,7 +63,7 @@ func TestSpan(t *testing.T) {
 		}
 	}
 	// A reader that is older than what was appended, and than frames that took the place of pieces it holds.
-	more := talk(2, 4<<20)
+	more := talk(2, 2<<20)
 	for off := 0; off < len(more); {
 		n := min(1+r.IntN(500<<10), len(more)-off)
 		must(t, a.Append(context.Background(), s, segment(1, int64(len(data)+off), more[off:off+n])))

@@ -123,11 +123,11 @@ func mostFor(changed int) int64 { return int64(changed)*11/10 + 32<<10 }
 func TestRewritesOfAnyKind(t *testing.T) {
 	t.Parallel()
 	a, s := open(t), session("s")
-	data := noise(1, 8<<20)
+	data := noise(1, 5<<20)
 	states := [][]byte{
 		data,
 		slices.Concat(data[:1000], noise(2, 3000), data[1000:]),       // inserted
-		slices.Concat(data[:5<<20], data[5<<20+70_000:], noise(3, 9)), // taken out
+		slices.Concat(data[:3<<20], data[3<<20+70_000:], noise(3, 9)), // taken out
 		data[:100],         // truncated
 		noise(4, 40_000),   // another file
 		nil,                // empty
@@ -167,10 +167,10 @@ func TestRewritesOfAnyKind(t *testing.T) {
 	}
 }
 
-// scattered returns data with a byte changed in every other KB and more.
+// scattered returns data with a byte changed in every KB or so.
 func scattered(data []byte, by byte) []byte {
 	changed := bytes.Clone(data)
-	for at := 0; at < len(changed); at += 1900 {
+	for at := 0; at < len(changed); at += 1100 {
 		changed[at] += by
 	}
 	return changed
