@@ -67,7 +67,7 @@ func TestRewrittenSessionsCostWhatHasChanged(t *testing.T) {
 		path := h.withGemini()
 		r := rand.New(rand.NewPCG(4, 4))
 		var messages, states []string
-		for range 150 {
+		for range 100 {
 			messages = append(messages, invented(r))
 		}
 		var before, changed int64

@@ -199,15 +199,15 @@ func TestSummariesKilledAtAnyMoment(t *testing.T) {
 
 func TestFailuresLeaveOurOwnSummaries(t *testing.T) {
 	h := newHouse(t)
-	h.o.Compaction.MaxTokens = 8000
-	h.write(h.path(1), talks(0, 26))
+	h.o.Compaction.MaxTokens = 6000
+	h.write(h.path(1), talks(0, 18))
 	h.once()
 	_, plain, _ := strings.Cut(h.companion(h.path(1)), "\n---\n")
 
 	m := &model{fail: func(int) error { return errors.New("exit status 1") }}
 	h = modelHouse(t, m)
-	h.o.Compaction.MaxTokens = 8000
-	h.write(h.path(1), talks(0, 26))
+	h.o.Compaction.MaxTokens = 6000
+	h.write(h.path(1), talks(0, 18))
 	lacking, passes := 1, 0
 	for ; lacking > 0 && passes < 200; passes++ {
 		before := m.calls()
