@@ -400,7 +400,7 @@ func TestForgetKilled(t *testing.T) {
 	for i := range testkit.Cases(t, 2, 40) {
 		must(t, os.WriteFile(f.a.Path(), good, 0o600))
 		c, _ := start(t, "forget:"+canary, f.a.Path(), i)
-		time.AfterFunc(time.Duration(r.IntN(100_000))*time.Microsecond, func() { _ = c.Process.Kill() })
+		time.AfterFunc(time.Duration(r.IntN(400_000))*time.Microsecond, func() { _ = c.Process.Kill() })
 		_ = c.Wait()
 		a := openAt(t, f.a.Path(), Options{})
 		f.want = was

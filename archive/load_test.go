@@ -77,7 +77,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 			readers, withWriter, span.Round(time.Millisecond), writes, len(took), took[len(took)/2], ms, took[len(took)-1])
 		return ms, writes
 	}
-	many := testkit.Cases(t, 6, 50)
+	many := testkit.Cases(t, 4, 50)
 	beside, writes := p99(many, true)
 	if writes == 0 {
 		t.Error("the writer starves")
