@@ -77,8 +77,10 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if a.onBehalf() {
 		return words.Hint(errors.New("run daemon: ccd does not run inside a summarizer's command"), "unset %s", summarizer.Variable)
 	}
-	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memoryLimit)
+	if a.in == os.Stdin { // the process is ccd, and no test whose heap is larger
+		debug.SetGCPercent(gcPercent)
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	defer a.endInTime(ctx, !f.once && !f.dryRun)()
 	if !f.once && !f.dryRun {
 		if a.Getenv("NOTIFY_SOCKET") != "" {
