@@ -1,17 +1,26 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
 
 check:
-	.ci/run fmt vet staticcheck tidy test
+	CCD_TESTS=quick .ci/run fmt vet staticcheck tidy test
 
 test:
 	go test ./...
 
+# The whole of every matrix of which `make test` takes a sample.
+test-full:
+	CCD_TESTS=full go test -count=1 -timeout 20m ./...
+
+# The quick suite RUNS times, each time with another sample, on cores that have other work: which tests failed, and how often.
+RUNS ?= 20
+flaky:
+	.ci/flaky $(RUNS)
+
 race:
-	go test -race -count=1 ./...
+	.ci/run race
 
 # The real agents, offline, against a model that follows a script; CCD_CLIENTS is the directory they are installed in.
 clients:
@@ -40,19 +49,19 @@ systemd:
 # 90 sessions written in torn pieces for LASTS, under kills, frozen processes and (as root) a full disk.
 LASTS ?= 1h
 soak:
-	CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
+	CCD_TESTS=full CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
 
 # Every fault of packaging/faults, and docs/RELIABILITY.md with what came of it: about 10 minutes, or hours with a soak of
 # 30 minutes.
 faults:
-	CCD_FAULTS=medium go test ./packaging/faults -run Reliability -count=1 -v -timeout 2h
+	CCD_TESTS=full CCD_FAULTS=medium go test ./packaging/faults -run Reliability -count=1 -v -timeout 2h
 
 faults-long:
-	CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
+	CCD_TESTS=full CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
 
-# Invented secrets of every kind in every place of a transcript, 40 times with others: none is in an output. About 4 minutes.
+# Invented secrets of every kind in every place of a transcript: none is in an output.
 canaries:
-	CANARY_SEEDS=40 go test ./cmd/ccd -run '^TestCanaries$$' -count=1 -v -timeout 30m
+	CCD_TESTS=full go test ./cmd/ccd -run '^TestCanaries$$' -count=1 -v -timeout 30m
 
 # Every fuzz target of every package, T each.
 fuzz:
@@ -66,11 +75,11 @@ fuzz:
 # and search against ripgrep or grep: about 10 minutes.
 BYTES ?= 200MB
 bench:
-	CCD_BENCH_BYTES=$(BYTES) go test -run '^$$' -bench '^Benchmark(Fast|Search)$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
+	CCD_BENCH_BYTES=$(BYTES) go test -tags rig -run '^$$' -bench '^Benchmark(Fast|Search)$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
 # docs/performance.svg: every operation over the size of a session and the number of sessions. LARGE=1 adds a session of 1 GB.
 bench-curves:
-	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
+	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -tags rig -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
 # The table of docs/REMOTE-FORMAT.md and docs/remote-cost.svg: what up to 1,000 machines ask of a store; then FLEET machines at a
 # real server. About 5 minutes.
@@ -81,20 +90,20 @@ bench-remote:
 
 # A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
 rewrites:
-	CCD_REWRITES=1000 go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
+	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
 
 # Single sessions: fold, rows and compaction of one of SESSION bytes of each agent; and those that invite work which
 # grows with their square, each against one of twice its size.
 SESSION ?= 1GB
 bench-session:
-	CCD_BENCH_SESSION=$(SESSION) go test -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
+	CCD_BENCH_SESSION=$(SESSION) go test -tags rig -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 bench-hostile:
-	go test -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
+	go test -tags rig -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
 
 # ccd web: its pages with 2,000 sessions and with one of 100 MB, their weight, memory and idle processor time.
 bench-web:
-	go test -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
+	go test -tags rig -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
 
 # The stages that look at text, each alone and together.
 bench-text:

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -16,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -43,27 +42,25 @@ func frames(t testing.TB, a *Archive, s transcript.Session, gen int) (frames []b
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return frames, tail
 }
 
 func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
-	if testing.Short() { // the race detector's time: one goroutine does all of it
-		t.Skip("not in the short run")
-	}
+	t.Parallel()
 	long := slices.Concat(talk(1, 300<<10), bytes.Repeat([]byte("x"), 5<<20), []byte("\n"), talk(2, 200<<10), []byte("no line end"))
-	for name, data := range map[string][]byte{
-		"lines":        talk(3, 6<<20),
-		"noise":        noise(1, 3<<20),
-		"a long line":  long,
-		"blank lines":  bytes.Repeat([]byte("\n"), 3<<20),
-		"CRLF":         bytes.ReplaceAll(talk(4, 1<<20), []byte("\n"), []byte("\r\n")),
-		"one byte":     []byte("x"),
-		"one line end": []byte("\n"),
-		"empty":        nil,
-	} {
+	type content struct {
+		name string
+		data []byte
+	}
+	for _, c := range append(testkit.Sample(t, []content{
+		{"lines", talk(3, 4<<20)},
+		{"noise", noise(1, 2<<20+9)},
+		{"a long line", long},
+		{"blank lines", bytes.Repeat([]byte("\n"), 2<<20+9)},
+		{"CRLF", bytes.ReplaceAll(talk(4, 1<<20), []byte("\n"), []byte("\r\n"))},
+	}, 2), content{"one byte", []byte("x")}, content{"one line end", []byte("\n")}, content{"empty", nil}) {
+		name, data := c.name, c.data
 		t.Run(name, func(t *testing.T) {
 			a := open(t)
 			r := rand.New(rand.NewPCG(5, 5))
@@ -81,9 +78,7 @@ func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
 					t.Fatalf("portions %d: %d bytes came back of %d, %v", i, len(got), len(data), err)
 				}
 				held, err := a.Session(context.Background(), s.Key)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if held.Tip() != end || held.Generations[0].Sum != mark.Sum(data) || held.Session != s {
 					t.Errorf("Session = %+v, end %+v", held, end)
 				}
@@ -103,14 +98,13 @@ func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
 }
 
 func TestAppendComparesTheTip(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	s := session("s")
 	one := segment(0, 0, []byte("one\n")) // the zero cursor begins generation 1
 	one.End.Generation = 1
-	if err := a.Append(ctx, s, one); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Append(ctx, s, one))
 	for name, c := range map[string]struct {
 		seg transcript.Segment
 		ok  bool
@@ -133,9 +127,7 @@ func TestAppendComparesTheTip(t *testing.T) {
 	moved.Path += ".zst"
 	moved.Packed = true
 	for _, seg := range []transcript.Segment{segment(1, 4, []byte("two\n")), segment(2, 0, []byte("new life\n")), segment(2, 9, nil)} {
-		if err := a.Append(ctx, moved, seg); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Append(ctx, moved, seg))
 	}
 	got, err := a.Session(ctx, s.Key)
 	if err != nil || len(got.Generations) != 2 || got.Session != moved {
@@ -153,17 +145,13 @@ func TestAppendComparesTheTip(t *testing.T) {
 }
 
 func TestSharing(t *testing.T) {
-	if testing.Short() { // the race detector's time: one goroutine does all of it
-		t.Skip("not in the short run")
-	}
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
-	data := talk(1, 24<<20)
+	data := talk(1, 8<<20)
 	size := func() int64 {
 		z, err := a.Size(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return z.File - z.Free
 	}
 	fill(t, a, session("one"), 1, data, whole)
@@ -172,7 +160,7 @@ func TestSharing(t *testing.T) {
 	two := size()
 	fill(t, a, session("shifted"), 1, slices.Concat(talk(9, 100_000), data), whole)
 	three := size()
-	t.Logf("24 MB take %d KB; the same again %d KB; behind a prefix of 100 KB %d KB", one>>10, (two-one)>>10, (three-two)>>10)
+	t.Logf("8 MB take %d KB; the same again %d KB; behind a prefix of 100 KB %d KB", one>>10, (two-one)>>10, (three-two)>>10)
 	if two-one > one/10 || three-two > one/4 {
 		t.Error("copies take too much")
 	}
@@ -184,9 +172,7 @@ func TestSharing(t *testing.T) {
 		v[len(v)/2] ^= 1
 		return b.Put(bytes.Clone(k), v)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fill(t, a, session("after the damage"), 1, data, whole)
 	got, _, err := everything(a.Reader(session("after the damage").Key, 1))
 	if err != nil || !bytes.Equal(got, data) {
@@ -207,46 +193,11 @@ func TestSharing(t *testing.T) {
 		v[len(v)/2] ^= 1
 		return b.Put(bytes.Clone(k), v)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// What an append of 2 KB allocates does not depend on what is stored.
-func TestAppendAllocatesLittle(t *testing.T) {
-	for _, size := range []int64{0, 8 << 20} {
-		a := open(t)
-		off, more := size, talk(2, 2000)
-		must(t, a.Append(t.Context(), session("s"), segment(1, 0, noise(1, int(size)))))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		const n = 40
-		allocs := testing.AllocsPerRun(n-1, func() {
-			must(t, a.Append(t.Context(), session("s"), segment(1, off, more)))
-			off += int64(len(more))
-		})
-		runtime.ReadMemStats(&after)
-		perAppend := (after.TotalAlloc - before.TotalAlloc) / n
-		if allocs > 450 || perAppend > 120<<10 {
-			t.Errorf("after %d bytes: %.0f allocations, %d bytes", size, allocs, perAppend)
-		}
-	}
-}
-
-func TestCancelled(t *testing.T) {
-	a := open(t)
-	fill(t, a, session("s"), 1, []byte("x\n"), whole)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := a.Append(ctx, session("s"), segment(1, 2, []byte("y\n"))); !errors.Is(err, context.Canceled) {
-		t.Errorf("Append = %v", err)
-	}
-	if _, err := a.Verify(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("Verify = %v", err)
-	}
+	must(t, err)
 }
 
 func TestCutterIsForEver(t *testing.T) {
+	t.Parallel()
 	// Frames that are cut otherwise share nothing with those of older archives: these numbers may never change.
 	var c cutter
 	data := slices.Concat(talk(11, 5<<20), bytes.Repeat([]byte("q"), 3<<20), talk(12, 3<<20))
@@ -256,32 +207,5 @@ func TestCutterIsForEver(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%x", h.Sum(nil)[:6]); got != "0dc9ca0e977e" {
 		t.Errorf("cuts hash to %s", got)
-	}
-}
-
-// Sessions of 50 KB that are stored together take little more than zstd at its fastest level, each by itself: packed at that
-// level they take 1.18 of it.
-func TestSmallSessionsTakeLittle(t *testing.T) {
-	a := open(t)
-	var alone int64
-	for batch := range 10 {
-		var all []Addition
-		for i := range 44 {
-			n := batch*44 + i
-			data := talk(uint64(n), 50_000)
-			alone += int64(len(a.enc.EncodeAll(data, nil)))
-			all = append(all, Addition{session(fmt.Sprint(n)), segment(1, 0, data)})
-		}
-		stale, err := a.Save(t.Context(), all, nil)
-		must(t, err)
-		if len(stale) > 0 {
-			t.Fatalf("stale: %v", stale)
-		}
-	}
-	info, err := os.Stat(a.path)
-	must(t, err)
-	t.Logf("%d bytes, %.2f of %d", info.Size(), float64(info.Size())/float64(alone), alone)
-	if info.Size() > alone*117/100 {
-		t.Errorf("%d bytes for %d", info.Size(), alone)
 	}
 }

@@ -30,12 +30,28 @@ func open(t testing.TB) *Archive {
 	return a
 }
 
-func openAt(t testing.TB, path string, o Options) *Archive {
+func must(t testing.TB, err error) {
 	t.Helper()
-	a, err := Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// SetState stores a state whatever was stored before.
+func (a *Archive) SetState(ctx context.Context, s transcript.Session, state []byte) error {
+	err := a.update(ctx, int64(len(state)), func(tx *bolt.Tx) error {
+		return a.putChange(tx, Change{Session: s, New: state})
+	})
+	if err != nil {
+		return fmt.Errorf("store state of session %s %s: %w", s.Agent, s.ID, err)
+	}
+	return nil
+}
+
+func openAt(t testing.TB, path string, o Options) *Archive {
+	t.Helper()
+	a, err := Open(path, o)
+	must(t, err)
 	t.Cleanup(a.CloseIdle)
 	return a
 }
@@ -79,9 +95,7 @@ func fill(t testing.TB, a *Archive, s transcript.Session, gen int, data []byte, 
 	t.Helper()
 	for off := 0; ; {
 		n := min(step(), len(data)-off)
-		if err := a.Append(context.Background(), s, segment(gen, int64(off), data[off:off+n])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Append(context.Background(), s, segment(gen, int64(off), data[off:off+n])))
 		if off += n; off == len(data) {
 			return
 		}
@@ -124,15 +138,13 @@ func talk(seed uint64, n int) []byte {
 }
 
 func noise(seed uint64, n int) []byte {
-	r := rand.New(rand.NewPCG(seed, 9))
 	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
+	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)}).Read(b)
 	return b
 }
 
 func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx := context.Background()
 	a := openAt(t, filepath.Join(dir, "deep", "archive.db"), Options{})
@@ -155,9 +167,7 @@ func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 	if list, _ := os.ReadDir(dir); len(list) != 0 {
 		t.Errorf("%v was made", list)
 	}
-	if err := a.SetState(ctx, session("s"), []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.SetState(ctx, session("s"), []byte("x")))
 	for name, want := range map[string]os.FileMode{"deep": 0o700 | os.ModeDir, "deep/archive.db": 0o600, "deep/archive.lock": 0o600, "deep/archive.gate": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode() != want {
@@ -170,29 +180,24 @@ func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 }
 
 func TestStateAndSessions(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	for i := range 5 {
-		if err := a.Append(ctx, session(fmt.Sprintf("s%05d", i)), segment(1, 0, []byte("x\n"))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Append(ctx, session(fmt.Sprintf("s%05d", i)), segment(1, 0, []byte("x\n"))))
 	}
 	err := a.update(ctx, 0, func(tx *bolt.Tx) error { // as SetState does, in one transaction
-		for i := range 2*pageSize + 10 {
+		for i := range pageSize + 10 {
 			if err := putSession(tx, session(fmt.Sprintf("t%05d", i)).Key, sessionRecord{Num: uint64(1000 + i)}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.SetState(ctx, session("t00001"), []byte("mine")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, a.SetState(ctx, session("t00001"), []byte("mine")))
 	all, err := a.Sessions(ctx)
-	if err != nil || len(all) != 2*pageSize+10+5 {
+	if err != nil || len(all) != pageSize+10+5 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
 	if !slices.IsSortedFunc(all, func(x, y Session) int { return strings.Compare(x.ID, y.ID) }) {
@@ -212,6 +217,7 @@ func TestStateAndSessions(t *testing.T) {
 }
 
 func TestReadOnlyAndNewerAndForeign(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a := openAt(t, path, Options{})
@@ -226,9 +232,7 @@ func TestReadOnlyAndNewerAndForeign(t *testing.T) {
 	if got, _, err := everything(ro.Reader(session("s").Key, 0)); string(got) != "x\n" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
-	if err := a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) }))
 	if _, err := a.Sessions(ctx); !errors.Is(err, ErrNewer) {
 		t.Errorf("newer schema: %v", err)
 	}
@@ -237,9 +241,7 @@ func TestReadOnlyAndNewerAndForeign(t *testing.T) {
 	}
 	for name, content := range map[string][]byte{"empty": nil, "text": []byte(strings.Repeat("no database\n", 9000)), "short": []byte("x")} {
 		path := filepath.Join(t.TempDir(), "archive.db")
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, content, 0o600))
 		a := openAt(t, path, Options{})
 		if _, err := a.Sessions(ctx); err == nil {
 			t.Errorf("%s: it reads as an archive", name)
@@ -254,6 +256,7 @@ func TestReadOnlyAndNewerAndForeign(t *testing.T) {
 }
 
 func TestMinFree(t *testing.T) {
+	t.Parallel()
 	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{MinFree: 1 << 60})
 	err := a.Append(context.Background(), session("s"), segment(1, 0, []byte("x\n")))
 	if !errors.Is(err, ErrFull) {
@@ -263,8 +266,9 @@ func TestMinFree(t *testing.T) {
 }
 
 func TestMaxSize(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "archive.db")
-	a := openAt(t, path, Options{MaxSize: 24 << 20})
+	a := openAt(t, path, Options{MaxSize: 10 << 20})
 	s := session("s")
 	acked := int64(0)
 	for {
@@ -290,11 +294,10 @@ func TestMaxSize(t *testing.T) {
 }
 
 func TestSetStatesLeavesOutWhatHasChanged(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
-	if err := a.SetState(ctx, session("a"), []byte("one")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.SetState(ctx, session("a"), []byte("one")))
 	stale, err := a.Save(ctx, nil, []Change{
 		{Session: session("a"), Old: []byte("another"), New: []byte("two")},
 		{Session: session("b"), New: []byte("first")},
@@ -312,16 +315,13 @@ func TestSetStatesLeavesOutWhatHasChanged(t *testing.T) {
 // An archive on a disk that is not there is no absent one: it is not replaced by an empty archive, whose write would
 // take the place of the link.
 func TestLinkThatLeadsNowhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, disk := filepath.Join(dir, "archive.db"), filepath.Join(dir, "disk")
 	real := filepath.Join(disk, "x.db")
-	if err := os.Mkdir(disk, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(disk, 0o700))
 	ctx, s := context.Background(), session("a")
-	if err := openAt(t, real, Options{}).Append(ctx, s, segment(1, 0, []byte("one\n"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, openAt(t, real, Options{}).Append(ctx, s, segment(1, 0, []byte("one\n"))))
 	if err := os.Symlink(real, path); err != nil {
 		t.Skip("no symlinks here:", err)
 	}
@@ -329,9 +329,7 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 	if _, err := a.Sessions(ctx); err != nil {
 		t.Fatalf("through the link: %v", err)
 	}
-	if err := os.Rename(disk, disk+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(disk, disk+".away"))
 	_, err := a.Sessions(ctx)
 	for what, err := range map[string]error{"read": err, "append": a.Append(ctx, s, segment(1, 4, []byte("two\n")))} {
 		if err == nil || !strings.Contains(err.Error(), "links to "+real) {
@@ -341,9 +339,7 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link became %v, %v", info, err)
 	}
-	if err := os.Rename(disk+".away", disk); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(disk+".away", disk))
 	if err := a.Append(ctx, s, segment(1, 4, []byte("two\n"))); err != nil {
 		t.Errorf("once the disk is back: %v", err)
 	}

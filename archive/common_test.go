@@ -5,45 +5,50 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestCommon: two archives that got the bytes in other pieces know how many are the same, and decode little to know it.
 func TestCommon(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	data := talk(1, 5<<20)
+	data := talk(1, 4<<20)
 	r := rand.New(rand.NewPCG(1, 1))
-	for i, k := range []int{0, 100 << 10, 3<<20 + 17, 5 << 20} {
-		for _, branch := range []int{0, 2 << 20} {
-			a, b := open(t), open(t)
-			s := session("s")
-			fill(t, a, s, 1, data, func() int { return 1 + r.IntN(300<<10) })
-			other := slices.Concat(data[:k], bytes.ToUpper(talk(uint64(i+2), branch)))
-			fill(t, b, s, 1, append(other, '\n'), whole)
-			mine, theirs := a.Reader(s.Key, 1), b.Reader(s.Key, 0)
-			want := int64(k)
-			for want < int64(min(len(data), len(other)+1)) && data[want] == append(other, '\n')[want] {
-				want++
-			}
-			got, err := mine.Common(ctx, theirs)
-			if err != nil || got != want {
-				t.Errorf("%d bytes and %d others: %d, %v, want %d", k, branch, got, err, want)
-			}
-			if k > 0 && mine.decoded > 4<<20 {
-				t.Errorf("%d bytes and %d others: decoded %d bytes", k, branch, mine.decoded)
-			}
+	a, s := open(t), session("s")
+	fill(t, a, s, 1, data, func() int { return 1 + r.IntN(300<<10) })
+	type branch struct{ at, more int }
+	var all []branch
+	for _, at := range []int{0, 100 << 10, 3<<20 + 17, 4 << 20} {
+		all = append(all, branch{at, 0}, branch{at, 1 << 20})
+	}
+	for i, c := range testkit.Sample(t, all, 2) {
+		b := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+		other := append(slices.Concat(data[:c.at], bytes.ToUpper(talk(uint64(i+2), c.more))), '\n')
+		fill(t, b, s, 1, other, whole)
+		want := int64(c.at)
+		for want < int64(min(len(data), len(other))) && data[want] == other[want] {
+			want++
+		}
+		mine := a.Reader(s.Key, 1)
+		got, err := mine.Common(ctx, b.Reader(s.Key, 0))
+		if err != nil || got != want {
+			t.Errorf("%+v: %d, %v, want %d", c, got, err, want)
+		}
+		if c.at > 0 && mine.decoded > 3<<20 {
+			t.Errorf("%+v: decoded %d bytes", c, mine.decoded)
 		}
 	}
-	a, b, c := open(t), open(t), open(t)
-	s := session("s")
+	b, c := open(t), open(t)
 	changed := func(data []byte, at int) []byte {
 		data = bytes.Clone(data)
 		data[at] ^= 1
 		return data
 	}
 	edited := changed(data, 2<<20)
-	fill(t, a, s, 1, data, whole)
 	fill(t, a, s, 2, edited, whole)
 	fill(t, b, s, 1, edited, whole)
 	fill(t, c, s, 1, changed(data, 2<<20-40000), whole)

@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // disk mounts a file system of size bytes, or skips.
@@ -31,9 +34,7 @@ func disk(t *testing.T, size int) string {
 }
 
 func TestDiskThatFillsUp(t *testing.T) {
-	if testing.Short() { // the race detector's time: one goroutine does all of it
-		t.Skip("not in the short run")
-	}
+	t.Parallel()
 	dir := disk(t, 4<<20)
 	ctx := context.Background()
 	path := filepath.Join(dir, "archive.db")
@@ -41,8 +42,9 @@ func TestDiskThatFillsUp(t *testing.T) {
 	s := session("s")
 	data := noise(1, 16<<20)
 	acked, refused := 0, 0
+	most := testkit.Cases(t, 12, 100)
 	// Each failure gets a little more space: the disk is full at another write each time.
-	for size := 4 << 20; acked < 6<<20; {
+	for size := 4 << 20; acked < 6<<20 && refused < most; {
 		n := 150_000
 		err := a.Append(ctx, s, segment(1, int64(acked), data[acked:acked+n]))
 		if err == nil {
@@ -58,9 +60,7 @@ func TestDiskThatFillsUp(t *testing.T) {
 			t.Fatalf("on a full disk: %d bytes of %d, %v", len(got), acked, err)
 		}
 		size += 50_000
-		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%d", size)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%d", size)))
 	}
 	sound(t, a)
 	if refused < 10 {
@@ -70,6 +70,7 @@ func TestDiskThatFillsUp(t *testing.T) {
 }
 
 func TestReadOnlyFileSystem(t *testing.T) {
+	t.Parallel()
 	dir := disk(t, 8<<20)
 	path := filepath.Join(dir, "archive.db")
 	data := talk(1, 1<<20)
@@ -79,13 +80,9 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	lockPath, gatePath := lockPaths(path)
 	for _, without := range []string{"", gatePath, lockPath} { // a copied archive has no lock files
 		if without != "" {
-			if err := os.Remove(without); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(without))
 		}
-		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 		a = openAt(t, path, Options{})
 		got, _, err := everything(a.Reader(session("s").Key, 0))
 		if err != nil || !bytes.Equal(got, data) {
@@ -95,14 +92,13 @@ func TestReadOnlyFileSystem(t *testing.T) {
 		if err := a.Append(context.Background(), session("s"), segment(1, int64(len(data)), []byte("x"))); err == nil {
 			t.Errorf("without %q: it was written", without)
 		}
-		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, ""))
 	}
 }
 
 // An archive that belongs to somebody else may be read where its mode allows it.
 func TestUnwritableDirectory(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere; TestReadOnlyFileSystem covers it")
 	}
@@ -110,136 +106,126 @@ func TestUnwritableDirectory(t *testing.T) {
 	fill(t, openAt(t, path, Options{}), session("s"), 1, []byte("x\n"), whole)
 	lockPath, gatePath := lockPaths(path)
 	for _, p := range []string{path, lockPath, gatePath, filepath.Dir(path)} {
-		if err := os.Chmod(p, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(p, 0o500))
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
 	sound(t, openAt(t, path, Options{}))
 }
 
-// TestFailingSystemCalls lets the n-th call of a kind fail, or be the last thing that the process does, in a writer
-// that goes on after errors as the daemon does. What it acknowledged must be there.
-func TestFailingSystemCalls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	inject := straced(t)
-	failed, runs := 0, 0
-	data := newCrashData()
-	for i, call := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat", "flock"} {
-		for j, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL", "error=EINTR"} {
-			for when := 1 + (5*i+j)%12; when <= sweepEnd(); when += 12 {
-				path := filepath.Join(t.TempDir(), "archive.db")
-				out, err := inject("few", path, call, fault, when).Output()
-				if err != nil && len(out) == 0 && strings.Contains(fmt.Sprint(err), "status 1") {
-					t.Skip("strace may not trace here")
-				}
-				said := strings.Split(strings.TrimSpace(string(out)), "\n")
-				failed += strings.Count(string(out), "error")
-				runs++
-				said = acks(said)
-				if lost := data.lost(t, path, said); len(lost) > 0 {
-					t.Errorf("%s, %s at %d: lost %q", call, fault, when, lost)
-				}
-				if fault != "signal=SIGKILL" && !strings.Contains(string(out), "done") {
-					t.Errorf("%s, %s at %d: the writer did not get through: %v\n%s", call, fault, when, err, out)
-				}
+// failure is that the when-th system call of a kind fails, or is the last thing that the process does.
+type failure struct {
+	call, fault string
+	when        int
+}
+
+const sigkill = "signal=SIGKILL"
+
+func (f failure) String() string { return fmt.Sprintf("%s, %s at %d", f.call, f.fault, f.when) }
+
+// failures returns all failures of the calls.
+func failures(calls, faults []string, when ...int) (all []failure) {
+	for _, call := range calls {
+		for _, fault := range faults {
+			for _, n := range when {
+				all = append(all, failure{call, fault, n})
 			}
 		}
 	}
-	if t.Logf("%d runs with a fault, %d errors met", runs, failed); failed == 0 {
-		t.Error("no error was met: the test sees nothing")
-	}
+	return all
 }
 
-// straced returns how to run this test's process in a role on an archive, with the when-th system call of a kind failing
-// or being the last. It skips where strace is not to be had.
-func straced(t *testing.T) func(role, path, call, fault string, when int) *exec.Cmd {
+// strike runs this test's process in a role on an archive, with the failure, and returns what it says. It skips the test
+// where strace is not to be had.
+func (f failure) strike(t *testing.T, role, path string) (said string, err error) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	must(t, err)
+	c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+f.call,
+		"-e", fmt.Sprintf("inject=%s:%s:when=%d", f.call, f.fault, f.when), exe)
+	c.Env = []string{childEnv + "=" + role + " " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
+	out, err := c.CombinedOutput()
+	if err != nil && strings.Contains(string(out), "ptrace") {
+		t.Skip("strace may not trace here")
 	}
-	return func(role, path, call, fault string, when int) *exec.Cmd {
-		c := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace="+call,
-			"-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, when), exe)
-		c.Env = []string{childEnv + "=" + role + " " + path + " 1", "GOMAXPROCS=1", "HOME=" + t.TempDir()}
-		return c
-	}
+	return string(out), err
 }
 
-// sweepEnd is the last call that fails: the sweep is a sample unless ARCHIVE_TEST_SWEEP asks for more.
-func sweepEnd() int { return testCount("ARCHIVE_TEST_SWEEP", 12) }
-
-// acks keeps the acknowledgements.
-func acks(said []string) (kept []string) {
-	for _, s := range said {
-		if strings.HasPrefix(s, "tip ") || strings.HasPrefix(s, "id ") {
-			kept = append(kept, s)
+// TestFailingSystemCalls lets a system call fail in a writer that goes on after errors as the daemon does. What it
+// acknowledged must be there.
+func TestFailingSystemCalls(t *testing.T) {
+	t.Parallel()
+	calls := []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat", "flock"}
+	all := failures(calls, []string{"error=EIO", "error=ENOSPC", sigkill, "error=EINTR"}, 1, 2, 3, 5, 8, 13, 21, 34)
+	cases := append(testkit.Sample(t, all, 2), failure{"pwrite64", "error=EIO", 9}) // the last one is always met
+	failed := 0
+	data := newCrashData()
+	for _, f := range cases {
+		path := filepath.Join(t.TempDir(), "archive.db")
+		out, err := f.strike(t, "few", path)
+		failed += strings.Count(out, "error")
+		said := slices.DeleteFunc(strings.Split(out, "\n"), func(s string) bool { // all but acknowledgements
+			return !strings.HasPrefix(s, "tip ") && !strings.HasPrefix(s, "id ")
+		})
+		if lost := data.lost(t, path, said); len(lost) > 0 {
+			t.Errorf("%v: lost %q", f, lost)
+		}
+		if f.fault != sigkill && !strings.Contains(out, "done") {
+			t.Errorf("%v: the writer did not get through: %v\n%s", f, err, out)
 		}
 	}
-	return kept
+	if t.Logf("%d runs with a fault, %d errors met", len(cases), failed); failed == 0 {
+		t.Error("no error was met: the test sees nothing")
+	}
 }
 
-// TestRebuildFailsAtAnyStep lets a system call of a rebuild fail, or be the last thing that the process does. Then an
-// archive is in place that gives what it gave before, and a later rebuild succeeds. A failed one leaves no file.
+// TestRebuildFailsAtAnyStep lets a system call of a rebuild fail. Then an archive is in place that gives what it gave
+// before, and a later rebuild succeeds. A failed one leaves no file.
 func TestRebuildFailsAtAnyStep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	inject := straced(t)
+	t.Parallel()
 	ro := newRotten(t)
-	good, err := os.ReadFile(ro.path)
+	flipped, err := os.ReadFile(ro.path)
 	must(t, err)
-	flipped := bytes.Clone(good)
-	at := bytes.LastIndex(flipped, []byte("r1\x00\x01")) // an envelope; the zstd frame is after it and the filter
-	flipped[at+bytes.Index(flipped[at:], []byte("\x28\xb5\x2f\xfd"))+20] ^= 1
+	blocks := packedBlocks(flipped)
+	flipped[blocks[len(blocks)-1]] ^= 1
 	must(t, os.WriteFile(ro.path, flipped, 0o600))
 	before := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
 	if before.refused == 0 || before.right == 0 {
 		t.Fatalf("the damage was not met: %+v", before)
 	}
-	stopped, runs := 0, 0
-	for _, call := range []string{"pwrite64", "ftruncate", "fdatasync", "fsync", "linkat", "renameat", "flock"} {
-		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=SIGKILL"} {
-			for when := 1; when <= sweepEnd()/6; when++ {
-				at := fmt.Sprintf("%s, %s at %d", call, fault, when)
-				must(t, os.WriteFile(ro.path, flipped, 0o600))
-				out, err := inject("rebuild", ro.path, call, fault, when).CombinedOutput()
-				if err != nil && strings.Contains(string(out), "ptrace") {
-					t.Skip("strace may not trace here")
-				}
-				runs++
-				if err != nil {
-					stopped++
-				}
-				if o := ro.check(openAt(t, ro.path, Options{ReadOnly: true})); o.wrong > 0 || o.right < before.right {
-					t.Errorf("%s: %+v, before %+v", at, o, before)
-				}
-				if left, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), ".ccd-*")); len(left) > 0 && fault != "signal=SIGKILL" {
-					t.Errorf("%s: left: %q", at, left)
-				}
-				a := openAt(t, ro.path, Options{})
-				if _, err := a.Rebuild(t.Context(), nil); err != nil {
-					t.Errorf("%s: rebuilt again: %v", at, err)
-				}
-				if o := ro.check(a); o.wrong > 0 || o.right < before.right {
-					t.Errorf("%s: rebuilt again: %+v, before %+v", at, o, before)
-				}
-				other, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), "*.damaged-*"))
-				more, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), ".ccd-*"))
-				for _, p := range append(other, more...) {
-					must(t, os.Remove(p))
-				}
-			}
+	calls := []string{"pwrite64", "ftruncate", "fdatasync", "fsync", "linkat", "renameat", "flock"}
+	all := failures(calls, []string{"error=EIO", "error=ENOSPC", sigkill}, 1, 2, 3, 4, 5, 6)
+	// The last two are always tried: the first of them stops the rebuild, and the other one comes too late.
+	cases := append(testkit.Sample(t, all, 1), failure{"renameat", "error=EIO", 1}, failure{"renameat", "error=EIO", 99})
+	stopped := 0
+	for _, f := range cases {
+		must(t, os.WriteFile(ro.path, flipped, 0o600))
+		if _, err := f.strike(t, "rebuild", ro.path); err != nil {
+			stopped++
+		}
+		if o := ro.check(openAt(t, ro.path, Options{ReadOnly: true})); o.wrong > 0 || o.right < before.right {
+			t.Errorf("%v: %+v, before %+v", f, o, before)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), ".ccd-*")); len(left) > 0 && f.fault != sigkill {
+			t.Errorf("%v: left: %q", f, left)
+		}
+		a := openAt(t, ro.path, Options{})
+		if _, err := a.Rebuild(t.Context(), nil); err != nil {
+			t.Errorf("%v: rebuilt again: %v", f, err)
+		}
+		if o := ro.check(a); o.wrong > 0 || o.right < before.right {
+			t.Errorf("%v: rebuilt again: %+v, before %+v", f, o, before)
+		}
+		other, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), "*.damaged-*"))
+		more, _ := filepath.Glob(filepath.Join(filepath.Dir(ro.path), ".ccd-*"))
+		for _, p := range append(other, more...) {
+			must(t, os.Remove(p))
 		}
 	}
-	if t.Logf("%d runs with a fault, %d of them stopped", runs, stopped); stopped == 0 || stopped == runs {
+	if t.Logf("%d runs with a fault, %d of them stopped", len(cases), stopped); stopped == 0 || stopped == len(cases) {
 		t.Error("the faults came too early or too late")
 	}
 }

@@ -3,61 +3,27 @@ package archive
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
-func TestFiles(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.db")
-	if got, err := Files(filepath.Join(dir, "absent", "a.db")); err != nil || len(got) > 0 {
-		t.Errorf("nothing there: %q, %v", got, err)
-	}
-	ours := []string{"a.db", "a.gate", "a.lock", "a.db.tmp"}
-	others := []string{"b.db", "a.db.mine", "b.tmp", "a"}
-	for _, name := range slices.Concat(ours, others) {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := Files(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range got {
-		got[i] = filepath.Base(got[i])
-	}
-	slices.Sort(ours)
-	if slices.Sort(got); !slices.Equal(got, ours) {
-		t.Errorf("got %q, want %q", got, ours)
-	}
-}
-
 // TestRestrict has an archive put in place with the mode of a copy.
 func TestRestrict(t *testing.T) {
+	t.Parallel()
 	if os.PathSeparator != '/' {
 		t.Skip("no modes here")
 	}
 	path := filepath.Join(t.TempDir(), "a.db")
 	a, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := a.MakePrivate(); err != nil {
 		t.Errorf("nothing there: %v", err)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "file")
 	for file, mode := range map[string]os.FileMode{path: 0o644, path + ".mine": 0o644, filepath.Join(filepath.Dir(path), "a.lock"): 0o660, elsewhere: 0o644} {
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(file, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, nil, 0o600))
+		must(t, os.Chmod(file, mode))
 	}
-	if err := os.Symlink(elsewhere, filepath.Join(filepath.Dir(path), "a.gate")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(elsewhere, filepath.Join(filepath.Dir(path), "a.gate")))
 	if err := a.MakePrivate(); err != nil {
 		t.Error(err)
 	}

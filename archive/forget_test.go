@@ -2,21 +2,22 @@ package archive
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -109,7 +110,32 @@ type forgetful struct {
 	ids  []transcript.Pointer // of session "one"
 }
 
+// forgetfulMade is made once for all tests, each of which uses a copy.
+var forgetfulMade struct {
+	once sync.Once
+	f    *forgetful
+	file []byte
+}
+
 func newForgetful(t *testing.T) *forgetful {
+	t.Helper()
+	forgetfulMade.once.Do(func() {
+		f := makeForgetful(t)
+		file, err := os.ReadFile(f.a.Path())
+		must(t, err)
+		forgetfulMade.f, forgetfulMade.file = f, file
+	})
+	if forgetfulMade.file == nil {
+		t.Fatal("the archive could not be made, see the first test that wanted it")
+	}
+	f := &forgetful{dir: t.TempDir(), want: maps.Clone(forgetfulMade.f.want), ids: forgetfulMade.f.ids}
+	path := filepath.Join(f.dir, "archive.db")
+	must(t, os.WriteFile(path, forgetfulMade.file, 0o600))
+	f.a = openAt(t, path, Options{})
+	return f
+}
+
+func makeForgetful(t *testing.T) *forgetful {
 	t.Helper()
 	f := &forgetful{dir: t.TempDir(), want: map[generationOf][]byte{}}
 	f.a = openAt(t, filepath.Join(f.dir, "archive.db"), Options{})
@@ -176,6 +202,7 @@ func (f *forgetful) exact(t *testing.T, a *Archive) {
 }
 
 func TestForgetText(t *testing.T) {
+	t.Parallel()
 	f := newForgetful(t)
 	if got := scan(t, f.dir, canary); !slices.Equal(got, []string{"archive.db"}) {
 		t.Fatalf("before: %q", got) // the control
@@ -226,6 +253,7 @@ func TestForgetText(t *testing.T) {
 
 // What was forgotten does not come back, whoever stores it.
 func TestForgottenStaysAway(t *testing.T) {
+	t.Parallel()
 	f := newForgetful(t)
 	was := map[generationOf][]byte{}
 	file := filepath.Join(t.TempDir(), "backup")
@@ -310,29 +338,9 @@ func TestForgottenStaysAway(t *testing.T) {
 	}
 }
 
-func TestForgetSession(t *testing.T) {
-	f := newForgetful(t)
-	input := mark.Sum([]byte("an answer"))
-	must(t, f.a.KeepSummary(t.Context(), input, Summary{Text: "of any session"}))
-	done := f.forget(t, Removal{Sessions: []transcript.Key{session("one").Key}})
-	delete(f.want, generationOf{session("one").Key, 1})
-	f.exact(t, f.a)
-	if s, err := f.a.Summary(t.Context(), input); err != nil || s.Text != "" {
-		t.Errorf("a summary, perhaps of the session, is kept: %+v, %v", s, err)
-	}
-	if len(done.Sessions) != 1 || done.IDs != len(f.ids) || done.Places != 0 {
-		t.Errorf("%+v", done)
-	}
-	for _, p := range f.ids {
-		gone, err := f.a.Forgotten(t.Context(), p.Hash.ID())
-		if err != nil || len(gone) != 1 || !gone[0].Whole || gone[0].Key != session("one").Key {
-			t.Errorf("%+v, %v", gone, err)
-		}
-	}
-}
-
 // A tombstone does not tell a guess: without the key file, nothing in the archive depends on the text.
 func TestTombstonesTellNothing(t *testing.T) {
+	t.Parallel()
 	stored := func(text string) map[string]int {
 		a := open(t)
 		seg := segment(1, 0, []byte("pin "+text+"\nmore\n"))
@@ -365,6 +373,7 @@ func TestTombstonesTellNothing(t *testing.T) {
 }
 
 func TestForgetWithoutTombstones(t *testing.T) {
+	t.Parallel()
 	f := newForgetful(t)
 	f.forget(t, Removal{Texts: []Text{whatever(canary)}})
 	must(t, os.Remove(tombsPath(f.a.Path())))
@@ -378,6 +387,7 @@ func TestForgetWithoutTombstones(t *testing.T) {
 
 // TestForgetKilled: a kill at any moment leaves the old archive or the new one, and a second try ends it.
 func TestForgetKilled(t *testing.T) {
+	t.Parallel()
 	f := newForgetful(t)
 	good, err := os.ReadFile(f.a.Path())
 	must(t, err)
@@ -387,10 +397,10 @@ func TestForgetKilled(t *testing.T) {
 		was[of] = data
 	}
 	old, fresh := 0, 0
-	for i := range testCount("ARCHIVE_TEST_KILLS", 6) {
+	for i := range testkit.Cases(t, 2, 40) {
 		must(t, os.WriteFile(f.a.Path(), good, 0o600))
 		c, _ := start(t, "forget:"+canary, f.a.Path(), i)
-		time.AfterFunc(time.Duration(r.IntN(150_000))*time.Microsecond, func() { _ = c.Process.Kill() })
+		time.AfterFunc(time.Duration(r.IntN(400_000))*time.Microsecond, func() { _ = c.Process.Kill() })
 		_ = c.Wait()
 		a := openAt(t, f.a.Path(), Options{})
 		f.want = was
@@ -413,38 +423,9 @@ func TestForgetKilled(t *testing.T) {
 	t.Logf("%d kills: %d before, %d after", old+fresh, old, fresh)
 }
 
-func TestCompact(t *testing.T) {
-	f := newForgetful(t)
-	for i := range 5 { // space that becomes free
-		must(t, f.a.Append(t.Context(), session("gone"), segment(1, int64(i*3000), noise(uint64(i), 3000))))
-	}
-	id, err := f.a.ID(t.Context())
-	must(t, err)
-	done, err := f.a.Compact(t.Context(), Removal{Sessions: []transcript.Key{session("gone").Key, session("none").Key}}, nil)
-	must(t, err)
-	delete(f.want, generationOf{session("none").Key, 1})
-	if done.After >= done.Before || len(done.Sessions) != 2 {
-		t.Errorf("%+v", done)
-	}
-	f.exact(t, f.a)
-	if now, err := f.a.ID(t.Context()); now != id || err != nil {
-		t.Errorf("id %s, %v", now, err)
-	}
-	if s, err := f.a.Session(t.Context(), session("one").Key); err != nil || !strings.Contains(string(s.State), "state") {
-		t.Errorf("state %q, %v", s.State, err)
-	}
-	for _, p := range f.ids {
-		if found, err := f.a.Lookup(t.Context(), string(p.Hash.ID())); len(found) != 1 || err != nil {
-			t.Errorf("%v, %v", found, err)
-		}
-	}
-	must(t, f.a.Append(t.Context(), session("none"), segment(1, 0, talk(3, 300<<10)))) // its transcript came back
-	f.want[generationOf{session("none").Key, 1}] = talk(3, 300<<10)
-	f.exact(t, f.a)
-}
-
 // A reader, an append and a backup that have begun before the file was replaced give right bytes or an error.
 func TestReadWhileReplaced(t *testing.T) {
+	t.Parallel()
 	f := newForgetful(t)
 	one := generationOf{session("one").Key, 1}
 	var got []byte
@@ -485,73 +466,26 @@ func TestReadWhileReplaced(t *testing.T) {
 }
 
 func TestCompactKeepsWhatIsDamaged(t *testing.T) {
+	t.Parallel()
 	ro := newRotten(t)
-	ro.flips(t, 40, func(at int64) {
+	n, most := 0, testkit.Cases(t, 3, 40)
+	for at := range ro.flips(t) {
 		before := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
-		good, err := os.ReadFile(ro.path)
-		must(t, err)
 		a := openAt(t, ro.path, Options{})
 		if _, err := a.Compact(t.Context(), Removal{}, nil); err == nil {
 			if after := ro.check(a); after.wrong > 0 || after.right < before.right {
 				t.Errorf("a flip at %d: %+v, then %+v", at, before, after)
 			}
 		}
-		must(t, os.WriteFile(ro.path+".copy", good, 0o600))
-		must(t, os.Rename(ro.path+".copy", ro.path))
-	})
-}
-
-func TestRoot(t *testing.T) {
-	f := newForgetful(t)
-	first, err := f.a.Root(t.Context(), "")
-	must(t, err)
-	if first.Held != len(f.want) || len(first.Tampered)+len(first.Declared) > 0 {
-		t.Errorf("%+v", first)
+		if n++; n == most {
+			break
+		}
 	}
-	again, err := f.a.Root(t.Context(), first.Root)
-	if err != nil || again.Root != first.Root || again.Added+again.Grown > 0 {
-		t.Errorf("%+v, %v", again, err)
-	}
-	last := int64(len(f.want[generationOf{session("last").Key, 1}]))
-	must(t, f.a.Append(t.Context(), session("last"), segment(1, last, []byte(" and more\n"))))
-	must(t, f.a.Append(t.Context(), session("new"), segment(1, 0, []byte("new\n"))))
-	_, err = f.a.Root(t.Context(), "")
-	must(t, err)
-	f.forget(t, Removal{Texts: []Text{whatever(canary)}})
-	_, err = f.a.Compact(t.Context(), Removal{Sessions: []transcript.Key{session("none").Key}}, nil)
-	must(t, err)
-	r, err := f.a.Root(t.Context(), first.Root)
-	must(t, err)
-	does := map[string]int{}
-	for _, c := range r.Declared {
-		does[c.What]++
-	}
-	if r.Grown != 1 || r.Added != 1 || does[logForgot] != 8 || does[logRemove] != 1 || len(r.Tampered) > 0 {
-		t.Errorf("%+v", r)
-	}
-	// What is removed behind the log shows.
-	must(t, f.a.update(t.Context(), 0, func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketSessions).Delete(sessionKey(session("new").Key))
-	}))
-	if r, err := f.a.Root(t.Context(), first.Root); err == nil && len(r.Tampered) == 0 {
-		t.Errorf("a session was removed: %+v", r)
-	}
-	if r, err := openForRoot(t).Root(t.Context(), first.Root); err != nil || len(r.Tampered) == 0 {
-		t.Errorf("another archive: %+v, %v", r, err)
-	}
-	if _, err := f.a.Root(t.Context(), "nonsense"); err == nil {
-		t.Error("nonsense is a root")
-	}
-}
-
-func openForRoot(t *testing.T) *Archive {
-	a := open(t)
-	must(t, a.Append(context.Background(), session("x"), segment(1, 0, []byte("x\n"))))
-	return a
 }
 
 // Texts that overlap an earlier one go too.
 func TestForgetOverlapping(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	must(t, a.Append(t.Context(), session("s"), segment(1, 0, []byte("x ZZabcd1234YYmore x\n"))))
 	for _, text := range []string{"abcd1234", "ZZabcd1234YYmore"} {
@@ -566,24 +500,9 @@ func TestForgetOverlapping(t *testing.T) {
 	}
 }
 
-// A text that is forgotten again adds nothing, and counts no place of what replaced it.
-func TestForgetTwice(t *testing.T) {
-	a := open(t)
-	must(t, a.Append(t.Context(), session("s"), segment(1, 0, []byte("x abcd1234 x ******** x\n"))))
-	r := Removal{Texts: []Text{whatever("abcd1234")}, Remember: true}
-	for i, places := range []int{1, 0, 0} {
-		done, err := a.Forget(t.Context(), r, nil)
-		must(t, err)
-		known, err := a.tombs()
-		must(t, err)
-		if done.Places != places || len(known.all) != 1 {
-			t.Errorf("time %d: %d places, %d tombstones", i, done.Places, len(known.all))
-		}
-	}
-}
-
 // An import that a forget overtakes begins again.
 func TestImportBesideAForget(t *testing.T) {
+	t.Parallel()
 	f := newForgetful(t)
 	file := filepath.Join(t.TempDir(), "backup")
 	backup(t, f.a, file)
@@ -611,6 +530,7 @@ func TestImportBesideAForget(t *testing.T) {
 // TestRandomRemovals mixes forgets, compactions, imports, damage and kills: what is left stays exact, and what was forgotten
 // stays away.
 func TestRandomRemovals(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(17, uint64(time.Now().UnixNano())))
 	f := &forgetful{dir: t.TempDir(), want: map[generationOf][]byte{}}
 	f.a = openAt(t, filepath.Join(f.dir, "archive.db"), Options{})
@@ -671,7 +591,8 @@ func TestRandomRemovals(t *testing.T) {
 	}
 	add()
 	done := map[string]int{}
-	for range testCount("ARCHIVE_TEST_REMOVALS", 60) {
+	operations := testkit.Cases(t, 15, 60)
+	for range operations {
 		what := []string{"add", "add", "add", "forget", "forget killed", "session", "compact", "import", "damage"}[r.IntN(9)]
 		done[what]++
 		switch what {
@@ -743,5 +664,5 @@ func TestRandomRemovals(t *testing.T) {
 			t.Errorf("%s is back", text)
 		}
 	}
-	t.Logf("%d operations: %v; %d sessions left", testCount("ARCHIVE_TEST_REMOVALS", 60), done, len(f.want))
+	t.Logf("%d operations: %v; %d sessions left", operations, done, len(f.want))
 }

@@ -34,22 +34,19 @@ func many(t *testing.T, sessions int) *Archive {
 		Key: session("s0001").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}, Pointers: pointers,
 		Replace: func() ([]byte, error) { return []byte("state"), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
 // A page that hides entries by its count is read by bbolt without an error. Nothing may be called missing then.
 func TestHiddenEntriesAreDamage(t *testing.T) {
+	t.Parallel()
 	a := many(t, 600)
 	if err := a.CheckIndex(t.Context()); err != nil {
 		t.Fatal("sound:", err)
 	}
 	good, err := os.ReadFile(a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hidden, branches := 0, 0
 	for page := 2; page*4096 < len(good); page++ {
 		head := good[page*4096:]
@@ -59,9 +56,7 @@ func TestHiddenEntriesAreDamage(t *testing.T) {
 		}
 		bad := append([]byte(nil), good...)
 		binary.NativeEndian.PutUint16(bad[page*4096+10:], count-1)
-		if err := os.WriteFile(a.path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(a.path, bad, 0o600))
 		short := shortened(t, a.path)
 		if !short {
 			continue
@@ -98,40 +93,4 @@ func shortened(t *testing.T, path string) (short bool) {
 		return tx.Bucket(bucketIDs).ForEach(func(_, _ []byte) error { ids++; return nil })
 	})
 	return sessions < 600 || ids < 200
-}
-
-// What an ID, a session or a generation is looked up by may be damaged alone: that is told as damage, not as absence.
-func TestDamagedKeyIsNotAbsence(t *testing.T) {
-	a := many(t, 3)
-	k := session("s0001").Key
-	change := func(bucket, key []byte) {
-		t.Helper()
-		db, err := bolt.Open(a.path, 0o600, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = db.Update(func(tx *bolt.Tx) error {
-			b := tx.Bucket(bucket)
-			v := append([]byte(nil), b.Get(key)...)
-			other := append([]byte(nil), key...)
-			other[0] ^= 0x40
-			return errors.Join(b.Delete(key), b.Put(other, v))
-		})
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := single(talk(1, 60<<10), 0, 90)
-	change(bucketIDs, pointerKey(p))
-	if found, err := a.Lookup(t.Context(), string(p.Hash.ID())); len(found) > 0 || err != nil {
-		t.Fatalf("%v, %v: the test sees nothing", found, err)
-	}
-	if err := a.CheckIndex(t.Context()); !errors.As(err, new(*DamageError)) {
-		t.Errorf("an ID under another key: %v", err)
-	}
-	change(bucketSessions, sessionKey(k))
-	all, err := a.Sessions(t.Context())
-	if len(all) != 2 || !errors.As(err, new(*DamageError)) {
-		t.Errorf("%d sessions, %v", len(all), err)
-	}
 }

@@ -75,7 +75,7 @@ func TestWithoutLockFiles(t *testing.T) {
 		if err := a.Append(shortly(t), session("s"), segment(1, 3, []byte("{}\n"))); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a writer beside a reader: %v", err)
 		}
-		_, err := a.Session(shortly(t), session("s").Key)
+		_, err := a.Session(t.Context(), session("s").Key)
 		must(t, err)
 	})
 	f, err := os.OpenFile(a.path, os.O_RDWR, 0)
@@ -91,24 +91,4 @@ func TestWithoutLockFiles(t *testing.T) {
 	if _, err := a.Session(t.Context(), session("s").Key); !errors.As(err, &locked) {
 		t.Errorf("a reader that waits for long: %v", err)
 	}
-}
-
-// What is mapped is the file that was locked and checked, whatever comes to stand at its path meanwhile.
-func TestReplacedWhileItIsOpened(t *testing.T) {
-	t.Parallel()
-	a, other := sharedArchive(t), sharedArchive(t)
-	must(t, other.Append(t.Context(), session("other"), segment(1, 0, []byte("{}\n"))))
-	s := &store{a: a}
-	var err error
-	s.lock, err = a.lock(t.Context(), false, nil)
-	must(t, err)
-	must(t, os.Rename(other.path, a.path))
-	must(t, s.openLocked())
-	defer s.close()
-	must(t, s.view(func(tx *bolt.Tx) error {
-		if _, there, err := getSession(tx, session("other").Key); there || err != nil {
-			t.Errorf("another file was opened than locked: %v", err)
-		}
-		return nil
-	}))
 }

@@ -1,17 +1,17 @@
 package archive
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // machine is a small ext4 in a file. It writes nothing by itself for a long time, so a copy of the file has what was
@@ -97,20 +97,7 @@ func powerCuts(t *testing.T, n int, tracer ...string) (lost []string, cuts, acke
 		out, err := c.StdoutPipe()
 		must(t, err)
 		must(t, c.Start())
-		lines := bufio.NewScanner(out)
-		var now []string
-		for lines.Scan() {
-			if lines.Text() == "go" {
-				time.AfterFunc(time.Duration(r.IntN(150_000))*time.Microsecond, func() { _ = c.Process.Kill() })
-				continue
-			}
-			now = append(now, lines.Text())
-		}
-		_ = c.Wait()
-		if len(now) > 0 && strings.Count(now[len(now)-1], " ") < 2 {
-			now = now[:len(now)-1] // cut off in the middle of a line
-		}
-		said = append(said, now...)
+		said = append(said, killed(c, out, time.Duration(r.IntN(100_000))*time.Microsecond)...)
 		m.cut(t)
 		if lost := data.lost(t, path, said); len(lost) > 0 {
 			return lost, i + 1, len(said)
@@ -121,11 +108,9 @@ func powerCuts(t *testing.T, n int, tracer ...string) (lost []string, cuts, acke
 
 // TestPowerCut: the disk has everything that was acknowledged, whatever was in memory only.
 func TestPowerCut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	t.Parallel()
 	cuts, acked := 0, 0
-	for n := testCount("ARCHIVE_TEST_CUTS", 4); cuts < n; { // after some more cuts, the writer would have written everything
+	for n := testkit.Cases(t, 2, 40); cuts < n; { // after some more cuts, the writer would have written everything
 		lost, some, said := powerCuts(t, min(n-cuts, 8))
 		if cuts, acked = cuts+some, acked+said; len(lost) > 0 {
 			t.Fatalf("cut %d: lost: %q", cuts, lost)
@@ -136,9 +121,7 @@ func TestPowerCut(t *testing.T) {
 
 // TestPowerCutSeesMissingSyncs is the control: strace skips the writer's syncs and returns success.
 func TestPowerCutSeesMissingSyncs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	t.Parallel()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")

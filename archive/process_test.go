@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	testkit.InMemory() // a power cut has a disk of its own
 	os.Exit(m.Run())
 }
 
@@ -79,18 +81,19 @@ func copyBeside(path string) string { return filepath.Join(filepath.Dir(path), "
 
 const (
 	crashSessions = 3
-	crashBytes    = 4 << 20
+	crashBytes    = 2 << 20
 )
 
 // crashData is what each session holds in the end, whoever writes it.
 type crashData [crashSessions][]byte
 
-func newCrashData() (d crashData) {
+// newCrashData makes it once in each process. Nothing changes it.
+var newCrashData = sync.OnceValue(func() (d crashData) {
 	for i := range d {
 		d[i] = talk(uint64(100+i), crashBytes)
 	}
 	return d
-}
+})
 
 // write goes on where the archive is, until it is killed, and says on stdout what is durable: before it is, if lying.
 func write(a *Archive, seed uint64, lying bool) error {
@@ -106,7 +109,7 @@ func write(a *Archive, seed uint64, lying bool) error {
 			return err
 		}
 		off := held.Tip().Offset
-		n := min(1+r.IntN(1<<(4+r.IntN(17))), len(data[i])-int(off))
+		n := min(1+r.IntN(1<<(4+r.IntN(16))), len(data[i])-int(off))
 		if lying {
 			fmt.Printf("tip %d %d\n", i, off+int64(n))
 		}
@@ -158,7 +161,7 @@ func rewrite(a *Archive, seed uint64) error {
 		at := held.Tip()
 		data := rewrittenState(max(1, at.Generation))
 		if at.Offset == int64(len(data)) {
-			fmt.Println("state", at.Generation)
+			fmt.Println("state", at.Generation, "stored")
 			at = transcript.Cursor{Generation: at.Generation + 1}
 			data = rewrittenState(at.Generation)
 		}
@@ -207,19 +210,13 @@ func few(a *Archive) error {
 func start(t *testing.T, role, path string, seed int) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := exec.Command(exe)
 	c.Env = []string{fmt.Sprintf("%s=%s %s %d", childEnv, role, path, seed), "HOME=" + t.TempDir()}
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, c.Start())
 	return c, out
 }
 
@@ -227,7 +224,15 @@ func start(t *testing.T, role, path string, seed int) (*exec.Cmd, io.Reader) {
 func kill(t *testing.T, role, path string, seed int, after time.Duration) []string {
 	t.Helper()
 	c, out := start(t, role, path, seed)
-	var said []string
+	said := killed(c, out, after)
+	if c.ProcessState.Success() || c.ProcessState.ExitCode() == 1 {
+		t.Fatalf("the writer ended by itself: %v", c.ProcessState)
+	}
+	return said
+}
+
+// killed kills a process some time after it has begun, and returns what it said.
+func killed(c *exec.Cmd, out io.Reader, after time.Duration) (said []string) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if lines.Text() == "go" {
@@ -236,10 +241,8 @@ func kill(t *testing.T, role, path string, seed int, after time.Duration) []stri
 		}
 		said = append(said, lines.Text())
 	}
-	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() == 1 {
-		t.Fatalf("the writer ended by itself: %v", err)
-	}
-	if len(said) > 0 && lines.Err() == nil && strings.Count(said[len(said)-1], " ") < 2 {
+	_ = c.Wait()
+	if len(said) > 0 && strings.Count(said[len(said)-1], " ") < 2 {
 		said = said[:len(said)-1] // cut off in the middle of a line
 	}
 	return said
@@ -251,9 +254,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 	ctx := context.Background()
 	a := openAt(t, path, Options{})
 	r, err := a.Verify(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, d := range r.Damage {
 		lost = append(lost, d.Error())
 	}
@@ -284,10 +285,8 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := testCount("ARCHIVE_TEST_KILLS", 8)
-	if testing.Short() {
-		rounds = 3
-	}
+	t.Parallel()
+	rounds := testkit.Cases(t, 4, 80)
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	var path string
 	var said []string
@@ -297,7 +296,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			acked += len(said)
 			path, said = filepath.Join(t.TempDir(), "archive.db"), nil
 		}
-		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(150_000))*time.Microsecond)...)
+		said = append(said, kill(t, "write", path, i, time.Duration(r.IntN(100_000))*time.Microsecond)...)
 		if lost := data.lost(t, path, said); len(lost) > 0 {
 			t.Fatalf("round %d: lost: %q", i, lost)
 		}
@@ -307,12 +306,15 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // What shares its bytes with an earlier generation survives kills as all else does.
 func TestKilledWhileRewriting(t *testing.T) {
+	t.Parallel()
 	path, s := filepath.Join(t.TempDir(), "archive.db"), session("rewritten")
 	r := rand.New(rand.NewPCG(3, uint64(time.Now().UnixNano())))
 	said := 0
-	for i := 0; i < 6 || said < 3 && i < 60; i++ { // a busy machine gets less done between two kills
-		for _, line := range kill(t, "rewrite", path, i, time.Duration(100+r.IntN(300)+50*i)*time.Millisecond) {
-			if n, err := strconv.Atoi(strings.TrimPrefix(line, "state ")); err == nil {
+	least := testkit.Cases(t, 2, 6)
+	for i := 0; i < least || said < 3 && i < 60; i++ { // a busy machine gets less done between two kills
+		for _, line := range kill(t, "rewrite", path, i, time.Duration(50+r.IntN(200)+50*i)*time.Millisecond) {
+			var n int
+			if _, err := fmt.Sscanf(line, "state %d stored", &n); err == nil {
 				said = max(said, n)
 			}
 		}
@@ -330,12 +332,13 @@ func TestKilledWhileRewriting(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d states", said); said < 3 {
+	if t.Logf("%d kills, %d states", least, said); said < 3 {
 		t.Errorf("only %d states were stored", said)
 	}
 }
 
 func TestKillTestSeesALie(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	r := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
 	data := newCrashData()
@@ -352,7 +355,7 @@ func TestKillTestSeesALie(t *testing.T) {
 // catchUp does what a first start does: segments of 4 MB, one behind the other, until it is killed.
 func catchUp(a *Archive, seed uint64) error {
 	const step = 4 << 20
-	data := talk(seed, 8*step)
+	data := noise(seed, 2*step)
 	for i := 0; ; i++ {
 		s := session(fmt.Sprint("cold", time.Now().UnixNano()))
 		for off := 0; off+step <= len(data); off += step {
@@ -395,6 +398,7 @@ func read(path string, seed uint64) error {
 
 // Goroutines of one process are strangers to each other too.
 func TestWritersInOneProcess(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	var group sync.WaitGroup
 	for i := range 6 {

@@ -60,6 +60,7 @@ func listed(data []byte, spans ...transcript.Span) transcript.Pointer {
 }
 
 func TestPublishLookupRaw(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	s := session("s")
@@ -81,9 +82,7 @@ func TestPublishLookupRaw(t *testing.T) {
 		calls++
 		return []byte("new"), nil
 	}}
-	if err := a.Publish(ctx, pub); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Publish(ctx, pub))
 	if err := a.Publish(ctx, pub); !errors.Is(err, ErrStale) || calls != 1 {
 		t.Errorf("published with the old state: %v, %d calls", err, calls)
 	}
@@ -133,6 +132,7 @@ func TestPublishLookupRaw(t *testing.T) {
 }
 
 func TestIDsThatCollideAreBothListed(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	s := session("s")
@@ -142,9 +142,7 @@ func TestIDsThatCollideAreBothListed(t *testing.T) {
 	two.Hash = one.Hash
 	two.Hash[31] ^= 1 // as if SHA-256 had given it 60 equal bits
 	err := a.Publish(ctx, Publication{Key: s.Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}, Pointers: []transcript.Pointer{one, two}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found, err := a.Lookup(ctx, string(one.Hash.ID()))
 	if err != nil || len(found) != 2 {
 		t.Fatalf("Lookup = %v, %v", found, err)
@@ -155,12 +153,11 @@ func TestIDsThatCollideAreBothListed(t *testing.T) {
 		t.Errorf("Verify = %+v, %v", r, err)
 	}
 	err = a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketIDs).Delete(pointerKey(two)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func TestPublishRefusesWhatHasMovedOn(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	ctx := context.Background()
 	s := session("s")
@@ -202,25 +199,9 @@ func TestPublishRefusesWhatHasMovedOn(t *testing.T) {
 	}
 }
 
-func TestPublishManyPointers(t *testing.T) {
-	a := open(t)
-	s := session("s")
-	data := noise(1, 200_000)
-	fill(t, a, s, 1, data, whole)
-	p := Publication{Key: s.Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}}
-	for i := range 2*indexBatch + 5 {
-		p.Pointers = append(p.Pointers, single(data, i, 40))
-	}
-	if err := a.Publish(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	if r := sound(t, a); r.Pointers != len(p.Pointers) {
-		t.Errorf("%d pointers of %d", r.Pointers, len(p.Pointers))
-	}
-}
-
 // Elements of a JSON array are records without being lines: no ID of theirs can be computed from the range's bytes.
 func TestRangeOfArrayElements(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	s := session("s")
 	s.Agent = "messages"

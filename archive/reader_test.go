@@ -12,16 +12,15 @@ import (
 )
 
 func TestSegmentsAreWholeLines(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	s := session("s")
-	data := slices.Concat(talk(1, 9<<20), bytes.Repeat([]byte("y"), 6<<20), []byte("\n"), bytes.Repeat([]byte("z"), 20<<20), talk(2, 1000))
+	data := slices.Concat(talk(1, 5<<20), bytes.Repeat([]byte("y"), 6<<20), []byte("\n"), bytes.Repeat([]byte("z"), 20<<20), talk(2, 1000))
 	fill(t, a, s, 1, data, whole)
 	at := int64(0)
 	pieces := 0
 	for seg, err := range a.Reader(s.Key, 0).Segments(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if seg.Start.Offset != at || seg.End.Offset != at+int64(len(seg.Data)) || seg.Start.Generation != 1 {
 			t.Fatalf("segment from %+v to %+v at %d", seg.Start, seg.End, at)
 		}
@@ -45,13 +44,14 @@ func TestSegmentsAreWholeLines(t *testing.T) {
 }
 
 func TestSpan(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	s := session("s")
-	data := talk(1, 5<<20)
+	data := talk(1, 3<<20)
 	r := rand.New(rand.NewPCG(1, 1))
 	fill(t, a, s, 1, data, func() int { return 1 + r.IntN(900<<10) })
 	reader := a.Reader(s.Key, 1)
-	for range 500 {
+	for range 200 {
 		off := r.IntN(len(data))
 		n := r.IntN(min(len(data)-off, 1<<r.IntN(22)) + 1)
 		got, err := reader.Span(context.Background(), transcript.Span{Off: int64(off), Len: int64(n)})
@@ -63,12 +63,10 @@ func TestSpan(t *testing.T) {
 		}
 	}
 	// A reader that is older than what was appended, and than frames that took the place of pieces it holds.
-	more := talk(2, 4<<20)
+	more := talk(2, 2<<20)
 	for off := 0; off < len(more); {
 		n := min(1+r.IntN(500<<10), len(more)-off)
-		if err := a.Append(context.Background(), s, segment(1, int64(len(data)+off), more[off:off+n])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Append(context.Background(), s, segment(1, int64(len(data)+off), more[off:off+n])))
 		off += n
 		from := max(0, len(data)+off-3<<20)
 		got, err := reader.Span(context.Background(), transcript.Span{Off: int64(from), Len: int64(len(data) + off - from)})

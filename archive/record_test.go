@@ -1,20 +1,14 @@
 package archive
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"ccd/internal/transcript"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // What a session's record holds comes back, also names that need not be UTF-8, and a path of another place.
 func TestSessionRecords(t *testing.T) {
+	t.Parallel()
 	a := open(t)
 	for _, s := range []transcript.Session{
 		{Path: "/home/ann/.claude/projects/-tmp/1.jsonl", Root: "/home/ann/.claude/projects", Source: "projects/-tmp/1.jsonl"},
@@ -32,36 +26,6 @@ func TestSessionRecords(t *testing.T) {
 	}
 }
 
-// A record that an earlier version wrote is converted when the session's state changes.
-func TestRecordsAreConverted(t *testing.T) {
-	path, key := oldArchive(t, t.TempDir()), session("long").Key
-	a := openAt(t, path, Options{})
-	before, err := a.Session(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := func() (old bool) {
-		err := a.view(t.Context(), func(tx *bolt.Tx) error {
-			r, _, err := getSession(tx, key)
-			old = r.old
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return old
-	}
-	if !old() {
-		t.Error("the fixture has no old record")
-	}
-	if err := a.SetState(t.Context(), before.Session, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := a.Session(t.Context(), key); after.Session != before.Session || err != nil || old() {
-		t.Errorf("%+v became %+v, %v; old: %v", before.Session, after.Session, err, old())
-	}
-}
-
 func FuzzSession(f *testing.F) {
 	f.Add(sessionRecord{Num: 3, Generation: 2, Path: "/home/ann/p/x", Root: "/home/ann", Source: "p/x"}.encode())
 	f.Add([]byte(`{"num":3,"path":"/a"}`))
@@ -75,52 +39,4 @@ func FuzzSession(f *testing.F) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}
 	})
-}
-
-// A page of states that cannot be read costs the states in it, and no others.
-func TestDamagedPageOfStates(t *testing.T) {
-	const sessions = 600
-	a := open(t)
-	var changes []Change
-	for i := range sessions {
-		changes = append(changes, Change{Session: session(fmt.Sprintf("s%04d", i)), New: []byte("state")})
-	}
-	if _, err := a.Save(t.Context(), nil, changes); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, m, _ := newWalker(bytes.NewReader(raw), int64(len(raw)))
-	live := map[uint64]string{}
-	w.live(m.Root, "", live, 0)
-	var pages []uint64
-	for id, name := range live {
-		if name == string(bucketState) {
-			pages = append(pages, id)
-		}
-	}
-	slices.Sort(pages)
-	if len(pages) < 5 {
-		t.Fatalf("states have %d pages: the test sees nothing", len(pages))
-	}
-	raw[int64(pages[1])*w.page+8] = 0 // its type
-	damaged := filepath.Join(t.TempDir(), "archive.db")
-	if err := os.WriteFile(damaged, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	all, err := openAt(t, damaged, Options{}).Sessions(t.Context())
-	lost, kept := 0, 0
-	for _, s := range all {
-		if s.StateDamage != nil {
-			lost++
-		}
-		if string(s.State) == "state" {
-			kept++
-		}
-	}
-	if err == nil || len(all) != sessions || lost == 0 || lost > 2*sessions/len(pages) || lost+kept != sessions {
-		t.Errorf("%d sessions, %d states lost, %d kept, of %d pages: %v", len(all), lost, kept, len(pages), err)
-	}
 }

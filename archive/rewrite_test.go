@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // rewritten is a session that its client writes anew at each change: one JSON value, on one line or on many.
@@ -67,29 +68,26 @@ func (w *rewritten) file() []byte {
 func used(t *testing.T, a *Archive) int64 {
 	t.Helper()
 	z, err := a.Size(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return z.File - z.Free
 }
 
-// rewrites is how often the test writes a file anew; CCD_REWRITES has it do so more often.
-func rewrites() int { return testCount("CCD_REWRITES", 80) }
-
-// A file of 4 MB that is written anew at each change costs what has changed, and each state of it comes back.
+// A file of some MB that is written anew at each change costs what has changed, and each state of it comes back.
 func TestRewritesCostWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	rewrites, most := testkit.Cases(t, 8, 1000), testkit.Cases(t, 1<<20, 4<<20)
 	for _, pretty := range []bool{false, true} {
 		t.Run(fmt.Sprint("pretty ", pretty), func(t *testing.T) {
 			a, alone := open(t), open(t)
 			w := &rewritten{pretty: pretty, rand: rand.New(rand.NewPCG(1, 2))}
-			for size := 0; size < 4<<20; size += len(w.messages[len(w.messages)-1]) {
+			for size := 0; size < most; size += len(w.messages[len(w.messages)-1]) {
 				w.messages = append(w.messages, w.message())
 			}
 			s := session("rewritten")
 			fill(t, a, s, 1, w.file(), whole)
 			fill(t, alone, s, 1, w.file(), whole)
 			before, beforeAlone, changed, sums := used(t, a), used(t, alone), 0, map[int]mark.Hash{}
-			for gen := 2; gen <= 1+rewrites(); gen++ {
+			for gen := 2; gen <= 1+rewrites; gen++ {
 				changed += w.change()
 				data := w.file()
 				sums[gen] = mark.Sum(data)
@@ -102,12 +100,12 @@ func TestRewritesCostWhatHasChanged(t *testing.T) {
 				}
 			}
 			growth, most := used(t, a)-before, mostFor(changed)
-			t.Logf("%d rewrites changed %d bytes, the archive grew by %d", rewrites(), changed, growth)
+			t.Logf("%d rewrites changed %d bytes, the archive grew by %d", rewrites, changed, growth)
 			if growth > most {
 				t.Errorf("the archive grew by %d bytes, at most %d are right", growth, most)
 			}
 			for gen, sum := range sums {
-				if gen%29 != 0 && gen != 1+rewrites() {
+				if gen%29 != 0 && gen != 1+rewrites {
 					continue
 				}
 				if got, _, err := everything(a.Reader(s.Key, gen)); err != nil || mark.Sum(got) != sum {
@@ -123,12 +121,13 @@ func mostFor(changed int) int64 { return int64(changed)*11/10 + 32<<10 }
 
 // A file of several segments, most of which has moved a little, is found again; one of which nothing is left is stored.
 func TestRewritesOfAnyKind(t *testing.T) {
+	t.Parallel()
 	a, s := open(t), session("s")
-	data := noise(1, 9<<20)
+	data := noise(1, 5<<20)
 	states := [][]byte{
 		data,
 		slices.Concat(data[:1000], noise(2, 3000), data[1000:]),       // inserted
-		slices.Concat(data[:5<<20], data[5<<20+70_000:], noise(3, 9)), // taken out
+		slices.Concat(data[:3<<20], data[3<<20+70_000:], noise(3, 9)), // taken out
 		data[:100],         // truncated
 		noise(4, 40_000),   // another file
 		nil,                // empty
@@ -144,9 +143,7 @@ func TestRewritesOfAnyKind(t *testing.T) {
 		}
 	}
 	more := noise(5, 5000) // the last one goes on
-	if err := a.Append(context.Background(), s, segment(len(states), int64(len(data)), more)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Append(context.Background(), s, segment(len(states), int64(len(data)), more)))
 	states[len(states)-1] = slices.Concat(states[len(states)-1], more)
 	for i, want := range states {
 		r := a.Reader(s.Key, i+1)
@@ -155,9 +152,7 @@ func TestRewritesOfAnyKind(t *testing.T) {
 		}
 		var back []byte
 		for seg, err := range r.Backward(context.Background(), int64(len(want))) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			back = slices.Concat(seg.Data, back)
 		}
 		if !bytes.Equal(back, want) {
@@ -172,33 +167,11 @@ func TestRewritesOfAnyKind(t *testing.T) {
 	}
 }
 
-// scattered returns data with a byte changed in every other KB and more.
+// scattered returns data with a byte changed in every KB or so.
 func scattered(data []byte, by byte) []byte {
 	changed := bytes.Clone(data)
-	for at := 0; at < len(changed); at += 1900 {
+	for at := 0; at < len(changed); at += 1100 {
 		changed[at] += by
 	}
 	return changed
-}
-
-func TestMatchesAreWhatTheySay(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	for round := range 200 {
-		old := talk(uint64(round), r.IntN(60_000))
-		now := bytes.Clone(old)
-		for range r.IntN(6) {
-			at := r.IntN(len(now) + 1)
-			now = slices.Concat(now[:at], noise(uint64(round), r.IntN(3000)), now[min(len(now), at+r.IntN(3000)):])
-		}
-		done, found := 0, 0
-		for _, m := range matches(old, now) {
-			if m.new < done || m.len < deltaUnit || !bytes.Equal(old[m.old:m.old+m.len], now[m.new:m.new+m.len]) {
-				t.Fatalf("round %d: %+v behind %d", round, m, done)
-			}
-			done, found = m.new+m.len, found+m.len
-		}
-		if len(old) > 20_000 && found < len(old)-6*(3000+3*deltaUnit) {
-			t.Errorf("round %d: %d bytes found of %d", round, found, len(old))
-		}
-	}
 }

@@ -51,12 +51,8 @@ func makeOld(t testing.TB, a *Archive) {
 		Pointers: []transcript.Pointer{single(oldLong, 100, 500), ranged(oldLong, 3, 60)},
 		Replace:  func() ([]byte, error) { return []byte("state of long"), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.KeepSummary(ctx, oldInput, Summary{Text: "a summary"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, a.KeepSummary(ctx, oldInput, Summary{Text: "a summary"}))
 }
 
 // oldArchive puts the fixture of the oldest schema into a directory and returns its path.
@@ -68,27 +64,20 @@ func oldArchive(t testing.TB, dir string) string {
 func fixture(t testing.TB, dir, name string) string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	r, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(dir, "archive.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
 // What is written today holds what the fixture does: a test that reads one reads the other.
 func TestFixtureIsStillWritten(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	makeOld(t, openAt(t, path, Options{}))
 	holdsOld(t, path)
@@ -131,9 +120,7 @@ func holdsOld(t testing.TB, path string) {
 func bytesOf(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -153,9 +140,7 @@ func contentsOf(t testing.TB, path string) mark.Hash {
 			})
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return mark.Hash(h.Sum(nil))
 }
 
@@ -163,28 +148,8 @@ func contentsOf(t testing.TB, path string) mark.Hash {
 func scribble(t testing.TB, path string, fn func(tx *bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Update(fn), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestDamagedID(t *testing.T) {
-	ctx := context.Background()
-	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
-	fill(t, a, session("s"), 1, []byte("x\n"), whole)
-	err := a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyID, []byte("not sealed at all")) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.ID(ctx); !errors.As(err, new(*DamageError)) {
-		t.Errorf("ID = %v", err)
-	}
-	if r, err := a.Verify(ctx, nil); err != nil || len(r.Damage) != 1 {
-		t.Errorf("Verify: %v, %v", r.Damage, err)
-	}
+	must(t, err)
+	must(t, errors.Join(db.Update(fn), db.Close()))
 }
 
 func schemaAt(t testing.TB, path string) (schema string) {
@@ -193,15 +158,14 @@ func schemaAt(t testing.TB, path string) (schema string) {
 		schema = string(tx.Bucket(bucketMeta).Get(keySchema))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return schema
 }
 
 // An archive of an older schema gets the newest one with its first new block, which has an envelope and a checksum, and
 // everything in it stays. Compact gives every block a checksum.
 func TestFromTheOldestSchema(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"schema2.db.gz", "schema3.db.gz"} {
 		t.Run(name, func(t *testing.T) { fromOlder(t, fixture(t, t.TempDir(), name)) })
 	}
@@ -220,9 +184,7 @@ func fromOlder(t *testing.T, path string) {
 	a := openAt(t, path, Options{})
 	fill(t, a, session("new"), 1, talk(1, 9000), whole)
 	more := ledger(4, 2000)
-	if err := a.Append(context.Background(), session("twice"), segment(2, int64(len(oldSecond)), more)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Append(context.Background(), session("twice"), segment(2, int64(len(oldSecond)), more)))
 	third := slices.Concat([]byte("first\n"), oldSecond, more, []byte("last\n"))
 	fill(t, a, session("twice"), 3, third, whole)
 	if got := schemaAt(t, path); got != "4" {
@@ -274,6 +236,7 @@ func checksums(t *testing.T, path string) (with, without int) {
 
 // An archive of a schema that is not known is refused by whatever reads or writes, and not touched.
 func TestOtherSchemasAreRefused(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for schema, want := range map[string]struct {
 		err  error

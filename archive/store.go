@@ -238,12 +238,15 @@ func (a *Archive) stat() (os.FileInfo, error) {
 		}
 		return info, err
 	}
-	if _, linked := os.Lstat(a.path); errors.Is(linked, fs.ErrNotExist) {
-		return nil, errAbsent
-	}
 	to, err := os.Readlink(a.path)
-	if err != nil {
-		return nil, fmt.Errorf("open archive: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errAbsent
+	case err != nil: // no link: another process has just created the archive
+		if info, err = os.Stat(a.path); err != nil {
+			return nil, fmt.Errorf("open archive: %w", err)
+		}
+		return info, nil
 	}
 	return nil, fmt.Errorf("open archive: %s links to %s, which does not exist: is its disk mounted?", a.path, to)
 }

@@ -1,9 +1,7 @@
 package daemon
 
 import (
-	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -71,57 +69,5 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		if !s.due(d, watcher.Offer{}) {
 			t.Error("a session without its companion is not due")
 		}
-	}
-}
-
-// TestRemadeWhileItGrows: a session that is long beside its companion waits for an eighth of its length, and one that its
-// companion shows nearly whole for a quarter of the companion's size.
-func TestRemadeWhileItGrows(t *testing.T) {
-	spoken := func(n int) string {
-		ask, _, _ := strings.Cut(turn(n), "\n")
-		return strings.Replace(ask, "cents.", "cents."+strings.Repeat(fmt.Sprintf(" Look at its row %d too.", n), 40), 1) + "\n"
-	}
-	for name, c := range map[string]struct {
-		turn    func(int) string
-		turns   int
-		budget  int
-		quarter bool // it is more than the eighth
-	}{
-		"long":        {turn, 80, 4000, false},
-		"shown whole": {spoken, 24, 72000, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			h.o.Compaction.MaxTokens = c.budget
-			h.o.Watch.RefreshIdle = time.Hour
-			for n := range c.turns {
-				h.append(h.path(1), c.turn(n))
-			}
-			h.once()
-			first := h.stored(h.path(1))
-			eighth, quarter := first.Covers.Offset/8, first.Written.Size/4
-			if eighth < quarter != c.quarter || first.Covers != first.At {
-				t.Fatalf("an eighth is %d bytes, a quarter %d, the companion covers %v of %v", eighth, quarter, first.Covers, first.At)
-			}
-			h.running()
-			waited := false // beyond the lesser of both
-			for n, grown := c.turns, int64(0); grown < max(eighth, quarter); n++ {
-				h.append(h.path(1), c.turn(n))
-				grown += int64(len(c.turn(n)))
-				var s State
-				want := grown >= max(eighth, quarter)
-				eventually(t, "the new turn is archived, and covered if it is due", func() bool {
-					s = h.stored(h.path(1))
-					return s.At.Offset == first.At.Offset+grown && (!want || s.Covers == s.At)
-				})
-				if !want && s.Covers != first.Covers {
-					t.Fatalf("%d new bytes, an eighth is %d, a quarter %d: the companion covers %v of %v", grown, eighth, quarter, s.Covers, s.At)
-				}
-				waited = waited || s.Covers != s.At && grown >= min(eighth, quarter)
-			}
-			if !waited {
-				t.Error("the lesser of both was never reached alone: this test cannot fail")
-			}
-		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ccd/compactor/sidecar"
 )
@@ -113,33 +112,6 @@ func TestEarlierPlaceInUse(t *testing.T) {
 	d.cleanUp(t.Context())
 	if !exists(two.state.Companion) || len(one.state.Earlier) > 0 {
 		t.Errorf("another session's companion: there %v, noted %q", exists(two.state.Companion), one.state.Earlier)
-	}
-}
-
-// A transcript that goes while its companion cannot be removed leaves one that can: in the state directory.
-func TestEarlierCompanionOfOneThatIsGone(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("NOTICE: root may write into every directory")
-	}
-	h := newHouse(t)
-	tree := t.TempDir()
-	h.o.CompanionDir, h.o.KeepAfterPurge = tree, time.Hour
-	h.write(h.path(1), turns(0, 12))
-	h.once()
-	old := h.daemon().sessions[key(h.path(1))].state.Companion
-	shut(t, filepath.Dir(old))
-	if err := os.Remove(h.path(1)); err != nil {
-		t.Fatal(err)
-	}
-	h.o.CompanionDir = ""
-	h.once()
-	d := h.daemon()
-	s := d.sessions[key(h.path(1))]
-	if !s.state.Gone || !exists(s.state.Companion) || s.state.Companion == old || !slices.Equal(s.state.Earlier, []string{old}) {
-		t.Errorf("gone %v, companion %q, noted %q", s.state.Gone, s.state.Companion, s.state.Earlier)
-	}
-	if err := d.expire(t.Context(), time.Now().Add(2*time.Hour)); err != nil || s.state.Companion != "" || !slices.Equal(s.state.Earlier, []string{old}) {
-		t.Errorf("expired: %v, companion %q, noted %q", err, s.state.Companion, s.state.Earlier)
 	}
 }
 

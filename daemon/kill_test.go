@@ -6,13 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // victim, in the environment, makes the test binary a daemon in that HOME, to be killed.
@@ -22,6 +22,7 @@ const victim = "CCD_TEST_VICTIM"
 const modelled = "CCD_TEST_MODELLED"
 
 func TestMain(m *testing.M) {
+	testkit.InMemory() // what a process that is killed has written stays
 	if home := os.Getenv(victim); home != "" {
 		beVictim(home)
 	}
@@ -42,13 +43,7 @@ func beVictim(home string) {
 // Killed at random moments, while two workers sync old transcripts and one grows, and started again: the same companions
 // as of an undisturbed run, the same bytes back, every ID that was ever published still resolves.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 25
-	if n, err := strconv.Atoi(os.Getenv("DAEMON_TEST_KILLS")); err == nil {
-		rounds = n
-	}
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := testkit.Cases(t, 4, 50)
 	h := newHouse(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	published := map[mark.ID]bool{}
@@ -155,12 +150,13 @@ func TestReaderNeverSeesATornCompanion(t *testing.T) {
 			reads++
 		}
 	}()
-	for n := 12; n < 30; n++ {
-		h.append(h.path(1), turn(n))
+	versions := testkit.Cases(t, 5, 18)
+	for n := range versions {
+		h.append(h.path(1), turn(12+n))
 		h.once()
 	}
 	close(stop)
-	if reads := <-done; reads < 18 {
+	if reads := <-done; reads < versions {
 		t.Errorf("only %d reads: this test cannot fail", reads)
 	}
 	torn := filepath.Join(t.TempDir(), "torn.ccd.md") // control

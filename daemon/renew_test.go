@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,36 +119,5 @@ func TestOlderRulesAreRewrittenOnce(t *testing.T) {
 	}
 	if exists(removed) {
 		t.Error("what somebody removed is back")
-	}
-}
-
-// The running daemon does the same at its start.
-func TestRunRewritesOlderRules(t *testing.T) {
-	h := newHouse(t)
-	h.write(h.path(1), turns(0, 12))
-	h.write(h.path(2), turns(1, 13))
-	h.once()
-	if err := os.Remove(h.path(1)); err != nil {
-		t.Fatal(err)
-	}
-	h.once()
-	h.older()
-	kept := h.daemon().sessions[key(h.path(1))].state.Companion
-	stop := h.running()
-	both := func() bool {
-		return !strings.Contains(stands(t, kept).text, "rules: 1\n") && !strings.Contains(h.companion(h.path(2)), "rules: 1\n")
-	}
-	eventually(t, "both are made anew", both)
-	now := stands(t, kept)
-	from, _, _ := ReadRun(h.o.StateDir)
-	eventually(t, "some more passes", func() bool {
-		info, _, err := ReadRun(h.o.StateDir)
-		return err == nil && info.LastPass.Sub(from.LastPass) > 2*h.o.Watch.ScanInterval
-	})
-	if !now.untouched(stands(t, kept)) {
-		t.Error("written again")
-	}
-	if err := stop(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }

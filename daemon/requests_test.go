@@ -42,7 +42,7 @@ func TestAskRefreshes(t *testing.T) {
 		if h.covers(h.path(1))() {
 			t.Fatal("the companion is not behind: this test cannot fail")
 		}
-		if err := h.ask(h.path(1), 10*time.Second); err != nil || !h.covers(h.path(1))() {
+		if err := h.ask(h.path(1), time.Minute); err != nil || !h.covers(h.path(1))() {
 			t.Errorf("after turn %d: %v, up to date %v", n, err, h.covers(h.path(1))())
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -60,17 +61,17 @@ func invented(r *rand.Rand) string {
 // A session that its client writes anew at each change costs the archive what has changed, IDs and states included, and
 // each state of it is a generation that comes back.
 func TestRewrittenSessionsCostWhatHasChanged(t *testing.T) {
-	for _, pretty := range []bool{false, true} {
+	rewrites := testkit.Cases(t, 8, 25)
+	for _, pretty := range testkit.Sample(t, []bool{false, true}, 1) {
 		h := newHouse(t)
 		path := h.withGemini()
 		r := rand.New(rand.NewPCG(4, 4))
 		var messages, states []string
-		for range 300 {
+		for range 100 {
 			messages = append(messages, invented(r))
 		}
 		var before, changed int64
 		d := h.daemon()
-		const rewrites = 25
 		for i := range 1 + rewrites {
 			if i > 0 {
 				messages = append(messages, invented(r))

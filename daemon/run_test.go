@@ -9,12 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -35,8 +32,8 @@ func (h *house) running() (stop func() error) {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(5 * time.Second):
-			return errors.New("run does not end within five seconds")
+		case <-time.After(time.Minute):
+			return errors.New("run does not end within a minute")
 		}
 	}
 	h.t.Cleanup(func() { _ = stop() })
@@ -159,65 +156,10 @@ func TestGenerationsAndMoves(t *testing.T) {
 	}
 }
 
-func TestCompactOnRequest(t *testing.T) {
-	h := newHouse(t)
-	h.o.Compaction.Threshold = 1 << 40 // nothing fires by itself
-	h.write(h.path(1), turns(0, 12))
-	h.once()
-	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err == nil {
-		t.Fatal("a companion without a trigger")
-	}
-	d := h.daemon()
-	c, err := d.Compact(context.Background(), key(h.path(1)), CompactOptions{Manual: compactor.Manual{MaxTokens: 6000}, Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := h.companion(h.path(1)); got != string(c.Text) || c.Tokens > 6000 {
-		t.Errorf("companion of %d tokens, want at most 6000, as returned", c.Tokens)
-	}
-	h.append(h.path(1), turns(12, 20))
-	h.once() // it follows its session from now on, with the budget that was asked for
-	if !h.covers(h.path(1))() {
-		t.Error("the companion does not follow")
-	}
-	if n := bodyTokens(h.companion(h.path(1))); n > 6000 {
-		t.Errorf("%d tokens: the budget was forgotten", n)
-	}
-}
-
 // bodyTokens are the estimated tokens of what stands after a companion's front matter.
 func bodyTokens(companion string) int64 {
 	_, body, _ := strings.Cut(companion, "\n---\n")
 	return sidecar.Tokens(body)
-}
-
-// A companion that cannot be put in place costs neither the archive nor the fold, and is tried again.
-func TestCompanionThatCannotBePlaced(t *testing.T) {
-	h := newHouse(t)
-	h.write(h.path(1), turns(0, 12))
-	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
-	h.write(foreign, "not ours\n")
-	d := h.daemon()
-	offer := watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}
-	if err := d.sync(context.Background(), offer); !errors.Is(err, sidecar.ErrForeign) {
-		t.Fatalf("sync = %v", err)
-	}
-	if s := d.sessions[key(h.path(1))]; !s.folded {
-		t.Error("the fold was thrown away")
-	}
-	if err := d.sync(context.Background(), offer); err != nil {
-		t.Errorf("an unchanged transcript is tried again without a pause: %v", err)
-	}
-	if _, err := d.save(context.Background(), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(foreign); err != nil {
-		t.Fatal(err)
-	}
-	h.append(h.path(1), turn(12))
-	if err := d.sync(context.Background(), offer); err != nil || !h.covers(h.path(1))() {
-		t.Errorf("once the place is free: %v", err)
-	}
 }
 
 // What a shell's `ccd compact` did meanwhile is not undone by a daemon that does not know of it yet.
@@ -241,17 +183,6 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 	}
 	if n := bodyTokens(h.companion(h.path(1))); n > 6000 {
 		t.Errorf("%d tokens: the daemon has undone what the person asked for", n)
-	}
-}
-
-// What may not be looked at is not gone: taking it for gone would give its session away.
-func TestUnreadableIsNotGone(t *testing.T) {
-	dir := t.TempDir()
-	if exists(filepath.Join(dir, "absent")) {
-		t.Error("an absent file exists")
-	}
-	if !exists(filepath.Join(dir, strings.Repeat("x", 300))) { // the system refuses to look: ENAMETOOLONG
-		t.Error("a file that could not be looked at counts as gone")
 	}
 }
 
@@ -291,41 +222,5 @@ func TestLeftoversAreSwept(t *testing.T) {
 	h.once()
 	if exists(left) {
 		t.Error("an old one stays")
-	}
-}
-
-// A FILE below no root, compressed or not, gives the same text, archived or only looked at.
-func TestCompactFileOfEitherForm(t *testing.T) {
-	h := newHouse(t)
-	plain := filepath.Join(h.home, "given", "s.jsonl")
-	h.write(plain, turns(0, 12))
-	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.write(plain+".zst", string(enc.EncodeAll([]byte(turns(0, 12)), nil)))
-	want := ""
-	for _, path := range []string{plain, plain + ".zst"} {
-		s := transcript.Session{Path: path, Source: "s.jsonl", Packed: path != plain}
-		s.Agent, s.ID = "claude-code", "file/s-"+filepath.Ext(path)
-		d := h.daemon()
-		seen, err := d.Preview(context.Background(), s, CompactOptions{})
-		if err != nil {
-			t.Fatalf("%s: preview: %v", path, err)
-		}
-		made, err := d.CompactFile(context.Background(), s, CompactOptions{})
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if want == "" {
-			want = string(made.Text)
-		}
-		if string(seen.Text) != want || string(made.Text) != want {
-			t.Errorf("%s gives another text", path)
-		}
-		h.resolves(mark.IDs(string(made.Text)))
-	}
-	if len(mark.IDs(want)) == 0 {
-		t.Error("no ID in the text: this test cannot fail")
 	}
 }

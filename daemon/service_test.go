@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -24,6 +24,7 @@ func (h *house) alive() *atomic.Int64 {
 
 // TestAliveWhileItWorks: what takes long tells of itself at bounded distances, and nothing does so beside the work.
 func TestAliveWhileItWorks(t *testing.T) {
+	testkit.Long(t, "work on a long session gives signs all along")
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 4000)) // 15 MB: some segments
 	h.once()
@@ -53,43 +54,6 @@ func TestAliveWhileItWorks(t *testing.T) {
 	}
 	if got := n.Load() - before; got < 2 {
 		t.Errorf("looking at everything gives %d signs", got)
-	}
-}
-
-func TestIdleGivesSignsOnlyWhereTheyAreWanted(t *testing.T) {
-	for _, every := range []time.Duration{0, 10 * time.Millisecond} {
-		h := newHouse(t)
-		h.o.Watch.ScanInterval, h.o.HeartbeatEvery = time.Hour, every
-		n, scans := h.alive(), 0
-		scanned := make(chan bool, 1)
-		h.o.Scanned = func(watcher.Health) error {
-			scans++
-			scanned <- true
-			return nil
-		}
-		stop := h.running()
-		<-scanned
-		before := n.Load()
-		if every > 0 {
-			eventually(t, "signs while there is nothing to do", func() bool { return n.Load() > before+10 })
-		} else {
-			<-time.After(200 * time.Millisecond)
-			if got := n.Load() - before; got > 3 {
-				t.Errorf("%d signs that nobody asked for", got)
-			}
-		}
-		if err := stop(); !errors.Is(err, context.Canceled) || scans != 1 {
-			t.Errorf("run = %v after %d scans", err, scans)
-		}
-	}
-}
-
-func TestScannedEndsRun(t *testing.T) {
-	h := newHouse(t)
-	want := errors.New("a root came")
-	h.o.Scanned = func(watcher.Health) error { return want }
-	if err := h.daemon().Run(t.Context()); !errors.Is(err, want) {
-		t.Errorf("run = %v", err)
 	}
 }
 
@@ -134,22 +98,6 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	d.report(offer(1), errors.New("no space left on device"))
 	if strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("a new failure is one line: %s", log.String())
-	}
-}
-
-func TestRunStateThatCannotBeWrittenIsSaidOnce(t *testing.T) {
-	h := newHouse(t)
-	var log bytes.Buffer
-	h.o.Log = slog.New(slog.NewTextHandler(&log, nil))
-	d := h.daemon()
-	if err := os.MkdirAll(runFile(h.o.StateDir)+"/in the way", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for n := range 5 {
-		d.ReloadRefused(Reload{Error: fmt.Sprint(n)})
-	}
-	if n := strings.Count(log.String(), "cannot write run.json"); n != 1 {
-		t.Errorf("said %d times: %s", n, log.String())
 	}
 }
 

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"testing"
 	"time"
-
-	"ccd/archive"
 )
 
 // fill sets everything in v to values that differ.
@@ -74,12 +71,6 @@ func TestEveryFieldOfAStateIsStored(t *testing.T) {
 	}
 }
 
-func TestTextsOfAStateAreUTF8(t *testing.T) {
-	if got, err := DecodeState(State{Title: "a\xff\xfe\xed\xa0\x80"}.encode()); got.Title != "a�����" || err != nil {
-		t.Errorf("title %q, %v", got.Title, err)
-	}
-}
-
 func FuzzDecodeState(f *testing.F) {
 	raw := filled().encode()
 	for n := range raw {
@@ -95,37 +86,4 @@ func FuzzDecodeState(f *testing.F) {
 			t.Fatalf("%q\nbecame %+v, %v", stored, again, err)
 		}
 	})
-}
-
-// What an earlier version stored is converted by the next pass, even if the transcript is gone.
-func TestJSONStatesAreConverted(t *testing.T) {
-	h := newHouse(t)
-	path := h.path(1)
-	h.write(path, turns(0, 3))
-	h.once()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	h.once()
-	h.once() // forgets the removed companion
-	before, err := h.o.Archive.Session(t.Context(), key(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := DecodeState(before.State)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := json.Marshal(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.o.Archive.Save(t.Context(), nil, []archive.Change{{Session: before.Session, Old: before.State, New: old}}); err != nil {
-		t.Fatal(err)
-	}
-	h.once()
-	after, err := h.o.Archive.Session(t.Context(), key(path))
-	if err != nil || after.State[0] != stateForm || !reflect.DeepEqual(h.stored(path), state) {
-		t.Errorf("%q became %q, %v", old, after.State, err)
-	}
 }

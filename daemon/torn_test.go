@@ -2,16 +2,13 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -68,22 +65,6 @@ func TestTornLineGoesOn(t *testing.T) {
 	}
 }
 
-// TestLineEndLater: a line that was whole but for its newline is not folded again when that comes.
-func TestLineEndLater(t *testing.T) {
-	h := newHouse(t)
-	text := turns(0, 12)
-	h.write(h.path(1), strings.TrimSuffix(text, "\n"))
-	d := h.daemon()
-	fold := h.rest(d, h.path(1)).compactor
-	h.append(h.path(1), "\n")
-	if s := h.rest(d, h.path(1)); s.compactor != fold || s.state.Broken != 0 {
-		t.Errorf("folded again %v, %d broken", s.compactor != fold, s.state.Broken)
-	}
-	h.append(h.path(1), turn(12))
-	h.rest(d, h.path(1))
-	h.samePass(h.path(1), turns(0, 13))
-}
-
 // TestEveryByteAtRest: files of every kind that were offered while they grew, and then no more until they rested.
 func TestEveryByteAtRest(t *testing.T) {
 	h := newHouse(t)
@@ -94,7 +75,6 @@ func TestEveryByteAtRest(t *testing.T) {
 		h.path(2): turn(0) + `{"whole":1}`,
 		h.path(3): turn(0) + "\xe2\x82",
 		h.path(4): turn(0) + `{"long":"` + strings.Repeat("x", 9<<20),
-		h.path(5): turn(0) + `{"longer":"` + strings.Repeat("x", 17<<20),
 		spilled:   "one line\nand half of ano",
 	} {
 		h.write(path, text)
@@ -222,26 +202,4 @@ func TestRewriteInPlace(t *testing.T) {
 		stop()
 		<-done
 	})
-}
-
-// TestRecheckTurns: each source has one turn in each cycle, and the turns are spread.
-func TestRecheckTurns(t *testing.T) {
-	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	days := map[int]int{}
-	for n := range 700 {
-		k := transcript.Key{Agent: "codex", ID: fmt.Sprint(n)}
-		turn := recheckSince(k, begin)
-		if turn.After(begin) || begin.Sub(turn) >= recheckCycle {
-			t.Fatalf("the last turn at %v was at %v", begin, turn)
-		}
-		if next := recheckSince(k, turn.Add(recheckCycle)); !next.Equal(turn.Add(recheckCycle)) {
-			t.Fatalf("turn %v is followed by %v", turn, next)
-		}
-		days[int(begin.Sub(turn)/(24*time.Hour))]++
-	}
-	for day := range 7 {
-		if days[day] < 50 {
-			t.Errorf("%d of 700 have their turn %d days before", days[day], day)
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -44,32 +43,5 @@ func TestUpdateArchivesAndWritesNothingElse(t *testing.T) {
 	}
 	if err := d.Update(context.Background(), transcript.Key{Agent: "codex", ID: "x"}); !errors.Is(err, ErrUnknownSession) {
 		t.Errorf("of an unknown session: got %v, want ErrUnknown", err)
-	}
-}
-
-func TestPublishIndexesIDs(t *testing.T) {
-	h := newHouse(t)
-	text := `{"type":"user","uuid":"u1","timestamp":"2026-01-15T09:00:00.000Z","message":{"role":"user","content":"Begin"}}` + "\n"
-	h.write(h.path(1), text)
-	h.once()
-	d := h.daemon()
-	s, _ := d.SessionAt(h.path(1))
-	off := int64(strings.Index(text, `"Begin"`))
-	p := transcript.Pointer{
-		Hash: mark.Sum([]byte(`"Begin"`)), Record: 1, Last: 1,
-		Parts: []transcript.Part{{Span: transcript.Span{Off: off, Len: 7}, Kind: transcript.Human}},
-	}
-	ctx := context.Background()
-	if err := d.Publish(ctx, s.Key, 2, []transcript.Pointer{p}); err == nil {
-		t.Error("of another generation: it is taken")
-	}
-	if found, err := h.o.Archive.Lookup(ctx, string(p.Hash.ID())); err != nil || len(found) > 0 {
-		t.Fatalf("before: %v, %v", found, err)
-	}
-	if err := d.Publish(ctx, s.Key, 1, []transcript.Pointer{p}); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := h.o.Archive.Lookup(ctx, string(p.Hash.ID())); err != nil || len(found) != 1 {
-		t.Errorf("after: %v, %v", found, err)
 	}
 }

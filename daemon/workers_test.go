@@ -17,6 +17,7 @@ import (
 
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -32,7 +33,7 @@ func (h *house) old(path, text string) {
 
 // Under `ccd run`, too, everything is archived before the first companion of an old session is made.
 func TestACatchUpArchivesFirst(t *testing.T) {
-	for workers := 1; workers <= 2; workers++ {
+	for _, workers := range testkit.Sample(t, []int{1, 2}, 1) {
 		h := newHouse(t)
 		texts, size := map[string]string{}, int64(0)
 		for n := range 130 { // more than a daemon collects
@@ -79,7 +80,7 @@ func TestRewrittenWithinACatchUp(t *testing.T) {
 		h := newHouse(t)
 		h.o.Workers = 1
 		texts := map[string]string{}
-		for n := range 12 {
+		for n := range 8 {
 			texts[h.path(n)] = turns(n, n+8)
 			h.old(h.path(n), texts[h.path(n)])
 		}
@@ -158,7 +159,7 @@ func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 	pass := func(workers int) map[string]string {
 		h := newHouse(t)
 		h.o.Workers = workers
-		for n := range 24 {
+		for n := range 12 {
 			if n%2 == 0 {
 				h.old(h.path(n), turns(n, n+1+n%9))
 			} else {
@@ -174,7 +175,7 @@ func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 		return h.everything()
 	}
 	one, two := pass(1), pass(2)
-	if len(one) < 80 || !maps.Equal(one, two) {
+	if len(one) < 40 || !maps.Equal(one, two) {
 		t.Errorf("one worker leaves %d things, two %d", len(one), len(two))
 		for what, text := range one {
 			if two[what] != text {
@@ -186,6 +187,7 @@ func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 
 // Workers leave sessions with long lines to the daemon: the memory for lines does not grow with the workers.
 func TestOneLongLineAtATime(t *testing.T) {
+	testkit.Long(t, "two workers with long lines take no more memory than one")
 	h := newHouse(t)
 	var now, most, decoded atomic.Int64
 	counting := claude.Row()

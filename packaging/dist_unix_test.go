@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/testkit"
 )
 
 // machineOf has service managers of the machine, of alice (1000), whose unit runs the package's program and is her own,
@@ -79,6 +81,7 @@ func script(t *testing.T, systemd bool, name string, args ...string) (calls []st
 
 // TestMaintainerScripts: an upgrade restarts what runs the package's program, a removal stops it, and nothing else is touched.
 func TestMaintainerScripts(t *testing.T) {
+	testkit.Long(t, "a package's scripts restart and stop what runs its program")
 	reload := []string{"system: daemon-reload", "1000: daemon-reload", "1001: daemon-reload", "1002: daemon-reload"}
 	upgrade := []string{
 		"system: daemon-reload", "1000: daemon-reload", "1000: --no-block try-restart ccd.service",
@@ -122,6 +125,7 @@ func TestMaintainerScripts(t *testing.T) {
 
 // TestFormula renders the formula of four tarballs, with and without a home page.
 func TestFormula(t *testing.T) {
+	testkit.Long(t, "the formula of four tarballs")
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("NOTICE: no bash")
 	}
@@ -164,6 +168,7 @@ func TestFormula(t *testing.T) {
 
 // TestVersionsOfReleases: what is no version is refused before anything is made.
 func TestVersionsOfReleases(t *testing.T) {
+	testkit.Long(t, "what is no version is refused")
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("NOTICE: no bash")
 	}

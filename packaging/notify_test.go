@@ -79,16 +79,3 @@ func TestPulseIsNoFasterThanNeeded(t *testing.T) {
 		})
 	}
 }
-
-func TestPulseIsReady(t *testing.T) {
-	var sent []string
-	p := Pulse{listens: true, every: time.Hour, notify: func(state string) error { sent = append(sent, state); return nil }}
-	for _, err := range []error{p.Beat(), p.Ready(), p.Beat()} {
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	if want := []string{"EXTEND_TIMEOUT_USEC=60000000", "READY=1"}; !slices.Equal(sent, want) {
-		t.Errorf("told %q, want %q", sent, want)
-	}
-}

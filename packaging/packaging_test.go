@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -133,29 +132,6 @@ func running(command string) (string, error) {
 	return "gui/501/ccd = {\n\tstate = running\n\tpid = 42\n}\n", nil
 }
 
-func TestInstallIsIdempotent(t *testing.T) {
-	o := options(t.TempDir())
-	s, out := serviceOn(t, o, "linux", 1000, &fake{answer: running, runs: true})
-	for n, want := range []string{"wrote ", "is up to date"} {
-		out.Reset()
-		if err := s.Install(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "ccd uninstall") {
-			t.Errorf("install %d says %q", n+1, out)
-		}
-	}
-	if err := os.WriteFile(s.mgr.file(), []byte("[Unit]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(s.mgr.file()); !bytes.Equal(text, s.mgr.layers[0][0].text) {
-		t.Errorf("a changed unit was not repaired")
-	}
-}
-
 func TestUninstall(t *testing.T) {
 	o := options(t.TempDir())
 	f := &fake{answer: running}
@@ -250,31 +226,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestVerbsNeedService(t *testing.T) {
-	f := &fake{answer: func(string) (string, error) { return "ActiveState=inactive\nSubState=dead\n", nil }}
-	s, _ := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
-	for _, do := range []func(context.Context) error{s.Start, s.Stop, s.Restart} {
-		if err := do(t.Context()); !errors.Is(err, ErrNotInstalled) {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-// A unit that was written without a command of somebody else's keeps the daemon from running one, and says so.
-func TestUnitConfinesUnlessAChildIsRun(t *testing.T) {
-	for _, child := range []bool{false, true} {
-		o := options(t.TempDir())
-		o.Child = child
-		s, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
-		if err := s.Install(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if st, err := s.Status(t.Context()); err != nil || !st.Installed || st.BlocksCommands == child {
-			t.Errorf("child %t: %+v, %v", child, st, err)
-		}
-	}
-}
-
 func TestStatus(t *testing.T) {
 	for _, c := range []struct {
 		name, goos string
@@ -305,13 +256,5 @@ func TestStatus(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
-	}
-}
-
-// TestNative only builds the library's own service, which it does on every system.
-func TestNative(t *testing.T) {
-	s, _ := serviceOn(t, options(t.TempDir()), "windows", -1, &fake{})
-	if s.mgr.file() != "" || len(s.mgr.enable) == 0 || s.mgr.name == "" {
-		t.Errorf("%s on %s: %+v", name, runtime.GOOS, s.mgr)
 	}
 }

@@ -116,46 +116,6 @@ func TestTailBackFingerprintIsNeeded(t *testing.T) {
 	}
 }
 
-func TestTailHeadGrowsWithTheFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	f := follow(t, path)
-	for n := int64(100); n < 10_000; n += 100 {
-		appendTo(t, path, strings.Repeat("x", 99)+"\n")
-		f.tail(TailOptions{})
-		if head, back := f.at.Head.N, f.at.Back.N; head != min(n, headBytes) || back != min(n, backBytes) {
-			t.Fatalf("at %d: head %d, back %d", n, head, back)
-		}
-	}
-}
-
-// The cursors of earlier versions have fingerprints of 4 KB: all of it counts, and the next cursor has less.
-func TestTailTakesLargerFingerprints(t *testing.T) {
-	text := numbered(0, 1000)
-	for name, c := range map[string]struct {
-		file string
-		gens int
-	}{
-		"appended":              {text + "next\n", 1},
-		"other 4000 from start": {text[:4000] + "X" + text[4001:] + "next\n", 2},
-		"other 4000 before end": {text[:len(text)-4000] + "X" + text[len(text)-3999:] + "next\n", 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "a.jsonl")
-			overwrite(t, path, text)
-			f := follow(t, path)
-			f.tail(TailOptions{})
-			f.at.Head = transcript.Fingerprint{N: printBytes, Sum: sum([]byte(text[:printBytes]))}
-			f.at.Back = transcript.Fingerprint{N: printBytes, Sum: sum([]byte(text[len(text)-printBytes:]))}
-			overwrite(t, path, c.file)
-			f.tail(TailOptions{})
-			if len(f.gens) != c.gens || f.at.Head.N != headBytes || f.at.Back.N != backBytes {
-				t.Errorf("%d generations, head %d, back %d", len(f.gens), f.at.Head.N, f.at.Back.N)
-			}
-			f.want(len(f.gens), []byte(c.file))
-		})
-	}
-}
-
 // numbered returns lines that all differ.
 func numbered(from, to int) string {
 	var b strings.Builder

@@ -71,27 +71,6 @@ func TestBrokenSourceIsReplacedByPolling(t *testing.T) {
 	})
 }
 
-func TestPollFromTheStart(t *testing.T) {
-	play(t, func(r *rig) {
-		r.o.Poll = true
-		r.dir = r.path("not/yet")
-		r.o.Roots[0].Path = r.dir
-		r.run()
-		r.pass(5 * s)
-		if h := r.w.Health(); h.Roots[0].Present || h.Roots[0].Why == "" {
-			t.Errorf("health = %+v", h)
-		}
-		r.put("a.jsonl", 0)
-		r.pass(9 * s)
-		r.wantNames("a.jsonl")
-		must(t, os.Remove(r.path("a.jsonl")))
-		r.pass(20 * s)
-		if len(r.offers) != 1 || !strings.HasSuffix(r.offers[0], "a.jsonl gone") {
-			t.Errorf("offers = %q", r.offers)
-		}
-	})
-}
-
 // wantNames checks the names of the offers since the last check, in any order.
 func (r *rig) wantNames(names ...string) {
 	r.t.Helper()

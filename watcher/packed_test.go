@@ -12,7 +12,7 @@ import (
 func TestTailPackedAndBack(t *testing.T) {
 	dir := t.TempDir()
 	plain, packed := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.jsonl.zst")
-	text := strings.Repeat(`{"text":"a line of a transcript"}`+"\n", 500_000) // 17 MB
+	text := strings.Repeat(`{"text":"a line of a transcript"}`+"\n", 200_000) // 7 MB: more than a segment
 	overwrite(t, plain, text)
 	f := follow(t, plain)
 	f.tail(atRest)
@@ -43,7 +43,7 @@ func TestTailDamagedPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder
 	line := make([]byte, 32<<10)
-	for text.Len() < 6<<20 { // more than a segment
+	for text.Len() < 5<<20 { // more than a segment
 		for i := range line {
 			line[i] = "0123456789abcdef"[r.Uint32()>>28]
 		}

@@ -1,7 +1,6 @@
 package watcher
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -225,21 +224,6 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// A name that comes and goes before it is due was nobody's; one that is replaced is not gone.
-func TestShortLived(t *testing.T) {
-	play(t, func(r *rig) {
-		r.put("keep.jsonl", time.Hour)
-		r.run()
-		r.offers = nil
-		r.write("tmp.jsonl")
-		r.remove("tmp.jsonl")
-		r.remove("keep.jsonl")
-		r.write("keep.jsonl")
-		r.pass(5 * s)
-		r.want("2s keep.jsonl live quiet 2s")
-	})
-}
-
 func TestRenamedDirectory(t *testing.T) {
 	play(t, func(r *rig) {
 		r.put("old/sub/a.jsonl", time.Hour)
@@ -371,18 +355,6 @@ func TestUnreadableDirectory(t *testing.T) {
 		r.wantNames("worse/c.jsonl")
 		if h := r.w.Health(); len(h.Unreadable) != 0 {
 			t.Errorf("health = %+v", h)
-		}
-	})
-}
-
-func TestLeavingTheLoopEndsIt(t *testing.T) {
-	play(t, func(r *rig) {
-		r.put("a.jsonl", time.Hour)
-		r.put("b.jsonl", time.Hour)
-		r.w = New(r.o)
-		r.w.o.Poll = true
-		for range r.w.Run(context.Background()) {
-			break
 		}
 	})
 }

@@ -119,35 +119,6 @@ func TestTailWholeLinesOnly(t *testing.T) {
 	}
 }
 
-func TestTailAttachmentAtRest(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "out.txt")
-	f := follow(t, path)
-	f.s.Class = transcript.Attachment
-	appendTo(t, path, "no line end")
-	if got := f.tail(TailOptions{}); len(got) != 0 {
-		t.Fatalf("not at rest: %q", got)
-	}
-	if got := f.tail(atRest); len(got) != 1 || got[0] != "no line end" {
-		t.Fatalf("at rest: %q", got)
-	}
-}
-
-func TestTailRestIsOnTheLastSegment(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	line := strings.Repeat("x", 1<<20-1) + "\n"
-	appendTo(t, path, strings.Repeat(line, 8)) // exactly two segments
-	var rests []bool
-	for seg, err := range Tail(context.Background(), transcript.Session{Path: path}, transcript.Cursor{}, atRest) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		rests = append(rests, seg.Rest)
-	}
-	if fmt.Sprint(rests) != "[false true]" {
-		t.Errorf("rests = %v", rests)
-	}
-}
-
 // A line of any length comes through whole or in pieces, with little memory.
 func TestTailLongLines(t *testing.T) {
 	for _, n := range []int{
@@ -196,27 +167,6 @@ func TestTailMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestTailKeepsScratch(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	appendTo(t, path, strings.Repeat("line\n", 1000))
-	var scratch []byte
-	s := transcript.Session{Path: path}
-	read := func() {
-		for _, err := range Tail(context.Background(), s, transcript.Cursor{}, TailOptions{Scratch: &scratch}) {
-			must(t, err)
-		}
-	}
-	read()
-	if cap(scratch) < 5000 {
-		t.Fatalf("scratch of %d bytes", cap(scratch))
-	}
-	before := &scratch[:1][0]
-	read()
-	if &scratch[:1][0] != before {
-		t.Error("the buffer was made anew")
-	}
-}
-
 func TestTailRefusesWhatIsNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	overwrite(t, filepath.Join(dir, "secret"), "secret\n")
@@ -259,18 +209,6 @@ func TestTailThroughALinkedRoot(t *testing.T) {
 	f := follow(t, filepath.Join(link, "a.jsonl"))
 	f.tail(TailOptions{})
 	f.want(1, []byte("a\n"))
-}
-
-func TestTailEndsWithTheContext(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	overwrite(t, path, "a\n")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, err := range Tail(ctx, transcript.Session{Path: path}, transcript.Cursor{}, atRest) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("err = %v", err)
-		}
-	}
 }
 
 func TestTailStopsWhenTheFileShrinks(t *testing.T) {
@@ -320,33 +258,6 @@ func FuzzTailJoined(f *testing.F) {
 			t.Fatalf("%d generations", len(f.gens))
 		}
 	})
-}
-
-func BenchmarkTail(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "a.jsonl")
-	overwrite(b, path, strings.Repeat(strings.Repeat("x", 2000)+"\n", 16<<20/2001))
-	var scratch []byte
-	b.SetBytes(16 << 20)
-	for b.Loop() {
-		for _, err := range Tail(context.Background(), transcript.Session{Path: path}, transcript.Cursor{}, TailOptions{Scratch: &scratch}) {
-			must(b, err)
-		}
-	}
-}
-
-func BenchmarkTailAppended(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "a.jsonl")
-	overwrite(b, path, strings.Repeat("line\n", 10_000))
-	f := follow(b, path)
-	f.tail(TailOptions{})
-	from := f.at
-	appendTo(b, path, strings.Repeat("x", 2000)+"\n")
-	var scratch []byte
-	for b.Loop() {
-		for _, err := range Tail(context.Background(), f.s, from, TailOptions{Scratch: &scratch}) {
-			must(b, err)
-		}
-	}
 }
 
 func appendTo(t testing.TB, path, text string) {

@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // Torn writes: lines go out in many small writes, while a reader takes what it can. No fragment may ever be seen.
 func TestTailTornWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	overwrite(t, path, "")
-	const lines = 2000
+	lines := testkit.Cases(t, 500, 2000)
 	done := make(chan error, 1)
 	go func() { done <- writeTorn(path, lines) }()
 	f := follow(t, path)

@@ -132,7 +132,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 		return nil, err
 	}
 	o := agentsetup.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program, ReachFile: a.UsualConfig}
-	if o.Executable, err = account.Executable(); err != nil {
+	if o.Executable, err = a.Executable(); err != nil {
 		return nil, err
 	}
 	if c != nil && c.Flags().Changed("live") {
@@ -145,16 +145,14 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 		o.Reach = conf.Agents.Reach
 	}
 	if a.ConfigFile != "" {
-		if o.Config, err = filepath.Abs(a.ConfigFile); err != nil {
-			return nil, fmt.Errorf("find configuration: %w", err)
-		}
+		o.Config = a.Absolute(a.ConfigFile)
 	}
 	return agentsetup.New(o)
 }
 
 // program returns a function that runs a program, or nil if PATH has none of that name.
 func (a *app) program(name string) func(args ...string) error {
-	path, err := exec.LookPath(name)
+	path, err := a.LookPath(name)
 	if err != nil {
 		return nil
 	}
@@ -162,7 +160,7 @@ func (a *app) program(name string) func(args ...string) error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		c := exec.CommandContext(ctx, path, args...)
-		c.Env = a.Vars
+		c.Env, c.Dir = a.Vars, a.Dir
 		out, err := c.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, mark.Inline(string(out), 300))
@@ -252,7 +250,7 @@ func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (b
 		a.say("  %s", r)
 	}
 	in, ok := a.in.(*os.File)
-	if !ok || !terminal(in) || dryRun {
+	if !ok || !a.terminal(in) || dryRun {
 		a.say("Not added. `ccd agents install claude --allow` adds them, --no-allow hides this message.")
 		return false, nil
 	}

@@ -105,19 +105,3 @@ func commandExists(line string) error {
 	}
 	return nil
 }
-
-// TestHookNamesCommandsThatRun runs each command that a hook names after a compaction.
-func TestHookNamesCommandsThatRun(t *testing.T) {
-	full := slices.Repeat([][2]int64{{225000, 272000}}, 8)
-	home, ask := rolloutHome(t, codexRollout(full...))
-	told := ask("SessionStart", `"source":"compact"`)
-	named := regexp.MustCompile("`[^` ]+ (agent [^`]+)`").FindAllStringSubmatch(told, -1)
-	if len(named) == 0 || !strings.Contains(told, "beside your own summary") {
-		t.Fatalf("the hook says %q", told)
-	}
-	for _, m := range named {
-		if code, _, said := ccdIn(home, "", strings.Fields(strings.Replace(m[1], "restore ID", "restore zzzz", 1))...); code == exitUsage {
-			t.Errorf("%s: exit %d, %s", m[1], code, said)
-		}
-	}
-}

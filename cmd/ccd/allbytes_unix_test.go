@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // tornEnds are the ways in which a writer may leave the end of a transcript: whole lines, half a line, a line without
@@ -110,7 +112,8 @@ func restoreWhole(t *testing.T, home, path string) (out []byte, said string) {
 // idle, and what is appended later, even if the daemon is killed meanwhile. The control is TestLagIsReported.
 func TestArchivedMeansAllBytes(t *testing.T) {
 	t.Parallel()
-	const sessions, stages = 8, 3
+	const stages = 3
+	sessions := testkit.Cases(t, 4, 8)
 	home := t.TempDir()
 	put(t, transcriptPath(home, 0), aLine)
 	configure(t, home, "[watch]\nsettle = \"100ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"500ms\"\n")

@@ -42,7 +42,12 @@ type app struct {
 }
 
 func run(ctx context.Context, args []string, s std, env []string) int {
-	a := &app{std: s, Env: account.Env{Vars: env}}
+	return runIn(ctx, args, s, account.Env{Vars: env})
+}
+
+// runIn runs a command in an environment, which may have another working directory than the process.
+func runIn(ctx context.Context, args []string, s std, env account.Env) int {
+	a := &app{std: s, Env: env}
 	if f, ok := s.err.(*os.File); ok && isTTY(f) {
 		a.err = guarded{f}
 	}
@@ -169,7 +174,7 @@ func writeTable(to io.Writer, rows [][]string) error {
 }
 
 // terminal reports whether w is a terminal that takes control sequences. Only there ccd uses color and progress bars.
-func terminal(w io.Writer) bool { return isTTY(w) && os.Getenv("TERM") != "dumb" }
+func (a *app) terminal(w io.Writer) bool { return isTTY(w) && a.Getenv("TERM") != "dumb" }
 
 // fileOf returns the file of a stream, also if it is guarded or behind a pager, or nil.
 func fileOf(stream any) *os.File {
@@ -214,12 +219,12 @@ func (a *app) byteProgress(what string) (show func(done, total int64), wipe func
 }
 
 func (a *app) progressWith(what string, rest func(done, total int64) string) (show func(done, total int64), wipe func()) {
-	if a.quiet || a.json || !terminal(a.err) {
+	if a.quiet || a.json || !a.terminal(a.err) {
 		return func(int64, int64) {}, func() {}
 	}
 	var last time.Time
 	show = func(done, total int64) {
-		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond && terminal(a.err) { // a pager may have taken stderr since
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond && a.terminal(a.err) { // a pager may have taken stderr since
 			last = now
 			percent := int(100 * done / max(total, 1))
 			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)
@@ -227,7 +232,7 @@ func (a *app) progressWith(what string, rest func(done, total int64) string) (sh
 		}
 	}
 	return show, func() {
-		if !last.IsZero() && terminal(a.err) {
+		if !last.IsZero() && a.terminal(a.err) {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K")
 		}
 	}

@@ -57,7 +57,7 @@ rebuilds companions. If [backup] every is set, the daemon makes backups itself.`
 		if args[0] == "" {
 			return usage(c, errors.New("FILE is empty"))
 		}
-		return a.backup(c.Context(), args[0], force)
+		return a.backup(c.Context(), a.Path(args[0]), force)
 	})
 	c.Flags().BoolVar(&force, "force", false, "overwrite FILE even if it is not a backup")
 	a.machineFlag(c)

@@ -21,7 +21,7 @@ func backupHome(t *testing.T) (home, text string) {
 	t.Helper()
 	home = t.TempDir()
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 4000 {
+	for range 400 {
 		text += strings.Replace(aLine, "parcels", fmt.Sprintf("%016x", r.Uint64()), 1)
 	}
 	put(t, transcriptPath(home, 1), text)

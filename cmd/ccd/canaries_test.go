@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ccd/internal/gen"
+	"ccd/internal/testkit"
 )
 
 // canaryAgents are the agents whose sessions are planted, and where they are below HOME.
@@ -149,8 +149,7 @@ func (g *garden) found(out []byte) (all []string) {
 	return all
 }
 
-// TestCanaries: no output and no file but the archive has a part of a canary; with redaction off, they do. CANARY_SEEDS is
-// how many different plantings are tried.
+// TestCanaries: no output and no file but the archive has a part of a canary; with redaction off, they do.
 func TestCanaries(t *testing.T) {
 	source := t.TempDir()
 	env := []string{"HOME=" + source, "USERPROFILE=" + source}
@@ -159,7 +158,7 @@ func TestCanaries(t *testing.T) {
 		gen.Codex:  ".codex/sessions/2026/01/15/rollout-2026-01-15T10-00-00-c0de0000-0000-7000-8000-000000000000.jsonl",
 	} {
 		var b bytes.Buffer
-		if err := gen.Write(&b, agent, 7, 150_000); err != nil {
+		if err := gen.Write(&b, agent, 7, int64(testkit.Cases(t, 20_000, 150_000))); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(source, filepath.FromSlash(name))
@@ -187,10 +186,7 @@ func TestCanaries(t *testing.T) {
 			}
 		}
 	}
-	seeds := 1
-	if n, err := strconv.Atoi(os.Getenv("CANARY_SEEDS")); err == nil {
-		seeds = n
-	}
+	seeds := testkit.Cases(t, 1, 10)
 	for seed := range seeds + 1 {
 		off := seed == seeds
 		g := plant(t, source, rand.New(rand.NewPCG(3, uint64(seed))))
@@ -213,7 +209,7 @@ func TestCanaries(t *testing.T) {
 				t.Errorf("%s: %d canaries: %s", name, len(found), strings.Join(found[:min(len(found), 8)], ", "))
 			}
 		}
-		if off && shown < 100 {
+		if off && shown < 40 {
 			t.Errorf("with redaction off, only %d outputs have a canary", shown)
 		}
 	}
@@ -252,7 +248,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 			}
 			ask("", args...)
 		}
-		for n := 1; n < 40; n += 3 {
+		for n := 1; n < 40; n += 39 / testkit.Cases(t, 3, 13) {
 			ask("", "agent", "restore", fmt.Sprintf("%s#%d", s.ID, n))
 			ask("", "agent", "restore", "--raw", fmt.Sprintf("%s#%d", s.ID, n))
 		}
@@ -265,7 +261,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 		if strings.Contains(path, ".codex") {
 			agent = "codex"
 		}
-		for _, source := range []string{"compact", "resume", "startup", "clear"} {
+		for _, source := range testkit.Sample(t, []string{"compact", "resume", "startup", "clear"}, 2) {
 			id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 			event, _ := json.Marshal(map[string]any{"session_id": id[max(0, len(id)-36):], "transcript_path": path, "cwd": g.home, "source": source, "prompt": "go on with the export"})
 			for _, name := range []string{"SessionStart", "PreCompact", "UserPromptSubmit", "SessionEnd"} {

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"ccd/internal/redact"
+	"ccd/internal/testkit"
 )
 
 // fakeSecret is an invented secret.
@@ -373,7 +374,7 @@ func TestCanariesAreFoundInEveryEncoding(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	missed := map[string][]string{}
 	for _, kind := range secretKinds() {
-		for range 4 {
+		for range testkit.Cases(t, 1, 4) {
 			c, n := kind.make(r), newNeedles()
 			n.add(1, c)
 			if len(c.secret) >= piece {

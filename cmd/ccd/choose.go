@@ -96,7 +96,7 @@ func numbered(all []*reader.Entry) []string {
 // pick lets a person choose a session, with a picker or, on a dumb terminal, by number.
 func (a *app) pick(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
 	in, out := a.in.(*os.File), unguarded(a.err).(*os.File)
-	if !terminal(out) {
+	if !a.terminal(out) {
 		return a.askNumber(ctx, all)
 	}
 	c := picker.Choice{Lines: func(width int) []string { return a.chooseLines(all, width) }}

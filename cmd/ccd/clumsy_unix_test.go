@@ -6,9 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // runLine runs a command line and returns its exit code and output.
@@ -17,24 +15,6 @@ func runLine(t *testing.T, home string, args ...string) (int, string) {
 	var out strings.Builder
 	code := run(t.Context(), args, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home})
 	return code, out.String()
-}
-
-// status still says that a daemon runs if the configuration was broken since.
-func TestStatusWithABrokenConfiguration(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	broken := func() { configure(t, home, "[watch]\nsettel = \"1s\"\n") }
-	c := spawnWith(t, home, nil, "run")
-	eventually(t, "the daemon runs", func() bool { return c.running(t) })
-	broken()
-	if code, out := runLine(t, home, "status"); code != exitFailed || !strings.Contains(out, "running, pid") || !strings.Contains(out, "settel") {
-		t.Errorf("exit %d: %s", code, out)
-	}
-	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
-	if code, out := runLine(t, home, "status"); code != exitFailed || strings.Contains(out, "running") || !strings.Contains(out, "settel") {
-		t.Errorf("nothing runs: exit %d: %s", code, out)
-	}
 }
 
 func TestClumsyCommandLines(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
@@ -123,8 +122,8 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	if err != nil {
 		return err
 	}
-	if arg == "-" || isFile(arg) {
-		if s, ok := d.SessionAt(disk.Absolute(arg)); ok && arg != "-" {
+	if arg == "-" || isFile(a.Path(arg)) {
+		if s, ok := d.SessionAt(a.Absolute(arg)); ok && arg != "-" {
 			return a.compactSession(ctx, d, l, reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		return a.compactFile(ctx, d, l, arg, f, asked)

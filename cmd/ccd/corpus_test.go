@@ -7,41 +7,36 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // corpus is the directory of real transcripts, which are not part of the repository.
 const corpus = "../../../shared/corpus"
 
-// layOut copies the real transcripts into a home, where their agents would write them, and returns their paths.
-func layOut(t *testing.T, home string) []string {
+// layOut copies real transcripts into a home, where their agents would write them, and returns their paths. The quick
+// suite takes some of each agent.
+func layOut(t *testing.T, home string, quick int) []string {
 	t.Helper()
 	var paths []string
-	for dir, place := range homes {
+	for _, dir := range slices.Sorted(maps.Keys(homes)) {
 		files, err := filepath.Glob(filepath.Join(corpus, dir, "*.json*"))
 		if err != nil || len(files) == 0 {
 			t.Skipf("no real transcripts at %s: this test needs them", filepath.Join(corpus, dir))
 		}
 		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".meta.json") })
-		for i, f := range files {
+		for i, f := range testkit.Sample(t, files, quick) {
 			b, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			to := filepath.Join(home, filepath.FromSlash(place(i, filepath.Base(f))))
-			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(to, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			to := filepath.Join(home, filepath.FromSlash(homes[dir](i, filepath.Base(f))))
+			put(t, to, string(b))
 			paths = append(paths, to)
 		}
 	}
@@ -74,17 +69,11 @@ func command(t *testing.T, home string, args ...string) []byte {
 
 func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, args...)
-	cmd.Args[0] = "ccd"
-	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, env...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("ccd %s: %v: %s", strings.Join(args, " "), err, errs.String())
+	var out, talk bytes.Buffer
+	env = append([]string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}, env...)
+	args = append([]string{}, args...) // cobra takes those of the process for nil
+	if code := run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, env); code != exitDone {
+		t.Fatalf("ccd %s: exit %d: %s", strings.Join(args, " "), code, &talk)
 	}
 	return out.Bytes()
 }
@@ -92,45 +81,36 @@ func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
 // Every real session can be restored exactly, even after its transcript is gone, and so can every ID of every
 // companion.
 func TestRealSessionsComeBack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it starts a thousand processes")
-	}
 	home := t.TempDir()
-	paths := layOut(t, home)
 	originals := map[string][]byte{}
+	paths := layOut(t, home, 2)
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		originals[p] = b
 	}
-	command(t, home, "run", "--once", "-q")
-	for _, p := range paths {
-		if got := command(t, home, "restore", "--session", p); !bytes.Equal(got, originals[p]) {
-			t.Errorf("%s comes back changed", filepath.Base(p))
+	comesBack := func(when string) (ids int) {
+		t.Helper()
+		command(t, home, "run", "--once", "-q")
+		for _, p := range paths {
+			if got := command(t, home, "restore", "--session", p); !bytes.Equal(got, originals[p]) {
+				t.Errorf("%s: %s comes back changed", when, filepath.Base(p))
+			}
 		}
+		return resolveIDs(t, home)
 	}
-	ids := resolveAll(t, home)
+	ids := comesBack("with its source")
 	for _, p := range paths {
-		if err := os.Remove(p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(p))
 	}
-	command(t, home, "run", "--once", "-q")
-	for _, p := range paths {
-		if got := command(t, home, "restore", "--session", p); !bytes.Equal(got, originals[p]) {
-			t.Errorf("%s comes back changed once its source is gone", filepath.Base(p))
-		}
-	}
-	if again := resolveAll(t, home); again != ids || ids == 0 {
+	if again := comesBack("without its source"); again != ids || ids == 0 {
 		t.Errorf("%d IDs in companions once the sources are gone, %d before", again, ids)
 	}
 	command(t, home, "verify")
 }
 
-// resolveAll restores every ID of every companion below home and returns their number.
-func resolveAll(t *testing.T, home string) (n int) {
+// resolveIDs restores IDs of every companion below home and returns how many IDs the companions have.
+func resolveIDs(t *testing.T, home string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".ccd.md") {
@@ -140,8 +120,9 @@ func resolveAll(t *testing.T, home string) (n int) {
 		if err != nil {
 			return err
 		}
-		for _, id := range mark.IDs(string(text)) {
-			n++
+		ids := mark.IDs(string(text))
+		n += len(ids)
+		for _, id := range testkit.Sample(t, ids, 4) {
 			var info struct{ Shape, SHA256 string }
 			if err := json.Unmarshal(command(t, home, "restore", "--info", "--json", string(id)), &info); err != nil {
 				return err
@@ -156,9 +137,7 @@ func resolveAll(t *testing.T, home string) (n int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 

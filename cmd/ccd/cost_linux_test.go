@@ -18,6 +18,7 @@ import (
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/gen"
+	"ccd/internal/testkit"
 )
 
 // costly is a home in which processes of ccd are measured.
@@ -167,6 +168,7 @@ func (l *live) covered() bool {
 
 // TestCostOfAnAppend: 2 KB that are appended to a live session, and the companion that then covers them, cost few bytes.
 func TestCostOfAnAppend(t *testing.T) {
+	testkit.Long(t, "it measures")
 	l := newLive(t, 1<<20)
 	l.once()
 	running := l.daemon()
@@ -197,7 +199,7 @@ func TestCostOfAnAppend(t *testing.T) {
 // TestPreCompactAsksTheDaemon: the companion covers all when the hook ends, long before refresh_idle. The daemon writes it;
 // without one the hook does.
 func TestPreCompactAsksTheDaemon(t *testing.T) {
-	l := newLive(t, 1<<20)
+	l := newLive(t, 200<<10)
 	l.once()
 	hook := func() (written int64) {
 		l.grow()
@@ -218,6 +220,7 @@ func TestPreCompactAsksTheDaemon(t *testing.T) {
 
 // TestCostOfAFirstPass: what a first pass writes, and what the archive takes, per byte of the transcripts.
 func TestCostOfAFirstPass(t *testing.T) {
+	testkit.Long(t, "it measures")
 	c := newCostly(t)
 	if err := gen.Tree(c.home, 1, 12<<20); err != nil {
 		t.Fatal(err)
@@ -247,8 +250,9 @@ func (c costly) transactions() uint64 {
 
 // TestMemoryOfACatchUp: what a daemon takes at most for a home that it has never seen.
 func TestMemoryOfACatchUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: the race detector, which is run with it, takes several times the memory")
+	testkit.Long(t, "it measures")
+	if raceEnabled {
+		t.Skip("the race detector takes several times the memory")
 	}
 	c := newCostly(t)
 	if err := gen.Tree(c.home, 1, 24<<20); err != nil {

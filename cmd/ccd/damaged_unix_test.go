@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/testkit"
 )
 
 // damageable is a home with an archive to damage, and what restore printed before.
@@ -40,20 +41,11 @@ func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr s
 	return out.Bytes(), talk.String(), code
 }
 
-// newDamageable archives some sessions as `ccd run --once` does.
+// newDamageable returns a home whose sessions were archived as `ccd run --once` does.
 func newDamageable(t *testing.T) *damageable {
 	t.Helper()
-	d := &damageable{home: t.TempDir()}
+	d := &damageable{home: damageableHome.copy(t)}
 	d.path = filepath.Join(stateOf(t, d.home), "archive.db")
-	configure(t, d.home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	put(t, transcriptPath(d.home, 1), string(rich("cache")))
-	put(t, transcriptPath(d.home, 2), string(bytes.Join(newStory().lines, nil)))
-	for n := range 40 { // so many that their records fill more than a page
-		put(t, transcriptPath(d.home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
-	}
-	if _, talk, code := outputs(t, d.home, "run", "--once"); code != exitDone {
-		t.Fatal(code, talk)
-	}
 	var err error
 	if d.sound, err = os.ReadFile(d.path); err != nil {
 		t.Fatal(err)
@@ -74,6 +66,17 @@ func newDamageable(t *testing.T) *damageable {
 	d.asks(t)
 	return d
 }
+
+// damageableHome has so many sessions that their records fill more than a page.
+var damageableHome = &fixture{make: func(t *testing.T, home string) {
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	put(t, transcriptPath(home, 1), string(rich("")))
+	put(t, transcriptPath(home, 2), string(bytes.Join(newStory().lines, nil)))
+	for n := range 40 {
+		put(t, transcriptPath(home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
+	}
+	once(t, home)
+}}
 
 // asks fills d.restores: whole sessions, records, an ID of a companion and an unknown ID.
 func (d *damageable) asks(t *testing.T) {
@@ -152,10 +155,7 @@ func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 // may be in the damaged part.
 func TestRestoreFromADamagedArchive(t *testing.T) {
 	d := newDamageable(t)
-	n := 48
-	if v, err := strconv.Atoi(os.Getenv("CCD_TEST_DAMAGES")); err == nil {
-		n = v
-	}
+	n := testkit.Cases(t, 8, 1000) // 8 kinds of damage
 	codes := map[int]int{}
 	d.damages(t, n, func(what string) {
 		for _, c := range d.restores {
@@ -220,35 +220,18 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 		err   string // what stderr has
 	}{
 		{"ls", 0, 4, "000000000029", bad},
-		{"ls", 0, 4, "000000000029", badder},
-		{"ls -q", 0, 4, "000000000029", bad},
 		{"ls --json", 0, 4, `"damage": "read archive`, bad},
-		{"ls --size", 0, 4, "PROJECT", bad},
 		{"search parcels", 0, 4, "000000000010", bad},
-		{"search --json parcels", 0, 4, "000000000010", bad},
 		{"search nowhere-to-be-found", 3, 4, "", bad},
 		{"search --session " + other + " the", 0, 0, other, ""},
 		{"search --session " + bad + " parcels", 0, 4, "", "not found"},
 		{"stats", 0, 4, "sessions", bad},
-		{"stats --json", 0, 4, `"cause": "read archive`, bad},
-		{"stats " + other, 0, 0, other, ""},
-		{"stats " + bad, 0, 4, "", "not found"},
-		{"score", 0, 4, "companions", bad},
-		{"score --json", 0, 4, `"cause": "read archive`, bad},
-		{"score " + other, 0, 0, other, ""},
-		{"score " + bad, 0, 4, "", "not found"},
 		{"verify", 0, 4, bad, ""},
-		{"verify --json", 0, 4, bad, ""},
 		{"timeline " + other, 0, 0, "#1", ""},
 		{"timeline " + bad, 0, 4, "", "not found"},
 		{"show " + other, 0, 0, "ccd: 1", ""},
 		{"show " + bad, 0, 4, "", "not found"},
-		{"show latest", 0, 4, "ccd: 1", bad},
-		{"path " + other, 0, 0, other, ""},
-		{"path " + bad, 0, 4, "", "not found"},
-		{"path latest", 0, 4, ".ccd.md", bad},
 		{"diff " + bad, 3, 4, "", "not found"},
-		{"resume --dry-run " + other, 0, 0, "would write", ""},
 		{"resume --dry-run " + bad, 0, 4, "", "damaged"},
 		{"restore --session " + other, 0, 0, "sessionId", ""},
 		{"restore --session " + bad, 0, 4, "", "not found"},

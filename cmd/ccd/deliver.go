@@ -32,6 +32,7 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 		}
 		return err
 	}
+	file = a.Path(file)
 	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "use --force to overwrite it")
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return fmt.Errorf("write %s: it is a directory", file)

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"testing"
 	"unicode/utf8"
 )
 
@@ -20,7 +16,7 @@ type deviation struct {
 	holds  func(*difference) bool // the condition for it to count; nil for cases
 }
 
-// name identifies a deviation in the table and the log.
+// name identifies a deviation in the log.
 func (d *deviation) name() string { return d.is }
 
 // difference is one message for which the decisions differ.
@@ -274,43 +270,4 @@ var foreign = []struct{ key, why string }{
 	{"mlTokenClassifier", "asks a model"},
 	{"observationThreshold", "in a session each kind of tool result has a strategy; in a list the rules decide"},
 	{"tokenCounter", "one estimator everywhere: chars*4/3"},
-}
-
-// goldenTable returns the table of deviations for docs/GOLDENS.md.
-func goldenTable() string {
-	var b strings.Builder
-	b.WriteString("| difference | they | ccd | why |\n|---|---|---|---|\n")
-	for _, d := range deviations {
-		cell := func(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.is, cell(d.theirs), cell(d.ours), cell(d.why))
-	}
-	b.WriteString("\nOut of scope are cases with an option that ccd does not have:\n\n| option | why not |\n|---|---|\n")
-	for _, o := range foreign {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", o.key, o.why)
-	}
-	return b.String()
-}
-
-// TestDeviationsAreDocumented compares the table in docs/GOLDENS.md with the one here.
-func TestDeviationsAreDocumented(t *testing.T) {
-	const begin, end = "<!-- goldens -->\n", "<!-- /goldens -->"
-	name := filepath.Join("..", "..", "docs", "GOLDENS.md")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(data), begin)
-	shown, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s has no %s", name, strings.TrimSpace(begin))
-	}
-	if shown == goldenTable() {
-		return
-	}
-	if !*update {
-		t.Fatalf("the table in %s is not the one of deviations_test.go; renew it with go test ./cmd/ccd -run Deviations -args -update", name)
-	}
-	if err := os.WriteFile(name, []byte(before+begin+goldenTable()+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

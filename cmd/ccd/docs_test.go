@@ -89,33 +89,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestFirstHelpFitsAScreen: at most twelve existing commands, within 80 columns and 24 lines including the prompt.
-func TestFirstHelpFitsAScreen(t *testing.T) {
-	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
-	var help bytes.Buffer
-	writeRootHelp(&help, root, false)
-	if n := strings.Count(help.String(), "\n"); n > 23 {
-		t.Errorf("%d lines", n)
-	}
-	for line := range strings.Lines(help.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-			t.Errorf("line of %d characters: %s", n, line)
-		}
-	}
-	if len(firstHelp) > 12 {
-		t.Errorf("%d commands", len(firstHelp))
-	}
-	listed := map[string]int{}
-	for _, c := range root.Commands() {
-		listed[c.Name()] = strings.Count(help.String(), " "+c.Name()+" ")
-	}
-	for _, name := range firstHelp {
-		if n, ok := listed[name]; ok && n == 0 {
-			t.Errorf("%s is not listed", name)
-		}
-	}
-}
-
 // TestSynonyms: a synonym is not a command, and what it suggests is one.
 func TestSynonyms(t *testing.T) {
 	root := (&app{std: std{out: &bytes.Buffer{}}}).root()

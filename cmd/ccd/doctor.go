@@ -71,7 +71,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	var err error
 	if a.json {
 		err = a.printJSON(all)
-	} else if err = writeTable(a.out, findingRows(all, terminal(a.out) && a.Getenv("NO_COLOR") == "")); err == nil {
+	} else if err = writeTable(a.out, findingRows(all, a.terminal(a.out) && a.Getenv("NO_COLOR") == "")); err == nil {
 		a.say("%s", doctor.Count(all))
 	}
 	if err == nil && doctor.Worst(all) == "wrong" {

@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 const quick = "[watch]\nsettle = \"20ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"200ms\"\n"
@@ -53,7 +57,9 @@ func (c *child) endsNormally(t *testing.T) {
 
 // Without inotify watches ccd polls, reports that, and archives everything. Each user namespace has its own limits.
 func TestInotifyLimits(t *testing.T) {
-	for limit, want := range map[string]string{"max_inotify_watches=3": "watch limit", "max_inotify_instances=0": "inotify", "": ""} {
+	limits := map[string]string{"max_inotify_watches=3": "watch limit", "max_inotify_instances=0": "inotify", "": ""}
+	for _, limit := range testkit.Sample(t, slices.Sorted(maps.Keys(limits)), 1) {
+		want := limits[limit]
 		t.Run(limit, func(t *testing.T) {
 			t.Parallel()
 			script := `unshare -Ur true || exit 9; exec unshare -Ur sh -c 'exec "$CCD" run'`
@@ -63,7 +69,7 @@ func TestInotifyLimits(t *testing.T) {
 			home := t.TempDir()
 			configure(t, home, strings.Replace(quick, "1s", "1h", 1)) // no scan finds what the polls miss
 			var paths []string
-			for n := range 20 {
+			for n := range 8 {
 				path := filepath.Join(home, ".claude", "projects", fmt.Sprint("p", n), fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
 				put(t, path, aLine)
 				paths = append(paths, path)
@@ -156,10 +162,12 @@ func TestPermissionsChangedInFlight(t *testing.T) {
 	if got, _, code := outputs(t, home, "restore", "--session", id(file)); code != exitDone || string(got) != aLine {
 		t.Errorf("what was archived before: exit %d, %d bytes", code, len(got))
 	}
-	before, begun := processorTime(t, c.Process.Pid), time.Now()
-	<-time.After(3 * time.Second)
-	if used := processorTime(t, c.Process.Pid) - before; used > time.Since(begun)/10 {
-		t.Errorf("it used %v of processor time in %v", used, time.Since(begun))
+	if testkit.Full() { // it does not spin
+		before, begun := processorTime(t, c.Process.Pid), time.Now()
+		<-time.After(3 * time.Second)
+		if used := processorTime(t, c.Process.Pid) - before; used > time.Since(begun)/10 {
+			t.Errorf("it used %v of processor time in %v", used, time.Since(begun))
+		}
 	}
 	chmod(0o600, 0o700)
 	allArchived(t, home, file, inDir)
@@ -223,7 +231,7 @@ func TestFileTimesJump(t *testing.T) {
 	home := t.TempDir()
 	configure(t, home, quick+"[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	path := transcriptPath(home, 1)
-	text := string(rich("cache"))
+	text := string(rich(""))
 	put(t, path, text)
 	c := spawn(t, home, "run")
 	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"
@@ -260,7 +268,7 @@ func TestFewFileDescriptors(t *testing.T) {
 	}
 	t.Parallel()
 	failed, done := 0, 0
-	for limit := 3; limit <= 16; limit++ {
+	for _, limit := range testkit.Sample(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 4) {
 		home := t.TempDir()
 		var paths []string
 		for n := range 3 {
@@ -284,7 +292,7 @@ func TestFewFileDescriptors(t *testing.T) {
 		}
 		allArchived(t, home, paths...)
 	}
-	if t.Logf("%d runs failed, %d were done", failed, done); failed == 0 || done == 0 {
+	if t.Logf("%d runs failed, %d were done", failed, done); testkit.Full() && (failed == 0 || done == 0) {
 		t.Error("the limits are too low or too high: the test sees nothing")
 	}
 }

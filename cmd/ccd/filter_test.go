@@ -11,6 +11,7 @@ import (
 
 	"ccd/cmd/ccd/internal/form"
 	"ccd/internal/gen"
+	"ccd/internal/testkit"
 )
 
 // filterCase is a list, the report of filtering it, and the home with the archive.
@@ -77,7 +78,7 @@ func member(raw json.RawMessage, name string) string {
 
 // TestFilterRestores: the report mentions every message, and every marker's ID restores exactly what it replaces.
 func TestFilterRestores(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(testkit.Cases(t, 2, 6)) {
 		c := compacted(t, gen.List(seed, 30), "--keep-recent", "2")
 		for _, f := range c.faults(t) {
 			t.Errorf("seed %d: %.1000s", seed, f)

@@ -186,7 +186,7 @@ func wrapCells(text string, width int) (lines []string) {
 
 // width returns the width of the terminal that stdout is, or 0 if it is none.
 func (a *app) width() int {
-	if terminal(a.out) {
+	if a.terminal(a.out) {
 		columns, _ := screen(fileOf(a.out))
 		return columns
 	}

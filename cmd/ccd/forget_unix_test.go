@@ -233,20 +233,6 @@ func TestForgetOriginal(t *testing.T) {
 	}
 }
 
-// A text can be forgotten before anything is archived.
-func TestForgetBeforehand(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	if _, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitDone || !strings.Contains(talk, "will not store") {
-		t.Errorf("%d %s", code, talk)
-	}
-	put(t, transcriptPath(home, 0), aLine+leakLine(1, leaked))
-	once(t, home)
-	if out, talk, code := outputs(t, home, "restore", "--session", "latest"); code != exitDone || bytes.Contains(out, []byte(leaked)) || !bytes.Contains(out, []byte("parcels")) {
-		t.Errorf("%d %s\n%s", code, talk, out)
-	}
-}
-
 // However JSON escapes a text, it is found.
 func TestForgetEscaped(t *testing.T) {
 	t.Parallel()

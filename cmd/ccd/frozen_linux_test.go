@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // soon is the time limit for a command while another process has the lock: 5 seconds, plus time for a busy machine.
@@ -48,9 +50,6 @@ func grow(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
-
-// id returns the session ID of a transcript.
-func id(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
 
 // holds reports whether a process has a lock of the archive in a mode: "READ", "WRITE" or "" for any.
 func (c *child) holds(t *testing.T, mode string) bool {
@@ -150,9 +149,6 @@ func comesBack(t *testing.T, home, path string) bool {
 
 // A reader stopped in a transaction blocks no other reader. The daemon waits, says so, and later continues.
 func TestFrozenReader(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds of the race detector's time")
-	}
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
@@ -196,9 +192,6 @@ func TestFrozenReader(t *testing.T) {
 
 // A daemon stopped in a transaction blocks the archive. Each command ends and names the daemon.
 func TestFrozenDaemon(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds of the race detector's time")
-	}
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
@@ -248,9 +241,7 @@ func spawnGroup(t *testing.T, home string, args ...string) *child {
 // Ctrl-Z stops a command only between transactions, so the lock is free. The control: SIGSTOP, which cannot be caught,
 // sometimes stops it with the lock.
 func TestCtrlZ(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds of the race detector's time")
-	}
+	testkit.Long(t, "it stops processes until one has the lock")
 	for _, command := range []string{"verify", "run"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -123,6 +124,7 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 
 // TestLongTranscriptIsAnsweredInTime: a hook folds 20 MB or, on a busy machine, answers from the companion.
 func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
+	testkit.Long(t, "it folds 20 MB")
 	data := harbour(2000, strings.Repeat("sounding line at rest, nothing seen\n", 270))
 	if len(data) < 20<<20 {
 		t.Fatalf("only %d bytes", len(data))

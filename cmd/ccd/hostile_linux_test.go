@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // onTerminal runs a command on a terminal, types a line, and returns everything that the terminal got.
@@ -63,12 +64,12 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	if !steering.MatchString(hostile) || !steering.MatchString("a\rb") || steering.MatchString("a\tb\r\n\u4e16") {
 		t.Fatal("the test sees nothing")
 	}
-	for _, line := range []string{
+	for _, line := range testkit.Sample(t, []string{
 		"restore " + id + "#1", "restore " + id + "#3", "restore --session " + id, "restore --info " + id + "#1", "show " + id,
 		"show --format json " + id, "show --format messages " + id, "show --format html " + id, "search rm", "search --json rm", "timeline " + id, "timeline --json " + id,
 		"ls", "ls --json", "ls --size", "status", "status --json", "stats", "verify", "diff " + id, "resume --dry-run " + id,
 		"path nowhere\x1b[2J", "doctor",
-	} {
+	}, 8) {
 		got, _ := onTerminal(t, home, "", strings.Split(line, " ")...)
 		if at := steering.FindStringIndex(strings.ToValidUTF8(colours.ReplaceAllString(got, ""), "\u0080")); at != nil || got == "" {
 			t.Errorf("%s: %q", line, got)

@@ -74,7 +74,7 @@ func TestFailedStartInTheJournal(t *testing.T) {
 		if !journalled {
 			env[0] = "JOURNAL_STREAM=1:1"
 		}
-		if code := run(t.Context(), []string{"run"}, std{os.Stdin, f, f}, env); code != exitFailed {
+		if code := run(t.Context(), []string{"run"}, std{strings.NewReader(""), f, f}, env); code != exitFailed {
 			t.Errorf("exit code %d", code)
 		}
 		b, err := os.ReadFile(f.Name())

@@ -1,21 +1,75 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
 )
 
+// TestMain makes this binary the program where it is started as ccd, and puts it under that name in PATH. It is no symlink,
+// because ccd looks for itself by its own path.
 func TestMain(m *testing.M) {
 	cobra.EnableCommandSorting = false // as main does
-	testscript.Main(m, map[string]func(){"ccd": main})
+	if name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"); name == "ccd" {
+		os.Args[0] = name
+		main()
+	}
+	code, err := withProgram(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
-// TestScript runs every command as a separate process in a home of the script.
+// programPath is where withProgram put the program.
+var programPath string
+
+func withProgram(run func() int) (code int, err error) {
+	dir, err := os.MkdirTemp("", "ccd-program-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	exe, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	programPath = filepath.Join(dir, "ccd")
+	if runtime.GOOS == "windows" {
+		programPath += ".exe"
+	}
+	if os.Link(exe, programPath) != nil { // on another file system
+		data, err := os.ReadFile(exe)
+		if err == nil {
+			err = os.WriteFile(programPath, data, 0o700)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	debug.SetGCPercent(400) // many short commands, each with little that is alive
+	return run(), nil
+}
+
+// TestScript runs the scripts, each with a home of its own. In them, `ccd` runs in this process, and `exec ccd` is the
+// built program: where that has children of its own, looks for itself in PATH, or must be able to die.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
@@ -39,4 +93,65 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: commands,
 	})
+}
+
+// cmdCCD runs ccd in this process. A last argument <FILE is its stdin: `ccd compact - <story.jsonl`.
+func cmdCCD(ts *testscript.TestScript, neg bool, args []string) {
+	if code := ccdCode(ts, args); (code != 0) != neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+// cmdCode runs a command that must exit with the given code: `code 3 ccd restore zzzz`.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if args[1] == "ccd" {
+		got = ccdCode(ts, args[2:])
+	} else if args[1] == "exec" {
+		var exit *exec.ExitError
+		switch err := ts.Exec(args[2], args[3:]...); {
+		case errors.As(err, &exit):
+			got = exit.ExitCode()
+		case err != nil:
+			ts.Fatalf("%v", err)
+		}
+	} else {
+		ts.Fatalf("code is for ccd and exec")
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// ccdCode runs ccd in this process, in the script's directory and environment, and returns its exit code.
+func ccdCode(ts *testscript.TestScript, args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			ts.Fatalf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	in := ""
+	if n := len(args) - 1; n >= 0 && strings.HasPrefix(args[n], "<") {
+		in, args = ts.ReadFile(args[n][1:]), args[:n]
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	return runIn(ctx, args, std{strings.NewReader(in), ts.Stdout(), ts.Stderr()}, account.Env{Vars: environment(ts), Dir: ts.MkAbs("."), Program: programPath})
+}
+
+// environment returns a script's variables. The package shows them only by name, and keeps older values in its list.
+func environment(ts *testscript.TestScript) []string {
+	list := reflect.ValueOf(ts).Elem().FieldByName("env")
+	var vars []string
+	for i := range list.Len() {
+		key, _, _ := strings.Cut(list.Index(i).String(), "=")
+		vars = append(vars, key+"="+ts.Getenv(key))
+	}
+	slices.Sort(vars)
+	return slices.Compact(vars)
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +54,7 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	real, told, err := here()
+	real, told, err := a.here()
 	if err != nil {
 		return "", err
 	}
@@ -69,9 +68,9 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	return e.ID, err
 }
 
-func here() (real, told string, err error) {
-	if told, err = os.Getwd(); err != nil {
-		return "", "", fmt.Errorf("find working directory: %w", err)
+func (a *app) here() (real, told string, err error) {
+	if told, err = a.WorkingDir(); err != nil {
+		return "", "", err
 	}
 	if real, err = filepath.EvalSymlinks(told); err != nil {
 		real = told
@@ -91,7 +90,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	if err != nil {
 		return err
 	}
-	real, told, err := here()
+	real, told, err := a.here()
 	if err != nil {
 		return err
 	}

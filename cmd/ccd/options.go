@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
@@ -96,7 +95,7 @@ func (a *app) daemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *re
 func (a *app) daemonOptions(l *reader.Library, log *slog.Logger) daemon.Options {
 	config := ""
 	if l.Config.Path() != "" {
-		config = disk.Absolute(l.Config.Path())
+		config = l.Env.Absolute(l.Config.Path())
 	}
 	return daemon.Options{
 		Config: config, Archive: l.Archive, Agents: l.Agents, StateDir: l.StateDir, Watch: l.Watch, Compaction: reader.Options(l.Place),

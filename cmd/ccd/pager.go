@@ -47,7 +47,7 @@ func (a *app) pageCommand(c *cobra.Command) {
 // page sends stdout through a pager if stdout is a terminal and there is a pager.
 func (a *app) page(ctx context.Context) {
 	screen, ok := a.out.(*os.File)
-	if !ok || a.noPager || !terminal(screen) {
+	if !ok || a.noPager || !a.terminal(screen) {
 		return
 	}
 	args := a.pagerCommand()

@@ -127,7 +127,7 @@ func (a *app) remote(ctx context.Context, args []string) error {
 		line = append(line, "--quiet")
 	}
 	c := exec.CommandContext(ctx, program, append(line, args...)...)
-	c.Stdin, c.Stdout, c.Stderr, c.Env = a.in, unguarded(a.out), unguarded(a.err), a.Vars
+	c.Stdin, c.Stdout, c.Stderr, c.Env, c.Dir = a.in, unguarded(a.out), unguarded(a.err), a.Vars, a.Dir
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 10 * time.Second
 	err = c.Run()

@@ -129,8 +129,8 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now(), Move: a.machine != ""}
-	if want.Dir, err = os.Getwd(); err != nil {
-		return fmt.Errorf("find working directory: %w", err)
+	if want.Dir, err = a.WorkingDir(); err != nil {
+		return err
 	}
 	if want.Agent == "" {
 		want.Agent = e.Agent
@@ -172,7 +172,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 	}
 	var e reader.Entry
 	var err error
-	if s, ok := d.SessionAt(disk.Absolute(arg)); ok && isFile(arg) {
+	if s, ok := d.SessionAt(a.Absolute(arg)); ok && isFile(a.Path(arg)) {
 		e = reader.Entry{Session: archive.Session{Session: s}}
 		if have, ok := l.Entry(s.Key); ok {
 			e = have

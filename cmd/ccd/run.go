@@ -77,8 +77,10 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if a.onBehalf() {
 		return words.Hint(errors.New("run daemon: ccd does not run inside a summarizer's command"), "unset %s", summarizer.Variable)
 	}
-	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memoryLimit)
+	if a.in == os.Stdin { // the process is ccd, and no test whose heap is larger
+		debug.SetGCPercent(gcPercent)
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	defer a.endInTime(ctx, !f.once && !f.dryRun)()
 	if !f.once && !f.dryRun {
 		if a.Getenv("NOTIFY_SOCKET") != "" {
@@ -106,7 +108,7 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 	}
 	return func(of transcript.Session, kept daemon.State) {
 		s := status.Of(&reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
-		if terminal(a.err) {
+		if a.terminal(a.err) {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // clear a progress bar
 		}
 		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titleAndProject(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))

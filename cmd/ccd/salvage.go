@@ -47,7 +47,7 @@ must not exist. FILE does not change. ccd import NEW adds the result to your arc
 		if out == "" {
 			return usage(c, errors.New("-o NEW is required"))
 		}
-		return a.salvage(c.Context(), args[0], out)
+		return a.salvage(c.Context(), a.Path(args[0]), a.Path(out))
 	})
 	c.Flags().StringVarP(&out, "output", "o", "", "write the new archive to `NEW`")
 	return c
@@ -127,7 +127,7 @@ ID. FILE does not change.`,
 		json:  "one object: file, sessions (new ones), grown (sessions that got longer), ids, raw_bytes (of transcripts), renamed\n(IDs), damage (of FILE: skipped) [{session, generation, offset, id, companion, cause}]",
 		exits: []int{exitDamage},
 	}
-	return p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error { return a.importArchive(c.Context(), args[0]) })
+	return p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error { return a.importArchive(c.Context(), a.Path(args[0])) })
 }
 
 func (a *app) importArchive(ctx context.Context, file string) error {

@@ -78,7 +78,7 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.sayPlan(ctx, d, l, runFlags{}); err != nil {
 		return err
 	}
-	if terminal(s.err) { // a daemon without work prints nothing for hours
+	if s.terminal(s.err) { // a daemon without work prints nothing for hours
 		s.say("watching until Ctrl-C; `ccd status --watch` in another terminal shows progress")
 	}
 	return packaging.Run(ctx, func(ctx context.Context) error { return s.runAll(ctx, d) })

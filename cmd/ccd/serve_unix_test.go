@@ -83,21 +83,6 @@ func (b *manager) stopped(t *testing.T) {
 	})
 }
 
-func configure(t *testing.T, home, text string) {
-	t.Helper()
-	put(t, filepath.Join(home, ".config", "ccd", "config.toml"), text)
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (c *child) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
 	if err := c.Process.Signal(s); err != nil {
@@ -142,12 +127,6 @@ func lockArchive(t *testing.T, stateDir string) (release func()) {
 	}
 	t.Cleanup(func() { f.Close() })
 	return func() { f.Close() }
-}
-
-const aLine = `{"type":"user","message":{"role":"user","content":"Weigh the parcels."},"uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}` + "\n"
-
-func transcriptPath(home string, n int) string {
-	return filepath.Join(home, ".claude", "projects", "-work", fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
 }
 
 func TestReload(t *testing.T) {

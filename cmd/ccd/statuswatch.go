@@ -53,7 +53,7 @@ func (a *app) watchStatus(ctx context.Context, every time.Duration) error {
 	switch f, isFile := a.out.(*os.File); {
 	case a.json:
 		show = a.showChange(jsonLine)
-	case isFile && terminal(f):
+	case isFile && a.terminal(f):
 		show = func(o status.Report) error { return a.redraw(o, every, f) }
 	default:
 		show = a.showChange(a.textBlock())

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,45 +19,6 @@ func TestWatchFlag(t *testing.T) {
 		var w watchFlag
 		if err := w.set(text); (err == nil) != (want > 0) || w.interval != want || w.on != (want > 0) {
 			t.Errorf("%q: %v, %v, %v", text, w.interval, w.on, err)
-		}
-	}
-}
-
-func TestFrame(t *testing.T) {
-	text := []string{"one", "a longer line", "three", "four", "five"}
-	for _, c := range []struct {
-		name           string
-		columns, lines int
-		want           string
-	}{
-		{"fits", 80, 24, "one|a longer line|three|four|five|"},
-		{"unknown", 0, 0, "one|a longer line|three|four|five|"},
-		{"narrow", 8, 5, "one|a longer line|three|... 2 m…|"}, // the caller has cut the lines already
-		{"low", 80, 5, "one|a longer line|three|... 2 more lines; enlarge the window to see them|"},
-		{"just high enough", 80, 6, "one|a longer line|three|four|five|"},
-		{"very low", 80, 2, "... 5 more lines; enlarge the window to see them|"},
-	} {
-		got := frame(text, c.columns, c.lines)
-		if !strings.HasPrefix(got, "\x1b[H") || !strings.HasSuffix(got, "\x1b[J") {
-			t.Errorf("%s: %q does not go home and clear the rest", c.name, got)
-		}
-		plain := strings.NewReplacer("\x1b[H", "", "\x1b[J", "", "\x1b[K", "", "\r\n", "|").Replace(got)
-		if plain != c.want {
-			t.Errorf("%s: %q, want %q", c.name, plain, c.want)
-		}
-	}
-}
-
-func TestCut(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		n    int
-		want string
-	}{
-		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"日本語", 6, "日本語"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"", 3, ""}, {"ab", 1, "…"},
-	} {
-		if got := cut(c.line, c.n); got != c.want {
-			t.Errorf("%q to %d: %q, want %q", c.line, c.n, got, c.want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 	home := t.TempDir()
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	dir := filepath.Join(home, ".claude", "projects", "-p\u009b31mq\u202ex")
-	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("cache")))
+	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("")))
 	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
 		t.Fatal(code, talk)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 // commands are the additional commands of scripts.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"ccd":     cmdCCD,
 	"code":    cmdCode,
 	"story":   cmdStory,
 	"pick":    cmdPick,
@@ -43,26 +43,6 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"demoted":  cmdDemoted,
 	"outer":    cmdOuter,
 	"fill":     cmdFill,
-}
-
-// cmdCode runs a command that must exit with the given code: `code 3 ccd restore zzzz`.
-func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: code N command [args...]")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	var exit *exec.ExitError
-	switch err := ts.Exec(args[1], args[2:]...); {
-	case errors.As(err, &exit):
-		got = exit.ExitCode()
-	case err != nil:
-		ts.Fatalf("%v", err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
 }
 
 // cmdFill makes a small transcript long enough to compact: it replaces each FILL by a long text.

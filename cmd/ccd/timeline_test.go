@@ -7,11 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
 // TestTimelineOfALongRecord: a record that is too long to be parsed is mentioned in its turn.
 func TestTimelineOfALongRecord(t *testing.T) {
+	testkit.Long(t, "it archives a record of 16 MB")
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	path := filepath.Join(home, ".claude", "projects", "-p", chosenA+".jsonl")
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)

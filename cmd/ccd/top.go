@@ -68,7 +68,7 @@ func (a *app) top(ctx context.Context, f topFlags) error {
 		return feed.once(ctx)
 	}
 	in, out := fileOf(a.in), fileOf(a.out)
-	if a.json || in == nil || out == nil || !isTTY(a.in) || !terminal(a.out) {
+	if a.json || in == nil || out == nil || !isTTY(a.in) || !a.terminal(a.out) {
 		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd top --once")
 	}
 	command, err := top.Run(ctx, in, out, a.Vars, top.Feed{
@@ -82,7 +82,7 @@ func (a *app) top(ctx context.Context, f topFlags) error {
 
 // home is `ccd` without arguments: the live view if there are sessions and a terminal, else false.
 func (a *app) home(ctx context.Context) (shown bool, err error) {
-	if !isTTY(a.in) || !terminal(a.out) {
+	if !isTTY(a.in) || !a.terminal(a.out) {
 		return false, nil
 	}
 	l, err := a.library(ctx)

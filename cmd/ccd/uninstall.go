@@ -193,7 +193,7 @@ func (a *app) confirm(ctx context.Context, onlyHere int) error {
 // answers reports whether there is a terminal to ask on.
 func (a *app) answers() bool {
 	in, ok := a.in.(*os.File)
-	return ok && terminal(in) && terminal(a.err)
+	return ok && a.terminal(in) && a.terminal(a.err)
 }
 
 // answer reads a line without the space around it, or "" if there is none. If ctx ends, it fails with the cause; the

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
 )
 
 // claudeSession is a session of Claude Code with 20 replies of 2,000 characters. Reply n reports reports[n] as
@@ -36,7 +36,7 @@ func claudeSession(model, fill string, reports map[int]string) string {
 func TestAbsurdTokenCountIsIgnored(t *testing.T) {
 	known := claudeSession("claude-sonnet-4-5", "150000", nil)
 	quiet := "20000"
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		transcript string
 		window     int64
 		assumed    bool
@@ -56,31 +56,36 @@ func TestAbsurdTokenCountIsIgnored(t *testing.T) {
 		"a million, plain name":    {claudeSession("claude-sonnet-4-5", "400000", nil), 1000000, false, 0.4, "", 0, 0},
 		"a million, filling up":    {claudeSession("claude-sonnet-4-5", "750000", nil), 1000000, false, 0.75, "pressure", 0, 0},
 		"a million by its name":    {claudeSession("someone-s[1m]", quiet, map[int]string{19: "750000"}), 1000000, false, 0.75, "pressure", 0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, front := usageOf(t, c.transcript)
-			if s.Window != c.window || s.Assumed != c.assumed || fmt.Sprintf("%.2f", s.Pressure) != fmt.Sprintf("%.2f", c.pressure) ||
-				s.Trigger != c.trigger || s.Outliers.Reports != c.outliers || s.Outliers.Tokens != c.figure {
-				t.Errorf("window %d (assumed %v), pressure %.3f, trigger %q, outliers %+v; want %+v", s.Window, s.Assumed, s.Pressure, s.Trigger, s.Outliers, c)
-			}
-			told := fmt.Sprintf("\noutliers: {reports: %d, tokens: %d}\n", c.outliers, c.figure)
-			if c.trigger != "" && strings.Contains(front, told) != (c.outliers > 0) {
-				t.Errorf("front matter tells of outliers wrongly:\n%s", front)
-			}
-		})
+	}
+	transcripts := map[string]string{}
+	for name, c := range cases {
+		transcripts[name] = c.transcript
+	}
+	for name, u := range usagesOf(t, transcripts) {
+		s, c := u.row, cases[name]
+		if s.Window != c.window || s.Assumed != c.assumed || fmt.Sprintf("%.2f", s.Pressure) != fmt.Sprintf("%.2f", c.pressure) ||
+			s.Trigger != c.trigger || s.Outliers.Reports != c.outliers || s.Outliers.Tokens != c.figure {
+			t.Errorf("%s: window %d (assumed %v), pressure %.3f, trigger %q, outliers %+v; want %+v", name, s.Window, s.Assumed, s.Pressure, s.Trigger, s.Outliers, c)
+		}
+		told := fmt.Sprintf("\noutliers: {reports: %d, tokens: %d}\n", c.outliers, c.figure)
+		if c.trigger != "" && strings.Contains(u.front, told) != (c.outliers > 0) {
+			t.Errorf("%s: front matter tells of outliers wrongly:\n%s", name, u.front)
+		}
 	}
 }
 
 func TestInvalidTokenCount(t *testing.T) {
-	for _, figure := range []string{"-5", `"150000"`, "null", "[]", "{}", "true", "120000.75", "-9223372036854775808", "-1e400", `0,"cache_read_input_tokens":-50003`} {
-		s, _ := usageOf(t, claudeSession("claude-sonnet-4-5", "120000", map[int]string{19: figure}))
-		if s.Reported != 120001 || s.Window != 200000 || s.Pressure < 0.6 || s.Outliers.Reports != 1 || s.Outliers.Tokens != 0 {
-			t.Errorf("%s: %d tokens of %d, pressure %.3f, outliers %+v; want the figure before it", figure, s.Reported, s.Window, s.Pressure, s.Outliers)
-		}
+	valid := map[string]int64{"0": 1, "1.3e5": 130001, `130000,"cache_read_input_tokens":null`: 130001}
+	transcripts := map[string]string{}
+	for _, figure := range append(slices.Collect(maps.Keys(valid)), "-5", `"150000"`, "null", "[]", "{}", "true", "120000.75", "-9223372036854775808", "-1e400", `0,"cache_read_input_tokens":-50003`) {
+		transcripts[figure] = claudeSession("claude-sonnet-4-5", "120000", map[int]string{19: figure})
 	}
-	for figure, want := range map[string]int64{"0": 1, "1.3e5": 130001, `130000,"cache_read_input_tokens":null`: 130001} {
-		if s, _ := usageOf(t, claudeSession("claude-sonnet-4-5", "120000", map[int]string{19: figure})); s.Reported != want || s.Outliers.Reports != 0 {
+	for figure, u := range usagesOf(t, transcripts) {
+		s := u.row
+		if want, ok := valid[figure]; ok && (s.Reported != want || s.Outliers.Reports != 0) {
 			t.Errorf("%s: %d tokens, outliers %+v; want %d", figure, s.Reported, s.Outliers, want)
+		} else if !ok && (s.Reported != 120001 || s.Window != 200000 || s.Pressure < 0.6 || s.Outliers.Reports != 1 || s.Outliers.Tokens != 0) {
+			t.Errorf("%s: %d tokens of %d, pressure %.3f, outliers %+v; want the figure before it", figure, s.Reported, s.Window, s.Pressure, s.Outliers)
 		}
 	}
 }
@@ -116,7 +121,7 @@ func TestAbsurdWindowIsIgnored(t *testing.T) {
 		return all
 	}
 	quiet, full := fill(8, 24000, 272000), fill(8, 225000, 272000)
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		reports  [][2]int64
 		window   int64
 		level    string
@@ -138,7 +143,9 @@ func TestAbsurdWindowIsIgnored(t *testing.T) {
 		"1,000 in all":              {fill(8, 24000, 1000), 272000, "gentle", "", 8, 1000},
 		"another one for good":      {slices.Concat(quiet, fill(3, 160000, 400000)), 400000, "gentle", "", 0, 0},
 		"a large one in all":        {fill(8, 24000, 2000000), 2000000, "gentle", "", 0, 0},
-	} {
+	}
+	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(cases)), 5) {
+		c := cases[name]
 		t.Run(name, func(t *testing.T) {
 			s, hook := archivedRollout(t, codexRollout(c.reports...))
 			if s.Window != c.window || s.Level != c.level || s.Trigger != c.trigger || s.Outliers.Reports != c.outliers || s.Outliers.Tokens != c.figure {
@@ -194,30 +201,32 @@ func rolloutHome(t *testing.T, rollout string) (home string, hook func(event, mo
 	}
 }
 
-// usageOf archives a transcript and returns its row in ls and the start of its companion.
-func usageOf(t *testing.T, transcript string) (status.Session, string) {
+// usageRow is a session's row in ls and the start of its companion.
+type usageRow struct {
+	row   status.Session
+	front string
+}
+
+// usagesOf archives transcripts in one home and returns what each uses, by its name.
+func usagesOf(t *testing.T, transcripts map[string]string) map[string]usageRow {
 	t.Helper()
-	const session = "11111111-2222-4333-8444-555555555555"
 	home := t.TempDir()
-	path := filepath.Join(home, ".claude", "projects", "-src-mill", session+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
+	names := map[string]string{} // by session
+	for _, name := range slices.Sorted(maps.Keys(transcripts)) {
+		path := transcriptPath(home, len(names))
+		put(t, path, transcripts[name])
+		names[id(path)] = name
 	}
-	if err := os.WriteFile(path, []byte(transcript), 0o600); err != nil {
-		t.Fatal(err)
+	commandIn(t, home, nil, "run", "--once", "-q")
+	all := map[string]usageRow{}
+	var rows []status.Session
+	must(t, json.Unmarshal(commandIn(t, home, nil, "ls", "--all", "--json"), &rows))
+	for _, row := range rows {
+		front, _ := os.ReadFile(filepath.Join(filepath.Dir(transcriptPath(home, 0)), row.Session+".ccd.md"))
+		all[names[row.Session]] = usageRow{row, string(front[:min(len(front), 2000)])}
 	}
-	var all []status.Session
-	for _, args := range [][]string{{"run", "--once", "-q"}, {"ls", "--json"}} {
-		var out, talk bytes.Buffer
-		if code := run(context.Background(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + home, "USERPROFILE=" + home}); code != exitDone {
-			t.Fatalf("%v: exit %d, %s", args, code, talk.String())
-		}
-		if args[0] == "ls" {
-			if err := json.Unmarshal(out.Bytes(), &all); err != nil || len(all) != 1 {
-				t.Fatalf("%d sessions, %v", len(all), err)
-			}
-		}
+	if len(all) != len(transcripts) {
+		t.Fatalf("%d of %d sessions are listed", len(all), len(transcripts))
 	}
-	front, _ := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".ccd.md")
-	return all[0], string(front[:min(len(front), 2000)])
+	return all
 }

@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/testkit"
 )
 
 // libraryIn loads the archive of a home.
@@ -62,7 +63,7 @@ func ledgerHome(t *testing.T) (home, id string) {
 // grew in pieces is that of one pass; turns and IDs are those of timeline and restore.
 func TestPagesOfRealSessions(t *testing.T) {
 	home := t.TempDir()
-	layOut(t, home)
+	layOut(t, home, 2)
 	command(t, home, "run", "--once", "-q")
 	l := libraryIn(t, home)
 	ctx := context.Background()
@@ -141,7 +142,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 			}
 		}
 	}
-	if pages < 500 || entries < 1000 || arounds < 80 {
+	if pages == 0 || arounds == 0 || testkit.Full() && (pages < 500 || entries < 1000 || arounds < 80) {
 		t.Errorf("only %d pages of %d entries, %d around a record were compared", pages, entries, arounds)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
@@ -87,8 +88,10 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	if err := a.showAddress(ctx, l, s.Address(to), f, "serving until Ctrl-C"); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	debug.SetGCPercent(40) // a page is made in milliseconds, but the server stays: memory matters more than time
-	debug.SetMemoryLimit(webMemory)
+	if a.in == os.Stdin { // as in runDaemon
+		debug.SetGCPercent(40) // a page is made in milliseconds, but the server stays: memory matters more than time
+		debug.SetMemoryLimit(webMemory)
+	}
 	return s.Serve(ctx)
 }
 

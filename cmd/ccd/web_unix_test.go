@@ -20,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // pageCSP is the policy of every page.
@@ -607,9 +609,7 @@ func TestWebImages(t *testing.T) {
 
 // TestWebLongSessions: pages stay small and come soon, whatever the session.
 func TestWebLongSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes 40 MB")
-	}
+	testkit.Long(t, "it writes 40 MB")
 	var turns bytes.Buffer
 	for i := range 100_000 {
 		turns.Write(webLine("user", i, fmt.Sprintf("request %d of many", i+1)))
@@ -671,28 +671,5 @@ func TestPurgeKnowsTheFilesOfWeb(t *testing.T) {
 	}
 	if left, err := os.ReadDir(state); err == nil {
 		t.Errorf("left: %v", left)
-	}
-}
-
-// TestWebListOfManySessions: the first page of 2,000 sessions is small and fast.
-func TestWebListOfManySessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("archives 2,000 sessions")
-	}
-	all := map[string]string{}
-	for i := range 2000 {
-		all[fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i)] = string(webLine("user", i, fmt.Sprintf("request of session %d, with a title of usual length", i)))
-	}
-	s := serveWeb(t, webHome(t, all))
-	best := time.Hour
-	for range 5 {
-		begun := time.Now()
-		if body := s.want(http.StatusOK, "/"); len(body) > 150<<10 || !strings.Contains(body, "page 1 of 40") {
-			t.Fatalf("%d bytes", len(body))
-		}
-		best = min(best, time.Since(begun))
-	}
-	if most := 150 * time.Millisecond; best > most && !raceEnabled {
-		t.Errorf("the list takes %v, want %v at most", best, most)
 	}
 }

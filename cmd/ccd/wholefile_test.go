@@ -55,7 +55,7 @@ func TestSessionAsOneValue(t *testing.T) {
 		}
 		command(t, home, "verify")
 	}
-	if resolveAll(t, home) == 0 {
+	if resolveIDs(t, home) == 0 {
 		t.Error("the companion has no ID")
 	}
 	if code, _, said := ccdIn(home, whole, "compact", "-"); code != exitDone || !strings.HasPrefix(said, "Gemini CLI: ") {

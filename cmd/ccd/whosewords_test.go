@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"ccd/internal/testkit"
 )
 
 // The words in the cases of testdata/whose: of a program, of the human, and of the human in every session.
@@ -49,7 +51,7 @@ func TestWhoseWords(t *testing.T) {
 	}
 	hits := whoseHits(t, env)
 	client := agentSession(t, env)
-	for _, c := range cases {
+	for _, c := range testkit.Sample(t, cases, 8) {
 		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
 			t.Run("companion", func(t *testing.T) { c.inCompanion(t, env) })
 			t.Run("hook", func(t *testing.T) { c.inHook(t, env) })

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// workday builds an invented session of Claude Code with every kind of fact and something for every strategy.
+// workday builds an invented session of Claude Code with every kind of fact.
 type workday struct {
 	buf bytes.Buffer
 	at  time.Time
@@ -42,7 +42,8 @@ func (w *workday) human(text string) {
 	w.line("user", map[string]any{"role": "user", "content": text}, nil)
 }
 
-func (w *workday) shows(text string, picture []byte) {
+// pasted is a message of the human with a picture.
+func (w *workday) pasted(text string, picture []byte) {
 	source := map[string]any{"type": "base64", "media_type": "image/png", "data": base64.StdEncoding.EncodeToString(picture)}
 	w.line("user", map[string]any{"role": "user", "content": []any{
 		map[string]any{"type": "text", "text": text}, map[string]any{"type": "image", "source": source},
@@ -143,18 +144,13 @@ func hits(i, n int) string {
 	return b.String()
 }
 
-// rich is the whole session. heavy names a strategy for which it gets much more content.
-func rich(heavy string) []byte {
+// rich is the whole session. With kind "summary" its agent has compacted it.
+func rich(kind string) []byte {
 	w := &workday{at: time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)}
 	w.human("The berth planner rounds 11.6 m down to 11 m, see https://berths.example/issues/411. Move it to whole centimetres. Don't touch the tide tables.")
 	w.human(officeLetter())
 	w.todo("in_progress", "pending", "pending")
-	w.shows("This is the quay that overlaps.", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0 invented"))
-	for i := range 6 {
-		if heavy == "errors" {
-			w.fails(fmt.Sprintf("make berth-%s", wharf(i)), fmt.Sprintf("laying\nerror: the %s berth overlaps its neighbour by %d cm\nstopped", wharf(i), i*3+1), 2)
-		}
-	}
+	w.pasted("This is the quay that overlaps.", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0 invented"))
 	for i := range 7 {
 		w.module(i)
 	}
@@ -162,32 +158,18 @@ func rich(heavy string) []byte {
 	w.do("WebFetch", map[string]any{"url": "https://berths.example/rules", "prompt": "draught limits"},
 		"Rules of the harbour: https://berths.example/rules/draught\n"+strings.Repeat("A vessel keeps clear of the quay by a tenth of its beam. ", 30), false)
 	w.bash("rm plan/old_rounding.go", "")
-	if heavy == "summary" {
+	if kind == "summary" {
 		w.summary(ownSummary())
 	}
-	w.heavy(heavy)
 	w.at = w.at.Add(3 * time.Hour)
-	w.late(heavy)
 	w.fails("make publish", "publishing\nerror: registry refused the image: quota of 40 GB is used up", 2)
 	w.todo("completed", "completed", "in_progress")
 	w.human("Good. What is left?")
 	w.bash("git log --oneline -1", "9f31c07 Berths in whole centimetres")
 	w.say("I looked at what the last commit holds before answering.")
 	w.say("Two of the three plans are in whole centimetres as of 9f31c07; the tests of both pass. What is left is the Cedar plan, and `make publish`, which the registry refuses until somebody frees space. " +
-		"I would free the images that are older than 90 days first, then publish, then move Cedar." + details(heavy))
+		"I would free the images that are older than 90 days first, then publish, then move Cedar.")
 	return w.buf.Bytes()
-}
-
-// details are text that makes the last answer long.
-func details(strategy string) string {
-	if strategy != "answer" {
-		return ""
-	}
-	var b strings.Builder
-	for i := range 60 {
-		fmt.Fprintf(&b, " Berth %d of %s lies at %d cm and needs no change.", i, wharf(i), 800+i*3)
-	}
-	return b.String() + " Tell me whether the registry may be cleared tonight."
 }
 
 // officeLetter is a message of over 2,000 chars with its rule in the middle.
@@ -223,71 +205,4 @@ func (w *workday) module(i int) {
 	w.say(fmt.Sprintf("The test of %s still expects metres; I mend the test, not the plan.", name))
 	w.edit(fmt.Sprintf("plan/%s/depth_test.go", strings.ToLower(name)), "11", "1160")
 	w.bash(test, output(i+50, 40, fmt.Sprintf("ok\tharbour/plan/%s 0.%ds, %d tests passed", strings.ToLower(name), 20+i, 14+i)))
-}
-
-// heavy adds much content for one strategy.
-func (w *workday) heavy(strategy string) {
-	for i := range 14 {
-		switch strategy {
-		case "file":
-			w.read(fmt.Sprintf("tide/table%d.go", i), w.source(i+20, 60))
-		case "output":
-			w.bash(fmt.Sprintf("make sound-%d", i), output(i+200, 80, fmt.Sprintf("%d soundings, %d tests passed", i+400, i+9)))
-		case "result":
-			w.do("Grep", map[string]any{"pattern": fmt.Sprintf("ebb%d", i)}, hits(i+30, 60), false)
-		case "talk", "merge":
-			w.musing(i, 1)
-		case "entities", "score":
-			w.musing(i, 9)
-		case "errors":
-			w.module(i + 7)
-		case "agents":
-			w.do("Task", map[string]any{"description": "sound " + wharf(i), "prompt": "How deep is it?"}, fmt.Sprintf("The crew sounded %s at %d places and found it %d cm deep, with mud below. %s",
-				wharf(i), i+3, 900+i*7, strings.Repeat("Nothing else was found there. ", 20)), false)
-		case "code-split":
-			w.code(i, 2)
-		case "image":
-			w.shows(fmt.Sprintf("Quay %d.", i), fmt.Appendf(nil, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0 quay %d", i))
-		}
-	}
-}
-
-// code is a long message with a few lines of code.
-func (w *workday) code(i, lines int) {
-	w.say(fmt.Sprintf("The slot of %s looks like this. %s\n\n```go\n%s```\n\nThat is all of %s. %s", wharf(i),
-		strings.Repeat(fmt.Sprintf("It follows plan %d of the office and of the pilots. ", i), 12), w.source(i+80, lines), wharf(i),
-		strings.Repeat(fmt.Sprintf("Pilot %d has read it twice. ", i), 14)))
-}
-
-// late adds recent content for one strategy.
-func (w *workday) late(strategy string) {
-	for i := range 12 {
-		if strategy == "microcompact" || strategy == "score" {
-			w.read(fmt.Sprintf("gauge/gauge%d.go", i), w.source(i+40, 22))
-			w.read(fmt.Sprintf("gauge/gauge%d_test.go", i), w.source(i+60, 22))
-			w.code(i, 25)
-		}
-	}
-	switch strategy {
-	case "large":
-		for k := range 8 {
-			var b strings.Builder
-			for i := range 19 {
-				fmt.Fprintf(&b, "%serror: sounding %d of quay %d hangs at %d cm\n", output(900+i, 7, ""), i*7+k, i*3, i*11+4)
-			}
-			w.fails(fmt.Sprintf("make sound-all-%d", k), b.String(), 2)
-		}
-	}
-}
-
-// musing adds messages of the agent without calls between them, each with that many names.
-func (w *workday) musing(i, names int) {
-	for k := range 4 {
-		named := ""
-		for n := range names {
-			named += fmt.Sprintf("sounding_%d_%d_%d and echoSounder%d%s%d, ", i, k, n, i, wharf(k), n)
-		}
-		w.say(fmt.Sprintf("Quay %d of %s was measured twice, by %sin this order. %sThe pilots confirmed it at %d cm.",
-			k, wharf(i+k), named, strings.Repeat("The water stands lower in the east, and the pilots go by the east. ", 7), 900+i*10+k))
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // grows is how many times the processor time of f grows from size n to eight times n: about 8 where it is linear, 64
@@ -43,8 +45,9 @@ func cpuTime() float64 {
 const mostGrowth = 24
 
 func TestTextStagesAreLinear(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("takes processor time")
+	testkit.Long(t, "the time of every stage over eight times the text")
+	if raceEnabled {
+		t.Skip("the race detector's time is not the stage's")
 	}
 	for name := range hardTexts(64) {
 		small, large := hardTexts(8 << 10)[name], hardTexts(64 << 10)[name]
@@ -69,8 +72,9 @@ func TestTextStagesAreLinear(t *testing.T) {
 }
 
 func TestManyMessagesAreLinear(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("takes processor time")
+	testkit.Long(t, "the time of a list of eight times the messages")
+	if raceEnabled {
+		t.Skip("the race detector's time is not the list's")
 	}
 	o := shipped()
 	o.NearDedup, o.Contradictions, o.KeepImportance, o.Recent, o.Percent = true, true, 0.65, 4, 30
@@ -101,6 +105,7 @@ func TestManyMessagesAreLinear(t *testing.T) {
 
 // TestLinearCanFail is the negative control: a quadratic function is seen.
 func TestLinearCanFail(t *testing.T) {
+	testkit.Long(t, "the control of the tests of time")
 	sum := 0
 	growth := grows(func(n int) {
 		for i := range n {

@@ -13,6 +13,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -74,7 +75,7 @@ func TestAbout(t *testing.T) {
 	if got := about(3000, 0); got != 4000 {
 		t.Errorf("without a measure %d, want the estimate", got)
 	}
-	for n := range 3000 {
+	for n := 0; n < 3000; n += testkit.Cases(t, 67, 1) {
 		f := matter()
 		f.Tokens.CharsPerToken = 1 + float64(n%40)/10
 		doc := Render(f, []compactor.Section{{Name: "Now", Body: strings.Repeat("x", n*n/60) + "\n"}})

@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ccd/internal/agent/generic"
@@ -207,14 +208,22 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 	return c, nil
 }
 
+// defaults returns a configuration of its own with the values of the example.
 func defaults() Config {
+	c := decoded()
+	c.Watch.Roots, c.Models.Windows, c.Agents.Formats, c.Redact.Rules = maps.Clone(c.Watch.Roots), maps.Clone(c.Models.Windows), maps.Clone(c.Agents.Formats), maps.Clone(c.Redact.Rules)
+	c.sources = map[string]string{}
+	return c
+}
+
+// decoded is the example. A command reads the configuration more than once, and this is most of the work.
+var decoded = sync.OnceValue(func() Config {
 	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, Redact: Redact{Rules: map[string]string{}}, sources: map[string]string{}}
 	if err := c.decode(example); err != nil {
 		panic("default.toml: " + err.Error()) // a test would have found it
 	}
-	clear(c.sources)
 	return c
-}
+})
 
 // read reads a file. It accepts irregular files such as /dev/null or a shell's <(...).
 func read(file string) ([]byte, error) {

@@ -9,6 +9,7 @@ import (
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -16,7 +17,7 @@ import (
 // every result has a call.
 func TestDecodes(t *testing.T) {
 	for _, agent := range []string{gen.Claude, gen.Codex} {
-		for seed := range uint64(13) {
+		for seed := range uint64(testkit.Cases(t, 2, 13)) {
 			var b bytes.Buffer
 			if err := gen.Write(&b, agent, seed, 1<<20); err != nil {
 				t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ccd/internal/testkit"
 )
 
 func write(t testing.TB, agent string, seed uint64, size int64) []byte {
@@ -52,7 +54,7 @@ func TestWriteStaysTheSame(t *testing.T) {
 
 func TestEveryLineParses(t *testing.T) {
 	for _, agent := range []string{Claude, Codex} {
-		for seed := range uint64(6) {
+		for seed := range uint64(testkit.Cases(t, 1, 6)) {
 			data := write(t, agent, seed, 600_000)
 			if len(data) < 600_000 || data[len(data)-1] != '\n' {
 				t.Fatalf("%s seed %d: %d bytes, last %q", agent, seed, len(data), data[len(data)-1])
@@ -100,7 +102,7 @@ func TestCompressesLikeReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for agent, want := range map[string][2]float64{Claude: {3.5, 6}, Codex: {2.2, 5}} {
-		for seed := range uint64(3) {
+		for seed := range uint64(testkit.Cases(t, 1, 3)) {
 			data := write(t, agent, seed, 2<<20)
 			ratio := float64(len(data)) / float64(len(enc.EncodeAll(data, nil)))
 			t.Logf("%s seed %d: %.2f", agent, seed, ratio)
@@ -113,7 +115,7 @@ func TestCompressesLikeReal(t *testing.T) {
 
 func TestTree(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
-	const size = 12 << 20
+	const size = 6 << 20
 	if err := Tree(one, 4, size); err != nil {
 		t.Fatal(err)
 	}

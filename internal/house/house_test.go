@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ccd/internal/agent/registry"
@@ -30,14 +31,29 @@ func parse(path string, text any) (source, error) {
 	return source{filepath.ToSlash(path), f, set}, err
 }
 
-func sources(t *testing.T) (all []source) {
-	t.Helper()
-	for path := range goFiles(t) {
-		s, err := parse(path, nil)
-		if err != nil {
-			t.Fatal(err)
+// tree parses every Go file of the module, once for all tests.
+var tree = sync.OnceValues(func() (all []source, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (path != "." && strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".go"):
+			return nil
 		}
+		s, err := parse(path, nil)
 		all = append(all, s)
+		return err
+	})
+	return all, err
+})
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	all, err := tree()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
@@ -176,6 +192,9 @@ var forbidden = map[string]*regexp.Regexp{
 	"a machine path": regexp.MustCompile(`(?m)(^|[^\w/.$}-])/(wo` + `rk|ro` + `ot)(/|$|[\s"'` + "`" + `)])`),
 }
 
+// hints are the words without which no pattern can match: to look for them is much faster.
+var hints = []string{"TO" + "DO", "FIX" + "ME", "XX" + "X", "/wo" + "rk", "/ro" + "ot"}
+
 func TestNoLooseEnds(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -190,6 +209,9 @@ func TestNoLooseEnds(t *testing.T) {
 		text, err := os.ReadFile(path)
 		if err != nil || bytes.IndexByte(text[:min(len(text), 1024)], 0) >= 0 { // a binary
 			return err
+		}
+		if !slices.ContainsFunc(hints, func(h string) bool { return bytes.Contains(text, []byte(h)) }) {
+			return nil
 		}
 		for what, re := range forbidden {
 			if at := re.FindIndex(text); at != nil {

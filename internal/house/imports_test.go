@@ -2,12 +2,8 @@ package house
 
 import (
 	"fmt"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,42 +55,18 @@ func names(cell string) (all []string) {
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for path := range goFiles(t) {
-		if strings.HasSuffix(path, "_test.go") {
+	for _, s := range sources(t) {
+		if s.test() {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := filepath.ToSlash(filepath.Dir(path))
+		dir := path.Dir(s.path)
 		all[dir] = append(all[dir], "")
-		for _, spec := range f.Imports {
+		for _, spec := range s.file.Imports {
 			p, _ := strconv.Unquote(spec.Path.Value)
 			all[dir] = append(all[dir], p)
 		}
 	}
 	return all
-}
-
-// goFiles yields the paths of the module's Go files.
-func goFiles(t *testing.T) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && (path != "." && strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
-				return fs.SkipDir
-			case strings.HasSuffix(path, ".go") && !yield(path):
-				return fs.SkipAll
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // breaches returns the imports that the table does not allow, and the errors in the table itself.
@@ -177,12 +149,13 @@ func TestImportsCanFail(t *testing.T) {
 // remote copies: both stay in ccd-remote.
 func TestOnlyTheRemoteBinaryHasTheClient(t *testing.T) {
 	apart := regexp.MustCompile(`^(github\.com/minio/|filippo\.io/|ccd/internal/remote$)`)
-	for pkg, want := range map[string]bool{"./cmd/ccd": false, "./daemon": false, "./cmd/ccd-remote": true} {
-		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
+	all := imports(t)
+	for pkg, want := range map[string]bool{"cmd/ccd": false, "daemon": false, "cmd/ccd-remote": true} {
+		has := false
+		for _, p := range reach(pkg, all) {
+			has = has || slices.ContainsFunc(all[p], apart.MatchString)
 		}
-		if has := slices.ContainsFunc(strings.Fields(string(out)), apart.MatchString); has != want {
+		if has != want {
 			t.Errorf("%s has the client: %v", pkg, has)
 		}
 	}

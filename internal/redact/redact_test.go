@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // secrets are invented, in parts so that no scanner of this repository takes them for real ones.
@@ -157,7 +159,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size = 2 << 20
+	size := testkit.Cases(t, 64<<10, 2<<20)
 	for _, piece := range []string{
 		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----",
 		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", "\\/\n", "a1b2c3d4e5f6\\/\nplain1plain1plain1\n", " -u a:", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
@@ -179,7 +181,7 @@ func TestStream(t *testing.T) {
 	}
 	key := "AKIA" + "Q7MZKXWVUTSRP2N3"
 	filler := strings.Repeat("an ordinary line of text\n", 1<<15)
-	for shift := range 40 {
+	for _, shift := range testkit.Numbers(t, 40, 3) {
 		before := filler + strings.Repeat(".", 1<<20-len(filler)-shift) + " "
 		for _, step := range []int{1 << 10, 1 << 22} {
 			var out bytes.Buffer

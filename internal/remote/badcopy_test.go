@@ -5,8 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"filippo.io/age"
@@ -25,23 +31,62 @@ type victim struct {
 	before map[string][]byte
 }
 
+// newVictim returns a copy of the victim that the first call of the package made.
 func newVictim(t *testing.T) *victim {
-	s, me := newMemory(), identity(t)
-	v := &victim{box: newBox(t, s, me), s: s, me: me, dir: t.TempDir()}
+	t.Helper()
+	first.Do(func() { makeVictim(t) })
+	made := &first
+	v := &victim{box: newBoxAt(t, copyOf(made.s), made.me, made.files), me: made.me, dir: t.TempDir(), before: made.before}
+	v.s, v.content = v.store.(*memory), maps.Clone(made.content)
+	must(t, os.CopyFS(v.dir, made.seen))
+	return v
+}
+
+func copyOf(s *memory) *memory {
+	c := newMemory()
+	c.objects, c.modified = maps.Clone(s.objects), maps.Clone(s.modified)
+	return c
+}
+
+var first struct {
+	sync.Once
+	s           *memory
+	me          *age.X25519Identity
+	files, seen fs.FS // of the machine, of the reader
+	before      map[string][]byte
+	content     map[string][]byte
+}
+
+func makeVictim(t *testing.T) {
+	s, me, seen := newMemory(), identity(t), t.TempDir()
+	b := newBox(t, s, me)
 	for n := range maxLoose + 2 {
-		v.grow("a", talk(uint64(n), 3000))
-		if v.push(); n == 1 {
-			v.before = map[string][]byte{}
-			for name, data := range s.objects {
-				v.before[name] = data
-			}
+		b.grow("a", talk(uint64(n), 3000))
+		if b.push(); n == 1 {
+			first.before = maps.Clone(s.objects)
 		}
 	}
-	v.same(readerAt(t, s, me, v.dir))
-	v.grow("a", talk(100, 3000))
-	v.grow("b", talk(101, 3000))
-	v.push()
-	return v
+	b.same(readerAt(t, s, me, seen))
+	b.grow("a", talk(100, 3000))
+	b.grow("b", talk(101, 3000))
+	b.push()
+	b.stop()
+	first.s, first.me, first.content, first.files, first.seen = s, me, b.content, inMemory(t, b.dir), inMemory(t, seen)
+}
+
+// inMemory returns a copy of the files of a directory that outlives it.
+func inMemory(t *testing.T, dir string) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{}
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, path))
+		files[path] = &fstest.MapFile{Data: data, Mode: 0o600}
+		return err
+	}))
+	return files
 }
 
 // noticed pulls and checks with a reader, and fails unless both say that the store lies, and pull says why. What is

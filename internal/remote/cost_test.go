@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestCostOfADay counts the requests and bytes of a machine's working day, 120 pushes of 3 sessions of 40, then those of
 // readers. Machines are independent, so a thousand of them cost a thousand times as much; only the list of heads is shared.
 func TestCostOfADay(t *testing.T) {
+	testkit.Long(t, "the requests and the price of a day of 120 pushes")
 	s, me := newMemory(), identity(t)
 	b := newBox(t, s, me)
 	follower := readerAt(t, s, me, t.TempDir())

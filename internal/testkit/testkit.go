@@ -23,6 +23,15 @@ func Cases(t testing.TB, quick, full int) int {
 	return quick
 }
 
+// Seed is CCD_SEED, or 1: another seed has the tests that choose at random choose otherwise.
+func Seed() uint64 {
+	seed, err := strconv.ParseUint(os.Getenv("CCD_SEED"), 10, 64)
+	if err != nil {
+		return 1
+	}
+	return seed
+}
+
 // Sample returns quick of the cases, in their order, or all of them under CCD_TESTS=full. The choice depends on the name
 // of the test and on CCD_SEED (default 1), which it logs, so a failure can be repeated.
 func Sample[T any](t testing.TB, all []T, quick int) []T {
@@ -30,10 +39,7 @@ func Sample[T any](t testing.TB, all []T, quick int) []T {
 	if Full() || quick >= len(all) {
 		return all
 	}
-	seed, err := strconv.ParseUint(os.Getenv("CCD_SEED"), 10, 64)
-	if err != nil {
-		seed = 1
-	}
+	seed := Seed()
 	t.Logf("%d of %d cases, CCD_SEED=%d (CCD_TESTS=full runs all)", quick, len(all), seed)
 	name := fnv.New64a()
 	name.Write([]byte(t.Name()))
@@ -66,4 +72,14 @@ func InMemory() {
 		os.Remove(dir)
 		os.Setenv("TMPDIR", shm)
 	}
+}
+
+// Numbers returns quick of the numbers from 0 to n-1, as Sample chooses them.
+func Numbers(t testing.TB, n, quick int) []int {
+	t.Helper()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return Sample(t, all, quick)
 }

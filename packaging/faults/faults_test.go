@@ -23,39 +23,29 @@ const (
 	remotePart = "\n## The copy in object storage\n"
 )
 
-// size is how much a run tries.
+// size is how much a run tries: whole matrices (CCD_TESTS=full), each round with another CCD_SEED.
 type size struct {
 	command string
-	repeat  int // of each check that may be repeated
-	fuzz    int // factor of the executions of a fuzz target
-	env     []string
+	rounds  int    // of each check that may be repeated
+	fuzz    int    // factor of the executions of a fuzz target
+	soak    string // CCD_SOAK
 }
 
 var sizes = map[string]size{
-	"medium": {"make faults", 1, 1, []string{
-		"ARCHIVE_TEST_FLIPS=600", "ARCHIVE_TEST_SWEEP=36", "ARCHIVE_TEST_READERS=50", "ARCHIVE_TEST_KILLS=80", "ARCHIVE_TEST_CUTS=40", "CCD_REWRITES=80",
-		"ARCHIVE_TEST_DAMAGES=16", "DAEMON_TEST_KILLS=100", "CCD_TEST_DAMAGES=200", "CCD_SOAK=45s",
-	}},
-	"long": {"make faults-long", 10, 200, []string{
-		"ARCHIVE_TEST_FLIPS=10000", "ARCHIVE_TEST_SWEEP=360", "ARCHIVE_TEST_READERS=50", "ARCHIVE_TEST_KILLS=500", "ARCHIVE_TEST_CUTS=400", "CCD_REWRITES=1000",
-		"ARCHIVE_TEST_DAMAGES=300", "DAEMON_TEST_KILLS=500", "CCD_TEST_DAMAGES=5000", "CCD_SOAK=30m",
-	}},
+	"medium": {"make faults", 1, 1, "45s"},
+	"long":   {"make faults-long", 10, 200, "30m"},
 }
 
 func (c check) fuzz() bool { return strings.HasPrefix(c.name, "Fuzz") }
-
-// times is how often a run of a size repeats a check.
-func (s size) times(c check) int {
-	if c.again == 0 || c.fuzz() {
-		return 1
-	}
-	return c.again * s.repeat
-}
 
 // result is what came of a check.
 type result struct {
 	passed, failed, skipped int
 	tries                   int
+}
+
+func (r result) plus(o result) result {
+	return result{r.passed + o.passed, r.failed + o.failed, r.skipped + o.skipped, r.tries + o.tries}
 }
 
 // event is a line of `go test -json`.
@@ -98,7 +88,7 @@ func (c check) judge(events []event) (r result) {
 	return r
 }
 
-// goTest runs checks of one package. It logs everything if one fails.
+// goTest runs checks of one package that are repeated equally often. It logs everything if one fails.
 func (s size) goTest(t *testing.T, checks []check) map[check]result {
 	t.Helper()
 	var names []string
@@ -106,34 +96,39 @@ func (s size) goTest(t *testing.T, checks []check) map[check]result {
 		names = append(names, c.name)
 	}
 	all, first := "^("+strings.Join(names, "|")+")$", checks[0]
-	args := []string{"test", "-json", "-timeout", "0", "-count", strconv.Itoa(s.times(first)), "-run", all}
+	args, rounds := []string{"test", "-json", "-timeout", "0", "-count", strconv.Itoa(max(1, first.again)), "-run", all}, s.rounds
 	if first.fuzz() {
 		args = []string{"test", "-json", "-timeout", "0", "-run", "^$", "-fuzz", all, "-fuzztime", fmt.Sprint(first.each*s.fuzz, "x")}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", append(args, "ccd/"+first.pkg)...)
-	cmd.Env = append(append(os.Environ(), asked+"="), s.env...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	var events []event
-	for line := range bytes.Lines(out) {
-		var e event
-		if json.Unmarshal(line, &e) == nil {
-			events = append(events, e)
-		}
-	}
-	if err != nil {
-		t.Errorf("%s %q: %v: %s", first.pkg, names, err, stderr.String())
-		for _, e := range events {
-			t.Log(strings.TrimRight(e.Output, "\n"))
-		}
+	if first.fuzz() || first.again == 0 {
+		rounds = 1
 	}
 	results := map[check]result{}
-	for _, c := range checks {
-		if r := c.judge(events); !c.fuzz() {
-			results[c] = r
-		} else {
-			results[c] = c.fuzzed(events, err)
+	for seed := range rounds {
+		cmd := exec.CommandContext(t.Context(), "go", append(args, "ccd/"+first.pkg)...)
+		cmd.Env = append(os.Environ(), asked+"=", "CCD_TESTS=full", fmt.Sprint("CCD_SEED=", seed+1), "CCD_SOAK="+s.soak)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		var events []event
+		for line := range bytes.Lines(out) {
+			var e event
+			if json.Unmarshal(line, &e) == nil {
+				events = append(events, e)
+			}
+		}
+		if err != nil {
+			t.Errorf("%s %q, seed %d: %v: %s", first.pkg, names, seed+1, err, stderr.String())
+			for _, e := range events {
+				t.Log(strings.TrimRight(e.Output, "\n"))
+			}
+		}
+		for _, c := range checks {
+			r := c.judge(events)
+			if c.fuzz() {
+				r = c.fuzzed(events, err)
+			}
+			results[c] = results[c].plus(r)
 		}
 	}
 	return results
@@ -160,7 +155,7 @@ func (s size) runAll(t *testing.T) map[check]result {
 	groups := map[string][]check{}
 	for _, f := range catalogue {
 		for _, c := range slices.Concat(f.checks, f.controls) {
-			key := fmt.Sprint(c.pkg, " ", s.times(c))
+			key := fmt.Sprint(c.pkg, " ", c.again)
 			if c.fuzz() {
 				key += " " + c.name
 			}

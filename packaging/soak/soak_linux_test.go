@@ -17,10 +17,12 @@ import (
 	"time"
 
 	"ccd/internal/gen"
+	"ccd/internal/testkit"
 )
 
 const (
-	// length, in the environment, is how long the writers write, as in "1h"; without it the soak is a short one.
+	// length, in the environment, is how long the writers write, as in "1h"; without it the soak is a short one, in full
+	// depth only.
 	length = "CCD_SOAK"
 	short  = 8 * time.Second
 
@@ -53,6 +55,8 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("%s: %v", length, err)
 		}
 		lasts, sessions = d, 90
+	} else {
+		testkit.Long(t, "sessions come back exactly after kills, frozen processes and a full disk")
 	}
 	s := newSoak(t)
 	s.start()

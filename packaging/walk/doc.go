@@ -7,5 +7,5 @@
 // the disk.
 //
 // The walk runs where CCD_WALK names a directory that packaging/walk/run has prepared (`make systemd` does that and
-// starts it); in a plain `go test` it skips itself.
+// starts it). Its files have the build tag rig: a plain `go test` does not build them.
 package walk

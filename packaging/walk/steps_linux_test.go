@@ -1,3 +1,5 @@
+//go:build rig
+
 package walk
 
 // steps is the whole way, in its order.

@@ -1,8 +1,6 @@
 package copilot_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -210,33 +208,5 @@ func TestPlaces(t *testing.T) {
 		if len(got) != 1 || filepath.ToSlash(got[0]) != want {
 			t.Errorf("%q: %v", value, got)
 		}
-	}
-}
-
-// TestSamples reads real sessions, if there are any next to the checkout.
-func TestSamples(t *testing.T) {
-	files, _ := filepath.Glob("../../../../shared/corpus/*/*.json*")
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own := filepath.Base(filepath.Dir(name)) == "copilot"
-		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); transcript.Valid(line) && copilot.Row().Recognizes(transcript.Node{Raw: line}) != own {
-				t.Errorf("%s: whose is %.200s", name, line)
-			}
-		}
-		if !own {
-			continue
-		}
-		decode(transcript.Main, string(data), func(r *transcript.Record) {
-			if r.Unknown || r.Broken {
-				t.Errorf("%s line %d is not understood: %.200s", name, r.N, r.Raw)
-			}
-		})
 	}
 }

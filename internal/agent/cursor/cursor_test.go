@@ -1,8 +1,6 @@
 package cursor_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,33 +173,5 @@ func TestMine(t *testing.T) {
 	}
 	if !row.Owns([]byte(message("user", strings.Repeat("x", 2000))[:1000])) || row.Owns([]byte(`{"role":"user","content":"`)) {
 		t.Error("a start is not told")
-	}
-}
-
-// TestCorpus reads transcripts of all agents, if there are any next to the checkout.
-func TestCorpus(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*.jsonl"))
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own := filepath.Base(filepath.Dir(file)) == "cursor"
-		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && cursor.Row().Recognizes(transcript.Node{Raw: line}) != own {
-				t.Errorf("%s: %.200s", file, line)
-			}
-		}
-		if !own {
-			continue
-		}
-		for _, r := range decode(t, transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
-			if r.Broken || r.Unknown && !strings.Contains(file, "drift") || len(r.Items) == 0 && !r.UI {
-				t.Errorf("%s: #%d is strange: %s", file, r.N, r.Raw)
-			}
-		}
 	}
 }

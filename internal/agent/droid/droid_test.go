@@ -1,9 +1,7 @@
 package droid_test
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -230,37 +228,6 @@ func TestMine(t *testing.T) {
 	} {
 		if got := row.Owns([]byte(line)); got != want {
 			t.Errorf("start %s: %v", line, got)
-		}
-	}
-}
-
-// TestCorpus reads transcripts of all agents, if there are any next to the checkout.
-func TestCorpus(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "*", "*.jsonl"))
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own, known := filepath.Base(filepath.Dir(file)) == "droid", 0
-		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && transcript.Valid(line) && droid.Row().Recognizes(transcript.Node{Raw: line}) {
-				known++
-			}
-		}
-		if (known > 0) != own {
-			t.Errorf("%s: %d lines taken", file, known)
-		}
-		if !own {
-			continue
-		}
-		for _, r := range decode(t, transcript.Main, strings.Split(strings.TrimSpace(string(data)), "\n")...) {
-			if r.Unknown || r.Broken {
-				t.Errorf("%s: #%d is strange: %s", file, r.N, r.Raw)
-			}
 		}
 	}
 }

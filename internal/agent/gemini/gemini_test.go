@@ -2,7 +2,6 @@ package gemini_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,7 +160,7 @@ func TestObject(t *testing.T) {
 func TestTextsOfTheClient(t *testing.T) {
 	for text, human := range map[string]bool{
 		"<session_context>\\nThis is the Gemini CLI.\\n</session_context>": false,
-		"System: Please continue.": false,
+		"System: Please continue.":                                                                              false,
 		"I ran the following shell command:\\n```sh\\nls\\n```\\n\\nThis":                                       false,
 		"Fix it<hook_context>of a hook</hook_context>":                                                          true,
 		"Fix it\\n<hook_context>of a hook</hook_context>":                                                       true,
@@ -236,38 +235,6 @@ func TestMatch(t *testing.T) {
 	env := func(name string) string { return map[string]string{"GEMINI_CLI_HOME": "/else"}[name] }
 	if got := gemini.Row().Roots(env, "/home/me"); !slices.Equal(got, []string{filepath.FromSlash("/else/.gemini/tmp")}) {
 		t.Errorf("got %s", got)
-	}
-}
-
-// TestCorpus checks that real sessions have no unknown records, and that Gemini claims no line of another agent.
-func TestCorpus(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "..", "shared", "corpus")
-	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	row := gemini.Row()
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if filepath.Base(filepath.Dir(name)) == "gemini" {
-			if strings.Contains(name, "schema_drift") {
-				continue
-			}
-			for _, r := range decode(t, transcript.Main, string(data)) {
-				if r.Unknown || r.Broken {
-					t.Errorf("%s: record %d is strange: %.100s", name, r.N, r.Raw)
-				}
-			}
-			continue
-		}
-		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); transcript.Valid([]byte(line)) && row.Recognizes(transcript.Node{Raw: []byte(line)}) {
-				t.Errorf("%s: %.100s", name, line)
-			}
-		}
 	}
 }
 

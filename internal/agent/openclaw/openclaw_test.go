@@ -1,7 +1,6 @@
 package openclaw_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,34 +115,5 @@ func TestPlaces(t *testing.T) {
 func TestMine(t *testing.T) {
 	if openclaw.Row().Recognizes(transcript.Node{Raw: []byte(user("x"))}) {
 		t.Error("an entry alone is Pi's")
-	}
-}
-
-// TestSamples reads sessions that OpenClaw wrote, if there are any next to the checkout.
-func TestSamples(t *testing.T) {
-	files, _ := filepath.Glob("../../../../shared/corpus/openclaw/*.jsonl")
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		human := false
-		decode(string(data), func(r *transcript.Record) {
-			if r.Broken || r.Unknown != (r.Type == "compact") {
-				t.Errorf("%s line %d is not understood: %.200s", name, r.N, r.Raw)
-			}
-			for _, it := range r.Items {
-				human = human || it.Kind == transcript.Human
-				if it.Kind == transcript.Result && (it.Tool == "" || it.Call == "") {
-					t.Errorf("%s line %d: %+v", name, r.N, it)
-				}
-			}
-		})
-		if !human {
-			t.Errorf("%s: nobody spoke", name)
-		}
 	}
 }

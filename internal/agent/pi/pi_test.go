@@ -1,8 +1,6 @@
 package pi_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -218,59 +216,5 @@ func TestPlaces(t *testing.T) {
 		if len(got) != 1 || filepath.ToSlash(got[0]) != c.want {
 			t.Errorf("%s=%s: %v", c.name, c.value, got)
 		}
-	}
-}
-
-// TestOthers reads transcripts of other agents, if there are any next to the checkout.
-func TestOthers(t *testing.T) {
-	files, _ := filepath.Glob("../../../../shared/corpus/*/*.json*")
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	for _, name := range files {
-		if agent := filepath.Base(filepath.Dir(name)); agent == "pi" || agent == "openclaw" {
-			continue
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); pi.Row().Owns(line) {
-				t.Errorf("%s: %.200s", name, line)
-			}
-		}
-	}
-}
-
-// TestSamples reads sessions that Pi wrote, if there are any next to the checkout.
-func TestSamples(t *testing.T) {
-	files, _ := filepath.Glob("../../../../shared/corpus/pi/*.jsonl")
-	if len(files) == 0 {
-		t.Skip("no transcripts of others beside the checkout: this test reads them")
-	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		humans, results := 0, 0
-		decode(transcript.Main, string(data), func(r *transcript.Record) {
-			if r.Unknown || r.Broken || !pi.Row().Recognizes(transcript.Node{Raw: bytes.TrimSpace(r.Raw)}) {
-				t.Errorf("%s line %d is not understood: %.200s", name, r.N, r.Raw)
-			}
-			for _, it := range r.Items {
-				if it.Kind == transcript.Human {
-					humans++
-				}
-				if it.Kind == transcript.Result {
-					results++
-				}
-				if (it.Kind == transcript.Call || it.Kind == transcript.Result) && it.Understand().Op == transcript.Other {
-					t.Errorf("%s line %d: tool %s is not known", name, r.N, it.Tool)
-				}
-			}
-		})
-		t.Logf("%s: %d human, %d results", filepath.Base(name), humans, results)
 	}
 }

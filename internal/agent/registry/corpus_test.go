@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -99,6 +100,48 @@ func TestCorpus(t *testing.T) {
 	}
 	if seen == 0 {
 		t.Error("the corpus holds no transcript")
+	}
+}
+
+// agentOf maps directories of the corpus to agents of another name.
+var agentOf = map[string]string{
+	"claude": "claude-code", "copilot": "copilot-cli", "droid": "factory-droid", "gemini": "gemini-cli", "qwen": "qwen-code",
+}
+
+// TestRealSessionsAreTheirAgents checks that rows recognize no line of another agent's real session, and that they know
+// every record of their own. TestCorpus counts those of Claude Code and Codex.
+func TestRealSessionsAreTheirAgents(t *testing.T) {
+	paths, _ := filepath.Glob(filepath.Join(corpus, "*", "*.json*"))
+	if len(paths) == 0 {
+		t.Skipf("no corpus of real transcripts at %s", corpus)
+	}
+	for _, path := range testkit.Sample(t, paths, 12) {
+		agent := filepath.Base(filepath.Dir(path))
+		counted := agent == "claude" || agent == "codex"
+		if name, ok := agentOf[agent]; ok {
+			agent = name
+		}
+		data := read(t, path)
+		for line := range bytes.Lines(data) {
+			line = bytes.TrimSpace(line)
+			if len(line) == 0 || !transcript.Valid(line) {
+				continue
+			}
+			for _, row := range agents().All() {
+				if row.Recognizes != nil && row.Recognizes(transcript.Node{Raw: line}) && family(row.Agent) != family(agent) {
+					t.Errorf("%s: %s recognizes %.200s", path, row.Agent, line)
+				}
+			}
+		}
+		row, ok := agents().Lookup(agent)
+		if !ok || counted || strings.Contains(path, "drift") {
+			continue
+		}
+		for r := range transcript.NewDecoder(row, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+			if (r.Unknown || r.Broken) && r.Type != "compact" {
+				t.Errorf("%s: record %d is strange: %.200s", path, r.N, r.Raw)
+			}
+		}
 	}
 }
 

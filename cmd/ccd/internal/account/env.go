@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,49 @@ import (
 type Env struct {
 	Vars       []string // as os.Environ
 	ConfigFile string   // the value of --config, "" if not given
+	Dir        string   // where relative paths begin, "": in the working directory of the process
+	Program    string   // the path by which ccd was called, "": that of the process
+}
+
+// Path returns a path that a person wrote as one that this process can open.
+func (e Env) Path(name string) string {
+	if e.Dir == "" || name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(e.Dir, name)
+}
+
+// Absolute is Path, made absolute. A path that cannot be is left as it is, and whatever opens it fails.
+func (e Env) Absolute(name string) string {
+	if abs, err := filepath.Abs(e.Path(name)); err == nil {
+		return abs
+	}
+	return e.Path(name)
+}
+
+// LookPath returns the path of a program: name if that is a path, else what the first directory of PATH has under it.
+func (e Env) LookPath(name string) (string, error) {
+	if filepath.Base(name) != name {
+		return exec.LookPath(e.Path(name))
+	}
+	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(path) {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// WorkingDir returns the directory in which relative paths begin.
+func (e Env) WorkingDir() (string, error) {
+	if e.Dir != "" {
+		return e.Dir, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find working directory: %w", err)
+	}
+	return dir, nil
 }
 
 // Getenv is os.Getenv over Vars.
@@ -73,7 +117,7 @@ func (e Env) Config() (config.Config, error) {
 		return config.Config{}, err
 	}
 	file, explicit := cmp.Or(e.ConfigFile, file), e.ConfigFile != "" || e.Getenv("CCD_CONFIG") != ""
-	c, err := config.Load(file, explicit, e.Vars)
+	c, err := config.Load(e.Path(file), explicit, e.Vars)
 	return c, words.Hint(err, "ccd config --default")
 }
 
@@ -82,6 +126,8 @@ func (e Env) Defaults() Env {
 	return Env{
 		Vars:       slices.DeleteFunc(slices.Clone(e.Vars), func(v string) bool { return strings.HasPrefix(v, "CCD_") }),
 		ConfigFile: os.DevNull,
+		Dir:        e.Dir,
+		Program:    e.Program,
 	}
 }
 
@@ -94,7 +140,7 @@ func (e Env) As(name string) (Env, error) {
 	if u.Uid == "0" {
 		return e, words.Hint(errors.New("find account: ccd archives a user's transcripts, not root's"), "ccd install --system --user NAME")
 	}
-	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile}, nil
+	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile, Dir: e.Dir, Program: e.Program}, nil
 }
 
 // Name returns the name of the current account, its number if it has none.

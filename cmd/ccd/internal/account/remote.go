@@ -18,13 +18,11 @@ const RemoteProgram = "ccd-remote"
 func (p *Place) Timer(out io.Writer) (*packaging.Timer, error) {
 	o := packaging.Options{Home: p.Home, StateDir: p.StateDir, Environ: p.Env.Vars, Out: out}
 	var err error
-	if o.Executable, err = Executable(); err != nil {
+	if o.Executable, err = p.Env.Executable(); err != nil {
 		return nil, err
 	}
 	if p.Env.ConfigFile != "" {
-		if o.Config, err = filepath.Abs(p.Env.ConfigFile); err != nil {
-			return nil, fmt.Errorf("find configuration: %w", err)
-		}
+		o.Config = p.Env.Absolute(p.Env.ConfigFile)
 	}
 	return packaging.NewTimer(o)
 }

@@ -19,7 +19,7 @@ import (
 // and User) and where its output goes (Out). Service fills in the other options.
 func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
 	var err error
-	if o.Executable, err = Executable(); err != nil {
+	if o.Executable, err = p.Env.Executable(); err != nil {
 		return nil, err
 	}
 	if o.User == "" && !o.System {
@@ -45,9 +45,7 @@ func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
 		o.Log = filepath.Join(p.StateDir, "ccd.log")
 	}
 	if p.Env.ConfigFile != "" {
-		if o.Config, err = filepath.Abs(p.Env.ConfigFile); err != nil {
-			return nil, fmt.Errorf("find configuration: %w", err)
-		}
+		o.Config = p.Env.Absolute(p.Env.ConfigFile)
 	}
 	return packaging.New(o)
 }
@@ -114,9 +112,12 @@ func machineAccount(installed, named string) (string, error) {
 	return cmp.Or(installed, named), nil
 }
 
-// Executable returns the absolute path by which this program was called. It does not resolve symlinks, because a package
+// Executable returns the absolute path by which ccd was called. It does not resolve symlinks, because a package
 // manager's link outlives the version that it points to. If that path cannot be found, it returns the file itself.
-func Executable() (string, error) {
+func (e Env) Executable() (string, error) {
+	if e.Program != "" {
+		return e.Program, nil
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find this program: %w", err)

@@ -5,6 +5,6 @@
 // The tests know nothing of ccd's code: they run the command as a user would, on invented sessions in a temporary home. Each
 // security test has a control: the same attack on a page without the guard succeeds, so the test would notice.
 //
-// The tests need CCD_BROWSER, a directory into which npm installed axe-core, and chromium-headless-shell; the script run
-// installs both. A plain `go test` skips them.
+// The tests need CCD_BROWSER, a directory into which npm installed axe-core, chromium-headless-shell, and the build tag rig;
+// the script run sees to all three. A plain `go test` builds none of them.
 package browser

@@ -4,6 +4,6 @@
 // A client runs only in a network namespace with nothing but loopback, with a home and environment of the test, and with
 // a time limit. The tests know nothing of ccd's code: they run the command as a user would.
 //
-// The tests need CCD_CLIENTS, a directory into which npm installed the clients; `make clients` sets it. A plain `go test`
-// skips them and runs only TestStory and the tests of the scripted model, which need no client.
+// The tests need CCD_CLIENTS, a directory into which npm installed the clients, and the build tag rig; `make clients` sets
+// both. A plain `go test` builds none of them.
 package clients

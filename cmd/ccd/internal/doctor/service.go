@@ -231,7 +231,7 @@ func checkCommand(check string, command []string, f *facts) []Finding {
 	if len(command) == 0 {
 		return nil
 	}
-	path, err := exec.LookPath(command[0])
+	path, err := f.Env.LookPath(command[0])
 	switch {
 	case err != nil:
 		return []Finding{wrong(check, "give the program's full path in "+check+".command", "%v", err)}
@@ -243,7 +243,7 @@ func checkCommand(check string, command []string, f *facts) []Finding {
 
 // checkProgram looks for ccd in $PATH, because agents run that one.
 func checkProgram(_ context.Context, f *facts) []Finding {
-	own, err := account.Executable()
+	own, err := f.Env.Executable()
 	if err != nil {
 		return []Finding{note("program", "", "%v", err)}
 	}

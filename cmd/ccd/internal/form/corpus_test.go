@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ func TestRealTranscriptsBecomeMessages(t *testing.T) {
 		t.Skipf("NOTICE: no real transcripts at %s: this test needs them", corpus)
 	}
 	told := 0
-	for _, f := range files {
+	for _, f := range testkit.Sample(t, files, 3) {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"ccd/compactor/filter"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -120,7 +121,7 @@ func pointerFaults(data []byte, f Filtered) (found []string) {
 // and filtering again changes nothing.
 func TestFilterLaws(t *testing.T) {
 	shortened := map[string]int{}
-	for seed := range uint64(150) {
+	for seed := range uint64(testkit.Cases(t, 30, 150)) {
 		data := gen.List(seed, int(seed)%40)
 		for name, o := range map[string]FilterOptions{"shipped": shipped, "everything": everything(), "budget": budgeted(3000), "small": budgeted(1000)} {
 			f, err := filtered(data, o)

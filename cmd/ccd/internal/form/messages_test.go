@@ -15,6 +15,7 @@ import (
 	"ccd/internal/agent/registry"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -166,12 +167,12 @@ func charsOf(t testing.TB, all []given) int {
 // Transcripts become lists that an API accepts, with any budget, and the lists can be compacted again.
 func TestTranscriptsBecomeMessages(t *testing.T) {
 	for _, agent := range []string{"claude-code", "codex"} {
-		for seed := range uint64(3) {
+		for seed := range uint64(testkit.Cases(t, 1, 3)) {
 			var b bytes.Buffer
 			if err := gen.Write(&b, agent, seed, 400_000); err != nil {
 				t.Fatal(err)
 			}
-			for _, budget := range []int{72000, 20000, 8000, 3000} {
+			for _, budget := range testkit.Sample(t, []int{72000, 20000, 8000, 3000}, 2) {
 				out, _ := compacted(t, agent, b.Bytes(), budget)
 				all := read(t, out)
 				for _, f := range faultsIn(t, all) {

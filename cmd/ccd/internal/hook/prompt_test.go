@@ -11,6 +11,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/testkit"
 )
 
 func TestPressureIsToldOncePerLevel(t *testing.T) {
@@ -103,7 +104,7 @@ func TestPressureIsNotTold(t *testing.T) {
 
 func TestWhatWasSaidStaysBounded(t *testing.T) {
 	p := newPlace(t)
-	for i := range 3000 {
+	for i := range testkit.Cases(t, 1500, 3000) {
 		s := p.find(p.claude(fmt.Sprintf("%08x-90c4-4a1b-8a53-0c1d2e3f4a5b", i)))
 		if !p.noteLevel(s, "aggressive") || p.noteLevel(s, "aggressive") {
 			t.Fatalf("session %d: not exactly once", i)

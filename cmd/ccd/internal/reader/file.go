@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -30,9 +29,9 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	if err != nil {
 		return nil, words.Usage(err)
 	}
-	dir, err := os.Getwd()
+	dir, err := l.Env.WorkingDir()
 	if err != nil {
-		return nil, fmt.Errorf("find working directory: %w", err)
+		return nil, err
 	}
 	families := l.families()
 	if w.Session != "" {

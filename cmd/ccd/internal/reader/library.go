@@ -141,13 +141,13 @@ func (l *Library) Find(arg, agent string) (Entry, error) {
 }
 
 func (l *Library) choice(agent string) history.Choice {
-	return history.Choice{Agent: agent, Dir: workingDir(), Callers: l.callers}
+	return history.Choice{Agent: agent, Dir: l.workingDir(), Callers: l.callers}
 }
 
 // workingDir is the current directory, or the root of the file system if it was removed: no relative path leads anywhere
 // from there.
-func workingDir() string {
-	dir, err := os.Getwd()
+func (l *Library) workingDir() string {
+	dir, err := l.Env.WorkingDir()
 	if err != nil {
 		return string(os.PathSeparator)
 	}
@@ -180,7 +180,7 @@ func (l *Library) Listed(agent string) (all []*Entry) {
 // Here returns the session of the current directory: that of the agent that runs this command, else the newest main one
 // of the directory's git working tree (without git: of the directory and those below it), else of its repository.
 func (l *Library) Here(agent string) (here Entry, ok bool) {
-	dir := workingDir()
+	dir := l.workingDir()
 	p := project.Of(dir, l.Home)
 	for e := range l.Latest("", agent) {
 		switch {

@@ -21,7 +21,7 @@ func Open(p *account.Place, forAgent bool) (*Library, error) {
 		return l, nil
 	}
 	var err error
-	l.reach, err = reachOf(p.Config, p.Home, l.callers)
+	l.reach, err = reachOf(p, l.callers)
 	return l, err
 }
 

@@ -3,12 +3,11 @@ package reader
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/config"
@@ -24,15 +23,15 @@ type reach struct {
 }
 
 // reachOf is what an agent in the current directory reaches, nil if the user gave it every project.
-func reachOf(c config.Config, home string, callers []string) (*reach, error) {
-	if c.Agents.Reach == config.ReachAll {
+func reachOf(p *account.Place, callers []string) (*reach, error) {
+	if p.Config.Agents.Reach == config.ReachAll {
 		return nil, nil
 	}
-	dir, err := os.Getwd()
+	dir, err := p.Env.WorkingDir()
 	if err != nil {
-		return nil, fmt.Errorf("find working directory: %w", err)
+		return nil, err
 	}
-	return &reach{project: project.Of(dir, home), callers: callers}, nil
+	return &reach{project: project.Of(dir, p.Home), callers: callers}, nil
 }
 
 // narrow drops the sessions that are out of reach. A sub-agent, or a file that a session spilled, is where its session is.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -22,7 +23,7 @@ func TestEveryCopyIsTaken(t *testing.T) {
 			t.Run(from+" to "+to, func(t *testing.T) {
 				t.Parallel()
 				rng := rand.New(rand.NewPCG(7, uint64(len(from)*100+len(to))))
-				for seed := range uint64(12) {
+				for seed := range uint64(testkit.Cases(t, 2, 12)) {
 					data := generated(t, from, seed, 20_000+rng.Int64N(400_000))
 					if seed%3 > 0 {
 						data = dropped(data, rng, 2+rng.IntN(30))
@@ -98,7 +99,7 @@ func TestTooSmallABudgetIsAnError(t *testing.T) {
 // TestBytesGoneWrong: a damaged transcript still gives a copy that is accepted.
 func TestBytesGoneWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 120 {
+	for i := range testkit.Cases(t, 12, 120) {
 		from, to := claude, codex
 		if i%2 == 0 {
 			from = codex

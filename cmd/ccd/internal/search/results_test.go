@@ -16,6 +16,7 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -52,10 +53,8 @@ func (s *shelf) acts(k transcript.Key) (all []act) {
 // Nothing that a tool did, or that was done to a file, is missed that a full decoding finds.
 func TestCallsAreThoseOfAFullDecoding(t *testing.T) {
 	found := map[string]int{}
-	agents, least, size := []string{gen.Claude, gen.Codex, gen.Claude, gen.Codex}, 1, int64(3<<20)
-	if testing.Short() { // the race detector's time
-		agents, least, size = agents[:2], 6, 1<<20
-	}
+	agents := testkit.Sample(t, []string{gen.Claude, gen.Codex, gen.Claude, gen.Codex}, 2)
+	least, size := testkit.Cases(t, 12, 1), int64(testkit.Cases(t, 512<<10, 3<<20))
 	for seed, agent := range agents {
 		var b bytes.Buffer
 		if err := gen.Write(&b, agent, uint64(seed)+20, size); err != nil {

@@ -20,6 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -183,20 +184,17 @@ func words(rng *rand.Rand, text string) (all []string) {
 
 // Nothing is missed that a full decoding finds, and nothing is given that it does not find, whatever the cut.
 func TestHitsAreThoseOfAFullDecoding(t *testing.T) {
-	found, seeds := 0, uint64(3)
-	if testing.Short() { // the race detector's time
-		seeds = 1
-	}
+	found, seeds, size := 0, testkit.Cases(t, 1, 3), int64(testkit.Cases(t, 512<<10, 3<<20))
 	for _, agent := range []string{gen.Claude, gen.Codex} {
-		for seed := range seeds {
+		for seed := range uint64(seeds) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			var b bytes.Buffer
-			if err := gen.Write(&b, agent, seed+1, 3<<20); err != nil {
+			if err := gen.Write(&b, agent, seed+1, size); err != nil {
 				t.Fatal(err)
 			}
 			text := b.String()
 			s := newShelf(t)
-			k := s.put(agent, "one", transcript.Main, 1, text, 100_000+rng.IntN(1<<20))
+			k := s.put(agent, "one", transcript.Main, 1, text, 100_000+rng.IntN(int(size)/3))
 			in, items := s.source(k), s.items(k, transcript.Main, 1)
 			for i, w := range words(rng, text) {
 				if w == "" {
@@ -215,7 +213,7 @@ func TestHitsAreThoseOfAFullDecoding(t *testing.T) {
 			}
 		}
 	}
-	if found < 300*int(seeds) {
+	if found < int(size>>20+1)*seeds*70 {
 		t.Errorf("%d hits: the test sees nothing", found)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -62,7 +63,7 @@ func TestMessageLists(t *testing.T) {
 // The counts of the last fold save counting, and wrong places of theirs are not taken.
 func TestNumbers(t *testing.T) {
 	s := newShelf(t)
-	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 20_000)
+	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 4_000)
 	k := s.put("claude-code", "one", transcript.Main, 1, text, 1<<19)
 	for name, c := range map[string]struct {
 		records int
@@ -70,8 +71,8 @@ func TestNumbers(t *testing.T) {
 		want    int
 	}{
 		"not known":   {0, transcript.Cursor{}, 7},
-		"known":       {20_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 7},
-		"taken as is": {30_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 10_007},
+		"known":       {4_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 7},
+		"taken as is": {14_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 10_007},
 		"of before":   {99, transcript.Cursor{Generation: 1, Offset: 99}, 7},
 	} {
 		in := s.source(k)
@@ -86,12 +87,12 @@ func TestNumbers(t *testing.T) {
 func TestDamageIsPassed(t *testing.T) {
 	s := newShelf(t)
 	var b strings.Builder
-	for i := range 3000 {
+	for i := range 1000 {
 		fmt.Fprintf(&b, "%s", asked(fmt.Sprintf("ink %d %s", i, mark.Sum([]byte{byte(i), byte(i >> 8)}))+strings.Repeat(" soot", 200)))
 	}
 	k := s.put("claude-code", "one", transcript.Main, 1, b.String(), 1<<20)
 	whole, damage := s.find(search.Query{Words: []string{"ink"}}, s.source(k))
-	if len(whole) != 3000 || damage != 0 {
+	if len(whole) != 1000 || damage != 0 {
 		t.Fatalf("%d hits, %d damaged", len(whole), damage)
 	}
 	file, err := os.ReadFile(s.path)
@@ -129,10 +130,10 @@ func TestDamageIsPassed(t *testing.T) {
 				}
 			}
 		}
-		if n < 3000 && met == 0 {
-			t.Errorf("at %d: %d hits of 3000, and no damage told", at, n)
+		if n < 1000 && met == 0 {
+			t.Errorf("at %d: %d hits of 1000, and no damage told", at, n)
 		}
-		if n > 0 && n < 3000 {
+		if n > 0 && n < 1000 {
 			rests++
 		}
 	}
@@ -177,7 +178,7 @@ func TestSearchEnds(t *testing.T) {
 // While a search goes on, sessions grow: neither waits for the other, and both get what they should.
 func TestSearchBesideCommits(t *testing.T) {
 	s := newShelf(t)
-	k := s.put("claude-code", "one", transcript.Main, 1, strings.Repeat(asked("ink")+asked("soot"), 5000), 1<<20)
+	k := s.put("claude-code", "one", transcript.Main, 1, strings.Repeat(asked("ink")+asked("soot"), 500), 1<<20)
 	in := s.source(k)
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -193,13 +194,13 @@ func TestSearchBesideCommits(t *testing.T) {
 			}
 		}
 	})
-	for range 20 {
-		if hits, damage := s.find(search.Query{Words: []string{"ink"}}, in); len(hits) != 5000 || damage != 0 || hits[0].Record != 9999 {
+	for range testkit.Cases(t, 5, 20) {
+		if hits, damage := s.find(search.Query{Words: []string{"ink"}}, in); len(hits) != 500 || damage != 0 || hits[0].Record != 999 {
 			t.Fatalf("%d hits, %d damaged", len(hits), damage)
 		}
 	}
 	writer.Wait()
-	if hits, _ := s.find(search.Query{Words: []string{"ink"}}, s.source(k)); len(hits) != 5020 {
+	if hits, _ := s.find(search.Query{Words: []string{"ink"}}, s.source(k)); len(hits) != 520 {
 		t.Errorf("%d hits afterwards", len(hits))
 	}
 }

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ccd/internal/testkit"
 )
 
 // listing answers timeline and companion with a text. One stops early, the other counts its pages.
@@ -28,8 +32,9 @@ func listing(text string) Archive {
 }
 
 func TestPagesOfLinesJoin(t *testing.T) {
-	for name, text := range originals() {
-		text := strings.ToValidUTF8(string(text), "?")
+	all := originals()
+	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(all)), 3) {
+		text := strings.ToValidUTF8(string(all[name]), "?")
 		for client, most := range map[string]int{"claude-code": maxAnswer, "Codex": 11_500} {
 			s := connect(t, listing(text), client)
 			for _, tool := range []string{"timeline", "companion"} {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fixture is a home that the first test that needs it makes. It stays in memory, and each test gets a copy.
+type fixture struct {
+	make  func(t *testing.T, home string)
+	once  sync.Once
+	files []fixtureFile
+}
+
+type fixtureFile struct {
+	path     string // below the home
+	mode     os.FileMode
+	modified time.Time
+	content  []byte
+}
+
+// copy returns a new home with the files of the fixture.
+func (f *fixture) copy(t *testing.T) (home string) {
+	t.Helper()
+	f.once.Do(func() {
+		made := t.TempDir()
+		f.make(t, made)
+		must(t, filepath.WalkDir(made, func(path string, d os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+				return err
+			}
+			file := fixtureFile{mode: info.Mode(), modified: info.ModTime()}
+			if file.path, err = filepath.Rel(made, path); err == nil && !info.IsDir() {
+				file.content, err = os.ReadFile(path)
+			}
+			f.files = append(f.files, file)
+			return err
+		}))
+	})
+	home = t.TempDir()
+	for _, file := range f.files {
+		path := filepath.Join(home, file.path)
+		if file.mode.IsDir() {
+			must(t, os.MkdirAll(path, file.mode.Perm()))
+			continue
+		}
+		must(t, os.WriteFile(path, file.content, file.mode.Perm()))
+		must(t, os.Chtimes(path, file.modified, file.modified))
+	}
+	return home
+}
+
+func configure(t *testing.T, home, text string) {
+	t.Helper()
+	put(t, filepath.Join(home, ".config", "ccd", "config.toml"), text)
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const aLine = `{"type":"user","message":{"role":"user","content":"Weigh the parcels."},"uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}` + "\n"
+
+func transcriptPath(home string, n int) string {
+	return filepath.Join(home, ".claude", "projects", "-work", fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
+}
+
+// id returns the session ID of a transcript.
+func id(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
