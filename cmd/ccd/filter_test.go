@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -114,6 +115,40 @@ func TestFilterRestoresCanFail(t *testing.T) {
 	}
 }
 
+// TestSupportChatStaysUsable: whatever a budget takes of a support chat, each pinned version is still named; as far as there is
+// room for them, people's messages stay as they were written.
+func TestSupportChatStaysUsable(t *testing.T) {
+	chat, err := os.ReadFile(filepath.Join("testdata", "chat.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := regexp.MustCompile(`\w+[=>]=\d+\.\d+\.\d+`)
+	var said []struct{ Role, Content string }
+	if err := json.Unmarshal(chat, &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags  string
+		people bool
+	}{{"--keep-recent=4", true}, {"--max-tokens=12000", true}, {"--max-tokens=6000", true}, {"--max-tokens=3000", false}, {"--keep-role=system", false}} {
+		out := string(ran(t, chat, "compact", "--no-archive", "--format", "messages", "-q", c.flags, "-"))
+		for _, version := range pinned.FindAllString(string(chat), -1) {
+			if !strings.Contains(out, version) {
+				t.Errorf("%s: %s is gone", c.flags, version)
+			}
+		}
+		for _, m := range said {
+			text, err := json.Marshal(m.Content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.people && m.Role == "user" && !strings.Contains(out, string(text)) {
+				t.Errorf("%s: a person's message is gone: %s", c.flags, text)
+			}
+		}
+	}
+}
+
 // TestFilterAsksTheSummarizer: the configured command writes summaries, but not with --no-archive.
 func TestFilterAsksTheSummarizer(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -124,7 +159,7 @@ func TestFilterAsksTheSummarizer(t *testing.T) {
 	if err := os.WriteFile(config, []byte("[summarizer]\ncommand = [\"sh\", \"-c\", \"cat > /dev/null; echo The model says so.\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := json.Marshal([]any{map[string]any{"id": "a", "role": "user", "content": strings.Repeat("We walked by the mill in the evening and sat down for a while. ", 9)}})
+	list, err := json.Marshal([]any{map[string]any{"id": "a", "role": "assistant", "content": strings.Repeat("We walked by the mill in the evening and sat down for a while. ", 9)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,7 @@ const (
 
 // answered reports whether the next message is a person's answer to a text: "yes, the second one" means nothing without it.
 func (f *filter) answered(t *entry) bool {
-	return f.careful() && t.role != Human && t.role != "tool" && t.msg+1 < len(f.list) && f.list[t.msg+1].human()
+	return f.careful() && (t.role == "assistant" || t.role == "model") && t.msg+1 < len(f.list) && f.list[t.msg+1].human()
 }
 
 // superseding begins the part of a marker that names a correction.

@@ -16,7 +16,7 @@ func TestFrontComesBack(t *testing.T) {
 	full.Host, full.Parent, full.Model, full.Reason, full.Verified = "", "p, {x}: \"y\"", "some model [1m]", "over 60 % of the text", false
 	full.Pressure, full.Assumed, full.Tokens.Reported = 0.25, false, 812
 	full.KeyInformation = compactor.KeyInformation{Visible: 3, Recoverable: 2, Lost: 1}
-	full.Missing, full.Tokens.CharsPerToken = []compactor.Missing{{Kind: "asked", Facts: 3}, {Kind: "open errors", Facts: 1}, {Kind: "commands", Facts: 12}}, 3.1
+	full.Tokens.CharsPerToken = 3.1
 	full.Manual = compactor.Manual{Focus: []string{"2026", "a,b", "cents", "no", "é\"\\]", "x.py"}, Level: compactor.Maximum, MaxTokens: 14000}
 	bare := matter()
 	bare.Host = ""
