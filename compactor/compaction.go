@@ -106,6 +106,7 @@ type draft struct {
 	units    []*unit
 	runs     map[string]int // how often each command ran
 	own      own
+	usage    *used // of the session, once it is collected
 	claims   []claim
 	facts    map[*unit]bool
 	sections []Section

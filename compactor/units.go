@@ -775,6 +775,10 @@ const mostUsed = 400
 
 // used collects what the session's calls used.
 func (d *draft) used() (u used) {
+	if d.usage != nil {
+		return *d.usage
+	}
+	defer func() { d.usage = &u }()
 	seen := map[string]bool{}
 	file := func(path string, edited bool) {
 		if p := d.path(path); p != "" && !seen["f"+p] && len(u.files) < mostUsed {

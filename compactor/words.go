@@ -190,8 +190,14 @@ func (d *draft) errorLine(c *session.Call) string {
 	if c.Result.Zero() {
 		return ""
 	}
-	if said := firstError(d.src.Outcome(c).Text); said != "" {
+	text := d.src.Outcome(c).Text
+	if said := firstError(text); said != "" {
 		return said
+	}
+	for line := range strings.Lines(text) { // where it failed, if no line says that it did
+		if line = strings.TrimSpace(line); lexicon.IsPlaced(line) && speaks(line) {
+			return lexicon.Head(line, 300)
+		}
 	}
 	return d.lastLine(c)
 }

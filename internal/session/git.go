@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -90,8 +91,30 @@ func elsewhere(line string) bool {
 	return strings.Contains(line, "git -C ") || strings.Contains(line, "cd ")
 }
 
+// outside reports whether a command line goes to a directory outside the session's, so that its git is another repository's.
+func (s *Session) outside(c *Call, line string) bool {
+	if s.root == "" {
+		return false
+	}
+	dir := transcript.NormalizeRun(c.Dir, line).Dir
+	if dir == "" || !transcript.IsAbs(dir) {
+		return false
+	}
+	for _, own := range []string{s.root, transcript.Join("", s.status.Cwd)} {
+		_, below := transcript.Below(dir, own)
+		_, above := transcript.Below(own, dir)
+		if below || above || transcript.SamePath(dir, own) {
+			return false
+		}
+	}
+	return true
+}
+
 // followVerbs follows add, commit, push and what ends a conflict, in the order of the line.
 func (s *Session) followVerbs(c *Call, line, out string) {
+	if s.outside(c, line) {
+		return
+	}
 	for _, verb := range gitVerbs(line) {
 		switch verb.name {
 		case "add":
@@ -169,6 +192,23 @@ func (c *Call) clean(line, out string) bool {
 		short = short && len(v.args) == 1 && (v.args[0] == "--short" || v.args[0] == "-s" || v.args[0] == "--porcelain")
 	}
 	return short || clean.MatchString(out)
+}
+
+// undo takes back the commits that a reset goes behind.
+func (s *Session) undo(args []string) {
+	for _, a := range args {
+		rest, ok := strings.CutPrefix(a, "HEAD")
+		if !ok || rest == "" {
+			continue
+		}
+		n := strings.Count(rest, "^")
+		if number, ok := strings.CutPrefix(rest, "~"); ok {
+			if n = 1; number != "" {
+				n, _ = strconv.Atoi(number)
+			}
+		}
+		s.Commits = s.Commits[:max(0, len(s.Commits)-max(n, 0))]
+	}
 }
 
 // commit takes a `git commit`. Its own line in the output proves it, or else the status of the whole line.
