@@ -1,8 +1,6 @@
 package lexicon
 
 import (
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -35,25 +33,6 @@ func TestErrorLines(t *testing.T) {
 		if got := IsError(c.line, true); got != c.strict {
 			t.Errorf("IsError(%q, strict) = %v", c.line, got)
 		}
-	}
-	text := strings.Repeat("error: the same\n", 50) + "error: a\nerror: b\nerror: c\nerror: d\n"
-	lines, hidden := ErrorsOf(text, false).Best(3)
-	if want := []string{"error: the same", "error: a", "error: d"}; !slices.Equal(lines, want) || hidden != 2 {
-		t.Errorf("ErrorLines = %q, %d hidden", lines, hidden)
-	}
-}
-
-// Test runners tell a message twice: where it happened and behind the name of the test.
-func TestErrorsAreToldOnce(t *testing.T) {
-	text := "=== FAILURES ===\n> assert a.total() == Money(1)\nE   AssertionError: Money(2) != Money(1)\na_test.py:7: AssertionError\n" +
-		"=== short ===\nFAILED a_test.py::test_total - AssertionError: Money(2) != Money(1)\nerror: E\nerror: E and more\n"
-	lines, hidden := ErrorsOf(text, false).Best(9)
-	want := []string{
-		"> assert a.total() == Money(1)", "E   AssertionError: Money(2) != Money(1)", "a_test.py:7: AssertionError",
-		"FAILED a_test.py::test_total", "error: E", "error: E and more",
-	}
-	if !slices.Equal(lines, want) || hidden != 0 {
-		t.Errorf("ErrorLines = %q, %d hidden, want %q", lines, hidden, want)
 	}
 }
 

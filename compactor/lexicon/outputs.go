@@ -64,17 +64,6 @@ func LastLines(text string, n int) []string {
 	return lines
 }
 
-// CountLines counts lines that are not blank.
-func CountLines(text string) int {
-	n := 0
-	for l := range strings.Lines(text) {
-		if strings.TrimSpace(l) != "" {
-			n++
-		}
-	}
-	return n
-}
-
 // AllLines counts the lines of a text, including blank ones.
 func AllLines(text string) int {
 	n := strings.Count(text, "\n")

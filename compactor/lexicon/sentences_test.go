@@ -41,7 +41,6 @@ func TestSentencesAreLinear(t *testing.T) {
 		start := time.Now()
 		for range Sentences(text) {
 		}
-		ErrorsOf(text, false).Best(5)
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("%q...: %v", text[:9], took)
 		}

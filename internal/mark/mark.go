@@ -6,7 +6,6 @@
 package mark
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -53,9 +52,6 @@ func NewCombiner() Combiner { return Combiner{h: sha256.New()} }
 // Add appends a part.
 func (c *Combiner) Add(part ID) { c.added(append(c.parts, part...)) }
 
-// AddKey appends the ID of the original whose hash begins with key.
-func (c *Combiner) AddKey(key uint64) { c.added(appendID(c.parts, key)) }
-
 func (c *Combiner) added(parts []byte) {
 	if c.parts = parts; len(parts) >= 16*IDLen {
 		c.h.Write(parts)
@@ -68,15 +64,6 @@ func (c *Combiner) Hash() Hash {
 	c.h.Write(c.parts)
 	c.parts = c.parts[:0]
 	return Hash(c.h.Sum(nil))
-}
-
-// Clone returns another Combiner of the same parts.
-func (c *Combiner) Clone() Combiner {
-	h, err := c.h.(hash.Cloner).Clone()
-	if err != nil {
-		panic(err) // the standard library's SHA-256 can always be cloned
-	}
-	return Combiner{h: h, parts: bytes.Clone(c.parts)}
 }
 
 // Key returns the first 8 bytes of the hash, enough to derive the ID.

@@ -72,15 +72,6 @@ func Inline(text string, max int) string {
 	return s
 }
 
-// Fits returns Inline(text, 0) and true if that has at most max characters, else "" and false. It reads no more of text
-// than needed.
-func Fits(text string, max int) (string, bool) {
-	if s, whole := inline(text, max); whole && max > 0 {
-		return s, true
-	}
-	return "", false
-}
-
 // inline is Inline; whole reports that nothing was truncated.
 func inline(text string, max int) (s string, whole bool) {
 	if (max <= 0 || len(text) <= max) && plain(text) == len(text) && !strings.Contains(text, "  ") && !strings.Contains(text, "\t") && strings.TrimSpace(text) == text {
