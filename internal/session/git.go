@@ -146,7 +146,11 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 				s.git.verb = ""
 			}
 		case "reset":
-			if c.State == Done && slices.Contains(verb.args, "--hard") {
+			if c.State != Done {
+				continue
+			}
+			s.undo(verb.args)
+			if slices.Contains(verb.args, "--hard") {
 				s.close()
 			}
 		case "stash":
