@@ -285,6 +285,9 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
 			to := s.file(f.To, i)
 			to.Edits, to.Open = append(to.Edits, e), true
+			if c.Index >= 0 {
+				c.Files[len(c.Files)-1].To = to
+			}
 		default:
 			file.Edits, file.Deleted, file.Open = append(file.Edits, e), false, true
 			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0

@@ -152,6 +152,7 @@ type Call struct {
 type Change struct {
 	Op   transcript.Op
 	File *File
+	To   *File // of a proved Rename: the file under its new name
 	N    int32 // index in the call's Action.Files
 	Sure bool  // proved by the outcome; false: perhaps changed by a command
 }

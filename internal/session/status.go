@@ -49,3 +49,6 @@ func (s *Session) Status() Status {
 	st.Level, st.Curve, st.Reports = s.Level(), s.curve, s.gauge.reports
 	return st
 }
+
+// Reported returns the context as the agent last reported it since the last boundary, in real tokens; 0 if it has not.
+func (s *Session) Reported() int64 { return s.gauge.reported }
