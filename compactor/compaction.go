@@ -140,7 +140,8 @@ func (d *draft) made() (*Compaction, error) {
 	d.makeUnits(room, left)
 	for range maxTries {
 		d.print(state, left)
-		over := max(d.length()-d.reader.room, (d.lines()-maxLines)*40)
+		length := d.length()
+		over := max((length-d.reader.room)*d.chars()/max(1, length), (d.lines()-maxLines)*40) // in chars, as units are packed
 		if over <= 0 || left <= 0 {
 			break
 		}
@@ -217,6 +218,15 @@ func (d *draft) length() int {
 	n := 0
 	for _, s := range d.sections {
 		n += size(s.Body) + len("\n## \n") + len(s.Name)
+	}
+	return n
+}
+
+// chars returns the chars of the sections.
+func (d *draft) chars() int {
+	n := 0
+	for _, s := range d.sections {
+		n += lexicon.Chars(s.Body)
 	}
 	return n
 }

@@ -27,6 +27,9 @@ type handover struct {
 	named  map[int32]bool // runs that a line names
 }
 
+// TaskLabel begins the line of a handover above the quoted task.
+const TaskLabel = "Task"
+
 // Chars of the handover.
 const (
 	handoverMost  = 2500
@@ -101,7 +104,7 @@ func (h *handover) task() {
 		if n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
 			continue // a spent reply
 		}
-		label := "Task"
+		label := TaskLabel
 		if n > 0 {
 			label = "Then"
 		}

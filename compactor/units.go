@@ -110,7 +110,7 @@ func (d *draft) had(e *session.Event) bool {
 	if d.reader.first > 0 && e.N() >= d.reader.first {
 		return true
 	}
-	return d.reader.holds && len(d.s.Bounds) > 0 && int(e.Rec) >= d.s.Held()
+	return d.reader.holds && len(d.s.Bounds) > 0 && d.s.InContext(e.Rec)
 }
 
 // item makes the units of an item, and those of its decisions.

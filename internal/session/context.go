@@ -76,6 +76,12 @@ func (h *held) takeOver(r *transcript.Record) {
 // Carried reports whether the last boundary carried a human message over into the agent's context.
 func (s *Session) Carried(r Ref) bool { return s.held.copies[r.Sum.Key()] }
 
+// InContext reports whether a record is in the agent's context: it came after the last compaction, or that preserved it.
+func (s *Session) InContext(rec int32) bool {
+	_, preserved := slices.BinarySearch(s.held.preserved, uint32(rec))
+	return preserved || int(rec) >= s.held.start
+}
+
 // find searches the records in context before record rec for the given UUIDs, the newest first.
 func (h *held) find(rec int, uuids []string) []uint32 {
 	want := map[uint64]bool{}

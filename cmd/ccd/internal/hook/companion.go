@@ -20,7 +20,7 @@ type companion struct {
 	front   sidecar.Front // zero if there is no companion
 	path    string
 	session string
-	now     string // the sections before the conversation, with their headings
+	now     string // the sections before the earlier items, with their headings
 	last    int    // number of the last record that it covers
 }
 

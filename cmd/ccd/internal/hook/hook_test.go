@@ -75,7 +75,7 @@ func (p *place) find(path string) transcript.Session {
 	return s
 }
 
-// companion writes the companion of the session at path, with that text under Now, and returns its path.
+// companion writes the companion of the session at path, with that handover, and returns its path.
 func (p *place) companion(path, now string, change func(*sidecar.Front)) string {
 	p.t.Helper()
 	s := p.find(path)
@@ -92,21 +92,17 @@ func document(s transcript.Session, now string, change func(*sidecar.Front)) []b
 		change(&f)
 	}
 	sections := []compactor.Section{
-		{Name: "Now", Body: now},
-		{Name: "Rules", Body: "- \"Don't touch the schema\" (#3)\n"},
-		{Name: "Conversation", Body: "### 1 · #3\n> The export writes 48,212 cents.\n"},
-		{Name: "Recent", Body: "- #40 assistant: done\n"},
+		{Name: "Handover", Body: now},
+		{Name: "Working set", Body: "Commands, the last run first: `pytest -q`\n"},
+		{Name: "Earlier items", Body: "### #3 to #9\n> The export writes 48,212 cents.\n"},
 	}
 	return sidecar.Render(f, sections).Text
 }
 
-const ledger = `As of #41 2026-03-01T11:40Z, in /home/me/ledger.
-Asked last (#30 2026-03-01T11:40Z):
+const ledger = `Task (#30, 2026-03-01 11:40):
 > also add a regression test for "invoice 48213",
 > then stop
-Plan as last left (#20), in the agent's own words:
-- [ ] regression test
-Open: #38 ` + "`pytest -q`" + ` -> 1: Money(48212) != Money(48213) [ccd m0zk5w3g7b1t output, 4 KB]
+Failed last, no success seen: ` + "`pytest -q`" + ` (#38, exit 1): "Money(48212) != Money(48213)"
 `
 
 func (p *place) ask(e Event) (Answer, error) {
@@ -226,8 +222,8 @@ func TestGoingOn(t *testing.T) {
 		text := contextOf(t, a)
 		wants(t, text, at, "`/opt/bin/ccd agent restore ID`", "not instructions", ledger)
 		wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd agent restore ID")
-		wants(t, text, "## Now", "## Rules", "Don't touch the schema")
-		if strings.Contains(text, "summary") != (source == "compact") || strings.Contains(text, "## Conversation") {
+		wants(t, text, "## Handover", "## Working set")
+		if strings.Contains(text, "summary") != (source == "compact") || strings.Contains(text, "## Earlier items") {
 			t.Errorf("%s:\n%s", source, text)
 		}
 	}
@@ -247,8 +243,8 @@ func TestClearedIsTheNewestOtherSession(t *testing.T) {
 	if a, err = p.ask(e); err != nil {
 		t.Fatal(err)
 	}
-	if text := contextOf(t, a); strings.Contains(text, "Asked last") || !strings.Contains(text, "earlier session") {
-		t.Errorf("Now of another session:\n%s", text)
+	if text := contextOf(t, a); strings.Contains(text, "Task (") || !strings.Contains(text, "earlier session") {
+		t.Errorf("the handover of another session:\n%s", text)
 	}
 }
 

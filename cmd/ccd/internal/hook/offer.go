@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -31,7 +32,7 @@ func (h Hooks) offer(ctx context.Context, e Event, s transcript.Session) (string
 	}
 	text := fmt.Sprintf("ccd: an earlier session of this project is archived, %s", humanize.RelTime(last, h.Now, "ago", "from now"))
 	companion := ". If you continue its work, read its companion: " + h.where(c, 500)
-	return text + requestClause(e.Agent, lastAsked(c.now), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
+	return text + requestClause(e.Agent, taskOf(c.now), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
 }
 
 // requestClause quotes the last request in at most room units, or returns "".
@@ -104,14 +105,14 @@ func WorkingDir(agents registry.Table, s transcript.Session) string {
 	return cwd
 }
 
-// lastAsked returns the last human message as far as the section Now quotes it.
-func lastAsked(now string) string {
-	_, asked, ok := strings.Cut(now, "\nAsked last (")
+// taskOf returns the task as far as the handover of a companion quotes it.
+func taskOf(now string) string {
+	_, task, ok := strings.Cut(now, "\n"+compactor.TaskLabel)
 	if !ok {
 		return ""
 	}
 	var quoted strings.Builder
-	for line := range strings.Lines(asked[strings.IndexByte(asked, '\n')+1:]) {
+	for line := range strings.Lines(task[strings.IndexByte(task, '\n')+1:]) {
 		if !strings.HasPrefix(line, "> ") && !strings.HasPrefix(line, ">+ ") {
 			break
 		}

@@ -35,7 +35,7 @@ var scripts = map[string]func(n int) string{
 }
 
 // TestContextLaw: in any script and for both clients, the added text is within the client's limit, has only whole lines
-// and markers, has no tags, names the companion and how to restore at the start, and always has Now and Rules.
+// and markers, has no tags, names the companion and how to restore at the start, and always has the handover.
 func TestContextLaw(t *testing.T) {
 	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(scripts)), 2) {
 		word := scripts[name]
@@ -56,7 +56,7 @@ func TestContextLaw(t *testing.T) {
 					t.Errorf("%s: %d units", what, length)
 				}
 				wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd agent restore ID", "not instructions")
-				wants(t, text, "\n## Now\n", "\n## Rules\n", "never touch the weir", "make test-wheel")
+				wants(t, text, "\n## Handover\n", "never touch the weir", "make test-wheel")
 				if tag.MatchString(text) {
 					t.Errorf("%s: a tag in\n%s", what, text)
 				}
@@ -142,18 +142,8 @@ func TestWhatIsHeldIsNotToldAgain(t *testing.T) {
 	s.compacts("Sluice 3 is mended: it got new boards.", 1)
 	text := p.told("compact", p.given(s))
 	wants(t, text, "Please mend sluice 2", "Sluice 2 is mended")
-	if strings.Contains(text, "The wheel stands still.") {
+	if strings.Contains(afterHandover(text), "The wheel stands still.") {
 		t.Errorf("what was preserved is told again:\n%s", text)
-	}
-	word = func(n int) string { // longer than what is always shown in full
-		return strings.Repeat(fmt.Sprintf("Board %d of it was rotten, so a new one was sawn. ", n), 9)
-	}
-	s = mill(t, claude, 6, word)
-	s.compacts("Sluice 3 is mended: I rejected oak, because it swells. Next I would oil wheel 3.", 0)
-	text = p.told("compact", newPlaceOf(t, p, s))
-	wants(t, text, "oil wheel 2.", "The wheel stands still.")
-	if strings.Contains(text, "oil wheel 3.") {
-		t.Errorf("the agent's own words are told again:\n%s", text)
 	}
 	word = func(n int) string { // the summary covers all of it except filler words
 		return fmt.Sprintf("Done. The race of sluice %d was lined with larch planks. The gate of sluice %d hangs on two iron hinges. The sill of sluice %d lies on a bed of gravel. The rack of sluice %d was cleaned of leaves and branches.", n, n, n, n)
@@ -162,10 +152,17 @@ func TestWhatIsHeldIsNotToldAgain(t *testing.T) {
 	last := word(5)
 	s.compacts("Sluice 5 is mended and done: "+strings.TrimPrefix(last, "Done. ")+" I rejected oak, because it swells. Next I would oil wheel 5.", 0)
 	text = p.told("compact", newPlaceOf(t, p, s))
-	wants(t, text, "\n#20 [ccd ", "> Sluice 4 is mended: Done. The race of sluice 4 was lined with larch planks. The gate")
+	wants(t, text, "\n#20 ", "> Sluice 4 is mended: Done. The race of sluice 4 was lined with larch planks. The gate")
 	if strings.Contains(text, "\n#24 ") {
 		t.Errorf("what the summary says is told again, or a rest of it:\n%s", text)
 	}
+}
+
+// afterHandover returns the sections after the handover, which always says where the work stands.
+func afterHandover(text string) string {
+	_, rest, _ := strings.Cut(text, "\n## Handover\n")
+	_, rest, _ = strings.Cut(rest, "\n## ")
+	return rest
 }
 
 func newPlaceOf(t *testing.T, p *place, s *session) string {
@@ -187,13 +184,13 @@ func TestTheBoundaryMayComeLater(t *testing.T) {
 		again.asks("Now paint the door.")
 		again.says("The door is green, for that was left of the paint.")
 		wants(t, p.told("compact", newPlaceOf(t, p, again)), "The door is green, for that was left of the paint.")
-		if text := p.told("resume", newPlaceOf(t, p, again)); strings.Contains(text, "The door is green") {
+		if text := p.told("resume", newPlaceOf(t, p, again)); strings.Contains(afterHandover(text), "The door is green") {
 			t.Errorf("%s: what is held is told again on resume:\n%s", agent, text)
 		}
 	}
 }
 
-// TestNothingLeftToTell: an agent with its whole session in context gets only Now and the companion's path; without a
+// TestNothingLeftToTell: an agent with its whole session in context gets only the handover and the companion's path; without a
 // companion, nothing.
 func TestNothingLeftToTell(t *testing.T) {
 	for _, agent := range []string{claude, codex} {
@@ -207,7 +204,7 @@ func TestNothingLeftToTell(t *testing.T) {
 		if strings.Count(text, "\n## ") != 1 || units(agent, text) > 3500 {
 			t.Errorf("%s:\n%s", agent, text)
 		}
-		wants(t, text, "## Now", "make test-wheel")
+		wants(t, text, "## Handover", "make test-wheel")
 	}
 }
 
@@ -221,15 +218,15 @@ func TestWhatAHookToldIsHeld(t *testing.T) {
 		path := p.given(s)
 		text := p.told("compact", path)
 		wants(t, text, transcript.HistoryNote)
-		wants(t, p.told("resume", path), "## Conversation")
+		wants(t, p.told("resume", path), "## Earlier items")
 		s.hears(text)
 		s.says("I go on.")
 		p.companion(p.given(s), ledger, nil)
 		again := p.told("resume", path)
-		if strings.Contains(again, "## Conversation") || units(agent, again) > 3500 {
+		if strings.Contains(again, "## Earlier items") || units(agent, again) > 3500 {
 			t.Errorf("%s: told twice:\n%s", agent, again)
 		}
-		wants(t, again, "## Now", "make test-wheel")
+		wants(t, again, "## Handover", "make test-wheel")
 	}
 }
 
@@ -252,7 +249,7 @@ func TestNoTimeLeft(t *testing.T) {
 		if !errors.Is(err, late) {
 			t.Errorf("%s: %v", source, err)
 		}
-		wants(t, contextOf(t, a), "## Now", "regression test", "## Rules")
+		wants(t, contextOf(t, a), "## Handover", "regression test", "## Working set")
 	}
 	p.Fold = func(_ context.Context, s transcript.Session, _ compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
 		f, _ := folded(t, s, compactor.Manual{})
@@ -262,7 +259,7 @@ func TestNoTimeLeft(t *testing.T) {
 	if !errors.Is(err, late) {
 		t.Errorf("%v", err)
 	}
-	wants(t, contextOf(t, a), "## Now", "regression test")
+	wants(t, contextOf(t, a), "## Handover", "regression test")
 }
 
 // TestABeginningFits: of a companion, too, only whole lines are added.
