@@ -113,7 +113,7 @@ func (h *handover) task() {
 		}
 		h.line("%s (#%d%s):", label, ev.N(), d.clock(ev.Ref))
 		text := d.src.Text(ev.Ref)
-		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && it.Width < taskWidth && it.Before >= 0 && n > 0 {
+		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && it.Width < 3*taskWidth && it.Before >= 0 {
 			if q := d.question(it); q != "" && h.f > 0.3 {
 				h.line("(answers #%d: \"%s\")", d.s.Events[it.Before].N(), mark.Inline(q, h.most(200)))
 			}
@@ -136,7 +136,7 @@ func (h *handover) before(first int) {
 		if it.Ask < 0 || it.Back || it.Width < taskWidth || it.Command && !d.acted(it) {
 			continue
 		}
-		if len(d.s.Commits) > 0 && d.s.Commits[len(d.s.Commits)-1].Event > it.Ask {
+		if d.s.Items[first].Width >= taskWidth && len(d.s.Commits) > 0 && d.s.Commits[len(d.s.Commits)-1].Event > it.Ask {
 			return
 		}
 		text := d.src.Text(d.s.Events[it.Ask].Ref)
@@ -174,11 +174,25 @@ func (d *draft) taskItem() int {
 		if newest < 0 {
 			newest = n
 		}
-		if it.Width >= taskWidth {
+		if it.Width >= taskWidth && !d.closed(n, newest) {
 			return n
 		}
 	}
 	return newest
+}
+
+// closed reports whether an item's work is done although messages follow: a commit was made, and the agent ended its turn.
+func (d *draft) closed(n, newest int) bool {
+	it := &d.s.Items[n]
+	if n == newest || it.To == it.From || d.s.Events[it.To-1].Kind != session.Said {
+		return false
+	}
+	for i := range d.s.Commits {
+		if e := d.s.Commits[i].Event; e >= it.From && e < d.s.Items[newest].From {
+			return true
+		}
+	}
+	return false
 }
 
 // acted reports whether the agent said or did something in an item, so that its message reached the model.
@@ -309,6 +323,9 @@ loop:
 		room := 350
 		if len(did) == 0 { // the current item has it whole
 			room = 200
+		}
+		if lexicon.Chars(strings.TrimSpace(text)) <= h.most(room) {
+			d.whole = said
 		}
 		h.b.WriteString(tailExcerpt(text, h.most(room)))
 		h.proves(ref, firstWords(text))
@@ -453,7 +470,7 @@ func (h *handover) checks() {
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.LookUp) || seen[c.Command] || c.State != session.Done && c.State != session.Failed {
+		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.Remote() && !c.LookUp) || seen[c.Command] || c.State != session.Done && c.State != session.Failed {
 			continue
 		}
 		seen[c.Command] = true
@@ -482,6 +499,9 @@ func (h *handover) checks() {
 	}
 	switch {
 	case len(since) > 0:
+		slices.SortStableFunc(since, func(a, b int32) int { // checks first
+			return boolInt(d.isCheck(d.s.Events[b].Call)) - boolInt(d.isCheck(d.s.Events[a].Call))
+		})
 		var all []string
 		for _, e := range since[:min(len(since), h.many(3))] {
 			all = append(all, one(e))
@@ -489,6 +509,41 @@ func (h *handover) checks() {
 		h.line("Run since the last edit (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
 	case len(before) > 0:
 		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
+	}
+	h.stale(edited)
+}
+
+// stale lists the checks that failed before the last edit and did not run since: whether the edit helped is not known.
+func (h *handover) stale(edited int32) {
+	d := h.d
+	from := int32(0)
+	if n := len(d.s.Commits); n > 0 {
+		from = d.s.Commits[n-1].Event
+	}
+	seen := map[string]bool{}
+	var all []string
+	for e := int32(len(d.s.Events)) - 1; e >= from && len(all) < h.many(2); e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did || c.Op != transcript.Command || !d.isCheck(c) || c.State != session.Done && c.State != session.Failed {
+			continue
+		}
+		key := d.goal(c)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if e > edited || !c.Unresolved() || h.named[e] {
+			continue
+		}
+		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
+		if said := d.errorLine(c); said != "" {
+			text += ": \"" + mark.Inline(said, h.most(140)) + "\""
+			h.proves(c.Result, said)
+		}
+		all = append(all, text)
+	}
+	if len(all) > 0 {
+		h.line("Failed before that edit and not run since: %s", strings.Join(all, "; "))
 	}
 }
 
@@ -676,4 +731,11 @@ func (d *draft) clock(r session.Ref) string {
 func firstWords(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return lexicon.Head(text, 60)
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -42,12 +42,14 @@ type maker struct {
 	last  int32 // the current item
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
+
+	patches map[string]int32 // changes that are shown, by their text
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(all, room int) {
-	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1}
+	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1, patches: map[string]int32{}}
 	m.workingSet(min(all, room*3/2))
 	var current, earlier []*unit
 	var decisions []*unit
@@ -171,8 +173,8 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 				decisions = append(decisions, u)
 			}
 		case session.Said:
-			if e == m.spec {
-				continue // it stands in the current item
+			if e == m.spec || e == m.whole {
+				continue // it stands in the current item or in the handover
 			}
 			if e == answer || full {
 				flush()
@@ -341,16 +343,20 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		}
 		u.add(title+quoted, worth)
 	}
-	if answer {
+	if answer && m.endsWith(it, e) {
 		title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
 		if p == earlierPart && ev.Chars > 1500 {
 			if summary, ok := d.modelled(text); ok {
 				u.add(title+"(summary by a model) "+mark.Inline(summary, 0)+"\n"+d.cut(ev.Ref), worthAnswer*age)
 			}
 		}
-		say(320, worthAnswer*age)
-		say(900, worthMore*age)
-		say(6000, worthWhole*age)
+		first, more, whole := float64(worthAnswer), float64(worthMore), float64(worthWhole)
+		if p == currentPart { // the last answer comes first, and whole
+			first, more, whole = worthStep+14, worthStep+9, worthStep+2
+		}
+		say(320, first*age)
+		say(900, more*age)
+		say(6000, whole*age)
 	} else {
 		w := later(it, e)
 		if e+1 < it.To && d.s.Events[e+1].Kind == session.Did && ev.Chars < 200 && !strings.Contains(strings.TrimSpace(text), "\n") {
@@ -360,6 +366,16 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		say(1200, 18*age)
 	}
 	add(u)
+}
+
+// endsWith reports whether nothing was done in an item after an event, so that a text there ended the turn.
+func (m *maker) endsWith(it *session.Item, e int32) bool {
+	for i := e + 1; i < it.To; i++ {
+		if m.s.Events[i].Kind == session.Did {
+			return false
+		}
+	}
+	return true
 }
 
 // quiet reports whether a call only looks, so that several of them share a line.
@@ -474,6 +490,13 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		u.add(line+"\n", worthRun*w*age)
 		if p == currentPart || it.To-it.From < 60 {
 			patch, whole := d.src.Patch(c)
+			if first, ok := m.patches[patch]; ok && patch != "" {
+				u.forms = nil
+				u.add(fmt.Sprintf("%s (the same change as #%d)\n", line, d.s.Events[first].N()), worthRead*age)
+				add(u)
+				return
+			}
+			m.patches[patch] = e
 			if whole {
 				patch = lexicon.Head(patch, 4000)
 			}
@@ -490,6 +513,13 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		}
 	default:
 		u.add(line+"\n", worthRead*w*age)
+		if p == currentPart && c.Result.Chars > 0 {
+			quoted, whole := outputExcerpt(d.src.Outcome(c).Text, 400, false, d.usedAfter(e))
+			if !whole {
+				quoted += d.cut(c.Result)
+			}
+			u.add(line+"\n"+quoted, worthRead*age)
+		}
 	}
 	if p == currentPart { // before any step of an earlier item
 		for k := range u.forms {

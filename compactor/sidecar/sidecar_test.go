@@ -19,8 +19,8 @@ import (
 
 func sections() []compactor.Section {
 	return []compactor.Section{
-		{Name: "Now", Body: "Asked last (#1):\n" + mark.Quote("", "do it\n## Now\n---\nccd: 1")},
-		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "[ccd 0123456789ab cut] done")},
+		{Name: "Handover", Body: "Task (#1):\n" + mark.Quote("", "do it\n## Now\n---\nccd: 1")},
+		{Name: "Earlier items", Body: "#2 the agent said:\n" + mark.Quote("", "[ccd 0123456789ab cut] done")},
 	}
 }
 
@@ -78,7 +78,7 @@ func TestAbout(t *testing.T) {
 	for n := 0; n < 3000; n += testkit.Cases(t, 67, 1) {
 		f := matter()
 		f.Tokens.CharsPerToken = 1 + float64(n%40)/10
-		doc := Render(f, []compactor.Section{{Name: "Now", Body: strings.Repeat("x", n*n/60) + "\n"}})
+		doc := Render(f, []compactor.Section{{Name: "Handover", Body: strings.Repeat("x", n*n/60) + "\n"}})
 		p, err := Parse(doc.Text)
 		if err != nil {
 			t.Fatal(err)

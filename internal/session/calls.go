@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -21,6 +22,16 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 		c.LookUp = c.run.lookUp
 		c.pipe = hides(a.Command)
 	}
+	if a.Op == transcript.Other {
+		byShape(&a, it.Tool, it.Raw)
+		a.Resolve(s.status.Cwd)
+		c.Op, c.Command, c.Dir = a.Op, clip(a.Command, maxCommand), clip(a.Dir, maxPath)
+	}
+	if a.Op == transcript.Edit {
+		if _, steps, ok := transcript.Edits(it.Raw); ok && len(steps) == 1 {
+			c.swap = [2]uint64{hashOf(steps[0].Old), hashOf(steps[0].New)}
+		}
+	}
 	if it.Side {
 		s.keepCall(it.Call, c, a)
 		return
@@ -32,6 +43,37 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 	if a.Op == transcript.Plan {
 		s.Plan.begin(c.Index, &a)
 		c.Plans = true
+	}
+}
+
+// byShape reads a call of a tool that the client's table does not have, by the names in its input: a shell command of a tool
+// that is named after one, or a change of a file.
+func byShape(a *transcript.Action, tool string, raw []byte) {
+	var in map[string]any
+	if json.Unmarshal(raw, &in) != nil {
+		return
+	}
+	text := func(names ...string) string {
+		for _, n := range names {
+			if s, ok := in[n].(string); ok && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	name := strings.ToLower(tool)
+	is := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
+	}
+	path := text("file_path", "path", "filePath", "target_file", "filename")
+	switch command := text("command", "cmd"); {
+	case command != "" && is("shell", "bash", "terminal", "exec", "command"):
+		a.Op, a.Command, a.Dir = transcript.Command, command, text("cwd", "workdir", "directory")
+	case path == "":
+	case is("edit", "replace", "patch"):
+		a.Op, a.Files = transcript.Edit, []transcript.FileChange{{Op: transcript.Edit, Path: path}}
+	case is("write", "create"):
+		a.Op, a.Files = transcript.Write, []transcript.FileChange{{Op: transcript.Write, Path: path}}
 	}
 }
 
@@ -289,11 +331,25 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 				c.Files[len(c.Files)-1].To = to
 			}
 		default:
-			file.Edits, file.Deleted, file.Open = append(file.Edits, e), false, true
+			file.Edits, file.Deleted = append(file.Edits, e), false
+			file.change(c.swap)
 			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0
 		}
 	}
 	s.tried(c, a, done)
+}
+
+// change opens a file, unless the change is the exact inverse of the last one and nothing else is open.
+func (f *File) change(swap [2]uint64) {
+	if !f.Open {
+		f.swaps = nil
+	}
+	if n := len(f.swaps); n > 0 && swap[0] != 0 && f.swaps[n-1] == [2]uint64{swap[1], swap[0]} {
+		f.swaps = f.swaps[:n-1]
+		f.Open = n > 1
+		return
+	}
+	f.Open, f.swaps = true, append(f.swaps, swap)
 }
 
 // tried adds the files that a call names and did not change or read: it failed, or the human refused it.
@@ -476,11 +532,26 @@ func (c *Call) Git() bool {
 // checkWords are the words by which build tools name what checks the work.
 var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
 
+// Remote reports whether a command talks to another machine, so that it checks nothing here.
+func (c *Call) Remote() bool {
+	for i := range c.run.goals {
+		if program, _, _ := strings.Cut(c.run.goals[i].what, " "); remote[program] {
+			return true
+		}
+	}
+	return false
+}
+
+var remote = set("gh glab curl wget ssh scp rsync http")
+
 // Aims reports whether the purpose of a command is known.
 func (c *Call) Aims() bool { return len(c.run.goals) > 0 }
 
 // Checks reports whether a command builds, tests or checks something, by its own words.
 func (c *Call) Checks() bool {
+	if c.Remote() {
+		return false
+	}
 	for i := range c.run.goals {
 		for _, w := range checkWords {
 			if strings.Contains(c.run.goals[i].what, w) {

@@ -77,3 +77,26 @@ func common(a, b []string) (pairs [][2]int) {
 	}
 	return pairs
 }
+
+// patchLines returns the lines of a patch that change something, with the files that they are in: no wrapper, no context, no
+// line that is removed and added again.
+func patchLines(patch string) string {
+	var out []string
+	files := strings.Count(patch, "\n*** ") - strings.Count(patch, "\n*** End")
+	for line := range strings.Lines(patch) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "*** ") && files > 1 && !strings.HasSuffix(line, " Patch"):
+			out = append(out, line)
+		case strings.HasPrefix(line, "+"):
+			if n := len(out); n > 0 && out[n-1] == "-"+line[1:] {
+				out = out[:n-1]
+				continue
+			}
+			out = append(out, line)
+		case strings.HasPrefix(line, "-"):
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -146,6 +146,7 @@ type Call struct {
 
 	run  run
 	pipe bool
+	swap [2]uint64 // of an edit with one replacement: hashes of the old and the new text
 }
 
 // Change is what a call does to a file.
@@ -167,6 +168,8 @@ type File struct {
 	Created bool  // by this session, according to a result
 	Deleted bool
 	Open    bool // edited, and no commit seen since that took it
+
+	swaps [][2]uint64 // replacements since it was not open; an exact inverse takes the last one away
 }
 
 // Edit is one change of a file.
@@ -348,7 +351,7 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item) {
 	switch {
 	case it.Call != "":
 		s.addWords(ref, it, text)
-	case len(s.pending) > 0 && s.working(ref) || strings.Contains(r.Type, "queued"):
+	case strings.Contains(r.Type, "queued"): // the client says so; a call without a result may also have been aborted
 		s.use(text, s.push(Event{Kind: Queued, Ref: ref}))
 	default:
 		i := int32(len(s.Events))
@@ -390,19 +393,6 @@ func firstWord(text string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word, _, _ = strings.Cut(word, "\n")
 	return word
-}
-
-// working reports whether a call of the record just before has no result, so that a message finds the agent at work.
-func (s *Session) working(ref Ref) bool {
-	if n := len(s.Events); n > 0 && s.Events[n-1].Kind == Stopped {
-		return false
-	}
-	for _, p := range s.pending {
-		if p.call.State == Pending && int(ref.Rec-p.call.At.Rec) < 64 && p.call.Index >= s.Items[len(s.Items)-1].From && p.call.Op != transcript.Agent {
-			return true
-		}
-	}
-	return false
 }
 
 // addWords takes a person's answer to a call, or their reason for refusing it.

@@ -115,7 +115,15 @@ func (t *Source) Outcome(c *Call) transcript.Outcome {
 	if c.Result.Zero() {
 		return transcript.Outcome{}
 	}
-	return t.s.client.Explain(c.Tool, c.Op, t.Raw(c.Result), c.State == Failed && !c.HasExit)
+	out := t.s.client.Explain(c.Tool, c.Op, t.Raw(c.Result), c.State == Failed && !c.HasExit)
+	for { // what the client adds is not the tool's
+		before, rest, ok := strings.Cut(out.Text, "<system-reminder>")
+		_, after, ended := strings.Cut(rest, "</system-reminder>")
+		if !ok || !ended {
+			return out
+		}
+		out.Text = strings.TrimRight(before, "\n") + after
+	}
 }
 
 // Action returns what a call does.
@@ -130,7 +138,7 @@ func (t *Source) Patch(c *Call) (text string, whole bool) {
 	content, steps, ok := transcript.Edits(raw)
 	switch {
 	case !ok:
-		return t.s.client.Patch(c.Tool, raw), false
+		return patchLines(t.s.client.Patch(c.Tool, raw)), false
 	case steps == nil:
 		return content, true
 	}
