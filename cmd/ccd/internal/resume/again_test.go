@@ -43,7 +43,7 @@ func TestACopyOfACopy(t *testing.T) {
 			said = string(transcript.Original(transcript.Summary, r.Items[0].Raw))
 		}
 	}
-	for _, want := range []string{"of session " + first.Session.ID + ", which this one continues\n", "Asked last"} {
+	for _, want := range []string{"of session " + first.Session.ID + ", which this one continues\n", "Task (#"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in %s", want, said)
 		}

@@ -98,6 +98,9 @@ func Make(sources []Source, want Request) (Copy, error) {
 		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
 	}
 	chars := m.budget() * 3 / 4
+	if t := m.talk.tail(3 * chars); m.complete(t, chars) {
+		return m.compose(t, chars)
+	}
 	for share := 2; ; share++ { // the newest part may take 1/2, 1/3, ... of the budget
 		room := max(chars/share, chars-summaryMost*3/4*share/2)
 		c, err := m.compose(m.talk.tail(room), chars)
@@ -176,6 +179,11 @@ func (m *maker) budget() int {
 	return max(usualLeast, min(most, int(float64(s.Context)*usualShare)))
 }
 
+// complete reports whether a tail is the whole conversation and fits, so that the copy needs no summary.
+func (m *maker) complete(t tail, chars int) bool {
+	return t.whole && t.chars <= chars && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1
+}
+
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
 	s := m.folds[0].Status()
@@ -194,7 +202,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		d.Start = m.want.Now
 	}
 	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, Window: s.Window, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
-	if whole := t.whole && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1; !whole || t.chars > chars {
+	if !m.complete(t, chars) {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
 			return c, err

@@ -103,7 +103,7 @@ func TestACopyOfAGrownCopyAlone(t *testing.T) {
 	}
 	_, one := told(t, &s, claude, 9000)
 	was := firstSaid(claude, one)
-	_, state, ok := strings.Cut(was, "\n## Now\n")
+	_, state, ok := strings.Cut(was, "\n## Handover\n")
 	if line, _, _ := strings.Cut(state, "\n"); ok {
 		state = line
 	}
@@ -115,7 +115,7 @@ func TestACopyOfAGrownCopyAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds(t, "copy", claude, c, 0)
-	if said := firstSaid(claude, c); !ok || !strings.Contains(said, state) || !strings.Contains(said, "> ## Now\n") {
+	if said := firstSaid(claude, c); !ok || !strings.Contains(said, state) || !strings.Contains(said, "> ## Handover\n") {
 		t.Errorf("%q is not in\n%.3000s", state, said)
 	}
 }
