@@ -67,6 +67,9 @@ func subject(e Event) string {
 // compose makes the context for an agent within the limits of its client.
 func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compactor, text compactor.Text) (string, *compactor.Compaction, error) {
 	if e.Source == "compact" {
+		if f.Retold() && f.Held() > 0 { // the boundary is there, with ccd's own text
+			return "", nil, nothing("ccd answered the compaction")
+		}
 		f.Compacted() // clients may call the hook before they write the boundary
 	}
 	if c.last == 0 {
