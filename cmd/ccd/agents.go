@@ -141,8 +141,9 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if c != nil && c.Flags().Changed("statusline") {
 		o.Line = &f.line
 	}
+	o.Compaction = true
 	if conf, err := a.Config(); err == nil {
-		o.Reach = conf.Agents.Reach
+		o.Reach, o.Compaction = conf.Agents.Reach, conf.Live.Compaction
 	}
 	if a.ConfigFile != "" {
 		if o.Config, err = filepath.Abs(a.ConfigFile); err != nil {
