@@ -270,7 +270,7 @@ func (a *app) archive(ctx context.Context, stateDir, path string) error {
 	if !ok {
 		return errors.New("archive transcript: not a session of a watched directory")
 	}
-	return d.Update(ctx, s.Key)
+	return d.Keep(ctx, s.Key)
 }
 
 // refresh updates the archive and the companion of one transcript: the running daemon does, which has the session in memory,
