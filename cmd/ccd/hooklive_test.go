@@ -244,6 +244,11 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 		}
 		sizes = append(sizes, l.size())
 		w.accept(l)
+		p = newHookPlace(t, w.buf.Bytes()) // another home: only the transcript says that ccd has answered
+		p.ccd(exitDone, "", "run", "--once")
+		if got := p.hookContext("--within", "1m"); got != "" {
+			t.Errorf("SessionStart adds %.200q", got)
+		}
 		w.tides(150+n*150, 300+n*150)
 	}
 	for _, n := range sizes[1:] {

@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ func (h Hooks) continued(ctx context.Context, e Event, s transcript.Session) (st
 	if text != "" {
 		return text, nil
 	}
+	if errors.Is(err, ErrNothing) {
+		return "", err
+	}
 	switch {
 	case missing != nil && err != nil:
 		return "", fmt.Errorf("%w; %w", missing, err)
@@ -44,6 +48,11 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 		return "", err
 	}
 	defer done()
+	if e.Source == "compact" {
+		if f.Compacted(); f.Retold() { // the new context has ccd's text, and the agent has said nothing since
+			return "", nothing("ccd answered the compaction")
+		}
+	}
 	told, _, err := h.compose(e, c, about, f, text)
 	return told, err
 }
@@ -67,9 +76,6 @@ func subject(e Event) string {
 // compose makes the context for an agent within the limits of its client.
 func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compactor, text compactor.Text) (string, *compactor.Compaction, error) {
 	if e.Source == "compact" {
-		if f.Retold() && f.Held() > 0 { // the boundary is there, with ccd's own text
-			return "", nil, nothing("ccd answered the compaction")
-		}
 		f.Compacted() // clients may call the hook before they write the boundary
 	}
 	if c.last == 0 {
