@@ -73,6 +73,12 @@ func TestClaudeCodeAsksForItsContext(t *testing.T) {
 		t.Error("the companion quotes ccd's own text, or has lost what the human asked")
 	}
 
+	p.ccd("diff", id)
+	copied := p.resume(id)
+	if all = p.goOn(a, copied.Session, "Go on."); !last(all).holds("Never round cents") || last(all).holds("live: {covers") {
+		t.Error("a copy has lost what the human asked, or has ccd's text")
+	}
+
 	// Without ccd the client compacts by itself.
 	if err := os.Rename(p.ccdPath(), p.ccdPath()+".away"); err != nil {
 		t.Fatal(err)
@@ -102,4 +108,36 @@ func (p *place) compactedByHand(a agent, id string, before int) {
 	if n := len(p.told(a, id, r)); n > 1 {
 		p.t.Errorf("the hooks told %d times", n)
 	}
+}
+
+// TestClaudeCodeFoldsTheText is case (n) in a terminal: after /compact the screen shows one line for ccd's text, a short session
+// says why nothing was compacted, and the picture that cannot stay is named.
+func TestClaudeCodeFoldsTheText(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent.found(t), newPlace(t)
+	p.ccd("agents", "install", "claude", "--no-allow")
+	s := newScreen(p, a.path, "--dangerously-skip-permissions")
+	s.shows("bypass permissions")
+	p.model.plays(says("Spring is read."))
+	s.keys("Look at the ledger of spring.", "Enter")
+	s.shows("Spring is read.")
+	s.keys("/compact", "Enter")
+	s.shows("Not compacted", "there is little to leave out yet")
+	turns := append(a.working(0, 14), uses("I look at the picture.", a.pictures.call(p.picture())))
+	p.model.plays(append(turns, says("Autumn is read."))...)
+	s.keys("Look at the ledger of autumn.", "Enter")
+	s.shows("Autumn is read.")
+	p.model.requests(t)
+	s.keys("/compact", "Enter")
+	text := s.shows("Compacted by ccd")
+	if strings.Contains(text, "live: {covers") || strings.Contains(text, "## Handover") {
+		t.Errorf("the screen shows the text:\n%s", text)
+	}
+	p.model.plays(says("Winter comes."))
+	s.keys("And now?", "Enter")
+	s.shows("Winter comes.")
+	if r := p.compacted("in a terminal", p.model.requests(t)); !r.holds("image of #") {
+		t.Error("the picture is not named")
+	}
+	p.proved("case n: %s: in a terminal the text is one line, and a short session says why it was not compacted", a.title)
 }
