@@ -441,10 +441,8 @@ func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
 	if n := len(s.Bounds); n > 0 && s.Bounds[n-1].Own.Zero() {
 		s.Bounds[n-1].Own = ref
 	}
-	if ref.Chars <= maxMeta {
-		if strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote) { // the summary is ccd's
-			s.retold = rec
-		}
+	if ref.Chars <= maxMeta && strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote) {
+		s.retold = rec // the summary is ccd's
 	}
 	s.push(Event{Kind: Summed, Ref: ref})
 }
