@@ -163,35 +163,6 @@ func TestFirstRuleWins(t *testing.T) {
 	}
 }
 
-// TestSoftReasonsNeverKeep has each soft reason in prose that is Compressed all the same.
-func TestSoftReasonsNeverKeep(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		why  reasons
-	}{
-		"url":        {"It is told at https://example.org/gate/7 as well. ", hasWeb},
-		"mail":       {"Write to keeper@example.org for the key of it. ", hasMail},
-		"phone":      {"Call +49 30 1234567 or 030-1234-5678 for the key. ", hasPhone},
-		"version":    {"The lock is of version v2.14.1 by now. ", hasVersion},
-		"hash":       {"It came with 3f786850e387550fdab836ed7e6dc881de23001b today. ", hasDigest},
-		"path":       {"Look in /usr/local/share/gate/plan.txt for it. ", hasPath},
-		"ip":         {"The camera answers at 192.168.7.20 all night. ", hasNet},
-		"legal":      {"The keeper shall hold the key hereunder. ", hasLegal},
-		"quoted key": {`The plan says "gate": "open" for the night. `, hasQuotedKey},
-		"quote":      {`She said "leave it open" to the keeper. `, hasQuote},
-		"units":      {"It takes 12 seconds, and 40 % of the days it sticks. ", hasUnits},
-	} {
-		said := c.text + orchard("gate")
-		s := shapeOf(said)
-		if s.why.soft()&c.why == 0 || s.why.hard() != 0 {
-			t.Errorf("%s: soft for %q, hard for %q", name, s.why.soft(), s.why.hard())
-		}
-		if d := decided([]entry{message("assistant", said)}, ruled(nil))[0]; d.Action != Compressed {
-			t.Errorf("%s: %v, %q", name, d.Action, d.Reason)
-		}
-	}
-}
-
 func TestTiers(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -204,26 +175,6 @@ func TestTiers(t *testing.T) {
 	} {
 		if got := shapeOf(c.text).why.tier(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: tier %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// TestLittleThingsKeepNoMessage has what made another engine keep whole messages, each once in a long reply.
-func TestLittleThingsKeepNoMessage(t *testing.T) {
-	for name, text := range map[string]string{
-		"one arrow":         "The path goes from the mill -> the gate. ",
-		"one price":         "It costs $5 by now. ",
-		"boolean":           "The switch is a boolean at night. ",
-		"returning":         "We were returning to it later. ",
-		"git SHA":           "It came with 9fceb02d0ae598e95dc970b74767f19372d61af8 today. ",
-		"two Key: value":    "Status: open\nOwner: the keeper\n\n",
-		"a single exit":     "It was said that the exit is there. ",
-		"one dollar name":   "Set $HOME before. ",
-		"one quoted string": `The sign says "closed" in red. `,
-	} {
-		all := text + orchard("gate")
-		if d := decided([]entry{message("assistant", all)}, ruled(nil))[0]; d.Action != Compressed {
-			t.Errorf("%s: %v, %q", name, d.Action, d.Reason)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,28 +42,6 @@ func TestSentenceScores(t *testing.T) {
 	}
 }
 
-// TestEntitiesByLength has max(3, min(len/200 rounded, 15)) entities, and every kind of them.
-func TestEntitiesByLength(t *testing.T) {
-	text := func(chars int) string {
-		var b strings.Builder
-		for i := 0; b.Len() < chars; i++ {
-			fmt.Fprintf(&b, "then openGate_%d of it, ", i)
-		}
-		return b.String()[:chars]
-	}
-	for chars, want := range map[int]int{100: 3, 699: 3, 700: 4, 1000: 5, 2899: 14, 2900: 15, 20000: 15} {
-		if got := len(entities(text(chars), 0)); got != want {
-			t.Errorf("a text of %d chars: %d entities, want %d", chars, got, want)
-		}
-	}
-	all := entities("Then Margaret Holt ran parseFeed over grpc for 40 seconds on /srv/feed/a.csv, see https://example.org/x and v2.14.1.", 15)
-	for _, want := range []string{"Margaret Holt", "parseFeed", "grpc", "40 seconds", "/srv/feed/a.csv", "https://example.org/x", "v2.14.1"} {
-		if !slices.Contains(all, want) {
-			t.Errorf("no entity %q in %q", want, all)
-		}
-	}
-}
-
 // TestStructuredOutput has each threshold of what is taken for a machine's output.
 func TestStructuredOutput(t *testing.T) {
 	lines := func(structural, prose int) string {
@@ -89,73 +66,6 @@ func TestStructuredOutput(t *testing.T) {
 	sum := summarize([]string{lines(20, 0) + "FAIL src/row_test.go:40: the row is lost\n"}, 200)
 	if !strings.Contains(sum, "files: src/feed_test.go, src/row_test.go") || !strings.Contains(sum, "FAIL src/row_test.go:40: the row is lost") {
 		t.Errorf("%q", sum)
-	}
-}
-
-// TestSummaryOfProse has the shape of a summary: the best of each paragraph before the rest, in reading order.
-func TestSummaryOfProse(t *testing.T) {
-	first := "The bug is in parseFeed at feed.go:120. Nothing more is to be said of the weather of that day. RowBuffer drops the last row."
-	second := "We walked on for some time and sat down. It was important that the fix was to keep the cursor."
-	third := "- the docs still say so\n- the suite passed in 12 seconds"
-	sum := summarize([]string{first + "\n\n" + second, third}, 145)
-	want := "The bug is in parseFeed at feed.go:120. ... It was important that the fix was to keep the cursor. ... the suite passed in 12 seconds"
-	if sum != want {
-		t.Errorf("%q, want %q", sum, want)
-	}
-	if got := summarize([]string{first + "\n\n" + second, third}, 200); !strings.Contains(got, "RowBuffer drops the last row.") {
-		t.Errorf("the rest does not come after the best: %q", got)
-	}
-}
-
-// TestSentencesEndWhereTheyEnd has what ends a sentence, and what does not.
-func TestSentencesEndWhereTheyEnd(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"a dot in a name":          {"Open config.yaml in the editor now. Then close it again, please.", []string{"Open config.yaml in the editor now.", "Then close it again, please."}},
-		"a dot in a number":        {"It took 3.5 seconds in version v1.2.3 of it. Then it was done at last.", []string{"It took 3.5 seconds in version v1.2.3 of it.", "Then it was done at last."}},
-		"bullets":                  {"- open the gate of the mill\n- close the gate of the mill\n", []string{"open the gate of the mill", "close the gate of the mill"}},
-		"lines without an end":     {"open the gate\n\nclose the gate\n", []string{"open the gate", "close the gate"}},
-		"a line that goes on":      {"We open the gate of the mill in the morning, and then in the\nevening we close it again. That is all of it.", []string{"We open the gate of the mill in the morning, and then in the evening we close it again.", "That is all of it."}},
-		"exclamation and question": {"Open the gate at once! Is it open by now? It is open.", []string{"Open the gate at once!", "Is it open by now?", "It is open."}},
-	} {
-		var got []string
-		for _, s := range lexicon.Sentences(c.text) {
-			got = append(got, s)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// TestCodeStaysInPlace has prose summarized around fences that stay where and as they are, without entities.
-func TestCodeStaysInPlace(t *testing.T) {
-	prose := "The fix is in parseFeed. " + strings.Repeat("There is more to be said about the weather of that day. ", 8)
-	code := "```go\nfunc gate() bool { return open.parseFeed }\n```\n"
-	text := prose + "\n" + code + prose + "\n~~~\n  raw  \n~~~\nThe end."
-	got := splitCode(text, func(p string) string { return summarize([]string{p}, 120) })
-	parts := strings.Split(got, code)
-	if len(parts) != 2 || !strings.Contains(parts[0], "The fix is in parseFeed.") || !strings.HasSuffix(parts[1], "\n~~~\n  raw  \n~~~\nThe end.") ||
-		lexicon.Chars(got) > lexicon.Chars(text)/2 {
-		t.Errorf("split to %q", got)
-	}
-}
-
-// A secret beside a fence is seen, and a correction is not swallowed by the merge of what stands around it.
-func TestNothingIsSwallowed(t *testing.T) {
-	all := []entry{
-		message("assistant", orchard("gate")), message("assistant", orchard("mill")),
-		message("assistant", "Sorry, that was wrong: "+orchard("mill")), message("assistant", orchard("pond")),
-	}
-	o := ruled(func(o *Options) { o.Contradictions = true })
-	if f := apply(listed(all...), filterOptions(func(o *Options) { o.Contradictions = true }))[2]; f.Action != Preserved || f.Into >= 0 {
-		t.Errorf("the correction is %v, %q, in %d", f.Action, f.Reason, f.Into)
-	}
-	secret := message("assistant", "The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a. "+orchard("gate")+"\n```\ncode\n```\n")
-	if d := decided([]entry{secret}, o)[0]; d.Action != Preserved {
-		t.Errorf("a secret beside a fence is %v, %q", d.Action, d.Reason)
 	}
 }
 

@@ -51,14 +51,6 @@ func TestSummaryOfWhatIsNoSentence(t *testing.T) {
 	}
 }
 
-// TestMergedSummary: consecutive messages are summarized as one text.
-func TestMergedSummary(t *testing.T) {
-	got := summarize([]string{"The gate failed at noon today.", "We fixed openGate after that."}, 200)
-	if got != "The gate failed at noon today. ... We fixed openGate after that." {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestStructuredSummaries(t *testing.T) {
 	grep := strings.Repeat("src/gate.go:12: opened\nsrc/mill.go:7: closed\n", 6) + "src/roof.go:1: new\nsrc/door.go:2: old\n"
 	tests := "PASS the gate opens\nPASS the gate closes\nFAIL the mill turns\nPASS the gate opens\nSKIP the roof\nTests: 3 passed, 1 failed\n"
