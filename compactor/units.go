@@ -55,7 +55,7 @@ func (d *draft) makeUnits(all, room int) {
 	var decisions []*unit
 	for n := len(d.s.Items) - 1; n >= 0; n-- {
 		sought := len(d.c.o.Focus) > 0 // it may be anywhere
-		if n < len(d.s.Items)-400 || m.built > 8*room+20000 && !sought {
+		if (n < len(d.s.Items)-400 || m.built > 8*room+20000) && !sought {
 			break
 		}
 		full := sought || m.built < 4*room+4000
@@ -134,7 +134,7 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 	}
 	if it.Ask >= 0 && !current {
 		ev := &d.s.Events[it.Ask]
-		if d.had(ev) && it.To <= it.Ask+1 {
+		if d.had(ev) && (d.reader.first > 0 || it.To <= it.Ask+1) { // with first, the reader has all of the item
 			return nil, nil
 		}
 		head = m.heading(n, age)

@@ -152,6 +152,25 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	return d.Publish(ctx, key, 0, nil)
 }
 
+// Keep archives what is new in a session's transcript, so that every ID of its records resolves, and makes nothing of it: a
+// fold takes longer than all the rest.
+func (d *Daemon) Keep(ctx context.Context, key transcript.Key) error {
+	s := d.sessions[key]
+	if s == nil {
+		return fmt.Errorf("archive session %s: %w", key.ID, ErrUnknownSession)
+	}
+	s.byCommand = true
+	defer func() { s.byCommand = false }()
+	return retryRaces(ctx, func() error {
+		s.unfold()
+		s.deferred = true
+		if err := d.sync(ctx, s.offer()); !errors.Is(err, errLater) {
+			return err
+		}
+		return nil
+	})
+}
+
 // Publish indexes IDs that are used outside the session's companion. Their spans belong to the given generation, which
 // must still be the newest one; generation is 0 if there are no pointers.
 func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {

@@ -37,8 +37,9 @@ func (a *app) agentsCommand() *cobra.Command {
 		},
 		long: `Without an argument it lists the agents that ccd knows: which are on this machine, have transcripts, and are
 connected to ccd. install merges hooks, the MCP server and a skill or an instruction block into the agent's
-own settings, and keeps a copy of each file as FILE.ccd-backup. Run it again to repair an installation.
-uninstall removes what ccd added. Without a name, both apply to every agent on this machine.
+own settings, and keeps a copy of each file as FILE.ccd-backup. Claude Code also gets a mod: ccd then answers
+its compactions. Run it again to repair an installation. uninstall removes what ccd added. Without a name,
+both apply to every agent on this machine.
 
 Agents can read the sessions of their own project; with --reach all, those of all projects. Rules that let
 Claude Code run ` + "`ccd agent`" + ` without asking are only added if you agree.`,
@@ -141,8 +142,9 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if c != nil && c.Flags().Changed("statusline") {
 		o.Line = &f.line
 	}
+	o.Compaction = true
 	if conf, err := a.Config(); err == nil {
-		o.Reach = conf.Agents.Reach
+		o.Reach, o.Compaction = conf.Agents.Reach, conf.Live.Compaction
 	}
 	if a.ConfigFile != "" {
 		o.Config = a.Absolute(a.ConfigFile)

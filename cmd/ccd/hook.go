@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/config"
@@ -26,6 +28,7 @@ const (
 	foldingTime = 950 * time.Millisecond // for folding the transcript and answering, including reading the event
 	refreshTime = 2 * time.Second        // for updating the companion before a compaction
 	demoteTime  = 850 * time.Millisecond // for archiving an output, including reading the event
+	compactTime = 8 * time.Second        // for answering a compaction, including reading the event; then the client's own runs
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -40,6 +43,7 @@ has the reason.
   SessionStart      new session: offers the project's previous one. Resumed,
                     compacted or cleared: prints what the agent has forgotten
   UserPromptSubmit  above trigger.pressure, prints how full the context is
+  SessionCompact    prints the new context for a compaction (called by ccd's mod)
   PreCompact        updates the companion; asks Claude Code to keep IDs
   PostToolUse       archives outputs of 30,000 characters or more; the agent
                     gets the beginning, error lines and an ID (with --live)`,
@@ -133,6 +137,9 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 	if call.err != nil || len(call.args) != 1 {
 		return hook.Answer{}, errors.New("command line not understood")
 	}
+	if entry.Event == hook.SessionCompact {
+		return a.compaction(ctx, call, entry)
+	}
 	begun := time.Now()
 	e, err := inTime(ctx, max(inputTime, call.within), func(context.Context) (hook.Event, error) { return hook.Read(a.in) })
 	if err != nil {
@@ -147,6 +154,22 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 			return hook.Answer{}, err
 		}
 		return h.Answer(ctx, e)
+	})
+}
+
+// compaction answers a compaction that the mod of the client asks about.
+func (a *app) compaction(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
+	return inTime(ctx, cmp.Or(call.within, compactTime), func(ctx context.Context) (hook.Answer, error) {
+		c, err := hook.ReadCompaction(a.in)
+		if err != nil {
+			return hook.Answer{}, err
+		}
+		entry.Session, entry.Source = c.Session, c.Trigger
+		h, err := a.hooks(call, c.Event(call.agent))
+		if err != nil {
+			return hook.Answer{}, err
+		}
+		return h.Compact(ctx, c, call.agent)
 	})
 }
 
@@ -192,6 +215,15 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
 		return foldFor(ctx, l, s, m)
 	}
+	h.FoldEach = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+		return foldEach(ctx, l, s, m, each)
+	}
+	o := reader.Options(l.Place)
+	h.Live = hook.Live{
+		On: l.Config.Live.Compaction, Text: l.Config.Live.TextChars, Verbatim: l.Config.Live.VerbatimChars,
+		Least: o.RecentMessages, Keep: o.MicroKeep, Tokens: o.MicroTokens,
+	}
+	h.Archive = func(ctx context.Context, path string) error { return silent.archive(ctx, l.StateDir, path) }
 	_, limit := call.limits(e, 0)
 	h.Refresh = func(ctx context.Context, path string) error {
 		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, l.StateDir, path) })
@@ -222,6 +254,24 @@ func program() string {
 
 // askTime is how long a refresh waits for a running daemon, and at most half of its time.
 const askTime = time.Second
+
+// archive archives what is new in one transcript: the running daemon does, or else this process.
+func (a *app) archive(ctx context.Context, stateDir, path string) error {
+	wait, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if daemon.Ask(wait, stateDir, path) == nil {
+		return nil
+	}
+	d, _, err := a.daemonFor(ctx, false)
+	if err != nil {
+		return err
+	}
+	s, ok := d.SessionAt(path)
+	if !ok {
+		return errors.New("archive transcript: not a session of a watched directory")
+	}
+	return d.Keep(ctx, s.Key)
+}
 
 // refresh updates the archive and the companion of one transcript: the running daemon does, which has the session in memory,
 // or else this process. The daemon does later what does not fit in the time.

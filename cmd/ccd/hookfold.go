@@ -38,12 +38,18 @@ type hookFold struct {
 	fold     *compactor.Compactor
 	decoder  *transcript.Decoder
 	answer   []byte
+	each     func(*transcript.Record) // nil: none
 }
 
 // foldFor implements hook.Hooks.Fold.
 func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+	return foldEach(ctx, l, s, m, nil)
+}
+
+// foldEach implements hook.Hooks.FoldEach.
+func foldEach(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
-		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class),
+		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class), each: each,
 	}
 	h.deadline, _ = ctx.Deadline()
 	if err := h.read(s); err != nil {
@@ -107,6 +113,9 @@ func (h *hookFold) take(seg transcript.Segment) error {
 		}
 		if err == nil {
 			h.fold.Add(r)
+			if h.each != nil {
+				h.each(r)
+			}
 		}
 	}
 	return err

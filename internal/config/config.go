@@ -31,6 +31,7 @@ type Config struct {
 	Models     Models     `toml:"models"`
 	Compaction Compaction `toml:"compaction"`
 	Companion  Companion  `toml:"companion"`
+	Live       Live       `toml:"live"`
 	Archive    Archive    `toml:"archive"`
 	Backup     Backup     `toml:"backup"`
 	Remote     Remote     `toml:"remote"`
@@ -100,6 +101,13 @@ type Companion struct {
 	RestoreFiles   int           `toml:"restore_files"`
 	KeepAfterPurge time.Duration `toml:"keep_after_purge"`
 	Host           string        `toml:"host"` // "": the machine's name
+}
+
+// Live is [live]: how ccd answers an agent's own compaction.
+type Live struct {
+	Compaction    bool `toml:"compaction"`
+	TextChars     int  `toml:"text_chars" min:"2000"`
+	VerbatimChars int  `toml:"verbatim_chars" min:"1000"`
 }
 
 // Archive is [archive]: the file with the originals.

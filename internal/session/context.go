@@ -109,7 +109,9 @@ func (h *held) forget(rec int, kept []uint32) {
 
 // add counts an item.
 func (h *held) add(it *transcript.Item, chars int32) {
-	h.total += int64(chars)
+	if !it.Copy {
+		h.total += int64(chars)
+	}
 	if it.Side {
 		return
 	}

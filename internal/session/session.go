@@ -299,12 +299,17 @@ func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item) Re
 func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) {
 	ref := s.refOf(rec, r, it)
 	s.client = it.Client()
-	s.status.Items++
+	if !it.Copy {
+		s.status.Items++
+	}
 	s.held.add(it, ref.Chars)
 	s.calibration.count(it, ref.Chars)
 	if !it.Side {
 		s.records[rec].chars += ref.Chars
 		s.status.Waiting = waits(s.status.Waiting, it)
+	}
+	if it.Copy { // it is in the context, and all it says was taken before
+		return
 	}
 	switch it.Kind {
 	case transcript.Human:
@@ -320,7 +325,7 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 	case transcript.Result:
 		s.addResult(ref, r, it)
 	case transcript.Summary:
-		s.addSummary(ref, it)
+		s.addSummary(rec, ref, it)
 	case transcript.Meta, transcript.System:
 		s.addMeta(rec, ref, r, it)
 	}
@@ -420,12 +425,15 @@ func (s *Session) addText(ref Ref, it *transcript.Item) {
 	s.use(text, s.said)
 }
 
-func (s *Session) addSummary(ref Ref, it *transcript.Item) {
+func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
 	if it.Side {
 		return
 	}
 	if n := len(s.Bounds); n > 0 && s.Bounds[n-1].Own.Zero() {
 		s.Bounds[n-1].Own = ref
+	}
+	if ref.Chars <= maxMeta && strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote) {
+		s.retold = rec // the summary is ccd's
 	}
 	s.push(Event{Kind: Summed, Ref: ref})
 }

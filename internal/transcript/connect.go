@@ -31,6 +31,7 @@ type Connect struct {
 	Guide  string // Markdown file that each session loads: ccd adds a block
 	Shadow string // file that the client reads instead of Guide if it exists, "" for none
 	Skill  string // or the file of a skill
+	Mod    string // folder of a plugin that has ccd answer compactions, "" if the client has none
 }
 
 // Event is a moment at which a client calls ccd.

@@ -125,6 +125,7 @@ type Item struct {
 	Refused bool   // on Result: according to the record the human refused the call
 	Side    bool   // belongs to an inline sub-agent, not to this session's context
 	Frame   Frame  // on Human: what a client put around the person's words
+	Copy    bool   // on Meta: repeats an earlier item, as a compaction that ccd answered keeps it
 
 	client *Client
 	exact  []byte // the original

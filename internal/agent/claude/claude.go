@@ -115,7 +115,9 @@ func user(d *transcript.Decoder, r *transcript.Record, l *line) {
 	v := transcript.Voice{Role: "user", Summary: isSummary, Side: l.side, By: author(d, l, l.Field("origin")), Denied: l.denied()}
 	content := l.Field("message").Field("content")
 	r.Unknown = r.Unknown || len(content.Raw) == 0
+	v.Summary = answered(d, l, content) || v.Summary
 	d.Content(r, content, v)
+	markCopies(d, r, l)
 	r.Chosen = chosen(content)
 	if l.Field("toolUseResult").Is('{') && len(r.Items) > 0 && d.Client.Op(r.Items[0].Tool) == transcript.Agent {
 		r.Agent = l.Field("toolUseResult").Field("agentId").Text()
@@ -170,6 +172,7 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 		r.Model = model
 	}
 	d.Content(r, content, v)
+	markCopies(d, r, l)
 	if !v.Local { // every line of a reply repeats its usage under one ID
 		usage, counts := d.Object(m.Field("usage")), []string{"input_tokens", "output_tokens"}
 		for _, cache := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
@@ -219,6 +222,7 @@ func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.No
 		b.Preserved = d.UUIDsBetween(segment.Field("headUuid").Text(), segment.Field("tailUuid").Text())
 	}
 	d.SetBoundary(r, b)
+	d.State = &tail{first: true}
 }
 
 // unknown decodes a record of an unknown type. If it looks like something that the model sees (a message, a call, a

@@ -5,6 +5,7 @@ package clients
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -111,6 +112,7 @@ func (p *place) fetches(a agent) (turns []turn, id *string) {
 func TestClaudeCodeIsTold(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
+	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\ncompaction = false\n") // case n is the other way
 	p.ccd("agents", "install", "claude", "--allow")
 	isTold(p, a, []turn{uses("", call{name: "ToolSearch", input: map[string]any{"query": "select:mcp__ccd__restore"}})})
 

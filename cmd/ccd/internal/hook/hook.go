@@ -101,6 +101,11 @@ type Hooks struct {
 	// until done is called. Both fail if the deadline of ctx is too short. If Fold is nil or fails, agents get the beginning
 	// of the companion.
 	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual) (f *compactor.Compactor, text compactor.Text, done func(), err error)
+	// FoldEach is Fold that also shows each record to each.
+	FoldEach func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
+	// Archive makes every ID of a transcript's records resolve. If it or FoldEach is nil, no compaction is answered.
+	Archive func(ctx context.Context, path string) error
+	Live    Live
 	// Keep stores the originals of demoted outputs. If nil, no output is demoted.
 	Keep Keeper
 }
@@ -142,6 +147,9 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	case "startup":
 		text, err = h.offer(ctx, e, s)
 	case "resume", "compact":
+		if e.Source == "compact" && h.answered(s) {
+			return Answer{}, nothing("ccd answered the compaction")
+		}
 		text, err = h.continued(ctx, e, s)
 	case "clear":
 		text, err = h.cleared(ctx, e, s)

@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ func (h Hooks) continued(ctx context.Context, e Event, s transcript.Session) (st
 	if text != "" {
 		return text, nil
 	}
+	if errors.Is(err, ErrNothing) {
+		return "", err
+	}
 	switch {
 	case missing != nil && err != nil:
 		return "", fmt.Errorf("%w; %w", missing, err)
@@ -44,6 +48,11 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 		return "", err
 	}
 	defer done()
+	if e.Source == "compact" {
+		if f.Compacted(); f.Retold() { // the new context has ccd's text, and the agent has said nothing since
+			return "", nothing("ccd answered the compaction")
+		}
+	}
 	told, _, err := h.compose(e, c, about, f, text)
 	return told, err
 }

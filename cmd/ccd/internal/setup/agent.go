@@ -39,6 +39,9 @@ func (s *Setup) install(a agent, p *Plan) error {
 	case a.guide != "":
 		err = p.put(s.installGuide(a))
 	}
+	if err == nil && a.mod != "" {
+		err = s.installMod(a, p)
+	}
 	p.Started = append(p.Started, a.title)
 	if err == nil && a.Program != "" {
 		err = s.addServer(a, p)
@@ -80,6 +83,9 @@ func (s *Setup) uninstall(a agent, p *Plan) error {
 		err = s.uninstallSkill(a, p)
 	case a.guide != "":
 		err = s.uninstallGuide(a, p)
+	}
+	if err == nil && a.mod != "" {
+		err = s.uninstallMod(a, p)
 	}
 	if err == nil && a.Program != "" {
 		err = s.removeServer(a, p)
@@ -340,9 +346,17 @@ func (s *Setup) uninstallSkill(a agent, p *Plan) error {
 // leftovers returns the empty directories of a skill that was never written because install was killed: nothing else
 // records that ccd made them.
 func (a agent) leftovers() []string {
-	inner, err := os.ReadDir(filepath.Dir(a.skill))
-	if err != nil || slices.ContainsFunc(inner, func(e os.DirEntry) bool {
+	dir := filepath.Dir(a.skill)
+	kept := func(e os.DirEntry) bool {
 		return !strings.HasPrefix(e.Name(), ".ccd-") || !strings.HasSuffix(e.Name(), ".tmp")
+	}
+	inner, err := os.ReadDir(dir)
+	if err != nil || slices.ContainsFunc(inner, func(e os.DirEntry) bool {
+		if !e.IsDir() || a.mod == "" || !slices.Contains(modDirs, e.Name()) {
+			return kept(e)
+		}
+		deep, err := os.ReadDir(filepath.Join(dir, e.Name()))
+		return err != nil || slices.ContainsFunc(deep, kept)
 	}) {
 		return nil
 	}

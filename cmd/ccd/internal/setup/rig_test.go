@@ -54,7 +54,7 @@ func (h home) read(name string) string {
 // setup is the set-up of the ccd in bin, as change makes it.
 func (h home) setup(change func(*Options)) *Setup {
 	h.t.Helper()
-	o := Options{Home: h.dir, Getenv: func(string) string { return "" }, Executable: h.path("bin/ccd")}
+	o := Options{Home: h.dir, Getenv: func(string) string { return "" }, Executable: h.path("bin/ccd"), Compaction: true}
 	if change != nil {
 		change(&o)
 	}

@@ -31,6 +31,7 @@ type agent struct {
 	servers   string
 	guide     string
 	skill     string
+	mod       string
 }
 
 // connectable returns the agents that can be connected.
@@ -74,6 +75,8 @@ type Options struct {
 	Live *bool
 	// Line does the same for the status line. A status line that is not ccd's is never replaced.
 	Line *bool
+	// Compaction installs the mod with which ccd answers compactions, or removes it.
+	Compaction bool
 	// Allow adds the rules that let ccd's commands for agents run without asking, for the agents that have such rules.
 	Allow bool
 	Reach string // the sessions that agents can read, "" if the configuration cannot be read
@@ -98,7 +101,7 @@ func New(o Options) (*Setup, error) {
 func (s *Setup) agent(id string) agent {
 	f, _ := registry.Table{}.Lookup(id)
 	a := agent{Connect: *f.Connect, id: f.Agent, title: f.Title, dir: f.Connect.Dir(s.o.Getenv, s.o.Home)}
-	for to, name := range map[*string]string{&a.hooks: a.Hooks, &a.servers: a.Servers, &a.guide: a.Guide, &a.skill: a.Skill} {
+	for to, name := range map[*string]string{&a.hooks: a.Hooks, &a.servers: a.Servers, &a.guide: a.Guide, &a.skill: a.Skill, &a.mod: a.Mod} {
 		if name != "" {
 			*to = filepath.Join(a.dir, filepath.FromSlash(name))
 		}

@@ -94,7 +94,9 @@ func TestNothingWasThere(t *testing.T) {
 	}
 	made := names(before, h.tree())
 	want := []string{
-		".claude", ".claude.json", ".claude/settings.json", ".claude/skills", ".claude/skills/ccd", ".claude/skills/ccd/SKILL.md",
+		".claude", ".claude.json", ".claude/settings.json", ".claude/skills", ".claude/skills/ccd", ".claude/skills/ccd/.claude-plugin",
+		".claude/skills/ccd/.claude-plugin/plugin.json", ".claude/skills/ccd/SKILL.md", ".claude/skills/ccd/hooks",
+		".claude/skills/ccd/hooks/hooks.json", ".claude/skills/ccd/hooks/register.js",
 		".codex", ".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json",
 		".config", ".config/amp", ".config/amp/AGENTS.md", ".config/amp/settings.json",
 		".copilot", ".copilot/copilot-instructions.md", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
@@ -159,7 +161,7 @@ func TestAnotherBinary(t *testing.T) {
 			one.install(everything, Agents()...)
 			one.install(moved(one), Agents()...) // live and rules stay without being asked for again
 			two.install(func(o *Options) { everything(o); moved(two)(o) }, Agents()...)
-			sums := regexp.MustCompile("(<!-- ccd[^\n]*) [0-9a-f]{12}\\b") // of texts that name the directory
+			sums := regexp.MustCompile("((?:<!-- ccd|// The mod of ccd)[^\n]*) [0-9a-f]{12}\\b") // of texts that name the directory
 			for path, text := range two.tree() {
 				text = sums.ReplaceAllString(text, "$1")
 				if got := sums.ReplaceAllString(strings.ReplaceAll(one.tree()[path], one.dir, two.dir), "$1"); got != text {
@@ -288,7 +290,7 @@ func TestLiveIsSwitched(t *testing.T) {
 	before := h.tree()
 	h.install(nil, Claude)
 	without := h.tree()
-	state := func() string { return h.setup(nil).Status(Claude).Parts[4].State }
+	state := func() string { return partOf(h.setup(nil).Status(Claude), "live").State }
 	if state() != Missing {
 		t.Errorf("live is %s", state())
 	}

@@ -18,7 +18,7 @@ const (
 
 // Part is one thing that install puts into one file.
 type Part struct {
-	Name   string `json:"name"`   // "hooks", "live", "allow", "statusline", "mcp", "skill", "instructions"
+	Name   string `json:"name"`   // "hooks", "live", "allow", "statusline", "mcp", "skill", "mod", "instructions"
 	File   string `json:"file"`   // absolute
 	State  string `json:"state"`  // one of the above
 	Option bool   `json:"option"` // only installed on request
@@ -103,6 +103,9 @@ func (s *Setup) parts(a agent, st *Status) (all []Part) {
 		all = append(all, s.skillPart(a))
 	case a.guide != "":
 		all = append(all, s.guidePart(a))
+	}
+	if a.mod != "" {
+		all = append(all, s.modPart(a, st))
 	}
 	return append(all, options...)
 }

@@ -1,0 +1,305 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ccd/compactor/lexicon"
+	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Row is a message as a mod of Claude Code sees and gives it: in an event one for each block of a reply, in an answer one
+// message of the API. It has no handle: after a resume the client would take rows with one for the whole old history.
+type Row struct {
+	Role    string   `json:"role"` // user or assistant
+	Text    string   `json:"text"`
+	Calls   []Use    `json:"toolUses"` // never nil in an answer
+	Results []Output `json:"toolResults,omitempty"`
+}
+
+// Use is a tool call.
+type Use struct {
+	ID    string          `json:"tool_use_id"`
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Output is the result of a call. The client does not show the images in it.
+type Output struct {
+	ID     string `json:"tool_use_id"`
+	Text   string `json:"text"`
+	Failed bool   `json:"isError"`
+}
+
+// blocks returns how many content blocks the client makes of a message.
+func (m *Row) blocks() int {
+	n := len(m.Calls) + len(m.Results)
+	if m.Text != "" {
+		n++
+	}
+	return n
+}
+
+// size returns the chars of a message.
+func (m *Row) size() int {
+	n := utf8.RuneCountInString(m.Text)
+	for _, c := range m.Calls {
+		n += utf8.RuneCount(c.Input)
+	}
+	for _, r := range m.Results {
+		n += utf8.RuneCountInString(r.Text)
+	}
+	return n
+}
+
+func sizeOf(all []Row) (n int) {
+	for i := range all {
+		n += all[i].size()
+	}
+	return n
+}
+
+// merged makes messages of rows: adjacent calls and texts of the agent are one, and their results are the message after it,
+// in the order of the calls. A call without a result, and a result without a call before it, would make the API refuse all.
+func merged(rows []Row) (all []Row) {
+	results := map[string]Output{}
+	for _, m := range rows {
+		for _, r := range m.Results {
+			if _, twice := results[r.ID]; !twice {
+				results[r.ID] = r
+			}
+		}
+	}
+	seen := map[string]bool{}
+	answer := func() { // the results of the message that ends here
+		n := len(all)
+		if n == 0 || len(all[n-1].Calls) == 0 {
+			return
+		}
+		m := Row{Role: "user", Calls: []Use{}}
+		for _, c := range all[n-1].Calls {
+			m.Results = append(m.Results, results[c.ID])
+		}
+		all = append(all, m)
+	}
+	for _, m := range rows {
+		if m.Role != "assistant" {
+			if m.Text != "" || len(m.Results) > 0 {
+				answer()
+			}
+			if m.Text != "" {
+				all = append(all, Row{Role: "user", Text: m.Text, Calls: []Use{}})
+			}
+			continue
+		}
+		var calls []Use
+		for _, c := range m.Calls {
+			if _, done := results[c.ID]; done && c.ID != "" && !seen[c.ID] && json.Valid(c.Input) {
+				seen[c.ID] = true
+				calls = append(calls, c)
+			}
+		}
+		if m.Text == "" && len(calls) == 0 {
+			continue
+		}
+		if n := len(all); n == 0 || all[n-1].Role != "assistant" {
+			all = append(all, Row{Role: "assistant", Calls: []Use{}})
+		}
+		last := &all[len(all)-1]
+		if m.Text != "" && last.Text != "" {
+			last.Text += "\n\n"
+		}
+		last.Text += m.Text
+		last.Calls = append(last.Calls, calls...)
+	}
+	answer()
+	return all
+}
+
+// spot is where a result stands in the session's records.
+type spot struct {
+	n  int // number of the record
+	id mark.ID
+}
+
+// finder finds the records that rows show.
+type finder struct {
+	calls   map[string]spot // by the call's ID; that of a call's input
+	results map[string]spot
+	texts   map[mark.Hash][]int
+	unseen  []unseen
+	records int
+}
+
+// unseen is something that rows do not show, so that it cannot stay in the context.
+type unseen struct {
+	spot
+	what string
+}
+
+func newFinder() *finder {
+	return &finder{calls: map[string]spot{}, results: map[string]spot{}, texts: map[mark.Hash][]int{}}
+}
+
+// add takes the next record of the session.
+func (f *finder) add(r *transcript.Record) {
+	f.records = r.N
+	for i := range r.Items {
+		it := &r.Items[i]
+		if it.Side || it.Copy {
+			continue
+		}
+		at := spot{r.N, it.Sum().ID()}
+		switch {
+		case it.Kind == transcript.Call:
+			f.calls[strings.Clone(it.Call)] = at
+		case it.Call != "":
+			f.results[strings.Clone(it.Call)] = at
+			if bytes.Contains(it.Raw, []byte(`"type":"image"`)) {
+				f.unseen = append(f.unseen, unseen{at, "image"})
+			}
+		case it.Kind == transcript.Image:
+			f.unseen = append(f.unseen, unseen{at, "image"})
+		case it.Kind == transcript.Thinking:
+			if len(transcript.Original(it.Kind, it.Raw)) > 0 {
+				f.unseen = append(f.unseen, unseen{at, "thinking"})
+			}
+		default:
+			sum := mark.Sum(bytes.TrimSpace(transcript.Original(it.Kind, it.Raw)))
+			f.texts[sum] = append(f.texts[sum], r.N)
+		}
+	}
+}
+
+// first returns the number of the record at which messages begin, past the last one if none of them is found. It goes
+// backwards, so that of equal texts the right one is taken.
+func (f *finder) first(all []Row) int {
+	at := f.records + 1
+	found := func(n int) {
+		if n > 0 && n < at {
+			at = n
+		}
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		m := &all[i]
+		for _, r := range m.Results {
+			found(f.results[r.ID].n)
+		}
+		for _, c := range m.Calls {
+			found(f.calls[c.ID].n)
+		}
+		list := f.texts[mark.Sum([]byte(strings.TrimSpace(m.Text)))]
+		for k := len(list) - 1; k >= 0 && m.Text != ""; k-- {
+			if list[k] <= at {
+				found(list[k])
+				break
+			}
+		}
+	}
+	return at
+}
+
+// The first lines of what is shortened, in chars.
+const (
+	shortHead = 500
+	shortWord = 2000 // longer strings in a call's input are shortened
+)
+
+// newest returns the newest messages that fit into room chars, and at least so many as live says. They begin where no pair
+// is torn. Old results are shortened as microcompact does, and then, if they still do not fit, so is what is longest.
+func newest(all []Row, live Live, room int, f *finder) []Row {
+	all = slices.Clone(all)
+	large := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		all[i].Calls, all[i].Results = slices.Clone(all[i].Calls), slices.Clone(all[i].Results)
+		for k := len(all[i].Results) - 1; k >= 0; k-- {
+			r := &all[i].Results[k]
+			if sidecar.Tokens(r.Text) <= int64(live.Tokens) {
+				continue
+			}
+			if large++; large > live.Keep {
+				f.shorten(r, shortHead)
+			}
+		}
+	}
+	from, sum := len(all), 0
+	for i := len(all) - 1; i >= 0; i-- {
+		if _, ours := transcript.ReadLive(all[i].Text); ours { // an earlier text: the new one replaces it
+			break
+		}
+		sum += all[i].size()
+		if from < len(all) && len(all)-from >= live.Least && sum > room {
+			break
+		}
+		if len(all[i].Results) == 0 {
+			from = i
+		}
+	}
+	all = all[from:]
+	for i := range all { // the oldest first
+		over := sizeOf(all) - room
+		if over <= 0 {
+			break
+		}
+		last := i >= len(all)-2 // the agent has just asked for it
+		for k := range all[i].Results {
+			if r := &all[i].Results[k]; !last {
+				f.shorten(r, shortHead)
+			} else if utf8.RuneCountInString(r.Text) > room/2 {
+				f.shorten(r, room/4)
+			}
+		}
+		for k := range all[i].Calls {
+			if c := &all[i].Calls[k]; !last || len(c.Input) > room/2 {
+				f.shortenInput(c)
+			}
+		}
+	}
+	return all
+}
+
+// shorten leaves the beginning and the end of a result whose original has an ID.
+func (f *finder) shorten(r *Output, head int) {
+	at, ok := f.results[r.ID]
+	chars := utf8.RuneCountInString(r.Text)
+	if !ok || chars <= 2*head {
+		return
+	}
+	first := lexicon.Head(r.Text, head)
+	if i := strings.LastIndexByte(first, '\n'); i > len(first)/2 {
+		first = first[:i]
+	}
+	end := []rune(r.Text[len(first):])
+	end = end[max(0, len(end)-head/3):]
+	note := mark.New(at.id, fmt.Sprintf("%d chars, shortened; ccd agent restore %s prints all", chars, at.id))
+	r.Text = inert(first) + "\n" + note + "\n" + inert(string(end))
+}
+
+// shortenInput shortens the long strings at the top of a call's input.
+func (f *finder) shortenInput(c *Use) {
+	at, ok := f.calls[c.ID]
+	var input map[string]json.RawMessage
+	if !ok || json.Unmarshal(c.Input, &input) != nil {
+		return
+	}
+	changed := false
+	for name, raw := range input {
+		var text string
+		if json.Unmarshal(raw, &text) != nil || utf8.RuneCountInString(text) <= shortWord {
+			continue
+		}
+		note := mark.New(at.id, fmt.Sprintf("%d chars, shortened; ccd agent restore %s prints all", utf8.RuneCountInString(text), at.id))
+		if b, err := json.Marshal(inert(lexicon.Head(text, shortHead)) + "\n" + note); err == nil {
+			input[name], changed = b, true
+		}
+	}
+	if b, err := json.Marshal(input); changed && err == nil {
+		c.Input = b
+	}
+}

@@ -1,0 +1,45 @@
+package claude
+
+import "ccd/internal/transcript"
+
+// After a compaction that ccd answered, the client writes ccd's text as a message of the user's, without isCompactSummary,
+// and then the newest messages once more, with new UUIDs. The text is the agent's summary, and the rest is not said twice.
+
+// tail is what the decoder knows after a boundary.
+type tail struct {
+	first bool // no message yet
+	left  int  // copied blocks that follow
+}
+
+// answered reports whether a message is ccd's text: the first one after a boundary, with ccd's front matter.
+func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
+	t, _ := d.State.(*tail)
+	if t == nil || !t.first || l.side {
+		return false
+	}
+	t.first = false
+	var ok bool
+	t.left, ok = transcript.ReadLive(content.Text())
+	return ok
+}
+
+// markCopies marks the items of a record that repeats an earlier message. The client adds to records of its own what it
+// does not add to those: who made the prompt, which request gave the reply, what the tool returned.
+func markCopies(d *transcript.Decoder, r *transcript.Record, l *line) {
+	t, _ := d.State.(*tail)
+	if t == nil || t.left == 0 || l.side || len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
+		return
+	}
+	for _, own := range []string{"promptSource", "requestRef", "requestId", "toolUseResult", "sourceToolAssistantUUID"} {
+		if l.Field(own).Full() {
+			t.left = 0
+			return
+		}
+	}
+	for i := range r.Items {
+		if t.left > 0 {
+			t.left--
+			r.Items[i].Kind, r.Items[i].Copy, r.Items[i].Call = transcript.Meta, true, ""
+		}
+	}
+}
