@@ -167,7 +167,7 @@ func newTides(turns int) *workday {
 // TestCompactionIsAnswered: the text and the newest messages; every ID restores; nothing is added by the hook after it.
 func TestCompactionIsAnswered(t *testing.T) {
 	w := newTides(200)
-	w.shows("The plan of the north quay.", []byte("\x89PNG not a picture"))
+	w.pasted("The plan of the north quay.", []byte("\x89PNG not a picture"))
 	w.say("I see the quay.")
 	big := strings.Repeat("a line of the great log that nobody reads twice\n", 400)
 	for n := range 5 {

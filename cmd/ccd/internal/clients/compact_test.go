@@ -1,3 +1,5 @@
+//go:build rig
+
 package clients
 
 import (
