@@ -174,11 +174,16 @@ func (d *draft) taskItem() int {
 		if newest < 0 {
 			newest = n
 		}
-		if it.Width >= taskWidth && !d.closed(n, newest) {
+		if (it.Width >= taskWidth || d.lists(it)) && !d.closed(n, newest) {
 			return n
 		}
 	}
 	return newest
+}
+
+// lists reports whether a message has several lines: a short list of things to do says something by itself.
+func (d *draft) lists(it *session.Item) bool {
+	return it.Width > 2*replyWidth && strings.Count(strings.TrimSpace(d.src.Text(d.s.Events[it.Ask].Ref)), "\n") > 1
 }
 
 // closed reports whether an item's work is done although messages follow: a commit was made, and the agent ended its turn.
@@ -470,10 +475,10 @@ func (h *handover) checks() {
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.Remote() && !c.LookUp) || seen[c.Command] || c.State != session.Done && c.State != session.Failed {
+		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.Remote() && !c.LookUp) || seen[d.command(c)] || c.State != session.Done && c.State != session.Failed {
 			continue
 		}
-		seen[c.Command] = true
+		seen[d.command(c)] = true
 		if e > edited {
 			since = append(since, e)
 		} else {

@@ -225,7 +225,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./... | tail -5", bad)
-	}, []string{"(#4, status hidden by the rest of the line)", "!exit 0"}},
+	}, []string{"(#4, status hidden)", "!exit 0"}},
 	{"run: a list hides the status", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")

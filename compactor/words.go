@@ -35,6 +35,13 @@ func (d *draft) roots() (all []string) {
 // without filters that only shorten its output.
 func (d *draft) command(c *session.Call) string {
 	line := strings.TrimSpace(c.Command)
+	for strings.HasPrefix(line, "#") { // comments above the command
+		_, rest, ok := strings.Cut(line, "\n")
+		if !ok {
+			break
+		}
+		line = strings.TrimSpace(rest)
+	}
 	r := transcript.NormalizeRun("", line)
 	before := ""
 	if i := strings.Index(line, r.Command); i > 0 {
@@ -146,7 +153,7 @@ func (d *draft) state(c *session.Call) string {
 	case c.Op != transcript.Command:
 		return ""
 	case c.Silent && c.State == session.Done:
-		return ", status hidden by the rest of the line"
+		return ", status hidden"
 	case c.HasExit:
 		return fmt.Sprintf(", exit %d", c.Exit)
 	case c.State == session.Failed:
@@ -158,7 +165,7 @@ func (d *draft) state(c *session.Call) string {
 // lastLine returns the last line of a result that says something about this run: no line that other runs end with, too. If
 // the status is hidden and there are error lines, it is one of these. "" if there is none.
 func (d *draft) lastLine(c *session.Call) string {
-	if c.Result.Zero() {
+	if c.Result.Zero() || c.Remote() { // a remote's answer has no last line of its own
 		return ""
 	}
 	text := d.src.Outcome(c).Text
@@ -167,7 +174,7 @@ func (d *draft) lastLine(c *session.Call) string {
 			return said
 		}
 	}
-	if s := strings.TrimSpace(lexicon.SummaryLine(text)); s != "" && !d.s.Repeated(s) && speaks(s) {
+	if s := strings.TrimSpace(lexicon.SummaryLine(text)); s != "" && speaks(s) {
 		return lexicon.Head(s, 300)
 	}
 	lines := lexicon.LastLines(text, 8)
