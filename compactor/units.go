@@ -345,16 +345,19 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	}
 	if answer && m.endsWith(it, e) {
 		title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
+		summary, summarized := "", false
 		if p == earlierPart && ev.Chars > 1500 {
-			if summary, ok := d.modelled(text); ok {
-				u.add(title+"(summary by a model) "+mark.Inline(summary, 0)+"\n"+d.cut(ev.Ref), worthAnswer*age)
-			}
+			summary, summarized = d.modelled(text)
 		}
 		first, more, whole := float64(worthAnswer), float64(worthMore), float64(worthWhole)
 		if p == currentPart { // the last answer comes first, and whole
 			first, more, whole = worthStep+14, worthStep+9, worthStep+2
 		}
-		say(320, first*age)
+		if summarized { // in place of the shortest excerpt, which is worth as much and longer, so that it would always win
+			u.add(title+"(summary by a model) "+mark.Inline(summary, 0)+"\n"+d.cut(ev.Ref), first*age)
+		} else {
+			say(320, first*age)
+		}
 		say(900, more*age)
 		say(6000, whole*age)
 	} else {

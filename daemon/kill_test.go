@@ -49,8 +49,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	published := map[mark.ID]bool{}
 	texts := map[string]string{}
 	n, before, partly := 0, 0, 0                                                     // companions before the round, rounds that ended in the middle of a catch-up
-	for ; n < rounds || (len(published) == 0 || partly == 0) && n < 10*rounds; n++ { // a slow machine may need more rounds, and longer ones
-		for i := range 6 * (rounds - min(n, rounds-1)) / rounds { // fewer and fewer, so that all are dealt with
+	for ; n < rounds || (len(published) == 0 || partly == 0) && n < 10*rounds; n++ { // a slow machine may need more rounds
+		for i := range 6 {
 			path := h.path(100 + 6*n + i)
 			texts[path] = turns(i, i+8+n%5)
 			h.old(path, texts[path])
@@ -61,15 +61,17 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		if n%2 == 0 { // as soon as it runs, else at once
-			eventually(t, "it runs", func() bool { _, running, _ := ReadRun(h.o.StateDir); return running })
+		moment := rng.IntN(180)
+		if n%2 == 0 { // in the middle of the catch-up, else at once
+			eventually(t, "a companion", func() bool { return len(h.companions()) > before })
+			moment = rng.IntN(20)
 		}
-		kill := time.After(time.Duration(rng.IntN(180*(1+n/rounds))) * time.Millisecond)
+		kill := time.After(time.Duration(moment) * time.Millisecond)
 		text := turns(2*n, 2*n+2)
 		for half := range 2 {
 			h.append(h.path(1), text[half*len(text)/2:(half+1)*len(text)/2])
 			if half == 0 {
-				<-time.After(time.Duration(rng.IntN(60)) * time.Millisecond)
+				<-time.After(time.Duration(rng.IntN(moment/3+1)) * time.Millisecond)
 			}
 		}
 		<-kill
@@ -77,10 +79,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		made, err := filepath.Glob(filepath.Join(filepath.Dir(h.path(1)), "*"+sidecar.Suffix))
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := h.companions()
 		if len(made) > before && len(made) < len(texts) {
 			partly++
 		}
@@ -125,6 +124,16 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if t.Logf("%d kills, %d in the middle of a catch-up, %d IDs published, none lost", n, partly, len(published)); len(published) == 0 || partly == 0 {
 		t.Error("no companion was seen in any round, or none but all: this test cannot fail")
 	}
+}
+
+// companions returns the paths of the companions of main sessions.
+func (h *house) companions() []string {
+	h.t.Helper()
+	made, err := filepath.Glob(filepath.Join(filepath.Dir(h.path(1)), "*"+sidecar.Suffix))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return made
 }
 
 // A reader in a loop sees the old companion or the new one, never a part of one, and never none once there was one.

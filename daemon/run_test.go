@@ -60,7 +60,7 @@ func TestRunFollowsASession(t *testing.T) {
 	stop := h.running()
 	h.write(h.path(1), turns(0, 2))
 	h.append(h.path(1), turns(2, 12))
-	eventually(t, "the first companion", h.has(h.path(1), "## Now"))
+	eventually(t, "the first companion", h.has(h.path(1), "## Handover"))
 	for n := 12; n < 18; n++ {
 		h.append(h.path(1), turn(n))
 	}

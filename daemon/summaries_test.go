@@ -19,18 +19,17 @@ import (
 	"ccd/internal/testkit"
 )
 
-// talk is one turn of an invented session in which the agent says much.
+// talk is one turn of an invented session in which the agent answers at such length that the summarizer is asked.
 func talk(n int) string {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * 40 * time.Minute).Format(time.RFC3339)
 	var b strings.Builder
-	for i := range 14 {
+	for i := range 18 {
 		fmt.Fprintf(&b, "In month %d the account %d was closed %d cents short, so the carry of step %d goes to the next sheet. ", n, n*31+i, 100*n+i, i)
 	}
 	common := `"isSidechain":false,"userType":"external","cwd":"/home/me/ledger","sessionId":"s","version":"2.1.0"`
 	return fmt.Sprintf(`{%s,"type":"user","message":{"role":"user","content":"Go through month %d."},"uuid":"u%d","timestamp":"%s"}`+"\n"+
-		`{%s,"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"%s"}]},"uuid":"a%d","timestamp":"%s"}`+"\n"+
-		`{%s,"type":"assistant","message":{"id":"d%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"Month %d is done."}]},"uuid":"d%d","timestamp":"%s"}`+"\n",
-		common, n, n, at, common, n, b.String(), n, at, common, n, n, n, at)
+		`{%s,"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-test-1","content":[{"type":"text","text":"%s"}]},"uuid":"a%d","timestamp":"%s"}`+"\n",
+		common, n, n, at, common, n, b.String(), n, at)
 }
 
 func talks(from, to int) string {
@@ -80,7 +79,7 @@ func (m *model) calls() int {
 	return len(m.asked)
 }
 
-const said = "summary: The model tells of "
+const said = "(summary by a model) The model tells of "
 
 func TestOnceTakesSummaries(t *testing.T) {
 	m := &model{}
@@ -307,7 +306,7 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 	for range 2 { // also after a start
 		h.once()
 		for n, want := range map[int]bool{1: false, 2: true, 3: false} {
-			if got := h.has(h.path(n), "## Now")(); got != want {
+			if got := h.has(h.path(n), "## Handover")(); got != want {
 				t.Errorf("session %d has a companion: %t", n, got)
 			}
 			a, err := h.o.Archive.Session(context.Background(), key(h.path(n)))
@@ -326,7 +325,7 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 		h.append(h.path(1), talks(40, 41))
 	}
 	// A person may ask for it all the same.
-	if c, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Write: true}); err != nil || !h.has(h.path(1), "## Now")() {
+	if c, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Write: true}); err != nil || !h.has(h.path(1), "## Handover")() {
 		t.Errorf("asked for: %v, %s", err, c.Path)
 	}
 }
