@@ -160,7 +160,7 @@ func TestObject(t *testing.T) {
 func TestTextsOfTheClient(t *testing.T) {
 	for text, human := range map[string]bool{
 		"<session_context>\\nThis is the Gemini CLI.\\n</session_context>": false,
-		"System: Please continue.":                                                                              false,
+		"System: Please continue.": false,
 		"I ran the following shell command:\\n```sh\\nls\\n```\\n\\nThis":                                       false,
 		"Fix it<hook_context>of a hook</hook_context>":                                                          true,
 		"Fix it\\n<hook_context>of a hook</hook_context>":                                                       true,
