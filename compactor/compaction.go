@@ -109,7 +109,6 @@ type draft struct {
 	whole    int32 // the text of the agent that the handover quotes whole, -1 if none
 	usage    *used // of the session, once it is collected
 	claims   []claim
-	facts    map[*unit]bool
 	sections []Section
 }
 
@@ -127,6 +126,7 @@ func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
 }
 
 const (
+	shortest = 500  // chars of a text of any session
 	headings = 160  // chars for the headings of the sections
 	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
 	maxTries = 6
@@ -134,6 +134,9 @@ const (
 
 // made builds the units and packs them, again for less room if the printed text does not fit.
 func (d *draft) made() (*Compaction, error) {
+	if !d.reader.brief && d.reader.first == 0 { // a text is not longer than what it stands for
+		d.reader.room = min(d.reader.room, max(shortest, int(d.s.Chars())))
+	}
 	room := max(0, d.reader.room-min(headings, d.reader.room/8))
 	state, claims := d.makeHandover(room)
 	d.claims = claims

@@ -683,6 +683,12 @@ func (h *handover) plan() {
 func (h *handover) inForce() {
 	d := h.d
 	first := max(0, d.taskItem())
+	for n := first; n >= 0 && n > first-8; n-- { // a short reply does not end what holds
+		if it := &d.s.Items[n]; it.Ask >= 0 && !it.Back && it.Width >= taskWidth {
+			first = n
+			break
+		}
+	}
 	room := h.many(4)
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) >= first && room > 0; e-- {
 		ev := &d.s.Events[e]

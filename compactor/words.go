@@ -214,7 +214,7 @@ func firstError(text string) string {
 	first := ""
 	for _, line := range lexicon.NumberedErrors(text, false) {
 		line = strings.TrimSpace(line)
-		if !speaks(line) {
+		if !speaks(line) || strings.HasPrefix(line, ">") { // a runner's pointer into the source
 			continue
 		}
 		if lexicon.IsPlaced(line) {

@@ -194,7 +194,6 @@ type record struct {
 	off, len int64
 	milli    int64
 	chars    int32 // of its items in context
-	uuid     uint64
 }
 
 // queued is a message that waits for the agent.
