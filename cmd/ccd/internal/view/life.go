@@ -44,7 +44,6 @@ type Life struct {
 	archive    *archive.Reader
 	decoder    *transcript.Decoder
 	model      *history.Model
-	finder     dropped.Finder
 	chunks     []chunk
 	open       map[string]int // chunk of each call without a result yet, by call ID
 	step       int            // records of a moment
@@ -118,7 +117,6 @@ func (l *Life) add(r *transcript.Record) {
 		l.chunks = append(l.chunks, chunk{record: r.N, off: r.Span.Off, cwd: l.cwd})
 	}
 	l.pair(r)
-	l.finder.Add(r)
 	l.model.Add(r)
 	l.moment(r)
 }
@@ -158,7 +156,8 @@ func (l *Life) finish() {
 		}
 	}
 	l.Compactions = l.Compactions[:0]
-	for _, c := range l.finder.Found {
+	found, _ := dropped.Compactions(l.model.Session)
+	for _, c := range found {
 		one := Compaction{N: c.N, Record: c.Record, Time: c.Time, Trigger: c.Trigger, Before: c.Before}
 		i := l.moments(c.Record)
 		if i < len(l.Context) {
