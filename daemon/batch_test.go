@@ -163,14 +163,14 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 func TestOneCommitForOneAppend(t *testing.T) {
 	h := newHouse(t)
 	h.o.Watch.RefreshIdle = time.Hour
-	h.write(h.path(1), turns(0, 12))
+	h.write(h.path(1), turns(0, 30)) // so long that two turns are less than an eighth of it
 	h.once()
 	h.running()
-	text := turns(0, 12)
+	text := turns(0, 30)
 	for n, quiet := range []bool{true, true, false} {
-		next := turn(12 + n)
+		next := turn(30 + n)
 		if !quiet {
-			next = turns(14, 40)
+			next = turns(32, 60)
 		}
 		before := h.transactions()
 		h.append(h.path(1), next)
@@ -180,7 +180,7 @@ func TestOneCommitForOneAppend(t *testing.T) {
 			return s.At.Offset == int64(len(text)) && (quiet || s.Covers == s.At)
 		})
 		if made := h.transactions() - before; made != 1 == quiet {
-			t.Errorf("%d bytes: %d commits", len(next), made)
+			t.Errorf("append %d, %d bytes: %d commits", n, len(next), made)
 		}
 	}
 }

@@ -194,8 +194,9 @@ func TestRestoreIsExact(t *testing.T) {
 	two := "{\"type\":\"user\"\r\n\xff\xfe\x00 not JSON\n\n" + turn(1) + `{"torn":`
 	h.write(h.path(1), one)
 	h.write(h.path(2), two)
+	h.write(h.path(3), strings.Replace(one, "invoice", "Invoice", 1)) // the control
 	h.once()
-	for _, path := range []string{h.path(1), h.path(2)} {
+	for _, path := range []string{h.path(1), h.path(2), h.path(3)} {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -206,6 +207,9 @@ func TestRestoreIsExact(t *testing.T) {
 	}
 	if got := h.restore(key(h.path(2))); got != two {
 		t.Errorf("session 2 comes back changed: %q", firstDifference(two, got))
+	}
+	if h.restore(key(h.path(3))) == one {
+		t.Error("a changed letter is not seen: this test cannot fail")
 	}
 	moved := filepath.Join(h.o.StateDir, "companions", "claude-code", "projects", "-work", key(h.path(1)).ID+sidecar.Suffix)
 	b, err := os.ReadFile(moved)

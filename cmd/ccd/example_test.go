@@ -67,7 +67,7 @@ func TestExampleIsReal(t *testing.T) {
 }
 
 // excerptOf is how many lines of a section README shows.
-var excerptOf = map[string]int{"## Handover": 13, "## Working set": 2, "## Current item": 0, "## Earlier items": 3}
+var excerptOf = map[string]int{"## Handover": 13}
 
 // excerpt returns the part of a companion that README.md shows, with "…" for omissions.
 func excerpt(text string) string {

@@ -26,17 +26,18 @@ func (a *app) timelineCommand() *cobra.Command {
 	p := page{
 		use: "timeline [SESSION]", group: everyday, short: "show a session turn by turn, one line per turn",
 		long: `Each line shows the record, the time, the request and its ID, the tools, the files changed, the commands
-that failed with the ID of their output, and refused calls. ccd reads the archive, so this also works after
-the transcript is deleted.`,
+that failed with the ID of their output, and refused calls. What you sent while the agent worked, and your
+answers and reasons, have lines of their own. ccd reads the archive, so this also works after the transcript
+is deleted.`,
 		picks: true,
 		examples: []example{
 			{"ccd timeline", "what happened in this directory's session"},
 			{"ccd timeline 5d2f7a1e --json", "all details of each turn"},
 		},
 		json: `one array, an object per turn: record, last, time, end, asked (at most 2000 characters), id,
+words [{record, how, text, id, time}] (said within the turn; how: queued, refusal or answer), taken_back, task,
 tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
-failed (tool results), refused, compactions, too_long (records over 16 MB),
-agents (calls to sub-agents)`,
+failed (calls), refused, compactions, too_long (records over 16 MB), agents (calls to sub-agents)`,
 		exits: []int{exitNotFound, exitDamage},
 	}
 	var agent string
@@ -61,16 +62,17 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		return err
 	}
 	all, asked, width := []turnOutput{}, false, a.width()
-	for t, err := range history.Turns(history.Records(ctx, l.History(), e.Session.Session, g.N)) {
-		if err != nil {
-			return err
-		}
+	turns, damage := history.Turns(e.Session.Session, history.Records(ctx, l.History(), e.Session.Session, g.N))
+	for _, t := range turns {
 		asked = asked || t.ID != ""
 		if a.json {
 			all = append(all, turnOutput{t, words.Known(t.Time), words.Known(t.End)})
-		} else if err := a.print(turnLine(t, width) + "\n"); err != nil {
+		} else if err := a.print(turnLines(t, width)); err != nil {
 			return err
 		}
+	}
+	if damage != nil {
+		return damage
 	}
 	if !asked {
 		a.say("session %s has no turns: it has no message from a person", e.ID)
@@ -84,17 +86,28 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 // leastAsked is how many cells of a request are kept on the narrowest terminal.
 const leastAsked = 12
 
-// turnLine formats a turn in one line. On a terminal it cuts the request first, then the end of the line. With width 0
-// it cuts nothing and prints the time in UTC.
-func turnLine(t history.Turn, width int) string {
-	when, request := words.Local(t.Time), mark.Inline(t.Asked, 120)+mark.Added(t.Added)
-	if width <= 0 {
-		when = words.Minute(t.Time)
+// turnLines formats a turn in one line, and one for each message within it.
+func turnLines(t history.Turn, width int) string {
+	text := turnLine(t, width) + "\n"
+	for _, w := range t.Words {
+		line := message{w.Record, w.Time, ways[w.How] + ": " + mark.Inline(w.Text, 120) + mark.Added(w.Added), w.ID}
+		text += line.format("", width) + "\n"
 	}
-	head := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+when) + " · "
-	tail := " " + mark.New(t.ID, "")
-	if t.ID == "" {
-		request, tail = "(no request)", ""
+	return text
+}
+
+// ways says how a person spoke within a turn.
+var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered"}
+
+func turnLine(t history.Turn, width int) string {
+	request, tail := mark.Inline(t.Asked, 120)+mark.Added(t.Added), ""
+	switch {
+	case t.ID == "":
+		request = "(no request)"
+	case t.Back:
+		request = "taken back: " + request
+	case t.Task:
+		request = "task given by the parent session: " + request
 	}
 	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
 		if of != "" {
@@ -110,15 +123,37 @@ func turnLine(t history.Turn, width int) string {
 	if t.TooLong > 0 {
 		tail += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
 	}
+	return message{t.Record, t.Time, request, t.ID}.format(tail, width)
+}
+
+// message is what a person said, in a line.
+type message struct {
+	record int
+	at     time.Time
+	text   string
+	id     mark.ID // "" if there is none
+}
+
+// format adds what follows a message. On a terminal it cuts the message first, then the end of the line. With width 0 it cuts
+// nothing and prints the time in UTC.
+func (m message) format(tail string, width int) string {
+	when, id := words.Local(m.at), ""
 	if width <= 0 {
-		return head + request + tail
+		when = words.Minute(m.at)
 	}
-	id := 0
-	if t.ID != "" {
-		id = cellsOf(mark.New(t.ID, "")) + 3 // with " …" after it
+	head := strings.TrimSpace("#"+strconv.Itoa(m.record)+" "+when) + " · "
+	if m.id != "" {
+		id = " " + mark.New(m.id, "")
 	}
-	room := max(leastAsked, width-cellsOf(head)-cellsOf(tail), min(width/2, width-cellsOf(head)-id))
-	return cut(head+cut(request, room)+tail, width)
+	if width <= 0 {
+		return head + m.text + id + tail
+	}
+	least := cellsOf(id)
+	if id != "" {
+		least += 2 // " …" after it
+	}
+	room := max(leastAsked, width-cellsOf(head)-cellsOf(id+tail), min(width/2, width-cellsOf(head)-least))
+	return cut(head+cut(m.text, room)+id+tail, width)
 }
 
 func toolsOf(t history.Turn) string {

@@ -389,13 +389,13 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 		}
 	}
 	listed(&b, "Requests", life.Turns, requestLine)
-	failed := slices.DeleteFunc(slices.Clone(life.Commands), func(c view.Command) bool { return c.Exit == nil || *c.Exit == 0 })
+	failed := slices.DeleteFunc(life.Commands(), func(c view.Command) bool { return c.Exit == nil || *c.Exit == 0 })
 	listed(&b, "Commands that failed", failed, func(c view.Command) string {
 		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
 	})
-	if len(life.Files) > 0 {
+	if files := life.Files(); len(files) > 0 {
 		b.WriteString("\nFiles, newest first\n")
-		for _, file := range life.Files[:min(len(life.Files), mostTopLines)] {
+		for _, file := range files[:min(len(files), mostTopLines)] {
 			fmt.Fprintf(&b, "  #%d %s %s", file.Last, cmp.Or(file.Change, "read"), mark.Inline(file.Path, 0))
 			if file.Edits > 1 {
 				fmt.Fprintf(&b, ", %d changes", file.Edits)
@@ -425,6 +425,9 @@ func requestLine(t view.Turn) string {
 	}
 	if t.Failed > 0 {
 		line += fmt.Sprintf(" · %d failed", t.Failed)
+	}
+	if t.Back {
+		line += " · taken back"
 	}
 	return line
 }

@@ -80,8 +80,8 @@ func TestPagesOfRealSessions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files, life.Files) ||
-			!reflect.DeepEqual(pieces.Commands, life.Commands) {
+		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files(), life.Files()) ||
+			!reflect.DeepEqual(pieces.Commands(), life.Commands()) {
 			t.Errorf("%s: grown in pieces, it differs", e.ID)
 		}
 		all, _, err := life.Page(ctx, 1, 1<<30)
@@ -242,8 +242,8 @@ func TestVersionsOfAFile(t *testing.T) {
 		}
 	}
 	life, _ := lifeOf(t, l, e)
-	if len(life.Files) != 2 || life.Files[0].Path != whole || life.Files[0].Edits != 4 || life.Files[0].Change != "deleted" {
-		t.Errorf("files: %s", jsonOf(life.Files))
+	if files := life.Files(); len(files) != 2 || files[0].Path != whole || files[0].Edits != 4 || files[0].Change != "deleted" {
+		t.Errorf("files: %s", jsonOf(files))
 	}
 }
 

@@ -265,7 +265,7 @@ func (s *Session) cut(rec int32, r *transcript.Record) {
 	s.status.Boundary = s.status.Last
 	s.gauge.cut(r.Boundary)
 	s.calibration.cut()
-	b := Bound{Event: int32(len(s.Events)), Rec: rec, Trigger: r.Boundary.Trigger, Before: r.Boundary.Before}
+	b := Bound{Event: int32(len(s.Events)), Rec: rec, Trigger: clip(r.Boundary.Trigger, 100), Before: r.Boundary.Before}
 	for _, it := range transcript.Replacement(r) {
 		if it.Kind == transcript.Summary && !it.Side {
 			b.Own = s.refOf(rec, r, &it)

@@ -162,8 +162,7 @@ var catalogue = []fault{
 			{pkg: "archive", name: "TestRestoreIsExactHoweverItWasCut", again: 3},
 			{pkg: "cmd/ccd", name: "TestRealSessionsComeBack"},
 		},
-		nil,
-		"", "The mode and the times of a transcript are not restored.",
+		nil, "`TestRestoreIsExact` sees one changed letter", "The mode and the times of a transcript are not restored.",
 	},
 	{
 		"T15", "many readers", "Readers beside a writer never see a torn file, and neither side waits forever.",

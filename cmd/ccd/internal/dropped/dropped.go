@@ -81,36 +81,35 @@ type Compaction struct {
 	Before  int64  // tokens in the context before, 0 if unknown
 }
 
-// Finder finds the compactions of a session as its records come. Its zero value has seen none.
-type Finder struct {
-	Found   []Compaction
-	record  int
-	summary int  // the record of a boundary or summary with nothing before it
-	talked  bool // something has been said or done
+// Compactions returns the compactions of a session. One with nothing before it is not counted: what it dropped is in another
+// session, and its record or that of its summary is returned as summary, else 0.
+func Compactions(s *session.Session) (all []Compaction, summary int) {
+	summed := func(e session.Event) bool { return e.Kind == session.Summed }
+	said := func(e session.Event) bool { return !summed(e) && e.Kind != session.Stopped && e.Kind != session.Ended }
+	begun := slices.IndexFunc(s.Events, said)
+	for _, b := range s.Bounds {
+		if begun >= 0 && begun < int(b.Event) {
+			all = append(all, Compaction{N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec), Trigger: b.Trigger, Before: b.Before})
+		} else if summary == 0 {
+			summary = int(b.Rec) + 1
+		}
+	}
+	if i := slices.IndexFunc(s.Events, summed); i >= 0 && (i < begun || begun < 0) && (summary == 0 || s.Events[i].N() < summary) {
+		summary = s.Events[i].N()
+	}
+	return all, summary
 }
 
-// Add adds a record. A boundary with nothing before it is not counted: what it dropped is in another session.
-func (f *Finder) Add(r *transcript.Record) {
-	f.record = r.N
-	if b := r.Boundary; b != nil && f.talked {
-		f.Found = append(f.Found, Compaction{N: len(f.Found) + 1, Record: r.N, Time: r.Time, Trigger: strings.Clone(b.Trigger), Before: b.Before})
+// Compare returns a comparison for compaction number n of a session, 0 for its last one. It fills s, an empty model of the same
+// session. The error is a *NoneError if there is no such compaction.
+func Compare(n int, whole, s *session.Session) (*Comparison, error) {
+	found, summary := Compactions(whole)
+	n = cmp.Or(n, len(found))
+	if n < 1 || n > len(found) {
+		return nil, &NoneError{Compactions: len(found), Records: whole.Records(), Summary: summary}
 	}
-	summed := func(it transcript.Item) bool { return it.Kind == transcript.Summary }
-	if !f.talked && f.summary == 0 && (r.Boundary != nil || slices.ContainsFunc(r.Items, summed)) {
-		f.summary = r.N
-	}
-	f.talked = f.talked || continues(r)
-}
-
-// Compare returns a comparison for compaction number n, 0 for the last one, of the records that were added. It fills s, the
-// empty model of the session. The error is a *NoneError if there is no such compaction.
-func (f *Finder) Compare(n int, s *session.Session) (*Comparison, error) {
-	n = cmp.Or(n, len(f.Found))
-	if n < 1 || n > len(f.Found) {
-		return nil, &NoneError{Compactions: len(f.Found), Records: f.record, Summary: f.summary}
-	}
-	one := f.Found[n-1]
-	out := Report{Boundary: n, Boundaries: len(f.Found), Record: one.Record, Last: one.Record, Trigger: one.Trigger, Tokens: one.Before}
+	one := found[n-1]
+	out := Report{Boundary: n, Boundaries: len(found), Record: one.Record, Last: one.Record, Trigger: one.Trigger, Tokens: one.Before}
 	if !one.Time.IsZero() {
 		out.Time = &one.Time
 	}
@@ -131,14 +130,14 @@ func continues(r *transcript.Record) bool {
 // Of reports on a compaction of a session, with fold as its empty model. It reads the records twice. It fails with a
 // *NoneError if there is no such compaction.
 func Of(records func() iter.Seq2[*transcript.Record, error], fold *session.Session, fetch func(transcript.Span) ([]byte, error), by Choice) (*Report, error) {
-	var f Finder
+	whole := session.New(fold.Options(), fold.Of())
 	for r, err := range records() {
 		if err != nil {
 			return nil, err
 		}
-		f.Add(r)
+		whole.Add(r)
 	}
-	c, err := f.Compare(by.Boundary, fold)
+	c, err := Compare(by.Boundary, whole, fold)
 	if err != nil {
 		return nil, err
 	}

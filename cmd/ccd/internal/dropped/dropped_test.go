@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ccd/compactor/limits"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -174,7 +176,7 @@ func TestErrorsEndIt(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := Of(func() iter.Seq2[*transcript.Record, error] {
 		return func(yield func(*transcript.Record, error) bool) { yield(nil, broken) }
-	}, nil, nil, Choice{})
+	}, session.New(limits.Defaults(), transcript.Session{}), nil, Choice{})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}

@@ -228,10 +228,20 @@ func TestHolding(t *testing.T) {
 	}
 }
 
+func (s *shelf) turns(t *testing.T, one transcript.Session) []history.Turn {
+	t.Helper()
+	all, err := history.Turns(one, history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestTurns(t *testing.T) {
 	s := newShelf(t)
 	one := s.put("A", transcript.Main, 1, strings.Join([]string{
 		called("p", "c0", "Read", `{"file_path":"/src/ink/README.md"}`), // before anything was asked
+		returned("p1", "c0", "# Ink", false),
 		asked("a", "Mix the ink"),
 		called("b", "c1", "Bash", `{"command":"make ink"}`),
 		returned("c", "c1", "Exit code 2\nno gum", true),
@@ -243,38 +253,55 @@ func TestTurns(t *testing.T) {
 		returned("g1", "c4", "EACCES: permission denied", true),
 		called("g2", "c5", "Write", `{"file_path":"/src/ink/refused.txt","content":"b"}`),
 		returned("g3", "c5", "The user doesn't want to proceed with this tool use. STOP", true),
-		called("g4", "c6", "Write", `{"file_path":"/src/ink/unanswered.txt","content":"b"}`),
 		line("user", "m", `"<system-reminder>not a person</system-reminder>"`),
 		asked("h", "Thanks"),
 		called("i", "c7", "Edit", `{"file_path":"/src/ink/recipe.txt","old_string":"b","new_string":"c"}`),
 		returned("j", "c7", "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "+
 			`the new_string was NOT written to the file). To tell you how to proceed, the user said:`+"\n"+`wait`, true),
+		called("g4", "c6", "Write", `{"file_path":"/src/ink/unanswered.txt","content":"b"}`),
 	}, ""))
-	var got []history.Turn
-	for turn, err := range history.Turns(history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, turn)
-	}
-	if len(got) != 4 || got[0].Asked != "" || got[1].Asked != "Mix the ink" || got[2].Asked != "Thanks" {
+	got := s.turns(t, one)
+	if len(got) != 3 || got[0].Asked != "" || got[1].Asked != "Mix the ink" || got[2].Asked != "Thanks" {
 		t.Fatalf("turns: %+v", got)
 	}
-	if got[2].Refused != 1 || len(got[2].Files) != 0 || got[3].Asked != "wait" || got[3].Refused != 0 {
-		t.Errorf("a refusal with words: %+v, then %+v", got[2], got[3])
+	if got[2].Refused != 1 || len(got[2].Files) != 0 || len(got[2].Words) != 1 || got[2].Words[0].Text != "wait" || got[2].Words[0].How != history.Refusal {
+		t.Errorf("a refusal with words: %+v", got[2])
 	}
 	two, zero := 2, 0
 	want := got[1]
 	want.ID = mark.Sum([]byte(`"Mix the ink"`)).ID()
-	want.Record, want.Last, want.Failed, want.Refused = 2, 14, 3, 1
-	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 3}}
+	want.Record, want.Last, want.Failed, want.Refused = 3, 14, 3, 1
+	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 2}}
 	want.Files = []string{"/src/ink/recipe.txt"}
 	want.Commands = []history.Command{
-		{Record: 3, Line: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
-		{Record: 5, Line: "make gum ink", Exit: &zero, ID: mark.Sum([]byte(`"mixed"`)).ID()},
+		{Record: 4, Line: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
+		{Record: 6, Line: "make gum ink", Exit: &zero, ID: mark.Sum([]byte(`"mixed"`)).ID()},
 	}
 	if diff := cmp.Diff(want, got[1]); diff != "" {
 		t.Errorf("turn (-want +got):\n%s", diff)
+	}
+}
+
+// TestWordsWithinATurn tests what a person sent while the agent worked, took back, and gave to a sub-agent.
+func TestWordsWithinATurn(t *testing.T) {
+	s := newShelf(t)
+	queue := func(operation, text string) string {
+		return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"content":%q}`+"\n", operation, text)
+	}
+	lines := strings.Join([]string{
+		asked("a", "Mix the ink"), called("b", "c1", "Bash", `{"command":"make ink"}`), queue("enqueue", "no gum"), queue("enqueue", "take it again"),
+		queue("remove", ""), returned("c", "c1", "mixed", false), queue("dequeue", ""), asked("d", "take it again"),
+		strings.Replace(asked("e", "less of it"), `"uuid"`, `"parentUuid":"c","uuid"`, 1),
+	}, "")
+	got := s.turns(t, s.put("A", transcript.Main, 1, lines))
+	if len(got) != 3 || !got[1].Back || got[0].Back || got[2].Asked != "less of it" || got[0].Task {
+		t.Fatalf("turns: %+v", got)
+	}
+	if w := got[0].Words; len(w) != 1 || w[0].Record != 3 || w[0].Text != "no gum" || w[0].How != history.Queued || w[0].ID != mark.Sum([]byte(`"no gum"`)).ID() {
+		t.Errorf("words: %+v", w)
+	}
+	if got = s.turns(t, s.put("B", transcript.SubAgent, 1, asked("a", "Mix the ink"))); len(got) != 1 || !got[0].Task || got[0].Asked != "Mix the ink" {
+		t.Errorf("of a sub-agent: %+v", got)
 	}
 }
 
@@ -289,10 +316,7 @@ func TestTurnsStayBounded(t *testing.T) {
 		b.WriteString(returned(fmt.Sprint("f", i), fmt.Sprint("e", i), "written", false))
 	}
 	one := s.put("A", transcript.Main, 1, b.String())
-	for turn, err := range history.Turns(history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, turn := range s.turns(t, one) {
 		if len(turn.Commands)+turn.MoreCommand != 1000 || len(turn.Commands) != 200 {
 			t.Errorf("%d commands and %d more", len(turn.Commands), turn.MoreCommand)
 		}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -18,26 +20,49 @@ const (
 	maxCommands = 200
 )
 
-// Turn is one human message and what followed it, up to the next one. Asked is empty for records before the first message.
+// Turn is an item of a session's model: a message that a person typed and what followed it, up to the next one. Asked is empty
+// if the session begins without one.
 type Turn struct {
-	Record      int       `json:"record"` // of the human message, or the first record
+	Record      int       `json:"record"` // of the message, or the first record
 	Last        int       `json:"last"`   // last record of the turn
 	Time        time.Time `json:"time,omitzero"`
 	End         time.Time `json:"end,omitzero"`
-	Asked       string    `json:"asked"`           // what the person wrote, at most 2000 characters
-	Added       int       `json:"added,omitempty"` // characters that the agent's client added to it
-	ID          mark.ID   `json:"id"`              // of the human message
-	Tools       []Tool    `json:"tools"`           // in the order of their first call
-	Files       []string  `json:"files"`           // written, edited, deleted or renamed with success, at most 50
+	Asked       string    `json:"asked"`                // what the person wrote, at most 2000 characters
+	Added       int       `json:"added,omitempty"`      // characters that the agent's client added to it
+	ID          mark.ID   `json:"id"`                   // of the message
+	Back        bool      `json:"taken_back,omitempty"` // the person took the message back
+	Task        bool      `json:"task,omitempty"`       // the message is the task that another session gave a sub-agent
+	Words       []Words   `json:"words,omitempty"`      // what the person said while the agent worked
+	Tools       []Tool    `json:"tools"`                // in the order of their first call
+	Files       []string  `json:"files"`                // written, edited, deleted or renamed with success, at most 50
 	MoreFiles   int       `json:"more_files"`
 	Commands    []Command `json:"commands"` // at most 200
 	MoreCommand int       `json:"more_commands"`
-	Failed      int       `json:"failed"`      // failed tool results, including refused calls
+	Failed      int       `json:"failed"`      // failed calls, including refused ones
 	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
 	Agents      int       `json:"agents"`      // calls that started or asked a sub-agent
 }
+
+// Words is what a person said within a turn.
+type Words struct {
+	Record int       `json:"record"`
+	How    string    `json:"how"`  // "queued" while the agent worked, "refusal" of a call or "answer" to it
+	Text   string    `json:"text"` // at most 2000 characters
+	Added  int       `json:"added,omitempty"`
+	ID     mark.ID   `json:"id"`
+	Time   time.Time `json:"time,omitzero"`
+}
+
+// The ways in which a person speaks within a turn.
+const (
+	Queued  = "queued"
+	Refusal = "refusal"
+	Answer  = "answer"
+)
+
+var ways = map[session.Kind]string{session.Queued: Queued, session.Reason: Refusal, session.Answer: Answer}
 
 // Tool counts the calls of one tool.
 type Tool struct {
@@ -53,206 +78,183 @@ type Command struct {
 	ID     mark.ID `json:"id"`      // of its output; "" if there is none yet
 }
 
-// Turns splits a conversation into turns, without inline sub-agents. It yields a turn when the turn has ended. An error of
-// records ends the sequence.
-func Turns(records iter.Seq2[*transcript.Record, error]) iter.Seq2[Turn, error] {
-	return func(yield func(Turn, error) bool) {
-		var b Turner
-		for r, err := range records {
-			if err != nil {
-				yield(Turn{}, err)
-				return
-			}
-			if done, ok := b.Add(r); ok && !yield(done, nil) {
-				return
-			}
+// Turns returns the turns of a session. With an error of records it returns those before it.
+func Turns(s transcript.Session, records iter.Seq2[*transcript.Record, error]) (all []Turn, err error) {
+	m := NewModel(session.New(limits.Options{}, s), maxAsked)
+	for r, broken := range records {
+		if err = broken; err != nil {
+			break
 		}
-		if last, ok := b.Current(); ok {
-			yield(last, nil)
+		m.Add(r)
+	}
+	for i := range m.Items {
+		if t, ok := m.Turn(i); ok {
+			all = append(all, t)
 		}
 	}
+	return all, err
 }
 
-// Turner splits records into turns as they come.
-type Turner struct {
-	// Touched, if set, is called for each file that a call has read or changed with success; r is the record of its result.
-	Touched func(r *transcript.Record, f transcript.FileChange)
-
-	turn  Turn
-	begun bool
-	cwd   string          // the session's working directory
-	calls map[string]call // by call ID, of this turn
-	names map[string]int  // tool name to its index in turn.Tools
-
-	record *transcript.Record // that is added
+// Model is the model of a session with what people typed, which the model itself does not keep.
+type Model struct {
+	*session.Session
+	Long  []int // numbers of the records over 16 MB
+	most  int   // characters kept of a message
+	typed map[int64]typed
 }
 
-type call struct {
-	op      transcript.Op
-	tool    string
-	command int               // index in turn.Commands, -1 if it is no command
-	action  transcript.Action // its file changes count once the result confirms them
+// typed is what a person typed, by the offset of its item.
+type typed struct {
+	text  string
+	added int
 }
 
-// Current returns the turn that has not ended yet, if there is one.
-func (b *Turner) Current() (Turn, bool) { return b.turn, b.begun }
+// NewModel returns a model without records. It keeps the first characters of each message.
+func NewModel(s *session.Session, most int) *Model {
+	return &Model{Session: s, most: most, typed: map[int64]typed{}}
+}
 
-// Add adds a record and returns the turn that it ends, if it ends one.
-func (b *Turner) Add(r *transcript.Record) (done Turn, ok bool) {
-	if r.Cwd != "" && r.Cwd != b.cwd {
-		b.cwd = strings.Clone(r.Cwd)
-	}
-	b.record = r
-	if slices.ContainsFunc(r.Items, isAsked) {
-		b.answered(r)
-		done, ok = b.turn, b.begun
-		b.begin(r)
-		b.ask(r)
-	}
-	if !b.begun && (r.Long || slices.ContainsFunc(r.Items, isDone)) {
-		b.begin(r)
-	}
-	if !b.begun {
-		return done, ok
-	}
-	b.turn.Last = r.N
+// Add takes the next record.
+func (m *Model) Add(r *transcript.Record) {
 	if r.Long {
-		b.turn.TooLong++
+		m.Long = append(m.Long, r.N)
 	}
-	if !r.Time.IsZero() {
-		b.turn.End = r.Time
-	}
-	if r.Boundary != nil {
-		b.turn.Compactions++
-	}
+	from := len(m.Events)
+	m.Session.Add(r)
 	for i := range r.Items {
-		b.item(r, &r.Items[i])
-	}
-	return done, ok
-}
-
-// answered completes the calls that the person answered or refused with the message that begins the next turn, because a
-// refusal belongs to the turn of its call.
-func (b *Turner) answered(r *transcript.Record) {
-	for i := range r.Items {
-		if it := &r.Items[i]; isAsked(*it) && b.begun && it.Call != "" {
-			b.result(it)
+		it := &r.Items[i]
+		asks := func(e session.Event) bool {
+			return e.Span.Off == it.Span.Off && (e.Kind == session.Asked || ways[e.Kind] != "")
 		}
-	}
-}
-
-func isAsked(it transcript.Item) bool { return it.Kind == transcript.Human && !it.Side }
-
-// isDone reports whether the agent said or did the item. Items that a program added before it begin no turn.
-func isDone(it transcript.Item) bool {
-	return !it.Side && (it.Kind == transcript.Text || it.Kind == transcript.Call)
-}
-
-func (b *Turner) begin(r *transcript.Record) {
-	b.begun = true
-	b.calls, b.names = map[string]call{}, map[string]int{}
-	b.turn = Turn{Record: r.N, Time: r.Time, Tools: []Tool{}, Files: []string{}, Commands: []Command{}}
-}
-
-func (b *Turner) ask(r *transcript.Record) {
-	for _, it := range r.Items {
-		if !isAsked(it) {
+		if r.Queue != transcript.Enqueued && !slices.ContainsFunc(m.Events[from:], asks) {
 			continue
 		}
-		said, added := it.Said()
-		b.turn.Added += added
-		if b.turn.Asked != "" {
-			b.turn.Asked += "\n"
+		one := typed{}
+		if it.Kind == transcript.Human {
+			one.text, one.added = it.Said()
 		} else {
-			b.turn.ID = it.Sum().ID()
+			one.text = string(transcript.Original(it.Kind, it.Raw))
 		}
-		b.turn.Asked = lexicon.Head(b.turn.Asked+said, maxAsked)
+		one.text = strings.Clone(lexicon.Head(one.text, m.most))
+		m.typed[it.Span.Off] = one
 	}
 }
 
-func (b *Turner) item(r *transcript.Record, it *transcript.Item) {
-	switch {
-	case it.Side:
-	case it.Kind == transcript.Call:
-		b.call(r, it)
-	case it.Kind == transcript.Result:
-		b.result(it)
-	}
+// Said returns the beginning of what a person typed, and how many characters the client added to it.
+func (m *Model) Said(r session.Ref) (text string, added int) {
+	one := m.typed[r.Span.Off]
+	return one.text, one.added
 }
 
-func (b *Turner) call(r *transcript.Record, it *transcript.Item) {
-	i, known := b.names[it.Tool]
-	if !known {
-		i = len(b.turn.Tools)
-		b.names[it.Tool] = i
-		b.turn.Tools = append(b.turn.Tools, Tool{Name: it.Tool})
+// Turn returns item i as a turn; ok is false for records before the first message in which the agent did nothing.
+func (m *Model) Turn(i int) (t Turn, ok bool) {
+	it := &m.Items[i]
+	t = Turn{Last: m.Records(), Tools: []Tool{}, Files: []string{}, Commands: []Command{}}
+	if i+1 < len(m.Items) {
+		t.Last = int(m.Events[m.Items[i+1].Ask].Rec)
 	}
-	b.turn.Tools[i].Calls++
-	action := it.Understand()
-	action.Resolve(b.cwd)
-	if action.Op == transcript.Agent {
-		b.turn.Agents++
+	if it.Ask >= 0 {
+		ask := m.Events[it.Ask].Ref
+		t.Record, t.ID, t.Back, t.Task = ask.N(), ask.Sum.ID(), it.Back, ask.Kind != transcript.Human
+		t.Asked, t.Added = m.Said(ask)
+		t.Last = max(t.Last, t.Record) // the next message may be in the same record
+	} else if t.Record = m.begins(it, t.Last); t.Record == 0 {
+		return t, false
 	}
-	c := call{op: action.Op, tool: it.Tool, command: -1, action: transcript.Action{Op: action.Op, Files: action.Files}}
-	if action.Op == transcript.Command && !action.Stdin {
-		if len(b.turn.Commands) < maxCommands {
-			c.command = len(b.turn.Commands)
-			b.turn.Commands = append(b.turn.Commands, Command{Record: r.N, Line: mark.Inline(action.Command, 200)})
-		} else {
-			b.turn.MoreCommand++
+	t.Time = m.Time(int32(t.Record - 1))
+	for n := t.Last; n >= t.Record && t.End.IsZero(); n-- {
+		t.End = m.Time(int32(n - 1))
+	}
+	for _, n := range m.Long {
+		if n >= t.Record && n <= t.Last {
+			t.TooLong++
 		}
 	}
-	if it.Call != "" && len(b.calls) < 4*maxCommands {
-		b.calls[it.Call] = c
+	for _, b := range m.Bounds {
+		if n := int(b.Rec) + 1; n >= t.Record && n <= t.Last {
+			t.Compactions++
+		}
+	}
+	files := map[*session.File]bool{}
+	for e := it.From; e < it.To; e++ {
+		m.event(&t, &m.Events[e], files)
+	}
+	t.MoreFiles = len(files) - len(t.Files)
+	return t, true
+}
+
+// begins returns the first record in which the agent did something before the first message, or that is too long to tell; 0 if
+// there is none. What a program added begins no turn.
+func (m *Model) begins(it *session.Item, last int) (record int) {
+	if len(m.Long) > 0 && m.Long[0] <= last {
+		record = m.Long[0]
+	}
+	for _, e := range m.Events[it.From:it.To] {
+		if (e.Kind == session.Said || e.Kind == session.Did) && (record == 0 || e.N() < record) {
+			return e.N()
+		}
+	}
+	return record
+}
+
+// event adds an event to a turn. files are those that the turn has changed.
+func (m *Model) event(t *Turn, e *session.Event, files map[*session.File]bool) {
+	if how := ways[e.Kind]; how != "" {
+		w := Words{Record: e.N(), How: how, ID: e.Sum.ID(), Time: m.Time(e.Rec)}
+		w.Text, w.Added = m.Said(e.Ref)
+		t.Words = append(t.Words, w)
+	}
+	if e.Kind != session.Did {
 		return
 	}
-	b.changed(&c.action, &transcript.Outcome{}) // its result will not be recognized
-}
-
-func (b *Turner) changed(a *transcript.Action, out *transcript.Outcome) {
-	for _, f := range a.Changes(out) {
-		if b.Touched != nil {
-			b.Touched(b.record, f)
+	c := e.Call
+	i := slices.IndexFunc(t.Tools, func(one Tool) bool { return one.Name == c.Tool })
+	if i < 0 {
+		i = len(t.Tools)
+		t.Tools = append(t.Tools, Tool{Name: c.Tool})
+	}
+	t.Tools[i].Calls++
+	switch c.State {
+	case session.Refused:
+		t.Refused++
+		t.Failed++
+	case session.Failed:
+		t.Failed++
+	}
+	if c.Op == transcript.Agent {
+		t.Agents++
+	}
+	if c.Op == transcript.Command && !c.Stdin {
+		if len(t.Commands) < maxCommands {
+			t.Commands = append(t.Commands, CommandOf(c))
+		} else {
+			t.MoreCommand++
 		}
-		b.file(f)
+	}
+	for _, f := range c.Files {
+		file := f.File
+		if f.To != nil {
+			file = f.To
+		}
+		if !f.Sure || f.Op == transcript.Read || files[file] {
+			continue
+		}
+		if files[file] = true; len(t.Files) < maxFiles {
+			t.Files = append(t.Files, file.Path)
+		}
 	}
 }
 
-func (b *Turner) file(f transcript.FileChange) {
-	name := f.Path
-	if f.Op == transcript.Rename {
-		name = f.To
+// CommandOf returns a call of a shell.
+func CommandOf(c *session.Call) Command {
+	one := Command{Record: c.At.N(), Line: mark.Inline(c.Command, 200)}
+	if c.HasExit {
+		one.Exit = &c.Exit
 	}
-	switch {
-	case f.Op == transcript.Read, f.Op == transcript.Other, holds(b.turn.Files, name):
-	case len(b.turn.Files) < maxFiles:
-		b.turn.Files = append(b.turn.Files, name)
-	default:
-		b.turn.MoreFiles++
+	for _, r := range []session.Ref{c.Words, c.Result} {
+		if !r.Zero() {
+			one.ID = r.Sum.ID()
+		}
 	}
-}
-
-func (b *Turner) result(it *transcript.Item) {
-	c, ok := b.calls[it.Call]
-	if !ok {
-		c = call{tool: it.Tool, command: -1}
-	}
-	delete(b.calls, it.Call)
-	out := it.Explain(c.tool, c.op)
-	if out.Rejected || it.Refused {
-		b.turn.Refused++
-	}
-	if out.Failed || out.Rejected || it.Failed {
-		b.turn.Failed++
-	} else {
-		b.changed(&c.action, &out)
-	}
-	if c.command < 0 {
-		return
-	}
-	cmd := &b.turn.Commands[c.command]
-	cmd.ID = it.Sum().ID()
-	if out.HasExit {
-		cmd.Exit = &out.Exit
-	}
+	return one
 }

@@ -286,6 +286,9 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 			m.kind = transcript.Result
 		}
 	}
+	if r.Queue == transcript.Enqueued { // often the only copy of what a person typed
+		m.kind = transcript.Human
+	}
 	m.start, m.end, ok = w.all(text)
 	return m, ok
 }

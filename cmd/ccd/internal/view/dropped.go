@@ -28,7 +28,7 @@ type LedgerLine struct {
 // compaction. The error is a *dropped.NoneError if there is no such compaction.
 func (l *Life) Forgotten(ctx context.Context, n int) (*Forgotten, error) {
 	fold, text := l.library.Fold(ctx, l.entry, l.generation)
-	compared, err := l.finder.Compare(n, fold.Session)
+	compared, err := dropped.Compare(n, l.model.Session, fold.Session)
 	if err != nil {
 		return nil, err
 	}

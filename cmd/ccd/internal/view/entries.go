@@ -24,6 +24,7 @@ const (
 type writer struct {
 	first, last int
 	cwd         string
+	queued      map[int64]bool // offsets of messages that a person typed while the agent worked
 	calls       map[string]pending
 	far         bool // there may be results of calls far before them
 	entries     []Entry
@@ -83,10 +84,13 @@ func (w *writer) item(r *transcript.Record, it *transcript.Item, in bool) {
 		return
 	}
 	kind, most := kindOf(it)
+	if w.queued[it.Span.Off] {
+		kind, most = Asked, askChars
+	}
 	e := Entry{Kind: kind, ID: it.Sum().ID(), Side: it.Side}
 	if kind != Pictured {
 		text := string(transcript.Original(it.Kind, it.Raw))
-		if kind == Asked {
+		if it.Kind == transcript.Human {
 			text, _ = it.Said()
 		}
 		e.Text, e.Chars, e.Cut = head(text, most)

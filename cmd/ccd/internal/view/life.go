@@ -11,35 +11,28 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
-// Limits of a Life, so that its memory grows with the turns of a session and not with its bytes.
+// Limits of a Life, so that its memory grows with the events of a session and not with its bytes.
 const (
-	maxMoments  = 2000
-	maxFiles    = 1000
-	maxCommands = 20_000
-	maxAsked    = 160     // characters
-	growStep    = 1 << 20 // bytes read at once
-	chunkBytes  = 256 << 10
-	chunkLines  = 64
-	maxHeader   = 1 << 20 // bytes in which the first line must end
-	assumedMost = 1 << 21 // tokens: a larger report is impossible
+	maxMoments = 2000
+	maxAsked   = 160     // characters
+	growStep   = 1 << 20 // bytes read at once
+	chunkBytes = 256 << 10
+	chunkLines = 64
+	maxHeader  = 1 << 20 // bytes in which the first line must end
 )
 
-// Life is one generation of a session with the places of its turns. It is not safe for concurrent use.
+// Life is the model of one generation of a session, and where its records are. It is not safe for concurrent use.
 type Life struct {
 	Turns       []Turn
 	Context     []Moment // bounded: if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []Compaction
-	Files       []FileLine // in the order of their last call, the newest first; at most 1,000
-	MoreFiles   int
-	Commands    []Command // the newest 20,000
-	MoreCommand int       // earlier ones
 	Records     int
 	Bytes       int64 // indexed so far
 	Total       int64 // archived when it last grew
@@ -50,12 +43,7 @@ type Life struct {
 	generation int
 	archive    *archive.Reader
 	decoder    *transcript.Decoder
-	turner     history.Turner
-	current    int // turns in Turns that have ended
-	ran        int // commands in Commands of these
-	finder     dropped.Finder
-	files      map[string]int // index in touched
-	touched    []FileLine
+	model      *history.Model
 	chunks     []chunk
 	open       map[string]int // chunk of each call without a result yet, by call ID
 	step       int            // records of a moment
@@ -82,8 +70,8 @@ func (l *Life) begin() {
 	*l = Life{library: l.library, entry: l.entry, generation: l.generation, Total: l.Total}
 	l.archive = l.library.Archive.Reader(l.entry.Key, l.generation)
 	l.decoder = l.library.Agents.NewDecoder(l.entry.Agent, l.entry.Class)
-	l.files, l.open, l.step = map[string]int{}, map[string]int{}, 1
-	l.turner.Touched = l.file
+	l.open, l.step = map[string]int{}, 1
+	l.model = history.NewModel(session.New(l.library.Options(l.entry), l.entry.Session.Session), 2*maxAsked)
 }
 
 // Now replaces what is known of the session beside its bytes: its state, its companion.
@@ -122,9 +110,6 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 
 func (l *Life) add(r *transcript.Record) {
 	l.Records = r.N
-	if r.Long {
-		l.Long++
-	}
 	if r.Cwd != "" && r.Cwd != l.cwd {
 		l.cwd = strings.Clone(r.Cwd)
 	}
@@ -132,12 +117,8 @@ func (l *Life) add(r *transcript.Record) {
 		l.chunks = append(l.chunks, chunk{record: r.N, off: r.Span.Off, cwd: l.cwd})
 	}
 	l.pair(r)
-	l.finder.Add(r)
+	l.model.Add(r)
 	l.moment(r)
-	if done, ok := l.turner.Add(r); ok {
-		l.turn(done)
-		l.current, l.ran = l.current+1, len(l.Commands)
-	}
 }
 
 // maxOpen bounds the calls without a result that are remembered.
@@ -165,40 +146,20 @@ func (l *Life) pair(r *transcript.Record) {
 	}
 }
 
-// turn sets the last turn of Turns, which has ended or not.
-func (l *Life) turn(t history.Turn) {
-	calls := 0
-	for _, tool := range t.Tools {
-		calls += tool.Calls
-	}
-	one := Turn{
-		N: l.current + 1, Record: t.Record, Last: t.Last, Time: t.Time, End: t.End, Asked: mark.Inline(t.Asked, maxAsked), ID: t.ID,
-		Calls: calls, Commands: len(t.Commands) + t.MoreCommand, Edits: len(t.Files) + t.MoreFiles, Agents: t.Agents, Failed: t.Failed,
-		Compactions: t.Compactions,
-	}
-	if n := len(l.Context); n > 0 {
-		one.Tokens = l.Context[n-1].Tokens
-	}
-	l.Turns = append(l.Turns[:l.current], one)
-	l.Commands = l.Commands[:l.ran]
-	for _, c := range t.Commands {
-		l.Commands = append(l.Commands, Command{c, t.Record})
-	}
-	if more := len(l.Commands) - maxCommands; more > maxCommands/4 { // seldom, because it moves the others
-		l.Commands = slices.Delete(l.Commands, 0, more)
-		l.MoreCommand, l.ran = l.MoreCommand+more, max(0, l.ran-more)
-	}
-}
-
 // finish brings what is derived up to date.
 func (l *Life) finish() {
-	if t, ok := l.turner.Current(); ok {
-		l.turn(t)
+	l.Long = len(l.model.Long)
+	l.Turns = l.Turns[:0]
+	for i := range l.model.Items {
+		if t, ok := l.model.Turn(i); ok {
+			l.Turns = append(l.Turns, l.turn(&t))
+		}
 	}
 	l.Compactions = l.Compactions[:0]
-	for _, c := range l.finder.Found {
+	found, _ := dropped.Compactions(l.model.Session)
+	for _, c := range found {
 		one := Compaction{N: c.N, Record: c.Record, Time: c.Time, Trigger: c.Trigger, Before: c.Before}
-		i, _ := slices.BinarySearchFunc(l.Context, c.Record, func(m Moment, record int) int { return m.Record - record })
+		i := l.moments(c.Record)
 		if i < len(l.Context) {
 			one.After = l.Context[i].Tokens
 		}
@@ -207,45 +168,66 @@ func (l *Life) finish() {
 		}
 		l.Compactions = append(l.Compactions, one)
 	}
-	l.Files = slices.Clone(l.touched)
-	slices.SortStableFunc(l.Files, func(a, b FileLine) int { return b.Last - a.Last })
+}
+
+// turn returns a turn in a line.
+func (l *Life) turn(t *history.Turn) Turn {
+	one := Turn{
+		N: len(l.Turns) + 1, Record: t.Record, Last: t.Last, Time: t.Time, End: t.End, Asked: mark.Inline(t.Asked, maxAsked), ID: t.ID, Back: t.Back,
+		Commands: len(t.Commands) + t.MoreCommand, Edits: len(t.Files) + t.MoreFiles, Agents: t.Agents, Failed: t.Failed, Compactions: t.Compactions,
+	}
+	for _, tool := range t.Tools {
+		one.Calls += tool.Calls
+	}
+	if i := l.moments(t.Last + 1); i > 0 {
+		one.Tokens = l.Context[i-1].Tokens
+	}
+	return one
+}
+
+// moments returns how many moments are before a record.
+func (l *Life) moments(record int) int {
+	i, _ := slices.BinarySearchFunc(l.Context, record, func(m Moment, record int) int { return m.Record - record })
+	return i
 }
 
 // moment notes the context that a record reports.
 func (l *Life) moment(r *transcript.Record) {
 	u := r.Usage
-	if u == nil || u.Side || u.Context <= 0 {
+	if u == nil || u.Side || u.Context <= 0 || u.Context != l.model.Reported() {
 		return
 	}
-	most := l.entry.Kept.Window
-	if l.entry.Kept.Assumed || most == 0 {
-		most = assumedMost
+	l.Context = append(l.Context, Moment{Record: r.N, Time: r.Time, Tokens: u.Context})
+	kept := l.Context[:max(0, len(l.Context)-2)]
+	if len(l.Context) > maxMoments {
+		l.step *= 2
+		kept = kept[:0]
 	}
-	if !compactor.Plausible(u.Context, most) {
-		return
-	}
-	m := Moment{Record: r.N, Time: r.Time, Tokens: u.Context}
-	if n := len(l.Context); n > 0 && (l.Context[n-1].Record-1)/l.step == (r.N-1)/l.step {
-		if m.Tokens >= l.Context[n-1].Tokens {
-			l.Context[n-1] = m
+	for _, m := range l.Context[len(kept):] {
+		if n := len(kept); n == 0 || (kept[n-1].Record-1)/l.step != (m.Record-1)/l.step {
+			kept = append(kept, m)
+		} else if m.Tokens >= kept[n-1].Tokens {
+			kept[n-1] = m
 		}
-		return
-	}
-	if l.Context = append(l.Context, m); len(l.Context) < maxMoments {
-		return
-	}
-	l.step *= 2
-	kept := l.Context[:0]
-	for _, m := range l.Context {
-		if n := len(kept); n > 0 && (kept[n-1].Record-1)/l.step == (m.Record-1)/l.step {
-			if m.Tokens >= kept[n-1].Tokens {
-				kept[n-1] = m
-			}
-			continue
-		}
-		kept = append(kept, m)
 	}
 	l.Context = kept
+}
+
+// Commands returns the commands that ran.
+func (l *Life) Commands() (all []Command) {
+	for i := range l.model.Items {
+		it := &l.model.Items[i]
+		turn := 0
+		if it.Ask >= 0 {
+			turn = l.model.Events[it.Ask].N()
+		}
+		for _, e := range l.model.Events[it.From:it.To] {
+			if e.Kind == session.Did && e.Call.Op == transcript.Command && !e.Call.Stdin {
+				all = append(all, Command{history.CommandOf(e.Call), turn})
+			}
+		}
+	}
+	return all
 }
 
 // changes names what a change does to a file.
@@ -254,35 +236,21 @@ var changes = map[transcript.Op]string{
 	transcript.Revert: "reverted", transcript.Touch: "created",
 }
 
-// file notes that a call read or changed a file.
-func (l *Life) file(r *transcript.Record, f transcript.FileChange) {
-	change := changes[f.Op]
-	if change == "" && f.Op != transcript.Read {
-		return
-	}
-	name := f.Path
-	if f.Op == transcript.Rename {
-		name = f.To
-	}
-	i, ok := l.files[name]
-	if !ok {
-		if len(l.touched) == maxFiles {
-			l.MoreFiles++
-			return
+// Files returns the files that were read or changed, the last used first.
+func (l *Life) Files() (all []FileLine) {
+	for _, f := range l.model.Files {
+		if f.Last < 0 || len(f.Edits) == 0 && f.Reads == 0 {
+			continue
 		}
-		i = len(l.touched)
-		name = strings.Clone(name)
-		l.files[name] = i
-		l.touched = append(l.touched, FileLine{Path: name, First: r.N})
+		last := l.model.Events[f.Last].Ref
+		one := FileLine{Path: f.Path, Reads: f.Reads, Edits: len(f.Edits), Last: last.N(), Time: l.model.Time(last.Rec)}
+		if n := len(f.Edits); n > 0 {
+			one.Change = changes[f.Edits[n-1].Op]
+		}
+		all = append(all, one)
 	}
-	line := &l.touched[i]
-	line.Last, line.Time = r.N, r.Time
-	if change == "" {
-		line.Reads++
-		return
-	}
-	line.Edits++
-	line.Change = change
+	slices.SortStableFunc(all, func(a, b FileLine) int { return b.Last - a.Last })
+	return all
 }
 
 // TurnOf returns the index in Turns of the turn with a record, 0 for a record before the first one.
@@ -353,7 +321,12 @@ func (l *Life) entries(ctx context.Context, from, to int) ([]Entry, error) {
 	if to < len(l.chunks) {
 		last = l.chunks[to].record - 1
 	}
-	w := writer{first: l.chunks[from].record, last: last, cwd: l.chunks[from].cwd, calls: map[string]pending{}}
+	w := writer{first: l.chunks[from].record, last: last, cwd: l.chunks[from].cwd, calls: map[string]pending{}, queued: map[int64]bool{}}
+	for _, e := range l.model.Events {
+		if e.Kind == session.Queued {
+			w.queued[e.Span.Off] = true
+		}
+	}
 	end := min(len(l.chunks), to+1)
 	var late []int
 	for _, c := range l.chunks[from:to] {

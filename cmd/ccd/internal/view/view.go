@@ -2,7 +2,7 @@
 // compactions and what each of them dropped, its files, and its originals.
 //
 // Invariant: it only reads the archive, and every text in it is redacted unless its name says Exact. A Life is built in one
-// pass and then grows by the new bytes only; it keeps places, not texts. Lists of sessions are those of package status. It
+// pass and then grows by the new bytes only; what it knows comes from the session's model, and it keeps places, not texts. Lists of sessions are those of package status. It
 // knows nothing of terminals, HTTP and HTML.
 package view
 
@@ -22,6 +22,7 @@ type Turn struct {
 	End         time.Time `json:"end,omitzero"`
 	Asked       string    `json:"asked"` // the beginning of the request, on one line, at most 160 characters
 	ID          mark.ID   `json:"id"`    // of the request, "" if there is none
+	Back        bool      `json:"taken_back,omitempty"`
 	Calls       int       `json:"calls"`
 	Commands    int       `json:"commands"`
 	Edits       int       `json:"edits"`  // calls that changed files
@@ -53,8 +54,7 @@ type FileLine struct {
 	Path   string    `json:"path"`
 	Reads  int       `json:"reads"`
 	Edits  int       `json:"edits"`
-	First  int       `json:"first"` // record of its first call
-	Last   int       `json:"last"`  // record of its last call
+	Last   int       `json:"last"` // record of its last call
 	Time   time.Time `json:"time,omitzero"`
 	Change string    `json:"change"` // the last change: "written", "edited", "deleted", "renamed"; "" if it was only read
 }
@@ -62,7 +62,7 @@ type FileLine struct {
 // Command is a command that the agent ran.
 type Command struct {
 	history.Command
-	Turn int `json:"turn"` // record of the request before it
+	Turn int `json:"turn"` // record of the request before it, 0 if there is none
 }
 
 // Kinds of an Entry.

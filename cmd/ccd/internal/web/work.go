@@ -28,8 +28,9 @@ func filesPage(ctx context.Context, r *request) (answer, error) {
 	d := filesData{head: r.head("files"), Files: []view.FileLine{}}
 	err := r.shelf.use(ctx, r.library, r.entry, awhile, func(indexed *life, _ archive.Generation) error {
 		one := indexed.life
-		d.Files = append(d.Files, one.Files[:min(len(one.Files), mostFiles)]...)
-		d.More = one.MoreFiles + len(one.Files) - len(d.Files)
+		all := one.Files()
+		d.Files = append(d.Files, all[:min(len(all), mostFiles)]...)
+		d.More = len(all) - len(d.Files)
 		d.Reading = indexed.reading()
 		return nil
 	})
@@ -108,7 +109,6 @@ type commandsData struct {
 	Only     string        `json:"only"` // "failed", or ""
 	Commands []commandLine `json:"commands"`
 	Runs     int           `json:"runs"`
-	Earlier  int           `json:"earlier"` // commands before these, which are not listed
 	Failed   int           `json:"failed"`
 	Fixed    int           `json:"fixed"`
 	Page     int           `json:"page"`
@@ -128,10 +128,9 @@ func commandsPage(ctx context.Context, r *request) (answer, error) {
 	d := commandsData{head: r.head("commands"), Only: r.URL.Query().Get("only"), Commands: []commandLine{}}
 	var all []commandLine
 	err := r.shelf.use(ctx, r.library, r.entry, wholly, func(indexed *life, _ archive.Generation) error {
-		for _, c := range indexed.life.Commands {
+		for _, c := range indexed.life.Commands() {
 			all = append(all, commandLine{Command: c, Bad: c.Exit != nil && *c.Exit != 0})
 		}
-		d.Earlier = indexed.life.MoreCommand
 		return nil
 	})
 	if err != nil {
