@@ -9,7 +9,7 @@ import (
 
 // own is the agent's own summary from its last compaction; empty if the reader does not have it.
 type own struct {
-	text      string // plain
+	text      string // as lexicon.Plain
 	sentences []map[string]bool
 }
 
@@ -19,16 +19,11 @@ func (d *draft) ownSummary() (o own) {
 		return o
 	}
 	text := d.src.Text(d.s.Bounds[n-1].Own)
-	o.text = plain(text)
+	o.text = lexicon.Plain(text)
 	for _, s := range lexicon.Sentences(text) {
-		o.sentences = append(o.sentences, wordSet(s))
+		o.sentences = append(o.sentences, lexicon.WordSet(s))
 	}
 	return o
-}
-
-// plain returns text in the form in which it is compared: lower case, without emphasis, each run of white space one blank.
-func plain(text string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "", "\"", "").Replace(lexicon.Lower(text))), " ")
 }
 
 // enough is the share of a sentence's words, in percent, that one sentence of the summary must have to say the same.
@@ -40,15 +35,15 @@ func (o *own) knows(s string) bool {
 	if o.text == "" {
 		return false
 	}
-	if strings.Contains(o.text, plain(s)) {
+	if strings.Contains(o.text, lexicon.Plain(s)) {
 		return true
 	}
 	missing := false
 	lexicon.Terms(s, func(term string) bool {
-		missing = !strings.Contains(o.text, plain(term))
+		missing = !strings.Contains(o.text, lexicon.Plain(term))
 		return !missing
 	})
-	said := wordSet(s)
+	said := lexicon.WordSet(s)
 	if missing || len(said) < 3 {
 		return false
 	}
@@ -81,21 +76,4 @@ func (o *own) covers(text string) bool {
 		}
 	}
 	return all > 0 && same*4 >= all*3
-}
-
-// wordSet returns the distinct words of a sentence that are long enough to matter; each ideograph is one.
-func wordSet(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, f := range strings.FieldsFunc(lexicon.Lower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if !lexicon.IsWide([]rune(f)[0]) {
-			if len(f) > 3 || unicode.IsDigit(rune(f[0])) {
-				set[f] = true
-			}
-			continue
-		}
-		for _, r := range f {
-			set[string(r)] = true
-		}
-	}
-	return set
 }

@@ -30,6 +30,7 @@ type std struct {
 type app struct {
 	std
 	account.Env
+	process bool // the process is this command's alone, so it may limit its memory
 	agent   bool // the caller is an agent, so only the sessions in its reach exist
 	json    bool
 	quiet   bool
@@ -47,7 +48,12 @@ func run(ctx context.Context, args []string, s std, env []string) int {
 
 // runIn runs a command in an environment, which may have another working directory than the process.
 func runIn(ctx context.Context, args []string, s std, env account.Env) int {
-	a := &app{std: s, Env: env}
+	return (&app{std: s, Env: env}).execute(ctx, args)
+}
+
+// execute runs a command line and returns the exit code.
+func (a *app) execute(ctx context.Context, args []string) int {
+	s := a.std
 	if f, ok := s.err.(*os.File); ok && isTTY(f) {
 		a.err = guarded{f}
 	}

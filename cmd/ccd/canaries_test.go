@@ -33,7 +33,7 @@ var shownBy = map[string]struct {
 	"show": {args: []string{"SESSION"}}, "timeline": {args: []string{"SESSION", "--json"}}, "diff": {args: []string{"SESSION", "--all"}},
 	"stats": {args: []string{"--json"}}, "resume": {args: []string{"--dry-run", "SESSION"}}, "compact": {args: []string{"--stdout", "--format", "json", "SESSION"}},
 	"path": {args: []string{"SESSION"}}, "agent": {args: []string{"show", "SESSION"}}, "secrets": {args: []string{"--json"}},
-	"score": {args: []string{"SESSION"}}, "doctor": {args: []string{}}, "verify": {args: []string{"--json"}}, "config": {args: []string{}},
+	"doctor": {args: []string{}}, "verify": {args: []string{"--json"}}, "config": {args: []string{}},
 	"pin": {args: []string{"SESSION"}}, "tag": {args: []string{"SESSION", "t"}}, "name": {args: []string{"SESSION", "n"}},
 	"forget": {args: []string{"--dry-run", "SESSION"}}, "gc": {args: []string{"--dry-run"}}, "statusline": {args: []string{}},
 	"run": {args: []string{"--once"}}, "export": {args: []string{"SESSION"}}, "top": {args: []string{"--once", "--json"}}, "web": {not: "tested on its own"},

@@ -52,8 +52,9 @@ for this session until --reset.
 A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of messages (JSON array or JSONL of
 {"role", "content"}). A FILE that ccd watches is treated as its session.`,
 		more: `--level reduces the older part by 70 % (gentle), 80 % (standard), 90 % (aggressive) or 95 % (maximum). It
-only sets the length of excerpts and summaries. Without it, the pressure of the session sets the level. With --stdout, or a --format other than markdown (see ccd help --all show), the companion is
-printed, not written, and the options are not kept.
+only sets the length of excerpts and summaries. Without it, the pressure of the session sets the level. With --stdout,
+or a --format other than markdown (see ccd help --all show), the companion is printed, not written, and the options are
+not kept.
 
 With --format messages a plain list is filtered: ccd prints a list of the same shape with older prose
 shortened. The newest messages, messages of kept roles, tool calls, code, data and errors stay as they are.
@@ -91,7 +92,7 @@ from 0), in_id (its id), marker (the ID of what was left out, or "")`,
 	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --level and --max-tokens")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
-	formatFlag(flags, &f.form, " to stdout")
+	formatFlag(flags, &f.form, "")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
 	f.filter.add(flags)
 	a.agentFlag(c, &f.agent)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -82,20 +81,4 @@ func cmdDemoted(ts *testscript.TestScript, neg bool, args []string) {
 		map[string]any{"type": "tool_result", "tool_use_id": "toolu_d", "content": preview},
 	}})
 	ts.Check(f.Close())
-}
-
-// cmdOuter sets $OUTER to the ID of the result whose marker names the original of a demoted output: `outer COMPANION
-// ID`.
-func cmdOuter(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: outer COMPANION ID")
-	}
-	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		if before, _, ok := strings.Cut(line, "; the whole: `ccd agent restore "+args[1]); ok {
-			_, id, _ := strings.Cut(before[strings.LastIndex(before, "["):], " ")
-			ts.Setenv("OUTER", id[:mark.IDLen])
-			return
-		}
-	}
-	ts.Fatalf("no marker names %s", args[1])
 }

@@ -52,7 +52,7 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := ask("SessionStart", "compact", "1m"); !strings.Contains(out, "## Now") {
+	if out := ask("SessionStart", "compact", "1m"); !strings.Contains(out, "## Handover") {
 		t.Errorf("after a compaction: %q", out)
 	}
 	if out := ask("UserPromptSubmit", "", "1m"); !strings.Contains(out, "context pressure") {

@@ -7,11 +7,14 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
 )
 
 func main() {
 	cobra.EnableCommandSorting = false // keep the order of root(); the setting is global in cobra
 	ctx, stop := signals()
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], std{os.Stdin, os.Stdout, os.Stderr}, os.Environ()))
+	a := &app{std: std{os.Stdin, os.Stdout, os.Stderr}, Env: account.Env{Vars: os.Environ()}, process: true}
+	os.Exit(a.execute(ctx, os.Args[1:]))
 }

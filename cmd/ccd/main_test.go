@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/internal/testkit"
 )
 
 // TestMain makes this binary the program where it is started as ccd, and puts it under that name in PATH. It is no symlink,
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 		os.Args[0] = name
 		main()
 	}
+	testkit.InMemory()
 	code, err := withProgram(m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

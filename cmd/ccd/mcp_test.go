@@ -192,7 +192,7 @@ func TestToolsReturnWhatCommandsPrint(t *testing.T) {
 		{"search", map[string]any{"words": "needle haystack"}, []string{"search", "--limit", "0", "needle", "haystack"}, 3},
 		{"timeline", map[string]any{"session": "beefcafe"}, []string{"timeline", "beefcafe"}, 1},
 		{"companion", map[string]any{"session": "beefcafe"}, []string{"show", "beefcafe"}, 2},
-		{"companion", map[string]any{"session": "beefcafe", "section": "recent"}, []string{"show", "--section", "Recent", "beefcafe"}, 1},
+		{"companion", map[string]any{"session": "beefcafe", "section": "handover"}, []string{"show", "--section", "Handover", "beefcafe"}, 1},
 	} {
 		want, code := inProcess(t, env, c.command...)
 		got, _, pages := followed(t, s, c.tool, c.args)

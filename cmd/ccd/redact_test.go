@@ -11,12 +11,14 @@ func awsKey(seed string) string { return "AKIA" + (seed + "Q3ZT7WXC5MNB2RDL")[:1
 // TestRulesAreOptions: companions of different rules have different options, so a change of rules rewrites them.
 func TestRulesAreOptions(t *testing.T) {
 	secret := awsKey("")
-	env := agentHome(t, "the key is "+secret)
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "USERPROFILE=" + home}
+	put(t, transcriptPath(home, 1), string(line("user", "the key is "+secret, 0)))
 	seen := map[string]string{}
 	for _, c := range []struct{ name, env string }{
 		{"default", ""}, {"off", "CCD_REDACT_SECRETS=false"}, {"allowed", "CCD_REDACT_ALLOW=^" + secret + "$"}, {"other", "CCD_REDACT_ALLOW=x"},
 	} {
-		out, code := inProcess(t, append(env, c.env), "compact", "--stdout", "latest")
+		out, code := inProcess(t, append(env, c.env), "compact", "--no-archive", transcriptPath(home, 1))
 		if code != 0 {
 			t.Fatalf("%s: exit %d", c.name, code)
 		}

@@ -77,7 +77,7 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if a.onBehalf() {
 		return words.Hint(errors.New("run daemon: ccd does not run inside a summarizer's command"), "unset %s", summarizer.Variable)
 	}
-	if a.in == os.Stdin { // the process is ccd, and no test whose heap is larger
+	if a.process {
 		debug.SetGCPercent(gcPercent)
 		debug.SetMemoryLimit(memoryLimit)
 	}

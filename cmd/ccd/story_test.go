@@ -41,7 +41,6 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"asks":     cmdAsks,
 	"event":    cmdEvent,
 	"demoted":  cmdDemoted,
-	"outer":    cmdOuter,
 	"fill":     cmdFill,
 }
 

@@ -15,7 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 )
 
-// cmdTalks writes a transcript in which the agent writes a lot while it works: `talks FILE`.
+// cmdTalks writes a transcript in which the agent answers at length: `talks FILE`.
 func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: talks FILE")
@@ -23,18 +23,16 @@ func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 	place(ts, args[0], muchTalk())
 }
 
-// muchTalk is a transcript in which the agent writes much before its answers, so that a companion has its best
-// sentences and summaries of the rest.
+// muchTalk is a transcript of long answers, so that a companion has summaries of them.
 func muchTalk() []byte {
 	var b bytes.Buffer
 	for n := range 60 {
 		b.Write(line("user", fmt.Sprintf("Go through month %d.", n), n))
 		var said bytes.Buffer
-		for i := range 14 {
+		for i := range 20 {
 			fmt.Fprintf(&said, "In month %d the account %d was closed %d cents short, so the carry of step %d goes to the next sheet. ", n, n*31+i, 100*n+i, i)
 		}
 		b.Write(line("assistant", said.String(), n))
-		b.Write(line("assistant", fmt.Sprintf("Month %d is gone through.", n), 1000+n))
 	}
 	return b.Bytes()
 }

@@ -90,8 +90,7 @@ const leastAsked = 12
 func turnLines(t history.Turn, width int) string {
 	text := turnLine(t, width) + "\n"
 	for _, w := range t.Words {
-		line := message{w.Record, w.Time, ways[w.How] + ": " + mark.Inline(w.Text, 120) + mark.Added(w.Added), w.ID}
-		text += line.format("", width) + "\n"
+		text += turnLine(history.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID}, width) + "\n"
 	}
 	return text
 }
@@ -99,11 +98,18 @@ func turnLines(t history.Turn, width int) string {
 // ways says how a person spoke within a turn.
 var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered"}
 
+// turnLine formats a turn in one line. On a terminal it cuts the request first, then the end of the line. With width 0
+// it cuts nothing and prints the time in UTC.
 func turnLine(t history.Turn, width int) string {
-	request, tail := mark.Inline(t.Asked, 120)+mark.Added(t.Added), ""
+	when, request := words.Local(t.Time), mark.Inline(t.Asked, 120)+mark.Added(t.Added)
+	if width <= 0 {
+		when = words.Minute(t.Time)
+	}
+	head := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+when) + " · "
+	tail := " " + mark.New(t.ID, "")
 	switch {
 	case t.ID == "":
-		request = "(no request)"
+		request, tail = "(no request)", ""
 	case t.Back:
 		request = "taken back: " + request
 	case t.Task:
@@ -123,37 +129,15 @@ func turnLine(t history.Turn, width int) string {
 	if t.TooLong > 0 {
 		tail += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
 	}
-	return message{t.Record, t.Time, request, t.ID}.format(tail, width)
-}
-
-// message is what a person said, in a line.
-type message struct {
-	record int
-	at     time.Time
-	text   string
-	id     mark.ID // "" if there is none
-}
-
-// format adds what follows a message. On a terminal it cuts the message first, then the end of the line. With width 0 it cuts
-// nothing and prints the time in UTC.
-func (m message) format(tail string, width int) string {
-	when, id := words.Local(m.at), ""
 	if width <= 0 {
-		when = words.Minute(m.at)
+		return head + request + tail
 	}
-	head := strings.TrimSpace("#"+strconv.Itoa(m.record)+" "+when) + " · "
-	if m.id != "" {
-		id = " " + mark.New(m.id, "")
+	id := 0
+	if t.ID != "" {
+		id = cellsOf(mark.New(t.ID, "")) + 3 // with " …" after it
 	}
-	if width <= 0 {
-		return head + m.text + id + tail
-	}
-	least := cellsOf(id)
-	if id != "" {
-		least += 2 // " …" after it
-	}
-	room := max(leastAsked, width-cellsOf(head)-cellsOf(id+tail), min(width/2, width-cellsOf(head)-least))
-	return cut(head+cut(m.text, room)+id+tail, width)
+	room := max(leastAsked, width-cellsOf(head)-cellsOf(tail), min(width/2, width-cellsOf(head)-id))
+	return cut(head+cut(request, room)+tail, width)
 }
 
 func toolsOf(t history.Turn) string {

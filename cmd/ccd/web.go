@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
@@ -88,7 +87,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	if err := a.showAddress(ctx, l, s.Address(to), f, "serving until Ctrl-C"); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	if a.in == os.Stdin { // as in runDaemon
+	if a.process {
 		debug.SetGCPercent(40) // a page is made in milliseconds, but the server stays: memory matters more than time
 		debug.SetMemoryLimit(webMemory)
 	}

@@ -390,11 +390,11 @@ func TestWebViews(t *testing.T) {
 	s.has(ledgerURL+"?at=1", `id="r1"`, "Find out why and fix it", "Don&#39;t touch the schema")
 	s.has(ledgerURL+"/compactions", "/compactions/1")
 	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd adds", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
-	s.has(ledgerURL+"/companion", "Rules", `href="/o/`)
+	s.has(ledgerURL+"/companion", "Handover", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
 	s.has(ledgerURL+"/commands", "pytest")
-	s.has("/stats", "What shortened the companions", "Restores")
+	s.has("/stats", "Restores")
 	s.has("/o/w1sm843qvd19", "archived, verified just now", "w1sm843qvd19", "no float can hold 482.13", "/o/w1sm843qvd19/exact")
 	s.has(ledgerURL+"/r/21", "archived, verified just now", "SHA-256")
 	seen := map[string]bool{}

@@ -235,7 +235,7 @@ var decoded = sync.OnceValue(func() Config {
 
 // read reads a file. It accepts irregular files such as /dev/null or a shell's <(...).
 func read(file string) ([]byte, error) {
-	if strings.HasPrefix(file, "/dev/") {
+	if strings.HasPrefix(file, "/dev/") && !strings.HasPrefix(file, "/dev/shm/") {
 		return os.ReadFile(file)
 	}
 	return ownfile.Read(file, 1<<20)

@@ -195,10 +195,10 @@ type Text struct {
 
 // NewText returns a text.
 func NewText(text string) *Text {
-	t := &Text{plain: plain(text), words: map[string][]int32{}}
+	t := &Text{plain: lexicon.Plain(text), words: map[string][]int32{}}
 	n := int32(0)
 	for _, sentence := range lexicon.Sentences(text) {
-		for word := range wordsOf(sentence) {
+		for word := range lexicon.WordSet(sentence) {
 			t.words[word] = append(t.words[word], n)
 		}
 		n++
@@ -252,10 +252,10 @@ func (t *Text) has(name string) bool {
 
 // says reports whether the text has a sentence, or one with most of its words.
 func (t *Text) says(sentence string) bool {
-	if strings.Contains(t.plain, plain(sentence)) {
+	if strings.Contains(t.plain, lexicon.Plain(sentence)) {
 		return true
 	}
-	words, hits, most := wordsOf(sentence), map[int32]int{}, 0
+	words, hits, most := lexicon.WordSet(sentence), map[int32]int{}, 0
 	for word := range words {
 		for _, n := range t.words[word] {
 			hits[n]++
@@ -263,26 +263,4 @@ func (t *Text) says(sentence string) bool {
 		}
 	}
 	return len(words) > 2 && most*100 >= enough*len(words)
-}
-
-// plain returns text in the form in which it is compared: lower case, without quotes and emphasis, on one line.
-func plain(text string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "", "\"", "", "\n> ", " ").Replace(lexicon.Lower(text))), " ")
-}
-
-// wordsOf returns the words of a sentence that are long enough to matter; each ideograph is one.
-func wordsOf(sentence string) map[string]bool {
-	set := map[string]bool{}
-	for _, f := range strings.FieldsFunc(lexicon.Lower(sentence), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if first := []rune(f)[0]; !lexicon.IsWide(first) {
-			if len(f) > 3 || unicode.IsDigit(first) {
-				set[f] = true
-			}
-			continue
-		}
-		for _, r := range f {
-			set[string(r)] = true
-		}
-	}
-	return set
 }

@@ -146,7 +146,8 @@ func (m *Model) Said(r session.Ref) (text string, added int) {
 	return one.text, one.added
 }
 
-// Turn returns item i as a turn; ok is false for records before the first message in which the agent did nothing.
+// Turn returns item i as a turn; ok is false for records before the first message in which the agent did nothing, and for a
+// command that only the client took.
 func (m *Model) Turn(i int) (t Turn, ok bool) {
 	it := &m.Items[i]
 	t = Turn{Last: m.Records(), Tools: []Tool{}, Files: []string{}, Commands: []Command{}}
@@ -180,7 +181,8 @@ func (m *Model) Turn(i int) (t Turn, ok bool) {
 		m.event(&t, &m.Events[e], files)
 	}
 	t.MoreFiles = len(files) - len(t.Files)
-	return t, true
+	told := it.Command && it.To == it.From+1 && t.Compactions == 0 && i+1 < len(m.Items) // to the client, not to the agent
+	return t, !told
 }
 
 // begins returns the first record in which the agent did something before the first message, or that is too long to tell; 0 if

@@ -223,7 +223,11 @@ func (l *Life) Commands() (all []Command) {
 		}
 		for _, e := range l.model.Events[it.From:it.To] {
 			if e.Kind == session.Did && e.Call.Op == transcript.Command && !e.Call.Stdin {
-				all = append(all, Command{history.CommandOf(e.Call), turn})
+				one := Command{Command: history.CommandOf(e.Call), Turn: turn}
+				if e.Call.Fixed >= 0 {
+					one.Fixed = l.model.Events[e.Call.Fixed].Call.At.N()
+				}
+				all = append(all, one)
 			}
 		}
 	}

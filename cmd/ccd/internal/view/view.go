@@ -62,7 +62,8 @@ type FileLine struct {
 // Command is a command that the agent ran.
 type Command struct {
 	history.Command
-	Turn int `json:"turn"` // record of the request before it, 0 if there is none
+	Turn  int `json:"turn"`            // record of the request before it, 0 if there is none
+	Fixed int `json:"fixed,omitempty"` // record of the command that succeeded where this one failed, 0 if there is none
 }
 
 // Kinds of an Entry.

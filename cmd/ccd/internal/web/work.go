@@ -118,9 +118,8 @@ type commandsData struct {
 // commandLine is one command that ran.
 type commandLine struct {
 	view.Command
-	Fixed int  `json:"fixed,omitempty"`   // record of the next success of a failed command
 	Fixes int  `json:"fixes,omitempty"`   // record of the first failure that this success ends
-	Again bool `json:"unfixed,omitempty"` // it failed and did not succeed later
+	Again bool `json:"unfixed,omitempty"` // it failed and nothing resolved it later
 	Bad   bool `json:"-"`
 }
 
@@ -128,15 +127,12 @@ func commandsPage(ctx context.Context, r *request) (answer, error) {
 	d := commandsData{head: r.head("commands"), Only: r.URL.Query().Get("only"), Commands: []commandLine{}}
 	var all []commandLine
 	err := r.shelf.use(ctx, r.library, r.entry, wholly, func(indexed *life, _ archive.Generation) error {
-		for _, c := range indexed.life.Commands() {
-			all = append(all, commandLine{Command: c, Bad: c.Exit != nil && *c.Exit != 0})
-		}
+		all = linesOf(indexed.life.Commands())
 		return nil
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	pair(all)
 	d.count(all)
 	if d.Only == "failed" {
 		all = related(all)
@@ -159,23 +155,17 @@ func (d *commandsData) count(all []commandLine) {
 	}
 }
 
-// pair finds the next success of each failed command. Two commands are the same if their lines are.
-func pair(all []commandLine) {
-	failed := map[string][]int{}
-	for i := range all {
-		c := &all[i]
-		switch before := failed[c.Line]; {
-		case c.Bad:
-			failed[c.Line] = append(before, i)
-			c.Again = true
-		case c.Exit != nil && len(before) > 0:
-			c.Fixes = all[before[0]].Record
-			for _, j := range before {
-				all[j].Fixed, all[j].Again = c.Record, false
-			}
-			delete(failed, c.Line)
+// linesOf marks failures, and successes that resolve them.
+func linesOf(ran []view.Command) (all []commandLine) {
+	first := map[int]int{} // failure, by the success that resolved it
+	for _, c := range ran {
+		bad := c.Exit != nil && *c.Exit != 0
+		all = append(all, commandLine{Command: c, Bad: bad, Again: bad && c.Fixed == 0, Fixes: first[c.Record]})
+		if c.Fixed > 0 && first[c.Fixed] == 0 {
+			first[c.Fixed] = c.Record
 		}
 	}
+	return all
 }
 
 // related keeps the failures and what ended them.
