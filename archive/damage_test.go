@@ -165,7 +165,7 @@ func TestFlippedBitsAreNeverServed(t *testing.T) {
 	ro := newRotten(t)
 	var sum outcome
 	n, damaged, gaps, rests := 0, 0, 0, 0
-	least := testkit.Cases(t, 8, 600)
+	least := testkit.Cases(t, 4, 600)
 	for at := range ro.flips(t) {
 		n++
 		a := openAt(t, ro.path, Options{})
@@ -336,7 +336,7 @@ func TestWritesToADamagedArchive(t *testing.T) {
 	bigger.data = slices.Clone(ro.data)
 	bigger.data[1] = slices.Concat(ro.data[1], more)
 	n, failed := 0, 0
-	most := testkit.Cases(t, 5, 300)
+	most := testkit.Cases(t, 3, 300)
 	for at := range ro.flips(t) {
 		a, now := openAt(t, ro.path, Options{}), bigger
 		if err := a.Append(t.Context(), session("r1"), segment(1, int64(len(ro.data[1])), more)); err != nil {

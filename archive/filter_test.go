@@ -135,7 +135,7 @@ func TestFiltersHideNoMatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	a := open(t)
 	var left, control int64
-	sessions, searches := testkit.Cases(t, 4, 12), testkit.Cases(t, 20, 60)
+	sessions, searches := testkit.Cases(t, 4, 12), testkit.Cases(t, 10, 60)
 	for i := range sessions {
 		data, lines := filtered(r, 20_000<<r.IntN(6))
 		k := session(fmt.Sprint(i)).Key

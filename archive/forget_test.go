@@ -468,7 +468,7 @@ func TestReadWhileReplaced(t *testing.T) {
 func TestCompactKeepsWhatIsDamaged(t *testing.T) {
 	t.Parallel()
 	ro := newRotten(t)
-	n, most := 0, testkit.Cases(t, 3, 40)
+	n, most := 0, testkit.Cases(t, 2, 40)
 	for at := range ro.flips(t) {
 		before := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))
 		a := openAt(t, ro.path, Options{})
@@ -591,7 +591,7 @@ func TestRandomRemovals(t *testing.T) {
 	}
 	add()
 	done := map[string]int{}
-	operations := testkit.Cases(t, 15, 60)
+	operations := testkit.Cases(t, 8, 60)
 	for range operations {
 		what := []string{"add", "add", "add", "forget", "forget killed", "session", "compact", "import", "damage"}[r.IntN(9)]
 		done[what]++

@@ -286,7 +286,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	rounds := testkit.Cases(t, 4, 80)
+	rounds := testkit.Cases(t, 2, 80)
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	var path string
 	var said []string

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -51,7 +52,7 @@ func TestSpan(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	fill(t, a, s, 1, data, func() int { return 1 + r.IntN(900<<10) })
 	reader := a.Reader(s.Key, 1)
-	for range 200 {
+	for range testkit.Cases(t, 50, 200) {
 		off := r.IntN(len(data))
 		n := r.IntN(min(len(data)-off, 1<<r.IntN(22)) + 1)
 		got, err := reader.Span(context.Background(), transcript.Span{Off: int64(off), Len: int64(n)})
