@@ -64,7 +64,7 @@ func lagOf(t *testing.T, home string) (status, ls int64, doctor map[string]any) 
 	t.Helper()
 	ask := func(into any, command ...string) {
 		t.Helper()
-		out, _ := ccdCommand(t, home, command...).Output()
+		out, _, _ := outputs(t, home, command...)
 		if err := json.Unmarshal(out, into); err != nil {
 			t.Fatalf("%q: %v: %s", command, err, out)
 		}
@@ -98,14 +98,11 @@ func lagOf(t *testing.T, home string) (status, ls int64, doctor map[string]any) 
 // restoreWhole returns what ccd restore --session prints.
 func restoreWhole(t *testing.T, home, path string) (out []byte, said string) {
 	t.Helper()
-	c := ccdCommand(t, home, "restore", "--session", strings.TrimSuffix(filepath.Base(path), ".jsonl"))
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("restore %s: %v: %s", path, err, stderr.String())
+	out, said, code := outputs(t, home, "restore", "--session", strings.TrimSuffix(filepath.Base(path), ".jsonl"))
+	if code != exitDone {
+		t.Fatalf("restore %s: exit %d: %s", path, code, said)
 	}
-	return out, stderr.String()
+	return out, said
 }
 
 // TestArchivedMeansAllBytes: however a writer leaves the end of a file, the archive has its last byte once the file is
@@ -174,11 +171,11 @@ func TestLagIsReported(t *testing.T) {
 	if ls != int64(len(end)) || doctor["lag_bytes"] != float64(len(end)) || doctor["detail"] == "all transcripts are archived" {
 		t.Errorf("%d bytes are missing; ls tells %d, doctor %v", len(end), ls, doctor)
 	}
-	if out, err := ccdCommand(t, home, "status").CombinedOutput(); err != nil || !strings.Contains(string(out), fmt.Sprintf("%d B not archived yet", len(end))) {
-		t.Errorf("status: %v: %s", err, out)
+	if out, _, code := outputs(t, home, "status"); code != exitDone || !strings.Contains(string(out), fmt.Sprintf("%d B not archived yet", len(end))) {
+		t.Errorf("status: exit %d: %s", code, out)
 	}
-	if out, err := ccdCommand(t, home, "ls").CombinedOutput(); err != nil || !strings.Contains(string(out), fmt.Sprintf("%d B behind", len(end))) {
-		t.Errorf("ls: %v: %s", err, out)
+	if out, _, code := outputs(t, home, "ls"); code != exitDone || !strings.Contains(string(out), fmt.Sprintf("%d B behind", len(end))) {
+		t.Errorf("ls: exit %d: %s", code, out)
 	}
 	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine || !strings.Contains(said, fmt.Sprintf("warning: %d bytes of ", len(end))) {
 		t.Errorf("restore prints %q and says %q", got, said)
@@ -186,8 +183,8 @@ func TestLagIsReported(t *testing.T) {
 
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 5*time.Second)
-	if out, err := ccdCommand(t, home, "run", "--once").CombinedOutput(); err != nil {
-		t.Fatalf("run --once: %v: %s", err, out)
+	if _, said, code := outputs(t, home, "run", "--once"); code != exitDone {
+		t.Fatalf("run --once: exit %d: %s", code, said)
 	}
 	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine+end || said != "" {
 		t.Errorf("after run --once, restore prints %q and says %q", got, said)
@@ -207,12 +204,9 @@ func TestRewriteIsReported(t *testing.T) {
 	now := was[:len(was)/2] + "?" + was[len(was)/2+1:]
 	ccd := func(args ...string) string {
 		t.Helper()
-		var stderr bytes.Buffer
-		c := ccdCommand(t, home, args...)
-		c.Stderr = &stderr
-		out, err := c.Output()
-		if err != nil {
-			t.Fatalf("%q: %v: %s", args, err, stderr.String())
+		out, said, code := outputs(t, home, args...)
+		if code != exitDone {
+			t.Fatalf("%q: exit %d: %s", args, code, said)
 		}
 		return string(out)
 	}

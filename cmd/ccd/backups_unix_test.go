@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ccd/daemon"
+	"ccd/internal/testkit"
 )
 
 // backupHome makes a home with an archived session, and returns the session's text.
@@ -131,6 +132,7 @@ func TestBackupsByTheDaemon(t *testing.T) {
 
 // A backup of a damaged archive replaces no complete one; status and doctor show it.
 func TestBackupsOfADamagedArchive(t *testing.T) {
+	testkit.Long(t, "it waits for four backups")
 	t.Parallel()
 	home, text := backupHome(t)
 	configure(t, home, backupConfig("1d", 1))

@@ -120,6 +120,7 @@ func processorTime(t *testing.T, pid int) time.Duration {
 // Permissions that are taken away while an agent writes: ccd reports it, does not spin, and archives what it missed when
 // they are back.
 func TestPermissionsChangedInFlight(t *testing.T) {
+	testkit.Long(t, "it waits for a daemon to try again")
 	script := `exec "$CCD" run`
 	if os.Geteuid() == 0 { // to root, permissions do not apply
 		script = `setpriv --bounding-set -dac_override,-dac_read_search true || exit 9; exec setpriv --bounding-set -dac_override,-dac_read_search "$CCD" run`
@@ -180,6 +181,7 @@ func TestPermissionsChangedInFlight(t *testing.T) {
 
 // Directories that are renamed while an agent writes into them, also the watched one.
 func TestDirectoriesRenamedInFlight(t *testing.T) {
+	testkit.Long(t, "it waits for a daemon to scan")
 	t.Parallel()
 	home := t.TempDir()
 	configure(t, home, quick)
@@ -227,6 +229,7 @@ func TestDirectoriesRenamedInFlight(t *testing.T) {
 
 // Times of files that jump by years, forward and back, lose nothing: neither bytes nor companions nor earlier versions.
 func TestFileTimesJump(t *testing.T) {
+	testkit.Long(t, "it waits for a daemon to scan")
 	t.Parallel()
 	home := t.TempDir()
 	configure(t, home, quick+"[trigger]\nthreshold = 1\nmin_savings = 0\n")

@@ -149,6 +149,7 @@ func comesBack(t *testing.T, home, path string) bool {
 
 // A reader stopped in a transaction blocks no other reader. The daemon waits, says so, and later continues.
 func TestFrozenReader(t *testing.T) {
+	testkit.Long(t, "it stops a process in a transaction")
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
@@ -192,6 +193,7 @@ func TestFrozenReader(t *testing.T) {
 
 // A daemon stopped in a transaction blocks the archive. Each command ends and names the daemon.
 func TestFrozenDaemon(t *testing.T) {
+	testkit.Long(t, "it stops a daemon in a transaction")
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
@@ -308,6 +310,7 @@ func TestCtrlZWhileWaiting(t *testing.T) {
 
 // If the archive is locked at the start, the daemon fails for a person, and waits for a service manager.
 func TestStartWhileTheArchiveIsLocked(t *testing.T) {
+	testkit.Long(t, "it waits for a lock")
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
 	put(t, transcriptPath(home, 1), aLine)

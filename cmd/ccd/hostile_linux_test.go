@@ -69,7 +69,7 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 		"show --format json " + id, "show --format messages " + id, "show --format html " + id, "search rm", "search --json rm", "timeline " + id, "timeline --json " + id,
 		"ls", "ls --json", "ls --size", "status", "status --json", "stats", "verify", "diff " + id, "resume --dry-run " + id,
 		"path nowhere\x1b[2J", "doctor",
-	}, 8) {
+	}, 5) {
 		got, _ := onTerminal(t, home, "", strings.Split(line, " ")...)
 		if at := steering.FindStringIndex(strings.ToValidUTF8(colours.ReplaceAllString(got, ""), "\u0080")); at != nil || got == "" {
 			t.Errorf("%s: %q", line, got)

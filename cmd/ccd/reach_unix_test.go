@@ -5,10 +5,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,11 +16,6 @@ import (
 	"ccd/internal/agent/claude"
 	"ccd/internal/mark"
 )
-
-type ended struct {
-	code     int
-	out, err string
-}
 
 // projects is a home with sessions of two repositories: a, with worktrees and sub-agents, and b.
 type projects struct {
@@ -122,16 +115,7 @@ func (p projects) run(dir string, args ...string) ended {
 
 func (p projects) feed(dir, stdin string, args ...string) ended {
 	p.Helper()
-	c := ccdCommand(p.T, p.home, args...)
-	c.Dir, c.Stdin = p.at(dir), strings.NewReader(stdin)
-	c.Env = append(c.Env, "PWD="+c.Dir) // as a shell sets it, with symbolic links
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	var exit *exec.ExitError
-	if err := c.Run(); err != nil && !errors.As(err, &exit) {
-		p.Fatal(err)
-	}
-	return ended{c.ProcessState.ExitCode(), out.String(), errs.String()}
+	return ccdAt(p.T, p.home, p.at(dir), stdin, nil, args...)
 }
 
 // call calls a tool of `ccd mcp` started in dir, by a client that announces a root.
@@ -328,9 +312,7 @@ func TestNoProjectClaimsAnother(t *testing.T) {
 	if r := p.run("..", "agent", "search", "--all", "bravo"); r.code != exitNotFound {
 		t.Errorf("from the home directory: %+v", r)
 	}
-	c := ccdCommand(t, p.home, "agent", "show", sessionB)
-	c.Dir, c.Env = p.at("a"), append(c.Env, "CLAUDE_CODE_SESSION_ID="+sessionB)
-	if out, err := c.Output(); err != nil || !strings.Contains(string(out), "bravo") {
-		t.Errorf("the session that runs the command: %s, %v", out, err)
+	if r := ccdAt(t, p.home, p.at("a"), "", []string{"CLAUDE_CODE_SESSION_ID=" + sessionB}, "agent", "show", sessionB); r.code != 0 || !strings.Contains(r.out, "bravo") {
+		t.Errorf("the session that runs the command: %+v", r)
 	}
 }

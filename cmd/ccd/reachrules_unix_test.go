@@ -3,16 +3,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ccd/daemon"
 	"ccd/internal/agent/claude"
@@ -65,20 +61,16 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 				args = []string{name}
 			}
 			for _, line := range [][]string{append(slices.Clone(args), "--config", path), args} {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				r := ccdCommand(t, home, line...)
-				r = exec.CommandContext(ctx, r.Path, r.Args[1:]...)
-				r.Args[0] = "ccd"
-				r.Env = []string{"HOME=" + home, "PATH=" + home, "GORACE=atexit_sleep_ms=0"} // hides the service manager
+				env := []string{"PATH=" + home} // hides the service manager
 				if len(line) == len(args) {
-					r.Env = append(r.Env, "CCD_CONFIG="+path)
+					env = append(env, "CCD_CONFIG="+path)
 				}
-				out, err := r.CombinedOutput()
-				cancel()
-				if strings.Contains(string(out), canary) || ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-					t.Errorf("%s file, %q, %v: %s", kind, line, err, out)
+				r := ccdAt(t, home, home, "", env, line...)
+				out := r.out + r.err
+				if strings.Contains(out, canary) {
+					t.Errorf("%s file, %q, exit %d: %s", kind, line, r.code, out)
 				}
-				if (name == "search" || name == "config") && (!strings.Contains(string(out), path) || !strings.Contains(string(out), file.place)) {
+				if (name == "search" || name == "config") && (!strings.Contains(out, path) || !strings.Contains(out, file.place)) {
 					t.Errorf("%s file, %q does not tell %q: %s", kind, line, file.place, out)
 				}
 			}

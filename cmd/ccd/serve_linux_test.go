@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // TestRootCreatedAfterTheSandbox imitates a service's mount namespace, in which a directory created later is read-only.
@@ -31,7 +33,7 @@ func TestRootCreatedAfterTheSandbox(t *testing.T) {
 		{"companions go elsewhere", late, []string{"CCD_COMPANION_DIR=/nonexistent"}, false},
 		{"in the foreground", late, []string{"NOTIFY_SOCKET="}, false},
 	}
-	for _, tt := range tests {
+	for _, tt := range testkit.Sample(t, tests, 2) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			home, b := t.TempDir(), listening(t)
@@ -131,6 +133,7 @@ func TestTerminalIsClosed(t *testing.T) {
 // Only the working goroutine feeds the watchdog. If the work hangs, here in a log that nobody reads, there are no
 // signs, whatever else the process does.
 func TestWatchdogSeesAHang(t *testing.T) {
+	testkit.Long(t, "it hangs a daemon")
 	const sign = "WATCHDOG=1"
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)

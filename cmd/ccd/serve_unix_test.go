@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ccd/daemon"
+	"ccd/internal/testkit"
 )
 
 // manager is the service manager's end of $NOTIFY_SOCKET.
@@ -240,6 +241,7 @@ func waits(gate string) bool {
 }
 
 func TestWatchdog(t *testing.T) {
+	testkit.Long(t, "it waits for signs of life")
 	const sign = "WATCHDOG=1"
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // TestWriteErrorIsPrintedOnce: output that cannot be written is one error.
@@ -40,6 +42,7 @@ func TestStatusOfAHomeThatIsAFile(t *testing.T) {
 
 // Status does not show old figures as current if the daemon could not replace them on a full disk.
 func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
+	testkit.Long(t, "it fills a disk")
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small file system needs root")
 	}
