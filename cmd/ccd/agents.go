@@ -37,9 +37,8 @@ func (a *app) agentsCommand() *cobra.Command {
 		},
 		long: `Without an argument it lists the agents that ccd knows: which are on this machine, have transcripts, and are
 connected to ccd. install merges hooks, the MCP server and a skill or an instruction block into the agent's
-own settings, and keeps a copy of each file as FILE.ccd-backup. Claude Code also gets a mod: ccd then answers
-its compactions. Run it again to repair an installation. uninstall removes what ccd added. Without a name,
-both apply to every agent on this machine.
+own settings, and keeps each file as FILE.ccd-backup. Claude Code also gets a mod: ccd then answers its
+compactions. Run it again to repair. uninstall removes what ccd added. Without a name: every agent here.
 
 Agents can read the sessions of their own project; with --reach all, those of all projects. Rules that let
 Claude Code run ` + "`ccd agent`" + ` without asking are only added if you agree.`,
@@ -48,8 +47,7 @@ else in these files stays as it is, byte for byte. ccd changes Codex's config.to
 a name, install also creates missing files. --statusline makes ccd statusline the status line of Claude Code, unless
 another one is set. When the last agent is removed, agents.reach is reset.
 
-Codex runs new or changed hooks only after you trust them: type /hooks in codex. Until then it skips them
-silently, also in codex exec.`,
+Codex skips new or changed hooks until you trust them: type /hooks in codex.`,
 		examples: []example{
 			{"ccd agents", "which agents were found, and how to connect them"},
 			{"ccd agents install --dry-run", "show the changes as a diff"},

@@ -43,7 +43,7 @@ has the reason.
   SessionStart      new session: offers the project's previous one. Resumed,
                     compacted or cleared: prints what the agent has forgotten
   UserPromptSubmit  above trigger.pressure, prints how full the context is
-  SessionCompact    prints the new context for a compaction (called by ccd's mod)
+  SessionCompact    prints the new context of a compaction (called by the mod)
   PreCompact        updates the companion; asks Claude Code to keep IDs
   PostToolUse       archives outputs of 30,000 characters or more; the agent
                     gets the beginning, error lines and an ID (with --live)`,
