@@ -134,10 +134,11 @@ func readLock(stateDir string) (pid int, touched time.Time, held bool, err error
 	if err != nil {
 		return 0, touched, false, err
 	}
-	defer f.Close()
 	if flock(f) == nil {
+		unlock(f)
 		return 0, touched, false, nil
 	}
+	defer f.Close()
 	if file, err := f.Stat(); err == nil {
 		touched = file.ModTime()
 	}

@@ -40,14 +40,14 @@ func LockRun(stateDir string) (*RunLock, error) {
 		return nil, &RunningError{Pid: readPid(f)}
 	}
 	if err := writePid(f); err != nil {
-		f.Close()
+		unlock(f)
 		return nil, fmt.Errorf("write run lock: %w", err)
 	}
 	return &RunLock{file: f, start: time.Now().UTC()}, nil
 }
 
 // Release releases the lock.
-func (h *RunLock) Release() { h.file.Close() }
+func (h *RunLock) Release() { unlock(h.file) }
 
 func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
 

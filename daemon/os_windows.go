@@ -11,3 +11,6 @@ func flock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, new(windows.Overlapped))
 }
+
+// unlock closes the file, which ends the lock.
+func unlock(f *os.File) { f.Close() }
