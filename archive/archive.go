@@ -151,15 +151,15 @@ func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")
 	}
-	enc, err := newEncoder(zstd.SpeedFastest)
+	enc, err := fastest()
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
-	best, err := newEncoder(zstd.SpeedBetterCompression)
+	best, err := better()
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
-	dec, err := newDecoder()
+	dec, err := decoder()
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}

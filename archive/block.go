@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
@@ -141,6 +142,13 @@ func splitStored(stored []byte) (packing byte, env, payload []byte, err error) {
 	}
 	return packing &^ (enveloped | summed), env, payload, nil
 }
+
+// The archives of a process share these: each has megabytes of tables.
+var (
+	fastest = sync.OnceValues(func() (*zstd.Encoder, error) { return newEncoder(zstd.SpeedFastest) })
+	better  = sync.OnceValues(func() (*zstd.Encoder, error) { return newEncoder(zstd.SpeedBetterCompression) })
+	decoder = sync.OnceValues(func() (*zstd.Decoder, error) { return newDecoder() })
+)
 
 func newEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(2),

@@ -202,7 +202,7 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	once := r.whole && len(r.layout) == 1 // each block is read once
 	switch {
 	case once && int64(cap(r.scratch)) < b.Len:
-		r.scratch = make([]byte, 0, maxFrame)
+		r.scratch = make([]byte, 0, max(b.Len, min(maxFrame, 2*int64(cap(r.scratch)))))
 	case !once && b.Len < int64(cap(r.scratch)/2):
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
