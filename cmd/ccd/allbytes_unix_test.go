@@ -109,8 +109,8 @@ func restoreWhole(t *testing.T, home, path string) (out []byte, said string) {
 // idle, and what is appended later, even if the daemon is killed meanwhile. The control is TestLagIsReported.
 func TestArchivedMeansAllBytes(t *testing.T) {
 	t.Parallel()
-	const stages = 3
-	sessions := testkit.Cases(t, 4, 8)
+	stages := testkit.Cases(t, 2, 3)
+	sessions := testkit.Cases(t, 3, 8)
 	home := t.TempDir()
 	put(t, transcriptPath(home, 0), aLine)
 	configure(t, home, "[watch]\nsettle = \"100ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"500ms\"\n")

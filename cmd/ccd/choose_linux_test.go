@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/testkit"
 )
 
 // screenText collects what a program writes to a terminal.
@@ -168,6 +170,7 @@ func TestPickerOfNoSize(t *testing.T) {
 // TestPickerOnAStuckTerminal: a signal or a key ends the picker within a second if the terminal takes no output, and the
 // terminal's mode is restored.
 func TestPickerOnAStuckTerminal(t *testing.T) {
+	testkit.Long(t, "it waits for a terminal")
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	for _, keys := range []string{"", "\x03", "\x1b"} {
 		cmd, screen, seen := startOnTerminal(t, home, 80, 10, []string{"TERM=xterm"}, new(bytes.Buffer), "restore", "--session", ".", "--info")

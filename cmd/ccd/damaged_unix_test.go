@@ -209,6 +209,7 @@ func damageSessions(t *testing.T, path, bucket string, sessions ...string) {
 // Commands that list sessions list the sound ones, name the damaged ones and exit 4. Commands about a sound session
 // work.
 func TestDamagedSessionsAreSkipped(t *testing.T) {
+	testkit.Long(t, "it asks each command of a damaged archive")
 	d := newDamageable(t)
 	const other = "00000000-0000-4000-8000-000000000001"
 	const bad, badder = "00000000-0000-4000-8000-000000000030", "00000000-0000-4000-8000-000000000031"
@@ -260,6 +261,7 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 
 // TestStatusDoesNotReadContents: status reports only damage in the index of sessions; verify reports all.
 func TestStatusDoesNotReadContents(t *testing.T) {
+	testkit.Long(t, "it damages contents and index")
 	d := newDamageable(t)
 	if _, talk, code := outputs(t, d.home, "verify", "-q"); code != exitDone || talk != "" {
 		t.Fatalf("sound: exit %d: %s", code, talk)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
 )
 
 // If a session's state is damaged, reading commands say so and exit 4, but print everything that needs no state. The
@@ -92,6 +93,7 @@ func (d *damageable) session(t *testing.T, id string) status.Session {
 
 // An agent can still read its project's sessions with damaged state. It is not told about damage in other projects.
 func TestReachOfADamagedState(t *testing.T) {
+	testkit.Long(t, "it damages states of two projects")
 	p := newProjects(t)
 	path := filepath.Join(stateOf(t, p.home), "archive.db")
 	sound, err := os.ReadFile(path)
@@ -118,6 +120,7 @@ func TestReachOfADamagedState(t *testing.T) {
 // restore --full searches the session that an ID leads to. If that cannot be read, it reports damage and names the
 // session.
 func TestFullOfADamagedSession(t *testing.T) {
+	testkit.Long(t, "it damages each part")
 	d := newDamageable(t)
 	const bad = "00000000-0000-4000-8000-000000000001"
 	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitFailed || !strings.Contains(talk, "it was not cut") {

@@ -266,6 +266,7 @@ func TestFileTimesJump(t *testing.T) {
 
 // With any number of file descriptors, a run archives all or fails with a message. The next run archives the rest.
 func TestFewFileDescriptors(t *testing.T) {
+	testkit.Long(t, "it tries each limit")
 	if raceEnabled {
 		t.Skip("the race detector needs descriptors, too")
 	}

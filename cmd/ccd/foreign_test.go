@@ -75,29 +75,6 @@ func TestUnknownInputIsRefused(t *testing.T) {
 	}
 }
 
-func TestTinyInput(t *testing.T) {
-	for name, content := range map[string]string{
-		"Claude Code":            `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Mill the rye."}}` + "\n",
-		"Codex":                  `{"timestamp":"2026-01-15T09:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mill the rye."}]}}` + "\n",
-		"a list of messages":     `[{"role":"user","content":"Mill the rye."}]`,
-		"lines of messages":      `{"role":"user","content":"Mill the rye."}` + "\n",
-		"calls without a text":   `[{"role":"user","content":"Mill the rye."},{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]`,
-		"known beside strangers": "not JSON\n" + `{"role":"user","content":"Mill the rye."}` + "\n" + `{"role":"user","message":{}}` + "\n",
-	} {
-		home := t.TempDir()
-		file := filepath.Join(home, "input.jsonl")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, args := range []string{"compact FILE", "compact -"} {
-			code, out, said := ccdIn(home, content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
-			if code != exitDone || !strings.Contains(out, "Mill the rye.") {
-				t.Errorf("%s: %s: exit %d, stdout %q, stderr %q", name, args, code, out, said)
-			}
-		}
-	}
-}
-
 // TestForeignFileBelowARoot: an unknown file is archived but gets no companion.
 func TestForeignFileBelowARoot(t *testing.T) {
 	home := t.TempDir()

@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ccd/internal/testkit"
 )
 
 // cmdRPC calls one tool of the server and prints the answer: `rpc TOOL ARGUMENTS`.
@@ -152,7 +154,7 @@ func TestToolRestoresWhatRestorePrints(t *testing.T) {
 	}
 	env := agentHome(t, results...)
 	s := agentSession(t, env)
-	for i := range results {
+	for _, i := range testkit.Numbers(t, len(results), 4) {
 		name := "beefcafe#" + strconv.Itoa(2*i+3)
 		for _, raw := range []bool{false, true} {
 			args := []string{"restore", name}
@@ -238,7 +240,7 @@ func TestRestoreForAnAgent(t *testing.T) {
 		for n, has := range map[int]bool{3: true, 5: false} {
 			id := fmt.Sprintf("beefcafe#%d", n)
 			calls := []map[string]any{{"id": id}, {"id": id, "raw": true}}
-			for at := range 30 {
+			for _, at := range testkit.Numbers(t, 30, 6) {
 				calls = append(calls, map[string]any{"id": id, "offset": at, "limit": 12})
 			}
 			seen := false
@@ -273,6 +275,7 @@ func TestRestoreForAnAgent(t *testing.T) {
 
 // TestToolsWorkBesideAWriter: calls and the daemon do not block each other, and no call keeps the archive locked.
 func TestToolsWorkBesideAWriter(t *testing.T) {
+	testkit.Long(t, "it calls while a daemon writes")
 	env := agentHome(t, strings.Repeat("an output\n", 40_000))
 	s := agentSession(t, env)
 	transcript := filepath.Join(strings.TrimPrefix(env[0], "HOME="), ".claude", "projects", "-src-ledger", "beefcafe-0000-4000-8000-000000000000.jsonl")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccd/daemon"
+	"ccd/internal/testkit"
 )
 
 // turn returns a reply that reports that many tokens, and the title of the session.
@@ -125,6 +126,7 @@ func TestNoticeOnceForEachRise(t *testing.T) {
 
 // A notice command that hangs delays neither sessions nor the exit; status reports a missing one.
 func TestNoticeThatHangs(t *testing.T) {
+	testkit.Long(t, "it waits for a command that hangs")
 	t.Parallel()
 	home, path := noticeHome(t, "trap '' TERM INT HUP; echo $$ > "+"$0.pid; sleep 1000; exit\n")
 	c := spawn(t, home, "run")

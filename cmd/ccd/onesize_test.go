@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
 )
 
 // TestOneSize: every command shows the same size for a session, also if its model reports none.
 func TestOneSize(t *testing.T) {
+	testkit.Long(t, "it asks each command")
 	home := t.TempDir()
 	reported := bytes.ReplaceAll(bytes.Join(newStory().lines, nil), []byte("2026-01-15T"), []byte(time.Now().AddDate(0, 0, 1).Format("2006-01-02T"))) // live
 	estimated := regexp.MustCompile(`,"usage":\{[^}]*\}`).ReplaceAll(reported, nil)

@@ -12,6 +12,7 @@ import (
 
 	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // resumeHome makes a home with one long session, and returns a function that runs ccd in it.
@@ -143,6 +144,7 @@ func TestResumeUnarchived(t *testing.T) {
 // TestResumeBesideOldSessions: the copy is newer than the newest session only if that one is about to be purged. ccd
 // then warns.
 func TestResumeBesideOldSessions(t *testing.T) {
+	testkit.Long(t, "it makes homes of several ages")
 	for settings, newer := range map[string]bool{`{"cleanupPeriodDays": 365}`: false, `{}`: true, `{"cleanupPeriodDays": "x"}`: true} {
 		ccd, source := resumeHome(t)
 		at := time.Now().Add(-40 * 24 * time.Hour)
@@ -166,6 +168,7 @@ func TestResumeBesideOldSessions(t *testing.T) {
 
 // TestChainOfCopies: if there are more copies of copies than ccd follows, the last one says where the rest is.
 func TestChainOfCopies(t *testing.T) {
+	testkit.Long(t, "it makes nine copies")
 	ccd, _ := resumeHome(t)
 	ccd(0, "run", "--once", "-q")
 	arg, last := "latest", resumeOutput{}

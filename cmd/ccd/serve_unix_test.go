@@ -177,6 +177,7 @@ func TestReload(t *testing.T) {
 
 // After many reloads in a row the last configuration is in effect, and the daemon stops when told to.
 func TestReloadsInARow(t *testing.T) {
+	testkit.Long(t, "it reloads many times")
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
 	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
@@ -310,6 +311,7 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 
 // If the archive is removed while the daemon runs, all files are archived in the new one, not only those that grow.
 func TestArchiveRemovedWhileRunning(t *testing.T) {
+	testkit.Long(t, "it waits for a daemon to scan")
 	t.Parallel()
 	home := t.TempDir()
 	for n := range 3 {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
 )
 
 // plain makes a command run as a user who is not root, in a namespace where root's files are that user's.
@@ -241,6 +242,7 @@ func (r *setupRig) quietly(args ...string) (out, said string, err error) {
 
 // TestSetupFailingStep: what fails keeps nothing else from being done, and the next setup does only what is missing.
 func TestSetupFailingStep(t *testing.T) {
+	testkit.Long(t, "it sets up with each failure")
 	if !asPlain(t) {
 		return
 	}
@@ -269,6 +271,7 @@ func TestSetupFailingStep(t *testing.T) {
 
 // TestSetupWaitsForADaemon: a daemon that runs has the archive; setup writes none of it.
 func TestSetupWaitsForADaemon(t *testing.T) {
+	testkit.Long(t, "it sets up beside a daemon")
 	if !asPlain(t) {
 		return
 	}
@@ -291,6 +294,7 @@ func TestSetupWaitsForADaemon(t *testing.T) {
 
 // TestSetupAsks: on a terminal nothing is done unless the answer is yes.
 func TestSetupAsks(t *testing.T) {
+	testkit.Long(t, "it sets up on terminals")
 	for name, c := range map[string]struct {
 		answer string
 		code   int
@@ -340,6 +344,7 @@ func TestSetupAsks(t *testing.T) {
 
 // TestSetupOfAnotherUser: neither a home directory nor a file of settings that is another user's is taken over.
 func TestSetupOfAnotherUser(t *testing.T) {
+	testkit.Long(t, "it sets up as several users")
 	if os.Geteuid() != 0 {
 		t.Skip("NOTICE: only root can give files to other users")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
 )
 
 // badRunFiles replace run.json by something that no daemon writes.
@@ -43,6 +44,7 @@ func statusOf(t *testing.T, home string) (o status.Report, code int) {
 
 // Whatever replaces run.json, status shows the rest and says that something is wrong.
 func TestStatusOfABadRunFile(t *testing.T) {
+	testkit.Long(t, "it tries each bad file")
 	t.Parallel()
 	home := t.TempDir()
 	file := filepath.Join(stateOf(t, home), "run.json")

@@ -13,6 +13,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 
+	"ccd/internal/testkit"
 	"golang.org/x/sys/unix"
 )
 
@@ -119,6 +120,7 @@ func terminalName(t *testing.T, screen *os.File) string {
 // TestWatchOnATerminal: the status is redrawn in place, within the size of the terminal, Ctrl-C exits 130, and no
 // terminal mode stays changed.
 func TestWatchOnATerminal(t *testing.T) {
+	testkit.Long(t, "it redraws a terminal")
 	home := t.TempDir()
 	writeRunFile(t, home, "a")
 	master, slave := terminalPair(t, 40, 6)

@@ -51,7 +51,7 @@ func TestWhoseWords(t *testing.T) {
 	}
 	hits := whoseHits(t, env)
 	client := agentSession(t, env)
-	for _, c := range testkit.Sample(t, cases, 5) {
+	for _, c := range testkit.Sample(t, cases, 4) {
 		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
 			t.Run("companion", func(t *testing.T) { c.inCompanion(t, env) })
 			t.Run("hook", func(t *testing.T) { c.inHook(t, env) })
