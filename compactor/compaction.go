@@ -104,6 +104,7 @@ type draft struct {
 	asks   summaries
 
 	units    []*unit
+	roots    []string       // directories relative to which paths are shown
 	runs     map[string]int // how often each command ran
 	own      own
 	whole    int32 // the text of the agent that the handover quotes whole, -1 if none
@@ -113,7 +114,7 @@ type draft struct {
 }
 
 func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, runs: map[string]int{}, whole: -1, asks: summaries{ask: kept}}
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, whole: -1, asks: summaries{ask: kept}}
 	for i := range d.s.Events {
 		if call := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && call.Op == transcript.Command && !call.LookUp {
 			d.runs[d.command(call)]++

@@ -215,14 +215,14 @@ func (m *maker) heading(n int32, age float64) *unit {
 	text := d.src.Text(ev.Ref)
 	if d.own.covers(text) {
 		u.key = false
-		u.add(title+mark.Quote("", headOf(joinedLine(text), 80)), worthAsk*age/2)
+		u.add(title+mark.Quote("", headOf(joined(text), 80)), worthAsk*age/2)
 		return u
 	}
 	worth := worthAsk * age
 	if it.Command || ev.Back {
 		worth /= 3
 	}
-	line := headOf(joinedLine(text), 160)
+	line := headOf(joined(text), 160)
 	short := title + mark.Quote("", line)
 	if line != strings.TrimSpace(text) {
 		short += d.cut(ev.Ref)
@@ -232,9 +232,6 @@ func (m *maker) heading(n int32, age float64) *unit {
 	u.add(title+d.ask(ev.Ref, text, 4000), min(worth*0.7, worthWhole*age))
 	return u
 }
-
-// joinedLine returns a text on one line.
-func joinedLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // effect makes the line with what an item changed: files and commits.
 func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit)) {

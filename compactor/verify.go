@@ -43,7 +43,7 @@ func (d *draft) verify(out *Compaction, body string) {
 // says reports whether a text contains what a claim says of it. A client may have put it into JSON inside the text.
 func says(text, has string) bool { return strings.Contains(joined(text), joined(has)) }
 
-// joined returns a text in the form in which claims are compared: each run of white space is one blank.
+// joined returns a text on one line, as claims are compared: each run of white space is one blank.
 func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (h *Header) doubt(why string) {

@@ -13,7 +13,7 @@ import (
 
 // path returns a path for a line: relative to the session's newest or first directory if it is below it.
 func (d *draft) path(p string) string {
-	for _, root := range d.roots() {
+	for _, root := range d.roots {
 		if rest, ok := transcript.Below(p, root); ok && rest != "" {
 			return rest
 		}
@@ -21,9 +21,9 @@ func (d *draft) path(p string) string {
 	return p
 }
 
-// roots returns the directories relative to which paths are shown.
-func (d *draft) roots() (all []string) {
-	for _, root := range []string{transcript.Join("", d.s.Status().Cwd), d.s.Root()} {
+// rootsOf returns the directories relative to which paths are shown: the newest and the first.
+func rootsOf(s *session.Session) (all []string) {
+	for _, root := range []string{transcript.Join("", s.Status().Cwd), s.Root()} {
 		if len(root) > 3 {
 			all = append(all, root)
 		}
@@ -60,7 +60,7 @@ func (d *draft) command(c *session.Call) string {
 
 // relative returns a command with the paths below the session's directories relative to them.
 func (d *draft) relative(text string) string {
-	for _, root := range d.roots() {
+	for _, root := range d.roots {
 		text = strings.ReplaceAll(text, root+"/", "")
 	}
 	return text
@@ -79,7 +79,7 @@ func (d *draft) label(c *session.Call, most int) string {
 		if text = d.relative(text); text == "" {
 			return "with " + mark.Inline(c.Tool, 60)
 		}
-		for _, root := range d.roots() {
+		for _, root := range d.roots {
 			text = strings.TrimSuffix(text, " in "+root)
 		}
 		return "\"" + mark.Inline(text, most) + "\""
