@@ -278,7 +278,7 @@ func TestLieToTheMachine(t *testing.T) {
 func TestLieForkedHead(t *testing.T) {
 	v := newVictim(t)
 	h := Head{Seq: v.meta.Seq, Past: [][]byte{hash([]byte("another head"))}, Time: time.Now()}
-	forked, err := v.coder.encodeHead(&h, Inner{Label: "box"}, v.meta.key())
+	forked, err := v.coder.encodeHead(&h, Inner{Label: label}, v.meta.key())
 	must(t, err)
 	head := headsPrefix + v.ID()
 	v.lying(func(name string, data []byte) ([]byte, bool) {
@@ -295,10 +295,10 @@ func TestLieForgedHead(t *testing.T) {
 	v := newVictim(t)
 	thief := newMeta()
 	h := Head{Seq: 1000, Time: time.Now()}
-	forged, err := v.coder.encodeHead(&h, Inner{Label: "box"}, thief.key())
+	forged, err := v.coder.encodeHead(&h, Inner{Label: label}, thief.key())
 	must(t, err)
 	renamed := bytes.Replace(forged, []byte(thief.machine()), []byte(v.ID()), 1)
-	own, err := v.coder.encodeHead(&h, Inner{Label: "box"}, v.meta.key())
+	own, err := v.coder.encodeHead(&h, Inner{Label: label}, v.meta.key())
 	must(t, err)
 	first, _, _ := strings.Cut(string(forged), "\n")
 	_, body, _ := strings.Cut(string(own), "\n")
@@ -489,7 +489,7 @@ func TestLieHole(t *testing.T) {
 	packs, err := readJSON[listed](v.db, bucketPacks)
 	must(t, err)
 	last := strings.TrimPrefix(v.last("/p/"), prefixOf(v.ID())+"p/")
-	object, err := v.coder.encodeHead(&h, Inner{Label: "box", Packs: []Pack{packs[last].Pack}}, v.meta.key())
+	object, err := v.coder.encodeHead(&h, Inner{Label: label, Packs: []Pack{packs[last].Pack}}, v.meta.key())
 	must(t, err)
 	v.s.objects[headsPrefix+v.ID()] = object
 	_, err = readerAt(t, v.s, v.me, t.TempDir()).Pull(t.Context(), v.ID(), "")
