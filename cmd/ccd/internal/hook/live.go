@@ -81,8 +81,8 @@ func (h Hooks) Compact(ctx context.Context, c Compaction, agent string) (Answer,
 		return Answer{}, err
 	case !h.Live.On:
 		return Answer{}, nothing("live.compaction is false")
-	case s.Agent != claude || h.FoldEach == nil || h.Archive == nil:
-		return Answer{}, nothing("this client's compaction cannot be answered")
+	case h.FoldEach == nil || h.Archive == nil:
+		return Answer{}, nothing("there is no archive")
 	}
 	archived := make(chan error, 1)
 	go func() { archived <- h.Archive(ctx, s.Path) }()
