@@ -33,6 +33,7 @@ type (
 	Level    = limits.Level
 	Manual   = limits.Manual
 	Status   = session.Status
+	Tracker  = session.Tracker
 	Outliers = session.Outliers
 	Curve    = session.Curve
 )
@@ -63,21 +64,6 @@ func Plausible(context, window int64) bool { return session.Plausible(context, w
 
 // DecodeCurve returns the curve that Curve.Encode has encoded.
 func DecodeCurve(text string) Curve { return session.DecodeCurve(text) }
-
-// Approximate chars per token, for sessions that report too little to measure it.
-const (
-	latinToken = 3.2
-	wideToken  = 1.0
-)
-
-// PerToken returns the chars per token of this session, from its own reports or else from its scripts.
-func (c *Compactor) PerToken() float64 {
-	if n := c.CharsPerToken(); n > 0 {
-		return n
-	}
-	wide := c.WideShare()
-	return 1 / (wide/wideToken + (1-wide)/latinToken)
-}
 
 // requestLine begins the first line of an input for a summarizer; the ID of the text follows.
 const requestLine = "ccd summarizer request "

@@ -112,7 +112,7 @@ func TestWaitingTranscriptsAreNotLost(t *testing.T) {
 	}
 }
 
-// A batch fails when a companion is due, or when a second segment comes: the session is synced again, without a fold that
+// A batch fails when a companion is due, or when a second segment comes: the session is synced again, without a tracker that
 // is not there.
 func TestFailedBatchAtACompanion(t *testing.T) {
 	h := newHouse(t)
@@ -163,7 +163,7 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 func TestOneCommitForOneAppend(t *testing.T) {
 	h := newHouse(t)
 	h.o.Watch.RefreshIdle = time.Hour
-	h.write(h.path(1), turns(0, 30)) // so long that two turns are less than an eighth of it
+	h.write(h.path(1), turns(0, 30)) // so long that two turns are less than a quarter of it
 	h.once()
 	h.running()
 	text := turns(0, 30)

@@ -77,7 +77,7 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 	s.request(o)
 	defer func() { s.requested = nil }()
 	var made Compacted
-	err := d.withFold(ctx, s, func() (err error) {
+	err := d.withTracker(ctx, s, func() (err error) {
 		made, err = d.compact(ctx, s, o.Write)
 		return err
 	})
@@ -103,18 +103,18 @@ func retryRaces(ctx context.Context, step func() error) error {
 	}
 }
 
-// withFold archives what is new in a session, folds it and calls do.
-func (d *Daemon) withFold(ctx context.Context, s *session, do func() error) error {
+// withTracker archives what is new in a session, reads it and calls do.
+func (d *Daemon) withTracker(ctx context.Context, s *session, do func() error) error {
 	s.byCommand = true
 	defer func() {
 		s.byCommand = false
-		s.unfold()
+		s.untrack()
 	}()
 	return retryRaces(ctx, func() error {
-		s.unfold() // the requested options change the fold
+		s.untrack() // the requested options change the model
 		err := d.sync(ctx, s.offer())
 		if err == nil {
-			err = d.fold(ctx, s)
+			err = d.track(ctx, s)
 		}
 		if err == nil {
 			err = do()
@@ -123,11 +123,11 @@ func (d *Daemon) withFold(ctx context.Context, s *session, do func() error) erro
 	})
 }
 
-// raced reports whether another process changed the session since it was read: it has to be folded again.
+// raced reports whether another process changed the session since it was read: it has to be read again.
 func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
 
 func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted, error) {
-	if c := s.compactor.Status(); unknownFormat(c) {
+	if c := s.tracker.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
 	once := func() (Compacted, error) {
@@ -152,8 +152,8 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	return d.Publish(ctx, key, 0, nil)
 }
 
-// Keep archives what is new in a session's transcript, so that every ID of its records resolves, and makes nothing of it: a
-// fold takes longer than all the rest.
+// Keep archives what is new in a session's transcript, so that every ID of its records resolves, and makes nothing of it: to
+// read the records takes longer than all the rest.
 func (d *Daemon) Keep(ctx context.Context, key transcript.Key) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -162,7 +162,7 @@ func (d *Daemon) Keep(ctx context.Context, key transcript.Key) error {
 	s.byCommand = true
 	defer func() { s.byCommand = false }()
 	return retryRaces(ctx, func() error {
-		s.unfold()
+		s.untrack()
 		s.deferred = true
 		if err := d.sync(ctx, s.offer()); !errors.Is(err, errLater) {
 			return err
@@ -178,7 +178,7 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 	if s == nil {
 		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknownSession)
 	}
-	return d.withFold(ctx, s, func() error {
+	return d.withTracker(ctx, s, func() error {
 		if generation > 0 && s.cursor.Generation != generation {
 			return fmt.Errorf("publish ids of session %s: generation %d is no longer the newest", key.ID, generation)
 		}
@@ -231,11 +231,11 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		sum.Write(seg.Data)
 		p.take(seg)
 	}
-	p.foldTail()
-	if c := p.compactor.Status(); unknownFormat(c) {
+	p.takeTail()
+	if c := p.model.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
-	c, err := p.compactor.Summarized(func(span transcript.Span) ([]byte, error) {
+	c, err := p.model.Summarized(func(span transcript.Span) ([]byte, error) {
 		b := make([]byte, span.Len)
 		_, err := f.ReadAt(b, span.Off)
 		return b, err
@@ -243,7 +243,7 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}
-	doc := Render(s, d.options(p), c, p.extent(mark.Hash(sum.Sum(nil))))
+	doc := Render(s, d.options(p), c, p.extent(p.model, mark.Hash(sum.Sum(nil))))
 	return d.compacted(p, doc, c), nil
 }
 

@@ -1,6 +1,6 @@
 // Package daemon contains the main loop. For every transcript below the watched roots it calls one idempotent function,
-// sync, again and again. sync reads what is new, appends it to the archive, folds it into the compacted form and, if a
-// trigger has fired, replaces the companion.
+// sync, again and again. sync reads what is new, appends it to the archive, notes in the session's state what lists show
+// and, if a companion is due, makes it from all records.
 //
 // Four invariants, each with a test of its name:
 //
@@ -37,10 +37,6 @@ import (
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
-
-// maxFoldBytes bounds the memory of all folds, with what their last companions were made from. Beyond it the least
-// recently used folds are dropped, and made again from the archive when they are needed.
-const maxFoldBytes = 32 << 20
 
 // maxSlice is how many bytes of one session are read before other sessions get a turn.
 const maxSlice = 32 << 20
@@ -99,10 +95,10 @@ type Daemon struct {
 	Options
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
-	folds    folds
-	unsaved  map[*session]bool // states to be stored
-	waiting  int               // bytes of segments to be appended with them
-	batch    bool              // save follows a sync
+	kept     tracked                   // trackers
+	unsaved  map[*session]bool         // states to be stored
+	waiting  int                       // bytes of segments to be appended with them
+	batch    bool                      // save follows a sync
 
 	onMain     func(func(d *Daemon)) // in a worker: calls a function in the goroutine of the daemon d that started it; else nil
 	toRefill   []transcript.Key      // in a worker: the sessions to refill when it has ended
@@ -243,7 +239,7 @@ type fatalError struct{ error }
 var errMore = errors.New("more to come")
 
 // errLater is returned if a session is archived, and others have to be archived before its companion is made.
-var errLater = errors.New("archived, not folded yet")
+var errLater = errors.New("archived, not read yet")
 
 // repeats reports whether a session has to be synced again, without having failed.
 func repeats(err error) bool {
@@ -290,20 +286,20 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
 }
 
 // saveWaiting archives the session's waiting segment, with those of the others. If that fails, or another process has
-// changed one of them, it fails with archive.ErrStale: the session has no fold any more, and has to be synced again.
+// changed one of them, it fails with archive.ErrStale: the session has no tracker any more, and has to be synced again.
 func (d *Daemon) saveWaiting(ctx context.Context, s *session) error {
 	if s.waiting == nil {
 		return nil
 	}
-	folded := s.folded
+	tracked := s.tracked
 	stale, err := d.save(ctx, false)
-	if err == nil && (len(stale) > 0 || folded && !s.folded) {
+	if err == nil && (len(stale) > 0 || tracked && !s.tracked) {
 		err = archive.ErrStale
 	}
 	return err
 }
 
-// takeNew archives and folds the new bytes of the transcript, at most maxSlice of them if others wait. Of a deferred
+// takeNew archives and reads the new bytes of the transcript, at most maxSlice of them if others wait. Of a deferred
 // session it only archives them, and returns errLater.
 func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error {
 	limit := int64(math.MaxInt64)
@@ -313,7 +309,7 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 	if err := d.open(ctx, s, limit); err != nil {
 		return err
 	}
-	taken, deferred := int64(0), s.deferred && !s.folded && s.Class != transcript.Attachment
+	taken, deferred := int64(0), s.deferred && !s.tracked && s.Class != transcript.Attachment
 	for seg, err := range d.tail(ctx, s, o) {
 		if err != nil {
 			return err
@@ -326,7 +322,7 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		}
 		d.Archive.Fill(seg.Data)
 		if !deferred || seg.Start.Offset < maxPeek {
-			if err := d.foldTo(ctx, s, seg.Start, limit); err != nil {
+			if err := d.trackTo(ctx, s, seg.Start, limit); err != nil {
 				return err
 			}
 		}
@@ -340,7 +336,7 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		s.appended(seg)
 		d.heartbeat()
 		if deferred {
-			s.unfold()
+			s.untrack()
 			s.cursor = seg.End
 		} else if err := d.add(ctx, s, seg); err != nil {
 			return err
@@ -352,13 +348,13 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 	if deferred {
 		s.deferred = false
 		s.updateState(taken)
-		s.state.Options, d.unsaved[s] = "", true // so that it is not up to date before it is folded
+		s.state.Options, d.unsaved[s] = "", true // so that it is not up to date before it is read
 		return errLater
 	}
-	if err := d.foldTo(ctx, s, s.cursor, limit); err != nil {
+	if err := d.trackTo(ctx, s, s.cursor, limit); err != nil {
 		return err
 	}
-	d.folds.use(s, maxFoldBytes)
+	d.kept.use(s, maxTracked)
 	s.updateState(taken)
 	if o.Live && taken > 0 {
 		d.lastGrowth = time.Now()
@@ -386,7 +382,7 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, seg transcript.Segm
 
 // tail yields what is new in the transcript. It does not open one that has not changed since it was read to its end.
 func (d *Daemon) tail(ctx context.Context, s *session, o watcher.Offer) iter.Seq2[transcript.Segment, error] {
-	if s.folded && !s.rewritten && s.sourceStat == s.state.Source && !s.tailMissing() {
+	if s.tracked && !s.rewritten && s.sourceStat == s.state.Source && !s.tailMissing() {
 		return func(func(transcript.Segment, error) bool) {}
 	}
 	return watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o))

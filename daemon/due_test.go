@@ -1,11 +1,15 @@
 package daemon
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"testing"
 	"time"
 
 	"ccd/compactor"
+	"ccd/internal/testkit"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -20,23 +24,9 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		quiet  time.Duration
 		want   bool
 	}{
-		"nothing new": {func(*Daemon, *session) {}, time.Hour, false},
-		"an eighth of a long session is new": {func(_ *Daemon, s *session) {
-			s.state.Covers.Offset = 8 * s.state.Written.Size
-			s.state.At.Offset = 9 * s.state.Written.Size
-		}, 0, true},
-		"less than an eighth": {func(_ *Daemon, s *session) {
-			s.state.Covers.Offset = 8 * s.state.Written.Size
-			s.state.At.Offset = 9*s.state.Written.Size - 1
-		}, 0, false},
-		"a quarter of its size is new in a short session": {func(_ *Daemon, s *session) {
-			s.state.Covers.Offset = s.state.Written.Size
-			s.state.At.Offset = s.state.Written.Size + s.state.Written.Size/4
-		}, 0, true},
-		"less than a quarter": {func(_ *Daemon, s *session) {
-			s.state.Covers.Offset = s.state.Written.Size
-			s.state.At.Offset = s.state.Written.Size + s.state.Written.Size/4 - 1
-		}, 0, false},
+		"nothing new":               {func(*Daemon, *session) {}, time.Hour, false},
+		"a quarter is new":          {func(_ *Daemon, s *session) { s.state.Covers.Offset, s.state.At.Offset = 4000, 5000 }, 0, true},
+		"less than a quarter":       {func(_ *Daemon, s *session) { s.state.Covers.Offset, s.state.At.Offset = 4000, 4999 }, 0, false},
 		"a little, quiet for 30 s":  {func(_ *Daemon, s *session) { s.state.At.Offset++ }, 30 * time.Second, true},
 		"a little, quiet for less":  {func(_ *Daemon, s *session) { s.state.At.Offset++ }, 29 * time.Second, false},
 		"the companion is gone":     {func(d *Daemon, s *session) { s.state.Companion += ".gone" }, 0, true},
@@ -45,7 +35,7 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		"a summary came":            {func(_ *Daemon, s *session) { s.renew = true }, 0, true},
 		"no trigger has ever fired": {func(_ *Daemon, s *session) { s.state.Trigger, s.state.Options = "", "00000000" }, time.Hour, false},
 		"it fired once, and no longer does": {func(_ *Daemon, s *session) {
-			s.state.Trigger, s.state.At.Offset = "threshold", s.state.At.Offset+s.state.Written.Size
+			s.state.Trigger, s.state.At.Offset = "threshold", 2*s.state.At.Offset
 		}, 0, true},
 	} {
 		d := h.daemon()
@@ -53,7 +43,7 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		for _, known := range d.sessions {
 			s = known
 		}
-		s.compactor = compactor.New(h.o.Compaction, s.Session) // nothing in it: no trigger of its own
+		s.tracker = compactor.New(h.o.Compaction, s.Session).Tracker // nothing in it: no trigger of its own
 		c.change(d, s)
 		if got := s.due(d, watcher.Offer{Quiet: c.quiet}); got != c.want {
 			t.Errorf("%s: due %t, want %t", name, got, c.want)
@@ -62,12 +52,48 @@ func TestWhenACompanionIsDue(t *testing.T) {
 	// The control: without its companion the same session is due.
 	d := h.daemon()
 	for _, s := range d.sessions {
-		s.compactor = compactor.New(h.o.Compaction, s.Session)
+		s.tracker = compactor.New(h.o.Compaction, s.Session).Tracker
 		if err := os.Remove(s.state.Companion); err != nil {
 			t.Fatal(err)
 		}
 		if !s.due(d, watcher.Offer{}) {
 			t.Error("a session without its companion is not due")
 		}
+	}
+}
+
+// TestFollowingTakesFewPasses: all companions of a session that grows without a rest, and following it, read at most six
+// times its length; and what the session's state says does not depend on the steps.
+func TestFollowingTakesFewPasses(t *testing.T) {
+	h := newHouse(t)
+	h.o.Watch.RefreshIdle = time.Hour
+	var read int64
+	h.o.Published = func(_ transcript.Session, s State) { read += s.Covers.Offset }
+	d, text := h.daemon(), ""
+	var s *session
+	for n, all := 0, testkit.Cases(t, 400, 4400); n < all; n += 2 {
+		next := turns(n, n+2)
+		h.append(h.path(1), next)
+		text += next
+		o := watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: h.o.Watch.Settle}
+		if err := d.sync(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		s = d.sessions[d.owners[h.path(1)]]
+	}
+	if read += int64(len(text)); read > 6*int64(len(text)) || read < 3*int64(len(text)) {
+		t.Errorf("%d bytes were read of %d", read, len(text))
+	}
+	if s.model != nil {
+		t.Error("the model stays in memory after a sync")
+	}
+	grown := s.state
+	grown.Checked = time.Time{}
+	s.untrack()
+	if err := d.track(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	if s.updateState(0); !bytes.Equal(s.state.Encode(), grown.Encode()) {
+		t.Errorf("followed %+v\nread at once %+v", grown, s.state)
 	}
 }

@@ -58,7 +58,7 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 			continue
 		}
 		d.heartbeat()
-		if err := d.withFold(ctx, s, func() error {
+		if err := d.withTracker(ctx, s, func() error {
 			s.updateState(0)
 			if d.markUnsaved(s); !had[k] || s.state.UnknownFormat {
 				return nil
@@ -95,7 +95,7 @@ func (d *Daemon) elsewhere(ctx context.Context, sessions []transcript.Key) (all 
 		if !named {
 			continue
 		}
-		err = d.withFold(ctx, s, func() error {
+		err = d.withTracker(ctx, s, func() error {
 			made, err := d.publish(ctx, s)
 			if err != nil {
 				return err
@@ -134,10 +134,10 @@ func resetState(state []byte) []byte {
 	}
 	s.Source, s.Written, s.Earlier = Stat{}, Stat{}, nil
 	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent = "", "", "", "", "", ""
-	return s.encode()
+	return s.Encode()
 }
 
-// refill removes from the archive the forgotten text that one of these sessions got in two steps. Their folds have it too,
+// refill removes from the archive the forgotten text that one of these sessions got in two steps. Their trackers have it too,
 // so they have to be synced again.
 func (d *Daemon) refill(ctx context.Context, sessions ...transcript.Key) (stale []*session, err error) {
 	if d.onMain != nil {

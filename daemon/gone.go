@@ -21,7 +21,7 @@ func (d *Daemon) syncGone(ctx context.Context, s *session) error {
 	if !s.state.Gone {
 		return d.markGone(ctx, s)
 	}
-	if err := d.fold(ctx, s); err != nil {
+	if err := d.track(ctx, s); err != nil {
 		return err
 	}
 	return d.rebuildCompanion(ctx, s)
@@ -61,8 +61,8 @@ func (d *Daemon) markGone(ctx context.Context, s *session) error {
 // if one is due. If those bytes are damaged, the state says only that the transcript is gone.
 func (d *Daemon) rebuildState(ctx context.Context, s *session) error {
 	tip, before := s.cursor, d.companion(s)
-	err := d.fold(ctx, s)
-	defer s.unfold()
+	err := d.track(ctx, s)
+	defer s.untrack()
 	if err != nil && !errors.As(err, new(*archive.DamageError)) {
 		return err
 	}
@@ -108,7 +108,7 @@ func (d *Daemon) rebuildCompanion(ctx context.Context, s *session) error {
 	}
 	_, err := d.publish(ctx, s)
 	if err == nil {
-		s.unfold()
+		s.untrack()
 		delete(d.owners, s.Path) // the file is not expected back
 	}
 	return err

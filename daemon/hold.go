@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,11 +86,6 @@ func (d *Daemon) start() (func(), error) {
 	}
 	if err := d.Archive.MakePrivate(); err != nil { // the file system may have no modes, or the file another owner
 		d.Log.Warn("cannot restrict the archive's permissions", "err", err)
-	}
-	for _, s := range d.sessions {
-		if bytes.HasPrefix(s.raw, []byte("{")) { // JSON of an earlier version is slow to read: convert it
-			d.unsaved[s] = true
-		}
 	}
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()

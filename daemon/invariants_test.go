@@ -87,7 +87,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	}
 }
 
-// syncTo folds a transcript without publishing, and returns its session.
+// syncTo reads a transcript without publishing, and returns its session.
 func syncTo(t *testing.T, d *Daemon, path, what string) *session {
 	t.Helper()
 	offer := watcher.Offer{Path: path, Root: d.Watch.Roots[0], Quiet: atRest}

@@ -96,7 +96,7 @@ func Label(ctx context.Context, a *archive.Archive, k transcript.Key, change fun
 		if state.Labels, err = change(state.Labels); err != nil {
 			return err
 		}
-		raw := state.encode()
+		raw := state.Encode()
 		if bytes.Equal(raw, s.State) {
 			return nil
 		}

@@ -133,7 +133,7 @@ func (d *Daemon) syncFailed(ctx context.Context, report *Report) {
 	_ = d.syncFully(ctx, offers, report.failed)
 }
 
-// syncFully syncs files, again and again if other processes interfere, and drops their folds. It also saves what waits for
+// syncFully syncs files, again and again if other processes interfere, and drops their trackers. It also saves what waits for
 // a save. It calls done, if not nil, each time that a file was synced, with an error if it failed, and returns the errors
 // joined.
 func (d *Daemon) syncFully(ctx context.Context, offers []watcher.Offer, done func(watcher.Offer, error)) error {

@@ -12,14 +12,14 @@ type Progress struct {
 	Since     time.Time `json:"since"`
 	Bytes     int64     `json:"bytes"`
 	Archived  int64     `json:"archived"`  // of Bytes
-	Compacted int64     `json:"compacted"` // of Bytes: also folded, and the companion made if one was due
+	Compacted int64     `json:"compacted"` // of Bytes: also read, and the companion made if one was due
 
 	// Estimates from the speed so far; zero at the beginning.
 	Rate int64     `json:"bytes_per_second"`
 	Ends time.Time `json:"ends,omitzero"` // about
 }
 
-// archivingShare is the share of archiving in the work; the rest is folding and making companions.
+// archivingShare is the share of archiving in the work; the rest is reading and making companions.
 const archivingShare = 0.4
 
 // Done is the part of Bytes that corresponds to the work done so far.
@@ -42,7 +42,7 @@ func (p Progress) At(now time.Time) Progress {
 // catchUp counts the progress with the files that a scan found.
 type catchUp struct {
 	Progress
-	later map[string]int64 // sizes of the files that are archived but not folded yet, by path
+	later map[string]int64 // sizes of the files that are archived but not read yet, by path
 	show  func(done, all int64)
 }
 

@@ -20,7 +20,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// notPlacedError is returned if a companion cannot be written. The session itself is archived and folded.
+// notPlacedError is returned if a companion cannot be written. The session itself is archived.
 type notPlacedError struct{ error }
 
 // Unwrap returns the cause.
@@ -73,7 +73,8 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	return made, nil
 }
 
-// makeCompanion makes the companion's text from the fold, and the state that is stored with it. It writes nothing.
+// makeCompanion makes the companion's text from the session's model, and the state that is stored with it. It writes
+// nothing.
 func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Document, *compactor.Compaction, State, error) {
 	var doc sidecar.Document
 	next := s.state
@@ -81,13 +82,16 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	if err != nil {
 		return doc, nil, next, err
 	}
-	s.foldTail()
-	r, begun := d.Archive.Reader(s.Key, s.cursor.Generation), time.Now()
+	begun, r := time.Now(), d.Archive.Reader(s.Key, s.cursor.Generation)
+	model, err := d.modelOf(ctx, s, r)
+	if err != nil {
+		return doc, nil, next, err
+	}
 	text := func(span transcript.Span) ([]byte, error) {
 		d.heartbeat()
 		return r.Span(ctx, span)
 	}
-	c, err := s.compactor.Summarized(text, d.Archive.Summaries(ctx))
+	c, err := model.Summarized(text, d.Archive.Summaries(ctx))
 	if err != nil {
 		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}
@@ -95,7 +99,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	if n := len(a.Generations); n > 0 {
 		sum = a.Generations[n-1].Sum
 	}
-	doc = Render(s.Session, d.options(s), c, s.extent(sum))
+	doc = Render(s.Session, d.options(s), c, s.extent(model, sum))
 	next.Covers, next.Options = next.At, d.hash(s)
 	next.Original, next.Compacted, next.Real, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.About, doc.Saved
 	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
@@ -108,6 +112,32 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 		next.Manual = *s.requested
 	}
 	return doc, c, next, nil
+}
+
+// modelOf returns the model of all archived bytes up to the cursor: the one of this sync if it began with the first of
+// them, else it reads them again.
+func (d *Daemon) modelOf(ctx context.Context, s *session, r *archive.Reader) (*compactor.Compactor, error) {
+	if s.model != nil {
+		s.takeTail()
+		return s.model, nil
+	}
+	all := &session{Session: s.Session, state: s.state, requested: s.requested}
+	all.begin(d, transcript.Cursor{Generation: s.cursor.Generation})
+	for seg, err := range r.Segments(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
+		}
+		if d.tooLong(seg) {
+			return nil, errMainOnly
+		}
+		d.heartbeat()
+		all.take(seg)
+	}
+	if all.cursor.Offset != s.cursor.Offset { // another process appended
+		return nil, archive.ErrTip
+	}
+	all.takeTail()
+	return all.model, nil
 }
 
 // Extent is the part of a transcript that a companion covers.
@@ -147,8 +177,8 @@ func (d *Daemon) cleanTemporary(dir string) {
 	}
 }
 
-func (s *session) extent(sum mark.Hash) Extent {
-	status := s.compactor.Status()
+func (s *session) extent(m *compactor.Compactor, sum mark.Hash) Extent {
+	status := m.Status()
 	return Extent{Records: status.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: status.Parent}
 }
 
@@ -162,7 +192,7 @@ func (s *session) appended(seg transcript.Segment) {
 	}
 }
 
-// updateState updates the state from the last stat, after taken new bytes were read, and from the fold.
+// updateState updates the state from the last stat, after taken new bytes were read, and from the tracker.
 func (s *session) updateState(taken int64) {
 	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
 	switch was := s.state.Source; {
@@ -174,8 +204,8 @@ func (s *session) updateState(taken int64) {
 	if !s.missing {
 		s.state.Source, s.state.Gone, s.state.GoneAt = s.sourceStat, false, time.Time{}
 	}
-	if s.compactor != nil {
-		s.state.setStatus(s.compactor.Status(), s.compactor.PerToken(), s.decoder.Torn())
+	if s.tracker != nil {
+		s.state.setStatus(s.tracker.Status(), s.tracker.PerToken(), s.decoder.Torn())
 	}
 }
 
@@ -213,7 +243,7 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 	var additions []archive.Addition
 	var changes []archive.Change
 	for s := range d.unsaved {
-		raw := s.state.encode()
+		raw := s.state.Encode()
 		if s.waiting != nil {
 			additions = append(additions, archive.Addition{Session: s.Session, Segment: *s.waiting})
 		}
@@ -299,7 +329,7 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 		if next, err = replace(); err != nil {
 			return nil, err
 		}
-		raw = next.encode()
+		raw = next.Encode()
 		return raw, nil
 	}
 	if err := d.storePath(ctx, s); err != nil {
@@ -335,7 +365,7 @@ func (d *Daemon) storePath(ctx context.Context, s *session) error {
 
 // reload replaces the session's state in memory by the archived one.
 func (d *Daemon) reload(ctx context.Context, s *session) error {
-	s.unfold()
+	s.untrack()
 	a, err := d.Archive.Last(ctx, s.Key)
 	if err != nil {
 		return err

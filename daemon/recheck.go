@@ -86,7 +86,7 @@ func (d *Daemon) recheckSession(ctx context.Context, s *session, now time.Time) 
 	if !s.Unlined() { // such an agent always rewrites its file
 		d.Log.Warn("transcript rewritten in place; archived again as a new generation", "path", s.Path, "session", s.ID)
 	}
-	s.unfold()
+	s.untrack()
 	s.rewritten = true
 	return errMore
 }

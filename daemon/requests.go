@@ -16,7 +16,7 @@ import (
 )
 
 // A request is a file in STATE/asked that contains the path of a transcript. Another process writes it; the running
-// daemon, which has the session's fold in memory, brings the session and its companion up to date and removes the file.
+// daemon, which follows the session, brings the session and its companion up to date and removes the file.
 // If it cannot, it empties the file. The other process waits for either, and removes what is left.
 
 const (

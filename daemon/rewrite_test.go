@@ -126,7 +126,7 @@ func (h *house) generation(k transcript.Key, n int) string {
 	return b.String()
 }
 
-// A rewritten session is folded from its file: what was stored of it before is not read as a transcript once more, and may
+// A rewritten session is read from its file: what was stored of it before is not read as a transcript once more, and may
 // be damaged.
 func TestRewriteOfADamagedSession(t *testing.T) {
 	h := newHouse(t)

@@ -20,7 +20,7 @@ import (
 )
 
 // session is a session in memory: its stored state, the last stat of its transcript and, unless it was dropped, its
-// fold.
+// tracker.
 type session struct {
 	transcript.Session
 	state        State
@@ -38,18 +38,19 @@ type session struct {
 	byCommand  bool              // sync only archives: the command makes the companion itself
 	requested  *compactor.Manual // options requested by the running command, nil if it requested none
 
-	waiting *transcript.Segment // folded, but not archived before the next save; nil if there is none
+	waiting *transcript.Segment // tracked, but not archived before the next save; nil if there is none
 
 	deferred bool // only archived, until all others are
 
-	folded    bool
-	replay    *replay // the fold has not reached the end of the archived bytes yet, else nil
-	cursor    transcript.Cursor
-	decoder   *transcript.Decoder
-	compactor *compactor.Compactor
-	failures  int
-	failedAt  Stat      // of the transcript at the last failure
-	retry     time.Time // an unchanged transcript is not tried before
+	cursor   transcript.Cursor
+	tracked  bool    // decoder and tracker are at cursor
+	replay   *replay // they have not reached the end of the archived bytes yet, else nil
+	decoder  *transcript.Decoder
+	tracker  *compactor.Tracker   // nil if there are no records in it: an attachment
+	model    *compactor.Compactor // with that tracker; only while a sync reads the session from its first byte, else nil
+	failures int
+	failedAt Stat      // of the transcript at the last failure
+	retry    time.Time // an unchanged transcript is not tried before
 }
 
 // sessionOf makes a session from an archived one. An unreadable state counts as none, because it can be rebuilt.
@@ -133,7 +134,7 @@ func (s *session) moveTo(found transcript.Session) {
 	key := s.Key
 	s.Session = found
 	s.Key = key
-	s.unfold() // the companion depends on the path below the root
+	s.untrack() // the companion depends on the path below the root
 }
 
 // options returns the compaction options of a session.
@@ -211,7 +212,7 @@ func (s *session) asWritten(path string) bool {
 }
 
 // refreshDue reports whether the file is at rest and the companion does not cover all of it. A companion that covers
-// part of a torn line is not due when that line grows: each time would cost a fold of the whole session.
+// part of a torn line is not due when that line grows: each time would cost a pass over the whole session.
 func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
 	at, covers := s.state.At, s.state.Covers
 	grows := at.Generation == covers.Generation && at.Offset-s.state.Torn < covers.Offset
@@ -229,7 +230,7 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 	if s.Class == transcript.Attachment {
 		return false
 	}
-	switch c := s.compactor.Status(); {
+	switch c := s.tracker.Status(); {
 	case unknownFormat(c):
 		return false
 	case d.asked && s.state.At != s.state.Covers:
@@ -245,15 +246,15 @@ func (s *session) due(d *Daemon, o watcher.Offer) bool {
 // uncovered returns how many bytes the companion does not cover yet.
 func (s *session) uncovered() int64 { return s.state.At.Offset - s.state.Covers.Offset }
 
-// refreshBytes returns how many new bytes make the companion due: an eighth of what it covers, so that the cost of
-// following a session is proportional to its length, and at least a quarter of the companion's own size.
+// refreshBytes returns how many new bytes make the companion due: a quarter of what it covers. Each companion takes a
+// pass over the session, so all of a growing session take five times its length, and the tracker takes it once.
 func (s *session) refreshBytes() int64 {
-	return max(1, s.state.Covers.Offset/8, s.state.Written.Size/4)
+	return max(1, s.state.Covers.Offset/4)
 }
 
-// open sets the cursor to the end of the archived bytes, unless the fold has it, or will with at most limit bytes more.
+// open sets the cursor to the end of the archived bytes, unless the tracker has it, or will with at most limit bytes more.
 func (d *Daemon) open(ctx context.Context, s *session, limit int64) error {
-	if s.folded {
+	if s.tracked {
 		return d.continueReplay(s, limit)
 	}
 	s.cursor = transcript.Cursor{}
@@ -270,18 +271,18 @@ func (d *Daemon) open(ctx context.Context, s *session, limit int64) error {
 	return err
 }
 
-// fold brings the session's fold up to the end of the archived bytes.
-func (d *Daemon) fold(ctx context.Context, s *session) error {
+// track brings the session's tracker up to the end of the archived bytes.
+func (d *Daemon) track(ctx context.Context, s *session) error {
 	if err := d.open(ctx, s, math.MaxInt64); err != nil {
 		return err
 	}
-	return d.foldTo(ctx, s, s.cursor, math.MaxInt64)
+	return d.trackTo(ctx, s, s.cursor, math.MaxInt64)
 }
 
-// foldTo makes the fold end at a cursor. It keeps the fold in memory if there is one, else it folds the archived bytes
-// up to there. After limit bytes it returns errMore, and open continues.
-func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor, limit int64) error {
-	if s.folded && at.Generation <= max(1, s.cursor.Generation) {
+// trackTo makes the tracker end at a cursor. If there is none in memory, it reads the archived bytes up to there. After
+// limit bytes it returns errMore, and open continues.
+func (d *Daemon) trackTo(ctx context.Context, s *session, at transcript.Cursor, limit int64) error {
+	if s.tracked && at.Generation <= max(1, s.cursor.Generation) {
 		return nil
 	}
 	if was := s.cursor.Generation; at.Generation > max(1, was) && !s.Unlined() {
@@ -297,14 +298,14 @@ func (d *Daemon) foldTo(ctx context.Context, s *session, at transcript.Cursor, l
 	return nil
 }
 
-// replay is the archived bytes of a generation that are still to be folded. They must end at end.
+// replay is the archived bytes of a generation that are still to be read. They must end at end.
 type replay struct {
 	next func() (transcript.Segment, error, bool)
 	stop func()
 	end  transcript.Cursor
 }
 
-// continueReplay folds the rest of the session's replay. After limit bytes it returns errMore.
+// continueReplay reads the rest of the session's replay. After limit bytes it returns errMore.
 func (d *Daemon) continueReplay(s *session, limit int64) error {
 	for s.replay != nil {
 		seg, err, more := s.replay.next()
@@ -324,7 +325,7 @@ func (d *Daemon) continueReplay(s *session, limit int64) error {
 		}
 		if err != nil {
 			s.cursor = s.replay.end
-			s.unfold()
+			s.untrack()
 			return err
 		}
 		if limit -= int64(len(seg.Data)); limit <= 0 {
@@ -334,61 +335,70 @@ func (d *Daemon) continueReplay(s *session, limit int64) error {
 	return nil
 }
 
-// begin starts an empty fold at a cursor.
+// begin starts an empty model at a cursor.
 func (s *session) begin(d *Daemon, at transcript.Cursor) {
-	s.cursor, s.folded = at, true
+	s.cursor, s.tracked = at, true
 	if s.Class != transcript.Attachment {
 		s.decoder = d.Agents.NewDecoder(s.Agent, s.Class)
-		s.compactor = compactor.New(d.options(s), s.Session)
+		s.model = compactor.New(d.options(s), s.Session)
+		s.tracker = s.model.Tracker
 	}
 }
 
-// add folds a segment after the archive has stored it.
+// add takes a segment after the archive has stored it.
 func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) error {
 	switch {
 	case s.Class == transcript.Attachment:
 		s.cursor = seg.End
 		return nil
 	case s.decoder.ContinuesLine(seg):
-		s.unfold()
-		return d.fold(ctx, s)
+		s.untrack()
+		return d.track(ctx, s)
 	}
 	s.take(seg)
 	return nil
 }
 
-// take folds a segment. A last line without a newline is folded if it is whole JSON. A torn one waits for its end, or
-// for foldTail: most torn lines are completed, and a line folded too early costs another fold of the whole session.
+// take reads a segment. A last line without a newline counts if it is whole JSON. A torn one waits for its end, or for
+// takeTail: most torn lines are completed, and a line read too early costs another pass over the whole session.
 func (s *session) take(seg transcript.Segment) {
 	rest := seg.Rest
 	seg.Rest = false
 	s.feed(seg)
 	s.cursor = seg.End
 	if rest && s.decoder.Torn() == 0 {
-		s.foldTail()
+		s.takeTail()
 	}
 }
 
-// foldTail folds a torn last line as it is, for a companion that covers all bytes.
-func (s *session) foldTail() { s.feed(transcript.Segment{Start: s.cursor, Rest: true}) }
+// takeTail reads a torn last line as it is, for a companion that covers all bytes.
+func (s *session) takeTail() { s.feed(transcript.Segment{Start: s.cursor, Rest: true}) }
 
 func (s *session) feed(seg transcript.Segment) {
 	for r := range s.decoder.Records(seg) {
-		s.compactor.Add(r)
+		if s.model != nil {
+			s.model.Add(r)
+		} else {
+			s.tracker.Add(r)
+		}
 	}
 }
 
-func (s *session) unfold() {
+// untrack drops what was read of the session.
+func (s *session) untrack() {
 	if s.replay != nil {
 		s.replay.stop()
 		s.replay = nil
 	}
-	s.folded, s.decoder, s.compactor = false, nil, nil
+	s.tracked, s.decoder, s.tracker, s.model = false, nil, nil, nil
 }
 
-// finishSync records the result of a sync. After an error the fold is dropped, and the next sync folds the session
-// again. A conflict with another process is no failure and needs no pause.
+// finishSync records the result of a sync, and drops the model. After an error the tracker is dropped too, and the next
+// sync reads the session again. A conflict with another process is no failure and needs no pause.
 func (d *Daemon) finishSync(s *session, err error) {
+	if !errors.Is(err, errMore) && !s.byCommand {
+		s.model = nil
+	}
 	if err == nil {
 		s.failures = 0
 	}
@@ -401,7 +411,7 @@ func (d *Daemon) finishSync(s *session, err error) {
 	}
 	d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
 	if !errors.As(err, new(notPlacedError)) {
-		s.unfold()
+		s.untrack()
 		s.isNew = false
 	}
 	s.failures++
@@ -416,7 +426,7 @@ func (d *Daemon) finishSync(s *session, err error) {
 // invalidate makes the next sync load the session from the archive again, even if its file has not changed: another
 // process has stored a change.
 func (s *session) invalidate() {
-	s.unfold()
+	s.untrack()
 	s.isNew = false
 	s.state.Source = Stat{}
 }

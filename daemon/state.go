@@ -1,7 +1,7 @@
 package daemon
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +10,6 @@ import (
 
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -18,58 +17,58 @@ import (
 // State is what the archive stores for the daemon with each session. It is a cache except for Manual and Labels, which a
 // person chose, and the counts of Work. Token counts are estimates except for Reported.
 type State struct {
-	Source     Stat      `json:"source"`              // of the transcript
-	At         Place     `json:"at"`                  // end of the archived bytes
-	Torn       int64     `json:"torn,omitempty"`      // bytes before At of a last line that has no newline and is not whole JSON
-	Checked    time.Time `json:"checked,omitzero"`    // when all bytes of the source were last compared with the archive
-	Rewritten  time.Time `json:"rewritten,omitzero"`  // when the last generation began because the source was replaced, or rewritten in place
-	Trigger    string    `json:"fired,omitempty"`     // the trigger that fired, "" if none has
-	SkipReason string    `json:"skipped,omitempty"`   // why the session is not followed, "" if it is: "summarizer"
-	Gone       bool      `json:"gone,omitempty"`      // the transcript's file is gone; the archive has it
-	GoneAt     time.Time `json:"gone_at,omitzero"`    // when that was noticed; zero if an older ccd did
-	Companion  string    `json:"companion,omitempty"` // path, "" if there is none
-	Earlier    []string  `json:"earlier,omitempty"`   // paths of companions in earlier places that could not be removed yet
-	Written    Stat      `json:"written,omitzero"`    // of the companion
-	Covers     Place     `json:"covers,omitzero"`     // how much the companion covers
-	Options    string    `json:"options,omitempty"`   // hash of the options of the last fold
+	Source     Stat      // of the transcript
+	At         Place     // end of the archived bytes
+	Torn       int64     // bytes before At of a last line that has no newline and is not whole JSON
+	Checked    time.Time // when all bytes of the source were last compared with the archive
+	Rewritten  time.Time // when the last generation began because the source was replaced, or rewritten in place
+	Trigger    string    // the trigger that fired, "" if none has
+	SkipReason string    // why the session is not followed, "" if it is: "summarizer"
+	Gone       bool      // the transcript's file is gone; the archive has it
+	GoneAt     time.Time // when that was noticed; zero if an older ccd did
+	Companion  string    // path, "" if there is none
+	Earlier    []string  // paths of companions in earlier places that could not be removed yet
+	Written    Stat      // of the companion
+	Covers     Place     // how much the companion covers
+	Options    string    // hash of the options that it was read with
 
-	Manual compactor.Manual `json:"manual,omitzero"` // options that a person requested
-	Labels Labels           `json:"labels,omitzero"` // set by a person
-	Work   Work             `json:"work,omitzero"`
+	Manual compactor.Manual // options that a person requested
+	Labels Labels           // set by a person
+	Work   Work
 
-	Records          int                `json:"records,omitempty"`
-	Broken           int                `json:"broken,omitempty"`
-	Unknown          int                `json:"unknown,omitempty"`
-	UnknownFormat    bool               `json:"foreign,omitempty"` // no record is of a known type: there is no companion
-	First            time.Time          `json:"first,omitzero"`
-	Last             time.Time          `json:"last,omitzero"`
-	Boundary         time.Time          `json:"boundary,omitzero"` // when the agent last compacted its context
-	Items            int                `json:"items,omitempty"`   // originals that can be restored
-	Model            string             `json:"model,omitempty"`
-	Start            string             `json:"start,omitempty"` // the first working directory; "" also if an older ccd recorded none
-	Cwd              string             `json:"cwd,omitempty"`   // the newest one
-	Title            string             `json:"title,omitempty"`
-	Ask              string             `json:"ask,omitempty"` // the beginning of the first request; "" also if an older ccd recorded none
-	Parent           string             `json:"parent,omitempty"`
-	Resumed          transcript.Resumed `json:"resumed,omitzero"`   // the session that ccd copied it from
-	Estimate         int64              `json:"estimate,omitempty"` // of the context
-	About            int64              `json:"about,omitempty"`    // Estimate in real tokens, about
-	Reported         int64              `json:"reported,omitempty"`
-	Window           int64              `json:"window,omitempty"`
-	Assumed          bool               `json:"assumed,omitempty"`
-	Outliers         compactor.Outliers `json:"outliers,omitzero"` // reported context sizes that are impossible
-	Pressure         float64            `json:"pressure,omitempty"`
-	Level            string             `json:"level,omitempty"`
-	Original         int64              `json:"original,omitempty"`  // of the part that the companion covers
-	Compacted        int64              `json:"compacted,omitempty"` // of the companion
-	Real             int64              `json:"real,omitempty"`      // real tokens of the companion, about
-	Saved            float64            `json:"saved,omitempty"`     // percent
-	Verified         bool               `json:"verified,omitempty"`
-	Reason           string             `json:"reason,omitempty"`
-	Lost             int                `json:"lost,omitempty"`
-	MissingSummaries int                `json:"wanted,omitempty"` // summaries that the companion lacks, of those requested at once
-	Curve            string             `json:"curve,omitempty"`  // compactor.Curve, encoded; "" also if an older ccd recorded none
-	Waiting          bool               `json:"waiting,omitempty"`
+	Records          int
+	Broken           int
+	Unknown          int
+	UnknownFormat    bool // no record is of a known type: there is no companion
+	First            time.Time
+	Last             time.Time
+	Boundary         time.Time // when the agent last compacted its context
+	Items            int       // originals that can be restored
+	Model            string
+	Start            string // the first working directory; "" also if an older ccd recorded none
+	Cwd              string // the newest one
+	Title            string
+	Ask              string // the beginning of the first request; "" also if an older ccd recorded none
+	Parent           string
+	Resumed          transcript.Resumed // the session that ccd copied it from
+	Estimate         int64              // of the context
+	About            int64              // Estimate in real tokens, about
+	Reported         int64
+	Window           int64
+	Assumed          bool
+	Outliers         compactor.Outliers // reported context sizes that are impossible
+	Pressure         float64
+	Level            string
+	Original         int64   // of the part that the companion covers
+	Compacted        int64   // of the companion
+	Real             int64   // real tokens of the companion, about
+	Saved            float64 // percent
+	Verified         bool
+	Reason           string
+	Lost             int
+	MissingSummaries int    // summaries that the companion lacks, of those requested at once
+	Curve            string // compactor.Curve, encoded; "" also if an older ccd recorded none
+	Waiting          bool
 }
 
 // Work is what a session's companions have cost so far.
@@ -116,32 +115,23 @@ func statOf(info fs.FileInfo) Stat {
 
 // DecodeState decodes a stored state. Empty input is the zero State.
 func DecodeState(b []byte) (s State, err error) {
-	switch {
-	case len(b) == 0:
-	case b[0] == stateForm:
-		c := stateCodec{decode: true, in: string(b[1:])}
-		c.all(&s)
-		err = c.end()
-	default:
-		s, err = decodeJSON(b)
+	if len(b) == 0 {
+		return s, nil
 	}
-	if err != nil {
+	c := stateCodec{decode: true, in: string(b[1:])}
+	if b[0] != stateForm {
+		c.err = errors.New("of another version")
+	} else {
+		c.all(&s)
+	}
+	if err := c.end(); err != nil {
 		return s, fmt.Errorf("decode session state: %w", err)
 	}
 	return s, nil
 }
 
-// decodeJSON is apart because json.Unmarshal makes the State escape to the heap.
-func decodeJSON(b []byte) (s State, err error) {
-	err = json.Unmarshal(b, &s)
-	s.Companion, s.Parent = mark.Unname(s.Companion), mark.Unname(s.Parent)
-	for i, p := range s.Earlier {
-		s.Earlier[i] = mark.Unname(p)
-	}
-	return s, err
-}
-
-func (s State) encode() []byte {
+// Encode returns the state as the archive stores it.
+func (s State) Encode() []byte {
 	c := stateCodec{out: []byte{stateForm}}
 	c.all(&s)
 	return c.out
@@ -150,7 +140,7 @@ func (s State) encode() []byte {
 // unknownFormat reports whether a session has records, but none of a known type.
 func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing() }
 
-// setStatus takes over the fold's status. perToken is the number of chars per real token. A torn line counts as one
+// setStatus takes over the tracker's status. perToken is the number of chars per real token. A torn line counts as one
 // more record that could not be parsed.
 func (s *State) setStatus(c compactor.Status, perToken float64, torn int64) {
 	s.Records, s.Broken, s.Unknown, s.UnknownFormat = c.Records, c.Broken, c.Unknown, unknownFormat(c)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// stateForm is the first byte of a stored State. Earlier versions stored JSON, which begins with "{".
-const stateForm = 2
+// stateForm is the first byte of a stored State.
+const stateForm = 3
 
 // stateCodec encodes or decodes the fields of a State, always in the same order. A field is its number and its value; a
 // zero field is left out. A list of all sessions decodes thousands of states, so there is no reflection here.
@@ -46,8 +46,6 @@ func (c *stateCodec) all(s *State) {
 	c.texts(&s.Labels.Tags)
 	number(c, &s.Work.Compactions)
 	number(c, &s.Work.Microseconds)
-	c.removed(1)
-	c.removed(2)
 	number(c, &s.Records)
 	number(c, &s.Broken)
 	number(c, &s.Unknown)
@@ -201,19 +199,6 @@ func (c *stateCodec) entries(n int) int {
 		return 0
 	}
 	return n
-}
-
-// removed skips a table that earlier versions stored: a text and so many numbers for each entry.
-func (c *stateCodec) removed(numbers int) {
-	if !c.next(true) {
-		return
-	}
-	for range c.entries(0) {
-		c.string("")
-		for range numbers {
-			c.int(0)
-		}
-	}
 }
 
 func (c *stateCodec) time(p *time.Time) {

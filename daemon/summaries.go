@@ -214,14 +214,14 @@ func (d *Daemon) writeMissing(ctx context.Context) (written, lacking int, err er
 		if s.state.MissingSummaries > 0 {
 			lacking++
 		}
-		s.unfold()
+		s.untrack()
 	}
 	return written, lacking, err
 }
 
 // writeMissingOf runs one job of a session and updates its companion.
 func (d *Daemon) writeMissingOf(ctx context.Context, s *session) (taken int, err error) {
-	if err := d.fold(ctx, s); err != nil {
+	if err := d.track(ctx, s); err != nil {
 		return 0, err
 	}
 	_, c, _, err := d.makeCompanion(ctx, s)
@@ -268,7 +268,7 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 	if parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]; parent != nil && parent.state.SkipReason != "" {
 		return true
 	}
-	if s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.compactor.Status().Asked.Len > 0 {
+	if s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.tracker.Status().Asked.Len > 0 {
 		return false
 	}
 	if len(seg.Data) > maxPeek {
@@ -286,6 +286,6 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 func (d *Daemon) skip(s *session) {
 	d.Log.Info("skipping session of the summarizer's own command", "session", s.ID)
 	s.state.SkipReason, s.state.Source = skippedSummarizer, s.sourceStat
-	s.unfold()
+	s.untrack()
 	d.unsaved[s] = true
 }

@@ -13,7 +13,7 @@ import (
 	"ccd/watcher"
 )
 
-// Workers sync a backlog. A worker is a Daemon with its own folds, buffer and unsaved states. It shares the sessions of the
+// Workers sync a backlog. A worker is a Daemon with its own trackers, buffer and unsaved states. It shares the sessions of the
 // main daemon, which started it, but changes only those that it was given: a session, its sub-agents and its attachments go
 // to the same worker, and the main daemon registered all of them before. The main daemon waits meanwhile, so nothing is
 // locked. Afterwards it syncs the sessions whose sync affects others (errMainOnly).
@@ -123,7 +123,7 @@ func (d *Daemon) syncInTurn(ctx context.Context, offers []watcher.Offer, done fu
 		err := d.sync(ctx, o)
 		d.batch = false
 		if !o.Live && !d.asked && !errors.Is(err, errMore) {
-			d.dropFold(o.Path)
+			d.dropTracker(o.Path)
 		}
 		done(o, err)
 		d.saveAndReport(ctx, o.More || i < len(offers)-1, done)
@@ -133,10 +133,10 @@ func (d *Daemon) syncInTurn(ctx context.Context, offers []watcher.Offer, done fu
 	}
 }
 
-// dropFold drops the fold of the session that is read from path.
-func (d *Daemon) dropFold(path string) {
+// dropTracker drops the tracker of the session that is read from path.
+func (d *Daemon) dropTracker(path string) {
 	if s := d.sessions[d.owners[path]]; s != nil {
-		s.unfold()
+		s.untrack()
 	}
 }
 
@@ -261,7 +261,7 @@ func (w *Daemon) work(ctx context.Context, todo <-chan []watcher.Offer, done fun
 				err = w.sync(ctx, o)
 			}
 			if !errors.Is(err, errMore) {
-				w.dropFold(o.Path)
+				w.dropTracker(o.Path)
 			}
 			if ctx.Err() != nil {
 				return

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"os"
 	"reflect"
@@ -51,7 +50,7 @@ func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// restate changes the archive's session states, which become JSON as earlier versions wrote it, and returns how many differ.
+// restate changes the archive's session states, and returns how many differ.
 func restate(archive string, change func(*daemon.State)) (n int, err error) {
 	db, err := bolt.Open(archive, 0o600, nil)
 	if err != nil {
@@ -68,10 +67,7 @@ func restate(archive string, change func(*daemon.State)) (n int, err error) {
 			if change(&s); !reflect.DeepEqual(s, was) {
 				n++
 			}
-			record, err := json.Marshal(s)
-			if err != nil {
-				return err
-			}
+			record := s.Encode()
 			sum := sha256.Sum256(slices.Concat(k, []byte{0}, record))
 			return states.Put(k, slices.Concat(sum[:8], record))
 		})

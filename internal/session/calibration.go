@@ -95,8 +95,8 @@ func (c *calibration) sums() (intervals int, chars, tokens int64) {
 
 // CharsPerToken returns the chars per real token of this session by its own reports: between 1.5 and 6, or 0 if there are
 // fewer than 3 intervals between reports or fewer than 4,000 chars.
-func (s *Session) CharsPerToken() float64 {
-	intervals, chars, tokens := s.calibration.sums()
+func (t *Tracker) CharsPerToken() float64 {
+	intervals, chars, tokens := t.calibration.sums()
 	if intervals < minIntervals || chars < minCalibrated {
 		return 0
 	}
@@ -123,9 +123,9 @@ func (s *script) add(text string) {
 }
 
 // WideShare returns the share of Chinese, Japanese and Korean characters in the messages, 0..1.
-func (s *Session) WideShare() float64 {
-	if s.script.all == 0 {
+func (t *Tracker) WideShare() float64 {
+	if t.script.all == 0 {
 		return 0
 	}
-	return float64(s.script.wide) / float64(s.script.all)
+	return float64(t.script.wide) / float64(t.script.all)
 }

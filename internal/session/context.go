@@ -8,28 +8,29 @@ import (
 
 // held tracks the agent's context: everything since its own last compaction, and what that preserved.
 type held struct {
-	start     int             // index of the first record
-	named     []named         // the newest records since then that have a UUID, and those preserved
-	preserved []uint32        // indices of preserved records before start, ascending
-	copies    map[uint64]bool // keys of human messages before start that the boundary's record carries itself
-	chars     int64           // of the items in context
-	total     int64           // of all items, including those of inline sub-agents
-	last      []int64         // chars of the newest messages, a ring
-	messages  int             // number so far
-	message   uint64          // hash of the name of the newest message, 0 if it has none
+	start     int      // index of the first record
+	named     []named  // the newest records since then that have a UUID, and those preserved
+	preserved []uint32 // indices of preserved records before start, ascending
+	chars     int64    // of the items in context
+	fresh     int32    // of them, in the newest record
+	total     int64    // of all items, including those of inline sub-agents
+	last      []int64  // chars of the newest messages, a ring
+	messages  int      // number so far
+	message   uint64   // hash of the name of the newest message, 0 if it has none
 	kind      transcript.Kind
 }
 
 // named is a record with the hash of its UUID.
 type named struct {
-	id  uint64
-	rec uint32
+	id    uint64
+	rec   uint32
+	chars int32 // of its items in context
 }
 
 // maxNamed is how many records a boundary's UUIDs are searched in. Agents preserve only recent records.
 const maxNamed = 16384
 
-// name remembers the UUID of a record.
+// name remembers the UUID of the newest record.
 func (h *held) name(uuid string, rec int) {
 	if uuid == "" {
 		return
@@ -37,7 +38,7 @@ func (h *held) name(uuid string, rec int) {
 	if len(h.named) == 2*maxNamed {
 		h.named = h.named[:copy(h.named, h.named[maxNamed:])]
 	}
-	h.named = append(h.named, named{id: hashOf(uuid), rec: uint32(rec)})
+	h.named = append(h.named, named{hashOf(uuid), uint32(rec), h.fresh})
 }
 
 func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
@@ -46,7 +47,7 @@ func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.prese
 const maxPreserved = 4096
 
 // cut begins a new context with record rec.
-func (h *held) cut(s *Session, rec int, b *transcript.Boundary) {
+func (h *held) cut(rec int, b *transcript.Boundary) {
 	var kept []uint32
 	if !b.Replaced && len(b.Preserved) > 0 {
 		kept = h.find(rec, b.Preserved)
@@ -55,31 +56,20 @@ func (h *held) cut(s *Session, rec int, b *transcript.Boundary) {
 	h.start, h.preserved, h.chars = rec, kept, 0
 	h.messages, h.message = 0, 0
 	clear(h.last)
-	for _, p := range kept {
-		h.chars += int64(s.records[p].chars)
-	}
-}
-
-// takeOver notes the human messages that a boundary's record carries over into the new context.
-func (h *held) takeOver(r *transcript.Record) {
-	h.copies = nil
-	for _, it := range transcript.Replacement(r) {
-		if it.Kind == transcript.Human && len(h.copies) < maxPreserved {
-			if h.copies == nil {
-				h.copies = map[uint64]bool{}
-			}
-			h.copies[it.Sum().Key()] = true
+	for _, n := range h.named { // those that are kept, and none since
+		if int(n.rec) < rec {
+			h.chars += int64(n.chars)
 		}
 	}
 }
 
 // Carried reports whether the last boundary carried a human message over into the agent's context.
-func (s *Session) Carried(r Ref) bool { return s.held.copies[r.Sum.Key()] }
+func (s *Session) Carried(r Ref) bool { return s.copies[r.Sum.Key()] }
 
 // InContext reports whether a record is in the agent's context: it came after the last compaction, or that preserved it.
-func (s *Session) InContext(rec int32) bool {
-	_, preserved := slices.BinarySearch(s.held.preserved, uint32(rec))
-	return preserved || int(rec) >= s.held.start
+func (t *Tracker) InContext(rec int32) bool {
+	_, preserved := slices.BinarySearch(t.held.preserved, uint32(rec))
+	return preserved || int(rec) >= t.held.start
 }
 
 // find searches the records in context before record rec for the given UUIDs, the newest first.
@@ -116,6 +106,7 @@ func (h *held) add(it *transcript.Item, chars int32) {
 		return
 	}
 	h.chars += int64(chars)
+	h.fresh += chars
 	if h.isNew(it) {
 		h.last[h.messages%len(h.last)] = 0
 		h.messages++
@@ -158,7 +149,7 @@ func (h *held) newest() int64 {
 // context any more.
 func (s *Session) Compacted() {
 	if s.held.start == 0 || s.spoke(s.held.start) {
-		s.held.cut(s, len(s.records), &transcript.Boundary{})
+		s.held.cut(len(s.records), &transcript.Boundary{})
 	}
 }
 

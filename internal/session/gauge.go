@@ -303,28 +303,28 @@ func limit(o *limits.Options, window int64) int64 {
 }
 
 // trigger sets the session's trigger, at most once.
-func (s *Session) trigger(boundary bool) {
-	st := &s.status
+func (t *Tracker) trigger(boundary bool) {
+	st := &t.status
 	if st.Trigger != "" {
 		return
 	}
-	window, _ := s.gauge.size()
-	saves := limits.Tokens(s.held.chars-s.held.newest()) >= s.o.MinSavings
+	window, _ := t.gauge.size()
+	saves := limits.Tokens(t.held.chars-t.held.newest()) >= t.o.MinSavings
 	switch {
 	case boundary:
 		st.Trigger = "boundary"
-	case saves && limits.Tokens(s.held.chars) > limit(&s.o, window):
+	case saves && limits.Tokens(t.held.chars) > limit(&t.o, window):
 		st.Trigger = "threshold"
-	case saves && s.gauge.claim.window == 0 && s.gauge.certain >= s.o.Pressure:
+	case saves && t.gauge.claim.window == 0 && t.gauge.certain >= t.o.Pressure:
 		st.Trigger = "pressure"
 	}
 }
 
 // Level returns how strongly the session is compacted: from the options or the highest pressure so far; never ByPressure.
-func (s *Session) Level() limits.Level {
-	switch h := s.gauge.highest; {
-	case s.o.Level != limits.ByPressure:
-		return min(s.o.Level, limits.Maximum)
+func (t *Tracker) Level() limits.Level {
+	switch h := t.gauge.highest; {
+	case t.o.Level != limits.ByPressure:
+		return min(t.o.Level, limits.Maximum)
 	case h < 0.60:
 		return limits.Gentle
 	case h < 0.75:

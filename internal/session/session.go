@@ -27,17 +27,11 @@ type Session struct {
 	Plan    Plan
 	Bounds  []Bound // the agent's own compactions, in order
 
-	o       limits.Options
-	session transcript.Session
-	client  *transcript.Client
-	status  Status
+	*Tracker
 
+	client  *transcript.Client
 	records []record
-	held    held
-	gauge   gauge
-	curve   Curve
-	script  script
-	calibration
+	copies  map[uint64]bool         // keys of human messages that the last boundary's record carries over itself
 	marks   map[int64][]redact.Mark // secrets of an item, by its offset
 	secrets map[string]int          // different secrets by kind
 
@@ -49,7 +43,6 @@ type Session struct {
 	waiting []queued          // typed while the agent worked, not known to have reached it
 	lines   map[uint64]uint16 // in how many outputs a line was among the last ones
 	git     gitState
-	root    string
 	said    int32 // newest assistant text, -1 if none
 	retold  int32 // record of the newest text in which a hook of ccd told of earlier work, -1 if none
 }
@@ -190,11 +183,7 @@ type Bound struct {
 	Own     Ref   // its summary; zero if there is none
 }
 
-type record struct {
-	off, len int64
-	milli    int64
-	chars    int32 // of its items in context
-}
+type record struct{ off, len, milli int64 }
 
 // queued is a message that waits for the agent.
 type queued struct {
@@ -221,8 +210,7 @@ const (
 // New returns the model of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
 func New(o limits.Options, s transcript.Session) *Session {
 	return &Session{
-		o: o, session: s, client: &transcript.Client{}, status: Status{Parent: s.Parent},
-		held: held{last: make([]int64, max(1, o.RecentMessages))}, gauge: newGauge(o),
+		Tracker: NewTracker(o, s), client: &transcript.Client{},
 		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
 		marks: map[int64][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
 		byPath: map[string]*File{}, uses: newUses(), lines: map[uint64]uint16{}, git: gitState{branchRec: -1}, Plan: Plan{Event: -1},
@@ -237,11 +225,13 @@ func (s *Session) Add(r *transcript.Record) {
 		row.milli = r.Time.UnixMilli()
 	}
 	s.records = append(s.records, row)
-	s.held.name(r.UUID, int(rec))
 	for _, m := range r.Marks {
 		s.secrets[m.Kind] = max(s.secrets[m.Kind], m.N)
 	}
-	s.note(r)
+	s.begin(r)
+	if r.Branch != "" && r.Branch != "HEAD" {
+		s.git.branchRec = rec
+	}
 	if r.Boundary != nil {
 		s.cut(rec, r)
 	}
@@ -250,35 +240,27 @@ func (s *Session) Add(r *transcript.Record) {
 		s.addItem(rec, r, &r.Items[i])
 	}
 	s.deliver(r.Queue)
-	s.gauge.take(s.o, r, s.held.chars)
-	if u := r.Usage; u != nil && !u.Side && u.Context == s.gauge.reported {
-		s.calibration.take(u)
-	}
-	s.curve.add(s.status.Records, s.gauge.used, r.Boundary != nil)
-	s.trigger(r.Boundary != nil)
+	s.end(r)
 }
 
 // cut takes the agent's own compaction.
 func (s *Session) cut(rec int32, r *transcript.Record) {
-	s.held.cut(s, int(rec), r.Boundary)
-	s.held.takeOver(r)
-	s.status.Boundary = s.status.Last
-	s.gauge.cut(r.Boundary)
-	s.calibration.cut()
+	s.copies = map[uint64]bool{}
 	b := Bound{Event: int32(len(s.Events)), Rec: rec, Trigger: clip(r.Boundary.Trigger, 100), Before: r.Boundary.Before}
 	for _, it := range transcript.Replacement(r) {
-		if it.Kind == transcript.Summary && !it.Side {
-			b.Own = s.refOf(rec, r, &it)
+		switch {
+		case it.Kind == transcript.Human && len(s.copies) < maxPreserved:
+			s.copies[it.Sum().Key()] = true
+		case it.Kind == transcript.Summary && !it.Side:
+			b.Own = s.refOf(rec, r, &it, charsOf(&it))
 		}
 	}
 	s.Bounds = append(s.Bounds, b)
 }
 
-func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item) Ref {
-	ref := Ref{Rec: rec, Kind: it.Kind, Frame: it.Frame, Span: it.Span, Sum: it.Sum(), Chars: int32(min(transcript.Chars(it.Raw), 1<<31-1))}
-	if it.Kind == transcript.Image || it.Kind == transcript.File {
-		ref.Chars = 0
-	}
+// refOf returns the Ref of an item, and keeps its secrets.
+func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item, chars int32) Ref {
+	ref := Ref{Rec: rec, Kind: it.Kind, Frame: it.Frame, Span: it.Span, Sum: it.Sum(), Chars: chars}
 	from, to := int(it.Span.Off-r.Span.Off), int(it.Span.End()-r.Span.Off)
 	var kept []redact.Mark
 	for _, m := range redact.From(r.Marks, from) {
@@ -296,28 +278,21 @@ func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item) Re
 
 // addItem takes an item while its text is available.
 func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) {
-	ref := s.refOf(rec, r, it)
+	chars, text := s.item(r, it)
+	ref := s.refOf(rec, r, it, chars)
 	s.client = it.Client()
-	if !it.Copy {
-		s.status.Items++
-	}
-	s.held.add(it, ref.Chars)
-	s.calibration.count(it, ref.Chars)
-	if !it.Side {
-		s.records[rec].chars += ref.Chars
-		s.status.Waiting = waits(s.status.Waiting, it)
-	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return
 	}
 	switch it.Kind {
 	case transcript.Human:
 		if !it.Side {
-			s.addHuman(ref, r, it)
+			s.addHuman(ref, r, it, text)
 		}
 	case transcript.Text:
 		if !it.Side {
-			s.addText(ref, it)
+			s.said = s.push(Event{Kind: Said, Ref: ref})
+			s.use(text, s.said)
 		}
 	case transcript.Call:
 		s.addCall(ref, r, it)
@@ -339,19 +314,13 @@ func (s *Session) push(e Event) int32 {
 	return i
 }
 
-func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item) {
-	text, _ := it.Said()
+func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, text string) {
 	s.repeats(text)
 	if n := len(s.Events); n > 0 { // agents repeat a record when they resume a session
 		if last := &s.Events[n-1]; last.Kind == Asked && last.Sum == ref.Sum && s.records[last.Rec].milli == s.records[ref.Rec].milli {
 			return
 		}
 	}
-	if s.status.Asked.Len == 0 {
-		s.status.Asked = it.Span
-	}
-	s.ask(text)
-	s.script.add(text)
 	switch {
 	case it.Call != "":
 		s.addWords(ref, it, text)
@@ -417,13 +386,6 @@ func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 	s.use(text, s.push(e))
 }
 
-func (s *Session) addText(ref Ref, it *transcript.Item) {
-	text := string(transcript.Original(transcript.Text, it.Raw))
-	s.script.add(text)
-	s.said = s.push(Event{Kind: Said, Ref: ref})
-	s.use(text, s.said)
-}
-
 func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
 	if it.Side {
 		return
@@ -447,9 +409,8 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		}
 		return
 	}
-	if s.session.Class == transcript.SubAgent && len(s.Items) == 1 && len(s.Events) == 0 && !r.Unknown {
+	if it.Span == s.status.Asked { // a sub-agent's task
 		text := string(transcript.Original(transcript.Text, it.Raw))
-		s.ask(text) // a sub-agent's task is what it was given
 		s.Items = append(s.Items, Item{Ask: 0, Before: -1, Width: int32(lexicon.Width(text))})
 		s.push(Event{Kind: Asked, Ref: ref})
 		return
@@ -494,79 +455,6 @@ func (s *Session) takeBack(turns int) {
 	}
 }
 
-// note takes what a record says about its session.
-func (s *Session) note(r *transcript.Record) {
-	st := &s.status
-	st.Records++
-	if r.Broken {
-		st.Broken++
-	}
-	if r.Unknown {
-		st.Unknown++
-	}
-	st.Grasp.Add(r)
-	if !r.Time.IsZero() {
-		if st.First.IsZero() {
-			st.First = r.Time.UTC()
-		}
-		st.Last = r.Time.UTC()
-	}
-	keep(&st.Model, modelOf(r))
-	keep(&st.Cwd, r.Cwd)
-	if st.Start == "" {
-		st.Start = st.Cwd
-		s.root = transcript.Join("", st.Cwd)
-	}
-	if r.Branch != "" && r.Branch != "HEAD" {
-		keep(&st.Branch, r.Branch)
-		s.git.branchRec = int32(st.Records - 1)
-	}
-	if st.Parent == "" {
-		keep(&st.Parent, r.Parent)
-	}
-	keep(&st.Title, r.Title)
-	if r.Resumed != nil && st.Records == 1 {
-		st.Resumed = *r.Resumed
-	}
-	if r.Agent != "" && len(st.SubAgents) < 256 {
-		st.SubAgents = appendNew(st.SubAgents, clip(r.Agent, maxNote))
-	}
-}
-
-func appendNew(all []string, one string) []string {
-	for _, a := range all {
-		if a == one {
-			return all
-		}
-	}
-	return append(all, one)
-}
-
-// waits reports whether the agent waits for the person after an item.
-func waits(before bool, it *transcript.Item) bool {
-	switch it.Kind {
-	case transcript.Text:
-		return true
-	case transcript.Human, transcript.Call, transcript.Result, transcript.Thinking:
-		return false
-	}
-	return before
-}
-
-// keep sets *s to a copy of newer unless that is empty.
-func keep(s *string, newer string) {
-	if newer != "" && newer != *s {
-		*s = clip(newer, maxNote)
-	}
-}
-
-// ask keeps the first request, by which people recognize a session that its agent gave no title.
-func (s *Session) ask(text string) {
-	if s.status.Ask == "" {
-		s.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
-	}
-}
-
 // clip returns a copy of the first n bytes of a text, in whole characters.
 func clip(text string, n int) string {
 	if len(text) > n {
@@ -577,15 +465,6 @@ func clip(text string, n int) string {
 
 // Client returns the description of the client that wrote the session.
 func (s *Session) Client() *transcript.Client { return s.client }
-
-// Of returns the session that the model was made for.
-func (s *Session) Of() transcript.Session { return s.session }
-
-// Options returns the options that the model was made with.
-func (s *Session) Options() limits.Options { return s.o }
-
-// Root returns the first working directory, relative to which paths are shown; "" if unknown.
-func (s *Session) Root() string { return s.root }
 
 // Records returns how many records there are.
 func (s *Session) Records() int { return len(s.records) }
@@ -603,23 +482,6 @@ func (s *Session) Marks(r Ref) []redact.Mark { return s.marks[r.Span.Off] }
 
 // Secrets returns how many different secrets of each kind the session has.
 func (s *Session) Secrets() map[string]int { return s.secrets }
-
-// Size returns about how many bytes of memory the model takes.
-func (s *Session) Size() int64 {
-	n := int64(len(s.records))*48 + int64(len(s.Events))*96 + int64(len(s.Items))*40 + int64(len(s.Files))*300 + int64(s.uses.size())*24 + s.held.bytes() + 4096
-	for i := range s.Events {
-		if c := s.Events[i].Call; c != nil && s.Events[i].Kind == Did {
-			n += 400 + int64(len(c.Command)+len(c.Query)) + int64(len(c.Files))*32
-		}
-	}
-	return n
-}
-
-// Held returns the index of the first record in the agent's context.
-func (s *Session) Held() int { return s.held.start }
-
-// Chars returns the chars of all items, in context or not.
-func (s *Session) Chars() int64 { return s.held.total }
 
 // Retold reports whether a hook of ccd has told the agent of its earlier work since the last boundary.
 func (s *Session) Retold() bool { return s.retold >= 0 && int(s.retold) >= s.held.start }

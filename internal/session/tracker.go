@@ -1,0 +1,257 @@
+package session
+
+import (
+	"strings"
+	"time"
+
+	"ccd/compactor/limits"
+	"ccd/internal/transcript"
+)
+
+// Tracker is the part of a model that lists show of a session: title, directory, times, tokens, pressure, compactions, who is
+// next. It follows a session in little memory that does not grow with it, where the whole model would.
+type Tracker struct {
+	o       limits.Options
+	session transcript.Session
+	status  Status
+	root    string
+	begun   bool // something was said or done
+	held    held
+	gauge   gauge
+	curve   Curve
+	script  script
+	calibration
+}
+
+// NewTracker returns a tracker before a session's first record. Of s only Class and Parent are used.
+func NewTracker(o limits.Options, s transcript.Session) *Tracker {
+	return &Tracker{
+		o: o, session: s, status: Status{Parent: s.Parent}, gauge: newGauge(o),
+		held: held{last: make([]int64, max(1, o.RecentMessages))},
+	}
+}
+
+// Add takes the next record. It does not keep r.
+func (t *Tracker) Add(r *transcript.Record) {
+	t.begin(r)
+	for i := range r.Items {
+		t.item(r, &r.Items[i])
+	}
+	t.end(r)
+}
+
+// begin takes what a record says about its session and its context.
+func (t *Tracker) begin(r *transcript.Record) {
+	st := &t.status
+	st.Records++
+	if r.Broken {
+		st.Broken++
+	}
+	if r.Unknown {
+		st.Unknown++
+	}
+	st.Grasp.Add(r)
+	if !r.Time.IsZero() {
+		if st.First.IsZero() {
+			st.First = r.Time.UTC()
+		}
+		st.Last = r.Time.UTC()
+	}
+	keep(&st.Model, modelOf(r))
+	keep(&st.Cwd, r.Cwd)
+	if st.Start == "" {
+		st.Start = st.Cwd
+		t.root = transcript.Join("", st.Cwd)
+	}
+	if r.Branch != "HEAD" {
+		keep(&st.Branch, r.Branch)
+	}
+	if st.Parent == "" {
+		keep(&st.Parent, r.Parent)
+	}
+	keep(&st.Title, r.Title)
+	if r.Resumed != nil && st.Records == 1 {
+		st.Resumed = *r.Resumed
+	}
+	if r.Agent != "" && len(st.SubAgents) < 256 {
+		st.SubAgents = appendNew(st.SubAgents, clip(r.Agent, maxNote))
+	}
+	if r.Boundary != nil {
+		t.held.cut(st.Records-1, r.Boundary)
+		t.gauge.cut(r.Boundary)
+		t.calibration.cut()
+		st.Boundary = st.Last
+	}
+	t.held.fresh = 0
+}
+
+// item takes an item, and returns its chars and what a person or the agent says with it to the other.
+func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, said string) {
+	chars = charsOf(it)
+	t.held.add(it, chars)
+	t.calibration.count(it, chars)
+	if !it.Side {
+		t.status.Waiting = waits(t.status.Waiting, it)
+	}
+	if it.Copy { // it is in the context, and all it says was taken before
+		return chars, ""
+	}
+	t.status.Items++
+	if it.Side {
+		return chars, ""
+	}
+	switch it.Kind {
+	case transcript.Human:
+		said, _ = it.Said()
+		t.ask(it, said)
+		t.script.add(said)
+	case transcript.Text:
+		said = string(transcript.Original(transcript.Text, it.Raw))
+		t.script.add(said)
+	case transcript.Meta, transcript.System:
+		if t.session.Class != transcript.SubAgent || t.begun || chars == 0 || r.Unknown || r.Queue == transcript.Enqueued {
+			return chars, ""
+		}
+		t.ask(it, string(transcript.Original(transcript.Text, it.Raw))) // a sub-agent's task is what it was given
+	case transcript.Call, transcript.Summary:
+	default:
+		return chars, ""
+	}
+	t.begun = true
+	return chars, said
+}
+
+// end measures the context after a record.
+func (t *Tracker) end(r *transcript.Record) {
+	t.held.name(r.UUID, t.status.Records-1)
+	t.gauge.take(t.o, r, t.held.chars)
+	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
+		t.calibration.take(u)
+	}
+	t.curve.add(t.status.Records, t.gauge.used, r.Boundary != nil)
+	t.trigger(r.Boundary != nil)
+}
+
+// charsOf returns the length of an item's text.
+func charsOf(it *transcript.Item) int32 {
+	if it.Kind == transcript.Image || it.Kind == transcript.File {
+		return 0
+	}
+	return int32(min(transcript.Chars(it.Raw), 1<<31-1))
+}
+
+// ask keeps the first request, by which people recognize a session that its agent gave no title.
+func (t *Tracker) ask(it *transcript.Item, text string) {
+	if t.status.Asked.Len == 0 {
+		t.status.Asked = it.Span
+	}
+	if t.status.Ask == "" {
+		t.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
+	}
+}
+
+// waits reports whether the agent waits for the person after an item.
+func waits(before bool, it *transcript.Item) bool {
+	switch it.Kind {
+	case transcript.Text:
+		return true
+	case transcript.Human, transcript.Call, transcript.Result, transcript.Thinking:
+		return false
+	}
+	return before
+}
+
+// keep sets *s to a copy of newer unless that is empty.
+func keep(s *string, newer string) {
+	if newer != "" && newer != *s {
+		*s = clip(newer, maxNote)
+	}
+}
+
+func appendNew(all []string, one string) []string {
+	for _, a := range all {
+		if a == one {
+			return all
+		}
+	}
+	return append(all, one)
+}
+
+// Status is what is known of a session as a whole. Token counts are estimates unless noted otherwise.
+type Status struct {
+	Records, Items  int
+	Broken, Unknown int // records that could not be parsed; records of an unknown type
+	Grasp           transcript.Understood
+	Context         int64 // estimate of the agent's context
+	Total           int64 // estimate of all items
+	Reported        int64 // real tokens of the context as last reported since the last boundary, 0 if none
+	Window          int64 // real tokens
+	Assumed         bool  // the window is neither reported, nor configured, nor proven
+	Outliers        Outliers
+	Pressure        float64
+	Highest         float64      // highest pressure so far
+	Level           limits.Level // from Highest or the options; never ByPressure
+	Trigger         string       // the first trigger that fired: "threshold", "pressure" or "boundary"; "" if none
+	First, Last     time.Time
+	Boundary        time.Time // when the agent last compacted its context, zero if it has not
+	Model           string
+	Start           string // the first working directory
+	Cwd             string // the newest one
+	Branch          string // in the newest record that has one
+	Parent          string // ID of the session that started this one, from its path or else its records
+	Title           string
+	Asked           transcript.Span    // the first human message, zero if there is none
+	Ask             string             // the beginning of the first request, on one line; "" if there is none
+	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
+	SubAgents       []string           // IDs, in order of appearance, the first 256
+	Curve           Curve              // valid until the next record is added
+	Reports         bool               // the session reports tokens: Curve has no estimates, except before the first report
+	Waiting         bool               // the agent spoke last: it waits for the person
+}
+
+// Status returns what is known of the session so far.
+func (t *Tracker) Status() Status {
+	st := t.status
+	st.Context, st.Total = limits.Tokens(t.held.chars), limits.Tokens(t.held.total)
+	st.Reported, st.Outliers = t.gauge.reported, t.gauge.outliers()
+	st.Window, st.Assumed = t.gauge.size()
+	st.Pressure, st.Highest = t.gauge.pressure, t.gauge.highest
+	st.Level, st.Curve, st.Reports = t.Level(), t.curve, t.gauge.reports
+	return st
+}
+
+// Reported returns the context as the agent last reported it since the last boundary, in real tokens; 0 if it has not.
+func (t *Tracker) Reported() int64 { return t.gauge.reported }
+
+// Of returns the session that the model was made for.
+func (t *Tracker) Of() transcript.Session { return t.session }
+
+// Options returns the options that the model was made with.
+func (t *Tracker) Options() limits.Options { return t.o }
+
+// Root returns the first working directory, relative to which paths are shown; "" if unknown.
+func (t *Tracker) Root() string { return t.root }
+
+// Held returns the index of the first record in the agent's context.
+func (t *Tracker) Held() int { return t.held.start }
+
+// Chars returns the chars of all items, in context or not.
+func (t *Tracker) Chars() int64 { return t.held.total }
+
+// Size returns about how many bytes of memory the tracker takes.
+func (t *Tracker) Size() int64 { return t.held.bytes() + 8192 }
+
+// Approximate chars per token, for sessions that report too little to measure it.
+const (
+	latinToken = 3.2
+	wideToken  = 1.0
+)
+
+// PerToken returns the chars per token of this session, from its own reports or else from its scripts.
+func (t *Tracker) PerToken() float64 {
+	if n := t.CharsPerToken(); n > 0 {
+		return n
+	}
+	wide := t.WideShare()
+	return 1 / (wide/wideToken + (1-wide)/latinToken)
+}
