@@ -11,42 +11,33 @@ import (
 	"testing"
 )
 
-// row is one row of the table: what docs/ARCHITECTURE.md allows a package to import.
-type row struct {
-	pkg           string
-	ours, machine []string
+// layer is what layers.txt says of a package: its line, and what it may use of the machine.
+type layer struct {
+	line    int
+	machine []string
 }
 
-// restricted matches the packages of the standard library that only the table's third column allows.
+// restricted matches the packages of the standard library that only a permit allows.
 var restricted = regexp.MustCompile(`^(net(/.*)?|os/exec|plugin|C)$`)
 
-var quoted = regexp.MustCompile("`([^`]+)`")
-
-// importTable reads the table between the two comments of docs/ARCHITECTURE.md.
-func importTable(t *testing.T) []row {
-	t.Helper()
-	doc, err := os.ReadFile("docs/ARCHITECTURE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, ok := strings.Cut(string(doc), "<!-- imports -->")
-	table, _, end := strings.Cut(table, "<!-- /imports -->")
-	if !ok || !end {
-		t.Fatal("docs/ARCHITECTURE.md has no import table")
-	}
-	var rows []row
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) == 5 && strings.Contains(cells[1], "`") {
-			rows = append(rows, row{names(cells[1])[0], names(cells[2]), names(cells[3])})
+// layers reads a text in the form of layers.txt.
+func layers(text string) map[string]layer {
+	all := map[string]layer{}
+	for n, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
 		}
-	}
-	return rows
-}
-
-func names(cell string) (all []string) {
-	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
-		all = append(all, m[1])
+		for _, f := range strings.Fields(line) {
+			pkg, permits, _ := strings.Cut(strings.TrimSuffix(f, "]"), "[")
+			l := layer{line: n}
+			if strings.Contains(permits, "net") {
+				l.machine = append(l.machine, "net", "net/http", "net/url")
+			}
+			if strings.Contains(permits, "exec") {
+				l.machine = append(l.machine, "os/exec")
+			}
+			all[pkg] = l
+		}
 	}
 	return all
 }
@@ -69,29 +60,22 @@ func imports(t *testing.T) map[string][]string {
 	return all
 }
 
-// breaches returns the imports that the table does not allow, and the errors in the table itself.
-func breaches(rows []row, all map[string][]string) (found []string) {
-	above := map[string]row{}
-	for _, r := range rows {
-		for _, p := range r.ours {
-			if _, ok := above[p]; !ok {
-				found = append(found, fmt.Sprintf("table: %s may import %s, which has no row above it", r.pkg, p))
-			}
+// breaches returns the imports that the layers do not allow, and the errors in the layers themselves.
+func breaches(layers map[string]layer, all map[string][]string) (found []string) {
+	for pkg := range layers {
+		if all[pkg] == nil {
+			found = append(found, fmt.Sprintf("layers: there is no package %s", pkg))
 		}
-		if all[r.pkg] == nil {
-			found = append(found, fmt.Sprintf("table: there is no package %s", r.pkg))
-		}
-		above[r.pkg] = r
 	}
 	for pkg, list := range all {
-		r, ok := above[pkg]
+		l, ok := layers[pkg]
 		if !ok {
-			found = append(found, fmt.Sprintf("table: package %s has no row", pkg))
+			found = append(found, fmt.Sprintf("layers: package %s has none", pkg))
 			continue
 		}
 		for _, p := range list {
 			ours, isOurs := strings.CutPrefix(p, "ccd/")
-			if isOurs && !slices.Contains(r.ours, ours) || restricted.MatchString(p) && !slices.Contains(r.machine, p) {
+			if isOurs && layers[ours].line >= l.line || restricted.MatchString(p) && !slices.Contains(l.machine, p) {
 				found = append(found, fmt.Sprintf("%s imports %s", pkg, p))
 			}
 		}
@@ -114,8 +98,12 @@ func reach(pkg string, all map[string][]string) []string {
 }
 
 func TestImportsGoDownOnly(t *testing.T) {
-	rows, all := importTable(t), imports(t)
-	for _, b := range breaches(rows, all) {
+	text, err := os.ReadFile("internal/house/layers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := imports(t)
+	for _, b := range breaches(layers(string(text)), all) {
 		t.Error(b)
 	}
 	for _, pkg := range reach("daemon", all) {
@@ -129,15 +117,15 @@ func TestImportsGoDownOnly(t *testing.T) {
 
 // TestImportsCanFail is the negative control.
 func TestImportsCanFail(t *testing.T) {
-	rows := []row{{pkg: "low"}, {pkg: "high", ours: []string{"low"}}, {pkg: "odd", ours: []string{"later"}}, {pkg: "later"}}
+	table := layers("# leaves\nlow beside\nhigh allowed[exec]\nlater\n")
 	all := map[string][]string{
-		"low": {"ccd/high", "os/exec"}, "high": {"ccd/low", "net/http"}, "odd": {"fmt"}, "new": {"fmt"},
+		"low": {"ccd/high", "os/exec"}, "beside": {"ccd/low"}, "high": {"ccd/low", "net/http"}, "allowed": {"os/exec"}, "new": {"fmt"},
 	}
 	want := []string{
-		"high imports net/http", "low imports ccd/high", "low imports os/exec", "table: odd may import later, which has no row above it",
-		"table: package new has no row", "table: there is no package later",
+		"beside imports ccd/low", "high imports net/http", "layers: package new has none", "layers: there is no package later",
+		"low imports ccd/high", "low imports os/exec",
 	}
-	if got := breaches(rows, all); !slices.Equal(got, want) {
+	if got := breaches(table, all); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	if got := reach("high", all); !slices.Equal(got, []string{"high", "low"}) {
