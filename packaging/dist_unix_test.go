@@ -113,7 +113,7 @@ func TestMaintainerScripts(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s %q (-want +got):\n%s", c.script, c.args, diff)
 		}
-		if told := strings.Contains(said, "ccd uninstall") && strings.Contains(said, "/home/alice/") &&
+		if told := strings.Contains(said, "ccd service remove") && strings.Contains(said, "/home/alice/") &&
 			strings.Contains(said, "enabled for bob"); told != (c.script == "prerm" && c.want != nil) {
 			t.Errorf("%s %q says %q", c.script, c.args, said)
 		}

@@ -55,9 +55,9 @@ func (s *Service) install(ctx context.Context) error {
 		return err
 	}
 	if s.endsAtLogout() {
-		s.say("the service stops when you log out; to keep it running: ccd install --linger (%s)", s.lingerCommand())
+		s.say("the service stops when you log out; to keep it running: ccd service install --linger (%s)", s.lingerCommand())
 	}
-	s.say("undo with: ccd uninstall%s", s.flag())
+	s.say("undo with: ccd service remove%s", s.flag())
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (s *Service) CheckInstall(ctx context.Context) (State, error) {
 	}
 	if err := s.probe(ctx); err != nil {
 		if s.mgr.linger && !s.o.Linger && !errors.Is(err, exec.ErrNotFound) {
-			err = hinted("ccd install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
+			err = hinted("ccd service install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
 		}
 		return State{}, err
 	}

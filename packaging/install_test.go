@@ -156,7 +156,7 @@ func TestLinger(t *testing.T) {
 	}{
 		"not asked":        {want: "the service stops when you log out"},
 		"asked":            {asked: true, want: "the service continues after logout; undo with: loginctl disable-linger sam", runs: true},
-		"on already":       {asked: true, on: true, want: "undo with: ccd uninstall"},
+		"on already":       {asked: true, on: true, want: "undo with: ccd service remove"},
 		"asked, not given": {asked: true, refused: true, want: "enable lingering", runs: true},
 	} {
 		o := options(t.TempDir())

@@ -133,11 +133,11 @@ func checkAccount(o Options, h host) error {
 	case h.goos == "windows":
 		return nil
 	case o.System && h.uid != 0:
-		return hinted("sudo ccd install --system --user NAME", errors.New("a system service needs root"))
+		return hinted("sudo ccd service install --system --user NAME", errors.New("a system service needs root"))
 	case o.System && o.User == "":
-		return hinted("ccd install --system --user NAME", errors.New("a system service needs the user it runs as"))
+		return hinted("ccd service install --system --user NAME", errors.New("a system service needs the user it runs as"))
 	case !o.System && h.uid == 0:
-		return hinted("ccd install --system --user NAME, or run ccd install as that user",
+		return hinted("ccd service install --system --user NAME, or run ccd service install as that user",
 			errors.New("root needs a system service, which archives the transcripts of one user"))
 	}
 	return nil

@@ -39,7 +39,7 @@ func scopeOf(o Options, h host) scope {
 	dir := filepath.Join(o.Home, ".config/systemd/user")
 	return scope{
 		dir: dir, target: "default.target", ctl: []string{"systemctl", "--user"},
-		hint: "start `ccd run` at login, or as root: ccd install --system --user NAME",
+		hint: "start `ccd run` at login, or as root: ccd service install --system --user NAME",
 		logs: "journalctl --user -u ccd -n 20",
 		made: []string{filepath.Join(dir, unit+".d"), filepath.Join(dir, "default.target.wants"), dir, filepath.Dir(dir)},
 	}
@@ -112,8 +112,8 @@ func layersOf(o Options, sc scope) ([][]file, error) {
 
 // The first line of a unit: who wrote it.
 const (
-	byInstall = "Written by `ccd install`, which replaces it"
-	byPackage = "Part of ccd's package; `ccd install` replaces it with a unit for your directories"
+	byInstall = "Written by `ccd service install`, which replaces it"
+	byPackage = "Part of ccd's package; `ccd service install` replaces it with a unit for your directories"
 )
 
 func unitOf(origin string, o Options, sc scope, bare bool) ([]byte, error) {

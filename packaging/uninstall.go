@@ -25,7 +25,7 @@ func (s *Service) Uninstall(ctx context.Context) error {
 
 func (s *Service) uninstall(ctx context.Context) error {
 	if s.o.System && s.mgr.file() != "" && s.host.uid != 0 {
-		return hinted("sudo ccd uninstall --system", errors.New("a system service needs root"))
+		return hinted("sudo ccd service remove --system", errors.New("a system service needs root"))
 	}
 	st, err := s.Status(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) sayDropIns() {
 		return // there is none
 	}
 	for _, e := range entries {
-		s.say("kept: %s, which ccd did not write; a later `ccd install` would use it", filepath.Join(dir, e.Name()))
+		s.say("kept: %s, which ccd did not write; a later `ccd service install` would use it", filepath.Join(dir, e.Name()))
 	}
 }
 

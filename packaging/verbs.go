@@ -19,7 +19,7 @@ func (s *Service) Restart(ctx context.Context) error { return s.verb(ctx, "resta
 func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
 	st, err := s.Status(ctx)
 	if err == nil && !st.Installed {
-		install := "ccd install"
+		install := "ccd service install"
 		if s.o.System {
 			install += " --system --user NAME"
 		}

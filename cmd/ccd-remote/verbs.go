@@ -408,7 +408,7 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 		return err
 	}
 	if len(c.Kept) > 0 {
-		return words.Hint(fmt.Errorf("gc: %s with forgotten bytes cannot be written again", words.Count(len(c.Kept), "pack")), "restore the sessions (ccd import FILE), then ccd remote gc")
+		return words.Hint(fmt.Errorf("gc: %s with forgotten bytes cannot be written again", words.Count(len(c.Kept), "pack")), "restore the sessions (ccd archive import FILE), then ccd remote gc")
 	}
 	return nil
 }

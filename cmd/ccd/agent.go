@@ -19,39 +19,32 @@ type agentFlags struct {
 }
 
 func (a *app) agentCommand() *cobra.Command {
-	p := page{
-		use: "agent restore|search|show", group: agents, short: "restore, search or show sessions of the current project (for agents)",
-		forms: []string{
-			"ccd agent restore [--raw | --full] ID|SESSION#N",
-			"ccd agent search [flags] WORDS...",
-			"ccd agent show [--section NAME] [SESSION]",
-		},
-		long: `The hooks, the skill and the permission rules of ccd agents install use only these commands. They print what
-ccd restore, search and show print, but only for sessions of the current project, and take no flag that names
-a file. Without SESSION, show prints the newest session of this directory, else of the project.`,
-		more: `A session belongs to the project if it began in the same git repository as the current directory, in any of
-its worktrees, or, without git, in the current directory or below it. Its sub-agents and spilled outputs are
-included, and so is the session that runs the command. In the home directory and those above it, without
-git, only sessions started in exactly that directory count. The user can let agents read all projects: ccd
-agents install --reach all.`,
-		examples: []example{
-			{"ccd agent restore 4tq9c1m7x2ka", "the original behind a marker [ccd 4tq9c1m7x2ka ...]"},
-			{"ccd agent search --since 7d overflow cents", "this project's sessions of the last 7 days with both words"},
-			{"ccd agent show --section now", "the last request, work in progress, plan and open problems"},
-		},
-		json:  "(search) as ccd search prints it",
-		exits: []int{exitNotFound, exitDamage},
+	c := &cobra.Command{
+		Use: "agent restore|search|show", Short: "restore, search or show sessions of the current project (for agents)",
+		Long: `The hooks, the skill and the permission rules of ccd agents install use only
+these commands. They print what ccd restore, search and show print, but only
+for sessions of the current project, and take no flag that names a file.
+Without SESSION, show prints the newest session of this directory, else of the
+project.
+
+With --json: (search) as ccd search prints it`,
+		Example: `  ccd agent restore 4tq9c1m7x2ka
+      the original behind a marker [ccd 4tq9c1m7x2ka ...]
+  ccd agent search --since 7d overflow cents
+      this project's sessions of the last 7 days with both words
+  ccd agent show --section now
+      the last request, work in progress, plan and open problems`,
 	}
 	var f agentFlags
 	check := func(c *cobra.Command, args []string) error { return f.check(c, args, a.json) }
-	c := p.command(check, func(c *cobra.Command, args []string) error {
+	c.Args = check
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			writeHelp(a.out, c, false)
-			return nil
+			return c.Help()
 		}
 		a.agent = true
 		return a.forAgent(c.Context(), f, args[0], args[1:])
-	})
+	}
 	c.ValidArgs = []string{"restore", "search", "show"}
 	flags := c.Flags()
 	flags.SortFlags = false

@@ -27,40 +27,37 @@ type agentsFlags struct {
 }
 
 func (a *app) agentsCommand() *cobra.Command {
-	p := page{
-		use: "agents [install|uninstall|status]", group: agents, short: "list agents; connect them to ccd",
-		forms: []string{
-			"ccd agents",
-			"ccd agents install [AGENT|all] [--live] [--statusline] [--allow|--no-allow] [--reach project|all] [--dry-run]",
-			"ccd agents uninstall [AGENT|all] [--dry-run]",
-			"ccd agents status [AGENT|all]",
-		},
-		long: `Without an argument it lists the agents that ccd knows: which are on this machine, have transcripts, and are
-connected to ccd. install merges hooks, the MCP server and a skill or an instruction block into the agent's
-own settings, and keeps each file as FILE.ccd-backup. Claude Code also gets a mod: ccd then answers its
-compactions. Run it again to repair. uninstall removes what ccd added. Without a name: every agent here.
+	c := &cobra.Command{
+		Use: "agents [install|uninstall|status]", GroupID: agents, Short: "list agents; connect them to ccd",
+		Long: `Without an argument it lists the agents that ccd knows: which are on this
+machine, have transcripts, and are connected to ccd. install merges hooks, the
+MCP server and a skill or an instruction block into the agent's own settings,
+and keeps each file as FILE.ccd-backup. Claude Code also gets a mod: ccd then
+answers its compactions. Run it again to repair. uninstall removes what ccd
+added. Without a name: every agent here.
 
-Agents can read the sessions of their own project; with --reach all, those of all projects. Rules that let
-Claude Code run ` + "`ccd agent`" + ` without asking are only added if you agree.`,
-		more: `AGENT is one of ` + strings.Join(connectable(), ", ") + `. docs/AGENTS.md lists what each one gets. Everything
-else in these files stays as it is, byte for byte. ccd changes Codex's config.toml through ` + "`codex mcp`" + `. With
-a name, install also creates missing files. --statusline makes ccd statusline the status line of Claude Code, unless
-another one is set. When the last agent is removed, agents.reach is reset.
+Agents can read the sessions of their own project; with --reach all, those of
+all projects. Rules that let Claude Code run ` + "`ccd agent`" + ` without asking are
+only added if you agree.
 
-Codex skips new or changed hooks until you trust them: type /hooks in codex.`,
-		examples: []example{
-			{"ccd agents", "which agents were found, and how to connect them"},
-			{"ccd agents install --dry-run", "show the changes as a diff"},
-			{"ccd agents install claude --live --statusline", "Claude Code, with shortened outputs and the status line"},
-			{"ccd agents uninstall", "disconnect all agents"},
-		},
-		json: "one array, an object per agent: agent, title, present (on this machine), roots, followed, installed,\n" +
-			"how (to connect it to ccd)\n\n(status) one array, an object per agent: agent, directory, present, installed, reach (project, all),\n" +
-			"parts (each name, file, state (installed, other, missing, unreadable), option, detail), binaries\n" +
-			"(path, exists, this), notes",
+With --json: one array, an object per agent: agent, title, present (on this
+machine), roots, followed, installed, how (to connect it to ccd)
+
+(status) one array, an object per agent: agent, directory, present, installed,
+reach (project, all), parts (each name, file, state (installed, other,
+missing, unreadable), option, detail), binaries (path, exists, this), notes`,
+		Example: `  ccd agents
+      which agents were found, and how to connect them
+  ccd agents install --dry-run
+      show the changes as a diff
+  ccd agents install claude --live --statusline
+      Claude Code, with shortened outputs and the status line
+  ccd agents uninstall
+      disconnect all agents`,
 	}
 	var f agentsFlags
-	c := p.command(cobra.MaximumNArgs(2), func(c *cobra.Command, args []string) error { return a.agents(c, args, f) })
+	c.Args = cobra.MaximumNArgs(2)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.agents(c, args, f) }
 	c.ValidArgs = []string{"install", "uninstall", "status"}
 	c.Flags().BoolVar(&f.live, "live", false, "archive and shorten large outputs at once (Claude Code)")
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")

@@ -89,7 +89,7 @@ func commandExists(line string) error {
 		return fmt.Errorf("agent has no %s", words[1])
 	}
 	root := (&app{}).root()
-	c, _, err := root.Find(words[:1])
+	c, _, err := root.Find(words)
 	if err != nil || c == root {
 		return fmt.Errorf("no such command (%v)", err)
 	}

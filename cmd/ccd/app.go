@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -59,6 +60,13 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	}
 	root := a.root()
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		i := slices.IndexFunc(args, func(arg string) bool { return synonyms[arg] != "" })
+		if !c.HasParent() && i >= 0 {
+			return unknownCommand(c, args[i:])
+		}
+		return unknownFlag(c, err)
+	})
 	c, err := root.ExecuteContextC(ctx)
 	a.endPager()
 	if errors.Is(err, errPagerQuit) {
@@ -75,26 +83,6 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	}
 	report(a.talk(s.err, priorityError), a.onMachine(root, err), c.Name() == "agent")
 	return exitCode(err)
-}
-
-// root returns the command table. Within a group, help keeps its order.
-func (a *app) root() *cobra.Command {
-	root := a.rootCommand()
-	root.AddCommand(
-		a.runCommand(), a.statusCommand(), a.topCommand(), a.lsCommand(), a.showCommand(), a.compactCommand(), a.timelineCommand(), a.diffCommand(), a.statsCommand(),
-		a.restoreCommand(), a.searchCommand(), a.pathCommand(), a.webCommand(), a.exportCommand(),
-		a.pinCommand(), a.tagCommand(), a.nameCommand(),
-		a.hookCommand(), a.statuslineCommand(),
-		a.agentCommand(),
-		a.agentsCommand(),
-		a.mcpCommand(),
-		a.setupCommand(), a.demoCommand(), a.serviceCommand(installVerb()), a.uninstallCommand(), a.serviceCommand(startService()), a.serviceCommand(stopService()), a.serviceCommand(restartService()),
-		a.configCommand(), a.completionCommand(),
-		a.resumeCommand(),
-		a.verifyCommand(), a.backupCommand(), a.salvageCommand(), a.importCommand(), a.remoteCommand(), a.secretsCommand(), a.forgetCommand(), a.gcCommand(), a.doctorCommand(), a.versionCommand(), a.helpCommand(),
-	)
-	a.completeSessions(root)
-	return root
 }
 
 // say prints a message on stderr, unless --quiet is given.

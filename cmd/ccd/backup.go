@@ -34,31 +34,32 @@ type backupOutput struct {
 }
 
 func (a *app) backupCommand() *cobra.Command {
-	p := page{
-		use: "backup FILE", group: care, short: "copy the archive to FILE while ccd runs, and check the copy",
-		forms: []string{"ccd backup [--force] FILE"},
-		long: `The copy is a complete archive: set CCD_ARCHIVE_PATH=FILE to read it, or put it in the archive's place on
-another machine. FILE appears only after ccd has read back every hash, session and ID of the copy. It
-replaces an earlier backup of the same archive, and any other file only with --force. If the archive is damaged, the
-copy contains what is intact; ccd lists what is missing and exits 4.`,
-		more: `The daemon, hooks and other commands keep working meanwhile. An interrupted backup leaves FILE as it was; a
-killed one also leaves a .ccd-*.tmp beside it, which the next backup to that directory removes if it is older than an
-hour. The copy contains no transcript or companion files: ccd restore --session prints a transcript, and ccd
-rebuilds companions. If [backup] every is set, the daemon makes backups itself.`,
-		examples: []example{
-			{"ccd backup /media/disk/ccd.db", "write a checked copy, or fail and write none"},
-			{"ccd backup --json /media/disk/ccd.db", "the same, with counts and the hash of the file"},
-		},
-		json:  "one object: file, archive, id (of the archive), sessions (including attachments), frames (stored\nblocks of transcripts), ids, bytes (of\nFILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage (missing from FILE)",
-		exits: []int{exitNotFound, exitDamage},
+	c := &cobra.Command{
+		Use: "backup FILE", Short: "copy the archive to FILE while ccd runs, and check the copy",
+		Long: `The copy is a complete archive: set CCD_ARCHIVE_PATH=FILE to read it, or put
+it in the archive's place on another machine. FILE appears only after ccd has
+read back every hash, session and ID of the copy. It replaces an earlier
+backup of the same archive, and any other file only with --force. If the
+archive is damaged, the copy contains what is intact; ccd lists what is
+missing and exits 4.
+
+With --json: one object: file, archive, id (of the archive), sessions
+(including attachments), frames (stored blocks of transcripts), ids, bytes (of
+FILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage
+(missing from FILE)`,
+		Example: `  ccd archive backup /media/disk/ccd.db
+      write a checked copy, or fail and write none
+  ccd archive backup --json /media/disk/ccd.db
+      the same, with counts and the hash of the file`,
 	}
 	var force bool
-	c := p.command(cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+	c.Args = cobra.ExactArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if args[0] == "" {
 			return usage(c, errors.New("FILE is empty"))
 		}
 		return a.backup(c.Context(), a.Path(args[0]), force)
-	})
+	}
 	c.Flags().BoolVar(&force, "force", false, "overwrite FILE even if it is not a backup")
 	a.machineFlag(c)
 	return c

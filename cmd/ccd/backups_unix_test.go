@@ -67,7 +67,7 @@ func age(t *testing.T, dir string) {
 // restoresAll checks that a backup is complete and has the session.
 func restoresAll(t *testing.T, file, text string) {
 	t.Helper()
-	for want, args := range map[string][]string{"": {"verify", "-q"}, text: {"restore", "--session", filepath.Base(strings.TrimSuffix(transcriptPath("", 1), ".jsonl"))}} {
+	for want, args := range map[string][]string{"": {"archive", "verify", "-q"}, text: {"restore", "--session", filepath.Base(strings.TrimSuffix(transcriptPath("", 1), ".jsonl"))}} {
 		var out, talk bytes.Buffer
 		code := run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + t.TempDir(), "CCD_ARCHIVE_PATH=" + file})
 		if code != exitDone || out.String() != want {
@@ -89,7 +89,7 @@ func TestBackupsByTheDaemon(t *testing.T) {
 	foreign := map[string][]byte{"ccd-20200101-000000.db": []byte("notes"), "notes.db": nil}
 	for home, names := range map[string][]string{other: {"ccd-20200102-000000.db"}, home: {"mine.db", "ccd-2020.db"}} {
 		for _, name := range names {
-			if _, talk, code := outputs(t, home, "backup", filepath.Join(dir, name)); code != exitDone {
+			if _, talk, code := outputs(t, home, "archive", "backup", filepath.Join(dir, name)); code != exitDone {
 				t.Fatal(talk)
 			}
 			foreign[name], _ = os.ReadFile(filepath.Join(dir, name))
@@ -122,7 +122,7 @@ func TestBackupsByTheDaemon(t *testing.T) {
 	}
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 5*time.Second)
-	if out, talk, code := outputs(t, home, "uninstall", "--purge", "--yes"); code != exitDone || !strings.Contains(talk, "backups: backups of the archive") {
+	if out, talk, code := outputs(t, home, "setup", "--undo", "--purge", "--yes"); code != exitDone || !strings.Contains(talk, "backups: backups of the archive") {
 		t.Errorf("purge: %d %s%s", code, out, talk)
 	}
 	if got := backupsIn(t, dir); len(got) != 4 {

@@ -74,7 +74,7 @@ func TestSessionOfThisDirectory(t *testing.T) {
 		if _, out, said := ccdIn(home, "", "restore", "--info", "--json", "-q", ".#1"); !strings.Contains(out, `"session": "`+want) || said != "" {
 			t.Errorf("%s: %s %s", dir, out, said)
 		}
-		if code, _, said := ccdIn(home, "", "path"); code != exitNotFound || !strings.Contains(said, "find companion of session "+want) {
+		if code, _, said := ccdIn(home, "", "show", "--path"); code != exitNotFound || !strings.Contains(said, "find companion of session "+want) {
 			t.Errorf("%s: path: exit %d: %s", dir, code, said)
 		}
 	}
@@ -84,7 +84,7 @@ func TestSessionOfThisDirectory(t *testing.T) {
 func TestNoSessionOfThisDirectory(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	t.Chdir(home)
-	for _, args := range [][]string{{"show"}, {"timeline"}, {"diff"}, {"path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
+	for _, args := range [][]string{{"show"}, {"timeline"}, {"diff"}, {"show", "--path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
 		code, out, said := ccdIn(home, "1\n", args...)
 		lines := strings.Split(said, "\n")
 		if code != exitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: resolve session: this directory has no session" ||
@@ -102,7 +102,7 @@ func TestNoSessionOfThisDirectory(t *testing.T) {
 func TestLatestSaysWhich(t *testing.T) {
 	home := chooseHome(t, time.Minute, 5*time.Minute, time.Hour)
 	t.Chdir(home)
-	for _, args := range [][]string{{"show", "latest"}, {"restore", "--session", "latest"}, {"restore", "latest#1"}, {"stats", "latest"}, {"search", "--session", "latest", "the"}} {
+	for _, args := range [][]string{{"show", "latest"}, {"restore", "--session", "latest"}, {"restore", "latest#1"}, {"search", "--session", "latest", "the"}} {
 		code, _, said := ccdIn(home, "", args...)
 		if code != exitDone || strings.Count(said, "latest is "+chosenA[:13]+", ") != 1 ||
 			strings.Count(said, "also active: ") != 1 || !strings.Contains(said, "; its ID is "+chosenB) || strings.Contains(said, chosenC[:8]) {

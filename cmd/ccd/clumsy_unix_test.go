@@ -19,7 +19,7 @@ func runLine(t *testing.T, home string, args ...string) (int, string) {
 
 func TestClumsyCommandLines(t *testing.T) {
 	home := t.TempDir()
-	if code, out := runLine(t, home, "backup", ""); code != exitUsage || !strings.Contains(out, "FILE is empty") {
+	if code, out := runLine(t, home, "archive", "backup", ""); code != exitUsage || !strings.Contains(out, "FILE is empty") {
 		t.Errorf("backup '': exit %d: %s", code, out)
 	}
 	if code, out := runLine(t, home, "--version"); code != exitDone || !strings.HasPrefix(out, "ccd ") {

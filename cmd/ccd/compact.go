@@ -44,48 +44,39 @@ type compactOutput struct {
 }
 
 func (a *app) compactCommand() *cobra.Command {
-	p := page{
-		use: "compact [SESSION|FILE|-]", group: agents, short: "write a session's companion now; compact a file or stdin",
-		long: `Writes the companion of SESSION now and prints its path. --focus, --level and --max-tokens stay in effect
-for this session until --reset.
+	c := &cobra.Command{
+		Use: "compact [SESSION|FILE|-]", GroupID: agents, Short: "write a session's companion now; compact a file or stdin",
+		Long: `Writes the companion of SESSION now and prints its path. --focus, --level and
+--max-tokens stay in effect for this session until --reset.
 
-A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of messages (JSON array or JSONL of
-{"role", "content"}). A FILE that ccd watches is treated as its session.`,
-		more: `--level reduces the older part by 70 % (gentle), 80 % (standard), 90 % (aggressive) or 95 % (maximum). It
-only sets the length of excerpts and summaries. Without it, the pressure of the session sets the level. With --stdout,
-or a --format other than markdown (see ccd help --all show), the companion is printed, not written, and the options are
-not kept.
+A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of
+messages (JSON array or JSONL of {"role", "content"}). A FILE that ccd watches
+is treated as its session.
 
-With --format messages a plain list is filtered: ccd prints a list of the same shape with older prose
-shortened. The newest messages, messages of kept roles, tool calls, code, data and errors stay as they are.
-A copy becomes a reference to the newest copy. Consecutive messages of one role become one summary under
-the first one's id. No message gets longer, tool calls and results stay together, and filtering a filtered
-list changes nothing. With --max-tokens, a list that fits is printed as it is. --json reports what happened
-to each message.
+With --json: one object: agent, session, companion ("" if none was written),
+original_tokens and companion_tokens (estimated), companion_about (in real
+tokens, converted), saved_percent, reported_tokens, level, verified, reason;
+of a filtered list: original_tokens, tokens (estimated), saved_percent,
+messages (the list), decisions, one for each input message: id, role, action,
+reason, importance (0 to 1), chars, in (position of the output message, from
+0), in_id (its id), marker (the ID of what was left out, or "")
 
-The input is archived first, so that the IDs in the text can be restored. With --no-archive, ccd
-writes nothing and the IDs cannot be restored.`,
-		picks: true,
-		examples: []example{
-			{"ccd compact", "write the companion of this directory's session"},
-			{"ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e", "a smaller one, with more about invoices and cents"},
-			{"my-agent export | ccd compact --no-archive --format messages -", "filter a list, write nothing"},
-		},
-		json: `one object: agent, session, companion ("" if none was written), original_tokens and
-companion_tokens (estimated), companion_about (in real tokens, converted), saved_percent, reported_tokens,
-level, verified, reason; of a filtered list:
-original_tokens, tokens (estimated), saved_percent, messages (the list), decisions, one for each
-input message: id, role, action, reason, importance (0 to 1), chars, in (position of the output message,
-from 0), in_id (its id), marker (the ID of what was left out, or "")`,
-		exits: []int{exitNotFound, exitDamage},
+` + sessionWords,
+		Example: `  ccd compact
+      write the companion of this directory's session
+  ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e
+      a smaller one, with more about invoices and cents
+  my-agent export | ccd compact --no-archive --format messages -
+      filter a list, write nothing`,
 	}
 	var f compactFlags
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(a.json, sessionOf(args)); err != nil {
 			return usage(c, err)
 		}
 		return a.compact(c.Context(), sessionOf(args), f)
-	})
+	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)

@@ -16,19 +16,21 @@ type valueOutput struct {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	p := page{
-		use: "config", group: setup, short: "print the effective configuration, and where each value comes from",
-		forms: []string{"ccd config [--default]"},
-		long: `A later source wins: default, file, environment (CCD_SECTION_KEY), flag. The file is --config FILE, else
-$CCD_CONFIG, else $XDG_CONFIG_HOME/ccd/config.toml; none is needed.`,
-		examples: []example{
-			{"ccd config", "every key, its value and its source"},
-			{"mkdir -p ~/.config/ccd && ccd config --default > ~/.config/ccd/config.toml", "create a file with every key and its default"},
-		},
-		json: "one array, an object per key: key, value, source",
+	c := &cobra.Command{
+		Use: "config", GroupID: setup, Short: "print the effective configuration, and where each value comes from",
+		Long: `A later source wins: default, file, environment (CCD_SECTION_KEY), flag. The
+file is --config FILE, else $CCD_CONFIG, else
+$XDG_CONFIG_HOME/ccd/config.toml; none is needed.
+
+With --json: one array, an object per key: key, value, source`,
+		Example: `  ccd config
+      every key, its value and its source
+  mkdir -p ~/.config/ccd && ccd config --default > ~/.config/ccd/config.toml
+      create a file with every key and its default`,
 	}
 	var defaults bool
-	c := p.command(cobra.NoArgs, func(*cobra.Command, []string) error { return a.showConfig(defaults) })
+	c.Args = cobra.NoArgs
+	c.RunE = func(*cobra.Command, []string) error { return a.showConfig(defaults) }
 	c.Flags().BoolVar(&defaults, "default", false, "print the defaults as a TOML file instead")
 	return c
 }

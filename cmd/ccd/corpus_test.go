@@ -106,7 +106,7 @@ func TestRealSessionsComeBack(t *testing.T) {
 	if again := comesBack("without its source"); again != ids || ids == 0 {
 		t.Errorf("%d IDs in companions once the sources are gone, %d before", again, ids)
 	}
-	command(t, home, "verify")
+	command(t, home, "archive", "verify")
 }
 
 // resolveIDs restores IDs of every companion below home and returns how many IDs the companions have.

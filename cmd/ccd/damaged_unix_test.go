@@ -226,8 +226,8 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 		{"search nowhere-to-be-found", 3, 4, "", bad},
 		{"search --session " + other + " the", 0, 0, other, ""},
 		{"search --session " + bad + " parcels", 0, 4, "", "not found"},
-		{"stats", 0, 4, "sessions", bad},
-		{"verify", 0, 4, bad, ""},
+		{"status --totals", 0, 4, "sessions", bad},
+		{"archive verify", 0, 4, bad, ""},
 		{"timeline " + other, 0, 0, "#1", ""},
 		{"timeline " + bad, 0, 4, "", "not found"},
 		{"show " + other, 0, 0, "ccd: 1", ""},
@@ -263,7 +263,7 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 func TestStatusDoesNotReadContents(t *testing.T) {
 	testkit.Long(t, "it damages contents and index")
 	d := newDamageable(t)
-	if _, talk, code := outputs(t, d.home, "verify", "-q"); code != exitDone || talk != "" {
+	if _, talk, code := outputs(t, d.home, "archive", "verify", "-q"); code != exitDone || talk != "" {
 		t.Fatalf("sound: exit %d: %s", code, talk)
 	}
 	db, err := bolt.Open(d.path, 0o600, nil)
@@ -279,7 +279,7 @@ func TestStatusDoesNotReadContents(t *testing.T) {
 	if out, talk, code := outputs(t, d.home, "status"); code != exitDone || strings.Contains(string(out), "degraded") {
 		t.Errorf("status: exit %d: %s%s", code, out, talk)
 	}
-	if out, _, code := outputs(t, d.home, "verify", "-q"); code != exitDamage || !strings.Contains(string(out), "damaged: ") {
+	if out, _, code := outputs(t, d.home, "archive", "verify", "-q"); code != exitDamage || !strings.Contains(string(out), "damaged: ") {
 		t.Errorf("verify: exit %d: %s", code, out)
 	}
 }

@@ -24,13 +24,13 @@ func TestDamagedStateIsReported(t *testing.T) {
 		out  string // what stdout has
 		err  string // expected on stderr if the state is damaged
 	}{
-		{"verify", 4, "session state", "1 damaged"},
+		{"archive verify", 4, "session state", "1 damaged"},
 		{"status", 4, "session state", ""},
 		{"doctor", 1, "session state", ""},
 		{"ls", 4, bad, "session state"},
 		{"ls --json", 4, `"damage": "read archive`, bad},
 		{"search parcels", 4, "000000000010", bad},
-		{"path " + bad, 4, "", "session state"},
+		{"show --path " + bad, 4, "", "session state"},
 		{"show " + bad, 4, "ccd: 1", "session state"},
 		{"restore --session " + bad, 0, "sessionId", ""},
 		{"restore " + bad + "#1", 0, "", ""},
@@ -58,7 +58,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 		if _, talk, code := outputs(t, d.home, "run", "--once"); code != exitDone {
 			t.Fatal(code, talk)
 		}
-		if out, talk, code := outputs(t, d.home, "verify"); code != exitDone {
+		if out, talk, code := outputs(t, d.home, "archive", "verify"); code != exitDone {
 			t.Errorf("%s: exit %d: %s%s", how, code, out, talk)
 		}
 		if got := d.session(t, bad); got.Project != sound.Project || got.Records != sound.Records || got.Compacted != sound.Compacted || got.Companion == "" || got.Lag != 0 {
@@ -69,7 +69,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 	damage()
 	must(t, os.Remove(transcriptPath(d.home, 1)))
 	healed("without its transcript")
-	if out, talk, code := outputs(t, d.home, "path", bad); code != exitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
+	if out, talk, code := outputs(t, d.home, "show", "--path", bad); code != exitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
 		t.Errorf("path without the transcript: exit %d: %s%s", code, out, talk)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(transcriptPath(d.home, 1)), bad+"*")); len(left) > 0 {

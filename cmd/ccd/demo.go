@@ -33,24 +33,25 @@ refresh_idle = "1s"
 `
 
 func (a *app) demoCommand() *cobra.Command {
-	p := page{
-		use: "demo", group: setup, short: "show ccd at work, in a temporary directory",
-		long: `An invented session grows in a temporary home directory, ccd watches it and writes the companion, the daemon
-is killed and started again, and an original is restored and compared byte for byte. ccd does not read your
-own files and leaves nothing behind.`,
-		examples: []example{
-			{"ccd demo", "see it work in a few seconds"},
-			{"ccd demo -q && echo ok", "use it as a test"},
-		},
+	c := &cobra.Command{
+		Use: "demo", GroupID: setup, Short: "show ccd at work, in a temporary directory",
+		Long: `An invented session grows in a temporary home directory, ccd watches it and
+writes the companion, the daemon is killed and started again, and an original
+is restored and compared byte for byte. ccd does not read your own files and
+leaves nothing behind.`,
+		Example: `  ccd demo                 see it work in a few seconds
+  ccd demo -q && echo ok   use it as a test`,
 	}
-	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeoutCause(c.Context(), demoDeadline, errors.New("the demo took longer than a minute"))
 		defer cancel()
 		return a.demo(ctx)
-	})
+	}
+	return c
 }
 
 // demo is a run of `ccd demo`: a temporary home, the transcript in it, and the daemon.
@@ -281,12 +282,12 @@ func (d *demo) restoreAll(ctx context.Context) error {
 }
 
 func (d *demo) verify(ctx context.Context) error {
-	c := d.command(ctx, "verify")
+	c := d.command(ctx, "archive", "verify")
 	out, err := c.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("ccd verify: %w", err)
+		return fmt.Errorf("ccd archive verify: %w", err)
 	}
-	d.newStory("ccd verify: %s", strings.TrimSpace(string(out)))
+	d.newStory("ccd archive verify: %s", strings.TrimSpace(string(out)))
 	return nil
 }
 

@@ -36,32 +36,34 @@ type diffOutput struct {
 }
 
 func (a *app) diffCommand() *cobra.Command {
-	p := page{
-		use: "diff [SESSION]", group: everyday, short: "show what the agent's last compaction dropped",
-		long: `Lists what the agent's context contained before the agent compacted it, and its own summary does not
-name: messages, decisions, changed files, failures, checks, commits, answers. Counts come first, then the
-facts by class, each with its record and ID; ccd restore ID prints the original. COMPANION counts the dropped
-facts that ccd's companion shows. Exits 3 if the agent has not compacted the session.`,
-		more: `A file is kept if the summary has its name, a commit if it has its hash; of a text most words must stand in
-one sentence. In each class, the newest facts come first. Sub-agents are separate sessions. ccd reads the archive, so
-this also works after the transcript is deleted. Right after a compaction, use --fresh to update the archive first.
+	c := &cobra.Command{
+		Use: "diff [SESSION]", GroupID: everyday, Short: "show what the agent's last compaction dropped",
+		Long: `Lists what the agent's context contained before the agent compacted it, and
+its own summary does not name: messages, decisions, changed files, failures,
+checks, commits, answers. Counts come first, then the facts by class, each
+with its record and ID; ccd restore ID prints the original. COMPANION counts
+the dropped facts that ccd's companion shows. Exits 3 if the agent has not
+compacted the session.
 
-CLASS is one of ` + classNames() + ".",
-		picks: true,
-		examples: []example{
-			{"ccd diff", "what this directory's agent forgot"},
-			{"ccd diff --fresh", "the same, including the newest compaction"},
-			{"ccd diff 5d2f7a1e --class files --all", "all changed files that the summary does not name"},
-		},
-		json: `one object: agent, session, boundary (number of the compaction), boundaries, record (its first), last_record, time,
-trigger, tokens_before, summary (ID), sealed (a part of the new context is encrypted), preserved (records
-kept unchanged), chars (of the summary), facts, kept, dropped, in_companion (of the dropped ones), earlier
-(dropped by earlier ones), classes [{class, facts, kept, dropped, in_companion, list [{text, status, record,
-id, output_id, in_companion}], more}]`,
-		exits: []int{exitNotFound, exitDamage},
+With --json: one object: agent, session, boundary (number of the compaction),
+boundaries, record (its first), last_record, time, trigger, tokens_before,
+summary (ID), sealed (a part of the new context is encrypted), preserved
+(records kept unchanged), chars (of the summary), facts, kept, dropped,
+in_companion (of the dropped ones), earlier (dropped by earlier ones), classes
+[{class, facts, kept, dropped, in_companion, list [{text, status, record, id,
+output_id, in_companion}], more}]
+
+` + sessionWords,
+		Example: `  ccd diff
+      what this directory's agent forgot
+  ccd diff --fresh
+      the same, including the newest compaction
+  ccd diff 5d2f7a1e --class files --all
+      all changed files that the summary does not name`,
 	}
 	var f diffFlags
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(append(dropped.Classes(), ""), dropped.Class(f.class)) {
 			return usage(c, fmt.Errorf("--class %q is not one of %s", f.class, classNames()))
 		}
@@ -69,7 +71,7 @@ id, output_id, in_companion}], more}]`,
 			return usage(c, errors.New("--boundary must be 1 or more"))
 		}
 		return a.diff(c.Context(), sessionOf(args), f)
-	})
+	}
 	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only")
 	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d per class", mostDropped))
 	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")

@@ -27,6 +27,9 @@ func unknown(root *cobra.Command, line string) string {
 	if len(words) == 0 || words[0] != strings.ToLower(words[0]) || strings.HasPrefix(words[0], "-") || !regexp.MustCompile(`^[a-z]+$`).MatchString(words[0]) {
 		return "" // `ccd COMMAND`, `ccd --json`, `ccd: verb object`
 	}
+	if words[0] == "help" || words[0] == "completion" { // cobra's own
+		return ""
+	}
 	c, _, err := root.Find(words)
 	if err != nil || c == root {
 		return words[0]
@@ -53,9 +56,6 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if filepath.Base(file) == "COMMANDS.md" { // generated from the commands
-			continue
 		}
 		blocks := strings.Join(block.FindAllString(string(text), -1), "\n")
 		for _, m := range typed.FindAllStringSubmatch(string(text), -1) {

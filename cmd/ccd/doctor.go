@@ -11,31 +11,33 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	p := page{
-		use: "doctor", group: care, short: "check the setup and suggest fixes",
-		forms: []string{"ccd doctor [--fix]"},
-		long: `Checks the configuration, the watched directories, file modes, the archive and its disk space, the service
-and the daemon, the agents' settings, and transcripts that an agent may purge before they are archived. It
-takes about a second and exits 1 if something is wrong.
+	c := &cobra.Command{
+		Use: "doctor", GroupID: setup, Short: "check the setup and suggest fixes",
+		Long: `Checks the configuration, the watched directories, file modes, the archive and
+its disk space, the service and the daemon, the agents' settings, and
+transcripts that an agent may purge before they are archived. It takes about a
+second and exits 1 if something is wrong.
 
---fix makes only safe changes and lists them: it corrects the modes of ccd's own files, removes leftover
-temporary files and companions, and repairs and starts an installed service. It reads the whole archive and repairs
-damage from transcripts that still exist. It does not change transcripts, backups or agents' settings.`,
-		more: `It checks the structure of the archive's pages and a sample of its hashes; ccd verify reads everything. It also
-checks the watch limit, the summarizer's command, the service's sandbox and linger, and the clock. --fix
-removes temporary files of a crash that are older than an hour, and companions that a changed companion.dir
-left behind. It does not change linger.`,
-		examples: []example{
-			{"ccd doctor", "each check, and how to fix what is wrong"},
-			{"ccd doctor --fix", "fix what can be fixed safely"},
-			{"ccd doctor --json | jq '.[] | select(.state == \"wrong\")'", "only what is wrong"},
-		},
-		json: `one array, an object per check: check, state ("ok", "note", "wrong"), detail, fix (how to fix it), fixable
-(--fix would), fixed (--fix just fixed it; detail says how), lag_bytes (in the check "lag": bytes of
+--fix makes only safe changes and lists them: it corrects the modes of ccd's
+own files, removes leftover temporary files and companions, and repairs and
+starts an installed service. It reads the whole archive and repairs damage
+from transcripts that still exist. It does not change transcripts, backups or
+agents' settings.
+
+With --json: one array, an object per check: check, state ("ok", "note",
+"wrong"), detail, fix (how to fix it), fixable (--fix would), fixed (--fix
+just fixed it; detail says how), lag_bytes (in the check "lag": bytes of
 transcripts that are not archived yet)`,
+		Example: `  ccd doctor
+      each check, and how to fix what is wrong
+  ccd doctor --fix
+      fix what can be fixed safely
+  ccd doctor --json | jq '.[] | select(.state == "wrong")'
+      only what is wrong`,
 	}
 	fix := false
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), fix) })
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), fix) }
 	c.Flags().BoolVar(&fix, "fix", false, "make the safe changes, then check again")
 	return c
 }

@@ -19,28 +19,25 @@ type exportFlags struct {
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	p := page{
-		use: "export [SESSION]", group: everyday, short: "write a session as one HTML file",
-		forms: []string{"ccd export [-o FILE [--force]] [SESSION]"},
-		long: `Writes the whole session as one page that needs no server, no network and no JavaScript: its requests, answers,
-calls and files, its context over time, what each compaction dropped, and the companion. Long texts and outputs
-are cut; each has the ID that ccd restore prints in full.`,
-		more: `Secrets of known forms are left out, but the file contains what the session is about: read it before you
-give it to others. Each of the last 20 compactions is compared with the session.`,
-		picks: true,
-		examples: []example{
-			{"ccd export -o session.html", "this directory's session"},
-			{"ccd export 5d2f7a1e > session.html", "another one, to stdout"},
-		},
-		exits: []int{exitNotFound, exitDamage},
+	c := &cobra.Command{
+		Use: "export [SESSION]", GroupID: everyday, Short: "write a session as one HTML file",
+		Long: `Writes the whole session as one page that needs no server, no network and no
+JavaScript: its requests, answers, calls and files, its context over time,
+what each compaction dropped, and the companion. Long texts and outputs are
+cut; each has the ID that ccd restore prints in full.
+
+` + sessionWords,
+		Example: `  ccd export -o session.html           this directory's session
+  ccd export 5d2f7a1e > session.html   another one, to stdout`,
 	}
 	var f exportFlags
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
 		return a.export(c.Context(), sessionOf(args), f)
-	})
+	}
 	flags := c.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")

@@ -258,7 +258,7 @@ func TestFileTimesJump(t *testing.T) {
 	if got, talk, code := outputs(t, home, "restore", "--session", id(path), "--generation", "1"); code != exitDone || !strings.HasPrefix(string(got), text) {
 		t.Errorf("the first generation: exit %d, %d bytes: %s", code, len(got), talk)
 	}
-	if out, _, code := outputs(t, home, "verify"); code != exitDone {
+	if out, _, code := outputs(t, home, "archive", "verify"); code != exitDone {
 		t.Errorf("verify: exit %d: %s", code, out)
 	}
 	c.endsNormally(t)

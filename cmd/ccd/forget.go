@@ -55,32 +55,35 @@ type forgetFlags struct {
 }
 
 func (a *app) forgetCommand() *cobra.Command {
-	p := page{
-		use: "forget ID|SESSION|SESSION#N...", group: care, short: "remove an original, a session or a text for good",
-		forms: []string{"ccd forget [--yes | --dry-run] ID|SESSION|SESSION#N...", "ccd forget [--yes | --dry-run] --match TEXT"},
-		long: `Removes from the archive and all companions: an original (ID), a record (SESSION#N), a session with its
-sub-agents and attachments (SESSION), or TEXT, also as JSON escapes it. Equal text in other sessions is removed
-too; if it is shorter than 16 bytes, only from equal records.
+	c := &cobra.Command{
+		Use: "forget ID|SESSION|SESSION#N...", Short: "remove an original, a session or a text for good",
+		Long: `Removes from the archive and all companions: an original (ID), a record
+(SESSION#N), a session with its sub-agents and attachments (SESSION), or TEXT,
+also as JSON escapes it. Equal text in other sessions is removed too; if it is
+shorter than 16 bytes, only from equal records.
 
-In a transcript, ccd replaces the text by "*" of the same length. ccd restore says that an ID was forgotten, and
-prints the rest with --with-holes. ccd does not store TEXT again, even if it is not in the archive yet.
+In a transcript, ccd replaces the text by "*" of the same length. ccd restore
+says that an ID was forgotten, and prints the rest with --with-holes. ccd does
+not store TEXT again, even if it is not in the archive yet.
 
-ccd lists what it will remove and asks. Then it writes a new archive, checks it and overwrites the old file. It does
-not change transcripts and backups, but lists the ones it knows. ccd does not archive a forgotten session
-again. It does archive a copy (a fork) with another ID; to block a text everywhere, use --match.`,
-		more: `Encoded copies of TEXT (base64, hex, percent) stay: run ccd secrets again and forget these items.
+ccd lists what it will remove and asks. Then it writes a new archive, checks
+it and overwrites the old file. It does not change transcripts and backups,
+but lists the ones it knows. ccd does not archive a forgotten session again.
+It does archive a copy (a fork) with another ID; to block a text everywhere,
+use --match.
 
-STATE/archive.db.forgotten has a secret key and keyed hashes of what was forgotten, to recognize it in new
-transcripts. Backups do not contain this file: keep it with the archive. Other commands and the daemon wait while ccd
-writes the new archive.`,
-		examples: []example{
-			{"ccd forget --match sk-live-4242", "a key that an agent has printed"},
-			{"ccd forget 4tq9c1m7x2ka", "an original"},
-			{"ccd forget --dry-run 5d2f7a1e", "what would be removed with a session"},
-			{"ccd forget --match -", "a text from stdin, so that it is not in the shell's history"},
-		},
-		json:  "one object: dry_run, places, bytes, sessions (that have lost text), removed (sessions), ids (that no longer resolve),\nstill_in [{path, what}]: files that may have it; of other machines, whose pulled sessions have it, their names",
-		exits: []int{exitNotFound, exitDamage},
+With --json: one object: dry_run, places, bytes, sessions (that have lost
+text), removed (sessions), ids (that no longer resolve), still_in [{path,
+what}]: files that may have it; of other machines, whose pulled sessions have
+it, their names`,
+		Example: `  ccd archive forget --match sk-live-4242
+      a key that an agent has printed
+  ccd archive forget 4tq9c1m7x2ka
+      an original
+  ccd archive forget --dry-run 5d2f7a1e
+      what would be removed with a session
+  ccd archive forget --match -
+      a text from stdin, so that it is not in the shell's history`,
 	}
 	var f forgetFlags
 	args := func(_ *cobra.Command, args []string) error {
@@ -89,7 +92,8 @@ writes the new archive.`,
 		}
 		return nil
 	}
-	c := p.command(args, func(c *cobra.Command, args []string) error { return a.forget(c.Context(), f, args) })
+	c.Args = args
+	c.RunE = func(c *cobra.Command, args []string) error { return a.forget(c.Context(), f, args) }
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.match, "match", "", "remove `TEXT`; -: read it from stdin")

@@ -53,7 +53,7 @@ func once(t *testing.T, home string) {
 func leaks(t *testing.T, home string) (all []string) {
 	t.Helper()
 	id := func(n int) string { return strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl") }
-	lines := [][]string{{"search", "--json", leaked}, {"ls", "--json"}, {"stats", "--json"}, {"status", "--json"}}
+	lines := [][]string{{"search", "--json", leaked}, {"ls", "--json"}, {"status", "--totals", "--json"}, {"status", "--json"}}
 	for n := range 3 {
 		lines = append(lines, []string{"restore", "--session", id(n)}, []string{"show", id(n)}, []string{"timeline", id(n)}, []string{"agent", "search", leaked})
 	}
@@ -77,7 +77,7 @@ func TestForgetMatch(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if _, talk, code := outputs(t, home, "backup", backup); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "backup", backup); code != exitDone {
 		t.Fatal(talk)
 	}
 	if got := leaks(t, home); len(got) < 8 { // the control
@@ -96,13 +96,13 @@ func TestForgetMatch(t *testing.T) {
 	if id == "" {
 		t.Fatalf("no ID of the leak: %s", companion)
 	}
-	if out, talk, code := outputs(t, home, "forget", "--match", leaked); code != exitUsage || !strings.Contains(talk, "--yes") {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--match", leaked); code != exitUsage || !strings.Contains(talk, "--yes") {
 		t.Errorf("without a terminal: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 4 places in 2 sessions") || len(leaks(t, home)) < 8 {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 4 places in 2 sessions") || len(leaks(t, home)) < 8 {
 		t.Errorf("dry run: %d\n%s%s", code, out, talk)
 	}
-	out, talk, code := outputs(t, home, "forget", "--yes", "--match", leaked)
+	out, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", leaked)
 	if code != exitDone || !strings.Contains(talk, "forgotten: 4 places in 2 sessions") || strings.Count(string(out), "transcript "+home) != 2 {
 		t.Errorf("%d\n%s%s", code, out, talk)
 	}
@@ -111,7 +111,7 @@ func TestForgetMatch(t *testing.T) {
 		if got := leaks(t, home); len(got) > 0 {
 			t.Errorf("%s: %q", when, got)
 		}
-		if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+		if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
 			t.Errorf("%s: verify: %d\n%s%s", when, code, out, talk)
 		}
 	}
@@ -147,7 +147,7 @@ func TestForgetMatch(t *testing.T) {
 	clean("after appends")
 
 	// An import of a backup, and a repair, do not bring it back either.
-	if out, talk, code := outputs(t, home, "import", backup); code != exitDone || !strings.Contains(talk, "0 new sessions and attachments, 0 sessions extended") {
+	if out, talk, code := outputs(t, home, "archive", "import", backup); code != exitDone || !strings.Contains(talk, "0 new sessions and attachments, 0 sessions extended") {
 		t.Errorf("import: %d\n%s%s", code, out, talk)
 	}
 	clean("after an import")
@@ -170,7 +170,7 @@ func TestForgetSession(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
 	id := "00000000-0000-4000-8000-000000000001"
-	if out, talk, code := outputs(t, home, "forget", "--yes", id); code != exitDone || !strings.Contains(talk, "1 whole file") {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id); code != exitDone || !strings.Contains(talk, "1 whole file") {
 		t.Errorf("%d\n%s%s", code, out, talk)
 	}
 	for range 2 {
@@ -195,7 +195,7 @@ func TestForgetSession(t *testing.T) {
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")
 	}
-	if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
 		t.Errorf("verify: %d\n%s%s", code, out, talk)
 	}
 }
@@ -208,22 +208,22 @@ func TestForgetOriginal(t *testing.T) {
 	if out, talk, code := outputs(t, home, "restore", id+"#"+record); code != exitDone || !bytes.Contains(out, []byte(leaked)) {
 		t.Fatalf("restore: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "forget", "--yes", id+"#"+record); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id+"#"+record); code != exitDone {
 		t.Fatalf("%d\n%s%s", code, out, talk)
 	}
 	out, _, code := outputs(t, home, "restore", "--session", id)
 	if lines := strings.Split(string(out), "\n"); code != exitDone || strings.Contains(lines[30], "deploy") || !strings.Contains(lines[31], leaked) || !json.Valid([]byte(lines[30])) {
 		t.Errorf("%d\n%s", code, lines[30])
 	}
-	for name, line := range map[string][]string{"nothing": {"forget"}, "a short text": {"forget", "--match", "abc"}, "both": {"forget", "--match", "abcd", id}} {
+	for name, line := range map[string][]string{"nothing": {"archive", "forget"}, "a short text": {"archive", "forget", "--match", "abc"}, "both": {"archive", "forget", "--match", "abcd", id}} {
 		if _, talk, code := outputs(t, home, line...); code != exitUsage {
 			t.Errorf("%s: %d %s", name, code, talk)
 		}
 	}
-	if _, talk, code := outputs(t, home, "forget", "--dry-run", "--match", "nowhere to be found"); code != exitNotFound {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", "nowhere to be found"); code != exitNotFound {
 		t.Errorf("a text that is nowhere: %d %s", code, talk)
 	}
-	if _, talk, code := outputs(t, home, "forget", "--match", "pasted-just-now-4417"); code != exitDone || !strings.Contains(talk, "will not store") {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--match", "pasted-just-now-4417"); code != exitDone || !strings.Contains(talk, "will not store") {
 		t.Errorf("a text that is not archived yet: %d %s", code, talk)
 	}
 	put(t, transcriptPath(home, 7), aLine+leakLine(1, "pasted-just-now-4417"))
@@ -252,7 +252,7 @@ func TestForgetEscaped(t *testing.T) {
 	if out, _, _ := outputs(t, home, "search", "Ünï"); !bytes.Contains(out, []byte("Ünï")) {
 		t.Fatalf("before: %s", out)
 	}
-	if _, talk, code := outputs(t, home, "forget", "--yes", "--match", text); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", text); code != exitDone {
 		t.Fatal(talk)
 	}
 	if out, _, code := outputs(t, home, "restore", "--session", "latest"); code != exitDone || bytes.Contains(out, []byte("pa")) || !bytes.Contains(out, []byte("****")) {
@@ -268,7 +268,7 @@ func TestForgetOfADamagedArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range [][]string{{"forget", "--yes", "--match", "parcels"}, {"gc", "--yes"}} {
+	for _, line := range [][]string{{"archive", "forget", "--yes", "--match", "parcels"}, {"archive", "gc", "--yes"}} {
 		if _, talk, code := outputs(t, home, line...); code != exitDamage || !strings.Contains(talk, "doctor --fix") {
 			t.Errorf("%q: %d\n%s", line, code, talk)
 		}
@@ -282,7 +282,7 @@ func TestForgetOfADamagedArchive(t *testing.T) {
 	if n := exactSessions(t, home, texts); n != len(texts) {
 		t.Errorf("%d of %d sessions are exact", n, len(texts))
 	}
-	if _, talk, code := outputs(t, home, "forget", "--yes", "--match", "parcels"); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", "parcels"); code != exitDone {
 		t.Error(talk)
 	}
 }
@@ -293,7 +293,7 @@ func TestGC(t *testing.T) {
 	config := "[trigger]\nthreshold = 1000000\n[archive]\nkeep = \"1h\"\n[companion]\nkeep_after_purge = \"1ms\"\n"
 	configure(t, home, config)
 	once(t, home)
-	if _, talk, code := outputs(t, home, "pin", "00000000-0000-4000-8000-000000000002"); code != exitDone {
+	if _, talk, code := outputs(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002"); code != exitDone {
 		t.Fatal(talk)
 	}
 	type plan struct {
@@ -306,7 +306,7 @@ func TestGC(t *testing.T) {
 	}
 	gc := func(args ...string) (p plan) {
 		t.Helper()
-		out, talk, code := outputs(t, home, append([]string{"gc", "--json"}, args...)...)
+		out, talk, code := outputs(t, home, append([]string{"archive", "gc", "--json"}, args...)...)
 		if err := json.Unmarshal(out, &p); err != nil || code != exitDone {
 			t.Fatalf("%d: %v\n%s%s", code, err, out, talk)
 		}
@@ -337,7 +337,7 @@ func TestGC(t *testing.T) {
 	if p := gc("--yes"); len(p.Sessions) != 2 || p.After > p.Before {
 		t.Errorf("%+v", p)
 	}
-	if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
 		t.Errorf("verify: %d\n%s%s", code, out, talk)
 	}
 	want := strings.Repeat(aLine, 30)
@@ -356,10 +356,10 @@ func TestVerifyRoot(t *testing.T) {
 	home := leakedHome(t)
 	root := func(args ...string) (text string, code int) {
 		t.Helper()
-		out, talk, code := outputs(t, home, append([]string{"verify", "--root"}, args...)...)
+		out, talk, code := outputs(t, home, append([]string{"archive", "verify", "--root"}, args...)...)
 		return string(out) + talk, code
 	}
-	out, _, code := outputs(t, home, "verify", "--root")
+	out, _, code := outputs(t, home, "archive", "verify", "--root")
 	first := strings.TrimSpace(string(out))
 	if code != exitDone || strings.Contains(first, " ") {
 		t.Fatalf("%d %s", code, first)
@@ -367,10 +367,10 @@ func TestVerifyRoot(t *testing.T) {
 	if text, code := root(first); code != exitDone || !strings.Contains(text, "0 not declared") {
 		t.Errorf("%d\n%s", code, text)
 	}
-	if _, talk, code := outputs(t, home, "forget", "--yes", "00000000-0000-4000-8000-000000000001"); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "00000000-0000-4000-8000-000000000001"); code != exitDone {
 		t.Fatal(talk)
 	}
-	if text, code := root(first); code != exitDone || !strings.Contains(text, "000000000001, generation 1: ccd forget") || !strings.Contains(text, "0 not declared") {
+	if text, code := root(first); code != exitDone || !strings.Contains(text, "000000000001, generation 1: ccd archive forget") || !strings.Contains(text, "0 not declared") {
 		t.Errorf("%d\n%s", code, text)
 	}
 	// A new archive of fewer transcripts does not have the log.

@@ -158,12 +158,12 @@ func TestFrozenReader(t *testing.T) {
 	}
 	d := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run", "-q")
 	eventually(t, "the daemon runs", func() bool { return d.running(t) && !d.info(t).LastPass.IsZero() })
-	reader := spawn(t, home, "verify")
+	reader := spawn(t, home, "archive", "verify")
 	for !reader.frozen(t, "READ", func() {}) {
-		reader = spawn(t, home, "verify")
+		reader = spawn(t, home, "archive", "verify")
 	}
 	grow(t, paths[0])
-	name := fmt.Sprintf("archive is locked by process %d (ccd verify)", reader.Process.Pid)
+	name := fmt.Sprintf("archive is locked by process %d (ccd archive verify)", reader.Process.Pid)
 
 	restore := "restore --session " + id(paths[1])
 	for command, o := range all(t, home, "ls", "search parcel", restore, "status", "compact "+id(paths[1]), "timeline "+id(paths[2])) {
@@ -244,7 +244,7 @@ func spawnGroup(t *testing.T, home string, args ...string) *child {
 // sometimes stops it with the lock.
 func TestCtrlZ(t *testing.T) {
 	testkit.Long(t, "it stops processes until one has the lock")
-	for _, command := range []string{"verify", "run"} {
+	for _, command := range []string{"archive verify", "run"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
@@ -257,7 +257,7 @@ func TestCtrlZ(t *testing.T) {
 			var c *child
 			for tried%2 > 0 || held[syscall.SIGSTOP] < 3 {
 				if c == nil {
-					c = spawnGroup(t, home, command, "-q")
+					c = spawnGroup(t, home, append(strings.Fields(command), "-q")...)
 				}
 				if command == "run" {
 					grow(t, paths[tried%len(paths)])

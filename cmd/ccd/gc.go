@@ -34,26 +34,32 @@ type gcSession struct {
 }
 
 func (a *app) gcCommand() *cobra.Command {
-	p := page{
-		use: "gc", group: care, short: "remove old sessions from the archive, and free space in its file",
-		forms: []string{"ccd gc [--yes | --dry-run]"},
-		long: `Lists the sessions to remove (archive.keep, archive.keep_size) and the free space in the archive's file, and asks.
-Then it writes a new archive without them, checks it and replaces the old file. By default it removes no session,
+	c := &cobra.Command{
+		Use: "gc", Short: "remove old sessions from the archive, and free space in its file",
+		Long: `Lists the sessions to remove (archive.keep, archive.keep_size) and the free
+space in the archive's file, and asks. Then it writes a new archive without
+them, checks it and replaces the old file. By default it removes no session,
 only free space.
 
-It keeps sessions whose transcript or companion exists, pinned ones (ccd pin), those that were resumed as another
-session, and those in archive.keep_projects. If a removed transcript comes back, ccd archives it again. Other
-commands and the daemon wait meanwhile.`,
-		examples: []example{
-			{"ccd gc --dry-run", "what would be removed"},
-			{"CCD_ARCHIVE_KEEP=365d ccd gc", "remove sessions that were last active over a year ago"},
-			{"ccd gc --yes", "without a question, for a timer"},
-		},
-		json:  "one object: dry_run, sessions [{id, title, cwd, last, files (with sub-agents and attachments), bytes}] to be removed,\nkept (number of sessions that are old enough, by why they stay), free_bytes (in the file), before_bytes, after_bytes\n(of the file)",
-		exits: []int{exitNotFound, exitDamage},
+It keeps sessions whose transcript or companion exists, pinned ones (ccd label
+--pin), those that were resumed as another session, and those in
+archive.keep_projects. If a removed transcript comes back, ccd archives it
+again. Other commands and the daemon wait meanwhile.
+
+With --json: one object: dry_run, sessions [{id, title, cwd, last, files (with
+sub-agents and attachments), bytes}] to be removed, kept (number of sessions
+that are old enough, by why they stay), free_bytes (in the file),
+before_bytes, after_bytes (of the file)`,
+		Example: `  ccd archive gc --dry-run
+      what would be removed
+  CCD_ARCHIVE_KEEP=365d ccd archive gc
+      remove sessions that were last active over a year ago
+  ccd archive gc --yes
+      without a question, for a timer`,
 	}
 	yes, dryRun := false, false
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.gc(c.Context(), yes, dryRun) })
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.gc(c.Context(), yes, dryRun) }
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c

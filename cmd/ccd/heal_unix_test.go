@@ -34,7 +34,7 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
 		}
 		put(t, archive, string(raw))
-		if _, _, code := outputs(t, home, "verify"); code == exitDamage {
+		if _, _, code := outputs(t, home, "archive", "verify"); code == exitDamage {
 			return home, archive, texts
 		}
 	}
@@ -65,7 +65,7 @@ func TestDoctorRepairsTheArchive(t *testing.T) {
 	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != exitDone || !strings.Contains(talk, "fixed: archive: ") {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "verify"); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
 		t.Errorf("verify: %d\n%s%s", code, out, talk)
 	}
 	if n := exactSessions(t, home, texts); n != len(texts) {
@@ -80,16 +80,16 @@ func TestDoctorRepairsTheArchive(t *testing.T) {
 	}
 }
 
-// What a damaged file still has comes into another archive by salvage and import, and a backup of it has as much.
-func TestSalvageAndImport(t *testing.T) {
+// What a damaged file still has comes into another archive by import, and a backup of it has as much.
+func TestImportOfADamagedArchive(t *testing.T) {
 	t.Parallel()
 	home, archive, texts := damagedHome(t)
 	dir, found := t.TempDir(), -1
-	for _, line := range [][]string{{"salvage", archive, "-o", filepath.Join(dir, "salvaged.db")}, {"backup", filepath.Join(dir, "backup.db")}} {
-		if out, talk, code := outputs(t, home, line...); code != exitDamage && code != exitDone || code == exitDamage && !strings.Contains(string(out), "missing: ") {
-			t.Errorf("%q: %d\n%s%s", line, code, out, talk)
-		}
-		file := line[len(line)-1]
+	backup := filepath.Join(dir, "backup.db")
+	if out, talk, code := outputs(t, home, "archive", "backup", backup); code != exitDamage && code != exitDone || code == exitDamage && !strings.Contains(string(out), "missing: ") {
+		t.Errorf("backup: %d\n%s%s", code, out, talk)
+	}
+	for _, file := range []string{archive, backup} {
 		before, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -97,11 +97,11 @@ func TestSalvageAndImport(t *testing.T) {
 		other := t.TempDir()
 		put(t, transcriptPath(other, 7), aLine)
 		_, _, _ = outputs(t, other, "run", "--once")
-		if out, talk, code := outputs(t, other, "import", file); code != exitDone {
+		if out, talk, code := outputs(t, other, "archive", "import", file); code != exitDone && code != exitDamage {
 			t.Errorf("import: %d\n%s%s", code, out, talk)
 		}
 		if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
-			t.Errorf("import changed %s", line[0])
+			t.Errorf("import changed %s", file)
 		}
 		there, err := os.ReadFile(filepath.Join(other, ".local/state/ccd/archive.db"))
 		if err != nil || len(there) == 0 {
@@ -109,14 +109,11 @@ func TestSalvageAndImport(t *testing.T) {
 		}
 		n := exactSessions(t, other, texts)
 		if found >= 0 && n != found {
-			t.Errorf("%s: %d of %d sessions are exact, %d before", line[0], n, len(texts), found)
+			t.Errorf("%s: %d of %d sessions are exact, %d before", file, n, len(texts), found)
 		}
 		found = n
-		if _, talk, code := outputs(t, other, "import", file); code != exitDone || !strings.Contains(talk, "0 new sessions") {
+		if _, talk, code := outputs(t, other, "archive", "import", file); code != exitDone && code != exitDamage || !strings.Contains(talk, "0 new sessions") {
 			t.Errorf("import again: %d\n%s", code, talk)
 		}
-	}
-	if out, talk, code := outputs(t, home, "salvage", archive); code != exitUsage {
-		t.Errorf("salvage without -o: %d\n%s%s", code, out, talk)
 	}
 }

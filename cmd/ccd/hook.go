@@ -32,13 +32,11 @@ const (
 )
 
 func (a *app) hookCommand() *cobra.Command {
-	p := page{
-		use: "hook EVENT", group: agents, short: "handle an agent's hook event (run by agents, not by people)",
-		mute:  true,
-		forms: []string{"ccd hook EVENT [--agent AGENT] [--within TIME]"},
-		long: `Agents call it after ccd agents install, with their event as JSON on stdin.
-On any error it exits 0 and prints nothing; hook.log in ccd's state directory
-has the reason.
+	c := &cobra.Command{
+		Use: "hook EVENT", Short: "handle an agent's hook event (run by agents, not by people)",
+		Long: `Agents call it after ccd agents install, with their event as JSON on stdin. On
+any error it exits 0 and prints nothing; hook.log in ccd's state directory has
+the reason.
 
   SessionStart      new session: offers the project's previous one. Resumed,
                     compacted or cleared: prints what the agent has forgotten
@@ -47,22 +45,21 @@ has the reason.
   PreCompact        updates the companion; asks Claude Code to keep IDs
   PostToolUse       archives outputs of 30,000 characters or more; the agent
                     gets the beginning, error lines and an ID (with --live)`,
-		more: `After a compaction SessionStart adds at most 9,800 characters (Codex: bytes): what neither the agent's context
-nor its summary contains, the companion's path, and how to restore. UserPromptSubmit prints one message per session and level. PreCompact takes at most 2 seconds.`,
-		examples: []example{
-			{"ccd hook SessionStart --agent codex < event.json", "what Codex gets when a session begins"},
-			{"ccd hook PreCompact --agent claude-code < event.json", "what ccd asks Claude Code's summarizer to keep"},
-		},
+		Example: `  ccd hook SessionStart --agent codex < event.json
+      what Codex gets when a session begins
+  ccd hook PreCompact --agent claude-code < event.json
+      what ccd asks Claude Code's summarizer to keep`,
 	}
 	var call hookCall
-	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
 		var help bool
 		if help, call.args, call.err = parseLenient(c, args); help {
 			return c.Help()
 		}
 		a.hook(c.Context(), call)
 		return nil
-	})
+	}
 	c.DisableFlagParsing = true
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&call.agent, "agent", "", "the `AGENT` that runs the hook")

@@ -67,8 +67,8 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	for _, line := range testkit.Sample(t, []string{
 		"restore " + id + "#1", "restore " + id + "#3", "restore --session " + id, "restore --info " + id + "#1", "show " + id,
 		"show --format json " + id, "show --format messages " + id, "show --format html " + id, "search rm", "search --json rm", "timeline " + id, "timeline --json " + id,
-		"ls", "ls --json", "ls --size", "status", "status --json", "stats", "verify", "diff " + id, "resume --dry-run " + id,
-		"path nowhere\x1b[2J", "doctor",
+		"ls", "ls --json", "status", "status --json", "status --totals", "archive verify", "diff " + id, "resume --dry-run " + id,
+		"show --path nowhere\x1b[2J", "doctor",
 	}, 5) {
 		got, _ := onTerminal(t, home, "", strings.Split(line, " ")...)
 		if at := steering.FindStringIndex(strings.ToValidUTF8(colours.ReplaceAllString(got, ""), "\u0080")); at != nil || got == "" {

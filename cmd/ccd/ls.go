@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -19,72 +18,67 @@ import (
 	"ccd/internal/words"
 )
 
-const sessionKeys = `agent, session, damage ("" if it can be read; else why not, and only agent and session are set),
-parent, project, title (the agent's own), asked (the beginning of the first request), last, records,
-bytes, lag_bytes (bytes of the source that are not archived yet; all bytes of a compressed source that
-has changed), generations, model,
-reported_tokens, estimated_tokens, about_tokens (the estimate converted to real tokens),
-size_tokens (what SIZE shows), size_about (whether that is converted from the estimate), context_window,
-context_window_assumed, outliers {reports, tokens} (ignored reports of an impossible
-context or window: how many, and the last value, 0 if it is not a count), pressure (1: the window is full), level,
-trigger ("" if none has fired), original_tokens and companion_tokens (estimated),
-companion_about (in real tokens, converted), saved_percent, verified, companion ("" if there is none),
-not_understood (no record is of a known type, so it gets no companion), skipped (why it is not followed, else ""),
-resumed (the ID of the session that ccd resume made it from, else ""), source, source_present,
-rewritten (when the source was last found replaced or rewritten in place, else null),
-pinned, tags, name ("" if it has none; see ccd help pin, tag, name), waiting (the agent spoke last and waits for the
-person), compactions (by the agent), curve (tokens in the context, the highest of each curve_step records; [] if an
-older ccd archived the session), machine (that has it, if it is another one), common_records (--everywhere: how many of
-the first records are those of the same session that is listed first)`
+const sessionKeys = `agent, session, damage ("" if it can be read; else why not, and only agent and
+session are set), parent, project, title (the agent's own), asked (the
+beginning of the first request), last, records, bytes, lag_bytes (bytes of the
+source that are not archived yet; all bytes of a compressed source that has
+changed), generations, model, reported_tokens, estimated_tokens, about_tokens
+(the estimate converted to real tokens), size_tokens (what SIZE shows),
+size_about (whether that is converted from the estimate), context_window,
+context_window_assumed, outliers {reports, tokens} (ignored reports of an
+impossible context or window: how many, and the last value, 0 if it is not a
+count), pressure (1: the window is full), level, trigger ("" if none has
+fired), original_tokens and companion_tokens (estimated), companion_about (in
+real tokens, converted), saved_percent, verified, companion ("" if there is
+none), not_understood (no record is of a known type, so it gets no companion),
+skipped (why it is not followed, else ""), resumed (the ID of the session that
+ccd resume made it from, else ""), source, source_present, rewritten (when the
+source was last found replaced or rewritten in place, else null), pinned,
+tags, name ("" if it has none; see ccd help label), waiting (the agent spoke
+last and waits for the person), compactions (by the agent), curve (tokens in
+the context, the highest of each curve_step records; [] if an older ccd
+archived the session), machine (that has it, if it is another one),
+common_records (--everywhere: how many of the first records are those of the
+same session that is listed first)`
 
 type lsFlags struct {
-	all, size, pinned bool
-	everywhere        bool
-	agent, tag        string
+	all, pinned bool
+	everywhere  bool
+	agent, tag  string
 }
 
 func (a *app) lsCommand() *cobra.Command {
-	p := page{
-		use: "ls", group: everyday, short: "list the sessions",
-		forms: []string{"ccd ls [--all] [--agent AGENT] [--pinned] [--tag TAG] [--everywhere | --machine NAME]", "ccd ls --size"},
-		long: `Lists the sessions, newest first. TITLE is the name from ` + "`ccd name`" + `, else the agent's own title,
-else the first request. SIZE is the number of tokens in the agent's context and its share of the window:
-the model's last report, else an estimate marked "about". SAVED is how much
-smaller the companion is.
+	c := &cobra.Command{
+		Use: "ls", GroupID: everyday, Short: "list the sessions",
+		Long: "Lists the sessions, newest first. TITLE is the name from " + "`ccd label`" + `, else the
+agent's own title, else the first request. SIZE is the number of tokens in the
+agent's context and its share of the window: the model's last report, else an
+estimate marked "about". SAVED is how much smaller the companion is.
 
-On a terminal the title is cut, and columns that do not fit are left out: SOURCE first, then COMPANION,
-SAVED, AGENT, PROJECT, LAST. In a pipe, every session is one line with all columns, separated by tabs.`,
-		more: `COMPANION: yes; - (not written yet); gone (the file is missing); unverified (its text failed a check;
-the archive is not affected); unknown format; not followed (a summarizer's own session, with
---all); copy (made by ccd resume, not resumed yet); damaged (` + "`ccd run`" + ` repairs the stored state).
-SOURCE: present; purged (the agent removed the transcript; the archive has it); "65 B behind" (65 bytes
-are not archived yet); "on desk" (the machine desk has it).
+On a terminal the title is cut, and columns that do not fit are left out:
+SOURCE first, then COMPANION, SAVED, AGENT, PROJECT, LAST. In a pipe, every
+session is one line with all columns, separated by tabs.
 
---everywhere adds MACHINE and BRANCH. A session that several machines have stays one session for each, in adjacent
-lines: BRANCH says how many records each has, and how many of the first ones are those of the first line.
-
-The columns in a pipe, after a header line: SESSION (the whole ID), TITLE, PROJECT (the path), LAST
-(time of the last record, UTC), SIZE, SAVED, COMPANION, SOURCE, AGENT. --verbose adds to SIZE the estimate
-(chars*4/3) that the triggers use, and token reports that were ignored as impossible.`,
-		examples: []example{
-			{"ccd ls", "the sessions, newest first"},
-			{"ccd ls --everywhere", "and the pulled sessions of other machines"},
-			{"ccd ls --all", "include sub-agents (under their parents) and summarizer sessions"},
-			{"ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'", "sessions that use over 60% of their window"},
-		},
-		json: "one array, an object per session:\n" + sessionKeys +
-			".\nWith --size: one array, an object per project: project, sessions, bytes, companions, last",
-		exits: []int{exitDamage},
+With --json: one array, an object per session:
+` + sessionKeys,
+		Example: `  ccd ls
+      the sessions, newest first
+  ccd ls --everywhere
+      and the pulled sessions of other machines
+  ccd ls --all
+      include sub-agents (under their parents) and summarizer sessions
+  ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'
+      sessions that use over 60% of their window`,
 	}
 	var f lsFlags
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		if f.everywhere && (f.size || a.machine != "") {
-			return usage(c, errors.New("--everywhere cannot be used with --size or --machine"))
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.everywhere && a.machine != "" {
+			return usage(c, errors.New("--everywhere cannot be used with --machine"))
 		}
 		return a.ls(c.Context(), f)
-	})
+	}
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents and summarizer sessions")
-	c.Flags().BoolVar(&f.size, "size", false, "list bytes per project instead")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
@@ -102,9 +96,6 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	a.incomplete(l)
 	archived := len(l.Sessions) > 0
 	f.narrow(l)
-	if f.size {
-		return a.lsSize(l)
-	}
 	rows, columns := status.Family(l.Sessions, f.all), a.lsColumns()
 	if f.everywhere {
 		if rows, err = a.lsEverywhere(ctx, l, rows, f); err != nil {
@@ -202,22 +193,4 @@ func branchColumns() []column[status.Session] {
 			return fmt.Sprintf("%s, the first %d in common", words.Count(s.Records, "record"), *s.Common)
 		}},
 	}
-}
-
-func (a *app) lsSize(l *reader.Library) error {
-	all := status.Projects(l.Sessions)
-	if a.json {
-		return a.printJSON(all)
-	}
-	now := time.Now()
-	return printTable(a, all, []column[*status.Project]{
-		{head: "PROJECT", least: 8, text: func(p *status.Project) string { return mark.Inline(p.Project, 0) }},
-		{head: "SESSIONS", text: func(p *status.Project) string { return fmt.Sprint(p.Sessions) }},
-		{head: "BYTES", text: func(p *status.Project) string { return humanize.IBytes(uint64(p.Bytes)) }},
-		{head: "COMPANIONS", drop: 1, text: func(p *status.Project) string { return fmt.Sprint(p.Companions) }},
-		{
-			head: "LAST", drop: 2, text: func(p *status.Project) string { return words.Ago(p.LastAt(), now) },
-			piped: func(p *status.Project) string { return words.Minute(p.LastAt()) },
-		},
-	})
 }

@@ -161,14 +161,12 @@ func (a *app) onMachine(root *cobra.Command, err error) error {
 	if d := new(archive.DamageError); errors.As(err, &d) {
 		return words.Hint(err, "remove %s, then ccd remote pull", mark.Inline(d.Path, 0))
 	}
-	verb, rest, _ := strings.Cut(strings.TrimPrefix(next.Hint(), "ccd "), " ")
-	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool {
-		return c.Name() == verb && verb != "remote" && c.Flags().Lookup("machine") != nil
-	})
-	if i < 0 || strings.Contains(rest, "--machine") {
+	line := strings.Fields(next.Hint())
+	c, rest, found := root.Find(line[min(1, len(line)):])
+	if found != nil || c == root || c.Flags().Lookup("machine") == nil || c.Name() == "remote" || slices.Contains(rest, "--machine") {
 		return err
 	}
-	return words.Hint(err, "ccd %s --machine %s %s", verb, words.Shell(a.machine), rest)
+	return words.Hint(err, "%s --machine %s %s", c.CommandPath(), words.Shell(a.machine), strings.Join(rest, " "))
 }
 
 // copied finds an original of another machine's session if a copy by `ccd resume --machine` in this project names its ID. The

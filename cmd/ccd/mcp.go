@@ -12,26 +12,23 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	p := page{
-		use: "mcp", group: agents, short: "serve the archive to an agent as an MCP server on stdio",
-		long: `The agent starts it; ccd agents install configures that. The tools restore, companion, search, sessions,
-timeline and diff are read-only and see only sessions of the project in which the server was
-started, unless agents.reach is "all". The server ends when stdin is closed.`,
-		more: `SESSION defaults to the newest session in the server's directory, else in its project. The archive is opened
-for each call. An answer has at most 49,800 characters, fewer for agents that cut longer ones, and says how
-to get the next page. An original is returned as a separate block, between two that describe it; images of up to 1 MiB
-are returned as images.`,
-		examples: []example{
-			{"ccd mcp", "wait for an agent on stdin"},
-			{"ccd mcp -v 2> mcp.log", "log each call, without its arguments and answers"},
-		},
+	c := &cobra.Command{
+		Use: "mcp", Short: "serve the archive to an agent as an MCP server on stdio",
+		Long: `The agent starts it; ccd agents install configures that. The tools restore,
+companion, search, sessions, timeline and diff are read-only and see only
+sessions of the project in which the server was started, unless agents.reach
+is "all". The server ends when stdin is closed.`,
+		Example: `  ccd mcp                 wait for an agent on stdin
+  ccd mcp -v 2> mcp.log   log each call, without its arguments and answers`,
 	}
-	return p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
 		return a.serveTools(c.Context())
-	})
+	}
+	return c
 }
 
 func (a *app) serveTools(ctx context.Context) error {

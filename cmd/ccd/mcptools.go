@@ -200,7 +200,7 @@ func lostOriginal(err error, id, path string) error {
 	if !errors.As(err, new(*archive.DamageError)) {
 		return err
 	}
-	return words.Hint(errors.New(mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))), "ccd verify")
+	return words.Hint(errors.New(mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))), "ccd archive verify")
 }
 
 // toolFile finds a file as an agent last read or wrote it.

@@ -40,7 +40,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	for range 2 { // the second run finds nothing to do
 		ask("run", "--once", "-q")
 	}
-	for _, args := range [][]string{{"ls", "--json"}, {"stats", "--json"}, {"status", "--json"}, {"search", "--json", "sack"}, {"ls"}, {"status"}} {
+	for _, args := range [][]string{{"ls", "--json"}, {"status", "--totals", "--json"}, {"status", "--json"}, {"search", "--json", "sack"}, {"ls"}, {"status"}} {
 		if out := ask(args...); !utf8.ValidString(out) || strings.Contains(out, "\ufffd") {
 			t.Errorf("%q: not UTF-8, or a name was changed:\n%q", args, out)
 		}
@@ -60,7 +60,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 				t.Errorf("restore --session %q gives another session", arg)
 			}
 		}
-		if got := ask("path", "--", id); got != companion+"\n" {
+		if got := ask("show", "--path", "--", id); got != companion+"\n" {
 			t.Errorf("path %q: %q", id, got)
 		}
 		front, err := os.ReadFile(companion)
@@ -80,7 +80,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		}
 	}
 	ask("run", "--once", "-q") // all of them are gone now
-	ask("verify")
+	ask("archive", "verify")
 	for name, as := range shown {
 		if got := ask("restore", "--session", `-src-mill\xff/`+as); got != content[name] {
 			t.Errorf("restore of %q, whose file is gone, gives something else", as)
@@ -107,7 +107,7 @@ func TestLongestName(t *testing.T) {
 			t.Errorf("status: exit %d, %s%s", code, out, said)
 		}
 		for _, name := range names {
-			code, out, said := ccdIn(home, "", "path", filepath.Join(dir, name+".jsonl"))
+			code, out, said := ccdIn(home, "", "show", "--path", filepath.Join(dir, name+".jsonl"))
 			at := strings.TrimSuffix(out, "\n")
 			if text, err := os.ReadFile(at); code != exitDone || err != nil || !strings.Contains(string(text), name) || !utf8.ValidString(out) {
 				t.Errorf("path: exit %d, %v, %s", code, err, said)

@@ -105,7 +105,7 @@ func TestNoticeOnceForEachRise(t *testing.T) {
 	eventually(t, "it runs", func() bool { return c.running(t) })
 	reaches(184_000, 0.92)
 	reaches(10_000, 0.05)
-	if _, code, talk := piped(home, nil, "name", "latest", "night shift"); code != exitDone {
+	if _, code, talk := piped(home, nil, "label", "latest", "--name", "night shift"); code != exitDone {
 		t.Fatal(talk)
 	}
 	reaches(170_000, 0.85)

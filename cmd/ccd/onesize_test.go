@@ -52,7 +52,7 @@ func TestOneSize(t *testing.T) {
 	}
 	for id, size := range sizes {
 		for _, args := range [][]string{
-			{"status"}, {"stats"}, {"stats", id}, {"compact", "--dry-run", id}, {"compact", id}, {"compact", "--stdout", id}, {"resume", "--dry-run", id},
+			{"status"}, {"status", "--totals"}, {"compact", "--dry-run", id}, {"compact", id}, {"compact", "--stdout", id}, {"resume", "--dry-run", id},
 		} {
 			if out := ask(args...); !strings.Contains(out, size) {
 				t.Errorf("ccd %s: no %q in\n%.2000s", strings.Join(args, " "), size, out)

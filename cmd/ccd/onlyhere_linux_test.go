@@ -24,14 +24,14 @@ func TestPurgeAsksForTheNumberOfLostSessions(t *testing.T) {
 	}
 	refused := func(want string) {
 		t.Helper()
-		_, talk, code := outputs(t, home, "uninstall", "--purge")
-		if code != exitUsage || !strings.Contains(talk, "parse command line: "+want+"--purge needs a terminal to confirm, or --yes\n") {
+		_, talk, code := outputs(t, home, "setup", "--undo", "--purge")
+		if code != exitUsage || !strings.Contains(talk, "purge: "+want+"no terminal to confirm on") {
 			t.Errorf("exit %d: %s, want %q", code, talk, want)
 		}
 	}
 	once()
 	refused("")
-	if got, code := onTerminal(t, home, "no", "uninstall", "--purge"); code != exitFailed || !strings.Contains(got, "Type yes to remove all of it") || strings.Contains(got, "only in this archive") {
+	if got, code := onTerminal(t, home, "no", "setup", "--undo", "--purge"); code != exitFailed || !strings.Contains(got, "Type yes to remove all of it") || strings.Contains(got, "only in this archive") {
 		t.Errorf("nothing is lost: exit %d: %s", code, got)
 	}
 	put(t, transcriptPath(home, 1), two+aLine)                // grown: the file has all that is archived
@@ -45,14 +45,14 @@ func TestPurgeAsksForTheNumberOfLostSessions(t *testing.T) {
 	before, err := treeOf(home)
 	must(t, err)
 	for _, answer := range []string{"yes", "3", "44"} {
-		got, code := onTerminal(t, home, answer, "uninstall", "--purge")
+		got, code := onTerminal(t, home, answer, "setup", "--undo", "--purge")
 		after, err := treeOf(home)
 		must(t, err)
 		if code != exitFailed || after != before || !strings.Contains(got, "4 sessions exist only in this archive. Type 4 to") {
 			t.Errorf("%s: exit %d, removed %v: %s", answer, code, after != before, got)
 		}
 	}
-	got, code := onTerminal(t, home, "4", "uninstall", "--purge")
+	got, code := onTerminal(t, home, "4", "setup", "--undo", "--purge")
 	if code != exitDone || disk.Exists(stateOf(t, home)) || !disk.Exists(transcriptPath(home, 0)) {
 		t.Errorf("the number: exit %d: %s", code, fmt.Sprint(got))
 	}

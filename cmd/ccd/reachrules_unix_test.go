@@ -43,8 +43,8 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 	named := map[string][]string{
 		"agent": {"agent", "search", "x"}, "agents": {"agents", "status"}, "completion": {"completion", "bash"}, "hook": {"hook", "SessionStart"},
 		"show": {"show", "latest"}, "timeline": {"timeline", "latest"}, "diff": {"diff", "latest"}, "restore": {"restore", "zzzzzzzzzzzz"}, "search": {"search", "x"},
-		"path": {"path", "latest"}, "compact": {"compact", "-"}, "resume": {"resume", "latest"}, "backup": {"backup", filepath.Join(home, "backup")},
-		"uninstall": {"uninstall", "--dry-run"}, "install": {"install", "--dry-run"},
+		"compact": {"compact", "-"}, "resume": {"resume", "latest"}, "label": {"label", "--pin", "latest"},
+		"archive": {"archive", "backup", filepath.Join(home, "backup")}, "service": {"service", "restart"}, "man": {"man", home},
 	}
 	for kind, file := range secretFiles {
 		path := filepath.Join(home, kind+".toml")

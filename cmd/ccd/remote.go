@@ -29,43 +29,33 @@ func (e errChild) Error() string {
 }
 
 func (a *app) remoteCommand() *cobra.Command {
-	p := page{
-		use: "remote", group: care, short: "encrypted copies in object storage; read other machines",
-		forms: []string{
-			"ccd remote keys [--identity FILE]", "ccd remote add s3://BUCKET/PREFIX [--endpoint URL] [--recipient KEY]", "ccd remote push | status | gc | check | timer | remove",
-			"ccd remote pull [SESSION] [--machine NAME]", "ccd remote forget-machine NAME --yes",
-		},
-		long: `push uploads what is new in the archive. pull reads the sessions of other machines; ls, search, show and other
-commands show them with --machine NAME. A machine only needs recipients (public keys); only an identity can read.`,
-		more: `Each pulled machine has an archive of its own; ccd restore searches all of them.
+	c := &cobra.Command{
+		Use: "remote", GroupID: data, Short: "encrypted copies in object storage; read other machines",
+		Long: `push uploads what is new in the archive. pull reads the sessions of other
+machines; ls, search, show and other commands show them with --machine NAME. A
+machine only needs recipients (public keys); only an identity can read.
 
-keys prints the recipients, and creates the identity of a reader in STATE/remote/identity.txt if there is none. Without
-it a copy cannot be read: keep it elsewhere too, and not on machines that only push. Those get --recipient instead.
-
-Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the instance's role, and are never
-stored. The key needs to get, put and list; only gc and forget-machine need to delete. add checks that the bucket answers. Called again, it changes
-what is given: endpoint, region, limit (0: none), or all recipients. remove ends the copy of this machine and deletes nothing in the bucket.
-forget-machine deletes the copy of a machine that no longer exists, for all readers, and what was pulled of it here. timer pushes every 5 minutes (systemd, launchd), except on a metered connection; timer --off removes it.
-
-After the next push, readers do not see a forgotten session or text. gc rewrites packs that contain it from the archive, and
-deletes objects that no head has named for --grace; --all rewrites everything for the present recipients. check compares names
-and sizes, with an identity also signatures and catalogues; --sample reads packs of each machine. docs/REMOTE-FORMAT.md
-describes the objects. The work is done by ccd-remote, which is installed beside ccd.`,
-		examples: []example{
-			{"ccd remote add s3://backup/ccd --endpoint https://s3.example.org", "set the address of the copy, after ccd remote keys"},
-			{"ccd remote push && ccd remote timer", "upload what is new, now and every 5 minutes"},
-			{"ccd remote pull && ccd ls --machine desk", "the sessions of the machine desk"},
-		},
-		json: `push: one object: machine, sessions, bytes (of transcripts), packs, sent_bytes (encrypted), renewed (why the
-machine has a new name, else ""), damaged. pull: one array: machine, label, sessions, bytes, packs, removed, repaired. status: one object: url, machine,
-tried, pushed, error, hint, exit, damaged, behind {sessions, bytes} after it, waits (why no push begins), lag (sessions and bytes behind now), machines. check: machines, packs, read, problems. gc: rewritten, packs,
-deleted, freed_bytes, waiting, kept, refused (objects that the store does not delete). forget-machine: machine, label, deleted,
-freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings`,
-		exits: []int{exitNotFound, exitDamage},
+With --json: push: one object: machine, sessions, bytes (of transcripts),
+packs, sent_bytes (encrypted), renewed (why the machine has a new name, else
+""), damaged. pull: one array: machine, label, sessions, bytes, packs,
+removed, repaired. status: one object: url, machine, tried, pushed, error,
+hint, exit, damaged, behind {sessions, bytes} after it, waits (why no push
+begins), lag (sessions and bytes behind now), machines. check: machines,
+packs, read, problems. gc: rewritten, packs, deleted, freed_bytes, waiting,
+kept, refused (objects that the store does not delete). forget-machine:
+machine, label, deleted, freed_bytes, refused. keys: identity, own,
+recipients. add, remove: the settings`,
+		Example: `  ccd remote add s3://backup/ccd --endpoint https://s3.example.org
+      set the address of the copy, after ccd remote keys
+  ccd remote push && ccd remote timer
+      upload what is new, now and every 5 minutes
+  ccd remote pull && ccd ls --machine desk
+      the sessions of the machine desk`,
 	}
 	var flags *pflag.FlagSet
 	var off bool
-	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{"status"}
 		}
@@ -82,7 +72,7 @@ freed_bytes, refused. keys: identity, own, recipients. add, remove: the settings
 			}
 		})
 		return a.remote(c.Context(), args)
-	})
+	}
 	flags = c.Flags()
 	flags.SortFlags = false
 	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")

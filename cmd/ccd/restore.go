@@ -30,53 +30,47 @@ type restoreFlags struct {
 	holes                  bool
 }
 
-var restorePage = page{
-	use: "restore ID|SESSION#N", group: everyday, short: "print an archived original, exactly",
-	forms: []string{
-		"ccd restore [--raw | --full | --info] [-o FILE [--force]] ID|SESSION#N",
-		"ccd restore --session SESSION [--generation N] [--info] [-o FILE [--force]]",
-		"ccd restore --file PATH [--at TIME] [--info] [-o FILE [--force]] [SESSION]",
-	},
-	long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it, or the whole marker.
-SESSION#N is record N of a session. ccd prints the original as the agent saw it, and fails if it does not
-match its hash. On a terminal, control characters are shown as \xNN; pipes and files get the exact bytes.
+func restoreHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore ID|SESSION#N", GroupID: everyday, Short: "print an archived original, exactly",
+		Long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it,
+or the whole marker. SESSION#N is record N of a session. ccd prints the
+original as the agent saw it, and fails if it does not match its hash. On a
+terminal, control characters are shown as \xNN; pipes and files get the exact
+bytes.
 
---file prints a file as the agent last read or wrote it. If the transcript does not show
-all of it, ccd fails and says which lines are known.`,
-	more: `Strings are unescaped, text blocks joined by newlines, and images decoded; anything else is unchanged. For a
-record ccd prints its items, or its line if it has none; for a range, its lines. ccd looks for an ID that
-no companion has published yet in all archived sessions, newest first. ccd exits 4 instead of 3 if the item
-may be in a damaged part of the archive. Secrets are printed too; stderr says how many, by kind.
---session prints what is archived, and warns about bytes that are not archived yet.
+--file prints a file as the agent last read or wrote it. If the transcript
+does not show all of it, ccd fails and says which lines are known.
 
---file uses full reads and writes, then edits, patches, renames and simple shell commands. Its PATH is absolute, relative to the current or the session's working directory, or the end of a path.
-Without SESSION ccd takes the newest session that touched the file; sub-agents count as
-part of their session. Line ends are printed as newlines. Changes by other programs and people show only if the
-agent read the file again.`,
-	examples: []example{
-		{"ccd restore 4tq9c1m7x2ka", "the original behind a marker"},
-		{"ccd restore --session latest -o session.jsonl", "a whole transcript, even if its file is deleted"},
-		{"ccd restore --file src/money.py --at yesterday", "a file as it was at the end of yesterday"},
-	},
-	json: `one object, with --info only: id, kind, shape ("single", "lines", "list"), agent, session,
-generation, path (of the transcript), record, last_record, time, offset and bytes (of the raw span),
-size (bytes that restore prints), sha256 (of the raw span; of a range of its lines; of a list of its
-raw parts joined by newline), parts, note. With --file: path, how ("read", "written", "edited",
-"renamed"), agent, session, generation, record and time (of the last read or change), size, lines, sha256
-(of the text), gone (it was deleted or renamed since) and doubt (a command may have changed it since):
-null or {what, session, record, time}`,
-	exits: []int{exitNotFound, exitDamage},
+With --json: one object, with --info only: id, kind, shape ("single", "lines",
+"list"), agent, session, generation, path (of the transcript), record,
+last_record, time, offset and bytes (of the raw span), size (bytes that
+restore prints), sha256 (of the raw span; of a range of its lines; of a list
+of its raw parts joined by newline), parts, note. With --file: path, how
+("read", "written", "edited", "renamed"), agent, session, generation, record
+and time (of the last read or change), size, lines, sha256 (of the text), gone
+(it was deleted or renamed since) and doubt (a command may have changed it
+since): null or {what, session, record, time}`,
+		Example: `  ccd restore 4tq9c1m7x2ka
+      the original behind a marker
+  ccd restore --session latest -o session.jsonl
+      a whole transcript, even if its file is deleted
+  ccd restore --file src/money.py --at yesterday
+      a file as it was at the end of yesterday`,
+	}
 }
 
 func (a *app) restoreCommand() *cobra.Command {
 	var f restoreFlags
 	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.json) }
-	c := restorePage.command(args, func(c *cobra.Command, args []string) error {
+	c := restoreHelp()
+	c.Args = args
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.file != "" {
 			return a.restoreFile(c.Context(), f, args)
 		}
 		return a.restore(c.Context(), f, joinMarker(args))
-	})
+	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")

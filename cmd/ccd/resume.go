@@ -58,46 +58,38 @@ type resumedTokens struct {
 }
 
 func (a *app) resumeCommand() *cobra.Command {
-	p := page{
-		use: "resume [SESSION]", group: agents, short: "write a smaller copy of a session to continue from",
-		forms: []string{"ccd resume [--to AGENT] [--max-tokens N] [--with-secrets] [--dry-run] [--machine NAME] [SESSION]"},
-		long: `Writes a new session in the agent's own format beside the original, which does not change. The first
-message is a companion of the older part; the newest messages follow verbatim. Prints the command that continues it.
---to writes the session for another agent. With --machine, the copy continues another machine's session here: run it in your
-clone of the session's repository. Only the working directory changes, and the first message says which paths are where.`,
-		more: `A tool result that does not fit becomes "[ccd ID 7200 bytes: elided; read again before editing; ccd restore
-ID]". The agent lists the copy as "ccd: TITLE". claude --continue does not open the copy, unless
-the sessions beside it are about to be purged; latest does not select the copy until you continue it.
+	c := &cobra.Command{
+		Use: "resume [SESSION]", GroupID: agents, Short: "write a smaller copy of a session to continue from",
+		Long: `Writes a new session in the agent's own format beside the original, which does
+not change. The first message is a companion of the older part; the newest
+messages follow verbatim. Prints the command that continues it. --to writes
+the session for another agent. With --machine, the copy continues another
+machine's session here: run it in your clone of the session's repository. Only
+the working directory changes, and the first message says which paths are
+where.
 
-ccd updates the archive and makes the copy from it, so this also works if the transcript is deleted or its
-agent cannot read it. ccd writes sessions of Claude Code, Codex, Gemini CLI, Qwen Code and Pi; a session of another
-agent needs --to. With --to, commands and reads become that agent's calls, other calls become text. ccd
-refuses to write what the agent's API would reject; the error names the record.
+With --json: one object: agent, session (the new ID), source (the ID of the
+original), title, path, cwd, moved (with --machine {from, to, by: "remote",
+"name" or "directory", remote}, else null), command, tokens {before, after
+(estimated), about_before, about_after (in real tokens, converted)}, records,
+written (false with --dry-run), redacted (how many secrets of each kind are
+left out)
 
-With --machine, the working directory becomes the same directory of the repository that you are in, if that has the session's git
-remote (Codex records it) or, if none is recorded, its name; else the current directory. ccd prints which.
-
-Without --max-tokens the copy takes 40 % of the estimated tokens in the agent's context (characters * 4 / 3),
-at least 16,000 and at most 144,000.
-
-Secrets are [redacted KIND N] in the copy, and its first message says so. A command that needs one fails there:
-give the value to the agent in another way, such as a file or a variable, or use --with-secrets.`,
-		picks: true,
-		examples: []example{
-			{"ccd resume", "a smaller copy of this directory's session"},
-			{`sh -c "$(ccd resume latest)"`, "continue it at once"},
-			{"ccd resume --to codex 5d2f7a1e", "continue a Claude Code session in Codex"},
-			{"ccd resume --max-tokens 40000 --dry-run", "show the size of a smaller copy"},
-		},
-		json: `one object: agent, session (the new ID), source (the ID of the original), title, path, cwd, moved (with
---machine {from, to, by: "remote", "name" or "directory", remote}, else null), command, tokens {before, after (estimated), about_before, about_after (in real tokens, converted)}, records,
-written (false with --dry-run), redacted (how many secrets of each kind are left out)`,
-		exits: []int{exitNotFound, exitDamage},
+` + sessionWords,
+		Example: `  ccd resume
+      a smaller copy of this directory's session
+  sh -c "$(ccd resume latest)"
+      continue it at once
+  ccd resume --to codex 5d2f7a1e
+      continue a Claude Code session in Codex
+  ccd resume --max-tokens 40000 --dry-run
+      show the size of a smaller copy`,
 	}
 	var f resumeFlags
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.resume(c.Context(), sessionOf(args), f)
-	})
+	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	toFlag(flags, &f.to)

@@ -2,19 +2,40 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 )
 
-const about = "ccd archives the transcripts of your coding agents and restores what an agent forgets when it compacts its context."
+// root returns the command table. Within a group, help keeps its order.
+func (a *app) root() *cobra.Command {
+	root := a.rootCommand()
+	root.AddCommand(
+		a.topCommand(), a.lsCommand(), a.showCommand(), a.timelineCommand(), a.searchCommand(), a.diffCommand(), a.restoreCommand(),
+		a.webCommand(), a.exportCommand(), a.labelCommand(),
+		a.resumeCommand(), a.compactCommand(), a.agentsCommand(),
+		a.setupCommand(), a.runCommand(), a.serviceCommand(), a.statusCommand(), a.doctorCommand(), a.configCommand(), a.demoCommand(),
+		a.archiveCommand(), a.remoteCommand(),
+	)
+	for _, c := range []*cobra.Command{a.hookCommand(), a.agentCommand(), a.mcpCommand(), a.statuslineCommand(), a.manCommand(), a.versionCommand()} {
+		c.Hidden = true
+		root.AddCommand(c)
+	}
+	eachCommand(root, func(c *cobra.Command) {
+		usageErrors(c)
+		c.DisableAutoGenTag = true
+	})
+	a.completeSessions(root)
+	return root
+}
 
 // rootCommand returns `ccd` itself, with the global flags.
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "ccd COMMAND", Short: "archive sessions of coding agents, restore what they forget", Long: about,
-		SilenceErrors: true, SilenceUsage: true, DisableAutoGenTag: true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              unknownCommand,
 	}
 	showVersion := root.Flags().Bool("version", false, "print the version")
@@ -25,67 +46,79 @@ func (a *app) rootCommand() *cobra.Command {
 		if shown, err := a.home(c.Context()); shown || err != nil {
 			return err
 		}
-		writeRootHelp(a.out, c, false)
-		return nil
+		return c.Help()
 	}
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&a.ConfigFile, "config", "", "read the configuration from `FILE`")
-	flags.BoolVar(&a.json, "json", false, "print JSON with stable keys (keys: ccd help --all COMMAND)")
+	flags.BoolVar(&a.json, "json", false, "print JSON with stable keys (keys: ccd help COMMAND)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print more on stderr")
 	flags.BoolVar(&a.noPager, "no-pager", false, "print long output without a pager")
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
-		if a.verb = c.Name(); c.Flags().Lookup("machine") == nil {
+		if a.verb = commandName(c); c.Flags().Lookup("machine") == nil {
 			a.verb = "show"
 		}
 		a.pageCommand(c)
 	}
 	for _, g := range groups {
-		root.AddGroup(&cobra.Group{ID: g, Title: g + ":"})
+		root.AddGroup(&cobra.Group{ID: g, Title: g})
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(unknownFlag)
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+	root.SetUsageTemplate(helpText)
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help", Hidden: true, RunE: func(_ *cobra.Command, args []string) error {
+		c, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			err = unknownCommand(c, rest)
+		}
+		if err != nil {
+			return err
+		}
+		c.InitDefaultHelpFlag()
+		return c.Help()
+	}})
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		a.page(c.Context())
-		writeHelp(a.out, c, false)
+		c.SetOut(a.out) // the pager's
+		help(c, args)
 	})
 	return root
+}
+
+// commandName returns the words that call a command, without ccd.
+func commandName(c *cobra.Command) string {
+	return strings.TrimPrefix(c.CommandPath(), "ccd ")
 }
 
 // noJSON rejects --json for commands without it, so that a script notices.
 func (a *app) noJSON(c *cobra.Command) error {
 	if a.json {
-		return usage(c, fmt.Errorf("ccd %s takes no --json", c.Name()))
+		return usage(c, fmt.Errorf("ccd %s takes no --json", commandName(c)))
 	}
 	return nil
 }
 
-func (a *app) helpCommand() *cobra.Command {
-	p := page{
-		use: "help [COMMAND]", group: care, short: "print help", forms: []string{"ccd help [--all] [COMMAND]"},
-		examples: []example{
-			{"ccd help --all", "every command and flag"},
-			{"ccd help restore", "one command: flags, examples, exit status"},
-			{"ccd help --all restore", "the same with all details and the keys of --json"},
+// archiveCommand returns `ccd archive`: what keeps the archive, and what removes from it.
+func (a *app) archiveCommand() *cobra.Command {
+	return grouped(
+		&cobra.Command{Use: "archive", GroupID: data, Short: "check, back up and clean up the archive"},
+		a.verifyCommand(), a.backupCommand(), a.importCommand(), a.gcCommand(), a.forgetCommand(), a.secretsCommand(),
+	)
+}
+
+// manCommand returns `ccd man`, which packages call.
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIR", Short: "write the man pages to a directory", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			err := doc.GenManTree(c.Root(), &doc.GenManHeader{Section: "1", Source: "ccd", Manual: "ccd manual"}, a.Path(args[0]))
+			if err != nil {
+				return fmt.Errorf("write man pages: %w", err)
+			}
+			return nil
 		},
 	}
-	all := false
-	c := p.command(cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
-		root := c.Root()
-		if len(args) == 0 {
-			writeRootHelp(a.out, root, all)
-			return nil
-		}
-		i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] })
-		if i < 0 {
-			return unknownCommand(root, args)
-		}
-		writeHelp(a.out, root.Commands()[i], all)
-		return nil
-	})
-	c.Flags().BoolVar(&all, "all", false, "show every command, or all details of COMMAND")
-	return c
 }

@@ -37,37 +37,34 @@ const (
 type runFlags struct{ once, dryRun bool }
 
 func (a *app) runCommand() *cobra.Command {
-	p := page{
-		use: "run", group: setup, short: "run the daemon in the foreground: watch, archive, compact",
-		forms: []string{"ccd run [--once] [--dry-run]"},
-		long: `Prints what it watches and what it will write, then follows every transcript until SIGINT (exit 130) or
-SIGTERM (exit 0). It writes the archive, a few small files in its state directory, and a companion (*.ccd.md) beside
-the transcript of each session that grows long or is compacted. It never writes transcripts. You
-can stop it at any time without losing data.`,
-		more: `SIGINT and SIGTERM end it within 5 seconds, a second signal at once. SIGHUP reloads the configuration; an
-invalid one changes nothing, and the log and ccd status show the error. Only one daemon runs at a
-time. Under systemd it reports readiness and feeds the watchdog (Type=notify, WatchdogSec=); log lines
-begin with a priority if stderr is the journal. On a terminal it prints a line for each companion that
-it writes.`,
-		examples: []example{
-			{"ccd run", "watch until interrupted"},
-			{"ccd run --once", "archive everything and exit; exits 1 if a session failed"},
-			{"ccd run --dry-run", "show what would be written; write nothing"},
-		},
-		json: `with --dry-run, one object: roots [{agent, path, present, files, sessions, bytes}], files, sessions
-(without attachments), bytes, archived_sessions, new_bytes, archive_bytes (estimated), companions
-(where), archive, summarizer (the command that writes summaries, "" for none), errors.
-With --once, one object: files (found now), sessions and attachments (in the archive), bytes, companions,
-summaries (written by the summarizer's command), lacking (companions that wait for summaries),
-failed [{path, error, time}], skipped (paths named like a transcript that are not regular files), took_ns`,
+	c := &cobra.Command{
+		Use: "run", GroupID: setup, Short: "run the daemon in the foreground: watch, archive, compact",
+		Long: `Prints what it watches and what it will write, then follows every transcript
+until SIGINT (exit 130) or SIGTERM (exit 0). It writes the archive, a few
+small files in its state directory, and a companion (*.ccd.md) beside the
+transcript of each session that grows long or is compacted. It never writes
+transcripts. You can stop it at any time without losing data.
+
+With --json: with --dry-run, one object: roots [{agent, path, present, files,
+sessions, bytes}], files, sessions (without attachments), bytes,
+archived_sessions, new_bytes, archive_bytes (estimated), companions (where),
+archive, summarizer (the command that writes summaries, "" for none), errors.
+With --once, one object: files (found now), sessions and attachments (in the
+archive), bytes, companions, summaries (written by the summarizer's command),
+lacking (companions that wait for summaries), failed [{path, error, time}],
+skipped (paths named like a transcript that are not regular files), took_ns`,
+		Example: `  ccd run             watch until interrupted
+  ccd run --once      archive everything and exit; exits 1 if a session failed
+  ccd run --dry-run   show what would be written; write nothing`,
 	}
 	var f runFlags
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		if a.json && !f.once && !f.dryRun {
 			return usage(c, errors.New("--json needs --once or --dry-run"))
 		}
 		return a.runDaemon(c.Context(), f)
-	})
+	}
 	c.Flags().BoolVar(&f.once, "once", false, "archive everything, update companions, and exit")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
 	return c

@@ -61,7 +61,7 @@ func TestScreens(t *testing.T) {
 		{"ls", "ls --all", true, 0},
 		{"status", "status", true, 0},
 		{"top", "top --once", true, 0},
-		{"stats", "stats", true, 0},
+		{"totals", "status --totals", true, 0},
 		{"search", "search Decimal everywhere", true, 0},
 		{"timeline", "timeline 5d2f7a1e", true, 0},
 		{"show", "show 5d2f7a1e", false, 12},

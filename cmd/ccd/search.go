@@ -46,28 +46,30 @@ type hitOutput struct {
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
 const searchLimit = 50
 
-var searchPage = page{
-	use: "search WORDS...", group: everyday, short: "search all archived sessions",
-	forms: []string{"ccd search [flags] WORDS...", "ccd search --tool NAME | --path PATH"},
-	long: `Finds items (messages, calls, results) that contain all WORDS, in any order and case, including inside
-longer words. Quoted words must be adjacent; with --phrase, all words must be. ccd searches all archived sessions, newest
-first, and prints for each hit: session and record, time, kind, ID, and the text around the match.`,
-	more: `ccd searches what the agent saw, in all generations and in deleted transcripts, and decodes escapes in a
-call's input. It does not search images, encrypted reasoning, or copies that a client keeps for display. Sub-agents
-and outputs saved to separate files are searched with --all, or if --session names one. Only --all
-finds text that ccd's hooks added and, without --session, text that a copy by ccd resume shares with its original. If
-stored bytes are damaged, ccd searches the rest and exits 4.`,
-	examples: []example{
-		{"ccd search overflow cents", "items with both words"},
-		{`ccd search "exit status 2" --tool Bash`, "a phrase, in commands and their outputs"},
-		{"ccd search --path src/money.py --since monday", "each read and change of a file since Monday"},
-		{"ccd search --session . --all --limit 0 panic", "every hit in this directory's session and its sub-agents"},
-	},
-	json: `one array, written as hits are found, an object per hit: agent, session, generation, record (0 if
-unknown, and of a spilled file), line (of the first match, in what restore prints), kind, tool
-("" if none), id, time, snippet (one line, at most 200 characters, control characters escaped),
-machine and pulled (when its copy was last read), if it is another machine's (--everywhere, --machine)`,
-	exits: []int{exitNotFound, exitDamage},
+func searchHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "search WORDS...", GroupID: everyday, Short: "search all archived sessions",
+		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
+and case, including inside longer words. Quoted words must be adjacent; with
+--phrase, all words must be. ccd searches all archived sessions, newest first,
+and prints for each hit: session and record, time, kind, ID, and the text
+around the match.
+
+With --json: one array, written as hits are found, an object per hit: agent,
+session, generation, record (0 if unknown, and of a spilled file), line (of
+the first match, in what restore prints), kind, tool ("" if none), id, time,
+snippet (one line, at most 200 characters, control characters escaped),
+machine and pulled (when its copy was last read), if it is another machine's
+(--everywhere, --machine)`,
+		Example: `  ccd search overflow cents
+      items with both words
+  ccd search "exit status 2" --tool Bash
+      a phrase, in commands and their outputs
+  ccd search --path src/money.py --since monday
+      each read and change of a file since Monday
+  ccd search --session . --all --limit 0 panic
+      every hit in this directory's session and its sub-agents`,
+	}
 }
 
 func (a *app) searchCommand() *cobra.Command {
@@ -76,12 +78,14 @@ func (a *app) searchCommand() *cobra.Command {
 		_, err := f.query(args, time.Now())
 		return err
 	}
-	c := searchPage.command(check, func(c *cobra.Command, args []string) error {
+	c := searchHelp()
+	c.Args = check
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.everywhere && a.machine != "" {
 			return usage(c, errors.New("--everywhere cannot be used with --machine"))
 		}
 		return a.search(c.Context(), f, args)
-	})
+	}
 	c.Flags().SortFlags = false
 	f.add(a, c)
 	a.machineFlag(c)

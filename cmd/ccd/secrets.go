@@ -17,7 +17,7 @@ import (
 
 const (
 	mostPlaces  = 3 // listed of a secret; --json lists all
-	mostForgets = 8 // arguments of one ccd forget
+	mostForgets = 8 // arguments of one ccd archive forget
 )
 
 type secretOutput struct {
@@ -37,29 +37,33 @@ type placeOutput struct {
 }
 
 func (a *app) secretsCommand() *cobra.Command {
-	p := page{
-		use: "secrets [SESSION]", group: care, short: "list where archived sessions have secrets, without their text",
-		long: `Lists the secrets of SESSION, or of all sessions, newest first: the kind and number that ccd prints instead, the
-count, the records and IDs, and the command that removes them. It never prints a secret: ` + "`ccd restore ID`" + ` prints
-the item with its secrets. ` + "`[redact] allow`" + ` in the configuration stops the redaction of a false hit.
+	c := &cobra.Command{
+		Use: "secrets [SESSION]", Short: "list where archived sessions have secrets, without their text",
+		Long: `Lists the secrets of SESSION, or of all sessions, newest first: the kind and
+number that ccd prints instead, the count, the records and IDs, and the
+command that removes them. It never prints a secret: ` + "`ccd restore ID`" + ` prints
+the item with its secrets. ` + "`[redact] allow`" + ` in the configuration stops the
+redaction of a false hit.
 
-` + "`ccd forget ID`" + ` removes a whole item, ` + "`ccd forget SESSION#N`" + ` a whole record. To remove only a secret that you know, pass it to
-` + "`ccd forget --match -`" + ` on stdin. A removed secret may still be valid: replace it where it is used.`,
-		more: `A secret in a sub-agent or an attachment is listed under that sub-agent or attachment. Earlier generations of a
-transcript are searched too; a secret is listed in the newest one that has it. Skips records over 16 MB
-and reports how many. The rules are those of [redact]; with secrets = false, this command fails.`,
-		examples: []example{
-			{"ccd secrets", "all sessions"},
-			{"ccd secrets latest", "the session with the newest record"},
-			{"ccd secrets --json | jq -r '.[].kind' | sort | uniq -c", "how many of each kind"},
-		},
-		json: `one array, an object per secret of a session: agent, session, kind, n (its number within the kind; 0 if unknown),
-generation, count, places [{record (null in an attachment), id (null outside the record's items)}], forget (arguments
-of ccd forget)`,
-		exits: []int{exitNotFound, exitDamage},
+ccd archive forget ID removes a whole item, ccd archive forget SESSION#N a whole
+record. To remove only a secret that you know, pass it to ccd archive forget
+--match - on stdin. A removed secret may still be valid: replace it where it is
+used.
+
+With --json: one array, an object per secret of a session: agent, session,
+kind, n (its number within the kind; 0 if unknown), generation, count, places
+[{record (null in an attachment), id (null outside the record's items)}],
+forget (arguments of ccd archive forget)`,
+		Example: `  ccd archive secrets
+      all sessions
+  ccd archive secrets latest
+      the session with the newest record
+  ccd archive secrets --json | jq -r '.[].kind' | sort | uniq -c
+      how many of each kind`,
 	}
 	var agent string
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error { return a.secrets(c.Context(), args, agent) })
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error { return a.secrets(c.Context(), args, agent) }
 	a.agentFlag(c, &agent)
 	a.machineFlag(c)
 	return c
@@ -71,7 +75,7 @@ func (a *app) secrets(ctx context.Context, args []string, agent string) error {
 		return err
 	}
 	if l.Agents.Redact == nil {
-		return words.Hint(errors.New("list secrets: redaction is off ([redact] secrets = false)"), "CCD_REDACT_SECRETS=true ccd secrets")
+		return words.Hint(errors.New("list secrets: redaction is off ([redact] secrets = false)"), "CCD_REDACT_SECRETS=true ccd archive secrets")
 	}
 	in := l.Sessions
 	if len(args) > 0 {
@@ -191,12 +195,12 @@ func (p *secretPrinter) lines(e *reader.Entry, s history.Secret) string {
 	if last := e.Generations[len(e.Generations)-1]; s.Generation != last.N {
 		where += fmt.Sprintf(" (generation %d)", s.Generation)
 	}
-	session, forget := words.Argument(e.ID), "ccd forget "
+	session, forget := words.Argument(e.ID), "ccd archive forget "
 	if arg := p.library.Argument(*e); arg != session {
 		forget += strings.TrimSuffix(arg, session)
 	}
 	if args := s.Forget(session); len(args) > mostForgets {
-		forget = "ccd forget --match -"
+		forget = "ccd archive forget --match -"
 	} else {
 		forget += strings.Join(args, " ")
 	}

@@ -258,7 +258,7 @@ func (s *server) drift(l *reader.Library) string {
 	}
 	service, err := l.Place.Installed(s.talkOut())
 	if err != nil || service.Account() == "" {
-		return "" // the manager's unit is not from `ccd install`
+		return "" // the manager's unit is not from `ccd service install`
 	}
 	changed, err := service.Drift()
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *server) drift(l *reader.Library) string {
 	if len(changed) == 0 {
 		return ""
 	}
-	return "changed directories need `ccd install` again: " + strings.Join(changed, ", ")
+	return "changed directories need `ccd service install` again: " + strings.Join(changed, ", ")
 }
 
 func absentRoots(roots []watcher.Root) map[string]bool {

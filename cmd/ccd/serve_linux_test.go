@@ -75,7 +75,7 @@ func TestReloadWithFilesOfAnotherConfiguration(t *testing.T) {
 		c.signal(t, unix.SIGHUP)
 		eventually(t, "it is taken", func() bool { return b.count("READY=1") == 2 })
 		r := c.info(t).Reload
-		if r == nil || strings.Contains(r.Note, "need `ccd install` again") != installed {
+		if r == nil || strings.Contains(r.Note, "need `ccd service install` again") != installed {
 			t.Errorf("installed %v: %+v", installed, r)
 		}
 		c.signal(t, unix.SIGTERM)

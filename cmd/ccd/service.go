@@ -21,59 +21,31 @@ type serviceFlags struct {
 	linger bool
 }
 
-// serviceVerb is a command for the service.
-type serviceVerb struct {
-	page
-	do func(*packaging.Service, context.Context) error // nil: onboard.Install
-}
-
-func installVerb() serviceVerb {
-	return serviceVerb{page{
-		use: "install", short: "install ccd as a service and start it",
-		forms: []string{"ccd install [--linger]", "ccd install --system --user NAME"},
-		long: `Writes a systemd user unit (Linux), a launch agent (macOS) or a service (Windows), enables it and starts it.
-Run it again to repair a broken service. ccd uninstall removes it.`,
-		examples: []example{
-			{"ccd install", "a user service, which starts at login"},
-			{"sudo ccd install --system --user alice", "a system service that runs as alice"},
+// serviceCommand returns `ccd service`, with a subcommand for each verb.
+func (a *app) serviceCommand() *cobra.Command {
+	c := grouped(
+		&cobra.Command{
+			Use: "service", GroupID: setup, Short: "install, start, stop and remove the background service",
+			Long: `The service is a systemd user unit (Linux), a launch agent (macOS) or a service
+(Windows). With --system it is the machine's, which root installs for one user.`,
+			Example: `  ccd service install                              start ccd at login, or repair it
+  ccd config && ccd service restart                apply a changed configuration
+  sudo ccd service install --system --user alice   a system service that runs as alice`,
 		},
-	}, nil}
+		a.serviceVerb("install", "install the service and start it", nil),
+		a.serviceVerb("start", "start the service", (*packaging.Service).Start),
+		a.serviceVerb("stop", "stop the service until the next login or start", (*packaging.Service).Stop),
+		a.serviceVerb("restart", "restart the service", (*packaging.Service).Restart),
+		a.serviceVerb("remove", "stop the service and remove it; the archive stays", (*packaging.Service).Uninstall),
+	)
+	return c
 }
 
-func startService() serviceVerb {
-	return serviceVerb{page{
-		use: "start", short: "start the installed service", forms: []string{"ccd start [--system]"},
-		examples: []example{
-			{"ccd start", "start the user service"},
-			{"ccd start && ccd status", "start it and show its state"},
-		},
-	}, (*packaging.Service).Start}
-}
-
-func stopService() serviceVerb {
-	return serviceVerb{page{
-		use: "stop", short: "stop the service", forms: []string{"ccd stop [--system]"},
-		examples: []example{
-			{"ccd stop", "stop it until the next login or `ccd start`"},
-			{"sudo ccd stop --system", "stop the system service"},
-		},
-	}, (*packaging.Service).Stop}
-}
-
-func restartService() serviceVerb {
-	return serviceVerb{page{
-		use: "restart", short: "restart the service to apply a changed configuration", forms: []string{"ccd restart [--system]"},
-		examples: []example{
-			{"ccd restart", "restart the user service"},
-			{"ccd config && ccd restart", "check the configuration first"},
-		},
-	}, (*packaging.Service).Restart}
-}
-
-func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
-	v.group = setup
+// serviceVerb returns the command of a verb. do is nil for install.
+func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, context.Context) error) *cobra.Command {
 	var f serviceFlags
-	c := v.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+	c := &cobra.Command{Use: verb, Short: short, Args: cobra.NoArgs}
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
@@ -83,7 +55,10 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 		if f.linger && f.system {
 			return usage(c, errors.New("--linger cannot be used with --system: a system service does not stop at logout"))
 		}
-		l, err := a.locate(true)
+		place, err := a.Place(true)
+		if err != nil && verb == "remove" { // a broken configuration does not prevent it
+			place, err = a.State()
+		}
 		if err != nil {
 			return err
 		}
@@ -91,23 +66,31 @@ func (a *app) serviceCommand(v serviceVerb) *cobra.Command {
 		if f.user != "" {
 			s, err = a.MachineService(f.user, a.talkOut())
 		} else {
-			s, err = l.Place.Service(packaging.Options{System: f.system, Linger: f.linger, Out: a.talkOut()})
+			s, err = place.Service(packaging.Options{System: f.system, Linger: f.linger, Out: a.talkOut()})
 		}
 		if err != nil {
 			return err
 		}
-		if v.use == "install" {
+		switch verb {
+		case "install":
+			l, err := a.locate(true)
+			if err != nil {
+				return err
+			}
 			return onboard.Install(c.Context(), l, s, f.user, a.say)
-		}
-		if v.use == "stop" && !f.system {
-			if pid := account.Foreground(c.Context(), s, l.StateDir); pid != 0 {
+		case "stop":
+			if pid := account.Foreground(c.Context(), s, place.StateDir); pid != 0 && !f.system {
 				return words.Hint(fmt.Errorf("stop service: the running daemon (pid %d) is not the service", pid), "stop it: kill %d", pid)
 			}
 		}
-		return v.do(s, c.Context())
-	})
-	c.Flags().BoolVar(&f.system, "system", false, "install a system service instead of a user service (needs root)")
-	if v.use == "install" {
+		if err := do(s, c.Context()); err != nil || verb != "remove" {
+			return err
+		}
+		a.say("kept: the archive, the configuration and the companions (ccd setup --undo removes the companions, and with --purge all)")
+		return nil
+	}
+	c.Flags().BoolVar(&f.system, "system", false, "the system service instead of the user's (needs root)")
+	if verb == "install" {
 		c.Flags().StringVar(&f.user, "user", "", "run the system service as the user `NAME`")
 		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")
 	}

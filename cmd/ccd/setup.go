@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ import (
 )
 
 // setupFlags are those of `ccd setup`.
-type setupFlags struct{ yes, dryRun, undo bool }
+type setupFlags struct{ yes, dryRun, undo, purge bool }
 
 func (f setupFlags) command() string {
 	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo]
@@ -42,43 +43,51 @@ type setupOutput struct {
 }
 
 func (a *app) setupCommand() *cobra.Command {
-	p := page{
-		use: "setup", group: setup, short: "set up everything: agents, archive, service",
-		forms: []string{"ccd setup [--yes] [--dry-run]", "ccd setup --undo [--yes] [--dry-run]"},
-		long: `Finds the agents on this machine, shows what it will do, and asks. Then it
+	c := &cobra.Command{
+		Use: "setup", GroupID: setup, Short: "set up everything: agents, archive, service",
+		Long: `Finds the agents on this machine, shows what it will do, and asks. Then it
 connects each agent to ccd, archives existing sessions, and installs the
-service. Run it again to complete a partial setup. Without a terminal it needs --yes.
+service. Run it again to complete a partial setup. Without a terminal it needs
+--yes.
 
 --undo removes the service, the companions and what was added to the agents'
-settings. The archive and the configuration stay. Transcripts never change.`,
-		more: `It does what ` + "`ccd agents install`, `ccd run --once` and `ccd install`" + ` do. If one
-step fails, the others are done, and the exit status is 1. Without systemd or
-launchd it prints how to start ccd instead, and completes the other steps. After --undo,
-` + "`ccd uninstall --purge`" + ` removes what is left.`,
-		examples: []example{
-			{"ccd setup", "show the plan, ask, do it"},
-			{"ccd setup --dry-run", "show the plan only"},
-			{"ccd setup --yes", "for scripts"},
-			{"ccd setup --undo", "undo the setup; keep the archive"},
-		},
-		json: `with --yes or --dry-run, one object: steps [{step (an agent, archive, service, companions, configuration),
-title, state (todo, done,
-unchanged, unavailable, failed), what, does, error, hint, notes}], archive (what can be restored: path,
-bytes, raw_bytes, sessions, originals, companions; null with --dry-run and --undo)`,
+settings. The archive and the configuration stay; --purge removes them too,
+lists everything first and, if sessions exist only in the archive, asks for
+their number. Transcripts, copies by ccd resume and backups never change.
+
+With --json: with --yes or --dry-run, one object: steps [{step (an agent,
+archive, service, companions, configuration), title, state (todo, done,
+unchanged, unavailable, failed), what, does, error, hint, notes}], archive
+(what can be restored: path, bytes, raw_bytes, sessions, originals,
+companions; null with --dry-run and --undo)`,
+		Example: `  ccd setup             show the plan, ask, do it
+  ccd setup --dry-run   show the plan only
+  ccd setup --yes       for scripts
+  ccd setup --undo      undo the setup; keep the archive
+  ccd setup --undo --purge   everything except transcripts; asks first`,
 	}
 	var f setupFlags
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
+		case f.purge && !f.undo:
+			return usage(c, errors.New("--purge needs --undo"))
+		case f.purge && a.json:
+			return usage(c, errors.New("--purge takes no --json"))
 		case f.yes && f.dryRun:
 			return usage(c, errors.New("--yes and --dry-run cannot be used together"))
 		case a.json && !f.yes && !f.dryRun:
 			return usage(c, errors.New("--json needs --yes or --dry-run"))
 		}
+		if f.purge {
+			return a.purge(c.Context(), f)
+		}
 		return a.setUp(c.Context(), f)
-	})
+	}
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
 	c.Flags().BoolVar(&f.undo, "undo", false, "remove service, companions and the agents' connections")
+	c.Flags().BoolVar(&f.purge, "purge", false, "with --undo: also remove the archive, the state and the configuration")
 	return c
 }
 
@@ -150,7 +159,7 @@ func (a *app) setupSteps(ctx context.Context, undo bool) ([]*onboard.Step, error
 		return nil, err
 	}
 	if undo {
-		p, err := a.installation(uninstallFlags{})
+		p, err := a.installation(false)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +223,7 @@ func setupText(steps []*onboard.Step, f setupFlags, home string) string {
 	case !has(steps, onboard.Todo):
 		then, back = " has nothing to do:\n", ""
 	case f.undo:
-		back = "The archive and the configuration stay; `ccd uninstall --purge` removes them too.\n"
+		back = "The archive and the configuration stay; `ccd setup --undo --purge` removes them too.\n"
 	}
 	b.WriteString(f.command() + then)
 	for _, s := range steps {
@@ -261,9 +270,9 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 	switch {
 	case f.undo && err == nil && !a.json:
 		if _, err := os.Lstat(l.ArchivePath); err == nil {
-			a.say("kept: the archive %s and the configuration (ccd uninstall --purge removes them)", l.ArchivePath)
+			a.say("kept: the archive %s and the configuration (ccd setup --undo --purge removes them)", l.ArchivePath)
 		} else {
-			a.say("kept: the configuration (ccd uninstall --purge removes it)")
+			a.say("kept: the configuration (ccd setup --undo --purge removes it)")
 		}
 	case !f.undo && err == nil:
 		out.Archive, err = onboard.Measure(ctx, l)
@@ -298,4 +307,25 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 		text += "  ccd help remote          keep an encrypted copy in object storage\n"
 	}
 	return a.print(text)
+}
+
+// helpColumns is the width of what setup prints.
+const helpColumns = 80
+
+// hanging returns text after head, broken into lines of at most helpColumns. indent starts each line but the first.
+func hanging(head, text, indent string) string {
+	var b strings.Builder
+	line, begun := head, false
+	for _, word := range strings.Fields(text) {
+		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > helpColumns {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, begun = indent, false
+		}
+		if begun {
+			line += " "
+		}
+		line, begun = line+word, true
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
+	return b.String()
 }

@@ -4,42 +4,62 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/sidecar"
 	"ccd/daemon"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
 type showFlags struct {
 	agent, section, form string
-	fresh                bool
+	fresh, path          bool
+}
+
+// pathOutput is what show --path --json prints.
+type pathOutput struct {
+	Agent     string `json:"agent"`
+	Session   string `json:"session"`
+	Companion string `json:"companion"`
+	Source    string `json:"source"`
+	Present   bool   `json:"source_present"`
 }
 
 func (a *app) showCommand() *cobra.Command {
-	p := page{
-		use: "show [SESSION]", group: everyday, short: "print a session's companion",
-		forms: []string{"ccd show [--format FORM] [--section NAME] [--fresh] [SESSION]"},
-		long: `Prints the companion as ccd last wrote it. If its file is missing, ccd rebuilds it from the archive.
-Text that is damaged in the archive is shown as "[ccd ID content unavailable: PATH, hash
-mismatch]".`,
-		more: `With --format, json is an object (front_matter, lead, sections, pointers; docs/FORMAT.md), html is one
-self-contained page, and messages is a list of {role, content} for a model's API: the compacted part, an
-answer to it, then the last messages in full, from the archive. A session that needed no shortening
-has only the section recent.`,
-		picks: true,
-		examples: []example{
-			{"ccd show", "the companion of this directory's session"},
-			{"ccd show --section now 5d2f7a1e", "the last request, work in progress, plan and open problems"},
-			{"ccd show --format html latest > page.html", "read it in a browser"},
-		},
-		exits: []int{exitNotFound, exitDamage},
+	c := &cobra.Command{
+		Use: "show [SESSION]", GroupID: everyday, Short: "print a session's companion",
+		Long: `Prints the companion as ccd last wrote it. If its file is missing, ccd
+rebuilds it from the archive. Text that is damaged in the archive is shown as
+"[ccd ID content unavailable: PATH, hash mismatch]".
+
+--path prints the path of its file instead, and exits 3 if there is none. With
+--json: agent, session, companion, source (the transcript), source_present.
+
+` + sessionWords,
+		Example: `  ccd show
+      the companion of this directory's session
+  ccd show --section now 5d2f7a1e
+      the last request, work in progress, plan and open problems
+  ccd show --format html latest > page.html
+      read it in a browser`,
 	}
 	var f showFlags
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.path {
+			if f.section != "" || f.form != "" || f.fresh {
+				return usage(c, errors.New("--path cannot be used with --section, --format or --fresh"))
+			}
+			return a.showPath(c.Context(), sessionOf(args), f.agent)
+		}
 		if err := a.noJSON(c); err != nil {
 			return words.Hint(err, "ccd show --format json %s", words.Argument(sessionOf(args)))
 		}
@@ -47,13 +67,39 @@ has only the section recent.`,
 			return usage(c, errors.New("--section cannot be used with --format messages"))
 		}
 		return a.show(c.Context(), sessionOf(args), f)
-	})
+	}
 	formatFlag(c.Flags(), &f.form, "")
 	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
+	c.Flags().BoolVar(&f.path, "path", false, "print the path of the companion's file")
 	a.agentFlag(c, &f.agent)
 	a.machineFlag(c)
 	return c
+}
+
+// showPath prints the path of a session's companion.
+func (a *app) showPath(ctx context.Context, arg, agent string) error {
+	collectLess()
+	l, e, err := a.session(ctx, arg, agent)
+	if err != nil {
+		return err
+	}
+	if e.Kept.Companion == "" {
+		return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
+			"ccd compact %s", l.Argument(e)))
+	}
+	if err := disk.Readable(e.Kept.Companion); err != nil {
+		what := "is missing"
+		if errors.Is(err, fs.ErrPermission) {
+			what = "is not readable by you; once its transcript is deleted, it is at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
+		}
+		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.ID, history.ErrNotFound, e.Kept.Companion, what),
+			"ccd show %s", l.Argument(e))
+	}
+	if a.json {
+		return a.printJSON(pathOutput{e.Agent, mark.Name(e.ID), mark.Name(e.Kept.Companion), mark.Name(e.Path), e.Present()})
+	}
+	return a.print(e.Kept.Companion + "\n")
 }
 
 func (a *app) show(ctx context.Context, arg string, f showFlags) error {

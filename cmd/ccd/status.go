@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,51 +11,69 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	p := page{
-		use: "status", group: everyday, short: "show the state of the daemon and live sessions",
-		forms: []string{"ccd status [--watch [INTERVAL]]"},
-		long: `Shows the daemon, its service, the watched directories, the number of sessions, the archive and the lag
-(bytes of transcripts that are not archived yet), after a start how far it has got with older sessions, then the live sessions (changed in the last 10 minutes)
-in the columns of ` + "`ccd ls`" + `.
+	c := &cobra.Command{
+		Use: "status", GroupID: setup, Short: "show the state of the daemon and live sessions",
+		Long: `Shows the daemon, its service, the watched directories, the number of
+sessions, the archive and the lag (bytes of transcripts that are not archived
+yet), after a start how far it has got with older sessions, then the live
+sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. With
+--totals: what is archived and what companions saved, by project.
 
-"degraded" lists every problem: the service is installed but not running; a session cannot be
-archived; the archive is damaged, locked or unreadable; the disk is full; a directory cannot be read or
-watched; no scan finishes; a scheduled backup fails; run.json cannot be written; the configuration is
-invalid; the daemon runs another version of ccd.
-"not verified" counts companions whose text failed a check; their front matter gives the reason.
+"degraded" lists every problem: the service is installed but not running; a
+session cannot be archived; the archive is damaged, locked or unreadable; the
+disk is full; a directory cannot be read or watched; no scan finishes; a
+scheduled backup fails; run.json cannot be written; the configuration is
+invalid; the daemon runs another version of ccd. "not verified" counts
+companions whose text failed a check; their front matter gives the reason.
 
-status exits 4 if the index of sessions is damaged, 1 if anything is degraded, else 0. ` + "`ccd verify`" + ` checks
-stored contents; ` + "`ccd doctor`" + ` checks the setup.
+status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
+else 0. ` + "`ccd archive verify`" + `" + " checks stored contents; " + "` + "`ccd doctor`" + `
+checks the setup.
 
---watch runs until Ctrl-C (exit 130). On a terminal it updates in place; elsewhere it prints a block, or
-with --json an object on one line, when anything but a time changes.`,
-		examples: []example{
-			{"ccd status", "show the state once"},
-			{"ccd status --watch", "live, every two seconds"},
-			{"ccd status --watch 10s --json | jq -c .degraded", "print a line at each change, for scripts"},
-			{"ccd status -q || ccd doctor", "run doctor if anything is degraded"},
-		},
-		exits: []int{exitDamage},
-		json: `one object: running, should_run, stale (the daemon cannot write run.json; its figures are old),
-degraded (reasons), damage (sessions that cannot be read, as in verify), pid, version (of the daemon),
-this_version (of this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
-transcripts, not archived yet; null if unknown), waiting (files), catch_up {since, bytes (of the files that a scan
-found), archived, compacted (of these), bytes_per_second, ends (about)} (null if there is none), overflows (how often
-events were lost), unreadable
-(directories and files that are skipped), hard_links (files with several names),
-failing (files), config (the daemon's configuration file, else this command's; "" if none), reload {time, error, note}
-(the last reload of the configuration), service {installed, enabled, active,
-detail}, roots [{agent, path, present, polled, why}], sessions, attachments, companions (whose files
-exist), unverified, not_understood (sessions without any known record), unknown_records,
-broken_records, rewritten (sessions whose transcript was replaced or rewritten in place, and was
-archived again), live (sessions as in ls), archive {path, bytes, free_bytes (the unused part of bytes), raw_bytes,
-max_bytes (0: no limit), space_bytes (free on its file system)}, errors [{path, error, time}],
-remote {url, machine, tried, pushed, error, hint, exit,
-damaged, behind {sessions, bytes}, waits (why no push begins)} (null if ccd remote has not pushed).
-With --watch: one such object per line`,
+--watch runs until Ctrl-C (exit 130). On a terminal it updates in place;
+elsewhere it prints a block, or with --json an object on one line, when
+anything but a time changes.
+
+With --json: one object: running, should_run, stale (the daemon cannot write
+run.json; its figures are old), degraded (reasons), damage (sessions that
+cannot be read, as in verify), pid, version (of the daemon), this_version (of
+this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
+transcripts, not archived yet; null if unknown), waiting (files), catch_up
+{since, bytes (of the files that a scan found), archived, compacted (of
+these), bytes_per_second, ends (about)} (null if there is none), overflows
+(how often events were lost), unreadable (directories and files that are
+skipped), hard_links (files with several names), failing (files), config (the
+daemon's configuration file, else this command's; "" if none), reload {time,
+error, note} (the last reload of the configuration), service {installed,
+enabled, active, detail}, roots [{agent, path, present, polled, why}],
+sessions, attachments, companions (whose files exist), unverified,
+not_understood (sessions without any known record), unknown_records,
+broken_records, rewritten (sessions whose transcript was replaced or rewritten
+in place, and was archived again), live (sessions as in ls), archive {path,
+bytes, free_bytes (the unused part of bytes), raw_bytes, max_bytes (0: no
+limit), space_bytes (free on its file system)}, errors [{path, error, time}],
+remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
+{sessions, bytes}, waits (why no push begins)} (null if ccd remote has not
+pushed). With --watch: one such object per line. With --totals: sessions,
+companions, size_tokens (of the sessions with a companion), size_about (some
+are converted from an estimate), companion_about, original_tokens and
+companion_tokens (estimated), saved_percent (of these), compactions,
+milliseconds, restores_tried, restores_succeeded, by_session [{agent, session,
+parent, project and the keys above except sessions and companions}], by_day
+[{day, sessions, companions, size_tokens, size_about, saved_about, bytes,
+last}], by_project (the same keys, with project), damage`,
+		Example: `  ccd status
+      show the state once
+  ccd status --watch
+      live, every two seconds
+  ccd status --watch 10s --json | jq -c .degraded
+      print a line at each change, for scripts
+  ccd status -q || ccd doctor
+      run doctor if anything is degraded`,
 	}
-	w := watchFlag{}
-	c := p.command(cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+	w, totals := watchFlag{}, false
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			if !w.on {
 				return usage(c, fmt.Errorf("expected `ccd status`, got 1 argument"))
@@ -63,11 +82,19 @@ With --watch: one such object per line`,
 				return usage(c, fmt.Errorf("--watch %q: %w", args[0], err))
 			}
 		}
+		if totals {
+			if w.on {
+				return usage(c, errors.New("--totals cannot be used with --watch"))
+			}
+			return a.totals(c.Context())
+		}
 		if w.on {
 			return a.watchStatus(c.Context(), w.interval)
 		}
 		return a.status(c.Context())
-	})
+	}
+	a.machineFlag(c)
+	c.Flags().BoolVar(&totals, "totals", false, "show what is archived and what companions saved, by project")
 	c.Flags().Func("watch", "repeat every `INTERVAL` (default 2s)", w.set)
 	c.Flags().Lookup("watch").NoOptDefVal = "2s"
 	return c
@@ -98,7 +125,7 @@ func (a *app) status(ctx context.Context) error {
 	case len(out.Damage) > 0:
 		return errDamaged
 	case out.ShouldRun && !out.Running && !a.quiet && !a.json:
-		fmt.Fprintln(a.err, "hint: ccd start")
+		fmt.Fprintln(a.err, "hint: ccd service start")
 	}
 	if len(out.Degraded) > 0 {
 		return errSaid

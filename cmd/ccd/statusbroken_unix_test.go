@@ -36,7 +36,7 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	if has(sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
 		t.Errorf("sound: %d\n%s", code, sound)
 	}
-	if _, said, code := outputs(t, home, "stop"); code != exitFailed || !c.running(t) {
+	if _, said, code := outputs(t, home, "service", "stop"); code != exitFailed || !c.running(t) {
 		t.Errorf("stop: exit %d\n%s", code, said)
 	} else {
 		has(said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))

@@ -29,27 +29,29 @@ const (
 const maxLineTokens = 1 << 40
 
 func (a *app) statuslineCommand() *cobra.Command {
-	p := page{
-		use: "statusline", group: agents, short: "print one line for Claude Code's status line",
-		mute: true,
-		long: `Claude Code runs it and passes the session as a JSON object on stdin. ccd prints one line: how full the
-context is, when the agent last compacted it, how many originals ` + "`ccd restore`" + ` can print, and a
-warning if ccd is not running. ccd leaves out what it does not know or cannot read in time.
+	c := &cobra.Command{
+		Use: "statusline", Short: "print one line for Claude Code's status line",
+		Long: `Claude Code runs it and passes the session as a JSON object on stdin. ccd
+prints one line: how full the context is, when the agent last compacted it,
+how many originals ` + "`ccd restore`" + ` can print, and a warning if ccd is not
+running. ccd leaves out what it does not know or cannot read in time.
 
-It reads the state of this session only. The line is colored unless NO_COLOR is set.
-` + "`ccd agents install claude --statusline`" + ` sets it up. To add it to a status line of your own, call
-` + "`ccd statusline`" + ` in your script with the same stdin.`,
-		examples: []example{
-			{`echo '{"transcript_path": "'$PWD'/5d2f7a1e.jsonl"}' | ccd statusline`, "print the line for one transcript"},
-			{"NO_COLOR=1 ccd statusline < event.json", "without colors"},
-		},
+It reads the state of this session only. The line is colored unless NO_COLOR
+is set. ` + "`ccd agents install claude --statusline`" + ` sets it up. To add it to a
+status line of your own, call ` + "`ccd statusline`" + ` in your script with the same
+stdin.`,
+		Example: `  echo '{"transcript_path": "'$PWD'/5d2f7a1e.jsonl"}' | ccd statusline
+      print the line for one transcript
+  NO_COLOR=1 ccd statusline < event.json
+      without colors`,
 	}
-	c := p.command(cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if help, _, _ := parseLenient(c, args); help {
 			return c.Help()
 		}
 		return a.draw(a.statusline(c.Context()) + "\n")
-	})
+	}
 	c.DisableFlagParsing = true
 	return c
 }

@@ -15,42 +15,52 @@ import (
 var synonyms = map[string]string{
 	"log": "timeline", "history": "timeline",
 	"grep": "search", "find": "search", "rg": "search", "ag": "search",
-	"sessions": "ls", "list": "ls", "du": "ls --size", "size": "ls --size",
+	"sessions": "ls", "list": "ls", "du": "status --totals", "size": "status --totals",
 	"cat": "show", "view": "show", "print": "show", "open": "show", "latest": "show latest",
 	"get": "restore", "recover": "restore", "checkout": "restore",
 	"continue": "resume", "compress": "compact", "summarize": "compact",
-	"rm": "", "delete": "", "remove": "", "purge": "uninstall --purge", // "": no command removes sessions
-	"unpin": "pin --remove", "untag": "tag --remove",
-	"check": "verify", "fsck": "verify", "info": "status",
-	"init": "setup", "configure": "config", "man": "help",
+	"rm": "archive forget", "delete": "archive forget", "remove": "archive forget",
+	"check": "archive verify", "fsck": "archive verify", "info": "status",
+	"init": "setup", "configure": "config", "purge": "setup --undo --purge",
+	// Commands of earlier versions.
+	"verify": "archive verify", "backup": "archive backup", "salvage": "archive import", "import": "archive import", "gc": "archive gc",
+	"forget": "archive forget", "secrets": "archive secrets",
+	"pin": "label --pin", "tag": "label SESSION --tag TAG", "name": "label SESSION --name NAME", "unpin": "label --pin=false", "untag": "label SESSION --untag TAG",
+	"install": "service install", "start": "service start", "stop": "service stop", "restart": "service restart", "uninstall": "service remove",
+	"path": "show --path", "stats": "status --totals",
 }
 
-// unknownCommand fails if args do not start with a command, and suggests one.
-func unknownCommand(root *cobra.Command, args []string) error {
+// unknownCommand fails if args do not start with a subcommand of c, and suggests one.
+func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	err := words.Usage(fmt.Errorf("parse command line: unknown command %q", args[0]))
-	meant := nearestCommand(root, args[0])
+	meant := nearestCommand(c, args[0])
 	if meant == "" {
-		return words.Hint(err, "ccd help")
+		return words.Hint(err, "%s --help", c.CommandPath())
 	}
 	for _, arg := range args[1:] {
+		if meant != strings.ToLower(meant) { // it has a placeholder
+			break
+		}
 		meant += " " + words.Shell(arg)
 	}
-	return words.Hint(err, "ccd %s", meant)
+	return words.Hint(err, "%s %s", c.CommandPath(), meant)
 }
 
-func nearestCommand(root *cobra.Command, typed string) string {
+func nearestCommand(c *cobra.Command, typed string) string {
 	typed = strings.ToLower(typed)
 	var names, begin []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
-		if strings.HasPrefix(c.Name(), typed) {
-			begin = append(begin, c.Name())
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+		if strings.HasPrefix(sub.Name(), typed) {
+			begin = append(begin, sub.Name())
 		}
 	}
-	if meant, ok := synonyms[typed]; ok {
+	if meant, ok := synonyms[typed]; ok && !c.HasParent() {
 		return meant
 	}
 	if len(begin) == 1 {

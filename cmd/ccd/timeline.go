@@ -23,27 +23,30 @@ type turnOutput struct {
 }
 
 func (a *app) timelineCommand() *cobra.Command {
-	p := page{
-		use: "timeline [SESSION]", group: everyday, short: "show a session turn by turn, one line per turn",
-		long: `Each line shows the record, the time, the request and its ID, the tools, the files changed, the commands
-that failed with the ID of their output, and refused calls. What you sent while the agent worked, and your
-answers and reasons, have lines of their own. ccd reads the archive, so this also works after the transcript
-is deleted.`,
-		picks: true,
-		examples: []example{
-			{"ccd timeline", "what happened in this directory's session"},
-			{"ccd timeline 5d2f7a1e --json", "all details of each turn"},
-		},
-		json: `one array, an object per turn: record, last, time, end, asked (at most 2000 characters), id,
-words [{record, how, text, id, time}] (said within the turn; how: queued, refusal or answer), taken_back, task,
-tools [{name, calls}], files, more_files, commands [{record, command, exit, id}], more_commands,
-failed (calls), refused, compactions, too_long (records over 16 MB), agents (calls to sub-agents)`,
-		exits: []int{exitNotFound, exitDamage},
+	c := &cobra.Command{
+		Use: "timeline [SESSION]", GroupID: everyday, Short: "show a session turn by turn, one line per turn",
+		Long: `Each line shows the record, the time, the request and its ID, the tools, the
+files changed, the commands that failed with the ID of their output, and
+refused calls. What you sent while the agent worked, and your answers and
+reasons, have lines of their own. ccd reads the archive, so this also works
+after the transcript is deleted.
+
+With --json: one array, an object per turn: record, last, time, end, asked (at
+most 2000 characters), id, words [{record, how, text, id, time}] (said within
+the turn; how: queued, refusal or answer), taken_back, task, tools [{name,
+calls}], files, more_files, commands [{record, command, exit, id}],
+more_commands, failed (calls), refused, compactions, too_long (records over 16
+MB), agents (calls to sub-agents)
+
+` + sessionWords,
+		Example: `  ccd timeline                   what happened in this directory's session
+  ccd timeline 5d2f7a1e --json   all details of each turn`,
 	}
 	var agent string
-	c := p.command(oneSession, func(c *cobra.Command, args []string) error {
+	c.Args = oneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.timeline(c.Context(), sessionOf(args), agent)
-	})
+	}
 	a.agentFlag(c, &agent)
 	a.machineFlag(c)
 	return c

@@ -30,29 +30,32 @@ type topFlags struct {
 }
 
 func (a *app) topCommand() *cobra.Command {
-	p := page{
-		use: "top", group: everyday, short: "watch the sessions live",
-		forms: []string{"ccd top [--agent AGENT] [--once]"},
-		long: `Lists the sessions and updates the list every 2 seconds: the ones that need attention first, marked with "!", then the
-newest. STATE says who is next (working: the agent; waiting: you). CONTEXT is the share of the agent's context
-window that is in use. HISTORY is the context over the session; ` + "`|`" + ` is where the agent compacted it.
+	c := &cobra.Command{
+		Use: "top", GroupID: everyday, Short: "watch the sessions live",
+		Long: `Lists the sessions and updates the list every 2 seconds: the ones that need
+attention first, marked with "!", then the newest. STATE says who is next
+(working: the agent; waiting: you). CONTEXT is the share of the agent's
+context window that is in use. HISTORY is the context over the session; ` + "`|`" + ` is
+where the agent compacted it.
 
-Enter shows a session's requests, failed commands, files and compactions, c its companion, d what the agent's last
-compaction dropped, o the original of an ID in the marked line. r copies the command that resumes the session and prints it
-when you quit, y copies an ID, / filters, ? lists all keys.`,
-		more: `LAG is what is not archived yet. Without UTF-8 in the locale the pictures use ASCII. Copying uses the terminal's clipboard
-(OSC 52), which also works over ssh if the terminal allows it. ccd without arguments opens this view on a terminal.`,
-		examples: []example{
-			{"ccd top", "watch all sessions"},
-			{"ccd top --once", "print the list once"},
-			{"ccd top --once --json | jq -r '.[] | select(.attention != \"\") | .session'", "sessions that need attention"},
-		},
-		json: `with --once: one array, an object per main session: the keys of ccd ls, and state (working, waiting, idle, purged),
-attention (why it needs attention, "" if it does not)`,
-		exits: []int{exitDamage},
+Enter shows a session's requests, failed commands, files and compactions, c
+its companion, d what the agent's last compaction dropped, o the original of
+an ID in the marked line. r copies the command that resumes the session and
+prints it when you quit, y copies an ID, / filters, ? lists all keys.
+
+With --json: with --once: one array, an object per main session: the keys of
+ccd ls, and state (working, waiting, idle, purged), attention (why it needs
+attention, "" if it does not)`,
+		Example: `  ccd top
+      watch all sessions
+  ccd top --once
+      print the list once
+  ccd top --once --json | jq -r '.[] | select(.attention != "") | .session'
+      sessions that need attention`,
 	}
 	var f topFlags
-	c := p.command(cobra.NoArgs, func(c *cobra.Command, _ []string) error { return a.top(c.Context(), f) })
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.top(c.Context(), f) }
 	c.Flags().BoolVar(&f.once, "once", false, "print the list once and exit")
 	a.agentFlag(c, &f.agent)
 	return c

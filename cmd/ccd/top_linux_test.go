@@ -110,7 +110,7 @@ func TestTopOnce(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "top"); code != exitFailed || !strings.Contains(said, "hint: ccd top --once") {
 		t.Errorf("top without a terminal: exit %d, %s", code, said)
 	}
-	if out := string(command(t, home)); !strings.Contains(out, "Usage: ccd COMMAND") {
+	if out := string(command(t, home)); !strings.Contains(out, "ccd COMMAND [SESSION]") {
 		t.Errorf("ccd without a terminal: %s", out)
 	}
 }

@@ -71,7 +71,7 @@ func TestPurgeRefuses(t *testing.T) {
 			before, err := treeOf(home)
 			must(t, err)
 			var said bytes.Buffer
-			code := run(t.Context(), []string{"uninstall", "--purge", "--yes"}, std{strings.NewReader(""), &said, &said}, env)
+			code := run(t.Context(), []string{"setup", "--undo", "--purge", "--yes"}, std{strings.NewReader(""), &said, &said}, env)
 			after, err := treeOf(home)
 			must(t, err)
 			if code != exitFailed || !strings.Contains(said.String(), c.want) || before != after {

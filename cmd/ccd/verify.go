@@ -39,28 +39,31 @@ type verifyOutput struct {
 }
 
 func (a *app) verifyCommand() *cobra.Command {
-	p := page{
-		use: "verify", group: care, short: "check every hash of the archive and every ID of every companion",
-		forms: []string{"ccd verify [--root [ROOT]]"},
-		long: `Reads the whole archive and lists each damaged place; everything else can still be restored exactly. A companion
-that is missing or unreadable is not damage: ccd show rebuilds it.
+	c := &cobra.Command{
+		Use: "verify", Short: "check every hash of the archive and every ID of every companion",
+		Long: `Reads the whole archive and lists each damaged place; everything else can
+still be restored exactly. A companion that is missing or unreadable is not
+damage: ccd show rebuilds it.
 
---root prints a root: a hash of everything that the archive has. Note it. With an earlier ROOT, ccd lists what ccd
-forget and ccd gc have removed since. What else is missing or changed is "not declared", and ccd exits 4. ccd adds
-salted hashes to the archive for this; without --root it changes nothing.`,
-		examples: []example{
-			{"ccd verify", "exit 0 if nothing is damaged"},
-			{"ccd verify --root", "print a root to note down"},
-			{"ccd verify --root 12-9f2c0d6b1e8a4375c0ffee0123456789", "what was removed since"},
-			{"ccd verify --json", "print counts and a list of the damage"},
-		},
-		json: `one object: sessions, attachments, generations, frames and pieces (stored blocks of transcripts:
-complete ones and the newest), pointers (originals with an ID), summaries (written by a command), bytes,
-companions, ids, unreadable (paths of companions),
-damage [{session, generation, offset, id, companion, cause}],
-root (with --root): {root, generations, added, grown (since ROOT), declared and undeclared
-[{time, session, generation, what}]}`,
-		exits: []int{exitDamage},
+--root prints a root: a hash of everything that the archive has. Note it. With
+an earlier ROOT, ccd lists what ccd forget and ccd archive gc have removed
+since. What else is missing or changed is "not declared", and ccd exits 4. ccd
+adds salted hashes to the archive for this; without --root it changes nothing.
+
+With --json: one object: sessions, attachments, generations, frames and pieces
+(stored blocks of transcripts: complete ones and the newest), pointers
+(originals with an ID), summaries (written by a command), bytes, companions,
+ids, unreadable (paths of companions), damage [{session, generation, offset,
+id, companion, cause}], root (with --root): {root, generations, added, grown
+(since ROOT), declared and undeclared [{time, session, generation, what}]}`,
+		Example: `  ccd archive verify
+      exit 0 if nothing is damaged
+  ccd archive verify --root
+      print a root to note down
+  ccd archive verify --root 12-9f2c0d6b1e8a4375c0ffee0123456789
+      what was removed since
+  ccd archive verify --json
+      print counts and a list of the damage`,
 	}
 	withRoot := false
 	args := func(_ *cobra.Command, args []string) error {
@@ -72,13 +75,14 @@ root (with --root): {root, generations, added, grown (since ROOT), declared and 
 		}
 		return nil
 	}
-	c := p.command(args, func(c *cobra.Command, args []string) error {
+	c.Args = args
+	c.RunE = func(c *cobra.Command, args []string) error {
 		earlier := ""
 		if len(args) == 1 {
 			earlier = args[0]
 		}
 		return a.verify(c.Context(), withRoot, earlier)
-	})
+	}
 	c.Flags().BoolVar(&withRoot, "root", false, "print a root, and compare the archive with an earlier ROOT")
 	a.machineFlag(c)
 	return c
@@ -130,7 +134,7 @@ func (a *app) rootSince(ctx context.Context, earlier string) (*rootOutput, error
 // printRoot prints what has changed since the earlier root, and the root.
 func (a *app) printRoot(r rootOutput, earlier string) error {
 	for _, c := range r.Declared {
-		if err := a.print(fmt.Sprintf("%s: session %s, generation %d: ccd %s\n", words.Local(*c.Time), c.Session, c.Generation, c.What)); err != nil {
+		if err := a.print(fmt.Sprintf("%s: session %s, generation %d: ccd archive %s\n", words.Local(*c.Time), c.Session, c.Generation, c.What)); err != nil {
 			return err
 		}
 	}

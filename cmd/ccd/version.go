@@ -26,15 +26,17 @@ type versionOutput struct {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	p := page{
-		use: "version", group: care, short: "print the version",
-		json: "one object: version, revision, modified (built from a changed tree), go, platform,\ncompanion (version of its format), rules (version of the compaction rules)",
-		examples: []example{
-			{"ccd version", "version, revision, Go version, platform"},
-			{"ccd version --json", "the same for scripts"},
-		},
+	c := &cobra.Command{
+		Use: "version", Short: "print the version",
+		Long: `With --json: one object: version, revision, modified (built from a changed
+tree), go, platform, companion (version of its format), rules (version of the
+compaction rules)`,
+		Example: `  ccd version          version, revision, Go version, platform
+  ccd version --json   the same for scripts`,
 	}
-	return p.command(cobra.NoArgs, func(*cobra.Command, []string) error { return a.printVersion() })
+	c.Args = cobra.NoArgs
+	c.RunE = func(*cobra.Command, []string) error { return a.printVersion() }
+	return c
 }
 
 func (a *app) printVersion() error {

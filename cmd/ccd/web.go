@@ -28,30 +28,29 @@ const webAddr = "127.0.0.1:0"
 const webMemory = 37 << 20
 
 func (a *app) webCommand() *cobra.Command {
-	p := page{
-		use: "web [SESSION|PATH]", group: everyday, short: "show your sessions in a browser, on this machine only",
-		forms: []string{"ccd web [--addr ADDR] [--no-open] [--allow-host NAME] [--idle TIME] [SESSION|PATH]"},
-		long: `Serves a page on loopback and prints its address: the sessions, each session's requests, tools and files, its
-context over time, what each compaction dropped, and every original. The page grows while the agent works.
-The address has a token that works once; the browser then keeps a cookie. If ` + "`ccd web`" + ` runs already, ccd prints a
-new address for it and exits. PATH is the path of a page, such as /stats.`,
-		more: `The server only reads the archive and connects to nothing. It ends on Ctrl-C, or --idle after the last request
-and the last open page. Secrets are left out, except where you choose "Show exactly". The port stays the same
-if it is free, so that addresses can be kept. A proxy must send its own name as Host, which --allow-host allows.`,
-		examples: []example{
-			{"ccd web", "open the list of sessions"},
-			{"ccd web latest", "open the newest session"},
-			{"ccd web --no-open --addr 127.0.0.1:8080", "only print the address, with this port"},
-		},
-		exits: []int{exitNotFound, exitDamage},
+	c := &cobra.Command{
+		Use: "web [SESSION|PATH]", GroupID: everyday, Short: "show your sessions in a browser, on this machine only",
+		Long: `Serves a page on loopback and prints its address: the sessions, each session's
+requests, tools and files, its context over time, what each compaction
+dropped, and every original. The page grows while the agent works. The address
+has a token that works once; the browser then keeps a cookie. If ` + "`ccd web`" + `
+runs already, ccd prints a new address for it and exits. PATH is the path of a
+page, such as /stats.`,
+		Example: `  ccd web
+      open the list of sessions
+  ccd web latest
+      open the newest session
+  ccd web --no-open --addr 127.0.0.1:8080
+      only print the address, with this port`,
 	}
 	var f webFlags
-	c := p.command(cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
 		return a.web(c, args, f)
-	})
+	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.addr, "addr", webAddr, "listen on `ADDR`, which must be loopback; port 0: the port of last time, else a free one")

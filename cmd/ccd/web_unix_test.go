@@ -666,7 +666,7 @@ func TestPurgeKnowsTheFilesOfWeb(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(state, "web.json")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, said := ccdIn(home, "", "uninstall", "--purge", "--yes"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "setup", "--undo", "--purge", "--yes"); code != exitDone {
 		t.Fatalf("exit %d, %s", code, said)
 	}
 	if left, err := os.ReadDir(state); err == nil {

@@ -53,7 +53,7 @@ func TestSessionAsOneValue(t *testing.T) {
 		if got := string(command(t, home, "restore", "--session", path)); got != content {
 			t.Errorf("%d bytes come back of %d", len(got), len(content))
 		}
-		command(t, home, "verify")
+		command(t, home, "archive", "verify")
 	}
 	if resolveIDs(t, home) == 0 {
 		t.Error("the companion has no ID")
@@ -61,5 +61,5 @@ func TestSessionAsOneValue(t *testing.T) {
 	if code, _, said := ccdIn(home, whole, "compact", "-"); code != exitDone || !strings.HasPrefix(said, "Gemini CLI: ") {
 		t.Errorf("exit %d, %s", code, said)
 	}
-	command(t, home, "verify")
+	command(t, home, "archive", "verify")
 }

@@ -116,7 +116,7 @@ type Archive struct {
 	MaxSize int64  `toml:"max_size" is:"size"` // bytes; 0: no limit
 	MinFree int64  `toml:"min_free" is:"size"` // bytes
 
-	// What `ccd gc` removes.
+	// What `ccd archive gc` removes.
 	Keep         time.Duration `toml:"keep"`                    // since a session was last active; 0: forever
 	KeepSize     int64         `toml:"keep_size" is:"size"`     // bytes of the archive; 0: no limit
 	KeepProjects []string      `toml:"keep_projects" is:"glob"` // of directories

@@ -20,7 +20,7 @@ var (
 	namedStep = regexp.MustCompile(`(?m)^    +([A-Za-z]+)(?: {2,}|$)`) // of the daemon, in docs/ARCHITECTURE.md
 )
 
-// documents returns the documents that people read, including docs/COMMANDS.md with the help of every command. It
+// documents returns the documents that people read. It
 // leaves out docs/EXAMPLE.md, which quotes a transcript.
 func documents(t *testing.T) (paths []string) {
 	t.Helper()

@@ -102,7 +102,7 @@ var catalogue = []fault{
 			{pkg: "cmd/ccd", name: "TestRestoreFromADamagedArchive", tries: `each of (\d+) archives`},
 		},
 		[]check{{pkg: "archive", name: "TestFlipTestSeesWrongBytes"}},
-		"hashes are not compared", "What is damaged and has no transcript any more is lost; `ccd verify` lists it.",
+		"hashes are not compared", "What is damaged and has no transcript any more is lost; `ccd archive verify` lists it.",
 	},
 	{
 		"T10", "full disk", "On a full disk ccd reports it, keeps what it has, and continues without a restart when there is space.",

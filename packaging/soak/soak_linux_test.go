@@ -202,7 +202,7 @@ func (s *soak) look() {
 // freeze stops a reader at any moment of its life: by SIGSTOP, or as Ctrl-Z does.
 func (s *soak) freeze(ctx context.Context) {
 	s.Helper()
-	args := [][]string{{"restore", "--session", s.files[s.rng.IntN(len(s.files))]}, {"search", "the"}, {"verify"}, {"ls"}}[s.rng.IntN(4)]
+	args := [][]string{{"restore", "--session", s.files[s.rng.IntN(len(s.files))]}, {"search", "the"}, {"archive", "verify"}, {"ls"}}[s.rng.IntN(4)]
 	limit, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
 	reader := s.command(limit, args...)
@@ -296,7 +296,7 @@ func (s *soak) compare() {
 			s.Errorf("%s: exit code %d, %d bytes come back of %d", filepath.Base(f), code, len(got), len(want))
 		}
 	}
-	if _, code := s.ask("verify"); code != 0 {
+	if _, code := s.ask("archive", "verify"); code != 0 {
 		s.Errorf("verify: exit code %d", code)
 	}
 	if s.Failed() {

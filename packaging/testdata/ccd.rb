@@ -29,7 +29,6 @@ class Ccd < Formula
   def install
     bin.install "ccd", "ccd-remote"
     man1.install Dir["man/*.1"]
-    man5.install Dir["man/*.5"]
     bash_completion.install "completions/ccd.bash" => "ccd"
     zsh_completion.install "completions/_ccd"
     fish_completion.install "completions/ccd.fish"
@@ -39,7 +38,7 @@ class Ccd < Formula
   def caveats
     <<~EOS
       Only one ccd can run per user. Start it with `brew services start ccd` or
-      with `ccd install`, not with both. Run `ccd uninstall` before you remove the
+      with `ccd service install`, not with both. Run `ccd service remove` before you remove the
       formula; with --purge it also removes the archive.
     EOS
   end

@@ -23,7 +23,7 @@ func killed(w *walk) {
 	}
 	w.tell("back after at most %.1f s", slowest.Seconds())
 	w.nothingLost()
-	w.must(w.alice, "ccd", "verify")
+	w.must(w.alice, "ccd", "archive", "verify")
 }
 
 // nothingLost waits until everything is archived, and takes it back.

@@ -51,7 +51,7 @@ func filled(w *walk) {
 		w.Errorf("a full disk ended the daemon: %d, then %d", pid, now)
 	}
 	w.restored(w.alice)
-	w.must(w.alice, "ccd", "verify")
+	w.must(w.alice, "ccd", "archive", "verify")
 	w.within(10*time.Second, "the errors are gone from the status", func() bool { return !strings.Contains(w.status(), "degraded") })
 }
 

@@ -42,16 +42,16 @@ func hooked(w *walk) {
 // purged takes ccd away from alice's home: what is left is what was there before, and her transcripts.
 func purged(w *walk) {
 	transcripts := w.sums(w.files)
-	if said := w.refused(w.alice, "ccd", "uninstall", "--purge"); !strings.Contains(said, "--yes") {
+	if said := w.refused(w.alice, "ccd", "setup", "--undo", "--purge"); !strings.Contains(said, "--yes") {
 		w.Errorf("without an answer: %s", said)
 	}
 	if w.pid() == 0 {
 		w.Error("a purge that was not answered has stopped the service")
 	}
 	drilled(w)
-	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "uninstall", "--purge", "--yes")
+	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "setup", "--undo", "--purge", "--yes")
 	if err != nil {
-		w.Fatalf("ccd uninstall --purge: %v\n%s%s", err, out, said)
+		w.Fatalf("ccd setup --undo --purge: %v\n%s%s", err, out, said)
 	}
 	if got := w.sums(w.files); got != transcripts {
 		w.Error("transcripts changed")
@@ -63,16 +63,16 @@ func purged(w *walk) {
 	if out, _, err := w.run(w.Context(), root, "", "pgrep", "-x", "ccd"); err == nil {
 		w.Errorf("a process is left: %s", out)
 	}
-	w.must(w.alice, "ccd", "uninstall", "--purge", "--yes") // again, where nothing is
+	w.must(w.alice, "ccd", "setup", "--undo", "--purge", "--yes") // again, where nothing is
 }
 
 // drilled tries a backup in another home of alice's and clears up there: her own service and companions stay.
 func drilled(w *walk) {
 	const home = "/tmp/drill"
 	pid, before := w.pid(), w.companions(w.alice)
-	w.shell(w.alice, "", `mkdir -p -m 700 "$1"/.local/state/ccd; ccd backup "$1"/.local/state/ccd/archive.db`, home)
+	w.shell(w.alice, "", `mkdir -p -m 700 "$1"/.local/state/ccd; ccd archive backup "$1"/.local/state/ccd/archive.db`, home)
 	w.must(w.alice, "env", "HOME="+home, "ccd", "run", "--once")
-	_, said, err := w.run(w.Context(), w.alice, "", "env", "HOME="+home, "ccd", "uninstall", "--purge", "--yes")
+	_, said, err := w.run(w.Context(), w.alice, "", "env", "HOME="+home, "ccd", "setup", "--undo", "--purge", "--yes")
 	if err != nil || !strings.Contains(said, "of another home") {
 		w.Errorf("purge in another home: %v, %s", err, said)
 	}
@@ -110,15 +110,15 @@ func (w *walk) left(who account, before []string) {
 
 // machines makes it a service of the machine that runs as alice, and takes it away again.
 func machines(w *walk) {
-	w.refused(root, "ccd", "install", "--system")
-	w.has(w.refused(root, "ccd", "install", "--system", "--user", "nobody-of-that-name"), "nobody-of-that-name")
-	w.refused(root, "ccd", "install", "--system", "--user", "root")
+	w.refused(root, "ccd", "service", "install", "--system")
+	w.has(w.refused(root, "ccd", "service", "install", "--system", "--user", "nobody-of-that-name"), "nobody-of-that-name")
+	w.refused(root, "ccd", "service", "install", "--system", "--user", "root")
 	w.set(config)
-	w.must(w.alice, "ccd", "install")
-	w.has(w.refused(root, "ccd", "install", "--system", "--user", "alice"), "has a user service")
-	w.must(w.alice, "ccd", "uninstall")
+	w.must(w.alice, "ccd", "service", "install")
+	w.has(w.refused(root, "ccd", "service", "install", "--system", "--user", "alice"), "has a user service")
+	w.must(w.alice, "ccd", "service", "remove")
 	start := time.Now()
-	w.must(root, "ccd", "install", "--system", "--user", "alice")
+	w.must(root, "ccd", "service", "install", "--system", "--user", "alice")
 	w.tell("READY after %.1f s", time.Since(start).Seconds())
 	if u := w.unit(root, "--system"); u["ActiveState"] != "active" {
 		w.Errorf("the machine's service: %v", u)
@@ -126,11 +126,12 @@ func machines(w *walk) {
 	if owner := strings.TrimSpace(w.must(root, "ps", "-o", "user=", "-C", "ccd")); owner != "alice" {
 		w.Errorf("it runs as %q", owner)
 	}
-	w.has(w.refused(w.alice, "ccd", "install"), "a system service")
-	w.has(w.refused(root, "ccd", "uninstall", "--system", "--purge", "--yes", "--user", "bob"), "runs as alice")
+	w.has(w.refused(w.alice, "ccd", "service", "install"), "a system service")
+	w.has(w.refused(w.alice, "ccd", "setup", "--undo", "--purge", "--yes"), "ccd service remove --system")
 	w.nothingLost()
 	w.within(time.Minute, "companions", func() bool { return len(w.companions(w.alice)) >= len(w.files)/2 })
-	w.must(root, "ccd", "uninstall", "--system", "--purge", "--yes")
+	w.must(root, "ccd", "service", "remove", "--system")
+	w.must(w.alice, "ccd", "setup", "--undo", "--purge", "--yes")
 	w.left(w.alice, w.before)
 	if u := w.unit(root, "--system"); u["ActiveState"] == "active" {
 		w.Errorf("the machine's service is still there: %v", u)

@@ -51,19 +51,20 @@ func lingering(w *walk) {
 		w.Errorf("without linger the service outlives the session: %s", out)
 	}
 	bare := []string{"env", "-u", "XDG_RUNTIME_DIR", "-u", "DBUS_SESSION_BUS_ADDRESS", "ccd"}
-	w.has(w.refused(w.alice, append(bare, "install")...), "ccd install --linger")
-	out, said, err := w.run(w.Context(), w.alice, "", append(bare, "install", "--linger")...)
+	w.has(w.refused(w.alice, append(bare, "service", "install")...), "ccd service install --linger")
+	out, said, err := w.run(w.Context(), w.alice, "", append(bare, "service", "install", "--linger")...)
 	if err != nil { // nobody is logged in: linger starts what install talks to
-		w.Fatalf("ccd install --linger without a login: %v\n%s%s", err, out, said)
+		w.Fatalf("ccd service install --linger without a login: %v\n%s%s", err, out, said)
 	}
 	w.has(out+said, "continues after logout")
 	if got := strings.TrimSpace(w.must(root, "loginctl", "show-user", "alice", "-p", "Linger")); got != "Linger=yes" {
 		w.Errorf("after --linger: %s", got)
 	}
-	for _, verb := range []string{"stop", "start", "restart", "status"} { // as cron would
-		w.must(w.alice, append(bare, verb)...)
+	for _, verb := range []string{"stop", "start", "restart"} { // as cron would
+		w.must(w.alice, append(bare, "service", verb)...)
 	}
-	w.must(w.alice, append([]string{"env", "XDG_RUNTIME_DIR=/run/user/0"}, "ccd", "restart")...) // as su leaves it
+	w.must(w.alice, append(bare, "status")...)
+	w.must(w.alice, append([]string{"env", "XDG_RUNTIME_DIR=/run/user/0"}, "ccd", "service", "restart")...) // as su leaves it
 	w.tell("off until asked for, and said")
 }
 
@@ -105,9 +106,9 @@ func barred(w *walk) {
 	}
 	w.refused(w.bob, "ls", w.state())
 	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "restore", "--session", w.files[0])
-	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "backup", w.bob.home()+"/stolen")
+	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "archive", "backup", w.bob.home()+"/stolen")
 	w.refused(w.bob, "systemctl", "--user", "-M", "alice@", "stop", "ccd.service")
-	w.refused(w.bob, "ccd", "install", "--system", "--user", "alice")
+	w.refused(w.bob, "ccd", "service", "install", "--system", "--user", "alice")
 	pid := w.pid()
 	w.refused(w.bob, "kill", "-9", strings.TrimSpace(w.must(root, "pgrep", "-x", "-u", "alice", "ccd")))
 	if w.pid() != pid || pid == 0 {
@@ -121,10 +122,10 @@ func copied(w *walk) {
 	file := w.alice.home() + "/ccd-copy.db"
 	w.grown(8 << 20)
 	start := time.Now()
-	w.must(w.alice, "ccd", "backup", file)
+	w.must(w.alice, "ccd", "archive", "backup", file)
 	defer w.shell(w.alice, "", `rm -f "$1" "$1".*`, file)
 	w.tell("%.1f s", time.Since(start).Seconds())
-	w.must(w.alice, "env", "CCD_ARCHIVE_PATH="+file, "ccd", "verify")
+	w.must(w.alice, "env", "CCD_ARCHIVE_PATH="+file, "ccd", "archive", "verify")
 	have := map[string]bool{}
 	elsewhere := w.bob.home() + "/copy.db"
 	w.must(root, "install", "-m", "600", "-o", w.bob.name, "-g", w.bob.name, file, elsewhere)

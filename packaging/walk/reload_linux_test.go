@@ -54,7 +54,7 @@ func (w *walk) apart() {
 	had, _ := w.placed(home, nil)
 	w.set(strings.Replace(config, "[companion]\n", fmt.Sprintf("[companion]\ndir = %q\n", dir), 1))
 	w.reload()
-	w.within(5*time.Second, "status says that install is needed", func() bool { return strings.Contains(w.status(), "ccd install") })
+	w.within(5*time.Second, "status says that install is needed", func() bool { return strings.Contains(w.status(), "ccd service install") })
 	w.installAgain()
 	w.within(2*time.Minute, "companions in a directory of their own", func() bool { _, all := w.placed(dir, had); return all })
 	if got := w.probe(true); got["transcripts"] != "refused" || got["companions"] != "done" || got["state"] != "done" {

@@ -162,9 +162,9 @@ func fallenBack(w *walk) {
 	}()
 	before := w.belongings(w.bob)
 	start := time.Now()
-	out, said, err := w.run(w.Context(), w.bob, "", "ccd", "install")
+	out, said, err := w.run(w.Context(), w.bob, "", "ccd", "service", "install")
 	if err != nil {
-		w.Fatalf("ccd install: %v\n%s%s", err, out, said)
+		w.Fatalf("ccd service install: %v\n%s%s", err, out, said)
 	}
 	w.tell("ready after %.1f s", time.Since(start).Seconds())
 	w.has(out+said, "sandbox")
@@ -174,6 +174,6 @@ func fallenBack(w *walk) {
 	if _, err := os.Stat(w.path(w.bob.home() + units + "/ccd.service.d/10-sandbox.conf")); err == nil {
 		w.Error("the drop-in that cannot work stays")
 	}
-	w.must(w.bob, "ccd", "uninstall", "--purge", "--yes")
+	w.must(w.bob, "ccd", "setup", "--undo", "--purge", "--yes")
 	w.left(w.bob, before)
 }

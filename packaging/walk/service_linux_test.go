@@ -121,17 +121,17 @@ const configFile = "/.config/ccd/config.toml"
 
 // installed makes it alice's service, not root's.
 func installed(w *walk) {
-	w.has(w.refused(root, "ccd", "install"), "--system --user")
+	w.has(w.refused(root, "ccd", "service", "install"), "--system --user")
 	w.write(w.alice, w.alice.home()+"/.config/other/settings", "of another program\n")
 	w.write(w.alice, w.alice.home()+"/.claude/settings.json", settings)
 	w.must(w.alice, "mkdir", "-p", ".claude/projects", ".codex/sessions") // the agents have been used
 	w.before = w.belongings(w.alice)
 	w.set(config)
 	start := time.Now()
-	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "install")
+	out, said, err := w.run(w.Context(), w.alice, "", "ccd", "service", "install")
 	took := time.Since(start)
 	if err != nil {
-		w.Fatalf("ccd install: %v\n%s%s", err, out, said)
+		w.Fatalf("ccd service install: %v\n%s%s", err, out, said)
 	}
 	pid := w.pid()
 	if pid == 0 {
@@ -151,9 +151,9 @@ func installed(w *walk) {
 
 func (w *walk) installAgain(args ...string) string {
 	w.Helper()
-	out, said, err := w.run(w.Context(), w.alice, "", append([]string{"ccd", "install"}, args...)...)
+	out, said, err := w.run(w.Context(), w.alice, "", append([]string{"ccd", "service", "install"}, args...)...)
 	if err != nil {
-		w.Fatalf("ccd install: %v\n%s%s", err, out, said)
+		w.Fatalf("ccd service install: %v\n%s%s", err, out, said)
 	}
 	return out + said
 }
@@ -188,7 +188,7 @@ func setUp(w *walk) {
 	if out := w.must(w.bob, "ccd", "ls"); !strings.Contains(out, "7b1f2c3d") {
 		w.Errorf("ls after setup --undo: %s", out)
 	}
-	w.must(w.bob, "ccd", "uninstall", "--purge", "--yes")
+	w.must(w.bob, "ccd", "setup", "--undo", "--purge", "--yes")
 	w.left(w.bob, own)
 	w.must(w.bob, "rm", "-r", w.bob.home()+"/.claude")
 	w.left(w.bob, before)

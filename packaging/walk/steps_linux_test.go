@@ -7,7 +7,7 @@ func steps() []step {
 	return []step{
 		{"machine boots", true, booted},
 		{"package installed, nothing started", true, packaged},
-		{"ccd install as an ordinary user", true, installed},
+		{"ccd service install as an ordinary user", true, installed},
 		{"transcripts arrive, come back", true, arrived},
 		{"the timer of ccd remote", false, timed},
 		{"kill -9 ten times", false, killed},

@@ -138,7 +138,7 @@ func (e Env) As(name string) (Env, error) {
 		return e, words.Hint(fmt.Errorf("find account %s: %w", name, err), "getent passwd")
 	}
 	if u.Uid == "0" {
-		return e, words.Hint(errors.New("find account: ccd archives a user's transcripts, not root's"), "ccd install --system --user NAME")
+		return e, words.Hint(errors.New("find account: ccd archives a user's transcripts, not root's"), "ccd service install --system --user NAME")
 	}
 	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile, Dir: e.Dir, Program: e.Program}, nil
 }

@@ -107,7 +107,7 @@ func (e Env) MachineAccount(named string) (string, error) {
 func machineAccount(installed, named string) (string, error) {
 	if installed != "" && named != "" && named != installed {
 		return "", words.Hint(fmt.Errorf("purge: the system service runs as %s, not as %s", installed, named),
-			"as %s: ccd uninstall --purge", named)
+			"as %s: ccd setup --undo --purge", named)
 	}
 	return cmp.Or(installed, named), nil
 }

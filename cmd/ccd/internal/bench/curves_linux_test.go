@@ -85,7 +85,7 @@ func (c *curves) measure(b *testing.B, bin, home string, size int64) {
 	add("search", 3, command("search", "--all", "zzqxqzz"))
 	add("status", 5, command("status"))
 	add("ls", 5, command("ls"))
-	add("path", 5, command("path"))
+	add("path", 5, command("show", "--path"))
 	end := s.run("1s")
 	defer end()
 	s.after(s.say) // it reads the session first

@@ -162,7 +162,7 @@ func resumesACopy(p *place, a agent) (id string, made copied) {
 	t := p.t
 	before, id := p.grown(a, 40, a.full)
 	p.ccd("run", "--once")
-	if companion := p.ccd("path", id); !filepath.IsAbs(companion) {
+	if companion := p.ccd("show", "--path", id); !filepath.IsAbs(companion) {
 		t.Errorf("no companion: %q", companion)
 	}
 	made = p.resume(id)

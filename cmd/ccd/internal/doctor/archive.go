@@ -33,11 +33,11 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	case f.locked():
 		return nil // checkLock reports it
 	case f.readErr != nil:
-		all = append(all, wrong(check, "ccd verify", "%v", f.readErr))
+		all = append(all, wrong(check, "ccd archive verify", "%v", f.readErr))
 	case f.size.File == 0:
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
 	}
-	const fix = "ccd doctor --fix repairs it from transcripts; ccd verify lists all damage"
+	const fix = "ccd doctor --fix repairs it from transcripts; ccd archive verify lists all damage"
 	for _, d := range f.sample.Damage {
 		all = append(all, wrong(check, fix, "%v", d))
 	}
@@ -60,7 +60,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	if f.sample.Whole {
 		checked = "all " + checked + " are intact"
 	} else {
-		checked = "a sample of " + checked + " is intact (ccd verify checks all)"
+		checked = "a sample of " + checked + " is intact (ccd archive verify checks all)"
 	}
 	return []Finding{ok(check, "%s: %s for %s of transcripts; %s", path, humanize.IBytes(uint64(f.size.File)), humanize.IBytes(uint64(f.size.Raw)), checked)}
 }
@@ -74,7 +74,7 @@ func Healed(h daemon.Healed) Finding {
 	f := Finding{Check: "archive", State: "ok", Detail: done, Fixed: true}
 	if len(h.Left) > 0 {
 		f.State, f.Detail = "wrong", fmt.Sprintf("%s; %s cannot be repaired from transcripts", done, words.Count(len(h.Left), "damaged place"))
-		f.Fix = "ccd import BACKUP"
+		f.Fix = "ccd archive import BACKUP"
 	}
 	return f
 }
@@ -126,7 +126,7 @@ func checkBackup(ctx context.Context, f *facts) (all []Finding) {
 		switch {
 		case err != nil:
 		case b.Incomplete:
-			return append(all, note(check, "ccd verify", "the newest is incomplete, because the archive was damaged: %s", newest))
+			return append(all, note(check, "ccd archive verify", "the newest is incomplete, because the archive was damaged: %s", newest))
 		case age > every+Late(f.Config.Watch.ScanInterval):
 			return append(all, note(check, "ccd status shows whether the daemon runs", "one is due every %s, and the newest is older: %s", f.Written("backup.every"), newest))
 		default:
@@ -212,7 +212,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	case late.Files > 0 && f.run.running:
 		found = note(check, "ccd status lists failures; the first pass can take minutes", "%s, the oldest for %s", behind, words.Age(late.Oldest))
 	case late.Files > 0:
-		found = note(check, "ccd run --once, or ccd start", "no daemon is running; %s", behind)
+		found = note(check, "ccd run --once, or ccd service start", "no daemon is running; %s", behind)
 	case all.Bytes > 0:
 		found = ok(check, "%s of recent changes not archived yet; ccd archives the last bytes after %s without changes",
 			humanize.IBytes(uint64(all.Bytes)), f.Config.Companion.RefreshIdle)
@@ -273,7 +273,7 @@ func (f *facts) purge(days float64, after string) Finding {
 	late := f.unarchived(func(t watcher.Found) bool {
 		return t.Root.Agent == "claude-code" && f.now.Sub(t.ModTime) > period-soon
 	})
-	fix := "ccd run --once, then ccd install"
+	fix := "ccd run --once, then ccd service install"
 	if f.service.state.Installed {
 		fix = "ccd run --once if no daemon runs; ccd status lists failures"
 	}

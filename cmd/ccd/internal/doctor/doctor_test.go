@@ -121,20 +121,20 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.service.state.Enabled = false }, "note", "not enabled"},
 		{"manager silent", checkService, func(_ *testing.T, s *facts) {
 			s.service.state.Detail = "systemctl --user does not answer: no bus"
-		}, "note", "ccd install --linger"},
+		}, "note", "ccd service install --linger"},
 		{"unit of another shell", checkDrift, func(_ *testing.T, s *facts) {
 			s.service.drift, s.service.differs = []string{"/u/ccd.service"}, []string{"--config /c"}
 		}, "wrong", "--config /c"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.service.drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit unreadable", checkDrift, func(_ *testing.T, s *facts) { s.service.drifted = errors.New("read service: no") }, "note", "read service"},
 		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.service.state.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkLinger, func(_ *testing.T, s *facts) { s.service.state.EndsAtLogout = true }, "note", "ccd install --linger"},
-		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.run.running = false }, "wrong", "ccd start"},
+		{"ends at logout", checkLinger, func(_ *testing.T, s *facts) { s.service.state.EndsAtLogout = true }, "note", "ccd service install --linger"},
+		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.run.running = false }, "wrong", "ccd service start"},
 		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.run.running, s.service.state = false, packaging.State{} }, "note", "not running"},
 		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.runErr = errors.New("read run state: eof") }, "wrong", "run.json"},
 		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.run.LastPass = s.now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
 		{"reload refused", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Error: "line 3: no key"} }, "wrong", "line 3"},
-		{"reload half done", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd install"},
+		{"reload half done", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd service install"},
 		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.run.Failing = 40 }, "wrong", "35 more"},
 		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
 		{"last errors", checkErrors, func(_ *testing.T, s *facts) {
@@ -148,7 +148,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		}, "wrong", "full path"},
 		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command, s.service.state.BlocksCommands = []string{os.Args[0]}, true
-		}, "wrong", "ccd install"},
+		}, "wrong", "ccd service install"},
 		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
 		{"behind without a daemon", checkBehind, func(_ *testing.T, s *facts) {
 			s.run.running, s.sessions = false, nil

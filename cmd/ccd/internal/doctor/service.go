@@ -20,17 +20,17 @@ import (
 // command returns the command that starts or restarts the service.
 func (s service) command(verb string) string {
 	if s.System() {
-		return "sudo ccd " + verb + " --system"
+		return "sudo ccd service " + verb + " --system"
 	}
-	return "ccd " + verb
+	return "ccd service " + verb
 }
 
 // install returns the command that writes the service's files again.
 func (s service) install() string {
 	if s.Service != nil && s.System() {
-		return "sudo ccd install --system --user " + words.Shell(account.Name())
+		return "sudo ccd service install --system --user " + words.Shell(account.Name())
 	}
-	return "ccd install"
+	return "ccd service install"
 }
 
 // journal returns the command that shows the service's log.
@@ -82,7 +82,7 @@ func checkService(_ context.Context, f *facts) []Finding {
 	case !st.Installed:
 		return []Finding{note(check, "ccd setup", "not installed: ccd runs only while you run `ccd run`")}
 	case s.silent():
-		return []Finding{note(check, "ccd install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, s.answer())}
+		return []Finding{note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, s.answer())}
 	case strings.HasPrefix(st.Detail, "failed"):
 		return []Finding{wrong(check, s.journal()+" shows why; then "+s.command("restart"), "installed%s, %s", where, st.Detail)}
 	case !st.Enabled:
@@ -122,7 +122,7 @@ func checkSandbox(_ context.Context, f *facts) []Finding {
 	case f.Config.RunsCommands():
 		return []Finding{ok(check, "off, because the configuration sets a command")}
 	case !s.state.Sandboxed:
-		return []Finding{note(check, "ccd uninstall, then "+s.install(),
+		return []Finding{note(check, "ccd service remove, then "+s.install(),
 			"partial: this machine did not allow user namespaces when the service was installed")}
 	}
 	return []Finding{ok(check, "on: the daemon can write only its own directories and companions")}
@@ -132,7 +132,7 @@ func checkLinger(_ context.Context, f *facts) []Finding {
 	if st := f.service.state; f.service.err != nil || !st.Installed || !st.EndsAtLogout {
 		return nil
 	}
-	return []Finding{note("linger", "ccd install --linger", "the service stops when you log out and starts at the next login")}
+	return []Finding{note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login")}
 }
 
 // checkDaemon reports whether a daemon is running, has this version and makes progress.
@@ -154,7 +154,7 @@ func checkDaemon(_ context.Context, f *facts) []Finding {
 		}
 		return []Finding{found}
 	case !f.run.running:
-		return []Finding{note(check, "ccd run, or ccd install", "not running")}
+		return []Finding{note(check, "ccd run, or ccd service install", "not running")}
 	}
 	var all []Finding
 	if f.run.Stale {

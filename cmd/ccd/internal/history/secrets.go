@@ -88,7 +88,7 @@ func placeOf(s archive.Session, g archive.Generation, r *transcript.Record, at i
 	return p
 }
 
-// Forget returns what to pass to `ccd forget` to remove the items that have a secret, or the whole records if it is also
+// Forget returns what to pass to `ccd archive forget` to remove the items that have a secret, or the whole records if it is also
 // outside their items. session is the session's name on a command line.
 func (s Secret) Forget(session string) []string {
 	whole := map[int]bool{}

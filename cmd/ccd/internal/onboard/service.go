@@ -48,7 +48,7 @@ func (a Account) service(ctx context.Context) *Step {
 			return "", err
 		}
 		if st.EndsAtLogout {
-			step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd install --linger` keeps it running")
+			step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd service install --linger` keeps it running")
 		}
 		return "installed and running", nil
 	}
@@ -75,7 +75,7 @@ func (a Account) noService(step *Step, err error) *Step {
 func undoService(ctx context.Context, p removal.Purge) *Step {
 	step := newStep("service", "service")
 	if other, err := p.Installed(nil); err == nil && other.System() {
-		step.Hint = "sudo ccd uninstall --system"
+		step.Hint = "sudo ccd service remove --system"
 		return step.is(Unavailable, "it is a system service")
 	}
 	st, err := p.Service.Status(ctx)
@@ -138,13 +138,13 @@ func mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, us
 		case err != nil:
 			return err
 		case own.Account() != "":
-			return fail(fmt.Errorf("%s has a user service", user), "as %s: ccd uninstall", user)
+			return fail(fmt.Errorf("%s has a user service", user), "as %s: ccd service remove", user)
 		case before != "" && before != user:
 			say("the system service no longer runs as %s: that user's sessions are no longer archived", before)
 		}
 		stateDir = theirs.StateDir
 	} else if other, err := l.Installed(nil); err == nil && other.System() {
-		return fail(errors.New("a system service already runs as you"), "sudo ccd uninstall --system")
+		return fail(errors.New("a system service already runs as you"), "sudo ccd service remove --system")
 	}
 	if had, err := s.PlaceChanges(); err == nil && len(had) > 0 {
 		say("the service now uses other settings; it was installed with %s", strings.Join(had, ", "))

@@ -198,7 +198,7 @@ func (l *Library) Missing(err error) error {
 	if len(l.Damage) == 0 || !errors.Is(err, history.ErrNotFound) {
 		return err
 	}
-	return words.Hint(fmt.Errorf("%w, but not all of the archive could be read: %w", err, l.Damage[0]), "ccd verify")
+	return words.Hint(fmt.Errorf("%w, but not all of the archive could be read: %w", err, l.Damage[0]), "ccd archive verify")
 }
 
 // Damages are the sessions that could not be read, as --json lists them.

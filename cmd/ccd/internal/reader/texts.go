@@ -133,7 +133,7 @@ func (e *ForgottenError) Unwrap() error { return history.ErrNotFound }
 // Hint returns what to do about it.
 func (e *ForgottenError) Hint() string {
 	if e.Whole {
-		return "a backup may have it: ccd help import"
+		return "a backup may have it: ccd archive import FILE"
 	}
 	return fmt.Sprintf("ccd restore --with-holes %s prints the rest", e.ID)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // maxChecked bounds what showing a companion reads of the archive to see whether its originals are intact: stored bytes, or
-// decoded ones of blocks without a checksum. `ccd verify` checks the rest.
+// decoded ones of blocks without a checksum. `ccd archive verify` checks the rest.
 const maxChecked = 32 << 20
 
 // Checked looks up the IDs of a companion and marks in the text those whose originals are damaged. It leaves IDs that

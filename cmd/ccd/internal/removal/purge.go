@@ -53,7 +53,7 @@ type Purge struct {
 func (p Purge) Check(ctx context.Context) error {
 	if p.User == "" {
 		if other, err := p.Installed(nil); err == nil && other.System() {
-			return words.Hint(errors.New("purge: a system service runs as you"), "sudo ccd uninstall --system --purge")
+			return words.Hint(errors.New("purge: a system service runs as you"), "sudo ccd service remove --system --purge")
 		}
 	}
 	if pid := account.Foreground(ctx, p.Service, p.StateDir); pid != 0 {
@@ -62,7 +62,7 @@ func (p Purge) Check(ctx context.Context) error {
 	differs, err := p.Service.PlaceChanges()
 	if err == nil && len(differs) > 0 {
 		err = words.Hint(fmt.Errorf("the installed service's paths differ from this command's: %s", strings.Join(differs, ", ")),
-			"use the environment and --config of the service, or run ccd uninstall first")
+			"use the environment and --config of the service, or run ccd service remove first")
 	}
 	if err != nil {
 		return fmt.Errorf("purge: %w", err)
@@ -90,7 +90,7 @@ func (p Purge) Remove(ctx context.Context, shown *Remains) error {
 	}
 	again := "run it again: it continues where it stopped"
 	if p.User != "" {
-		again = "ccd uninstall --system --purge --user " + words.Shell(p.User) + " continues where it stopped"
+		again = "ccd service remove --system --purge --user " + words.Shell(p.User) + " continues where it stopped"
 	}
 	return words.Hint(fmt.Errorf("purge: %w", err), "%s", again)
 }

@@ -198,7 +198,7 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},
 		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
-		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd gc *-*o*)"]}}`, ""},
+		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
 		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd agent show:*)","Bash(/opt/dash/ccd agent show:*)"]}}`, ""},
 		"a rule": {
 			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)","Bash(/opt/dash/ccd agent show:*)"]},` +

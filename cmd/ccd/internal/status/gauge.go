@@ -263,7 +263,7 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		add("the daemon runs with a different configuration: %s", o.Config)
 	}
 	if o.ShouldRun && !o.Running {
-		add("the service is installed but not running; run ccd start")
+		add("the service is installed but not running; run ccd service start")
 	}
 	if len(g.elsewhere) > 0 {
 		add("the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(g.elsewhere, ", "))
@@ -281,7 +281,7 @@ func (g *Gauge) degraded(o Report) (why []string) {
 		add("%s was removed; all existing transcripts are archived again at the next scan", o.Archive.Path)
 	}
 	if o.Running && o.Version != o.This && !(o.Stale && o.Version == "") {
-		add("the daemon is %s, this is %s; run ccd restart", doctor.Named(o.Version), doctor.Named(o.This))
+		add("the daemon is %s, this is %s; run ccd service restart", doctor.Named(o.Version), doctor.Named(o.This))
 	}
 	room := []doctor.Finding{doctor.Limit(g.l.Place, g.size)}
 	if o.Archive.measured {

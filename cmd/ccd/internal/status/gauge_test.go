@@ -48,7 +48,7 @@ func TestDegraded(t *testing.T) {
 		"was removed":               func(g *Gauge, o *Report) { g.known, o.Archive.Path = 2, "/nowhere/archive.db" },
 		"cannot read 2 directories": func(_ *Gauge, o *Report) { o.Unreadable = 2 },
 		"rejected":                  func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Error: "line 3"} },
-		"ccd install again":         func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Note: "ccd install again"} },
+		"ccd service install again": func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Note: "ccd service install again"} },
 		"no new backup: x":          func(_ *Gauge, o *Report) { o.backup = "x" },
 		"30 files could not":        func(_ *Gauge, o *Report) { o.Failing = 30 },
 		"polled, not watched":       func(_ *Gauge, o *Report) { o.Roots = []Root{{Polled: true, Why: noWatches + ": x"}} },

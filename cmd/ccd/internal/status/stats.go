@@ -9,6 +9,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Saved is what was saved, of all sessions or of one, and what it took. Original and Compacted are estimates.
@@ -44,16 +45,15 @@ type Stats struct {
 
 // SessionSaved is what was saved of one session.
 type SessionSaved struct {
-	Row     Session `json:"-"`
-	Agent   string  `json:"agent"`
-	Session string  `json:"session"`
-	Parent  string  `json:"parent"`
-	Project string  `json:"project"`
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	Parent  string `json:"parent"`
+	Project string `json:"project"`
 	Saved
 }
 
-// StatsOf adds up sessions and restores. With all, a restore counts whose session is not among them.
-func StatsOf(sessions []reader.Entry, restores []reader.Restored, all bool) Stats {
+// StatsOf adds up sessions and restores.
+func StatsOf(sessions []reader.Entry, restores []reader.Restored) Stats {
 	out := Stats{BySession: []SessionSaved{}}
 	tried := map[transcript.Key][]reader.Restored{}
 	for _, r := range restores {
@@ -61,13 +61,10 @@ func StatsOf(sessions []reader.Entry, restores []reader.Restored, all bool) Stat
 		tried[k] = append(tried[k], r)
 	}
 	for _, e := range sessions {
-		own := SessionSaved{Row: Of(&e), Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.Kept.Cwd}
+		own := SessionSaved{Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: e.Kept.Cwd}
 		own.count(tried[e.Key])
 		own.add(e)
 		own.finish()
-		if !all {
-			out.count(tried[e.Key])
-		}
 		if e.Class != transcript.Attachment {
 			out.Sessions++
 		}
@@ -79,9 +76,7 @@ func StatsOf(sessions []reader.Entry, restores []reader.Restored, all bool) Stat
 			out.BySession = append(out.BySession, own)
 		}
 	}
-	if all {
-		out.count(restores)
-	}
+	out.count(restores)
 	out.finish()
 	out.groups(sessions)
 	return out
@@ -126,16 +121,33 @@ func (s Saved) Took() string {
 
 // Group is the sessions of a day or of a project, added up.
 type Group struct {
-	Day        string `json:"day,omitempty"` // of the last record, where the reader is; "" where it is not known
-	Project    string `json:"project,omitempty"`
-	Sessions   int    `json:"sessions"`
-	Companions int    `json:"companions"`
-	Size       int64  `json:"size_tokens"`
-	About      bool   `json:"size_about"`
-	Saved      int64  `json:"saved_about"` // real tokens that the companions are smaller than their sessions
+	Day        string     `json:"day,omitempty"` // of the last record, where the reader is; "" where it is not known
+	Project    string     `json:"project,omitempty"`
+	Sessions   int        `json:"sessions"`
+	Companions int        `json:"companions"`
+	Size       int64      `json:"size_tokens"`
+	About      bool       `json:"size_about"`
+	Saved      int64      `json:"saved_about"` // real tokens that the companions are smaller than their sessions
+	Bytes      int64      `json:"bytes"`       // archived, with attachments
+	Last       *time.Time `json:"last"`        // the last record, nil if unknown
+}
+
+// LastAt is Last, the zero time where that is not known.
+func (g *Group) LastAt() time.Time {
+	if g.Last == nil {
+		return time.Time{}
+	}
+	return *g.Last
 }
 
 func (g *Group) add(e reader.Entry) {
+	g.Bytes += e.Bytes()
+	if last := e.Last(); !last.IsZero() && last.After(g.LastAt()) {
+		g.Last = words.Known(last)
+	}
+	if e.Class == transcript.Attachment {
+		return
+	}
 	size := sizeOf(&e)
 	g.Sessions++
 	g.Size, g.About = g.Size+size.Tokens, g.About || size.About && size.Tokens > 0
@@ -149,9 +161,6 @@ func (g *Group) add(e reader.Entry) {
 func group(sessions []reader.Entry, name func(reader.Entry) *Group) []*Group {
 	at, all := map[Group]*Group{}, []*Group{}
 	for _, e := range sessions {
-		if e.Class == transcript.Attachment {
-			continue
-		}
 		g := name(e)
 		key := *g
 		if at[key] == nil {
@@ -171,7 +180,13 @@ func (s *Stats) groups(sessions []reader.Entry) {
 		return &Group{Day: e.Last().Local().Format(time.DateOnly)}
 	})
 	slices.SortStableFunc(s.ByDay, func(x, y *Group) int { return cmp.Compare(y.Day, x.Day) })
-	project := projectOf(sessions)
+	cwd := map[transcript.Key]string{}
+	for _, e := range sessions {
+		cwd[e.Key] = e.Kept.Cwd
+	}
+	project := func(e reader.Entry) string { // of attachments and sub-agents their parent's
+		return cmp.Or(cwd[transcript.Key{Agent: e.Agent, ID: e.Parent}], e.Kept.Cwd, "(unknown)")
+	}
 	s.ByProject = group(sessions, func(e reader.Entry) *Group { return &Group{Project: project(e)} })
 	slices.SortStableFunc(s.ByProject, func(x, y *Group) int { return cmp.Compare(y.Size, x.Size) })
 }

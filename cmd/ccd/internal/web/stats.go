@@ -40,7 +40,7 @@ type grown struct {
 
 func statsPage(_ context.Context, r *request) (answer, error) {
 	l := r.library
-	d := statsData{Stats: status.StatsOf(l.Sessions, l.Restores(), true)}
+	d := statsData{Stats: status.StatsOf(l.Sessions, l.Restores())}
 	d.Damage = l.Damages()
 	files, _ := archive.Files(l.ArchivePath) // without them its size is not shown
 	for _, path := range files {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ccd/internal/words"
+
+	"github.com/spf13/cobra"
+)
+
+// The groups of help, in the order of groups. Commands that only other programs call are hidden.
+const (
+	everyday = "Everyday"
+	agents   = "Agents"
+	setup    = "Set-up"
+	data     = "Data"
+)
+
+var groups = []string{everyday, agents, setup, data}
+
+const about = "ccd archives the transcripts of your coding agents and restores what an agent\nforgets when it compacts its context."
+
+// sessionWords explains SESSION.
+const sessionWords = `SESSION is an ID, its beginning, the last part of an ID with slashes, a
+transcript's path, latest or latest:DIR. Without it, or with a dot: the newest
+session of this directory's repository or, without git, of this directory.
+Write -- before one that begins with a hyphen.`
+
+// timeWords explains TIME.
+const timeWords = `TIME is a time (14:00, 2026-01-29, 2026-01-29 14:00, 2026-01-29T14:00Z), a day
+(today, yesterday, monday), both (yesterday 14:00), a month (2026-01), or an age
+(3h, 2 days ago, last week). Times without a zone are local.`
+
+// helpText is cobra's template with the commands of a group in one block, so that the first page fits one screen.
+const helpText = `Usage:
+  {{if .HasParent}}{{.UseLine}}{{else}}ccd COMMAND [SESSION] [flags]{{end}}
+{{- range .Groups}}{{$id := .ID}}
+
+{{.Title}}{{range $.Commands}}{{if and (eq .GroupID $id) .IsAvailableCommand}}
+  {{rpad .Name 10}}{{.Short}}{{end}}{{end}}{{end}}
+{{- if and .HasParent .HasAvailableSubCommands}}
+
+Commands{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name 10}}{{.Short}}{{end}}{{end}}{{end}}
+{{- if .HasExample}}
+
+Examples
+{{.Example}}{{end}}
+{{- if and .HasParent .HasAvailableLocalFlags}}
+
+Flags
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
+
+{{if .HasParent}}All commands take --config FILE, --quiet (-q), --verbose (-v), --no-pager and,
+if they list something, --json.{{else}}ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
+Exit status: 0 done, 1 failed, 2 usage error, 3 not found or ambiguous,
+4 damage found, 130 interrupted.{{end}}
+`
+
+// grouped returns a command that only has subcommands.
+func grouped(c *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	c.Args = unknownCommand
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(subcommands...)
+	return c
+}
+
+// eachCommand calls f for a command and all below it.
+func eachCommand(c *cobra.Command, f func(*cobra.Command)) {
+	f(c)
+	for _, sub := range c.Commands() {
+		eachCommand(sub, f)
+	}
+}
+
+// usageErrors makes the errors of a command's arguments usage errors.
+func usageErrors(c *cobra.Command) {
+	c.DisableFlagsInUseLine = strings.Contains(c.Use, "[flags]") || !c.HasAvailableLocalFlags()
+	args := c.Args
+	if args == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, given []string) error {
+		err := args(c, given)
+		if err == nil || errors.As(err, new(words.UsageError)) {
+			return err
+		}
+		if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") { // cobra's own only counts
+			err = fmt.Errorf("expected `%s`, got %s", strings.TrimSuffix(c.UseLine(), " [flags]"), words.Count(len(given), "argument"))
+		}
+		return usage(c, err)
+	}
+}
+
+func usage(c *cobra.Command, err error) error {
+	ask := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "ccd"))
+	return words.Hint(words.Usage(fmt.Errorf("parse command line: %w", flagError(err))), "%s", strings.TrimSpace("ccd help "+ask))
+}
