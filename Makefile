@@ -113,7 +113,7 @@ bench-text:
 GITLEAKS ?= v8.30.1
 redact-rules:
 	dir=$$(go mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
-	go run ./internal/redact/mk $(GITLEAKS) $$dir/config/gitleaks.toml internal/redact/gitleaks.go
+	go run ./internal/testkit/gitleaks $(GITLEAKS) $$dir/config/gitleaks.toml internal/redact/gitleaks.go
 
 # What the rules find of gitleaks' own examples, and in the real transcripts of ../shared/corpus.
 redact-check:

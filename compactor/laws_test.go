@@ -15,10 +15,10 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/lexicon"
 	"ccd/internal/agent/registry"
-	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 

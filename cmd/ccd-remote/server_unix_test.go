@@ -26,7 +26,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"ccd/internal/remote/pulled"
-	"ccd/internal/remote/remotetest"
+	"ccd/internal/testkit/remotetest"
 )
 
 // These tests run ccd and ccd-remote against a real server, versitygw, which cmd/ccd-remote/run installs.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ccd/internal/gen"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 )
 
 // canaryAgents are the agents whose sessions are planted, and where they are below HOME.

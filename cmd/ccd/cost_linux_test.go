@@ -17,8 +17,8 @@ import (
 
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
-	"ccd/internal/gen"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 )
 
 // costly is a home in which processes of ccd are measured.

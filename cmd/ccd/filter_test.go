@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/form"
-	"ccd/internal/gen"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 )
 
 // filterCase is a list, the report of filtering it, and the home with the archive.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 )
 
 // resumeHome makes a home with one long session, and returns a function that runs ccd in it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 )
 
 // traced are the system calls that can change a file or its name.

@@ -241,7 +241,7 @@ func TestLooseEndsCanFail(t *testing.T) {
 
 // mayName matches the packages that may name an agent, because they write what belongs to one: its settings, its hooks,
 // its native sessions. All others know agents only by the registry.
-var mayName = regexp.MustCompile(`^(cmd/ccd|internal/gen|internal/agent/[a-z]+)/`)
+var mayName = regexp.MustCompile(`^(cmd/ccd|internal/testkit/gen|internal/agent/[a-z]+)/`)
 
 // TestAgentsAreKnownByTheirRows checks that packages that read and compact transcripts name no agent, and that only the
 // registry imports the agents' packages.

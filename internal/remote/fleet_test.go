@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/internal/gen"
-	"ccd/internal/plot"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/testkit/gen"
+	"ccd/internal/testkit/plot"
 	"ccd/internal/transcript"
 )
 

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/gen"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 )
 
 const (

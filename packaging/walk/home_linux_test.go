@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"ccd/internal/gen"
 	"ccd/internal/mark"
+	"ccd/internal/testkit/gen"
 )
 
 // transcripts is how many sessions alice has.

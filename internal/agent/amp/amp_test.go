@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/amp"
+	"ccd/internal/testkit/agenttest"
 	"ccd/internal/transcript"
 )
 

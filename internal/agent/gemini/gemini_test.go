@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/gemini"
+	"ccd/internal/testkit/agenttest"
 	"ccd/internal/transcript"
 )
 

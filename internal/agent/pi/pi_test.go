@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/agent/agenttest"
 	"ccd/internal/agent/claude"
 	"ccd/internal/agent/codex"
 	"ccd/internal/agent/pi"
+	"ccd/internal/testkit/agenttest"
 	"ccd/internal/transcript"
 )
 

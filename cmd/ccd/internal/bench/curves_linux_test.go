@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/gen"
-	"ccd/internal/plot"
+	"ccd/internal/testkit/gen"
+	"ccd/internal/testkit/plot"
 )
 
 // operations are what the curves show, in the order of the legend.

@@ -20,7 +20,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/klauspost/compress/zstd"
 
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 )
 
 // source is where transcripts come from.
@@ -60,7 +60,7 @@ func BenchmarkFast(b *testing.B) {
 
 func generator(b *testing.B, size int64) source {
 	return source{
-		name: "Invented transcripts (internal/gen)", large: 500e6,
+		name: "Invented transcripts (internal/testkit/gen)", large: 500e6,
 		session: func(size int) []byte {
 			var text bytes.Buffer
 			if err := gen.Write(&text, gen.Claude, 1, int64(size)); err != nil {

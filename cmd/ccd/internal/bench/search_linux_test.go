@@ -14,7 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 )
 
 // searches are what BenchmarkSearch looks for: nothing; what stands in a few places, in many,

@@ -21,8 +21,8 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
-	"ccd/internal/gen"
 	"ccd/internal/redact"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )

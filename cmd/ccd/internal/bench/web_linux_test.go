@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 )
 
 // webIdle is how long an open page is left alone while its server's processor time is counted.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/remote/remotetest"
+	"ccd/internal/testkit/remotetest"
 )
 
 // TestAnotherMachineContinues: the sessions of a machine are found, restored and continued on another one after the

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/resume"
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 )
 
 // TestStory does what the cases do without any client: with invented sessions in the clients' formats, events for the

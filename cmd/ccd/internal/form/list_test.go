@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor/filter"
-	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 

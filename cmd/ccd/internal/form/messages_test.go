@@ -13,9 +13,9 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
-	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 

@@ -18,9 +18,9 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/search"
-	"ccd/internal/gen"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 

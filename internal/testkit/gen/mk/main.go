@@ -1,10 +1,10 @@
 // Command mk writes a home directory of invented transcripts, for benchmarks and manual tests:
 //
-//	go run ./internal/gen/mk -bytes 1GB -seed 1 DIR
+//	go run ./internal/testkit/gen/mk -bytes 1GB -seed 1 DIR
 //
 // or one transcript of one agent to stdout:
 //
-//	go run ./internal/gen/mk -bytes 50MB -session claude-code > FILE.jsonl
+//	go run ./internal/testkit/gen/mk -bytes 50MB -session claude-code > FILE.jsonl
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/internal/gen"
+	"ccd/internal/testkit/gen"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ccd/internal/agent/registry"
-	"ccd/internal/gen"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 
