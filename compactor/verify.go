@@ -28,6 +28,13 @@ func (d *draft) verify(out *Compaction, body string) {
 			h.doubt(fmt.Sprintf("record #%d does not say what the handover says of it", c.ref.N()))
 		}
 	}
+	if st := d.s.Status(); st.Unread > 0 {
+		why := fmt.Sprintf("record #%d could not be read in whole", st.FirstUnread)
+		if st.Unread > 1 {
+			why += fmt.Sprintf(", nor %d more", st.Unread-1)
+		}
+		h.doubt(why)
+	}
 	switch {
 	case len(out.Pointers) != len(mark.IDs(body)):
 		h.doubt("an ID has no pointer")

@@ -39,6 +39,8 @@ type State struct {
 	Records          int
 	Broken           int
 	Unknown          int
+	Unread           int  // records that were not read in whole
+	FirstUnread      int  // number of the first of them
 	UnknownFormat    bool // no record is of a known type: there is no companion
 	First            time.Time
 	Last             time.Time
@@ -144,6 +146,7 @@ func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Grasp.No
 // more record that could not be parsed.
 func (s *State) setStatus(c compactor.Status, perToken float64, torn int64) {
 	s.Records, s.Broken, s.Unknown, s.UnknownFormat = c.Records, c.Broken, c.Unknown, unknownFormat(c)
+	s.Unread, s.FirstUnread = c.Unread, c.FirstUnread
 	s.First, s.Last, s.Boundary, s.Items = c.First, c.Last, c.Boundary, c.Items
 	s.Model, s.Start, s.Cwd, s.Title, s.Ask, s.Parent, s.Resumed = c.Model, c.Start, c.Cwd, c.Title, c.Ask, c.Parent, c.Resumed
 	s.Estimate, s.About, s.Reported, s.Window, s.Assumed = c.Context, sidecar.About(c.Context, perToken), c.Reported, c.Window, c.Assumed

@@ -82,6 +82,8 @@ func (c *stateCodec) all(s *State) {
 	number(c, &s.MissingSummaries)
 	c.text(&s.Curve)
 	c.flag(&s.Waiting)
+	number(c, &s.Unread)
+	number(c, &s.FirstUnread)
 }
 
 // next begins the next field, and reports whether it has a value.

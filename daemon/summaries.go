@@ -268,7 +268,7 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 	if parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]; parent != nil && parent.state.SkipReason != "" {
 		return true
 	}
-	if s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.tracker.Status().Asked.Len > 0 {
+	if s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.tracker.Status().Ask != "" {
 		return false
 	}
 	if len(seg.Data) > maxPeek {

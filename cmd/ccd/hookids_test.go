@@ -168,7 +168,11 @@ func TestFoldTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
-	if b, err := text(f.Status().Asked); err != nil || !json.Valid(b) || f.Status().Records != 12 {
+	raw, err := os.ReadFile(p.path)
+	must(t, err)
+	at := bytes.Index(raw, []byte(`"content":"`)) + len(`"content":`)
+	said := transcript.Span{Off: int64(at), Len: int64(bytes.IndexByte(raw[at+1:], '"') + 2)}
+	if b, err := text(said); err != nil || !json.Valid(b) || f.Status().Records != 12 {
 		t.Errorf("%s, %v, %d records", b, err, f.Status().Records)
 	}
 	h := hookFold{begun: time.Now().Add(-time.Minute), deadline: time.Now().Add(-time.Second)}

@@ -66,7 +66,7 @@ With --json: one array, an object per session:
   ccd ls --everywhere
       and the pulled sessions of other machines
   ccd ls --all
-      include sub-agents (under their parents) and summarizer sessions
+      include sub-agents (under their parents) and sessions in which nobody spoke
   ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'
       sessions that use over 60% of their window`,
 	}
@@ -78,7 +78,7 @@ With --json: one array, an object per session:
 		}
 		return a.ls(c.Context(), f)
 	}
-	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents and summarizer sessions")
+	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, and summarizer sessions")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")

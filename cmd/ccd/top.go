@@ -119,7 +119,7 @@ func (f *topFeed) rows(ctx context.Context) (status.Report, []topSession, error)
 	rows := []topSession{}
 	for _, s := range all {
 		if s.Key().Agent == f.agent || f.agent == "" {
-			if !s.SubAgent() && s.Skipped == "" {
+			if !s.SubAgent() && !s.Aside() {
 				rows = append(rows, topSession{s, s.State(now), s.Attention(now)})
 			}
 		}

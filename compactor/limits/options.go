@@ -15,7 +15,7 @@ import (
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
 // records and options would give a different companion.
-const Rules = 8
+const Rules = 9
 
 // Level is how strongly the compression zone is compacted.
 type Level uint8

@@ -40,7 +40,8 @@ type Session struct {
 	jobs    map[string]int32    // calls that run in the background, by job
 	byPath  map[string]*File
 	uses    uses
-	waiting []queued          // typed while the agent worked, not known to have reached it
+	waiting transcript.Waiting[queued]
+	command Ref               // of Tracker.command
 	lines   map[uint64]uint16 // in how many outputs a line was among the last ones
 	git     gitState
 	said    int32 // newest assistant text, -1 if none
@@ -185,7 +186,7 @@ type Bound struct {
 
 type record struct{ off, len, milli int64 }
 
-// queued is a message that waits for the agent.
+// queued is a message that is not known to have reached the agent.
 type queued struct {
 	ref  Ref
 	text string
@@ -235,11 +236,13 @@ func (s *Session) Add(r *transcript.Record) {
 	if r.Boundary != nil {
 		s.cut(rec, r)
 	}
-	s.takeBack(r.Back)
+	s.takeBack(r.From)
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
-	s.deliver(r.Queue)
+	if one, ok := s.waiting.Take(r); ok {
+		s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref}))
+	}
 	s.end(r)
 }
 
@@ -279,6 +282,9 @@ func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item, ch
 // addItem takes an item while its text is available.
 func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) {
 	chars, text := s.item(r, it)
+	if s.taken != "" {
+		s.open(s.command, s.taken, true)
+	}
 	ref := s.refOf(rec, r, it, chars)
 	s.client = it.Client()
 	if it.Copy { // it is in the context, and all it says was taken before
@@ -315,7 +321,7 @@ func (s *Session) push(e Event) int32 {
 }
 
 func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, text string) {
-	s.repeats(text)
+	s.waiting.Repeats(text)
 	if n := len(s.Events); n > 0 { // agents repeat a record when they resume a session
 		if last := &s.Events[n-1]; last.Kind == Asked && last.Sum == ref.Sum && s.records[last.Rec].milli == s.records[ref.Rec].milli {
 			return
@@ -326,46 +332,18 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 		s.addWords(ref, it, text)
 	case strings.Contains(r.Type, "queued"): // the client says so; a call without a result may also have been aborted
 		s.use(text, s.push(Event{Kind: Queued, Ref: ref}))
+	case s.Tracker.command != "":
+		s.command = ref
 	default:
-		i := int32(len(s.Events))
-		s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: strings.HasPrefix(text, "/") && !strings.ContainsAny(firstWord(text)[1:], "/")})
-		s.use(text, s.push(Event{Kind: Asked, Ref: ref}))
+		s.open(ref, text, false)
 	}
 }
 
-// maxQueued is how many waiting messages are kept.
-const maxQueued = 64
-
-// deliver takes what a record says of the messages that wait.
-func (s *Session) deliver(what transcript.Queue) {
-	switch {
-	case what == transcript.Withdrawn:
-		s.waiting = nil
-	case len(s.waiting) == 0:
-	case what == transcript.Repeated:
-		s.waiting = s.waiting[1:]
-	case what == transcript.Delivered:
-		one := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		if one.text != "" {
-			s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref}))
-		}
-	}
-}
-
-// repeats notes that a message that waits stands in a record of its own, so that it is not delivered twice.
-func (s *Session) repeats(text string) {
-	for i := range s.waiting {
-		if s.waiting[i].text == text {
-			s.waiting[i].text = ""
-		}
-	}
-}
-
-func firstWord(text string) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	word, _, _ = strings.Cut(word, "\n")
-	return word
+// open begins an item with a message.
+func (s *Session) open(ref Ref, text string, command bool) {
+	i := int32(len(s.Events))
+	s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: command})
+	s.use(text, s.push(Event{Kind: Asked, Ref: ref}))
 }
 
 // addWords takes a person's answer to a call, or their reason for refusing it.
@@ -404,9 +382,8 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		return
 	}
 	if r.Queue == transcript.Enqueued {
-		if len(s.waiting) < maxQueued {
-			s.waiting = append(s.waiting, queued{ref, string(transcript.Original(transcript.Text, it.Raw))})
-		}
+		text := string(transcript.Original(transcript.Text, it.Raw))
+		s.waiting.Add(text, queued{ref, text})
 		return
 	}
 	if it.Span == s.status.Asked { // a sub-agent's task
@@ -445,13 +422,10 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	}
 }
 
-// takeBack marks the last messages as taken back.
-func (s *Session) takeBack(turns int) {
-	for n := len(s.Items) - 1; n > 0 && turns > 0; n-- {
-		if it := &s.Items[n]; !it.Back && it.Ask >= 0 {
-			it.Back, s.Events[it.Ask].Back = true, true
-			turns--
-		}
+// takeBack marks the messages from record number from on as taken back, 0 for none.
+func (s *Session) takeBack(from int) {
+	for n := len(s.Items) - 1; n > 0 && from > 0 && s.Items[n].Ask >= 0 && s.Events[s.Items[n].Ask].N() >= from; n-- {
+		s.Items[n].Back, s.Events[s.Items[n].Ask].Back = true, true
 	}
 }
 

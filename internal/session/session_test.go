@@ -215,3 +215,28 @@ func TestWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestARequestIsWhatReachedTheAgent: a command that the client ran itself is neither an item nor the title of a session.
+func TestARequestIsWhatReachedTheAgent(t *testing.T) {
+	const model = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args>opus</command-args>"
+	const local, review = "<local-command-stdout>Set model to Opus</local-command-stdout>", "<command-message>review</command-message>\n<command-name>/review</command-name>"
+	for _, c := range []struct {
+		steps []string
+		ask   string
+		items int
+	}{
+		{[]string{model, local, "Fix the cart"}, "Fix the cart", 1},
+		{[]string{model, local}, "", 0},
+		{[]string{"Fix the cart", model, local, "$ make => ok"}, "Fix the cart", 1},
+		{[]string{review, "$ git diff => ok"}, "/review", 1},
+		{[]string{review, "Fix the cart"}, "Fix the cart", 2},
+		{[]string{"<bash-input>ls</bash-input>", "<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>", "Fix the cart"}, "Fix the cart", 2},
+		{[]string{"/srv/log/app.log says why"}, "/srv/log/app.log says why", 1},
+		{[]string{"/fix the cart", "$ make => ok"}, "/fix the cart", 1},
+	} {
+		s := told(c.steps...)
+		if got := s.Status().Ask; got != c.ask || len(s.Items)-1 != c.items {
+			t.Errorf("%q: asked %q in %d items, want %q in %d", c.steps, got, len(s.Items)-1, c.ask, c.items)
+		}
+	}
+}

@@ -15,7 +15,11 @@ type Tracker struct {
 	session transcript.Session
 	status  Status
 	root    string
-	begun   bool // something was said or done
+	begun   bool   // something was said or done
+	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
+	taken   string // the command that the newest item decided to be a message, "" if none
+	first   int    // number of the record with Status.Ask
+	again   bool   // its message was taken back: the next one takes its place
 	held    held
 	gauge   gauge
 	curve   Curve
@@ -47,9 +51,15 @@ func (t *Tracker) begin(r *transcript.Record) {
 	if r.Broken {
 		st.Broken++
 	}
+	if r.Unread {
+		if st.Unread++; st.Unread == 1 {
+			st.FirstUnread = r.N
+		}
+	}
 	if r.Unknown {
 		st.Unknown++
 	}
+	t.again = t.again || r.From > 0 && t.first >= r.From
 	st.Grasp.Add(r)
 	if !r.Time.IsZero() {
 		if st.First.IsZero() {
@@ -87,7 +97,7 @@ func (t *Tracker) begin(r *transcript.Record) {
 
 // item takes an item, and returns its chars and what a person or the agent says with it to the other.
 func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, said string) {
-	chars = charsOf(it)
+	chars, t.taken = charsOf(it), ""
 	t.held.add(it, chars)
 	t.calibration.count(it, chars)
 	if !it.Side {
@@ -100,10 +110,17 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	if it.Side {
 		return chars, ""
 	}
+	t.decide(it)
 	switch it.Kind {
 	case transcript.Human:
 		said, _ = it.Said()
-		t.ask(it, said)
+		switch {
+		case it.Call != "":
+		case it.ToClient():
+			t.command = said
+		default:
+			t.ask(said)
+		}
 		t.script.add(said)
 	case transcript.Text:
 		said = string(transcript.Original(transcript.Text, it.Raw))
@@ -112,7 +129,8 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 		if t.session.Class != transcript.SubAgent || t.begun || chars == 0 || r.Unknown || r.Queue == transcript.Enqueued {
 			return chars, ""
 		}
-		t.ask(it, string(transcript.Original(transcript.Text, it.Raw))) // a sub-agent's task is what it was given
+		t.status.Asked = it.Span
+		t.ask(string(transcript.Original(transcript.Text, it.Raw))) // a sub-agent's task is what it was given
 	case transcript.Call, transcript.Summary:
 	default:
 		return chars, ""
@@ -140,12 +158,25 @@ func charsOf(it *transcript.Item) int32 {
 	return int32(min(transcript.Chars(it.Raw), 1<<31-1))
 }
 
-// ask keeps the first request, by which people recognize a session that its agent gave no title.
-func (t *Tracker) ask(it *transcript.Item, text string) {
-	if t.status.Asked.Len == 0 {
-		t.status.Asked = it.Span
+// decide takes what the next item says of a command to the client: what the client printed shows that it ran the command
+// itself, and what the agent does, that it was asked to.
+func (t *Tracker) decide(it *transcript.Item) {
+	switch {
+	case t.command == "":
+	case it.Kind != transcript.Meta && it.Kind != transcript.System:
+		if it.Kind.Assistant() {
+			t.ask(t.command)
+		}
+		t.taken, t.command = t.command, ""
+	case transcript.LocalOutput(string(transcript.Original(transcript.Text, it.Raw))):
+		t.command = ""
 	}
-	if t.status.Ask == "" {
+}
+
+// ask keeps the first request, by which people recognize a session that its agent gave no title.
+func (t *Tracker) ask(text string) {
+	if t.status.Ask == "" || t.again {
+		t.first, t.again = t.status.Records, false
 		t.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
 	}
 }
@@ -181,6 +212,8 @@ func appendNew(all []string, one string) []string {
 type Status struct {
 	Records, Items  int
 	Broken, Unknown int // records that could not be parsed; records of an unknown type
+	Unread          int // records that were not read in whole: a part that a person may have written is missing
+	FirstUnread     int // number of the first of them
 	Grasp           transcript.Understood
 	Context         int64 // estimate of the agent's context
 	Total           int64 // estimate of all items
@@ -200,8 +233,8 @@ type Status struct {
 	Branch          string // in the newest record that has one
 	Parent          string // ID of the session that started this one, from its path or else its records
 	Title           string
-	Asked           transcript.Span    // the first human message, zero if there is none
-	Ask             string             // the beginning of the first request, on one line; "" if there is none
+	Asked           transcript.Span    // of a sub-agent: its task, zero if there is none
+	Ask             string             // the beginning of the first request that reached the agent, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	SubAgents       []string           // IDs, in order of appearance, the first 256
 	Curve           Curve              // valid until the next record is added

@@ -177,7 +177,7 @@ func (d *Decoder) line(tail []byte, off int64) *Record {
 		return d.record(part, d.start, mark.Sum(part))
 	}
 	r := d.next(Span{d.start, size}, mark.Hash(long.Sum(nil)))
-	r.Long = true
+	r.Long, r.Unread = true, true
 	return r
 }
 
@@ -212,6 +212,7 @@ func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 		r.Raw = redact.Apply(line, 0, r.Marks)
 	}
 	d.values(r, r.Raw)
+	r.Unread = r.Broken || r.Unknown && len(r.Items) == 0 && hasWords(r.Raw)
 	d.items = r.Items
 	return r
 }

@@ -269,6 +269,24 @@ func (w *Wrapper) opens(text string) bool {
 	return ok && rest != "" && strings.IndexByte(" >\n\t", rest[0]) >= 0
 }
 
+// ToClient reports whether a Human item is a command to the client: a slash command or a shell line. Only what follows it
+// tells whether it reached the model.
+func (it *Item) ToClient() bool {
+	text := string(Original(it.Kind, it.Raw))
+	from, to := it.Client().Span(it.Frame, text)
+	if core := strings.TrimSpace(text[from:to]); !strings.HasPrefix(core, "/") {
+		_, _, ok := it.Client().typed(core)
+		return ok && !strings.HasPrefix(core, "<user-memory-input>")
+	} else {
+		name, _, _ := strings.Cut(core[1:], " ")
+		name, _, _ = strings.Cut(name, "\n")
+		return !strings.Contains(name, "/")
+	}
+}
+
+// LocalOutput reports whether a text is what a slash command printed that the client itself ran.
+func LocalOutput(text string) bool { return strings.HasPrefix(text, "<local-command-std") }
+
 // typed recognizes a text that is only a slash command, a shell line or a memory line of Claude Code. It returns what
 // was typed ("" for a command without arguments), and where it ends.
 func (c *Client) typed(text string) (said string, end int, ok bool) {
@@ -285,7 +303,8 @@ func (c *Client) typed(text string) (said string, end int, ok bool) {
 }
 
 // slashCommand reads a slash command as Claude Code writes it, which consists of elements. The last one may be the
-// command's content, which was not typed.
+// command's content, which was not typed. The client writes the message first for a command that it sends to the model, and
+// the name first for one that it runs itself: without arguments, that one says nothing to the model.
 func slashCommand(text string) (said string, end int, ok bool) {
 	var name, args string
 	for rest := text; rest != ""; {
@@ -311,8 +330,11 @@ func slashCommand(text string) (said string, end int, ok bool) {
 		end = len(text) - len(after)
 		rest = strings.TrimSpace(after)
 	}
-	if args != "" {
+	switch {
+	case args != "":
 		said = name + " " + args
+	case strings.HasPrefix(text, "<command-message>"):
+		said = "/" + strings.TrimPrefix(name, "/")
 	}
 	return strings.TrimSpace(said), end, end > 0
 }

@@ -1,14 +1,17 @@
 package transcript
 
 import (
+	"errors"
 	"bytes"
 	"cmp"
-	"io"
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"ccd/internal/mark"
 )
 
 // Node is a JSON value in a file. Its bytes are valid JSON (see values), so walking it only has to find where values
@@ -24,8 +27,8 @@ func Valid(value []byte) bool {
 	return jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// values parses the JSON values of the line: usually one, several if a crash joined two records. If a value cannot be
-// parsed, the rest of the line is skipped and the record is Broken.
+// values parses the JSON values of the line: usually one, several if a crash joined two records. If one cannot be parsed, the
+// record is Broken, and what a crash cut off is skipped up to the record behind it.
 func (d *Decoder) values(r *Record, line []byte) {
 	rest := line
 	if r.N == 1 {
@@ -41,15 +44,103 @@ func (d *Decoder) values(r *Record, line []byte) {
 		d.parseValue(r, Node{rest, off})
 		return
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(rest), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		value, err := dec.ReadValue()
-		if err != nil {
-			r.Broken = err != io.EOF
-			return
+	broken := false
+	for at := 0; at >= 0 && at < len(rest); {
+		value, end := firstValue(rest[at:])
+		if value != nil {
+			d.addValue(r, Node{value, off + int64(at+end-len(value))})
+			at += end
+			continue
 		}
-		end := dec.InputOffset()
-		d.addValue(r, Node{rest[end-int64(len(value)) : end], off + end - int64(len(value))})
+		broken, at = true, d.wholeAfter(rest, at, at+end)
+	}
+	r.Broken = broken
+}
+
+// hasWords reports whether a value has a text of several words.
+func hasWords(value []byte) bool {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if token.Kind() == '"' && strings.ContainsRune(strings.TrimSpace(token.String()), ' ') {
+			return true
+		}
+	}
+}
+
+// firstValue returns the JSON value at the beginning of a text, and where it ends. It is nil if there is none: then end is where
+// that shows.
+func firstValue(text []byte) (value []byte, end int) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	value, err := dec.ReadValue()
+	if err != nil {
+		var at *jsontext.SyntacticError
+		if errors.As(err, &at) {
+			return nil, int(at.ByteOffset)
+		}
+		return nil, len(text)
+	}
+	return value, int(dec.InputOffset())
+}
+// wholeAfter returns where the next record begins in a text whose value at from is cut off, which shows at end; -1 if there is
+// none. A record reaches to the end of the text or to another one: a part of the cut one does not, or is none of the agent's.
+func (d *Decoder) wholeAfter(text []byte, from, end int) int {
+	for {
+		at := bytes.LastIndexByte(text[from+1:min(end+len(`\u1234{`), len(text))], '{') + from + 1
+		switch {
+		case end >= len(text): // the whole one is a member of the cut one
+			at = lastObject(text, from)
+		case at > from:
+		default:
+			at = end + 1 + bytes.IndexByte(text[min(end+1, len(text)):], '{')
+			if at == end {
+				return -1
+			}
+		}
+		if at <= from {
+			return -1
+		}
+		value, n := firstValue(text[at:])
+		rest := bytes.TrimLeft(text[at+n:], " \t\r")
+		if value != nil && (len(rest) == 0 || rest[0] == '{') && d.knows(value) {
+			return at
+		}
+		if from, end = at, at+n; value != nil {
+			from = end - 1
+		}
+	}
+}
+
+// knows reports whether a value is a record of a known type by itself.
+func (d *Decoder) knows(value []byte) bool {
+	r := NewDecoder(Format{Client: d.Client, Parse: d.parse}, d.Class).record(value, 0, mark.Hash{})
+	return !r.Unknown && r.Type != ""
+}
+
+// lastObject returns where the object begins that ends a text whose value at from is cut off; -1 if none does.
+func lastObject(text []byte, from int) int {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text[from:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var open []int
+	last, end := -1, -1
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			if end < len(text) {
+				return -1
+			}
+			return last
+		}
+		switch at := from + int(dec.InputOffset()); token.Kind() {
+		case '{', '[':
+			open = append(open, at-1)
+		case '}':
+			last, end, open = open[len(open)-1], at, open[:len(open)-1]
+		case ']':
+			open = open[:len(open)-1]
+		}
 	}
 }
 
@@ -75,7 +166,7 @@ func (d *Decoder) addValue(r *Record, value Node) {
 		return
 	}
 	first.Model, first.Title = cmp.Or(first.Model, r.Model), cmp.Or(first.Title, r.Title)
-	first.Items, first.Back, first.Unknown = r.Items, first.Back+r.Back, first.Unknown || r.Unknown
+	first.Items, first.Back, first.From, first.Unknown = r.Items, first.Back+r.Back, cmp.Or(first.From, r.From), first.Unknown || r.Unknown
 	if first.Usage == nil {
 		first.Usage = r.Usage
 	}

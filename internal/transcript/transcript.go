@@ -201,8 +201,8 @@ type Queue uint8
 const (
 	NoQueue   Queue = iota
 	Enqueued        // the record's item waits
-	Delivered       // the oldest waiting message reached the model in the running turn
-	Repeated        // the oldest waiting message follows as a message of its own
+	Delivered       // a waiting message reached the model in the running turn
+	Repeated        // a waiting message follows as a message of its own
 	Withdrawn       // the person took all waiting messages back
 )
 
@@ -221,7 +221,7 @@ type Record struct {
 	Usage    *Usage
 	Boundary *Boundary
 	Back     int    // number of turns that the person took back here
-	From     int    // number of the first record that was taken back, 0 if unknown
+	From     int    // number of the first record that was taken back, 0 if none
 	Model    string // the model in the record, "" if none or synthetic
 	Chosen   string // the model that a person selected here, "" if none
 	Cwd      string
@@ -233,10 +233,12 @@ type Record struct {
 	Title    string   // the session's title
 	Resumed  *Resumed // on the first record of a copy that ccd wrote, otherwise nil
 	Queue    Queue    // what happened to a message that a person typed while the agent worked
+	Queued   string   // that message, "" if the record does not say: the oldest one
 	UI       bool     // only for the agent's display or bookkeeping: may be dropped
 	Unknown  bool     // of an unknown type: kept and counted
 	Broken   bool     // at least one value of the line could not be parsed: kept and counted
 	Long     bool     // longer than MaxLine: kept, not parsed
+	Unread   bool     // Broken, Long, or Unknown with words in no item: a part that a person may have written is not read
 
 	client *Client
 	exact  []byte // the line

@@ -49,9 +49,11 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		d.RememberUUID(r.UUID)
 	}
 	if parent := l.Field("parentUuid"); !l.side {
-		r.Back, r.From = d.Chain.Add(r.UUID, parent.Text(), r.Typed())
-		if r.UUID != "" && r.Typed() && string(parent.Raw) == "null" { // the conversation starts over
-			r.From = 1
+		if r.UUID != "" && r.Typed() && string(parent.Raw) == "null" { // the person returned to the beginning
+			r.Back, r.From = d.Chain.Return("", "")
+		}
+		if back, from := d.Chain.Add(r.UUID, parent.Text(), r.Typed()); back > 0 {
+			r.Back, r.From = back, from
 		}
 	}
 }
@@ -70,7 +72,7 @@ var bookkeeping = map[string]bool{
 // queue decodes what happened to a message that was typed while the agent worked. "remove" means that the running turn took
 // it; often it then stands nowhere else.
 func queue(d *transcript.Decoder, r *transcript.Record, l *line) {
-	r.UI = true
+	r.UI, r.Queued = true, l.Field("content").Text()
 	switch l.Field("operation").Text() {
 	case "enqueue":
 		content := l.Field("content")

@@ -19,9 +19,10 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 	if payload := l.Field("payload"); payload.Is('{') {
 		envelope(d, r, l, payload)
-		return
+	} else {
+		bare(d, r, l, value)
 	}
-	bare(d, r, l, value)
+	d.Chain.Add("", "", r.Typed())
 }
 
 func envelope(d *transcript.Decoder, r *transcript.Record, l transcript.Object, payload transcript.Node) {
@@ -104,7 +105,7 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 	case "thread_name_updated":
 		d.SetTitle(r, payload.Field("thread_name"), transcript.RankGiven)
 	case "thread_rolled_back":
-		r.Back = int(payload.Field("num_turns").Integer())
+		r.Back, r.From = d.Chain.TakeBack(int(payload.Field("num_turns").Integer()))
 	case "token_count":
 		info := payload.Field("info")
 		total, ok := info.Field("last_token_usage").Field("total_tokens").Tokens()

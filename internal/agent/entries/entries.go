@@ -50,7 +50,7 @@ const CopySummary = "ccd"
 // back. An entry without parentId follows the last one.
 func chain(d *transcript.Decoder, r *transcript.Record, parent transcript.Node) {
 	if r.UUID != "" && len(parent.Raw) > 0 {
-		r.Back = d.Chain.Return(r.UUID, parent.Text())
+		r.Back, r.From = d.Chain.Return(r.UUID, parent.Text())
 	}
 	if r.Typed() {
 		d.Chain.Add(r.UUID, parent.Text(), true)

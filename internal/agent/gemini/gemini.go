@@ -16,7 +16,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	switch {
 	case rewind.Is('"'): // the messages that it takes back stay in the file
 		r.UI, r.Type = true, "$rewindTo"
-		r.Back = d.Chain.Return("", before(rewind))
+		r.Back, r.From = d.Chain.Return("", before(rewind))
 	case set.Is('{'):
 		change(d, r, set)
 	case l.Field("projectHash").Is('"') || list.Is('['):

@@ -31,9 +31,9 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		l.say(d, r, transcript.Voice{Role: l.Field("message").Field("role").Text()})
 	}
 	if l.Field("type").Text() == "system" && l.Field("subtype").Text() == "rewind" {
-		r.Back = d.Chain.Return(r.UUID, l.Field("parentUuid").Text())
+		r.Back, r.From = d.Chain.Return(r.UUID, l.Field("parentUuid").Text())
 	} else if !l.side {
-		r.Back, _ = d.Chain.Add(r.UUID, l.Field("parentUuid").Text(), r.Typed())
+		r.Back, r.From = d.Chain.Add(r.UUID, l.Field("parentUuid").Text(), r.Typed())
 	}
 }
 

@@ -45,6 +45,8 @@ func TestWhatAPersonWrote(t *testing.T) {
 		{"html is a person's", "<div>why?</div>", "<div>why?</div>"},
 		{"command echo", "<command-name>/clear</command-name>\n<command-args></command-args>", ""},
 		{"command with words", "<command-message>x</command-message>\n<command-name>/fix</command-name>\n<command-args> the cart </command-args>", "/fix the cart"},
+		{"a command that the client sends on", "<command-message>init is analyzing…</command-message>\n<command-name>/init</command-name>", "/init"},
+		{"an older name of a command", "<command-message>x</command-message>\n<command-name>init</command-name>\n<command-args></command-args>", "/init"},
 		{"a command's tag quoted", "<command-name> is what?", "<command-name> is what?"},
 		{"shell", "<bash-input>git status</bash-input>", "git status"},
 		{"shell output", "<bash-stdout>a</bash-stdout><bash-stderr>b</bash-stderr>", ""},

@@ -223,18 +223,26 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	return []Finding{found}
 }
 
-// checkRecords counts unknown records, because they show that an agent has changed its format.
+// checkRecords counts records that were not read in whole and those of an unknown type, which show that an agent has changed
+// its format.
 func checkRecords(_ context.Context, f *facts) []Finding {
+	const check = "records"
 	unknown, sessions := map[string]int{}, map[string]int{}
+	var all []Finding
 	for _, e := range f.sessions {
+		if e.Kept.Unread > 0 {
+			place := fmt.Sprintf("%s#%d", mark.Name(e.ID), e.Kept.FirstUnread)
+			all = append(all, note(check, "ccd restore --raw "+words.Shell(place)+" prints it", "%s could not be read in whole, first %s; archived like all others",
+				words.Count(e.Kept.Unread, "record"), place))
+		}
 		if e.Kept.Unknown > 0 {
 			unknown[e.Agent] += e.Kept.Unknown
 			sessions[e.Agent]++
 		}
 	}
-	var all []Finding
+	all = few(check, "with records that could not be read", all)
 	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
-		all = append(all, note("records", "", "%s: %s of an unknown type, in %s; they are archived like all others", f.Agents.Title(agent),
+		all = append(all, note(check, "", "%s: %s of an unknown type, in %s; they are archived like all others", f.Agents.Title(agent),
 			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session")))
 	}
 	return all

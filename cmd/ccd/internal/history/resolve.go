@@ -39,7 +39,7 @@ type Candidate struct {
 	transcript.Session
 	Last time.Time // time of its newest record, zero if unknown
 	Cwd  string    // its working directory, "" if unknown
-	Made bool      // written by ccd itself, so it is never the latest
+	Made bool      // written by ccd itself, or no person spoke in it: never the latest, except for the agent in it
 	N    int       // the caller's number for it
 }
 
@@ -129,14 +129,14 @@ func LatestIn(arg string) (dir string, ok bool) {
 	return strings.TrimPrefix(dir, ":"), ok && (dir == "" || dir[0] == ':')
 }
 
-// Latest returns the sessions that `latest` can mean, or `latest:DIR` if dir is given: main sessions that ccd did not write,
+// Latest returns the sessions that `latest` can mean, or `latest:DIR` if dir is given: main sessions that are not Made,
 // newest first. The session whose agent runs this command comes before all others.
 func Latest(dir string, all []Candidate, by Choice) []Candidate {
 	if dir != "" && !filepath.IsAbs(dir) {
 		dir = filepath.Join(by.Dir, dir)
 	}
 	found := filter(ofAgent(all, by.Agent), func(c Candidate) bool {
-		return c.Class == transcript.Main && !c.Made && (dir == "" || below(c.Cwd, filepath.Clean(dir)))
+		return c.Class == transcript.Main && (!c.Made || slices.Contains(by.Callers, c.ID)) && (dir == "" || below(c.Cwd, filepath.Clean(dir)))
 	})
 	asks := func(c Candidate) int {
 		if slices.Contains(by.Callers, c.ID) {

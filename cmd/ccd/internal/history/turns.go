@@ -126,7 +126,7 @@ func (m *Model) Add(r *transcript.Record) {
 		asks := func(e session.Event) bool {
 			return e.Span.Off == it.Span.Off && (e.Kind == session.Asked || ways[e.Kind] != "")
 		}
-		if r.Queue != transcript.Enqueued && !slices.ContainsFunc(m.Events[from:], asks) {
+		if it.Kind != transcript.Human && r.Queue != transcript.Enqueued && !slices.ContainsFunc(m.Events[from:], asks) {
 			continue
 		}
 		one := typed{}

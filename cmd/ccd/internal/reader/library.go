@@ -123,7 +123,7 @@ func (l *Library) candidates() []history.Candidate {
 	all := make([]history.Candidate, len(l.Sessions))
 	for i := range all {
 		e := &l.Sessions[i]
-		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Root == "" || e.Kept.SkipReason != "" || e.Kept.NotResumed(), N: i}
+		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Root == "" || e.Aside() || e.Kept.NotResumed(), N: i}
 	}
 	return all
 }
@@ -166,11 +166,22 @@ func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
 	}
 }
 
-// Listed returns the sessions that lists show: the main ones that are followed, newest first, also copies that ccd made.
+// Aside reports whether lists leave the session out unless all are wanted: ccd does not follow it, or its records are known,
+// it is no copy by ccd, and no person has spoken in it or labelled it.
+func (e *Entry) Aside() bool {
+	s := &e.Kept
+	if s.SkipReason != "" || e.Class != transcript.Main {
+		return s.SkipReason != ""
+	}
+	known := e.StateDamage == nil && !s.UnknownFormat && s.Resumed.Records == 0 && (s.Records > 0 || e.Bytes() == 0)
+	return known && s.Ask == "" && s.Boundary.IsZero() && !s.Labels.Pinned && s.Labels.Name == "" && len(s.Labels.Tags) == 0
+}
+
+// Listed returns the sessions that lists show: the main ones that are not aside, newest first, also copies that ccd made.
 func (l *Library) Listed(agent string) (all []*Entry) {
 	for i := range l.Sessions {
 		e := &l.Sessions[i]
-		if e.Class == transcript.Main && e.Kept.SkipReason == "" && (agent == "" || e.Agent == agent) {
+		if e.Class == transcript.Main && !e.Aside() && (agent == "" || e.Agent == agent) {
 			all = append(all, e)
 		}
 	}

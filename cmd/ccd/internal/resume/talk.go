@@ -23,6 +23,7 @@ type talk struct {
 	remote   string   // URL of the git remote
 	version  string   // of the agent
 	summed   bool     // a summary was left out
+	waiting  transcript.Waiting[piece]
 }
 
 const (
@@ -62,12 +63,26 @@ func (t *talk) add(r *transcript.Record) {
 	}
 	t.remote = cmp.Or(t.remote, r.Remote)
 	t.rewind(r)
+	if p, ok := t.waiting.Take(r); ok {
+		p.record = r.N
+		t.take(p)
+	}
 	for i := range r.Items {
 		it := &r.Items[i]
-		if it.Kind == transcript.Human && !it.Side && t.asked == "" {
+		if r.Queue == transcript.Enqueued {
+			typed := *it
+			typed.Kind = transcript.Human
+			if p, ok := newPiece(t.from, t.to, t.cwd(), r, &typed); ok {
+				t.waiting.Add(string(transcript.Original(transcript.Human, it.Raw)), p)
+			}
+			continue
+		}
+		if it.Kind == transcript.Human && !it.Side {
 			said, _ := it.Said()
-			typed := []rune(said)
-			t.asked = string(typed[:min(len(typed), askChars)])
+			t.waiting.Repeats(said)
+			if typed := []rune(said); t.asked == "" {
+				t.asked = string(typed[:min(len(typed), askChars)])
+			}
 		}
 		t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
 		if it.Kind == transcript.Summary && t.n == 0 {
@@ -121,32 +136,11 @@ func (t *talk) take(p piece) {
 	}
 }
 
-// rewind drops what a person rewound: everything after the parent of the new message, which may be within a turn, or the
-// number of turns in the record. The archive keeps it, under the range of its records.
+// rewind drops what a person took back. The archive keeps it, under the range of its records.
 func (t *talk) rewind(r *transcript.Record) {
-	if r.From == 0 {
-		t.dropTurns(r.Back)
-		return
-	}
-	i, _ := slices.BinarySearchFunc(t.pieces, r.From, func(p piece, record int) int { return p.record - record })
-	// Results alone are not a turn, because those of parallel calls come in any order.
-	if slices.ContainsFunc(t.pieces[i:], func(p piece) bool { return p.Kind.Assistant() || p.typed() }) {
+	if r.From > 0 {
+		i, _ := slices.BinarySearchFunc(t.pieces, r.From, func(p piece, record int) int { return p.record - record })
 		t.dropFrom(i)
-	}
-}
-
-// dropTurns drops the last n turns, or all if there are fewer.
-func (t *talk) dropTurns(n int) {
-	for i := len(t.pieces) - 1; i >= 0 && n > 0; i-- {
-		if t.pieces[i].typed() {
-			n--
-		}
-		if n == 0 {
-			t.dropFrom(i)
-		}
-	}
-	if n > 0 {
-		t.dropFrom(0)
 	}
 }
 

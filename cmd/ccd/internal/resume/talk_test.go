@@ -343,3 +343,38 @@ func TestCodexBecomesClaude(t *testing.T) {
 		}
 	}
 }
+
+// What a person typed while the agent worked often stands only in the record that it waits: the copy has it where the agent got
+// it, once.
+func TestAMessageSentWhileTheAgentWorked(t *testing.T) {
+	queue := func(s *script, operation, content string) {
+		fmt.Fprintf(&s.b, `{"type":"queue-operation","operation":%q,"timestamp":"2026-01-15T09:30:00.000Z"%s}`+"\n", operation, content)
+	}
+	const words = `,"content":"Never migrate bills"`
+	for name, c := range map[string]struct {
+		say  func(s *script)
+		want []string
+	}{
+		"removed":              {func(s *script) { queue(s, "remove", "") }, []string{"human Never migrate bills"}},
+		"removed by its words": {func(s *script) { queue(s, "remove", words) }, []string{"human Never migrate bills"}},
+		"repeated":             {func(s *script) { queue(s, "dequeue", ""); s.human("Never migrate bills") }, []string{"human Never migrate bills"}},
+		"taken back":           {func(s *script) { queue(s, "popAll", words) }, nil},
+		"still waiting":        {func(s *script) {}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s script
+			s.human("Migrate the carts")
+			s.calls("t1", "migrate")
+			if name == "removed by its words" {
+				queue(&s, "enqueue", `,"content":"Another"`)
+			}
+			queue(&s, "enqueue", words)
+			s.gets("t1", "carts ok", "")
+			c.say(&s)
+			s.says("Done")
+			got, _ := told(t, &s, claude, 0)
+			want := append([]string{"human Migrate the carts", `call {"command":"migrate"}`, "result carts ok"}, c.want...)
+			expect(t, got, append(want, "text Done")...)
+		})
+	}
+}

@@ -165,7 +165,7 @@ func Family(sessions []reader.Entry, all bool) []Session {
 		e := &sessions[i]
 		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		switch {
-		case e.Kept.SkipReason != "" && !all:
+		case e.Aside() && !all:
 		case e.Class == transcript.Main:
 			rows = append(rows, e)
 		case e.Class != transcript.SubAgent || !all:
@@ -234,6 +234,9 @@ func (s Session) LastAt() (last time.Time) {
 
 // Key identifies the session.
 func (s Session) Key() transcript.Key { return s.entry.Key }
+
+// Aside reports whether lists leave the session out unless all are wanted.
+func (s Session) Aside() bool { return s.entry != nil && s.entry.Aside() }
 
 // SubAgent reports whether another session started it.
 func (s Session) SubAgent() bool { return s.entry != nil && s.entry.Class == transcript.SubAgent }

@@ -93,7 +93,7 @@ func filterOf(q url.Values, now time.Time) (f filter, err error) {
 
 func (f filter) passes(s status.Session, now time.Time) bool {
 	switch {
-	case s.SubAgent() && !f.Subs, s.Skipped != "" && !f.Subs:
+	case (s.SubAgent() || s.Aside()) && !f.Subs:
 		return false
 	case f.Agent != "" && s.Agent != f.Agent, f.Project != "" && s.Project != f.Project:
 		return false

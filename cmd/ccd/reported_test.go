@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cases holds inputs of situations that users of agents reported; they are not part of the repository.
+const cases = "../../../shared/cases"
+
+// caseHome returns a home with a case, archived.
+func caseHome(t *testing.T, name string) (home string) {
+	t.Helper()
+	from := filepath.Join(cases, name)
+	if _, err := os.Stat(from); err != nil {
+		t.Skipf("no case at %s: this test needs it", from)
+	}
+	home = t.TempDir()
+	must(t, os.CopyFS(home, os.DirFS(from)))
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatalf("run: exit %d, %s", code, said)
+	}
+	return home
+}
+
+// TestReportedSituations asks each command for what is right. A text that begins with "!" must not be printed.
+func TestReportedSituations(t *testing.T) {
+	for _, c := range []struct {
+		name, command string
+		want          []string
+	}{
+		{"queued-words", "timeline eeee0003", []string{"#3", "sent while the agent worked: Stop before the bills table"}},
+		{"queued-words", "timeline eeee0008", []string{"#3", "sent while the agent worked: Stop before the bills table"}},
+		{"queued-words", "show eeee0003", []string{"> Stop before the bills table, never migrate bills. QUEUEMARK"}},
+		{"queued-words", "search QUEUEMARK", []string{"eeee0003-0000-4000-8000-000000000001#3", "eeee0008-0000-4000-8000-000000000001#3"}},
+		{"slash-commands", "ls", []string{"Help me refactor the cart. TITLEMARK", "!opus"}},
+		{"slash-commands", "timeline latest", []string{"TITLEMARK", "!/model"}},
+		{"slash-commands", "show latest", []string{"TITLEMARK", "!/model"}},
+		{"which-session", "ls", []string{"REALWORK", "REALMARK", "!ab080002", "!ab080003", "!00000000000b", "!00000000000c"}},
+		{"which-session", "ls --all", []string{"ab080002", "ab080003", "00000000000b", "00000000000c"}},
+		{"which-session", "timeline latest", []string{"REALWORK"}},
+		{"which-session", "resume latest --dry-run", []string{"Fix the cart. REALWORK"}},
+		{"which-session", "top --once", []string{"REALWORK", "REALMARK", "!ab08"}},
+		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c5", []string{"First request CXONE", "Second request CXTWO, never reformat"}},
+		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c6", []string{"First request CPONE", "Second request CPTWO, never reformat"}},
+		{"torn-append", "show dddd0003", []string{"Second request WELDTWO", "verified: false", `reason: "record #3 could not be read in whole"`}},
+		{"torn-append", "doctor", []string{"1 record could not be read in whole, first dddd0003-0000-4000-8000-000000000001#3"}},
+		{"taken-back", "timeline bbbb0002", []string{"taken back: Use floats", "taken back: Use Decimal", "taken back: Add a discount", "· Start again"}},
+		{"taken-back", "ls", []string{"Start again: add a voucher field", "!Add a discount"}},
+		{"taken-back", "timeline 01a10200", []string{"· Add a field. KEEPONE", "taken back: Make it a float", "· Make it an integer"}},
+		{"taken-back", "show 01a10200", []string{"taken back by the human"}},
+	} {
+		t.Run(c.name+" "+c.command, func(t *testing.T) {
+			code, out, said := ccdIn(caseHome(t, c.name), "", strings.Fields(c.command)...)
+			if code != exitDone {
+				t.Fatalf("exit %d: %s", code, said)
+			}
+			wants(t, out+said, c.want)
+		})
+	}
+}
+
+// wants checks that a text has each of the wanted ones, and not those that begin with "!".
+func wants(t *testing.T, text string, want []string) {
+	t.Helper()
+	for _, w := range want {
+		w, not := strings.CutPrefix(w, "!")
+		if strings.Contains(text, w) == not {
+			t.Errorf("%q is there: %t, in\n%s", w, not, text)
+		}
+	}
+}
