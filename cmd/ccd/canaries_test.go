@@ -183,8 +183,8 @@ func TestCanaries(t *testing.T) {
 			t.Fatal(err)
 		}
 		if agent != "claude" && agent != "codex" {
-			if _, code := inProcess(t, env, "resume", "--to", agent, "beefcafe"); code != 0 {
-				t.Fatalf("resume --to %s: exit %d", agent, code)
+			if _, code := inProcess(t, env, "resume", "--as", agent, "beefcafe"); code != 0 {
+				t.Fatalf("resume --as %s: exit %d", agent, code)
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 			ask("", "agent", "restore", "--raw", fmt.Sprintf("%s#%d", s.ID, n))
 		}
 		for _, to := range testkit.Sample(t, slices.Sorted(maps.Keys(canaryAgents)), 2) {
-			ask("", "resume", "--to", to, "--max-tokens", "12000", s.ID)
+			ask("", "resume", "--as", to, "--max-tokens", "12000", s.ID)
 		}
 	}
 	for path := range g.planted {

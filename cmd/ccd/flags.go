@@ -18,7 +18,7 @@ import (
 
 func (a *app) agentFlag(c *cobra.Command, agent *string) {
 	c.Flags().Func("agent", "only sessions of `AGENT` (ccd agents lists them)", func(name string) error {
-		if id, ok := agentsetup.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --to` use
+		if id, ok := agentsetup.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --as` use
 			name = id
 		}
 		known := append(a.Agents().Names(), transcript.Messages)
@@ -30,8 +30,8 @@ func (a *app) agentFlag(c *cobra.Command, agent *string) {
 	})
 }
 
-func toFlag(flags *pflag.FlagSet, to *string) {
-	flags.Func("to", "write it for `AGENT`: claude, codex, gemini, qwen or pi", func(name string) error {
+func asFlag(flags *pflag.FlagSet, to *string) {
+	flags.Func("as", "write it for `AGENT`: claude, codex, gemini, qwen or pi", func(name string) error {
 		for _, f := range (registry.Table{}).All() {
 			if f.Write != nil && (name == f.Agent || strings.HasPrefix(f.Agent, name+"-")) {
 				*to = f.Agent

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -156,4 +157,19 @@ func environment(ts *testscript.TestScript) []string {
 	}
 	slices.Sort(vars)
 	return slices.Compact(vars)
+}
+
+// ccdCommand returns the test binary as ccd, with a home.
+func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, exe, args...)
+	c.Args[0] = "ccd"
+	c.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "PAGER=cat", "GORACE=atexit_sleep_ms=0"}
+	return c
 }

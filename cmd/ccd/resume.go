@@ -31,6 +31,7 @@ type resumeFlags struct {
 	agent, to string
 	maxTokens int
 	dryRun    bool
+	run       bool
 	secrets   bool
 }
 
@@ -62,7 +63,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		Use: "resume [SESSION]", GroupID: agents, Short: "write a smaller copy of a session to continue from",
 		Long: `Writes a new session in the agent's own format beside the original, which does
 not change. The first message is a companion of the older part; the newest
-messages follow verbatim. Prints the command that continues it. --to writes
+messages follow verbatim. Prints the command that continues it. --as writes
 the session for another agent. With --machine, the copy continues another
 machine's session here: run it in your clone of the session's repository. Only
 the working directory changes, and the first message says which paths are
@@ -78,9 +79,9 @@ left out)
 ` + sessionWords,
 		Example: `  ccd resume
       a smaller copy of this directory's session
-  sh -c "$(ccd resume latest)"
+  ccd resume --run latest
       continue it at once
-  ccd resume --to codex 5d2f7a1e
+  ccd resume --as codex 5d2f7a1e
       continue a Claude Code session in Codex
   ccd resume --max-tokens 40000 --dry-run
       show the size of a smaller copy`,
@@ -88,13 +89,17 @@ left out)
 	var f resumeFlags
 	c.Args = oneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.run && (f.dryRun || a.json) {
+			return usage(c, errors.New("--run cannot be used with --dry-run or --json"))
+		}
 		return a.resume(c.Context(), sessionOf(args), f)
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	toFlag(flags, &f.to)
+	asFlag(flags, &f.to)
 	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
 	flags.BoolVar(&f.secrets, "with-secrets", false, "do not redact secrets in the copy")
+	flags.BoolVar(&f.run, "run", false, "start the agent with the copy, instead of printing its command")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.agentFlag(c, &f.agent)
 	a.machineFlag(c)
@@ -128,7 +133,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		want.Agent = e.Agent
 	}
 	if _, ok := l.Agents.Lookup(want.Agent); !ok {
-		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.ID), "ccd resume --to claude %s", l.Argument(e))
+		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.ID), "ccd resume --as claude %s", l.Argument(e))
 	}
 	if want.ID, err = resume.NewID(want.Agent); err != nil {
 		return fmt.Errorf("make a session ID: %w", err)
@@ -136,7 +141,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	want.Root = rootOf(l, e, want.Agent)
 	family, c, err := copyOf(ctx, l, e, want)
 	if errors.Is(err, resume.ErrNoFormat) {
-		return words.Hint(err, "ccd resume --to claude %s", l.Argument(e))
+		return words.Hint(err, "ccd resume --as claude %s", l.Argument(e))
 	}
 	if err != nil {
 		return err
@@ -154,7 +159,10 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	c.Title = withoutSecrets(rules, []byte(c.Title)) // the copy may have it, the terminal must not
-	return a.printResumed(e, want.Agent, &c, path, command, !f.dryRun)
+	if err := a.printResumed(e, want.Agent, &c, path, command, f); err != nil || !f.run {
+		return err
+	}
+	return become(strings.TrimSpace(command), a.Vars)
 }
 
 // resumable returns the session that arg names, if an agent can continue it.
@@ -286,12 +294,12 @@ func (a *app) purgeAge(agent string) time.Duration {
 	return time.Duration(min(days, most) * float64(day))
 }
 
-func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, command string, written bool) error {
+func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
 	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before, c.PerToken), sidecar.About(c.After, c.PerToken)}
 	if a.json {
 		return a.printJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
-			Tokens: tokens, Records: len(c.Lines), Written: written, Redacted: c.Secrets,
+			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun, Redacted: c.Secrets,
 		})
 	}
 	reported, larger := c.Reported, c.After >= c.Before && agent == e.Agent
@@ -315,8 +323,11 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	if _, err := os.Stat(c.Cwd); err != nil {
 		a.say("ccd: warning: the session's directory %s does not exist", mark.Inline(c.Cwd, 300))
 	}
-	if !written {
+	switch {
+	case f.dryRun:
 		return a.print("would write " + path + "\n")
+	case f.run:
+		return nil
 	}
 	return a.print(strings.TrimSpace(command) + "\n")
 }

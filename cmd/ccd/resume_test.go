@@ -106,7 +106,7 @@ func TestResumedCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ccd(0, "resume", "--to", "codex", one.Session)
+	ccd(0, "resume", "--as", "codex", one.Session)
 }
 
 // continueSession appends what an agent writes when a person continues the session.
@@ -206,7 +206,7 @@ func TestResumeWithSecrets(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := []string{"resume", "--to", to, "beefcafe"}
+			args := []string{"resume", "--as", to, "beefcafe"}
 			if exact {
 				args = append(args, "--with-secrets")
 			}

@@ -79,7 +79,7 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	if s.terminal(s.err) { // a daemon without work prints nothing for hours
-		s.say("watching until Ctrl-C; `ccd status --watch` in another terminal shows progress")
+		s.say("watching until Ctrl-C; `ccd top` in another terminal shows the sessions")
 	}
 	return packaging.Run(ctx, func(ctx context.Context) error { return s.runAll(ctx, d) })
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,10 +29,6 @@ status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
 else 0. ` + "`ccd archive verify`" + `" + " checks stored contents; " + "` + "`ccd doctor`" + `
 checks the setup.
 
---watch runs until Ctrl-C (exit 130). On a terminal it updates in place;
-elsewhere it prints a block, or with --json an object on one line, when
-anything but a time changes.
-
 With --json: one object: running, should_run, stale (the daemon cannot write
 run.json; its figures are old), degraded (reasons), damage (sessions that
 cannot be read, as in verify), pid, version (of the daemon), this_version (of
@@ -54,7 +49,7 @@ bytes, free_bytes (the unused part of bytes), raw_bytes, max_bytes (0: no
 limit), space_bytes (free on its file system)}, errors [{path, error, time}],
 remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
 {sessions, bytes}, waits (why no push begins)} (null if ccd remote has not
-pushed). With --watch: one such object per line. With --totals: sessions,
+pushed). With --totals: sessions,
 companions, size_tokens (of the sessions with a companion), size_about (some
 are converted from an estimate), companion_about, original_tokens and
 companion_tokens (estimated), saved_percent (of these), compactions,
@@ -64,39 +59,21 @@ parent, project and the keys above except sessions and companions}], by_day
 last}], by_project (the same keys, with project), damage`,
 		Example: `  ccd status
       show the state once
-  ccd status --watch
-      live, every two seconds
-  ccd status --watch 10s --json | jq -c .degraded
-      print a line at each change, for scripts
+  ccd status --totals
+      what is archived and saved, by project
   ccd status -q || ccd doctor
       run doctor if anything is degraded`,
 	}
-	w, totals := watchFlag{}, false
-	c.Args = cobra.MaximumNArgs(1)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			if !w.on {
-				return usage(c, fmt.Errorf("expected `ccd status`, got 1 argument"))
-			}
-			if err := w.set(args[0]); err != nil { // --watch 5s
-				return usage(c, fmt.Errorf("--watch %q: %w", args[0], err))
-			}
-		}
+	totals := false
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		if totals {
-			if w.on {
-				return usage(c, errors.New("--totals cannot be used with --watch"))
-			}
 			return a.totals(c.Context())
-		}
-		if w.on {
-			return a.watchStatus(c.Context(), w.interval)
 		}
 		return a.status(c.Context())
 	}
 	a.machineFlag(c)
 	c.Flags().BoolVar(&totals, "totals", false, "show what is archived and what companions saved, by project")
-	c.Flags().Func("watch", "repeat every `INTERVAL` (default 2s)", w.set)
-	c.Flags().Lookup("watch").NoOptDefVal = "2s"
 	return c
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -31,4 +32,9 @@ func screen(f *os.File) (columns, lines int) {
 		return 0, 0
 	}
 	return int(size.Col), int(size.Row)
+}
+
+// become replaces the process by a shell that runs line.
+func become(line string, env []string) error {
+	return fmt.Errorf("run %s: %w", line, unix.Exec("/bin/sh", []string{"sh", "-c", line}, env))
 }

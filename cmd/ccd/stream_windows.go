@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -19,4 +21,9 @@ func screen(f *os.File) (columns, lines int) {
 		return 0, 0
 	}
 	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1
+}
+
+// become fails, because the line is for a Unix shell.
+func become(line string, _ []string) error {
+	return fmt.Errorf("run %s: %w", line, errors.ErrUnsupported)
 }

@@ -328,7 +328,7 @@ func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
 // inCopy reads the human's words in a copy: user messages except the first, which summarizes what is not in the copy,
 // and the results of calls.
 func (c *whose) inCopy(t *testing.T, env []string, to string) {
-	out, code := inProcess(t, env, "resume", "-q", "--json", "--to", to, "--max-tokens", "20000", c.id)
+	out, code := inProcess(t, env, "resume", "-q", "--json", "--as", to, "--max-tokens", "20000", c.id)
 	if code != 0 {
 		t.Fatalf("resume: exit %d", code)
 	}

@@ -130,7 +130,7 @@ func TestAgentsTakeEachOthersWork(t *testing.T) {
 // takesOver continues a copy of a session, whose last request was before, and then a copy of the copy.
 func takesOver(p *place, from, to agent, id string, before *request) {
 	t := p.t
-	made := p.resume("--to", to.name, id)
+	made := p.resume("--as", to.name, id)
 	all := p.goOn(to, made.clientID(), "Go on.", to.working(60, 3)...)
 	if len(all) != 4 || len(of(all, "compaction")) != 0 {
 		t.Errorf("%s to %s: %d requests, %d of them compactions; want four and none", from.name, to.name, len(all), len(of(all, "compaction")))
