@@ -66,7 +66,7 @@ With --json: one array, an object per session:
   ccd ls --everywhere
       and the pulled sessions of other machines
   ccd ls --all
-      include sub-agents (under their parents) and sessions in which nobody spoke
+      include sub-agents (under their parents) and sessions without messages from you
   ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'
       sessions that use over 60% of their window`,
 	}
