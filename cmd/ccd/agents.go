@@ -16,14 +16,15 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	agentsetup "ccd/cmd/ccd/internal/setup"
+	"ccd/compactor"
 	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
 
 type agentsFlags struct {
-	live, line, allow, noAllow, dryRun bool
-	reach                              string
+	line, allow, noAllow, dryRun bool
+	reach                        string
 }
 
 func (a *app) agentsCommand() *cobra.Command {
@@ -32,9 +33,9 @@ func (a *app) agentsCommand() *cobra.Command {
 		Long: `Without an argument it lists the agents that ccd knows: which are on this
 machine, have transcripts, and are connected to ccd. install merges hooks, the
 MCP server and a skill or an instruction block into the agent's own settings,
-and keeps each file as FILE.ccd-backup. Claude Code also gets a mod: ccd then
-answers its compactions. Run it again to repair. uninstall removes what ccd
-added. Without a name: every agent here.
+and keeps each file as FILE.ccd-backup. Claude Code and Pi also get a mod: ccd
+then answers their compactions. Run it again to repair. uninstall removes what
+ccd added. Without a name: every agent here.
 
 Agents can read the sessions of their own project; with --reach all, those of
 all projects. Rules that let Claude Code run ` + "`ccd agent`" + ` without asking are
@@ -50,8 +51,8 @@ missing, unreadable), option, detail), binaries (path, exists, this), notes`,
       which agents were found, and how to connect them
   ccd agents install --dry-run
       show the changes as a diff
-  ccd agents install claude --live --statusline
-      Claude Code, with shortened outputs and the status line
+  ccd agents install claude --statusline
+      Claude Code, with the status line
   ccd agents uninstall
       disconnect all agents`,
 	}
@@ -59,7 +60,6 @@ missing, unreadable), option, detail), binaries (path, exists, this), notes`,
 	c.Args = cobra.MaximumNArgs(2)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.agents(c, args, f) }
 	c.ValidArgs = []string{"install", "uninstall", "status"}
-	c.Flags().BoolVar(&f.live, "live", false, "archive and shorten large outputs at once (Claude Code)")
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
 	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules without asking")
 	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no permission rules and do not ask")
@@ -131,15 +131,16 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if o.Executable, err = a.Executable(); err != nil {
 		return nil, err
 	}
-	if c != nil && c.Flags().Changed("live") {
-		o.Live = &f.live
-	}
 	if c != nil && c.Flags().Changed("statusline") {
 		o.Line = &f.line
 	}
-	o.Compaction = true
+	o.Mod = agentsetup.Mod{Compaction: true, Output: charsOf(compactor.Defaults().LargeTokens)}
 	if conf, err := a.Config(); err == nil {
-		o.Reach, o.Compaction = conf.Agents.Reach, conf.Live.Compaction
+		o.Reach = conf.Agents.Reach
+		o.Mod = agentsetup.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
+		if conf.Live.Outputs {
+			o.Mod.Output = charsOf(conf.Compaction.LargeOutputTokens)
+		}
 	}
 	if a.ConfigFile != "" {
 		o.Config = a.Absolute(a.ConfigFile)
@@ -186,15 +187,12 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	case f.reach != "" && a.ConfigFile != "": // ccd agent takes no --config, so it would not read that file
 		return usage(c, errors.New("--reach cannot be used with --config; edit agents.reach in that file"))
 	}
-	var live, rules, line bool
+	var rules, line bool
 	for _, id := range which {
 		to := agentsetup.Connection(id)
-		live, rules, line = live || to.Live != nil, rules || to.Rules, line || to.Line
+		rules, line = rules || to.Rules, line || to.Line
 	}
-	switch {
-	case f.live && !live:
-		return usage(c, errors.New("--live works only with claude"))
-	case f.line && !line:
+	if f.line && !line {
 		return usage(c, errors.New("--statusline works only with claude"))
 	}
 	p, err := s.Install(which...)
@@ -258,7 +256,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
-	if f.live || f.line || f.allow || f.noAllow || f.reach != "" {
+	if f.line || f.allow || f.noAllow || f.reach != "" {
 		return usage(c, errors.New("uninstall takes only --dry-run"))
 	}
 	if named == nil {

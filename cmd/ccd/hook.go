@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +26,8 @@ const (
 	readingTime = 120 * time.Millisecond // for hooks that only read what is ready
 	foldingTime = 950 * time.Millisecond // for folding the transcript and answering, including reading the event
 	refreshTime = 2 * time.Second        // for updating the companion before a compaction
-	demoteTime  = 850 * time.Millisecond // for archiving an output, including reading the event
 	compactTime = 8 * time.Second        // for answering a compaction, including reading the event; then the client's own runs
+	outputTime  = 2 * time.Second        // for archiving an output, including reading the event
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -42,9 +41,10 @@ the reason.
                     compacted or cleared: prints what the agent has forgotten
   UserPromptSubmit  above trigger.pressure, prints how full the context is
   SessionCompact    prints the new context of a compaction (called by the mod)
-  PreCompact        updates the companion; asks Claude Code to keep IDs
-  PostToolUse       archives outputs of 30,000 characters or more; the agent
-                    gets the beginning, error lines and an ID (with --live)`,
+  ToolResult        archives an output above compaction.large_output_tokens;
+                    the agent gets the beginning, error lines and an ID
+                    (called by the mod)
+  PreCompact        updates the companion; asks Claude Code to keep IDs`,
 		Example: `  ccd hook SessionStart --agent codex < event.json
       what Codex gets when a session begins
   ccd hook PreCompact --agent claude-code < event.json
@@ -84,14 +84,16 @@ type hookCall struct {
 }
 
 // limits returns the time for the answer and the part of it for updating the companion first. spent is the time it took
-// to read the event. It counts where the limit covers everything that the agent waits for: a large output takes time to
+// to read the event. It counts where the limit covers everything that the agent waits for: a large event takes time to
 // read.
 func (c hookCall) limits(e hook.Event, spent time.Duration) (answer, refresh time.Duration) {
 	switch {
-	case e.Name == hook.PostToolUse && c.within > 0:
-		return c.within - spent, 0
-	case e.Name == hook.PostToolUse:
-		return demoteTime - spent, 0
+	case e.Large() && c.within > 0:
+		return c.within - spent, c.within
+	case e.Name == hook.ToolResult:
+		return outputTime - spent, 0
+	case e.Name == hook.SessionCompact:
+		return compactTime - spent, compactTime
 	case c.within > 0:
 		return c.within, c.within - c.within/8
 	case e.Name == hook.PreCompact:
@@ -115,9 +117,6 @@ func (a *app) hook(ctx context.Context, call hookCall) {
 			err = errors.Join(err, errors.New("the agent did not read the answer"))
 		}
 	}
-	if entry.Event == hook.PostToolUse && errors.Is(err, hook.ErrNothing) {
-		return // most outputs are too short to archive; logging each would bury the rest
-	}
 	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
 	if err != nil {
 		entry.Why = err.Error()
@@ -134,11 +133,13 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 	if call.err != nil || len(call.args) != 1 {
 		return hook.Answer{}, errors.New("command line not understood")
 	}
-	if entry.Event == hook.SessionCompact {
-		return a.compaction(ctx, call, entry)
-	}
 	begun := time.Now()
-	e, err := inTime(ctx, max(inputTime, call.within), func(context.Context) (hook.Event, error) { return hook.Read(a.in) })
+	e := hook.Event{Name: entry.Event}
+	wait := max(inputTime, call.within)
+	if e.Large() {
+		wait, _ = call.limits(e, 0)
+	}
+	e, err := inTime(ctx, wait, func(context.Context) (hook.Event, error) { return hook.Read(a.in) })
 	if err != nil {
 		return hook.Answer{}, err
 	}
@@ -151,22 +152,6 @@ func (a *app) answer(ctx context.Context, call hookCall, entry *hook.Entry) (hoo
 			return hook.Answer{}, err
 		}
 		return h.Answer(ctx, e)
-	})
-}
-
-// compaction answers a compaction that the mod of the client asks about.
-func (a *app) compaction(ctx context.Context, call hookCall, entry *hook.Entry) (hook.Answer, error) {
-	return inTime(ctx, cmp.Or(call.within, compactTime), func(ctx context.Context) (hook.Answer, error) {
-		c, err := hook.ReadCompaction(a.in)
-		if err != nil {
-			return hook.Answer{}, err
-		}
-		entry.Session, entry.Source = c.Session, c.Trigger
-		h, err := a.hooks(call, c.Event(call.agent))
-		if err != nil {
-			return hook.Answer{}, err
-		}
-		return h.Compact(ctx, c, call.agent)
 	})
 }
 
@@ -197,11 +182,11 @@ func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Con
 	}
 }
 
-// hooks returns what answering an event needs. Only PostToolUse opens the archive.
+// hooks returns what answering an event needs. Only ToolResult opens the archive at once.
 func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	silent := *a
 	silent.err, silent.quiet = io.Discard, true
-	l, err := silent.locate(e.Name != hook.PostToolUse)
+	l, err := silent.locate(e.Name != hook.ToolResult)
 	if err != nil {
 		return hook.Hooks{}, err
 	}
@@ -209,25 +194,30 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
 		Now: time.Now(), Program: program(), Keep: l.Archive,
 	}
-	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
-		return foldFor(ctx, l, s, m)
-	}
-	h.FoldEach = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
-		return foldEach(ctx, l, s, m, each)
+	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+		return foldFor(ctx, l, s, m, each)
 	}
 	o := reader.Options(l.Place)
 	h.Live = hook.Live{
 		On: l.Config.Live.Compaction, Text: l.Config.Live.TextChars, Verbatim: l.Config.Live.VerbatimChars,
-		Least: o.RecentMessages, Keep: o.MicroKeep, Tokens: o.MicroTokens,
+		Least: o.RecentMessages, Keep: o.MicroKeep, Large: charsOf(o.MicroTokens), Saves: charsOf(int(o.MinSavings)),
+		OutputHead: o.LargeChars,
 	}
-	h.Archive = func(ctx context.Context, path string) error { return silent.archive(ctx, l.StateDir, path) }
+	if l.Config.Live.Outputs {
+		h.Live.Output = charsOf(o.LargeTokens)
+	}
 	_, limit := call.limits(e, 0)
-	h.Refresh = func(ctx context.Context, path string) error {
-		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, silent.refresh(ctx, l.StateDir, path) })
+	h.Sync = func(ctx context.Context, path string, companion bool) error {
+		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, silent.sync(ctx, l.StateDir, path, companion)
+		})
 		return err
 	}
 	return h, nil
 }
+
+// charsOf returns the chars of so many estimated tokens.
+func charsOf(tokens int) int { return tokens * 3 / 4 }
 
 func rootsOf(all []watcher.Root) map[string][]string {
 	roots := map[string][]string{}
@@ -249,36 +239,20 @@ func program() string {
 	return path
 }
 
-// askTime is how long a refresh waits for a running daemon, and at most half of its time.
+// askTime is how long a hook waits for a running daemon, and at most half of its time.
 const askTime = time.Second
 
-// archive archives what is new in one transcript: the running daemon does, or else this process.
-func (a *app) archive(ctx context.Context, stateDir, path string) error {
-	wait, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	if daemon.Ask(wait, stateDir, path) == nil {
-		return nil
-	}
-	d, _, err := a.daemonFor(ctx, false)
-	if err != nil {
-		return err
-	}
-	s, ok := d.SessionAt(path)
-	if !ok {
-		return errors.New("archive transcript: not a session of a watched directory")
-	}
-	return d.Keep(ctx, s.Key)
-}
-
-// refresh updates the archive and the companion of one transcript: the running daemon does, which has the session in memory,
-// or else this process. The daemon does later what does not fit in the time.
-func (a *app) refresh(ctx context.Context, stateDir, path string) error {
+// sync archives what is new in one transcript, with companion also updates that: the running daemon does, which has the
+// session in memory, or else this process. The daemon does later what does not fit in the time.
+func (a *app) sync(ctx context.Context, stateDir, path string, companion bool) error {
+	wait := askTime
 	if end, ok := ctx.Deadline(); ok {
-		wait, cancel := context.WithTimeout(ctx, min(askTime, time.Until(end)/2))
-		defer cancel()
-		if daemon.Ask(wait, stateDir, path) == nil {
-			return nil
-		}
+		wait = min(wait, time.Until(end)/2)
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	if daemon.Ask(waiting, stateDir, path) == nil {
+		return nil
 	}
 	d, _, err := a.daemonFor(ctx, false)
 	if err != nil {
@@ -286,8 +260,11 @@ func (a *app) refresh(ctx context.Context, stateDir, path string) error {
 	}
 	d.Summarize = nil // a summarizer is slow; the daemon runs it later
 	s, ok := d.SessionAt(path)
-	if !ok {
-		return errors.New("update companion: not a session of a watched directory")
+	switch {
+	case !ok:
+		return errors.New("archive transcript: not a session of a watched directory")
+	case !companion:
+		return d.Keep(ctx, s.Key)
 	}
 	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
 	return err

@@ -14,7 +14,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// cmdEvent writes an event for a hook: `event FILE TRANSCRIPT [key=value...]`. A value may be JSON. lines=N is a Bash
+// cmdEvent writes an event for a hook: `event FILE TRANSCRIPT [key=value...]`. A value may be JSON. lines=N is an
 // output of N lines, which is also written to FILE.out.
 func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -36,7 +36,7 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 			out.WriteString("FATAL: disk full\n")
 			ts.Check(os.WriteFile(ts.MkAbs(args[0]+".out"), []byte(out.String()), 0o600))
 			e["tool_name"], e["tool_input"] = "Bash", map[string]string{"command": "make"}
-			e["tool_response"] = map[string]any{"stdout": out.String(), "stderr": "", "interrupted": false, "isImage": false}
+			e["content"] = out.String()
 			continue
 		}
 		if e[key] = value; json.Valid([]byte(value)) {
@@ -48,21 +48,15 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(b, '\n'), 0o600))
 }
 
-// cmdDemoted appends the records that Claude Code writes when a hook replaced an output, and sets $ID to the original's
+// cmdDemoted appends the records that Claude Code writes when ccd replaced an output, and sets $ID to the original's
 // ID: `demoted ANSWER TRANSCRIPT`.
 func cmdDemoted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: demoted ANSWER TRANSCRIPT")
 	}
-	var answer struct {
-		Specific struct {
-			Output struct {
-				Stdout string `json:"stdout"`
-			} `json:"updatedToolOutput"`
-		} `json:"hookSpecificOutput"`
-	}
+	var answer struct{ Content string }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &answer))
-	preview := answer.Specific.Output.Stdout
+	preview := answer.Content
 	ts.Setenv("ID", string(transcript.Demoted(preview)))
 	session := strings.TrimSuffix(filepath.Base(args[1]), ".jsonl")
 	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

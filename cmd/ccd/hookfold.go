@@ -42,12 +42,7 @@ type hookFold struct {
 }
 
 // foldFor implements hook.Hooks.Fold.
-func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
-	return foldEach(ctx, l, s, m, nil)
-}
-
-// foldEach implements hook.Hooks.FoldEach.
-func foldEach(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
 		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class), each: each,
 	}

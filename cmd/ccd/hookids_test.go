@@ -160,10 +160,10 @@ func TestFoldTimeout(t *testing.T) {
 	l := &reader.Library{Place: &account.Place{}}
 	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
-	if _, _, _, err := foldFor(late, l, s, compactor.Manual{}); !errors.Is(err, errLate) {
+	if _, _, _, err := foldFor(late, l, s, compactor.Manual{}, nil); !errors.Is(err, errLate) {
 		t.Errorf("behind the deadline: %v", err)
 	}
-	f, text, done, err := foldFor(context.Background(), l, s, compactor.Manual{})
+	f, text, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestFoldTimeout(t *testing.T) {
 		t.Errorf("a text behind the deadline: %v", err)
 	}
 	s.Packed = true
-	if _, _, _, err := foldFor(context.Background(), l, s, compactor.Manual{}); err == nil {
+	if _, _, _, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil); err == nil {
 		t.Error("a packed transcript is folded")
 	}
 }
@@ -194,7 +194,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
 		p := newHookPlace(t, data[:len(data)-c.cut])
 		s, _ := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-		f, _, done, err := foldFor(context.Background(), &reader.Library{Place: &account.Place{}}, s, compactor.Manual{})
+		f, _, done, err := foldFor(context.Background(), &reader.Library{Place: &account.Place{}}, s, compactor.Manual{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestFoldStaysBelowItsRoot(t *testing.T) {
 		t.Fatal("no session")
 	}
 	l := &reader.Library{Place: &account.Place{}}
-	_, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{})
+	_, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestFoldStaysBelowItsRoot(t *testing.T) {
 	if err := os.Symlink(outside, project); err != nil {
 		t.Skip(err)
 	}
-	if _, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}); err == nil {
+	if _, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil); err == nil {
 		done()
 		t.Error("a transcript behind a link that leads out of the root is folded")
 	}

@@ -79,7 +79,7 @@ func (l answered) size() (n int) {
 // compacts asks for a compaction as the mod does. Without an answer the client's own compaction runs.
 func (p hookPlace) compacts(event map[string]any, args ...string) (l answered, ok bool) {
 	p.t.Helper()
-	all := map[string]any{"sessionId": hooked, "cwd": "/home/me/harbour", "transcriptPath": p.path, "trigger": "manual"}
+	all := map[string]any{"session_id": hooked, "cwd": "/home/me/harbour", "transcript_path": p.path, "source": "manual"}
 	for k, v := range event {
 		all[k] = v
 	}
@@ -176,7 +176,7 @@ func TestCompactionIsAnswered(t *testing.T) {
 	w.bash("make quay", "quay: 3 stones missing")
 	p := newHookPlace(t, w.buf.Bytes())
 	rows := rowsOf(t, w.buf.Bytes())
-	l, ok := p.compacts(map[string]any{"messages": rows, "trigger": "auto"})
+	l, ok := p.compacts(map[string]any{"messages": rows, "source": "auto"})
 	if !ok || len(l.Messages) < 6 {
 		t.Fatalf("no answer: %+v", l)
 	}
@@ -235,7 +235,7 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 	var sizes []int
 	for n := range 3 {
 		p := newHookPlace(t, w.buf.Bytes())
-		l, ok := p.compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes()), "trigger": "auto"})
+		l, ok := p.compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes()), "source": "auto"})
 		if !ok {
 			t.Fatal("no answer")
 		}
@@ -294,10 +294,10 @@ func TestWhenACompactionIsNotAnswered(t *testing.T) {
 		t.Errorf("a short context: %+v", l)
 	}
 	for name, event := range map[string]map[string]any{
-		"short, automatic": {"messages": rows[len(rows)-8:], "trigger": "auto"},
-		"no messages":      {"messages": []any{}, "trigger": "auto"},
-		"no transcript":    {"messages": rows, "transcriptPath": filepath.Join(filepath.Dir(p.path), "c0ffee00-1a2b-4c3d-8e4f-000000000000.jsonl")},
-		"outside":          {"messages": rows, "transcriptPath": "/etc/passwd"},
+		"short, automatic": {"messages": rows[len(rows)-8:], "source": "auto"},
+		"no messages":      {"messages": []any{}, "source": "auto"},
+		"no transcript":    {"messages": rows, "transcript_path": filepath.Join(filepath.Dir(p.path), "c0ffee00-1a2b-4c3d-8e4f-000000000000.jsonl")},
+		"outside":          {"messages": rows, "transcript_path": "/etc/passwd"},
 		"wrong type":       {"messages": "all"},
 	} {
 		if l, ok := p.compacts(event); ok {
@@ -341,7 +341,7 @@ func TestHostileRows(t *testing.T) {
 		"enormous":   {use("e", `{"content":"`+strings.Repeat("y", 200000)+`"}`), result("e", long)},
 		"all at end": {use("f", `{}`), use("g", `{}`), result("g", long), result("f", long), {Role: "assistant"}},
 	} {
-		l, ok := p.compacts(map[string]any{"messages": append(append([]hook.Row{}, rows...), add...), "trigger": "auto"})
+		l, ok := p.compacts(map[string]any{"messages": append(append([]hook.Row{}, rows...), add...), "source": "auto"})
 		if !ok && name != "enormous" && name != "all at end" {
 			t.Errorf("%s: no answer", name)
 		}

@@ -38,7 +38,7 @@ func TestHooksNeverFail(t *testing.T) {
 		"nobody writes":      {silent, "SessionStart --within 1ms"},
 		"one endless value":  {io.MultiReader(strings.NewReader(`{"x":"`), endless{"y"}), "UserPromptSubmit"},
 		"endless blanks":     {endless{"  "}, "PreCompact --within 50ms"},
-		"endless objects":    {endless{"{}"}, "PostToolUse --agent claude-code"},
+		"endless objects":    {endless{"{}"}, "ToolResult --agent claude-code --within 100ms"},
 		"no event":           {strings.NewReader("{}"), ""},
 		"a flag of nobody":   {strings.NewReader("{}"), "SessionStart --fast"},
 		"a flag of no value": {strings.NewReader("{}"), "SessionStart --within"},
@@ -72,14 +72,16 @@ func TestHookWithoutHome(t *testing.T) {
 	}
 }
 
-// TestPostToolUseLimitIncludesReading: reading an output counts. The limits of other events start after reading.
-func TestPostToolUseLimitIncludesReading(t *testing.T) {
-	answer, _ := hookCall{}.limits(hook.Event{Name: hook.PostToolUse}, inputTime)
-	if answer <= 0 || answer+inputTime >= time.Second {
-		t.Errorf("%v behind %v of reading", answer, inputTime)
-	}
-	if answer, _ := (hookCall{within: time.Minute}).limits(hook.Event{Name: hook.PostToolUse}, time.Second); answer != 59*time.Second {
-		t.Errorf("%v of a minute", answer)
+// TestLimitsOfLargeEventsIncludeReading: the limits of other events start after reading.
+func TestLimitsOfLargeEventsIncludeReading(t *testing.T) {
+	for _, name := range []string{hook.ToolResult, hook.SessionCompact} {
+		whole, _ := hookCall{}.limits(hook.Event{Name: name}, 0)
+		if answer, _ := (hookCall{}).limits(hook.Event{Name: name}, inputTime); answer != whole-inputTime || answer <= 0 {
+			t.Errorf("%s: %v behind %v of reading", name, answer, inputTime)
+		}
+		if answer, _ := (hookCall{within: time.Minute}).limits(hook.Event{Name: name}, time.Second); answer != 59*time.Second {
+			t.Errorf("%s: %v of a minute", name, answer)
+		}
 	}
 	if answer, _ := (hookCall{}).limits(hook.Event{Name: hook.SessionStart}, inputTime); answer != readingTime {
 		t.Errorf("control: %v", answer)

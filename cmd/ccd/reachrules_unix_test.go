@@ -144,13 +144,12 @@ func TestDemotedOutputOfANewSession(t *testing.T) {
 	output := strings.Repeat("a long line of the build\n", 4000)
 	event, err := json.Marshal(map[string]any{
 		"session_id": "aaaaaaaa-0000-4000-8000-000000000009", "transcript_path": p.at("../.claude/projects/" + name), "cwd": p.at("a"),
-		"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "tool_use_id": "t",
-		"tool_response": map[string]any{"stdout": output, "stderr": "", "interrupted": false, "isImage": false},
+		"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "content": output,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := p.feed("a", string(event), "hook", "PostToolUse", "--agent", "claude-code", "--within", "20s"); !strings.Contains(r.out, " agent restore ") {
+	if r := p.feed("a", string(event), "hook", "ToolResult", "--agent", "claude-code", "--within", "20s"); !strings.Contains(r.out, " agent restore ") {
 		t.Fatalf("%+v", r)
 	}
 	id := string(mark.Sum([]byte(output)).ID())

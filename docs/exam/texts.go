@@ -225,7 +225,7 @@ func (h *home) live(before []row) (string, error) {
 		Skip     string `json:"skip"`
 	}
 	err := h.ask("SessionCompact", map[string]any{
-		"sessionId": id, "cwd": "/", "transcriptPath": h.path, "trigger": "auto", "messages": before,
+		"session_id": id, "cwd": "/", "transcript_path": h.path, "source": "auto", "messages": before,
 	}, &answer)
 	if err == nil && len(answer.Messages) == 0 {
 		err = fmt.Errorf("no answer: %s", answer.Skip)

@@ -103,11 +103,13 @@ type Companion struct {
 	Host           string        `toml:"host"` // "": the machine's name
 }
 
-// Live is [live]: how ccd answers an agent's own compaction.
+// Live is [live]: what ccd changes in an agent's context.
 type Live struct {
-	Compaction    bool `toml:"compaction"`
-	TextChars     int  `toml:"text_chars" min:"2000"`
-	VerbatimChars int  `toml:"verbatim_chars" min:"1000"`
+	Compaction    bool    `toml:"compaction"`
+	TextChars     int     `toml:"text_chars" min:"2000"`
+	VerbatimChars int     `toml:"verbatim_chars" min:"1000"`
+	Outputs       bool    `toml:"outputs"`
+	IdlePressure  float64 `toml:"idle_pressure"` // part of the context window, 0..1; 0: never
 }
 
 // Archive is [archive]: the file with the originals.

@@ -51,7 +51,7 @@ func TestDefaults(t *testing.T) {
 			KeepRecent: 4, KeepRoles: []string{"system", "user"}, KeepPatterns: []string{}, NearThreshold: 0.85, ContradictionThreshold: 0.15,
 		},
 		Companion:  Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, RestoreFiles: 5, KeepAfterPurge: 90 * 24 * time.Hour},
-		Live:       Live{Compaction: true, TextChars: 32000, VerbatimChars: 24000},
+		Live:       Live{Compaction: true, TextChars: 32000, VerbatimChars: 24000, Outputs: true},
 		Archive:    Archive{MinFree: 256_000_000, KeepProjects: []string{}},
 		Backup:     Backup{Keep: 3},
 		Summarizer: Summarizer{Command: []string{}, Timeout: time.Minute},

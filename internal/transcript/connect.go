@@ -13,7 +13,7 @@ type Connect struct {
 
 	Hooks  string  // JSON file with its hooks, {"hooks": {EVENT: [{"hooks": [{"command": ...}]}]}}; "" if not used
 	Events []Event // that call ccd
-	Live   *Event  // the event of live demotion, nil if the client has none
+	Former []Event // that earlier versions of ccd installed
 	Rules  bool    // Hooks also has permissions.allow, as in Claude Code's settings
 	Line   bool    // Hooks also has statusLine, a command that prints the client's status line
 
@@ -31,7 +31,7 @@ type Connect struct {
 	Guide  string // Markdown file that each session loads: ccd adds a block
 	Shadow string // file that the client reads instead of Guide if it exists, "" for none
 	Skill  string // or the file of a skill
-	Mod    string // folder of a plugin that has ccd answer compactions, "" if the client has none
+	Mod    string // folder of a plugin with which ccd answers compactions, "" if the client has none
 }
 
 // Event is a moment at which a client calls ccd.

@@ -18,7 +18,7 @@ func Row() transcript.Format {
 		Roots: roots, Match: match, Recognizes: entries.Recognizes,
 		Client: &client, Parse: entries.Parse,
 		Write: write, Place: place, Resume: []string{"pi", "--session"}, ByPath: true, Shell: transcript.ShellTool("bash"),
-		Connect: &transcript.Connect{Name: "pi", Dir: dir, Guide: "AGENTS.md"},
+		Connect: &transcript.Connect{Name: "pi", Dir: dir, Guide: "AGENTS.md", Mod: "extensions/ccd"},
 	}
 }
 

@@ -14,23 +14,32 @@ import (
 const huge = `awk 'BEGIN { for (i = 1; i <= 6000; i++) if (i == 4321) print "ERROR: invoice 4321 does not balance"; else printf "line %06d of the ledger, all is well in it now\n", i }'`
 
 // TestClaudeCodeDemotesLive is case (e): of an output of 300 KB the model gets the beginning, the error lines and an
-// ID, and the ID restores all of it, even after the client's own copy is purged.
+// ID, and the ID restores all of it, even after the client's own copy is purged. A file that the agent reads stays
+// whole.
 func TestClaudeCodeDemotesLive(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
 	whole := p.must("/bin/sh", "-c", huge)
 
-	// The control: without the hook the model gets the client's preview and no ID.
+	// The control: without the mod the model gets the client's preview and no ID.
 	all, _ := p.begin(a, "Check the ledger.", uses("", a.shell(huge)))
 	if r := last(all); len(r.results()) != 1 || markerID.MatchString(r.results()[0]) || strings.Contains(r.results()[0], "ERROR: invoice 4321") {
-		t.Error("the control fails: without the hook the model sees an ID or the error")
+		t.Error("the control fails: without the mod the model sees an ID or the error")
 	}
 
-	p.ccd("agents", "install", "claude", "--live", "--no-allow")
+	p.ccd("agents", "install", "claude", "--no-allow")
 	var id string
-	all, session := p.begin(a, "Check the ledger.", uses("", a.shell(huge)), func(r *request) reply {
-		if m := markerID.FindStringSubmatch(r.results()[0]); m != nil {
-			id = m[1]
+	large := strings.Repeat("a line of the long list\n", 1600)
+	p.write(filepath.Join(p.project, "list.txt"), large)
+	all, session := p.begin(a, "Check the ledger.", uses("", a.shell(huge), call{name: "Read", input: map[string]any{"file_path": filepath.Join(p.project, "list.txt")}}), func(r *request) reply {
+		for i, result := range r.results() {
+			m := markerID.FindStringSubmatch(result)
+			if (m != nil) != (i == 0) {
+				t.Errorf("result %d of %d bytes has an ID: %v", i, len(result), m != nil)
+			}
+			if m != nil {
+				id = m[1]
+			}
 		}
 		return reply{calls: []call{a.shell("ccd agent restore " + id + " | sed -n '4300,4330p'"), a.shell("ccd agent restore " + id)}}
 	})
@@ -48,10 +57,10 @@ func TestClaudeCodeDemotesLive(t *testing.T) {
 		t.Errorf("%s restores to %d bytes, want the %d of the output", id, len(back), len(whole))
 	}
 	results := last(all).results()
-	if !strings.Contains(results[1], "line 004329 of the ledger") {
-		t.Errorf("the agent cannot read a part of it: %.300q", results[1])
+	if !strings.Contains(results[2], "line 004329 of the ledger") {
+		t.Errorf("the agent cannot read a part of it: %.300q", results[2])
 	}
-	if strings.Contains(results[2], "[ccd "+id) {
+	if strings.Contains(results[3], "[ccd "+id) {
 		t.Error("what the agent asked back is demoted again")
 	}
 	p.proved("case e: an output of %d bytes reached the model as %d, with its error line and %s, which restores to all of it", len(whole), len(got), id)
@@ -78,7 +87,7 @@ func uninstalls(p *place, a agent, name string) {
 	first, _ := p.begin(a, "Look at the ledger.")
 	flags := []string{"agents", "install", name}
 	if name == "claude-code" {
-		flags = append(flags, "--live", "--allow")
+		flags = append(flags, "--allow")
 	}
 	before := p.contents()
 	p.ccd(flags...)

@@ -306,17 +306,13 @@ func (s *story) isDemoted() {
 		t.Fatal(err)
 	}
 	s.write(spilled, b.String())
-	output := map[string]any{"stdout": b.String()[:30_000], "stderr": "", "interrupted": false, "isImage": false, "persistedOutputPath": spilled, "persistedOutputSize": b.Len()}
-	out := s.hook("PostToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_story_1", "tool_input": map[string]any{"command": "check"}, "tool_response": output})
-	var said struct {
-		HookSpecificOutput struct {
-			UpdatedToolOutput struct{ Stdout string }
-		}
-	}
+	cut := "<persisted-output>\nOutput too large (287KB). Full output saved to: " + spilled + "\n\nPreview (first 2KB):\n" + b.String()[:2000] + "\n...\n</persisted-output>"
+	out := s.hook("ToolResult", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "check"}, "content": cut})
+	var said struct{ Content string }
 	if err := json.Unmarshal([]byte(out), &said); err != nil {
 		t.Fatalf("%v: %.300q", err, out)
 	}
-	text := said.HookSpecificOutput.UpdatedToolOutput.Stdout
+	text := said.Content
 	id := markerID.FindStringSubmatch(text)
 	if id == nil || !strings.HasPrefix(text, b.String()[:1900]) || !strings.Contains(text, "invoice 4321 does not balance") || len(text) > 12_000 {
 		t.Fatalf("the model would get %d chars: %.300q", len(text), text)
@@ -327,8 +323,7 @@ func (s *story) isDemoted() {
 	if got := s.must(s.ccdPath(), "restore", id[1]); got != b.String() {
 		t.Errorf("%s restores to %d bytes, want %d", id[1], len(got), b.Len())
 	}
-	output["stdout"], output["persistedOutputPath"], output["persistedOutputSize"] = "short", nil, nil
-	if out := s.hook("PostToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_story_2", "tool_input": map[string]any{"command": "check"}, "tool_response": output}); out != "" {
+	if out := s.hook("ToolResult", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "check"}, "content": "short"}); out != "" {
 		t.Errorf("a short output is replaced: %.300q", out)
 	}
 }

@@ -15,15 +15,9 @@ func asksForOriginal(tool string, input json.RawMessage) bool {
 	}
 	var in struct {
 		Command string `json:"command"`
-		Path    string `json:"file_path"`
 	}
-	if json.Unmarshal(input, &in) != nil {
-		return false
-	}
-	if strings.HasSuffix(in.Path, ".ccd.md") || strings.Contains(in.Command, ".ccd.md") {
-		return true
-	}
-	return regexp.MustCompile(callsCcd).MatchString(in.Command)
+	return json.Unmarshal(input, &in) == nil &&
+		(strings.Contains(in.Command, ".ccd.md") || regexp.MustCompile(callsCcd).MatchString(in.Command))
 }
 
 // callsCcd matches the name of the program ccd, optional flags and a subcommand that prints archived text.

@@ -1,8 +1,14 @@
 package hook
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,11 +20,10 @@ import (
 
 // Limits for demoting an output (replacing it by an excerpt and an ID), in chars.
 const (
-	minDemoted  = 30000 // shorter outputs are not demoted
-	headShown   = 2000  // shown from its beginning
-	errorsShown = 8000  // shown of its error lines, together
-	errorLine   = 400   // shown of one error line
-	minText     = 12000 // shorter texts of an output with several are left as they are
+	errorsShown = 8000     // shown of its error lines, together
+	errorLine   = 400      // shown of one error line
+	minText     = 12000    // shorter texts of an output with several are left as they are
+	maxSpilled  = 64 << 20 // bytes of a spilled file; a longer one cannot be archived in time
 )
 
 // maxTexts is how many texts of one output are demoted. Each takes some milliseconds to store durably.
@@ -28,24 +33,29 @@ const maxTexts = 16
 // The output passes unchanged if its shape is unknown, if the agent asked for an original or if anything fails.
 func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
 	switch {
-	case h.Keep == nil || e.Agent != claude: // only Claude Code lets a hook replace an output
-		return Answer{}, nothing("outputs are not demoted")
+	case h.Keep == nil || h.Live.Output == 0:
+		return Answer{}, nothing("outputs are not shortened")
 	case asksForOriginal(e.Tool, e.Input):
 		return Answer{}, nothing("the agent asked for an original")
+	case h.reads(e.Tool, s):
+		return Answer{}, nothing("an agent edits a file by the lines that it reads")
 	}
-	shape, err := shapeOf(e, s)
+	content, texts, err := textsOf(e.Content, s)
 	if err != nil {
 		return Answer{}, err
 	}
-	chars := shape.chars()
-	if chars < minDemoted {
-		return Answer{}, nothing("the output is short")
+	chars := 0
+	for _, t := range texts {
+		chars += t.chars
 	}
-	long := shape.long()
-	if n := len(long); n == 0 || n > maxTexts { // too many could not all be stored in time
+	texts = slices.DeleteFunc(texts, func(t *text) bool { return t.chars < minText })
+	switch n := len(texts); {
+	case chars < h.Live.Output:
+		return Answer{}, nothing("the output is short")
+	case n == 0 || n > maxTexts: // too many could not all be stored in time
 		return Answer{}, nothing(fmt.Sprintf("%d long texts in the output", n))
 	}
-	for _, t := range long {
+	for _, t := range texts {
 		if err := h.keep(ctx, s, t.original); err != nil {
 			return Answer{}, err
 		}
@@ -54,8 +64,77 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
-	out, err := output(map[string]any{"hookEventName": e.Name, "updatedToolOutput": shape.value})
-	return Answer{out, fmt.Sprintf("demoted %d chars", chars)}, err
+	return answerOf(map[string]any{"content": *content}, fmt.Sprintf("demoted %d chars", chars))
+}
+
+// reads reports whether a tool reads files.
+func (h Hooks) reads(tool string, s transcript.Session) bool {
+	f, ok := h.Agents.Lookup(s.Agent)
+	return ok && f.Client.Op(tool) == transcript.Read
+}
+
+// text is one text of an output.
+type text struct {
+	original []byte // as the agent would have seen it, or all of it if the client cut it
+	chars    int
+	put      func(string) // replaces it in the output
+}
+
+// textsOf returns an output, in which put makes replacements, and its texts. Images are left as they are.
+func textsOf(raw json.RawMessage, s transcript.Session) (content *any, texts []*text, err error) {
+	content = new(any)
+	add := func(raw json.RawMessage, put func(string)) {
+		t := &text{original: transcript.Original(transcript.Text, raw), put: put} // byte for byte as restore prints it
+		if spill := (&transcript.Client{}).Explain("", transcript.Other, raw, false).Spilled; spill != "" && err == nil {
+			t.original, err = spilled(spill, s)
+		}
+		t.chars = utf8.RuneCount(t.original)
+		texts = append(texts, t)
+	}
+	raw = bytes.TrimSpace(raw)
+	if isString(raw) {
+		*content = raw
+		add(raw, func(now string) { *content = now })
+		return content, texts, err
+	}
+	var blocks []map[string]json.RawMessage
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &blocks) != nil {
+		return nil, nil, nothing("the output has an unknown shape")
+	}
+	*content = blocks
+	for _, b := range blocks {
+		if string(b["type"]) == `"text"` && isString(b["text"]) {
+			add(b["text"], func(now string) { b["text"], _ = json.Marshal(now) }) // cannot fail for a string
+		}
+	}
+	return content, texts, err
+}
+
+func isString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
+
+// spilled reads the file into which the client spilled a whole output. The file must belong to this session, so that an
+// output cannot make ccd show the agent any other file.
+func spilled(path string, s transcript.Session) ([]byte, error) {
+	own := filepath.Join(strings.TrimSuffix(s.Path, ".jsonl"), "tool-results")
+	dir := filepath.Dir(filepath.Clean(path))
+	if dir != own && real(dir) != real(own) {
+		return nil, errors.New("read spilled output: not in the session's directory")
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read spilled output: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > maxSpilled:
+		return nil, errors.New("read spilled output: not a regular file, or too long")
+	}
+	b, err := os.ReadFile(path)
+	if err == nil && int64(len(b)) != info.Size() {
+		err = errors.New("the file is still growing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read spilled output: %w", err)
+	}
+	return b, nil
 }
 
 // redacted returns a text without its secrets. They have no numbers: the session's are known when the text is in it.
@@ -70,23 +149,20 @@ func (h Hooks) redacted(text []byte) []byte {
 
 // preview returns what the agent sees in place of a text. whole is the text without its secrets.
 func (h Hooks) preview(t *text, whole string) string {
-	head, shown := inertHead(whole, headShown)
-	if i := strings.LastIndexByte(head, '\n'); t.source && i > 0 {
-		head, shown = head[:i], inert(head[:i]) // whole lines, because they are numbered
-	}
+	head, shown := inertHead(whole, h.Live.OutputHead)
 	id := mark.Sum(t.original).ID()
 	return shown + "\n" +
 		transcript.Demotion(id, t.chars, lexicon.AllLines(whole), utf8.RuneCountInString(head)) + "\n" +
-		errorLines(id, whole[len(head):], strings.Count(head, "\n"), t.source) +
+		errorLines(id, whole[len(head):], strings.Count(head, "\n")) +
 		mark.New(id, fmt.Sprintf("archived in full: `%s` prints it (pipe it to sed -n or grep for a part of it), as does the tool restore of the MCP server ccd;"+
 			" only lines of this result that begin like this one are from ccd", h.command("restore", string(id)))) + "\n"
 }
 
 // errorLines returns the error lines of rest with their line numbers in the output, of which skipped lines come before rest.
-func errorLines(id mark.ID, rest string, skipped int, source bool) string {
+func errorLines(id mark.ID, rest string, skipped int) string {
 	var b strings.Builder
 	room, shown, more := errorsShown, 0, 0
-	for n, line := range lexicon.NumberedErrors(rest, source) {
+	for n, line := range lexicon.NumberedErrors(rest, false) {
 		if more > 0 {
 			more++
 			continue

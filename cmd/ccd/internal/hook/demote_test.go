@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 	"ccd/internal/transcript"
 )
 
+const headShown = 2000 // chars
+
 // live makes a place with an archive.
 func live(t *testing.T) (*place, *archive.Archive) {
 	p := newPlace(t)
@@ -23,7 +26,7 @@ func live(t *testing.T) (*place, *archive.Archive) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Keep = a
+	p.Keep, p.Live = a, Live{Output: 30000, OutputHead: headShown}
 	return p, a
 }
 
@@ -33,21 +36,17 @@ func (p *place) output(tool, input string, response any) Event {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return Event{Name: PostToolUse, Session: uuid1, Transcript: p.claude(uuid1), Tool: tool, Input: json.RawMessage(input), Response: b}
+	return Event{Name: ToolResult, Session: uuid1, Transcript: p.claude(uuid1), Tool: tool, Input: json.RawMessage(input), Content: b}
 }
 
 // updated returns what replaces the output.
 func updated(t *testing.T, a Answer) any {
 	t.Helper()
-	var out struct {
-		Specific struct {
-			Output any `json:"updatedToolOutput"`
-		} `json:"hookSpecificOutput"`
-	}
+	var out struct{ Content any }
 	if err := json.Unmarshal(a.Stdout, &out); err != nil {
 		t.Fatalf("%v in %q", err, a.Stdout)
 	}
-	return out.Specific.Output
+	return out.Content
 }
 
 // restored returns what the archive has under the ID of a preview.
@@ -86,24 +85,21 @@ func TestLongOutputsAreDemoted(t *testing.T) {
 	text := long(300 << 10)
 	spill := filepath.Join(strings.TrimSuffix(p.claude(uuid1), ".jsonl"), "tool-results", "b1.txt")
 	p.write(spill, text, 0)
-	bash := map[string]any{"stdout": text, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false}
-	cut := map[string]any{"stdout": text[:30000], "stderr": "", "interrupted": false, "isImage": false, "persistedOutputPath": spill, "persistedOutputSize": len(text)}
-	read := map[string]any{"type": "text", "file": map[string]any{"filePath": "/w/x.log", "content": text, "numLines": 9, "startLine": 1, "totalLines": 9}}
-	blocks := []any{map[string]any{"type": "text", "text": text}, map[string]any{"type": "image", "source": map[string]any{"data": "AAAA"}}}
+	blocks := []any{block(text), map[string]any{"type": "image", "source": map[string]any{"data": "AAAA"}}}
+	cut := "<persisted-output>\nOutput too large (300.0KB). Full output saved to: " + spill + "\n\nPreview (first 2KB):\n" + text[:2000] + "\n...\n</persisted-output>"
 	notice := "Error: result (300,000 characters across 10,000 lines) exceeds maximum allowed tokens. Output has been saved to " + spill + ".\nFormat: Plain text\n" + strings.Repeat("- read all of it\n", 90)
 	for name, c := range map[string]struct {
-		tool     string
-		response any
-		text     func(any) any
+		tool    string
+		content any
+		text    func(any) any
 	}{
-		"bash":        {"Bash", bash, func(v any) any { return v.(map[string]any)["stdout"] }},
-		"bash, cut":   {"Bash", cut, func(v any) any { return v.(map[string]any)["stdout"] }},
-		"read":        {"Read", read, func(v any) any { return v.(map[string]any)["file"].(map[string]any)["content"] }},
-		"mcp":         {"mcp__x__dump", blocks, func(v any) any { return v.([]any)[0].(map[string]any)["text"] }},
-		"mcp, cut":    {"mcp__x__dump", notice, func(v any) any { return v }},
-		"mcp, string": {"mcp__x__dump", text, func(v any) any { return v }},
+		"a string":  {"Bash", text, func(v any) any { return v }},
+		"cut":       {"Bash", cut, func(v any) any { return v }},
+		"mcp":       {"mcp__x__dump", blocks, func(v any) any { return v.([]any)[0].(map[string]any)["text"] }},
+		"mcp, cut":  {"mcp__x__dump", notice, func(v any) any { return v }},
+		"cut block": {"mcp__x__dump", []any{block(notice)}, func(v any) any { return v.([]any)[0].(map[string]any)["text"] }},
 	} {
-		got, err := p.ask(p.output(c.tool, `{"command":"make"}`, c.response))
+		got, err := p.ask(p.output(c.tool, `{"command":"make"}`, c.content))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -116,91 +112,58 @@ func TestLongOutputsAreDemoted(t *testing.T) {
 		if n := len(preview); n > headShown+errorsShown+1000 || n < headShown-100 {
 			t.Errorf("%s: %d bytes of preview", name, n)
 		}
-		wants(t, preview, "line 1 of the build", "/opt/bin/ccd agent restore ")
-		if name != "read" {
-			wants(t, preview, "500: 2026-03-01 09:00:20 error: worker 500 lost [\\ccd 0123456789ab fake]", "report an error, ")
+		wants(t, preview, "line 1 of the build", "/opt/bin/ccd agent restore ",
+			"500: 2026-03-01 09:00:20 error: worker 500 lost [\\ccd 0123456789ab fake]", "report an error, ")
+		if all, ok := out.([]any); ok && len(all) == 2 && !reflect.DeepEqual(all[1], blocks[1]) {
+			t.Errorf("%s: the image became %v", name, all[1])
 		}
-		sameShape(t, name, c.response, out)
 	}
 	if report, err := a.Verify(context.Background(), nil); err != nil || len(report.Damage) > 0 {
 		t.Errorf("verify: %v, %v", report.Damage, err)
 	}
 }
 
-// sameShape checks that only texts and references to spilled files have changed.
-func sameShape(t *testing.T, name string, before, after any) {
-	t.Helper()
-	b, _ := json.Marshal(before)
-	var plain any
-	if err := json.Unmarshal(b, &plain); err != nil {
-		t.Fatal(err)
-	}
-	var keys func(v any) string
-	keys = func(v any) string {
-		switch v := v.(type) {
-		case map[string]any:
-			m := map[string]string{}
-			for k, x := range v {
-				if k != "persistedOutputPath" && k != "persistedOutputSize" {
-					m[k] = keys(x)
-				}
-			}
-			return fmt.Sprint(m)
-		case []any:
-			s := ""
-			for _, x := range v {
-				s += keys(x) + ","
-			}
-			return "[" + s + "]"
-		case string:
-			if len(v) > 1000 {
-				return "text"
-			}
-		}
-		return fmt.Sprint(v)
-	}
-	if keys(plain) != keys(after) {
-		t.Errorf("%s: shape %s became %s", name, keys(plain), keys(after))
-	}
-}
-
 func TestOutputsThatPass(t *testing.T) {
 	p, a := live(t)
 	text := long(40000)
-	bash := map[string]any{"stdout": text, "stderr": ""}
 	elsewhere := filepath.Join(p.home, "secret.txt")
 	p.write(elsewhere, text, 0)
+	saved := func(path string) string {
+		return "<persisted-output>\nOutput too large (40.0KB). Full output saved to: " + path + "\n\nPreview (first 2KB):\nx\n...\n</persisted-output>"
+	}
+	off := p.output("Bash", `{"command":"make"}`, text)
 	for name, e := range map[string]Event{
-		"short":              p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text[:29000], "stderr": ""}),
-		"restore":            p.output("Bash", `{"command":"ccd restore 0123456789ab"}`, bash),
-		"restore, whole":     p.output("Bash", `{"command":"cd x && CCD_LOG_LEVEL=debug /opt/bin/ccd restore 0123456789ab | cat"}`, bash),
-		"loop":               p.output("Bash", `{"command":"for i in a; do ccd restore abcd; done"}`, bash),
-		"show":               p.output("Bash", `{"command":"timeout 5 'ccd' show latest"}`, bash),
-		"companion":          p.output("Read", `{"file_path":"/p/x.ccd.md"}`, map[string]any{"type": "text", "file": map[string]any{"content": text}}),
-		"companion, by cat":  p.output("Bash", `{"command":"cat /p/x.ccd.md"}`, bash),
-		"our own tool":       p.output("mcp__ccd__restore", `{}`, []any{map[string]any{"type": "text", "text": text}}),
-		"image":              p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text, "stderr": "", "isImage": true}),
-		"image, read":        p.output("Read", `{}`, map[string]any{"type": "image", "file": map[string]any{"base64": text}}),
+		"short":              p.output("Bash", `{"command":"make"}`, text[:29000]),
+		"restore":            p.output("Bash", `{"command":"ccd restore 0123456789ab"}`, text),
+		"restore, whole":     p.output("Bash", `{"command":"cd x && CCD_LOG_LEVEL=debug /opt/bin/ccd restore 0123456789ab | cat"}`, text),
+		"loop":               p.output("Bash", `{"command":"for i in a; do ccd restore abcd; done"}`, text),
+		"show":               p.output("Bash", `{"command":"timeout 5 'ccd' show latest"}`, text),
+		"companion, by cat":  p.output("Bash", `{"command":"cat /p/x.ccd.md"}`, text),
+		"a file":             p.output("Read", `{"file_path":"/p/x.go"}`, text),
+		"our own tool":       p.output("mcp__ccd__restore", `{}`, []any{block(text)}),
 		"image, block":       p.output("mcp__x__y", `{}`, []any{map[string]any{"type": "image", "data": text}}),
-		"unknown object":     p.output("Grep", `{}`, map[string]any{"mode": "content", "content": text}),
-		"bash without shape": p.output("Bash", `{"command":"make"}`, map[string]any{"output": text}),
+		"an object":          p.output("Grep", `{}`, map[string]any{"mode": "content", "content": text}),
 		"number":             p.output("Bash", `{"command":"make"}`, 5),
 		"too many texts":     p.output("mcp__x__y", `{}`, many(300)),
-		"a file that hides":  p.output("Read", `{"file_path":"/x"}`, map[string]any{"type": "text", "file": map[string]any{"content": "a\u202eb\n" + text}}),
 		"many short texts":   p.output("mcp__x__y", `{}`, []any{block(text[:9000]), block(text[:9000]), block(text[:9000]), block(text[:9000])}),
-		"a file elsewhere":   p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text[:100], "persistedOutputPath": elsewhere}),
-		"a file that is not": p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": text, "persistedOutputPath": strings.TrimSuffix(p.claude(uuid1), ".jsonl") + "/tool-results/none.txt"}),
-		"no response":        {Name: PostToolUse, Transcript: p.claude(uuid1), Tool: "Bash"},
-		"Codex":              {Name: PostToolUse, Transcript: p.codex("2026/03/01", uuid1), Tool: "Bash", Response: json.RawMessage(`"` + strings.Repeat("x", 40000) + `"`)},
+		"a file elsewhere":   p.output("Bash", `{"command":"make"}`, saved(elsewhere)),
+		"a file that is not": p.output("Bash", `{"command":"make"}`, saved(strings.TrimSuffix(p.claude(uuid1), ".jsonl")+"/tool-results/none.txt")),
+		"no content":         {Name: ToolResult, Transcript: p.claude(uuid1), Tool: "Bash"},
 	} {
 		if got, err := p.ask(e); err == nil || len(got.Stdout) > 0 {
 			t.Errorf("%s: %.200s, %v", name, got.Stdout, err)
 		}
 	}
+	limits := p.Live
+	p.Live.Output = 0
+	if got, err := p.ask(off); err == nil || len(got.Stdout) > 0 {
+		t.Errorf("switched off: %.200s, %v", got.Stdout, err)
+	}
+	p.Live = limits
 	if size, err := a.Size(context.Background()); err != nil || size.Sessions != 0 {
 		t.Errorf("%d sessions, %v: what passes is not archived", size.Sessions, err)
 	}
-	if got, err := p.ask(p.output("Bash", `{"command":"make ccd && restore db && occd restore x"}`, bash)); err != nil || len(got.Stdout) == 0 {
+	if got, err := p.ask(p.output("Bash", `{"command":"make ccd && restore db && occd restore x"}`, text)); err != nil || len(got.Stdout) == 0 {
 		t.Errorf("negative control: %v", err)
 	}
 }
@@ -234,7 +197,7 @@ func block(text string) any { return map[string]any{"type": "text", "text": text
 // TestNothingIsShownBeforeItIsKept lets each step of archiving fail in turn.
 func TestNothingIsShownBeforeItIsKept(t *testing.T) {
 	p, a := live(t)
-	e := p.output("Bash", `{"command":"make"}`, map[string]any{"stdout": long(40000), "stderr": ""})
+	e := p.output("Bash", `{"command":"make"}`, long(40000))
 	for n := 1; ; n++ {
 		f := &faulty{Keeper: a, at: n}
 		p.Keep = f
@@ -302,19 +265,19 @@ func TestStrangeBytesComeBack(t *testing.T) {
 	spill := filepath.Join(strings.TrimSuffix(p.claude(uuid1), ".jsonl"), "tool-results", "b2.txt")
 	text := strings.Repeat("\xff\x00\x1b[31m\r\nno newline at the end ", 2000)
 	p.write(spill, text, 0)
-	got, err := p.ask(p.output("Bash", `{}`, map[string]any{"stdout": "", "stderr": "", "persistedOutputPath": spill}))
+	got, err := p.ask(p.output("Bash", `{}`, "<persisted-output>\nOutput too large (46.0KB). Full output saved to: "+spill+"\n\nPreview (first 2KB):\nx\n...\n</persisted-output>"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if restored(t, a, updated(t, got).(map[string]any)["stdout"].(string)) != text {
+	if restored(t, a, updated(t, got).(string)) != text {
 		t.Error("other bytes")
 	}
 	e := p.output("Bash", `{}`, nil)
-	e.Response = json.RawMessage(`{"stdout":"` + strings.Repeat(`\ud800 \u0000 é `, 5000) + `","stderr":""}`)
+	e.Content = json.RawMessage(`"` + strings.Repeat(`\ud800 \u0000 é `, 5000) + `"`)
 	if got, err = p.ask(e); err != nil {
 		t.Fatal(err)
 	}
-	if back := restored(t, a, updated(t, got).(map[string]any)["stdout"].(string)); back != strings.Repeat("\xed\xa0\x80 \x00 é ", 5000) {
+	if back := restored(t, a, updated(t, got).(string)); back != strings.Repeat("\xed\xa0\x80 \x00 é ", 5000) {
 		t.Errorf("%d other bytes", len(back))
 	}
 	if _, err := os.Stat(spill); err != nil {

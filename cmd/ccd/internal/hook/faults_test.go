@@ -112,7 +112,7 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/x","source":%q,"prompt":"p","trigger":"auto"}`, id, p.claude(id), source))
 		}
 	}
-	for _, s := range []string{"", "null", "[]", `"x"`, "{", `{"transcript_path":5}`, "\x00\xff", `{"tool_response":{}}`} {
+	for _, s := range []string{"", "null", "[]", `"x"`, "{", `{"transcript_path":5}`, "\x00\xff", `{"content":{}}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
@@ -120,7 +120,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, e.Name = range []string{SessionStart, UserPromptSubmit, PreCompact, PostToolUse, "Stop"} {
+		for _, e.Name = range []string{SessionStart, UserPromptSubmit, PreCompact, ToolResult, SessionCompact, "Stop"} {
 			a, _ := p.ask(e)
 			if len(a.Stdout) == 0 || e.Name == PreCompact {
 				continue

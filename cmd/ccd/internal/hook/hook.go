@@ -1,11 +1,11 @@
 // Package hook answers the hooks of agents: the context that an agent gets when a session starts, continues or fills its
-// window, the request to its summarizer, and the excerpt that replaces a very long output.
+// window, the request to its summarizer, the new context of a compaction, and the excerpt that replaces a very long output.
 //
 // It owns the wording and its limits. Invariant: an answer is complete and within the limits of the client, or there is
-// none. All transcript text in it is quoted or escaped by package mark. Only demoting an output waits for the archive. The
-// context of a session that continues is planned from a fold of its transcript, which the caller provides; if that is not
-// ready in time, the agent gets the beginning of the existing companion. The package knows nothing of exit codes, deadlines
-// of the process, configuration files or how a companion is made.
+// none. All transcript text in it is quoted or escaped by package mark. Only a compaction and an excerpt wait for the
+// archive. The context of a session that continues is planned from a fold of its transcript, which the caller provides; if
+// that is not ready in time, the agent gets the beginning of the existing companion. The package knows nothing of exit
+// codes, deadlines of the process, configuration files or how a companion is made.
 package hook
 
 import (
@@ -22,34 +22,45 @@ import (
 	"ccd/internal/transcript"
 )
 
-// The events that are answered, under the clients' names.
+// The events that are answered: those of clients, under their names, and those of what ccd installs in a client.
 const (
 	SessionStart     = "SessionStart"
 	UserPromptSubmit = "UserPromptSubmit"
 	PreCompact       = "PreCompact"
-	PostToolUse      = "PostToolUse"
+	SessionCompact   = "SessionCompact" // the client is about to compact: ccd may say what the new context is
+	ToolResult       = "ToolResult"     // a long output is about to enter the context
 )
 
 // MaxInput is the size of the longest event that is answered, in bytes.
-const MaxInput = 32 << 20
+const MaxInput = 64 << 20
 
 // Event is what a client sends to the hook's standard input.
 type Event struct {
-	Name       string          `json:"-"` // one of the constants; from the command line
-	Agent      string          `json:"-"` // "claude-code" or "codex"; if "", the agent whose root contains the transcript
-	Session    string          `json:"session_id"`
-	Transcript string          `json:"transcript_path"` // absolute; the file does not exist yet when a session starts
-	Cwd        string          `json:"cwd"`
-	Source     string          `json:"source"`        // for SessionStart: startup, resume, compact or clear
-	Tool       string          `json:"tool_name"`     // for PostToolUse
-	Input      json.RawMessage `json:"tool_input"`    // for PostToolUse
-	Response   json.RawMessage `json:"tool_response"` // for PostToolUse
+	Name       string `json:"-"` // one of the constants; from the command line
+	Agent      string `json:"-"` // "claude-code" or "codex"; if "", the agent whose root contains the transcript
+	Session    string `json:"session_id"`
+	Transcript string `json:"transcript_path"` // absolute; the file does not exist yet when a session starts
+	Cwd        string `json:"cwd"`
+	// Source is startup, resume, compact or clear for SessionStart. For SessionCompact it is auto, manual, or idle: then only
+	// old results shall be shortened.
+	Source string `json:"source"`
+	// For ToolResult. Content is as the Messages API has it: a string, or a list of blocks.
+	Tool    string          `json:"tool_name"`
+	Input   json.RawMessage `json:"tool_input"`
+	Content json.RawMessage `json:"content"`
+	// For SessionCompact. Kept is the UUID of the first record that the client itself keeps, "" if it keeps none.
+	Focus    string `json:"instructions"` // what the human typed after /compact
+	Messages []Row  `json:"messages"`
+	Kept     string `json:"first_kept"`
 }
 
 // Continues reports whether the session continues earlier work: its own, or that of the session that was cleared.
 func (e Event) Continues() bool {
 	return e.Name == SessionStart && (e.Source == "compact" || e.Source == "resume" || e.Source == "clear")
 }
+
+// Large reports whether the event contains texts of the session, so that reading it takes time.
+func (e Event) Large() bool { return e.Name == SessionCompact || e.Name == ToolResult }
 
 // Read reads one event from r. It stops after the first JSON value, because a client may leave its pipe open. It fails on
 // anything but an object, on fields of the wrong type and beyond MaxInput bytes.
@@ -78,7 +89,7 @@ func plain(err error) error {
 	return err
 }
 
-// Keeper is the part of the archive that is needed to store a demoted output.
+// Keeper is the part of the archive that is needed to store a long output.
 type Keeper interface {
 	Session(ctx context.Context, k transcript.Key) (archive.Session, error)
 	Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error
@@ -95,18 +106,15 @@ type Hooks struct {
 	Program      string              // absolute path of ccd for commands shown to agents; if "", `ccd`
 	Now          time.Time
 
-	// Refresh updates the companion of a transcript as far as the deadline of ctx allows. If nil, companions are not updated.
-	Refresh func(ctx context.Context, path string) error
-	// Fold folds the records of a session with the options that a person set for its companion; text reads its transcript
-	// until done is called. Both fail if the deadline of ctx is too short. If Fold is nil or fails, agents get the beginning
-	// of the companion.
-	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual) (f *compactor.Compactor, text compactor.Text, done func(), err error)
-	// FoldEach is Fold that also shows each record to each.
-	FoldEach func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
-	// Archive makes every ID of a transcript's records resolve. If it or FoldEach is nil, no compaction is answered.
-	Archive func(ctx context.Context, path string) error
-	Live    Live
-	// Keep stores the originals of demoted outputs. If nil, no output is demoted.
+	// Sync archives what is new in a transcript, so that every ID of its records resolves; with companion it also updates
+	// that, as far as the deadline of ctx allows. If nil, neither is done, and no compaction is answered.
+	Sync func(ctx context.Context, path string, companion bool) error
+	// Fold folds the records of a session with the options that a person set for its companion, and shows each of them to
+	// each, if that is not nil; text reads its transcript until done is called. Both fail if the deadline of ctx is too
+	// short. If Fold is nil or fails, agents get the beginning of the companion.
+	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
+	Live Live
+	// Keep stores the originals of long outputs. If nil, no output is replaced.
 	Keep Keeper
 }
 
@@ -134,7 +142,9 @@ func (h Hooks) Answer(ctx context.Context, e Event) (Answer, error) {
 		return h.prompt(e, s)
 	case PreCompact:
 		return h.compact(ctx, e, s)
-	case PostToolUse:
+	case SessionCompact:
+		return h.answerCompaction(ctx, e, s)
+	case ToolResult:
 		return h.demote(ctx, e, s)
 	}
 	return Answer{}, errors.New("answer event: unknown event")
@@ -161,8 +171,8 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 
 func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
 	var late error
-	if h.Refresh != nil {
-		late = h.Refresh(ctx, s.Path)
+	if h.Sync != nil {
+		late = h.Sync(ctx, s.Path, true)
 	}
 	if e.Agent != claude { // Codex does not pass a hook's output to its summarizer
 		return Answer{Did: "refreshed"}, late
@@ -179,14 +189,16 @@ func contextAnswer(e Event, text string, err error) (Answer, error) {
 	if text == "" {
 		return Answer{}, err
 	}
-	out, failed := output(map[string]any{"hookEventName": e.Name, "additionalContext": text})
-	return Answer{out, fmt.Sprintf("added %d chars", units(e.Agent, text))}, errors.Join(err, failed)
+	answer, failed := answerOf(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, "additionalContext": text}},
+		fmt.Sprintf("added %d chars", units(e.Agent, text)))
+	return answer, errors.Join(err, failed)
 }
 
-func output(specific map[string]any) ([]byte, error) {
-	out, err := json.Marshal(map[string]any{"hookSpecificOutput": specific})
+// answerOf returns the answer that prints out as JSON.
+func answerOf(out any, did string) (Answer, error) {
+	b, err := json.Marshal(out)
 	if err != nil {
-		return nil, fmt.Errorf("write answer: %w", err)
+		return Answer{}, fmt.Errorf("write answer: %w", err)
 	}
-	return append(out, '\n'), nil
+	return Answer{append(b, '\n'), did}, nil
 }

@@ -251,7 +251,7 @@ func TestClearedIsTheNewestOtherSession(t *testing.T) {
 func TestTheSummarizerIsAskedToKeepIDs(t *testing.T) {
 	p := newPlace(t)
 	var refreshed []string
-	p.Refresh = func(_ context.Context, path string) error {
+	p.Sync = func(_ context.Context, path string, _ bool) error {
 		refreshed = append(refreshed, path)
 		return errors.New("late")
 	}

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor/lexicon"
-	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -37,11 +36,12 @@ type Output struct {
 	Failed bool   `json:"isError"`
 }
 
-// blocks returns how many content blocks the client makes of a message.
-func (m *Row) blocks() int {
-	n := len(m.Calls) + len(m.Results)
-	if m.Text != "" {
-		n++
+// blocksOf returns how many content blocks the client makes of messages.
+func blocksOf(all []Row) (n int) {
+	for _, m := range all {
+		if n += len(m.Calls) + len(m.Results); m.Text != "" {
+			n++
+		}
 	}
 	return n
 }
@@ -122,7 +122,7 @@ func merged(rows []Row) (all []Row) {
 	return all
 }
 
-// spot is where a result stands in the session's records.
+// spot is where something stands in the session's records.
 type spot struct {
 	n  int // number of the record
 	id mark.ID
@@ -132,7 +132,8 @@ type spot struct {
 type finder struct {
 	calls   map[string]spot // by the call's ID; that of a call's input
 	results map[string]spot
-	texts   map[mark.Hash][]int
+	texts   map[mark.Hash][]spot
+	uuids   map[string]int
 	unseen  []unseen
 	records int
 }
@@ -144,12 +145,15 @@ type unseen struct {
 }
 
 func newFinder() *finder {
-	return &finder{calls: map[string]spot{}, results: map[string]spot{}, texts: map[mark.Hash][]int{}}
+	return &finder{calls: map[string]spot{}, results: map[string]spot{}, texts: map[mark.Hash][]spot{}, uuids: map[string]int{}}
 }
 
 // add takes the next record of the session.
 func (f *finder) add(r *transcript.Record) {
 	f.records = r.N
+	if r.UUID != "" {
+		f.uuids[r.UUID] = r.N
+	}
 	for i := range r.Items {
 		it := &r.Items[i]
 		if it.Side || it.Copy {
@@ -172,7 +176,7 @@ func (f *finder) add(r *transcript.Record) {
 			}
 		default:
 			sum := mark.Sum(bytes.TrimSpace(transcript.Original(it.Kind, it.Raw)))
-			f.texts[sum] = append(f.texts[sum], r.N)
+			f.texts[sum] = append(f.texts[sum], at)
 		}
 	}
 }
@@ -194,12 +198,19 @@ func (f *finder) first(all []Row) int {
 		for _, c := range m.Calls {
 			found(f.calls[c.ID].n)
 		}
-		list := f.texts[mark.Sum([]byte(strings.TrimSpace(m.Text)))]
-		for k := len(list) - 1; k >= 0 && m.Text != ""; k-- {
-			if list[k] <= at {
-				found(list[k])
-				break
-			}
+		found(f.textBefore(m.Text, at).n)
+	}
+	return at
+}
+
+// textBefore returns where a text was last said, at the latest in record n.
+func (f *finder) textBefore(text string, n int) (at spot) {
+	if text == "" {
+		return at
+	}
+	for _, s := range slices.Backward(f.texts[mark.Sum([]byte(strings.TrimSpace(text)))]) {
+		if s.n <= n {
+			return s
 		}
 	}
 	return at
@@ -211,23 +222,26 @@ const (
 	shortWord = 2000 // longer strings in a call's input are shortened
 )
 
-// newest returns the newest messages that fit into room chars, and at least so many as live says. They begin where no pair
-// is torn. Old results are shortened as microcompact does, and then, if they still do not fit, so is what is longest.
-func newest(all []Row, live Live, room int, f *finder) []Row {
-	all = slices.Clone(all)
+// microcompact shortens the old results that are large, in place, and calls done for each.
+func (f *finder) microcompact(all []Row, live Live, done func()) {
 	large := 0
 	for i := len(all) - 1; i >= 0; i-- {
-		all[i].Calls, all[i].Results = slices.Clone(all[i].Calls), slices.Clone(all[i].Results)
 		for k := len(all[i].Results) - 1; k >= 0; k-- {
 			r := &all[i].Results[k]
-			if sidecar.Tokens(r.Text) <= int64(live.Tokens) {
+			if utf8.RuneCountInString(r.Text) <= live.Large {
 				continue
 			}
-			if large++; large > live.Keep {
-				f.shorten(r, shortHead)
+			if large++; large > live.Keep && f.shorten(&r.Text, f.results[r.ID], shortHead) {
+				done()
 			}
 		}
 	}
+}
+
+// newest returns the newest messages that fit into room chars, and at least so many as live says. They begin where no pair
+// is torn. Old results are shortened as microcompact does, and then, if they still do not fit, so is what is longest.
+func newest(all []Row, live Live, room int, f *finder) []Row {
+	f.microcompact(all, live, func() {})
 	from, sum := len(all), 0
 	for i := len(all) - 1; i >= 0; i-- {
 		if _, ours := transcript.ReadLive(all[i].Text); ours { // an earlier text: the new one replaces it
@@ -243,46 +257,52 @@ func newest(all []Row, live Live, room int, f *finder) []Row {
 	}
 	all = all[from:]
 	for i := range all { // the oldest first
-		over := sizeOf(all) - room
-		if over <= 0 {
+		if sizeOf(all) <= room {
 			break
 		}
-		last := i >= len(all)-2 // the agent has just asked for it
-		for k := range all[i].Results {
-			if r := &all[i].Results[k]; !last {
-				f.shorten(r, shortHead)
-			} else if utf8.RuneCountInString(r.Text) > room/2 {
-				f.shorten(r, room/4)
+		most, head, word := 0, shortHead, shortWord
+		if i >= len(all)-2 { // the agent has just asked for it, or is to answer it
+			most, head, word = room/2, room/4, room/2
+		}
+		m := &all[i]
+		for k := range m.Results {
+			if r := &m.Results[k]; utf8.RuneCountInString(r.Text) > most {
+				f.shorten(&r.Text, f.results[r.ID], head)
 			}
 		}
-		for k := range all[i].Calls {
-			if c := &all[i].Calls[k]; !last || len(c.Input) > room/2 {
-				f.shortenInput(c)
-			}
+		for k := range m.Calls {
+			f.shortenInput(&m.Calls[k], word)
+		}
+		if utf8.RuneCountInString(m.Text) > room/4 {
+			f.shorten(&m.Text, f.textBefore(m.Text, f.records), room/8)
 		}
 	}
 	return all
 }
 
-// shorten leaves the beginning and the end of a result whose original has an ID.
-func (f *finder) shorten(r *Output, head int) {
-	at, ok := f.results[r.ID]
-	chars := utf8.RuneCountInString(r.Text)
-	if !ok || chars <= 2*head {
-		return
+// shorten leaves the beginning and the end of a text whose original has an ID, and reports whether it did.
+func (f *finder) shorten(text *string, at spot, head int) bool {
+	chars := utf8.RuneCountInString(*text)
+	if at.id == "" || chars <= 2*head {
+		return false
 	}
-	first := lexicon.Head(r.Text, head)
+	first := lexicon.Head(*text, head)
 	if i := strings.LastIndexByte(first, '\n'); i > len(first)/2 {
 		first = first[:i]
 	}
-	end := []rune(r.Text[len(first):])
+	end := []rune((*text)[len(first):])
 	end = end[max(0, len(end)-head/3):]
-	note := mark.New(at.id, fmt.Sprintf("%d chars, shortened; ccd agent restore %s prints all", chars, at.id))
-	r.Text = inert(first) + "\n" + note + "\n" + inert(string(end))
+	*text = inert(first) + "\n" + shortened(at, chars) + "\n" + inert(string(end))
+	return true
 }
 
-// shortenInput shortens the long strings at the top of a call's input.
-func (f *finder) shortenInput(c *Use) {
+// shortened is the line in place of what is left out.
+func shortened(at spot, chars int) string {
+	return mark.New(at.id, fmt.Sprintf("%d chars, shortened; ccd agent restore %s prints all", chars, at.id))
+}
+
+// shortenInput shortens the strings at the top of a call's input that have more than most chars.
+func (f *finder) shortenInput(c *Use, most int) {
 	at, ok := f.calls[c.ID]
 	var input map[string]json.RawMessage
 	if !ok || json.Unmarshal(c.Input, &input) != nil {
@@ -291,11 +311,10 @@ func (f *finder) shortenInput(c *Use) {
 	changed := false
 	for name, raw := range input {
 		var text string
-		if json.Unmarshal(raw, &text) != nil || utf8.RuneCountInString(text) <= shortWord {
+		if json.Unmarshal(raw, &text) != nil || utf8.RuneCountInString(text) <= most {
 			continue
 		}
-		note := mark.New(at.id, fmt.Sprintf("%d chars, shortened; ccd agent restore %s prints all", utf8.RuneCountInString(text), at.id))
-		if b, err := json.Marshal(inert(lexicon.Head(text, shortHead)) + "\n" + note); err == nil {
+		if b, err := json.Marshal(inert(lexicon.Head(text, shortHead)) + "\n" + shortened(at, utf8.RuneCountInString(text))); err == nil {
 			input[name], changed = b, true
 		}
 	}

@@ -153,7 +153,7 @@ func (p *place) given(s *session) string {
 		path = p.codex("2026/03/01", uuid1)
 	}
 	p.write(path, s.lines.String(), time.Hour)
-	p.Fold = func(_ context.Context, one transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+	p.Fold = func(_ context.Context, one transcript.Session, m compactor.Manual, _ func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		f, text := folded(p.t, one, m)
 		return f, text, func() {}, nil
 	}

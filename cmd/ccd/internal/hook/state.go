@@ -43,7 +43,7 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 	if h.Fold == nil {
 		return "", nil
 	}
-	f, text, done, err := h.Fold(ctx, s, c.front.Manual)
+	f, text, done, err := h.Fold(ctx, s, c.front.Manual, nil)
 	if err != nil {
 		return "", err
 	}

@@ -235,7 +235,7 @@ func TestNoTimeLeft(t *testing.T) {
 	p := newPlace(t)
 	path := p.given(mill(t, claude, 3, scripts["English"]))
 	late := errors.New("no time left")
-	p.Fold = func(context.Context, transcript.Session, compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+	p.Fold = func(context.Context, transcript.Session, compactor.Manual, func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		return nil, nil, nil, late
 	}
 	for _, source := range []string{"compact", "resume"} {
@@ -251,7 +251,7 @@ func TestNoTimeLeft(t *testing.T) {
 		}
 		wants(t, contextOf(t, a), "## Handover", "regression test", "## Working set")
 	}
-	p.Fold = func(_ context.Context, s transcript.Session, _ compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+	p.Fold = func(_ context.Context, s transcript.Session, _ compactor.Manual, _ func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		f, _ := folded(t, s, compactor.Manual{})
 		return f, func(transcript.Span) ([]byte, error) { return nil, late }, func() {}, nil
 	}
@@ -283,9 +283,9 @@ func TestManualIsThatOfTheCompanion(t *testing.T) {
 	want := compactor.Manual{Focus: []string{"sluice", "weir"}, Level: compactor.Maximum}
 	p.companion(path, ledger, func(f *sidecar.Front) { f.Manual = want })
 	fold, got := p.Fold, compactor.Manual{}
-	p.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text, func(), error) {
+	p.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		got = m
-		return fold(ctx, s, m)
+		return fold(ctx, s, m, each)
 	}
 	p.told("compact", path)
 	if fmt.Sprint(got) != fmt.Sprint(want) {

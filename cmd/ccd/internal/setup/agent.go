@@ -124,7 +124,7 @@ func (s *Setup) putParts(a agent, f file) (text []byte, ours bool, err error) {
 	if f.path == a.hooks {
 		had := d.calls()
 		ours = len(had) > 0
-		if err := s.hook(d, a, s.wanted(a, had), before); err != nil {
+		if err := s.hook(d, a, a.Events, before); err != nil {
 			return nil, false, err
 		}
 		if a.Connect.Rules {
@@ -191,23 +191,6 @@ func (s *Setup) takeParts(a agent, f file) ([]byte, error) {
 		return nil, err
 	}
 	return d.text, d.prune(before, a.Member)
-}
-
-// wanted returns the events at which an agent shall call ccd. had are the calls there are: live demotion stays as it is
-// unless an option says otherwise.
-func (s *Setup) wanted(a agent, had []call) []transcript.Event {
-	want := slices.Clone(a.Events)
-	if a.Live == nil {
-		return want
-	}
-	on := len(linesOf(had, a.Live.Client)) > 0
-	if s.o.Live != nil {
-		on = *s.o.Live
-	}
-	if on {
-		want = append(want, *a.Live)
-	}
-	return want
 }
 
 // serve adds or repairs the MCP server. ours reports whether it was there before.
@@ -352,7 +335,7 @@ func (a agent) leftovers() []string {
 	}
 	inner, err := os.ReadDir(dir)
 	if err != nil || slices.ContainsFunc(inner, func(e os.DirEntry) bool {
-		if !e.IsDir() || a.mod == "" || !slices.Contains(modDirs, e.Name()) {
+		if !e.IsDir() || a.mod == "" || !slices.Contains(modDirs(a.id), e.Name()) {
 			return kept(e)
 		}
 		deep, err := os.ReadDir(filepath.Join(dir, e.Name()))

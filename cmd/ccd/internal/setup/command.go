@@ -114,10 +114,7 @@ func called(command string, n int) (words []string, ok bool) {
 // hooked reports whether an agent has a hook of this name at an event of its client, "" for any.
 func hooked(agent, client, name string) bool {
 	for _, f := range connectable() {
-		events := f.Connect.Events
-		if f.Connect.Live != nil {
-			events = append(slices.Clone(events), *f.Connect.Live)
-		}
+		events := slices.Concat(f.Connect.Events, f.Connect.Former)
 		is := func(e transcript.Event) bool { return (client == "" || e.Client == client) && e.Name == name }
 		if f.Agent == agent && slices.ContainsFunc(events, is) {
 			return true

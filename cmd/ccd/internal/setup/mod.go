@@ -1,37 +1,41 @@
 package setup
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"ccd/internal/words"
 )
 
-// A mod is a plugin of the client's that runs in it: it has ccd answer the compaction of a session. It has three files in the
-// skill's folder, each with a checksum of its text.
+// A mod is a plugin that runs in the client: it has ccd answer the compactions of a session and, where the client allows,
+// replace long outputs. Each of its files has a checksum of its text.
 
-//go:embed mod/plugin.json
-var modPlugin string
+//go:embed all:mod
+var mods embed.FS
 
-//go:embed mod/hooks.json
-var modHooks string
+// Mod says what an agent's mod asks ccd for.
+type Mod struct {
+	Compaction bool // the new context of a compaction
+	Output     int  // an excerpt of an output of so many chars, 0: never
+	Idle       int  // old results to be shortened between turns, from that percentage of the window; 0: never
+}
 
-//go:embed mod/register.js
-var modCode string
+// none reports whether no mod is needed.
+func (m Mod) none() bool { return !m.Compaction && m.Output == 0 }
 
 // modFile is one of its files, below the mod's folder.
 type modFile struct{ name, text string }
 
-// modDirs are the directories of its files.
-var modDirs = []string{".claude-plugin", "hooks"}
-
 // modFiles returns the files of a mod that calls this binary.
-func (s *Setup) modFiles(a agent) []modFile {
-	argv := []string{s.o.Executable, "hook", "SessionCompact", "--agent", a.id}
+func (s *Setup) modFiles(a agent) (all []modFile) {
+	argv := []string{s.o.Executable, "hook", "--agent", a.id}
 	if s.o.Config != "" {
 		argv = append(argv, "--config", s.o.Config)
 	}
@@ -39,11 +43,33 @@ func (s *Setup) modFiles(a agent) []modFile {
 	if err != nil {
 		command = []byte("[]") // strings always have a JSON form
 	}
-	return []modFile{
-		{".claude-plugin/plugin.json", signed(modPlugin)},
-		{"hooks/hooks.json", signed(modHooks)},
-		{"hooks/register.js", signed(strings.Replace(modCode, "COMMAND", string(command), 1))},
-	}
+	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output), "IDLE", strconv.Itoa(s.o.Mod.Idle))
+	walkMod(a.id, func(name string, dir bool) {
+		if text, err := mods.ReadFile(path.Join("mod", a.id, name)); !dir && err == nil {
+			all = append(all, modFile{name, signed(fill.Replace(string(text)))})
+		}
+	})
+	return all
+}
+
+// modDirs returns the directories of an agent's mod below its folder, outer ones first.
+func modDirs(agent string) (dirs []string) {
+	walkMod(agent, func(name string, dir bool) {
+		if dir {
+			dirs = append(dirs, name)
+		}
+	})
+	return dirs
+}
+
+func walkMod(agent string, each func(name string, dir bool)) {
+	root := path.Join("mod", agent)
+	_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
+		if err == nil && name != root {
+			each(strings.TrimPrefix(name, root+"/"), d.IsDir())
+		}
+		return err
+	})
 }
 
 // unsigned stands in a text where its checksum will be.
@@ -64,9 +90,9 @@ func modIs(text []byte) (ours, whole bool) {
 	return true, sum(lines([]byte(string(text[:m[2]])+unsigned+string(text[m[3]:])))) == string(text[m[2]:m[3]])
 }
 
-// installMod plans to write the mod, or to remove it if live.compaction is false.
+// installMod plans to write the mod, or to remove it if the configuration wants none.
 func (s *Setup) installMod(a agent, p *Plan) error {
-	if !s.o.Compaction {
+	if s.o.Mod.none() {
 		return s.uninstallMod(a, p)
 	}
 	for _, m := range s.modFiles(a) {
@@ -108,13 +134,16 @@ func (s *Setup) uninstallMod(a agent, p *Plan) error {
 			return err
 		}
 	}
-	p.leave(a.mod, modDirs)
+	if a.skill == "" { // that folder is the skill's
+		p.leave(a.mod, []string{"..", "."})
+	}
+	p.leave(a.mod, modDirs(a.id))
 	return nil
 }
 
 // modPart returns the state of the mod: one file that differs makes all of it differ.
 func (s *Setup) modPart(a agent, st *Status) Part {
-	p := Part{Name: "mod", File: filepath.Join(a.mod, "hooks", "register.js"), State: Missing, Option: !s.o.Compaction}
+	p := Part{Name: "mod", File: a.mod, State: Missing, Option: s.o.Mod.none()}
 	var there []string
 	same := true
 	all := s.modFiles(a)
@@ -138,8 +167,8 @@ func (s *Setup) modPart(a agent, st *Status) Part {
 		}
 	}
 	p.set(there, len(all), same)
-	if !s.o.Compaction && len(there) > 0 {
-		p.State, p.Detail = Other, "live.compaction is false"
+	if p.Option && len(there) > 0 {
+		p.State, p.Detail = Other, "the configuration wants none"
 	}
 	return p
 }

@@ -15,7 +15,7 @@ func partOf(s Status, name string) Part {
 // TestModFollowsItsKey: with live.compaction = false install removes the mod, and its absence is as it should be.
 func TestModFollowsItsKey(t *testing.T) {
 	h := newHome(t)
-	off := func(o *Options) { o.Compaction = false }
+	off := func(o *Options) { o.Mod = Mod{} }
 	h.install(off, Claude)
 	without := h.tree()
 	if st := h.setup(off).Status(Claude); !st.Installed || partOf(st, "mod").State != Missing {
@@ -25,10 +25,10 @@ func TestModFollowsItsKey(t *testing.T) {
 		t.Error("the mod is missing, and status says installed")
 	}
 	h.install(nil, Claude)
-	if text := h.read(code); !strings.Contains(text, `const CCD = ["`+h.path("bin/ccd")+`","hook","SessionCompact","--agent","claude-code"]`) {
+	if text := h.read(code); !strings.Contains(text, `const CCD = ["`+h.path("bin/ccd")+`","hook","--agent","claude-code"]`) {
 		t.Errorf("the mod calls %s", text)
 	}
-	if st := h.setup(off).Status(Claude); st.Installed || partOf(st, "mod").Detail != "live.compaction is false" {
+	if st := h.setup(off).Status(Claude); st.Installed || partOf(st, "mod").Detail != "the configuration wants none" {
 		t.Errorf("to be removed: %+v", partOf(st, "mod"))
 	}
 	h.install(off, Claude)

@@ -54,7 +54,7 @@ func (h home) read(name string) string {
 // setup is the set-up of the ccd in bin, as change makes it.
 func (h home) setup(change func(*Options)) *Setup {
 	h.t.Helper()
-	o := Options{Home: h.dir, Getenv: func(string) string { return "" }, Executable: h.path("bin/ccd"), Compaction: true}
+	o := Options{Home: h.dir, Getenv: func(string) string { return "" }, Executable: h.path("bin/ccd"), Mod: Mod{Compaction: true, Output: 30000}}
 	if change != nil {
 		change(&o)
 	}
@@ -100,7 +100,7 @@ func moved(h home) func(*Options) {
 
 func everything(o *Options) {
 	yes := true
-	o.Allow, o.Live, o.Line = true, &yes, &yes
+	o.Allow, o.Line = true, &yes
 }
 
 func (h home) install(change func(*Options), agents ...string) {

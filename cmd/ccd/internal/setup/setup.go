@@ -71,12 +71,10 @@ type Options struct {
 	Getenv     func(key string) string // variables that move an agent's directory
 	Executable string                  // the ccd binary that agents shall call, as Usable accepts it
 	Config     string                  // passed on to it as --config, "" for its default
-	// Live turns live demotion on or off for the agents that have it; nil leaves it as it is.
-	Live *bool
-	// Line does the same for the status line. A status line that is not ccd's is never replaced.
+	// Line turns the status line on or off for the agents that have it; nil leaves it as it is. A status line that is not
+	// ccd's is never replaced.
 	Line *bool
-	// Compaction installs the mod with which ccd answers compactions, or removes it.
-	Compaction bool
+	Mod  Mod
 	// Allow adds the rules that let ccd's commands for agents run without asking, for the agents that have such rules.
 	Allow bool
 	Reach string // the sessions that agents can read, "" if the configuration cannot be read

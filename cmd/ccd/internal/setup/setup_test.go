@@ -101,7 +101,8 @@ func TestNothingWasThere(t *testing.T) {
 		".config", ".config/amp", ".config/amp/AGENTS.md", ".config/amp/settings.json",
 		".copilot", ".copilot/copilot-instructions.md", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
 		".factory", ".factory/AGENTS.md", ".factory/mcp.json", ".gemini", ".gemini/GEMINI.md", ".gemini/settings.json",
-		".pi", ".pi/agent", ".pi/agent/AGENTS.md", ".qwen", ".qwen/QWEN.md", ".qwen/settings.json",
+		".pi", ".pi/agent", ".pi/agent/AGENTS.md", ".pi/agent/extensions", ".pi/agent/extensions/ccd", ".pi/agent/extensions/ccd/index.ts",
+		".qwen", ".qwen/QWEN.md", ".qwen/settings.json",
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Error(diff)
@@ -284,35 +285,14 @@ func TestSymlinksAndModesStay(t *testing.T) {
 	h.same(before)
 }
 
-func TestLiveIsSwitched(t *testing.T) {
+// TestFormerHooksGo: install and uninstall remove the hook with which earlier versions shortened outputs.
+func TestFormerHooksGo(t *testing.T) {
 	h := newHome(t)
-	h.write(".claude/settings.json", "{}\n")
-	before := h.tree()
-	h.install(nil, Claude)
-	without := h.tree()
-	state := func() string { return partOf(h.setup(nil).Status(Claude), "live").State }
-	if state() != Missing {
-		t.Errorf("live is %s", state())
+	former := `{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "/opt/ccd hook PostToolUse --agent claude-code || :"}]}]}, "env": {"A": "1"}}` + "\n"
+	for _, do := range []func(){func() { h.install(nil, Claude) }, func() { h.uninstall(Claude) }} {
+		h.write(".claude/settings.json", former)
+		if do(); strings.Contains(h.read(".claude/settings.json"), "PostToolUse") {
+			t.Error("it is still there")
+		}
 	}
-	h.install(everything, Claude)
-	if state() != Installed {
-		t.Errorf("live is %s", state())
-	}
-	h.install(nil, Claude)
-	if state() != Installed {
-		t.Error("live did not stay")
-	}
-	h.install(func(o *Options) { o.Live = new(bool) }, Claude)
-	if state() != Missing {
-		t.Errorf("live is %s", state())
-	}
-	rules, err := h.setup(nil).Rules()
-	if must(t, err); len(rules) != 0 {
-		t.Errorf("rules that are missing: %v", rules)
-	}
-	if h.tree()[".claude/skills/ccd/SKILL.md"] != without[".claude/skills/ccd/SKILL.md"] {
-		t.Error("the skill changed")
-	}
-	h.uninstall(Claude)
-	h.same(before)
 }

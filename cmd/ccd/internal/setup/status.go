@@ -18,7 +18,7 @@ const (
 
 // Part is one thing that install puts into one file.
 type Part struct {
-	Name   string `json:"name"`   // "hooks", "live", "allow", "statusline", "mcp", "skill", "mod", "instructions"
+	Name   string `json:"name"`   // "hooks", "allow", "statusline", "mcp", "skill", "mod", "instructions"
 	File   string `json:"file"`   // absolute
 	State  string `json:"state"`  // one of the above
 	Option bool   `json:"option"` // only installed on request
@@ -69,7 +69,7 @@ func (st *Status) name(s *Setup, path string) {
 func (s *Setup) parts(a agent, st *Status) (all []Part) {
 	var options []Part
 	if a.hooks != "" {
-		hooks, demotion, rules := Part{Name: "hooks", File: a.hooks}, Part{Name: "live", File: a.hooks, Option: true}, Part{Name: "allow", File: a.hooks, Option: true}
+		hooks, rules := Part{Name: "hooks", File: a.hooks}, Part{Name: "allow", File: a.hooks, Option: true}
 		f, err := read(a.hooks)
 		var d, before *document
 		if err == nil {
@@ -84,9 +84,6 @@ func (s *Setup) parts(a agent, st *Status) (all []Part) {
 		all = append(all, part(&hooks, func() { s.hookPart(st, &hooks, d, a, a.Events) }))
 		if a.Connect.Rules {
 			options = append(options, part(&rules, func() { s.allowPart(&rules, d, before) }))
-		}
-		if a.Live != nil {
-			options = append(options, part(&demotion, func() { s.hookPart(st, &demotion, d, a, []transcript.Event{*a.Live}) }))
 		}
 		if line := (Part{Name: "statusline", File: a.hooks, Option: true}); a.Connect.Line {
 			options = append(options, part(&line, func() { s.linePart(st, &line, d) }))

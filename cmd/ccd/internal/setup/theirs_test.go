@@ -45,8 +45,7 @@ func TestNamesThatStandTwice(t *testing.T) {
 			before := h.tree()
 			_, err := h.setup(nil).Uninstall(Agents()...)
 			want(t, err, c.where)
-			off := func(o *Options) { o.Live = new(bool) }
-			_, err = h.setup(off).Install(Agents()...)
+			_, err = h.setup(nil).Install(Agents()...)
 			want(t, err, c.where[:strings.Index(c.where, ":")])
 			h.same(before)
 			h.write(c.file, strings.ReplaceAll(c.text, "/opt/ccd", "/opt/other/program")) // control: nothing of ccd's, nothing to tell of
