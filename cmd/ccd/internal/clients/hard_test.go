@@ -1,0 +1,175 @@
+//go:build rig
+
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestClaudeCodeCompactsALongSession is case (n) with a session of 5,000 rows that has a picture, a sub-agent and batches of
+// calls: compacted in mid-turn behind a batch, three times, it gets no larger; a ccd that hangs is not waited for.
+func TestClaudeCodeCompactsALongSession(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent.found(t), newPlace(t)
+	p.ccd("agents", "install", "claude", "--no-allow")
+	batch := func(i int) turn {
+		var calls []call
+		for k := range 6 {
+			calls = append(calls, a.shell(fmt.Sprintf("sed -n '%d,%dp' pkg/ledger%d.go", 60*k+1, 60*k+40+10*(i%5), i%4)))
+		}
+		return uses(fmt.Sprintf("Batch %d.", i), calls...)
+	}
+	turns := append(a.working(0, 4), batch(0), uses("I look at the picture.", a.pictures.call(p.picture())),
+		uses("A helper counts.", call{name: "Agent", input: map[string]any{"description": "Count", "prompt": "Count the files.", "subagent_type": "general-purpose"}}),
+		batch(1), batch(2))
+	all, id := p.begin(a, "Look at the ledger. Never round cents.", turns...)
+	path := p.transcript(a, id)
+	rows := p.multiplied(path, 5000)
+	var sizes []int
+	for n := range 3 {
+		turns := []turn{batch(3 * n), batch(3*n + 1).reporting(97_000), batch(3*n + 2)}
+		all = p.asks(a, a.ask([]string{"--autocompact", "100000", "--resume", id}, "Go on."), turns...)
+		r := p.compacted(fmt.Sprintf("compaction %d", n+1), of(all, "main"))
+		if !r.holds("Continue from there without asking.") {
+			t.Error("the work under way is missing")
+		}
+		sizes = append(sizes, r.talk)
+	}
+	for _, n := range sizes {
+		if before := all[0].talk; n > sizes[0]*11/10 || n > 80_000 {
+			t.Errorf("sizes %d, of %d", sizes, before)
+		}
+	}
+	if n := strings.Count(p.read(path), `"subtype":"compact_boundary"`); n != 3 {
+		t.Errorf("%d compactions, want 3", n)
+	}
+
+	// A ccd that hangs.
+	if err := os.Remove(p.ccdPath()); err != nil {
+		t.Fatal(err)
+	}
+	p.write(p.ccdPath(), "#!/bin/sh\ncase \"$*\" in *SessionCompact*) exec tail -f /dev/null;; esac\n")
+	if err := os.Chmod(p.ccdPath(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(of(p.goOn(a, id, "/compact"), "compaction")); n != 1 {
+		t.Errorf("with a ccd that hangs the client asked %d times for a summary, want once", n)
+	}
+	p.proved("case n: %s: %d rows were compacted three times in mid-turn to %d bytes of conversation; a ccd that hangs is not waited for", a.title, rows, sizes)
+}
+
+// ids are what must differ in copies of records.
+var ids = regexp.MustCompile(`"(uuid|parentUuid|messageId|id|tool_use_id|sourceToolAssistantUUID)":"([^"]+)"`)
+
+// multiplied repeats the messages of a transcript until it has so many rows, as a session that went on would have them, and
+// returns their number.
+func (p *place) multiplied(path string, rows int) int {
+	p.t.Helper()
+	text := p.read(path)
+	var lines []string
+	last := ""
+	for line := range strings.Lines(text) {
+		var r struct{ Type, UUID string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			p.t.Fatal(err)
+		}
+		if r.Type == "user" || r.Type == "assistant" {
+			lines = append(lines, line)
+		}
+		if r.UUID != "" {
+			last = r.UUID
+		}
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	n := len(lines)
+	for round := 1; n < rows; round++ {
+		for i, line := range lines {
+			line = ids.ReplaceAllStringFunc(line, func(pair string) string {
+				m := ids.FindStringSubmatch(pair)
+				id := m[2]
+				switch {
+				case m[1] == "parentUuid" && i == 0:
+					id = last
+				case uuid.MatchString(id):
+					id = fmt.Sprintf("%08x%s", round, id[8:])
+				default:
+					id += fmt.Sprintf("_%d", round)
+				}
+				return fmt.Sprintf("%q:%q", m[1], id)
+			})
+			var r struct {
+				UUID   string
+				Parent string `json:"parentUuid"`
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				p.t.Fatal(err)
+			}
+			if i > 0 { // what lay between has no copy
+				line = strings.Replace(line, fmt.Sprintf(`"parentUuid":%q`, r.Parent), fmt.Sprintf(`"parentUuid":%q`, last), 1)
+			}
+			last = r.UUID
+			b.WriteString(line)
+			n++
+		}
+	}
+	p.write(path, b.String())
+	return n
+}
+
+// TestClaudeCodeShortensWhileIdle: some time after a turn, old results are shortened, and nothing is summarized.
+func TestClaudeCodeShortensWhileIdle(t *testing.T) {
+	t.Parallel()
+	a, p := claudeAgent.found(t), newPlace(t)
+	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\nidle_pressure = 0.01\n")
+	p.ccd("agents", "install", "claude", "--no-allow")
+	mod := filepath.Join(p.home, ".claude", "skills", "ccd", "hooks", "register.js")
+	p.write(mod, strings.Replace(p.read(mod), "const COLD = 5 * 60 * 1000", "const COLD = 2000", 1))
+	s := newScreen(p, a.path, "--dangerously-skip-permissions")
+	s.shows("bypass permissions")
+	p.model.plays(append(a.working(0, 14), says("Spring is read."))...)
+	s.keys("Look at the ledger of spring.", "Enter")
+	s.shows("Spring is read.")
+	before := last(p.model.requests(t))
+	until(t, "the old results are shortened", func() bool {
+		return strings.Contains(p.read(p.sessions(a.transcripts)[0]), "compact_boundary")
+	})
+	p.model.plays(says("Summer comes."))
+	s.keys("And now?", "Enter")
+	s.shows("Summer comes.")
+	r := p.compacted("shortened", p.model.requests(t))
+	if !r.holds("Look at the ledger of spring.") || !r.said("Step 0:") || r.talk > before.talk*2/3 {
+		t.Errorf("%d of %d bytes, the first message %v, the first step %v", r.talk, before.talk, r.holds("Look at the ledger of spring."), r.said("Step 0:"))
+	}
+	p.proved("case n: %s: between turns the old results went to IDs: %d bytes of conversation became %d", a.title, before.talk, r.talk)
+}
+
+// TestPiAsksForItsSummary is case (n) for Pi, whose compaction asks for a summary alone.
+func TestPiAsksForItsSummary(t *testing.T) {
+	t.Parallel()
+	a, p := piAgent.found(t), newPlace(t)
+	p.ccd("agents", "install", "pi")
+	_, id := p.begin(a, askCent, a.working(0, 12)...)
+	compacts := func(from int) []*request {
+		turns := append(a.working(from, 2), says(saidFiles).reporting(a.full))
+		all := p.goOn(a, id, askFiles, turns...)
+		return append(all, p.goOn(a, id, askOn)...)
+	}
+	r := p.compacted("Pi", compacts(12))
+	if !r.holds(askCent) || r.said("Step 0:") {
+		t.Error("the text lacks what the human asked, or the old history is there")
+	}
+	if err := os.Rename(p.ccdPath(), p.ccdPath()+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if len(of(compacts(14), "compaction")) == 0 {
+		t.Error("without ccd Pi's own compaction does not run")
+	}
+	p.proved("case n: %s: ccd wrote the summary, %d bytes of conversation; without ccd Pi's own compaction runs", a.title, r.talk)
+}
