@@ -107,14 +107,16 @@ type draft struct {
 	roots    []string       // directories relative to which paths are shown
 	runs     map[string]int // how often each command ran
 	own      own
-	whole    int32 // the text of the agent that the handover quotes whole, -1 if none
-	usage    *used // of the session, once it is collected
+	whole    int32                  // the text of the agent that the handover quotes whole, -1 if none
+	open     map[*session.File]bool // that the handover names as not committed
+	approved int32                  // the approval whose plan the handover quotes, -1 if none
+	usage    *used                  // of the session, once it is collected
 	claims   []claim
 	sections []Section
 }
 
 func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, whole: -1, asks: summaries{ask: kept}}
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, whole: -1, approved: -1, asks: summaries{ask: kept}}
 	for i := range d.s.Events {
 		if call := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && call.Op == transcript.Command && !call.LookUp {
 			d.runs[d.command(call)]++
@@ -142,7 +144,7 @@ func (d *draft) made() (*Compaction, error) {
 	state, claims := d.makeHandover(room)
 	d.claims = claims
 	left := room - lexicon.Chars(state)
-	d.makeUnits(room, left)
+	d.makeUnits(state, room, left)
 	for range maxTries {
 		d.print(state, left)
 		length := d.length()

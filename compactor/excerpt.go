@@ -91,7 +91,9 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 		case len(all) - 1:
 			w += 4
 		case 0:
-			w += 5
+			if w > 0 || used == nil { // an opening of the agent without a value only introduces
+				w += 5
+			}
 		}
 		if all[n].list {
 			w++
@@ -250,7 +252,7 @@ func values(b *block, used func(string) bool) float64 {
 // outputExcerpt returns the lines of an output that say most: errors with a place first, values that later texts use, the last
 // line. It quotes them in about room chars.
 func outputExcerpt(text string, room int, failed bool, used func(string) bool) (quoted string, whole bool) {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	if lexicon.Chars(text)+2*strings.Count(text, "\n")+3 <= room {
 		return mark.Quote("", text), true
 	}
@@ -318,6 +320,12 @@ func outputExcerpt(text string, room int, failed bool, used func(string) bool) (
 		}
 		room -= cost
 		kept[i] = true
+	}
+	for i := 1; i+1 < len(lines); i++ { // a gap of one line is longer than most lines
+		if cost := lexicon.Chars(lines[i]) + 3; !kept[i] && kept[i-1] && kept[i+1] && cost <= room+7 {
+			kept[i] = true
+			room -= cost - 4
+		}
 	}
 	var b strings.Builder
 	last := -1

@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,19 +34,17 @@ const TaskLabel = "Task"
 // Chars of the handover.
 const (
 	handoverMost  = 2500
-	handoverLeast = 260
+	handoverSmall = 1100
 	taskWidth     = 60 // of a message that says something by itself
 	replyWidth    = 20 // up to which a message is only a reply
 )
 
 // makeHandover returns the handover in at most room chars. If it is too long every line shrinks; none goes.
 func (d *draft) makeHandover(room int) (string, []claim) {
-	most := max(handoverLeast, min(handoverMost, room*3/10))
-	if room < 2*handoverLeast {
-		most = room * 6 / 10
-	}
+	most := max(min(handoverSmall, room*6/10), min(handoverMost, room*3/10))
 	var h *handover
 	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
+		d.whole, d.approved = -1, -1
 		h = &handover{d: d, f: f, named: map[int32]bool{}}
 		h.task()
 		h.stands()
@@ -113,10 +112,8 @@ func (h *handover) task() {
 		}
 		h.line("%s (#%d%s):", label, ev.N(), d.clock(ev.Ref))
 		text := d.src.Text(ev.Ref)
-		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && it.Width < 3*taskWidth && it.Before >= 0 {
-			if q := d.question(it); q != "" && h.f > 0.3 {
-				h.line("(answers #%d: \"%s\")", d.s.Events[it.Before].N(), mark.Inline(q, h.most(200)))
-			}
+		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && h.f > 0.3 {
+			h.b.WriteString(d.answered(it, h.most(200)))
 		}
 		if n > 0 {
 			room = max(h.most(300), min(200, d.reader.room/12))
@@ -128,22 +125,40 @@ func (h *handover) task() {
 	h.before(first)
 }
 
-// before names the message before the task in one line, if no commit ended what it asked for: the task may refer to it.
+// before names the message before the task in one line, if the task corrects or interrupts what it asked for.
 func (h *handover) before(first int) {
 	d := h.d
 	for n := first - 1; n > 0 && n >= first-8 && h.f > 0.2; n-- {
 		it := &d.s.Items[n]
-		if it.Ask < 0 || it.Back || it.Width < taskWidth || it.Command && !d.acted(it) {
+		if it.Ask < 0 || it.Back || it.Command && !d.acted(it) {
 			continue
 		}
-		if d.s.Items[first].Width >= taskWidth && len(d.s.Commits) > 0 && d.s.Commits[len(d.s.Commits)-1].Event > it.Ask {
+		if !d.brokenOff(it) {
 			return
+		}
+		if it.Width < taskWidth {
+			continue
 		}
 		text := d.src.Text(d.s.Events[it.Ask].Ref)
 		h.line("Asked before (#%d): \"%s\"", d.s.Events[it.Ask].N(), mark.Inline(text, h.most(240)))
 		h.proves(d.s.Events[it.Ask].Ref, firstWords(text))
 		return
 	}
+}
+
+// brokenOff reports whether the agent did not end its turn in an item: the human interrupted it or refused its call.
+func (d *draft) brokenOff(it *session.Item) bool {
+	for e := it.To - 1; e >= it.From; e-- {
+		switch ev := &d.s.Events[e]; ev.Kind {
+		case session.Stopped, session.Reason:
+			return true
+		case session.Said:
+			return false
+		case session.Did:
+			return ev.Call.State == session.Refused || ev.Call.State == session.Pending
+		}
+	}
+	return true
 }
 
 // approved shows the plan that the human approved for the task.
@@ -155,9 +170,10 @@ func (h *handover) approved(first int) {
 			continue
 		}
 		h.line("The human approved this plan (#%d):", ev.Call.At.N())
-		text, _ := excerpt(d.planText(ev.Call), h.most(500), nil)
+		text, _ := excerpt(d.planText(ev.Call), h.most(600), nil)
 		h.b.WriteString(text)
 		h.proves(ev.Ref, "approved")
+		d.approved = int32(e)
 		return
 	}
 }
@@ -210,16 +226,103 @@ func (d *draft) acted(it *session.Item) bool {
 	return false
 }
 
+// answered says in one line what a short message answers: the options that it picks by their numbers, or the question that
+// it follows. "" if there is neither.
+func (d *draft) answered(it *session.Item, most int) string {
+	if it.Before < 0 || it.Width >= 3*taskWidth || d.stoppedBetween(it.Before, it.Ask) {
+		return ""
+	}
+	n := d.s.Events[it.Before].N()
+	if picked := d.picked(it); len(picked) > 0 {
+		var lines []string
+		for _, lead := range picked {
+			lines = append(lines, "\""+mark.Inline(strings.TrimSpace(lead[0]), most)+"\"")
+		}
+		return fmt.Sprintf("(of #%d: %s)\n", n, strings.Join(lines, ", "))
+	}
+	if q := d.question(it); q != "" {
+		return fmt.Sprintf("(answers #%d: \"%s\")\n", n, mark.Inline(q, most))
+	}
+	return ""
+}
+
+// An option of a list or table, and a number in a message that may pick one.
+var (
+	option = regexp.MustCompile(`^\s*(?:[-*]\s+)?(?:#{1,6}\s+)?(?:\*\*)?(?:\|\s*)?\(?(\d{1,2})(?:[.):]|\s*\|)`)
+	pick   = regexp.MustCompile(`(?:^|[\s,(#])(\d{1,2})(?:$|[\s,.;:)!?])`)
+)
+
+// mostPicked is how many picked options are named.
+const mostPicked = 4
+
+// picked returns the options of the agent's text that a short message picks by their numbers, each with its nested lines.
+func (d *draft) picked(it *session.Item) (all [][]string) {
+	if it.Before < 0 || it.Width > 2*taskWidth {
+		return nil
+	}
+	text := d.src.Text(d.s.Events[it.Ask].Ref)
+	wanted := map[string]bool{}
+	for rest := text; ; { // numbers may share the space between them
+		m := pick.FindStringSubmatchIndex(rest)
+		if m == nil {
+			break
+		}
+		wanted[rest[m[2]:m[3]]] = true
+		rest = rest[m[3]:]
+	}
+	if len(wanted) == 0 || len(wanted) > mostPicked {
+		return nil
+	}
+	found := map[string][]string{}
+	var order []string
+	number := ""
+	for line := range strings.Lines(d.src.Text(d.s.Events[it.Before].Ref)) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := option.FindStringSubmatch(line); m != nil && (number == "" || !strings.HasPrefix(line, " ")) {
+			number = m[1]
+			if found[number] != nil { // a later list is the one that the message can mean
+				delete(found, number)
+				order = slices.DeleteFunc(order, func(n string) bool { return n == number })
+			}
+			found[number] = []string{line}
+			order = append(order, number)
+			continue
+		}
+		if t := strings.TrimSpace(line); number != "" && t != "" && strings.HasPrefix(line, " ") {
+			found[number] = append(found[number], line)
+		} else if t != "" {
+			number = ""
+		}
+	}
+	if len(order) < 2 {
+		return nil
+	}
+	for _, n := range order {
+		if wanted[n] {
+			all = append(all, found[n])
+		}
+	}
+	if len(all) < len(wanted) {
+		return nil
+	}
+	return all
+}
+
+// stoppedBetween reports whether the human interrupted the agent between two events.
+func (d *draft) stoppedBetween(from, to int32) bool {
+	for e := from; e < to; e++ {
+		if d.s.Events[e].Kind == session.Stopped {
+			return true
+		}
+	}
+	return false
+}
+
 // question returns the question in the last paragraphs of the text that stood before a short message, "" if it asked none or
 // the human interrupted the agent after it.
 func (d *draft) question(it *session.Item) string {
-	if it.Before < 0 {
+	if it.Before < 0 || d.stoppedBetween(it.Before, it.Ask) {
 		return ""
-	}
-	for e := it.Before; e < it.Ask; e++ {
-		if d.s.Events[e].Kind == session.Stopped {
-			return ""
-		}
 	}
 	text := strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref))
 	paragraphs := strings.Split(text, "\n\n")
@@ -241,8 +344,12 @@ func (d *draft) ask(ref session.Ref, text string, room int) string {
 	if whole {
 		return quoted
 	}
+	all := blocksOf(text)
+	if from, to := stepsOf(all); to > from {
+		return stepsExcerpt(all, from, to, room) + d.cut(ref)
+	}
 	var b strings.Builder
-	for n, one := range blocksOf(text) {
+	for n, one := range all {
 		if n > 0 && !one.code {
 			b.WriteString("\n")
 		}
@@ -252,7 +359,67 @@ func (d *draft) ask(ref session.Ref, text string, room int) string {
 		b.WriteString(strings.Join(one.lines, "\n") + "\n")
 	}
 	quoted, _ = excerpt(b.String(), room, nil)
-	return strings.ReplaceAll(quoted, "> \\x01\n", "...\n") + d.cut(ref)
+	return d.shortened(strings.ReplaceAll(quoted, "> \\x01\n", "...\n"), ref)
+}
+
+// stepsOf returns the range of blocks that make the first numbered list of a text: what a long message tells to do.
+func stepsOf(all []block) (from, to int) {
+	steps := 0
+	for n := range all {
+		number := 0
+		if lines := all[n].lines; all[n].list && !all[n].code {
+			number = lexicon.NumberLen(lines[0])
+		}
+		switch {
+		case number == 0 && steps >= 3:
+			return from, to
+		case number == 0:
+			steps = 0
+		default:
+			if steps == 0 {
+				from = n
+			}
+			to = n + 1
+			for _, l := range all[n].lines {
+				steps += boolInt(lexicon.NumberLen(l) > 0)
+			}
+		}
+	}
+	if steps >= 3 {
+		return from, to
+	}
+	return 0, 0
+}
+
+// stepsExcerpt quotes a message that has steps: they come first, one line each, then what stands before and after them.
+func stepsExcerpt(all []block, from, to, room int) string {
+	join := func(blocks []block) string {
+		var b strings.Builder
+		for i := range blocks {
+			b.WriteString(strings.Join(blocks[i].lines, "\n") + "\n\n")
+		}
+		return b.String()
+	}
+	before, _ := excerpt(join(all[:from]), room/4, nil)
+	var steps []string
+	for i := from; i < to; i++ {
+		for _, l := range all[i].lines {
+			if lexicon.NumberLen(l) > 0 {
+				steps = append(steps, l)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString(before)
+	most := max(60, (room-lexicon.Chars(before))*3/4/len(steps)-4)
+	for _, l := range steps {
+		b.WriteString(mark.Quote("", headOf(l, most)))
+	}
+	if left := room - lexicon.Chars(b.String()); left > 120 && to < len(all) {
+		after, _ := excerpt(join(all[to:]), left, nil)
+		b.WriteString(">\n" + after)
+	}
+	return b.String()
 }
 
 // A block of this many lines that is no list is a paste. pasteNote stands for its middle.
@@ -260,6 +427,11 @@ const (
 	pasteLines = 8
 	pasteNote  = "\x01"
 )
+
+// shortened returns an excerpt with the marker of its original.
+func (d *draft) shortened(quoted string, ref session.Ref) string {
+	return strings.TrimSuffix(quoted, "...\n") + d.cut(ref)
+}
 
 // cut is the marker after an excerpt.
 func (d *draft) cut(ref session.Ref) string {
@@ -340,7 +512,7 @@ loop:
 		n := h.many(5)
 		var done []string
 		for _, e := range did[max(0, len(did)-n):] {
-			done = append(done, fmt.Sprintf("#%d %s%s", s.Events[e].N(), d.label(s.Events[e].Call, h.most(120)), d.state(s.Events[e].Call)))
+			done = append(done, fmt.Sprintf("#%d %s%s", s.Events[e].N(), d.label(s.Events[e].Call, h.most(90)), d.state(s.Events[e].Call)))
 		}
 		more := ""
 		if len(did) > n {
@@ -379,9 +551,13 @@ func tailExcerpt(text string, room int) string {
 	return b.String()
 }
 
+// rejection is git's line about a branch that the remote did not take.
+var rejection = regexp.MustCompile(`(?m)^ ! \[.*$`)
+
 // git says the branch, the last commit and what was pushed.
 func (h *handover) git() {
-	s := h.d.s
+	d := h.d
+	s := d.s
 	var parts []string
 	if b := s.Branch(); b != "" {
 		parts = append(parts, "branch `"+mark.Inline(b, 120)+"`")
@@ -398,7 +574,11 @@ func (h *handover) git() {
 		end := "no push seen since"
 		if r := s.Rejected(); r != nil {
 			end = fmt.Sprintf("the remote rejected the push (#%d)", r.At.N())
-			h.proves(r.Result, "")
+			why := rejection.FindString(d.src.Outcome(r).Text)
+			if why != "" {
+				end += ": \"" + mark.Inline(strings.Trim(why, " !"), h.most(120)) + "\""
+			}
+			h.proves(r.Result, why)
 		}
 		if c.Pushed >= 0 {
 			end = fmt.Sprintf("pushed (#%d)", s.Events[c.Pushed].N())
@@ -429,7 +609,9 @@ func (h *handover) uncommitted() {
 	})
 	n := h.many(12)
 	var names []string
+	d.open = map[*session.File]bool{}
 	for _, f := range open[:min(n, len(open))] {
+		d.open[f] = true
 		e := f.Edits[len(f.Edits)-1]
 		names = append(names, fmt.Sprintf("`%s` (#%d)", mark.Inline(d.path(f.Path), 160), d.s.Events[e.Event].N()))
 		if !e.Shell && !e.Sub {
@@ -514,9 +696,14 @@ func (h *handover) checks() {
 		h.line("Run since the last edit (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
 	case len(before) > 0:
 		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
+	default:
+		h.line("Run since the last edit (#%d): none", d.s.Events[edited].N())
 	}
 	h.stale(edited)
 }
+
+// staleItems is how many items a failure stays worth naming.
+const staleItems = 5
 
 // stale lists the checks that failed before the last edit and did not run since: whether the edit helped is not known.
 func (h *handover) stale(edited int32) {
@@ -537,7 +724,7 @@ func (h *handover) stale(edited int32) {
 			continue
 		}
 		seen[key] = true
-		if e > edited || !c.Unresolved() || h.named[e] {
+		if e > edited || !c.Unresolved() || h.named[e] || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
 			continue
 		}
 		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))

@@ -19,7 +19,21 @@ var lineCases = []struct {
 		s.says("Done.")
 		s.asks(task)
 		s.says("I will look at it.")
-	}, []string{"Task (#3, 2026-03-04 09:00):\n> " + task, "Asked before (#1): \"Write me a parser for the old export format"}},
+	}, []string{"Task (#3, 2026-03-04 09:00):\n> " + task, "!Asked before"}},
+	{"task: one that corrects an interrupted one", func(s *story) {
+		s.asks("Write me a parser for the old export format, with tests for every column of it please")
+		s.edits("/w/app/a.go", "x", "y")
+		s.interrupts()
+		s.asks(task)
+	}, []string{"> " + task, "Asked before (#1): \"Write me a parser for the old export format"}},
+	{"task: a number picks an option", func(s *story) {
+		s.asks(task)
+		s.says("There are two ways:\n\n1. drop the rows\n2. keep them in a second file\n\nWhich one?")
+		s.asks("2, but compressed")
+	}, []string{"(of #2: \"2. keep them in a second file\")", "> 2, but compressed"}},
+	{"task: the steps of a long one", func(s *story) {
+		s.asks("# Outline\n\n" + lines("Background %d of the whole matter, which is long.\n", 40) + "\n1. **Setup**: run `make deps`\n   - and wait\n\n2. **Load** the rows of `a.csv`\n\n3. **Report** the totals\n\n" + lines("Rule %d for the format.\n", 60))
+	}, []string{"> # Outline", "> 1. **Setup**: run `make deps`", "> 2. **Load** the rows of `a.csv`", "> 3. **Report** the totals", "[ccd "}},
 	{"task: short ones follow with what they answer", func(s *story) {
 		s.asks(task)
 		s.says("There are two ways.\n\nShall I drop the rows, or keep them in a second file?")
@@ -135,7 +149,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows")
 		s.fails("git push", 1, "To github.com:app/app.git\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs")
-	}, []string{"the remote rejected the push (#4)", "!pushed (#"}},
+	}, []string{"the remote rejected the push (#4): \"[rejected] main -> main (fetch first)\"", "!pushed (#"}},
 	{"git: a commit on another branch", func(s *story) {
 		s.asks(task)
 		s.runs("git commit -m 'Skip rows'", "[release 1a2b3c4] Skip rows")
@@ -221,6 +235,21 @@ var lineCases = []struct {
 		s.runs("go test ./importer", pass)
 		s.edits("/w/app/a.go", "x", "y")
 	}, []string{"Run since the last edit (#4): none; last before it `go test ./importer` (#2, exit 0)"}},
+	{"run: nothing at all", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"Run since the last edit (#2): none\n"}},
+	{"run: a result that other runs have, too", func(s *story) {
+		s.asks(task)
+		s.runs("make lint", "running\n0 issues.")
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("make lint", "running\n0 issues.")
+	}, []string{"`make lint` (#6, exit 0): \"0 issues.\""}},
+	{"run: a failure's place comes before its summary", func(s *story) {
+		s.asks(task)
+		s.fails("make lint", 1, "ERROR task failed\na.go:81:15: the string has 3 occurrences (goconst)")
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"none; last before it `make lint` (#2, exit 1): \"a.go:81:15: the string has 3 occurrences (goconst)\""}},
 	{"run: a pipe hides the status", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")

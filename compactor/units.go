@@ -3,6 +3,7 @@ package compactor
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,12 +45,15 @@ type maker struct {
 	built int   // chars of the forms so far
 
 	patches map[string]int32 // changes that are shown, by their text
+	listed  map[string]bool  // files that the working set names
+	above   string           // the handover and the commands of the working set
 }
 
-// makeUnits makes the units for a text of all chars, of which room are left after the handover, in the order of the text.
+// makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
-func (d *draft) makeUnits(all, room int) {
+func (d *draft) makeUnits(state string, all, room int) {
 	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1, patches: map[string]int32{}}
+	m.above = state
 	m.workingSet(min(all, room*3/2))
 	var current, earlier []*unit
 	var decisions []*unit
@@ -125,6 +129,9 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 		p = currentPart
 	}
 	age := m.decay(n)
+	if !current && it.Ask >= 0 && !d.acted(it) && (it.Command || d.retyped(n)) {
+		return nil, nil
+	}
 	var head *unit
 	add := func(u *unit) {
 		if len(u.forms) > 0 {
@@ -146,10 +153,15 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 		m.specification(it, add)
 	}
 	answer := m.answerOf(it)
-	var reads []int32
+	var reads, edits []int32
 	flush := func() {
+		if len(edits) > 0 && len(reads) > 0 && edits[0] < reads[0] {
+			m.edits(p, head, it, edits, age, add)
+			edits = nil
+		}
 		m.reads(p, head, reads, age, add)
-		reads = nil
+		m.edits(p, head, it, edits, age, add)
+		reads, edits = nil, nil
 	}
 	for e := it.From; e < it.To; e++ {
 		ev := &d.s.Events[e]
@@ -173,8 +185,8 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 				decisions = append(decisions, u)
 			}
 		case session.Said:
-			if e == m.spec || e == m.whole {
-				continue // it stands in the current item or in the handover
+			if e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
+				continue // it stands in the current item or in the handover, or says nothing
 			}
 			if e == answer || full {
 				flush()
@@ -186,6 +198,13 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 					if current {
 						reads = append(reads, e)
 					}
+					continue
+				}
+				if changes(ev.Call) && ev.Call.State == session.Done && len(ev.Call.Files) == 1 {
+					if len(edits) > 0 && m.s.Events[edits[0]].Call.Files[0].File != ev.Call.Files[0].File {
+						flush()
+					}
+					edits = append(edits, e)
 					continue
 				}
 				flush()
@@ -212,6 +231,9 @@ func (m *maker) heading(n int32, age float64) *unit {
 		end += ", taken back by the human"
 	}
 	title := fmt.Sprintf("### #%d%s%s\n", ev.N(), end, d.clock(ev.Ref))
+	if it.Width < replyWidth || len(d.picked(it)) > 0 {
+		title += d.answered(it, 200)
+	}
 	text := d.src.Text(ev.Ref)
 	if d.own.covers(text) {
 		u.key = false
@@ -219,12 +241,15 @@ func (m *maker) heading(n int32, age float64) *unit {
 		return u
 	}
 	worth := worthAsk * age
-	if it.Command || ev.Back {
+	switch {
+	case it.Command || ev.Back:
 		worth /= 3
+	case it.Width < replyWidth: // its work has a worth of its own
+		worth /= 2
 	}
 	line := headOf(joined(text), 160)
 	short := title + mark.Quote("", line)
-	if line != strings.TrimSpace(text) {
+	if line != joined(text) {
 		short += d.cut(ev.Ref)
 	}
 	u.add(short, worth)
@@ -237,22 +262,15 @@ func (m *maker) heading(n int32, age float64) *unit {
 func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit)) {
 	d := m.draft
 	var files, commits []string
-	seen := map[*session.File]bool{}
-	for e := it.From; e < it.To; e++ {
-		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did {
-			continue
+	for _, f := range m.changed(it) {
+		what := "`" + mark.Inline(d.path(f.file.Path), 160) + "` (" + numbers(f.at)
+		if f.deleted {
+			what += ", deleted"
 		}
-		for _, f := range c.Files {
-			if f.Sure && f.Op != transcript.Read && !seen[f.File] && c.State == session.Done {
-				seen[f.File] = true
-				verb := ""
-				if f.Op == transcript.Delete {
-					verb = " (deleted)"
-				}
-				files = append(files, "`"+mark.Inline(d.path(f.File.Path), 160)+"`"+verb)
-			}
+		if f.undone >= 0 {
+			what += fmt.Sprintf(", taken back by #%d", d.s.Events[f.undone].N())
 		}
+		files = append(files, what+")")
 	}
 	for i := range d.s.Commits {
 		if c := &d.s.Commits[i]; c.Event >= it.From && c.Event < it.To && c.Hash != "" {
@@ -283,6 +301,75 @@ func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit
 	add(u)
 }
 
+// changedFile is a file that an item changed.
+type changedFile struct {
+	file    *session.File
+	at      []int // records of the calls
+	deleted bool
+	undone  int32 // the event that took all of it back, -1 if something is left
+}
+
+// changed returns the files that an item changed, in order.
+func (m *maker) changed(it *session.Item) (all []*changedFile) {
+	byFile := map[*session.File]*changedFile{}
+	for e := it.From; e < it.To; e++ {
+		c := m.s.Events[e].Call
+		if m.s.Events[e].Kind != session.Did || c.State != session.Done {
+			continue
+		}
+		for _, f := range c.Files {
+			if !f.Sure || f.Op == transcript.Read {
+				continue
+			}
+			one := byFile[f.File]
+			if one == nil {
+				one = &changedFile{file: f.File, undone: c.Undone}
+				byFile[f.File] = one
+				all = append(all, one)
+			}
+			one.at = append(one.at, c.At.N())
+			one.deleted = f.Op == transcript.Delete
+			if c.Undone < 0 {
+				one.undone = -1
+			}
+		}
+	}
+	return all
+}
+
+// numbers names records: each of a few, else the first and the last one.
+func numbers(at []int) string {
+	if n := len(at); n > 4 {
+		return fmt.Sprintf("#%d-#%d, %dx", at[0], at[n-1], n)
+	}
+	var all []string
+	for _, n := range at {
+		all = append(all, fmt.Sprintf("#%d", n))
+	}
+	return strings.Join(all, ", ")
+}
+
+// retyped reports whether the next message begins as that of item n, to which the agent did nothing.
+func (d *draft) retyped(n int32) bool {
+	if int(n)+1 >= len(d.s.Items) || d.s.Items[n+1].Ask < 0 {
+		return false
+	}
+	text := d.src.Text(d.s.Events[d.s.Items[n].Ask].Ref)
+	return strings.HasPrefix(joined(d.src.Text(d.s.Events[d.s.Items[n+1].Ask].Ref)), lexicon.Head(joined(text), 40))
+}
+
+// undone returns the event that took back all that an item changed, -1 if something of it is left.
+func (m *maker) undone(it *session.Item) int32 {
+	last := int32(-1)
+	for _, f := range m.changed(it) {
+		if f.undone < 0 {
+			return -1
+		}
+		last = max(last, f.undone)
+	}
+	return last
+}
+
 // specification makes the unit of the agent's text that a short message answers.
 func (m *maker) specification(it *session.Item, add func(*unit)) {
 	d := m.draft
@@ -293,13 +380,21 @@ func (m *maker) specification(it *session.Item, add func(*unit)) {
 	}
 	u := m.unit(currentPart, it.Ask)
 	title := fmt.Sprintf("The message answers #%d of the agent:\n", ev.N())
+	if picked := d.picked(it); len(picked) > 0 {
+		title = fmt.Sprintf("The message picks from #%d of the agent:\n", ev.N())
+		for _, lines := range picked {
+			quoted, _ := excerpt(strings.Join(lines, "\n"), 700, nil)
+			title += quoted
+		}
+		title += "It was:\n"
+	}
 	for _, f := range []struct {
 		room  int
 		worth float64
 	}{{600, 70}, {2000, 55}, {mostSpec, 45}} {
 		quoted, whole := excerpt(text, f.room, d.usedAfter(it.Before))
 		if !whole {
-			quoted += d.cut(ev.Ref)
+			quoted = d.shortened(quoted, ev.Ref)
 		}
 		u.add(title+quoted, f.worth)
 	}
@@ -336,11 +431,14 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	say := func(room int, worth float64) {
 		quoted, whole := excerpt(text, room, used)
 		if !whole {
-			quoted += d.cut(ev.Ref)
+			quoted = d.shortened(quoted, ev.Ref)
 		}
 		u.add(title+quoted, worth)
 	}
-	if answer && m.endsWith(it, e) {
+	if back := m.undone(it); answer && back >= 0 && p == earlierPart {
+		title = fmt.Sprintf("#%d the agent answered (what it changed was taken back by #%d):\n", ev.N(), d.s.Events[back].N())
+		say(240, worthSaid*age)
+	} else if answer && m.endsWith(it, e) {
 		title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
 		summary, summarized := "", false
 		if p == earlierPart && ev.Chars > 1500 {
@@ -356,16 +454,41 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 			say(320, first*age)
 		}
 		say(900, more*age)
+		if p == earlierPart { // its length is worth as much as what is used of it
+			whole *= 0.3 + 0.1*float64(min(7, d.usedValues(text, e)))
+		}
 		say(6000, whole*age)
 	} else {
 		w := later(it, e)
-		if e+1 < it.To && d.s.Events[e+1].Kind == session.Did && ev.Chars < 200 && !strings.Contains(strings.TrimSpace(text), "\n") {
-			w *= 0.2 // it announces the next call, which has a line of its own
-		}
 		say(240, min(worthSaid*w, worthAnswer)*age)
 		say(1200, 18*age)
 	}
 	add(u)
+}
+
+// announces reports whether a text only says what the next call does: one line, without a value that the call lacks.
+func (m *maker) announces(it *session.Item, e int32) bool {
+	ev := &m.s.Events[e]
+	if e+1 >= it.To || m.s.Events[e+1].Kind != session.Did || ev.Chars > 240 {
+		return false
+	}
+	text := strings.TrimSpace(m.src.Text(ev.Ref))
+	if strings.Contains(text, "\n") {
+		return false
+	}
+	if lexicon.Leads(text) {
+		return true
+	}
+	label := ""
+	fresh := false
+	lexicon.Terms(text, func(term string) bool {
+		if label == "" {
+			label = m.label(m.s.Events[e+1].Call, 400)
+		}
+		fresh = !strings.Contains(label, term)
+		return !fresh
+	})
+	return !fresh
 }
 
 // endsWith reports whether nothing was done in an item after an event, so that a text there ended the turn.
@@ -393,24 +516,44 @@ func (m *maker) quiet(c *session.Call) bool {
 
 // reads makes one line of the look-ups between two steps.
 func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*unit)) {
+	all = slices.DeleteFunc(all, func(e int32) bool {
+		op := m.s.Events[e].Call.Op
+		return op == transcript.Plan || op == transcript.Ask
+	})
 	if len(all) == 0 {
 		return
 	}
 	var parts []string
+	last := "" // verb
 	seen := map[string]bool{}
 	for _, e := range all {
 		c := m.s.Events[e].Call
-		if c.Op == transcript.Plan || c.Op == transcript.Ask {
-			continue
-		}
 		l := m.label(c, 100)
 		if c.State == session.Failed {
 			l += m.state(c)
 		}
-		if !seen[l] {
-			seen[l] = true
-			parts = append(parts, l)
+		again := seen[l]
+		seen[l] = true
+		if named := c.Named(); c.Op == transcript.Command && len(named) > 0 { // once for each file, whatever part of it
+			again = true
+			for _, p := range named {
+				again = again && seen[p]
+				seen[p] = true
+			}
 		}
+		if again {
+			continue
+		}
+		if n := len(parts); n > 0 {
+			if verb, rest, _ := strings.Cut(l, " "); verb == last {
+				l = rest
+			} else {
+				last = verb
+			}
+		} else {
+			last, _, _ = strings.Cut(l, " ")
+		}
+		parts = append(parts, l)
 	}
 	if len(parts) == 0 {
 		return
@@ -431,16 +574,20 @@ func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*un
 	}
 	for _, e := range all { // what was read, as far as room is left
 		c := m.s.Events[e].Call
-		if c.State != session.Done || c.Result.Chars < 40 {
+		if c.State != session.Done {
+			continue
+		}
+		text := m.src.Outcome(c).Text
+		if lexicon.Width(strings.TrimSpace(text)) < 80 {
 			continue
 		}
 		one := m.unit(p, e)
 		one.head = u
 		title := fmt.Sprintf("#%d gave:\n", c.Result.N())
 		for _, room := range []int{500, 2000} {
-			quoted, whole := outputExcerpt(m.src.Outcome(c).Text, room, false, m.usedAfter(e))
+			quoted, whole := outputExcerpt(text, room, false, m.usedAfter(e))
 			if !whole {
-				quoted += m.cut(c.Result)
+				quoted = m.shortened(quoted, c.Result)
 			}
 			one.add(title+quoted, worthRead*age*300/float64(room))
 		}
@@ -476,11 +623,15 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		text := strings.TrimSpace(out.Text)
 		used := d.usedValues(text, e)
 		worth += float64(min(used, 8))
+		passed := c.State == session.Done && c.HasExit && !c.Silent && d.isCheck(c)
+		if passed && p == earlierPart {
+			worth /= 2
+		}
 		u.add(line+"\n", min(worth, worthFailure)*age)
-		if used > 0 || d.isCheck(c) && p == currentPart {
+		if !passed && (used > 0 || d.isCheck(c) && p == currentPart) {
 			quoted, whole := outputExcerpt(text, 500, false, d.usedAfter(e))
 			if !whole {
-				quoted += d.cut(c.Result)
+				quoted = d.shortened(quoted, c.Result)
 			}
 			if text != said {
 				u.add(line+"\n"+quoted, (10+float64(min(used, 8)))*age)
@@ -488,35 +639,14 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		}
 	case changes(c):
 		u.add(line+"\n", worthRun*w*age)
-		if p == currentPart || it.To-it.From < 60 {
-			patch, whole := d.src.Patch(c)
-			if first, ok := m.patches[patch]; ok && patch != "" {
-				u.forms = nil
-				u.add(fmt.Sprintf("%s (the same change as #%d)\n", line, d.s.Events[first].N()), worthRead*age)
-				add(u)
-				return
-			}
-			m.patches[patch] = e
-			if whole {
-				patch = lexicon.Head(patch, 4000)
-			}
-			for _, f := range []struct {
-				room  int
-				worth float64
-			}{{500, 20}, {1500, 11}, {4000, 6}} {
-				quoted, all := diffExcerpt(patch, f.room)
-				if !all {
-					quoted += d.cut(c.At)
-				}
-				u.add(line+"\n"+quoted, f.worth*w/2*age)
-			}
-		}
+		quoted, _ := diffExcerpt(m.patch(c), 1500)
+		u.add(line+"\n"+quoted, 20*w/2*age)
 	default:
 		u.add(line+"\n", worthRead*w*age)
 		if p == currentPart && c.Result.Chars > 0 {
 			quoted, whole := outputExcerpt(d.src.Outcome(c).Text, 400, false, d.usedAfter(e))
 			if !whole {
-				quoted += d.cut(c.Result)
+				quoted = d.shortened(quoted, c.Result)
 			}
 			u.add(line+"\n"+quoted, worthRead*age)
 		}
@@ -531,6 +661,90 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	add(u)
 }
 
+// edits makes the unit of successive changes of one file. Equal changes are shown once.
+func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age float64, add func(*unit)) {
+	if len(all) == 0 || p == earlierPart && it.To-it.From >= 60 { // the item's effect names them
+		return
+	}
+	type change struct {
+		at    []int
+		patch string
+	}
+	var changes []*change
+	byPatch := map[string]*change{}
+	var at []int
+	before := int32(-1)
+	for _, e := range all {
+		c := m.s.Events[e].Call
+		at = append(at, c.At.N())
+		patch := m.patch(c)
+		if first, ok := m.patches[patch]; ok && patch != "" {
+			before = first
+			continue
+		}
+		one := byPatch[patch]
+		if one == nil {
+			one = &change{patch: patch}
+			byPatch[patch] = one
+			changes = append(changes, one)
+		}
+		one.at = append(one.at, c.At.N())
+	}
+	for patch := range byPatch {
+		m.patches[patch] = all[0]
+	}
+	c := m.s.Events[all[0]].Call
+	u := m.unit(p, all[0])
+	u.head = head
+	w := later(it, all[len(all)-1])
+	line := numbers(at) + " " + m.label(c, 240)
+	if len(changes) == 0 {
+		line += fmt.Sprintf(" (the same change as #%d)", m.s.Events[before].N())
+	}
+	for _, e := range m.s.Events[all[0]].Call.Files[0].File.Edits {
+		if back := m.s.Events[e.Event].Call; back != nil && back.Undone >= 0 && slices.Contains(all, back.Undone) {
+			line += fmt.Sprintf(" (takes back #%d)", back.At.N())
+		}
+	}
+	if p == currentPart {
+		u.add(line+"\n", worthStep+worthRun*w/10)
+	}
+	for _, f := range []struct {
+		room  int
+		worth float64
+	}{{500, 20}, {1500, 11}, {4000, 6}} {
+		var b strings.Builder
+		b.WriteString(line + "\n")
+		room := f.room
+		for n, one := range changes {
+			if len(changes) > 1 {
+				b.WriteString(numbers(one.at) + ":\n")
+			}
+			quoted, whole := diffExcerpt(one.patch, max(240, room/(len(changes)-n)))
+			room -= lexicon.Chars(quoted)
+			if len(changes) == 1 && !whole {
+				quoted = m.shortened(quoted, c.At)
+			}
+			b.WriteString(quoted)
+		}
+		worth := f.worth * w / 2 * age
+		if p == currentPart && f.room == 500 {
+			worth = worthStep + worth/10
+		}
+		u.add(b.String(), worth)
+	}
+	add(u)
+}
+
+// patch returns the change that a call makes; of a new file its beginning.
+func (m *maker) patch(c *session.Call) string {
+	patch, whole := m.src.Patch(c)
+	if whole {
+		return lexicon.Head(patch, 4000)
+	}
+	return patch
+}
+
 func changes(c *session.Call) bool {
 	switch c.Op {
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
@@ -539,21 +753,26 @@ func changes(c *session.Call) bool {
 	return false
 }
 
-// diffExcerpt quotes the first lines of a change.
+// diffExcerpt quotes a change. If it does not fit, unchanged and blank lines go first, then the last ones.
 func diffExcerpt(patch string, room int) (quoted string, whole bool) {
 	if strings.TrimSpace(patch) == "" {
 		return "", true
 	}
 	var b strings.Builder
+	whole = lexicon.Chars(patch)+2*strings.Count(patch, "\n") <= room
 	for line := range strings.Lines(patch) {
-		q := mark.Quote("", lexicon.Head(strings.TrimRight(line, "\r\n"), 200))
+		line = lexicon.Head(strings.TrimRight(line, "\r\n"), 200)
+		if !whole && (line == "" || line[0] == ' ' || strings.TrimSpace(line[1:]) == "") {
+			continue
+		}
+		q := mark.Quote("", line)
 		if room -= lexicon.Chars(q); room < 0 {
 			b.WriteString("...\n")
-			return b.String(), false
+			break
 		}
 		b.WriteString(q)
 	}
-	return b.String(), true
+	return b.String(), whole
 }
 
 // failure makes the forms of a failed call: its error, and what ended it.
@@ -583,7 +802,7 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 	if text != said {
 		quoted, whole := outputExcerpt(text, 700, true, d.usedAfter(c.Index))
 		if !whole {
-			quoted += d.cut(c.Result)
+			quoted = d.shortened(quoted, c.Result)
 		}
 		u.add(line+fixed+"\n"+quoted, 16*age)
 	}
@@ -617,7 +836,7 @@ func (m *maker) agent(u *unit, c *session.Call, line string, age float64) {
 	}{{320, worthAgent}, {1000, 26}, {4000, 12}} {
 		quoted, whole := excerpt(report, f.room, d.usedAfter(c.Index))
 		if !whole {
-			quoted += d.cut(c.Result)
+			quoted = d.shortened(quoted, c.Result)
 		}
 		u.add(line+", reported:\n"+quoted, f.worth*age)
 	}
@@ -677,9 +896,12 @@ func (m *maker) decision(e int32, age float64) *unit {
 			room  int
 			worth float64
 		}{{600, worthPlan}, {2500, 30}, {8000, 18}} {
+			if e == d.approved && f.room < 2500 {
+				continue // it stands in the handover
+			}
 			quoted, whole := excerpt(plan, f.room, nil)
 			if !whole {
-				quoted += d.cut(ev.Call.At)
+				quoted = d.shortened(quoted, ev.Call.At)
 			}
 			u.add(title+":\n"+quoted, f.worth*age)
 		}
@@ -757,8 +979,10 @@ func (m *maker) workingSet(room int) {
 	}
 	u := d.used()
 	commands, ran := listed("Commands, the last run first: ", u.commands, most*4/10)
-	m.line(workPart, filesByDir("Files, the last used first: ", u.files, most-ran))
+	files, listed := filesByDir("Files, the last used first: ", u.files, most-ran)
+	m.line(workPart, files)
 	m.line(workPart, commands)
+	m.listed, m.above = listed, m.above+commands
 }
 
 // line adds a line that stands alone.
@@ -831,10 +1055,15 @@ func (d *draft) used() (u used) {
 				f := d.s.File(p)
 				file(p, f != nil && len(f.Edits) > 0)
 			}
-			for _, text := range c.Acts() {
-				if text = d.relative(text); !seen["c"+text] && len(u.commands) < mostUsed {
-					seen["c"+text] = true
-					u.commands = append(u.commands, "`"+mark.Inline(text, 120)+"`")
+			acts := c.Acts()
+			if len(acts) == 1 && d.rewrites(c) {
+				continue // the files tell of it
+			}
+			for _, text := range acts {
+				text = d.relative(text)
+				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
+					seen[key] = true
+					u.commands = append(u.commands, "`"+mark.Inline(withoutTexts(text), 120)+"`")
 				}
 			}
 		}
@@ -842,9 +1071,38 @@ func (d *draft) used() (u used) {
 	return u
 }
 
+// rewrites reports whether a command is known to have changed a file.
+func (d *draft) rewrites(c *session.Call) bool {
+	return slices.ContainsFunc(c.Files, func(f session.Change) bool { return f.Sure && f.Op == transcript.Edit })
+}
+
+var (
+	quotedText = regexp.MustCompile(`(?s)'[^']*'|"[^"]*"`)
+	figures    = regexp.MustCompile(`[0-9]+`)
+)
+
+// longText is from how many bytes on a quoted argument is a text and not a name or a pattern.
+const longText = 40
+
+// withoutTexts returns a command without the texts that it passes on: messages, bodies, programs.
+func withoutTexts(command string) string {
+	return quotedText.ReplaceAllStringFunc(command, func(s string) string {
+		if len(s) < longText {
+			return s
+		}
+		return s[:1] + "…" + s[:1]
+	})
+}
+
+// shape returns what a command has in common with others that differ only in a text or a number.
+func shape(command string) string {
+	return figures.ReplaceAllString(withoutTexts(command), "0")
+}
+
 // filesByDir lists files in room chars, each directory once, in the order of its last used file. A star marks a file that the
 // session edited.
-func filesByDir(title string, files []usedFile, room int) string {
+func filesByDir(title string, files []usedFile, room int) (line string, listed map[string]bool) {
+	listed = map[string]bool{}
 	type group struct {
 		dir   string
 		names []string
@@ -880,9 +1138,10 @@ func filesByDir(title string, files []usedFile, room int) string {
 			groups = append(groups, g)
 		}
 		g.names = append(g.names, base)
+		listed[f.path] = true
 	}
 	if len(groups) == 0 {
-		return ""
+		return "", nil
 	}
 	var parts []string
 	for _, g := range groups {
@@ -899,7 +1158,7 @@ func filesByDir(title string, files []usedFile, room int) string {
 	case some:
 		legend = " (* edited)"
 	}
-	return title + strings.Join(parts, "; ") + legend + "\n"
+	return title + strings.Join(parts, "; ") + legend + "\n", listed
 }
 
 // files makes the lines of the files that the session changed, and of the commands that build, test and deploy here.
@@ -917,6 +1176,9 @@ func (m *maker) files() {
 	for n, f := range edited[:min(len(edited), 200)] {
 		e := f.Edits[len(f.Edits)-1]
 		ev := &d.s.Events[e.Event]
+		if ev.Item == m.last || d.open[f] { // the current item or the handover names it
+			continue
+		}
 		if d.reader.brief && n > 40 {
 			break
 		}
@@ -935,11 +1197,21 @@ func (m *maker) files() {
 		u.add(fmt.Sprintf("- `%s` %s, last #%d\n", mark.Inline(d.path(f.Path), 200), what, ev.N()), worthFile*m.decay(ev.Item))
 		d.units = append(d.units, u)
 	}
-	u := d.used()
-	if text := filesByDir("Files used, the last first: ", u.files, 5000); !d.reader.brief && len(u.files) > 0 {
+	if !d.reader.brief {
+		var rest []usedFile
+		for _, f := range d.used().files {
+			if !m.listed[f.path] {
+				rest = append(rest, f)
+			}
+		}
 		one := &unit{part: filePart}
-		one.add(filesByDir("Files used, the last first: ", u.files, 1500), worthFile)
-		one.add(text, worthEdit)
+		for _, f := range []struct {
+			room  int
+			worth float64
+		}{{1500, worthFile}, {5000, worthEdit}} {
+			text, _ := filesByDir("Files used before: ", rest, f.room)
+			one.add(text, f.worth)
+		}
 		d.units = append(d.units, one)
 	}
 	type known struct {
@@ -953,7 +1225,7 @@ func (m *maker) files() {
 		if d.s.Events[e].Kind != session.Did || !d.isCheck(c) || c.State != session.Done {
 			continue
 		}
-		if text := d.command(c); !seen[text] && text != "" && !strings.Contains(text, "\n") {
+		if text := d.command(c); !seen[text] && text != "" && !strings.Contains(text, "\n") && !strings.Contains(m.above, "`"+mark.Inline(text, 200)+"`") {
 			seen[text] = true
 			how = append(how, known{c, text})
 		}

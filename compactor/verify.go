@@ -42,7 +42,7 @@ func (d *draft) verify(out *Compaction, body string) {
 		h.doubt("a line is too long")
 	case d.length() > d.reader.room, strings.Count(body, "\n") > maxLines:
 		h.doubt(fmt.Sprintf("%d chars are over the budget, or more than %d lines", d.length(), maxLines))
-	case len(d.claims) > 0 && !strings.Contains(body, "\n> ") && d.reader.room > handoverLeast*3/2:
+	case len(d.claims) > 0 && !strings.Contains(body, "\n> ") && d.reader.room >= shortest:
 		h.doubt("the task is not in the text")
 	}
 }

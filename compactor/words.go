@@ -170,7 +170,7 @@ func (d *draft) lastLine(c *session.Call) string {
 	}
 	text := d.src.Outcome(c).Text
 	if c.Silent && c.Errors {
-		if said := firstError(text); said != "" {
+		if said, _ := firstError(text, true); said != "" {
 			return said
 		}
 	}
@@ -179,7 +179,7 @@ func (d *draft) lastLine(c *session.Call) string {
 	}
 	lines := lexicon.LastLines(text, 8)
 	for i := len(lines) - 1; i >= 0; i-- {
-		if l := strings.TrimSpace(lines[i]); speaks(l) && !d.s.Repeated(l) {
+		if l := strings.TrimSpace(lines[i]); speaks(l) && (!d.s.Repeated(l) || strings.ContainsFunc(l, unicode.IsDigit)) {
 			return lexicon.Head(l, 300)
 		}
 	}
@@ -198,33 +198,36 @@ func (d *draft) errorLine(c *session.Call) string {
 		return ""
 	}
 	text := d.src.Outcome(c).Text
-	if said := firstError(text); said != "" {
+	said, placed := firstError(text, false)
+	if placed {
 		return said
 	}
-	for line := range strings.Lines(text) { // where it failed, if no line says that it did
-		if line = strings.TrimSpace(line); lexicon.IsPlaced(line) && speaks(line) {
+	for line := range strings.Lines(text) { // where it failed, if no error line says so
+		if line = strings.TrimSpace(line); lexicon.IsPlaced(line) && speaks(line) && !lexicon.IsFrame(line) {
 			return lexicon.Head(line, 300)
 		}
+	}
+	if said != "" {
+		return said
 	}
 	return d.lastLine(c)
 }
 
 // firstError returns the first error line with a place, else the first error line, "" if there is none.
-func firstError(text string) string {
-	first := ""
-	for _, line := range lexicon.NumberedErrors(text, false) {
+func firstError(text string, strict bool) (first string, placed bool) {
+	for _, line := range lexicon.NumberedErrors(text, strict) {
 		line = strings.TrimSpace(line)
 		if !speaks(line) || strings.HasPrefix(line, ">") { // a runner's pointer into the source
 			continue
 		}
 		if lexicon.IsPlaced(line) {
-			return lexicon.Head(line, 300)
+			return lexicon.Head(line, 300), true
 		}
 		if first == "" {
 			first = line
 		}
 	}
-	return lexicon.Head(first, 300)
+	return lexicon.Head(first, 300), false
 }
 
 // usedValues counts the values of a text that are used after an event.

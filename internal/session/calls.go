@@ -15,7 +15,7 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 	a.Resolve(s.status.Cwd)
 	c := &Call{
 		At: ref, Tool: clip(it.Tool, 200), Op: a.Op, Command: clip(a.Command, maxCommand), Dir: clip(a.Dir, maxPath), Query: clip(a.Query, maxCommand),
-		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Index: -1, Cut: len(a.Command) > maxCommand,
+		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Undone: -1, Index: -1, Cut: len(a.Command) > maxCommand,
 	}
 	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
 		c.run = runOf(&a)
@@ -332,7 +332,7 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 			}
 		default:
 			file.Edits, file.Deleted = append(file.Edits, e), false
-			file.change(c.swap)
+			file.change(c)
 			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0
 		}
 	}
@@ -340,16 +340,17 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 }
 
 // change opens a file, unless the change is the exact inverse of the last one and nothing else is open.
-func (f *File) change(swap [2]uint64) {
+func (f *File) change(c *Call) {
 	if !f.Open {
 		f.swaps = nil
 	}
-	if n := len(f.swaps); n > 0 && swap[0] != 0 && f.swaps[n-1] == [2]uint64{swap[1], swap[0]} {
+	if n := len(f.swaps); n > 0 && c.swap[0] != 0 && f.swaps[n-1].swap == [2]uint64{c.swap[1], c.swap[0]} {
+		f.swaps[n-1].Undone = c.Index
 		f.swaps = f.swaps[:n-1]
 		f.Open = n > 1
 		return
 	}
-	f.Open, f.swaps = true, append(f.swaps, swap)
+	f.Open, f.swaps = true, append(f.swaps, c)
 }
 
 // tried adds the files that a call names and did not change or read: it failed, or the human refused it.

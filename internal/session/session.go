@@ -135,6 +135,7 @@ type Call struct {
 	Agent   string // ID of the sub-agent that it started
 	Words   Ref    // the person's words: an answer, or the reason of a refusal
 	Fixed   int32  // of a failed run or edit: the event that succeeded where it failed, -1 if none
+	Undone  int32  // of an edit: the event that took it back exactly, -1 if none
 	Plans   bool   // it wrote the plan
 	Cut     bool   // Command is shortened
 
@@ -163,7 +164,7 @@ type File struct {
 	Deleted bool
 	Open    bool // edited, and no commit seen since that took it
 
-	swaps [][2]uint64 // replacements since it was not open; an exact inverse takes the last one away
+	swaps []*Call // replacements since it was not open; an exact inverse takes the last one away
 }
 
 // Edit is one change of a file.
