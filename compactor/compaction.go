@@ -109,6 +109,7 @@ type draft struct {
 	own      own
 	whole    int32                  // the text of the agent that the handover quotes whole, -1 if none
 	open     map[*session.File]bool // that the handover names as not committed
+	quoted   map[int32]bool         // messages that the handover quotes whole
 	approved int32                  // the approval whose plan the handover quotes, -1 if none
 	usage    *used                  // of the session, once it is collected
 	claims   []claim

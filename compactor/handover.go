@@ -41,10 +41,10 @@ const (
 
 // makeHandover returns the handover in at most room chars. If it is too long every line shrinks; none goes.
 func (d *draft) makeHandover(room int) (string, []claim) {
-	most := max(min(handoverSmall, room*6/10), min(handoverMost, room*3/10))
+	most := max(min(handoverSmall, room*6/10), min(max(handoverMost, room/10), room*3/10))
 	var h *handover
 	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
-		d.whole, d.approved = -1, -1
+		d.whole, d.approved, d.quoted = -1, -1, map[int32]bool{}
 		h = &handover{d: d, f: f, named: map[int32]bool{}}
 		h.task()
 		h.stands()
@@ -97,7 +97,7 @@ func (h *handover) task() {
 	if len(asks) == 0 {
 		return
 	}
-	room := max(h.most(900), min(450, d.reader.room/6))
+	room := max(h.most(max(900, d.reader.room/20)), min(450, d.reader.room/6))
 	for n, e := range asks {
 		ev := &d.s.Events[e]
 		if n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
@@ -118,33 +118,48 @@ func (h *handover) task() {
 		if n > 0 {
 			room = max(h.most(300), min(200, d.reader.room/12))
 		}
-		h.b.WriteString(d.ask(ev.Ref, text, room))
+		quoted := d.ask(ev.Ref, text, room)
+		d.quoted[e] = !strings.Contains(quoted, "\n[ccd ")
+		h.b.WriteString(quoted)
 		h.proves(ev.Ref, firstWords(text))
 	}
 	h.approved(first)
 	h.before(first)
 }
 
-// before names the message before the task in one line, if the task corrects or interrupts what it asked for.
+// before names in one line what the task may refer to: the message that it corrects or interrupts, else the one that the
+// session began with, if that is not long ago and no commit ended it.
 func (h *handover) before(first int) {
 	d := h.d
-	for n := first - 1; n > 0 && n >= first-8 && h.f > 0.2; n-- {
-		it := &d.s.Items[n]
-		if it.Ask < 0 || it.Back || it.Command && !d.acted(it) {
-			continue
-		}
-		if !d.brokenOff(it) {
-			return
-		}
-		if it.Width < taskWidth {
-			continue
-		}
-		text := d.src.Text(d.s.Events[it.Ask].Ref)
-		h.line("Asked before (#%d): \"%s\"", d.s.Events[it.Ask].N(), mark.Inline(text, h.most(240)))
-		h.proves(d.s.Events[it.Ask].Ref, firstWords(text))
+	if h.f <= 0.2 {
 		return
 	}
+	name := func(label string, it *session.Item) {
+		text := d.src.Text(d.s.Events[it.Ask].Ref)
+		h.line("%s (#%d): \"%s\"", label, d.s.Events[it.Ask].N(), mark.Inline(text, h.most(240)))
+		h.proves(d.s.Events[it.Ask].Ref, firstWords(text))
+	}
+	for n := first - 1; n > 0 && n >= first-8 && d.brokenOff(&d.s.Items[n]); n-- {
+		if it := &d.s.Items[n]; it.Ask >= 0 && !it.Back && it.Width >= taskWidth && (!it.Command || d.acted(it)) {
+			name("Asked before", it)
+			return
+		}
+	}
+	if len(d.s.Commits) > 0 || d.own.text != "" {
+		return
+	}
+	for n := 0; n < first && first-n <= mostSince; n++ {
+		if it := &d.s.Items[n]; it.Ask >= 0 && !it.Back {
+			if it.Width >= taskWidth {
+				name("The session began with", it)
+			}
+			return
+		}
+	}
 }
+
+// mostSince is how many items the message that a session began with stays worth naming.
+const mostSince = 20
 
 // brokenOff reports whether the agent did not end its turn in an item: the human interrupted it or refused its call.
 func (d *draft) brokenOff(it *session.Item) bool {
@@ -497,7 +512,7 @@ loop:
 	if said >= 0 {
 		ref := s.Events[said].Ref
 		text := d.src.Text(ref)
-		room := 350
+		room := 500
 		if len(did) == 0 { // the current item has it whole
 			room = 200
 		}

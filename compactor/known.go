@@ -63,16 +63,25 @@ func (o *own) knows(s string) bool {
 	return false
 }
 
-// covers reports whether the agent's own summary says three quarters of a text, by the width of its pieces.
+// covers reports whether the agent's own summary says three quarters of a text, by the width of its sentences, and the rest has
+// no value that it lacks.
 func (o *own) covers(text string) bool {
 	if o.text == "" {
 		return false
 	}
-	all, same := 0, 0
-	for _, p := range lexicon.Pieces(text) {
-		n := lexicon.Width(p.Text)
-		if all += n; o.knows(p.Text) {
+	all, same, fresh := 0, 0, false
+	for _, sentence := range lexicon.Sentences(text) {
+		n := lexicon.Width(sentence)
+		if all += n; o.knows(sentence) {
 			same += n
+			continue
+		}
+		lexicon.Terms(sentence, func(term string) bool {
+			fresh = fresh || !strings.Contains(o.text, lexicon.Plain(term))
+			return !fresh
+		})
+		if fresh {
+			return false
 		}
 	}
 	return all > 0 && same*4 >= all*3

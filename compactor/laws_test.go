@@ -318,12 +318,14 @@ func TestInjectionLeavesOutWhatTheAgentHas(t *testing.T) {
 	const (
 		known   = "The rows of region seven are skipped because their clock is 14 minutes ahead of ours."
 		unknown = "The store of region nine loses its index 31 whenever the disk fills up at night."
+		partly  = known + " The clock is set by the host of the region. Only host db-42 is right."
 		after   = "Now the heading of the yearly report has 5 columns instead of the former 4."
 	)
 	s := claude()
 	s.asks("Find out why the importer is wrong in the two regions, and tell me what you found there")
 	s.says(known)
 	s.says(unknown)
+	s.says(partly)
 	s.says("That is what there is to say of it.")
 	s.asks("Good. Then do the yearly report, it shall have one more column with the skipped rows")
 	s.compacts("We looked at two regions. " + known + " Then the yearly report was asked for.")
@@ -332,7 +334,10 @@ func TestInjectionLeavesOutWhatTheAgentHas(t *testing.T) {
 	s.says("Finished.")
 	data := s.data()
 	c := model(registry.Table{}, compactor.Defaults(), s.agent, data)
-	want(t, rendered(injected(t, c, data, 9800, true)), unknown, "!"+known, "!"+after, "> Finished.")
+	want(t, rendered(injected(t, c, data, 9800, true)), unknown, "db-42", "!"+after, "> Finished.")
+	if got := rendered(injected(t, c, data, 9800, true)); strings.Count(got, known) != 1 {
+		t.Errorf("%q stands %d times beside the value that only its block has:\n%s", known, strings.Count(got, known), got)
+	}
 	want(t, rendered(injected(t, c, data, 9800, false)), unknown, known, after)
 	beside, err := c.Beside(8, tokens(9800), textOf(data), nil)
 	if err != nil {

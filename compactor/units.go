@@ -174,7 +174,7 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 			u := m.unit(p, e)
 			u.head, u.key = head, true
 			text := d.src.Text(ev.Ref)
-			if !d.own.covers(text) {
+			if !d.own.covers(text) && !d.quoted[e] {
 				u.add(fmt.Sprintf("#%d sent while the agent worked:\n", ev.N())+d.ask(ev.Ref, text, 600), worthAsk*age)
 				u.add(fmt.Sprintf("#%d sent while the agent worked:\n", ev.N())+d.ask(ev.Ref, text, 4000), worthWhole*age)
 				add(u)
@@ -233,6 +233,11 @@ func (m *maker) heading(n int32, age float64) *unit {
 	title := fmt.Sprintf("### #%d%s%s\n", ev.N(), end, d.clock(ev.Ref))
 	if it.Width < replyWidth || len(d.picked(it)) > 0 {
 		title += d.answered(it, 200)
+	}
+	if d.quoted[it.Ask] {
+		u.key = false
+		u.add(title+"(quoted above)\n", worthAsk*age/2)
+		return u
 	}
 	text := d.src.Text(ev.Ref)
 	if d.own.covers(text) {
@@ -435,7 +440,11 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		}
 		u.add(title+quoted, worth)
 	}
-	if back := m.undone(it); answer && back >= 0 && p == earlierPart {
+	back := int32(-1)
+	if answer && p == earlierPart {
+		back = m.undone(it)
+	}
+	if back >= 0 {
 		title = fmt.Sprintf("#%d the agent answered (what it changed was taken back by #%d):\n", ev.N(), d.s.Events[back].N())
 		say(240, worthSaid*age)
 	} else if answer && m.endsWith(it, e) {
@@ -623,7 +632,7 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		text := strings.TrimSpace(out.Text)
 		used := d.usedValues(text, e)
 		worth += float64(min(used, 8))
-		passed := c.State == session.Done && c.HasExit && !c.Silent && d.isCheck(c)
+		passed := c.State == session.Done && c.HasExit && !c.Silent && !c.Errors && d.isCheck(c)
 		if passed && p == earlierPart {
 			worth /= 2
 		}
@@ -701,8 +710,12 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	if len(changes) == 0 {
 		line += fmt.Sprintf(" (the same change as #%d)", m.s.Events[before].N())
 	}
-	for _, e := range m.s.Events[all[0]].Call.Files[0].File.Edits {
-		if back := m.s.Events[e.Event].Call; back != nil && back.Undone >= 0 && slices.Contains(all, back.Undone) {
+	for _, e := range c.Files[0].File.Edits {
+		back := m.s.Events[e.Event].Call
+		if back == nil || back.Undone < all[0] || back.Undone > all[len(all)-1] {
+			continue
+		}
+		if _, here := slices.BinarySearch(all, back.Undone); here {
 			line += fmt.Sprintf(" (takes back #%d)", back.At.N())
 		}
 	}

@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -191,6 +192,9 @@ func speaks(line string) bool {
 	return strings.ContainsFunc(line, unicode.IsLetter) && (len(line) < 80 || line[0] != '{' && line[0] != '[')
 }
 
+// column is the place of a compiler's or linter's line.
+var column = regexp.MustCompile(`^[^\s:]*[./][^\s:]*:[0-9]+:[0-9]+: \S`)
+
 // errorLine returns the line of a failed result that says most: the first error with a place, else the first error, else the
 // last line.
 func (d *draft) errorLine(c *session.Call) string {
@@ -203,7 +207,7 @@ func (d *draft) errorLine(c *session.Call) string {
 		return said
 	}
 	for line := range strings.Lines(text) { // where it failed, if no error line says so
-		if line = strings.TrimSpace(line); lexicon.IsPlaced(line) && speaks(line) && !lexicon.IsFrame(line) {
+		if line = strings.TrimSpace(line); column.MatchString(line) && speaks(line) {
 			return lexicon.Head(line, 300)
 		}
 	}

@@ -34,7 +34,7 @@ func leakedHome(t *testing.T) (home string) {
 	for n := range 3 {
 		text := strings.Repeat(aLine, 30)
 		if n < 2 {
-			text += leakLine(1, "The deploy key is "+leaked+", use it.") + leakLine(2, "quoted: {\"key\":\""+leaked+"\"}\n<next>") + strings.Repeat(aLine, 30)
+			text += leakLine(1, "The deploy key is "+leaked+", use it.") + leakLine(2, "quoted: {\"key\":\""+leaked+"\"}\n<next>"+strings.Repeat(" Weigh every parcel.", 300)) + strings.Repeat(aLine, 30)
 		}
 		put(t, transcriptPath(home, n), text)
 	}

@@ -95,7 +95,7 @@ func TestResumedCopies(t *testing.T) {
 	}
 	ids := mark.IDs(first.Message.Content)
 	if len(ids) == 0 {
-		t.Fatal("no IDs")
+		t.Fatalf("no IDs: %s", first.Message.Content)
 	}
 	for _, id := range ids {
 		ccd(0, "restore", "--info", string(id))
@@ -118,7 +118,7 @@ func continueSession(t *testing.T, path string) {
 	}
 	at := time.Now().UTC().Format(time.RFC3339Nano)
 	for _, line := range []string{
-		`{"type":"user","uuid":"n1","timestamp":"` + at + `","message":{"role":"user","content":"Now audit the third quarter"}}`,
+		`{"type":"user","uuid":"n1","timestamp":"` + at + `","message":{"role":"user","content":"Now audit the third quarter. ` + strings.Repeat("Weigh every parcel of it. ", 400) + `"}}`,
 		`{"type":"assistant","uuid":"n2","parentUuid":"n1","timestamp":"` + at + `","message":{"id":"mn","role":"assistant","content":[{"type":"text","text":"Auditing."}]}}`,
 	} {
 		if _, err := f.WriteString(line + "\n"); err != nil {

@@ -106,3 +106,9 @@ func IsPlaced(t string) bool {
 	}
 	return strings.ContainsAny(t[:i], "./") && hasLetter(t[:i])
 }
+
+// Leads reports whether a line ends in a colon, so that it means little without what follows.
+func Leads(s string) bool {
+	s = strings.TrimRight(s, "*_ ")
+	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
+}

@@ -94,13 +94,6 @@ func TestFencesHideWhatIsInside(t *testing.T) {
 		if got := sentencesOf(text); !slices.Equal(got, want) {
 			t.Errorf("%s: sentences %q", name, got)
 		}
-		var got []string
-		for _, p := range Pieces(text) {
-			got = append(got, p.Text)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: pieces %q", name, got)
-		}
 	}
 }
 
