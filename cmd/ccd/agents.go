@@ -15,7 +15,7 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
-	agentsetup "ccd/cmd/ccd/internal/setup"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/compactor"
 	"ccd/internal/config"
 	"ccd/internal/mark"
@@ -103,7 +103,7 @@ func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
 	if arg == "" || arg == "all" {
 		return nil, nil
 	}
-	if id, ok := agentsetup.Find(arg); ok {
+	if id, ok := install.Find(arg); ok {
 		return []string{id}, nil
 	}
 	if f, ok := a.Agents().Lookup(arg); ok {
@@ -115,29 +115,29 @@ func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
 
 // connectable returns the names that install takes.
 func connectable() (names []string) {
-	for _, id := range agentsetup.Agents() {
-		names = append(names, agentsetup.Connection(id).Name)
+	for _, id := range install.Agents() {
+		names = append(names, install.Connection(id).Name)
 	}
 	return names
 }
 
 // setup describes what this binary and configuration would install. Without a command line, c is nil.
-func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) {
+func (a *app) setup(c *cobra.Command, f agentsFlags) (*install.Setup, error) {
 	home, err := a.Home()
 	if err != nil {
 		return nil, err
 	}
-	o := agentsetup.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program, ReachFile: a.UsualConfig}
+	o := install.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program, ReachFile: a.UsualConfig}
 	if o.Executable, err = a.Executable(); err != nil {
 		return nil, err
 	}
 	if c != nil && c.Flags().Changed("statusline") {
 		o.Line = &f.line
 	}
-	o.Mod = agentsetup.Mod{Compaction: true, Output: charsOf(compactor.Defaults().LargeTokens)}
+	o.Mod = install.Mod{Compaction: true, Output: charsOf(compactor.Defaults().LargeTokens)}
 	if conf, err := a.Config(); err == nil {
 		o.Reach = conf.Agents.Reach
-		o.Mod = agentsetup.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
+		o.Mod = install.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
 		if conf.Live.Outputs {
 			o.Mod.Output = charsOf(conf.Compaction.LargeOutputTokens)
 		}
@@ -145,7 +145,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*agentsetup.Setup, error) 
 	if a.ConfigFile != "" {
 		o.Config = a.Absolute(a.ConfigFile)
 	}
-	return agentsetup.New(o)
+	return install.New(o)
 }
 
 // program returns a function that runs a program, or nil if PATH has none of that name.
@@ -167,7 +167,7 @@ func (a *app) program(name string) func(args ...string) error {
 	}
 }
 
-func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {
+func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *agentsetup.Setup, named []strin
 	}
 	var rules, line bool
 	for _, id := range which {
-		to := agentsetup.Connection(id)
+		to := install.Connection(id)
 		rules, line = rules || to.Rules, line || to.Line
 	}
 	if f.line && !line {
@@ -235,7 +235,7 @@ func (a *app) sayReach(before, after string) {
 }
 
 // askRules shows the missing rules and, on a terminal, asks whether to add them.
-func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (bool, error) {
+func (a *app) askRules(ctx context.Context, s *install.Setup, dryRun bool) (bool, error) {
 	rules, err := s.Rules()
 	if err != nil || len(rules) == 0 {
 		return false, err
@@ -252,7 +252,7 @@ func (a *app) askRules(ctx context.Context, s *agentsetup.Setup, dryRun bool) (b
 	return a.yes(ctx, "Add them?")
 }
 
-func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []string, f agentsFlags) error {
+func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 		return usage(c, errors.New("uninstall takes only --dry-run"))
 	}
 	if named == nil {
-		named = agentsetup.Agents()
+		named = install.Agents()
 	}
 	p, err := s.Uninstall(named...)
 	if err != nil {
@@ -279,7 +279,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *agentsetup.Setup, named []str
 }
 
 // carryOut applies a plan, or prints it as a diff.
-func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []string) error {
+func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []string) error {
 	if dryRun {
 		return a.print(p.Diff())
 	}
@@ -302,11 +302,11 @@ func (a *app) carryOut(p *agentsetup.Plan, dryRun bool, nothing string, which []
 	return nil
 }
 
-func (a *app) agentsStatus(s *agentsetup.Setup, named []string) error {
+func (a *app) agentsStatus(s *install.Setup, named []string) error {
 	if named == nil {
-		named = agentsetup.Agents()
+		named = install.Agents()
 	}
-	all, byHand := []agentsetup.Status{}, map[string]bool{}
+	all, byHand := []install.Status{}, map[string]bool{}
 	for _, agent := range named {
 		st := s.Status(agent)
 		if why, how := s.ByHand(agent); how != "" && len(st.Binaries) > 0 {
@@ -340,7 +340,7 @@ var reachMeaning = map[string]string{
 }
 
 // statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
-func statusRows(st agentsetup.Status, byHand bool) [][]string {
+func statusRows(st install.Status, byHand bool) [][]string {
 	word := "not installed"
 	switch {
 	case st.Installed:
@@ -348,14 +348,14 @@ func statusRows(st agentsetup.Status, byHand bool) [][]string {
 	case len(st.Binaries) > 0 && byHand:
 		word = "partly installed: see the note"
 	case len(st.Binaries) > 0:
-		word = "partly installed: `ccd agents install " + agentsetup.Connection(st.Agent).Name + "` repairs it"
+		word = "partly installed: `ccd agents install " + install.Connection(st.Agent).Name + "` repairs it"
 	case !st.Present:
 		word = "not found"
 	}
 	rows := [][]string{{st.Agent, word, st.Directory}}
 	for _, p := range st.Parts {
 		state := p.State
-		if p.Option && state == agentsetup.Missing {
+		if p.Option && state == install.Missing {
 			state = "off"
 		}
 		rows = append(rows, []string{"  " + p.Name, state, cmp.Or(p.Detail, p.File)})
@@ -386,7 +386,7 @@ type agentHere struct {
 }
 
 // agentsHere lists every agent that ccd knows: whether it is on this machine, has transcripts and is connected to ccd.
-func (a *app) agentsHere(s *agentsetup.Setup) error {
+func (a *app) agentsHere(s *install.Setup) error {
 	home, err := a.Home()
 	if err != nil {
 		return err

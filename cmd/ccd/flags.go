@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	agentsetup "ccd/cmd/ccd/internal/setup"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -18,7 +18,7 @@ import (
 
 func (a *app) agentFlag(c *cobra.Command, agent *string) {
 	c.Flags().Func("agent", "only sessions of `AGENT` (ccd agents lists them)", func(name string) error {
-		if id, ok := agentsetup.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --as` use
+		if id, ok := install.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --as` use
 			name = id
 		}
 		known := append(a.Agents().Names(), transcript.Messages)

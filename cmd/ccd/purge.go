@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/removal"
 	"ccd/internal/words"
 	"ccd/packaging"
 )
@@ -22,15 +22,15 @@ func (a *app) lostByPurge(ctx context.Context) string {
 	if err != nil || i.Load(ctx) != nil {
 		return ""
 	}
-	n, err := removal.OnlyHere(ctx, i.Library)
+	n, err := install.OnlyHere(ctx, i.Library)
 	if err != nil || n == 0 {
 		return ""
 	}
-	return removal.OnlyHereText(n) + "; "
+	return install.OnlyHereText(n) + "; "
 }
 
 // installation finds what `ccd setup --undo` removes. Only a purge needs a valid configuration.
-func (a *app) installation(purge bool) (p removal.Purge, err error) {
+func (a *app) installation(purge bool) (p install.Purge, err error) {
 	p.Say = a.say
 	p.Problem = func(problem string) { fmt.Fprintf(a.err, "problem: %s\n", problem) } // printed even with --quiet
 	place, err := a.Place(true)
@@ -82,7 +82,7 @@ func (a *app) purge(ctx context.Context, f setupFlags) error {
 			return err
 		}
 	}
-	if err := p.Remove(ctx, r); !errors.Is(err, removal.ErrIncomplete) {
+	if err := p.Remove(ctx, r); !errors.Is(err, install.ErrIncomplete) {
 		return err
 	}
 	return errSaid
@@ -92,7 +92,7 @@ func (a *app) purge(ctx context.Context, f setupFlags) error {
 func (a *app) confirm(ctx context.Context, onlyHere int) error {
 	want, why := "yes", ""
 	if onlyHere > 0 {
-		want, why = strconv.Itoa(onlyHere), removal.OnlyHereText(onlyHere)+". "
+		want, why = strconv.Itoa(onlyHere), install.OnlyHereText(onlyHere)+". "
 	}
 	fmt.Fprintf(a.err, "%sType %s to remove all of it: ", why, want)
 	switch given, err := answer(ctx, a.in); {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/onboard"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/internal/words"
 	"ccd/packaging"
 )
@@ -77,7 +77,7 @@ func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, contex
 			if err != nil {
 				return err
 			}
-			return onboard.Install(c.Context(), l, s, f.user, a.say)
+			return install.Install(c.Context(), l, s, f.user, a.say)
 		case "stop":
 			if pid := account.Foreground(c.Context(), s, place.StateDir); pid != 0 && !f.system {
 				return words.Hint(fmt.Errorf("stop service: the running daemon (pid %d) is not the service", pid), "stop it: kill %d", pid)

@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/onboard"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -38,8 +38,8 @@ func (f setupFlags) verb() string {
 
 // setupOutput is what --json prints.
 type setupOutput struct {
-	Steps   []*onboard.Step   `json:"steps"`
-	Archive *onboard.Archived `json:"archive"` // null unless something was done
+	Steps   []*install.Step   `json:"steps"`
+	Archive *install.Archived `json:"archive"` // null unless something was done
 }
 
 func (a *app) setupCommand() *cobra.Command {
@@ -97,14 +97,14 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := onboard.CheckHome(home); err != nil {
+	if err := install.CheckHome(home); err != nil {
 		return err
 	}
 	steps, err := a.setupSteps(ctx, f.undo)
 	if err != nil {
 		return err
 	}
-	if err := a.agreed(ctx, f, has(steps, onboard.Todo), setupText(steps, f, home)); err != nil {
+	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(steps, f, home)); err != nil {
 		return err
 	}
 	switch {
@@ -112,7 +112,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 		err = a.printJSON(setupOutput{Steps: steps})
 		fallthrough
 	case f.dryRun:
-		if err == nil && has(steps, onboard.Failed) {
+		if err == nil && has(steps, install.Failed) {
 			return errSaid
 		}
 		return err
@@ -121,9 +121,9 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 		switch s.Do(ctx); {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case s.State == onboard.Done:
+		case s.State == install.Done:
 			a.say("done: %s: %s", s.Title, s.What)
-		case s.State == onboard.Failed:
+		case s.State == install.Failed:
 			text := fmt.Sprintf("failed: %s: %s\n", s.Title, shortened(s.Error, home))
 			if s.Hint != "" {
 				text += "hint: " + s.Hint + "\n"
@@ -142,18 +142,18 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err := a.setupEnd(ctx, f, steps); err != nil {
 		return err
 	}
-	if has(steps, onboard.Failed) {
+	if has(steps, install.Failed) {
 		return errSaid
 	}
 	return nil
 }
 
-func has(steps []*onboard.Step, state string) bool {
-	return slices.ContainsFunc(steps, func(s *onboard.Step) bool { return s.State == state })
+func has(steps []*install.Step, state string) bool {
+	return slices.ContainsFunc(steps, func(s *install.Step) bool { return s.State == state })
 }
 
 // setupSteps plans what setup, or undo, will do.
-func (a *app) setupSteps(ctx context.Context, undo bool) ([]*onboard.Step, error) {
+func (a *app) setupSteps(ctx context.Context, undo bool) ([]*install.Step, error) {
 	agents, err := a.setup(nil, agentsFlags{})
 	if err != nil {
 		return nil, err
@@ -163,13 +163,13 @@ func (a *app) setupSteps(ctx context.Context, undo bool) ([]*onboard.Step, error
 		if err != nil {
 			return nil, err
 		}
-		return onboard.Undo(ctx, p, agents), nil
+		return install.Undo(ctx, p, agents), nil
 	}
 	l, err := a.locate(true)
 	if err != nil {
 		return nil, err
 	}
-	account := onboard.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.byteProgress, Say: a.say, Out: io.Discard}
+	account := install.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.byteProgress, Say: a.say, Out: io.Discard}
 	if a.verbose {
 		account.Out = a.err
 	}
@@ -212,7 +212,7 @@ func shortened(text, home string) string {
 }
 
 // setupText shows the steps before they are done.
-func setupText(steps []*onboard.Step, f setupFlags, home string) string {
+func setupText(steps []*install.Step, f setupFlags, home string) string {
 	wide := 0
 	for _, s := range steps {
 		wide = max(wide, len(s.Title))
@@ -220,7 +220,7 @@ func setupText(steps []*onboard.Step, f setupFlags, home string) string {
 	var b strings.Builder
 	then, back := " will:\n", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
 	switch {
-	case !has(steps, onboard.Todo):
+	case !has(steps, install.Todo):
 		then, back = " has nothing to do:\n", ""
 	case f.undo:
 		back = "The archive and the configuration stay; `ccd setup --undo --purge` removes them too.\n"
@@ -229,9 +229,9 @@ func setupText(steps []*onboard.Step, f setupFlags, home string) string {
 	for _, s := range steps {
 		lines := []string{s.What}
 		switch s.State {
-		case onboard.Failed:
+		case install.Failed:
 			lines[0] = "failed: " + s.Error
-		case onboard.Todo:
+		case install.Todo:
 			lines = append(lines, byVerb(s.Does)...)
 		}
 		if s.Hint != "" {
@@ -264,7 +264,7 @@ func byVerb(does []string) (lines []string) {
 }
 
 // setupEnd says what can be restored now, or what is left, and what to do next.
-func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step) error {
+func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step) error {
 	out := setupOutput{Steps: steps}
 	l, err := a.locate(true)
 	switch {
@@ -275,7 +275,7 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 			a.say("kept: the configuration (ccd setup --undo --purge removes it)")
 		}
 	case !f.undo && err == nil:
-		out.Archive, err = onboard.Measure(ctx, l)
+		out.Archive, err = install.Measure(ctx, l)
 	}
 	switch {
 	case err != nil && !f.undo: // undo does not need the configuration
@@ -286,8 +286,8 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*onboard.Step)
 		return nil
 	}
 	r := out.Archive
-	unattended := slices.ContainsFunc(steps, func(s *onboard.Step) bool {
-		return s.Step == "service" && (s.State == onboard.Unavailable || s.State == onboard.Failed)
+	unattended := slices.ContainsFunc(steps, func(s *install.Step) bool {
+		return s.Step == "service" && (s.State == install.Unavailable || s.State == install.Failed)
 	})
 	next := "Next:\n"
 	if unattended {

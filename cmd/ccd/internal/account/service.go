@@ -1,7 +1,6 @@
 package account
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"slices"
 
 	"ccd/daemon"
-	"ccd/internal/words"
 	"ccd/packaging"
 )
 
@@ -88,28 +86,6 @@ func Foreground(ctx context.Context, s *packaging.Service, stateDir string) int 
 		return 0
 	}
 	return info.Pid
-}
-
-// MachineAccount returns the account of the installed system service, and fails if another one is named. Without such a
-// service it returns the named account, which may be "".
-func (e Env) MachineAccount(named string) (string, error) {
-	p, err := e.State()
-	if err != nil {
-		return "", err
-	}
-	s, err := p.Service(packaging.Options{System: true})
-	if err != nil {
-		return "", err
-	}
-	return machineAccount(s.Account(), named)
-}
-
-func machineAccount(installed, named string) (string, error) {
-	if installed != "" && named != "" && named != installed {
-		return "", words.Hint(fmt.Errorf("purge: the system service runs as %s, not as %s", installed, named),
-			"as %s: ccd setup --undo --purge", named)
-	}
-	return cmp.Or(installed, named), nil
 }
 
 // Executable returns the absolute path by which ccd was called. It does not resolve symlinks, because a package

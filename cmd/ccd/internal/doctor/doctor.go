@@ -14,7 +14,7 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/setup"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/internal/words"
 )
 
@@ -70,12 +70,12 @@ func Count(all []Finding) string {
 	return fmt.Sprintf("%s, %s, %s", words.Count(len(all), "check"), words.Count(n["wrong"], "problem"), words.Count(n["note"], "note"))
 }
 
-// Agents reports on the agents' settings; setup.Setup implements it.
+// Agents reports on the agents' settings; install.Setup implements it.
 type Agents interface {
 	// Present returns the agents installed on this machine.
 	Present() []string
 	// Status returns what an agent's settings contain of ccd.
-	Status(agent string) setup.Status
+	Status(agent string) install.Status
 	// ByHand returns why only the user can complete an agent's connection, and how; "" if ccd can.
 	ByHand(agent string) (why, how string)
 }

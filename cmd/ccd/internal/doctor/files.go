@@ -14,7 +14,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/removal"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/compactor/sidecar"
 	"ccd/internal/atomicfile"
 	"ccd/internal/words"
@@ -194,14 +194,14 @@ func tightenOne(path string) error {
 
 // checkEarlier finds companions left in a directory that companion.dir named earlier.
 func checkEarlier(_ context.Context, f *facts) []Finding {
-	left := removal.Earlier(f.Place, f.sessions)
+	left := install.Earlier(f.Place, f.sessions)
 	if len(left) == 0 {
 		return nil
 	}
 	what := words.Count(len(left), "companion") + " in an earlier companion.dir"
 	found := note("earlier", "rm "+words.Shell(left[0].Path)+others(len(left)), "%s, such as %s", what, left[0].Path)
 	return []Finding{found.by("removed "+what, func(ctx context.Context) error {
-		_, err := removal.RemoveEarlier(ctx, left)
+		_, err := install.RemoveEarlier(ctx, left)
 		return err
 	})}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/setup"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -274,8 +274,8 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 	var missing []string
 	for _, agent := range f.doctor.Agents.Present() {
 		st := f.doctor.Agents.Status(agent)
-		check, fix := "agent "+agent, "ccd agents install "+setup.Connection(agent).Name
-		gone := slices.IndexFunc(st.Binaries, func(b setup.Binary) bool { return !b.Exists })
+		check, fix := "agent "+agent, "ccd agents install "+install.Connection(agent).Name
+		gone := slices.IndexFunc(st.Binaries, func(b install.Binary) bool { return !b.Exists })
 		switch {
 		case gone >= 0:
 			all = append(all, wrong(check, fix, "its settings name %s, which does not exist", st.Binaries[gone].Path))

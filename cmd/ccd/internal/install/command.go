@@ -1,0 +1,156 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// Usable fails if an agent could not start the binary at path later: it does not exist, is not executable or not absolute,
+// its name cannot be written to settings, or it is in a temporary directory (allowed if the home directory is in one too).
+func Usable(path, home string) error {
+	fail := func(cause error) error { return fmt.Errorf("use %s in an agent's settings: %w", path, cause) }
+	if !filepath.IsAbs(path) {
+		return fail(errors.New("the path is not absolute"))
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) || !utf8.ValidString(path) {
+		return fail(errors.New("the path is not plain UTF-8 text"))
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fail(err)
+	case !info.Mode().IsRegular():
+		return fail(errors.New("not a regular file"))
+	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
+		return words.Hint(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
+	}
+	if short(path) && !short(home) {
+		return words.Hint(fail(errors.New("it is in a directory for temporary files")),
+			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run that one")
+	}
+	return nil
+}
+
+// short reports whether a file at path is short-lived: in a temporary directory, or a build of `go run`.
+func short(path string) bool {
+	in := func(dir string) bool { return disk.Within(path, dir) }
+	if in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm")) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") })
+}
+
+// shellWords splits a simple command as a shell does. It returns false for operators, variables and unclosed quotes.
+func shellWords(command string) (words []string, ok bool) {
+	var b strings.Builder
+	var quote rune
+	begun, escaped := false, false
+	for _, r := range command {
+		switch {
+		case escaped:
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			begun, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			b.WriteRune(r)
+		case r == '\'' || r == '"':
+			begun, quote = true, r
+		case r == ' ' || r == '\t':
+			if begun {
+				words = append(words, b.String())
+			}
+			b.Reset()
+			begun = false
+		case strings.ContainsRune("\n;&|<>()$`#", r):
+			return nil, false
+		default:
+			begun = true
+			b.WriteRune(r)
+		}
+	}
+	if begun {
+		words = append(words, b.String())
+	}
+	return words, quote == 0 && !escaped
+}
+
+// harmless ends a hook's command line, so that the agent always sees exit status 0: 2 would block the prompt or the tool, and
+// a binary that crashes or is not ccd may exit with any.
+const harmless = " || :"
+
+// binaryOf returns the binary that a hook starts, and whether the hook is ccd's: only if it has the form that install
+// writes, ABSOLUTE hook EVENT --agent AGENT [--config FILE] [|| :], at that event of the client, "" for any.
+func binaryOf(command, event string) (path string, ok bool) {
+	words, ok := called(command, 5)
+	if !ok || words[1] != "hook" || words[3] != "--agent" || !hooked(words[4], event, words[2]) {
+		return "", false
+	}
+	return words[0], true
+}
+
+// called splits a command line in the form that install writes: ABSOLUTE WORDS... [--config FILE] [|| :], with n words
+// before the optional parts.
+func called(command string, n int) (words []string, ok bool) {
+	words, ok = shellWords(strings.TrimSuffix(command, harmless))
+	if !ok || len(words) != n && (len(words) != n+2 || words[n] != "--config") || !absolute(words[0]) {
+		return nil, false
+	}
+	return words, true
+}
+
+// hooked reports whether an agent has a hook of this name at an event of its client, "" for any.
+func hooked(agent, client, name string) bool {
+	for _, f := range connectable() {
+		events := slices.Concat(f.Connect.Events, f.Connect.Former)
+		is := func(e transcript.Event) bool { return (client == "" || e.Client == client) && e.Name == name }
+		if f.Agent == agent && slices.ContainsFunc(events, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// serves reports whether an MCP server is ccd's: it starts this binary, or one named ccd, as install writes it.
+func (s *Setup) serves(binary string, args []string) bool {
+	if len(args) != 1 && (len(args) != 3 || args[1] != "--config") || args[0] != "mcp" {
+		return false
+	}
+	name := binary[strings.LastIndexAny(binary, `/\`)+1:]
+	return absolute(binary) && (name == "ccd" || name == "ccd.exe" || binary == s.o.Executable)
+}
+
+// absolute is filepath.IsAbs for paths of any system, because settings are copied between systems.
+func absolute(path string) bool {
+	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && strings.ContainsRune(`/\`, rune(path[2]))
+}
+
+// alive reports whether a program can be started at path.
+func alive(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && (os.PathSeparator != '/' || info.Mode()&0o111 != 0)
+}
+
+// same reports whether two paths are the same file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

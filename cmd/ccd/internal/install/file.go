@@ -1,0 +1,151 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// backupSuffix is added to a file's name to name its backup.
+const backupSuffix = ".ccd-backup"
+
+// largest is the size in bytes of the largest file that is edited. Settings are a thousandth of it.
+const largest = 64 << 20
+
+// file is one of an agent's files.
+type file struct {
+	path   string // as the user knows it
+	target string // path with symlinks followed
+	text   []byte
+	info   fs.FileInfo // nil if the file does not exist
+	backup []byte      // nil if there is none
+	linked bool        // path is a symlink
+	state  bool        // the agent stores its own state in it, so it changes often
+}
+
+// read reads a file and its backup. A missing file is not an error; one that cannot be edited is.
+func read(path string) (file, error) {
+	f := file{path: path, target: path}
+	fail := func(err error) (file, error) { return f, fmt.Errorf("read %s: %w", path, err) }
+	link, err := os.Lstat(path)
+	if missing(err) {
+		return f.withBackup()
+	}
+	if err != nil {
+		return fail(err)
+	}
+	f.linked = link.Mode()&fs.ModeSymlink != 0
+	if f.target, err = filepath.EvalSymlinks(path); err != nil {
+		if f.linked && missing(err) {
+			return f, words.Hint(fmt.Errorf("read %s: a dangling symbolic link", path), "rm %s", transcript.ShellWord(path))
+		}
+		return fail(err)
+	}
+	if f.info, err = os.Stat(f.target); err != nil {
+		return fail(err)
+	}
+	switch {
+	case !f.info.Mode().IsRegular():
+		return fail(errors.New("not a regular file"))
+	case f.info.Size() > largest:
+		return fail(fmt.Errorf("%d bytes: too large for a settings file", f.info.Size()))
+	}
+	if f.text, err = os.ReadFile(f.target); err != nil {
+		return fail(err)
+	}
+	return f.withBackup()
+}
+
+func (f file) withBackup() (file, error) {
+	info, err := os.Lstat(f.path + backupSuffix)
+	if missing(err) {
+		return f, nil
+	}
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe might never end
+		return f, words.Hint(fmt.Errorf("read backup %s: not a regular file", f.path+backupSuffix), "move it away, then try again")
+	}
+	text, err := os.ReadFile(f.path + backupSuffix)
+	if err != nil {
+		return f, fmt.Errorf("read backup: %w", err)
+	}
+	f.backup = append([]byte{}, text...)
+	return f, nil
+}
+
+func (f file) exists() bool { return f.info != nil }
+
+// writable fails if replacing the file by a rename would do what the user does not expect: ignore that it is read-only,
+// take it from another user, or leave its other hard links with the old text.
+func (f file) writable() error {
+	if f.info == nil {
+		return nil
+	}
+	path := transcript.ShellWord(f.target)
+	switch name, mine := disk.Owner(f.info); {
+	case !mine:
+		return words.Hint(fmt.Errorf("write %s: it belongs to %s", f.path, name), "sudo chown \"$USER\" %s, or run this as %s", path, name)
+	case linkCount(f.info) > 1:
+		return words.Hint(fmt.Errorf("write %s: it has other hard links, which would keep the old text", f.path), "replace it with a copy: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", path)
+	case f.info.Mode()&0o200 == 0:
+		return words.Hint(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", path)
+	}
+	return nil
+}
+
+// document parses a file and its backup as JSON. before is nil if the backup does not show the file before install.
+func (f file) document() (d, before *document, err error) {
+	if f.backup != nil {
+		if before, err = parse(f.path+backupSuffix, f.backup); err != nil || len(before.calls()) > 0 {
+			before = nil
+		}
+	}
+	d, err = parse(f.path, f.text)
+	return d, before, err
+}
+
+// installed returns the change that gives a file this text. ours reports whether ccd was in it before: if not, a backup is
+// made first.
+func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error) {
+	c := change{file: f, after: text, perm: perm}
+	if f.exists() && bytes.Equal(f.text, text) {
+		return c, nil
+	}
+	c.write = true
+	if f.exists() && !ours {
+		c.keep = true
+	}
+	return c, f.writable()
+}
+
+// uninstalled returns the change that gives a file this text, which is without ccd's parts. It removes a file that ccd
+// made if nothing else is in it, and the backup of a state file or of one that is now as before.
+func (f file) uninstalled(text []byte) (change, error) {
+	c := change{file: f, after: text, undo: true}
+	if f.exists() {
+		c.write = !bytes.Equal(f.text, text)
+		c.remove = c.write && len(text) == 0 && f.backup == nil
+		if c.remove && f.linked && filepath.Base(f.path) != skillName { // the user's symlink would dangle
+			c.remove, c.after = false, f.nothing()
+		}
+	}
+	c.drop = f.backup != nil && (f.state || bytes.Equal(text, f.backup)) && f.exists()
+	if !c.write {
+		return c, nil
+	}
+	return c, f.writable()
+}
+
+// nothing returns the text of an empty file of this format.
+func (f file) nothing() []byte {
+	if filepath.Ext(f.path) == ".json" {
+		return []byte("{}\n")
+	}
+	return []byte{}
+}

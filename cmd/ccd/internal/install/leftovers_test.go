@@ -1,0 +1,174 @@
+//go:build unix
+
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ccd/internal/atomicfile"
+)
+
+// What a killed install left beside the files, copies of settings among it, goes with the next one, and with uninstall,
+// also where nothing else is to be done.
+func TestKilledInstallIsClearedUp(t *testing.T) {
+	stray := []string{".ccd-MIDDLE.tmp", ".claude/.ccd-MIDDLE.tmp", ".codex/.ccd-MIDDLE.tmp"}
+	h := newHome(t)
+	h.write(".claude/settings.json", "{}\n")
+	h.write(".codex/config.toml", "a = 1\n")
+	before := h.tree()
+	leave := func() {
+		for _, name := range stray {
+			name = strings.Replace(name, "MIDDLE", tempMiddle(t), 1)
+			h.write(name, "a token")
+			must(t, os.Chtimes(h.path(name), time.Time{}, time.Now().Add(-2*time.Hour)))
+		}
+		h.write(".claude/.ccd-mine.tmp", "a user's") // control: of another form
+	}
+	left := func() (n int) {
+		for path := range h.tree() {
+			if strings.Contains(path, ".ccd-") && !strings.HasSuffix(path, backupSuffix) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, do := range []func(){
+		func() { h.install(nil, Agents()...) }, func() { h.install(nil, Agents()...) }, func() { h.uninstall(Agents()...) }, func() { h.uninstall(Agents()...) },
+	} {
+		leave()
+		if left() != 4 {
+			t.Fatalf("%d files are left about", left())
+		}
+		if do(); left() != 1 {
+			t.Errorf("%d files are left", left())
+		}
+	}
+	must(t, os.Remove(h.path(".claude/.ccd-mine.tmp")))
+	h.same(before)
+}
+
+// tempMiddle is what the name of a temporary file of atomicfile's has that is its own.
+func tempMiddle(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	p, err := atomicfile.Prepare(filepath.Join(dir, "x"), 0o600, nil)
+	must(t, err)
+	defer p.Discard()
+	all, err := filepath.Glob(filepath.Join(dir, ".ccd-*.tmp"))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("temporary files: %v, %v", all, err)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(all[0]), ".ccd-"), ".tmp")
+}
+
+// The directories of a skill that was never written go as if the install that made them had been whole; with anything of
+// a user's in them they stay.
+func TestEmptySkillOfAKilledInstall(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(h home)
+		left string
+	}{
+		"both": {func(h home) { must(h.t, os.MkdirAll(h.path(".claude/skills/ccd"), 0o700)) }, ""},
+		"others beside": {func(h home) {
+			h.write(".claude/skills/mine/SKILL.md", "")
+			must(h.t, os.Mkdir(h.path(".claude/skills/ccd"), 0o700))
+		}, "skills skills/mine skills/mine/SKILL.md"},
+		"a file in it":    {func(h home) { h.write(".claude/skills/ccd/notes", "") }, "skills skills/ccd skills/ccd/notes"},
+		"an empty skills": {func(h home) { must(h.t, os.MkdirAll(h.path(".claude/skills"), 0o700)) }, "skills"},
+	} {
+		for _, installed := range []bool{false, true} {
+			h := newHome(t)
+			h.write(".claude/settings.json", "{}")
+			c.make(h)
+			if installed {
+				h.install(nil, Claude)
+			}
+			h.uninstall(Claude)
+			var left []string
+			for _, path := range names(map[string]string{}, h.tree()) {
+				if rest, ok := strings.CutPrefix(path, ".claude/"); ok && rest != "settings.json" {
+					left = append(left, rest)
+				}
+			}
+			if got := strings.Join(left, " "); got != c.left {
+				t.Errorf("%s, installed %v: left %q, want %q", name, installed, got, c.left)
+			}
+		}
+	}
+}
+
+// A file that ccd made, and that the user then moved and linked back: the link leads to something still.
+func TestLinkedBack(t *testing.T) {
+	for file, want := range map[string]string{".claude/settings.json": "{}\n", ".claude.json": "{}\n", ".codex/hooks.json": "{}\n", ".codex/AGENTS.md": ""} {
+		h := newHome(t)
+		h.install(nil, Agents()...)
+		h.link(file)
+		h.uninstall(Agents()...)
+		if got := h.read(file); got != want {
+			t.Errorf("%s: %q", file, got)
+		}
+		h.read("dotfiles/file")
+	}
+	h := newHome(t)
+	before := h.tree()
+	h.install(nil, Agents()...)
+	h.link(".claude/skills/ccd/SKILL.md") // all of it is ccd's
+	h.uninstall(Agents()...)
+	must(t, os.Remove(h.path("dotfiles")))
+	h.same(before)
+}
+
+// link moves a file and puts a symlink in its place.
+func (h home) link(file string) {
+	h.t.Helper()
+	must(h.t, os.Mkdir(h.path("dotfiles"), 0o755))
+	must(h.t, os.Rename(h.path(file), h.path("dotfiles/file")))
+	must(h.t, os.Symlink(h.path("dotfiles/file"), h.path(file)))
+}
+
+// What install cannot do for sure is told, and nothing is written.
+func TestFilesOfSeveralNames(t *testing.T) {
+	for name, c := range map[string]struct {
+		make  func(h home)
+		words string
+	}{
+		"a hard link": {func(h home) { must(h.t, os.Link(h.path(".claude/settings.json"), h.path("other"))) }, "hard links"},
+		"one target":  {func(h home) { must(h.t, os.Symlink(h.path(".claude/settings.json"), h.path(".codex/hooks.json"))) }, "the same file"},
+		"a pipe for a backup": {func(h home) {
+			if err := syscall.Mkfifo(h.path(".claude/settings.json"+backupSuffix), 0o600); err != nil {
+				h.t.Skip(err)
+			}
+		}, "not a regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(".claude/settings.json", "{}")
+			h.write(".codex/config.toml", "")
+			h.apply(h.setup(nil).Install(Agents()...)) // control
+			h.uninstall(Agents()...)
+			c.make(h)
+			before := h.tree()
+			_, err := h.setup(nil).Install(Agents()...)
+			want(t, err, c.words)
+			h.same(before)
+		})
+	}
+}
+
+// What an agent's state holds beside what ccd looks into is read past: each edit reads the text again.
+func TestOthersMembersAreReadPast(t *testing.T) {
+	d, err := parse("x", []byte(`{"projects": {"a": [{}, {}, {"b": 1}]}, "hooks": {"Stop": [{}]}, "n": [1, 2]}`))
+	must(t, err)
+	count := 0
+	d.root.any(func(*node) bool { count++; return false })
+	if count != 6 { // the whole, its three members, the event and its group
+		t.Errorf("%d values are known", count)
+	}
+	_, err = parse("x", []byte("{\"projects\": {\n\"a\": [1,]}}"))
+	want(t, err, "x:2:")
+}

@@ -1,0 +1,87 @@
+package install
+
+import (
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A mod is a plugin that runs in the client: it has ccd answer the compactions of a session and, where the client allows,
+// replace long outputs. Each of its files has a checksum of its text.
+
+//go:embed all:mod
+var mods embed.FS
+
+// Mod says what an agent's mod asks ccd for.
+type Mod struct {
+	Compaction bool // the new context of a compaction
+	Output     int  // an excerpt of an output of so many chars, 0: never
+	Idle       int  // old results to be shortened between turns, from that percentage of the window; 0: never
+}
+
+// none reports whether no mod is needed.
+func (m Mod) none() bool { return !m.Compaction && m.Output == 0 }
+
+// modFile is one of its files, below the mod's folder.
+type modFile struct{ name, text string }
+
+// modFiles returns the files of a mod that calls this binary.
+func (s *Setup) modFiles(a agent) (all []modFile) {
+	argv := []string{s.o.Executable, "hook", "--agent", a.id}
+	if s.o.Config != "" {
+		argv = append(argv, "--config", s.o.Config)
+	}
+	command, err := json.Marshal(argv)
+	if err != nil {
+		command = []byte("[]") // strings always have a JSON form
+	}
+	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output), "IDLE", strconv.Itoa(s.o.Mod.Idle))
+	walkMod(a.id, func(name string, dir bool) {
+		if text, err := mods.ReadFile(path.Join("mod", a.id, name)); !dir && err == nil {
+			all = append(all, modFile{name, signed(fill.Replace(string(text)))})
+		}
+	})
+	return all
+}
+
+// modDirs returns the directories of an agent's mod below its folder, outer ones first.
+func modDirs(agent string) (dirs []string) {
+	walkMod(agent, func(name string, dir bool) {
+		if dir {
+			dirs = append(dirs, name)
+		}
+	})
+	return dirs
+}
+
+func walkMod(agent string, each func(name string, dir bool)) {
+	root := path.Join("mod", agent)
+	_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
+		if err == nil && name != root {
+			each(strings.TrimPrefix(name, root+"/"), d.IsDir())
+		}
+		return err
+	})
+}
+
+// unsigned stands in a text where its checksum will be.
+const unsigned = "CHECKSUM"
+
+func signed(text string) string {
+	return strings.Replace(text, unsigned, sum(lines([]byte(text))), 1)
+}
+
+var signature = regexp.MustCompile("written by ccd agents install, ([0-9a-f]{12})")
+
+// modIs reports whether a text is a mod's of ccd, and whether it is as ccd wrote it.
+func modIs(text []byte) (ours, whole bool) {
+	m := signature.FindSubmatchIndex(text)
+	if m == nil {
+		return false, false
+	}
+	return true, sum(lines([]byte(string(text[:m[2]])+unsigned+string(text[m[3]:])))) == string(text[m[2]:m[3]])
+}

@@ -1,0 +1,205 @@
+package install
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"ccd/internal/transcript"
+)
+
+// What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
+func TestRefusals(t *testing.T) {
+	theBlock := strings.Join(marked([]string{"x"}, notes{}), "\n") + "\n"
+	for name, c := range map[string]struct {
+		file, text string
+		words      []string
+	}{
+		"comment":             {".claude/settings.json", "{\n  // mine\n  \"a\": 1\n}", []string{"settings.json:2:"}},
+		"comma too many":      {".claude/settings.json", "{\n  \"a\": 1,\n}", []string{"settings.json:2:"}},
+		"two values":          {".claude/settings.json", "{}\n{}", []string{"settings.json:2:"}},
+		"cut off":             {".claude.json", "{\"a\": {", []string{".claude.json:1:"}},
+		"no object":           {".claude/settings.json", "[]", []string{"settings.json:1: the whole is an array, expected an object"}},
+		"a word":              {".claude/settings.json", "\nnull", []string{"settings.json:2: the whole is null"}},
+		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
+		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, expected an array"}},
+		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks appears twice"}},
+		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact appears twice"}},
+		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
+		"another status line": {".claude/settings.json", "{\n\"statusLine\": {\"type\": \"command\", \"command\": \"date\"}}", []string{"settings.json:2: another status line"}},
+		"a status line twice": {".claude/settings.json", "{\"statusLine\": {},\n\"statusLine\": {}}", []string{"settings.json:2: statusLine appears twice"}},
+		"servers a number":    {".claude.json", `{"mcpServers": 1}`, []string{"mcpServers is a number"}},
+		"another server":      {".claude.json", `{"mcpServers": {"ccd": {"command": "/x/ccd", "args": ["serve"]}}}`, []string{"ccd did not write"}},
+		"a server by URL":     {".claude.json", `{"mcpServers": {"ccd": {"url": "x"}}}`, []string{"ccd did not write"}},
+		"another skill":       {".claude/skills/ccd/SKILL.md", "# mine\n", []string{"ccd did not write"}},
+		"no TOML":             {".codex/config.toml", "a = 1\nb =\n", []string{"config.toml:2:"}},
+		"another TOML server": {".codex/config.toml", "[mcp_servers.ccd]\nurl = 'x'\n", []string{"ccd did not write"}},
+		"Gemini's server":     {".gemini/settings.json", `{"mcpServers": {"ccd": {"command": "x"}}}`, []string{".gemini/settings.json:1:", "ccd did not write"}},
+		"Amp's comment":       {".config/amp/settings.json", "{\n  // mine\n}", []string{"settings.json:2:"}},
+		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "changed since ccd wrote it"}},
+		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
+		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
+		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "changed since ccd wrote it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(c.file, c.text)
+			before := h.tree()
+			_, err := h.setup(everything).Install(Agents()...)
+			want(t, err, c.words...)
+			var next interface{ Hint() string }
+			if !errors.As(err, &next) || next.Hint() == "" {
+				t.Errorf("%v has no hint", err)
+			}
+			h.same(before)
+			h.write(c.file, "") // control: it is the text
+			if c.file != ".claude/skills/ccd/SKILL.md" {
+				h.install(everything, Agents()...)
+			}
+		})
+	}
+}
+
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		make  func(h home)
+		words string
+	}{
+		"read-only": {func(h home) {
+			h.write(".codex/hooks.json", "{}")
+			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
+		}, "read-only"},
+		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
+		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "dangling symbolic link"},
+		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
+		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			c.make(h)
+			before := h.tree()
+			p, err := h.setup(nil).Install(Agents()...)
+			if err == nil {
+				_, err = p.Apply()
+			}
+			want(t, err, c.words)
+			h.same(before)
+		})
+	}
+}
+
+// Whatever cannot be made has failed before the first file is replaced; and what changed since the plan is not lost.
+func TestApplyIsAllOrNothing(t *testing.T) {
+	for name, spoil := range map[string]func(h home){
+		"changed meanwhile":  func(h home) { h.write(".gemini/settings.json", `{"b": 2}`) },
+		"removed meanwhile":  func(h home) { must(h.t, os.Remove(h.path(".gemini/settings.json"))) },
+		"made meanwhile":     func(h home) { h.write(".codex/hooks.json", "{}") },
+		"a file in its way":  func(h home) { h.write(".claude/skills", "") },
+		"a link in its way":  func(h home) { must(h.t, os.Symlink("x", h.path(".gemini/settings.json"+backupSuffix))) },
+		"no room for a file": func(h home) { h.write(".codex/AGENTS.md/x", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(".claude/settings.json", "{}")
+			h.write(".gemini/settings.json", "{}")
+			p, err := h.setup(nil).Install(Agents()...)
+			must(t, err)
+			spoil(h)
+			before := h.tree()
+			if _, err = p.Apply(); err == nil {
+				t.Fatal("no error")
+			}
+			h.same(before)
+		})
+	}
+}
+
+func TestUsable(t *testing.T) {
+	h := newHome(t)
+	h.write("plain", "")
+	tmp := os.TempDir()
+	for _, c := range []struct{ path, home, words string }{
+		{h.path("bin/ccd"), h.dir, ""},
+		{h.path("new place/ccd"), h.dir, ""},
+		{h.path("bin/ccd"), "/home/sam", "temporary files"},
+		{h.path("plain"), h.dir, "not executable"},
+		{h.path("gone"), h.dir, "no such file"},
+		{h.dir, h.dir, "not a regular file"},
+		{"bin/ccd", h.dir, "not absolute"},
+		{"/a\nb", h.dir, "plain UTF-8"},
+		{"/a\xff", h.dir, "plain UTF-8"},
+	} {
+		err := Usable(c.path, c.home)
+		if c.words == "" {
+			must(t, err)
+		} else {
+			want(t, err, c.words)
+		}
+	}
+	for path, is := range map[string]bool{
+		tmp + "/x/ccd": true, "/home/sam/.cache/go-build123/b001/exe/ccd": true, "/home/sam/go-build/ccd": true, "/home/sam/bin/ccd": false, tmp + "x/ccd": false,
+	} {
+		if short(path) != is {
+			t.Errorf("short(%s) = %v", path, !is)
+		}
+	}
+}
+
+func TestCommandLines(t *testing.T) {
+	for _, c := range []struct{ line, binary string }{
+		{"/opt/ccd hook PreCompact --agent codex || :", "/opt/ccd"},
+		{"/opt/ccd hook PreCompact --agent codex", "/opt/ccd"},
+		{"'/opt/a b/ccd' hook PreCompact --agent claude-code || :", "/opt/a b/ccd"},
+		{`"/opt/a b/ccd" hook PreCompact --agent codex`, "/opt/a b/ccd"},
+		{`/opt/a\ b/ccd hook PreCompact --agent codex`, "/opt/a b/ccd"},
+		{`'C:\Program Files\ccd.exe' hook PreCompact --agent codex`, `C:\Program Files\ccd.exe`},
+		{`'/it'\''s/ccd' hook PreCompact --agent codex`, "/it's/ccd"},
+		{"/opt/ccd-1.2 hook PreCompact --agent claude-code --config /c || :", "/opt/ccd-1.2"},
+		{"/opt/ccd hook PreCompact", ""},
+		{"/opt/ccd hook stopped --notify", ""},
+		{"/opt/ccd hook SessionStart --agent codex", ""}, // at another event
+		{"/opt/ccd hook PreCompact --agent cursor", ""},
+		{"/opt/ccd hook PreCompact --agent codex --within 1s", ""},
+		{"/opt/ccd hook PreCompact --agent codex --config", ""},
+		{"ccd hook PreCompact --agent codex", ""},
+		{"/opt/ccd", ""},
+		{"/opt/ccd mcp", ""},
+		{"/opt/ccd hook PreCompact --agent codex | tee y", ""},
+		{"/opt/ccd hook PreCompact --agent codex || : || :", ""},
+		{"X=1 /opt/ccd hook PreCompact --agent codex", ""},
+		{"'/opt/ccd hook PreCompact --agent codex", ""},
+		{"$HOME/ccd hook PreCompact --agent codex", ""},
+		{"", ""},
+		{`/opt/ccd hook PreCompact --agent codex\`, ""},
+		{"/opt/ccd '' hook PreCompact --agent codex", ""},
+	} {
+		if got, ok := binaryOf(c.line, "PreCompact"); got != c.binary || ok != (c.binary != "") {
+			t.Errorf("%s: %q, %v", c.line, got, ok)
+		}
+	}
+	if _, ok := binaryOf("/opt/ccd hook Stop --agent codex", "Stop"); ok {
+		t.Error("a hook of ccd's at an event that it never had one at")
+	}
+	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
+		if words, ok := shellWords(transcript.ShellWord(word)); !ok || len(words) != 1 || words[0] != word {
+			t.Errorf("%q came back as %q, %v", word, words, ok)
+		}
+	}
+}
+
+// A rule is only made of a path that means itself there.
+func TestRulesOfOddPaths(t *testing.T) {
+	h := newHome(t)
+	for path, n := range map[string]int{"/opt/ccd": 6, "/opt/a b/ccd": 6, "/opt/(x)/ccd": 3, "/opt/*/ccd": 3, "/it's/ccd": 3} {
+		rules := h.setup(func(o *Options) { o.Executable = path }).rules()
+		if len(rules) != n {
+			t.Errorf("%s: %q", path, rules)
+		}
+		for _, r := range rules {
+			if !isRule(r, []string{path}) || strings.Count(r, "(") != 1 {
+				t.Errorf("%s is not known again", r)
+			}
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package install
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	Claude = "claude-code"
+	Codex  = "codex"
+)
+
+// home is a user's home directory with a ccd in it.
+type home struct {
+	t   *testing.T
+	dir string
+}
+
+func newHome(t *testing.T) home {
+	t.Helper()
+	h := home{t, t.TempDir()}
+	h.write("bin/ccd", "#!/bin/sh\n")
+	h.write("new place/ccd", "#!/bin/sh\n")
+	must(t, os.Chmod(h.path("bin/ccd"), 0o755))
+	must(t, os.Chmod(h.path("new place/ccd"), 0o755))
+	return h
+}
+
+func (h home) path(name string) string { return filepath.Join(h.dir, filepath.FromSlash(name)) }
+
+func (h home) write(name, text string) {
+	h.t.Helper()
+	must(h.t, os.MkdirAll(filepath.Dir(h.path(name)), 0o755))
+	must(h.t, os.WriteFile(h.path(name), []byte(text), 0o644))
+}
+
+func (h home) read(name string) string {
+	h.t.Helper()
+	text, err := os.ReadFile(h.path(name))
+	must(h.t, err)
+	return string(text)
+}
+
+// setup is the set-up of the ccd in bin, as change makes it.
+func (h home) setup(change func(*Options)) *Setup {
+	h.t.Helper()
+	o := Options{Home: h.dir, Getenv: func(string) string { return "" }, Executable: h.path("bin/ccd"), Mod: Mod{Compaction: true, Output: 30000}}
+	if change != nil {
+		change(&o)
+	}
+	if o.Program == nil {
+		o.Program = func(string) func(...string) error {
+			return func(args ...string) error { return codex(o.codexHome(), args) }
+		}
+	}
+	s, err := New(o)
+	must(h.t, err)
+	return s
+}
+
+// codex does what `codex mcp add` and `codex mcp remove` do to a configuration whose last table is that server's.
+func codex(dir string, args []string) error {
+	file := filepath.Join(dir, "config.toml")
+	text, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	others, _, _ := strings.Cut(string(text), "\n[mcp_servers.ccd]\n")
+	if args[1] == "remove" {
+		if others == "" {
+			return os.Remove(file)
+		}
+		return os.WriteFile(file, []byte(others), 0o600)
+	}
+	i := slices.Index(args, "--")
+	var env []string
+	for _, v := range args[3:i] {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			env = append(env, fmt.Sprintf("%s = %q", name, value))
+		}
+	}
+	list, err := json.Marshal(args[i+2:])
+	others += fmt.Sprintf("\n[mcp_servers.ccd]\ncommand = %q\nargs = %s\nenv = {%s}\n", args[i+1], list, strings.Join(env, ", "))
+	return errors.Join(err, os.WriteFile(file, []byte(others), 0o600))
+}
+
+func moved(h home) func(*Options) {
+	return func(o *Options) { o.Executable = h.path("new place/ccd") }
+}
+
+func everything(o *Options) {
+	yes := true
+	o.Allow, o.Line = true, &yes
+}
+
+func (h home) install(change func(*Options), agents ...string) {
+	h.t.Helper()
+	h.apply(h.setup(change).Install(agents...))
+}
+
+func (h home) uninstall(agents ...string) {
+	h.t.Helper()
+	h.apply(h.setup(nil).Uninstall(agents...))
+}
+
+func (h home) apply(p *Plan, err error) {
+	h.t.Helper()
+	must(h.t, err)
+	if _, err = p.Apply(); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// tree maps every path below the home directory to its kind, mode and text.
+func (h home) tree() map[string]string {
+	h.t.Helper()
+	all := map[string]string{}
+	must(h.t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := ""
+		switch {
+		case d.Type()&fs.ModeSymlink != 0:
+			text, err = os.Readlink(path)
+		case d.Type().IsRegular():
+			var b []byte
+			b, err = os.ReadFile(path)
+			text = string(b)
+		}
+		rel, _ := filepath.Rel(h.dir, path)
+		all[filepath.ToSlash(rel)] = info.Mode().String() + " " + text
+		return err
+	}))
+	return all
+}
+
+func (h home) same(before map[string]string) {
+	h.t.Helper()
+	if diff := cmp.Diff(before, h.tree()); diff != "" {
+		h.t.Errorf("not as it was (-was +is):\n%s", diff)
+	}
+}
+
+// names are the paths that are in now and not in before.
+func names(before, now map[string]string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(n string) bool { _, ok := before[n]; return ok })
+}
+
+func want(t *testing.T, got error, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if got == nil || !strings.Contains(got.Error(), w) {
+			t.Errorf("error %v does not say %q", got, w)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o Options) codexHome() string {
+	if dir := o.Getenv("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(o.Home, ".codex")
+}

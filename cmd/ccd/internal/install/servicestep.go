@@ -1,0 +1,155 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/daemon"
+	"ccd/internal/words"
+	"ccd/packaging"
+)
+
+// service installs the account's service.
+func (a Account) service(ctx context.Context) *Step {
+	step := newStep("service", "service")
+	if other, err := a.Library.Installed(nil); err == nil && other.System() {
+		return step.is(Unchanged, "a system service already runs as you")
+	}
+	s, err := a.Library.Service(packaging.Options{Out: a.Out})
+	if err != nil {
+		return step.fail(err)
+	}
+	st, err := s.CheckInstall(ctx)
+	if err != nil {
+		return a.noService(step, err)
+	}
+	if current, err := s.Current(st); err != nil {
+		return step.fail(err)
+	} else if current {
+		return step.is(Unchanged, "already installed and running")
+	}
+	drift, err := s.Drift()
+	if err != nil {
+		return step.fail(err)
+	}
+	step.What = "start `ccd run` at login (" + s.Manager() + ")"
+	for _, path := range drift {
+		step.Does = append(step.Does, "write "+path)
+	}
+	step.do = func(ctx context.Context) (string, error) {
+		if err := Install(ctx, a.Library, s, "", a.Say); err != nil {
+			return "", err
+		}
+		if st.EndsAtLogout {
+			step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd service install --linger` keeps it running")
+		}
+		return "installed and running", nil
+	}
+	return step
+}
+
+// noService says why there can be no service here, and what to do instead.
+func (a Account) noService(step *Step, err error) *Step {
+	if info, running, _ := daemon.ReadRun(a.Library.StateDir); running {
+		return step.is(Unchanged, fmt.Sprintf("`ccd run` is running, pid %d; a service is not available here", info.Pid))
+	}
+	step.because(err)
+	instead := "start `ccd run` at login (in a container: beside its main program)"
+	switch {
+	case a.Library.Env.Getenv("WSL_DISTRO_NAME") != "":
+		instead += "; or set systemd=true below [boot] in /etc/wsl.conf, restart WSL, and run ccd setup again"
+	case !errors.Is(err, exec.ErrNotFound) && step.Hint != "":
+		instead += "; or " + step.Hint
+	}
+	step.Hint = instead
+	return step.is(Unavailable, "not available here: "+step.Error)
+}
+
+func undoService(ctx context.Context, p Purge) *Step {
+	step := newStep("service", "service")
+	if other, err := p.Installed(nil); err == nil && other.System() {
+		step.Hint = "sudo ccd service remove --system"
+		return step.is(Unavailable, "it is a system service")
+	}
+	st, err := p.Service.Status(ctx)
+	if err != nil {
+		return step.fail(err)
+	}
+	files := p.Service.Files()
+	if !st.Installed && len(files) == 0 {
+		return step.is(Unchanged, "not installed")
+	}
+	step.What = "stop and remove it"
+	for _, path := range files {
+		step.Does = append(step.Does, "remove "+path)
+	}
+	step.do = func(ctx context.Context) (string, error) { return "stopped and removed", p.Service.Uninstall(ctx) }
+	return step
+}
+
+// Install installs the service s, for a service of the machine that of user, and says what this changes besides. It
+// fails if another service or another daemon would keep s from running.
+func Install(ctx context.Context, l *reader.Library, s *packaging.Service, user string, say func(format string, args ...any)) error {
+	if err := mayInstall(ctx, l, s, user, say); err != nil {
+		return err
+	}
+	if err := s.Install(ctx); err != nil || s.System() { // root does not touch the user's files
+		return err
+	}
+	// The sandbox keeps the daemon from the companions of an earlier companion.dir. Those that it has not written to their
+	// new place yet stay for doctor.
+	if _, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (any, error) { return nil, l.Load(ctx) }); err != nil {
+		return nil // doctor reports it
+	}
+	if n, _ := RemoveEarlier(ctx, Earlier(l.Place, l.Sessions)); n > 0 {
+		say("removed %s from an earlier companion.dir", words.Count(n, "companion"))
+	}
+	if Moving(l.Place, l.Sessions) {
+		say("ccd writes new companions below companion.dir; ccd doctor --fix then removes the old ones, which the service cannot")
+	}
+	return nil
+}
+
+// mayInstall fails if another service, or a daemon that is not a service, would keep s from running: an account never
+// runs two daemons.
+func mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, user string, say func(format string, args ...any)) error {
+	fail := func(err error, then string, args ...any) error {
+		return words.Hint(fmt.Errorf("install service: %w", err), then, args...)
+	}
+	stateDir := l.StateDir
+	if user != "" {
+		as, err := l.Env.As(user)
+		if err != nil {
+			return err
+		}
+		theirs, err := as.Place(true)
+		if err != nil {
+			return err
+		}
+		own, err := theirs.Service(packaging.Options{User: user})
+		switch before := s.Account(); {
+		case err != nil:
+			return err
+		case own.Account() != "":
+			return fail(fmt.Errorf("%s has a user service", user), "as %s: ccd service remove", user)
+		case before != "" && before != user:
+			say("the system service no longer runs as %s: that user's sessions are no longer archived", before)
+		}
+		stateDir = theirs.StateDir
+	} else if other, err := l.Installed(nil); err == nil && other.System() {
+		return fail(errors.New("a system service already runs as you"), "sudo ccd service remove --system")
+	}
+	if had, err := s.PlaceChanges(); err == nil && len(had) > 0 {
+		say("the service now uses other settings; it was installed with %s", strings.Join(had, ", "))
+	}
+	if pid := account.Foreground(ctx, s, stateDir); pid != 0 {
+		return fail(fmt.Errorf("another daemon is running, pid %d", pid), "stop it first: kill %d", pid)
+	}
+	return nil
+}

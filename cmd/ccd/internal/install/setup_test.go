@@ -1,0 +1,298 @@
+package install
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ccd/internal/testkit"
+)
+
+// layouts are settings as people, and agents, leave them.
+var layouts = map[string]string{
+	"empty":                    "",
+	"white space":              " \n\n",
+	"empty object":             "{}",
+	"blank in it":              "{ }\n",
+	"line in it":               "{\n}\n",
+	"two blanks":               "{\n  \"model\": \"m\"\n}\n",
+	"four blanks":              "{\n    \"model\": \"m\",\n    \"n\": {\n        \"o\": 1\n    }\n}\n",
+	"tabs":                     "{\n\t\"model\": \"m\"\n}\n",
+	"no end of the last line":  "{\n  \"model\": \"m\"\n}",
+	"one line":                 `{"model": "m", "list": [1, 2]}` + "\n",
+	"compact":                  `{"model":"m","list":[1,2]}`,
+	"carriage returns":         "{\r\n  \"model\": \"m\"\r\n}\r\n",
+	"byte order mark":          "\xef\xbb\xbf{\n  \"model\": \"m\"\n}\n",
+	"byte order mark alone":    "\xef\xbb\xbf",
+	"no hooks yet":             "{\n  \"hooks\": {}\n}\n",
+	"no hooks of an event":     "{\n  \"hooks\": {\"SessionStart\": [ ], \"PreCompact\": []}\n}\n",
+	"hooks of others":          "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"matcher\": \"startup\", \"hooks\": [{\"type\": \"command\", \"command\": \"hello\"}]}\n    ]\n  }\n}\n",
+	"hooks in one line":        `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"x"}]}]}}`,
+	"hooks of no known shape":  "{\n  \"hooks\": {\"SessionStart\": [1, {\"hooks\": 2}, {\"hooks\": [3, {\"command\": 4}]}]}\n}\n",
+	"no rules":                 "{\n  \"permissions\": {\n    \"allow\": []\n  }\n}\n",
+	"rules of others":          "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls:*)\"],\n    \"deny\": []\n  }\n}\n",
+	"rules that were there":    "{\n  \"permissions\": {\"allow\": [\"Bash(ccd restore:*)\", \"Read\"]}\n}\n",
+	"servers of others":        "{\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    }\n  },\n  \"n\": 1e400\n}\n",
+	"no servers":               "{\n  \"mcpServers\": { },\n  \"a\\u00e9\": \"\\ud83d\\ude00 \\/\"\n}\n",
+	"twice where it is theirs": `{"x": 1, "x": 2}`,
+	"not UTF-8":                "{\"x\": \"\xff\"}",
+}
+
+// TestUninstallLeavesNothing holds the law of this package: with nothing changed in between, all is as it was, also in
+// files that were not there.
+func TestUninstallLeavesNothing(t *testing.T) {
+	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(layouts)), 8) {
+		text := layouts[name]
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json"} {
+				h.write(f, text)
+			}
+			before := h.tree()
+			h.install(everything, Agents()...)
+			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json"} {
+				var v map[string]json.RawMessage
+				if err := json.Unmarshal([]byte(strings.TrimPrefix(h.read(f), "\ufeff")), &v); err != nil {
+					t.Errorf("%s: %v\n%s", f, err, h.read(f))
+				}
+			}
+			installed := h.tree()
+			p, err := h.setup(everything).Install(Agents()...)
+			must(t, err)
+			if !p.Empty() || p.Diff() != "" {
+				t.Errorf("a second install would change\n%s", p.Diff())
+			}
+			h.apply(p, nil)
+			h.same(installed)
+			for _, agent := range Agents() {
+				if s := h.setup(everything).Status(agent); !s.Installed || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.State != Installed }) {
+					t.Errorf("status: %+v", s)
+				}
+			}
+			h.uninstall(Agents()...)
+			h.same(before)
+		})
+	}
+}
+
+func TestNothingWasThere(t *testing.T) {
+	h := newHome(t)
+	before := h.tree()
+	if got := h.setup(nil).Present(); len(got) != 0 {
+		t.Errorf("present: %v", got)
+	}
+	h.install(nil, Agents()...)
+	if got := h.setup(nil).Present(); !slices.Equal(got, Agents()) {
+		t.Errorf("present: %v", got)
+	}
+	made := names(before, h.tree())
+	want := []string{
+		".claude", ".claude.json", ".claude/settings.json", ".claude/skills", ".claude/skills/ccd", ".claude/skills/ccd/.claude-plugin",
+		".claude/skills/ccd/.claude-plugin/plugin.json", ".claude/skills/ccd/SKILL.md", ".claude/skills/ccd/hooks",
+		".claude/skills/ccd/hooks/hooks.json", ".claude/skills/ccd/hooks/register.js",
+		".codex", ".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json",
+		".config", ".config/amp", ".config/amp/AGENTS.md", ".config/amp/settings.json",
+		".copilot", ".copilot/copilot-instructions.md", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
+		".factory", ".factory/AGENTS.md", ".factory/mcp.json", ".gemini", ".gemini/GEMINI.md", ".gemini/settings.json",
+		".pi", ".pi/agent", ".pi/agent/AGENTS.md", ".pi/agent/extensions", ".pi/agent/extensions/ccd", ".pi/agent/extensions/ccd/index.ts",
+		".qwen", ".qwen/QWEN.md", ".qwen/settings.json",
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Error(diff)
+	}
+	h.install(nil, Agents()...) // what it made is remembered
+	h.uninstall(Agents()...)
+	h.same(before)
+}
+
+// A directory that was there, although empty, stays.
+func TestEmptyDirectoriesStay(t *testing.T) {
+	h := newHome(t)
+	must(t, os.MkdirAll(h.path(".claude/skills"), 0o755))
+	must(t, os.MkdirAll(h.path(".codex"), 0o755))
+	before := h.tree()
+	h.install(nil, Agents()...)
+	h.uninstall(Agents()...)
+	h.same(before)
+}
+
+func TestMovedDirectories(t *testing.T) {
+	h := newHome(t)
+	at := func(o *Options) {
+		o.Getenv = func(key string) string { return h.path("moved/" + key) }
+	}
+	h.install(at, Agents()...)
+	for _, f := range []string{
+		"moved/CLAUDE_CONFIG_DIR/settings.json", "moved/CLAUDE_CONFIG_DIR/.claude.json", "moved/CODEX_HOME/hooks.json", "moved/CODEX_HOME/config.toml",
+	} {
+		h.read(f)
+	}
+	relative := h.setup(func(o *Options) { o.Getenv = func(string) string { return "here" } })
+	if _, err := relative.Install(Claude); err == nil || len(relative.Present()) > 0 {
+		t.Errorf("a relative directory was taken: %v", err)
+	}
+	old := newHome(t) // clients of old kept their state elsewhere, and read it there
+	old.write(".claude/.config.json", "{}")
+	old.install(nil, Claude)
+	if text := old.read(".claude/.config.json"); !strings.Contains(text, "mcpServers") {
+		t.Error(text)
+	}
+}
+
+// Another binary takes the place of the old one, where it stands; what uninstall then takes out is of any binary.
+func TestAnotherBinary(t *testing.T) {
+	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(layouts)), 4) {
+		text := layouts[name]
+		t.Run(name, func(t *testing.T) {
+			one, two := newHome(t), newHome(t)
+			for _, h := range []home{one, two} {
+				h.write(".claude/settings.json", text)
+				h.write(".claude.json", text)
+				h.write(".codex/hooks.json", text)
+				h.write(".codex/config.toml", "a = 1\n")
+			}
+			before := one.tree()
+			one.install(everything, Agents()...)
+			one.install(moved(one), Agents()...) // live and rules stay without being asked for again
+			two.install(func(o *Options) { everything(o); moved(two)(o) }, Agents()...)
+			sums := regexp.MustCompile("((?:<!-- ccd|// The mod of ccd)[^\n]*) [0-9a-f]{12}\\b") // of texts that name the directory
+			for path, text := range two.tree() {
+				text = sums.ReplaceAllString(text, "$1")
+				if got := sums.ReplaceAllString(strings.ReplaceAll(one.tree()[path], one.dir, two.dir), "$1"); got != text {
+					t.Errorf("%s:\n%s\nwant\n%s", path, got, text)
+				}
+			}
+			if s := one.setup(nil).Status(Claude); s.Installed || len(s.Binaries) != 1 || s.Binaries[0].This || !s.Binaries[0].Exists {
+				t.Errorf("status of the old binary: %+v", s)
+			}
+			must(t, os.Remove(one.path("new place/ccd")))
+			if s := one.setup(nil).Status(Codex); s.Installed || s.Binaries[0].Exists {
+				t.Errorf("status where the binary is gone: %+v", s)
+			}
+			one.uninstall(Agents()...)
+			delete(before, "new place/ccd")
+			one.same(before)
+		})
+	}
+}
+
+// What others add, move and take away in between stays theirs.
+func TestOthersChanges(t *testing.T) {
+	ours := `{"type":"command","command":"BIN hook SessionStart --agent claude-code","timeout":10}`
+	for name, c := range map[string]struct{ now, want string }{
+		"behind ours":        {`{"hooks":{"SessionStart":[{"hooks":[OURS]},{"hooks":[{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
+		"before ours":        {`{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]},{"hooks":[OURS]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
+		"in our group":       {`{"hooks":{"SessionStart":[{"hooks":[OURS,{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
+		"twice":              {`{"hooks":{"SessionStart":[{"hooks":[OURS,OURS]},{"hooks":[OURS]}], "Stop": []}}`, `{"hooks":{"Stop": []}}`},
+		"another path":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'/old dir/ccd' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"another name":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd-2 hook PreCompact --agent codex || :"}]}]},"k":0}`, `{"k":0}`},
+		"not ours: moved":    {`{"a": 1, "hooks":{"Stop":[{"hooks":[OURS]}]}, "b": 2}`, ""},
+		"not ours: flags":    {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/dash/ccd hook stopped --notify"}]}]}}`, ""},
+		"not ours: name":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/abccd hook Stop"}]}]}}`, ""},
+		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},
+		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
+		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
+		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
+		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd agent show:*)","Bash(/opt/dash/ccd agent show:*)"]}}`, ""},
+		"a rule": {
+			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)","Bash(/opt/dash/ccd agent show:*)"]},` +
+				`"hooks":{"PreCompact":[{"hooks":[{"command":"'/a b/ccd' hook PreCompact --agent codex"}]}]}}`,
+			`{"permissions":{"allow":["Read","Bash(/opt/dash/ccd agent show:*)"]}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			now := strings.ReplaceAll(strings.ReplaceAll(c.now, "OURS", ours), "BIN", h.path("bin/ccd"))
+			h.write(".claude/settings.json", now)
+			h.uninstall(Claude)
+			if c.want == "" {
+				c.want = now
+			}
+			if got := h.read(".claude/settings.json"); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The backup holds what was there before the first change, is not widened, and stays where the file is not back to it.
+func TestBackup(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/settings.json", "{\"a\": 1}\n")
+	h.install(nil, Claude)
+	h.install(moved(h), Claude)
+	backup := ".claude/settings.json" + backupSuffix
+	if got := h.read(backup); got != "{\"a\": 1}\n" {
+		t.Errorf("backup: %q", got)
+	}
+	if info, err := os.Stat(h.path(backup)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("backup: %v, %v", info.Mode(), err)
+	}
+	h.write(".claude/settings.json", strings.Replace(h.read(".claude/settings.json"), `"a": 1`, `"a": 2`, 1))
+	h.uninstall(Claude)
+	if got := h.read(".claude/settings.json"); got != "{\"a\": 2}\n" {
+		t.Errorf("settings: %q", got)
+	}
+	h.read(backup)
+	h.install(nil, Claude) // a new first change: the backup is of now
+	if got := h.read(backup); got != "{\"a\": 2}\n" {
+		t.Errorf("second backup: %q", got)
+	}
+}
+
+// The client writes its state all the time: what it holds of accounts is not left lying about in a backup.
+func TestStateLeavesNoBackup(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude.json", "{\"n\": 1}\n")
+	h.install(nil, Claude)
+	h.write(".claude.json", strings.Replace(h.read(".claude.json"), `"n": 1`, `"n": 2`, 1))
+	h.uninstall(Claude)
+	if got := h.read(".claude.json"); got != "{\"n\": 2}\n" {
+		t.Errorf("state: %q", got)
+	}
+	if left, _ := filepath.Glob(h.path(".claude.json*")); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestSymlinksAndModesStay(t *testing.T) {
+	h := newHome(t)
+	h.write("dotfiles/settings.json", "{}\n")
+	h.write(".codex/hooks.json", "{}\n")
+	must(t, os.Chmod(h.path("dotfiles/settings.json"), 0o666))
+	must(t, os.MkdirAll(h.path(".claude"), 0o755))
+	must(t, os.Symlink("../dotfiles/settings.json", h.path(".claude/settings.json")))
+	must(t, os.Mkdir(h.path("dotfiles/codex"), 0o755))
+	must(t, os.Rename(h.path(".codex"), h.path("dotfiles/codex/dir")))
+	must(t, os.Symlink("dotfiles/codex/dir", h.path(".codex")))
+	before := h.tree()
+	h.install(nil, Agents()...)
+	now := h.tree()
+	if now[".claude/settings.json"] != before[".claude/settings.json"] || now[".codex"] != before[".codex"] {
+		t.Error("a symlink was replaced")
+	}
+	if text := now["dotfiles/settings.json"]; !strings.HasPrefix(text, "-rw-rw-rw- ") || !strings.Contains(text, "SessionStart") {
+		t.Errorf("the target: %s", text)
+	}
+	h.uninstall(Agents()...)
+	h.same(before)
+}
+
+// TestFormerHooksGo: install and uninstall remove the hook with which earlier versions shortened outputs.
+func TestFormerHooksGo(t *testing.T) {
+	h := newHome(t)
+	former := `{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "/opt/ccd hook PostToolUse --agent claude-code || :"}]}]}, "env": {"A": "1"}}` + "\n"
+	for _, do := range []func(){func() { h.install(nil, Claude) }, func() { h.uninstall(Claude) }} {
+		h.write(".claude/settings.json", former)
+		if do(); strings.Contains(h.read(".claude/settings.json"), "PostToolUse") {
+			t.Error("it is still there")
+		}
+	}
+}

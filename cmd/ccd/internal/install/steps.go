@@ -1,0 +1,343 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/daemon"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// The states of a Step.
+const (
+	Todo        = "todo"
+	Done        = "done"
+	Unchanged   = "unchanged"
+	Unavailable = "unavailable" // it cannot be done here, which is not a failure
+	Failed      = "failed"
+)
+
+// Step is one thing that setup does: what it will do and, once it is done, what it did.
+type Step struct {
+	Step  string   `json:"step"`  // an agent, "archive", "service", "companions" or "configuration"
+	Title string   `json:"title"` // the same for people
+	State string   `json:"state"`
+	What  string   `json:"what"`  // what it will do, then what it did
+	Does  []string `json:"does"`  // what is written, removed and run, a line each
+	Error string   `json:"error"` // why it failed or is unavailable
+	Hint  string   `json:"hint"`  // what to try next; alternatives follow "; or "
+	Notes []string `json:"notes"` // what the user should know afterwards, a sentence each
+
+	do func(context.Context) (did string, err error)
+}
+
+func newStep(step, title string) *Step {
+	return &Step{Step: step, Title: title, State: Todo, Does: []string{}, Notes: []string{}}
+}
+
+// Do does the step if it is in the state Todo. The step then has the result.
+func (s *Step) Do(ctx context.Context) {
+	if s.State == Todo {
+		did, err := s.do(ctx)
+		s.State, s.What = Done, cmp.Or(did, s.What)
+		s.fail(err)
+	}
+}
+
+// is sets what there is instead of something to do.
+func (s *Step) is(state, what string) *Step {
+	s.State, s.What = state, what
+	return s
+}
+
+// fail notes why the step cannot be done; nil changes nothing.
+func (s *Step) fail(err error) *Step {
+	if err != nil {
+		s.State = Failed
+		s.because(err)
+	}
+	return s
+}
+
+func (s *Step) because(err error) {
+	var next interface{ Hint() string }
+	s.Error = reader.Locked(err).Error()
+	if errors.As(err, &next) {
+		s.Hint = next.Hint()
+	}
+}
+
+// Account is the account to set up, and what the command lends to the steps.
+type Account struct {
+	Library *reader.Library
+	Agents  *Setup
+	// Plan returns what is not archived yet. Each call looks again.
+	Plan func(context.Context) (daemon.Plan, error)
+	// Archive archives all of it. It returns what it did, and how many files failed.
+	Archive func(context.Context) (did string, failed int, err error)
+	// Progress returns what shows the progress, in bytes, and what removes it from the terminal.
+	Progress func(title string) (show func(done, all int64), wipe func())
+	Say      func(format string, args ...any) // what else a step changes
+	Out      io.Writer                        // what the service manager's commands do
+}
+
+// CheckHome fails if the home directory belongs to another user, as with sudo: that user could not use the result.
+func CheckHome(home string) error {
+	if info, err := os.Stat(home); err == nil && disk.Foreign(info) {
+		return words.Hint(fmt.Errorf("set up ccd: the home directory %s belongs to another user", home), "run it as that user, without sudo")
+	}
+	return nil
+}
+
+// Setup plans `ccd setup`: a step for each agent that is here, then the archive and the service. An agent is here if it
+// has a directory, transcripts or a program.
+func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
+	if err := a.Agents.Usable(); err != nil {
+		return nil, err
+	}
+	plan, err := a.Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range a.Library.Agents.All() {
+		has := func(r daemon.RootPlan) bool { return r.Agent == f.Agent && r.Files > 0 }
+		if slices.ContainsFunc(plan.Roots, has) || a.Agents.Found(f) {
+			steps = append(steps, a.connect(f))
+		}
+	}
+	return append(steps, a.archive(plan), a.service(ctx)), nil
+}
+
+// connect edits an agent's settings.
+func (a Account) connect(f transcript.Format) *Step {
+	step := newStep(f.Agent, f.Title)
+	if f.Connect == nil {
+		step.Hint = f.How
+		return step.is(Unavailable, "archived; ccd cannot edit its settings")
+	}
+	p, err := a.Agents.Install(f.Agent)
+	switch {
+	case err != nil:
+		return step.fail(err)
+	case p.Empty() && len(p.Notes) > 0: // what only the user can do
+		step.Notes = p.Notes
+		return step.is(Unchanged, "already connected, but see the note")
+	case p.Empty():
+		return step.is(Unchanged, "already connected")
+	}
+	var parts []string
+	for _, part := range a.Agents.Status(f.Agent).Parts {
+		if part.Name == "mcp" {
+			part.Name = "MCP server"
+		}
+		if !part.Option && part.State != Installed {
+			parts = append(parts, part.Name)
+		}
+	}
+	step.What, step.Does = "connect: "+strings.Join(parts, ", "), p.Steps()
+	step.do = func(context.Context) (string, error) {
+		_, err := p.Apply()
+		step.Notes = append(step.Notes, p.Notes...)
+		if err == nil && f.Connect.Rules {
+			if missing, err := a.Agents.Rules(); err == nil && len(missing) > 0 {
+				step.Notes = append(step.Notes, "it asks before each `ccd agent` command; to allow them: ccd agents install "+f.Connect.Name+" --allow")
+			}
+		}
+		if err == nil && !a.Agents.Status(f.Agent).Installed {
+			return "connected, but see the note", nil
+		}
+		return "connected", err
+	}
+	return step
+}
+
+// archive archives the sessions there are, or waits until the running daemon has: only one process writes the archive.
+func (a Account) archive(plan daemon.Plan) *Step {
+	step := newStep("archive", "archive")
+	switch {
+	case plan.Files == 0 && plan.Known == 0:
+		return step.is(Unchanged, "no sessions yet")
+	case plan.New == 0:
+		return step.is(Unchanged, "up to date, "+words.Count(plan.Known, "session"))
+	}
+	grows := plan.Archive
+	if plan.Known == 0 {
+		grows = newFile(plan.New)
+	}
+	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(grows)))
+	running := func() bool { _, running, _ := daemon.ReadRun(a.Library.StateDir); return running }
+	switch {
+	case running():
+		step.What = "wait until the running daemon has archived new data: " + size
+	case plan.Known == 0:
+		step.What = "store " + words.Count(plan.Sessions, "session") + ": " + size
+	default:
+		step.What = "archive new data: " + size
+	}
+	where := plan.Companion
+	if a.Library.Config.Companion.Dir != "" {
+		where = "in " + where
+	}
+	step.Does = []string{"write " + a.Library.ArchivePath, "write companions (*.ccd.md) " + where}
+	step.do = func(ctx context.Context) (string, error) {
+		if running() {
+			return "archived by the running daemon", a.awaitDaemon(ctx)
+		}
+		did, failed, err := a.Archive(ctx)
+		if failed > 0 {
+			err = words.Hint(fmt.Errorf("%s could not be archived", words.Count(failed, "file")), "ccd run --once")
+		}
+		return did, err
+	}
+	return step
+}
+
+// newFile is about the size of an archive that did not exist, with that many bytes of transcripts: a third, because the
+// index weighs more in a small one, and the file grows by 512 KiB at a time.
+func newFile(raw int64) int64 {
+	const step = 512 << 10
+	if need := raw / 3; need > step {
+		return (need + step - 1) / step * step
+	}
+	return raw / 3
+}
+
+const (
+	daemonBeat     = time.Second     // between two looks at a running daemon
+	daemonPatience = 2 * time.Minute // without any progress
+)
+
+// awaitDaemon waits until the running daemon has archived what there is.
+func (a Account) awaitDaemon(ctx context.Context) error {
+	show, wipe := a.Progress("archiving, by the running daemon:")
+	defer wipe()
+	tick := time.NewTicker(daemonBeat)
+	defer tick.Stop()
+	begun, since := time.Now(), time.Now()
+	least, most := int64(math.MaxInt64), int64(0)
+	for {
+		plan, err := a.Plan(ctx)
+		if err != nil {
+			return err
+		}
+		info, running, err := daemon.ReadRun(a.Library.StateDir)
+		scanned := info.LastPass.After(begun) && info.Watch.Waiting == 0 // a live session is never archived to its last byte
+		switch {
+		case err != nil || plan.New == 0 || scanned:
+			return err
+		case !running:
+			return words.Hint(errors.New("the daemon has ended"), "ccd setup")
+		case plan.New < least:
+			least, since = plan.New, time.Now()
+		case time.Since(since) > daemonPatience:
+			return words.Hint(fmt.Errorf("the daemon has archived nothing for %s", daemonPatience), "ccd status")
+		}
+		most = max(most, plan.New)
+		show(most-plan.New, most)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Undo plans `ccd setup --undo`: it removes the service, the companions, what is ccd's in the agents' settings, and
+// agents.reach. The archive and the rest of the configuration stay. The service is first, because it would write the
+// companions again.
+func Undo(ctx context.Context, p Purge, agents *Setup) []*Step {
+	steps := []*Step{undoService(ctx, p), undoCompanions(ctx, p)}
+	for _, id := range Agents() {
+		f, _ := p.Place.Agents.Lookup(id)
+		plan, err := agents.Uninstall(id)
+		steps = append(steps, undoEdits(newStep(id, f.Title), "disconnect", "disconnected", plan, err)...)
+	}
+	reach := &Plan{}
+	_, err := agents.ResetReach(reach, Agents())
+	return append(steps, undoEdits(newStep("configuration", "configuration"), "reset agents.reach", "", reach, err)...)
+}
+
+// undoEdits plans what removes ccd from settings; nothing if it is not in them.
+func undoEdits(step *Step, what, did string, p *Plan, err error) []*Step {
+	if step.What = what; err != nil {
+		return []*Step{step.fail(err)}
+	}
+	step.Does, step.Notes = append(step.Does, p.Steps()...), append(step.Notes, p.Notes...)
+	step.do = func(context.Context) (string, error) {
+		_, err := p.Apply()
+		return did, err
+	}
+	if p.Empty() {
+		_, _ = p.Apply() // removes what a killed one left
+		if len(p.Notes) == 0 {
+			return nil
+		}
+		step.is(Unchanged, "not connected")
+	}
+	return []*Step{step}
+}
+
+// undoCompanions removes the companions, also those of sessions whose transcript is gone.
+func undoCompanions(ctx context.Context, p Purge) *Step {
+	step := newStep("companions", "companions")
+	if _, err := p.Env.Place(true); err != nil { // a configuration that cannot be read does not say where they are
+		return step.fail(err)
+	}
+	found, err := p.Companions(ctx)
+	if err != nil {
+		return step.fail(err)
+	}
+	if found.Companions() == 0 && len(found.Problems()) == 0 {
+		return step.is(Unchanged, "none")
+	}
+	count := words.Count(found.Companions(), "companion")
+	step.What = "remove " + count
+	p.Say = func(string, ...any) {} // the step says it
+	step.do = func(ctx context.Context) (string, error) { return count + " removed", p.RemoveCompanions(ctx, found) }
+	return step
+}
+
+// Archived is what can be restored.
+type Archived struct {
+	Path       string `json:"path"`
+	Bytes      int64  `json:"bytes"`     // of the archive's file
+	Raw        int64  `json:"raw_bytes"` // of the transcripts in it
+	Sessions   int    `json:"sessions"`
+	Originals  int    `json:"originals"` // what has an ID in a companion
+	Companions int    `json:"companions"`
+}
+
+// Measure returns what the archive holds; nothing if there is no archive. It loads l.
+func Measure(ctx context.Context, l *reader.Library) (*Archived, error) {
+	m := &Archived{Path: l.ArchivePath}
+	if err := l.Load(ctx); err != nil {
+		return m, err
+	}
+	for _, e := range l.Sessions {
+		if e.Class == transcript.Attachment {
+			continue
+		}
+		m.Sessions++
+		if e.HasCompanion() {
+			m.Companions++
+		}
+	}
+	size, err := l.Archive.Size(ctx)
+	if m.Bytes, m.Raw = size.File, size.Raw; err == nil {
+		m.Originals, err = l.Archive.Originals(ctx)
+	}
+	return m, err
+}

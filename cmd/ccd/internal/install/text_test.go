@@ -1,0 +1,101 @@
+package install
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// texts are what people write into AGENTS.md.
+var texts = []string{"", "\n", "\n\n", "a = 1", "a = 1\n", "a = 1\n\n", "a = 1\r\n", "a = 1\r\n\r\n", "a = 1\r\nb = 2", "a = 1\n\n\n[t]\nb = \"\"\"\n[mcp_servers.ccd]\n\"\"\"", "\ufeffa = 1\n"}
+
+func TestTextsComeBack(t *testing.T) {
+	for _, text := range texts {
+		h := newHome(t)
+		h.write(".codex/AGENTS.md", text)
+		before := h.tree()
+		h.install(nil, Codex)
+		for _, f := range []string{".codex/AGENTS.md"} {
+			now := h.read(f)
+			if !strings.HasPrefix(now, text) || len(now) == len(text) {
+				t.Errorf("%q became %q", text, now)
+			}
+			if strings.Contains(text, "\r\n") && strings.Count(now, "\n") != strings.Count(now, "\r\n") {
+				t.Errorf("line ends are mixed: %q", now)
+			}
+		}
+		h.install(moved(h), Codex)
+		h.uninstall(Codex)
+		h.same(before)
+	}
+}
+
+// What others write before and behind ccd's lines stays.
+func TestTextsOfOthersStay(t *testing.T) {
+	h := newHome(t)
+	h.write(".codex/AGENTS.md", "# one\n")
+	h.install(nil, Codex)
+	h.write(".codex/AGENTS.md", "# zero\n"+h.read(".codex/AGENTS.md")+"\n# two\n")
+	h.install(moved(h), Codex)
+	h.uninstall(Codex)
+	for f, want := range map[string]string{".codex/AGENTS.md": "# zero\n# one\n\n# two\n"} {
+		if got := h.read(f); got != want {
+			t.Errorf("%s: %q, want %q", f, got, want)
+		}
+	}
+}
+
+// What keeps an agent from using what is installed is told.
+func TestNotes(t *testing.T) {
+	h := newHome(t)
+	notes := func() (all []string) {
+		for _, agent := range Agents() {
+			p, err := h.setup(nil).Install(agent)
+			must(t, err)
+			s := h.setup(nil).Status(agent)
+			if strings.Join(p.Notes, "") != strings.Join(s.Notes[len(s.Notes)-len(p.Notes):], "") {
+				t.Errorf("install says %q, status %q", p.Notes, s.Notes)
+			}
+			all = append(all, slices.DeleteFunc(p.Notes, func(n string) bool { return n == untrusted })...)
+		}
+		return all
+	}
+	h.write(".claude/settings.json", `{"disableAllHooks": false}`)
+	h.write(".codex/config.toml", "[features]\nhooks = true\n")
+	if got := notes(); len(got) != 0 {
+		t.Errorf("notes: %q", got)
+	}
+	h.write(".claude/settings.json", `{"disableAllHooks": true}`)
+	h.write(".codex/config.toml", "[features]\nhooks = false\n")
+	h.write(".codex/AGENTS.override.md", "")
+	if got := notes(); len(got) != 3 {
+		t.Errorf("notes: %q", got)
+	}
+}
+
+func TestConfigurationIsPassedOn(t *testing.T) {
+	h := newHome(t)
+	with := func(o *Options) { o.Config = "/etc/my ccd.toml" }
+	h.install(nil, Agents()...)
+	h.install(with, Agents()...)
+	for _, agent := range Agents() {
+		if s := h.setup(with).Status(agent); !s.Installed {
+			t.Errorf("%+v", s)
+		}
+		if s := h.setup(nil).Status(agent); s.Installed && len(s.Binaries) > 0 {
+			t.Error("without it, it is another")
+		}
+	}
+	if text := h.read(".codex/hooks.json"); !strings.Contains(text, "--agent codex --config '/etc/my ccd.toml'") {
+		t.Error(text)
+	}
+}
+
+// Every session pays for these words.
+func TestTextsAreShort(t *testing.T) {
+	for _, text := range []string{skillText("/usr/bin/ccd", nil), strings.Join(newHome(t).setup(nil).instructions(agent{servers: "x"}), "\n")} {
+		if len(text) > 1800 || !strings.Contains(text, "ccd agent restore ID") {
+			t.Errorf("%d bytes:\n%s", len(text), text)
+		}
+	}
+}
