@@ -57,20 +57,14 @@ func secretKinds() (all []canaryKind) {
 		if s.Kind == "jwt" { // its parts begin with {"
 			k.text = `eyJ[a-zA-Z0-9]{20}\.eyJ[a-zA-Z0-9_-]{20}\.[A-Za-z0-9_-]{30}`
 		}
-		if s.Kind == "password" { // a shorter one is found only in an address or right behind its name and an equals sign
-			k.text = `[A-Za-z0-9]{14}`
-		}
-		if len(s.Names) > 0 {
-			k.digit = true // without one, a value of under 24 characters may be a word
-			k.before = []string{"%s_key = ", "export %s_TOKEN=", "%s.secret: "}[len(all)%3]
-			k.before = fmt.Sprintf(k.before, s.Names[len(all)%len(s.Names)])
-		}
 		all = append(all, k)
 	}
 	all = append(all,
 		canaryKind{kind: "private-key", before: "-----BEGIN RSA PRIVATE KEY-----\n", text: `MII[A-Za-z0-9+/]{61}\n([A-Za-z0-9+/]{64}\n){3}[A-Za-z0-9+/]{30}==`, after: "\n-----END RSA PRIVATE KEY-----"},
 		canaryKind{kind: "authorization", before: "Authorization: Bearer ", text: `[A-Za-z0-9]{40}`, digit: true},
 		canaryKind{kind: "authorization", before: "Authorization: Basic ", text: `[A-Za-z0-9]{40}`, digit: true},
+		canaryKind{kind: "password", before: "export DB_PASSWORD=", text: `[A-Za-z0-9]{14}`},
+		canaryKind{kind: "api-key", before: "client_secret = ", text: `[a-f0-9]{32}`, digit: true},
 		canaryKind{kind: "password", before: "postgres://ada:", text: `[A-Za-z0-9]{20}`, after: "@db.example.net:5432/ledger", digit: true},
 	)
 	for i := range all {

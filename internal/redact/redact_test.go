@@ -118,41 +118,6 @@ func TestEscapedLines(t *testing.T) {
 	}
 }
 
-// TestPasswords: a password is found by what is around it, however short it is.
-func TestPasswords(t *testing.T) {
-	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	short, long := "Hk9!x2Qz", "tr0ub4dor-Mq2Lw7"
-	for around, password := range map[string]string{
-		"DB_PASSWORD=%s": short, "password: %s": short, `"password": "%s"`: short, "Passwd = '%s'": short, "PGPASSWORD=%s psql": short,
-		"+postgres://app:%s@db/x": short, "redis://:%s@host": short, "curl -u admin:%s https://example.org": short, `curl --user "admin:%s" https://example.org`: short,
-		"mysql -u root -p%s ledger": long, "sshpass -p %s ssh x": long, "docker login -u me -p %s": long,
-		"machine github.com login me password %s": long, "IDENTIFIED BY '%s'": long, "DB_PASS=%s": long, "Server=x;User Id=sa;Pwd=%s;": long,
-		`{"name":"DB_PASSWORD","value":"%s"}`: short, "- name: DB_PASSWORD\n  value: %s": short, "d['password'] = '%s'": short, "**Password:** `%s`": short,
-		`postgres://ada:aB3(%s@db.example.net/x`: long, "Authorization: ApiKey %s": "x7Kq2mZp9RtVw4Ys8BnCd3Ef", "Authorization: %s": "x7Kq2mZp9RtVw4Ys8BnCd3Ef",
-	} {
-		text := fmt.Sprintf(around, password)
-		line, _ := json.Marshal(map[string]any{"text": text})
-		double, _ := json.Marshal(map[string]any{"out": string(line)})
-		for _, one := range []string{text, string(line), string(double)} {
-			if shown := string(Apply([]byte(one), 0, rules.Session().Marks([]byte(one)))); strings.Contains(shown, password) {
-				t.Errorf("%s: %s", around, shown)
-			}
-		}
-	}
-	for _, text := range []string{
-		"password = getpass2(prompt)", "the password must have 12 characters", "passwords: 3 of 17", "password=${DB_PASSWORD1}", "if password == user.password1 {",
-		"git -u origin:main-2", "const password = generatePassword32();", "validate_password(min_length=8, max_length=128)", "PWD=/home/me/src2",
-		`PASSWORD_RESET_URL = "/accounts/reset/v2"`, "bearer responsibilities2024", "Basic understanding_of_things2", "tests_passed=12345678", "compass: 1234a5678", "func passwordV2(a1 string)", "password: <your-password-1>", "PASSWORD_MIN_LENGTH=12",
-	} {
-		if shown := string(Apply([]byte(text), 0, rules.Session().Marks([]byte(text)))); shown != text {
-			t.Errorf("%q became %q", text, shown)
-		}
-	}
-}
-
 // TestHostile: work grows with the line, not with its square.
 func TestHostile(t *testing.T) {
 	rules, err := New(Config{})
@@ -162,7 +127,7 @@ func TestHostile(t *testing.T) {
 	size := testkit.Cases(t, 64<<10, 2<<20)
 	for _, piece := range []string{
 		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----",
-		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", "\\/\n", "a1b2c3d4e5f6\\/\nplain1plain1plain1\n", " -u a:", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
+		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", "\\/\n", "a1b2c3d4e5f6\\/\nplain1plain1plain1\n", " -u a:", " -p ", "password=", `password=\"`, "password,", "Cookie: ", "value:", "\x1b\n", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
 	} {
 		line := []byte(`["` + strings.Repeat(piece, size/len(piece)) + `"]`)
 		session := rules.Session()

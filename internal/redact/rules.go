@@ -14,28 +14,21 @@ import (
 	"sync"
 )
 
-// rule is a kind of secret: a token that begins with certain texts, or the value that is assigned to certain names.
+// rule is a kind of secret: a token that begins with certain texts.
 type rule struct {
 	kind    string
 	starts  []string // in lower case: the secret begins with one of them
 	inner   bool     // or a word in it does
-	names   []string // in lower case: the name contains one of them
-	text    string   // regular expression of the secret, as its first group if it has one; with names, of the whole value
+	text    string   // regular expression of the secret, as its first group if it has one
 	least   int      // length of the shortest token
 	entropy float64  // of the secret, at least, in bits per byte
 	digit   bool     // the secret has one
 
-	allow      []string // regular expressions of what is no secret
-	allowMatch []string // the same, of NAME="VALUE"
-	words      string   // what contains one of these words is no secret
+	allow []string // regular expressions of what is no secret
 }
-
-// noPasswords match code, paths and arguments that look like passwords.
-var noPasswords = []string{`[(\[<{$]`, `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`, `^/`, `^[a-z_]+=`}
 
 // own are rules beside those of gitleaks.
 var own = []rule{
-	{kind: "aws-secret-key", names: []string{"aws_secret", "secretaccesskey", "secret_access_key"}, entropy: 3.5, text: `^[A-Za-z0-9/+]{40}$`},
 	{kind: apiKind, starts: []string{"sk-"}, least: 24, entropy: 3.5, digit: true, text: `\bsk-(?:[a-z]{2,12}\d{0,2}-)*[A-Za-z0-9_-]{20,}`},
 	{kind: "google-oauth-token", starts: []string{"ya29."}, text: `ya29\.[A-Za-z0-9_-]{30,}`},
 	{kind: "google-client-secret", starts: []string{"gocspx-"}, text: `GOCSPX-[A-Za-z0-9_-]{20,}`},
@@ -50,16 +43,7 @@ var own = []rule{
 	{kind: "notion-token", starts: []string{"ntn_"}, digit: true, text: `ntn_[A-Za-z0-9]{30,}`},
 	{kind: "netlify-token", starts: []string{"nfp_"}, digit: true, text: `nfp_[A-Za-z0-9]{30,}`},
 	{kind: "tailscale-key", starts: []string{"tskey-"}, digit: true, text: `tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}`},
-	{kind: headerKind, names: []string{"authorization"}, entropy: 3, digit: true, text: `^[A-Za-z0-9_.=+/-]{20,}$`},
 	{kind: "telegram-bot-api-token", starts: []string{"bot"}, text: `bot([0-9]{8,10}:AA?[A-Za-z0-9_-]{33,34})`},
-	{
-		kind: passwordKind, names: []string{"password", "passwd", "passphrase"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
-		allow: noPasswords,
-	},
-	{
-		kind: passwordKind, names: []string{"_pass", "-pass", ".pass", "pwd"}, entropy: 2.5, digit: true, text: `^\S{8,}$`,
-		allow: noPasswords, allowMatch: []string{`(?i)(?:pass|pwd)[a-z][^="]*="`},
-	},
 }
 
 // Kinds of secrets that no rule of a table describes.
@@ -68,6 +52,7 @@ const (
 	privateKind  = "private-key"
 	headerKind   = "authorization"
 	apiKind      = "api-key"
+	cookieKind   = "session-cookie"
 )
 
 // kinds are the names of kinds that are not those of gitleaks.
@@ -76,10 +61,9 @@ var kinds = map[string]string{"aws-access-token": "aws-key", "generic-api-key": 
 // pattern is a rule with its regular expressions, which are compiled when a line first needs them.
 type pattern struct {
 	rule
-	once              sync.Once
-	re                *regexp.Regexp
-	allowed, allowedM []*regexp.Regexp
-	stop              []string
+	once    sync.Once
+	re      *regexp.Regexp
+	allowed []*regexp.Regexp
 }
 
 func (p *pattern) compile() *regexp.Regexp {
@@ -92,26 +76,21 @@ func (p *pattern) compile() *regexp.Regexp {
 		for _, text := range p.allow {
 			p.allowed = append(p.allowed, regexp.MustCompile(text))
 		}
-		for _, text := range p.allowMatch {
-			p.allowedM = append(p.allowedM, regexp.MustCompile(text))
-		}
-		p.stop = strings.Fields(p.words)
 	})
 	return p.re
 }
 
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
 type Rules struct {
-	starts, names index
-	password      *pattern         // that of passwordKind
-	own           []*pattern       // of the configuration: tried on every line
-	allow         []*regexp.Regexp // of the configuration
-	shown         func() []*regexp.Regexp
-	version       string
+	starts  index
+	own     []*pattern       // of the configuration: tried on every line
+	allow   []*regexp.Regexp // of the configuration
+	shown   func() []*regexp.Regexp
+	version string
 }
 
 // version changes whenever the same line may have other marks.
-const version = "3"
+const version = "4"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
@@ -150,16 +129,10 @@ func New(c Config) (*Rules, error) {
 		for i := range list {
 			p := &pattern{rule: list[i]}
 			p.kind = cmp.Or(kinds[p.kind], p.kind)
-			if p.kind == passwordKind && r.password == nil {
-				r.password = p
-			}
 			for _, start := range p.rule.starts {
 				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
 				p.inner = p.inner || word != start
 				r.starts.add(word, p)
-			}
-			for _, name := range p.rule.names {
-				r.names.add(name, p)
 			}
 		}
 	}
@@ -186,7 +159,7 @@ func (r *Rules) Kinds() []string {
 	if r == nil {
 		return nil
 	}
-	all := []string{passwordKind, privateKind, headerKind}
+	all := []string{passwordKind, privateKind, headerKind, cookieKind}
 	for _, p := range r.own {
 		all = append(all, p.kind)
 	}
@@ -240,11 +213,17 @@ func (x *index) add(text string, p *pattern) {
 		folded[i] = fold(text[i])
 	}
 	k := fold3(three(text))
-	x.bits[bit(k)/64] |= 1 << (bit(k) % 64)
+	x.note(k)
 	if x.all == nil {
 		x.all = map[uint32][]entry{}
 	}
 	x.all[k] = append(x.all[k], entry{string(folded), p})
+}
+
+// note has has report three bytes.
+func (x *index) note(three uint32) {
+	k := bit(fold3(three))
+	x.bits[k/64] |= 1 << (k % 64)
 }
 
 // has reports whether a text may begin with three bytes.
@@ -287,22 +266,6 @@ func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
 	return from, to, !r.isNone(p, text[from:to])
 }
 
-// value reports whether a value that is assigned to name is a secret of the pattern.
-func (r *Rules) value(p *pattern, name, value []byte) bool {
-	if p.entropy > 0 && entropy(value) < p.entropy || !p.compile().Match(value) || r.isNone(p, value) {
-		return false
-	}
-	if len(p.allowedM) > 0 {
-		text := slices.Concat(name, []byte(`="`), value, []byte(`"`))
-		for _, re := range p.allowedM {
-			if re.Match(text) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // isNone reports whether a text that a pattern matches is none of its secrets.
 func (r *Rules) isNone(p *pattern, value []byte) bool {
 	if p.entropy > 0 && entropy(value) < p.entropy || p.digit && !bytes.ContainsAny(value, "0123456789") || r.isShown(value) {
@@ -311,14 +274,6 @@ func (r *Rules) isNone(p *pattern, value []byte) bool {
 	for _, re := range p.allowed {
 		if re.Match(value) {
 			return true
-		}
-	}
-	if len(p.stop) > 0 {
-		low := strings.ToLower(string(value))
-		for _, w := range p.stop {
-			if strings.Contains(low, w) {
-				return true
-			}
 		}
 	}
 	return false

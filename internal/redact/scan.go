@@ -5,14 +5,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"math/bits"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // A line is searched in two steps. The first one is fast and sees every byte: it finds tokens, stretches of at least
-// minToken bytes without blanks and quotes. Only what begins like a secret, is assigned to a name that says so, or is
-// encoded text goes through the second step: the regular expressions.
+// minToken bytes without blanks and quotes. Only what begins like a secret, is or is encoded text goes through the second
+// step: the regular expressions. Values that names say are secret are found by their signs, see named.go.
 
 // minToken is the length of the shortest token that is looked at. A shorter secret is part of one, as in PASSWORD=secret.
 const minToken = 12
@@ -44,7 +43,7 @@ var classes = func() (t [256]uint16) {
 	}
 	set("0123456789", inToken|alnum|digit|base64Char)
 	set("0123456789abcdefABCDEF", hexDigit)
-	set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-. ", nameChar)
+	set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.", nameChar)
 	set("_-./+=~%:@", inToken)
 	set("+/-_", base64Char)
 	set(".=~%:@", separator)
@@ -69,6 +68,7 @@ type scan struct {
 	line  []byte
 	marks []Mark
 
+	spent   int       // bytes of values that were looked at
 	escaped []stretch // the lines of it that have JSON escapes of characters that need none
 }
 
@@ -108,6 +108,7 @@ type view struct {
 type done struct {
 	base64 int // for wrapped base64
 	keys   int // for private keys
+	named  int // for values of names
 }
 
 // source returns which bytes of the line a stretch of the view was decoded from.
@@ -125,6 +126,9 @@ func (v *view) source(from, to int) (int, int) {
 // mark adds a secret that the view has at [from, to).
 func (s *scan) mark(v *view, from, to int, kind string) {
 	value := string(v.text[from:to])
+	if v.at == nil && strings.IndexByte(value, '\\') >= 0 {
+		value = string(unescaped(v.text, from, to).text)
+	}
 	from, to = v.source(from, to)
 	s.marks = append(s.marks, Mark{From: from, To: to, Kind: kind, value: value})
 }
@@ -150,12 +154,26 @@ func (s *scan) view(v *view, depth int) {
 	} else {
 		s.stretches(v, depth)
 	}
-	s.passwords(v)
+	s.named(v)
 	s.percents(v, depth)
 	if v.at == nil {
+		s.coloured(v.text)
 		for _, e := range s.escaped {
 			s.within(unescaped(v.text, e.from, e.to), depth)
 		}
+	}
+}
+
+// coloured notes the lines with control sequences of a terminal, which may be between a name and its value.
+func (s *scan) coloured(text []byte) {
+	eachByte(text, escape, func(i int) { s.escapedAt(text, i) })
+	for i := 0; ; i++ {
+		n := bytes.Index(text[i:], []byte(`\u001b[`))
+		if n < 0 {
+			return
+		}
+		i += n
+		s.escapedAt(text, i)
 	}
 }
 
@@ -318,8 +336,7 @@ func (s *scan) token(t *token, depth int) {
 		s.begins(t, t.from)
 		return
 	}
-	var other uint16 // which separators it has
-	assignments, tries := 0, 0
+	tries, tilde := 0, false
 	segment, word := t.from, t.from // where they begin
 	for base, m := t.from, t.other; ; m &= m - 1 {
 		for m == 0 {
@@ -342,42 +359,14 @@ func (s *scan) token(t *token, depth int) {
 			break
 		}
 		segment = i + 1
-		switch text[i] {
-		case '=', ':':
-			if assignments++; i > t.from && i+1 < t.to && assignments <= maxAssignments {
-				s.assigned(t, t.from, i, i+1)
-			}
-			other |= hasColon
-		case '@':
-			other |= hasAt
-		case '~':
-			other |= hasTilde
+		if text[i] == '~' {
+			tilde = true
 		}
 	}
-	s.value(t)
-	if other == 0 {
-		return
-	}
-	if other&hasColon != 0 {
-		s.login(t)
-	}
-	if other&hasColon != 0 && (other&hasAt != 0 || t.to < len(text) && bytes.IndexByte([]byte("!$&*#(),;<{"), text[t.to]) >= 0) {
-		s.address(t)
-	}
-	if other&hasTilde != 0 {
+	if tilde {
 		s.rules.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p, t.from) })
 	}
 }
-
-// The separators of a token's parts.
-const (
-	hasColon = 1 << iota
-	hasAt
-	hasTilde
-)
-
-// maxAssignments bounds the assignments that are looked at in one token.
-const maxAssignments = 100
 
 // maxTries bounds the words of one token that are looked at, beside one for each 64 bytes.
 const maxTries = 32
@@ -421,206 +410,6 @@ func (s *scan) try(t *token, p *pattern, i int) {
 	s.mark(t.view, a, b, p.kind)
 }
 
-// maxValue is the length of the longest secret that only its name tells, in bytes.
-const maxValue = 2 << 10
-
-// maxName is how much is read before a value for the name that it is assigned to, in bytes.
-const maxName = 64
-
-// value tries a token as the value of an assignment, a flag or a header before it.
-func (s *scan) value(t *token) {
-	text, i := t.text, t.from
-	if t.has&digit == 0 && t.to-t.from < 24 {
-		return
-	}
-	if bytes.HasPrefix(text[i:t.to], []byte("-p")) && bytes.Contains(text[max(0, i-maxName):i], []byte("mysql")) {
-		s.password(t.view, []byte("password"), i+len("-p"))
-	}
-	assigns := false
-	for n := 0; i > 0 && n < 12; n++ {
-		switch c := text[i-1]; {
-		case c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '`' || c == '\\':
-		case c == '=' || c == ':' || c == '>' || c == ',' || c == '(' || c == '|' || c == '?':
-			assigns = true
-		default:
-			n = 12
-			i++
-		}
-		i--
-	}
-	if assigns {
-		s.assigned(t, 0, i, t.from)
-		return
-	}
-	if t.from > 1 && (text[t.from-1] == ' ' || classes[text[t.from-1]]&blank != 0) {
-		s.follows(t, i)
-	}
-}
-
-// follows tries a token that follows a word of a header, or a flag, which ends at byte end.
-func (s *scan) follows(t *token, end int) {
-	from := end
-	for from > max(0, end-maxName) && (classes[t.text[from-1]]&alnum != 0 || t.text[from-1] == '-') {
-		from--
-	}
-	word := t.text[from:end]
-	if len(word) < 2 || word[0] != '-' && !slices.Contains(valueWords, len(word)) {
-		return
-	}
-	begin, to, kind := t.from, s.extended(t), passwordKind
-	before := func(word string) bool {
-		return bytes.Contains(bytes.ToLower(t.text[max(0, from-maxName):from]), []byte(word))
-	}
-	switch name := strings.ToLower(string(word)); {
-	case name == "bearer" || name == "basic" || name == "token" || name == "apikey":
-		if !before("authorization") && (name == "token" || name == "apikey" || !mixed(t.text[begin:to])) { // a word of a text
-			return
-		}
-		kind = headerKind
-	case name == "-u" || name == "--user": // a name, a colon, a password
-		i := bytes.IndexByte(t.text[begin:to], ':')
-		if i < 0 || !s.isLogin(t.text, begin) {
-			return
-		}
-		begin += i + 1
-	case name == "-p" && (before("sshpass ") || before(" login ")):
-	case name == "password" && before("login "): // a line of a .netrc
-	case name == "by" && before("identified "): // SQL
-	case name[0] == '-' && flags.MatchString(name):
-	default:
-		return
-	}
-	value := t.text[begin:to]
-	if len(value) < 4 || kind == headerKind && entropy(value) < 3 || s.rules.isShown(value) || placeholder(value) ||
-		kind != headerKind && s.hasNoSecret(t.text[t.from:to]) {
-		return
-	}
-	s.mark(t.view, begin, to, kind)
-}
-
-// mixed reports whether a text has capital and small letters and digits.
-func mixed(text []byte) bool {
-	var has uint16
-	for _, c := range text {
-		has |= classes[c]
-	}
-	return has&upper != 0 && has&lower != 0 && has&digit != 0
-}
-
-// valueWords are the lengths of the words in follows.
-var valueWords = []int{len("by"), len("basic"), len("bearer"), len("password")}
-
-// flags are names of flags whose values are secrets.
-var flags = regexp.MustCompile(`^(?i)--?(?:[a-z]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)$`)
-
-// extended returns the end of a value that has other characters than tokens.
-func (s *scan) extended(t *token) int {
-	to := t.to
-	for to < len(t.text) && classes[t.text[to]]&blank == 0 && bytes.IndexByte([]byte(`\,;)]}<>`), t.text[to]) < 0 && t.text[to] < 0x80 {
-		to++
-	}
-	return to
-}
-
-// assigned tries text[value:t.to], which is assigned to a name that ends at byte end.
-func (s *scan) assigned(t *token, from, end, value int) {
-	if t.to-value < 6 || t.to-value > maxValue || t.has&digit == 0 && t.to-value < 24 {
-		return
-	}
-	least, named := max(from, end-maxName), false
-	k := uint32(0) // three bytes of the name
-	for from = end; from > least && inName(t.text[from-1]); from-- {
-		k = k<<8 | uint32(t.text[from-1])
-		named = named || s.rules.names.has(k) && from+2 <= end
-	}
-	if !named {
-		return
-	}
-	var tried [8]*pattern
-	n := 0
-	for i := from; i+2 < end; i++ {
-		s.rules.names.at(t.text[i:end], func(p *pattern) {
-			if n < len(tried) && !slices.Contains(tried[:n], p) {
-				tried[n] = p
-				n++
-			}
-		})
-	}
-	if n == 0 {
-		return
-	}
-	name := bytes.TrimSpace(t.text[from:end])
-	for _, to := range []int{t.to, s.extended(t)} { // a password may have characters that no token has
-		secret := bytes.TrimRight(t.text[value:to], ".:")
-		if s.hasNoSecret(secret) || to < len(t.text) && t.text[to] == '(' { // the call of a function
-			continue
-		}
-		for _, p := range tried[:n] {
-			if s.rules.value(p, name, secret) {
-				s.mark(t.view, value, value+len(secret), p.kind)
-				return
-			}
-		}
-	}
-}
-
-// inName reports whether a byte may be part of a name, which may have several words.
-func inName(c byte) bool { return classes[c]&nameChar != 0 }
-
-// hasNoSecret is a fast test that most values do not pass.
-func (s *scan) hasNoSecret(value []byte) bool {
-	if len(value) < 8 || value[0] == '$' || value[0] == '%' && value[len(value)-1] == '%' {
-		return true
-	}
-	var has uint16
-	for _, c := range value {
-		has |= classes[c]
-	}
-	return has&digit == 0 && len(value) < 24
-}
-
-// userInfo finds the password in an address.
-var userInfo = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]{3,}(?:@[^\s/@.:]+)*)@`)
-
-// address marks the password in an address such as postgres://user:password@host.
-func (s *scan) address(t *token) {
-	to := t.to
-	for to < min(len(t.text), t.to+maxName) && classes[t.text[to]]&blank == 0 && t.text[to] != '\\' {
-		to++
-	}
-	text := t.text[t.from:to]
-	for {
-		i := bytes.Index(text, []byte("://"))
-		if i < 0 {
-			return
-		}
-		begin := i
-		for begin > 0 && classes[text[begin-1]]&alnum != 0 || begin > 0 && bytes.IndexByte([]byte("+.-"), text[begin-1]) >= 0 {
-			begin--
-		}
-		for begin < i && classes[text[begin]]&(upper|lower) == 0 { // the sign of a line of a diff
-			begin++
-		}
-		if at := userInfo.FindSubmatchIndex(text[begin:]); at != nil {
-			from, end := begin+at[2], begin+at[3]
-			if value := text[from:end]; !s.rules.isShown(value) && !placeholder(value) {
-				off := to - len(text)
-				s.mark(t.view, off+from, off+end, passwordKind)
-			}
-		}
-		text = text[i+3:]
-	}
-}
-
-// placeholder reports whether a password is one that stands for another: <password>, ${PASSWORD}, ***, or a word for it.
-func placeholder(value []byte) bool {
-	if bytes.ContainsAny(value, "<>{}$*") && !bytes.ContainsAny(value, "0123456789") {
-		return true
-	}
-	low := bytes.ToLower(value)
-	return bytes.HasPrefix(low, []byte("pass")) && len(value) <= len("passwords") || bytes.Equal(low, []byte("secret")) || bytes.Equal(low, []byte("token"))
-}
-
 // merged returns the marks in order, without overlaps, each within one string of the line.
 func (s *scan) merged() (all []Mark) {
 	slices.SortStableFunc(s.marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })
@@ -638,11 +427,51 @@ func (s *scan) merged() (all []Mark) {
 	if len(s.line) == 0 || s.line[0] != '{' && s.line[0] != '[' {
 		return all
 	}
+	for i := range all {
+		s.whole(&all[i])
+	}
 	cut := s.inStrings(all)
 	if size(cut) < size(all) && !json.Valid(s.line) { // the text only begins like JSON, or its quotes are in disorder
 		return all
 	}
 	return cut
+}
+
+// whole moves the ends of a mark that are within a JSON escape, so that none is cut. An escape of JSON within JSON has more
+// backslashes.
+func (s *scan) whole(m *Mark) {
+	if from, _ := s.escapeAround(m.From); from < m.From {
+		m.From = from
+	}
+	from, to := s.escapeAround(m.To)
+	if from < m.To && s.line[m.To-1] == '\\' && from > m.From { // only its backslashes
+		to = from
+	}
+	m.To = min(max(to, m.From+1), len(s.line))
+}
+
+// escapeAround returns the JSON escape in which byte i is but does not begin, else i.
+func (s *scan) escapeAround(i int) (from, to int) {
+	for k := i - 1; k >= max(0, i-5); k-- {
+		c := s.line[k]
+		switch {
+		case c == '\\':
+			to = k + 2
+			if k+1 < len(s.line) && s.line[k+1] == 'u' {
+				to = k + 6
+			}
+			for k > 0 && s.line[k-1] == '\\' {
+				k--
+			}
+			if to <= i {
+				return i, i
+			}
+			return k, to
+		case c != 'u' && classes[c]&hexDigit == 0:
+			return i, i
+		}
+	}
+	return i, i
 }
 
 // size returns the bytes that marks cover.

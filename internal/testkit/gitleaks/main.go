@@ -70,54 +70,39 @@ func run(args []string) error {
 		if _, err := regexp.Compile(r.Regex); err != nil {
 			return fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		fmt.Fprintf(&b, "{kind: %q, ", r.ID)
-		if value, rest, ok := assigned(r.Regex); ok {
-			fmt.Fprintf(&b, "names: %#v, ", r.Keywords)
-			if r.Regex = value; rest != "" {
-				return fmt.Errorf("rule %s: %s is no value", r.ID, rest)
-			}
-		} else {
-			starts, err := prefixes(r.Regex)
-			if err != nil {
-				return err
-			}
-			if known := others[r.ID]; known != nil {
-				if !begun(known, starts) {
-					fmt.Fprintf(&b, "inner: true, ")
-				}
-				starts = known
-			}
-			if len(starts) == 0 {
-				return fmt.Errorf("rule %s: no text with which its secrets begin; add it to left or others", r.ID)
-			}
-			fmt.Fprintf(&b, "starts: %#v, least: %d, ", starts, least(r.Regex))
-			r.Regex = strings.ReplaceAll(r.Regex, after, `(?:\W|$)`) // a full stop may follow as well
+		if strings.Contains(r.Regex, operator) {
+			continue // the value of a name: package redact finds those by the name alone
 		}
+		fmt.Fprintf(&b, "{kind: %q, ", r.ID)
+		starts, err := prefixes(r.Regex)
+		if err != nil {
+			return err
+		}
+		if known := others[r.ID]; known != nil {
+			if !begun(known, starts) {
+				fmt.Fprintf(&b, "inner: true, ")
+			}
+			starts = known
+		}
+		if len(starts) == 0 {
+			return fmt.Errorf("rule %s: no text with which its secrets begin; add it to left or others", r.ID)
+		}
+		fmt.Fprintf(&b, "starts: %#v, least: %d, ", starts, least(r.Regex))
+		r.Regex = strings.ReplaceAll(r.Regex, after, `(?:\W|$)`) // a full stop may follow as well
 		if r.Entropy > 0 {
 			fmt.Fprintf(&b, "entropy: %v, ", r.Entropy)
 		}
 		r.Regex = repeated.ReplaceAllString(r.Regex, "(?:$1){")
 		fmt.Fprintf(&b, "text: %q, ", r.Regex)
-		var values, matches, words []string
+		var values []string
 		for _, a := range r.Allowlists {
-			words = append(words, a.Stopwords...)
-			if a.RegexTarget == "" {
-				values = append(values, a.Regexes...)
-			} else {
-				matches = append(matches, a.Regexes...)
+			if a.RegexTarget != "" || len(a.Stopwords) > 0 {
+				return fmt.Errorf("rule %s: an allow list that is not of its secrets", r.ID)
 			}
+			values = append(values, a.Regexes...)
 		}
-		for name, list := range map[string][]string{"allow": values} {
-			if len(list) > 0 {
-				fmt.Fprintf(&b, "%s: %#v, ", name, list)
-			}
-		}
-		if len(matches) > 0 {
-			fmt.Fprintf(&b, "allowMatch: %#v, ", matches)
-		}
-		if len(words) > 0 {
-			slices.Sort(words)
-			fmt.Fprintf(&b, "words: %q, ", strings.Join(slices.Compact(words), " "))
+		if len(values) > 0 {
+			fmt.Fprintf(&b, "allow: %#v, ", values)
 		}
 		fmt.Fprintf(&b, "},\n")
 	}
@@ -166,19 +151,6 @@ func split(rules []rule) (all []rule) {
 		all = append(all, r)
 	}
 	return all
-}
-
-// assigned returns a regular expression for all of the value that an assignment's one finds.
-func assigned(text string) (value, rest string, ok bool) {
-	name, value, ok := strings.Cut(text, operator)
-	if !ok {
-		return "", "", false
-	}
-	value, rest, ok = strings.Cut(value, after)
-	if strings.HasPrefix(name, "(?i)") {
-		value = "(?i)" + value
-	}
-	return "^" + value + "$", rest, ok
 }
 
 // begun reports whether each text begins with one of starts.
