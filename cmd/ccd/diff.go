@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -40,18 +40,21 @@ func (a *app) diffCommand() *cobra.Command {
 		Use: "diff [SESSION]", GroupID: everyday, Short: "show what the agent's last compaction dropped",
 		Long: `Lists what the agent's context contained before the agent compacted it, and
 its own summary does not name: messages, decisions, changed files, failures,
-checks, commits, answers. Counts come first, then the facts by class, each
-with its record and ID; ccd restore ID prints the original. COMPANION counts
-the dropped facts that ccd's companion shows. Exits 3 if the agent has not
+checks, commits, answers, and values that were used later. Counts come first,
+then the facts by class, each with its record and ID; ccd restore ID prints
+the original. HANDED OVER counts the dropped facts that ccd adds to the
+context, COMPANION those that ccd's companion shows. If ccd answered the
+compaction, KEPT are the facts kept verbatim. Exits 3 if the agent has not
 compacted the session.
 
 With --json: one object: agent, session, boundary (number of the compaction),
 boundaries, record (its first), last_record, time, trigger, tokens_before,
-summary (ID), sealed (a part of the new context is encrypted), preserved
-(records kept unchanged), chars (of the summary), facts, kept, dropped,
-in_companion (of the dropped ones), earlier (dropped by earlier ones), classes
-[{class, facts, kept, dropped, in_companion, list [{text, status, record, id,
-output_id, in_companion}], more}]
+summary (ID), by_ccd (ccd answered the compaction), sealed (a part of the new
+context is encrypted), preserved (records kept unchanged), chars (of the
+summary), facts, kept, dropped, in_companion and handed_over (of the dropped
+ones), earlier (dropped by earlier ones), classes [{class, facts, kept,
+dropped, in_companion, handed_over, list [{text, status, record, id,
+output_id, in_companion, handed_over}], more}]
 
 ` + sessionWords,
 		Example: `  ccd diff
@@ -142,15 +145,11 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	if err != nil {
 		return out, err
 	}
-	companion, err := l.Companion(ctx, e, false)
+	model, _, err := l.Model(ctx, e, g.N, 0)
 	if err != nil {
 		return out, err
 	}
-	by.Companion = string(companion.Text)
-	fold, text := l.Fold(ctx, e, g.N)
-	out.Report, err = dropped.Of(func() iter.Seq2[*transcript.Record, error] {
-		return history.Records(ctx, l.History(), e.Session.Session, g.N)
-	}, fold.Session, text, by)
+	out.Report, err = view.Forgotten(ctx, l, e, g.N, model.Session, by)
 	var none *dropped.NoneError
 	if !errors.As(err, &none) {
 		return out, err
@@ -173,14 +172,14 @@ func diffText(out diffOutput, class string, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
 	row := func(class string, numbers ...any) {
-		fmt.Fprintf(&b, "%-12s %6v %6v %8v %10v\n", append([]any{class}, numbers...)...)
+		fmt.Fprintf(&b, "%-12s %6v %6v %8v %12v %10v\n", append([]any{class}, numbers...)...)
 	}
 	b.WriteByte('\n')
-	row("FACTS", "TOTAL", "KEPT", "DROPPED", "COMPANION")
+	row("FACTS", "TOTAL", "KEPT", "DROPPED", "HANDED OVER", "COMPANION")
 	for _, c := range out.Classes {
-		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.Companion)
+		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold, c.Companion)
 	}
-	row("all", out.Facts, out.Kept, out.Dropped, out.Companion)
+	row("all", out.Facts, out.Kept, out.Dropped, out.InTold, out.Companion)
 	more := false
 	for _, c := range out.Classes {
 		if len(c.List) == 0 {
@@ -217,6 +216,9 @@ func diffHead(out diffOutput, local bool) string {
 	after := "no readable summary"
 	if out.Summary != "" {
 		after = "summary " + mark.New(out.Summary, "")
+	}
+	if out.ByCCD {
+		after += " by ccd"
 	}
 	if out.Sealed {
 		after += ", an encrypted part"

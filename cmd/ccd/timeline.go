@@ -11,6 +11,7 @@ import (
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -65,7 +66,12 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		return err
 	}
 	all, asked, width := []turnOutput{}, false, a.width()
-	turns, damage := history.Turns(e.Session.Session, history.Records(ctx, l.History(), e.Session.Session, g.N))
+	model, text, damage := l.Model(ctx, e, g.N, 0)
+	src := session.NewSource(model.Session, text)
+	turns := history.Turns(model.Session, src.Said)
+	if damage == nil {
+		damage = src.Err
+	}
 	for _, t := range turns {
 		asked = asked || t.ID != ""
 		if a.json {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -22,16 +21,12 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 		c.LookUp = c.run.lookUp
 		c.pipe = hides(a.Command)
 	}
-	if a.Op == transcript.Other {
-		byShape(&a, it.Tool, it.Raw)
-		a.Resolve(s.status.Cwd)
-		c.Op, c.Command, c.Dir = a.Op, clip(a.Command, maxCommand), clip(a.Dir, maxPath)
-	}
 	if a.Op == transcript.Edit {
 		if _, steps, ok := transcript.Edits(it.Raw); ok && len(steps) == 1 {
 			c.swap = [2]uint64{hashOf(steps[0].Old), hashOf(steps[0].New)}
 		}
 	}
+	s.Calls = append(s.Calls, c)
 	if it.Side {
 		s.keepCall(it.Call, c, a)
 		return
@@ -43,37 +38,6 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 	if a.Op == transcript.Plan {
 		s.Plan.begin(c.Index, &a)
 		c.Plans = true
-	}
-}
-
-// byShape reads a call of a tool that the client's table does not have, by the names in its input: a shell command of a tool
-// that is named after one, or a change of a file.
-func byShape(a *transcript.Action, tool string, raw []byte) {
-	var in map[string]any
-	if json.Unmarshal(raw, &in) != nil {
-		return
-	}
-	text := func(names ...string) string {
-		for _, n := range names {
-			if s, ok := in[n].(string); ok && s != "" {
-				return s
-			}
-		}
-		return ""
-	}
-	name := strings.ToLower(tool)
-	is := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
-	}
-	path := text("file_path", "path", "filePath", "target_file", "filename")
-	switch command := text("command", "cmd"); {
-	case command != "" && is("shell", "bash", "terminal", "exec", "command"):
-		a.Op, a.Command, a.Dir = transcript.Command, command, text("cwd", "workdir", "directory")
-	case path == "":
-	case is("edit", "replace", "patch"):
-		a.Op, a.Files = transcript.Edit, []transcript.FileChange{{Op: transcript.Edit, Path: path}}
-	case is("write", "create"):
-		a.Op, a.Files = transcript.Write, []transcript.FileChange{{Op: transcript.Write, Path: path}}
 	}
 }
 
@@ -321,12 +285,14 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 			file.Edits = append(file.Edits, e)
 			file.Open = false
 		case transcript.Delete:
+			e.Gone = true
 			file.Edits, file.Deleted = append(file.Edits, e), true
 			file.Open = !(file.Created && file.Open) // created and deleted between two commits: nothing is left
 		case transcript.Rename:
-			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
 			to := s.file(f.To, i)
 			to.Edits, to.Open = append(to.Edits, e), true
+			e.Gone = true
+			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
 			if c.Index >= 0 {
 				c.Files[len(c.Files)-1].To = to
 			}

@@ -7,6 +7,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ import (
 type Session struct {
 	Items   []Item   // in order; the first one has no message if the session begins without one
 	Events  []Event  // of all items, in order
+	Calls   []*Call  // all, in order, also those of inline sub-agents
+	Long    []int    // numbers of the records over 16 MB, which are not parsed
 	Files   []*File  // in the order of their first use
 	Commits []Commit // in order
 	Plan    Plan
@@ -31,8 +34,7 @@ type Session struct {
 
 	client  *transcript.Client
 	records []record
-	copies  map[uint64]bool         // keys of human messages that the last boundary's record carries over itself
-	marks   map[int64][]redact.Mark // secrets of an item, by its offset
+	marks   map[int32][]redact.Mark // secrets of a record
 	secrets map[string]int          // different secrets by kind
 
 	pending map[string]*pending // calls without a result, by call ID
@@ -87,7 +89,7 @@ type Event struct {
 	Item int32
 	Call *Call  // of a Did; of a Reason or an Answer the call that it is about, nil if unknown
 	Back bool   // of an Asked: the person took it back
-	Note string // of a Stopped or Ended: the client's words, shortened
+	Note string // of a person's message its beginning; of a Stopped or Ended the client's words, shortened
 }
 
 // Item is a typed message and all that follows it until the next one.
@@ -174,6 +176,7 @@ type Edit struct {
 	Op    transcript.Op
 	Sub   bool // by an inline sub-agent
 	Shell bool // by a command
+	Gone  bool // there is no such file after it
 }
 
 // Bound is one of the agent's own compactions.
@@ -181,11 +184,27 @@ type Bound struct {
 	Event   int32 // the first event after it
 	Rec     int32
 	Trigger string
-	Before  int64 // tokens before, 0 if unknown
-	Own     Ref   // its summary; zero if there is none
+	Before  int64    // tokens before, 0 if unknown
+	Own     Ref      // its summary; zero if there is none
+	Kept    []uint32 // records before it that the agent kept, ascending
+	Took    int      // items that its record carries over itself
+	Sealed  bool     // a part of the new context is encrypted
+
+	copies map[uint64]bool // keys of the messages that it carries over, or that stand behind it once more
 }
 
-type record struct{ off, len, milli int64 }
+// Carries reports whether the agent kept the original of an item from before.
+func (b *Bound) Carries(r Ref) bool {
+	_, kept := slices.BinarySearch(b.Kept, uint32(r.Rec))
+	return kept || b.copies[r.Sum.Key()]
+}
+
+// record is where a record is.
+type record struct {
+	transcript.Span
+	milli int64
+	used  int64 // tokens in the agent's context after it, as last reported; 0 if unknown
+}
 
 // queued is a message that is not known to have reached the agent.
 type queued struct {
@@ -204,6 +223,7 @@ const (
 	maxPending = 1024 // calls without a result
 	maxNote    = 1024 // bytes of a string about the session
 	maxAsk     = 400  // bytes of Status.Ask
+	maxHead    = 640  // bytes of a message's beginning
 	maxPath    = 1024
 	maxMeta    = 64 << 10 // chars of a client's text that is read
 	maxTries   = 4096     // bytes of the longest command that is analyzed
@@ -214,7 +234,7 @@ func New(o limits.Options, s transcript.Session) *Session {
 	return &Session{
 		Tracker: NewTracker(o, s), client: &transcript.Client{},
 		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
-		marks: map[int64][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
+		marks: map[int32][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
 		byPath: map[string]*File{}, uses: newUses(), lines: map[uint64]uint16{}, git: gitState{branchRec: -1}, Plan: Plan{Event: -1},
 	}
 }
@@ -222,11 +242,17 @@ func New(o limits.Options, s transcript.Session) *Session {
 // Add takes the next record. It does not keep r.
 func (s *Session) Add(r *transcript.Record) {
 	rec := int32(len(s.records))
-	row := record{off: r.Span.Off, len: r.Span.Len}
+	row := record{Span: r.Span}
 	if !r.Time.IsZero() {
 		row.milli = r.Time.UnixMilli()
 	}
 	s.records = append(s.records, row)
+	if r.Long {
+		s.Long = append(s.Long, int(rec)+1)
+	}
+	if len(r.Marks) > 0 {
+		s.marks[rec] = slices.Clone(r.Marks)
+	}
 	for _, m := range r.Marks {
 		s.secrets[m.Kind] = max(s.secrets[m.Kind], m.N)
 	}
@@ -242,42 +268,38 @@ func (s *Session) Add(r *transcript.Record) {
 		s.addItem(rec, r, &r.Items[i])
 	}
 	if one, ok := s.waiting.Take(r); ok {
-		s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref}))
+		s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref, Note: clip(one.text, maxHead)}))
 	}
 	s.end(r)
+	s.records[rec].used = s.gauge.reported
 }
 
 // cut takes the agent's own compaction.
 func (s *Session) cut(rec int32, r *transcript.Record) {
-	s.copies = map[uint64]bool{}
-	b := Bound{Event: int32(len(s.Events)), Rec: rec, Trigger: clip(r.Boundary.Trigger, 100), Before: r.Boundary.Before}
+	b := Bound{
+		Event: int32(len(s.Events)), Rec: rec, Trigger: clip(r.Boundary.Trigger, 100), Before: r.Boundary.Before,
+		Kept: slices.Clone(s.held.preserved), copies: map[uint64]bool{},
+	}
 	for _, it := range transcript.Replacement(r) {
-		switch {
-		case it.Kind == transcript.Human && len(s.copies) < maxPreserved:
-			s.copies[it.Sum().Key()] = true
-		case it.Kind == transcript.Summary && !it.Side:
-			b.Own = s.refOf(rec, r, &it, charsOf(&it))
+		switch it.Kind {
+		case transcript.Human, transcript.Text, transcript.Call, transcript.Result:
+			b.Took++
+			if it.Kind == transcript.Human && len(b.copies) < maxPreserved {
+				b.copies[it.Sum().Key()] = true
+			}
+		case transcript.Thinking:
+			b.Sealed = true
+		case transcript.Summary:
+			if !it.Side {
+				b.Own = refOf(rec, &it, charsOf(&it))
+			}
 		}
 	}
 	s.Bounds = append(s.Bounds, b)
 }
 
-// refOf returns the Ref of an item, and keeps its secrets.
-func (s *Session) refOf(rec int32, r *transcript.Record, it *transcript.Item, chars int32) Ref {
-	ref := Ref{Rec: rec, Kind: it.Kind, Frame: it.Frame, Span: it.Span, Sum: it.Sum(), Chars: chars}
-	from, to := int(it.Span.Off-r.Span.Off), int(it.Span.End()-r.Span.Off)
-	var kept []redact.Mark
-	for _, m := range redact.From(r.Marks, from) {
-		if m.From >= to {
-			break
-		}
-		m.From, m.To = m.From-from, m.To-from
-		kept = append(kept, m)
-	}
-	if len(kept) > 0 {
-		s.marks[it.Span.Off] = kept
-	}
-	return ref
+func refOf(rec int32, it *transcript.Item, chars int32) Ref {
+	return Ref{Rec: rec, Kind: it.Kind, Frame: it.Frame, Span: it.Span, Sum: it.Sum(), Chars: chars}
 }
 
 // addItem takes an item while its text is available.
@@ -286,9 +308,12 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 	if s.taken != "" {
 		s.open(s.command, s.taken, true)
 	}
-	ref := s.refOf(rec, r, it, chars)
+	ref := refOf(rec, it, chars)
 	s.client = it.Client()
-	if it.Copy { // it is in the context, and all it says was taken before
+	if n := len(s.Bounds); it.Copy { // it is in the context, and all it says was taken before
+		if n > 0 && len(s.Bounds[n-1].copies) < maxPreserved {
+			s.Bounds[n-1].copies[ref.Sum.Key()] = true
+		}
 		return
 	}
 	switch it.Kind {
@@ -332,7 +357,7 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 	case it.Call != "":
 		s.addWords(ref, it, text)
 	case strings.Contains(r.Type, "queued"): // the client says so; a call without a result may also have been aborted
-		s.use(text, s.push(Event{Kind: Queued, Ref: ref}))
+		s.use(text, s.push(Event{Kind: Queued, Ref: ref, Note: clip(text, maxHead)}))
 	case s.Tracker.command != "":
 		s.command = ref
 	default:
@@ -344,13 +369,13 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 func (s *Session) open(ref Ref, text string, command bool) {
 	i := int32(len(s.Events))
 	s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: command})
-	s.use(text, s.push(Event{Kind: Asked, Ref: ref}))
+	s.use(text, s.push(Event{Kind: Asked, Ref: ref, Note: clip(text, maxHead)}))
 }
 
 // addWords takes a person's answer to a call, or their reason for refusing it.
 func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 	p := s.pending[it.Call]
-	e := Event{Kind: Answer, Ref: ref}
+	e := Event{Kind: Answer, Ref: ref, Note: clip(text, maxHead)}
 	if p != nil {
 		e.Call = p.call
 		if p.call.Op != transcript.Ask || it.Failed { // a failed question or plan is one that the person refused
@@ -390,7 +415,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if it.Span == s.status.Asked { // a sub-agent's task
 		text := string(transcript.Original(transcript.Text, it.Raw))
 		s.Items = append(s.Items, Item{Ask: 0, Before: -1, Width: int32(lexicon.Width(text))})
-		s.push(Event{Kind: Asked, Ref: ref})
+		s.push(Event{Kind: Asked, Ref: ref, Note: clip(text, maxHead)})
 		return
 	}
 	if ref.Chars > maxMeta {
@@ -452,8 +477,27 @@ func (s *Session) Time(rec int32) time.Time {
 	return time.UnixMilli(s.records[rec].milli).UTC()
 }
 
+// Line returns where a record is.
+func (s *Session) Line(rec int32) transcript.Span { return s.records[rec].Span }
+
+// Used returns the tokens in the agent's context after a record, as last reported; 0 if unknown.
+func (s *Session) Used(rec int32) int64 { return s.records[rec].used }
+
 // Marks returns the secrets in an item's original, relative to it.
-func (s *Session) Marks(r Ref) []redact.Mark { return s.marks[r.Span.Off] }
+func (s *Session) Marks(r Ref) (all []redact.Mark) {
+	if len(s.marks) == 0 {
+		return nil
+	}
+	from, to := int(r.Span.Off-s.records[r.Rec].Off), int(r.Span.End()-s.records[r.Rec].Off)
+	for _, m := range redact.From(s.marks[r.Rec], from) {
+		if m.From >= to {
+			break
+		}
+		m.From, m.To = m.From-from, m.To-from
+		all = append(all, m)
+	}
+	return all
+}
 
 // Secrets returns how many different secrets of each kind the session has.
 func (s *Session) Secrets() map[string]int { return s.secrets }

@@ -100,14 +100,20 @@ func (t *Source) ends(r Ref) []byte {
 
 // Text returns an item's text as the agent saw it; of a human message only what the person typed.
 func (t *Source) Text(r Ref) string {
-	if r.Zero() {
-		return ""
-	}
-	text := string(transcript.Original(r.Kind, t.Raw(r)))
-	if r.Kind == transcript.Human {
-		text, _ = t.s.client.Said(r.Frame, text)
-	}
+	text, _ := t.Said(r)
 	return text
+}
+
+// Said is Text, with the number of characters that the client added to it.
+func (t *Source) Said(r Ref) (text string, added int) {
+	if r.Zero() {
+		return "", 0
+	}
+	text = string(transcript.Original(r.Kind, t.Raw(r)))
+	if r.Kind == transcript.Human {
+		return t.s.client.Said(r.Frame, text)
+	}
+	return text, 0
 }
 
 // Outcome returns what a call's result says.

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -32,8 +33,29 @@ func (c *Client) Understand(tool string, input []byte) Action {
 		args = Node{Raw: text}
 	}
 	understandArgs(&a, tool, args)
+	if a.Op == Other {
+		byShape(&a, strings.ToLower(tool), args)
+	}
 	inShell(&a, tool, args)
 	return a
+}
+
+// byShape reads a call of a tool that the client's table does not have by its name and the names in its input: a command of a
+// tool that is named after a shell, or a change of a file.
+func byShape(a *Action, tool string, args Node) {
+	is := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(tool, w) })
+	}
+	path := firstText(args, "file_path", "path", "filePath", "target_file", "filename")
+	switch command := firstText(args, "command", "cmd"); {
+	case command != "" && is("shell", "bash", "terminal", "exec", "command"):
+		a.Op, a.Command, a.Dir = Command, command, firstText(args, "cwd", "workdir", "directory")
+	case path == "":
+	case is("edit", "replace", "patch"):
+		a.Op, a.Files = Edit, []FileChange{{Op: Edit, Path: path}}
+	case is("write", "create"):
+		a.Op, a.Files = Write, []FileChange{{Op: Write, Path: path}}
+	}
 }
 
 // inShell reads the files that a shell command changes, directly or with a patch passed to apply_patch.

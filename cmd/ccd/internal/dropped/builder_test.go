@@ -112,12 +112,12 @@ func (l *log) replace(summary string, history ...map[string]any) {
 
 func (l *log) bytes() []byte { return []byte(strings.Join(l.lines, "\n") + "\n") }
 
-func (l *log) records() iter.Seq2[*transcript.Record, error] {
+func (l *log) records() iter.Seq[*transcript.Record] {
 	data := l.bytes()
 	d := registry.Table{}.NewDecoder(l.agent, transcript.Main)
-	return func(yield func(*transcript.Record, error) bool) {
+	return func(yield func(*transcript.Record) bool) {
 		for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
-			if !yield(r, nil) {
+			if !yield(r) {
 				return
 			}
 		}
@@ -127,8 +127,11 @@ func (l *log) records() iter.Seq2[*transcript.Record, error] {
 // of reports on a compaction of the session.
 func (l *log) of(by Choice) (*Report, error) {
 	data := l.bytes()
-	fold := session.New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: l.agent, ID: "s"}})
-	return Of(l.records, fold, func(s transcript.Span) ([]byte, error) { return data[s.Off:s.End()], nil }, by)
+	s := session.New(limits.Defaults(), transcript.Session{Key: transcript.Key{Agent: l.agent, ID: "s"}})
+	for r := range l.records() {
+		s.Add(r)
+	}
+	return Of(s, session.NewSource(s, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }), by)
 }
 
 func (l *log) report(t *testing.T, by Choice) *Report {

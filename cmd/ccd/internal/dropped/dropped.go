@@ -9,7 +9,6 @@ package dropped
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,8 @@ type Choice struct {
 	Boundary  int    // number of the compaction from 1, 0 for the last one
 	Class     Class  // the class to list, "" for all
 	Most      int    // facts listed per class, 0 for all
-	Companion string // ccd's companion; the report says which dropped facts it shows
+	Companion string // ccd's companion
+	Told      string // what ccd's hook adds to the context after the compaction
 }
 
 // Report is what one compaction dropped.
@@ -49,16 +49,19 @@ type Report struct {
 	Trigger    string     `json:"trigger"`       // "auto", "manual" or ""
 	Tokens     int64      `json:"tokens_before"` // in the agent's context before, 0 if unknown
 	Summary    mark.ID    `json:"summary"`       // "" if it cannot be read
+	ByCCD      bool       `json:"by_ccd"`        // ccd answered the compaction: the summary is its handover
 	Sealed     bool       `json:"sealed"`        // part of the new context is encrypted and was not compared
 	Preserved  int        `json:"preserved"`     // records from before that the agent kept
 	Chars      int        `json:"chars"`         // of the summary
 	Facts      int        `json:"facts"`         // in the agent's context before
 	Kept       int        `json:"kept"`          // of these
 	Dropped    int        `json:"dropped"`       // of these
-	Companion  int        `json:"in_companion"`  // of the dropped ones
+	Companion  int        `json:"in_companion"`  // of the dropped ones, those that ccd's companion shows
+	InTold     int        `json:"handed_over"`   // of the dropped ones, those that ccd's hook adds to the context
 	Earlier    int        `json:"earlier"`       // facts that earlier compactions had dropped already
 	Classes    []List     `json:"classes"`       // classes with facts, the most important first
 	Own        string     `json:"-"`             // the summary
+	Told       string     `json:"-"`             // what ccd's hook adds
 }
 
 // List lists the facts of one class.
@@ -68,6 +71,7 @@ type List struct {
 	Kept      int    `json:"kept"`
 	Dropped   int    `json:"dropped"`
 	Companion int    `json:"in_companion"` // of the dropped ones
+	InTold    int    `json:"handed_over"`  // of the dropped ones
 	List      []Fact `json:"list"`         // dropped facts, the newest first
 	More      int    `json:"more"`         // dropped facts that are not in List
 }
@@ -79,6 +83,8 @@ type Compaction struct {
 	Time    time.Time
 	Trigger string // "auto", "manual" or ""
 	Before  int64  // tokens in the context before, 0 if unknown
+
+	bound *session.Bound
 }
 
 // Compactions returns the compactions of a session. One with nothing before it is not counted: what it dropped is in another
@@ -87,9 +93,10 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 	summed := func(e session.Event) bool { return e.Kind == session.Summed }
 	said := func(e session.Event) bool { return !summed(e) && e.Kind != session.Stopped && e.Kind != session.Ended }
 	begun := slices.IndexFunc(s.Events, said)
-	for _, b := range s.Bounds {
+	for i := range s.Bounds {
+		b := &s.Bounds[i]
 		if begun >= 0 && begun < int(b.Event) {
-			all = append(all, Compaction{N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec), Trigger: b.Trigger, Before: b.Before})
+			all = append(all, Compaction{N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec), Trigger: b.Trigger, Before: b.Before, bound: b})
 		} else if summary == 0 {
 			summary = int(b.Rec) + 1
 		}
@@ -100,119 +107,52 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 	return all, summary
 }
 
-// Compare returns a comparison for compaction number n of a session, 0 for its last one. It fills s, an empty model of the same
-// session. The error is a *NoneError if there is no such compaction.
-func Compare(n int, whole, s *session.Session) (*Comparison, error) {
-	found, summary := Compactions(whole)
-	n = cmp.Or(n, len(found))
-	if n < 1 || n > len(found) {
-		return nil, &NoneError{Compactions: len(found), Records: whole.Records(), Summary: summary}
+// Last returns the number of the last record of compaction number n of a session, 0 for its last one: the one before that with
+// which the conversation goes on. The error is a *NoneError if there is no such compaction.
+func Last(s *session.Session, n int) (record int, err error) {
+	found, summary := Compactions(s)
+	if n = cmp.Or(n, len(found)); n < 1 || n > len(found) {
+		return 0, &NoneError{Compactions: len(found), Records: s.Records(), Summary: summary}
 	}
-	one := found[n-1]
-	out := Report{Boundary: n, Boundaries: len(found), Record: one.Record, Last: one.Record, Trigger: one.Trigger, Tokens: one.Before}
-	if !one.Time.IsZero() {
-		out.Time = &one.Time
+	b := found[n-1].bound
+	for _, e := range s.Events[b.Event:] {
+		if e.Kind != session.Summed && e.Rec > b.Rec {
+			return int(e.Rec), nil
+		}
 	}
-	return &Comparison{s: s, out: out, uuids: map[string]int32{}, kept: map[int32]bool{}}, nil
+	return s.Records(), nil
 }
 
-// continues reports whether a record continues the session's own conversation.
-func continues(r *transcript.Record) bool {
-	return slices.ContainsFunc(r.Items, func(it transcript.Item) bool {
-		switch it.Kind {
-		case transcript.Human, transcript.Text, transcript.Call, transcript.Result:
-			return !it.Side
-		}
-		return false
-	})
-}
-
-// Of reports on a compaction of a session, with fold as its empty model. It reads the records twice. It fails with a
-// *NoneError if there is no such compaction.
-func Of(records func() iter.Seq2[*transcript.Record, error], fold *session.Session, fetch func(transcript.Span) ([]byte, error), by Choice) (*Report, error) {
-	whole := session.New(fold.Options(), fold.Of())
-	for r, err := range records() {
-		if err != nil {
-			return nil, err
-		}
-		whole.Add(r)
-	}
-	c, err := Compare(by.Boundary, whole, fold)
+// Of reports on a compaction of a session. The error is a *NoneError if there is no such compaction.
+func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
+	last, err := Last(s, by.Boundary)
 	if err != nil {
 		return nil, err
 	}
-	for r, err := range records() {
-		if err != nil {
-			return nil, err
-		}
-		if !c.Add(r) {
-			break
-		}
+	found, _ := Compactions(s)
+	n := cmp.Or(by.Boundary, len(found))
+	b, from := found[n-1].bound, int32(0)
+	if n > 1 {
+		from = found[n-2].bound.Event
 	}
-	return c.Report(fetch, by)
-}
-
-// Comparison compares the facts before a compaction with what the agent kept of them.
-type Comparison struct {
-	s     *session.Session
-	out   Report
-	uuids map[string]int32 // indices of the records before, by their UUID
-	kept  map[int32]bool   // indices of those that the agent keeps
-}
-
-// Add adds the next record, from the first of the session on. It reports false at the record with which the conversation
-// goes on after the compaction, which it does not add.
-func (c *Comparison) Add(r *transcript.Record) bool {
-	switch {
-	case r.N < c.out.Record:
-		if r.UUID != "" {
-			c.uuids[strings.Clone(r.UUID)] = int32(r.N - 1)
-		}
-	case r.N == c.out.Record:
-		c.take(r)
-	case r.Boundary != nil || continues(r):
-		return false
+	out := &Report{
+		Boundary: n, Boundaries: len(found), Record: int(b.Rec) + 1, Last: last, Trigger: b.Trigger, Tokens: b.Before,
+		Sealed: b.Sealed, Preserved: len(b.Kept) + b.Took, Classes: []List{},
 	}
-	c.out.Last = max(c.out.Last, r.N)
-	c.s.Add(r)
-	return true
-}
-
-// take takes what a boundary keeps.
-func (c *Comparison) take(r *transcript.Record) {
-	for _, uuid := range r.Boundary.Preserved {
-		if rec, ok := c.uuids[uuid]; ok {
-			c.kept[rec] = true
-		}
+	if at := s.Time(b.Rec); !at.IsZero() {
+		out.Time = &at
 	}
-	c.uuids = nil
-	c.out.Preserved = len(c.kept)
-	for _, it := range transcript.Replacement(r) {
-		switch it.Kind {
-		case transcript.Thinking:
-			c.out.Sealed = true
-		case transcript.Human, transcript.Text, transcript.Call, transcript.Result:
-			c.out.Preserved++
-		}
+	if !b.Own.Zero() {
+		out.Own, out.Summary, out.Chars = src.Text(b.Own), src.ID(b.Own), int(b.Own.Chars)
+		out.ByCCD = strings.Contains(out.Own, transcript.HistoryNote)
 	}
-}
-
-// Report compares the facts of the records that were added. It is called once.
-func (c *Comparison) Report(fetch func(transcript.Span) ([]byte, error), by Choice) (*Report, error) {
-	src := session.NewSource(c.s, fetch)
-	bounds := c.s.Bounds
-	last, from := bounds[len(bounds)-1], int32(0)
-	if n := len(bounds); n > 1 {
-		from = bounds[n-2].Event
+	out.Told = by.Told
+	own, companion, told := NewText(out.Own), NewText(by.Companion), NewText(out.Told)
+	if out.ByCCD { // ccd answered the compaction: its text is what ccd handed over
+		out.Told, own, told = out.Own, NewText(""), own
 	}
-	out := &c.out
-	if !last.Own.Zero() {
-		out.Own, out.Summary = src.Text(last.Own), src.ID(last.Own)
-		out.Chars = int(last.Own.Chars)
-	}
-	own, companion := NewText(out.Own), NewText(by.Companion)
 	lists := map[Class]*List{}
-	for _, one := range c.facts(src, last.Event) {
+	for _, one := range facts(s, src, from, b.Event) {
 		if one.event < from {
 			out.Earlier++
 			continue
@@ -223,7 +163,8 @@ func (c *Comparison) Report(fetch func(transcript.Span) ([]byte, error), by Choi
 			lists[one.Class] = l
 		}
 		one.fill(src)
-		if l.Facts++; c.kept[one.ref.Rec] || c.s.Carried(one.ref) || own.Shows(&one) {
+		l.Facts++
+		if b.Carries(one.ref) || own.Shows(&one) {
 			l.Kept++
 			continue
 		}
@@ -231,15 +172,18 @@ func (c *Comparison) Report(fetch func(transcript.Span) ([]byte, error), by Choi
 		if one.InCompanion = companion.Shows(&one); one.InCompanion {
 			l.Companion++
 		}
+		if one.InTold = told.Shows(&one); one.InTold {
+			l.InTold++
+		}
 		l.List = append(l.List, one)
 	}
-	out.Classes = []List{}
 	for _, class := range Classes() {
 		l := lists[class]
 		if l == nil {
 			continue
 		}
-		out.Facts, out.Kept, out.Dropped, out.Companion = out.Facts+l.Facts, out.Kept+l.Kept, out.Dropped+l.Dropped, out.Companion+l.Companion
+		out.Facts, out.Kept, out.Dropped = out.Facts+l.Facts, out.Kept+l.Kept, out.Dropped+l.Dropped
+		out.Companion, out.InTold = out.Companion+l.Companion, out.InTold+l.InTold
 		l.cut(by)
 		out.Classes = append(out.Classes, *l)
 	}

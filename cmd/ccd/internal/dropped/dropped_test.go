@@ -2,15 +2,10 @@ package dropped
 
 import (
 	"errors"
-	"iter"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ccd/compactor/limits"
-	"ccd/internal/session"
-	"ccd/internal/transcript"
 )
 
 // workday is a session in which every class has a fact that told keeps and one that it drops.
@@ -169,15 +164,5 @@ func TestShows(t *testing.T) {
 	}
 	if NewText("").Shows(&Fact{Class: Answers, said: "x"}) {
 		t.Error("an empty text shows something")
-	}
-}
-
-func TestErrorsEndIt(t *testing.T) {
-	broken := errors.New("broken")
-	_, err := Of(func() iter.Seq2[*transcript.Record, error] {
-		return func(yield func(*transcript.Record, error) bool) { yield(nil, broken) }
-	}, session.New(limits.Defaults(), transcript.Session{}), nil, Choice{})
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
 	}
 }

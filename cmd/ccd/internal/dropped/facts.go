@@ -1,6 +1,8 @@
 package dropped
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,10 +26,13 @@ const (
 	Checks    Class = "checks"    // builds, tests and checks that passed
 	Commits   Class = "commits"
 	Answers   Class = "answers" // the agent's last text for each message
+	Values    Class = "values"  // hashes, ids, paths and numbers of outputs that later messages or calls use
 )
 
 // Classes returns the classes, the most important first.
-func Classes() []Class { return []Class{Asked, Decisions, Files, Failures, Checks, Commits, Answers} }
+func Classes() []Class {
+	return []Class{Asked, Decisions, Files, Failures, Checks, Commits, Answers, Values}
+}
 
 // Fact is one fact, with the ID of its original.
 type Fact struct {
@@ -38,6 +43,7 @@ type Fact struct {
 	ID          mark.ID `json:"id"`           // of the original in that record
 	Output      mark.ID `json:"output_id"`    // of a command: its result, or ""
 	InCompanion bool    `json:"in_companion"` // the companion shows it
+	InTold      bool    `json:"handed_over"`  // what ccd's hook adds shows it
 
 	event int32
 	ref   session.Ref
@@ -50,11 +56,14 @@ type Fact struct {
 const (
 	maxSaid = 4000 // chars of a fact that are compared
 	maxText = 600  // chars of Text
+
+	leastValue = 5 // bytes of a value
 )
 
-// facts returns the facts of the events before one, each once, in the order of the newest event with it.
-func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
-	s, newest := c.s, map[string]int{}
+// facts returns the facts of the events before end as they were then, each once, in the order of the newest event with it; of
+// values only those since from.
+func facts(s *session.Session, src *session.Source, from, end int32) (all []Fact) {
+	newest := map[string]int{}
 	add := func(key string, one Fact) {
 		if i, ok := newest[key]; ok && key != "" {
 			all[i] = one
@@ -79,7 +88,7 @@ func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
 			}
 			add("", one)
 		case session.Said:
-			if one.Class = Answers; c.answers(int32(i), end) {
+			if one.Class = Answers; answers(s, int32(i), end) {
 				add("", one)
 			}
 		case session.Did:
@@ -89,7 +98,7 @@ func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
 			case call.State == session.Refused && call.Words.Zero():
 				one.Class = Decisions
 				add("", one)
-			case call.Unresolved():
+			case call.Unresolved() || call.Fixed >= end:
 				one.Class = Failures
 				add("ran "+one.Text, one)
 			case call.State == session.Done && call.Checks():
@@ -99,20 +108,22 @@ func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
 		}
 	}
 	for _, f := range s.Files {
-		if n := len(f.Edits); n > 0 && f.Edits[n-1].Event < end {
-			e := f.Edits[n-1].Event
-			one := Fact{Class: Files, event: e, ref: s.Events[e].Ref, Text: f.Path, name: transcript.Base(f.Path)}
-			if rest, ok := transcript.Below(f.Path, s.Root()); ok && s.Root() != "" && rest != "" {
-				one.Text = rest
-			}
-			switch {
-			case f.Deleted:
-				one.Status = "deleted"
-			case f.Created:
-				one.Status = "created"
-			}
-			add("", one)
+		n, _ := slices.BinarySearchFunc(f.Edits, end, func(e session.Edit, end int32) int { return cmp.Compare(e.Event, end) })
+		if n == 0 {
+			continue
 		}
+		e := f.Edits[n-1]
+		one := Fact{Class: Files, event: e.Event, ref: s.Events[e.Event].Ref, Text: f.Path, name: transcript.Base(f.Path)}
+		if rest, ok := transcript.Below(f.Path, s.Root()); ok && s.Root() != "" && rest != "" {
+			one.Text = rest
+		}
+		switch {
+		case e.Gone:
+			one.Status = "deleted"
+		case f.Created:
+			one.Status = "created"
+		}
+		add("", one)
 	}
 	for _, k := range s.Commits {
 		if k.Event < end {
@@ -121,18 +132,37 @@ func (c *Comparison) facts(src *session.Source, end int32) (all []Fact) {
 			if k.Hash == "" {
 				one.Text = about(call)
 			}
-			if k.Pushed >= 0 {
+			if k.Pushed >= 0 && k.Pushed < end {
 				one.Status = "pushed"
 			}
 			add("", one)
 		}
 	}
+	return append(all, values(s, src, from, end)...)
+}
+
+// values returns the values in outputs of these events that a later message or call uses, the files apart.
+func values(s *session.Session, src *session.Source, from, end int32) (all []Fact) {
+	seen := map[string]bool{}
+	for i := end - 1; i >= from; i-- {
+		e := &s.Events[i]
+		if e.Kind != session.Did || e.Call.Op == transcript.Read || e.Call.Result.Zero() {
+			continue
+		}
+		lexicon.Terms(lexicon.Head(src.Outcome(e.Call).Text, lexicon.Searched), func(term string) bool {
+			if !seen[term] && len(term) >= leastValue && strings.ContainsAny(term, "0123456789/") && s.UsedAfter(term, end-1) && s.File(term) == nil {
+				seen[term] = true
+				all = append(all, Fact{Class: Values, event: i, ref: e.Call.Result, Text: strings.Clone(term), name: strings.Clone(term), said: strings.Clone(term)})
+			}
+			return true
+		})
+	}
 	return all
 }
 
 // answers reports whether a text of the agent is the last thing of its item.
-func (c *Comparison) answers(i, end int32) bool {
-	for _, e := range c.s.Events[i+1 : min(end, c.s.Items[c.s.Events[i].Item].To)] {
+func answers(s *session.Session, i, end int32) bool {
+	for _, e := range s.Events[i+1 : min(end, s.Items[s.Events[i].Item].To)] {
 		if e.Kind == session.Said || e.Kind == session.Did {
 			return false
 		}
@@ -221,7 +251,7 @@ func (t *Text) Shows(f *Fact) bool {
 	if f.Class == Commits {
 		name = name[:min(len(name), mostHash)]
 	}
-	if named := name != "" && t.has(name); named || f.Class == Files {
+	if named := name != "" && t.has(name); named || f.Class == Files || f.Class == Values {
 		return named
 	}
 	all, same := 0, 0

@@ -13,9 +13,11 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -230,11 +232,17 @@ func TestHolding(t *testing.T) {
 
 func (s *shelf) turns(t *testing.T, one transcript.Session) []history.Turn {
 	t.Helper()
-	all, err := history.Turns(one, history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1))
-	if err != nil {
-		t.Fatal(err)
+	m := session.New(limits.Defaults(), one)
+	for r, err := range history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Add(r)
 	}
-	return all
+	src := session.NewSource(m, func(at transcript.Span) ([]byte, error) {
+		return s.Reader(one.Key, 1).Span(context.Background(), at)
+	})
+	return history.Turns(m, src.Said)
 }
 
 func TestTurns(t *testing.T) {

@@ -1,13 +1,11 @@
 package history
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"ccd/compactor/lexicon"
-	"ccd/compactor/limits"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -78,77 +76,31 @@ type Command struct {
 	ID     mark.ID `json:"id"`      // of its output; "" if there is none yet
 }
 
-// Turns returns the turns of a session. With an error of records it returns those before it.
-func Turns(s transcript.Session, records iter.Seq2[*transcript.Record, error]) (all []Turn, err error) {
-	m := NewModel(session.New(limits.Options{}, s), maxAsked)
-	for r, broken := range records {
-		if err = broken; err != nil {
-			break
-		}
-		m.Add(r)
-	}
-	for i := range m.Items {
-		if t, ok := m.Turn(i); ok {
+// Said returns what a person typed, or its beginning, and how many characters the client added to it.
+type Said func(session.Ref) (text string, added int)
+
+// Turns returns the items of a session as turns, without those before the first message in which the agent did nothing, and
+// without the commands that only the client took.
+func Turns(s *session.Session, said Said) (all []Turn) {
+	for i := range s.Items {
+		if t, ok := (turns{s, said}).turn(i); ok {
 			all = append(all, t)
 		}
 	}
-	return all, err
+	return all
 }
 
-// Model is the model of a session with what people typed, which the model itself does not keep.
-type Model struct {
+type turns struct {
 	*session.Session
-	Long  []int // numbers of the records over 16 MB
-	most  int   // characters kept of a message
-	typed map[int64]typed
+	said Said
 }
 
-// typed is what a person typed, by the offset of its item.
-type typed struct {
-	text  string
-	added int
+func (m turns) text(r session.Ref) (string, int) {
+	text, added := m.said(r)
+	return strings.Clone(lexicon.Head(text, maxAsked)), added
 }
 
-// NewModel returns a model without records. It keeps the first characters of each message.
-func NewModel(s *session.Session, most int) *Model {
-	return &Model{Session: s, most: most, typed: map[int64]typed{}}
-}
-
-// Add takes the next record.
-func (m *Model) Add(r *transcript.Record) {
-	if r.Long {
-		m.Long = append(m.Long, r.N)
-	}
-	from := len(m.Events)
-	m.Session.Add(r)
-	for i := range r.Items {
-		it := &r.Items[i]
-		asks := func(e session.Event) bool {
-			return e.Span.Off == it.Span.Off && (e.Kind == session.Asked || ways[e.Kind] != "")
-		}
-		if it.Kind != transcript.Human && r.Queue != transcript.Enqueued && !slices.ContainsFunc(m.Events[from:], asks) {
-			continue
-		}
-		one := typed{}
-		if it.Kind == transcript.Human {
-			one.text, one.added = it.Said()
-		} else {
-			one.text = string(transcript.Original(it.Kind, it.Raw))
-		}
-		one.text = strings.Clone(lexicon.Head(one.text, m.most))
-		m.typed[it.Span.Off] = one
-	}
-}
-
-// Said returns the beginning of what a person typed, and how many characters the client added to it.
-func (m *Model) Said(r session.Ref) (text string, added int) {
-	one := m.typed[r.Span.Off]
-	return one.text, one.added
-}
-
-// Turn returns item i as a turn; ok is false for records before the first message in which the agent did nothing, and for a
-// command that only the client took.
-func (m *Model) Turn(i int) (t Turn, ok bool) {
+func (m turns) turn(i int) (t Turn, ok bool) {
 	it := &m.Items[i]
 	t = Turn{Last: m.Records(), Tools: []Tool{}, Files: []string{}, Commands: []Command{}}
 	if i+1 < len(m.Items) {
@@ -157,7 +109,7 @@ func (m *Model) Turn(i int) (t Turn, ok bool) {
 	if it.Ask >= 0 {
 		ask := m.Events[it.Ask].Ref
 		t.Record, t.ID, t.Back, t.Task = ask.N(), ask.Sum.ID(), it.Back, ask.Kind != transcript.Human
-		t.Asked, t.Added = m.Said(ask)
+		t.Asked, t.Added = m.text(ask)
 		t.Last = max(t.Last, t.Record) // the next message may be in the same record
 	} else if t.Record = m.begins(it, t.Last); t.Record == 0 {
 		return t, false
@@ -187,7 +139,7 @@ func (m *Model) Turn(i int) (t Turn, ok bool) {
 
 // begins returns the first record in which the agent did something before the first message, or that is too long to tell; 0 if
 // there is none. What a program added begins no turn.
-func (m *Model) begins(it *session.Item, last int) (record int) {
+func (m turns) begins(it *session.Item, last int) (record int) {
 	if len(m.Long) > 0 && m.Long[0] <= last {
 		record = m.Long[0]
 	}
@@ -200,10 +152,10 @@ func (m *Model) begins(it *session.Item, last int) (record int) {
 }
 
 // event adds an event to a turn. files are those that the turn has changed.
-func (m *Model) event(t *Turn, e *session.Event, files map[*session.File]bool) {
+func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 	if how := ways[e.Kind]; how != "" {
 		w := Words{Record: e.N(), How: how, ID: e.Sum.ID(), Time: m.Time(e.Rec)}
-		w.Text, w.Added = m.Said(e.Ref)
+		w.Text, w.Added = m.text(e.Ref)
 		t.Words = append(t.Words, w)
 	}
 	if e.Kind != session.Did {

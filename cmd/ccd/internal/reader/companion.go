@@ -41,10 +41,20 @@ func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion,
 	return l.Recompact(ctx, e, l.Options(e), at)
 }
 
-// Fold returns an empty fold of a generation, and a function that reads its spans.
-func (l *Library) Fold(ctx context.Context, e Entry, generation int) (*compactor.Compactor, compactor.Text) {
+// Model returns the model of a generation up to a record, 0 for the last one, and a function that reads its spans. With an
+// error it is that of the records before it.
+func (l *Library) Model(ctx context.Context, e Entry, generation, last int) (*compactor.Compactor, compactor.Text, error) {
 	f := l.fold(e, generation)
-	return f.Compactor, func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }
+	text := func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }
+	for r, err := range history.Records(ctx, l.History(), e.Session.Session, generation) {
+		if err != nil {
+			return f.Compactor, text, err
+		}
+		if f.Add(r); r.N == last {
+			break
+		}
+	}
+	return f.Compactor, text, nil
 }
 
 // Fresh is a companion as it was made just now, with the records that it was made from and perhaps some behind them.

@@ -4,63 +4,35 @@ import (
 	"context"
 
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/session"
 )
 
-// Forgotten is one compaction: what was there, what the agent's own summary kept, and what ccd tells the agent.
-type Forgotten struct {
-	*dropped.Report
-	Own    string       `json:"own_summary"` // redacted; "" if it cannot be read
-	Told   string       `json:"told"`        // what ccd's hook adds to the context after it
-	Ledger []LedgerLine `json:"ledger"`      // what was dropped, the most important first
-	InTold int          `json:"in_told"`     // of Ledger
-}
-
-// LedgerLine is one dropped fact.
-type LedgerLine struct {
-	dropped.Fact
-	Class  dropped.Class `json:"class"`
-	InTold bool          `json:"in_told"` // what ccd's hook adds shows it; if neither shows it, its ID restores it
-}
-
-// Forgotten reports on compaction number n of what is indexed, 0 for the last one. It reads the session once, up to the
-// compaction. The error is a *dropped.NoneError if there is no such compaction.
-func (l *Life) Forgotten(ctx context.Context, n int) (*Forgotten, error) {
-	fold, text := l.library.Fold(ctx, l.entry, l.generation)
-	compared, err := dropped.Compare(n, l.model.Session, fold.Session)
+// Forgotten reports on a compaction of a session: what was there, what the agent's own summary kept, what ccd's companion
+// shows and what ccd tells the agent. It reads the session once more, up to the compaction. The error is a *dropped.NoneError
+// if there is no such compaction.
+func Forgotten(ctx context.Context, l *reader.Library, e reader.Entry, generation int, s *session.Session, by dropped.Choice) (*dropped.Report, error) {
+	record, err := dropped.Last(s, by.Boundary)
 	if err != nil {
 		return nil, err
 	}
-	companion, err := l.library.Companion(ctx, l.entry, false)
+	companion, err := l.Companion(ctx, e, false)
 	if err != nil {
 		return nil, err
 	}
-	for r, err := range history.Records(ctx, l.library.History(), l.entry.Session.Session, l.generation) {
-		if err != nil {
-			return nil, err
-		}
-		if !compared.Add(r) {
-			break
-		}
-	}
-	out := &Forgotten{}
-	if out.Report, err = compared.Report(text, dropped.Choice{Companion: string(companion.Text)}); err != nil {
+	then, text, err := l.Model(ctx, e, generation, record)
+	if err != nil {
 		return nil, err
 	}
-	out.Own, _, _ = head(out.Report.Own, MaxShown)
-	if out.Told, _, err = (hook.Hooks{Agents: l.library.Agents}).AfterCompaction(l.entry.Session.Session, fold, text); err != nil {
+	by.Companion = string(companion.Text)
+	if by.Told, _, err = (hook.Hooks{Agents: l.Agents}).AfterCompaction(e.Session.Session, then, text); err != nil {
 		return nil, err
 	}
-	told := dropped.NewText(out.Told)
-	for _, class := range out.Classes {
-		for _, one := range class.List {
-			line := LedgerLine{Fact: one, Class: class.Class, InTold: told.Shows(&one)}
-			if line.InTold {
-				out.InTold++
-			}
-			out.Ledger = append(out.Ledger, line)
-		}
-	}
-	return out, nil
+	return dropped.Of(s, session.NewSource(s, text), by)
+}
+
+// Forgotten reports on compaction number n of what is indexed, 0 for the last one.
+func (l *Life) Forgotten(ctx context.Context, n int) (*dropped.Report, error) {
+	return Forgotten(ctx, l.library, l.entry, l.generation, l.model, dropped.Choice{Boundary: n})
 }

@@ -1,11 +1,14 @@
 package view
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -19,22 +22,87 @@ const (
 	tailChars    = 800
 )
 
-// writer makes the entries of records first to last. Records before them tell the tools of results, records behind them
-// complete calls.
-type writer struct {
-	first, last int
-	cwd         string
-	queued      map[int64]bool // offsets of messages that a person typed while the agent worked
-	calls       map[string]pending
-	far         bool // there may be results of calls far before them
-	entries     []Entry
+// How many records are decoded at once for a page.
+const (
+	readRecords = 64
+	readBytes   = 256 << 10
+)
+
+// Page returns up to n entries from a record on, or, with n < 0, up to -n entries that end with that record, and which
+// records they are from. It decodes little more than these records.
+func (l *Life) Page(ctx context.Context, record, n int) ([]Entry, Place, error) {
+	var all []Entry
+	step := 1
+	if n < 0 {
+		step, n = -1, -n
+	}
+	for next := max(l.First, min(record, l.Records)); len(all) < n && next >= l.First && next <= l.Records; {
+		last := l.portion(next, step)
+		part, err := l.entries(ctx, min(next, last), max(next, last))
+		if err != nil {
+			return nil, Place{}, err
+		}
+		if next = last + step; step > 0 {
+			all = append(all, part...)
+		} else {
+			all = append(part, all...)
+		}
+	}
+	if step > 0 {
+		all = all[:min(n, len(all))]
+	} else {
+		all = all[max(0, len(all)-n):]
+	}
+	if len(all) == 0 {
+		return nil, Place{}, nil
+	}
+	return all, Place{all[0].Record, all[len(all)-1].Record}, nil
 }
 
-// pending is a call without a result yet.
-type pending struct {
-	at   int // index of its entry, -1 if it is before the first record
-	tool string
-	op   transcript.Op
+// portion returns how far records are decoded at once from one on: all if they are elements of one JSON value.
+func (l *Life) portion(from, step int) (last int) {
+	whole := l.decoder.Unlined()
+	size := int64(0)
+	for last = from; last+step >= l.First && last+step <= l.Records && (whole || step*(last-from) < readRecords && size < readBytes); last += step {
+		size += l.model.Line(int32(last - l.First)).Len
+	}
+	return last
+}
+
+// entries returns the entries of the records first to last. The model knows the results of their calls.
+func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
+	from, to := l.model.Line(int32(first-l.First)).Off, l.model.Line(int32(last-l.First)).End()
+	w := writer{
+		model: l.model, queued: map[int64]bool{}, results: map[int64]bool{},
+		src: session.NewSource(l.model, func(span transcript.Span) ([]byte, error) { return l.archive.Span(ctx, span) }),
+	}
+	if l.First > 1 {
+		w.cwd = l.entry.Kept.Cwd
+	}
+	for i := range l.model.Events {
+		if e := &l.model.Events[i]; e.Kind == session.Queued {
+			w.queued[e.Span.Off] = true
+		}
+	}
+	for _, c := range l.model.Calls {
+		if off := c.Result.Span.Off; off >= from && off < to {
+			w.results[off] = true
+		}
+	}
+	if err := l.decode(ctx, false, first, last, w.add); err != nil {
+		return nil, err
+	}
+	return w.entries, w.src.Err
+}
+
+// writer makes the entries of records.
+type writer struct {
+	model   *session.Session
+	src     *session.Source
+	cwd     string         // of the newest record, for a model that does not begin with the first one
+	queued  map[int64]bool // offsets of messages that a person typed while the agent worked
+	results map[int64]bool // offsets of results that the entries of their calls show
+	entries []Entry
 }
 
 // ops names what a call does.
@@ -45,57 +113,48 @@ var ops = map[transcript.Op]string{
 }
 
 func (w *writer) add(r *transcript.Record) {
-	if r.Cwd != "" {
-		w.cwd = strings.Clone(r.Cwd)
-	}
-	in := r.N >= w.first && r.N <= w.last
 	line := mark.Combine([]mark.ID{r.Hash.ID()}).ID()
-	if in && (r.Long || r.Broken || r.Unknown && len(r.Items) > 0) {
+	if r.Long || r.Broken || r.Unknown && len(r.Items) > 0 {
 		w.put(r, Entry{Kind: Unparsed, ID: line, Chars: int(r.Span.Len), Cut: true})
 	}
-	if in && r.Boundary != nil {
+	if r.Boundary != nil {
 		w.put(r, Entry{Kind: Compacted, ID: line, Text: r.Boundary.Trigger, Chars: int(r.Boundary.Before)})
 	}
 	for i := range r.Items {
-		w.item(r, &r.Items[i], in)
-	}
-}
-
-func (w *writer) put(r *transcript.Record, e Entry) int {
-	e.Record, e.Time = r.N, r.Time
-	w.entries = append(w.entries, e)
-	return len(w.entries) - 1
-}
-
-func (w *writer) item(r *transcript.Record, it *transcript.Item, in bool) {
-	switch it.Kind {
-	case transcript.Call:
-		w.call(r, it, in)
-		return
-	case transcript.Result:
-		w.result(r, it, in)
-		return
-	case transcript.Human:
-		if it.Call != "" {
-			w.complete(it)
+		if it := &r.Items[i]; !w.results[it.Span.Off] {
+			w.put(r, w.entry(it))
 		}
 	}
-	if !in {
-		return
-	}
+}
+
+func (w *writer) put(r *transcript.Record, e Entry) {
+	e.Record, e.Time = r.N, r.Time
+	w.entries = append(w.entries, e)
+}
+
+func (w *writer) entry(it *transcript.Item) Entry {
 	kind, most := kindOf(it)
 	if w.queued[it.Span.Off] {
 		kind, most = Asked, askChars
 	}
 	e := Entry{Kind: kind, ID: it.Sum().ID(), Side: it.Side}
-	if kind != Pictured {
+	switch kind {
+	case Called:
+		w.call(&e, it)
+	case Resulted: // its call is not known
+		out := it.Explain(it.Tool, transcript.Other)
+		e.Tool, e.Op, e.Failed = strings.Clone(it.Tool), "other", out.Failed || it.Failed
+		e.Refused = out.Rejected || it.Refused
+		e.Output, e.OutSize = bothEnds(out.Text), utf8.RuneCountInString(out.Text)
+	case Pictured:
+	default:
 		text := string(transcript.Original(it.Kind, it.Raw))
 		if it.Kind == transcript.Human {
 			text, _ = it.Said()
 		}
 		e.Text, e.Chars, e.Cut = head(text, most)
 	}
-	w.put(r, e)
+	return e
 }
 
 func kindOf(it *transcript.Item) (kind string, most int) {
@@ -106,6 +165,10 @@ func kindOf(it *transcript.Item) (kind string, most int) {
 		return Said, textChars
 	case transcript.Thinking:
 		return Thought, thoughtChars
+	case transcript.Call:
+		return Called, callChars
+	case transcript.Result:
+		return Resulted, 0
 	case transcript.Summary:
 		return Summarized, textChars
 	case transcript.Image:
@@ -114,72 +177,49 @@ func kindOf(it *transcript.Item) (kind string, most int) {
 	return Added, thoughtChars
 }
 
-func (w *writer) call(r *transcript.Record, it *transcript.Item, in bool) {
+// call says what a call does and how it ended.
+func (w *writer) call(e *Entry, it *transcript.Item) {
 	a := it.Understand()
-	a.Resolve(w.cwd)
-	p := pending{at: -1, tool: strings.Clone(it.Tool), op: a.Op}
-	if in {
-		e := Entry{Kind: Called, ID: it.Sum().ID(), Tool: p.tool, Op: ops[a.Op], Side: it.Side, Waiting: it.Call != ""}
-		if e.Op == "" {
-			e.Op = "other"
+	e.Tool, e.Op, e.Waiting = strings.Clone(it.Tool), cmp.Or(ops[a.Op], "other"), it.Call != ""
+	i, known := slices.BinarySearchFunc(w.model.Calls, it.Span.Off, func(c *session.Call, off int64) int { return cmp.Compare(c.At.Span.Off, off) })
+	if known && len(w.model.Calls[i].Files) > 0 { // with their directory
+		a.Files = nil
+		for _, f := range w.model.Calls[i].Files {
+			a.Files = append(a.Files, transcript.FileChange{Path: transcript.Join(w.cwd, f.File.Path)})
 		}
-		for _, f := range a.Files {
-			if name := strings.Clone(f.Path); !slices.Contains(e.Files, name) {
-				e.Files = append(e.Files, name)
-			}
-		}
-		what := a.Query
-		switch {
-		case a.Command != "":
-			what = a.Command
-		case len(e.Files) > 0:
-			what = e.Files[0]
-		}
-		e.Text, e.Chars, e.Cut = head(strings.Clone(what), callChars)
-		p.at = w.put(r, e)
 	}
-	if it.Call != "" {
-		w.calls[strings.Clone(it.Call)] = p
+	for _, f := range a.Files {
+		if name := strings.Clone(f.Path); !slices.Contains(e.Files, name) {
+			e.Files = append(e.Files, name)
+		}
+	}
+	what := cmp.Or(a.Command, a.Query)
+	if a.Command == "" && len(e.Files) > 0 {
+		what = e.Files[0]
+	}
+	e.Text, e.Chars, e.Cut = head(what, callChars)
+	if known {
+		w.ended(e, w.model.Calls[i])
 	}
 }
 
-func (w *writer) result(r *transcript.Record, it *transcript.Item, in bool) {
-	p, known := w.calls[it.Call]
-	if w.complete(it) || !in || known || w.far && it.Call != "" {
-		return // the entry of its call shows it
+// ended says how a call ended.
+func (w *writer) ended(e *Entry, c *session.Call) {
+	result, text := c.Result, ""
+	switch {
+	case !result.Zero():
+		text = w.src.Outcome(c).Text
+	case !c.Words.Zero():
+		result, text = c.Words, w.src.Text(c.Words)
+	default:
+		return
 	}
-	if p.tool == "" {
-		p.tool = strings.Clone(it.Tool)
+	e.Waiting, e.Result, e.Agent = false, result.Sum.ID(), c.Agent
+	e.Failed, e.Refused = c.State == session.Failed || c.State == session.Refused, c.State == session.Refused
+	if c.HasExit {
+		e.Exit = &c.Exit
 	}
-	e := Entry{Kind: Resulted, ID: it.Sum().ID(), Tool: p.tool, Op: ops[p.op], Side: it.Side}
-	e.outcome(it, p)
-	e.Result = ""
-	w.put(r, e)
-}
-
-// complete adds a result to the entry of its call, if that is among the entries.
-func (w *writer) complete(it *transcript.Item) bool {
-	p, ok := w.calls[it.Call]
-	if !ok || p.at < 0 {
-		return false
-	}
-	delete(w.calls, it.Call)
-	w.entries[p.at].outcome(it, p)
-	return true
-}
-
-// outcome sets what a result says.
-func (e *Entry) outcome(it *transcript.Item, p pending) {
-	out := it.Explain(p.tool, p.op)
-	e.Waiting, e.Result = false, it.Sum().ID()
-	e.Failed, e.Refused = out.Failed || it.Failed, out.Rejected || it.Refused
-	if out.HasExit {
-		code := out.Exit
-		e.Exit = &code
-	}
-	e.Agent = strings.Clone(out.AgentID)
-	e.OutSize = utf8.RuneCountInString(out.Text)
-	e.Output = bothEnds(out.Text)
+	e.Output, e.OutSize = bothEnds(text), int(result.Chars)
 }
 
 // head returns the first characters of a text, its length, and whether that is not all.

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
@@ -62,7 +60,7 @@ func Restore(ctx context.Context, l *reader.Library, name string) (Original, err
 // Original returns an item of a record by its ID, or the whole record without one. Restore finds the same by the ID alone,
 // but has to search the archive if no companion names it. The error is history.ErrNotFound if the record has no such item.
 func (l *Life) Original(ctx context.Context, record int, id mark.ID) (out Original, err error) {
-	err = l.record(ctx, l.library.Agents, record, func(r *transcript.Record) (ok bool) {
+	err = l.record(ctx, false, record, func(r *transcript.Record) (ok bool) {
 		out, ok = l.original(r, id)
 		return ok
 	})
@@ -71,9 +69,9 @@ func (l *Life) Original(ctx context.Context, record int, id mark.ID) (out Origin
 
 // Find is Original where only the ID is known. It decodes the session until it has the item.
 func (l *Life) Find(ctx context.Context, id mark.ID) (out Original, err error) {
-	for at := range l.chunks {
-		found := false
-		err := l.decode(ctx, l.library.Agents, at, at+1, func(r *transcript.Record) {
+	for next := l.First; next <= l.Records; {
+		last, found := l.portion(next, 1), false
+		err := l.decode(ctx, false, next, last, func(r *transcript.Record) {
 			if !found {
 				out, found = l.original(r, id)
 			}
@@ -81,6 +79,7 @@ func (l *Life) Find(ctx context.Context, id mark.ID) (out Original, err error) {
 		if found || err != nil {
 			return out, err
 		}
+		next = last + 1
 	}
 	return Original{}, fmt.Errorf("find id %s in session %s: %w", id, l.entry.ID, history.ErrNotFound)
 }
@@ -88,7 +87,7 @@ func (l *Life) Find(ctx context.Context, id mark.ID) (out Original, err error) {
 // Exact writes an item of a record as the agent saw it, or the whole record without an ID, with their secrets.
 func (l *Life) Exact(ctx context.Context, record int, id mark.ID, w io.Writer) error {
 	var text []byte
-	err := l.record(ctx, l.library.Agents.Exact(), record, func(r *transcript.Record) bool {
+	err := l.record(ctx, true, record, func(r *transcript.Record) bool {
 		if text = bytes.Clone(r.Raw); id == "" || id == history.Whole(*r).Hash.ID() {
 			return true
 		}
@@ -110,23 +109,10 @@ func (l *Life) Exact(ctx context.Context, record int, id mark.ID, w io.Writer) e
 }
 
 // record calls use with a record. It fails with history.ErrNotFound if there is no such record, or use returns false.
-func (l *Life) record(ctx context.Context, agents registry.Table, record int, use func(*transcript.Record) bool) error {
-	at, exact := slices.BinarySearchFunc(l.chunks, record, func(c chunk, record int) int { return c.record - record })
-	if !exact {
-		at--
-	}
+func (l *Life) record(ctx context.Context, exact bool, record int, use func(*transcript.Record) bool) error {
 	found := false
-	if at >= 0 {
-		to := at + 1
-		if l.decoder.Unlined() {
-			at, to = 0, len(l.chunks)
-		}
-		err := l.decode(ctx, agents, at, to, func(r *transcript.Record) {
-			if r.N == record {
-				found = use(r)
-			}
-		})
-		if err != nil {
+	if record >= l.First && record <= l.Records {
+		if err := l.decode(ctx, exact, record, record, func(r *transcript.Record) { found = use(r) }); err != nil {
 			return err
 		}
 	}

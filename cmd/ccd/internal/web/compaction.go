@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
@@ -37,7 +38,9 @@ func compactionsPage(ctx context.Context, r *request) (answer, error) {
 // compactionData is the page of one compaction.
 type compactionData struct {
 	head
-	*view.Forgotten
+	*dropped.Report
+	Own     string         `json:"own_summary"` // redacted; "" if it cannot be read
+	Told    string         `json:"told"`        // what ccd's hook adds to the context after it
 	Classes []ledger       `json:"ledger_classes"`
 	Kind    graded         `json:"counts"`
 	Before  int            `json:"previous"` // compactions beside it, 0 if there is none
@@ -54,10 +57,10 @@ type graded struct{ Facts, Kept, Dropped int }
 
 // ledger is one class of dropped facts.
 type ledger struct {
-	Class dropped.Class     `json:"class"`
-	Lines []view.LedgerLine `json:"lines"`
-	More  int               `json:"more"`
-	Told  int               `json:"in_told"`
+	Class dropped.Class  `json:"class"`
+	Lines []dropped.Fact `json:"lines"`
+	More  int            `json:"more"`
+	Told  int            `json:"in_told"`
 }
 
 func compactionPage(ctx context.Context, r *request) (answer, error) {
@@ -103,44 +106,38 @@ func (d *compactionData) before(one *view.Life) {
 	}
 }
 
-func newCompaction(f *view.Forgotten, most int) compactionData {
-	d := compactionData{Forgotten: f, Classes: ledgerOf(f.Ledger, most), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{}}
+func newCompaction(f *dropped.Report, most int) compactionData {
+	d := compactionData{
+		Report: f, Own: clip(f.Own), Told: f.Told, Classes: ledgerOf(f.Classes, most), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{},
+	}
 	if f.Boundary > 1 {
 		d.Before = f.Boundary - 1
 	}
 	if f.Boundary < f.Boundaries {
 		d.Next = f.Boundary + 1
 	}
-	for _, one := range f.Ledger {
-		switch {
-		case one.InTold:
-		case one.InCompanion:
-			d.Beside++
-		default:
-			d.ByID++
+	for _, class := range f.Classes {
+		for _, one := range class.List {
+			switch {
+			case one.InTold:
+			case one.InCompanion:
+				d.Beside++
+			default:
+				d.ByID++
+			}
 		}
 	}
 	return d
 }
 
-// ledgerOf groups the dropped facts by class, in their order; in each, those first that ccd does not add.
-func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
-	at := map[dropped.Class]int{}
-	for _, one := range all {
-		i, ok := at[one.Class]
-		if !ok {
-			i = len(out)
-			at[one.Class], out = i, append(out, ledger{Class: one.Class})
+// ledgerOf returns the dropped facts by class; in each, those first that ccd does not add.
+func ledgerOf(all []dropped.List, most int) (out []ledger) {
+	for _, class := range all {
+		if class.Dropped == 0 {
+			continue
 		}
-		l := &out[i]
-		if one.InTold {
-			l.Told++
-		}
-		l.Lines = append(l.Lines, one)
-	}
-	for i := range out {
-		l := &out[i]
-		slices.SortStableFunc(l.Lines, func(a, b view.LedgerLine) int {
+		l := ledger{Class: class.Class, Told: class.InTold, Lines: slices.Clone(class.List)}
+		slices.SortStableFunc(l.Lines, func(a, b dropped.Fact) int {
 			switch {
 			case a.InTold == b.InTold:
 				return 0
@@ -151,6 +148,15 @@ func ledgerOf(all []view.LedgerLine, most int) (out []ledger) {
 		})
 		l.More = max(0, len(l.Lines)-most)
 		l.Lines = l.Lines[:len(l.Lines)-l.More]
+		out = append(out, l)
 	}
 	return out
+}
+
+// clip bounds a text on a page.
+func clip(text string) string {
+	if len(text) > view.MaxShown {
+		return strings.ToValidUTF8(text[:view.MaxShown], "")
+	}
+	return text
 }

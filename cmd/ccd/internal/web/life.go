@@ -137,7 +137,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		case n > 0 && len(entries) < n && shown.Records == d.Records, at == 0 && to == 0:
 			place.Last = d.Records
 		}
-		if n < 0 && len(entries) < -n && shown.First() == 1 {
+		if n < 0 && len(entries) < -n && shown.First == 1 {
 			place.First = 1
 		}
 		d.Place = place

@@ -136,5 +136,6 @@ func classNames() map[dropped.Class]string {
 	return map[dropped.Class]string{
 		dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
 		dropped.Checks: "Checks that passed", dropped.Commits: "Commits", dropped.Answers: "The agent's answers",
+		dropped.Values: "Values used later",
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -99,28 +100,28 @@ type forgotten struct {
 	n      int
 	bytes  int64
 	covers int64
-	*view.Forgotten
+	*dropped.Report
 }
 
 const maxForgotten = 4 // kept for each session
 
 // compaction returns a report, which it keeps.
-func (one *life) compaction(ctx context.Context, e reader.Entry, n int) (*view.Forgotten, error) {
+func (one *life) compaction(ctx context.Context, e reader.Entry, n int) (*dropped.Report, error) {
 	want := forgotten{n: n, bytes: one.life.Bytes, covers: e.Kept.Covers.Offset}
 	i := slices.IndexFunc(one.forgotten, func(f forgotten) bool {
-		f.Forgotten = nil
+		f.Report = nil
 		return f == want
 	})
 	if i >= 0 {
-		return one.forgotten[i].Forgotten, nil
+		return one.forgotten[i].Report, nil
 	}
 	var err error
-	if want.Forgotten, err = one.life.Forgotten(ctx, n); err != nil {
+	if want.Report, err = one.life.Forgotten(ctx, n); err != nil {
 		return nil, err
 	}
 	one.forgotten = slices.Insert(one.forgotten, 0, want)
 	one.forgotten = one.forgotten[:min(len(one.forgotten), maxForgotten)]
-	return want.Forgotten, nil
+	return want.Report, nil
 }
 
 // life returns the index of a session's generation, which may be empty.
