@@ -38,7 +38,7 @@ any error it exits 0 and prints nothing; hook.log in ccd's state directory has
 the reason.
 
   SessionStart      new session: offers the project's previous one. Resumed,
-                    compacted or cleared: prints what the agent has forgotten
+                    compacted: prints what the agent has forgotten
   UserPromptSubmit  above trigger.pressure, prints how full the context is
   SessionCompact    prints the new context of a compaction (called by the mod)
   ToolResult        archives an output above compaction.large_output_tokens;

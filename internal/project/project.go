@@ -1,7 +1,8 @@
 // Package project decides which directories belong to one project: a git repository with all its worktrees or, without
 // git, a directory and those below it.
-// It reads `.git` files and directories itself and starts no process. A directory joins a repository only if the
-// repository lists it, so that a file written into one project cannot make that project part of another.
+// It reads `.git` files and directories itself and starts no process. A directory joins a repository only if each names the
+// other, so that a file written into one project cannot make that project part of another, or another part of it. A directory
+// that no longer exists names none: what a repository says of it is no proof.
 package project
 
 import (
@@ -15,11 +16,10 @@ import (
 
 // Project is the project of a directory.
 type Project struct {
-	dir   string   // real path
-	tree  string   // the working tree that dir is in, "" without git
-	alone bool     // directories below dir do not belong to the project
-	repo  string   // the repository of dir, "" for none
-	trees []string // worktrees listed by the repository that no longer exist
+	dir   string // real path
+	tree  string // the working tree that dir is in, "" without git
+	alone bool   // directories below dir do not belong to the project
+	repo  string // the repository of dir, "" for none
 	known map[string]bool
 }
 
@@ -29,12 +29,11 @@ func Of(dir, home string) *Project {
 	p := &Project{dir: real(dir), known: map[string]bool{}}
 	p.repo, p.tree = repository(p.dir)
 	p.alone = within(real(home), p.dir)
-	p.trees = gone(p.repo)
 	return p
 }
 
 // Has reports whether dir belongs to the project. A directory that was removed belongs to it if it was below one of its
-// working trees, or was one of its worktrees. A path that is not absolute belongs to no project.
+// working trees, or in one of the usual places for them. A path that is not absolute belongs to no project.
 func (p *Project) Has(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
@@ -62,11 +61,6 @@ func (p *Project) has(dir string) bool {
 		return dir == p.dir
 	case p.repo == "":
 		return within(dir, p.dir)
-	}
-	for _, tree := range p.trees {
-		if within(dir, tree) {
-			return true
-		}
 	}
 	repo, _ := repository(dir)
 	return repo == p.repo || repo == "" && p.usual(dir)
@@ -128,20 +122,6 @@ func tree(worktree string) string {
 		return ""
 	}
 	return real(filepath.Dir(from(worktree, dot)))
-}
-
-// gone returns the worktrees of a repository that were removed without git.
-func gone(repo string) (trees []string) {
-	entries, err := os.ReadDir(filepath.Join(repo, "worktrees"))
-	if err != nil || repo == "" {
-		return nil
-	}
-	for _, e := range entries {
-		if t := tree(filepath.Join(repo, "worktrees", e.Name())); t != "" && !exists(t) {
-			trees = append(trees, t)
-		}
-	}
-	return trees
 }
 
 // line returns the text of a small file without its newline, "" if it cannot be read.

@@ -55,9 +55,9 @@ func TestWorktreesOfGit(t *testing.T) {
 	}
 	git(t, at("other/proj"), "worktree", "add", "-q", "one")
 	git(t, at("other/proj"), "worktree", "add", "-q", "two")
-	ofA := []string{"a", "a/sub", "a/sub/gone", "a-feature", "far/removed", "far/removed/deep", "a/inside/tree", "a.worktrees/usual", "moved"}
+	ofA := []string{"a", "a/sub", "a/sub/gone", "a-feature", "a/inside/tree", "a.worktrees/usual", "moved"}
 	ofBare := []string{"other/proj", "other/proj/one", "other/proj/two", "other/proj/gone"}
-	nobody := []string{"a/nested", "a/nested/gone", "other", "a-features", "far", "far/remove", "moving", "other/proj2"}
+	nobody := []string{"far/removed", "far/removed/deep", "a/nested", "a/nested/gone", "other", "a-features", "far", "far/remove", "moving", "other/proj2"}
 	for _, from := range [][]string{{"a", "a/sub", "a-feature", "moved"}, ofBare} {
 		for _, dir := range from {
 			p := Of(at(dir), at("home"))

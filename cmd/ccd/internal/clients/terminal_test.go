@@ -127,35 +127,3 @@ func TestClaudeCodePicker(t *testing.T) {
 	}
 	p.proved("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
 }
-
-// TestClaudeCodeClear is case (b) in a terminal: after /clear a new session begins, and the hook describes the
-// cleared one.
-func TestClaudeCodeClear(t *testing.T) {
-	t.Parallel()
-	a, p := claudeAgent.found(t), newPlace(t)
-	p.ccd("agents", "install", "claude", "--no-allow")
-	s := newScreen(p, a.path, "--dangerously-skip-permissions")
-	s.shows("bypass permissions")
-	p.model.plays(append(a.working(0, 3), says("Autumn is read."))...)
-	s.keys("Look at the ledger of autumn.", "Enter")
-	s.shows("Autumn is read.")
-	cleared := idOf(p.sessions(a.transcripts)[0])
-	p.ccd("run", "--once")
-	p.ccd("compact", cleared)
-	s.keys("/clear", "Enter")
-	s.until("the screen is cleared", func(text string) bool { return !strings.Contains(text, "Autumn is read.") })
-	p.model.plays(says("I begin anew."))
-	s.keys("What was done here?", "Enter")
-	s.shows("I begin anew.")
-	all := p.model.requests(t)
-	for _, path := range p.sessions(a.transcripts) {
-		if idOf(path) == cleared {
-			continue
-		}
-		text := p.newest("clear", a, idOf(path), last(all))
-		if !strings.Contains(text, cleared) || !strings.Contains(text, "ledger of autumn") {
-			t.Errorf("after /clear the hook does not tell of the session that was cleared: %.400q", text)
-		}
-		p.proved("case b: %s: after /clear the context (%d chars) of the cleared session is in the request", a.title, len(text))
-	}
-}

@@ -54,9 +54,9 @@ type Event struct {
 	Kept     string `json:"first_kept"`
 }
 
-// Continues reports whether the session continues earlier work: its own, or that of the session that was cleared.
+// Continues reports whether the session continues its own earlier work.
 func (e Event) Continues() bool {
-	return e.Name == SessionStart && (e.Source == "compact" || e.Source == "resume" || e.Source == "clear")
+	return e.Name == SessionStart && (e.Source == "compact" || e.Source == "resume")
 }
 
 // Large reports whether the event contains texts of the session, so that reading it takes time.
@@ -161,8 +161,8 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 			return Answer{}, nothing("ccd answered the compaction")
 		}
 		text, err = h.continued(ctx, e, s)
-	case "clear":
-		text, err = h.cleared(ctx, e, s)
+	case "clear": // nothing says which session was cleared: several may be open in one directory
+		err = nothing("the context was cleared")
 	default:
 		err = nothing("unknown source")
 	}

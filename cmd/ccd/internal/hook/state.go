@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,8 +89,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	case all:
 		room = min(room, maxNow)
 	}
-	holds := e.Source != "clear" // after a clear, the agent has nothing of this session in context
-	made, err := f.Injection(room, holds, func(t string) int { return units(e.Agent, tagless(t)) }, text)
+	made, err := f.Injection(room, true, func(t string) int { return units(e.Agent, tagless(t)) }, text)
 	if err != nil {
 		return "", nil, fmt.Errorf("make context: %w", err)
 	}
@@ -131,30 +129,6 @@ func (h Hooks) beginning(e Event, c companion, about string) string {
 		return ""
 	}
 	return fitted(e, h.head(c, about), tagless(c.now))
-}
-
-// cleared returns the context for an agent whose human has cleared the context. A new session begins then, and the cleared
-// one is the newest other session of the project. If that has no companion, cleared only offers an older session, because
-// the agent would mistake its contents for the work just cleared.
-func (h Hooks) cleared(ctx context.Context, e Event, s transcript.Session) (string, error) {
-	for i, one := range h.others(ctx, s) {
-		if i == maxTried || ctx.Err() != nil {
-			break
-		}
-		if !h.ofProject(e, one.Session) {
-			continue
-		}
-		c, err := open(one.companion, one.Session)
-		if err != nil {
-			break
-		}
-		about := "the session " + inline(c.session, 100) + " of this project, which the human has just cleared: continue it only if asked to"
-		if text, err := h.fromFold(ctx, e, one.Session, c, about); text != "" || err != nil {
-			return cmp.Or(text, h.beginning(e, c, about)), err
-		}
-		return h.beginning(e, c, about), nil
-	}
-	return h.offer(ctx, e, s)
 }
 
 // head returns the lines before the record: what it is, where the whole of it is and how to restore an original. It has at

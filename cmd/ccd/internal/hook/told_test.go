@@ -244,7 +244,7 @@ func TestNoTimeLeft(t *testing.T) {
 		}
 	}
 	p.companion(path, ledger, nil)
-	for source, at := range map[string]string{"compact": path, "resume": path, "clear": p.claude(uuid3)} {
+	for source, at := range map[string]string{"compact": path, "resume": path} {
 		a, err := p.ask(Event{Name: SessionStart, Source: source, Transcript: at})
 		if !errors.Is(err, late) {
 			t.Errorf("%s: %v", source, err)
