@@ -35,7 +35,6 @@ func TestFaults(t *testing.T) {
 		for _, e := range []Event{
 			{Name: SessionStart, Source: "startup", Transcript: p.claude(uuid3)},
 			{Name: SessionStart, Source: "resume", Transcript: p.claude(uuid1)},
-			{Name: SessionStart, Source: "clear", Transcript: p.claude(uuid3)},
 			{Name: UserPromptSubmit, Transcript: p.claude(uuid1)},
 			{Name: PreCompact, Transcript: p.claude(uuid1)},
 		} {
