@@ -29,8 +29,8 @@ const (
 
 var errLate = errors.New("no time left")
 
-// hookFold folds a session from its transcript, because the archive may be behind or locked. It holds one chunk of the
-// file at a time.
+// hookFold folds a session from its transcript, because the archive may be behind or locked. It holds the
+// records of three chunks of the file at a time.
 type hookFold struct {
 	file     *os.File
 	begun    time.Time
@@ -39,15 +39,27 @@ type hookFold struct {
 	decoder  *transcript.Decoder
 	answer   []byte
 	each     func(*transcript.Record) // nil: none
+
+	// Decoding and folding take about the same time, so each has a goroutine of its own.
+	batches chan []transcript.Record
+	folded  chan error // the result of foldAll
 }
 
 // foldFor implements hook.Hooks.Fold.
 func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
 		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class), each: each,
+		batches: make(chan []transcript.Record, 1), folded: make(chan error, 1),
 	}
+	go func() { h.folded <- h.foldAll() }()
 	h.deadline, _ = ctx.Deadline()
-	if err := h.read(s); err != nil {
+	err := h.read(s)
+	close(h.batches)
+	if unfolded := <-h.folded; err == nil && unfolded != nil {
+		err = unfolded
+		h.file.Close()
+	}
+	if err != nil {
 		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, err)
 	}
 	return h.fold, h.text, func() { h.file.Close() }, nil
@@ -97,23 +109,49 @@ func (h *hookFold) read(s transcript.Session) (err error) {
 	return h.take(transcript.Segment{Start: transcript.Cursor{Offset: size}, Rest: true})
 }
 
+// take decodes a segment and passes its records on.
 func (h *hookFold) take(seg transcript.Segment) error {
 	if h.late(foldPart) {
 		return errLate
 	}
 	var err error
+	var batch []transcript.Record
 	for r := range h.decoder.Records(seg) { // the decoder requires that the loop reads to the end
 		if err == nil && r.N%hookRecords == 0 && h.late(foldPart) {
 			err = errLate
 		}
 		if err == nil {
-			h.fold.Add(r)
+			batch = append(batch, r.Clone())
+		}
+	}
+	if err != nil || len(batch) == 0 {
+		return err
+	}
+	select {
+	case h.batches <- batch:
+		return nil
+	case err := <-h.folded:
+		h.folded <- err
+		return err
+	}
+}
+
+// foldAll folds what take passes on.
+func (h *hookFold) foldAll() (err error) {
+	defer func() {
+		if fault := recover(); fault != nil { // as in inTime, which does not see this goroutine
+			err = errors.New("panic")
+		}
+	}()
+	for batch := range h.batches {
+		for i := range batch {
+			h.fold.Add(&batch[i])
 			if h.each != nil {
-				h.each(r)
+				h.each(&batch[i])
 			}
 		}
 	}
-	return err
+	return nil
 }
 
 // text returns the bytes of a span; they are valid until the next call.

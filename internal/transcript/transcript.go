@@ -146,6 +146,14 @@ func (it *Item) Redacted() bool { return it.exact != nil && !bytes.Equal(it.exac
 func (r *Record) Clone() Record {
 	c := *r
 	c.Raw, c.exact, c.Marks, c.Items = bytes.Clone(r.Raw), bytes.Clone(r.exact), slices.Clone(r.Marks), slices.Clone(r.Items)
+	if r.Usage != nil {
+		u := *r.Usage
+		c.Usage = &u
+	}
+	if r.Boundary != nil {
+		b := *r.Boundary
+		c.Boundary = &b
+	}
 	for i := range c.Items {
 		c.Items[i].Raw, c.Items[i].exact = bytes.Clone(r.Items[i].Raw), bytes.Clone(r.Items[i].exact)
 	}

@@ -59,7 +59,7 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	}
 	archived := make(chan error, 1)
 	go func() { archived <- h.Sync(ctx, s.Path, false) }()
-	c := compaction{Hooks: h, e: &e, s: s, find: newFinder()}
+	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
 	said, err := c.reply(ctx)
 	if err == nil {
 		err = <-archived
@@ -169,8 +169,8 @@ func (c *compaction) head(kept int, follows string) string {
 
 // summary is the answer for a client that keeps its newest records itself.
 func (c *compaction) summary() (reply, error) {
-	first, ok := c.find.uuids[c.e.Kept]
-	if !ok {
+	first := c.find.kept
+	if first == 0 {
 		return reply{}, nothing("the transcript does not have the first record that the client keeps")
 	}
 	room, _ := c.rooms(c.Live.Text + c.Live.Verbatim)

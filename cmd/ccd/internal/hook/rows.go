@@ -130,10 +130,13 @@ type spot struct {
 
 // finder finds the records that rows show.
 type finder struct {
+	wanted  map[string]bool // the calls in the rows
+	lengths map[int]bool    // of the texts in the rows, in bytes
 	calls   map[string]spot // by the call's ID; that of a call's input
 	results map[string]spot
 	texts   map[mark.Hash][]spot
-	uuids   map[string]int
+	keeps   string // the UUID of the first record that the client keeps itself
+	kept    int    // its number, 0 if it is not found
 	unseen  []unseen
 	records int
 }
@@ -144,20 +147,36 @@ type unseen struct {
 	what string
 }
 
-func newFinder() *finder {
-	return &finder{calls: map[string]spot{}, results: map[string]spot{}, texts: map[mark.Hash][]spot{}, uuids: map[string]int{}}
+func newFinder(rows []Row, keeps string) *finder {
+	f := &finder{
+		keeps: keeps, wanted: map[string]bool{}, lengths: map[int]bool{},
+		calls: map[string]spot{}, results: map[string]spot{}, texts: map[mark.Hash][]spot{},
+	}
+	for i := range rows {
+		f.lengths[len(strings.TrimSpace(rows[i].Text))] = true
+		for _, c := range rows[i].Calls {
+			f.wanted[c.ID] = true
+		}
+	}
+	return f
 }
 
 // add takes the next record of the session.
 func (f *finder) add(r *transcript.Record) {
 	f.records = r.N
-	if r.UUID != "" {
-		f.uuids[r.UUID] = r.N
+	if r.UUID != "" && r.UUID == f.keeps {
+		f.kept = r.N
 	}
 	for i := range r.Items {
 		it := &r.Items[i]
-		if it.Side || it.Copy {
+		if it.Side || it.Copy || it.Call != "" && !f.wanted[it.Call] {
 			continue
+		}
+		var text []byte
+		if it.Call == "" && it.Kind != transcript.Image && it.Kind != transcript.Thinking {
+			if text = bytes.TrimSpace(transcript.Original(it.Kind, it.Raw)); !f.lengths[len(text)] {
+				continue
+			}
 		}
 		at := spot{r.N, it.Sum().ID()}
 		switch {
@@ -175,7 +194,7 @@ func (f *finder) add(r *transcript.Record) {
 				f.unseen = append(f.unseen, unseen{at, "thinking"})
 			}
 		default:
-			sum := mark.Sum(bytes.TrimSpace(transcript.Original(it.Kind, it.Raw)))
+			sum := mark.Sum(text)
 			f.texts[sum] = append(f.texts[sum], at)
 		}
 	}
