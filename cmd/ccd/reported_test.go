@@ -43,6 +43,7 @@ func TestReportedSituations(t *testing.T) {
 		{"which-session", "timeline latest", []string{"REALWORK"}},
 		{"which-session", "resume latest --dry-run", []string{"Fix the cart. REALWORK"}},
 		{"which-session", "top --once", []string{"REALWORK", "REALMARK", "!ab08"}},
+		{"resume-unfinished-loop", "resume latest --dry-run", []string{"would write", "Write the report generator"}},
 		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c5", []string{"First request CXONE", "Second request CXTWO, never reformat"}},
 		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c6", []string{"First request CPONE", "Second request CPTWO, never reformat"}},
 		{"torn-append", "show dddd0003", []string{"Second request WELDTWO", "verified: false", `reason: "record #3 could not be read in whole"`}},

@@ -1,9 +1,9 @@
 package transcript
 
 import (
-	"errors"
 	"bytes"
 	"cmp"
+	"errors"
 	"iter"
 	"math"
 	"strconv"
@@ -85,6 +85,7 @@ func firstValue(text []byte) (value []byte, end int) {
 	}
 	return value, int(dec.InputOffset())
 }
+
 // wholeAfter returns where the next record begins in a text whose value at from is cut off, which shows at end; -1 if there is
 // none. A record reaches to the end of the text or to another one: a part of the cut one does not, or is none of the agent's.
 func (d *Decoder) wholeAfter(text []byte, from, end int) int {

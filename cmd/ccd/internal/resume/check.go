@@ -12,18 +12,18 @@ import (
 	"ccd/internal/transcript"
 )
 
-// RefusedError says why an agent or its API would reject a session.
+// RefusedError says why an agent or its API would reject a copy.
 type RefusedError struct {
-	Record int // line number from 1, 0 for the session as a whole
+	Record int // line number in the copy from 1, 0 for it as a whole
 	Why    string
 }
 
 // Error names the record, without any of its content.
 func (e *RefusedError) Error() string {
 	if e.Record == 0 {
-		return "refuse session: " + e.Why
+		return "refuse copy: " + e.Why
 	}
-	return fmt.Sprintf("refuse session: record %d: %s", e.Record, e.Why)
+	return fmt.Sprintf("refuse copy: its record %d: %s", e.Record, e.Why)
 }
 
 // Check checks that the agent and its API would accept a session: that its lines are records of one chain, that calls and

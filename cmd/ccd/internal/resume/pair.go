@@ -3,6 +3,7 @@ package resume
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -102,10 +103,17 @@ func wholeReplies(all []piece) map[string]bool {
 	return whole
 }
 
-// arranged groups pieces into messages of alternating roles.
+// arranged groups pieces into messages of alternating roles. Where a message no longer begins with thinking, because what was
+// before it is described in words, an API accepts none in it.
 func arranged(all []piece) (messages []transcript.Message) {
 	for _, turn := range transcript.Turns(len(all), func(i int) *transcript.Block { return &all[i].Block }) {
 		m := transcript.Message{Assistant: all[turn[0]].Kind.Assistant()}
+		if all[turn[0]].Kind != transcript.Thinking || all[turn[len(turn)-1]].Kind == transcript.Thinking {
+			turn = slices.DeleteFunc(turn, func(i int) bool { return all[i].Kind == transcript.Thinking })
+		}
+		if len(turn) == 0 {
+			continue
+		}
 		for _, i := range turn {
 			p := &all[i]
 			if m.ID == "" || strings.HasPrefix(m.ID, "msg_ccd_") {
