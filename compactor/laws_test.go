@@ -346,28 +346,28 @@ func TestInjectionLeavesOutWhatTheAgentHas(t *testing.T) {
 	want(t, rendered(beside), unknown, known, "!"+after)
 }
 
-// TestFocusRaises: what a word of the focus occurs in is visible in every text of 3,000 chars or more.
+// TestFocusRaises: each word of the focus is visible at every size: of a message, an answer, a command and its output.
 func TestFocusRaises(t *testing.T) {
 	s := long()
 	first := claude()
-	first.asks("Look at the store first, and tell me what keeps it from starting on the new machines")
+	first.asks("Look at the store first, and tell me what keeps the ПЛОТИНА from starting on the new machines")
 	first.says("It waits.")
-	first.runs("make store", "the lock of quagmire is held")
-	first.says("I saw that the quagmire holds the lock, so I released it.")
+	first.runs("make store --with=pedal-"+strings.Repeat("x", 900), strings.Repeat("line\n", 500)+"the lock is held by a gasket\n"+strings.Repeat("line\n", 500))
+	first.says(strings.Repeat("I looked at this. ", 200) + "I saw that the quagmire holds the lock, so I released it." + strings.Repeat(" I looked at that.", 200))
 	first.says("The store starts now.")
 	s.lines = append(first.lines, s.lines...)
 	data := s.data()
-	for _, size := range []int{3000, 6000, 12000, 24000, 54000} {
+	for _, size := range []int{2000, 3000, 6000, 12000, 24000, 54000} {
 		o := compactor.Defaults()
 		plain := rendered(sized(t, model(registry.Table{}, o, s.agent, data), data, size))
 		if size == 3000 && strings.Contains(plain, "quagmire") {
 			t.Error("the word is visible without a focus")
 		}
 		var err error
-		if o.Focus, err = compactor.FocusWords("quagmire"); err != nil {
+		if o.Focus, err = compactor.FocusWords("quagmire gasket pedal плотина"); err != nil {
 			t.Fatal(err)
 		}
-		want(t, rendered(sized(t, model(registry.Table{}, o, s.agent, data), data, size)), "quagmire holds the lock")
+		want(t, rendered(sized(t, model(registry.Table{}, o, s.agent, data), data, size)), "quagmire holds the lock", "held by a gasket", "pedal", "ПЛОТИНА")
 	}
 }
 

@@ -11,6 +11,7 @@ type part int
 
 const (
 	handoverPart part = iota
+	focusPart
 	workPart
 	currentPart
 	decisionPart
@@ -19,10 +20,10 @@ const (
 )
 
 // partNames are the headings, in the order of the text.
-var partNames = [...]string{"Handover", "Working set", "Current item", "Decisions", "Earlier items", "Files and how-to"}
+var partNames = [...]string{"Handover", "Focus", "Working set", "Current item", "Decisions", "Earlier items", "Files and how-to"}
 
 // shares is how much of a text a part may take while others need the room.
-var shares = [...]float64{workPart: 1, currentPart: 0.45, decisionPart: 0.22, earlierPart: 1, filePart: 0.16}
+var shares = [...]float64{focusPart: 1, workPart: 1, currentPart: 0.45, decisionPart: 0.22, earlierPart: 1, filePart: 0.16}
 
 // unit is something to say, in forms from one line to whole.
 type unit struct {

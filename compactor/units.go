@@ -54,15 +54,15 @@ type maker struct {
 func (d *draft) makeUnits(state string, all, room int) {
 	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1, patches: map[string]int32{}}
 	m.above = state
+	m.focus()
 	m.workingSet(min(all, room*3/2))
 	var current, earlier []*unit
 	var decisions []*unit
 	for n := len(d.s.Items) - 1; n >= 0; n-- {
-		sought := len(d.c.o.Focus) > 0 // it may be anywhere
-		if (n < len(d.s.Items)-400 || m.built > 8*room+20000) && !sought {
+		if n < len(d.s.Items)-400 || m.built > 8*room+20000 {
 			break
 		}
-		full := sought || m.built < 4*room+4000
+		full := m.built < 4*room+4000
 		units, made := m.item(int32(n), full)
 		if int32(n) == m.last {
 			current = units
@@ -76,26 +76,6 @@ func (d *draft) makeUnits(state string, all, room int) {
 	d.units = append(d.units, decisions...)
 	d.units = append(d.units, earlier...)
 	m.files()
-	d.focus()
-}
-
-// focus raises what the words in focus occur in.
-func (d *draft) focus() {
-	if len(d.c.o.Focus) == 0 {
-		return
-	}
-	for _, u := range d.units {
-		for k := range u.forms {
-			if lexicon.HoldsOne(u.forms[k].text, d.c.o.Focus) {
-				for j := 0; j <= k; j++ {
-					u.forms[j].worth += 200
-				}
-				if u.head != nil && len(u.head.forms) > 0 {
-					u.head.forms[0].worth = max(u.head.forms[0].worth, u.forms[0].worth)
-				}
-			}
-		}
-	}
 }
 
 // unit adds a unit of a part.

@@ -61,7 +61,7 @@ func (d *Daemon) notify(ctx context.Context, s *session, o watcher.Offer) {
 	if d.notices == nil || s.Class != transcript.Main || s.state.SkipReason != "" {
 		return
 	}
-	switch above := s.state.Pressure >= d.NoticeAt; {
+	switch above := s.state.Pressure >= d.NoticeAt && !s.state.Assumed; {
 	case !above:
 		s.noticed = false
 	case o.Live && !s.noticed:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"ccd/compactor"
@@ -151,24 +150,11 @@ func (s *State) setStatus(c compactor.Status, perToken float64, torn int64) {
 	s.Model, s.Start, s.Cwd, s.Title, s.Ask, s.Parent, s.Resumed = c.Model, c.Start, c.Cwd, c.Title, c.Ask, c.Parent, c.Resumed
 	s.Estimate, s.About, s.Reported, s.Window, s.Assumed = c.Context, sidecar.About(c.Context, perToken), c.Reported, c.Window, c.Assumed
 	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
-	s.Curve, s.Waiting = curveOf(c, perToken).Encode(), c.Waiting
+	s.Curve, s.Waiting = c.Curve.Encode(), c.Waiting
 	if s.Torn = torn; torn > 0 {
 		s.Records, s.Broken = s.Records+1, s.Broken+1
 	}
 	if s.Trigger == "" {
 		s.Trigger = c.Trigger
 	}
-}
-
-// curveOf returns the curve in real tokens: if the session reports none, those of the estimate.
-func curveOf(c compactor.Status, perToken float64) compactor.Curve {
-	curve := c.Curve
-	if c.Reports {
-		return curve
-	}
-	curve.Stretches = slices.Clone(curve.Stretches)
-	for i := range curve.Stretches {
-		curve.Stretches[i].Tokens = sidecar.About(curve.Stretches[i].Tokens, perToken)
-	}
-	return curve
 }

@@ -87,7 +87,7 @@ func (s *story) result(id, text string) {
 func (s *story) assistant(block map[string]any) {
 	s.context += 1250
 	s.add("assistant", map[string]any{
-		"id": fmt.Sprintf("msg_demo_%d", s.n), "type": "message", "role": "assistant", "model": "claude-demo",
+		"id": fmt.Sprintf("msg_demo_%d", s.n), "type": "message", "role": "assistant", "model": "claude-opus-4-5",
 		"content": []any{block},
 		"usage":   map[string]any{"input_tokens": 8, "cache_read_input_tokens": s.context, "output_tokens": 120},
 	})

@@ -42,7 +42,12 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Watch:   Watch{Roots: map[string][]string{}, Ignore: []string{}, Settle: 2 * time.Second, MaxWait: 15 * time.Second, ScanInterval: time.Minute},
 		Trigger: Trigger{Threshold: 0, Pressure: 0.6, MinSavings: 20000},
-		Models:  Models{Windows: map[string]int64{"claude-": 200000, "claude-opus-5-5": 1000000, "gemini-": 1048576, "gpt-5": 272000}},
+		Models: Models{Windows: map[string]int64{
+			"claude-3": 200000, "claude-fable-5": 1000000, "claude-haiku-4-5": 200000, "claude-haiku-5-5": 1000000, "claude-mythos": 1000000,
+			"claude-opus-4-0": 200000, "claude-opus-4-1": 200000, "claude-opus-4-2": 200000, "claude-opus-4-5": 200000, "claude-opus-5": 1000000,
+			"claude-sonnet-4-0": 200000, "claude-sonnet-4-2": 200000, "claude-sonnet-4-5": 200000, "claude-sonnet-5": 1000000,
+			"gemini-": 1048576, "gpt-5": 272000,
+		}},
 		Compaction: Compaction{
 			RecentShare: 0.3, RecentMessages: 5, RecentResults: 5 * time.Minute,
 			MicrocompactKeep: 3, MicrocompactTokens: 1000, Dedup: true,
@@ -239,7 +244,7 @@ func TestPrecedenceAndSources(t *testing.T) {
 	if seen != len(want) || c.Watch.MaxWait != 2*time.Minute || c.Path() != file {
 		t.Errorf("%d of %d keys, %v, path %q", seen, len(want), c.Watch.MaxWait, c.Path())
 	}
-	if w := c.Models.Windows; w["my-model-2.5"] != 50000 || w["claude-"] != 200000 {
+	if w := c.Models.Windows; w["my-model-2.5"] != 50000 || w["claude-3"] != 200000 {
 		t.Errorf("windows = %v", w)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // Stretch is the agent's context over some records of a session.
 type Stretch struct {
-	Tokens      int64 // the largest context in it: as reported, else estimated
+	Tokens      int64 // the largest context in it, in real tokens: as reported, else estimated
 	Compactions int   // by the agent
 }
 

@@ -54,6 +54,7 @@ type Outliers struct {
 func (o *Outliers) add(reports int, tokens int64) { o.Reports, o.Tokens = o.Reports+reports, tokens }
 
 const (
+	provingShare   = 60        // part of a window at which an agent's own compaction shows that it has no other, percent
 	provingReplies = 3         // consecutive replies needed to prove another window
 	minWindow      = 8000      // a smaller window is accepted only after so many replies state it, tokens
 	maxStated      = 100000000 // a larger window is never accepted, tokens
@@ -75,6 +76,9 @@ func (g *gauge) cut(b *transcript.Boundary) {
 	g.reported = 0
 	switch {
 	case g.claim.window == 0:
+		if b.Trigger == "auto" && b.Before > g.window*provingShare/100 && b.Before <= g.window {
+			g.assumed = false // agents compact by themselves shortly before their window is full
+		}
 	case b.Before > 0 && b.Before <= g.window:
 		g.withdraw()
 	default:
@@ -82,9 +86,9 @@ func (g *gauge) cut(b *transcript.Boundary) {
 	}
 }
 
-// take takes the usage of one record. A reply reports its usage several times and the last report counts. Each report
+// take takes the usage of one record; about is the context in real tokens, as estimated. A reply reports its usage several times and the last report counts. Each report
 // replaces the previous one, so none has to be remembered.
-func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
+func (g *gauge) take(o limits.Options, r *transcript.Record, about int64) {
 	if r.Chosen != "" {
 		g.marked = isLarge(r.Chosen)
 		g.setWindow(o)
@@ -100,7 +104,7 @@ func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 	}
 	used := g.reported
 	if !g.reports {
-		used = limits.Tokens(chars)
+		used = about
 	}
 	window, _ := g.size()
 	g.used, g.pressure = used, pressureOf(used, window)
@@ -265,7 +269,7 @@ func (g *gauge) takeModel(o limits.Options, model string) {
 	best := -1
 	g.named = o.Window
 	for prefix, w := range o.Windows {
-		if len(prefix) > best && w > 0 && strings.HasPrefix(model, prefix) {
+		if len(prefix) > best && w > 0 && (strings.HasPrefix(model, prefix) || strings.HasPrefix(bareName(model), prefix)) {
 			best, g.named = len(prefix), w
 		}
 	}
@@ -274,6 +278,19 @@ func (g *gauge) takeModel(o limits.Options, model string) {
 		g.named, g.listed = max(g.named, o.LargeWindow), true
 	}
 	g.setWindow(o)
+}
+
+// bareName returns a model's name as its maker writes it: without the names of resellers and regions before it, and with hyphens
+// in its version.
+func bareName(model string) string {
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	if i := strings.LastIndex(model, "anthropic."); i >= 0 {
+		model = model[i+len("anthropic."):]
+	}
+	if strings.HasPrefix(model, "claude-") {
+		model = strings.ReplaceAll(model, ".", "-")
+	}
+	return model
 }
 
 // isLarge reports whether a model's name has the mark of a large window.

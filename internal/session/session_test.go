@@ -158,7 +158,8 @@ func TestGauge(t *testing.T) {
 		"pressure":          {repeat(10, 5000, 120000), "pressure", 0},
 		"pressure below":    {repeat(10, 5000, 119000), "", 0},
 		"nothing to save":   {repeat(7, 5000, 150000), "", 0},
-		"estimated":         {repeat(10, 9001, 0), "pressure", 0},
+		"estimated":         {repeat(10, 11200, 0), "", 0},
+		"estimated, over":   {repeat(13, 10000, 0), "threshold", 0},
 		"stays":             {append(repeat(10, 5000, 130000), boundary), "pressure", 0},
 		"three intervals":   {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 22000), chatter(3000, "d", 23000)}, "", 3},
 		"two are too few":   {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 22000)}, "", 0},
@@ -178,7 +179,7 @@ func TestGauge(t *testing.T) {
 // TestWindow: which window the pressure is measured against.
 func TestWindow(t *testing.T) {
 	o := limits.Defaults()
-	o.Windows = map[string]int64{"some-": 100000, "some-model-2": 400000}
+	o.Windows = map[string]int64{"some-": 100000, "some-model-2": 400000, "claude-opus-5": 1000000}
 	named := func(model string, used, window int64) *transcript.Record {
 		return &transcript.Record{Model: model, Usage: &transcript.Usage{Context: used, Window: window}}
 	}
@@ -193,6 +194,10 @@ func TestWindow(t *testing.T) {
 		level    limits.Level
 	}{
 		"unknown model":        {[]*transcript.Record{named("x", 50000, 0)}, 200000, true, 0.25, limits.Gentle},
+		"reseller":             {[]*transcript.Record{named("openrouter/anthropic/claude-opus-5.5", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},
+		"region":               {[]*transcript.Record{named("eu.anthropic.claude-opus-5-v1:0", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},
+		"own compaction":       {[]*transcript.Record{named("x", 167000, 0), {Boundary: &transcript.Boundary{Before: 167000, Trigger: "auto"}}, named("x", 20000, 0)}, 200000, false, 0.1, limits.Aggressive},
+		"asked compaction":     {[]*transcript.Record{named("x", 167000, 0), {Boundary: &transcript.Boundary{Before: 167000, Trigger: "manual"}}, named("x", 20000, 0)}, 200000, true, 0.1, limits.Aggressive},
 		"longest prefix":       {[]*transcript.Record{named("some-model-2b", 100000, 0)}, 400000, false, 0.25, limits.Gentle},
 		"shorter prefix":       {[]*transcript.Record{named("some-other", 65000, 0)}, 100000, false, 0.65, limits.Standard},
 		"[1m]":                 {[]*transcript.Record{named("x[1m]", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},

@@ -142,7 +142,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 // end measures the context after a record.
 func (t *Tracker) end(r *transcript.Record) {
 	t.held.name(r.UUID, t.status.Records-1)
-	t.gauge.take(t.o, r, t.held.chars)
+	t.gauge.take(t.o, r, int64(float64(t.held.chars)/t.PerToken()))
 	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
 		t.calibration.take(u)
 	}
@@ -238,7 +238,6 @@ type Status struct {
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	SubAgents       []string           // IDs, in order of appearance, the first 256
 	Curve           Curve              // valid until the next record is added
-	Reports         bool               // the session reports tokens: Curve has no estimates, except before the first report
 	Waiting         bool               // the agent spoke last: it waits for the person
 }
 
@@ -249,7 +248,7 @@ func (t *Tracker) Status() Status {
 	st.Reported, st.Outliers = t.gauge.reported, t.gauge.outliers()
 	st.Window, st.Assumed = t.gauge.size()
 	st.Pressure, st.Highest = t.gauge.pressure, t.gauge.highest
-	st.Level, st.Curve, st.Reports = t.Level(), t.curve, t.gauge.reports
+	st.Level, st.Curve = t.Level(), t.curve
 	return st
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"hash/fnv"
 	"iter"
 )
@@ -66,6 +67,46 @@ func (r *recent[V]) values() iter.Seq[V] {
 			}
 		}
 	}
+}
+
+// once keeps which records were read, by hash: the newest maxOnce, and up to as many before them.
+type once struct{ now, before map[uint64]struct{} }
+
+const maxOnce = 8192
+
+// seen reports whether a record was seen before, and notes it.
+func (o *once) seen(key uint64) bool {
+	if _, ok := o.now[key]; ok {
+		return true
+	}
+	_, ok := o.before[key]
+	if len(o.now) >= maxOnce {
+		o.now, o.before = nil, o.now
+	}
+	if o.now == nil {
+		o.now = map[uint64]struct{}{}
+	}
+	o.now[key] = struct{}{}
+	return ok
+}
+
+// Again reports whether a record repeats an earlier one: it has its UUID, time and items. Clients write records again when they
+// fork or resume a session. Then the record is bookkeeping: what it says was taken before.
+func (d *Decoder) Again(r *Record) bool {
+	if r.UUID == "" {
+		return false
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, r.UUID, r.Time.UnixNano())
+	for i := range r.Items {
+		h.Write([]byte{byte(r.Items[i].Kind)})
+		h.Write(r.Items[i].exact)
+	}
+	if !d.once.seen(h.Sum64()) {
+		return false
+	}
+	r.Items, r.Usage, r.Boundary, r.Agent, r.Chosen, r.UI = r.Items[:0], nil, nil, "", "", true
+	return true
 }
 
 // RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter.

@@ -36,7 +36,8 @@ type Decoder struct {
 	members Object          // memory of Object
 
 	recent    recent[string] // UUIDs of the last records
-	titleRank int            // of the best title so far
+	once      once
+	titleRank int // of the best title so far
 	Chain     Chain
 	Begun     bool // the header of the transcript was read
 	State     any  // other state of an agent's parser; must be bounded and depend only on the records

@@ -45,6 +45,9 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		}
 	}
 	r.Type = d.TypeName(l.Field("type"), sub)
+	if d.Again(r) {
+		return
+	}
 	if !r.UI {
 		d.RememberUUID(r.UUID)
 	}

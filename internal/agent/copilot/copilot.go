@@ -45,6 +45,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	default:
 		session(d, r, kind, data)
 	}
+	d.Again(r)
 }
 
 // bookkeeping lists the events, besides those of the session's state, with nothing that reached the model.

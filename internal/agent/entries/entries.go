@@ -38,7 +38,9 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	default:
 		unknown(d, r, e)
 	}
-	r.Type = d.TypeName(kind, sub)
+	if r.Type = d.TypeName(kind, sub); d.Again(r) {
+		return
+	}
 	d.RememberUUID(r.UUID)
 	chain(d, r, e.Field("parentId"))
 }

@@ -30,6 +30,9 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		r.Unknown = true
 		l.say(d, r, transcript.Voice{Role: l.Field("message").Field("role").Text()})
 	}
+	if d.Again(r) {
+		return
+	}
 	if l.Field("type").Text() == "system" && l.Field("subtype").Text() == "rewind" {
 		r.Back, r.From = d.Chain.Return(r.UUID, l.Field("parentUuid").Text())
 	} else if !l.side {

@@ -138,7 +138,7 @@ func (s Session) Attention(now time.Time) string {
 	switch {
 	case s.Damaged():
 		return "its stored state is damaged"
-	case (state == Working || state == Waits) && s.Pressure >= nearlyFull:
+	case (state == Working || state == Waits) && s.Pressure >= nearlyFull && !s.Assumed:
 		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
 	case state == Waits:
 		return "waiting for you for " + words.Age(s.LastAt())
