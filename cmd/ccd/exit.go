@@ -27,11 +27,6 @@ const (
 	exitInterrupted = words.ExitInterrupted
 )
 
-var exitMeaning = map[int]string{
-	exitDone: "success", exitFailed: "failure", exitUsage: "usage error", exitNotFound: "not found or ambiguous",
-	exitDamage: "damage found", exitInterrupted: "interrupted",
-}
-
 var (
 	errInterrupted = errors.New("interrupted")
 	errTerminated  = errors.New("terminated")

@@ -30,8 +30,10 @@ type restoreFlags struct {
 	holes                  bool
 }
 
-func restoreHelp() *cobra.Command {
-	return &cobra.Command{
+func (a *app) restoreCommand() *cobra.Command {
+	var f restoreFlags
+	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.json) }
+	c := &cobra.Command{
 		Use: "restore ID|SESSION#N", GroupID: everyday, Short: "print an archived original, exactly",
 		Long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it,
 or the whole marker. SESSION#N is record N of a session. ccd prints the
@@ -41,6 +43,8 @@ bytes.
 
 --file prints a file as the agent last read or wrote it. If the transcript
 does not show all of it, ccd fails and says which lines are known.
+
+` + timeWords + `
 
 With --json: one object, with --info only: id, kind, shape ("single", "lines",
 "list"), agent, session, generation, path (of the transcript), record,
@@ -58,12 +62,6 @@ since): null or {what, session, record, time}`,
   ccd restore --file src/money.py --at yesterday
       a file as it was at the end of yesterday`,
 	}
-}
-
-func (a *app) restoreCommand() *cobra.Command {
-	var f restoreFlags
-	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.json) }
-	c := restoreHelp()
 	c.Args = args
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.file != "" {

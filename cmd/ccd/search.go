@@ -46,14 +46,21 @@ type hitOutput struct {
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
 const searchLimit = 50
 
-func searchHelp() *cobra.Command {
-	return &cobra.Command{
+func (a *app) searchCommand() *cobra.Command {
+	var f searchFlags
+	check := func(_ *cobra.Command, args []string) error {
+		_, err := f.query(args, time.Now())
+		return err
+	}
+	c := &cobra.Command{
 		Use: "search WORDS...", GroupID: everyday, Short: "search all archived sessions",
 		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
 and case, including inside longer words. Quoted words must be adjacent; with
 --phrase, all words must be. ccd searches all archived sessions, newest first,
 and prints for each hit: session and record, time, kind, ID, and the text
 around the match.
+
+` + timeWords + `
 
 With --json: one array, written as hits are found, an object per hit: agent,
 session, generation, record (0 if unknown, and of a spilled file), line (of
@@ -70,15 +77,6 @@ machine and pulled (when its copy was last read), if it is another machine's
   ccd search --session . --all --limit 0 panic
       every hit in this directory's session and its sub-agents`,
 	}
-}
-
-func (a *app) searchCommand() *cobra.Command {
-	var f searchFlags
-	check := func(_ *cobra.Command, args []string) error {
-		_, err := f.query(args, time.Now())
-		return err
-	}
-	c := searchHelp()
 	c.Args = check
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.everywhere && a.machine != "" {

@@ -38,16 +38,6 @@ func (d *document) calls() (all []call) {
 	return all
 }
 
-// linesOf returns the command lines of ccd's hooks at an event.
-func linesOf(all []call, event string) (lines []string) {
-	for _, c := range all {
-		if c.event == event {
-			lines = append(lines, c.line)
-		}
-	}
-	return lines
-}
-
 // hook makes each wanted event call ccd once. It repairs a call in place, and removes duplicates and calls at other events.
 // before is as in unhook.
 func (s *Setup) hook(d *document, a agent, want []transcript.Event, before *document) error {
