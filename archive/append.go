@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
@@ -56,7 +55,7 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 }
 
 func (a *Archive) append(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) error {
-	p, err := a.plan(ctx, a.enc, s, start, seg)
+	p, err := a.plan(ctx, s, start, seg)
 	if err != nil || p.noop() {
 		return err
 	}
@@ -64,8 +63,8 @@ func (a *Archive) append(ctx context.Context, s transcript.Session, start transc
 }
 
 // plan prepares an Append, outside the write lock.
-func (a *Archive) plan(ctx context.Context, enc *zstd.Encoder, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
-	p := &plan{a: a, enc: enc, session: s, start: start, seg: seg}
+func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
+	p := &plan{a: a, session: s, start: start, seg: seg}
 	for _, step := range []func(context.Context) error{p.base, p.forget, p.diff, p.cut, p.share, p.pack} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -77,7 +76,6 @@ func (a *Archive) plan(ctx context.Context, enc *zstd.Encoder, s transcript.Sess
 // plan is one Append. Everything except commit runs outside the write lock.
 type plan struct {
 	a       *Archive
-	enc     *zstd.Encoder
 	session transcript.Session
 	start   transcript.Cursor
 	seg     transcript.Segment
@@ -87,7 +85,7 @@ type plan struct {
 	known             bool // the session has a record
 	gen               generationRecord
 	hasGeneration     bool    // the generation has a record
-	was               []byte  // the newest generation's record as stored
+	was               []byte  // the newest generation's record, encoded
 	prevLayout        layout  // of the previous generation, if both use the same track
 	depth             int     // of that layout
 	newBytes          []byte  // the part of the segment that is appended to the track
@@ -98,15 +96,16 @@ type plan struct {
 	need              int64 // bytes to be written
 	tombs             *tombs
 	filled            bool // something in the segment was forgotten
-	unfilled          bool // a forgotten text ends in the segment, and begins before it
 }
 
 // packed is a block to be written.
 type packed struct {
 	block
+	of     transcript.Session
+	by     int // generation
 	raw    []byte
-	stored []byte
-	shared bool // the same frame is stored already, under ID
+	stored []byte // packed
+	shared bool   // the same frame is stored already, under ID
 }
 
 // base reads the records that the segment extends, and compares the tip.
@@ -132,11 +131,10 @@ func (p *plan) load(tx *bolt.Tx) (err error) {
 		return err
 	}
 	p.file = fileOf(tx)
-	p.a.unfilled.Store(tx.Bucket(bucketMeta).Get(keyUnfilled) != nil)
 	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
 		s := newStream(p.record.Num, p.record.Generation)
 		p.gen, err = mustGeneration(tx, s)
-		p.hasGeneration, p.was = true, bytes.Clone(tx.Bucket(bucketGenerations).Get(s[:]))
+		p.hasGeneration, p.was = true, p.gen.encode(s.generation())
 	}
 	if err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
@@ -184,20 +182,15 @@ func (p *plan) forget(ctx context.Context) error {
 	if p.tombs.forgets(p.session) {
 		return ErrForgotten
 	}
-	p.filled = p.tombs.fill(p.seg.Data)
-	if p.tombs == nil || p.start.Offset == 0 || p.gen.Cut.End == p.gen.End {
-		return nil
-	}
-	// A text may have begun in the last line, which was incomplete.
-	n := min(int64(p.tombs.longest), p.start.Offset)
-	data, err := p.a.Reader(p.session.Key, p.start.Generation).Span(ctx, transcript.Span{Off: p.start.Offset - n, Len: n})
+	sum, err := p.gen.hash()
 	if err != nil {
-		return skipDamage(err)
+		return p.a.damageIn(p.session.Key, p.start, err)
 	}
-	for _, h := range p.tombs.find(append(data, p.seg.Data...)) {
-		p.unfilled = p.unfilled || h.from < n && h.to > n
+	f, err := p.tombs.continued(ctx, p.a.Reader(p.session.Key, p.start.Generation), p.start.Offset, sum)
+	if err == nil {
+		p.filled = f.Fill(p.seg.Data)
 	}
-	return nil
+	return err
 }
 
 // searchRange is how many bytes before and after its own offset a segment is looked for in the previous generation. For
@@ -274,7 +267,7 @@ func (p *plan) cut(ctx context.Context) error {
 func (p *plan) add(b block, end int64) {
 	raw := p.raw(b.Off, end)
 	b.Len, b.Sum = int64(len(raw)), mark.Sum(raw)
-	p.blocks = append(p.blocks, &packed{block: b, raw: raw})
+	p.blocks = append(p.blocks, &packed{block: b, of: p.session, by: p.start.Generation, raw: raw})
 }
 
 // raw returns the bytes of the track from off to end, from its tail or the new bytes.
@@ -338,7 +331,7 @@ func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
 		if known, ok := getShared(tx, b.Sum); ok {
 			b.ID = known.ID
 			b.shared = a.recovered(func() error {
-				_, err := a.checkStored(tx, b.block)
+				_, err := b.check(tx)
 				return err
 			}) == nil
 		}
@@ -346,10 +339,12 @@ func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
 }
 
 // pack compresses the blocks to be written.
-func (p *plan) pack(context.Context) error {
+func (p *plan) pack(context.Context) (err error) {
 	for _, b := range p.blocks {
 		if !b.shared {
-			b.stored = p.a.packWith(p.enc, b.raw, envelope{p.session.Key, p.session.Class, p.gen.Track, b.Off, b.Len}, b.Sum)
+			if b.stored, err = p.a.codec.pack(b.raw, b.Sum); err != nil {
+				return err
+			}
 			p.need += int64(len(b.stored))
 		}
 	}
@@ -358,8 +353,7 @@ func (p *plan) pack(context.Context) error {
 
 // noop reports whether the segment changes nothing.
 func (p *plan) noop() bool {
-	s := newStream(p.record.Num, p.record.Generation)
-	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, seal(s[:], p.gen.encode(p.record.Generation)))
+	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, p.gen.encode(p.record.Generation))
 }
 
 // commit writes the plan in one transaction, if the session has not changed.
@@ -368,7 +362,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 		return err
 	}
 	if !p.known {
-		num, err := tx.Bucket(bucketSessions).NextSequence()
+		num, err := newNum(tx)
 		if err != nil {
 			return err
 		}
@@ -389,15 +383,6 @@ func (p *plan) commit(tx *bolt.Tx) error {
 		if err := putSession(tx, p.session.Key, p.record); err != nil {
 			return err
 		}
-	}
-	if err := putSchema(tx); err != nil { // the oldest schema has no tracks
-		return err
-	}
-	if p.unfilled {
-		if err := tx.Bucket(bucketMeta).Put(keyUnfilled, []byte{1}); err != nil {
-			return err
-		}
-		p.a.unfilled.Store(true)
 	}
 	return putGeneration(tx, newStream(p.record.Num, p.record.Generation), p.gen)
 }
@@ -426,18 +411,12 @@ func (b *packed) write(tx *bolt.Tx, s stream) error {
 			return putBlock(tx, s, b.block)
 		}
 	}
-	if err := putSchema(tx); err != nil { // older ones have no envelopes and checksums
-		return err
-	}
-	bucket := b.bucket(tx)
-	id, err := bucket.NextSequence()
+	id, err := b.kind().bucket(tx).NextSequence()
 	if err != nil {
 		return err
 	}
-	if b.ID = id; b.Tail {
-		b.ID |= tailID
-	}
-	if err := putChunks(bucket, b.ID, b.stored); err != nil {
+	b.ID = id
+	if err := put(tx, b.kind(), b.key(), envelope{b.of.Key, b.of.Class, s, b.by, b.Off, b.Len, b.Sum}.enclose(b.stored)); err != nil {
 		return err
 	}
 	if !b.Tail {

@@ -10,8 +10,9 @@
 // A generation of a session is a stream of bytes. The bucket "manifest" maps (stream, offset) to a block: a frame of up to
 // 2 MB, cut at line ends by content (see cutter) and stored once however often it occurs, or a piece of the tail after the
 // last frame. A later generation has no stream of its own but a layout (see layout): most of its bytes are those of the
-// previous generation, and new ones are appended to the same stream. Blocks are zstd frames in chunks of about 16 KB under
-// sequential keys. Small records are preceded by eight bytes of SHA-256 over key and value, because bbolt has no checksums.
+// previous generation, and new ones are appended to the same stream. A block is one value, a zstd frame with an envelope
+// that names its place. bbolt has no checksums: every value is an entry, which a scan of the file finds and checks by itself
+// (see entry.go). Rebuild makes a new file from the intact ones.
 package archive
 
 import (
@@ -21,8 +22,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -41,8 +40,7 @@ var (
 	ErrStale    = errors.New("session has changed since it was folded")
 	ErrNotFound = errors.New("not in the archive")
 	ErrFull     = errors.New("no space for the archive")
-	ErrNewer    = errors.New("archive was written by a newer ccd")
-	ErrOlder    = errors.New("archive was written by an older ccd")
+	ErrNewer    = errors.New("archive was written by another version of ccd")
 	ErrReadOnly = errors.New("archive is open read-only")
 	ErrMissing  = errors.New("no block") // the cause of a DamageError for bytes that were lost
 )
@@ -85,6 +83,11 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 // Hint returns what to do about it.
 func (e *DamageError) Hint() string { return "ccd doctor --fix" }
+
+// Missing reports whether bytes or a session are gone, without a trace that could still be read: Rebuild finds no more of it.
+func (e *DamageError) Missing() bool {
+	return errors.Is(e.Err, ErrMissing) || errors.Is(e.Err, ErrNotFound)
+}
 
 // Damages returns the errors joined in err, or err alone; none for nil.
 func Damages(err error) []error {
@@ -129,16 +132,13 @@ func (s Session) Tip() transcript.Cursor {
 type Archive struct {
 	path     string
 	o        Options
-	enc      *zstd.Encoder
-	best     *zstd.Encoder // slower
-	dec      *zstd.Decoder
+	codec    *codec
 	backoff  backoff
 	gaveUp   atomic.Pointer[time.Time] // when a wait for the lock last timed out
-	checked  atomic.Pointer[verdict]
+	broken   atomic.Pointer[unopenable]
 	lastFile atomic.Pointer[os.FileInfo] // the file when it was last opened
 	replaced atomic.Bool                 // the file was replaced or removed since
 	known    atomic.Pointer[tombs]       // as last read
-	unfilled atomic.Bool                 // a forgotten text is stored
 	kept     atomic.Pointer[kept]        // that the next call uses if nothing has changed
 	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 
@@ -151,17 +151,5 @@ func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")
 	}
-	enc, err := fastest()
-	if err != nil {
-		return nil, fmt.Errorf("open archive %s: %w", path, err)
-	}
-	best, err := better()
-	if err != nil {
-		return nil, fmt.Errorf("open archive %s: %w", path, err)
-	}
-	dec, err := decoder()
-	if err != nil {
-		return nil, fmt.Errorf("open archive %s: %w", path, err)
-	}
-	return &Archive{path: path, o: o, enc: enc, best: best, dec: dec}, nil
+	return &Archive{path: path, o: o, codec: newCodec()}, nil
 }

@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 )
 
-// Copy describes a backup whose hashes were all verified. With Damage, some of the archive is missing in it.
+// Copy describes a backup whose hashes were all verified. Damage is what is missing in the archive too.
 type Copy struct {
 	Report
 	File string        // path
@@ -31,8 +32,8 @@ var ErrOverwrite = errors.New("file exists")
 // Backup writes a copy of the archive to file while others use the archive: it holds the lock for a few milliseconds at
 // a time. The copy has the same schema and ID. Each session in it is as it was at some moment during the call, and all
 // IDs in it resolve. The copy is verified before it gets its name, so file is always either the old file or a good
-// backup. Of a damaged archive the copy has what is intact (see Salvage), and Damage lists what is missing in it; it does
-// not replace a file without force.
+// backup. Of a damaged archive there is none before Rebuild; what that could not bring back is missing in the copy too, Damage
+// lists it, and the copy replaces no file without force.
 //
 // An existing file is replaced only if it is an earlier backup of this archive, or with force, but never if the archive
 // itself uses it. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with
@@ -56,39 +57,29 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	if err == nil {
 		err = t.checkSpace(ctx)
 	}
-	if err != nil && !errors.As(err, new(*DamageError)) {
+	if err == nil { // damage may hide entries, and the copy would be sound without them
+		err = a.CheckIndex(ctx)
+	}
+	if err != nil {
 		return c, err
 	}
 	tmp := filepath.Join(filepath.Dir(t.path), tempName())
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp) // an earlier error is being returned
-		}
-	}()
-	held := time.Duration(0)
-	if err == nil { // damaged pages may hide entries, and the copy would be sound without them
-		_, err = a.Sessions(ctx)
-	}
-	if err == nil {
-		err = a.checkBuckets(ctx, bucketIDs, bucketManifest)
-	}
-	if err == nil {
-		held, err = a.copyInto(ctx, tmp, func(done, total int64) { progress(500*min(done, total)/max(1, total), 1000) })
-	}
+	defer os.Remove(tmp) // fails after the rename
+	held, err := a.copyInto(ctx, tmp, func(done, total int64) { progress(500*min(done, total)/max(1, total), 1000) })
 	if err == nil {
 		c, err = a.readBack(ctx, tmp, func(done, total int64) { progress(500+500*done/max(1, total), 1000) })
 	}
-	if errors.As(err, new(*DamageError)) {
-		c, err = a.salvageBackup(ctx, t, tmp, force, err, progress)
-	}
 	if err == nil {
 		err = t.checkReplaceable(ctx, force) // check again: copying took time
+	}
+	if _, absent := os.Lstat(t.path); err == nil && len(c.Damage) > 0 && absent == nil && !force {
+		err = c.Damage[0] // the earlier backup may have more
 	}
 	if err == nil {
 		err = os.Rename(tmp, t.path)
 	}
 	if err != nil {
-		return c, err
+		return Copy{}, err
 	}
 	c.File, c.Held = t.path, held
 	return c, syncDir(filepath.Dir(t.path))
@@ -126,23 +117,6 @@ func (a *Archive) CheckRoom(ctx context.Context, dir string) error {
 	return nil
 }
 
-// salvageBackup makes a backup of a damaged archive.
-func (a *Archive) salvageBackup(ctx context.Context, t target, tmp string, force bool, damage error, progress func(done, total int64)) (c Copy, err error) {
-	if _, err := os.Lstat(t.path); err == nil && !force {
-		return c, damage // the earlier backup may have more
-	}
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return c, err
-	}
-	if c.Report, err = a.Salvage(ctx, tmp, progress); err != nil {
-		return c, err
-	}
-	for _, d := range c.Damage {
-		d.Path = t.path
-	}
-	return c, c.measure(ctx, tmp)
-}
-
 // tempName returns a name for a temporary file as all of ccd uses it, so that leftovers of a crash are recognized.
 func tempName() string {
 	var b [8]byte
@@ -152,17 +126,15 @@ func tempName() string {
 
 // readBack verifies the whole copy at path.
 func (a *Archive) readBack(ctx context.Context, path string, progress func(done, total int64)) (c Copy, err error) {
-	b, err := Open(path, Options{ReadOnly: true})
-	if err != nil {
-		return c, err
-	}
+	b := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
 	if c.Report, err = b.Verify(ctx, progress); err != nil {
 		return c, err
 	}
-	if n := len(c.Damage); n > 0 { // damage is copied too
-		d := *c.Damage[0]
-		d.Path = a.path
-		return c, fmt.Errorf("%d places are damaged: %w", n, &d)
+	for _, d := range c.Damage { // damage is copied too
+		_, err := a.Reader(d.Session, d.Generation).Span(ctx, transcript.Span{Off: d.Offset, Len: 1})
+		if d.Path = a.path; err == nil || !d.Missing() {
+			return c, fmt.Errorf("%d places are damaged: %w", len(c.Damage), d)
+		}
 	}
 	return c, c.measure(ctx, path)
 }

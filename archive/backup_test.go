@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -42,7 +44,7 @@ func alone(t testing.TB, dir string, want ...string) {
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	a, dir := open(t), t.TempDir()
-	makeOld(t, a)
+	makeSome(t, a)
 	for i := range 3 {
 		fill(t, a, session(fmt.Sprint("s", i)), 1, noise(uint64(i), 1<<20), whole)
 	}
@@ -68,7 +70,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the file is %v of %v, %v; told %d bytes of %v", info, sum, err, c.Size, c.Sum)
 	}
 	alone(t, dir, "copy")
-	holdsOld(t, file)
+	must(t, openAt(t, file, Options{ReadOnly: true}).CheckIndex(t.Context()))
 	alone(t, dir, "copy") // reading it makes nothing
 	b := openAt(t, file, Options{})
 	fill(t, b, session("s5"), 1, talk(5, 1<<20), whole) // it is an archive as any other
@@ -324,8 +326,11 @@ func TestBackupInAnotherOrder(t *testing.T) {
 	} {
 		a := open(t)
 		more := func(context.Context) error {
-			fill(t, a, session("more"), 1, noise(1, 3<<20), whole)
-			return nil
+			data := noise(1, 3<<20)
+			fill(t, a, session("more"), 1, data, whole)
+			return a.Publish(t.Context(), Publication{
+				Key: session("more").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}, Pointers: []transcript.Pointer{single(data, 5, 90)},
+			})
 		}
 		w := &busy{t, a, rand.New(rand.NewPCG(6, 6)), map[string][][]byte{}, map[string]int{}}
 		for range 30 {
@@ -350,13 +355,13 @@ func TestBackupInAnotherOrder(t *testing.T) {
 func TestBackupIsReadBack(t *testing.T) {
 	t.Parallel()
 	a := open(t)
-	makeOld(t, a)
+	makeSome(t, a)
 	for _, bucket := range [][]byte{bucketFrames, bucketTail, bucketIDs, bucketManifest, bucketGenerations, bucketSessions, bucketSummaries, bucketHash} {
 		file := filepath.Join(t.TempDir(), "copy")
 		backup(t, a, file)
 		scribble(t, file, func(tx *bolt.Tx) error {
-			k, v := tx.Bucket(bucket).Cursor().First()
-			return tx.Bucket(bucket).Put(k, append(bytes.Clone(v[:len(v)-1]), v[len(v)-1]^1))
+			b, k, v := first(tx.Bucket(bucket))
+			return b.Put(k, append(bytes.Clone(v[:len(v)-1]), v[len(v)-1]^1))
 		})
 		if _, err := a.readBack(t.Context(), file, func(int64, int64) {}); !errors.As(err, new(*DamageError)) {
 			t.Errorf("%s: %v", bucket, err)
@@ -367,4 +372,44 @@ func TestBackupIsReadBack(t *testing.T) {
 			t.Errorf("%s: a sample: %+v, %v", bucket, s, err)
 		}
 	}
+}
+
+var someInput = mark.Sum([]byte("an input"))
+
+// makeSome fills an archive with something of every kind.
+func makeSome(t testing.TB, a *Archive) {
+	t.Helper()
+	long := talk(1, 700<<10)
+	portions := func() int { return 150 << 10 }
+	fill(t, a, session("long"), 1, long, portions)
+	fill(t, a, session("twice"), 1, talk(2, 9<<10), portions)
+	fill(t, a, session("twice"), 2, talk(3, 4<<10), func() int { return 3 << 10 })
+	must(t, a.Publish(t.Context(), Publication{
+		Key: session("long").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(long))},
+		Pointers: []transcript.Pointer{single(long, 100, 500), ranged(long, 3, 60)},
+		Replace:  func() ([]byte, error) { return []byte("state of long"), nil },
+	}))
+	must(t, a.KeepSummary(t.Context(), someInput, Summary{Text: "a summary"}))
+}
+
+// contentsOf hashes what the buckets of an archive hold: the same for the same archive, whatever stands in free pages.
+func contentsOf(t testing.TB, path string) mark.Hash {
+	t.Helper()
+	h := sha256.New()
+	err := openAt(t, path, Options{ReadOnly: true}).view(t.Context(), func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			fmt.Fprintf(h, "%q %d\n", name, b.Sequence())
+			return b.ForEach(func(k, v []byte) error {
+				if v == nil {
+					v = b.Bucket(k).Get(k)
+				}
+				if !slices.Contains([]string{string(keyFile), string(keyBase)}, string(k)) { // each file has its own
+					fmt.Fprintf(h, "%d %d\n%s%s", len(k), len(v), k, v)
+				}
+				return nil
+			})
+		})
+	})
+	must(t, err)
+	return mark.Hash(h.Sum(nil))
 }

@@ -24,7 +24,7 @@ func TestBackupFailsAtAnyStep(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a, file := openAt(t, path, Options{}), copyBeside(path)
-	makeOld(t, a)
+	makeSome(t, a)
 	backup(t, a, file)
 	earlier, sum := bytesOf(t, file), contentsOf(t, file)
 	fill(t, a, session("later"), 1, noise(1, 1<<20), whole)

@@ -25,21 +25,25 @@ const (
 // one at that time. IDs are copied before the sessions that they refer to.
 type copier struct {
 	a        *Archive
-	limit    int      // the copy
+	limit    int      // bytes that one read collects
 	db       *bolt.DB // the copy
 	held     time.Duration
 	progress func(done, total int64)
 	done     int64 // bytes copied
 	total    int64 // about
 	begun    time.Time
-	puts     []put    // collected by one locked read
-	size     int      // of puts
-	limits   []uint64 // the sequences of the buckets in sequenced
-	file     string   // identifies the archive's file
+	puts     []taken         // collected by one locked read
+	size     int             // of puts
+	limits   map[kind]uint64 // the sequences of the buckets
+	version  uint64          // the highest
+	file     string          // identifies the archive's file
 }
 
-// put is an entry to be written to the copy.
-type put struct{ bucket, k, v []byte }
+// taken is an entry to be written to the copy.
+type taken struct {
+	kind kind
+	k, v []byte
+}
 
 // copyInto makes a synced copy at path, and returns the longest time that it held the lock.
 func (a *Archive) copyInto(ctx context.Context, path string, progress func(done, total int64)) (held time.Duration, err error) {
@@ -49,24 +53,38 @@ func (a *Archive) copyInto(ctx context.Context, path string, progress func(done,
 }
 
 // run makes a synced copy at path in steps.
-func (c *copier) run(ctx context.Context, path string, steps ...func(context.Context) error) (err error) {
-	c.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: gateTimeout, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
+func (c *copier) run(ctx context.Context, path string, steps ...func(context.Context) error) error {
+	return c.a.build(path, func(into *Archive) error {
+		c.db = into.held.db
+		for _, step := range steps {
+			if err := step(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// build makes an archive at path, which fn fills. It is synced at the end.
+func (a *Archive) build(path string, fn func(into *Archive) error) (err error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: gateTimeout, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
 	if err != nil {
 		return err
 	}
-	c.db.AllocSize = copyGrow
+	db.AllocSize = copyGrow
+	into := &Archive{path: path, codec: a.codec}
+	into.held = &store{a: into, db: db, write: true}
 	var size int64
-	for _, step := range append(steps, func(context.Context) error {
-		return c.db.View(func(tx *bolt.Tx) error {
+	if err = db.Update(initialise); err == nil {
+		err = fn(into)
+	}
+	if err == nil {
+		err = db.View(func(tx *bolt.Tx) error {
 			size = tx.Size()
 			return nil
 		})
-	}) {
-		if err == nil {
-			err = step(ctx)
-		}
 	}
-	if err = errors.Join(err, c.db.Close()); err != nil {
+	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -101,9 +119,7 @@ func (c *copier) read(ctx context.Context, fn func(tx *bolt.Tx) error) error {
 	c.progress(c.done, c.total)
 	return c.db.Update(func(tx *bolt.Tx) error {
 		for _, p := range c.puts {
-			b := tx.Bucket(p.bucket)
-			b.FillPercent = 0.95 // most keys come in order
-			if err := b.Put(p.k, p.v); err != nil {
+			if err := putSealed(tx, p.kind, p.k, p.v); err != nil {
 				return err
 			}
 		}
@@ -117,52 +133,38 @@ func (c *copier) full() bool {
 }
 
 // take collects an entry.
-func (c *copier) take(bucket, k, v []byte) {
-	c.puts = append(c.puts, put{bucket, bytes.Clone(k), bytes.Clone(v)})
+func (c *copier) take(kind kind, k, v []byte) {
+	c.puts = append(c.puts, taken{kind, bytes.Clone(k), bytes.Clone(v)})
 	c.size += len(k) + len(v)
 }
 
-// begin creates the buckets and copies the schema and the ID.
+// begin copies the ID.
 func (c *copier) begin(ctx context.Context) error {
-	err := c.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range buckets() {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	return c.read(ctx, func(tx *bolt.Tx) error {
 		c.total = tx.Size()
-		return tx.Bucket(bucketMeta).ForEach(func(k, v []byte) error {
-			c.take(bucketMeta, k, v)
-			return nil
-		})
+		c.take(kindMeta, keyID, tx.Bucket(bucketMeta).Get(keyID))
+		return nil
 	})
 }
 
-func (c *copier) ids(ctx context.Context) error { return c.all(ctx, bucketIDs, nil) }
+func (c *copier) ids(ctx context.Context) error { return c.all(ctx, kindID, nil) }
 
 // all copies a bucket in key order, up to keys with the prefix limit if it is not nil.
-func (c *copier) all(ctx context.Context, bucket, limit []byte) error {
+func (c *copier) all(ctx context.Context, kind kind, limit []byte) error {
 	var last []byte
 	for more := true; more; {
 		err := c.read(ctx, func(tx *bolt.Tx) error {
 			more = false
-			b := tx.Bucket(bucket)
-			if b == nil { // made by an older ccd
-				return nil
-			}
-			cur := b.Cursor()
+			cur := kind.bucket(tx).Cursor()
 			k, v := cur.Seek(last)
 			if last != nil && bytes.Equal(k, last) {
 				k, v = cur.Next()
 			}
 			for ; k != nil && (limit == nil || bytes.Compare(k[:min(len(k), len(limit))], limit) <= 0) && !more; k, v = cur.Next() {
-				c.take(bucket, k, v)
+				if v == nil { // it has a bucket of its own
+					v = cur.Bucket().Bucket(k).Get(k)
+				}
+				c.take(kind, k, v)
 				more = c.full()
 			}
 			return nil
@@ -180,7 +182,7 @@ func (c *copier) all(ctx context.Context, bucket, limit []byte) error {
 // sessions copies each session with everything that belongs to it except frames. It may miss sessions added meanwhile.
 func (c *copier) sessions(ctx context.Context) error {
 	var keys [][]byte
-	err := c.a.each(ctx, bucketSessions, func(_ *bolt.Tx, k, _ []byte) error {
+	err := c.a.each(ctx, kindSession, func(_ *bolt.Tx, k, _ []byte) error {
 		keys = append(keys, bytes.Clone(k))
 		return nil
 	})
@@ -208,20 +210,20 @@ func (c *copier) session(tx *bolt.Tx, key []byte) error {
 	if err != nil {
 		return c.a.damageIn(name, transcript.Cursor{}, err)
 	}
-	c.take(bucketSessions, key, v)
+	c.take(kindSession, key, v)
 	if state := tx.Bucket(bucketState).Get(key); state != nil {
-		c.take(bucketState, key, state)
+		c.take(kindState, key, state)
 	}
 	streams := binary.BigEndian.AppendUint64(nil, r.Num)
 	err = eachBelow(tx.Bucket(bucketGenerations), streams, func(k, v []byte) error {
-		c.take(bucketGenerations, k, v)
+		c.take(kindGeneration, k, v)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	return eachBelow(tx.Bucket(bucketManifest), streams, func(k, v []byte) error {
-		c.take(bucketManifest, k, v)
+		c.take(kindManifest, k, v)
 		b, err := parseBlock(k, v)
 		if err != nil {
 			return c.a.damageIn(name, transcript.Cursor{Generation: stream(k[:len(stream{})]).generation(), Offset: manifestOffset(k)}, err)
@@ -229,10 +231,11 @@ func (c *copier) session(tx *bolt.Tx, key []byte) error {
 		if !b.Tail {
 			return nil
 		}
-		return eachBelow(tx.Bucket(bucketTail), chunkKey(b.ID, 0)[:8], func(k, v []byte) error {
-			c.take(bucketTail, k, v)
-			return nil
-		})
+		if v, err = b.value(tx); err != nil {
+			return c.a.damageIn(name, transcript.Cursor{}, err)
+		}
+		c.take(kindPiece, b.key(), v)
+		return nil
 	})
 }
 
@@ -247,42 +250,35 @@ func eachBelow(b *bolt.Bucket, prefix []byte, fn func(k, v []byte) error) error 
 	return nil
 }
 
-// sequenced returns the buckets with numbered keys.
-func sequenced() [][]byte {
-	return [][]byte{bucketSessions, bucketLog, bucketTail, bucketFrames}
-}
-
 // rest copies the other references to frames, and then reads the current sequences.
 func (c *copier) rest(ctx context.Context) error {
-	for _, bucket := range [][]byte{bucketHash, bucketSummaries, bucketGone, bucketLog, bucketSalts} {
-		if err := c.all(ctx, bucket, nil); err != nil {
+	for _, kind := range []kind{kindHash, kindSummary} {
+		if err := c.all(ctx, kind, nil); err != nil {
 			return err
 		}
 	}
-	return c.read(ctx, func(tx *bolt.Tx) error {
-		for _, bucket := range sequenced() {
-			n := uint64(0)
-			if b := tx.Bucket(bucket); b != nil {
-				n = b.Sequence()
-			}
-			c.limits = append(c.limits, n)
+	return c.read(ctx, func(tx *bolt.Tx) (err error) {
+		c.limits = map[kind]uint64{}
+		for k := range kinds() {
+			c.limits[k] = k.bucket(tx).Sequence()
 		}
-		return nil
+		c.version, err = versionOf(tx)
+		return err
 	})
 }
 
 func (c *copier) frames(ctx context.Context) error {
-	return c.all(ctx, bucketFrames, binary.BigEndian.AppendUint64(nil, c.limits[len(c.limits)-1]))
+	return c.all(ctx, kindFrame, block{ID: c.limits[kindFrame]}.key())
 }
 
-// finish sets the copy's sequences.
+// finish sets the copy's numbers.
 func (c *copier) finish(context.Context) error {
 	return c.db.Update(func(tx *bolt.Tx) error {
-		for i, bucket := range sequenced() {
-			if err := tx.Bucket(bucket).SetSequence(c.limits[i]); err != nil {
+		for _, k := range []kind{kindMeta, kindPiece, kindFrame} {
+			if err := k.bucket(tx).SetSequence(c.limits[k]); err != nil {
 				return err
 			}
 		}
-		return putFile(tx)
+		return continueFrom(tx, c.version)
 	})
 }

@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -316,11 +315,11 @@ func TestFlipTestSeesWrongBytes(t *testing.T) {
 // last one is in use.
 func packedBlocks(file []byte) (all []int) {
 	for at := 0; ; {
-		n := bytes.Index(file[at:], []byte("r1\x00\x01")) // an envelope; the zstd frame is after it and the filter
+		n := bytes.Index(file[at:], []byte("r1\x00\x02\x01\x01")) // an envelope; the zstd frame is after it and the filter
 		if n < 0 {
 			return all
 		}
-		at += n + 4
+		at += n + 6
 		if n := bytes.Index(file[at:], []byte("\x28\xb5\x2f\xfd")); n >= 0 {
 			all = append(all, at+n+20)
 		}
@@ -356,94 +355,16 @@ func TestWritesToADamagedArchive(t *testing.T) {
 	t.Logf("%d writes went through, %d failed", n-failed, failed)
 }
 
-// bbolt recurses through branch pages: a page that leads to itself must not end in a stack overflow.
-func TestBranchPageCycle(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "archive.db")
-	a := openAt(t, path, Options{})
-	fill(t, a, session("s"), 1, noise(1, 6<<20), whole)
-	raw, err := os.ReadFile(path)
-	must(t, err)
-	cycles := 0
-	page := os.Getpagesize()
-	for at := 2 * page; at+page <= len(raw); at += page {
-		p := raw[at : at+page]
-		id := binary.NativeEndian.Uint64(p)
-		if id != uint64(at/page) || binary.NativeEndian.Uint16(p[8:]) != 1 || binary.NativeEndian.Uint16(p[10:]) == 0 {
-			continue
-		}
-		for i := range int(binary.NativeEndian.Uint16(p[10:])) {
-			binary.NativeEndian.PutUint64(p[16+16*i+8:], id)
-		}
-		cycles++
-	}
-	if cycles == 0 {
-		t.Fatal("the archive has no branch page")
-	}
-	must(t, os.WriteFile(path, raw, 0o600))
-	a = openAt(t, path, Options{})
-	for range 2 {
-		if _, _, err := everything(a.Reader(session("s").Key, 1)); !errors.As(err, new(*DamageError)) {
-			t.Errorf("read through a cycle: %v", err)
-		}
-	}
-	if err := a.SetState(context.Background(), session("s"), nil); !errors.As(err, new(*DamageError)) {
-		t.Errorf("write through a cycle: %v", err)
-	}
-}
-
-// A file that shrinks under an open archive faults where it is read. What is still there can be salvaged: of the whole
-// file all of it, with its ID and states.
-func TestTruncatedFile(t *testing.T) {
-	t.Parallel()
-	ro := newRotten(t)
-	info, err := os.Stat(ro.path)
-	must(t, err)
-	id, err := openAt(t, ro.path, Options{}).ID(t.Context())
-	must(t, err)
-	var sizes []int64
-	for size := info.Size() - 100; size > 0; size -= 64<<10 + 17 {
-		sizes = append(sizes, size)
-	}
-	rescued := 0
-	for _, size := range append([]int64{info.Size()}, testkit.Sample(t, sizes, 3)...) {
-		must(t, os.Truncate(ro.path, size))
-		if o := ro.check(openAt(t, ro.path, Options{})); o.wrong > 0 {
-			t.Errorf("cut to %d bytes: %d wrong answers", size, o.wrong)
-		}
-		o, r, a := ro.salvaged(t)
-		for i, want := range ro.data {
-			if got, _, _ := everything(a.Reader(session(fmt.Sprint("r", i)).Key, 1)); !bytes.HasPrefix(want, got) {
-				t.Errorf("cut to %d bytes: session r%d has %d other bytes", size, i, len(got))
-			}
-		}
-		switch {
-		case size == info.Size():
-			s, err := a.Session(t.Context(), session("r0").Key)
-			must(t, err)
-			if now, err := a.ID(t.Context()); o.refused+o.wrong > 0 || len(r.Damage) > 0 || now != id || err != nil || string(s.State) != "state" {
-				t.Errorf("not cut: %+v, %v; id %s, %v, want %s; state %q", o, r.Damage, now, err, id, s.State)
-			}
-			more := talk(60, 400<<10)
-			must(t, a.Append(t.Context(), session("r1"), segment(1, int64(len(ro.data[1])), more)))
-			must(t, a.Append(t.Context(), session("again"), segment(5, 0, more)))
-			sound(t, a)
-		case o.right > 0:
-			rescued++
-		}
-	}
-	if rescued == 0 {
-		t.Error("nothing comes back of any truncated file")
-	}
-}
-
 func FuzzUnpack(f *testing.F) {
 	a := openAt(f, filepath.Join(f.TempDir(), "archive.db"), Options{})
 	for _, raw := range [][]byte{nil, []byte("x"), talk(1, 2000), noise(1, 300)} {
-		f.Add(a.pack(raw, envelope{}, mark.Sum(raw)), int64(len(raw)))
+		packed, err := a.codec.pack(raw, mark.Sum(raw))
+		must(f, err)
+		f.Add(envelope{Key: session("s").Key, Stream: newStream(1, 1), Len: int64(len(raw)), Sum: mark.Sum(raw)}.enclose(packed), int64(len(raw)))
 	}
-	f.Fuzz(func(t *testing.T, stored []byte, n int64) {
-		raw, err := a.unpack(block{Len: n, Sum: mark.Sum([]byte("never"))}, stored, nil)
+	f.Fuzz(func(t *testing.T, record []byte, n int64) {
+		b := block{Len: n, Sum: mark.Sum([]byte("never"))}
+		raw, err := a.unpack(b, seal(kindFrame, 1, b.key(), record), nil, false)
 		if err == nil && string(raw) != "never" {
 			t.Fatalf("%d bytes passed", len(raw))
 		}

@@ -213,20 +213,21 @@ var errFilter = errors.New("no filter")
 
 // readFilter returns the filter of a block. A damaged one is none.
 func readFilter(tx *bolt.Tx, b block) (f filter, err error) {
-	bucket, head := b.bucket(tx), []byte(nil)
-	for n := range maxFrame/chunkSize + 2 {
-		chunk := bucket.Get(chunkKey(b.ID, n))
-		if len(chunk) == 0 {
-			break
-		}
-		head = append(head, chunk...)
-		packing, _, payload, err := splitStored(head)
-		if err != nil || packing != packedZstd || len(payload) < 8 || binary.LittleEndian.Uint32(payload) != filterMagic {
-			break
-		}
-		if size := int64(binary.LittleEndian.Uint32(payload[4:])); size <= int64(len(payload)-8) {
-			return parseFilter(payload[8:8+size], b.Sum)
-		}
+	v, err := b.value(tx)
+	if err != nil {
+		return f, err
+	}
+	h, ok := parseHeader(v)
+	if !ok || h.value() != len(v) {
+		return f, errFilter
+	}
+	_, packed, err := parseEnvelope(v[h.size+sealSize:]) // the filter has a seal of its own
+	if err != nil || len(packed) < 2+8 || packed[0] != packedZstd || packed[1] != 0 || binary.LittleEndian.Uint32(packed[2:]) != filterMagic {
+		return f, errFilter
+	}
+	frame := packed[2+8:]
+	if size := int64(binary.LittleEndian.Uint32(packed[2+4:])); size <= int64(len(frame)) {
+		return parseFilter(frame[:size], b.Sum)
 	}
 	return f, errFilter
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -18,26 +20,72 @@ import (
 // Imported is what Import has added.
 type Imported struct {
 	Sessions int   // new ones
-	Grown    int   // sessions that got more bytes, or bytes that were damaged
+	Grown    int   // sessions that got more bytes
 	Bytes    int64 // of transcripts in them
 	Pointers int
 	Renamed  []transcript.Key // new keys of sessions whose content differs from the one that is here
-	Damage   []error          // of from, a DamageError each: skipped
+	Damage   []*DamageError   // of the file: skipped
 }
 
-// Import adds what another archive has: sessions, generations that are longer, what is damaged here, indexed originals
-// and summaries. What is here already is not stored again. A session whose content differs gets a key of its own.
-// progress, if not nil, is called with bytes.
-func (a *Archive) Import(ctx context.Context, from *Archive, progress func(done, total int64)) (Imported, error) {
+// Import adds what another archive's file has: sessions, generations that are longer, indexed originals and summaries. The file
+// may be damaged, as it is scanned for intact entries like one that Rebuild reads; it does not change. What is here already is
+// not stored again. If this archive is damaged, it is rebuilt first, with the other one as a source. A session whose content
+// differs gets a key of its own. progress, if not nil, is called with thousandths.
+func (a *Archive) Import(ctx context.Context, file string, progress func(done, total int64)) (Imported, error) {
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	im := Imported{}
+	err := a.importFile(ctx, file, &im, progress)
+	if err != nil {
+		return im, fmt.Errorf("import archive %s: %w", file, err)
+	}
+	return im, nil
+}
+
+func (a *Archive) importFile(ctx context.Context, file string, got *Imported, progress func(done, total int64)) error {
+	if sameFile(a.path, file) {
+		return errors.New("this is the archive itself")
+	}
+	if a.o.ReadOnly {
+		return ErrReadOnly
+	}
+	other, err := Open(file, Options{})
+	if err == nil {
+		err = other.rebuildable(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	l, err := other.lock(ctx, false, nil) // nobody writes meanwhile
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
+		return err
+	}
+	if err := a.checkSpace(filepath.Dir(a.path), l.info.Size()); err != nil {
+		return err
+	}
+	tmp := filepath.Join(filepath.Dir(a.path), tempName())
+	defer os.Remove(tmp)
+	r, _, err := a.salvage(ctx, l.data, tmp, nil, func(done, _ int64) { progress(done/2, 1000) })
+	if err != nil {
+		return err
+	}
+	from := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
 	for {
 		im := importer{a: a, from: from, places: map[generationOf]generationOf{}}
-		switch err := im.run(ctx, progress); {
-		case errors.Is(err, errReplaced): // what was forgotten meanwhile may be in what was read
-			continue
-		case err != nil:
-			return im.Imported, fmt.Errorf("import archive %s: %w", from.path, err)
+		err := im.run(ctx, func(done, total int64) { progress(500+500*done/max(1, total), 1000) })
+		*got = im.Imported
+		for _, d := range r.Damage {
+			d.Path = file
+			got.Damage = append(got.Damage, d)
 		}
-		return im.Imported, nil
+		if !errors.Is(err, errReplaced) { // what was forgotten meanwhile may be in what was read
+			return err
+		}
 	}
 }
 
@@ -66,35 +114,56 @@ func (im *importer) run(ctx context.Context, progress func(done, total int64)) (
 	if im.id, err = im.from.ID(ctx); err != nil {
 		im.id = "unknown"
 	}
+	all, err := im.from.Sessions(ctx)
+	if err := skipDamage(err); err != nil {
+		return err
+	}
+	if err := im.repair(ctx, all); err != nil {
+		return err
+	}
 	if err := im.a.update(ctx, 0, func(tx *bolt.Tx) error { // it may not exist yet
 		im.file = fileOf(tx)
 		return nil
 	}); err != nil {
 		return err
 	}
-	if own, _ := im.a.ID(ctx); sameFile(im.a.path, im.from.path) {
-		return fmt.Errorf("this is the archive itself (%s)", own)
-	}
-	all, err := im.from.Sessions(ctx)
-	im.Damage = Damages(err)
-	for _, err := range im.Damage {
-		if !errors.As(err, new(*DamageError)) {
-			return err
-		}
-	}
 	if all, err = im.forget(ctx, all); err != nil {
 		return err
-	}
-	if progress == nil {
-		progress = func(int64, int64) {}
 	}
 	if err := im.each(ctx, all, im.session, progress); err != nil {
 		return err
 	}
-	if err := im.entries(ctx, bucketIDs, func(k, v []byte) ([]byte, bool) { return im.pointer(parsePointer(k, v)) }); err != nil {
+	if err := im.entries(ctx, kindID, func(k, v []byte) ([]byte, bool) { return im.pointer(parsePointer(k, v)) }); err != nil {
 		return err
 	}
-	return im.entries(ctx, bucketSummaries, keepSealed)
+	return im.entries(ctx, kindSummary, keepSummary)
+}
+
+// repair rebuilds this archive if it is damaged in one of the sessions, or in what lists them.
+func (im *importer) repair(ctx context.Context, all []Session) error {
+	err := im.a.CheckIndex(ctx)
+	for _, s := range all {
+		ours, missing := im.a.find(ctx, s.Key)
+		for _, g := range ours.Generations {
+			if err == nil && missing == nil {
+				err = im.a.Check(ctx, s.Key, g.N)
+			}
+		}
+	}
+	if !errors.As(err, new(*DamageError)) {
+		return err
+	}
+	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s Session, n int) (io.ReaderAt, func(), error) {
+		want := s.Generations[n-1]
+		theirs, err := im.from.find(ctx, s.Key)
+		for _, g := range theirs.Generations {
+			if err == nil && (g.Sum == want.Sum || n == len(s.Generations) && g.Tip.Offset >= want.Tip.Offset) {
+				return sourceOf(ctx, im.from.Reader(s.Key, g.N), g.Tip.Offset), nil, nil
+			}
+		}
+		return nil, nil, nil
+	}, nil)
+	return err
 }
 
 // forget leaves out the sessions that were forgotten here, and finds the texts that were.
@@ -104,7 +173,7 @@ func (im *importer) forget(ctx context.Context, all []Session) ([]Session, error
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(s Session) bool { return t.forgets(s.Session) })
-	im.holes, err = im.from.holes(ctx, all, t, func(int64, int64) {})
+	im.holes, err = im.from.holes(ctx, all, t.finder, func(int64, int64) {})
 	return all, err
 }
 
@@ -130,9 +199,9 @@ func (im *importer) pointer(f Found, err error) ([]byte, bool) {
 	return encodePointer(to.Key, to.n, f.Pointer), ok && err == nil && !im.holes.touch(f)
 }
 
-// keepSealed returns the record of an intact entry.
-func keepSealed(k, v []byte) ([]byte, bool) {
-	record, err := unseal(k, v)
+// keepSummary returns the record of an intact summary.
+func keepSummary(k, v []byte) ([]byte, bool) {
+	record, err := unseal(kindSummary, k, v)
 	return record, err == nil
 }
 
@@ -148,7 +217,7 @@ func (im *importer) update(ctx context.Context, need int64, fn func(tx *bolt.Tx)
 
 // session imports one session.
 func (im *importer) session(ctx context.Context, s Session) error {
-	ours, err := im.a.Session(ctx, s.Key)
+	ours, err := im.a.find(ctx, s.Key)
 	if errors.Is(err, ErrNotFound) {
 		return im.add(ctx, s, s.Key)
 	}
@@ -201,11 +270,6 @@ func (im *importer) merge(ctx context.Context, s, ours Session, g Generation) (n
 		} else {
 			n = o.N
 		}
-		if healed, err := im.a.Heal(ctx, s.Key, n, theirs); err == nil {
-			more = healed
-		} else if !errors.Is(err, ErrDiffers) && !errors.As(err, new(*DamageError)) {
-			return 0, 0, err
-		}
 		for off := o.Tip.Offset; off < g.Tip.Offset; {
 			data, err := readSpan(theirs, nil, off, min(g.Tip.Offset, off+pieceSize))
 			if err != nil {
@@ -228,8 +292,8 @@ func (im *importer) merge(ctx context.Context, s, ours Session, g Generation) (n
 
 // skip lists damage of the other archive, and returns any other error.
 func (im *importer) skip(err error) error {
-	if errors.As(err, new(*DamageError)) {
-		im.Damage = append(im.Damage, err)
+	if d := (*DamageError)(nil); errors.As(err, &d) {
+		im.Damage = append(im.Damage, d)
 		return nil
 	}
 	return err
@@ -280,7 +344,7 @@ func (im *importer) rename(ctx context.Context, s Session) error {
 	key := s.Key
 	key.ID += "~" + im.id[:min(8, len(im.id))]
 	im.Renamed = append(im.Renamed, key)
-	if _, err := im.a.Session(ctx, key); !errors.Is(err, ErrNotFound) {
+	if _, err := im.a.find(ctx, key); !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	s.Path, s.Root = "", ""
@@ -310,18 +374,18 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	record.Generation = len(records)
 	if record.Num = num; !im.same {
 		err = im.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-			record.Num, err = tx.Bucket(bucketSessions).NextSequence()
+			record.Num, err = newNum(tx)
 			return err
 		})
 	}
 	touched := false
 	for i, g := range s.Generations {
 		if err == nil {
-			err = im.blocks(ctx, s.Session, newStream(num, g.N), newStream(record.Num, g.N))
+			err = im.blocks(ctx, s.Session, key, newStream(num, g.N), newStream(record.Num, g.N))
 		}
 		of := im.holes.of[generationOf{s.Key, g.N}]
 		of.change(&records[i])
-		touched = touched || len(of.holes) > 0
+		touched = touched || of.changes()
 		im.places[generationOf{s.Key, g.N}] = generationOf{key, g.N}
 		im.Bytes += g.Tip.Offset
 	}
@@ -349,8 +413,8 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	})
 }
 
-// blocks copies the intact blocks of a track.
-func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to stream) error {
+// blocks copies the intact blocks of a track of s, which has the given key here.
+func (im *importer) blocks(ctx context.Context, s transcript.Session, key transcript.Key, from, to stream) error {
 	for next := int64(0); ; {
 		var batch []*packed
 		size, more := 0, false
@@ -366,12 +430,12 @@ func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to s
 				if err != nil {
 					continue
 				}
-				stored, err := getChunks(b.bucket(tx), b.ID, nil)
+				value, err := b.value(tx)
 				if err != nil {
 					continue
 				}
-				batch = append(batch, &packed{block: b, stored: stored})
-				size += len(stored)
+				batch = append(batch, &packed{block: b, of: transcript.Session{Key: key, Class: s.Class}, stored: bytes.Clone(value)})
+				size += len(value)
 			}
 			return nil
 		})
@@ -380,14 +444,18 @@ func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to s
 		}
 		var intact []*packed
 		for _, b := range batch {
-			raw, err := im.from.unpack(b.block, b.stored, nil)
+			value := b.stored
+			raw, err := im.from.unpack(b.block, value, nil, false)
 			if err != nil {
 				continue
 			}
-			b.ID, b.stored = 0, withChecksum(b.stored, b.Sum)
-			if fillSorted(raw, b.Off, im.holes.tracks[generationOf{s.Key, from.generation()}]) {
+			env, packed, _ := b.open(value) // it was opened before
+			b.stored, b.by = packed, env.By
+			if b.ID = 0; fillSorted(raw, b.Off, im.holes.tracks[generationOf{s.Key, from.generation()}]) {
 				b.Sum = mark.Sum(raw)
-				b.stored = im.a.pack(raw, envelope{s.Key, s.Class, from.generation(), b.Off, b.Len}, b.Sum)
+				if b.stored, err = im.a.codec.pack(raw, b.Sum); err != nil {
+					return err
+				}
 			}
 			if err := im.a.reuse(ctx, b); err != nil {
 				return err
@@ -409,14 +477,14 @@ func (im *importer) blocks(ctx context.Context, s transcript.Session, from, to s
 }
 
 // entries copies the entries of an index that are not here.
-func (im *importer) entries(ctx context.Context, bucket []byte, change func(k, v []byte) (record []byte, ok bool)) error {
+func (im *importer) entries(ctx context.Context, kind kind, change func(k, v []byte) (record []byte, ok bool)) error {
 	var last []byte
 	for more := true; more; {
-		var batch []entry
+		var batch []indexed
 		var err error
-		last, more, err = im.from.page(ctx, bucket, last, func(_ *bolt.Tx, k, v []byte) error {
+		last, more, err = im.from.page(ctx, kind, last, func(_ *bolt.Tx, k, v []byte) error {
 			if record, ok := change(k, v); ok {
-				batch = append(batch, entry{bytes.Clone(k), seal(k, record)})
+				batch = append(batch, indexed{bytes.Clone(k), bytes.Clone(record)})
 			}
 			return nil
 		})
@@ -428,13 +496,12 @@ func (im *importer) entries(ctx context.Context, bucket []byte, change func(k, v
 		}
 		added := 0
 		err = im.update(ctx, entrySize(batch), func(tx *bolt.Tx) error {
-			b := tx.Bucket(bucket)
 			added = 0
 			for _, e := range batch {
-				if _, err := unseal(e.key, b.Get(e.key)); err == nil {
+				if was, err := get(tx, kind, e.key); err == nil && was != nil {
 					continue
 				}
-				if err := b.Put(e.key, e.value); err != nil {
+				if err := put(tx, kind, e.key, e.record); err != nil {
 					return err
 				}
 				added++
@@ -444,7 +511,7 @@ func (im *importer) entries(ctx context.Context, bucket []byte, change func(k, v
 		if err != nil {
 			return err
 		}
-		if bytes.Equal(bucket, bucketIDs) {
+		if kind == kindID {
 			im.Pointers += added
 		}
 	}

@@ -20,7 +20,7 @@ func TestImport(t *testing.T) {
 	fill(t, a, session("r1"), 1, other, whole)                // another content
 	fill(t, a, session("only"), 1, other, whole)
 	for n := range 2 {
-		got, err := a.Import(ctx, from, nil)
+		got, err := a.Import(ctx, ro.path, nil)
 		must(t, err)
 		if n == 0 && (got.Sessions != 3 || got.Grown != 1 || got.Pointers != len(ro.pointers) || len(got.Renamed) != 1) ||
 			n == 1 && (got.Sessions+got.Grown+got.Pointers > 0 || got.Bytes > 0) {
@@ -68,16 +68,16 @@ func TestImportHeals(t *testing.T) {
 			continue
 		}
 		met++
-		r, err := a.Rebuild(ctx, nil)
+		r, err := a.Rebuild(ctx, nil, nil)
 		must(t, err)
-		_, err = a.Import(ctx, openAt(t, file, Options{ReadOnly: true}), nil)
+		_, err = a.Import(ctx, file, nil)
 		must(t, err)
 		if o := ro.check(a); o.wrong+o.refused > 0 {
 			t.Errorf("a flipped bit at %d: %+v", at, o)
 		}
 		sound(t, a)
 		b := openAt(t, filepath.Join(t.TempDir(), "new.db"), Options{})
-		if _, err := b.Import(ctx, openAt(t, r.Aside, Options{ReadOnly: true}), nil); err == nil {
+		if _, err := b.Import(ctx, r.Aside, nil); err == nil {
 			if o := ro.check(b); o.wrong > 0 {
 				t.Errorf("a flipped bit at %d, imported: %+v", at, o)
 			}

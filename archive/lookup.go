@@ -91,8 +91,8 @@ func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, 
 	return found, damaged, nil
 }
 
-// CheckStored returns the originals whose stored bytes are not what was written. Blocks with a checksum are not decoded.
-// Each block is read once. After limit bytes were read or decoded, no further original is checked.
+// CheckStored returns the originals whose stored bytes are not what was written. No block is decoded, and each is
+// read once. After limit bytes were read, no further original is checked.
 func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (damaged []Found, read int64, err error) {
 	checked := map[blockID]error{}
 	err = a.viewEach(ctx, len(all), func(tx *bolt.Tx, i int) {
@@ -104,7 +104,7 @@ func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (da
 			err, known := checked[id]
 			if !known {
 				var n int64
-				n, err = a.checkStored(tx, b)
+				n, err = b.check(tx)
 				checked[id], read = err, read+n
 			}
 			return err
@@ -172,7 +172,7 @@ func (r *Reader) eachBlockOf(tx *bolt.Tx, p transcript.Pointer, fn func(b block,
 }
 
 func parsePointer(k, v []byte) (f Found, err error) {
-	record, err := unseal(k, v)
+	record, err := unseal(kindID, k, v)
 	if err == nil {
 		return decodePointer(k, record)
 	}
@@ -182,11 +182,20 @@ func parsePointer(k, v []byte) (f Found, err error) {
 	return f, err
 }
 
+// CheckIndex checks the records that list sessions and originals. Nothing should be reported as missing before this check. It
+// fails with a DamageError.
+func (a *Archive) CheckIndex(ctx context.Context) error {
+	if _, err := a.Sessions(ctx); err != nil {
+		return err
+	}
+	return a.checkKeys(ctx, kindID)
+}
+
 // Pointers returns the indexed originals of a generation, ordered by hash. It reads the whole index and skips damaged
 // entries.
 func (a *Archive) Pointers(ctx context.Context, k transcript.Key, generation int) ([]transcript.Pointer, error) {
 	var all []transcript.Pointer
-	err := a.each(ctx, bucketIDs, func(_ *bolt.Tx, key, value []byte) error {
+	err := a.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
 		if f, err := parsePointer(key, value); err == nil && f.Key == k && f.Generation == generation {
 			all = append(all, f.Pointer)
 		}

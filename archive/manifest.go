@@ -31,13 +31,11 @@ func putBlock(tx *bolt.Tx, s stream, b block) error {
 	if err != nil {
 		return err
 	}
-	key, manifest := manifestKey(s, b.Off), tx.Bucket(bucketManifest)
-	manifest.FillPercent = 0.9 // the keys of a stream come in order
-	return manifest.Put(key, seal(key, record))
+	return put(tx, kindManifest, manifestKey(s, b.Off), record)
 }
 
 func deleteBlock(tx *bolt.Tx, s stream, b block) error {
-	if err := deleteChunks(b.bucket(tx), b.ID); err != nil {
+	if err := b.remove(tx); err != nil {
 		return err
 	}
 	return tx.Bucket(bucketManifest).Delete(manifestKey(s, b.Off))
@@ -45,7 +43,7 @@ func deleteBlock(tx *bolt.Tx, s stream, b block) error {
 
 func parseBlock(key, v []byte) (b block, err error) {
 	var r blockRecord
-	record, err := unseal(key, v)
+	record, err := unseal(kindManifest, key, v)
 	if err == nil && binary.Size(r) != len(record) {
 		err = errors.New("wrong size")
 	}
@@ -120,7 +118,7 @@ type sharedRecord struct {
 
 func parseShared(key, v []byte) (b block, err error) {
 	var r sharedRecord
-	record, err := unseal(key, v)
+	record, err := unseal(kindHash, key, v)
 	if err == nil && (binary.Size(r) != len(record) || len(key) != len(b.Sum)) {
 		err = errors.New("wrong size")
 	}
@@ -148,5 +146,5 @@ func putShared(tx *bolt.Tx, b block) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketHash).Put(b.Sum[:], seal(b.Sum[:], record))
+	return put(tx, kindHash, b.Sum[:], record)
 }

@@ -59,7 +59,7 @@ func (a *Archive) publish(ctx context.Context, p Publication) error {
 	return s.publish(p, entries)
 }
 
-func (s *store) publish(p Publication, entries []entry) error {
+func (s *store) publish(p Publication, entries []indexed) error {
 	if err := s.view(func(tx *bolt.Tx) error { return s.a.checkCurrent(tx, p) }); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *store) publish(p Publication, entries []entry) error {
 }
 
 // index stores entries in one transaction.
-func (a *Archive) index(ctx context.Context, p Publication, entries []entry) error {
+func (a *Archive) index(ctx context.Context, p Publication, entries []indexed) error {
 	return a.update(ctx, entrySize(entries), func(tx *bolt.Tx) error {
 		if err := a.checkCurrent(tx, p); err != nil {
 			return err
@@ -111,25 +111,25 @@ func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 	return nil
 }
 
-// entry is an entry of the index.
-type entry struct{ key, value []byte }
+// indexed is an entry of the index.
+type indexed struct{ key, record []byte }
 
-func entrySize(entries []entry) (n int64) {
+func entrySize(entries []indexed) (n int64) {
 	for _, e := range entries {
-		n += int64(len(e.key) + len(e.value))
+		n += int64(len(e.key) + len(e.record))
 	}
 	return n
 }
 
 // entries checks and encodes the pointers.
-func (p Publication) entries() ([]entry, error) {
-	entries := make([]entry, 0, len(p.Pointers))
+func (p Publication) entries() ([]indexed, error) {
+	entries := make([]indexed, 0, len(p.Pointers))
 	for _, ptr := range p.Pointers {
 		if err := checkPointer(ptr, p.At.Offset); err != nil {
 			return nil, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
 		}
 		key := pointerKey(ptr)
-		entries = append(entries, entry{key, seal(key, encodePointer(p.Key, p.At.Generation, ptr))})
+		entries = append(entries, indexed{key, encodePointer(p.Key, p.At.Generation, ptr)})
 	}
 	return entries, nil
 }
@@ -147,12 +147,11 @@ func checkPointer(p transcript.Pointer, tip int64) error {
 }
 
 // unindexed returns the entries that are not in the index.
-func (a *Archive) unindexed(ctx context.Context, entries []entry) (missing []entry, err error) {
+func (a *Archive) unindexed(ctx context.Context, entries []indexed) (missing []indexed, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) error {
 		ids := tx.Bucket(bucketIDs)
 		for _, e := range entries {
-			v := ids.Get(e.key)
-			if _, err := unseal(e.key, v); v == nil || err != nil {
+			if _, err := unseal(kindID, e.key, ids.Get(e.key)); err != nil {
 				missing = append(missing, e)
 			}
 		}
@@ -164,10 +163,9 @@ func (a *Archive) unindexed(ctx context.Context, entries []entry) (missing []ent
 	return missing, err
 }
 
-func putEntries(tx *bolt.Tx, entries []entry) error {
-	ids := tx.Bucket(bucketIDs)
+func putEntries(tx *bolt.Tx, entries []indexed) error {
 	for _, e := range entries {
-		if err := ids.Put(e.key, e.value); err != nil {
+		if err := put(tx, kindID, e.key, e.record); err != nil {
 			return err
 		}
 	}

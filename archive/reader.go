@@ -36,7 +36,7 @@ type Reader struct {
 	fetched []stored // blocks that were fetched ahead
 	arena   []byte   // their stored bytes
 	scratch []byte   // for the raw bytes of the next block
-	whole   bool     // segments checks the hash of the generation at the end, so a checksum is enough for each block
+	whole   bool     // segments checks the hash of the generation at the end, not of each block's bytes
 	only    []word   // of Only
 }
 
@@ -124,10 +124,10 @@ func (r *Reader) load(tx *bolt.Tx) (g generationRecord, err error) {
 		if r.n == 0 {
 			r.n = s.Generation
 		}
-		g, ok, err = getGeneration(tx, newStream(s.Num, r.n))
-	}
-	if err == nil && !ok {
-		return g, ErrNotFound
+		if r.n < 1 || r.n > s.Generation {
+			return g, ErrNotFound
+		}
+		g, err = mustGeneration(tx, newStream(s.Num, r.n))
 	}
 	if err == nil {
 		r.layout, _, err = getLayout(tx, s.Num, r.n, g)
@@ -206,14 +206,7 @@ func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) er
 	case !once && b.Len < int64(cap(r.scratch)/2):
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
-	unpack, src := r.a.unpack, r.arena[b.from:b.to]
-	if r.whole {
-		var c checksum
-		if c.begin(b.Sum, src); c.matches() {
-			unpack = r.a.decode
-		}
-	}
-	raw, err := unpack(b.block, src, r.scratch)
+	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], r.scratch, r.whole)
 	if err != nil {
 		return cached{}, &DamageError{Err: err}
 	}
@@ -244,16 +237,16 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
 // fetchBlock reads the stored block that contains the byte at an offset of the track, and appends it to fetched.
 func (r *Reader) fetchBlock(tx *bolt.Tx, at int64) (block, error) {
 	b, err := findBlock(tx, r.stream, at)
-	var arena []byte
+	var value []byte
 	if err == nil {
-		r.arena = slices.Grow(r.arena, int(min(b.Len, maxFrame)/3)) // about its stored size: text compresses well
-		arena, err = getChunks(b.bucket(tx), b.ID, r.arena)
+		value, err = b.value(tx)
 	}
 	if err != nil {
 		return b, &DamageError{Err: err}
 	}
-	r.fetched = append(r.fetched, stored{block: b, from: len(r.arena), to: len(arena)})
-	r.arena = arena
+	from := len(r.arena)
+	r.arena = append(r.arena, value...)
+	r.fetched = append(r.fetched, stored{block: b, from: from, to: len(r.arena)})
 	return b, nil
 }
 

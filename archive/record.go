@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -16,51 +15,17 @@ import (
 	"ccd/internal/transcript"
 )
 
-const (
-	sealSize  = 8        // bytes of SHA-256 before each record
-	maxRecord = 32 << 20 // bytes; a longer record is damaged
-)
-
-// seal returns the record with a hash of key and record in front.
-func seal(key, record []byte) []byte {
-	sum := sealOf(key, record)
-	return append(sum[:], record...)
-}
-
-func sealOf(key, record []byte) [sealSize]byte {
-	var space [1 << 10]byte // enough for most, so that nothing is allocated for them
-	sum := sha256.Sum256(append(append(append(space[:0], key...), 0), record...))
-	return [sealSize]byte(sum[:])
-}
-
-// unseal returns the record of key, a slice of value.
-func unseal(key, value []byte) ([]byte, error) {
-	if len(value) < sealSize || len(value) > maxRecord || len(key) > bolt.MaxKeySize {
-		return nil, errors.New("record has wrong size")
-	}
-	record := value[sealSize:]
-	if sealOf(key, record) != [sealSize]byte(value) {
-		return nil, errors.New("record has wrong hash")
-	}
-	return record, nil
-}
-
-// sessionRecord is a value of "sessions". Its JSON form was written by earlier versions.
+// sessionRecord is a value of "sessions".
 type sessionRecord struct {
-	Num        uint64 `json:"num"`        // number in the keys of its streams
-	Generation int    `json:"generation"` // the current one, 0 if nothing is archived
-	Class      uint8  `json:"class"`
-	Parent     string `json:"parent"`
-	Path       string `json:"path"`
-	Root       string `json:"root"`
-	Source     string `json:"source"`
-	Packed     bool   `json:"packed"`
-
-	old bool // it is stored as JSON
+	Num        uint64 // number in the keys of its streams
+	Generation int    // the current one, 0 if nothing is archived
+	Class      uint8
+	Parent     string
+	Path       string
+	Root       string
+	Source     string
+	Packed     bool
 }
-
-// recordForm is the first byte of a sessionRecord. No state begins with it, so a salvage can tell them apart.
-const recordForm = 1
 
 func newSessionRecord(s transcript.Session) sessionRecord {
 	return sessionRecord{Class: uint8(s.Class), Parent: s.Parent, Path: s.Path, Root: s.Root, Source: s.Source, Packed: s.Packed}
@@ -77,7 +42,7 @@ func (r sessionRecord) encode() []byte {
 	if r.Packed {
 		packed = 1
 	}
-	b := binary.AppendUvarint([]byte{recordForm}, r.Num)
+	b := binary.AppendUvarint(nil, r.Num)
 	b = append(binary.AppendUvarint(b, uint64(r.Generation)), r.Class, packed)
 	b = appendString(appendString(b, r.Path), r.Parent)
 	for _, part := range []string{r.Root, r.Source} { // as a rule the path begins and ends with them
@@ -91,15 +56,7 @@ func (r sessionRecord) encode() []byte {
 }
 
 func decodeSession(record []byte) (r sessionRecord, err error) {
-	if len(record) == 0 || record[0] != recordForm {
-		if err := json.Unmarshal(record, &r); err != nil {
-			return r, err
-		}
-		r.Parent, r.Path, r.Root, r.Source = mark.Unname(r.Parent), mark.Unname(r.Path), mark.Unname(r.Root), mark.Unname(r.Source)
-		r.old = true
-		return r, nil
-	}
-	d := varints{b: record[1:]}
+	d := varints{b: record}
 	r.Num, r.Generation, r.Class, r.Packed = d.uint(), int(d.uint()), d.byte(), d.byte() == 1
 	r.Path, r.Parent = d.string(), d.string()
 	for _, part := range []*string{&r.Root, &r.Source} {
@@ -140,7 +97,7 @@ func getSession(tx *bolt.Tx, k transcript.Key) (r sessionRecord, ok bool, err er
 }
 
 func parseSession(key, v []byte) (r sessionRecord, err error) {
-	record, err := unseal(key, v)
+	record, err := unseal(kindSession, key, v)
 	if err == nil {
 		r, err = decodeSession(record)
 	}
@@ -151,13 +108,11 @@ func parseSession(key, v []byte) (r sessionRecord, err error) {
 }
 
 func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
-	key, b := sessionKey(k), tx.Bucket(bucketSessions)
-	b.FillPercent = 0.9 // a batch comes in order
-	if err := b.Put(key, seal(key, r.encode())); err != nil {
-		return err
-	}
-	return putSchema(tx) // the oldest schema has JSON
+	return put(tx, kindSession, sessionKey(k), r.encode())
 }
+
+// newNum returns a number for a session.
+func newNum(tx *bolt.Tx) (uint64, error) { return tx.Bucket(bucketMeta).NextSequence() }
 
 // stream identifies the bytes of one generation: session number, generation.
 type stream [12]byte
@@ -225,7 +180,10 @@ func (g *generationRecord) sum() (mark.Hash, error) {
 // matches fails unless h is the hash of the generation.
 func (g *generationRecord) matches(h hash.Hash) error {
 	want, err := g.sum()
-	if err == nil && mark.Hash(h.Sum(nil)) != want {
+	switch {
+	case err == nil && want == mark.Hash(unknownHash().Sum(nil)):
+		err = fmt.Errorf("%w with the end of the generation", ErrMissing)
+	case err == nil && mark.Hash(h.Sum(nil)) != want:
 		err = errors.New("hash mismatch of the whole generation")
 	}
 	return err
@@ -246,7 +204,7 @@ func mustGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
 }
 
 func parseGeneration(key, v []byte) (g generationRecord, err error) {
-	record, err := unseal(key, v)
+	record, err := unseal(kindGeneration, key, v)
 	if err == nil && (len(record) < headSize || len(key) != len(stream{})) {
 		err = errors.New("wrong size")
 	}
@@ -301,7 +259,5 @@ func (g generationRecord) encode(n int) []byte {
 }
 
 func putGeneration(tx *bolt.Tx, s stream, g generationRecord) error {
-	b := tx.Bucket(bucketGenerations)
-	b.FillPercent = 0.9 // the keys of a session come in order, and only the last one changes
-	return b.Put(s[:], seal(s[:], g.encode(s.generation())))
+	return put(tx, kindGeneration, s[:], g.encode(s.generation()))
 }

@@ -21,7 +21,6 @@ type Removal struct {
 	Texts    []Text
 	Sessions []transcript.Key
 	Index    []Found // originals in other sessions, to be indexed if the index had them in a removed one
-	Remember bool    // keep texts from being stored even if they are not in the archive yet: Forget does not fail
 	// Reset returns the state to store with a session that has lost some bytes. It may be nil: no state.
 	Reset func(state []byte) []byte
 }
@@ -35,11 +34,13 @@ type Removed struct {
 	IDs      int              // that do not resolve any more
 	Before   int64            // size of the archive's file in bytes
 	After    int64
+	Links    uint64 // other names of the old file, which still has everything: hard links that somebody made
 }
 
-// Forget removes sessions, and all occurrences of texts: it writes a new file without them, verifies it, puts
-// it in the archive's place and overwrites the old one. Tombstones keep what was removed from being stored again.
-// Backups are not changed. Others wait for the lock meanwhile. A process that dies leaves the old file or the new one.
+// Forget removes sessions, and all occurrences of texts that are in the archive now: it writes a new file without them,
+// verifies it, puts it in the archive's place and overwrites the old one, and those that Rebuild has set aside. Tombstones
+// keep what was at these places from being stored again. Backups are not changed. Others wait for the lock meanwhile. A
+// process that dies leaves the old file or the new one.
 //
 // Forget fails with ErrNotFound if nothing of it is in the archive. progress, if not nil, is called with thousandths.
 func (a *Archive) Forget(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
@@ -59,8 +60,7 @@ func (a *Archive) Preview(ctx context.Context, r Removal, progress func(done, to
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
-	w := rewriter{a: a, removal: r, forget: true, now: time.Now()}
-	w.tombs = w.tombs.with(r, w.now)
+	w := rewriter{a: a, removal: r, forget: true}
 	err := w.list(ctx, a)
 	if err == nil {
 		err = w.search(ctx, a, progress)
@@ -78,16 +78,13 @@ type rewriter struct {
 	removal Removal
 	forget  bool
 	now     time.Time
-	tombs   *tombs    // old and new ones; of a preview, the new ones
+	tombs   *tombs    // as they were
 	all     []Session // in the old file
 	kept    []Session // of them
 	removed map[transcript.Key]bool
 	holes   holes
-	gone    map[string][]byte // new entries of "gone"
-
-	declared []logEntry
-	unsalted map[string]bool // keys of the salts that are removed
-	missing  []*DamageError  // stretches that were lost in an earlier repair
+	gone    map[string]bool // keys of the originals that the index loses
+	missing []*DamageError  // stretches that were lost in an earlier repair
 }
 
 func (w *rewriter) run(ctx context.Context, what string, progress func(done, total int64)) (Removed, error) {
@@ -106,9 +103,7 @@ func (w *rewriter) run(ctx context.Context, what string, progress func(done, tot
 }
 
 func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)) (err error) {
-	if _, err := w.a.stat(); errors.Is(err, errAbsent) && w.removal.Remember {
-		return w.remember()
-	} else if err != nil {
+	if _, err := w.a.stat(); err != nil {
 		return err
 	}
 	path, err := filepath.EvalSymlinks(w.a.path)
@@ -129,9 +124,6 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if w.tombs, err = w.a.tombs(); err != nil {
 		return err
 	}
-	if w.forget {
-		w.tombs = w.tombs.with(w.removal, w.now)
-	}
 	if err := w.intact(ctx, old, func(done, total int64) { progress(200*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
@@ -141,12 +133,11 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if err := w.search(ctx, old, func(done, total int64) { progress(200+200*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
-	found := !w.forget || len(w.Touched)+len(w.Sessions) > 0
-	if !found && !w.removal.Remember {
+	if w.forget && len(w.Touched)+len(w.Sessions) == 0 {
 		return ErrNotFound
 	}
-	if w.forget { // from now on nothing of it is stored, even if the process dies
-		if err := w.tombs.store(w.a); err != nil || !found {
+	if w.forget { // from now on nothing of it is stored again, even if the process dies
+		if err := w.tombs.with(w.bury()).store(w.a); err != nil {
 			return err
 		}
 	}
@@ -169,26 +160,60 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if err := w.a.swap(tmp, path); err != nil {
 		return err
 	}
-	w.a.unfilled.Store(false)
 	if after, err := os.Stat(path); err == nil {
 		w.After = after.Size()
 	}
-	if !w.forget && len(w.Touched) == 0 {
+	if !w.forget {
 		return nil
 	}
-	return erase(f, w.Before)
+	if w.Links, err = erase(f); err != nil {
+		return err
+	}
+	return w.eraseAsides(path)
 }
 
-// remember stores the tombstones if there is no archive yet.
-func (w *rewriter) remember() error {
-	known, err := w.a.tombs()
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(w.a.path), 0o700)
-	}
+// eraseAsides removes the damaged files that were set aside: nobody can tell what is in them.
+func (w *rewriter) eraseAsides(path string) error {
+	all, err := setAsides(path)
 	if err != nil {
 		return err
 	}
-	return known.with(w.removal, w.now).store(w.a)
+	for _, aside := range all {
+		f, err := os.OpenFile(aside, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		err = os.Remove(aside)
+		if err == nil {
+			var links uint64
+			links, err = erase(f)
+			w.Links += links
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bury returns the tombstones of what is removed.
+func (w *rewriter) bury() (all []tomb) {
+	of := func(k transcript.Key) transcript.Key { return transcript.Key{Agent: k.Agent, ID: mark.Name(k.ID)} }
+	for _, k := range w.removal.Sessions {
+		all = append(all, tomb{Time: w.now, Session: of(k)})
+	}
+	for _, s := range w.kept {
+		for _, g := range s.Generations {
+			f := w.holes.of[generationOf{s.Key, g.N}]
+			if !f.changes() {
+				continue
+			}
+			for i, h := range f.holes {
+				all = append(all, tomb{w.now, of(s.Key), g.N, h.from, h.to - h.from, h.fill, f.before[i][:]})
+			}
+		}
+	}
+	return all
 }
 
 // intact verifies the old file. What is damaged could not be repaired after the rewrite, and a forgotten text may be in it.
@@ -198,7 +223,7 @@ func (w *rewriter) intact(ctx context.Context, old *Archive, progress func(done,
 		return err
 	}
 	for _, d := range r.Damage {
-		if !errors.Is(d, ErrMissing) && !errors.Is(d, ErrNotFound) {
+		if !d.Missing() {
 			return d
 		}
 	}
@@ -238,17 +263,17 @@ func (s Session) size() (n int64) {
 // search finds the forgotten texts.
 func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done, total int64)) error {
 	var err error
-	if w.holes, err = old.holes(ctx, w.kept, w.tombs, progress); err != nil {
+	if w.holes, err = old.holes(ctx, w.kept, w.finder, progress); err != nil {
 		return err
 	}
 	for _, s := range w.kept {
 		touched := false
 		for _, g := range s.Generations {
 			of := w.holes.of[generationOf{s.Key, g.N}]
-			touched = touched || len(of.holes) > 0
-			w.Places += len(of.holes)
 			for _, h := range of.holes {
-				w.Bytes += h.to - h.from
+				if !h.old {
+					touched, w.Places, w.Bytes = true, w.Places+1, w.Bytes+h.to-h.from
+				}
 			}
 		}
 		if touched {
@@ -256,6 +281,32 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done,
 		}
 	}
 	return nil
+}
+
+// finder finds the texts in a generation of a session. What was forgotten there before is found too: its tombstone depends on
+// the bytes before it.
+func (w *rewriter) finder(k transcript.Key, generation int) finder {
+	longest := 1
+	for _, t := range w.removal.Texts {
+		longest = max(longest, len(t.Bytes))
+	}
+	earlier, buf, end := w.tombs.finder(k, generation), []byte(nil), int64(0) // buf has the last bytes, in which a text may begin
+	return func(data []byte, off int64) (holes []hole) {
+		if off != end {
+			buf = buf[:0]
+		}
+		buf, end = append(buf, data...), off+int64(len(data))
+		from := end - int64(len(buf))
+		for _, h := range occurrences(buf, w.removal.Texts) {
+			h.from, h.to = h.from+from, h.to+from
+			holes = append(holes, h)
+		}
+		buf = buf[:copy(buf, buf[max(0, len(buf)-longest+1):])]
+		if earlier != nil {
+			holes = append(holes, earlier(data, off)...)
+		}
+		return holes
+	}
 }
 
 // holes are the forgotten stretches in an archive.
@@ -266,16 +317,14 @@ type holes struct {
 
 // filled is a generation in which stretches are to be replaced.
 type filled struct {
-	holes []hole
-	sum   generationRecord // with the hash of the replaced bytes
+	holes  []hole
+	before []mark.Hash      // of the replaced bytes before each of them
+	sum    generationRecord // with the hash of the replaced bytes
 }
 
-// holes finds the stretches of sessions that tombstones name. It continues after damage.
-func (a *Archive) holes(ctx context.Context, all []Session, t *tombs, progress func(done, total int64)) (found holes, err error) {
+// holes finds the stretches of sessions that are to be replaced. It continues after damage.
+func (a *Archive) holes(ctx context.Context, all []Session, finderOf func(transcript.Key, int) finder, progress func(done, total int64)) (found holes, err error) {
 	found = holes{map[generationOf]filled{}, map[generationOf][]hole{}}
-	if t == nil || t.longest == 0 {
-		return found, nil
-	}
 	var done, total int64
 	for _, s := range all {
 		total += s.size()
@@ -284,8 +333,10 @@ func (a *Archive) holes(ctx context.Context, all []Session, t *tombs, progress f
 		r := a.Reader(s.Key, 0)
 		for _, g := range s.Generations {
 			r.n = g.N
-			if err := r.findHoles(ctx, t, found.tracks); err != nil {
-				return found, err
+			if find := finderOf(s.Key, g.N); find != nil {
+				if err := r.findHoles(ctx, find, found.tracks); err != nil {
+					return found, err
+				}
 			}
 			done += g.Tip.Offset
 			progress(done, total)
@@ -304,34 +355,29 @@ func (a *Archive) holes(ctx context.Context, all []Session, t *tombs, progress f
 	return found, nil
 }
 
-// findHoles adds the forgotten stretches of the generation to those of its track.
-func (r *Reader) findHoles(ctx context.Context, t *tombs, tracks map[generationOf][]hole) error {
+// findHoles adds the stretches of the generation to those of its track.
+func (r *Reader) findHoles(ctx context.Context, find finder, tracks map[generationOf][]hole) error {
 	g, err := r.generation(ctx)
 	if err != nil {
 		return skipDamage(err)
 	}
 	track := generationOf{r.key, r.stream.generation()}
-	var buf []byte // the last bytes, in which a text may begin
 	for p, err := range r.portions(ctx, 0, g.Offset) {
+		if err := skipDamage(err); err != nil {
+			return err
+		}
 		if err != nil {
-			if err := skipDamage(err); err != nil {
-				return err
-			}
-			buf = buf[:0]
 			continue
 		}
-		buf = append(buf, p.data...)
-		from := p.end - int64(len(buf))
-		for _, h := range t.find(buf) {
-			for off, end := h.from+from, h.to+from; off < end; {
+		for _, h := range find(p.data, p.off) {
+			for off := h.from; off < min(h.to, g.Offset); {
 				e := r.layout.find(off)
-				n := min(end, e.end()) - off
+				n := min(h.to, e.end()) - off
 				at := e.At + off - e.Off
-				tracks[track] = append(tracks[track], hole{at, at + n, h.fill})
+				tracks[track] = append(tracks[track], hole{at, at + n, h.fill, h.old})
 				off += n
 			}
 		}
-		buf = buf[:copy(buf, buf[max(0, len(buf)-t.longest+1):])]
 	}
 	tracks[track] = joinHoles(tracks[track])
 	return nil
@@ -346,24 +392,31 @@ func (r *Reader) fill(ctx context.Context, tracks map[generationOf][]hole) (f fi
 	for _, e := range r.layout {
 		for _, h := range overlapping(tracks[generationOf{r.key, r.stream.generation()}], e.At, e.At+e.Len) {
 			from, to := max(h.from, e.At), min(h.to, e.At+e.Len)
-			f.holes = append(f.holes, hole{from - e.At + e.Off, to - e.At + e.Off, h.fill})
+			f.holes = append(f.holes, hole{from - e.At + e.Off, to - e.At + e.Off, h.fill, h.old})
 		}
 	}
 	if f.holes = joinHoles(f.holes); len(f.holes) == 0 {
 		return f, nil
 	}
-	sum := sha256.New()
+	sum, known := sha256.New(), true
 	for p, err := range r.portions(ctx, 0, g.Offset) {
-		if err != nil {
-			if err := skipDamage(err); err != nil {
-				return f, err
-			}
-			sum = unknownHash()
-			break
+		if err := skipDamage(err); err != nil {
+			return f, err
 		}
-		data := slices.Clone(p.data)
-		fillSorted(data, p.end-int64(len(data)), f.holes)
+		known = known && err == nil
+		data, off := slices.Clone(p.data), p.off
+		fillSorted(data, off, f.holes)
+		for n := len(f.before); n < len(f.holes) && f.holes[n].from < p.end; n++ {
+			if part := f.holes[n].from - off; len(data) > 0 {
+				sum.Write(data[:part])
+				data, off = data[part:], off+part
+			}
+			f.before = append(f.before, mark.Hash(sum.Sum(nil)))
+		}
 		sum.Write(data)
+	}
+	if !known {
+		sum = unknownHash()
 	}
 	return f, f.sum.setHash(sum)
 }
@@ -393,15 +446,7 @@ func (f filled) change(g *generationRecord) {
 
 // copy writes the new file.
 func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress func(done, total int64)) error {
-	c := &copier{a: w.a}
-	into := &Archive{path: tmp, enc: w.a.enc, best: w.a.best, dec: w.a.dec}
-	return c.run(ctx, tmp, func(ctx context.Context) error {
-		into.held = &store{a: into, db: c.db, write: true}
-		if err := c.db.Update(func(tx *bolt.Tx) error { return initialise(tx) }); err != nil {
-			return err
-		}
-		return w.importAll(ctx, old, into, progress)
-	})
+	return w.a.build(tmp, func(into *Archive) error { return w.importAll(ctx, old, into, progress) })
 }
 
 func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress func(done, total int64)) error {
@@ -409,11 +454,11 @@ func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress f
 	if err := im.each(ctx, w.kept, func(ctx context.Context, s Session) error { return im.add(ctx, s, s.Key) }, progress); err != nil {
 		return err
 	}
-	w.gone = map[string][]byte{}
-	if err := im.entries(ctx, bucketIDs, func(k, v []byte) ([]byte, bool) {
+	w.gone = map[string]bool{}
+	if err := im.entries(ctx, kindID, func(k, v []byte) ([]byte, bool) {
 		f, err := parsePointer(k, v)
-		if err == nil && (w.forget && w.removed[f.Key] || w.holes.touch(f)) {
-			w.bury(f)
+		if err == nil && (w.removed[f.Key] || w.holes.touch(f)) {
+			w.gone[string(k)] = true
 		}
 		return im.pointer(f, err)
 	}); err != nil {
@@ -422,102 +467,63 @@ func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress f
 	if err := into.update(ctx, 0, w.reindex); err != nil {
 		return err
 	}
-	if !w.forget && len(w.Touched) == 0 { // a summary may have a forgotten text; the summarizer makes it again
-		if err := im.entries(ctx, bucketSummaries, keepSealed); err != nil {
+	w.IDs = len(w.gone)
+	if !w.forget { // a summary may have a forgotten text; the summarizer makes it again
+		if err := im.entries(ctx, kindSummary, keepSummary); err != nil {
 			return err
 		}
-	}
-	for _, name := range [][]byte{bucketGone, bucketLog} {
-		if err := im.entries(ctx, name, keepSealed); err != nil {
-			return err
-		}
-	}
-	if err := w.declare(ctx, old); err != nil {
-		return err
-	}
-	if err := im.entries(ctx, bucketSalts, func(k, v []byte) ([]byte, bool) {
-		record, ok := keepSealed(k, v)
-		return record, ok && !w.unsalted[string(k)]
-	}); err != nil {
-		return err
 	}
 	return into.update(ctx, 0, func(tx *bolt.Tx) error { return w.finish(ctx, old, tx) })
 }
 
 // reindex indexes the originals of Removal.Index that the index does not have.
 func (w *rewriter) reindex(tx *bolt.Tx) error {
-	ids := tx.Bucket(bucketIDs)
 	for _, f := range w.removal.Index {
 		key := pointerKey(f.Pointer)
-		if ids.Get(key) != nil || w.holes.touch(f) {
+		if there, err := get(tx, kindID, key); err != nil || there != nil || w.holes.touch(f) {
 			continue
 		}
-		if err := ids.Put(key, seal(key, encodePointer(f.Key, f.Generation, f.Pointer))); err != nil {
+		if err := put(tx, kindID, key, encodePointer(f.Key, f.Generation, f.Pointer)); err != nil {
 			return err
 		}
-		if w.forget {
-			delete(w.gone, string(w.goneKey(f)))
-		}
+		delete(w.gone, string(key))
 	}
 	return nil
-}
-
-// goneKey returns the key of an original in "gone".
-func (w *rewriter) goneKey(f Found) []byte {
-	return append(w.tombs.goneKey(f.Hash.ID()), byte(f.Shape))
 }
 
 // finish writes what belongs to the archive as a whole.
 func (w *rewriter) finish(ctx context.Context, old *Archive, tx *bolt.Tx) error {
-	err := old.view(ctx, func(from *bolt.Tx) error {
-		for _, name := range [][]byte{bucketSessions, bucketLog} {
-			if b := from.Bucket(name); b != nil {
-				if err := tx.Bucket(name).SetSequence(b.Sequence()); err != nil {
-					return err
-				}
-			}
+	return old.view(ctx, func(from *bolt.Tx) error {
+		version, err := versionOf(from)
+		if err == nil {
+			err = continueFrom(tx, version)
+		}
+		if err == nil {
+			err = tx.Bucket(bucketMeta).SetSequence(from.Bucket(bucketMeta).Sequence())
+		}
+		if err != nil {
+			return err
 		}
 		return tx.Bucket(bucketMeta).Put(keyID, from.Bucket(bucketMeta).Get(keyID))
 	})
-	if err != nil {
-		return err
-	}
-	for k, v := range w.gone {
-		if err := tx.Bucket(bucketGone).Put([]byte(k), seal([]byte(k), v)); err != nil {
-			return err
-		}
-	}
-	w.IDs = len(w.gone)
-	for _, e := range w.declared {
-		if err := addLog(tx, e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // touch reports whether a hole is in an original.
 func (h holes) touch(f Found) bool {
 	holes := h.of[generationOf{f.Key, f.Generation}].holes
-	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool { return len(overlapping(holes, p.Span.Off, p.Span.End())) > 0 })
+	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool {
+		return filled{holes: overlapping(holes, p.Span.Off, p.Span.End())}.changes()
+	})
 }
 
-// bury remembers the ID of an original that has lost bytes, without its hash.
-func (w *rewriter) bury(f Found) {
-	g := Gone{Time: w.now, Found: f, Whole: w.removed[f.Key]}
-	if g.Whole {
-		g.Found = Found{Key: f.Key, Generation: f.Generation, Pointer: transcript.Pointer{Record: f.Record, Last: f.Last, Time: f.Time}}
-	}
-	g.Hash = mark.Hash{}
-	w.gone[string(w.goneKey(f))] = w.tombs.encodeGone(g)
+// changes reports whether a hole is new.
+func (f filled) changes() bool {
+	return slices.ContainsFunc(f.holes, func(h hole) bool { return !h.old })
 }
 
 // check verifies the new file, and that it has every session that is kept.
 func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, total int64)) error {
-	there, err := Open(tmp, Options{ReadOnly: true})
-	if err != nil {
-		return err
-	}
+	there := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: w.a.codec}
 	r, err := there.Verify(ctx, progress)
 	if err != nil {
 		return err
@@ -536,7 +542,7 @@ func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, to
 			return fmt.Errorf("the new file lacks session %s %s", s.Agent, s.ID)
 		}
 		for i, g := range s.Generations {
-			touched := len(w.holes.of[generationOf{s.Key, g.N}].holes) > 0
+			touched := w.holes.of[generationOf{s.Key, g.N}].changes()
 			if n := now[at].Generations[i]; n.Tip.Offset != g.Tip.Offset || !touched && n.Sum != g.Sum {
 				return fmt.Errorf("the new file has other bytes of generation %d of session %s %s", g.N, s.Agent, s.ID)
 			}
@@ -545,17 +551,17 @@ func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, to
 	return nil
 }
 
-// erase overwrites the first size bytes of a file that has no name any more. One with a name is somebody's copy.
-func erase(f *os.File, size int64) error {
+// erase overwrites a file that has no name any more. One with a name is somebody's copy: it returns how many it has.
+func erase(f *os.File) (names uint64, err error) {
 	info, err := f.Stat()
 	if err != nil || links(info) > 0 {
-		return err
+		return links(info), err
 	}
 	zeros := make([]byte, 1<<20)
-	for off := int64(0); off < size; off += int64(len(zeros)) {
-		if _, err := f.WriteAt(zeros[:min(size-off, int64(len(zeros)))], off); err != nil {
-			return fmt.Errorf("overwrite the old file: %w", err)
+	for off := int64(0); off < info.Size(); off += int64(len(zeros)) {
+		if _, err := f.WriteAt(zeros[:min(info.Size()-off, int64(len(zeros)))], off); err != nil {
+			return 0, fmt.Errorf("overwrite the old file: %w", err)
 		}
 	}
-	return f.Sync()
+	return 0, f.Sync()
 }

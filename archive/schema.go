@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,49 +9,29 @@ import (
 	"strconv"
 
 	bolt "go.etcd.io/bbolt"
-
-	"ccd/internal/transcript"
 )
 
-// The schema is the version of the layout, in the bucket "meta". An archive with an older supported schema stays
-// readable by older versions until something is written that they cannot read.
-const (
-	oldest = 2 // each generation is its own track
-	newest = 4 // blocks have checksums
-)
+// schema is the version of the layout, in the bucket "meta" and in each entry. Another one is refused.
+const schema = "\x01"
 
 // idSize is the length of an archive's ID in bytes.
 const idSize = 16
 
-// buckets returns the names of all buckets.
-func buckets() [][]byte {
-	return [][]byte{
-		bucketMeta, bucketSessions, bucketGenerations, bucketState, bucketManifest, bucketFrames, bucketTail,
-		bucketHash, bucketIDs, bucketSummaries, bucketGone, bucketLog, bucketSalts,
-	}
-}
-
 func initialise(tx *bolt.Tx) error {
-	for _, name := range buckets() {
+	for _, name := range kinds() {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
 	}
-	if err := putID(tx); err != nil {
+	var id [idSize]byte
+	rand.Read(id[:]) // never fails
+	if err := put(tx, kindMeta, keyID, id[:]); err != nil {
 		return err
 	}
 	if err := putFile(tx); err != nil {
 		return err
 	}
-	return putSchema(tx)
-}
-
-func putSchema(tx *bolt.Tx) error {
-	now := []byte(strconv.Itoa(newest))
-	if meta := tx.Bucket(bucketMeta); !bytes.Equal(meta.Get(keySchema), now) {
-		return meta.Put(keySchema, now)
-	}
-	return nil
+	return tx.Bucket(bucketMeta).Put(keySchema, strconv.AppendInt(nil, int64(schema[0]), 10))
 }
 
 // putFile gives the file a number of its own: in another one, the same sessions and blocks may have other numbers.
@@ -62,18 +41,12 @@ func putFile(tx *bolt.Tx) error {
 	return tx.Bucket(bucketMeta).Put(keyFile, n[:])
 }
 
-// fileOf returns what identifies the file, never "": files of older versions have no number.
+// fileOf returns what identifies the file, never "".
 func fileOf(tx *bolt.Tx) string { return "file " + string(tx.Bucket(bucketMeta).Get(keyFile)) }
-
-func putID(tx *bolt.Tx) error {
-	var id [idSize]byte
-	rand.Read(id[:]) // never fails
-	return tx.Bucket(bucketMeta).Put(keyID, seal(keyID, id[:]))
-}
 
 // getID returns the archive's ID in hex.
 func getID(tx *bolt.Tx) (string, error) {
-	id, err := unseal(keyID, tx.Bucket(bucketMeta).Get(keyID))
+	id, err := get(tx, kindMeta, keyID)
 	if err == nil && len(id) != idSize {
 		err = errors.New("wrong size")
 	}
@@ -97,33 +70,22 @@ func (a *Archive) ID(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// SchemaError is returned for an archive with an unsupported schema. It wraps ErrNewer or ErrOlder.
+// SchemaError is returned for an archive with another schema. It wraps ErrNewer.
 type SchemaError struct {
-	Path          string // of the archive
-	Found         int
-	Oldest, Known int // supported schemas
+	Path  string // of the archive
+	Found int
 }
 
 // Error includes the schemas.
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%v: %s has schema %d, this ccd supports %d to %d", e.Unwrap(), e.Path, e.Found, e.Oldest, e.Known)
+	return fmt.Sprintf("%v: %s has schema %d, this ccd supports %d", ErrNewer, e.Path, e.Found, schema[0])
 }
 
-// Unwrap returns ErrNewer or ErrOlder.
-func (e *SchemaError) Unwrap() error {
-	if e.Found > e.Known {
-		return ErrNewer
-	}
-	return ErrOlder
-}
+// Unwrap returns ErrNewer.
+func (e *SchemaError) Unwrap() error { return ErrNewer }
 
 // Hint returns what to do about it.
-func (e *SchemaError) Hint() string {
-	if e.Found > e.Known {
-		return "install the newer ccd again"
-	}
-	return fmt.Sprintf("read it with the ccd that wrote it; to archive existing transcripts again: mv %s %s", transcript.ShellWord(e.Path), transcript.ShellWord(e.Path+".old"))
-}
+func (e *SchemaError) Hint() string { return "use the ccd that wrote it" }
 
 // checkSchema fails if the schema is not supported.
 func (s *store) checkSchema(tx *bolt.Tx) error {
@@ -136,8 +98,13 @@ func (s *store) checkSchema(tx *bolt.Tx) error {
 	if err != nil || n == 0 || v[0] == '0' {
 		return s.a.damage("the schema is unreadable")
 	}
-	if found := int(n); found < oldest || found > newest {
-		return &SchemaError{Path: s.a.path, Found: found, Oldest: oldest, Known: newest}
+	if n != uint64(schema[0]) {
+		return &SchemaError{Path: s.a.path, Found: int(n)}
+	}
+	for _, k := range kinds() {
+		if tx.Bucket(k) == nil {
+			return s.a.damage("bucket %q is missing", k)
+		}
 	}
 	return nil
 }

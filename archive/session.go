@@ -3,11 +3,9 @@ package archive
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -25,8 +23,24 @@ func (a *Archive) Last(ctx context.Context, k transcript.Key) (Session, error) {
 }
 
 func (a *Archive) lookUp(ctx context.Context, k transcript.Key, from int) (Session, error) {
-	var s Session
-	err := a.view(ctx, func(tx *bolt.Tx) error {
+	s, err := a.findFrom(ctx, k, from)
+	if err = a.explainMissing(ctx, err); err != nil {
+		return Session{}, fmt.Errorf("look up session %s %s: %w", k.Agent, k.ID, err)
+	}
+	return s, nil
+}
+
+// find returns a session. If there is none, it does not look for damage that may hide it.
+func (a *Archive) find(ctx context.Context, k transcript.Key) (Session, error) {
+	s, err := a.findFrom(ctx, k, 1)
+	if errors.Is(err, errAbsent) {
+		err = ErrNotFound
+	}
+	return s, err
+}
+
+func (a *Archive) findFrom(ctx context.Context, k transcript.Key, from int) (s Session, err error) {
+	err = a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
 			s, err = a.session(recordsOf(tx), sessionKey(k), k, r, min(from, r.Generation))
@@ -39,10 +53,7 @@ func (a *Archive) lookUp(ctx context.Context, k transcript.Key, from int) (Sessi
 		}
 		return nil
 	})
-	if err = a.explainMissing(ctx, err); err != nil {
-		return Session{}, fmt.Errorf("look up session %s %s: %w", k.Agent, k.ID, err)
-	}
-	return s, nil
+	return s, err
 }
 
 // explainMissing returns ErrNotFound for a missing session, or the damage that may hide it; any other error as it is.
@@ -51,11 +62,21 @@ func (a *Archive) explainMissing(ctx context.Context, err error) error {
 		return ErrNotFound
 	}
 	if errors.Is(err, ErrNotFound) {
-		if damage := a.checkBuckets(ctx, bucketSessions, bucketGenerations); damage != nil {
+		if damage := a.checkKeys(ctx, kindSession); damage != nil {
 			return fmt.Errorf("%v: %w", err, damage) // report damage instead of a missing session
 		}
 	}
 	return err
+}
+
+// checkKeys fails with a DamageError if an entry of a kind is damaged or hidden: a lookup of its key finds nothing.
+func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
+	return a.each(ctx, kind, func(_ *bolt.Tx, k, v []byte) error {
+		if _, err := unseal(kind, k, v); err != nil {
+			return a.damage("bucket %q: %w", kinds()[kind], err)
+		}
+		return nil
+	})
 }
 
 // records finds the generations and the states of sessions in one read transaction.
@@ -123,7 +144,7 @@ func (in records) state(key []byte) (state []byte, err error) {
 	if v == nil {
 		return nil, nil
 	}
-	if state, err = unseal(key, v); err != nil {
+	if state, err = unseal(kindState, key, v); err != nil {
 		return nil, fmt.Errorf("session state: %w", err)
 	}
 	return state, nil
@@ -134,11 +155,7 @@ func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
 }
 
 func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
-	key := sessionKey(k)
-	if err := tx.Bucket(bucketState).Put(key, seal(key, state)); err != nil {
-		return err
-	}
-	return putSchema(tx) // a version that supports only the oldest schema may not be able to read the state
+	return put(tx, kindState, sessionKey(k), state)
 }
 
 // Sessions returns all sessions, ordered by agent and ID. Damaged ones are skipped, and each is reported as a
@@ -146,77 +163,32 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 // is not skipped, but has StateDamage set.
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
-	damaged := a.checkBuckets(ctx, bucketSessions, bucketGenerations, bucketState)
-	var stored, known []uint64 // session numbers of generations and of sessions
-	err := a.each(ctx, bucketGenerations, func(_ *bolt.Tx, key, _ []byte) error {
-		if len(key) == len(stream{}) {
-			stored = append(stored, binary.BigEndian.Uint64(key))
+	var damaged error
+	var of *bolt.Tx
+	var in records
+	err := a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
+		if tx != of {
+			of, in = tx, recordsOf(tx)
 		}
+		s, err := a.stored(in, key, v)
+		if err != nil {
+			damaged = errors.Join(damaged, err)
+			return nil
+		}
+		all = append(all, s)
 		return nil
 	})
-	if err == nil {
-		all, known = make([]Session, 0, len(stored)), make([]uint64, 0, len(stored))
-		var of *bolt.Tx
-		var in records
-		err = a.each(ctx, bucketSessions, func(tx *bolt.Tx, key, v []byte) error {
-			if tx != of {
-				of, in = tx, recordsOf(tx)
-			}
-			s, num, err := a.stored(in, key, v)
-			if err != nil {
-				damaged = errors.Join(damaged, err)
-				return nil
-			}
-			known = append(known, num)
-			all = append(all, s)
-			return nil
-		})
-	}
 	if err == nil && damaged == nil {
-		err = a.checkStates(ctx, all)
+		err = a.each(ctx, kindState, func(*bolt.Tx, []byte, []byte) error { return nil })
 	}
-	switch {
-	case errors.As(err, new(*DamageError)) && damaged == nil, err != nil && !errors.As(err, new(*DamageError)):
-		damaged = fmt.Errorf("list sessions: %w", err)
-	case err == nil && damaged == nil:
-		if lost := without(stored, known); lost > 0 {
-			damaged = a.damage("%d sessions are missing, but their transcripts are stored", lost)
-		}
+	if err != nil {
+		damaged = errors.Join(damaged, fmt.Errorf("list sessions: %w", err))
 	}
 	return all, damaged
 }
 
-// without counts the different numbers in the ordered list all that are not in known.
-func without(all, known []uint64) (n int) {
-	slices.Sort(known)
-	for _, num := range slices.Compact(all) {
-		if _, ok := slices.BinarySearch(known, num); !ok {
-			n++
-		}
-	}
-	return n
-}
-
-// checkStates fails with a DamageError if a session has no state and there is a damaged state of no session: a damaged
-// key hides a state. A new session without a state is not damaged.
-func (a *Archive) checkStates(ctx context.Context, sessions []Session) error {
-	if !slices.ContainsFunc(sessions, func(s Session) bool { return s.State == nil && s.StateDamage == nil }) {
-		return nil
-	}
-	keys := map[string]bool{}
-	for _, s := range sessions {
-		keys[string(sessionKey(s.Key))] = true
-	}
-	return a.each(ctx, bucketState, func(_ *bolt.Tx, key, v []byte) error {
-		if _, err := unseal(key, v); err != nil && !keys[string(key)] {
-			return a.damage("a session has no state, and a damaged state belongs to no known session")
-		}
-		return nil
-	})
-}
-
 // stored reads an entry of "sessions". It fails with a DamageError.
-func (a *Archive) stored(in records, key, v []byte) (s Session, num uint64, err error) {
+func (a *Archive) stored(in records, key, v []byte) (s Session, err error) {
 	k, err := parseSessionKey(key)
 	var r sessionRecord
 	if err == nil {
@@ -228,35 +200,54 @@ func (a *Archive) stored(in records, key, v []byte) (s Session, num uint64, err 
 	if err != nil {
 		err = a.damageIn(k, transcript.Cursor{}, err)
 	}
-	return s, r.Num, err
+	return s, err
 }
 
 // pageSize is how many entries each reads in one transaction.
 const pageSize = 8192
 
-// each calls fn with every entry of a bucket, in order, in several short read transactions. It may miss entries that
-// are added meanwhile. fn runs under the lock.
-func (a *Archive) each(ctx context.Context, bucket []byte, fn func(tx *bolt.Tx, k, v []byte) error) error {
+// each calls fn with every entry of a kind, in order, in several short read transactions. It may miss entries that are added
+// meanwhile. fn runs under the lock. It fails with a DamageError if there are fewer entries than were stored.
+func (a *Archive) each(ctx context.Context, k kind, fn func(tx *bolt.Tx, k, v []byte) error) error {
 	var last []byte
+	found, before, file := uint64(0), uint64(0), ""
 	for more := true; more; {
 		var err error
-		if last, more, err = a.page(ctx, bucket, last, fn); err != nil {
+		last, more, err = a.page(ctx, k, last, func(tx *bolt.Tx, key, v []byte) error {
+			if found == 0 {
+				before, file = k.bucket(tx).Sequence(), fileOf(tx)
+			}
+			if file != fileOf(tx) { // replaced meanwhile
+				before = 0
+			}
+			found++
+			return fn(tx, key, v)
+		})
+		if err != nil {
 			return err
 		}
+	}
+	if found == 0 {
+		err := a.view(ctx, func(tx *bolt.Tx) error {
+			before = k.bucket(tx).Sequence()
+			return nil
+		})
+		if err != nil && !errors.Is(err, errAbsent) {
+			return err
+		}
+	}
+	if k.counted() && found < before {
+		return a.damage("%d entries of bucket %q are hidden by damage", before-found, kinds()[k])
 	}
 	return nil
 }
 
 // page calls fn with at most pageSize entries after the key last, and returns the last key and whether there are more.
-func (a *Archive) page(ctx context.Context, bucket, last []byte, fn func(tx *bolt.Tx, k, v []byte) error) (
+func (a *Archive) page(ctx context.Context, kind kind, last []byte, fn func(tx *bolt.Tx, k, v []byte) error) (
 	_ []byte, more bool, err error,
 ) {
 	err = a.view(ctx, func(tx *bolt.Tx) error {
-		b := tx.Bucket(bucket)
-		if b == nil { // made by an older ccd
-			return nil
-		}
-		c := b.Cursor()
+		c := kind.bucket(tx).Cursor()
 		k, v := c.Seek(last)
 		if last != nil && bytes.Equal(k, last) {
 			k, v = c.Next()

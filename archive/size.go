@@ -23,7 +23,7 @@ type Size struct {
 // Size measures the archive. It returns zero if there is none yet.
 func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 	if err = a.measure(ctx, &z); err == nil {
-		err = a.each(ctx, bucketGenerations, func(_ *bolt.Tx, k, v []byte) error {
+		err = a.each(ctx, kindGeneration, func(_ *bolt.Tx, k, v []byte) error {
 			g, err := parseGeneration(k, v)
 			if err != nil {
 				return a.damage("%w", err)
@@ -53,7 +53,7 @@ func (a *Archive) measure(ctx context.Context, z *Size) error {
 // Originals counts the originals that have an ID. It reads the keys of the whole index.
 func (a *Archive) Originals(ctx context.Context) (n int, err error) {
 	var last mark.Hash
-	err = a.each(ctx, bucketIDs, func(_ *bolt.Tx, k, _ []byte) error {
+	err = a.each(ctx, kindID, func(_ *bolt.Tx, k, _ []byte) error {
 		if len(k) >= len(last) && (n == 0 || !bytes.Equal(k[:len(last)], last[:])) {
 			n++
 			copy(last[:], k)

@@ -27,8 +27,8 @@ type Addition struct {
 
 // Save appends segments, at most one for each session, and stores states in one transaction: each transaction waits for
 // the disk twice. stale are the sessions whose segment or state was not stored, because another process has appended or
-// stored a state, or because something in the segment was forgotten: it is replaced now. If Save fails, nothing is
-// stored.
+// stored a state, and those in whose segment something was forgotten: it is stored without that, and without the state. If
+// Save fails, nothing is stored.
 func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
 	for {
 		stale, err = a.save(ctx, additions, changes)
@@ -50,16 +50,13 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 		start, err := checkSegment(add.Segment)
 		var p *plan
 		if err == nil {
-			// many small sessions, most of them at rest: their size counts more than the time
-			p, err = a.plan(ctx, a.best, add.Session, start, add.Segment)
+			p, err = a.plan(ctx, add.Session, start, add.Segment)
 		}
 		switch {
 		case errors.Is(err, ErrTip):
 			raced = append(raced, add.Session.Key)
 		case err != nil:
 			return nil, fmt.Errorf("append to session %s %s: %w", add.Session.Agent, add.Session.ID, err)
-		case p.filled: // the caller may have folded it
-			raced = append(raced, add.Session.Key)
 		case !p.noop():
 			plans, need = append(plans, p), need+p.need
 		}
@@ -75,6 +72,8 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 				stale = append(stale, p.session.Key)
 			case err != nil:
 				return err
+			case p.filled: // the caller's bytes were others
+				stale = append(stale, p.session.Key)
 			}
 		}
 		for _, c := range changes {
@@ -102,7 +101,7 @@ func (a *Archive) putChange(tx *bolt.Tx, c Change) error {
 	r := newSessionRecord(c.Session)
 	r.Num, r.Generation = was.Num, was.Generation
 	if !known {
-		if r.Num, err = tx.Bucket(bucketSessions).NextSequence(); err != nil {
+		if r.Num, err = newNum(tx); err != nil {
 			return err
 		}
 	}

@@ -16,23 +16,20 @@ import (
 )
 
 var (
-	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "unfilled"
+	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
 	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
 	bucketGenerations = []byte("generations") // stream -> generationRecord
 	bucketState       = []byte("state")       // agent, 0, id -> the caller's bytes
 	bucketManifest    = []byte("manifest")    // stream, offset -> block
-	bucketFrames      = []byte("frames")      // id, chunk -> up to chunkSize bytes of a frame
-	bucketTail        = []byte("tail")        // id, chunk -> the same of a tail piece
+	bucketFrames      = []byte("frames")      // id -> a frame: its envelope and packed bytes
+	bucketTail        = []byte("tail")        // id -> the same of a tail piece
 	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
 	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
 	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
-	bucketGone        = []byte("gone")        // keyed hash of an ID, shape -> Gone, encrypted
-	bucketLog         = []byte("log")         // 'l', number -> logEntry
-	bucketSalts       = []byte("salts")       // agent, 0, id, 0, generation -> opening
 	keySchema         = []byte("schema")
 	keyID             = []byte("id")
 	keyFile           = []byte("file")
-	keyUnfilled       = []byte("unfilled") // present if a forgotten text is stored
+	keyBase           = []byte("base")
 )
 
 var errAbsent = errors.New("there is no archive yet")
@@ -83,7 +80,7 @@ func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) er
 
 // hold returns an archive whose calls use the open store.
 func (s *store) hold() *Archive {
-	return &Archive{path: s.a.path, enc: s.a.enc, best: s.a.best, dec: s.a.dec, held: s}
+	return &Archive{path: s.a.path, codec: s.a.codec, held: s}
 }
 
 // update runs fn in a write transaction. It is durable when update returns.
@@ -152,8 +149,8 @@ func (s *store) openLocked() error {
 	if s.lock.info.Size() < 2*4096 { // bbolt fails with an error that is no damage
 		return s.a.damage("the file is too short to be an archive")
 	}
-	if err := s.a.preflight(s.lock.data, s.lock.info); err != nil {
-		return err
+	if b := s.a.broken.Load(); b != nil && b.same(s.lock.info) {
+		return b.err
 	}
 	if !s.reuse() {
 		err := s.guard(func() (err error) {
@@ -167,7 +164,12 @@ func (s *store) openLocked() error {
 		}
 	}
 	s.db.AllocSize = int(max(minGrow, s.lock.info.Size()/32))
-	return s.view(s.checkSchema)
+	return s.view(func(tx *bolt.Tx) error {
+		if tx.Size() > s.lock.info.Size() {
+			return s.a.damage("the file is truncated")
+		}
+		return s.checkSchema(tx)
+	})
 }
 
 // reuse takes the kept database, if it is that of the locked file and of its last transaction. It closes any other one.
@@ -361,11 +363,22 @@ func (s *store) guard(fn func() error) (err error) {
 		if p := recover(); p != nil {
 			err, s.failed = s.a.damage("%v", p), true
 			if s.broken {
-				s.a.rememberPanic(s.lock.info, err)
+				s.a.broken.Store(&unopenable{s.lock.info, err})
 			}
 		}
 	}()
 	return fn()
+}
+
+// unopenable is a file that bbolt could not open without a panic. Its memory mapping cannot be undone, so it is not opened
+// again until it has changed.
+type unopenable struct {
+	info os.FileInfo
+	err  error
+}
+
+func (u *unopenable) same(info os.FileInfo) bool {
+	return os.SameFile(u.info, info) && u.info.Size() == info.Size() && u.info.ModTime().Equal(info.ModTime())
 }
 
 // close releases the lock. It closes the file unless keep leaves it open.

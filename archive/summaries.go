@@ -49,7 +49,7 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) e
 		if err != nil {
 			return err
 		}
-		return b.Put(input[:], seal(input[:], record))
+		return put(tx, kindSummary, input[:], record)
 	})
 	if err != nil {
 		return fmt.Errorf("store summary %s: %w", input.ID(), err)
@@ -71,7 +71,7 @@ func (a *Archive) Summary(ctx context.Context, input mark.Hash) (s Summary, err 
 }
 
 func parseSummary(key, v []byte) (s Summary, err error) {
-	record, err := unseal(key, v)
+	record, err := unseal(kindSummary, key, v)
 	if err == nil {
 		err = json.Unmarshal(record, &s)
 	}
@@ -83,7 +83,7 @@ func parseSummary(key, v []byte) (s Summary, err error) {
 
 // summaries checks the stored summaries.
 func (v *verifier) summaries(ctx context.Context) error {
-	err := v.a.each(ctx, bucketSummaries, func(_ *bolt.Tx, key, value []byte) error {
+	err := v.a.each(ctx, kindSummary, func(_ *bolt.Tx, key, value []byte) error {
 		v.Summaries++
 		if _, err := parseSummary(key, value); err != nil {
 			return v.addDamage(v.a.damage("%w", err))

@@ -4,22 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
-	"math/bits"
 	"os"
 	"slices"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
@@ -27,7 +20,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// ErrForgotten is returned for a session, or an original, that Forget has removed.
+// ErrForgotten is returned for a session that Forget has removed.
 var ErrForgotten = errors.New("forgotten")
 
 // Text is a run of bytes to forget in all transcripts.
@@ -37,57 +30,29 @@ type Text struct {
 	Fill     byte // what replaces it
 }
 
-// tomb says what was forgotten, so that it does not come back. It has no bytes of it and, without the key, nothing to
-// compare a guess with.
+// tomb says where something was forgotten, so that it does not come back from a transcript, a backup or another machine. It
+// has nothing of it: a place is the session and all bytes before it, with what was forgotten in them replaced. The same text
+// elsewhere, or pasted later, is another place.
 type tomb struct {
-	Time    time.Time      `json:"time"`
-	Session transcript.Key `json:"session,omitzero"` // the whole session, its ID encoded by mark.Name; otherwise a text
-	Len     int            `json:"len,omitempty"`
-	From    int            `json:"from,omitempty"`
-	To      int            `json:"to,omitempty"`
-	Fill    byte           `json:"fill,omitempty"`
-	Sums    [2]uint64      `json:"sums"` // of the windows in the middle and at the end
-	MAC     []byte         `json:"mac,omitempty"`
+	Time       time.Time      `json:"time"`
+	Session    transcript.Key `json:"session"`              // the ID encoded by mark.Name
+	Generation int            `json:"generation,omitempty"` // 0: the whole session, and the fields below are zero
+	Offset     int64          `json:"offset,omitempty"`
+	Length     int64          `json:"length,omitempty"`
+	Fill       byte           `json:"fill,omitempty"`
+	Before     []byte         `json:"before,omitempty"` // SHA-256 of the bytes before it
 }
-
-// maxWindow is the length of a window, in bytes. A shorter text is a window of its own.
-const maxWindow = 16
-
-func (t *tomb) window() int { return min(t.Len, maxWindow) }
-
-// middle is where the first window of the text begins. Records begin alike, but differ in the middle.
-func (t *tomb) middle() int { return (t.Len - t.window()) / 2 }
 
 // tombs are the tombstones of an archive. Nil has none.
 type tombs struct {
-	key      []byte
 	all      []tomb
-	base     uint64 // of roll
-	textKey  []byte // of mac
 	sessions map[transcript.Key]bool
-	windows  map[int]map[uint64][]int // length, sum of the first window -> texts in all
-	longest  int                      // text
-	info     os.FileInfo              // of their file when it was read
+	places   map[transcript.Key][]tomb // by offset
+	info     os.FileInfo               // of their file when it was read
 }
 
-// tombsFile is the content of the file of tombstones, as JSON. It is not in the archive, so that damage of the archive
-// does not affect it, and that a backup does not have the key.
-type tombsFile struct {
-	Key   []byte `json:"key"` // random
-	Tombs []tomb `json:"tombs"`
-}
-
-// Keys of "log" and "gone". Those outside the trees are told by them (see salvager.entry).
-const (
-	logPrefix    = 'l'
-	numberedSize = 9  // a prefix and a number
-	goneSize     = 17 // keyed hash and shape
-	keySize      = 32 // of the secret key, in bytes
-)
-
-func numbered(prefix byte, n uint64) []byte { return binary.BigEndian.AppendUint64([]byte{prefix}, n) }
-
-// tombsPath returns the path of the tombstones of the archive at path.
+// tombsPath returns the path of the tombstones of the archive at path. They are not in the archive, so that damage of it does
+// not affect them.
 func tombsPath(path string) string { return path + ".forgotten" }
 
 // tombs returns the tombstones. They are read again only if their file has changed.
@@ -105,58 +70,46 @@ func (a *Archive) tombs() (*tombs, error) {
 	if err == nil {
 		b, err = ownfile.Read(path, maxRecord)
 	}
-	var stored tombsFile
+	var all []tomb
 	if err == nil {
-		err = json.Unmarshal(b, &stored)
-	}
-	if err == nil && len(stored.Key) != keySize {
-		err = errors.New("it has no key")
+		err = json.Unmarshal(b, &all)
 	}
 	if err != nil { // not archiving is better than storing what was forgotten
 		return nil, fmt.Errorf("read what was forgotten: %s: %w; without this file, ccd stores it again if a transcript has it", path, err)
 	}
-	t := newTombs(stored.Key)
+	t := newTombs(all)
 	t.info = info
-	for _, one := range stored.Tombs {
-		t.add(one)
-	}
 	a.known.Store(t)
 	return t, nil
 }
 
-// with returns the tombstones and those of a removal.
-func (t *tombs) with(r Removal, now time.Time) *tombs {
-	var old []tomb
-	key := make([]byte, keySize)
-	rand.Read(key) // never fails
-	if t != nil {
-		key, old = t.key, t.all
-	}
-	next := newTombs(key)
-	for _, one := range old {
-		next.add(one)
-	}
-	for _, text := range r.Texts {
-		one := next.tombOf(text, now)
-		if next.has(one) {
-			continue
+func newTombs(all []tomb) *tombs {
+	t := &tombs{all: all, sessions: map[transcript.Key]bool{}, places: map[transcript.Key][]tomb{}}
+	for _, one := range all {
+		k := transcript.Key{Agent: one.Session.Agent, ID: mark.Unname(one.Session.ID)}
+		if one.Generation == 0 {
+			t.sessions[k] = true
+		} else {
+			t.places[k] = append(t.places[k], one)
 		}
-		masked := text
-		masked.Bytes = bytes.Clone(text.Bytes)
-		if next.fill(masked.Bytes) { // some of it was forgotten before
-			next.add(next.tombOf(masked, now))
-		}
-		next.add(one)
 	}
-	for _, k := range r.Sessions {
-		next.add(tomb{Time: now, Session: transcript.Key{Agent: k.Agent, ID: mark.Name(k.ID)}})
+	for _, places := range t.places {
+		slices.SortStableFunc(places, func(x, y tomb) int { return cmp.Compare(x.Offset, y.Offset) })
 	}
-	return next
+	return t
+}
+
+// with returns the tombstones and more of them.
+func (t *tombs) with(more []tomb) *tombs {
+	if t == nil {
+		return newTombs(more)
+	}
+	return newTombs(slices.Concat(t.all, more))
 }
 
 // store writes the file of tombstones.
 func (t *tombs) store(a *Archive) error {
-	b, err := json.Marshal(tombsFile{t.key, t.all})
+	b, err := json.Marshal(t.all)
 	if err == nil {
 		err = atomicfile.Write(tombsPath(a.path), 0o600, b)
 	}
@@ -166,133 +119,164 @@ func (t *tombs) store(a *Archive) error {
 	return nil
 }
 
-// derive returns the key for one purpose.
-func derive(key []byte, purpose string) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(purpose))
-	return h.Sum(nil)
+// Forgets reports whether the session, or the session that it belongs to, was forgotten: Append refuses it.
+func (a *Archive) Forgets(s transcript.Session) bool {
+	t, _ := a.tombs() // Append fails
+	return t.forgets(s)
 }
 
-func newTombs(key []byte) *tombs {
-	base := binary.BigEndian.Uint64(derive(key, "roll")) | 1
-	return &tombs{key: key, base: base, textKey: derive(key, "text"), sessions: map[transcript.Key]bool{}, windows: map[int]map[uint64][]int{}}
-}
-
-// has reports whether the same part of the same text was forgotten before.
-func (t *tombs) has(one tomb) bool {
-	return slices.ContainsFunc(t.all, func(o tomb) bool {
-		return o.Len > 0 && o.Len == one.Len && o.From == one.From && o.To == one.To && hmac.Equal(o.MAC, one.MAC)
-	})
-}
-
-// add adds a tombstone.
-func (t *tombs) add(one tomb) {
-	t.all = append(t.all, one)
-	if one.Len == 0 {
-		t.sessions[transcript.Key{Agent: one.Session.Agent, ID: mark.Unname(one.Session.ID)}] = true
-		return
+func (t *tombs) forgets(s transcript.Session) bool {
+	if t == nil {
+		return false
 	}
-	w := one.window()
-	if t.windows[w] == nil {
-		t.windows[w] = map[uint64][]int{}
+	return t.sessions[s.Key] || s.Parent != "" && t.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
+}
+
+// Filler replaces what was forgotten in the bytes of a transcript, which it gets in order. Nil replaces nothing.
+type Filler struct {
+	n      int    // the generation
+	places []tomb // that are still to come
+	open   []hole // that the next bytes may be in
+	off    int64  // of the next byte
+	sum    hash.Hash
+	filled []hole
+}
+
+// Filler returns the filler for the bytes of a generation of a session from the first one on.
+func (a *Archive) Filler(k transcript.Key, generation int) *Filler {
+	t, _ := a.tombs() // Append fails
+	return t.filler(k, generation)
+}
+
+func (t *tombs) filler(k transcript.Key, generation int) *Filler {
+	if t == nil || len(t.places[k]) == 0 {
+		return nil
 	}
-	t.windows[w][one.Sums[0]] = append(t.windows[w][one.Sums[0]], len(t.all)-1)
-	t.longest = max(t.longest, one.Len)
+	return &Filler{n: generation, places: t.places[k], sum: sha256.New()}
 }
 
-// tombOf makes the tombstone of a text.
-func (t *tombs) tombOf(text Text, now time.Time) tomb {
-	one := tomb{Time: now, Len: len(text.Bytes), From: text.From, To: text.To, Fill: text.Fill, MAC: t.mac(text.Bytes)}
-	r := t.roll(one.window())
-	one.Sums[0] = r.sum(text.Bytes[one.middle():][:one.window()])
-	one.Sums[1] = r.sum(text.Bytes[one.Len-one.window():])
-	return one
-}
-
-func (t *tombs) mac(b []byte) []byte {
-	h := hmac.New(sha256.New, t.textKey)
-	h.Write(b)
-	return h.Sum(nil)
-}
-
-// roll is a rolling hash of windows of one length: a polynomial with a secret base.
-type roll struct{ base, first uint64 } // first is base to the power of the length
-
-func (t *tombs) roll(n int) roll {
-	r := roll{base: t.base, first: 1}
-	for range n {
-		r.first *= r.base
+// Fill replaces what was forgotten in the next bytes, and reports whether there was any.
+func (f *Filler) Fill(data []byte) (any bool) {
+	if f == nil {
+		return false
 	}
-	return r
-}
-
-func (r roll) sum(window []byte) (h uint64) {
-	for _, c := range window {
-		h = h*r.base + mix(c)
+	end := f.off + int64(len(data))
+	to := func(off int64) {
+		part := data[:off-f.off]
+		any = fillHoles(part, f.off, f.open) || any
+		f.sum.Write(part)
+		data, f.off = data[len(part):], off
 	}
-	return h
+	for len(f.places) > 0 && f.places[0].Offset < end {
+		off := f.places[0].Offset
+		n := slices.IndexFunc(f.places, func(p tomb) bool { return p.Offset != off })
+		if n < 0 {
+			n = len(f.places)
+		}
+		here := f.places[:n]
+		f.places = f.places[n:]
+		if off < f.off {
+			continue
+		}
+		to(off)
+		f.begin(here)
+	}
+	to(end)
+	f.open = slices.DeleteFunc(f.open, func(h hole) bool { return h.to <= end })
+	return any
 }
 
-// mix spreads a byte over all bits: the low bits of a polynomial depend on few others.
-func mix(c byte) uint64 { return bits.RotateLeft64((uint64(c)+1)*0x9e3779b97f4a7c15, 29) }
+// begin begins the places at the next byte: those of this generation or, as a transcript may be stored again as another one,
+// of any.
+func (f *Filler) begin(here []tomb) {
+	before := f.sum.Sum(nil)
+	own := func(p tomb) bool { return p.Generation == f.n && bytes.Equal(p.Before, before) }
+	known := slices.ContainsFunc(here, own)
+	for _, p := range here {
+		if own(p) || !known && bytes.Equal(p.Before, before) {
+			h := hole{from: p.Offset, to: p.Offset + p.Length, fill: p.Fill}
+			f.open, f.filled = append(f.open, h), append(f.filled, h)
+		}
+	}
+}
+
+// continued returns the filler for the bytes after those of a stored generation, of which sum is the hash.
+func (t *tombs) continued(ctx context.Context, r *Reader, off int64, sum hash.Hash) (*Filler, error) {
+	f := t.filler(r.key, r.n)
+	if f == nil || off == 0 {
+		return f, nil
+	}
+	f.off, f.sum = off, sum
+	for _, p := range f.places {
+		if p.Offset >= off || p.Offset+p.Length <= off {
+			continue
+		}
+		begun, err := r.Span(ctx, transcript.Span{Off: p.Offset, Len: off - p.Offset})
+		if err := skipDamage(err); err != nil {
+			return nil, err
+		}
+		if err == nil && len(bytes.Trim(begun, string(rune(p.Fill)))) == 0 {
+			f.open = append(f.open, hole{from: p.Offset, to: p.Offset + p.Length, fill: p.Fill})
+		}
+	}
+	return f, nil
+}
+
+// finder returns stretches to be replaced, of which the last byte is in the next bytes of a generation, or which begin there.
+// It does not get bytes that are damaged.
+type finder func(data []byte, off int64) []hole
+
+// finder finds what was forgotten in a generation. It is nil if there is nothing.
+func (t *tombs) finder(k transcript.Key, generation int) finder {
+	f := t.filler(k, generation)
+	if f == nil {
+		return nil
+	}
+	return func(data []byte, off int64) []hole {
+		if f.off != off { // what is before it is not known
+			return nil
+		}
+		n, replaced := len(f.filled), bytes.Clone(data)
+		f.Fill(replaced)
+		for i := range f.filled[n:] {
+			f.filled[n+i].old = bytes.Equal(data, replaced)
+		}
+		return f.filled[n:]
+	}
+}
 
 // hole is a stretch of bytes to be replaced.
 type hole struct {
 	from, to int64
 	fill     byte
+	old      bool // it was replaced before
 }
 
-// find returns the stretches of data that are forgotten texts, in no order.
-func (t *tombs) find(data []byte) (holes []hole) {
-	if t == nil {
-		return nil
-	}
-	for n, sums := range t.windows {
-		if n > len(data) {
-			continue
-		}
-		r := t.roll(n)
-		h := r.sum(data[:n])
+// occurrences returns where the texts are in data, in no order.
+func occurrences(data []byte, texts []Text) (holes []hole) {
+	for _, t := range texts {
 		for at := 0; ; at++ {
-			for _, i := range sums[h] {
-				if one := &t.all[i]; t.isAt(one, r, data, at-one.middle()) {
-					from := int64(at - one.middle())
-					holes = append(holes, hole{from + int64(one.From), from + int64(one.To), one.Fill})
-				}
-			}
-			if at+n == len(data) {
+			i := bytes.Index(data[at:], t.Bytes)
+			if i < 0 {
 				break
 			}
-			h = h*r.base + mix(data[at+n]) - r.first*mix(data[at])
+			at += i
+			holes = append(holes, hole{from: int64(at + t.From), to: int64(at + t.To), fill: t.Fill})
 		}
 	}
 	return holes
 }
 
-// isAt reports whether a text is in data at from.
-func (t *tombs) isAt(one *tomb, r roll, data []byte, from int) bool {
-	if from < 0 || from+one.Len > len(data) {
-		return false
-	}
-	text := data[from : from+one.Len]
-	return r.sum(text[one.Len-one.window():]) == one.Sums[1] && hmac.Equal(t.mac(text), one.MAC)
-}
-
-// fill replaces forgotten texts in data, and reports whether there were any.
-func (t *tombs) fill(data []byte) bool {
-	return fillHoles(data, 0, t.find(data))
-}
-
-// fillHoles replaces the holes in data, which begins at off, and reports whether that changed it.
-func fillHoles(data []byte, off int64, holes []hole) (changed bool) {
+// fillHoles replaces the holes in data, which begins at off, and reports whether there are any.
+func fillHoles(data []byte, off int64, holes []hole) (any bool) {
 	end := off + int64(len(data))
 	for _, h := range holes {
 		for i := max(h.from, off); i < min(h.to, end); i++ {
-			changed = changed || data[i-off] != h.fill
+			any = true
 			data[i-off] = h.fill
 		}
 	}
-	return changed
+	return any
 }
 
 // joinHoles sorts holes and joins those that overlap.
@@ -317,138 +301,6 @@ func overlapping(holes []hole, from, to int64) []hole {
 }
 
 // fillSorted is fillHoles for sorted holes, of which few are in data.
-func fillSorted(data []byte, off int64, holes []hole) (changed bool) {
+func fillSorted(data []byte, off int64, holes []hole) (any bool) {
 	return fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
-}
-
-// encrypt returns the stored form of a record of "gone".
-func (t *tombs) encrypt(plain []byte) []byte {
-	aead := t.aead()
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
-	rand.Read(nonce) // never fails
-	return aead.Seal(nonce, nonce, plain, nil)
-}
-
-func (t *tombs) decrypt(b []byte) ([]byte, error) {
-	aead := t.aead()
-	if len(b) < aead.NonceSize() {
-		return nil, errors.New("record has wrong size")
-	}
-	return aead.Open(nil, b[:aead.NonceSize()], b[aead.NonceSize():], nil)
-}
-
-func (t *tombs) aead() cipher.AEAD {
-	block, err := aes.NewCipher(derive(t.key, "record"))
-	if err != nil {
-		panic(err) // the key has the right size
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		panic(err)
-	}
-	return aead
-}
-
-// Fill replaces what was forgotten in new bytes of a transcript by what Append stores instead.
-func (a *Archive) Fill(data []byte) {
-	t, _ := a.tombs() // Append fails
-	t.fill(data)
-}
-
-// Unfilled reports whether a forgotten text is stored, because its transcript got it in two steps. Compact removes it.
-func (a *Archive) Unfilled() bool { return a.unfilled.Load() }
-
-// Forgets reports whether the session, or the session that it belongs to, was forgotten: Append refuses it.
-func (a *Archive) Forgets(s transcript.Session) bool {
-	t, _ := a.tombs() // Append fails
-	return t.forgets(s)
-}
-
-func (t *tombs) forgets(s transcript.Session) bool {
-	if t == nil {
-		return false
-	}
-	return t.sessions[s.Key] || s.Parent != "" && t.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
-}
-
-// Gone is an original that was forgotten.
-type Gone struct {
-	Time  time.Time // when
-	Found           // what is left of it, with the hash of that
-	Whole bool      // its session was forgotten: nothing is left
-}
-
-// encodeGone returns the record of a forgotten original, which does not have its hash.
-func (t *tombs) encodeGone(g Gone) []byte {
-	whole := byte(0)
-	if g.Whole {
-		whole = 1
-	}
-	plain := append(binary.AppendVarint(nil, g.Time.Unix()), whole, byte(g.Shape))
-	return t.encrypt(append(plain, encodePointer(g.Key, g.Generation, g.Pointer)...))
-}
-
-func (t *tombs) decodeGone(record []byte) (g Gone, err error) {
-	plain, err := t.decrypt(record)
-	if err != nil {
-		return g, err
-	}
-	d := varints{b: plain}
-	g.Time = time.Unix(d.int(), 0).UTC()
-	g.Whole = d.byte() == 1
-	key := append(make([]byte, len(mark.Hash{})), d.byte())
-	if d.err == nil {
-		g.Found, d.err = decodePointer(key, d.b)
-	}
-	return g, d.err
-}
-
-// goneKey is the key of an ID in "gone".
-func (t *tombs) goneKey(id mark.ID) []byte {
-	h := hmac.New(sha256.New, derive(t.key, "id"))
-	h.Write([]byte(id))
-	return h.Sum(nil)[:goneSize-1]
-}
-
-// Forgotten returns the originals with this ID that were forgotten.
-func (a *Archive) Forgotten(ctx context.Context, id mark.ID) (gone []Gone, err error) {
-	err = a.view(ctx, func(tx *bolt.Tx) error {
-		t, err := a.tombs()
-		b := tx.Bucket(bucketGone)
-		if err != nil || t == nil || b == nil {
-			return err
-		}
-		prefix := t.goneKey(id)
-		c := b.Cursor()
-		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			var one Gone
-			record, err := unseal(k, v)
-			if err == nil {
-				one, err = t.decodeGone(record)
-			}
-			if err != nil {
-				return a.damage("forgotten id %s: %w", id, err)
-			}
-			gone = append(gone, one)
-		}
-		return nil
-	})
-	if errors.Is(err, errAbsent) {
-		err = nil
-	}
-	for i := range gone {
-		if err == nil && !gone[i].Whole {
-			r := a.Reader(gone[i].Key, gone[i].Generation)
-			if _, err = r.generation(ctx); err == nil {
-				gone[i].Hash, err = r.hash(ctx, gone[i].Pointer)
-			}
-			if errors.Is(err, ErrNotFound) { // removed since
-				gone[i].Whole, err = true, nil
-			}
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up forgotten id %s: %w", id, err)
-	}
-	return gone, nil
 }

@@ -32,7 +32,7 @@ func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) 
 	for {
 		v := verifier{a: a, progress: progress, blocks: map[blockID]bool{}}
 		before := a.fileNow(ctx)
-		for _, step := range []func(context.Context) error{v.id, v.list, v.pages, v.generations, v.unusedFrames, v.pointers, v.summaries, v.records} {
+		for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.unusedFrames, v.pointers, v.summaries} {
 			if err := step(ctx); err != nil {
 				return v.Report, fmt.Errorf("verify archive: %w", err)
 			}
@@ -50,22 +50,6 @@ func (a *Archive) fileNow(ctx context.Context) (file string) {
 		return nil
 	})
 	return file
-}
-
-// records checks the seals of the log and of what is left of forgotten originals.
-func (v *verifier) records(ctx context.Context) error {
-	for _, name := range [][]byte{bucketGone, bucketLog, bucketSalts} {
-		err := v.a.each(ctx, name, func(_ *bolt.Tx, key, value []byte) error {
-			if _, err := unseal(key, value); err != nil {
-				return v.addDamage(v.a.damage("%s: %w", name, err))
-			}
-			return nil
-		})
-		if err := v.addDamage(err); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Check checks that the stored bytes of a generation are there and are what was written (see CheckStored). Unlike Verify
@@ -144,11 +128,6 @@ func (v *verifier) list(ctx context.Context) error {
 	return nil
 }
 
-// pages checks the pages of the indexes of blocks and originals.
-func (v *verifier) pages(ctx context.Context) error {
-	return v.addDamage(v.a.checkBuckets(ctx, bucketIDs, bucketManifest))
-}
-
 func (v *verifier) generations(ctx context.Context) error {
 	for _, k := range v.sessions {
 		s, err := v.a.Session(ctx, k)
@@ -209,7 +188,7 @@ func (v *verifier) seen(b block) {
 // unusedFrames checks the indexed frames that no generation uses.
 func (v *verifier) unusedFrames(ctx context.Context) error {
 	var blocks []block
-	err := v.a.each(ctx, bucketHash, func(_ *bolt.Tx, key, value []byte) error {
+	err := v.a.each(ctx, kindHash, func(_ *bolt.Tx, key, value []byte) error {
 		b, err := parseShared(key, value)
 		if err != nil {
 			return v.addDamage(v.a.damage("frame index: %w", err))
@@ -236,21 +215,13 @@ func (v *verifier) unusedFrames(ctx context.Context) error {
 
 // checkFrame reads and checks one frame.
 func (a *Archive) checkFrame(ctx context.Context, b block) error {
-	var data []byte
 	err := a.view(ctx, func(tx *bolt.Tx) (err error) {
-		data, err = getChunks(b.bucket(tx), b.ID, nil)
-		if err != nil {
-			err = a.damage("frame %d: %w", b.ID, err)
+		if _, err = b.check(tx); err != nil {
+			err = a.damage("%w", err)
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if _, err := a.unpack(b, data, nil); err != nil {
-		return a.damage("frame %d: %w", b.ID, err)
-	}
-	return nil
+	return err
 }
 
 // place is where a pointer's original begins. Pointers are checked in this order, so that each block is read once.
@@ -262,6 +233,9 @@ type place struct {
 }
 
 func (v *verifier) pointers(ctx context.Context) error {
+	if err := v.addDamage(v.a.each(ctx, kindID, func(*bolt.Tx, []byte, []byte) error { return nil })); err != nil {
+		return err
+	}
 	return v.pointersFrom(ctx, nil, nil, verifyBatch)
 }
 
@@ -270,7 +244,7 @@ func (v *verifier) pointersFrom(ctx context.Context, last, end []byte, batch int
 	var places []place
 	for more := true; more; {
 		var err error
-		last, more, err = v.a.page(ctx, bucketIDs, last, func(_ *bolt.Tx, key, value []byte) error {
+		last, more, err = v.a.page(ctx, kindID, last, func(_ *bolt.Tx, key, value []byte) error {
 			if end != nil && bytes.Compare(key, end) > 0 {
 				return nil
 			}

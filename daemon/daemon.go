@@ -22,7 +22,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -101,7 +100,6 @@ type Daemon struct {
 	batch    bool                      // save follows a sync
 
 	onMain     func(func(d *Daemon)) // in a worker: calls a function in the goroutine of the daemon d that started it; else nil
-	toRefill   []transcript.Key      // in a worker: the sessions to refill when it has ended
 	catchUp    *catchUp              // nil if the daemon is not catching up
 	lastGrowth time.Time             // when a live session last had new bytes
 
@@ -320,7 +318,6 @@ func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error
 		if err := d.saveWaiting(ctx, s); err != nil {
 			return err
 		}
-		d.Archive.Fill(seg.Data)
 		if !deferred || seg.Start.Offset < maxPeek {
 			if err := d.trackTo(ctx, s, seg.Start, limit); err != nil {
 				return err
@@ -370,14 +367,7 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, seg transcript.Segm
 	if saveFollows && d.collect(s, seg) {
 		return nil
 	}
-	if err := d.Archive.Append(ctx, s.Session, seg); err != nil { // fails with ErrTip if another process appended
-		return err
-	}
-	if d.Archive.Unfilled() {
-		_, err := d.refill(ctx, s.Key)
-		return cmp.Or(err, archive.ErrStale)
-	}
-	return nil
+	return d.Archive.Append(ctx, s.Session, seg) // fails with ErrTip if another process appended
 }
 
 // tail yields what is new in the transcript. It does not open one that has not changed since it was read to its end.

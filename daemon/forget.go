@@ -137,24 +137,6 @@ func resetState(state []byte) []byte {
 	return s.Encode()
 }
 
-// refill removes from the archive the forgotten text that one of these sessions got in two steps. Their trackers have it too,
-// so they have to be synced again.
-func (d *Daemon) refill(ctx context.Context, sessions ...transcript.Key) (stale []*session, err error) {
-	if d.onMain != nil {
-		d.toRefill = append(d.toRefill, sessions...)
-	} else {
-		_, err = d.rewrite(ctx, sessions, func() (archive.Removed, error) {
-			return d.Archive.Compact(ctx, archive.Removal{Reset: resetState}, nil)
-		})
-	}
-	for _, k := range sessions {
-		if s := d.sessions[k]; s != nil {
-			stale = append(stale, s)
-		}
-	}
-	return stale, err
-}
-
 // Keep says which sessions Collect removes. Zero fields remove none.
 type Keep struct {
 	Age      time.Duration // since they were last active

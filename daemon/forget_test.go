@@ -63,7 +63,7 @@ func TestForgetBesideADaemon(t *testing.T) {
 	})
 	h.forget()
 	h.clean(path, text)
-	more := turns(8, 12) + leaked() + turns(12, 14)
+	more := turns(8, 14)
 	h.append(path, more)
 	eventually(t, "the companion covers more", func() bool {
 		b, err := os.ReadFile(companion)
@@ -95,7 +95,7 @@ func TestRecheckAfterForget(t *testing.T) {
 	h.clean(path, text)
 }
 
-// What a person has set survives a forget, a text that comes in two steps, and a collection.
+// What a person has set survives a forget and a collection.
 func TestForgetKeepsLabels(t *testing.T) {
 	h := newHouse(t)
 	path, text := h.path(1), turns(0, 4)+leaked()
@@ -113,13 +113,6 @@ func TestForgetKeepsLabels(t *testing.T) {
 	if s := h.stored(path); s.Ask == "" || s.Model == "" {
 		t.Errorf("the state lacks what the transcript has: %+v", s)
 	}
-	half := leaked()
-	cut := strings.Index(half, leak) + 8
-	h.write(path, text+half[:cut])
-	h.once()
-	h.write(path, text+half)
-	h.once()
-	h.clean(path, text+half)
 	if err := os.Remove(h.path(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +128,7 @@ func TestForgetKeepsLabels(t *testing.T) {
 	if l := h.stored(path).Labels; !l.Pinned || l.Name != "kept" {
 		t.Errorf("%+v", l)
 	}
-	h.clean(path, text+half)
+	h.clean(path, text)
 }
 
 // A session without a companion, whose transcript is gone, keeps what lists show of it.

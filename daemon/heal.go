@@ -2,8 +2,8 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -16,111 +16,88 @@ import (
 // Healed is the result of Heal.
 type Healed struct {
 	Found int                    // damaged places
-	Bytes int64                  // stored again from transcripts
-	Aside string                 // path of the old file, "" if it was repaired in place
+	Bytes int64                  // taken from transcripts
+	Aside string                 // path of the old file, "" if it is still in use
 	Left  []*archive.DamageError // damaged places that no transcript can repair
 }
 
-// Heal reads the whole archive and repairs what is damaged. What a transcript still has is stored again under the same
-// session and generation. If that is not enough, the archive's file is rebuilt from what is intact in it, the old one is
-// set aside, and all transcripts and companions are synced. progress, if not nil, is called with bytes.
+// Heal reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it and in the transcripts
+// that still exist, sets the old one aside, and syncs all transcripts and companions. What was already missing after an
+// earlier rebuild is only listed. progress, if not nil, is called with what is done and the total.
 func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h Healed, err error) {
-	verify := func() error {
-		report, err := d.Archive.Verify(ctx, progress)
-		h.Left = report.Damage
-		return err
-	}
-	if err := verify(); err != nil || len(h.Left) == 0 {
+	report, err := d.Archive.Verify(ctx, progress)
+	h.Found, h.Left = len(report.Damage), report.Damage
+	if err != nil || !slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return !e.Missing() }) {
 		return h, err
 	}
-	h.Found = len(h.Left)
-	sources := func() error { return d.healSessions(ctx, &h) }
-	rebuild := func() error { return d.rebuild(ctx, &h, progress) }
-	steps := []func() error{sources, verify, rebuild, sources, func() error { return d.syncAll(ctx) }, verify}
-	if slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return e.Session == transcript.Key{} && e.ID == "" }) {
-		steps = steps[2:] // do not write to a file whose pages are damaged
-	}
-	for _, step := range steps {
-		if err := step(); err != nil || len(h.Left) == 0 && h.Aside == "" {
-			return h, err
-		}
-	}
-	return h, nil
-}
-
-// healSessions heals the generations in h.Left whose transcripts still have their bytes.
-func (d *Daemon) healSessions(ctx context.Context, h *Healed) error {
-	type generation struct {
-		transcript.Key
-		n int
-	}
-	tried := map[generation]bool{}
-	for _, damage := range h.Left {
-		g := generation{damage.Session, damage.Generation}
-		s := d.sessions[g.Key]
-		if s == nil || g.n == 0 || tried[g] {
-			continue
-		}
-		tried[g] = true
-		d.heartbeat()
-		n, err := d.healGeneration(ctx, s, g.n)
-		h.Bytes += n
-		switch {
-		case err == nil:
-			s.invalidate()
-		case errors.Is(err, archive.ErrDiffers), errors.Is(err, archive.ErrNotFound), errors.As(err, new(*archive.DamageError)), watcher.NotExist(err):
-		default:
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *Daemon) healGeneration(ctx context.Context, s *session, n int) (healed int64, err error) {
-	f, err := os.CreateTemp("", "ccd-*.jsonl")
+	r, err := d.Archive.Rebuild(ctx, d.sources(ctx), progress)
 	if err != nil {
-		return 0, err
+		return h, err
 	}
-	defer func() {
-		f.Close()
-		os.Remove(f.Name())
-	}()
-	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
-		if err == nil {
-			d.Archive.Fill(seg.Data)
-			_, err = f.WriteAt(seg.Data, seg.Start.Offset)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("read transcript of session %s: %w", s.ID, err)
-		}
-	}
-	err = retryRaces(ctx, func() error {
-		more, err := d.Archive.Heal(ctx, s.Key, n, f)
-		healed += more
-		return err
-	})
-	return healed, err
-}
-
-// rebuild rebuilds the archive's file, unless all that is left was missing after an earlier rebuild.
-func (d *Daemon) rebuild(ctx context.Context, h *Healed, progress func(done, total int64)) error {
-	if !slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool {
-		return !errors.Is(e, archive.ErrMissing) && !errors.Is(e, archive.ErrNotFound)
-	}) {
-		return nil
-	}
-	r, err := d.Archive.Rebuild(ctx, progress)
-	if err != nil {
-		return err
-	}
-	h.Aside, h.Left = r.Aside, r.Damage
+	h.Aside, h.Bytes = r.Aside, r.Restored
 	if err := d.load(ctx); err != nil {
-		return err
+		return h, err
 	}
 	for _, s := range d.sessions {
 		s.renew = true
 	}
 	d.rebuilt = true
+	if err := d.syncAll(ctx); err != nil {
+		return h, err
+	}
+	report, err = d.Archive.Verify(ctx, progress)
+	h.Left = report.Damage
+	return h, err
+}
+
+// sources returns the transcripts that exist, by the session that they are of: the archive may have lost where they are.
+func (d *Daemon) sources(ctx context.Context) archive.Sources {
+	files := map[transcript.Key]transcript.Session{}
+	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
+	for _, f := range found {
+		if s, ok := d.Agents.Find(f.Root.Agent, f.Root.Path, f.Path); ok {
+			files[s.Key] = s
+		}
+	}
+	for k, s := range d.sessions {
+		if exists(s.Path) {
+			files[k] = s.Session
+		}
+	}
+	return func(ctx context.Context, s archive.Session, n int) (io.ReaderAt, func(), error) {
+		d.heartbeat()
+		file, ok := files[s.Key]
+		if !ok {
+			return nil, nil, nil
+		}
+		f, err := os.CreateTemp("", "ccd-*.jsonl")
+		if err != nil {
+			return nil, nil, err
+		}
+		remove := func() {
+			f.Close()
+			os.Remove(f.Name())
+		}
+		if err = d.unpackTo(ctx, f, file, d.Archive.Filler(s.Key, n)); ctx.Err() == nil && err != nil {
+			d.Log.Warn("cannot read a transcript to repair the archive", "session", s.ID, "err", err)
+			remove()
+			return nil, nil, nil
+		}
+		return f, remove, err
+	}
+}
+
+// unpackTo writes the bytes of a transcript to a file, without what was forgotten.
+func (d *Daemon) unpackTo(ctx context.Context, f io.Writer, s transcript.Session, filler *archive.Filler) error {
+	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
+		if err == nil {
+			filler.Fill(seg.Data)
+			_, err = f.Write(seg.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -227,14 +227,15 @@ func TestDaemonHealsDamage(t *testing.T) {
 	}
 }
 
-// flippedInBlock returns the archive's file with a flipped bit in each block of the largest session, also in unused pages.
+// flippedInBlock returns the archive's file with a flipped bit in each block, also in unused pages.
 func flippedInBlock(raw []byte) []byte {
 	raw = bytes.Clone(raw)
-	envelope := []byte("00000000-0000-4000-8000-000000000003\x00\x01")
-	for at := 0; bytes.Contains(raw[at:], envelope); {
-		at += bytes.Index(raw[at:], envelope) + len(envelope)
-		frame := bytes.Index(raw[at:], []byte{0x28, 0xb5, 0x2f, 0xfd}) // behind the filter, which no read needs
-		raw[at+frame+100] ^= 1
+	for _, kind := range "FP" {
+		entry := []byte("\xcc\xcda\x01" + string(kind))
+		for at := 0; bytes.Contains(raw[at:], entry); {
+			at += bytes.Index(raw[at:], entry) + len(entry)
+			raw[at+50] ^= 1
+		}
 	}
 	return raw
 }

@@ -274,13 +274,6 @@ func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err err
 		s.invalidate()
 		stale = append(stale, s)
 	}
-	if d.Archive.Unfilled() {
-		keys = nil
-		for _, add := range additions {
-			keys = append(keys, add.Session.Key)
-		}
-		return d.refill(ctx, keys...)
-	}
 	return stale, nil
 }
 

@@ -109,7 +109,7 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		return false, err
 	}
 	last := a.Generations[len(a.Generations)-1]
-	left, sum := last.Tip.Offset, sha256.New()
+	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key, last.N)
 	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
 		if watcher.NotExist(err) {
 			return true, nil
@@ -117,7 +117,7 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		if err != nil {
 			return false, err
 		}
-		d.Archive.Fill(seg.Data)
+		filler.Fill(seg.Data)
 		n := min(left, int64(len(seg.Data)))
 		sum.Write(seg.Data[:n])
 		if left -= n; left == 0 {

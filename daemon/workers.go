@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -190,17 +189,9 @@ func (d *Daemon) runWorkers(ctx context.Context, n int, offers []watcher.Offer, 
 			ended++
 		}
 	}
-	var refill []transcript.Key
 	for _, w := range all {
 		d.damaged = d.damaged || w.damaged
 		maps.Copy(d.cleanedDirs, w.cleanedDirs)
-		refill = append(refill, w.toRefill...)
-	}
-	if len(refill) > 0 {
-		stale, err := d.refill(ctx, refill...)
-		for _, s := range stale {
-			done(s.offer(), cmp.Or(err, archive.ErrStale))
-		}
 	}
 	return rest
 }

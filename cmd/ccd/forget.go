@@ -40,7 +40,7 @@ type forgetOutput struct {
 // stillHeld is a file that may have what was forgotten.
 type stillHeld struct {
 	Path string `json:"path"`
-	What string `json:"what"` // "transcript", "backup", "damaged archive", "copy in object storage" or "machine"
+	What string `json:"what"` // "transcript", "backup", "hard link to the old", "copy in object storage" or "machine"
 }
 
 // Values of stillHeld.What for which forget prints what to do.
@@ -62,15 +62,15 @@ func (a *app) forgetCommand() *cobra.Command {
 also as JSON escapes it. Equal text in other sessions is removed too; if it is
 shorter than 16 bytes, only from equal records.
 
-In a transcript, ccd replaces the text by "*" of the same length. ccd restore
-says that an ID was forgotten, and prints the rest with --with-holes. ccd does
-not store TEXT again, even if it is not in the archive yet.
+In a transcript, ccd replaces the text by "*" of the same length. IDs of
+originals with it are no longer valid; ccd restore SESSION#N prints the rest.
+ccd does not store the text again from these places, but a later paste, in
+this session or another one, is a new place: run ccd archive forget again. A
+forgotten session is not archived again.
 
 ccd lists what it will remove and asks. Then it writes a new archive, checks
-it and overwrites the old file. It does not change transcripts and backups,
-but lists the ones it knows. ccd does not archive a forgotten session again.
-It does archive a copy (a fork) with another ID; to block a text everywhere,
-use --match.
+it and overwrites the old file, and the damaged ones that it had set aside. It
+does not change transcripts and backups, but lists the ones it knows.
 
 With --json: one object: dry_run, places, bytes, sessions (that have lost
 text), removed (sessions), ids (that no longer resolve), still_in [{path,
@@ -125,7 +125,7 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if removal.Remember = f.match != ""; len(preview.Touched)+len(preview.Sessions) == 0 && (!removal.Remember || f.dryRun) {
+	if len(preview.Touched)+len(preview.Sessions) == 0 {
 		if len(machines) > 0 {
 			return fmt.Errorf("forget: %w, but the pulled archive of %s has it", archive.ErrNotFound, strings.Join(machines, ", "))
 		}
@@ -138,7 +138,7 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if f.dryRun {
 		return a.printForget(out)
 	}
-	if !f.yes && preview.Places+len(preview.Sessions) > 0 {
+	if !f.yes {
 		if err := a.askForget(ctx, l, preview); err != nil {
 			return err
 		}
@@ -150,6 +150,9 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 		return err
 	}
 	out.IDs, out.Places, out.Bytes = done.IDs, done.Places, done.Bytes
+	if done.Links > 0 {
+		out.StillIn = append(out.StillIn, stillHeld{mark.Name(l.ArchivePath), "hard link to the old"})
+	}
 	return a.printForget(out)
 }
 
@@ -287,12 +290,6 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 			all = append(all, stillHeld{mark.Name(filepath.Join(l.BackupDir, name)), "backup"})
 		}
 	}
-	files, _ := archive.Files(l.ArchivePath) // the command has just read them
-	for _, file := range files {
-		if strings.Contains(filepath.Base(file), ".damaged-") {
-			all = append(all, stillHeld{mark.Name(file), "damaged archive"})
-		}
-	}
 	if p, err := pulled.ReadPush(filepath.Join(l.StateDir, pulled.Dir)); err == nil && !p.Pushed.IsZero() {
 		all = append(all, stillHeld{p.URL, heldInStorage})
 	}
@@ -357,10 +354,6 @@ func (a *app) printForget(out forgetOutput) error {
 	if len(out.Removed) > 0 {
 		parts = append(parts, words.Count(len(out.Removed), "whole file"))
 	}
-	if len(parts) == 0 {
-		a.say("not in the archive; ccd will not store this text")
-		return nil
-	}
 	did := "forgotten"
 	if out.DryRun {
 		did = "would be forgotten"
@@ -368,6 +361,9 @@ func (a *app) printForget(out forgetOutput) error {
 	a.say("%s: %s (%s)", did, strings.Join(parts, " and "), humanize.IBytes(uint64(out.Bytes)))
 	if out.IDs > 0 {
 		a.say("%s no longer valid", words.Are(out.IDs, "ID", "IDs"))
+	}
+	if len(out.Sessions) > 0 {
+		a.say("a later paste of it is a new place: ccd archives that")
 	}
 	for i, s := range out.StillIn {
 		if i == maxDamage && !a.verbose {

@@ -27,7 +27,6 @@ type restoreFlags struct {
 	file, at               string
 	generation             int
 	raw, full, info, force bool
-	holes                  bool
 }
 
 func (a *app) restoreCommand() *cobra.Command {
@@ -73,7 +72,6 @@ since): null or {what, session, record, time}`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")
 	flags.BoolVar(&f.full, "full", false, "print the full result if the agent saw a shortened one")
-	flags.BoolVar(&f.holes, "with-holes", false, "print the rest of a forgotten original")
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
@@ -120,7 +118,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if !a.agent {
 		l.Agents = l.Agents.Exact()
 	}
-	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full, Holes: f.holes}
+	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
 	if f.session == "" {
 		want.Name = reader.Unmark(args[0])
 	}

@@ -22,7 +22,6 @@ type Wanted struct {
 	Generation int    // of a record or of Session; 0 is the current one
 	Raw        bool   // the lines that hold it
 	Full       bool   // the whole of a result that the agent saw cut
-	Holes      bool   // also an original of which some text was forgotten
 }
 
 // Kind is what is named, as NoteRestore counts it.
@@ -129,9 +128,6 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		found, err = l.Archive.Lookup(ctx, prefix)
 	}
 	if len(found) == 0 {
-		if f, ok, err := l.forgotten(ctx, prefix, w.Holes); ok || err != nil {
-			return f, err
-		}
 		if err := l.Load(ctx); err != nil {
 			return archive.Found{}, err
 		}

@@ -5,13 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
-	"ccd/internal/words"
 )
 
 const (
@@ -109,48 +105,4 @@ func (o Original) inLine(ctx context.Context, at int64, t archive.Text) (archive
 		data = data[:last+n]
 	}
 	return archive.Text{Bytes: data[begin:], From: int(at-from) - begin, To: last - begin, Fill: t.Fill}, nil
-}
-
-// ForgottenError is returned for an original that was forgotten.
-type ForgottenError struct {
-	ID    mark.ID
-	Time  time.Time
-	Whole bool // nothing of it is left
-}
-
-// Error says when.
-func (e *ForgottenError) Error() string {
-	what := "some of its text was"
-	if e.Whole {
-		what = "its session was"
-	}
-	return fmt.Sprintf("find id %s: %s forgotten on %s", e.ID, what, words.Local(e.Time))
-}
-
-// Unwrap returns history.ErrNotFound.
-func (e *ForgottenError) Unwrap() error { return history.ErrNotFound }
-
-// Hint returns what to do about it.
-func (e *ForgottenError) Hint() string {
-	if e.Whole {
-		return "a backup may have it: ccd archive import FILE"
-	}
-	return fmt.Sprintf("ccd restore --with-holes %s prints the rest", e.ID)
-}
-
-// forgotten returns what is left of an original, if holes is true, or says that it was forgotten. ok is false if it was
-// not.
-func (l *Library) forgotten(ctx context.Context, id string, holes bool) (f archive.Found, ok bool, err error) {
-	if !mark.IsID(id) {
-		return f, false, nil
-	}
-	gone, err := l.Archive.Forgotten(ctx, mark.ID(id))
-	if len(gone) == 0 || err != nil {
-		return f, false, err
-	}
-	g := gone[0]
-	if holes && !g.Whole && l.reach == nil {
-		return g.Found, true, nil
-	}
-	return f, true, &ForgottenError{mark.ID(id), g.Time, g.Whole}
 }

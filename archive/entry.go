@@ -1,0 +1,221 @@
+package archive
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Every value of every bucket, except the schema and the file's number, is an entry. bbolt writes a key just before its
+// value, so each entry stands in consecutive bytes of the file:
+//
+//	key | magic, kind, length of the key, length of the record, version | hash | record
+//
+// The hash is over all the rest. So a scan finds each intact entry, whatever the pages around it say (see rebuild.go). Of
+// two entries with the same key the one with the higher version is newer: an earlier one may stand in a page that is free.
+const magic = "\xcc\xcda" + schema // no text has it: it is not UTF-8
+
+const (
+	sealSize  = 8        // bytes of SHA-256 in an entry
+	maxRecord = 32 << 20 // bytes; a longer record is damaged
+	headMost  = len(magic) + 1 + 3*binary.MaxVarintLen64
+)
+
+// kind is what an entry is, and in which bucket.
+type kind byte
+
+const (
+	kindMeta       kind = 'A'
+	kindSession    kind = 'S'
+	kindGeneration kind = 'G'
+	kindState      kind = 'T'
+	kindManifest   kind = 'M'
+	kindFrame      kind = 'F'
+	kindPiece      kind = 'P'
+	kindHash       kind = 'H'
+	kindID         kind = 'I'
+	kindSummary    kind = 'U'
+)
+
+// kinds returns the bucket of each kind.
+func kinds() map[kind][]byte {
+	return map[kind][]byte{
+		kindMeta: bucketMeta, kindSession: bucketSessions, kindGeneration: bucketGenerations, kindState: bucketState,
+		kindManifest: bucketManifest, kindFrame: bucketFrames, kindPiece: bucketTail, kindHash: bucketHash, kindID: bucketIDs,
+		kindSummary: bucketSummaries,
+	}
+}
+
+func (k kind) bucket(tx *bolt.Tx) *bolt.Bucket {
+	switch k {
+	case kindMeta:
+		return tx.Bucket(bucketMeta)
+	case kindSession:
+		return tx.Bucket(bucketSessions)
+	case kindGeneration:
+		return tx.Bucket(bucketGenerations)
+	case kindState:
+		return tx.Bucket(bucketState)
+	case kindManifest:
+		return tx.Bucket(bucketManifest)
+	case kindFrame:
+		return tx.Bucket(bucketFrames)
+	case kindPiece:
+		return tx.Bucket(bucketTail)
+	case kindHash:
+		return tx.Bucket(bucketHash)
+	case kindID:
+		return tx.Bucket(bucketIDs)
+	}
+	return tx.Bucket(bucketSummaries)
+}
+
+// counted reports whether the bucket's sequence is how many entries it has. bbolt reads a page with a damaged count without
+// an error and returns too few entries; what is only listed has no other witness.
+func (k kind) counted() bool {
+	return k == kindSession || k == kindState || k == kindID || k == kindSummary
+}
+
+// fill is how full bbolt leaves a page when it splits it: most keys come in order.
+func (k kind) fill() float64 {
+	if k == kindID || k == kindHash || k == kindSummary || k == kindState {
+		return bolt.DefaultFillPercent
+	}
+	return 0.9
+}
+
+// header is the beginning of an entry's value.
+type header struct {
+	kind        kind
+	key, record int // their lengths
+	version     uint64
+	size        int // of the header, without the hash
+}
+
+// parseHeader reads the header at the beginning of b.
+func parseHeader(b []byte) (h header, ok bool) {
+	if len(b) <= len(magic) || string(b[:len(magic)]) != magic {
+		return h, false
+	}
+	d := varints{b: b[len(magic):min(len(b), headMost)]}
+	before := len(d.b)
+	h.kind = kind(d.byte())
+	key, record := d.uint(), d.uint()
+	h.version = d.uint()
+	if d.err != nil || key > bolt.MaxKeySize || record > maxRecord {
+		return h, false
+	}
+	h.key, h.record, h.size = int(key), int(record), len(magic)+before-len(d.b)
+	return h, true
+}
+
+// value returns the length of the entry's value.
+func (h header) value() int { return h.size + sealSize + h.record }
+
+// seal returns the value of an entry.
+func seal(k kind, version uint64, key, record []byte) []byte {
+	head := append(append(make([]byte, 0, headMost+sealSize+len(record)), magic...), byte(k))
+	head = binary.AppendUvarint(binary.AppendUvarint(head, uint64(len(key))), uint64(len(record)))
+	head = binary.AppendUvarint(head, version)
+	sum := sealOf(head, key, record)
+	return append(append(head, sum[:]...), record...)
+}
+
+// sealOf returns the beginning of the hash of some parts. Their lengths must be known from the first one.
+func sealOf(parts ...[]byte) [sealSize]byte {
+	var space [1 << 10]byte // enough for most, so that nothing is allocated for them
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if n <= len(space) {
+		b := space[:0]
+		for _, p := range parts {
+			b = append(b, p...)
+		}
+		sum := sha256.Sum256(b)
+		return [sealSize]byte(sum[:])
+	}
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(p)
+	}
+	return [sealSize]byte(h.Sum(space[:0]))
+}
+
+// errSeal is the cause if an entry is not what was written.
+var errSeal = errors.New("record has wrong hash")
+
+// unseal returns the record of an entry, a slice of value; with errSeal the one that is damaged.
+func unseal(k kind, key, value []byte) ([]byte, error) {
+	h, ok := parseHeader(value)
+	if !ok || h.kind != k || h.key != len(key) || h.value() != len(value) {
+		return nil, errors.New("record has wrong size")
+	}
+	record := value[h.size+sealSize:]
+	if sealOf(value[:h.size], key, record) != [sealSize]byte(value[h.size:]) {
+		return record, errSeal
+	}
+	return record, nil
+}
+
+// get returns the record of a key, nil if there is none.
+func get(tx *bolt.Tx, k kind, key []byte) ([]byte, error) {
+	v := k.bucket(tx).Get(key)
+	if v == nil {
+		return nil, nil
+	}
+	return unseal(k, key, v)
+}
+
+// put stores an entry.
+func put(tx *bolt.Tx, k kind, key, record []byte) error {
+	version, err := versionOf(tx)
+	if err != nil {
+		return err
+	}
+	return putSealed(tx, k, key, seal(k, version, key, record))
+}
+
+// putSealed stores the value of an entry.
+func putSealed(tx *bolt.Tx, k kind, key, value []byte) error {
+	b := k.bucket(tx)
+	b.FillPercent = k.fill()
+	if k.counted() && b.Get(key) == nil {
+		if err := b.SetSequence(b.Sequence() + 1); err != nil {
+			return err
+		}
+	}
+	if (k == kindFrame || k == kindPiece) && len(value) > ownBucket {
+		own, err := b.CreateBucketIfNotExists(key)
+		if err != nil {
+			return err
+		}
+		return own.Put(key, value)
+	}
+	return b.Put(key, value)
+}
+
+// ownBucket is the size in bytes above which a block has a bucket of its own, below its key: bbolt writes all large values of
+// a page, up to four, again when it adds one there.
+const ownBucket = 16 << 10
+
+// versionOf returns the version of what a transaction stores. A file that was made from another one continues its versions.
+func versionOf(tx *bolt.Tx) (uint64, error) {
+	base, err := get(tx, kindMeta, keyBase)
+	if err != nil || base == nil {
+		return uint64(tx.ID()), err
+	}
+	if len(base) != 8 {
+		return 0, fmt.Errorf("version: %w", errSeal)
+	}
+	return binary.BigEndian.Uint64(base) + uint64(tx.ID()), nil
+}
+
+// continueFrom makes the versions of a new file higher than those of the one that it is made from.
+func continueFrom(tx *bolt.Tx, version uint64) error {
+	return putSealed(tx, kindMeta, keyBase, seal(kindMeta, version, keyBase, binary.BigEndian.AppendUint64(nil, version)))
+}

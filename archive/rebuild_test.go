@@ -1,0 +1,450 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/testkit"
+	"ccd/internal/transcript"
+)
+
+// damages are the ways in which a file is damaged, each at a random place.
+var damages = map[string]func(r *rand.Rand, file []byte) []byte{
+	"flips": func(r *rand.Rand, file []byte) []byte {
+		for range 1 + r.IntN(8) {
+			file[r.IntN(len(file))] ^= 1 << r.IntN(8)
+		}
+		return file
+	},
+	"zeroed": func(r *rand.Rand, file []byte) []byte {
+		from := r.IntN(len(file)) &^ 4095
+		clear(file[from:min(len(file), from+(1+r.IntN(20))<<12)])
+		return file
+	},
+	"misplaced": func(r *rand.Rand, file []byte) []byte {
+		n := len(file) / 4096
+		copy(file[r.IntN(n)<<12:], file[r.IntN(n)<<12:][:min(4096<<r.IntN(4), 4096)])
+		return file
+	},
+	"truncated": func(r *rand.Rand, file []byte) []byte { return file[:r.IntN(len(file))] },
+	"page heads": func(r *rand.Rand, file []byte) []byte {
+		for range 1 + r.IntN(4) {
+			at := r.IntN(len(file)/4096) << 12
+			file[at+r.IntN(16)] = byte(r.Uint32())
+		}
+		return file
+	},
+	"no tree": func(r *rand.Rand, file []byte) []byte { // neither meta pages nor branches
+		clear(file[:8192])
+		for at := 8192; at+4096 <= len(file); at += 4096 {
+			if binary.NativeEndian.Uint16(file[at+8:]) == 1 && r.IntN(2) == 0 {
+				clear(file[at:][:4096])
+			}
+		}
+		return file
+	},
+}
+
+// sources has the transcripts of the archive.
+func (ro rotten) sources() map[transcript.Key][][]byte {
+	sources := map[transcript.Key][][]byte{session("again").Key: ro.again}
+	for i, data := range ro.data {
+		sources[session(fmt.Sprint("r", i)).Key] = [][]byte{data}
+	}
+	return sources
+}
+
+// Whatever is damaged, the sources bring back every session, and without them nothing is lost but what is in damaged blocks.
+func TestEveryDamageIsRebuilt(t *testing.T) {
+	t.Parallel()
+	ro := newRotten(t)
+	good, err := os.ReadFile(ro.path)
+	must(t, err)
+	r := rand.New(rand.NewPCG(testkit.Seed(), 9))
+	met, lost, restored := 0, int64(0), int64(0)
+	each := testkit.Cases(t, 2, 50)
+	for name, damage := range damages {
+		for range each {
+			bad := damage(r, bytes.Clone(good))
+			must(t, os.WriteFile(ro.path, bad, 0o600))
+			if o := ro.check(openAt(t, ro.path, Options{ReadOnly: true})); o.wrong > 0 {
+				t.Errorf("%s: %d wrong answers", name, o.wrong)
+			} else if o.refused > 0 {
+				met++
+			}
+			lost += ro.withoutSources(t, name, bad)
+			restored += ro.withSources(t, name)
+		}
+	}
+	t.Logf("%d damages, %d of them met: %d bytes lost without sources, %d restored from them", each*len(damages), met, lost, restored)
+	if met < each || lost == 0 || restored == 0 {
+		t.Error("the test sees nothing")
+	}
+}
+
+// withoutSources fails the test unless each byte of a block that is intact in the file comes back. It returns how many bytes
+// do not.
+func (ro rotten) withoutSources(t *testing.T, name string, file []byte) (lost int64) {
+	t.Helper()
+	left := map[transcript.Key][]bool{} // by envelopes, of the generations that are tracks
+	for k, all := range ro.sources() {
+		left[k] = make([]bool, len(all[0]))
+	}
+	s := scan{f: bytes.NewReader(file), size: int64(len(file))}
+	must(t, s.each(t.Context(), func(e storedEntry) error {
+		if e.kind != kindFrame && e.kind != kindPiece {
+			return nil
+		}
+		env, _, err := parseEnvelope(e.record)
+		must(t, err)
+		intact := left[env.Key]
+		for at := env.Off; at < min(env.Off+env.Len, int64(len(intact))); at++ {
+			intact[at] = true
+		}
+		return nil
+	}, func(int64, int64) {}))
+	path := filepath.Join(t.TempDir(), "archive.db")
+	must(t, os.WriteFile(path, file, 0o600))
+	a := openAt(t, path, Options{})
+	rebuilt, err := a.Rebuild(t.Context(), nil, nil)
+	if err != nil {
+		t.Errorf("%s: rebuild: %v", name, err)
+		return 0
+	}
+	if aside := bytesOf(t, rebuilt.Aside); aside != string(file) {
+		t.Errorf("%s: the old file was changed", name)
+	}
+	for k, all := range ro.sources() {
+		have := make([]bool, len(all[0]))
+		for seg, err := range a.Reader(k, 1).SegmentsPastDamage(t.Context()) {
+			if err != nil {
+				continue
+			}
+			if !bytes.Equal(seg.Data, all[0][seg.Start.Offset:][:len(seg.Data)]) {
+				t.Errorf("%s: session %s: wrong bytes at %d", name, k.ID, seg.Start.Offset)
+			}
+			for i := range seg.Data {
+				have[seg.Start.Offset+int64(i)] = true
+			}
+		}
+		missing, intact := 0, left[k]
+		for i := range have {
+			if intact[i] && !have[i] {
+				missing++
+			} else if !have[i] {
+				lost++
+			}
+		}
+		if k.ID != "again" && missing > 0 { // of that one the end of the first generation may be unknown
+			t.Errorf("%s: session %s: %d bytes of intact blocks are missing", name, k.ID, missing)
+		}
+	}
+	return lost
+}
+
+// withSources fails the test unless everything comes back.
+func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
+	t.Helper()
+	sources := ro.sources()
+	a := openAt(t, ro.path, Options{})
+	r, err := a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) (io.ReaderAt, func(), error) {
+		if all := sources[s.Key]; n <= len(all) {
+			return bytes.NewReader(all[n-1]), nil, nil
+		}
+		return nil, nil, nil
+	}, nil)
+	if err != nil {
+		t.Errorf("%s: rebuild: %v", name, err)
+		return 0
+	}
+	must(t, os.Remove(r.Aside))
+	for k, all := range sources { // as the daemon's next syncs
+		s, err := a.Session(t.Context(), k)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n, data := range all {
+			from := int64(0)
+			if n+1 < len(s.Generations) {
+				continue
+			} else if n+1 == len(s.Generations) {
+				from = s.Tip().Offset
+			}
+			must(t, a.Append(t.Context(), session(k.ID), segment(n+1, from, bytes.Clone(data[from:]))))
+		}
+	}
+	v, err := a.Verify(t.Context(), nil)
+	must(t, err)
+	for _, d := range v.Damage {
+		t.Errorf("%s: %v", name, d)
+	}
+	for k, all := range sources {
+		for n, want := range all {
+			if got, _, err := everything(a.Reader(k, n+1)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: session %s, generation %d: %d bytes of %d, %v", name, k.ID, n+1, len(got), len(want), err)
+			}
+		}
+	}
+	return r.Restored
+}
+
+// What is sound comes back whole: with its ID, states, index, numbers and versions.
+func TestRebuildOfASoundArchive(t *testing.T) {
+	t.Parallel()
+	ro := newRotten(t)
+	ro.data = slices.Clone(ro.data) // other tests use it
+	a := openAt(t, ro.path, Options{})
+	id, err := a.ID(t.Context())
+	must(t, err)
+	for range 2 {
+		r, err := a.Rebuild(t.Context(), nil, nil)
+		must(t, err)
+		if len(r.Damage) > 0 {
+			t.Fatal(r.Damage[0])
+		}
+		must(t, os.Remove(r.Aside))
+		s, err := a.Session(t.Context(), session("r0").Key)
+		must(t, err)
+		if now, err := a.ID(t.Context()); now != id || err != nil || string(s.State) != "state" {
+			t.Errorf("id %s, %v, want %s; state %q", now, err, id, s.State)
+		}
+		if o := ro.check(a); o.refused+o.wrong > 0 {
+			t.Errorf("%+v", o)
+		}
+		more := talk(60, 400<<10)
+		must(t, a.Append(t.Context(), session("r1"), segment(1, int64(len(ro.data[1])), more)))
+		must(t, a.Append(t.Context(), session("again"), segment(len(ro.again)+1, 0, more)))
+		ro.data[1], ro.again = append(bytes.Clone(ro.data[1]), more...), append(ro.again[:len(ro.again):len(ro.again)], more)
+		sound(t, a)
+	}
+}
+
+// Rebuild and Import leave a file alone that is no archive, or one of another schema.
+func TestRebuildRefuses(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(path string){
+		"database of another program": func(path string) {
+			must(t, os.Remove(path))
+			db, err := bolt.Open(path, 0o600, nil)
+			must(t, err)
+			must(t, errors.Join(db.Update(func(tx *bolt.Tx) error {
+				b, err := tx.CreateBucket([]byte("meta"))
+				must(t, err)
+				return b.Put(keySchema, []byte("4"))
+			}), db.Close()))
+		},
+		"text": func(path string) { must(t, os.WriteFile(path, bytes.Repeat([]byte("notes\n"), 3000), 0o600)) },
+		"newer": func(path string) {
+			scribble(t, path, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) })
+		},
+	} {
+		ro := newRotten(t)
+		spoil(ro.path)
+		want := bytesOf(t, ro.path)
+		if r, err := openAt(t, ro.path, Options{}).Rebuild(t.Context(), nil, nil); err == nil {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if r, err := openAt(t, filepath.Join(t.TempDir(), "new.db"), Options{}).Import(t.Context(), ro.path, nil); err == nil {
+			t.Errorf("%s: import: %+v", name, r)
+		}
+		if bytesOf(t, ro.path) != want {
+			t.Errorf("%s: the file has changed", name)
+		}
+	}
+}
+
+// An archive inside a transcript is no part of the archive: a rebuild takes nothing from it.
+func TestEntriesInATranscriptAreNone(t *testing.T) {
+	t.Parallel()
+	inner := openAt(t, filepath.Join(t.TempDir(), "inner.db"), Options{})
+	fill(t, inner, session("planted"), 1, noise(1, 5000), whole)
+	data := append([]byte(bytesOf(t, inner.Path())), noise(2, 300<<10)...)
+	a := open(t)
+	fill(t, a, session("s"), 1, data, whole)
+	if n := bytes.Count([]byte(bytesOf(t, a.Path())), []byte("planted")); n > 0 {
+		t.Logf("%d times in the file as it is", n)
+	}
+	b := []byte(bytesOf(t, a.Path()))
+	at := bytes.Index(b, []byte(magic+"F"))
+	for ; at >= 0 && at < len(b); at += 1 << 12 { // damage every block, so that no scan skips it
+		b[at+50] ^= 1
+	}
+	must(t, os.WriteFile(a.Path(), b, 0o600))
+	_, err := a.Rebuild(t.Context(), func(context.Context, Session, int) (io.ReaderAt, func(), error) {
+		return bytes.NewReader(data), nil, nil
+	}, nil)
+	must(t, err)
+	if all, err := a.Sessions(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("%d sessions, %v", len(all), err)
+	}
+}
+
+// A page that hides entries by its count is read by bbolt without an error. Nothing may be called missing then.
+func TestHiddenEntriesAreDamage(t *testing.T) {
+	t.Parallel()
+	a := many(t, 600)
+	if err := a.CheckIndex(t.Context()); err != nil {
+		t.Fatal("sound:", err)
+	}
+	good, err := os.ReadFile(a.path)
+	must(t, err)
+	hidden, branches := 0, 0
+	for page := 2; page*4096 < len(good); page++ {
+		head := good[page*4096:]
+		flags, count := binary.NativeEndian.Uint16(head[8:]), binary.NativeEndian.Uint16(head[10:])
+		if count == 0 || flags != 1 && flags != 2 { // neither a branch nor a leaf
+			continue
+		}
+		bad := append([]byte(nil), good...)
+		binary.NativeEndian.PutUint16(bad[page*4096+10:], count-1)
+		must(t, os.WriteFile(a.path, bad, 0o600))
+		if !shortened(t, a.path) {
+			continue
+		}
+		hidden++
+		if flags == 1 {
+			branches++
+		}
+		if err := openAt(t, a.path, Options{}).CheckIndex(t.Context()); !errors.As(err, new(*DamageError)) {
+			t.Errorf("page %d hides an entry: %v", page, err)
+		}
+	}
+	if hidden < 10 || branches == 0 {
+		t.Errorf("%d pages hid entries, %d of them branches: the test sees nothing", hidden, branches)
+	}
+}
+
+// many is an archive of so many sessions that its index has branch pages.
+func many(t *testing.T, sessions int) *Archive {
+	t.Helper()
+	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+	var changes []Change
+	for i := range sessions {
+		changes = append(changes, Change{Session: session(fmt.Sprintf("s%04d", i))})
+	}
+	if _, err := a.Save(t.Context(), nil, changes); err != nil {
+		t.Fatal(err)
+	}
+	data := talk(1, 60<<10)
+	fill(t, a, session("s0001"), 1, data, whole)
+	var pointers []transcript.Pointer
+	for i := range 200 {
+		pointers = append(pointers, single(data, i*100, 90))
+	}
+	err := a.Publish(t.Context(), Publication{
+		Key: session("s0001").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}, Pointers: pointers,
+		Replace: func() ([]byte, error) { return []byte("state"), nil },
+	})
+	must(t, err)
+	return a
+}
+
+// shortened reports whether bbolt reads less than there was, and sees no error.
+func shortened(t *testing.T, path string) (short bool) {
+	t.Helper()
+	defer func() {
+		if recover() != nil {
+			short = false
+		}
+	}()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	sessions, ids := 0, 0
+	_ = db.View(func(tx *bolt.Tx) error {
+		sessions, ids = tx.Bucket(bucketSessions).Stats().KeyN, 0
+		return tx.Bucket(bucketIDs).ForEach(func(_, _ []byte) error { ids++; return nil })
+	})
+	return sessions < 600 || ids < 200
+}
+
+// A file that shrinks under an open archive faults where it is read.
+func TestTruncatedFile(t *testing.T) {
+	t.Parallel()
+	ro := newRotten(t)
+	info, err := os.Stat(ro.path)
+	must(t, err)
+	var sizes []int64
+	for size := info.Size() - 100; size > 0; size -= 64<<10 + 17 {
+		sizes = append(sizes, size)
+	}
+	for _, size := range testkit.Sample(t, sizes, 3) {
+		must(t, os.Truncate(ro.path, size))
+		if o := ro.check(openAt(t, ro.path, Options{})); o.wrong > 0 {
+			t.Errorf("cut to %d bytes: %d wrong answers", size, o.wrong)
+		}
+	}
+}
+
+func bytesOf(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return string(b)
+}
+
+// scribble changes an archive of whatever schema, as no call of the package would.
+func scribble(t testing.TB, path string, fn func(tx *bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	must(t, err)
+	must(t, errors.Join(db.Update(fn), db.Close()))
+}
+
+// An archive of a schema that is not known is refused by whatever reads or writes, and not touched.
+func TestOtherSchemasAreRefused(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, schema := range []string{"2", "4", "99"} {
+		path := filepath.Join(t.TempDir(), "archive.db")
+		fill(t, openAt(t, path, Options{}), session("s"), 1, talk(1, 9000), whole)
+		scribble(t, path, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte(schema)) })
+		before := bytesOf(t, path)
+		a := openAt(t, path, Options{})
+		for name, call := range map[string]func() error{
+			"Append":   func() error { return a.Append(ctx, session("new"), segment(1, 0, []byte("x\n"))) },
+			"Sessions": func() error { _, err := a.Sessions(ctx); return err },
+			"Verify":   func() error { _, err := a.Verify(ctx, nil); return err },
+			"Segments": func() error { _, _, err := everything(a.Reader(session("s").Key, 1)); return err },
+			"Rebuild":  func() error { _, err := a.Rebuild(ctx, nil, nil); return err },
+		} {
+			var other *SchemaError
+			if err := call(); !errors.Is(err, ErrNewer) || !errors.As(err, &other) {
+				t.Errorf("schema %s, %s = %v", schema, name, err)
+			}
+		}
+		if bytesOf(t, path) != before {
+			t.Errorf("schema %s: it was changed", schema)
+		}
+	}
+}
+
+// Of two entries with one key the newer one counts, also after a rebuild has begun a new file.
+func TestVersionsGoOn(t *testing.T) {
+	t.Parallel()
+	a := open(t)
+	for i := range 20 {
+		must(t, a.SetState(t.Context(), session("s"), fmt.Appendf(nil, "state %d", i)))
+		if i%5 == 4 {
+			r, err := a.Rebuild(t.Context(), nil, nil)
+			must(t, err)
+			must(t, os.Remove(r.Aside))
+			if s, err := a.Session(t.Context(), session("s").Key); err != nil || string(s.State) != fmt.Sprintf("state %d", i) {
+				t.Fatalf("%q after state %d, %v", s.State, i, err)
+			}
+		}
+	}
+}
