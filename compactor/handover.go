@@ -599,6 +599,19 @@ func (h *handover) git() {
 			end = fmt.Sprintf("pushed (#%d)", s.Events[c.Pushed].N())
 		}
 		call := s.Events[c.Event].Call
+		moved, verb, head := s.Moved()
+		at := ""
+		if head != "" && !strings.HasPrefix(head, c.Hash) && !strings.HasPrefix(c.Hash, head) {
+			at = " at `" + head + "`"
+		}
+		switch pushed := c.Pushed >= 0; {
+		case moved != nil && pushed && c.Pushed > moved.Index:
+			end = fmt.Sprintf("then a %s (#%d), %s%s", verb, moved.At.N(), end, at)
+		case moved != nil:
+			end = fmt.Sprintf("then a %s (#%d)%s, no push seen since", verb, moved.At.N(), at)
+		case pushed:
+			end += at
+		}
 		parts = append(parts, fmt.Sprintf("last commit seen `%s`%s \"%s\" (#%d), %s", c.Hash, on, mark.Inline(c.Subject, h.most(120)), call.Result.N(), end))
 		h.proves(call.Result, c.Hash)
 		break
@@ -712,7 +725,7 @@ func (h *handover) checks() {
 	case len(before) > 0:
 		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
 	default:
-		h.line("Run since the last edit (#%d): none", d.s.Events[edited].N())
+		h.line("No build or test run seen since the last edit (#%d)", d.s.Events[edited].N())
 	}
 	h.stale(edited)
 }
@@ -739,7 +752,7 @@ func (h *handover) stale(edited int32) {
 			continue
 		}
 		seen[key] = true
-		if e > edited || !c.Unresolved() || h.named[e] || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
+		if e > edited || !c.Unresolved() || h.named[e] || d.wentOn(e) || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
 			continue
 		}
 		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
@@ -839,11 +852,11 @@ func (h *handover) broken() {
 	}
 }
 
-// wentOn reports whether the same program ran well after a failure, or the human sent two messages since.
+// wentOn reports whether the same program ran well after a failure, or a run of everything that includes it.
 func (d *draft) wentOn(e int32) bool {
 	f := d.s.Events[e].Call
 	for i := e + 1; i < int32(len(d.s.Events)); i++ {
-		if c := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && c.State == session.Done && c.Op == transcript.Command && !c.Silent && d.goal(c) == d.goal(f) {
+		if c := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && c.State == session.Done && c.Op == transcript.Command && !c.Silent && (d.goal(c) == d.goal(f) || c.HasExit && c.Repeats(f)) {
 			return true
 		}
 	}

@@ -150,6 +150,22 @@ var lineCases = []struct {
 		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows")
 		s.fails("git push", 1, "To github.com:app/app.git\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs")
 	}, []string{"the remote rejected the push (#4): \"[rejected] main -> main (fetch first)\"", "!pushed (#"}},
+	{"git: a merge moves the branch", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -m 'Skip rows' && git push", "[main 1a2b3c4] Skip rows\nTo github.com:app/app.git\n   aaaaaaa..1a2b3c4  main -> main")
+		s.runs("git merge origin/dev --no-edit", "Merge made by the 'ort' strategy.\n a.go | 2 +-")
+	}, []string{"`1a2b3c4` \"Skip rows\" (#3), then a merge (#4), no push seen since", "!pushed"}},
+	{"git: the range of a push has the newest commit", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows")
+		s.runs("git merge origin/dev --no-edit", "Merge made by the 'ort' strategy.\n a.go | 2 +-")
+		s.runs("git push", "To github.com:app/app.git\n   1a2b3c4..df4c638  main -> main")
+	}, []string{"then a merge (#4), pushed (#6) at `df4c638`"}},
+	{"git: a merge of nothing moves nothing", func(s *story) {
+		s.asks(task)
+		s.runs("git commit -m 'Skip rows'", "[main 1a2b3c4] Skip rows")
+		s.runs("git pull", "Already up to date.")
+	}, []string{"`1a2b3c4` \"Skip rows\" (#3), no push seen since", "!then a"}},
 	{"git: a commit on another branch", func(s *story) {
 		s.asks(task)
 		s.runs("git commit -m 'Skip rows'", "[release 1a2b3c4] Skip rows")
@@ -238,7 +254,7 @@ var lineCases = []struct {
 	{"run: nothing at all", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
-	}, []string{"Run since the last edit (#2): none\n"}},
+	}, []string{"No build or test run seen since the last edit (#2)\n"}},
 	{"run: a result that other runs have, too", func(s *story) {
 		s.asks(task)
 		s.runs("make lint", "running\n0 issues.")
@@ -280,6 +296,30 @@ var lineCases = []struct {
 		s.fails("go test ./importer", 1, bad)
 		s.runs("go test ./...", pass)
 	}, []string{"!Failed last"}},
+	{"failed: the same tests passed", func(s *story) {
+		s.asks(task)
+		s.fails("go test -run 'TestOld|TestRows' ./importer", 1, "--- PASS: TestOld (0.05s)\n--- FAIL: TestRows (0.05s)\nFAIL\tapp/importer\t0.6s")
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("go test -run TestRows ./importer", pass)
+	}, []string{"!Failed before"}},
+	{"failed: another test passed", func(s *story) {
+		s.asks(task)
+		s.fails("go test -run 'TestOld|TestRows' ./importer", 1, "--- FAIL: TestRows (0.05s)\nFAIL\tapp/importer\t0.6s")
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("go test -run TestOld ./importer", pass)
+	}, []string{"Failed before that edit and not run since: `go test -run 'TestOld|TestRows' ./importer` (#2, exit 1)"}},
+	{"failed: a run of everything passed", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("make test", "all 14 passed")
+	}, []string{"`make test` (#6, exit 0)", "!Failed before"}},
+	{"failed: another kind of run passed", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("make lint", "0 issues.")
+	}, []string{"Failed before that edit and not run since: `go test ./importer` (#2, exit 1)"}},
 	{"failed: overtaken by an edit", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)

@@ -608,6 +608,9 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		if said != "" {
 			line += ": \"" + mark.Inline(said, 160) + "\""
 		}
+		if c.Fixed >= 0 { // its status is hidden
+			line += fmt.Sprintf("; no error at #%d", d.s.Events[c.Fixed].N())
+		}
 		out := d.src.Outcome(c)
 		text := strings.TrimSpace(out.Text)
 		used := d.usedValues(text, e)

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/transcript"
@@ -134,7 +135,10 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 	case transcript.Plan:
 		s.Plan.end(c, a, &out)
 	}
-	s.settle(c, c.Index)
+	if c.State == Failed && c.Op == transcript.Command {
+		c.failing = failing(out.Text)
+	}
+	s.settle(c, c.Index, out.Text)
 }
 
 // lastLines is how many last lines of each output are counted.
@@ -152,7 +156,7 @@ func (s *Session) endJob(a *transcript.Action, c *Call, out *transcript.Outcome)
 	job := s.Events[i].Call
 	delete(s.jobs, a.Job)
 	job.State, job.HasExit, job.Exit = c.State, out.HasExit, out.Exit
-	s.settle(job, i)
+	s.settle(job, i, "")
 }
 
 // answers reports whether a failure is an answer and not a problem: of a look-up, of a comparison that found a difference,
@@ -170,9 +174,9 @@ func (c *Call) answers() bool {
 // notFound is the exit status of a shell that cannot find a program.
 const notFound = 127
 
-// settle marks the earlier failures that a success resolves: of the same command, of a goal that it covers, or of the same
-// file.
-func (s *Session) settle(c *Call, at int32) {
+// settle marks the earlier failures that a success resolves: of the same command, of a goal that it covers, of the tests that
+// its output names, or of the same file.
+func (s *Session) settle(c *Call, at int32, out string) {
 	if c.State != Done {
 		return
 	}
@@ -183,10 +187,49 @@ func (s *Session) settle(c *Call, at int32) {
 			continue
 		}
 		looked++
-		if f.State == Failed && f.Fixed < 0 && resolves(c, f) {
+		if (f.State == Failed || f.State == Done && f.Silent && f.Errors) && f.Fixed < 0 && (resolves(c, f) || passes(c, f, out)) {
 			f.Fixed = at
 		}
 	}
+}
+
+// passes reports whether the output of a run that succeeded names all that failed in another one.
+func passes(c, f *Call, out string) bool {
+	return c.Op == transcript.Command && c.HasExit && !c.Silent && !c.LookUp && !c.Errors && len(f.failing) > 0 &&
+		!slices.ContainsFunc(f.failing, func(name string) bool { return !strings.Contains(out, name) })
+}
+
+// maxFailing is how many names are kept of what failed in a run.
+const maxFailing = 24
+
+// failing returns what a test runner calls failed: the longest word beside its FAIL or FAILED. The packages that hold the
+// tests are left out if there are tests.
+func failing(out string) (tests []string) {
+	var holders []string
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, "FAIL") || len(tests)+len(holders) >= maxFailing {
+			continue
+		}
+		name, fails := "", false
+		for w := range strings.FieldsSeq(line) {
+			if w = strings.TrimRight(w, ":"); w == "FAIL" || w == "FAILED" {
+				fails = true
+			} else if len(w) > len(name) && strings.ContainsFunc(w, unicode.IsLetter) {
+				name = w
+			}
+		}
+		switch {
+		case !fails || len(name) < 4:
+		case strings.Contains(name, "/") && !strings.Contains(name, "::"):
+			holders = append(holders, clip(name, maxTarget))
+		default:
+			tests = append(tests, clip(name, maxTarget))
+		}
+	}
+	if len(tests) == 0 {
+		return holders
+	}
+	return tests
 }
 
 // resolves reports whether the success of c resolves the failure f.
@@ -202,7 +245,7 @@ func resolves(c, f *Call) bool {
 			covered := false
 			for j := range c.run.goals {
 				g := &c.run.goals[j]
-				covered = covered || g.proved && !(g.piped && c.Errors) && g.covers(&f.run.goals[i])
+				covered = covered || g.proved && !(g.piped && c.Errors) && g.covers(&f.run.goals[i], f.failing)
 			}
 			if !covered {
 				return false
@@ -522,6 +565,23 @@ func (c *Call) Checks() bool {
 	for i := range c.run.goals {
 		for _, w := range checkWords {
 			if strings.Contains(c.run.goals[i].what, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Repeats reports whether a command that checks the whole work includes what a narrower one does, by the word for it: "make
+// test" is said to run the tests that "go test ./a" runs.
+func (c *Call) Repeats(f *Call) bool {
+	for i := range c.run.goals {
+		g := &c.run.goals[i]
+		if g.narrow != "" || len(g.targets) > 0 || !g.proved {
+			continue
+		}
+		for _, w := range checkWords {
+			if strings.Contains(g.what, w) && slices.ContainsFunc(f.run.goals, func(o goal) bool { return strings.Contains(o.what, w) }) {
 				return true
 			}
 		}

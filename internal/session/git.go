@@ -29,6 +29,18 @@ type gitState struct {
 	stashed   []*File  // that a stash took
 	added     []string // paths of `git add` since the last commit; "." for all
 	rejected  int32    // event of a push that the remote rejected and none succeeded since; 0: none
+	moved     int32    // event that moved the branch after the last commit otherwise: a merge, a pull, a rebase; 0: none
+	how       string   // its verb
+	head      string   // the commit that the branch was at, by the newest range that git printed; "" if unknown
+}
+
+// Moved returns the call that moved the branch after the last commit, with its verb, nil if none did, and the newest commit of
+// the branch that a push or a merge printed, "" if none.
+func (s *Session) Moved() (c *Call, verb, head string) {
+	if s.git.moved > 0 {
+		c = s.Events[s.git.moved].Call
+	}
+	return c, s.git.how, s.git.head
 }
 
 var (
@@ -39,6 +51,8 @@ var (
 	clean     = regexp.MustCompile(`(?m)^nothing to commit, working tree clean$`)
 	pushed    = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
 	conflict  = regexp.MustCompile(`(?m)^CONFLICT \(`)
+	ranged    = regexp.MustCompile(`(?m)^\s*(?:Updating |\+ )?[0-9a-f]{7,40}\.{2,3}([0-9a-f]{7,40})(?: |$)`)
+	stayed    = regexp.MustCompile(`(?m)^(?:Already up[ -]to[ -]date|Current branch .* is up to date)`)
 )
 
 // Branch returns the branch by the newest record that has one, else by git's output; "" if unknown.
@@ -134,16 +148,21 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 			}
 			s.git.rejected = 0
 			if n := len(s.Commits); n > 0 && pushed.MatchString(out) {
-				for i := n - 1; i >= 0 && s.Commits[i].Pushed < 0; i-- {
+				for i := n - 1; i >= 0 && s.Commits[i].Pushed < s.git.moved; i-- { // again after a merge
 					s.Commits[i].Pushed = c.Index
 				}
 			}
+			s.ranged(out)
 		case "merge", "rebase", "cherry-pick", "pull", "revert":
 			switch {
 			case conflict.MatchString(out):
 				s.git.stuck, s.git.verb = c.Index, verb.name
 			case c.State == Done:
 				s.git.verb = ""
+				if !stayed.MatchString(out) && !slices.Contains(verb.args, "--abort") && !slices.Contains(verb.args, "--no-commit") && !strings.Contains(line, "git -C ") {
+					s.git.moved, s.git.how, s.git.head = c.Index, verb.name, ""
+					s.ranged(out)
+				}
 			}
 		case "reset":
 			if c.State != Done {
@@ -158,6 +177,13 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 				s.stash(verb)
 			}
 		}
+	}
+}
+
+// ranged takes the newest commit of the branch from the range that git prints.
+func (s *Session) ranged(out string) {
+	if all := ranged.FindAllStringSubmatch(out, -1); len(all) == 1 {
+		s.git.head = clip(all[0][1], 40)
 	}
 }
 
@@ -235,6 +261,7 @@ func (s *Session) commit(c *Call, verb gitVerb, out string) {
 		s.git.verb = ""
 	}
 	s.Commits = append(s.Commits, one)
+	s.git.moved, s.git.head = 0, ""
 	took := s.git.added
 	s.git.added = nil
 	if verb.all() || len(took) == 0 {

@@ -97,6 +97,12 @@ var single = set("git-push git-commit git-pull git-fetch")
 var narrowing = set("-run --run --grep --filter --package --project -skip --skip --deselect --ignore --testNamePattern --testPathPattern " +
 	"--workspace -k -m -t -g -p -w --lf --last-failed --ff --dry-run --collect-only --list --no-run -short --changed --onlyChanged")
 
+// selecting are those of them that choose tests by their names.
+var selecting = set("-run --run --grep --filter --testNamePattern -k -t")
+
+// sending are options of programs that talk to another machine with which a request writes; one that reads is another request.
+var sending = set("-X --method --request -f -F --field --raw-field --form --input -d --data --data-raw --data-binary --json -T --upload-file")
+
 // dirOptions are options whose value is the directory to work in.
 var dirOptions = set("-C --prefix --cwd --dir --directory")
 
@@ -123,6 +129,11 @@ func goalOf(c *plain, dir string) (goal, bool) {
 			g.dir = transcript.Join(g.dir, value)
 		case narrowing[name]:
 			g.narrow += name + " " + value + " "
+		case remote[c.name] && sending[name]:
+			g.what += " " + name
+			if i++; (name == "-X" || name == "--method" || name == "--request") && i < len(c.args) {
+				g.what += " " + c.args[i]
+			}
 		case interpreters[c.name] && len(targets) == 0 && (strings.HasPrefix(w, "-c") || w == "-" || w == "-e" || w == "-r" || w == "-lc" || w == "--eval"):
 			return goal{}, false
 		case strings.HasPrefix(w, "-"), transcript.IsAssignment(w), strings.Trim(w, "0123456789.smhx") == "":
@@ -163,9 +174,10 @@ func isVerb(w string) bool {
 }
 
 // covers reports whether a success of g resolves a failure of the goal failed: same program and sub-command, nothing excluded
-// that the failed run included, and no targets, or targets that include the failed ones.
-func (g *goal) covers(failed *goal) bool {
-	if g.what != failed.what || g.narrow != "" && g.narrow != failed.narrow {
+// that the failed run included, and no targets, or targets that include the failed ones. failing are the tests that failed: to
+// select them is to exclude nothing.
+func (g *goal) covers(failed *goal, failing []string) bool {
+	if g.what != failed.what || g.narrow != "" && g.narrow != failed.narrow && !g.selects(failing) {
 		return false
 	}
 	targets, bases := failed.targets, g.targets
@@ -179,10 +191,25 @@ func (g *goal) covers(failed *goal) bool {
 	})
 }
 
+// selects reports whether the options that narrow a goal choose each of the tests.
+func (g *goal) selects(tests []string) bool {
+	option, value, _ := strings.Cut(strings.TrimSpace(g.narrow), " ")
+	if len(tests) == 0 || !selecting[option] || strings.Contains(value, " -") {
+		return false
+	}
+	names := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" |^$()'\"/", r) })
+	return !slices.ContainsFunc(tests, func(test string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return len(name) > 3 && strings.Contains(test, name) })
+	})
+}
+
 // within reports whether a target equals base, or is below it and the program works recursively.
 func (g *goal) within(target, base string) bool {
 	if transcript.SamePath(target, base) || strings.HasPrefix(target, base+"::") {
 		return true
+	}
+	if program, _, _ := strings.Cut(g.what, " "); remote[program] { // another address is another request
+		return false
 	}
 	if dir, ok := strings.CutSuffix(base, "/..."); ok {
 		target, base = strings.TrimSuffix(target, "/..."), dir

@@ -136,14 +136,15 @@ type Call struct {
 	Stdin   bool   // input for a running command
 	Agent   string // ID of the sub-agent that it started
 	Words   Ref    // the person's words: an answer, or the reason of a refusal
-	Fixed   int32  // of a failed run or edit: the event that succeeded where it failed, -1 if none
+	Fixed   int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
 	Undone  int32  // of an edit: the event that took it back exactly, -1 if none
 	Plans   bool   // it wrote the plan
 	Cut     bool   // Command is shortened
 
-	run  run
-	pipe bool
-	swap [2]uint64 // of an edit with one replacement: hashes of the old and the new text
+	failing []string // tests and packages that a failed result names
+	run     run
+	pipe    bool
+	swap    [2]uint64 // of an edit with one replacement: hashes of the old and the new text
 }
 
 // Change is what a call does to a file.
@@ -444,7 +445,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 			c.Exit, c.HasExit = exit, true
 		}
 		at := s.push(Event{Kind: Ended, Ref: ref, Call: c})
-		s.settle(c, at)
+		s.settle(c, at, "")
 	}
 }
 
