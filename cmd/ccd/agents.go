@@ -16,7 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
-	"ccd/compactor"
 	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/words"
@@ -134,13 +133,15 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*install.Setup, error) {
 	if c != nil && c.Flags().Changed("statusline") {
 		o.Line = &f.line
 	}
-	o.Mod = install.Mod{Compaction: true, Output: charsOf(compactor.Defaults().LargeTokens)}
-	if conf, err := a.Config(); err == nil {
+	conf, err := a.Config()
+	if err == nil {
 		o.Reach = conf.Agents.Reach
-		o.Mod = install.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
-		if conf.Live.Outputs {
-			o.Mod.Output = charsOf(conf.Compaction.LargeOutputTokens)
-		}
+	} else if conf, err = config.Load("", false, nil); err != nil {
+		return nil, err
+	}
+	o.Mod = install.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
+	if conf.Live.Outputs {
+		o.Mod.Output = charsOf(conf.Compaction.LargeOutputTokens)
 	}
 	if a.ConfigFile != "" {
 		o.Config = a.Absolute(a.ConfigFile)

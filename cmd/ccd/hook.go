@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/hook"
-	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/config"
@@ -197,14 +196,14 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		return foldFor(ctx, l, s, m, each)
 	}
-	o := reader.Options(l.Place)
+	conf := l.Config.Compaction
 	h.Live = hook.Live{
 		On: l.Config.Live.Compaction, Text: l.Config.Live.TextChars, Verbatim: l.Config.Live.VerbatimChars,
-		Least: o.RecentMessages, Keep: o.MicroKeep, Large: charsOf(o.MicroTokens), Saves: charsOf(int(o.MinSavings)),
-		OutputHead: o.LargeChars,
+		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: charsOf(conf.MicrocompactTokens),
+		Saves: charsOf(int(l.Config.Trigger.MinSavings)), OutputHead: conf.LargeOutputChars,
 	}
 	if l.Config.Live.Outputs {
-		h.Live.Output = charsOf(o.LargeTokens)
+		h.Live.Output = charsOf(conf.LargeOutputTokens)
 	}
 	_, limit := call.limits(e, 0)
 	h.Sync = func(ctx context.Context, path string, companion bool) error {

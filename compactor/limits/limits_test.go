@@ -81,7 +81,7 @@ func TestOptionsHash(t *testing.T) {
 	}
 	b.Windows = map[string]int64{"x": 1}
 	c := Defaults()
-	c.RecentShare = 0.31
+	c.Pressure = 0.31
 	if a.Hash() == b.Hash() || a.Hash() == c.Hash() {
 		t.Error("other options, the same hash")
 	}

@@ -10,12 +10,11 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"time"
 )
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
 // records and options would give a different companion.
-const Rules = 9
+const Rules = 10
 
 // Level is how strongly the compression zone is compacted.
 type Level uint8
@@ -68,23 +67,13 @@ type Options struct {
 	Threshold      int64            `json:"threshold"`            // estimated context that triggers; 0: derived from window and MaxOutput
 	Pressure       float64          `json:"pressure"`             // pressure that triggers, 0..1
 	MinSavings     int64            `json:"min_savings"`          // below it neither threshold nor pressure triggers
-	RecentShare    float64          `json:"recent_share"`         // newest share of the context that is kept verbatim, 0..1
-	RecentMessages int              `json:"recent_messages"`      // minimum number of messages kept verbatim
-	RecentResults  time.Duration    `json:"recent_results"`       // tool results younger than this are kept verbatim
-	MicroKeep      int              `json:"microcompact_keep"`    // newest tool results that microcompact leaves alone
-	MicroTokens    int              `json:"microcompact_tokens"`  // results above this are microcompacted
-	LargeTokens    int              `json:"large_tokens"`         // one output above this is demoted to its beginning and its error lines
-	LargeChars     int              `json:"large_chars"`          // of that beginning, chars
+	RecentMessages int              `json:"recent_messages"`      // newest messages that MinSavings does not count
 	SummaryChars   int              `json:"summary_chars"`        // maximum length of a summary, chars
 	LongCap        string           `json:"long_cap"`             // "log": that limit grows with texts beyond 5000 chars; "off"
-	Dedup          bool             `json:"dedup"`                // exact duplicates of 200 chars or more become references
 	Focus          []string         `json:"focus,omitempty"`      // words that make messages with them important, lower case
 	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
-	RestoreFiles   int              `json:"restore_files"`        // recently touched files that are restored
-	RestoreTokens  int              `json:"restore_file_tokens"`  // of each of them
-	RestoreTotal   int              `json:"restore_total_tokens"` // of all of them
 	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that sidecar writes
 	Manual         Manual           `json:"manual,omitzero"`      // the options set by hand, for the front matter; see With
 }
@@ -99,19 +88,9 @@ func Defaults() Options {
 		MaxOutput:      16384,
 		Pressure:       0.60,
 		MinSavings:     20000,
-		RecentShare:    0.30,
 		RecentMessages: 5,
-		RecentResults:  5 * time.Minute,
-		MicroKeep:      3,
-		MicroTokens:    1000,
-		LargeTokens:    40000,
-		LargeChars:     2000,
 		SummaryChars:   600,
 		LongCap:        "off",
-		Dedup:          true,
-		RestoreFiles:   5,
-		RestoreTokens:  5000,
-		RestoreTotal:   50000,
 		LeadChars:      600,
 	}
 }

@@ -70,15 +70,13 @@ type Models struct {
 
 // Compaction is [compaction]: the limits of the engine that a user would change.
 type Compaction struct {
-	RecentShare        float64       `toml:"recent_share"` // part of the context that stays verbatim, 0..1
-	RecentMessages     int           `toml:"recent_messages"`
-	RecentResults      time.Duration `toml:"recent_results"`
-	MicrocompactKeep   int           `toml:"microcompact_keep"`   // tool results
-	MicrocompactTokens int           `toml:"microcompact_tokens"` // estimated tokens
-	Dedup              bool          `toml:"dedup"`
-	NearDedup          bool          `toml:"near_dedup"`
-	Contradictions     bool          `toml:"contradictions"`
-	KeepImportance     float64       `toml:"keep_importance"` // 0..1; 0: off
+	RecentMessages     int     `toml:"recent_messages"`
+	MicrocompactKeep   int     `toml:"microcompact_keep"`   // tool results
+	MicrocompactTokens int     `toml:"microcompact_tokens"` // estimated tokens
+	Dedup              bool    `toml:"dedup"`
+	NearDedup          bool    `toml:"near_dedup"`
+	Contradictions     bool    `toml:"contradictions"`
+	KeepImportance     float64 `toml:"keep_importance"` // 0..1; 0: off
 	// Of plain lists of messages.
 	KeepRecent             int      `toml:"keep_recent"`
 	KeepRoles              []string `toml:"keep_roles"`
@@ -89,8 +87,6 @@ type Compaction struct {
 	LargeOutputChars       int      `toml:"large_output_chars"`
 	SummaryChars           int      `toml:"summary_chars" min:"100"`
 	LongCap                string   `toml:"long_cap" of:"off log"`
-	RestoreFileTokens      int      `toml:"restore_file_tokens"`  // estimated tokens
-	RestoreTotalTokens     int      `toml:"restore_total_tokens"` // estimated tokens
 }
 
 // Companion is [companion]: where companions are written and what they contain.
@@ -98,7 +94,6 @@ type Companion struct {
 	Dir            string        `toml:"dir" is:"path"`         // absolute; "": beside the transcript
 	MaxTokens      int           `toml:"max_tokens" min:"2000"` // estimated tokens
 	RefreshIdle    time.Duration `toml:"refresh_idle" min:"10ms"`
-	RestoreFiles   int           `toml:"restore_files"`
 	KeepAfterPurge time.Duration `toml:"keep_after_purge"`
 	Host           string        `toml:"host"` // "": the machine's name
 }

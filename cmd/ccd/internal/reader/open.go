@@ -29,14 +29,11 @@ func Open(p *account.Place, forAgent bool) (*Library, error) {
 func Options(p *account.Place) compactor.Options {
 	o, c := compactor.Defaults(), p.Config
 	o.Redact = p.Agents.Redact.Version()
-	o.MaxTokens, o.RestoreFiles, o.Host = c.Companion.MaxTokens, c.Companion.RestoreFiles, c.Companion.Host
+	o.MaxTokens, o.Host = c.Companion.MaxTokens, c.Companion.Host
 	o.Windows = c.Models.Windows
 	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
-	o.RecentShare, o.RecentMessages, o.RecentResults = c.Compaction.RecentShare, c.Compaction.RecentMessages, c.Compaction.RecentResults
-	o.MicroKeep, o.MicroTokens, o.Dedup = c.Compaction.MicrocompactKeep, c.Compaction.MicrocompactTokens, c.Compaction.Dedup
-	o.LargeTokens, o.LargeChars = c.Compaction.LargeOutputTokens, c.Compaction.LargeOutputChars
+	o.RecentMessages = c.Compaction.RecentMessages
 	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
-	o.RestoreTokens, o.RestoreTotal = c.Compaction.RestoreFileTokens, c.Compaction.RestoreTotalTokens
 	if args := c.Summarizer.Command; len(args) > 0 {
 		o.Summarizer = summarizer.Command{Args: args}.Name()
 	}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// compactionKeys are values of the keys of [compaction], each with what shows it.
+var compactionKeys = map[string]struct {
+	value string
+	shown func(t *testing.T, config string) string // what ccd prints with a configuration
+	with  string                                   // further lines of both configurations
+}{
+	"dedup":                   {"false", filteredList, ""},
+	"near_dedup":              {"true", filteredList, ""},
+	"near_threshold":          {"0.99", filteredList, "near_dedup = true"},
+	"contradictions":          {"true", filteredList, ""},
+	"contradiction_threshold": {"0.9", filteredList, "contradictions = true"},
+	"keep_importance":         {"0.1", filteredList, ""},
+	"keep_recent":             {"12", filteredList, ""},
+	"keep_roles":              {`["system"]`, filteredList, ""},
+	"keep_patterns":           {`["Fender 3 "]`, filteredList, ""},
+	"summary_chars":           {"250", filteredList, ""},
+	"long_cap":                {`"log"`, longText, ""},
+	"recent_messages":         {"40", liveMessages, ""},
+	"microcompact_keep":       {"1", liveMessages, ""},
+	"microcompact_tokens":     {"6000", liveMessages, ""},
+	"large_output_tokens":     {"400000", demotedOutput, ""},
+	"large_output_chars":      {"500", demotedOutput, ""},
+}
+
+// TestEveryCompactionKeyShows: with each key of [compaction] ccd gives another result than without it.
+func TestEveryCompactionKeyShows(t *testing.T) {
+	for key := range exampleKeys(t) {
+		name, ok := strings.CutPrefix(key, "compaction.")
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, ok := compactionKeys[name]
+			if !ok {
+				t.Fatal("no test shows what the key changes")
+			}
+			without := "[compaction]\n" + c.with + "\n"
+			if a, b := c.shown(t, without), c.shown(t, without+name+" = "+c.value+"\n"); a == b {
+				t.Errorf("%s = %s changes nothing:\n%.3000s", name, c.value, a)
+			}
+		})
+	}
+}
+
+// configured returns a home with a configuration.
+func configured(t *testing.T, p hookPlace, config string) hookPlace {
+	t.Helper()
+	dir := filepath.Join(p.home, ".config", "ccd")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// prose returns sentences with names and numbers.
+func prose(n, sentences int) string {
+	var b strings.Builder
+	for i := range sentences {
+		fmt.Fprintf(&b, "Fender %d of berth %d hangs on `ring_%d` and holds a load of %d kg in the swell. ", i, n, i, 100*n+i)
+	}
+	return b.String()
+}
+
+// longText compacts one long answer.
+func longText(t *testing.T, config string) string {
+	t.Helper()
+	return filtered(t, config, []map[string]any{{"role": "user", "content": "Go on."}, {"role": "assistant", "content": prose(1, 200)}, {"role": "user", "content": "Thanks."}}, "--keep-recent", "0")
+}
+
+// filtered compacts a list.
+func filtered(t *testing.T, config string, list []map[string]any, args ...string) string {
+	t.Helper()
+	in, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := configured(t, newHookPlace(t, nil), config)
+	return p.ccd(exitDone, string(in), append([]string{"compact", "--format", "messages", "-"}, args...)...)
+}
+
+// filteredList compacts a list that has something for each rule.
+func filteredList(t *testing.T, config string) string {
+	t.Helper()
+	table := func(last string) string {
+		var b strings.Builder
+		for n := range 20 {
+			fmt.Fprintf(&b, "Berth %d of the harbour is open to all boats.\n", n)
+		}
+		return b.String() + last
+	}
+	var list []map[string]any
+	say := func(role, text string) { list = append(list, map[string]any{"role": role, "content": text}) }
+	say("user", "Which berths need new fenders before the spring tide, and which of them are the worst?")
+	say("assistant", prose(1, 100))
+	say("assistant", prose(2, 12))
+	say("assistant", prose(2, 12))
+	say("user", "The pilot boat moors at berth seven of the north quay, so `ring_7` there is the one to check.")
+	say("assistant", table("Berth eight is new."))
+	say("assistant", table("Berth nine is new."))
+	say("assistant", "That is the table of all berths, twice, since you asked for it.")
+	say("assistant", "The pilot boat moors at berth seven of the north quay. We decided that `ring_7` must be checked, and the pilot boat stays at the north quay of berth seven until the tide turns.")
+	say("assistant", "Shall I look at anything else while I am at it?")
+	say("assistant", "Actually, the pilot boat moors at berth nine of the north quay. So `ring_9` must be checked, and the dredger stays at berth seven of the south quay until the tide turns.")
+	for n := range 9 {
+		say("assistant", prose(20+n, 6))
+	}
+	return filtered(t, config, list)
+}
+
+// liveMessages answers the compaction of a session with large results.
+func liveMessages(t *testing.T, config string) string {
+	t.Helper()
+	w := newTides(30)
+	for n := range 14 {
+		w.bash(fmt.Sprintf("cat great%d.log", n), fmt.Sprintf("log %d\n%s", n, strings.Repeat("a line of the great log\n", 60)))
+		w.say(fmt.Sprintf("Log %d is read.", n))
+	}
+	p := configured(t, newHookPlace(t, w.buf.Bytes()), config)
+	l, ok := p.compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes())})
+	if !ok {
+		t.Fatal("no answer")
+	}
+	var b strings.Builder
+	for _, m := range l.Messages[1:] {
+		fmt.Fprintf(&b, "%+v\n", m)
+	}
+	return b.String()
+}
+
+// demotedOutput gives what the model sees of a long output.
+func demotedOutput(t *testing.T, config string) string {
+	t.Helper()
+	p := configured(t, newHookPlace(t, []byte("{}\n")), config)
+	in, err := json.Marshal(map[string]any{
+		"session_id": hooked, "transcript_path": p.path, "cwd": "/home/me/harbour", "tool_name": "Bash",
+		"tool_input": map[string]any{"command": "make"}, "content": strings.Repeat("a line of the build\n", 4000),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, talk bytes.Buffer
+	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
+	run(context.Background(), []string{"hook", "ToolResult", "--agent", "claude-code", "--within", "1m"}, std{bytes.NewReader(in), &out, &talk}, env)
+	return out.String()
+}
