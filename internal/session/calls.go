@@ -315,9 +315,7 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 	for n, f := range a.Changes(&seen) {
 		done[n] = true
 		file := s.file(f.Path, i)
-		if c.Index >= 0 {
-			c.Files = append(c.Files, Change{Op: f.Op, File: file, N: int32(n), Sure: f.Op != transcript.Other})
-		}
+		c.Files = append(c.Files, Change{Op: f.Op, File: file, N: int32(n), Sure: f.Op != transcript.Other, Tree: f.Tree, Into: f.Loose})
 		e := Edit{Event: i, N: int32(n), Op: f.Op, Sub: c.Index < 0, Shell: a.Op == transcript.Command}
 		switch f.Op {
 		case transcript.Other:
@@ -336,9 +334,7 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 			to.Edits, to.Open = append(to.Edits, e), true
 			e.Gone = true
 			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
-			if c.Index >= 0 {
-				c.Files[len(c.Files)-1].To = to
-			}
+			c.Files[len(c.Files)-1].To = to
 		default:
 			file.Edits, file.Deleted = append(file.Edits, e), false
 			file.change(c)

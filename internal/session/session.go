@@ -153,7 +153,9 @@ type Change struct {
 	File *File
 	To   *File // of a proved Rename: the file under its new name
 	N    int32 // index in the call's Action.Files
-	Sure bool  // proved by the outcome; false: perhaps changed by a command
+	Sure bool  // proved by the outcome; false: perhaps changed by a command, if Op is Other, else only named
+	Tree bool  // the path may be a directory, with everything below it
+	Into bool  // of a Rename: To may be a directory that the file was moved into
 }
 
 // File is a file that the session used.

@@ -20,6 +20,7 @@ const (
 // return nothing.
 type Source struct {
 	Err   error
+	Whole bool                           // texts of over 256 KB are read whole
 	Known map[mark.ID]transcript.Pointer // of all IDs that may be printed
 
 	s     *Session
@@ -58,7 +59,7 @@ func (t *Source) Raw(r Ref) []byte {
 		return raw
 	}
 	var raw []byte
-	if r.Span.Len > giant {
+	if r.Span.Len > giant && !t.Whole {
 		raw = t.ends(r)
 	} else {
 		raw = t.span(r.Span)
@@ -116,12 +117,22 @@ func (t *Source) Said(r Ref) (text string, added int) {
 	return text, 0
 }
 
-// Outcome returns what a call's result says.
-func (t *Source) Outcome(c *Call) transcript.Outcome {
+// Record returns the line of a record without its secrets.
+func (t *Source) Record(rec int32) []byte {
+	return redact.Apply(bytes.Clone(t.span(t.s.Line(rec))), 0, t.s.marks[rec])
+}
+
+// Explain returns what a call's result says.
+func (t *Source) Explain(c *Call) transcript.Outcome {
 	if c.Result.Zero() {
 		return transcript.Outcome{}
 	}
-	out := t.s.client.Explain(c.Tool, c.Op, t.Raw(c.Result), c.State == Failed && !c.HasExit)
+	return t.s.client.Explain(c.Tool, c.Op, t.Raw(c.Result), c.State == Failed && !c.HasExit)
+}
+
+// Outcome is Explain without what the client adds to a result.
+func (t *Source) Outcome(c *Call) transcript.Outcome {
+	out := t.Explain(c)
 	for { // what the client adds is not the tool's
 		before, rest, ok := strings.Cut(out.Text, "<system-reminder>")
 		_, after, ended := strings.Cut(rest, "</system-reminder>")

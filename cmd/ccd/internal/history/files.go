@@ -1,13 +1,16 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"ccd/compactor/limits"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -44,14 +47,45 @@ type Event struct {
 	Time    time.Time
 }
 
+// UnknownError reports that a file was touched but its content is not fully known.
+type UnknownError struct {
+	Path    string
+	Session string    // the session that touched it
+	Lines   [][2]int  // the known ranges of lines, nil if there are none
+	Why     *Event    // the change whose result the transcript does not contain; nil if it never had the whole file
+	Last    time.Time // until when the content was known, zero if never
+}
+
+// Error returns the message in one line.
+func (e *UnknownError) Error() string {
+	said := "restore file " + e.Path + ": its content is not in the transcript"
+	if len(e.Lines) > 0 {
+		var parts []string
+		for _, l := range e.Lines {
+			parts = append(parts, fmt.Sprintf("%d-%d", l[0], l[1]))
+		}
+		said = "restore file " + e.Path + ": only these lines are known: " + strings.Join(parts, ", ")
+	}
+	switch {
+	case e.Why != nil && e.Last.IsZero():
+		said += fmt.Sprintf("; it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
+	case e.Why != nil:
+		said += fmt.Sprintf(" since it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
+	}
+	return said
+}
+
+// Unwrap returns ErrNotFound.
+func (e *UnknownError) Unwrap() error { return ErrNotFound }
+
 // File returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
 // did, it takes the first family with that path below the session's directory, else the first with a path that ends with it.
 // It fails with ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
 // the content at that time is unknown. progress, which may be nil, is called with the number of families read.
 func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progress func(done int)) (*Version, error) {
-	var found *touchedFiles
+	var found *touched
 	for i, family := range families {
-		t, err := touched(ctx, a, family, w)
+		t, err := touch(ctx, a, family, w)
 		if err != nil {
 			return nil, err
 		}
@@ -65,16 +99,65 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 			break
 		}
 	}
-	if found != nil {
-		found.paths = newest(found.paths, found.moves)
-	}
-	switch {
-	case found == nil || len(found.paths) == 0:
+	if found == nil || len(found.paths) == 0 {
 		return nil, fmt.Errorf("find file %s: %w: no archived session touched it", w.Path, ErrNotFound)
-	case len(found.paths) > 1:
-		return nil, &AmbiguousError{What: "file " + w.Path, Why: "several paths match", Matches: found.paths}
 	}
-	return replayed(ctx, a, found, w.At)
+	path, err := found.path(w)
+	if err != nil {
+		return nil, err
+	}
+	f, err := found.replay(path, func(*file) {})
+	if err != nil {
+		return nil, err
+	}
+	return f.result(path, found.sources[0].ID)
+}
+
+// Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.
+type Change struct {
+	Version
+	Known bool
+}
+
+// maxChanges and maxChangeBytes bound what Changes keeps: of a file with more, the newest.
+const (
+	maxChanges     = 500
+	maxChangeBytes = 32 << 20
+)
+
+// Changes returns a file after each call of a family that changed it, or showed another content, the oldest first, and its
+// path. It fails like File.
+func Changes(ctx context.Context, a Archive, family []Source, w Wanted) (path string, all []Change, err error) {
+	t, err := touch(ctx, a, family, w)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(t.paths) == 0 {
+		return "", nil, fmt.Errorf("find file %s: %w in this session", w.Path, ErrNotFound)
+	}
+	if path, err = t.path(w); err != nil {
+		return "", nil, err
+	}
+	size, last := 0, Change{}
+	_, err = t.replay(path, func(f *file) {
+		one := Change{Version: f.version}
+		if one.Text, one.Known = f.content.Text(); f.gone != nil {
+			one = Change{Version{How: f.gone.What, Record: f.gone.Record, Time: f.gone.Time, Source: Source{Session: transcript.Session{Key: transcript.Key{ID: f.gone.Session}}}}, true}
+		}
+		one.Path = path
+		if one.Record == 0 || one.Record == last.Record && one.Source.ID == last.Source.ID {
+			return
+		}
+		shown := last
+		if last = one; one.How == "read" && shown.Known && shown.Text == one.Text {
+			return
+		}
+		all = append(all, one)
+		for size += len(one.Text); len(all) > 1 && (len(all) > maxChanges || size > maxChangeBytes); all = all[1:] {
+			size -= len(all[0].Text)
+		}
+	})
+	return path, all, err
 }
 
 // How well a path matches the wanted one, best first.
@@ -88,98 +171,114 @@ const (
 // maxPaths is how many paths are listed if several match.
 const maxPaths = 50
 
-// touchedFiles collects the files of a family that match.
-type touchedFiles struct {
-	family []Source
-	rank   int
-	paths  []string
-	moves  []transcript.FileChange // all renames, in order
+// touched are the calls of a family, and those of their files that match.
+type touched struct {
+	sources []Source
+	models  []*session.Session
+	texts   []*session.Source
+	steps   []step
+	moves   []session.Change // all renames, in order
+	rank    int
+	paths   []string
 }
 
-// maxMoves is how many renames of a family are kept, maxFollowed how many are followed file by file.
-const (
-	maxMoves    = 1 << 14
-	maxFollowed = 256
-)
+// step is a call that names files.
+type step struct {
+	*session.Call
+	from int       // index of its source
+	rec  int32     // of its result, or of the call if it has none
+	when time.Time // of that record, or of those before it
+}
 
-// touched finds the files of a family that match. If none does and something was renamed, it reads the family a second time,
-// because a file may match only under the name that the rename of a directory gave it.
-func touched(ctx context.Context, a Archive, family []Source, w Wanted) (*touchedFiles, error) {
-	t := &touchedFiles{family: family, rank: rankNone}
-	if err := t.look(ctx, a, w, false); err != nil || len(t.paths) > 0 || len(t.moves) == 0 || len(t.moves) > maxFollowed {
-		return t, err
+// touch reads a family and finds the files that match.
+func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched, error) {
+	t := &touched{sources: family, rank: rankNone}
+	seen := map[[2]uint64]int{} // a sub-agent's transcript may begin with a copy of its parent's
+	for i, one := range family {
+		s := session.New(limits.Options{}, one.Session)
+		for r, err := range Records(ctx, a, one.Session, one.Generation) {
+			if err != nil {
+				return nil, err
+			}
+			if w.At.IsZero() || r.Time.IsZero() || !r.Time.After(w.At) {
+				s.Add(r)
+			}
+		}
+		t.models = append(t.models, s)
+		reader := a.Reader(one.Key, one.Generation)
+		text := session.NewSource(s, func(span transcript.Span) ([]byte, error) { return reader.Span(ctx, span) })
+		text.Whole = true
+		t.texts = append(t.texts, text)
+		var own []step
+		for _, c := range s.Calls {
+			key := [2]uint64{c.At.Sum.Key(), c.Result.Sum.Key()}
+			if from, known := seen[key]; len(c.Files) > 0 && (!known || from == i) {
+				seen[key] = i
+				own = append(own, step{Call: c, from: i, rec: max(c.At.Rec, c.Result.Rec)})
+			}
+		}
+		slices.SortStableFunc(own, func(a, b step) int { return cmp.Compare(a.rec, b.rec) })
+		when, rec := time.Time{}, int32(0)
+		for k := range own {
+			for ; rec <= own[k].rec; rec++ {
+				if at := s.Time(rec); at.After(when) {
+					when = at
+				}
+			}
+			own[k].when = when
+		}
+		t.steps = append(t.steps, own...)
 	}
-	return t, t.look(ctx, a, w, true)
+	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })
+	t.match(w)
+	return t, nil
 }
 
-func (t *touchedFiles) look(ctx context.Context, a Archive, w Wanted, again bool) error {
+// match finds the paths that match best, also under the names that later renames of directories gave them.
+func (t *touched) match(w Wanted) {
+	for _, s := range t.steps {
+		for _, f := range s.Files {
+			if f.Sure && f.To != nil {
+				t.moves = append(t.moves, f)
+			}
+		}
+	}
 	moved := 0
-	for r, err := range merged(ctx, a, t.family) {
-		if err != nil {
-			return err
-		}
-		if after(r.Time, w.At) {
-			continue
-		}
-		for i := range r.Items {
-			switch it := &r.Items[i]; {
-			case it.Kind != transcript.Call:
-			case again:
-				moved += t.follow(it, r.cwd, w, t.moves[moved:])
-			default:
-				t.call(it, r.cwd, w)
+	for _, s := range t.steps {
+		for _, f := range s.Files {
+			if f.Op == transcript.Other {
+				continue
+			}
+			path := f.File.Path
+			t.add(path, s.from, w)
+			if f.Sure && f.To != nil {
+				moved++
+				for _, to := range destinations(f) {
+					t.add(to, s.from, w)
+				}
+			}
+			for _, m := range t.moves[moved:] {
+				if rest, ok := transcript.Below(path, m.File.Path); ok && m.Tree {
+					path = transcript.Join(m.To.Path, rest)
+					t.add(path, s.from, w)
+				}
 			}
 		}
 	}
-	return nil
 }
 
-// follow matches the files of a call under the names that later renames of directories gave them. It returns the number of
-// renames in the call itself.
-func (t *touchedFiles) follow(it *transcript.Item, cwd string, w Wanted, moves []transcript.FileChange) (moved int) {
-	a := it.Understand()
-	a.Resolve(cwd)
-	for _, f := range a.Files {
-		p := f.Path
-		for _, m := range moves {
-			if rest, ok := transcript.Below(p, m.Path); ok && m.Tree {
-				p = transcript.Join(m.To, rest)
-				t.path(p, cwd, w)
-			}
-		}
-		if f.Op == transcript.Rename && f.To != "" {
-			moved++
-		}
+// add records a path that matches at least as well as those before it.
+func (t *touched) add(p string, from int, w Wanted) {
+	st, rank := t.models[from].Status(), rankNone
+	inside := func(dir string) bool { return dir != "" && transcript.SamePath(p, transcript.Join(dir, w.Path)) }
+	switch {
+	case p == w.Path, transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
+		rank = rankExact
+	case inside(st.Start), inside(st.Cwd):
+		rank = rankInside
+	case transcript.EndsWith(p, w.Path):
+		rank = rankEnd
 	}
-	return moved
-}
-
-// after reports whether a record is later than the requested time.
-func after(t, at time.Time) bool { return !at.IsZero() && !t.IsZero() && t.After(at) }
-
-func (t *touchedFiles) call(it *transcript.Item, cwd string, w Wanted) {
-	a := it.Understand()
-	a.Resolve(cwd)
-	for _, f := range a.Files {
-		if f.Op == transcript.Other {
-			continue
-		}
-		t.path(f.Path, cwd, w)
-		if f.Op != transcript.Rename || f.To == "" {
-			continue
-		}
-		if len(t.moves) < maxMoves {
-			t.moves = append(t.moves, f)
-		}
-		for _, to := range destinations(f) {
-			t.path(to, cwd, w)
-		}
-	}
-}
-
-// path records a path that matches at least as well as those before it.
-func (t *touchedFiles) path(p, cwd string, w Wanted) {
-	rank := rankOf(p, cwd, w)
 	if rank == rankNone || rank > t.rank || holds(t.paths, p) {
 		return
 	}
@@ -187,8 +286,26 @@ func (t *touchedFiles) path(p, cwd string, w Wanted) {
 		t.rank, t.paths = rank, nil
 	}
 	if len(t.paths) < maxPaths {
-		t.paths = append(t.paths, strings.Clone(p))
+		t.paths = append(t.paths, p)
 	}
+}
+
+// path returns the one path that matches, without those that are former names of others.
+func (t *touched) path(w Wanted) (string, error) {
+	old := map[string]bool{}
+	for _, p := range t.paths {
+		for _, name := range t.ancestors(p)[1:] {
+			old[transcript.PathKey(name)] = true
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(t.paths), func(p string) bool { return old[transcript.PathKey(p)] })
+	if len(left) == 0 {
+		left = t.paths
+	}
+	if len(left) > 1 {
+		return "", &AmbiguousError{What: "file " + w.Path, Why: "several paths match", Matches: left}
+	}
+	return left[0], nil
 }
 
 // holds reports whether a path is among others.
@@ -196,100 +313,224 @@ func holds(paths []string, p string) bool {
 	return slices.ContainsFunc(paths, func(one string) bool { return transcript.SamePath(one, p) })
 }
 
-func rankOf(p, cwd string, w Wanted) int {
-	switch {
-	case p == w.Path, transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
-		return rankExact
-	case cwd != "" && transcript.SamePath(p, transcript.Join(cwd, w.Path)):
-		return rankInside
-	case transcript.EndsWith(p, w.Path):
-		return rankEnd
-	}
-	return rankNone
-}
-
 // destinations returns the possible new names of a renamed file: two if the target may be a directory.
-func destinations(f transcript.FileChange) []string {
-	if !f.Tree || (!f.Loose && strings.Contains(transcript.Base(f.To), ".")) {
-		return []string{f.To}
+func destinations(f session.Change) []string {
+	if !f.Tree || !f.Into && strings.Contains(transcript.Base(f.To.Path), ".") {
+		return []string{f.To.Path}
 	}
-	return []string{f.To, transcript.Join(f.To, transcript.Base(f.Path))}
+	return []string{f.To.Path, transcript.Join(f.To.Path, transcript.Base(f.File.Path))}
 }
 
-// newest drops paths that are former names of others.
-func newest(paths []string, moves []transcript.FileChange) []string {
-	old := map[string]bool{}
-	for _, p := range paths {
-		for _, name := range ancestors(p, moves)[1:] {
-			old[transcript.PathKey(name)] = true
-		}
-	}
-	if left := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return old[transcript.PathKey(p)] }); len(left) > 0 {
-		return left
-	}
-	return paths
-}
-
-// sourced is a record with the session that it is from.
-type sourced struct {
-	*transcript.Record
-	from int       // index of its source
-	when time.Time // its time, or that of the records before it
-	cwd  string    // its session's working directory
-}
-
-// merged yields the records of several sessions ordered by time, without reordering those of one session. A record is valid
-// until the next one.
-func merged(ctx context.Context, a Archive, family []Source) iter.Seq2[sourced, error] {
-	return func(yield func(sourced, error) bool) {
-		heads := make([]*stream, 0, len(family))
-		defer func() {
-			for _, h := range heads {
-				h.stop()
-			}
-		}()
-		for i, s := range family {
-			h := &stream{sourced: sourced{from: i}}
-			h.next, h.stop = iter.Pull2(Records(ctx, a, s.Session, s.Generation))
-			heads = append(heads, h)
-			h.step()
-		}
-		for {
-			var first *stream
-			for _, h := range heads {
-				if h.ok && (first == nil || h.when.Before(first.when)) {
-					first = h
+// ancestors returns a path and its former names.
+func (t *touched) ancestors(path string) []string {
+	all := []string{path}
+	for _, m := range slices.Backward(t.moves) {
+		for _, name := range slices.Clone(all) {
+			from := ""
+			for _, to := range destinations(m) {
+				rest, below := transcript.Below(name, to)
+				switch {
+				case transcript.SamePath(to, name):
+					from = m.File.Path
+				case below && m.Tree && from == "":
+					from = transcript.Join(m.File.Path, rest)
 				}
 			}
-			if first == nil {
-				return
+			if from != "" && !holds(all, from) && len(all) < maxPaths {
+				all = append(all, from)
 			}
-			if !yield(first.sourced, first.err) || first.err != nil {
-				return
-			}
-			first.step()
 		}
 	}
+	return all
 }
 
-// stream reads one session.
-type stream struct {
-	sourced
-	ok   bool
-	err  error
-	next func() (*transcript.Record, error, bool)
-	stop func()
+// file is the state of a file during a replay.
+type file struct {
+	content transcript.Content
+	version Version // of the last change or read
+	touched bool
+	gone    *Event
+	doubt   *Event
+	why     *Event    // why the content is unknown
+	last    time.Time // until when it was known
 }
 
-func (s *stream) step() {
-	s.Record, s.err, s.ok = s.next()
-	if !s.ok || s.err != nil {
+// result returns the version of the file after the replay.
+func (f *file) result(path, session string) (*Version, error) {
+	if !f.touched {
+		return nil, fmt.Errorf("find file %s: %w: no successful call on it before that time", path, ErrNotFound)
+	}
+	text, ok := f.content.Text()
+	if !ok {
+		return nil, &UnknownError{Path: path, Session: session, Lines: f.content.Known(), Why: f.why, Last: f.last}
+	}
+	v := f.version
+	v.Path, v.Text, v.Gone, v.Doubt = path, text, f.gone, f.doubt
+	return &v, nil
+}
+
+// replay applies the calls on a file and on the files it was renamed from, and calls each after each of them.
+func (t *touched) replay(path string, each func(*file)) (*file, error) {
+	files := map[string]*file{} // by PathKey
+	for _, name := range t.ancestors(path) {
+		files[transcript.PathKey(name)] = &file{}
+	}
+	names := slices.Sorted(maps.Keys(files))
+	for _, s := range t.steps {
+		if s.Result.Zero() {
+			continue
+		}
+		var e *event
+		for _, change := range s.Files {
+			for _, name := range names {
+				_, in := transcript.Below(name, change.File.Path)
+				if !change.Sure && change.Op != transcript.Other || !transcript.SamePath(name, change.File.Path) && !(in && change.Tree) {
+					continue
+				}
+				if e == nil {
+					e = t.event(s, files)
+				}
+				e.Change = change
+				e.apply(name, files[name])
+			}
+		}
+		if err := t.texts[s.from].Err; err != nil {
+			return nil, err
+		}
+		if e != nil {
+			each(files[transcript.PathKey(path)])
+		}
+	}
+	return files[transcript.PathKey(path)], nil
+}
+
+// event is a change of a file that a result reports.
+type event struct {
+	session.Change
+	step
+	files  map[string]*file
+	source Source
+	client *transcript.Client
+	input  []byte
+	out    transcript.Outcome
+	root   string
+	copy   transcript.Copy
+	copied bool
+	at     time.Time
+}
+
+// event reads a call and its result.
+func (t *touched) event(s step, files map[string]*file) *event {
+	m, text := t.models[s.from], t.texts[s.from]
+	e := &event{
+		step: s, files: files, source: t.sources[s.from], client: m.Client(), input: slices.Clone(text.Raw(s.At)), out: text.Explain(s.Call),
+		root: m.Root(), at: m.Time(s.Result.Rec),
+	}
+	var results []transcript.Item
+	for _, c := range m.Calls {
+		if c.Result.Rec == s.Result.Rec && !c.Result.Zero() {
+			results = append(results, transcript.Item{Kind: transcript.Result})
+		}
+	}
+	e.copy, e.copied = transcript.CopyOf(&transcript.Record{Raw: text.Record(s.Result.Rec), Items: results})
+	return e
+}
+
+func (e *event) told(what string) *Event {
+	return &Event{What: what, Session: e.source.ID, Record: e.Result.N(), Time: e.at}
+}
+
+// apply updates what is known of a file.
+func (e *event) apply(name string, f *file) {
+	switch e.Change.Op {
+	case transcript.Other:
+		if f.touched && f.gone == nil {
+			f.doubt = e.told("named by a command")
+		}
+	case transcript.Read:
+		e.read(f)
+	case transcript.Write, transcript.Edit:
+		e.written(f)
+	case transcript.Touch:
+		f.touched, f.gone = true, nil
+	case transcript.Delete:
+		f.touched, f.gone = true, e.told("deleted")
+	case transcript.Revert:
+		f.touched, f.gone, f.doubt = true, nil, nil
+		f.content, f.why = transcript.Content{}, e.told("restored by git")
+	case transcript.Rename:
+		e.moved(name, f)
+	}
+}
+
+// now sets the content that the file has from this record on.
+func (e *event) now(f *file, c transcript.Content, how string) {
+	f.touched, f.gone, f.doubt = true, nil, nil
+	f.content = c
+	if _, ok := c.Text(); ok {
+		f.why, f.last = nil, e.at
+	}
+	f.version = Version{Source: e.source, Record: e.Result.N(), Time: e.at, How: how}
+}
+
+// copyOf reports whether the client's own copy is one of the event's file.
+func (e *event) copyOf() bool {
+	return e.copied && transcript.SamePath(transcript.Join(e.root, e.copy.Path), e.File.Path)
+}
+
+func (e *event) read(f *file) {
+	a := e.client.Understand(e.Tool, e.input)
+	seen := e.client.Reading(e.Tool, &a, &e.out)
+	if e.copyOf() && len(seen.Known()) > 0 {
+		if both := seen.Seen(e.copy.Seen); len(e.copy.Seen.Known()) > 0 && len(both.Known()) > 0 {
+			seen = both
+		}
+	}
+	if len(seen.Known()) == 0 {
+		f.touched, f.gone = true, nil
 		return
 	}
-	if s.Time.After(s.when) {
-		s.when = s.Time
+	if f.gone != nil || f.doubt != nil {
+		f.content = transcript.Content{}
 	}
-	if s.Cwd != "" && s.Cwd != s.cwd {
-		s.cwd = strings.Clone(s.Cwd)
+	e.now(f, f.content.Seen(seen), "read")
+}
+
+func (e *event) written(f *file) {
+	before, how := f.content, "edited"
+	certain := strings.EqualFold(e.Tool, "edit") || strings.EqualFold(e.Tool, "multiedit")
+	if f.gone != nil || f.doubt != nil && !certain {
+		before = transcript.Content{}
 	}
+	if e.copyOf() && len(e.copy.Before.Known()) > 0 {
+		before = e.copy.Before
+	}
+	after := e.client.After(e.Tool, e.input, int(e.N), before)
+	if e.Change.Op == transcript.Write {
+		how = "written"
+	}
+	if e.out.Amended || e.copied && e.copy.Amended {
+		after = transcript.Content{}
+	}
+	e.now(f, after, how)
+	if len(after.Known()) == 0 {
+		f.why = e.told(how)
+	}
+}
+
+// moved transfers the content to the file's new name.
+func (e *event) moved(name string, f *file) {
+	rest, _ := transcript.Below(name, e.File.Path)
+	for _, to := range destinations(e.Change) {
+		g := e.files[transcript.PathKey(transcript.Join(to, cmp.Or(rest, ".")))]
+		if g == nil || g == f {
+			continue
+		}
+		*g = *f
+		e.now(g, e.client.After(e.Tool, e.input, int(e.N), f.content), "renamed")
+		if len(g.content.Known()) == 0 && len(f.content.Known()) > 0 {
+			g.why = e.told("renamed")
+		}
+	}
+	f.touched, f.gone = true, e.told("renamed to "+transcript.Join(e.To.Path, cmp.Or(rest, ".")))
 }
