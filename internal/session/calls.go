@@ -482,8 +482,6 @@ const maxUses = 1 << 16
 
 func newUses() uses { return uses{now: map[uint64]int32{}} }
 
-func (u *uses) size() int { return len(u.now) + len(u.before) }
-
 // use notes the values of a text in an event.
 func (s *Session) use(text string, at int32) {
 	u := &s.uses
