@@ -73,7 +73,7 @@ func (s *scan) entry(at int64) (e storedEntry, ok bool) {
 		return e, false
 	}
 	from, n := at-int64(h.key), int64(h.key+h.value())
-	b := s.spare
+	var b []byte
 	if end := from + n - s.from; from >= s.from && end <= int64(len(s.window)) {
 		b = s.window[from-s.from : end]
 	} else {
