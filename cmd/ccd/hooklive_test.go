@@ -262,6 +262,12 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 	if n := strings.Count(out, "Survey berth 149 "); n != 1 {
 		t.Errorf("a kept message is told %d times", n)
 	}
+	if out := p.ccd(exitDone, "", "search", "Survey berth 149 "); strings.Contains(out, "## Handover") || strings.Contains(out, "### #") {
+		t.Errorf("the search finds ccd's own text: %s", out)
+	}
+	if out := p.ccd(exitDone, "", "diff", hooked); !strings.Contains(out, "by ccd") {
+		t.Errorf("diff does not say who compacted: %.300s", out)
+	}
 	if companion := p.ccd(exitDone, "", "show", hooked); strings.Contains(companion, "live: {covers") {
 		t.Error("the companion quotes ccd's text")
 	}

@@ -388,7 +388,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 	if len(life.Compactions) > 0 {
 		b.WriteString("\nCompactions\n")
 		for _, c := range slices.Backward(life.Compactions) {
-			fmt.Fprintf(&b, "  #%d %s %s %s -> %s tokens\n", c.Record, words.Local(c.Time), cmp.Or(c.Trigger, "unknown"), words.Tokens(c.Before), words.Tokens(c.After))
+			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), words.Tokens(c.Before), words.Tokens(c.After), mark.Inline(c.How(), 0))
 		}
 	}
 	listed(&b, "Requests", life.Turns, requestLine)

@@ -192,8 +192,17 @@ type Bound struct {
 	Kept    []uint32 // records before it that the agent kept, ascending
 	Took    int      // items that its record carries over itself
 	Sealed  bool     // a part of the new context is encrypted
+	ByCCD   bool     // ccd answered the compaction: its summary is ccd's text
 
 	copies map[uint64]bool // keys of the messages that it carries over, or that stand behind it once more
+}
+
+// Verbatim returns how many messages, calls and results stand word for word behind ccd's text.
+func (b *Bound) Verbatim() int {
+	if !b.ByCCD {
+		return 0
+	}
+	return len(b.copies)
 }
 
 // Carries reports whether the agent kept the original of an item from before.
@@ -401,7 +410,10 @@ func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
 		s.Bounds[n-1].Own = ref
 	}
 	if ref.Chars <= maxMeta && strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote) {
-		s.retold = rec // the summary is ccd's
+		s.retold = rec
+		if n := len(s.Bounds); n > 0 {
+			s.Bounds[n-1].ByCCD = true
+		}
 	}
 	s.push(Event{Kind: Summed, Ref: ref})
 }

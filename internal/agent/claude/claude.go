@@ -227,7 +227,7 @@ func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.No
 		b.Preserved = d.UUIDsBetween(segment.Field("headUuid").Text(), segment.Field("tailUuid").Text())
 	}
 	d.SetBoundary(r, b)
-	d.State = &tail{first: true}
+	d.State = &tail{}
 }
 
 // unknown decodes a record of an unknown type. If it looks like something that the model sees (a message, a call, a

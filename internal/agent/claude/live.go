@@ -5,21 +5,21 @@ import "ccd/internal/transcript"
 // After a compaction that ccd answered, the client writes ccd's text as a message of the user's, without isCompactSummary,
 // and then the newest messages once more, with new UUIDs. The text is the agent's summary, and the rest is not said twice.
 
-// tail is what the decoder knows after a boundary.
+// tail is what the decoder knows after ccd's text.
 type tail struct {
-	first bool // no message yet
-	left  int  // copied blocks that follow
+	left int // copied blocks that follow
 }
 
-// answered reports whether a message is ccd's text: the first one after a boundary, with ccd's front matter.
+// answered reports whether a message is ccd's text: it has ccd's front matter, and nobody typed it. That does not depend on
+// what was decoded before, because a search decodes single lines.
 func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
-	t, _ := d.State.(*tail)
-	if t == nil || !t.first || l.side {
+	if l.side || l.Field("promptSource").Full() {
 		return false
 	}
-	t.first = false
-	var ok bool
-	t.left, ok = transcript.ReadLive(content.Text())
+	kept, ok := transcript.ReadLive(content.Text())
+	if ok {
+		d.State = &tail{kept}
+	}
 	return ok
 }
 

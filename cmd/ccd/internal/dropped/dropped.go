@@ -10,12 +10,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ccd/internal/mark"
 	"ccd/internal/session"
-	"ccd/internal/transcript"
 )
 
 // NoneError reports that a session has no such compaction.
@@ -84,6 +82,10 @@ type Compaction struct {
 	Trigger string // "auto", "manual" or ""
 	Before  int64  // tokens in the context before, 0 if unknown
 
+	ByCCD    bool // ccd answered it
+	Verbatim int  // then: messages, calls and results that stand word for word behind ccd's text
+	Told     int  // and the chars of that text
+
 	bound *session.Bound
 }
 
@@ -96,7 +98,11 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 	for i := range s.Bounds {
 		b := &s.Bounds[i]
 		if begun >= 0 && begun < int(b.Event) {
-			all = append(all, Compaction{N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec), Trigger: b.Trigger, Before: b.Before, bound: b})
+			one := Compaction{N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec), Trigger: b.Trigger, Before: b.Before, bound: b}
+			if b.ByCCD {
+				one.ByCCD, one.Verbatim, one.Told = true, b.Verbatim(), int(b.Own.Chars)
+			}
+			all = append(all, one)
 		} else if summary == 0 {
 			summary = int(b.Rec) + 1
 		}
@@ -144,7 +150,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 	}
 	if !b.Own.Zero() {
 		out.Own, out.Summary, out.Chars = src.Text(b.Own), src.ID(b.Own), int(b.Own.Chars)
-		out.ByCCD = strings.Contains(out.Own, transcript.HistoryNote)
+		out.ByCCD = b.ByCCD
 	}
 	out.Told = by.Told
 	own, companion, told := NewText(out.Own), NewText(by.Companion), NewText(out.Told)

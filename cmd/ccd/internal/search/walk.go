@@ -268,7 +268,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 		return m, false
 	case w.tool != "" && it.Kind == transcript.Call && !isTool(it.Tool, w.tool):
 		return m, false
-	case !w.retold && (it.Kind == transcript.Meta || it.Kind == transcript.System) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote)):
+	case !w.retold && (it.Copy || (it.Kind == transcript.Meta || it.Kind == transcript.System || it.Kind == transcript.Summary) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote))):
 		return m, false
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {

@@ -113,7 +113,7 @@ func (l *Life) finish() {
 	l.Compactions = l.Compactions[:0]
 	found, _ := dropped.Compactions(l.model)
 	for _, c := range found {
-		one := Compaction{N: c.N, Record: c.Record, Time: c.Time, Trigger: c.Trigger, Before: c.Before}
+		one := Compaction{N: c.N, Record: c.Record, Time: c.Time, Trigger: c.Trigger, Before: c.Before, ByCCD: c.ByCCD, Verbatim: c.Verbatim, Told: c.Told}
 		i, _ := slices.BinarySearchFunc(l.Context, c.Record, func(m Moment, record int) int { return m.Record - record })
 		if i < len(l.Context) {
 			one.After = l.Context[i].Tokens

@@ -7,10 +7,15 @@
 package view
 
 import (
+	"cmp"
+	"fmt"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // Turn is one request of the person and what followed it, in a line. The first turn has no request if the agent began.
@@ -47,6 +52,19 @@ type Compaction struct {
 	Trigger string    `json:"trigger"` // "auto", "manual" or ""
 	Before  int64     `json:"before"`  // tokens in the context before, 0 if unknown
 	After   int64     `json:"after"`   // tokens in the context of the first reply after it, 0 if there is none yet
+
+	ByCCD    bool `json:"by_ccd"`      // ccd answered it
+	Verbatim int  `json:"verbatim"`    // then: messages, calls and results that stand word for word behind ccd's text
+	Told     int  `json:"handed_over"` // and the chars of that text
+}
+
+// How says who compacted, and what came of the context.
+func (c Compaction) How() string {
+	how := cmp.Or(c.Trigger, "unknown")
+	if !c.ByCCD {
+		return how
+	}
+	return fmt.Sprintf("%s, by ccd: %s word for word, %s characters handed over, the rest behind IDs", how, words.Count(c.Verbatim, "part"), humanize.Comma(int64(c.Told)))
 }
 
 // FileLine is one file that the session touched.

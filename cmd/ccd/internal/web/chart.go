@@ -134,8 +134,8 @@ func compactionTitle(k view.Compaction) string {
 	if when := words.Local(k.Time); when != "" {
 		text += ", " + when
 	}
-	if k.Trigger != "" {
-		text += ", " + inline(k.Trigger)
+	if k.Trigger != "" || k.ByCCD {
+		text += ", " + inline(k.How())
 	}
 	if k.Before > 0 {
 		text += fmt.Sprintf(": %s tokens", words.Tokens(k.Before))
