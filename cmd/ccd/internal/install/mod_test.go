@@ -1,6 +1,7 @@
 package install
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -59,5 +60,71 @@ func TestModOfOthers(t *testing.T) {
 	h.uninstall(Claude)
 	if h.read(code) != "export const register = () => {}\n" {
 		t.Error("another's plugin was changed")
+	}
+}
+
+// shapes plays Claude Code's events, in the shapes of 2.1.329, to the mod in argv, and prints what the mod makes of each.
+const shapes = `
+const { register } = await import(process.argv[1])
+const hooks = []
+register((name, ...rest) => hooks.push([name, rest.length > 1 ? rest[0] : {}, rest.at(-1)]))
+let reply, asked
+const $ = {
+  session: { info: async () => ({ transcriptPath: '/t.jsonl' }), id: async () => 's', cwd: async () => '/' },
+  process: { run: async (argv, { stdin }) => { asked = [argv.at(-1), JSON.parse(stdin)]; return reply } },
+  ui: { toast() {} },
+}
+const fire = async (name, e) => {
+  asked = undefined
+  const [, , hook] = hooks.find(([n, only]) => n === name && Object.entries(only).every(([k, v]) => e[k] === v))
+  const made = await hook($, e, async x => x === e ? 'as without ccd' : x)
+  console.log(JSON.stringify([asked?.[0] ?? '', made]))
+}
+const says = out => { reply = { exitCode: out ? 0 : 1, stdout: JSON.stringify(out ?? ''), stderr: '', isStdoutTruncated: false } }
+const compact = { trigger: 'auto', messages: [
+  { role: 'assistant', text: '', toolUses: [{ tool_use_id: 'a', tool: 'Bash', input: {}, result: 'x', text: 'x', isError: false }], handle: 'h1' },
+  { role: 'user', text: '', toolUses: [], toolResults: [{ tool_use_id: 'a', text: 'x', isError: false, result: {} }], handle: 'h2' }] }
+says({ messages: [{ role: 'user', text: 'T', toolUses: [] }] })
+await fire('session.compact', compact)
+console.log(JSON.stringify(asked[1].messages))
+await fire('session.compact', { ...compact, agentId: 'sub' })
+await fire('session.compact', { ...compact, trigger: 'precompute' })
+says({ skip: 'short' })
+await fire('session.compact', compact)
+says()
+await fire('session.compact', compact)
+await fire('session.compact', { ...compact, trigger: 'plugin', instructions: 'ccd: shorten old results' })
+const result = text => ({ door: 'tool-result', origin: { kind: 'tool', tool: 'Bash' }, uuid: 'u',
+  message: { type: 'user', role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: text }] } })
+says({ content: 'short' })
+await fire('session.append', result('x'.repeat(30000)))
+await fire('session.append', result('x'))
+says()
+await fire('session.append', result('x'.repeat(30000)))
+`
+
+// TestModTakesTheClientsShapes: the mod sends rows without handles, returns what ccd prints, and leaves all else to the client.
+func TestModTakesTheClientsShapes(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not here")
+	}
+	h := newHome(t)
+	h.install(nil, Claude)
+	h.write("package.json", `{"type": "module"}`)
+	out, err := exec.Command(node, "--input-type=module", "--eval", shapes, h.path(code)).CombinedOutput()
+	const passed = `"as without ccd"]`
+	want := []string{
+		`["SessionCompact",{"messages":[{"role":"user","text":"T","toolUses":[]}]}]`,
+		`[{"role":"assistant","text":"","toolUses":[{"tool_use_id":"a","tool":"Bash","input":{}}],"toolResults":[]},` +
+			`{"role":"user","text":"","toolUses":[],"toolResults":[{"tool_use_id":"a","text":"x","isError":false}]}]`,
+		`["",` + passed, `["",{"skip":"ccd needs no summary ahead of time"}]`, `["SessionCompact",{"skip":"short"}]`, `["SessionCompact",` + passed,
+		`["SessionCompact",{"skip":"ccd did not answer"}]`,
+		`["ToolResult",{"door":"tool-result","origin":{"kind":"tool","tool":"Bash"},"uuid":"u",` +
+			`"message":{"type":"user","role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"short"}]}}]`,
+		`["",` + passed, `["ToolResult",` + passed,
+	}
+	if got := strings.Split(strings.TrimSpace(string(out)), "\n"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
