@@ -374,7 +374,7 @@ func (a *app) printForget(out forgetOutput) error {
 			s.Path += " (ccd remote push hides it there, ccd remote gc removes it)"
 		}
 		if s.What == heldByMachine {
-			s.Path += " (ccd forget and ccd remote push there, then ccd remote pull here)"
+			s.Path += " (ccd archive forget and ccd remote push there, then ccd remote pull here)"
 		}
 		if err := a.print(fmt.Sprintf("not changed, may still contain it: %s %s\n", s.What, s.Path)); err != nil {
 			return err
