@@ -63,6 +63,9 @@ func checkOpened(f *os.File, before, root fs.FileInfo) error {
 // process.
 var ErrOwner = errors.New("owned by a different user than its root")
 
+// ErrLink is wrapped by the errors for a symbolic link to a directory outside of all roots, which is not followed.
+var ErrLink = errors.New("link to a directory outside of the watched ones: not followed")
+
 // ErrName is wrapped by the errors for a file or directory that is skipped because of its name.
 var ErrName = errors.New("name has control characters")
 

@@ -24,7 +24,8 @@ type Found struct {
 
 // Scan walks all roots once and returns the files that Options.Match accepts, newest first. The errors are about roots
 // and directories that cannot be read (a missing root is not an error), irregular files (ErrIrregular), files of other
-// users (ErrOwner) and names with control characters (ErrName). The other files are returned nevertheless.
+// users (ErrOwner), links to directories elsewhere (ErrLink) and names with control characters (ErrName). The other files
+// are returned nevertheless.
 func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o = o.complete()
 	var found []Found

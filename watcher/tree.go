@@ -292,6 +292,9 @@ func (t *tree) addEntry(d *dir, e fs.DirEntry) bool {
 	}
 	known := d.find(name)
 	if known == nil && !t.accepts(d.root, path) {
+		if e.Type()&fs.ModeSymlink != 0 && t.leadsOut(d.root, path) {
+			t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, ErrLink))
+		}
 		return false
 	}
 	if !e.Type().IsRegular() {
@@ -324,6 +327,15 @@ func (t *tree) addEntry(d *dir, e fs.DirEntry) bool {
 		t.onFile(d, now.name, info, known == nil || known.stamp == 0)
 	}
 	return false
+}
+
+// leadsOut reports whether a symbolic link leads to a directory that is below no root: what it holds is not followed.
+func (t *tree) leadsOut(of int, path string) bool {
+	real, _, err := realDir(path)
+	if err != nil || t.ignored(of, path) {
+		return false
+	}
+	return !slices.ContainsFunc(t.roots, func(r root) bool { return r.real != "" && within(real, r.real) })
 }
 
 // setFiles makes the files of the scan the known ones, and reports those that are gone.

@@ -66,6 +66,39 @@ func TestReportedSituations(t *testing.T) {
 	}
 }
 
+// TestLinkedDirectories: a link to a directory of transcripts is followed where the link is the root, and reported where it is below
+// it; a link to one that is archived anyway is nothing to report.
+func TestLinkedDirectories(t *testing.T) {
+	lay := func() (home, elsewhere string) {
+		home, elsewhere = t.TempDir(), filepath.Join(t.TempDir(), "kept")
+		put(t, filepath.Join(elsewhere, filepath.Base(transcriptPath(home, 1))), aLine)
+		must(t, os.MkdirAll(filepath.Join(home, ".claude", "projects"), 0o700))
+		return home, elsewhere
+	}
+	home, elsewhere := lay()
+	must(t, os.Symlink(elsewhere, filepath.Join(home, ".claude", "projects", "-work")))
+	code, _, said := ccdIn(home, "", "run", "--once")
+	wants(t, said, []string{"-work", "not followed"})
+	_, out, _ := ccdIn(home, "", "doctor")
+	wants(t, out, []string{"not followed", "1 path not archived", "!all transcripts are archived"})
+	home, _ = lay()
+	put(t, transcriptPath(home, 2), aLine)
+	must(t, os.Symlink(filepath.Dir(transcriptPath(home, 2)), filepath.Join(home, ".claude", "projects", "-also")))
+	if code, _, said = ccdIn(home, "", "run", "--once"); code != exitDone {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	wants(t, said, []string{"1 session", "!not followed"})
+	home, _ = lay()
+	must(t, os.RemoveAll(filepath.Join(home, ".claude")))
+	must(t, os.MkdirAll(filepath.Join(home, "dot", "projects"), 0o700))
+	must(t, os.Symlink(filepath.Join(home, "dot"), filepath.Join(home, ".claude")))
+	put(t, transcriptPath(home, 3), aLine)
+	if code, _, said = ccdIn(home, "", "run", "--once"); code != exitDone {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	wants(t, said, []string{"1 session"})
+}
+
 // wants checks that a text has each of the wanted ones, and not those that begin with "!".
 func wants(t *testing.T, text string, want []string) {
 	t.Helper()

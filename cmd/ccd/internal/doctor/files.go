@@ -277,6 +277,8 @@ func (f *facts) checkRoot(r scan) []Finding {
 			all = append(all, note(check, "", "%s: skipped", strings.TrimPrefix(err.Error(), "skip ")))
 		case errors.Is(err, watcher.ErrOwner):
 			all = append(all, wrong(check, "chown or remove the file, or add it to watch.ignore", "%v; not archived", err))
+		case errors.Is(err, watcher.ErrLink):
+			all = append(all, wrong(check, "add the directory above its target to [watch.roots], or the link to watch.ignore", "%v; not archived", err))
 		case errors.Is(err, watcher.ErrName):
 			all = append(all, wrong(check, "rename it, or add it to watch.ignore", "%v; not archived", err))
 		default:
