@@ -99,6 +99,29 @@ func TestLinkedDirectories(t *testing.T) {
 	wants(t, said, []string{"1 session"})
 }
 
+// TestResumeOfAGoneWorktree: the command leads to the main directory of the repository, and says so.
+func TestResumeOfAGoneWorktree(t *testing.T) {
+	for _, gone := range []string{"shop/.claude/worktrees/tax/src", "shop.worktrees/tax", "shop-worktrees/a/tax", "elsewhere/tax"} {
+		home, base := t.TempDir(), t.TempDir()
+		must(t, os.MkdirAll(filepath.Join(base, "shop", ".git"), 0o700))
+		line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+filepath.Join(base, gone)+`","sessionId"`, 1)
+		answer := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Weighed."}]},"uuid":"u2","parentUuid":"u1","timestamp":"2026-03-01T09:00:05.000Z","sessionId":"s"}` + "\n"
+		put(t, transcriptPath(home, 1), line+answer)
+		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+			t.Fatalf("run: exit %d, %s", code, said)
+		}
+		code, out, said := ccdIn(home, "", "resume", "latest")
+		if code != exitDone {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+		if main := filepath.Join(base, "shop"); strings.HasPrefix(gone, "shop") {
+			wants(t, out+said, []string{"cd " + main + " && claude --resume /", "it goes on in " + main})
+		} else {
+			wants(t, said, []string{"warning: the session's directory", "!it goes on in"})
+		}
+	}
+}
+
 // wants checks that a text has each of the wanted ones, and not those that begin with "!".
 func wants(t *testing.T, text string, want []string) {
 	t.Helper()

@@ -22,6 +22,7 @@ import (
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/mark"
+	"ccd/internal/project"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 	"ccd/watcher"
@@ -249,6 +250,11 @@ func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume
 			name = path
 		}
 	}
+	if instead := project.Instead(c.Cwd); instead != "" {
+		if c.Gone, c.Cwd = c.Cwd, instead; row.ByPath {
+			name = path
+		}
+	}
 	return path, "cd " + words.Shell(c.Cwd) + " && " + strings.Join(row.Resume, " ") + " " + words.Shell(name)
 }
 
@@ -320,7 +326,9 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	if larger && a.machine == "" {
 		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")
 	}
-	if _, err := os.Stat(c.Cwd); err != nil {
+	if c.Gone != "" {
+		a.say("the session's directory %s does not exist: it goes on in %s, the main directory of the repository", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
+	} else if _, err := os.Stat(c.Cwd); err != nil {
 		a.say("ccd: warning: the session's directory %s does not exist", mark.Inline(c.Cwd, 300))
 	}
 	switch {

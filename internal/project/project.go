@@ -73,6 +73,26 @@ func (p *Project) usual(dir string) bool {
 	return filepath.Base(p.repo) == ".git" && !exists(dir) && (within(dir, root+".worktrees") || within(dir, root+"-worktrees"))
 }
 
+// Instead returns the main directory of the repository that a directory belonged to which is gone: it was a worktree below it, or
+// in REPOSITORY.worktrees or REPOSITORY-worktrees. It returns "" for a directory that exists, and if there is none.
+func Instead(dir string) string {
+	for up := dir; !exists(dir) && up != filepath.Dir(up); up = filepath.Dir(up) {
+		for _, suffix := range []string{".worktrees", "-worktrees"} {
+			if root, ok := strings.CutSuffix(up, suffix); ok && at(root) != "" {
+				return root
+			}
+		}
+		if exists(up) {
+			repo, tree := repository(up)
+			if filepath.Base(repo) == ".git" {
+				tree = filepath.Dir(repo)
+			}
+			return tree
+		}
+	}
+	return ""
+}
+
 // repository returns the repository of a directory, as the path that all its worktrees share, and the root of the
 // directory's worktree; "" for none.
 func repository(dir string) (repo, tree string) {

@@ -50,6 +50,7 @@ type Copy struct {
 	Lines    [][]byte
 	Place    string // path of its file below a root of the agent, slash-separated
 	Cwd      string // the directory to resume it in
+	Gone     string // the session's directory, if that is gone and Cwd is the main one of its repository
 	Moved    *Moved // how Cwd was found if the source is another machine's, else nil
 	Title    string
 	Before   int64                  // estimated tokens in the context of the source's agent
