@@ -115,9 +115,9 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, said)
 		}
 		if main := filepath.Join(base, "shop"); strings.HasPrefix(gone, "shop") {
-			wants(t, out+said, []string{"cd " + main + " && claude --resume /", "it goes on in " + main})
+			wants(t, out+said, []string{"cd " + main + " && claude --resume /", "it continues in " + main})
 		} else {
-			wants(t, said, []string{"warning: the session's directory", "!it goes on in"})
+			wants(t, said, []string{"warning: the session's directory", "!it continues in"})
 		}
 	}
 }

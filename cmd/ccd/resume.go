@@ -327,7 +327,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")
 	}
 	if c.Gone != "" {
-		a.say("the session's directory %s does not exist: it goes on in %s, the main directory of the repository", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
+		a.say("the session's directory %s does not exist: it continues in %s, the main directory of the repository", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
 	} else if _, err := os.Stat(c.Cwd); err != nil {
 		a.say("ccd: warning: the session's directory %s does not exist", mark.Inline(c.Cwd, 300))
 	}
