@@ -201,7 +201,7 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 
 	whole := mark.Combine([]mark.ID{mark.Sum(bytes.TrimSuffix([]byte(asked("a", "Begun anew")), []byte("\n"))).ID()})
 	if found, err := history.Find(context.Background(), search, string(whole.ID())); err != nil || found[0].Shape != transcript.Lines {
-		t.Errorf("a range of one record: %v, %v", found, err)
+		t.Errorf("a whole record: %v, %v", found, err)
 	}
 	if _, err := history.Find(context.Background(), search, "zzzzzzzzzzzz"); !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
@@ -333,40 +333,6 @@ func TestTurnsStayBounded(t *testing.T) {
 		}
 		if len(turn.Asked) != 2000 {
 			t.Errorf("asked: %d characters", len(turn.Asked))
-		}
-	}
-}
-
-// TestFindKnowsEveryRange: a text that is not kept may have named a range that ended where the session ended then.
-func TestFindKnowsEveryRange(t *testing.T) {
-	s := newShelf(t)
-	var text strings.Builder
-	var ids []mark.ID
-	var ends []int
-	for i := range 700 {
-		line := asked(fmt.Sprintf("u%d", i), fmt.Sprintf("message %d", i))
-		text.WriteString(line)
-		ids = append(ids, mark.Sum([]byte(strings.TrimSuffix(line, "\n"))).ID())
-		ends = append(ends, text.Len())
-	}
-	s.put("A", transcript.Main, 1, text.String())
-	search := s.search("A")
-	for _, c := range []struct {
-		from, to int
-		found    bool
-	}{{0, 64, true}, {0, 512, true}, {512, 700, true}, {640, 699, true}, {64, 100, true}, {0, 300, true}, {1, 65, false}, {64, 129, false}} {
-		id := mark.Combine(ids[c.from:c.to]).ID()
-		found, err := history.Find(context.Background(), search, string(id))
-		if (err == nil) != c.found {
-			t.Errorf("#%d-#%d: %v", c.from+1, c.to, err)
-			continue
-		}
-		start := 0
-		if c.from > 0 {
-			start = ends[c.from-1]
-		}
-		if c.found && (s.bytesOf(found[0]) != text.String()[start:ends[c.to-1]-1] || found[0].Record != c.from+1 || found[0].Last != c.to) {
-			t.Errorf("#%d-#%d: %+v", c.from+1, c.to, found[0].Pointer)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Search struct {
 }
 
 // Find returns the originals of these sessions whose IDs begin with prefix: from the index or, if the index has none, from
-// the first session that has one, first attachments, then items, lines and ranges. It fails with ErrNotFound
+// the first session that has one, first attachments, then items and lines. It fails with ErrNotFound
 // if there is none, and at once if no ID can have that prefix. An unreadable session or a damaged index entry does not end
 // the search, but the error reports it, because either may hide an ID.
 func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error) {
@@ -131,15 +131,11 @@ func (w want) generation(ctx context.Context, s Search, one archive.Session, g i
 	add := func(p transcript.Pointer) {
 		found = distinct(found, archive.Found{Pointer: p, Key: one.Key, Generation: g})
 	}
-	named := ranges{w: w}
 	for r, err := range Records(ctx, s.Archive, one.Session, g) {
 		if err != nil {
 			return found, err
 		}
 		w.record(r, add)
-		if !one.Unlined() {
-			named.record(r, add)
-		}
 	}
 	return found, nil
 }
