@@ -104,8 +104,9 @@ type draft struct {
 	asks   summaries
 
 	units    []*unit
-	roots    []string       // directories relative to which paths are shown
-	runs     map[string]int // how often each command ran
+	roots    []string         // directories relative to which paths are shown
+	runs     map[string]int   // how often each command ran
+	newest   map[string]int32 // the event of its last run, look-ups included
 	own      own
 	whole    int32                  // the text of the agent that the handover quotes whole, -1 if none
 	open     map[*session.File]bool // that the handover names as not committed
@@ -117,11 +118,19 @@ type draft struct {
 }
 
 func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, whole: -1, approved: -1, asks: summaries{ask: kept}}
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, whole: -1, approved: -1, asks: summaries{ask: kept}}
 	for i := range d.s.Events {
-		if call := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && call.Op == transcript.Command && !call.LookUp {
+		call := d.s.Events[i].Call
+		if d.s.Events[i].Kind != session.Did || call.Op != transcript.Command {
+			continue
+		}
+		d.newest[call.Command] = int32(i)
+		if !call.LookUp {
 			d.runs[d.command(call)]++
 		}
+	}
+	if r.size == nil {
+		d.reader.size = lexicon.Chars
 	}
 	if r.holds {
 		d.own = d.ownSummary()
@@ -157,7 +166,7 @@ func (d *draft) made() (*Compaction, error) {
 	}
 	if d.length() > d.reader.room { // not even the handover fits
 		d.sections = nil
-		if body := fitLines(state, d.reader.room-len("\n## Handover\n")); body != "" {
+		if body := fitLines(state, d.reader.room-len("\n## Handover\n"), d.reader.size); body != "" {
 			d.sections = []Section{{partNames[handoverPart], body}}
 		}
 	}
@@ -167,11 +176,11 @@ func (d *draft) made() (*Compaction, error) {
 	return d.finish(), nil
 }
 
-// fitLines returns the first lines of a text that fit into room chars.
-func fitLines(text string, room int) string {
+// fitLines returns the first lines of a text that fit into room, as size counts.
+func fitLines(text string, room int, size func(string) int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if room -= lexicon.Chars(line); room < 0 {
+		if room -= size(line); room < 0 {
 			break
 		}
 		b.WriteString(line)
@@ -219,13 +228,9 @@ func (d *draft) lines() int {
 
 // length returns the length of the sections with their headings.
 func (d *draft) length() int {
-	size := d.reader.size
-	if size == nil {
-		size = lexicon.Chars
-	}
 	n := 0
 	for _, s := range d.sections {
-		n += size(s.Body) + len("\n## \n") + len(s.Name)
+		n += d.reader.size(s.Body) + len("\n## \n") + len(s.Name)
 	}
 	return n
 }

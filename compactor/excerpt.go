@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -27,12 +28,12 @@ func (b *block) chars() int {
 func blocksOf(text string) (all []block) {
 	var fences lexicon.Fences
 	var b block
-	leads := false // the block so far only introduces the next one
+	leading := false // the block so far only introduces the next one
 	flush := func() {
 		if len(b.lines) > 0 {
 			all = append(all, b)
 		}
-		b, leads = block{}, false
+		b, leading = block{}, false
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -40,29 +41,29 @@ func blocksOf(text string) (all []block) {
 		t := strings.TrimSpace(line)
 		switch {
 		case fence || code:
-			if !b.code && !leads {
+			if !b.code && !leading {
 				flush()
 			}
-			b.lines, b.code, leads = append(b.lines, line), true, false
+			b.lines, b.code, leading = append(b.lines, line), true, false
 			continue
 		case b.code:
 			flush()
 		}
 		if t == "" {
-			if !leads {
+			if !leading {
 				flush()
 			}
 			continue
 		}
 		item := lexicon.BulletLen(t) > 0 || strings.HasPrefix(t, "|")
 		switch {
-		case item && !b.list && len(b.lines) > 0 && !leads:
+		case item && !b.list && len(b.lines) > 0 && !leading:
 			flush()
 		case !item && b.list && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t"):
 			flush()
 		}
 		b.lines, b.list = append(b.lines, line), b.list || item
-		leads = !item && (strings.HasPrefix(t, "#") || lexicon.Leads(t))
+		leading = !item && leads(t)
 	}
 	flush()
 	return all
@@ -100,19 +101,14 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 		}
 		order = append(order, scored{n, w})
 	}
-	slices.SortStableFunc(order, func(a, b scored) int {
-		switch {
-		case a.worth > b.worth:
-			return -1
-		case a.worth < b.worth:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b scored) int { return cmp.Compare(b.worth, a.worth) })
 	kept := map[int][]string{}
 	for _, o := range order {
 		if room < 40 {
 			break
+		}
+		if one := &all[o.n]; len(all) > 1 && !one.code && !slices.ContainsFunc(one.lines, func(l string) bool { return !leads(l) }) {
+			continue // headings whose text is not there
 		}
 		lines := shorten(&all[o.n], room)
 		if len(lines) == 0 {
@@ -171,11 +167,14 @@ func shorten(b *block, room int) []string {
 				var lines []string
 				n := 0
 				for i, l := range b.lines {
-					if !nested && i > 0 && strings.HasPrefix(l, " ") {
-						continue
+					if !nested && (i > 0 && strings.HasPrefix(l, " ") || lexicon.Leads(l) && i+1 < len(b.lines) && strings.HasPrefix(b.lines[i+1], " ")) {
+						continue // nor the entry that only introduces nested ones
 					}
 					l = headOf(l, most)
 					if n += lexicon.Chars(l) + 3; n > room-8 {
+						for len(lines) > 0 && leads(lines[len(lines)-1]) {
+							lines = lines[:len(lines)-1]
+						}
 						if !nested && most == 80 && len(lines) > 1 {
 							return append(lines, cutLine)
 						}
@@ -200,7 +199,7 @@ func shorten(b *block, room int) []string {
 			}
 			lines = append(lines, l)
 		}
-		if len(lines) < 2 {
+		if len(lines) < 2 || lexicon.Leads(lines[len(lines)-2]) { // no more than its opening
 			return nil
 		}
 		return append(lines, cutLine)
@@ -224,6 +223,12 @@ func shorten(b *block, room int) []string {
 		return append(lines, cutLine)
 	}
 	return append(lines, cutLine, last)
+}
+
+// leads reports whether a line only introduces the next one: a heading, or one that ends in a colon.
+func leads(line string) bool {
+	t := strings.TrimSpace(line)
+	return strings.HasPrefix(t, "#") || lexicon.Leads(t)
 }
 
 // headOf returns the beginning of a line up to a sentence or word.
@@ -303,15 +308,7 @@ func outputExcerpt(text string, room int, failed bool, used func(string) bool) (
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case worth[a] > worth[b]:
-			return -1
-		case worth[a] < worth[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	kept := map[int]bool{}
 	for _, i := range order {
 		cost := min(lexicon.Chars(lines[i]), 300) + 7

@@ -52,6 +52,7 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 		h.uncommitted()
 		h.checks()
 		h.failures()
+		h.unmade()
 		h.plan()
 		h.inForce()
 		if lexicon.Chars(h.b.String()) <= most {
@@ -79,17 +80,21 @@ func (h *handover) task() {
 	if first < 0 {
 		return
 	}
+	plan, from := d.approval(first), int32(0)
+	if plan >= 0 && d.s.Events[plan].Item > int32(first) {
+		from = plan // what was asked between the task and its plan is in the plan
+	}
 	var asks []int32
 	for n := first; n < len(d.s.Items); n++ {
 		it := &d.s.Items[n]
 		if it.Back || n > first && it.Command && it.To == it.From+1 {
 			continue
 		}
-		if it.Ask >= 0 {
+		if it.Ask >= 0 && (n == first || it.Ask > from) {
 			asks = append(asks, it.Ask)
 		}
 		for e := it.From; e < it.To; e++ {
-			if d.s.Events[e].Kind == session.Queued {
+			if d.s.Events[e].Kind == session.Queued && e > from {
 				asks = append(asks, e)
 			}
 		}
@@ -99,13 +104,20 @@ func (h *handover) task() {
 	}
 	room := max(h.most(max(900, d.reader.room/20)), min(450, d.reader.room/6))
 	for n, e := range asks {
+		since := plan >= 0 && e > plan
+		if since && d.approved < 0 {
+			h.approved(plan)
+		}
 		ev := &d.s.Events[e]
-		if n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
+		if !since && n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
 			continue // a spent reply
 		}
 		label := TaskLabel
 		if n > 0 {
 			label = "Then"
+		}
+		if since {
+			label = "Since then"
 		}
 		if ev.Kind == session.Queued {
 			label += ", sent while the agent worked"
@@ -123,7 +135,9 @@ func (h *handover) task() {
 		h.b.WriteString(quoted)
 		h.proves(ev.Ref, firstWords(text))
 	}
-	h.approved(first)
+	if plan >= 0 && d.approved < 0 {
+		h.approved(plan)
+	}
 	h.before(first)
 }
 
@@ -176,21 +190,24 @@ func (d *draft) brokenOff(it *session.Item) bool {
 	return true
 }
 
-// approved shows the plan that the human approved for the task.
-func (h *handover) approved(first int) {
-	d := h.d
-	for e := len(d.s.Events) - 1; e >= 0 && int(d.s.Events[e].Item) >= first; e-- {
-		ev := &d.s.Events[e]
-		if ev.Kind != session.Answer || ev.Call == nil || !transcript.Approves(d.src.Text(ev.Ref)) {
-			continue
+// approval returns the newest approval of a plan since an item, -1 if there is none.
+func (d *draft) approval(first int) int32 {
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) >= first; e-- {
+		if ev := &d.s.Events[e]; ev.Kind == session.Answer && ev.Call != nil && transcript.Approves(d.src.Text(ev.Ref)) {
+			return e
 		}
-		h.line("The human approved this plan (#%d):", ev.Call.At.N())
-		text, _ := excerpt(d.planText(ev.Call), h.most(600), nil)
-		h.b.WriteString(text)
-		h.proves(ev.Ref, "approved")
-		d.approved = int32(e)
-		return
 	}
+	return -1
+}
+
+// approved shows the plan that the human approved for the task.
+func (h *handover) approved(e int32) {
+	ev := &h.d.s.Events[e]
+	h.line("The human approved this plan (#%d):", ev.Call.At.N())
+	text, _ := excerpt(h.d.planText(ev.Call), h.most(600), nil)
+	h.b.WriteString(text)
+	h.proves(ev.Ref, "approved")
+	h.d.approved = e
 }
 
 // taskItem returns the item of the newest message that says something by itself, else of the newest message; -1 if there is
@@ -256,7 +273,11 @@ func (d *draft) answered(it *session.Item, most int) string {
 		return fmt.Sprintf("(of #%d: %s)\n", n, strings.Join(lines, ", "))
 	}
 	if q := d.question(it); q != "" {
-		return fmt.Sprintf("(answers #%d: \"%s\")\n", n, mark.Inline(q, most))
+		how := "answers" // a reply does; what is longer or asks may be about something else
+		if it.Width >= taskWidth || strings.ContainsAny(d.src.Text(d.s.Events[it.Ask].Ref), "?？") {
+			how = "after the question of"
+		}
+		return fmt.Sprintf("(%s #%d: \"%s\")\n", how, n, mark.Inline(q, most))
 	}
 	return ""
 }
@@ -446,6 +467,16 @@ const (
 // shortened returns an excerpt with the marker of its original.
 func (d *draft) shortened(quoted string, ref session.Ref) string {
 	return strings.TrimSuffix(quoted, "...\n") + d.cut(ref)
+}
+
+// marked returns a function that adds the marker of its original to an excerpt that is not whole.
+func (d *draft) marked(ref session.Ref) func(string, bool) string {
+	return func(quoted string, whole bool) string {
+		if whole {
+			return quoted
+		}
+		return d.shortened(quoted, ref)
+	}
 }
 
 // cut is the marker after an excerpt.
@@ -699,18 +730,8 @@ func (h *handover) checks() {
 		return
 	}
 	one := func(e int32) string {
-		c := d.s.Events[e].Call
 		h.named[e] = true
-		said := d.lastLine(c)
-		if c.State == session.Failed {
-			said = d.errorLine(c)
-		}
-		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
-		if said != "" {
-			text += ": \"" + mark.Inline(said, h.most(140)) + "\""
-			h.proves(c.Result, said)
-		}
-		return text
+		return h.ran(d.s.Events[e].Call)
 	}
 	switch {
 	case len(since) > 0:
@@ -728,6 +749,20 @@ func (h *handover) checks() {
 		h.line("No build or test run seen since the last edit (#%d)", d.s.Events[edited].N())
 	}
 	h.stale(edited)
+}
+
+// ran names a run with its status and the line of its output that says most.
+func (h *handover) ran(c *session.Call) string {
+	said := h.d.lastLine(c)
+	if c.State == session.Failed {
+		said = h.d.errorLine(c)
+	}
+	text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(h.d.command(c), h.most(140)), c.At.N(), h.d.state(c))
+	if said != "" {
+		text += ": \"" + mark.Inline(said, h.most(140)) + "\""
+		h.proves(c.Result, said)
+	}
+	return text
 }
 
 // staleItems is how many items a failure stays worth naming.
@@ -755,12 +790,7 @@ func (h *handover) stale(edited int32) {
 		if e > edited || !c.Unresolved() || h.named[e] || d.wentOn(e) || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
 			continue
 		}
-		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
-		if said := d.errorLine(c); said != "" {
-			text += ": \"" + mark.Inline(said, h.most(140)) + "\""
-			h.proves(c.Result, said)
-		}
-		all = append(all, text)
+		all = append(all, h.ran(c))
 	}
 	if len(all) > 0 {
 		h.line("Failed before that edit and not run since: %s", strings.Join(all, "; "))
@@ -795,18 +825,36 @@ func (h *handover) failures() {
 			continue
 		}
 		seen[key] = true
-		said := d.errorLine(c)
-		text := fmt.Sprintf("`%s` (#%d%s)", mark.Inline(d.command(c), h.most(140)), c.At.N(), d.state(c))
-		if said != "" {
-			text += ": \"" + mark.Inline(said, h.most(200)) + "\""
-			h.proves(c.Result, said)
-		}
-		shown = append(shown, text)
+		shown = append(shown, h.ran(c))
 	}
 	for _, text := range shown {
 		h.line("Failed last, no success seen: %s", text)
 	}
 	h.broken()
+}
+
+// unmade names the changes of this item and the one before that failed while nothing changed their file since.
+func (h *handover) unmade() {
+	d := h.d
+	var all []string
+	seen := map[*session.File]bool{}
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) >= len(d.s.Items)-2 && len(all) < h.many(3); e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did || !changes(c) || c.State != session.Failed || c.Fixed >= 0 || len(c.Files) == 0 {
+			continue
+		}
+		f := c.Files[0].File
+		if n := len(f.Edits); seen[f] || n > 0 && f.Edits[n-1].Event > e {
+			continue
+		}
+		seen[f] = true
+		said := d.errorLine(c)
+		all = append(all, fmt.Sprintf("`%s` (#%d): \"%s\"", mark.Inline(d.path(f.Path), 160), c.At.N(), mark.Inline(said, h.most(140))))
+		h.proves(c.Result, said)
+	}
+	if len(all) > 0 {
+		h.line("Edit failed and not made since: %s", strings.Join(all, "; "))
+	}
 }
 
 // brokenRuns is from how many failures in a row a tool counts as broken.
@@ -907,7 +955,7 @@ func (h *handover) inForce() {
 	room := h.many(4)
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) >= first && room > 0; e-- {
 		ev := &d.s.Events[e]
-		if ev.Kind != session.Reason || d.spent(e) {
+		if ev.Kind != session.Reason || d.spent(e) >= 0 {
 			continue
 		}
 		text := d.src.Text(ev.Ref)
@@ -921,11 +969,12 @@ func (h *handover) inForce() {
 	}
 }
 
-// spent reports whether a refusal no longer holds: the same call, or one with the same purpose, was made since.
-func (d *draft) spent(e int32) bool {
+// spent returns the call by which a refusal no longer holds: the same one, or one with the same purpose, made since. -1 if
+// there is none.
+func (d *draft) spent(e int32) int32 {
 	f := d.s.Events[e].Call
 	if f == nil {
-		return false
+		return -1
 	}
 	for i := e + 1; i < int32(len(d.s.Events)); i++ {
 		c := d.s.Events[i].Call
@@ -933,15 +982,13 @@ func (d *draft) spent(e int32) bool {
 			continue
 		}
 		switch {
-		case c.Op == transcript.Ask && c.Tool == f.Tool: // another question, or a better plan
-			return true
-		case c.Op == transcript.Command && (c.Command == f.Command || c.Goal() != "" && c.Goal() == f.Goal()):
-			return true
-		case c.Op != transcript.Command && len(c.Files) > 0 && len(f.Files) > 0 && c.Files[0].File == f.Files[0].File:
-			return true
+		case c.Op == transcript.Ask && c.Tool == f.Tool, // another question, or a better plan
+			c.Op == transcript.Command && (c.Command == f.Command || c.Goal() != "" && c.Goal() == f.Goal()),
+			c.Op != transcript.Command && len(c.Files) > 0 && len(f.Files) > 0 && c.Files[0].File == f.Files[0].File:
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // clock returns the time of a record as ", 2026-01-29 10:30", "" if it has none.

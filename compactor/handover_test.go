@@ -40,6 +40,11 @@ var lineCases = []struct {
 		s.asks("drop them")
 		s.runs("go test ./importer", pass)
 	}, []string{"> " + task, "Then (#3", "(answers #2: \"Shall I drop the rows, or keep them in a second file?\")", "> drop them"}},
+	{"task: a question of its own answers none", func(s *story) {
+		s.asks(task)
+		s.says("All is planned. Shall I begin?")
+		s.asks("what of the rows without a date?")
+	}, []string{"(after the question of #2: \"All is planned. Shall I begin?\")", "!(answers"}},
 	{"task: continue refers back", func(s *story) {
 		s.asks(task)
 		s.says("Half of it is done.")
@@ -70,6 +75,14 @@ var lineCases = []struct {
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
 		s.says("I begin.")
 	}, []string{"The human approved this plan (#2):", "> 1. parse the date as UTC"}},
+	{"task: a message after the plan", func(s *story) {
+		s.asks(task)
+		s.says("Where should the count go?")
+		s.asks("into the last line")
+		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
+		s.asks("put the count into the first line instead")
+		s.says("I begin.")
+	}, []string{"The human approved this plan (#4):\n> # Plan\n> 1. parse the date as UTC\n> 2. count what is skipped\nSince then (#6, ", "!Then (#3"}},
 	{"task: a refused plan is not approved", func(s *story) {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC", "no, local time")
@@ -239,7 +252,13 @@ var lineCases = []struct {
 		s.asks(task)
 		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
 		s.result(s.last, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)
-	}, []string{"!Not committed"}},
+	}, []string{"!Not committed", "Edit failed and not made since: `a.go` (#2): \"String to replace not found in file.\""}},
+	{"open: an edit that failed and was made", func(s *story) {
+		s.asks(task)
+		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
+		s.result(s.last, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)
+		s.edits("/w/app/a.go", "x ", "y")
+	}, []string{"Not committed", "!Edit failed"}},
 
 	{"run: since the last edit", func(s *story) {
 		s.asks(task)
@@ -266,6 +285,16 @@ var lineCases = []struct {
 		s.fails("make lint", 1, "ERROR task failed\na.go:81:15: the string has 3 occurrences (goconst)")
 		s.edits("/w/app/a.go", "x", "y")
 	}, []string{"none; last before it `make lint` (#2, exit 1): \"a.go:81:15: the string has 3 occurrences (goconst)\""}},
+	{"run: a failure is named by its class", func(s *story) {
+		s.asks(task)
+		s.fails("pytest -q", 2, "==== ERRORS ====\n/usr/lib/python3/json/decoder.py:353: in raw_decode\nE   json.decoder.JSONDecodeError: Expecting ',' delimiter: line 221\nERROR tests/test_a.py - json.decoder.JSONDecodeError: Expectin...\n7 errors in 0.49s")
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"(#2, exit 2): \"E json.decoder.JSONDecodeError: Expecting ',' delimiter: line 221\""}},
+	{"run: a short result is told whole", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("golangci-lint linters | grep dup", "dupl: finds copies of code\ndupword: finds words that stand twice")
+	}, []string{"\"dupl: finds copies of code dupword: finds words that stand twice\""}},
 	{"run: a pipe hides the status", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
@@ -416,4 +445,73 @@ func TestHandoverOfCodex(t *testing.T) {
 	}
 	s.codexRuns("git commit -am 'Skip rows'", 0, "[dev 1a2b3c4] Skip rows")
 	want(t, s.handover(t), "last commit seen `1a2b3c4` \"Skip rows\" (#12)", "!Not committed", "!Failed last")
+}
+
+// TestHandoverOfASandbox: what a client's sandbox puts around an output is not the reason of a failure.
+func TestHandoverOfASandbox(t *testing.T) {
+	s := codex("dev")
+	s.codexAsks(task)
+	s.codexCalls("shell", object{"command": []string{"bash", "-lc", "pytest -q"}}, "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: \nE   ValueError: no row 7\n1 error in 0.4s\n, stderr: ")
+	want(t, s.handover(t), "Failed last, no success seen: `pytest -q` (#4, exit 2): \"E ValueError: no row 7\"", "!sandbox")
+}
+
+// textCases are kinds of lines below the handover, each with a session that needs it and the room it gets.
+var textCases = []struct {
+	name string
+	room int
+	tell func(s *story)
+	want []string // with "!": what the text must not have
+}{
+	{"a change that is cut keeps what it adds", 1500, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", lines("gone %d is a line of the old table\n", 30), lines("come %d is a line of the new table\n", 30))
+	}, []string{"come 0 is a line", "!gone 0 is a line"}},
+	{"an entry whose nested ones are cut", 2500, func(s *story) {
+		s.asks(task)
+		s.says("All is done.\n\n- Changed parts:\n" + lines("  - part %d of the importer with some words about it, which go on and on and say nothing that is of use\n", 40) + "- The report counts 14 rows")
+		s.asks("Now do the same for the exporter, with the same report, and say how many rows are left there")
+	}, []string{"!Changed parts:\n> - The report"}},
+	{"a refusal that was followed", 9000, func(s *story) {
+		s.asks(task)
+		s.does("Bash", object{"command": "git push"})
+		s.refused("wait for the merge")
+		s.runs("git merge dev", "Merge made by the 'ort' strategy.")
+		s.runs("git push", "To github.com:app/app.git\n   1a2b3c4..df4c638  main -> main")
+	}, []string{"refused `git push` (since then #6): \"wait for the merge\""}},
+	{"what is read twice", 9000, func(s *story) {
+		s.asks(task)
+		s.runs("git status", "On branch main\n"+lines("\tmodified:   file%d.go\n", 8))
+		s.says("I wait for the tests of the importer, 3 of them.")
+		s.runs("git status", "On branch main\n"+lines("\tmodified:   file%d.go\n", 8))
+	}, []string{"#6 gave:\n> On branch main", "!#3 gave:"}},
+	{"a deleted file is not in use", 9000, func(s *story) {
+		s.asks(task)
+		s.writes("/w/app/blue.md", "# Blue")
+		s.runs("rm blue.md", "")
+		s.edits("/w/app/red.md", "x", "y")
+	}, []string{"last used first: red.md", "!last used first: red.md*, blue.md"}},
+	{"a request to another address", 9000, func(s *story) {
+		s.asks(task)
+		s.fails("gh api repos/a/b/comments/7/replies -f body=done", 1, "gh: Parent comment not found (HTTP 404)")
+		s.runs("gh api repos/a/b/comments", "ID: 9")
+	}, []string{"Parent comment not found (HTTP 404)", "!worked at"}},
+	{"an answer that a change overtook", 2200, func(s *story) {
+		for range 3 {
+			s.asks("Which colour has the link, and which one has the bullet of a list in the theme of today?")
+			s.says("The link has `#81a2be`, the bullet `#8abeb7`.\n\n" + lines("Value %d of the theme is as before, it is taken from the old program and not changed.\n", 20))
+		}
+		s.asks("Change the bullet to the colour of the link please, in both of the themes that we have here")
+		s.edits("/w/app/dark.json", "bullet: `#8abeb7`", "bullet: `#81a2be`")
+		s.says("Changed.")
+	}, []string{"!Value 12"}},
+}
+
+func TestTexts(t *testing.T) {
+	for _, c := range textCases {
+		t.Run(c.name, func(t *testing.T) {
+			s := claude()
+			c.tell(s)
+			want(t, rendered(companion(t, s.agent, s.data(), c.room)), c.want...)
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"cmp"
 	"slices"
 
 	"ccd/compactor/lexicon"
@@ -77,15 +78,7 @@ func pack(units []*unit, room int) {
 			all = append(all, candidate{u, k})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		switch x, y := a.u.forms[a.k].worth, b.u.forms[b.k].worth; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.u.forms[b.k].worth, a.u.forms[a.k].worth) })
 	used := make([]int, len(partNames))
 	left := room
 	for _, limited := range []bool{true, false} {

@@ -46,13 +46,15 @@ type maker struct {
 
 	patches map[string]int32 // changes that are shown, by their text
 	listed  map[string]bool  // files that the working set names
+	gone    map[string]int32 // values that a change took out, by the newest event
+	told    map[string]bool  // values of the agent's newer answers
 	above   string           // the handover and the commands of the working set
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1, patches: map[string]int32{}}
+	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1, patches: map[string]int32{}, gone: map[string]int32{}, told: map[string]bool{}}
 	m.above = state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -128,7 +130,7 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 		add(head)
 		m.effect(it, head, age, add)
 	}
-	if current && it.Width < taskWidth && it.Before >= 0 && (it.Width < replyWidth || d.question(it) != "") && !d.had(&d.s.Events[it.Before]) {
+	if current && d.approved < it.Ask && it.Width < taskWidth && it.Before >= 0 && (it.Width < replyWidth || d.question(it) != "") && !d.had(&d.s.Events[it.Before]) {
 		m.spec = it.Before
 		m.specification(it, add)
 	}
@@ -377,10 +379,7 @@ func (m *maker) specification(it *session.Item, add func(*unit)) {
 		room  int
 		worth float64
 	}{{600, 70}, {2000, 55}, {mostSpec, 45}} {
-		quoted, whole := excerpt(text, f.room, d.usedAfter(it.Before))
-		if !whole {
-			quoted = d.shortened(quoted, ev.Ref)
-		}
+		quoted := d.marked(ev.Ref)(excerpt(text, f.room, d.usedAfter(it.Before)))
 		u.add(title+quoted, f.worth)
 	}
 	add(u)
@@ -414,10 +413,7 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	title := fmt.Sprintf("#%d the agent said:\n", ev.N())
 	used := d.usedAfter(e)
 	say := func(room int, worth float64) {
-		quoted, whole := excerpt(text, room, used)
-		if !whole {
-			quoted = d.shortened(quoted, ev.Ref)
-		}
+		quoted := d.marked(ev.Ref)(excerpt(text, room, used))
 		u.add(title+quoted, worth)
 	}
 	back := int32(-1)
@@ -437,6 +433,9 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		if p == currentPart { // the last answer comes first, and whole
 			first, more, whole = worthStep+14, worthStep+9, worthStep+2
 		}
+		if (m.overtaken(text, e) || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
+			first, more, whole = first/3, more/3, whole/3
+		}
 		if summarized { // in place of the shortest excerpt, which is worth as much and longer, so that it would always win
 			u.add(title+"(summary by a model) "+mark.Inline(summary, 0)+"\n"+d.cut(ev.Ref), first*age)
 		} else {
@@ -453,6 +452,38 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		say(1200, 18*age)
 	}
 	add(u)
+}
+
+// overtaken reports whether later changes took out a value that an answer states, or newer answers have most of its values. It notes
+// those of this answer.
+func (m *maker) overtaken(text string, e int32) bool {
+	all, told, gone := 0, 0, false
+	lexicon.Terms(text, func(term string) bool {
+		all++
+		told += boolInt(m.told[term])
+		gone = gone || m.gone[term] > e
+		m.told[term] = true
+		return all < 400
+	})
+	return gone || all > 2 && told*3 >= all*2
+}
+
+// takesOut notes the values that a change takes out.
+func (m *maker) takesOut(patch string, e int32) {
+	var in, out strings.Builder
+	for line := range strings.Lines(patch) {
+		if rest, ok := strings.CutPrefix(line, "-"); ok {
+			out.WriteString(rest)
+		} else {
+			in.WriteString(line)
+		}
+	}
+	lexicon.Terms(out.String(), func(term string) bool {
+		if !strings.Contains(in.String(), term) {
+			m.gone[term] = max(m.gone[term], e)
+		}
+		return true
+	})
 }
 
 // announces reports whether a text only says what the next call does: one line, without a value that the call lacks.
@@ -563,7 +594,7 @@ func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*un
 	}
 	for _, e := range all { // what was read, as far as room is left
 		c := m.s.Events[e].Call
-		if c.State != session.Done {
+		if c.State != session.Done || m.again(c) {
 			continue
 		}
 		text := m.src.Outcome(c).Text
@@ -574,14 +605,21 @@ func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*un
 		one.head = u
 		title := fmt.Sprintf("#%d gave:\n", c.Result.N())
 		for _, room := range []int{500, 2000} {
-			quoted, whole := outputExcerpt(text, room, false, m.usedAfter(e))
-			if !whole {
-				quoted = m.shortened(quoted, c.Result)
-			}
+			quoted := m.marked(c.Result)(outputExcerpt(text, room, false, m.usedAfter(e)))
 			one.add(title+quoted, worthRead*age*300/float64(room))
 		}
 		add(one)
 	}
+}
+
+// again reports whether a later call reads the same anew, or changes the file that was read.
+func (m *maker) again(c *session.Call) bool {
+	if c.Op == transcript.Read && len(c.Files) > 0 {
+		f := c.Files[0].File
+		n := len(f.Edits)
+		return n > 0 && f.Edits[n-1].Event > c.Index || f.Read > c.Index && c.Lines == [2]int{}
+	}
+	return c.Command != "" && m.newest[c.Command] > c.Index
 }
 
 // step makes the unit of a call that does something.
@@ -621,10 +659,7 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		}
 		u.add(line+"\n", min(worth, worthFailure)*age)
 		if !passed && (used > 0 || d.isCheck(c) && p == currentPart) {
-			quoted, whole := outputExcerpt(text, 500, false, d.usedAfter(e))
-			if !whole {
-				quoted = d.shortened(quoted, c.Result)
-			}
+			quoted := d.marked(c.Result)(outputExcerpt(text, 500, false, d.usedAfter(e)))
 			if text != said {
 				u.add(line+"\n"+quoted, (10+float64(min(used, 8)))*age)
 			}
@@ -636,15 +671,15 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	default:
 		u.add(line+"\n", worthRead*w*age)
 		if p == currentPart && c.Result.Chars > 0 {
-			quoted, whole := outputExcerpt(d.src.Outcome(c).Text, 400, false, d.usedAfter(e))
-			if !whole {
-				quoted = d.shortened(quoted, c.Result)
-			}
+			quoted := d.marked(c.Result)(outputExcerpt(d.src.Outcome(c).Text, 400, false, d.usedAfter(e)))
 			u.add(line+"\n"+quoted, worthRead*age)
 		}
 	}
 	if p == currentPart { // before any step of an earlier item
 		for k := range u.forms {
+			if c.Fixed >= 0 && m.s.Events[c.Fixed].Item == m.s.Events[e].Item {
+				break // it is over
+			}
 			if k == 0 || changes(c) && k == 1 {
 				u.forms[k].worth = max(u.forms[k].worth, worthStep+u.forms[k].worth/10)
 			}
@@ -670,6 +705,7 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		c := m.s.Events[e].Call
 		at = append(at, c.At.N())
 		patch := m.patch(c)
+		m.takesOut(patch, e)
 		if first, ok := m.patches[patch]; ok && patch != "" {
 			before = first
 			continue
@@ -749,18 +785,32 @@ func changes(c *session.Call) bool {
 	return false
 }
 
-// diffExcerpt quotes a change. If it does not fit, unchanged and blank lines go first, then the last ones.
+// diffExcerpt quotes a change. If it does not fit, unchanged and blank lines go first, then what was removed, then the last
+// lines: what was removed alone would read as a deletion.
 func diffExcerpt(patch string, room int) (quoted string, whole bool) {
 	if strings.TrimSpace(patch) == "" {
 		return "", true
 	}
 	var b strings.Builder
 	whole = lexicon.Chars(patch)+2*strings.Count(patch, "\n") <= room
+	var lines []string
+	removed, added := 0, 0
 	for line := range strings.Lines(patch) {
 		line = lexicon.Head(strings.TrimRight(line, "\r\n"), 200)
 		if !whole && (line == "" || line[0] == ' ' || strings.TrimSpace(line[1:]) == "") {
 			continue
 		}
+		lines = append(lines, line)
+		if n := lexicon.Chars(line) + 3; strings.HasPrefix(line, "-") {
+			removed += n
+		} else {
+			added += n
+		}
+	}
+	if added > 0 && added+removed > room {
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") })
+	}
+	for _, line := range lines {
 		q := mark.Quote("", line)
 		if room -= lexicon.Chars(q); room < 0 {
 			b.WriteString("...\n")
@@ -794,12 +844,13 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 		worth = worthRun * age
 	}
 	u.add(line+fixed+"\n", worth)
+	if quoted, _ := diffExcerpt(m.patch(c), 1500); changes(c) && c.Fixed < 0 && quoted != "" { // it may be needed again
+		u.add(line+fixed+"\n"+quoted, worth*0.6)
+		return
+	}
 	text := strings.TrimSpace(d.src.Outcome(c).Text)
 	if text != said {
-		quoted, whole := outputExcerpt(text, 700, true, d.usedAfter(c.Index))
-		if !whole {
-			quoted = d.shortened(quoted, c.Result)
-		}
+		quoted := d.marked(c.Result)(outputExcerpt(text, 700, true, d.usedAfter(c.Index)))
 		u.add(line+fixed+"\n"+quoted, 16*age)
 	}
 }
@@ -830,10 +881,7 @@ func (m *maker) agent(u *unit, c *session.Call, line string, age float64) {
 		room  int
 		worth float64
 	}{{320, worthAgent}, {1000, 26}, {4000, 12}} {
-		quoted, whole := excerpt(report, f.room, d.usedAfter(c.Index))
-		if !whole {
-			quoted = d.shortened(quoted, c.Result)
-		}
+		quoted := d.marked(c.Result)(excerpt(report, f.room, d.usedAfter(c.Index)))
 		u.add(line+", reported:\n"+quoted, f.worth*age)
 	}
 }
@@ -872,6 +920,9 @@ func (m *maker) decision(e int32, age float64) *unit {
 		if ev.Call != nil {
 			what = d.noun(ev.Call, 160)
 		}
+		if done := d.spent(e); done >= 0 {
+			what += fmt.Sprintf(" (since then #%d)", d.s.Events[done].N())
+		}
 		u.add(fmt.Sprintf("#%d the human refused %s: \"%s\"\n", ev.N(), what, mark.Inline(text, 200)), worthDecision*age)
 		u.add(fmt.Sprintf("#%d the human refused %s:\n", ev.N(), what)+d.ask(ev.Ref, text, 3000), worthWhole*age)
 		if ev.Call != nil && ev.Call.Op == transcript.Ask {
@@ -895,10 +946,7 @@ func (m *maker) decision(e int32, age float64) *unit {
 			if e == d.approved && f.room < 2500 {
 				continue // it stands in the handover
 			}
-			quoted, whole := excerpt(plan, f.room, nil)
-			if !whole {
-				quoted = d.shortened(quoted, ev.Call.At)
-			}
+			quoted := d.marked(ev.Call.At)(excerpt(plan, f.room, nil))
 			u.add(title+":\n"+quoted, f.worth*age)
 		}
 		return u
@@ -1031,6 +1079,9 @@ func (d *draft) used() (u used) {
 	defer func() { d.usage = &u }()
 	seen := map[string]bool{}
 	file := func(path string, edited bool) {
+		if f := d.s.File(path); f != nil && f.Deleted {
+			return
+		}
 		if p := d.path(path); p != "" && !seen["f"+p] && len(u.files) < mostUsed {
 			seen["f"+p] = true
 			u.files = append(u.files, usedFile{p, edited})
@@ -1210,25 +1261,21 @@ func (m *maker) files() {
 		}
 		d.units = append(d.units, one)
 	}
-	type known struct {
-		c    *session.Call
-		text string
-	}
-	var how []known
+	how := 0
 	seen := map[string]bool{}
-	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(how) < 24; e-- {
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && how < 24; e-- {
 		c := d.s.Events[e].Call
 		if d.s.Events[e].Kind != session.Did || !d.isCheck(c) || c.State != session.Done {
 			continue
 		}
-		if text := d.command(c); !seen[text] && text != "" && !strings.Contains(text, "\n") && !strings.Contains(m.above, "`"+mark.Inline(text, 200)+"`") {
-			seen[text] = true
-			how = append(how, known{c, text})
+		text := d.command(c)
+		if seen[text] || text == "" || strings.Contains(text, "\n") || strings.Contains(m.above, "`"+mark.Inline(text, 200)+"`") {
+			continue
 		}
-	}
-	for _, k := range how {
-		u := m.unit(filePart, k.c.Index)
-		u.add(fmt.Sprintf("- run: `%s` (%dx, last #%d%s)\n", mark.Inline(k.text, 200), max(1, d.runs[k.text]), k.c.At.N(), d.state(k.c)), worthFile*m.decay(d.s.Events[k.c.Index].Item))
+		seen[text] = true
+		how++
+		u := m.unit(filePart, e)
+		u.add(fmt.Sprintf("- run: `%s` (%dx, last #%d%s)\n", mark.Inline(text, 200), max(1, d.runs[text]), c.At.N(), d.state(c)), worthFile*m.decay(d.s.Events[e].Item))
 		d.units = append(d.units, u)
 	}
 }

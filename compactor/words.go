@@ -3,6 +3,7 @@ package compactor
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -163,8 +164,8 @@ func (d *draft) state(c *session.Call) string {
 	return ""
 }
 
-// lastLine returns the last line of a result that says something about this run: no line that other runs end with, too. If
-// the status is hidden and there are error lines, it is one of these. "" if there is none.
+// lastLine returns what a result says about its run: all of a short one, else the line that sums it up, else a last line with a
+// figure. If the status is hidden and there are error lines, it is one of these. "" if there is none.
 func (d *draft) lastLine(c *session.Call) string {
 	if c.Result.Zero() || c.Remote() { // a remote's answer has no last line of its own
 		return ""
@@ -179,8 +180,11 @@ func (d *draft) lastLine(c *session.Call) string {
 		return lexicon.Head(s, 300)
 	}
 	lines := lexicon.LastLines(text, 8)
+	if all := strings.Join(lines, "\n"); len(lines) <= 3 && !slices.ContainsFunc(lines, func(l string) bool { return !speaks(l) || d.s.Repeated(l) }) && len(all) <= 300 {
+		return all
+	}
 	for i := len(lines) - 1; i >= 0; i-- {
-		if l := strings.TrimSpace(lines[i]); speaks(l) && (!d.s.Repeated(l) || strings.ContainsFunc(l, unicode.IsDigit)) {
+		if l := strings.TrimSpace(lines[i]); speaks(l) && (len(lines) <= 3 && !d.s.Repeated(l) || strings.ContainsFunc(l, unicode.IsDigit)) {
 			return lexicon.Head(l, 300)
 		}
 	}
@@ -195,14 +199,25 @@ func speaks(line string) bool {
 // column is the place of a compiler's or linter's line.
 var column = regexp.MustCompile(`^[^\s:]*[./][^\s:]*:[0-9]+:[0-9]+: \S`)
 
-// errorLine returns the line of a failed result that says most: the first error with a place, else the first error, else the
-// last line.
+// named is an error by its class, with what it says.
+var named = regexp.MustCompile(`^(?:E\s+)?(?:[\w$]+[.:]+)*[A-Z]\w*(?:Error|Exception): \S`)
+
+// errorLine returns the line of a failed result that says most: the first error with a place and words, else the first that
+// names its class, else the first with a place, else the first error, else the last line.
 func (d *draft) errorLine(c *session.Call) string {
 	if c.Result.Zero() {
 		return ""
 	}
 	text := d.src.Outcome(c).Text
 	said, placed := firstError(text, false)
+	if _, after, _ := strings.Cut(said, ": "); placed && strings.Contains(after, " ") {
+		return said
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); named.MatchString(line) {
+			return lexicon.Head(line, 300)
+		}
+	}
 	if placed {
 		return said
 	}

@@ -27,7 +27,7 @@ func (c *Client) Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 	if !explainObject(&o, text) {
 		o.Text = string(text)
 		switch {
-		case explainHead(&o):
+		case explainHead(&o), explainSandbox(&o):
 		case op == Command && len(c.Exits) > 0:
 			c.explainExit(&o)
 			o.Spilled = spilled(o.Text)
@@ -131,6 +131,23 @@ func explainHead(o *Outcome) bool {
 		o.codexHead(strings.TrimSpace(line))
 	}
 	o.Text = body
+	return true
+}
+
+// explainSandbox reads the line that Codex put around the output of a failed command until 2025, as if its sandbox had failed.
+func explainSandbox(o *Outcome) bool {
+	head, body, ok := strings.Cut(o.Text, ", stdout: ")
+	if !ok || !strings.HasPrefix(head, "failed in sandbox ") {
+		return false
+	}
+	o.Failed = true
+	if _, exit, ok := strings.Cut(head, "exit code: "); ok {
+		o.endedText(exit)
+	}
+	if i := strings.LastIndex(body, ", stderr: "); i >= 0 {
+		body = body[:i] + body[i+len(", stderr: "):]
+	}
+	o.Text = strings.TrimSpace(body)
 	return true
 }
 
