@@ -98,7 +98,7 @@ func facts(s *session.Session, src *session.Source, from, end int32) (all []Fact
 			case call.State == session.Refused && call.Words.Zero():
 				one.Class = Decisions
 				add("", one)
-			case call.Unresolved() || call.Fixed >= end:
+			case call.Unresolved() || call.State == session.Failed && call.Fixed >= end:
 				one.Class = Failures
 				add("ran "+one.Text, one)
 			case call.State == session.Done && call.Checks():
