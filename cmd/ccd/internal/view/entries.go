@@ -37,6 +37,9 @@ func (l *Life) Page(ctx context.Context, record, n int) ([]Entry, Place, error) 
 		step, n = -1, -n
 	}
 	for next := max(l.First, min(record, l.Records)); len(all) < n && next >= l.First && next <= l.Records; {
+		if ctx.Err() != nil {
+			return nil, Place{}, ctx.Err()
+		}
 		last := l.portion(next, step)
 		part, err := l.entries(ctx, min(next, last), max(next, last))
 		if err != nil {

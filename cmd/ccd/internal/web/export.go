@@ -82,6 +82,9 @@ func (d *exported) entries(ctx context.Context, one *view.Life, look *look, w io
 		if err != nil {
 			return err
 		}
+		if len(entries) == 0 { // none up to the end
+			return nil
+		}
 		part := lifeData{head: d.head, Records: one.Records, Place: place}
 		part.fill(one, entries)
 		if err := look.ExecuteTemplate(w, "entries", part); err != nil {
