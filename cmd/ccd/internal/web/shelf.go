@@ -65,6 +65,9 @@ func (s *shelf) refresh(ctx context.Context) error {
 	if err := l.Load(ctx); err != nil {
 		return err
 	}
+	if s.seen != nil && (info == nil || !os.SameFile(info, s.seen)) { // another file: sessions and generations may be other ones, or lack texts
+		s.lives = nil
+	}
 	s.loaded, s.seen, s.at, s.rows = &l, info, now, nil
 	return nil
 }
