@@ -127,7 +127,7 @@ func (s Session) Tip() transcript.Cursor {
 	return s.Generations[len(s.Generations)-1].Tip
 }
 
-// Archive is an archive file. Between calls it keeps no lock. After a write it keeps the file open until CloseIdle.
+// Archive is an archive file. Between calls it keeps neither a lock nor the file open.
 // It is safe for concurrent use by goroutines and processes.
 type Archive struct {
 	path     string
@@ -139,7 +139,6 @@ type Archive struct {
 	lastFile atomic.Pointer[os.FileInfo] // the file when it was last opened
 	replaced atomic.Bool                 // the file was replaced or removed since
 	known    atomic.Pointer[tombs]       // as last read
-	kept     atomic.Pointer[kept]        // that the next call uses if nothing has changed
 	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 
 	unchecked bool // for tests: skip hashes when reading

@@ -52,7 +52,6 @@ func openAt(t testing.TB, path string, o Options) *Archive {
 	t.Helper()
 	a, err := Open(path, o)
 	must(t, err)
-	t.Cleanup(a.CloseIdle)
 	return a
 }
 

@@ -32,9 +32,6 @@ func tryFlock(f *os.File, exclusive bool) (bool, error) {
 // lockData locks the archive's file. bbolt locks the same descriptor in the same way, so it gets the lock at once.
 func lockData(f *os.File, exclusive bool) (bool, error) { return tryFlock(f, exclusive) }
 
-// unlockData releases the lock of the archive's file, which stays open. It reports whether it did.
-func unlockData(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_UN) == nil }
-
 // inode returns the inode number, 0 if there is none.
 func inode(info os.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -23,9 +23,6 @@ func tryFlock(f *os.File, exclusive bool) (bool, error) {
 // lockData does nothing: a lock on the archive's bytes would prevent others from reading them. bbolt locks the file.
 func lockData(*os.File, bool) (bool, error) { return true, nil }
 
-// unlockData reports false: an open file cannot be replaced or removed.
-func unlockData(*os.File) bool { return false }
-
 // inode returns 0: there is no list of locks to compare it with.
 func inode(os.FileInfo) uint64 { return 0 }
 

@@ -41,24 +41,7 @@ type store struct {
 	lock   lock
 	write  bool
 	stats  bool // db counts free pages
-	reused bool // db was kept: it has a descriptor of its own, not lock.data
-	failed bool // a write transaction failed, or one panicked
 	broken bool // a panic left db in a state that cannot be closed
-}
-
-// kept is a bbolt.DB that a writer has left open, mapped and unlocked. If the file at the archive's path is still the
-// same one and no other process has written since, its mapping and its list of free pages are those of the file. Opening
-// the file again would read both again, which costs more than a small transaction.
-type kept struct {
-	db   *bolt.DB
-	info os.FileInfo // of its file after the last transaction
-	tx   int         // ID of the last transaction
-}
-
-// matches reports whether the locked file is the one that was left. Its size matters most: reading a mapped page beyond
-// the end of a file causes a fault.
-func (k *kept) matches(info os.FileInfo) bool {
-	return os.SameFile(k.info, info) && k.info.Size() == info.Size() && k.info.ModTime().Equal(info.ModTime())
 }
 
 // view runs fn in a read transaction. It returns errAbsent if there is no archive yet.
@@ -152,16 +135,14 @@ func (s *store) openLocked() error {
 	if b := s.a.broken.Load(); b != nil && b.same(s.lock.info) {
 		return b.err
 	}
-	if !s.reuse() {
-		err := s.guard(func() (err error) {
-			s.broken = true // a panic inside bolt.Open leaves only the file to close
-			s.db, err = bolt.Open(s.a.path, 0o600, s.options())
-			s.broken = false
-			return err
-		})
-		if err != nil {
-			return s.a.openError(err)
-		}
+	err := s.guard(func() (err error) {
+		s.broken = true // a panic inside bolt.Open leaves only the file to close
+		s.db, err = bolt.Open(s.a.path, 0o600, s.options())
+		s.broken = false
+		return err
+	})
+	if err != nil {
+		return s.a.openError(err)
 	}
 	s.db.AllocSize = int(max(minGrow, s.lock.info.Size()/32))
 	return s.view(func(tx *bolt.Tx) error {
@@ -170,64 +151,6 @@ func (s *store) openLocked() error {
 		}
 		return s.checkSchema(tx)
 	})
-}
-
-// reuse takes the kept database, if it is that of the locked file and of its last transaction. It closes any other one.
-func (s *store) reuse() bool {
-	if s.stats {
-		return false
-	}
-	k := s.a.kept.Swap(nil)
-	if k == nil {
-		return false
-	}
-	if k.matches(s.lock.info) {
-		s.db, s.reused = k.db, true
-		err := s.view(func(tx *bolt.Tx) error {
-			if tx.ID() != k.tx {
-				return errors.New("another process has written")
-			}
-			return nil
-		})
-		if err == nil {
-			return true
-		}
-		s.db, s.reused, s.failed = nil, false, false
-	}
-	if !s.broken {
-		_ = k.db.Close()
-	}
-	return false
-}
-
-// keep leaves the database open for the next call, without a lock. It reports false if it has to be closed: a reader's
-// does not load the free pages, and a failed transaction may have left other things in memory than in the file.
-func (s *store) keep() bool {
-	if s.failed || s.broken || s.stats || s.db.IsReadOnly() {
-		return false
-	}
-	k := kept{db: s.db}
-	err := s.view(func(tx *bolt.Tx) error {
-		k.tx = tx.ID()
-		return nil
-	})
-	if err == nil {
-		k.info, err = s.lock.data.Stat()
-	}
-	if err != nil || !s.reused && !unlockData(s.lock.data) || !s.a.kept.CompareAndSwap(nil, &k) {
-		return false
-	}
-	if !s.reused {
-		s.lock.data = nil // it is the database's
-	}
-	return true
-}
-
-// CloseIdle closes the file that a write has left open, so that its disk can be unmounted. The next call opens it again.
-func (a *Archive) CloseIdle() {
-	if k := a.kept.Swap(nil); k != nil {
-		_ = k.db.Close()
-	}
 }
 
 // stat returns errAbsent only if there is nothing at the archive's path. A dangling symlink is an error, because the
@@ -335,8 +258,7 @@ func (s *store) view(fn func(tx *bolt.Tx) error) error { return s.run(false, fn)
 // update runs fn in a write transaction of the open store and makes it durable.
 func (s *store) update(fn func(tx *bolt.Tx) error) error { return wrapFull(s.run(true, fn)) }
 
-func (s *store) run(write bool, fn func(tx *bolt.Tx) error) (err error) {
-	defer func() { s.failed = s.failed || write && err != nil }()
+func (s *store) run(write bool, fn func(tx *bolt.Tx) error) error {
 	return s.guard(func() error {
 		s.broken = true // a panic in Begin or Commit leaves their locks locked
 		tx, err := s.db.Begin(write)
@@ -361,7 +283,7 @@ func (s *store) guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err, s.failed = s.a.damage("%v", p), true
+			err = s.a.damage("%v", p)
 			if s.broken {
 				s.a.broken.Store(&unopenable{s.lock.info, err})
 			}
@@ -381,9 +303,9 @@ func (u *unopenable) same(info os.FileInfo) bool {
 	return os.SameFile(u.info, info) && u.info.Size() == info.Size() && u.info.ModTime().Equal(info.ModTime())
 }
 
-// close releases the lock. It closes the file unless keep leaves it open.
+// close closes the file and releases the lock.
 func (s *store) close() {
-	if s.db != nil && !s.keep() && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
+	if s.db != nil && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
 		_ = s.guard(s.db.Close) // release closes the file in any case
 	}
 	if s.write {

@@ -161,7 +161,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	defer d.Archive.CloseIdle()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	d.again = make(chan string, 1)
@@ -402,7 +401,6 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		d.recheck(ctx, time.Now(), 0, d.report)
 		d.healIfDamaged(ctx)
 		d.backUp(ctx)
-		d.Archive.CloseIdle()
 		if d.Scanned == nil {
 			return
 		}

@@ -61,7 +61,6 @@ func TestShowDecodesNothing(t *testing.T) {
 	if err != nil || len(known) != len(pointers) || string(shown) != companion {
 		t.Errorf("%d known, %v:\n%.500s", len(known), err, shown)
 	}
-	a.CloseIdle()
 	raw, err := os.ReadFile(a.Path())
 	if err != nil {
 		t.Fatal(err)
