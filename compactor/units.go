@@ -457,15 +457,19 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 // overtaken reports whether later changes took out a value that an answer states, or newer answers have most of its values. It notes
 // those of this answer.
 func (m *maker) overtaken(text string, e int32) bool {
-	all, told, gone := 0, 0, false
+	seen, told, gone := map[string]bool{}, 0, false
 	lexicon.Terms(text, func(term string) bool {
-		all++
-		told += boolInt(m.told[term])
-		gone = gone || m.gone[term] > e
-		m.told[term] = true
-		return all < 400
+		if !seen[term] {
+			seen[term] = true
+			told += boolInt(m.told[term])
+			gone = gone || m.gone[term] > e
+		}
+		return len(seen) < 400
 	})
-	return gone || all > 2 && told*3 >= all*2
+	for term := range seen {
+		m.told[term] = true
+	}
+	return gone || len(seen) > 2 && told*3 >= len(seen)*2
 }
 
 // takesOut notes the values that a change takes out.
