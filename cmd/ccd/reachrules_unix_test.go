@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/daemon"
 	"ccd/internal/agent/claude"
-	"ccd/internal/config"
 	"ccd/internal/mark"
 )
 
@@ -158,24 +156,5 @@ func TestDemotedOutputOfANewSession(t *testing.T) {
 	}
 	if r := p.run("b", "agent", "restore", id); r.code != exitNotFound {
 		t.Errorf("from another project: exit %d, %d bytes", r.code, len(r.out))
-	}
-}
-
-// TestReachOfAnOlderArchive: an older ccd stored only a session's last directory. Its records say where it began, so a
-// session of b that moved to a stays out of reach.
-func TestReachOfAnOlderArchive(t *testing.T) {
-	t.Parallel()
-	p := newProjects(t)
-	state, err := config.StateDir(func(string) string { return "" }, p.home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := restate(filepath.Join(state, "archive.db"), func(s *daemon.State) { s.Start = "" }); err != nil || n == 0 {
-		t.Fatalf("%d states changed, %v", n, err)
-	}
-	for word, want := range map[string]int{"alpha-main": exitDone, "alpha-tree": exitDone, "bravo-main": exitNotFound, "bravo-sub": exitNotFound} {
-		if r := p.run("a", "agent", "restore", idOf("result of "+word)); r.code != want {
-			t.Errorf("%s: %+v", word, r)
-		}
 	}
 }

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"crypto/sha256"
+	"context"
 	"errors"
 	"os"
 	"reflect"
 	"regexp"
-	"slices"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	bolt "go.etcd.io/bbolt"
 
+	"ccd/archive"
 	"ccd/daemon"
 )
 
@@ -51,26 +51,28 @@ func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // restate changes the archive's session states, and returns how many differ.
-func restate(archive string, change func(*daemon.State)) (n int, err error) {
-	db, err := bolt.Open(archive, 0o600, nil)
+func restate(file string, change func(*daemon.State)) (n int, err error) {
+	a, err := archive.Open(file, archive.Options{})
 	if err != nil {
 		return 0, err
 	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		states := tx.Bucket([]byte("state"))
-		return states.ForEach(func(k, v []byte) error {
-			s, err := daemon.DecodeState(v[8:])
-			if err != nil {
-				return err
-			}
-			was := s
-			if change(&s); !reflect.DeepEqual(s, was) {
-				n++
-			}
-			record := s.Encode()
-			sum := sha256.Sum256(slices.Concat(k, []byte{0}, record))
-			return states.Put(k, slices.Concat(sum[:8], record))
-		})
-	})
-	return n, errors.Join(err, db.Close())
+	ctx := context.Background()
+	sessions, err := a.Sessions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var changes []archive.Change
+	for _, session := range sessions {
+		s, err := daemon.DecodeState(session.State)
+		if err != nil {
+			return 0, err
+		}
+		was := s
+		if change(&s); !reflect.DeepEqual(s, was) {
+			n++
+		}
+		changes = append(changes, archive.Change{Session: session.Session, Old: session.State, New: s.Encode()})
+	}
+	_, err = a.Save(ctx, nil, changes)
+	return n, err
 }

@@ -25,9 +25,9 @@ func claudeSession(model, fill string, reports map[int]string) string {
 		if !ok {
 			report = fill
 		}
-		for range 2 { // Claude Code repeats the usage in each block of a reply
-			line(`{"type":"assistant","uuid":"a%d","sessionId":"s","timestamp":"2026-01-15T09:%02d:00Z","requestId":"r%d","message":{"id":"m%d","role":"assistant","model":%q,"content":[{"type":"text","text":%q}],"usage":{"input_tokens":%s,"output_tokens":1}}}`,
-				n, n+1, n, n, model, strings.Repeat(fmt.Sprintf("sack %d ", n), 125), report)
+		for block := range 2 { // Claude Code repeats the usage in each block of a reply
+			line(`{"type":"assistant","uuid":"a%d-%d","sessionId":"s","timestamp":"2026-01-15T09:%02d:00Z","requestId":"r%d","message":{"id":"m%d","role":"assistant","model":%q,"content":[{"type":"text","text":%q}],"usage":{"input_tokens":%s,"output_tokens":1}}}`,
+				n, block, n+1, n, n, model, strings.Repeat(fmt.Sprintf("sack %d ", n), 125), report)
 		}
 	}
 	return b.String()

@@ -86,9 +86,9 @@ func (g *gauge) cut(b *transcript.Boundary) {
 	}
 }
 
-// take takes the usage of one record; about is the context in real tokens, as estimated. A reply reports its usage several times and the last report counts. Each report
-// replaces the previous one, so none has to be remembered.
-func (g *gauge) take(o limits.Options, r *transcript.Record, about int64) {
+// take takes the usage of one record, or the chars of the context where nothing is reported. A reply reports its usage several
+// times and the last report counts. Each report replaces the previous one, so none has to be remembered.
+func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 	if r.Chosen != "" {
 		g.marked = isLarge(r.Chosen)
 		g.setWindow(o)
@@ -104,7 +104,7 @@ func (g *gauge) take(o limits.Options, r *transcript.Record, about int64) {
 	}
 	used := g.reported
 	if !g.reports {
-		used = about
+		used = limits.Tokens(chars)
 	}
 	window, _ := g.size()
 	g.used, g.pressure = used, pressureOf(used, window)

@@ -142,7 +142,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 // end measures the context after a record.
 func (t *Tracker) end(r *transcript.Record) {
 	t.held.name(r.UUID, t.status.Records-1)
-	t.gauge.take(t.o, r, int64(float64(t.held.chars)/t.PerToken()))
+	t.gauge.take(t.o, r, t.held.chars)
 	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
 		t.calibration.take(u)
 	}
