@@ -109,6 +109,9 @@ func (d *Decoder) Again(r *Record) bool {
 	return true
 }
 
+// Rewind makes the decoder read records that it has read, as if they came for the first time.
+func (d *Decoder) Rewind() { d.once = once{} }
+
 // RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter.
 func (d *Decoder) RememberUUID(uuid string) { d.recent.put(uuid, uuid) }
 

@@ -73,5 +73,6 @@ func unescapedJSON(value []byte) []byte {
 // Forget drops the tools of earlier calls and which records were read, so that the decoder can be used for lines that are not
 // consecutive, and for one line twice.
 func (d *Decoder) Forget() {
-	d.tools, d.State, d.once = recent[string]{}, nil, once{}
+	d.tools, d.State = recent[string]{}, nil
+	d.Rewind()
 }

@@ -23,7 +23,9 @@ type Archive struct {
 // Records yields the records of one generation of an archived session in order. A record is valid until the next one.
 // Damaged or missing bytes end the sequence with an error.
 func Records(ctx context.Context, a Archive, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
-	return records(ctx, a, a.Agents.NewDecoder(s.Agent, s.Class), s, generation)
+	return func(yield func(*transcript.Record, error) bool) {
+		records(ctx, a, a.Agents.NewDecoder(s.Agent, s.Class), s, generation)(yield) // a decoder reads a record once
+	}
 }
 
 func records(ctx context.Context, a Archive, d *transcript.Decoder, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {

@@ -233,6 +233,7 @@ func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func
 			return err
 		}
 		for r := range d.Records(seg) {
+			d.Rewind() // a page shows the file: what was written again is there again, wherever the page begins
 			if r.N = n; n >= first && n <= last {
 				add(r)
 			}
