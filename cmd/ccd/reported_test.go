@@ -77,14 +77,15 @@ func TestLinkedDirectories(t *testing.T) {
 	}
 	home, elsewhere := lay()
 	must(t, os.Symlink(elsewhere, filepath.Join(home, ".claude", "projects", "-work")))
-	code, _, said := ccdIn(home, "", "run", "--once")
-	wants(t, said, []string{"-work", "not followed"})
+	_, _, reported := ccdIn(home, "", "run", "--once")
+	wants(t, reported, []string{"-work", "not followed"})
 	_, out, _ := ccdIn(home, "", "doctor")
 	wants(t, out, []string{"not followed", "1 path not archived", "!all transcripts are archived"})
 	home, _ = lay()
 	put(t, transcriptPath(home, 2), aLine)
 	must(t, os.Symlink(filepath.Dir(transcriptPath(home, 2)), filepath.Join(home, ".claude", "projects", "-also")))
-	if code, _, said = ccdIn(home, "", "run", "--once"); code != exitDone {
+	code, _, said := ccdIn(home, "", "run", "--once")
+	if code != exitDone {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	wants(t, said, []string{"1 session", "!not followed"})
