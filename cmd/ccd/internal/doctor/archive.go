@@ -32,6 +32,8 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	switch {
 	case f.locked():
 		return nil // checkLock reports it
+	case errors.Is(f.readErr, archive.ErrNewer):
+		all = append(all, wrong(check, "use the ccd that wrote it", "%v", f.readErr))
 	case f.readErr != nil:
 		all = append(all, wrong(check, "ccd archive verify", "%v", f.readErr))
 	case f.size.File == 0:

@@ -99,7 +99,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive damaged", checkArchive, func(_ *testing.T, s *facts) {
 			s.sample.Damage = []*archive.DamageError{{Path: "/a", Err: errors.New("hash mismatch")}}
 		}, "wrong", "hash mismatch"},
-		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "newer ccd"},
+		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "another version of ccd"},
 		{"archive full", checkArchive, func(_ *testing.T, s *facts) { s.Config.Archive.MaxSize = 17 << 20 }, "wrong", "cannot grow"},
 		{"archive nearly full", checkArchive, func(_ *testing.T, s *facts) {
 			s.Config.Archive.MaxSize, s.size.File = 100<<20, 84<<20
