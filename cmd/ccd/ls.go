@@ -88,7 +88,7 @@ With --json: one array, an object per session:
 }
 
 func (a *app) ls(ctx context.Context, f lsFlags) error {
-	collectLess()
+	a.collectLess()
 	l, err := a.library(ctx)
 	if err != nil {
 		return err

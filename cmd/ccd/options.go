@@ -37,7 +37,11 @@ func (a *app) library(ctx context.Context) (*reader.Library, error) {
 
 // collectLess is for commands that list sessions and end: almost everything that they allocate stays in use, so most
 // collections would find nothing.
-func collectLess() { debug.SetGCPercent(1600) }
+func (a *app) collectLess() {
+	if a.process {
+		debug.SetGCPercent(1600)
+	}
+}
 
 // incomplete reports damage that may make the answer incomplete. The command then exits 4.
 func (a *app) incomplete(l *reader.Library) {

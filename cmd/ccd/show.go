@@ -79,7 +79,7 @@ rebuilds it from the archive. Text that is damaged in the archive is shown as
 
 // showPath prints the path of a session's companion.
 func (a *app) showPath(ctx context.Context, arg, agent string) error {
-	collectLess()
+	a.collectLess()
 	l, e, err := a.session(ctx, arg, agent)
 	if err != nil {
 		return err

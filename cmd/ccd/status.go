@@ -78,7 +78,7 @@ last}], by_project (the same keys, with project), damage`,
 }
 
 func (a *app) status(ctx context.Context) error {
-	collectLess()
+	a.collectLess()
 	g, err := status.NewGauge(a.Env, version().Version)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 // totals prints what the archive has and what companions saved, in all and by project.
 func (a *app) totals(ctx context.Context) error {
-	collectLess()
+	a.collectLess()
 	l, err := a.library(ctx)
 	if err != nil {
 		return err
