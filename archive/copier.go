@@ -259,7 +259,7 @@ func (c *copier) rest(ctx context.Context) error {
 	}
 	return c.read(ctx, func(tx *bolt.Tx) (err error) {
 		c.limits = map[kind]uint64{}
-		for k := range kinds() {
+		for _, k := range kinds() {
 			c.limits[k] = k.bucket(tx).Sequence()
 		}
 		c.version, err = versionOf(tx)

@@ -40,38 +40,41 @@ const (
 	kindSummary    kind = 'U'
 )
 
-// kinds returns the bucket of each kind.
-func kinds() map[kind][]byte {
-	return map[kind][]byte{
-		kindMeta: bucketMeta, kindSession: bucketSessions, kindGeneration: bucketGenerations, kindState: bucketState,
-		kindManifest: bucketManifest, kindFrame: bucketFrames, kindPiece: bucketTail, kindHash: bucketHash, kindID: bucketIDs,
-		kindSummary: bucketSummaries,
+// kinds returns all of them.
+func kinds() []kind {
+	return []kind{
+		kindMeta, kindSession, kindGeneration, kindState, kindManifest, kindFrame, kindPiece, kindHash, kindID, kindSummary,
 	}
 }
 
-func (k kind) bucket(tx *bolt.Tx) *bolt.Bucket {
+// name returns the name of the kind's bucket, nil for a byte that is no kind.
+func (k kind) name() []byte {
 	switch k {
 	case kindMeta:
-		return tx.Bucket(bucketMeta)
+		return bucketMeta
 	case kindSession:
-		return tx.Bucket(bucketSessions)
+		return bucketSessions
 	case kindGeneration:
-		return tx.Bucket(bucketGenerations)
+		return bucketGenerations
 	case kindState:
-		return tx.Bucket(bucketState)
+		return bucketState
 	case kindManifest:
-		return tx.Bucket(bucketManifest)
+		return bucketManifest
 	case kindFrame:
-		return tx.Bucket(bucketFrames)
+		return bucketFrames
 	case kindPiece:
-		return tx.Bucket(bucketTail)
+		return bucketTail
 	case kindHash:
-		return tx.Bucket(bucketHash)
+		return bucketHash
 	case kindID:
-		return tx.Bucket(bucketIDs)
+		return bucketIDs
+	case kindSummary:
+		return bucketSummaries
 	}
-	return tx.Bucket(bucketSummaries)
+	return nil
 }
+
+func (k kind) bucket(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket(k.name()) }
 
 // counted reports whether the bucket's sequence is how many entries it has. bbolt reads a page with a damaged count without
 // an error and returns too few entries; what is only listed has no other witness.

@@ -18,8 +18,8 @@ const schema = "\x01"
 const idSize = 16
 
 func initialise(tx *bolt.Tx) error {
-	for _, name := range kinds() {
-		if _, err := tx.CreateBucket(name); err != nil {
+	for _, k := range kinds() {
+		if _, err := tx.CreateBucket(k.name()); err != nil {
 			return err
 		}
 	}
@@ -102,8 +102,8 @@ func (s *store) checkSchema(tx *bolt.Tx) error {
 		return &SchemaError{Path: s.a.path, Found: int(n)}
 	}
 	for _, k := range kinds() {
-		if tx.Bucket(k) == nil {
-			return s.a.damage("bucket %q is missing", k)
+		if k.bucket(tx) == nil {
+			return s.a.damage("bucket %q is missing", k.name())
 		}
 	}
 	return nil

@@ -73,7 +73,7 @@ func (a *Archive) explainMissing(ctx context.Context, err error) error {
 func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
 	return a.each(ctx, kind, func(_ *bolt.Tx, k, v []byte) error {
 		if _, err := unseal(kind, k, v); err != nil {
-			return a.damage("bucket %q: %w", kinds()[kind], err)
+			return a.damage("bucket %q: %w", kind.name(), err)
 		}
 		return nil
 	})
@@ -237,7 +237,7 @@ func (a *Archive) each(ctx context.Context, k kind, fn func(tx *bolt.Tx, k, v []
 		}
 	}
 	if k.counted() && found < before {
-		return a.damage("%d entries of bucket %q are hidden by damage", before-found, kinds()[k])
+		return a.damage("%d entries of bucket %q are hidden by damage", before-found, k.name())
 	}
 	return nil
 }
