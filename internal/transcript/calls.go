@@ -93,7 +93,7 @@ func (o *once) seen(key uint64) bool {
 // Again reports whether a record repeats an earlier one: it has its UUID, time and items. Clients write records again when they
 // fork or resume a session. Then the record is bookkeeping: what it says was taken before.
 func (d *Decoder) Again(r *Record) bool {
-	if r.UUID == "" {
+	if d.Apart || r.UUID == "" {
 		return false
 	}
 	h := fnv.New64a()
@@ -108,9 +108,6 @@ func (d *Decoder) Again(r *Record) bool {
 	r.Items, r.Usage, r.Boundary, r.Agent, r.Chosen, r.UI = r.Items[:0], nil, nil, "", "", true
 	return true
 }
-
-// Rewind makes the decoder read records that it has read, as if they came for the first time.
-func (d *Decoder) Rewind() { d.once = once{} }
 
 // RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter.
 func (d *Decoder) RememberUUID(uuid string) { d.recent.put(uuid, uuid) }

@@ -37,7 +37,8 @@ type Decoder struct {
 
 	recent    recent[string] // UUIDs of the last records
 	once      once
-	titleRank int // of the best title so far
+	Apart     bool // no record counts as written again: lines are read in any order, or twice
+	titleRank int  // of the best title so far
 	Chain     Chain
 	Begun     bool // the header of the transcript was read
 	State     any  // other state of an agent's parser; must be bounded and depend only on the records

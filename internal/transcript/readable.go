@@ -70,9 +70,7 @@ func unescapedJSON(value []byte) []byte {
 	}
 }
 
-// Forget drops the tools of earlier calls and which records were read, so that the decoder can be used for lines that are not
-// consecutive, and for one line twice.
+// Forget drops the tools of earlier calls, so that the decoder can be used for lines that are not consecutive.
 func (d *Decoder) Forget() {
 	d.tools, d.State = recent[string]{}, nil
-	d.Rewind()
 }

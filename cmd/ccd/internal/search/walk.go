@@ -177,6 +177,7 @@ func (w *walk) record(data []byte, off int64, at transcript.Span) *transcript.Re
 // newDecoder returns a decoder for lines from anywhere in the generation.
 func (w *walk) newDecoder() *transcript.Decoder {
 	d := w.agents.NewDecoder(w.source.Agent, w.source.Class)
+	d.Apart = true
 	if d.Redact != nil {
 		d.Redact.Whole = w.numbers
 	}

@@ -216,6 +216,7 @@ func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func
 		agents = agents.Exact()
 	}
 	d := agents.NewDecoder(l.entry.Agent, l.entry.Class)
+	d.Apart = true // a page shows the file, so that it has the same entries wherever it begins
 	if d.Redact != nil {
 		d.Redact.Whole = l.numbers
 	}
@@ -233,7 +234,6 @@ func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func
 			return err
 		}
 		for r := range d.Records(seg) {
-			d.Rewind() // a page shows the file: what was written again is there again, wherever the page begins
 			if r.N = n; n >= first && n <= last {
 				add(r)
 			}
