@@ -285,9 +285,12 @@ func (p *backoff) recordHold(l lock) {
 	p.released.Store(now.UnixNano())
 }
 
-// release closes the files, which releases their locks.
+// release unlocks and closes the files.
 func (l lock) release() {
-	l.data.Close() // bbolt may have closed it; a nil file has nothing to close
-	l.file.Close()
+	if l.data != nil { // bbolt may have closed it
+		unlock(l.data) // a mapping that could not be undone keeps the file open, and with it the lock
+		l.data.Close()
+	}
+	l.file.Close() // a nil file has nothing to close
 	l.brake.exit()
 }

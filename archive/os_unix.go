@@ -32,6 +32,8 @@ func tryFlock(f *os.File, exclusive bool) (bool, error) {
 // lockData locks the archive's file. bbolt locks the same descriptor in the same way, so it gets the lock at once.
 func lockData(f *os.File, exclusive bool) (bool, error) { return tryFlock(f, exclusive) }
 
+func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) } // fails if f is closed
+
 // inode returns the inode number, 0 if there is none.
 func inode(info os.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -325,6 +325,44 @@ func TestHiddenEntriesAreDamage(t *testing.T) {
 	}
 }
 
+// A damaged key of a branch page leads a lookup to another page, where the entry is not. It is not missing.
+func TestEntriesBehindADamagedBranchAreNotMissing(t *testing.T) {
+	t.Parallel()
+	a := many(t, 600)
+	good, err := os.ReadFile(a.path)
+	must(t, err)
+	misled := 0
+	for page := 2; page*4096 < len(good); page++ {
+		head := good[page*4096:]
+		count := binary.NativeEndian.Uint16(head[10:])
+		if binary.NativeEndian.Uint16(head[8:]) != 1 || count < 2 { // no branch
+			continue
+		}
+		element := head[16+16*(count/2):]
+		at := page*4096 + 16 + 16*int(count/2) + int(binary.NativeEndian.Uint32(element)) // of its key
+		size := int(binary.NativeEndian.Uint32(element[4:]))
+		for _, bit := range []byte{1, 4, 16} {
+			bad := bytes.Clone(good)
+			bad[at+size-1] ^= bit
+			must(t, os.WriteFile(a.path, bad, 0o600))
+			b := openAt(t, a.path, Options{})
+			for i := range 600 {
+				_, err := b.Session(t.Context(), session(fmt.Sprintf("s%04d", i)).Key)
+				if errors.As(err, new(*DamageError)) {
+					misled++
+					break // the whole bucket was read
+				}
+				if err != nil {
+					t.Fatalf("page %d, bit %d, session %d: %v", page, bit, i, err)
+				}
+			}
+		}
+	}
+	if misled == 0 {
+		t.Error("no lookup was misled")
+	}
+}
+
 // many is an archive of so many sessions that its index has branch pages.
 func many(t *testing.T, sessions int) *Archive {
 	t.Helper()
@@ -386,6 +424,31 @@ func TestTruncatedFile(t *testing.T) {
 		if o := ro.check(openAt(t, ro.path, Options{})); o.wrong > 0 {
 			t.Errorf("cut to %d bytes: %d wrong answers", size, o.wrong)
 		}
+	}
+}
+
+// bbolt maps a file before it faults on a page that is gone, and the mapping keeps the file open: whoever met the damage must
+// not stand in the way of its repair.
+func TestAFaultKeepsNoLock(t *testing.T) {
+	t.Parallel()
+	path := many(t, 600).path
+	good, err := os.ReadFile(path)
+	must(t, err)
+	faults := 0
+	for _, cut := range testkit.Numbers(t, len(good)/4096-3, 6) {
+		must(t, os.WriteFile(path, good[:len(good)-(1+cut)*4096], 0o600))
+		a := openAt(t, path, Options{})
+		if _, err := a.Save(t.Context(), nil, []Change{{Session: session("other")}}); err != nil && a.broken.Load() != nil {
+			faults++
+		}
+		r, err := a.Rebuild(t.Context(), nil, nil)
+		if err != nil {
+			t.Fatalf("without %d pages: %v", 1+cut, err)
+		}
+		must(t, os.Remove(r.Aside))
+	}
+	if faults == 0 {
+		t.Error("no page was missed")
 	}
 }
 

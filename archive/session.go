@@ -71,9 +71,12 @@ func (a *Archive) explainMissing(ctx context.Context, err error) error {
 
 // checkKeys fails with a DamageError if an entry of a kind is damaged or hidden: a lookup of its key finds nothing.
 func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
-	return a.each(ctx, kind, func(_ *bolt.Tx, k, v []byte) error {
+	return a.each(ctx, kind, func(tx *bolt.Tx, k, v []byte) error {
 		if _, err := unseal(kind, k, v); err != nil {
 			return a.damage("bucket %q: %w", kind.name(), err)
+		}
+		if kind.bucket(tx).Get(k) == nil { // a damaged key of a branch page leads elsewhere
+			return a.damage("bucket %q: an entry cannot be looked up", kind.name())
 		}
 		return nil
 	})
