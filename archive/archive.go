@@ -133,7 +133,6 @@ type Archive struct {
 	path     string
 	o        Options
 	codec    *codec
-	backoff  backoff
 	gaveUp   atomic.Pointer[time.Time] // when a wait for the lock last timed out
 	broken   atomic.Pointer[unopenable]
 	lastFile atomic.Pointer[os.FileInfo] // the file when it was last opened
@@ -145,7 +144,7 @@ type Archive struct {
 }
 
 // Open returns the archive at path. The first write creates the file if it does not exist (directories with mode 0700,
-// files with 0600), and two lock files beside it.
+// files with 0600), and a lock file beside it.
 func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")

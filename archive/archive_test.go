@@ -167,13 +167,13 @@ func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 		t.Errorf("%v was made", list)
 	}
 	must(t, a.SetState(ctx, session("s"), []byte("x")))
-	for name, want := range map[string]os.FileMode{"deep": 0o700 | os.ModeDir, "deep/archive.db": 0o600, "deep/archive.lock": 0o600, "deep/archive.gate": 0o600} {
+	for name, want := range map[string]os.FileMode{"deep": 0o700 | os.ModeDir, "deep/archive.db": 0o600, "deep/archive.lock": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)
 		}
 	}
-	if list, _ := os.ReadDir(filepath.Join(dir, "deep")); len(list) != 3 {
+	if list, _ := os.ReadDir(filepath.Join(dir, "deep")); len(list) != 2 {
 		t.Errorf("there are %v", list)
 	}
 }

@@ -190,12 +190,10 @@ func (a *Archive) target(file string) (t target, err error) {
 	if t, err = a.resolve(file); err != nil {
 		return t, err
 	}
-	lockPath, gatePath := lockPaths(own)
-	theirLock, _ := lockPaths(t.path)
 	switch {
 	case t.path == own || sameFile(t.path, own):
 		return t, errors.New("it is the archive itself")
-	case t.path == lockPath || t.path == gatePath || theirLock == lockPath || t.path == own+".tmp":
+	case t.path == lockPath(own) || lockPath(t.path) == lockPath(own) || t.path == own+".tmp":
 		return t, errors.New("the archive uses this name for its own files")
 	}
 	return t, nil

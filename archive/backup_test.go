@@ -107,7 +107,6 @@ func TestBackupRefuses(t *testing.T) {
 		"by a hard link":         {at("hard"), true, "the archive itself"},
 		"by a directory's link":  {at("place/archive.db"), true, "the archive itself"},
 		"its lock":               {filepath.Join(state, "archive.lock"), true, "uses this name"},
-		"its gate":               {at("place/archive.gate"), true, "uses this name"},
 		"its own temporary file": {a.path + ".tmp", true, "uses this name"},
 		"a twin of its lock":     {filepath.Join(state, "archive"), true, "uses this name"},
 		"a directory":            {at("folder"), true, "not a regular file"},

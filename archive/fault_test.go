@@ -76,8 +76,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	data := talk(1, 1<<20)
 	a := openAt(t, path, Options{})
 	fill(t, a, session("s"), 1, data, whole)
-	lockPath, gatePath := lockPaths(path)
-	for _, without := range []string{"", gatePath, lockPath} { // a copied archive has no lock files
+	for _, without := range []string{"", lockPath(path)} { // a copied archive has no lock file
 		if without != "" {
 			must(t, os.Remove(without))
 		}
@@ -103,8 +102,7 @@ func TestUnwritableDirectory(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "archive.db")
 	fill(t, openAt(t, path, Options{}), session("s"), 1, []byte("x\n"), whole)
-	lockPath, gatePath := lockPaths(path)
-	for _, p := range []string{path, lockPath, gatePath, filepath.Dir(path)} {
+	for _, p := range []string{path, lockPath(path), filepath.Dir(path)} {
 		must(t, os.Chmod(p, 0o500))
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })

@@ -10,17 +10,16 @@ import (
 	"strings"
 )
 
-// Files returns the existing files of the archive at path: the archive, its locks, the tombstones, damaged
+// Files returns the existing files of the archive at path: the archive, its lock, the tombstones, damaged
 // files that were set aside, and the temporary file of a process that was killed while writing a new archive. It does not
 // follow symlinks.
 func Files(path string) ([]string, error) {
-	lock, gate := lockPaths(path)
 	var all []string
 	aside, err := setAsides(path)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), gate, lock}, aside) {
+	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), lockPath(path)}, aside) {
 		info, err := os.Lstat(p)
 		switch {
 		case err == nil && !info.IsDir():

@@ -23,7 +23,7 @@ func TestRestrict(t *testing.T) {
 		must(t, os.WriteFile(file, nil, 0o600))
 		must(t, os.Chmod(file, mode))
 	}
-	must(t, os.Symlink(elsewhere, filepath.Join(filepath.Dir(path), "a.gate")))
+	must(t, os.Symlink(elsewhere, path+".tmp"))
 	if err := a.MakePrivate(); err != nil {
 		t.Error(err)
 	}

@@ -8,28 +8,23 @@ import (
 	"math"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"ccd/internal/ownfile"
 )
 
-// A lock is a held lock on archive.lock (shared for readers, exclusive for writers) together with the archive's file,
-// open and locked too. The lock on the file alone would be enough, and is all there is before the lock files exist, but
-// a busy writer would starve the others.
+// A lock is the archive's file, open and locked: shared for a reader, exclusive for a writer.
 //
-// Every process first takes archive.gate, then the lock, then releases the gate. So new readers wait behind a writer
-// and cannot starve it. A waiter that held the gate for gateTimeout releases it and retries, so a stopped process does
-// not block others.
+// Every process first takes archive.lock, the gate, then locks the file, then leaves the gate. So new readers wait behind
+// a writer and cannot starve it. A waiter that held the gate for gateTimeout leaves it and tries again if others could pass
+// meanwhile, so a stopped process does not block them.
 //
 // No call blocks in flock(2): it has no deadline, ignores signals, and a thread left in it would take the lock later.
-// Instead flock is tried again after short pauses. Only the process that holds the gate tries for the lock.
+// Instead flock is tried again after short pauses.
 type lock struct {
-	file  *os.File // archive.lock; nil if there is none
 	data  *os.File // the archive's file
 	info  os.FileInfo
 	brake *Brake
-	since time.Time
 }
 
 const (
@@ -37,20 +32,11 @@ const (
 	gateTimeout = 500 * time.Millisecond // for which a waiter keeps the gate; ten times as long as a reader may hold the lock
 )
 
-// errHeld is returned if another process holds a lock, or this process is about to be stopped: try later.
+// errHeld is returned if another process holds a lock, or has replaced the file meanwhile, or if this process is about to
+// be stopped: try later.
 var errHeld = errors.New("locked")
 
-// backoff lets readers in between a writer's transactions: if someone waits at the gate, the writer stays away as long
-// as it last held the lock.
-type backoff struct {
-	held     atomic.Int64 // nanoseconds of the last exclusive lock
-	released atomic.Int64 // unix nanoseconds
-}
-
-func lockPaths(path string) (lock, gate string) {
-	base := strings.TrimSuffix(path, ".db")
-	return base + ".lock", base + ".gate"
-}
+func lockPath(path string) string { return strings.TrimSuffix(path, ".db") + ".lock" }
 
 // wait is one call's wait for the lock.
 type wait struct {
@@ -63,8 +49,8 @@ type wait struct {
 }
 
 // lock locks and opens the archive's file; a writer creates it first with create. It returns errAbsent if there is
-// none. A reader that finds no lock files, or cannot lock them (a copied archive, a read-only file system), only locks
-// the archive's file.
+// none. A reader that finds no lock file, or cannot lock it (a copied archive, a read-only file system), only locks the
+// archive's file.
 func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lock, error) {
 	w := wait{a: a, write: write, begun: time.Now(), brake: brakeOf(ctx)}
 	if gaveUp := a.gaveUp.Load(); gaveUp != nil && time.Since(*gaveUp) < time.Second {
@@ -88,7 +74,7 @@ func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lo
 	}
 }
 
-// attempt tries to lock, and returns errHeld if the lock was not free within gateTimeout.
+// attempt tries to lock, and fails with errHeld if others could have the lock meanwhile.
 func (w *wait) attempt(ctx context.Context, create func() error) (l lock, err error) {
 	if err := w.brake.enter(ctx); err != nil {
 		return lock{}, err
@@ -100,10 +86,11 @@ func (w *wait) attempt(ctx context.Context, create func() error) (l lock, err er
 			l = lock{}
 		}
 	}()
-	if l.file, err = w.enter(ctx); err != nil {
+	gate, err := w.enter(ctx)
+	if err != nil {
 		return l, err
 	}
-	l.since = time.Now()
+	defer gate.Close() // a nil file has nothing to close
 	if create != nil {
 		if err := create(); err != nil {
 			return l, wrapFull(fmt.Errorf("create archive: %w", err))
@@ -112,74 +99,30 @@ func (w *wait) attempt(ctx context.Context, create func() error) (l lock, err er
 	return l, w.open(ctx, &l)
 }
 
-// enter locks archive.lock while holding the gate.
+// enter takes the gate. A writer creates the lock file if necessary; a reader gets nil if there is none, or if it cannot be
+// locked.
 func (w *wait) enter(ctx context.Context) (*os.File, error) {
-	lockPath, gatePath := lockPaths(w.a.path)
-	gate, err := w.openLock(gatePath)
-	if err != nil {
-		return nil, err
-	}
-	defer gate.Close() // a nil file has nothing to close
-	if err := w.gate(ctx, gate); err != nil {
-		return nil, err
-	}
-	f, err := w.openLock(lockPath)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		err := w.take(ctx, f, w.write, gateTimeout)
-		if errors.Is(err, errHeld) && !w.brake.isPulled() && !w.blockedByReaders(f) {
-			continue
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		return f, nil
-	}
-}
-
-// blockedByReaders reports whether only readers keep a writer from the lock, so that other readers could have it.
-func (w *wait) blockedByReaders(f *os.File) bool {
-	if !w.write {
-		return false
-	}
-	shared, err := tryFlock(f, false)
-	return shared || err != nil // closing f releases it
-}
-
-// openLock opens a lock file. A writer creates it if necessary; a reader gets nil if there is none.
-func (w *wait) openLock(path string) (*os.File, error) {
-	if !w.write {
-		f, _ := ownfile.Open(path, os.O_RDONLY, 0)
-		return f, nil
-	}
-	f, err := ownfile.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrPermission) {
-		f, err = ownfile.Open(path, os.O_RDONLY, 0)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
-	return f, nil
-}
-
-// gate takes the gate. If it is busy, another process waits for the lock that this one may just have released, so a
-// writer pauses first.
-func (w *wait) gate(ctx context.Context, gate *os.File) error {
+	flag := os.O_RDONLY
 	if w.write {
-		err := w.take(ctx, gate, true, 0)
-		if !errors.Is(err, errHeld) {
-			return err
-		}
-		p := &w.a.backoff
-		back := time.Until(time.Unix(0, p.released.Load()+p.held.Load()))
-		if err := w.pause(ctx, min(back, time.Second)); err != nil {
-			return err
-		}
+		flag = os.O_RDWR | os.O_CREATE
 	}
-	return w.take(ctx, gate, true, math.MaxInt64)
+	gate, err := ownfile.Open(lockPath(w.a.path), flag, 0o600)
+	if w.write && errors.Is(err, fs.ErrPermission) {
+		gate, err = ownfile.Open(lockPath(w.a.path), os.O_RDONLY, 0)
+	}
+	if err == nil {
+		if err = w.try(ctx, math.MaxInt64, func() (bool, error) { return tryFlock(gate, true) }); err == nil {
+			return gate, nil
+		}
+		gate.Close()
+	}
+	switch {
+	case ctx.Err() != nil || errors.Is(err, errHeld) || errors.As(err, new(*LockedError)):
+		return nil, err
+	case !w.write:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("lock archive: %w", err)
 }
 
 // open opens the archive's file and locks it, so that exactly this file is read or mapped, and no ccd changes it
@@ -197,7 +140,7 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 			err = fmt.Errorf("open archive: %w", err)
 		}
 	}
-	if err == nil {
+	for err == nil {
 		err = w.try(ctx, gateTimeout, func() (bool, error) {
 			got, err := lockData(l.data, w.write)
 			if err != nil {
@@ -205,29 +148,28 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 			}
 			return got, err
 		})
+		if !errors.Is(err, errHeld) || w.brake.isPulled() || w.blockedByReaders(l.data) {
+			break
+		}
+		err = nil
 	}
 	if err == nil {
 		l.info, err = l.data.Stat()
+	}
+	if now, statErr := os.Stat(w.a.path); err == nil && (statErr != nil || !os.SameFile(now, l.info)) {
+		return errHeld
 	}
 	w.a.recordFile(l.info, err)
 	return err
 }
 
-// take locks f within limit. If locking is impossible, a reader continues without the lock.
-func (w *wait) take(ctx context.Context, f *os.File, exclusive bool, limit time.Duration) error {
-	if f == nil {
-		return nil
+// blockedByReaders reports whether only readers keep a writer from the lock, so that other readers could have it.
+func (w *wait) blockedByReaders(data *os.File) bool {
+	if !w.write {
+		return false
 	}
-	return w.try(ctx, limit, func() (bool, error) {
-		got, err := tryFlock(f, exclusive)
-		switch {
-		case err == nil:
-			return got, nil
-		case !w.write:
-			return true, nil
-		}
-		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
-	})
+	shared, err := lockData(data, false)
+	return shared || err != nil // closing the file releases it
 }
 
 func (w *wait) pause(ctx context.Context, d time.Duration) error {
@@ -278,19 +220,11 @@ func (w *wait) report() error {
 	return nil
 }
 
-// recordHold stores how long the exclusive lock was held.
-func (p *backoff) recordHold(l lock) {
-	now := time.Now()
-	p.held.Store(int64(now.Sub(l.since)))
-	p.released.Store(now.UnixNano())
-}
-
 // release unlocks and closes the files.
 func (l lock) release() {
 	if l.data != nil { // bbolt may have closed it
 		unlock(l.data) // a mapping that could not be undone keeps the file open, and with it the lock
 		l.data.Close()
 	}
-	l.file.Close() // a nil file has nothing to close
 	l.brake.exit()
 }

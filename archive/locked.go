@@ -15,7 +15,7 @@ import (
 type LockedError struct {
 	Holders []Holder      // of the lock, if known; if some are stopped, only those
 	Waited  time.Duration // so far
-	lock    string        // path of archive.lock
+	path    string        // of the archive
 }
 
 // Holder is a process that holds a lock.
@@ -41,7 +41,7 @@ func (e *LockedError) Error() string {
 func (e *LockedError) Hint() string {
 	switch {
 	case len(e.Holders) == 0:
-		return "try again; find the process: lsof " + e.lock
+		return "try again; find the process: lsof " + e.path
 	case e.Holders[0].Stopped:
 		return fmt.Sprintf("the process is stopped; resume it: kill -CONT %d", e.Holders[0].Pid)
 	}
@@ -62,8 +62,7 @@ func WaitForLock(ctx context.Context, onWait func(*LockedError)) context.Context
 }
 
 func (a *Archive) lockedError(begun time.Time) *LockedError {
-	lock, gate := lockPaths(a.path)
-	return &LockedError{Holders: holders("/proc", lock, gate, a.path), Waited: time.Since(begun), lock: lock}
+	return &LockedError{Holders: holders("/proc", a.path, lockPath(a.path)), Waited: time.Since(begun), path: a.path}
 }
 
 // holders returns the processes that hold a lock on one of the files, according to the kernel: only stopped ones if

@@ -8,20 +8,22 @@ import (
 )
 
 // tryFlock tries to lock the file's first byte.
-func tryFlock(f *os.File, exclusive bool) (bool, error) {
+func tryFlock(f *os.File, exclusive bool) (bool, error) { return lockByte(f, exclusive, 0) }
+
+// lockData locks a byte far behind the archive's end: a lock on its bytes would prevent others from reading them.
+func lockData(f *os.File, exclusive bool) (bool, error) { return lockByte(f, exclusive, 1<<30) }
+
+func lockByte(f *os.File, exclusive bool, high uint32) (bool, error) {
 	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: high})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}
 	return err == nil, err
 }
-
-// lockData does nothing: a lock on the archive's bytes would prevent others from reading them. bbolt locks the file.
-func lockData(*os.File, bool) (bool, error) { return true, nil }
 
 func unlock(*os.File) {} // closing a file releases its lock
 

@@ -615,7 +615,8 @@ func (a *Archive) swap(tmp, path string) error {
 
 const asideSuffix = ".damaged-"
 
-// setAside gives the file a second name. The first one stays, so that there is an archive at any time.
+// setAside gives the file a second name, or copies it where that cannot be. The first one stays, so that there is an archive
+// at any time, and nobody makes a new one meanwhile.
 func setAside(path string, now time.Time) (aside string, err error) {
 	for n := 0; ; n++ {
 		aside = path + asideSuffix + now.UTC().Format("20060102-150405")
@@ -628,7 +629,22 @@ func setAside(path string, now time.Time) (aside string, err error) {
 		}
 	}
 	if err != nil { // perhaps a file system without hard links
-		err = os.Rename(path, aside)
+		err = copyFile(path, aside)
 	}
 	return aside, err
+}
+
+// copyFile makes a synced copy.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
 }

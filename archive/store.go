@@ -308,9 +308,6 @@ func (s *store) close() {
 	if s.db != nil && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
 		_ = s.guard(s.db.Close) // release closes the file in any case
 	}
-	if s.write {
-		s.a.backoff.recordHold(s.lock)
-	}
 	s.lock.release()
 }
 

@@ -58,7 +58,7 @@ func (c *child) holds(t *testing.T, mode string) bool {
 	if err != nil {
 		t.Skipf("NOTICE: locks are not listed here: %v", err)
 	}
-	for _, name := range []string{"archive.lock", "archive.gate", "archive.db"} {
+	for _, name := range []string{"archive.lock", "archive.db"} {
 		var st unix.Stat_t
 		if err := unix.Stat(filepath.Join(c.stateDir(), name), &st); err != nil {
 			continue
@@ -66,7 +66,7 @@ func (c *child) holds(t *testing.T, mode string) bool {
 		for line := range strings.Lines(string(locks)) {
 			f := strings.Fields(line)
 			if len(f) >= 6 && f[1] == "FLOCK" && f[4] == fmt.Sprint(c.Process.Pid) && strings.HasSuffix(f[5], fmt.Sprintf(":%d", st.Ino)) &&
-				(mode == "" || mode == f[3] && name == "archive.lock") {
+				(mode == "" || mode == f[3] && name == "archive.db") {
 				return true
 			}
 		}
@@ -347,7 +347,7 @@ func TestSignalsEndTheWaitForTheLock(t *testing.T) {
 		}
 		lockArchive(t, (&child{home: home}).stateDir())
 		c := spawn(t, home, "ls")
-		eventually(t, "it waits", func() bool { return waits(filepath.Join(c.stateDir(), "archive.gate")) })
+		eventually(t, "it waits", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 		c.signal(t, s)
 		c.ends(t, exitInterrupted, soon)
 	}

@@ -42,7 +42,7 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 	if !strings.Contains(ask("PreCompact", "", "1m"), id+".ccd.md") {
 		t.Fatal("no companion: nothing is tried here")
 	}
-	for _, name := range []string{"archive.lock", "archive.gate"} {
+	for _, name := range []string{"archive.lock", "archive.db"} {
 		f, err := os.OpenFile(filepath.Join(home, "state", "ccd", name), os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)

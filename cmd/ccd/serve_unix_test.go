@@ -119,7 +119,7 @@ func (c *child) info(t *testing.T) daemon.RunInfo {
 // lockArchive locks the archive like another process, until release is called.
 func lockArchive(t *testing.T, stateDir string) (release func()) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(stateDir, "archive.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(stateDir, "archive.db"), os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 			eventually(t, "the archive is there", func() bool { return archived(c) })
 			lockArchive(t, c.stateDir())
 			put(t, transcriptPath(home, 2), aLine)
-			eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.gate")) })
+			eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 			c.signal(t, tt.signal)
 			c.ends(t, tt.code, 5*time.Second)
 			if strings.Contains(c.stderr.String(), "still busy") {
@@ -254,7 +254,7 @@ func TestWatchdog(t *testing.T) {
 
 	release := lockArchive(t, c.stateDir())
 	put(t, transcriptPath(home, 2), aLine)
-	eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.gate")) })
+	eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 	now = b.count(sign)
 	eventually(t, "it gives signs while it waits", func() bool { return b.count(sign) > now+2 })
 	release()
