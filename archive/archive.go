@@ -1,18 +1,13 @@
 // Package archive stores every byte of every transcript in one bbolt file, permanently, and returns it exactly.
 //
 // Its invariant: what Append acknowledged is durable, and what the package returns has the hash of what was stored.
-// Anything else is a DamageError or another error, never wrong bytes and never a crash. The file is locked only for one
-// bounded transaction at a time, with a fair lock between processes, so that no call waits long. The package does not know
-// about companions, watching or what lines mean.
-//
-// # Layout
+// Anything else is a DamageError or another error, never wrong bytes and never a crash. The file is locked for one bounded
+// transaction at a time. The package does not know about companions, watching or what lines mean.
 //
 // A generation of a session is a stream of bytes. The bucket "manifest" maps (stream, offset) to a block: a frame of up to
-// 2 MB, cut at line ends by content (see cutter) and stored once however often it occurs, or a piece of the tail after the
-// last frame. A later generation has no stream of its own but a layout (see layout): most of its bytes are those of the
-// previous generation, and new ones are appended to the same stream. A block is one value, a zstd frame with an envelope
-// that names its place. bbolt has no checksums: every value is an entry, which a scan of the file finds and checks by itself
-// (see entry.go). Rebuild makes a new file from the intact ones.
+// 2 MB, cut at line ends by content (see cutter) and stored once however often it occurs, or a piece after the last frame. A
+// later generation is a layout over the stream of the one before. bbolt has no checksums: every value is an entry, which a
+// scan of the file finds and checks by itself (see entry.go). Rebuild makes a new file from the intact ones.
 package archive
 
 import (

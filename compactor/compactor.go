@@ -1,4 +1,4 @@
-// Package compactor writes what an agent is told about earlier work: a companion, a hook's text, the beginning of a copy.
+// Package compactor writes what an agent reads about earlier work: a companion, a hook's text, the beginning of a copy.
 //
 //	records -> session (one pass) -> units with forms -> pack (choose) -> text
 //

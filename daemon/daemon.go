@@ -1,24 +1,14 @@
 // Package daemon contains the main loop. For every transcript below the watched roots it calls one idempotent function,
-// sync, again and again. sync reads what is new, appends it to the archive, notes in the session's state what lists show
-// and, if a companion is due, makes it from all records.
-//
-// Four invariants, each with a test of its name:
+// sync, again and again: it appends what is new to the archive and, if a companion is due, makes it from all records.
+// docs/ARCHITECTURE.md has the picture. Four invariants, each with a test of its name:
 //
 //  1. Originals are never written. Transcripts are opened read-only, always.
-//  2. Archive before companion. No companion ever holds an ID that the archive cannot resolve: store, fsync, then
-//     publish.
-//  3. A companion is a pure function of the transcript's bytes of this generation, its path below its root, and the
-//     options. It does not depend on other files, other sessions, the clock or the archive's history. With a
-//     summarizer it also depends on the summaries, which the archive keeps.
+//  2. Archive before companion. A companion has only IDs that the archive resolves: store, fsync, then publish.
+//  3. A companion is a pure function of the transcript's bytes of this generation, its path below its root, the options
+//     and, with a summarizer, the summaries that the archive keeps.
 //  4. Restore is exact. What comes out hashes to what went in, or the command fails and says so.
 //
-// The archive gets every byte: once a transcript has been at rest for Watch.RefreshIdle, also those of an incomplete last
-// line; Once takes all bytes at once. The length of each file is compared at each scan, the fingerprints of its head and
-// of the bytes before the cursor at each append, and its whole content once in 7 days (recheck.go). A source that differs
-// from its archived bytes becomes a new generation.
-//
-// The daemon is level-triggered: file events only shorten the wait, the periodic scan finds every change. Crash recovery,
-// lost events, retries, changed rules and the first start all use the next scan, and nothing is flushed at shutdown.
+// File events only shorten the wait, the periodic scan finds every change. Nothing is flushed at shutdown.
 package daemon
 
 import (

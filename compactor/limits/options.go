@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"math"
 	"strconv"
 )
 
@@ -16,16 +15,16 @@ import (
 // records and options would give a different companion.
 const Rules = 10
 
-// Level is how strongly the compression zone is compacted.
+// Level is how long the summaries in a list of messages are.
 type Level uint8
 
 // The levels. ByPressure chooses one by the highest pressure so far.
 const (
 	ByPressure Level = iota
-	Gentle           // below 0.60: 70 % off the compression zone
-	Standard         // below 0.75: 80 %
-	Aggressive       // below 0.90: 90 %
-	Maximum          // 95 %
+	Gentle           // below 0.60
+	Standard         // below 0.75
+	Aggressive       // below 0.90
+	Maximum
 )
 
 var levelNames = [...]string{"by-pressure", "gentle", "standard", "aggressive", "maximum"}
@@ -38,20 +37,17 @@ func (l Level) String() string {
 	return "level-" + strconv.Itoa(int(l))
 }
 
-// Percent returns how much of a text the level keeps, in percent.
-func (l Level) Percent() int { return int(math.Round(100 * (1 - l.Off()))) }
-
-// Off returns the share of the compression zone that the level removes, 0..1.
-func (l Level) Off() float64 {
+// Percent returns how much of a text its summary keeps, in percent.
+func (l Level) Percent() int {
 	switch l {
 	case Standard:
-		return 0.80
+		return 20
 	case Aggressive:
-		return 0.90
+		return 10
 	case Maximum:
-		return 0.95
+		return 5
 	}
-	return 0.70
+	return 30
 }
 
 // Options is everything besides the records that determines a companion. Tokens are estimated ones (chars*4/3) unless noted

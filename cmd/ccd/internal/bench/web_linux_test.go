@@ -24,7 +24,8 @@ import (
 // webIdle is how long an open page is left alone while its server's processor time is counted.
 const webIdle = 10 * time.Second
 
-// BenchmarkWeb measures `ccd web`; docs/PERFORMANCE.md says how. $CCD_BENCH_SESSIONS is how many sessions the list has
+// BenchmarkWeb measures `ccd web` as a browser with its cookie does: times from a request to the last byte, the weight of the
+// HTML, memory (resident memory includes the mapped archive), and processor time while a page is open. $CCD_BENCH_SESSIONS is how many sessions the list has
 // (2000), $CCD_BENCH_SESSION the size of the large session (100MB).
 func BenchmarkWeb(b *testing.B) {
 	bin := built(b)

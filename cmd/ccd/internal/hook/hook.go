@@ -3,7 +3,7 @@
 //
 // It owns the wording and its limits. Invariant: an answer is complete and within the limits of the client, or there is
 // none. All transcript text in it is quoted or escaped by package mark. Only a compaction and an excerpt wait for the
-// archive. The context of a session that continues is planned from a fold of its transcript, which the caller provides; if
+// archive. The context of a session that continues is made from the model of its transcript, which the caller provides; if
 // that is not ready in time, the agent gets the beginning of the existing companion. The package knows nothing of exit
 // codes, deadlines of the process, configuration files or how a companion is made.
 package hook
