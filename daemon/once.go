@@ -85,9 +85,8 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	return report, context.Cause(ctx)
 }
 
-// complete counts what there is after a pass, and writes run.json.
-func (d *Daemon) complete(report *Report, start time.Time) {
-	report.Took = time.Since(start)
+// count counts what there is.
+func (d *Daemon) count(report *Report) {
 	for _, s := range d.sessions {
 		switch {
 		case s.Class == transcript.Attachment:
@@ -99,6 +98,12 @@ func (d *Daemon) complete(report *Report, start time.Time) {
 			report.Companions++
 		}
 	}
+}
+
+// complete counts what there is after a pass, and writes run.json.
+func (d *Daemon) complete(report *Report, start time.Time) {
+	report.Took = time.Since(start)
+	d.count(report)
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	h := &d.health.info

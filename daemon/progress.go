@@ -91,7 +91,19 @@ func (d *Daemon) progress() *Progress {
 
 // caughtUp ends a catch-up if no file is left for later.
 func (d *Daemon) caughtUp() {
-	if d.catchUp == nil || len(d.catchUp.later) > 0 {
+	if d.catchUp != nil && len(d.catchUp.later) > 0 || d.health.info.LastPass.IsZero() {
+		return
+	}
+	if tell := d.CaughtUp; tell != nil {
+		d.CaughtUp = nil
+		var r Report
+		d.count(&r)
+		for _, s := range d.sessions {
+			r.Bytes += s.cursor.Offset
+		}
+		tell(r)
+	}
+	if d.catchUp == nil {
 		return
 	}
 	d.catchUp = nil

@@ -122,7 +122,7 @@ func (a *app) chooseLines(all []*reader.Entry, width int) []string {
 	for i, e := range all {
 		rows[i] = status.Of(e)
 	}
-	return fit(rows, a.liveColumns(), width, false)
+	return fit(rows, lsColumns(time.Now()), width, false)
 }
 
 // askNumber lists the sessions and reads the number of one.

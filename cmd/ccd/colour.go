@@ -5,6 +5,8 @@ type tone string
 
 const (
 	noTone tone = ""
+	good   tone = "\x1b[32m"   // at work
+	dim    tone = "\x1b[2m"    // past
 	warn   tone = "\x1b[33m"   // needs attention soon
 	bad    tone = "\x1b[31m"   // failed or missing
 	match  tone = "\x1b[1;31m" // matches a search

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
@@ -160,7 +159,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	case !o.Write:
 		return a.printMade(reader.Fresh(made, history.Records(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation)), s, f)
 	}
-	a.say("%s", a.savedLine(made))
+	a.say("%s", savedLine(made))
 	return a.print(made.Path + "\n")
 }
 
@@ -220,25 +219,21 @@ func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFl
 	case a.json:
 		return a.printJSON(outputOf(s, *c.Made))
 	case f.dryRun:
-		return a.print(a.savedLine(*c.Made) + "\n")
+		return a.print(savedLine(*c.Made) + "\n")
 	}
 	a.say("ccd: warning: not archived: the IDs in this text cannot be restored")
 	return a.printMade(c, s, f)
 }
 
 func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags) error {
-	a.say("%s: %s", a.Agents().Title(s.Agent), a.savedLine(*c.Made))
+	a.say("%s: %s", a.Agents().Title(s.Agent), savedLine(*c.Made))
 	return a.printForm(c, f.form, "")
 }
 
-// savedLine says how much smaller the companion is, in real tokens.
-func (a *app) savedLine(made daemon.Compacted) string {
+// savedLine says how much smaller the companion is than the messages, and whether it passed its checks.
+func savedLine(made daemon.Compacted) string {
 	h := made.Header
-	size := status.SizeOf(h.Tokens.Reported, sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Context, h.Window)
-	line := tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: made.About}) + ", level " + h.Level.String()
-	if a.verbose {
-		line += fmt.Sprintf(", est %s -> %s", humanize.Comma(h.Tokens.Original), humanize.Comma(made.Tokens))
-	}
+	line := status.Shrunk(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), made.About) + ", level " + h.Level.String()
 	if h.Verified {
 		return line + ", verified"
 	}

@@ -16,6 +16,7 @@ type column[T any] struct {
 	tone  func(T) tone   // nil: no color
 	drop  int            // if the table is too wide, columns are dropped in this order; 0: never
 	least int            // the column may be cut to this many cells; 0: never cut
+	part  int            // before a column is dropped, it keeps this many percent of the width
 }
 
 // printTable prints a table: fitted to a terminal, else one tab-separated line per row, with nothing cut.
@@ -93,7 +94,7 @@ func room[T any](columns []column[T], texts [][]string, width int) (shown, width
 		}
 		widths[i] = natural[i]
 		if c.least > 0 {
-			widths[i] = min(widths[i], c.least)
+			widths[i] = min(widths[i], max(c.least, width*c.part/100))
 		}
 		shown = append(shown, i)
 		need += widths[i] + gap

@@ -23,23 +23,23 @@ session are set), parent, project, title (the agent's own), asked (the
 beginning of the first request), last, records, bytes, lag_bytes (bytes of the
 source that are not archived yet; all bytes of a compressed source that has
 changed), generations, model, reported_tokens, estimated_tokens, about_tokens
-(the estimate converted to real tokens), size_tokens (what SIZE shows),
+(the estimate converted to real tokens), size_tokens (what TOKENS shows),
 size_about (whether that is converted from the estimate), context_window,
 context_window_assumed, outliers {reports, tokens} (ignored reports of an
 impossible context or window: how many, and the last value, 0 if it is not a
-count), pressure (1: the window is full), level, trigger ("" if none has
-fired), original_tokens and companion_tokens (estimated), companion_about (in
-real tokens, converted), saved_percent, verified, companion ("" if there is
-none), not_understood (no record is of a known type, so it gets no companion),
-skipped (why it is not followed, else ""), resumed (the ID of the session that
-ccd resume made it from, else ""), source, source_present, rewritten (when the
-source was last found replaced or rewritten in place, else null), pinned,
-tags, name ("" if it has none; see ccd help label), waiting (the agent spoke
-last and waits for the person), compactions (by the agent), curve (tokens in
-the context, the highest of each curve_step records; [] if an older ccd
-archived the session), machine (that has it, if it is another one),
-common_records (--everywhere: how many of the first records are those of the
-same session that is listed first)`
+count), pressure (size_tokens of the window; 1: it is full), level, trigger
+("" if none has fired), original_tokens and companion_tokens (estimated),
+companion_about (in real tokens, converted), saved_percent, verified,
+companion ("" if there is none), not_understood (no record is of a known type,
+so it gets no companion), skipped (why it is not followed, else ""), resumed
+(the ID of the session that ccd resume made it from, else ""), source,
+source_present, rewritten (when the source was last found replaced or
+rewritten in place, else null), pinned, tags, name ("" if it has none; see ccd
+help label), waiting (the agent spoke last and waits for the person),
+compactions (by the agent), curve (tokens in the context, the highest of each
+curve_step records; [] if an older ccd archived the session), machine (that
+has it, if it is another one), common_records (--everywhere: how many of the
+first records are those of the same session that is listed first)`
 
 type lsFlags struct {
 	all, pinned bool
@@ -51,12 +51,13 @@ func (a *app) lsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "ls", GroupID: everyday, Short: "list the sessions",
 		Long: "Lists the sessions, newest first. TITLE is the name from " + "`ccd label`" + `, else the
-agent's own title, else the first request. SIZE is the number of tokens in the
-agent's context and its share of the window: the model's last report, else an
-estimate marked "about". SAVED is how much smaller the companion is.
+agent's own title, else the first request. LAST is when it last grew, or who is
+next: working (the agent), waiting (you). CONTEXT is the share of the agent's
+window that is full, by the model's last report, else by an estimate ("~").
+COMPACTED is how often the agent compacted it.
 
 On a terminal the title is cut, and columns that do not fit are left out:
-SOURCE first, then COMPANION, SAVED, AGENT, PROJECT, LAST. In a pipe, every
+STATE first, then TOKENS, AGENT, PROJECT, COMPACTED, LAST. In a pipe, every
 session is one line with all columns, separated by tabs.
 
 With --json: one array, an object per session:
@@ -96,7 +97,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	a.incomplete(l)
 	archived := len(l.Sessions) > 0
 	f.narrow(l)
-	rows, columns := status.Family(l.Sessions, f.all), a.lsColumns()
+	rows, columns := status.Family(l.Sessions, f.all), lsColumns(time.Now())
 	if f.everywhere {
 		if rows, err = a.lsEverywhere(ctx, l, rows, f); err != nil {
 			return err
@@ -117,7 +118,23 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.say("nothing is archived yet; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works")
 		return nil
 	}
-	return printTable(a, rows, columns)
+	if err := printTable(a, rows, columns); err != nil {
+		return err
+	}
+	if n := f.hidden(l); n > 0 && a.width() > 0 {
+		a.say("%s of sub-agents, or in which you said nothing: ccd ls --all", words.Count(n, "more session"))
+	}
+	return nil
+}
+
+// hidden returns how many sessions are only listed with --all.
+func (f lsFlags) hidden(l *reader.Library) (n int) {
+	for _, e := range l.Sessions {
+		if !f.all && e.Class != transcript.Attachment && (e.Class == transcript.SubAgent || e.Aside()) {
+			n++
+		}
+	}
+	return n
 }
 
 // narrow drops the sessions that the flags exclude.

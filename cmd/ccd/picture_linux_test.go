@@ -149,11 +149,11 @@ func svg(lines []string) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
 <title>ccd in a terminal: made by make picture</title>
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
-<g fill="#e6edf3" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">
+<g fill="#e6edf3" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">
 `, width, height)
 	for i, line := range rows {
 		if line != "" {
-			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\">%s</text>\n", margin, margin+14+i*row, spans(line))
+			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" xml:space=\"preserve\">%s</text>\n", margin, margin+14+i*row, spans(line))
 		}
 	}
 	b.WriteString("</g>\n</svg>\n")

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
@@ -308,23 +307,20 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun, Redacted: c.Secrets,
 		})
 	}
-	reported, larger := c.Reported, c.After >= c.Before && agent == e.Agent
-	if larger { // what the agent reports has its instructions and tools too: compare the messages
-		reported = 0
-	}
-	size := status.SizeOf(reported, tokens.AboutBefore, c.Before, c.Window)
-	a.say("%s, %s verbatim: %s", tokensLine(size.String(), status.Saved{Size: size.Tokens, Real: tokens.AboutAfter}), words.Count(c.Verbatim, "message"), c.Title)
-	if a.verbose {
-		a.say("est %s -> %s tokens", humanize.Comma(tokens.Before), humanize.Comma(tokens.After))
-	}
+	larger := c.After >= c.Before && agent == e.Agent
+	a.say("%s, %d of them verbatim: %s", status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim, c.Title)
 	if text := movedLine(c.Moved); text != "" {
 		a.say("%s", text)
 	}
 	if found := reader.Kinds(c.Secrets); found != "" {
 		a.say("redacted in the copy: %s; if a command needs one, use --with-secrets", found)
 	}
-	if larger && a.machine == "" {
-		a.say("ccd: warning: the copy is not smaller than the agent's context; continue the original session instead")
+	switch saves := tokens.AboutBefore - tokens.AboutAfter; {
+	case a.machine != "" || agent != e.Agent:
+	case larger:
+		a.say("ccd: warning: the copy is not smaller than the original; continue that instead")
+	case 10*saves < c.Reported:
+		a.say("ccd: warning: most of the %s tokens that the agent reports are its own prompt and tools, which come back with the copy", words.Tokens(c.Reported))
 	}
 	if c.Gone != "" {
 		a.say("the session's directory %s does not exist: it continues in %s, the main directory of the repository", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))

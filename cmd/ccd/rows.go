@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
@@ -23,7 +27,7 @@ func sessionColumns[T any](now time.Time, of func(T) status.Session) []column[T]
 			head: "SESSION", least: 13, text: func(r T) string { return status.Short(of(r).Session) },
 			piped: func(r T) string { return of(r).Session },
 		},
-		{head: "TITLE", least: 20, text: func(r T) string {
+		{head: "TITLE", least: 20, part: 40, text: func(r T) string {
 			s := of(r)
 			title := s.Labelled()
 			if title == "" {
@@ -35,7 +39,7 @@ func sessionColumns[T any](now time.Time, of func(T) status.Session) []column[T]
 			return title
 		}, piped: func(r T) string { return of(r).Labelled() }},
 		{
-			head: "PROJECT", least: 8, drop: 5, text: func(r T) string { return cut(of(r).Directory(), 20) },
+			head: "PROJECT", least: 8, drop: 4, text: func(r T) string { return cut(of(r).Directory(), 20) },
 			piped: func(r T) string { return mark.Inline(of(r).Project, 0) },
 		},
 		{
@@ -48,23 +52,6 @@ func sessionColumns[T any](now time.Time, of func(T) status.Session) []column[T]
 // itself is the of for rows that are sessions.
 func itself(s status.Session) status.Session { return s }
 
-func (a *app) sizeColumn() column[status.Session] {
-	return column[status.Session]{
-		head: "SIZE",
-		text: func(s status.Session) string {
-			text := s.Size().String()
-			if a.verbose {
-				text += fmt.Sprintf(" (est %d, pressure %.2f)", s.Estimate, s.Pressure)
-			}
-			if s.Ignored() != "" {
-				text += ", " + s.Ignored()
-			}
-			return text
-		},
-		tone: func(s status.Session) tone { return sizeTone(s.Size()) },
-	}
-}
-
 // sizeTone returns the tone for a session that fills its window that much.
 func sizeTone(s status.Size) tone {
 	switch share := s.Share(); {
@@ -76,47 +63,65 @@ func sizeTone(s status.Size) tone {
 	return noTone
 }
 
-func companionColumn() column[status.Session] {
-	return column[status.Session]{
-		head: "COMPANION", drop: 2, text: status.Session.CompanionState,
-		tone: func(s status.Session) tone {
-			switch s.CompanionState() {
-			case "gone", "damaged":
-				return bad
-			case "unverified", "unknown format":
-				return warn
-			}
-			return noTone
-		},
-	}
-}
-
-func sourceColumn() column[status.Session] {
-	return column[status.Session]{
-		head: "SOURCE", drop: 1, text: status.Session.SourceState,
-		tone: func(s status.Session) tone {
-			if !s.Present && s.Machine == "" {
-				return warn
-			}
-			return noTone
-		},
-	}
-}
-
 func agentColumn[T any](of func(T) string) column[T] {
-	return column[T]{head: "AGENT", drop: 4, text: of}
+	return column[T]{head: "AGENT", drop: 3, text: of}
 }
 
-func (a *app) lsColumns() []column[status.Session] {
-	return append(sessionColumns(time.Now(), itself), a.sizeColumn(),
-		column[status.Session]{head: "SAVED", drop: 3, text: status.Session.Smaller},
-		companionColumn(), sourceColumn(), agentColumn(func(s status.Session) string { return s.Agent }))
+// lsColumns returns the columns of lists of sessions.
+func lsColumns(now time.Time) []column[status.Session] {
+	columns := sessionColumns(now, itself)
+	last := &columns[3]
+	date := last.text
+	last.text = func(s status.Session) string { // who is next says more than when
+		switch state := condition(s, now); {
+		case state == status.Working, state == status.Waits, s.Problem() != "":
+			return state
+		}
+		return date(s)
+	}
+	last.tone = func(s status.Session) tone { return stateTone(s, now) }
+	return append(columns,
+		column[status.Session]{
+			head: "CONTEXT", text: func(s status.Session) string { return s.Size().Filled() },
+			tone: func(s status.Session) tone { return sizeTone(s.Size()) },
+		},
+		column[status.Session]{head: "COMPACTED", drop: 5, text: func(s status.Session) string {
+			if s.Compactions == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%dx", s.Compactions)
+		}},
+		agentColumn(func(s status.Session) string { return s.Agent }),
+		column[status.Session]{head: "TOKENS", drop: 2, text: func(s status.Session) string {
+			return strings.TrimSuffix(s.Size().Short()+", "+s.Ignored(), ", ")
+		}},
+		column[status.Session]{
+			head: "STATE", drop: 1, text: func(s status.Session) string { return condition(s, now) },
+			tone: func(s status.Session) tone { return stateTone(s, now) },
+		})
 }
 
-// liveColumns returns the columns of the live sessions in status.
-func (a *app) liveColumns() []column[status.Session] {
-	return append(sessionColumns(time.Now(), itself), a.sizeColumn(), companionColumn(),
-		agentColumn(func(s status.Session) string { return s.Agent }))
+// condition returns what is wrong with a session, else why nobody works in it, else who is next.
+func condition(s status.Session, now time.Time) string {
+	state := s.State(now)
+	if state == status.Resting && s.Lag > 0 { // one at work is always a little ahead of the archive
+		state = humanize.IBytes(uint64(s.Lag)) + " behind"
+	}
+	return cmp.Or(s.Problem(), s.Apart(), state)
+}
+
+func stateTone(s status.Session, now time.Time) tone {
+	switch state := condition(s, now); {
+	case s.Problem() != "":
+		return bad
+	case state == status.Working:
+		return good
+	case state == status.Waits:
+		return warn
+	case state == status.Purged:
+		return dim
+	}
+	return noTone
 }
 
 // printHeading prints on a terminal which session the next lines are about.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/daemon"
@@ -91,7 +94,6 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	d.Published = a.companionPrinter()
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}
@@ -100,16 +102,29 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 
 // companionPrinter returns a function that prints a line for each written companion, or nil if stderr is no terminal.
 func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
-	if a.quiet || a.json || !isTTY(a.err) {
+	if a.quiet || !isTTY(a.err) {
 		return nil
 	}
 	return func(of transcript.Session, kept daemon.State) {
 		s := status.Of(&reader.Entry{Session: archive.Session{Session: of}, Kept: kept})
-		if a.terminal(a.err) {
-			fmt.Fprint(unguarded(a.err), "\r\x1b[K") // clear a progress bar
+		did, next := "companion updated", "ccd show"
+		if s.Trigger == "boundary" {
+			did, next = "compacted by the agent; what it dropped", "ccd diff"
 		}
-		a.say("%s %s: %s", time.Now().Format(time.TimeOnly), strings.Join(append([]string{shortID(of.ID)}, titleAndProject(s)...), ", "), tokensLine(s.Size().Short(), status.Saved{Size: s.Size().Tokens, Real: kept.Real}))
+		a.say("%s  %s: %s: %s %s", time.Now().Format("15:04"), strings.Join(titleAndProject(s), ", "), did, next, words.Argument(of.ID))
 	}
+}
+
+// typed returns what a person types to run this program: "ccd" if that finds it.
+func (a *app) typed() string {
+	exe, err := os.Executable()
+	if err != nil || strings.Contains(exe, "go-build") {
+		return "go run ./cmd/ccd"
+	}
+	if found, err := exec.LookPath("ccd"); err == nil && disk.Real(found) == disk.Real(exe) {
+		return "ccd"
+	}
+	return words.Shell(exe)
 }
 
 // grace limits how long ccd waits for its work after a signal. Work that hangs in a dead file system cannot be
@@ -142,9 +157,9 @@ func withStatusHint(err error) error {
 	return err
 }
 
-// sayPlan prints what is watched and what will be written.
+// sayPlan prints what will be done, in full with --dry-run.
 func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, f runFlags) error {
-	if a.json && !f.dryRun || a.quiet && !f.dryRun {
+	if (a.json || a.quiet) && !f.dryRun {
 		return nil
 	}
 	plan, err := d.Plan(ctx)
@@ -158,14 +173,14 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	if s := l.Config.Summarizer; len(s.Command) > 0 {
 		out.Summaries = fmt.Sprintf("%s, at most %s for each", strings.Join(s.Command, " "), s.Timeout)
 	}
-	if a.json {
+	switch {
+	case a.json:
 		return a.printJSON(out)
-	}
-	if f.dryRun {
+	case f.dryRun:
 		return a.print(out.text())
 	}
 	err = a.shown(func(w io.Writer) error {
-		_, err := io.WriteString(a.talk(w, priorityInfo), out.text())
+		_, err := io.WriteString(a.talk(w, priorityInfo), out.brief())
 		return err
 	})
 	if err != nil {
@@ -195,15 +210,39 @@ func (p planOutput) text() string {
 	if absent := account.Absent(p.agents, roots); absent != "" {
 		fmt.Fprintf(&b, "waiting    for %s\n", absent)
 	}
-	need := "up to date"
-	if p.New > 0 {
-		need = fmt.Sprintf("will grow by about %s (%s to archive)", humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(p.New)))
-	}
-	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, need)
+	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, p.need())
 	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are never changed\n", p.Companion)
 	if p.Summaries != "" {
 		fmt.Fprintf(&b, "summaries  by a command: %s\n", p.Summaries)
 	}
+	return b.String() + p.problems()
+}
+
+// brief says what ccd does here, in three lines, and what is wrong.
+func (p planOutput) brief() string {
+	var found []string
+	for _, r := range p.Roots {
+		if title := p.agents.Title(r.Agent); r.Sessions > 0 && !slices.Contains(found, title) {
+			found = append(found, title)
+		}
+	}
+	line := "Waiting for the first session of your agents."
+	if len(found) > 0 {
+		line = fmt.Sprintf("Archiving the sessions of %s: %s, %s.", strings.Join(found, ", "), words.Count(p.Files, "file"), humanize.IBytes(uint64(p.Bytes)))
+	}
+	return fmt.Sprintf("%s\nTranscripts are only read. A long session gets a companion (*.ccd.md), %s.\nArchive: %s, %s\n", line, p.Companion, p.ArchivePath, p.need()) + p.problems()
+}
+
+// need says how much the archive will grow.
+func (p planOutput) need() string {
+	if p.New == 0 {
+		return "up to date"
+	}
+	return fmt.Sprintf("will grow by about %s (%s to archive)", humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(p.New)))
+}
+
+func (p planOutput) problems() string {
+	var b strings.Builder
 	for _, e := range p.Errors {
 		if skipped, ok := strings.CutPrefix(e, "skip "); ok {
 			fmt.Fprintf(&b, "skipped    %s\n", skipped)
@@ -271,24 +310,26 @@ func (a *app) archiveAll(ctx context.Context) (did string, failed int, err error
 	for _, f := range report.Failed {
 		fmt.Fprintf(a.err, "failed: %s\n", f)
 	}
-	return strings.TrimPrefix(onceLine(report), "up to date: "), len(report.Failed), nil
+	return onceLine(report), len(report.Failed), nil
 }
 
-// onceLine formats the result of one pass.
+// onceLine says what there is after a pass: "17 sessions archived (22 MiB), 7 companions".
 func onceLine(r daemon.Report) string {
-	line := "up to date: "
-	if len(r.Failed) > 0 {
-		line = "not up to date: "
+	line := fmt.Sprintf("%s archived (%s)", words.Count(r.Sessions, "session"), humanize.IBytes(uint64(r.Bytes)))
+	for _, one := range []struct {
+		n    int
+		noun string
+		then string
+	}{
+		{r.Attachments, "attachment", ""},
+		{r.Companions, "companion", ""},
+		{r.Summaries, "text", " summarized"},
+		{r.Lacking, "companion", " waiting for summaries"},
+		{len(r.Failed), "file", " failed"},
+	} {
+		if one.n > 0 {
+			line += ", " + words.Count(one.n, one.noun) + one.then
+		}
 	}
-	line += fmt.Sprintf("%s, %s, %s", words.Count(r.Sessions, "session"), words.Count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
-	if r.Attachments > 0 {
-		line += ", " + words.Count(r.Attachments, "attachment")
-	}
-	if r.Summaries > 0 {
-		line += fmt.Sprintf(", summaries written: %d", r.Summaries)
-	}
-	if r.Lacking > 0 {
-		line += ", " + words.Count(r.Lacking, "companion") + " waiting for summaries"
-	}
-	return line + fmt.Sprintf(", %s, %d failed, in %s", words.Count(r.Companions, "companion"), len(r.Failed), r.Took.Round(10*time.Millisecond))
+	return line
 }

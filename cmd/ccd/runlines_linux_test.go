@@ -1,36 +1,38 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestRunPrintsEachCompanion: on a terminal, run prints a line for each companion that it writes; elsewhere it does
-// not.
-func TestRunPrintsEachCompanion(t *testing.T) {
+// TestRunPrintsEachEvent: on a terminal, run says what it has archived and what to do next, then prints a line for each
+// companion that it writes; with --once it only says what it has archived.
+func TestRunPrintsEachEvent(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, []byte(claudeSession("claude-sonnet-4-5", "150000", nil)), 0o600))
-	line := regexp.MustCompile(`\d\d:\d\d:\d\d aaaa1111-0000, "Mill the rye\.", mill: 150K -> about [0-9.]+K, \d+% saved\r\n`)
-	for _, args := range [][]string{{"run", "--once"}, {"run"}} {
-		must(t, os.RemoveAll(filepath.Join(home, ".local")))
-		must(t, os.RemoveAll(strings.TrimSuffix(path, ".jsonl")+".ccd.md"))
-		cmd, screen, seen := startOnTerminal(t, home, 120, 50, nil, nil, args...)
-		seen.has(t, "saved\r\n")
-		if len(args) == 1 {
-			typeKeys(t, screen, "\x03")
-		}
-		exitOf(t, cmd, seen)
-		if n := len(line.FindAllString(seen.String(), -1)); n != 1 {
-			t.Errorf("%v: %d lines: %q", args, n, seen.String())
-		}
+	session := claudeSession("claude-sonnet-4-5", "150000", nil)
+	must(t, os.WriteFile(path, []byte(session), 0o600))
+	long := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(path, long, long))
+	cmd, screen, seen := startOnTerminal(t, home, 120, 50, []string{"CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=100ms"}, nil, "run")
+	seen.has(t, "Watching until Ctrl-C.")
+	if !regexp.MustCompile(`1 session archived \([0-9]+ KiB\), 1 companion\. See them in another terminal: .* ls\r\n`).MatchString(seen.String()) {
+		t.Errorf("what was archived: %q", seen.String())
 	}
-	must(t, os.RemoveAll(strings.TrimSuffix(path, ".jsonl")+".ccd.md"))
-	if code, out, said := ccdIn(home, "", "run", "--once"); code != exitDone || strings.Contains(out+said, "saved") {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString(session)
+	must(t, errors.Join(err, f.Close()))
+	seen.has(t, `"Mill the rye.", mill: companion updated: ccd show `+chosenA)
+	typeKeys(t, screen, "\x03")
+	exitOf(t, cmd, seen)
+	if code, out, said := ccdIn(home, "", "run", "--once"); code != exitDone || strings.Contains(out+said, "companion updated") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 }

@@ -75,11 +75,14 @@ func (s *server) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.terminal(s.err) && !s.quiet {
+		d.Published, d.CaughtUp = nil, func(r daemon.Report) { // from then on, each companion is an event
+			d.Published = s.companionPrinter()
+			s.say("%s. See them in another terminal: %s ls\nWatching until Ctrl-C.", onceLine(r), s.typed())
+		}
+	}
 	if err := s.sayPlan(ctx, d, l, runFlags{}); err != nil {
 		return err
-	}
-	if s.terminal(s.err) { // a daemon without work prints nothing for hours
-		s.say("watching until Ctrl-C; `ccd top` in another terminal shows the sessions")
 	}
 	return packaging.Run(ctx, func(ctx context.Context) error { return s.runAll(ctx, d) })
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,12 +52,13 @@ remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
 {sessions, bytes}, waits (why no push begins)} (null if ccd remote has not
 pushed). With --totals: sessions,
 companions, size_tokens (of the sessions with a companion), size_about (some
-are converted from an estimate), companion_about, original_tokens and
-companion_tokens (estimated), saved_percent (of these), compactions,
-milliseconds, restores_tried, restores_succeeded, by_session [{agent, session,
-parent, project and the keys above except sessions and companions}], by_day
-[{day, sessions, companions, size_tokens, size_about, saved_about, bytes,
-last}], by_project (the same keys, with project), damage`,
+are converted from an estimate), companion_about, messages_about (of their
+messages alone), original_tokens and companion_tokens (estimated),
+saved_percent (of these), compactions, milliseconds, restores_tried,
+restores_succeeded, by_session [{agent, session, parent, project and the keys
+above except sessions and companions}], by_day [{day, sessions, companions,
+size_tokens, size_about, saved_about, bytes, last}], by_project (the same keys,
+with project), damage`,
 		Example: `  ccd status
       show the state once
   ccd status --totals
@@ -118,5 +120,5 @@ func (a *app) printStatus(o status.Report) error {
 	if err := a.print("\n"); err != nil {
 		return err
 	}
-	return printTable(a, o.Live, a.liveColumns())
+	return printTable(a, o.Live, lsColumns(time.Now()))
 }

@@ -199,8 +199,8 @@ func topHead(r status.Report, sessions, width int) []string {
 
 func (f *topFeed) columns(now time.Time) []column[topSession] {
 	of := func(s topSession) status.Session { return s.Session }
-	identity := sessionColumns(now, of)[1:] // without the ID, which y copies
-	identity[0].least = 14                  // a shorter title leaves room for the curve at 80 columns
+	identity := sessionColumns(now, of)[1:]     // without the ID, which y copies
+	identity[0].least, identity[0].part = 14, 0 // a shorter title leaves room for the curve at 80 columns
 	agent := agentColumn(func(s topSession) string { return s.Agent })
 	agent.drop = 1
 	return append([]column[topSession]{{
@@ -383,8 +383,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 		fmt.Fprintf(&b, "attention: %s\n", why)
 	}
 	fmt.Fprintf(&b, "context  %s  %s\n", f.signs.bar(s.Size(), 2*barCells), f.signs.curve(s, 48))
-	fmt.Fprintf(&b, "%s, %s, companion %s, transcript %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)),
-		s.CompanionState(), s.SourceState(), words.Local(s.LastAt()))
+	fmt.Fprintf(&b, "%s, %s, %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)), condition(s, time.Now()), words.Local(s.LastAt()))
 	if len(life.Compactions) > 0 {
 		b.WriteString("\nCompactions\n")
 		for _, c := range slices.Backward(life.Compactions) {

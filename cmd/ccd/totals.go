@@ -29,15 +29,10 @@ func (a *app) totals(ctx context.Context) error {
 		a.say("nothing is archived yet; `ccd run --once` archives your sessions")
 	}
 	rows := [][]string{
-		{"sessions", fmt.Sprintf("%d, %s", out.Sessions, words.Count(out.Companions, "companion"))},
-		{"tokens", tokensLine(out.Before(), out.Saved)},
+		{"sessions", fmt.Sprintf("%d in %s", out.Sessions, words.Count(len(out.ByProject), "project"))},
+		{"companions", fmt.Sprintf("%d, %s", out.Companions, out.Shrunk())},
+		{"restored", words.Count(out.Succeeded, "original")},
 	}
-	if a.verbose {
-		rows = append(rows, []string{"estimate", fmt.Sprintf("%s -> %s (chars*4/3, with what the agents dropped)", humanize.Comma(out.Original), humanize.Comma(out.Compacted))})
-	}
-	rows = append(rows,
-		[]string{"time", words.Count(out.Compactions, "compaction") + " in " + out.Took()},
-		[]string{"restores", fmt.Sprintf("%d tried, %d succeeded", out.Tried, out.Succeeded)})
 	if err := a.printFacts(rows); err != nil || len(out.ByProject) == 0 {
 		return err
 	}
@@ -50,7 +45,7 @@ func (a *app) totals(ctx context.Context) error {
 // projectColumns returns the columns of the totals by project.
 func projectColumns(now time.Time) []column[*status.Group] {
 	return []column[*status.Group]{
-		{head: "PROJECT", least: 8, text: func(g *status.Group) string { return mark.Inline(g.Project, 0) }},
+		{head: "PROJECT", least: 8, part: 35, text: func(g *status.Group) string { return mark.Inline(g.Project, 0) }},
 		{head: "SESSIONS", text: func(g *status.Group) string { return fmt.Sprint(g.Sessions) }},
 		{head: "BYTES", text: func(g *status.Group) string { return humanize.IBytes(uint64(g.Bytes)) }},
 		{head: "TOKENS", text: func(g *status.Group) string { return status.Size{Tokens: g.Size, About: g.About}.Short() }},
@@ -61,16 +56,4 @@ func projectColumns(now time.Time) []column[*status.Group] {
 			piped: func(g *status.Group) string { return words.Minute(g.LastAt()) },
 		},
 	}
-}
-
-// tokensLine says what size sessions had and have now.
-func tokensLine(before string, s status.Saved) string {
-	if s.Real == 0 {
-		return before
-	}
-	line := before + " -> " + s.After()
-	if smaller := status.Smaller(s.Size, s.Real); smaller != "" {
-		return line + ", " + smaller + " saved"
-	}
-	return line + ", nothing saved"
 }

@@ -85,7 +85,7 @@ func Of(e *reader.Entry) Session {
 	one := Session{
 		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
 		Records: s.Records, Bytes: e.Bytes(), Lag: lag, Generations: len(e.Generations), Model: s.Model,
-		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: s.Pressure,
+		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: size.Share(),
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: present,
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, entry: e,
@@ -116,7 +116,7 @@ const (
 // State tells who is next. now is the current time.
 func (s Session) State(now time.Time) string {
 	switch {
-	case !s.Present:
+	case !s.Present && s.Machine == "":
 		return Purged
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
@@ -244,46 +244,34 @@ func (s Session) SubAgent() bool { return s.entry != nil && s.entry.Class == tra
 // Size is what the agent holds of the session.
 func (s Session) Size() Size { return SizeOf(s.Reported, s.About, s.Estimate, s.Window) }
 
-// Smaller is how much smaller the companion is than the session, in percent; "" where there is none, or it is not smaller.
-func (s Session) Smaller() string {
-	if s.Companion == "" {
-		return ""
-	}
-	return Smaller(s.Size().Tokens, s.Real)
-}
-
-// SourceState tells whether the transcript is there, and how far the archive is behind it.
-func (s Session) SourceState() string {
+// Problem is what ccd cannot do for the session, in a word or two; "" where there is nothing.
+func (s Session) Problem() string {
 	switch {
-	case s.Machine != "":
-		return "on " + mark.Inline(s.Machine, 60)
-	case !s.Present:
-		return "purged"
-	case s.Lag > 0:
-		return humanize.IBytes(uint64(s.Lag)) + " behind"
-	}
-	return "present"
-}
-
-// CompanionState is the state of the companion in a word or two.
-func (s Session) CompanionState() string {
-	switch {
-	case s.entry.StateDamage != nil:
+	case s.Damaged():
 		return "damaged"
 	case s.Foreign:
 		return "unknown format"
 	case s.Companion == "" && s.Skipped != "":
 		return "not followed"
-	case s.Companion == "" && s.entry.Kept.NotResumed():
-		return "copy"
 	case s.Companion == "":
-		return "-"
+		return ""
 	case s.Machine == "" && !s.entry.HasCompanion():
-		return "gone"
+		return "no companion"
 	case !s.Verified:
 		return "unverified"
 	}
-	return "yes"
+	return ""
+}
+
+// Apart is why nobody works in the session here: it is another machine's, or a copy that nobody has continued; else "".
+func (s Session) Apart() string {
+	switch {
+	case s.Machine != "":
+		return "on " + mark.Inline(s.Machine, 60)
+	case s.entry != nil && s.entry.Kept.NotResumed():
+		return "copy"
+	}
+	return ""
 }
 
 // Ignored tells of the model's reports that cannot be true; "" where there are none.

@@ -18,8 +18,8 @@ func TestSize(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}
-	if Smaller(1000, 160) != "84%" || Smaller(1000, 1000) != "" || Smaller(0, 5) != "" {
-		t.Error("smaller: ", Smaller(1000, 160), Smaller(1000, 1000), Smaller(0, 5))
+	if few, many := Shrunk(1000, 160), Shrunk(1000, 1000); few != "about 1.0K -> 160 tokens of messages, 84% smaller" || many != "about 1.0K -> 1.0K tokens of messages, not smaller" {
+		t.Error(few, many)
 	}
 }
 

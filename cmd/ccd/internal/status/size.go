@@ -50,10 +50,24 @@ func (s Size) String() string {
 	return fmt.Sprintf("%s, %.0f%%", s.Short(), 100*s.Share())
 }
 
-// Smaller is how much smaller after is than before, in percent; "" where it is not.
-func Smaller(before, after int64) string {
-	if before <= 0 || 100*after > 99*before {
-		return ""
+// Filled is the share of the window that the session takes, "~" before one that is converted: "~29%". Without a window it
+// is the size.
+func (s Size) Filled() string {
+	switch {
+	case s.Window <= 0 || s.Tokens == 0:
+		return s.Short()
+	case s.About:
+		return fmt.Sprintf("~%.0f%%", 100*s.Share())
 	}
-	return fmt.Sprintf("%.0f%%", 100*(1-float64(after)/float64(before)))
+	return fmt.Sprintf("%.0f%%", 100*s.Share())
+}
+
+// Shrunk says what size messages had and have now, both converted: what the agent reports contains its own prompt and tools
+// too, which come back with any copy.
+func Shrunk(before, after int64) string {
+	line := fmt.Sprintf("about %s -> %s tokens of messages", words.Tokens(before), words.Tokens(after))
+	if before <= 0 || 100*after > 99*before {
+		return line + ", not smaller"
+	}
+	return fmt.Sprintf("%s, %.0f%% smaller", line, 100*(1-float64(after)/float64(before)))
 }

@@ -24,13 +24,11 @@ type Saved struct {
 	Size         int64   `json:"size_tokens"`     // real tokens of the sessions that have a companion
 	About        bool    `json:"size_about"`      // some of them are converted from an estimate
 	Real         int64   `json:"companion_about"` // real tokens of the companions
+	Messages int64 `json:"messages_about"` // real tokens of the messages in these sessions, converted
 }
 
-// Before is the size of the sessions that have a companion.
-func (s Saved) Before() string { return Size{Tokens: s.Size, About: s.About}.Short() }
-
-// After is the size of their companions.
-func (s Saved) After() string { return Size{Tokens: s.Real, About: true}.Short() }
+// Shrunk says what size the messages of the sessions with a companion have, and what size their companions.
+func (s Saved) Shrunk() string { return Shrunk(s.Messages, s.Real) }
 
 // Stats is what was saved of several sessions, and of each.
 type Stats struct {
@@ -96,6 +94,7 @@ func (s *Saved) add(e reader.Entry) {
 	if e.Kept.Companion != "" {
 		size := sizeOf(&e)
 		s.Size, s.About, s.Real = s.Size+size.Tokens, s.About || size.About, s.Real+e.Kept.Real
+		s.Messages += e.Kept.About
 	}
 	s.Original += e.Kept.Original
 	s.Compacted += e.Kept.Compacted
@@ -110,15 +109,6 @@ func (s *Saved) finish() {
 	}
 }
 
-// Took is the time spent, as exactly as a person wants it.
-func (s Saved) Took() string {
-	d := time.Duration(s.Milliseconds * float64(time.Millisecond))
-	if d < time.Second {
-		return d.Round(time.Millisecond / 10).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
-}
-
 // Group is the sessions of a day or of a project, added up.
 type Group struct {
 	Day        string     `json:"day,omitempty"` // of the last record, where the reader is; "" where it is not known
@@ -127,7 +117,7 @@ type Group struct {
 	Companions int        `json:"companions"`
 	Size       int64      `json:"size_tokens"`
 	About      bool       `json:"size_about"`
-	Saved      int64      `json:"saved_about"` // real tokens that the companions are smaller than their sessions
+	Saved      int64      `json:"saved_about"` // real tokens that the companions are smaller than the messages of their sessions
 	Bytes      int64      `json:"bytes"`       // archived, with attachments
 	Last       *time.Time `json:"last"`        // the last record, nil if unknown
 }
@@ -153,7 +143,7 @@ func (g *Group) add(e reader.Entry) {
 	g.Size, g.About = g.Size+size.Tokens, g.About || size.About && size.Tokens > 0
 	if e.Kept.Companion != "" {
 		g.Companions++
-		g.Saved += max(0, size.Tokens-e.Kept.Real)
+		g.Saved += max(0, e.Kept.About-e.Kept.Real)
 	}
 }
 

@@ -25,7 +25,6 @@ type statsData struct {
 	Archive  int64   `json:"archive_bytes"` // of the archive's file
 	Raw      int64   `json:"raw_bytes"`     // of the transcripts in it
 	Growth   []grown `json:"growth"`        // the oldest day first
-	Smaller  string  `json:"-"`
 	Days     []bar   `json:"-"`
 	Projects []bar   `json:"-"`
 	Line     string  `json:"-"` // of the growth, as an SVG path of 1000 by 120
@@ -48,7 +47,6 @@ func statsPage(_ context.Context, r *request) (answer, error) {
 			d.Archive += info.Size()
 		}
 	}
-	d.Smaller = status.Smaller(d.Size, d.Real)
 	d.grow(l.Sessions)
 	d.Days = bars(d.ByDay[:min(len(d.ByDay), mostBars)], func(g *status.Group) (string, int64, string, string) {
 		return g.Day, g.Size, words.Tokens(g.Size), words.Count(g.Sessions, "session")
