@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +15,10 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/internal/config"
-	"ccd/internal/mark"
 	"ccd/internal/words"
 )
 
-type agentsFlags struct {
-	line, allow, noAllow, dryRun bool
-	reach                        string
-}
+type agentsFlags struct{ line, allow, noAllow, dryRun bool }
 
 func (a *app) agentsCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -36,8 +30,8 @@ and keeps each file as FILE.ccd-backup. Claude Code and Pi also get a mod: ccd
 then answers their compactions. Run it again to repair. uninstall removes what
 ccd added. Without a name: every agent here.
 
-Agents can read the sessions of their own project; with --reach all, those of
-all projects. Rules that let Claude Code run ` + "`ccd agent`" + ` without asking are
+Agents can read the sessions of their own project; with agents.reach = "all" in
+the configuration, those of all projects. Rules that let Claude Code run ` + "`ccd agent`" + ` without asking are
 only added if you agree.
 
 With --json: one array, an object per agent: agent, title, present (on this
@@ -62,7 +56,6 @@ missing, unreadable), option, detail), binaries (path, exists, this), notes`,
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
 	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules without asking")
 	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no permission rules and do not ask")
-	c.Flags().StringVar(&f.reach, "reach", "", "set which sessions agents can read: `project|all`")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
 	return c
 }
@@ -126,7 +119,7 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*install.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := install.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, Program: a.program, ReachFile: a.UsualConfig}
+	o := install.Options{Home: home, Getenv: a.Getenv, Allow: f.allow, OnPath: func(name string) bool { _, err := a.LookPath(name); return err == nil }}
 	if o.Executable, err = a.Executable(); err != nil {
 		return nil, err
 	}
@@ -149,25 +142,6 @@ func (a *app) setup(c *cobra.Command, f agentsFlags) (*install.Setup, error) {
 	return install.New(o)
 }
 
-// program returns a function that runs a program, or nil if PATH has none of that name.
-func (a *app) program(name string) func(args ...string) error {
-	path, err := a.LookPath(name)
-	if err != nil {
-		return nil
-	}
-	return func(args ...string) error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		c := exec.CommandContext(ctx, path, args...)
-		c.Env, c.Dir = a.Vars, a.Dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, mark.Inline(string(out), 300))
-		}
-		return nil
-	}
-}
-
 func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
 	if err := a.noJSON(c); err != nil {
 		return err
@@ -179,14 +153,8 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if which == nil {
 		which = s.Present()
 	}
-	if len(which) == 0 && f.reach == "" {
+	if len(which) == 0 {
 		return words.Hint(fmt.Errorf("find agents: none found (%s)", strings.Join(connectable(), ", ")), "ccd agents install claude")
-	}
-	switch {
-	case f.reach != "" && f.reach != config.ReachProject && f.reach != config.ReachAll:
-		return usage(c, errors.New("--reach must be project or all"))
-	case f.reach != "" && a.ConfigFile != "": // ccd agent takes no --config, so it would not read that file
-		return usage(c, errors.New("--reach cannot be used with --config; edit agents.reach in that file"))
 	}
 	var rules, line bool
 	for _, id := range which {
@@ -214,30 +182,18 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 			}
 		}
 	}
-	before, after := s.Reach(), cmp.Or(f.reach, s.Reach())
-	if err := s.PutReach(p, f.reach); err != nil {
-		return err
-	}
 	if err := a.carryOut(p, f.dryRun, "already installed", which); err != nil || f.dryRun {
 		return err
 	}
-	a.sayReach(before, after)
+	if s.Reach() == config.ReachAll {
+		a.say("agents can read the sessions of all projects (agents.reach = %q)", config.ReachAll)
+	}
 	return nil
-}
-
-// sayReach says which sessions agents can read, if that changed or is not the default.
-func (a *app) sayReach(before, after string) {
-	if before != after {
-		a.say("agents.reach changed from %q to %q; this applies at once", before, after)
-	}
-	if after == config.ReachAll {
-		a.say("agents can read the sessions of all projects (agents.reach = %q)", after)
-	}
 }
 
 // askRules shows the missing rules and, on a terminal, asks whether to add them.
 func (a *app) askRules(ctx context.Context, s *install.Setup, dryRun bool) (bool, error) {
-	rules, err := s.Rules()
+	rules, err := s.MissingRules()
 	if err != nil || len(rules) == 0 {
 		return false, err
 	}
@@ -257,7 +213,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
-	if f.line || f.allow || f.noAllow || f.reach != "" {
+	if f.line || f.allow || f.noAllow {
 		return usage(c, errors.New("uninstall takes only --dry-run"))
 	}
 	if named == nil {
@@ -267,16 +223,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string
 	if err != nil {
 		return err
 	}
-	before := s.Reach()
-	after, err := s.ResetReach(p, named)
-	if err != nil { // the rest is uninstalled anyway
-		a.say("agents.reach is unchanged: %v", err)
-	}
-	if err := a.carryOut(p, f.dryRun, "nothing to uninstall", named); err != nil || f.dryRun {
-		return err
-	}
-	a.sayReach(before, after)
-	return nil
+	return a.carryOut(p, f.dryRun, "nothing to uninstall", named)
 }
 
 // carryOut applies a plan, or prints it as a diff.
@@ -284,14 +231,13 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	if dryRun {
 		return a.print(p.Diff())
 	}
-	done, err := p.Apply() // also if the plan is empty: it cleans up after a killed run
-	for _, line := range done {
-		a.say("%s", line)
-	}
-	if err != nil {
+	if err := p.Apply(); err != nil { // also if the plan is empty: it cleans up after a killed run
 		return err
 	}
-	if p.Empty() && len(done) == 0 && len(p.Notes) == 0 {
+	for _, line := range p.Done() {
+		a.say("%s", line)
+	}
+	if p.Empty() {
 		a.say("%s (%s)", nothing, strings.Join(which, ", "))
 	}
 	if len(p.Started) > 0 {
@@ -307,13 +253,9 @@ func (a *app) agentsStatus(s *install.Setup, named []string) error {
 	if named == nil {
 		named = install.Agents()
 	}
-	all, byHand := []install.Status{}, map[string]bool{}
+	all := []install.Status{}
 	for _, agent := range named {
-		st := s.Status(agent)
-		if why, how := s.ByHand(agent); how != "" && len(st.Binaries) > 0 {
-			st.Notes, byHand[agent] = append(st.Notes, why+": "+how+"."), true
-		}
-		all = append(all, st)
+		all = append(all, s.Status(agent))
 	}
 	_, unread := a.Config() // explains why the reach is unknown
 	if a.json {
@@ -321,7 +263,7 @@ func (a *app) agentsStatus(s *install.Setup, named []string) error {
 	}
 	var rows [][]string
 	for _, st := range all {
-		rows = append(rows, statusRows(st, byHand[st.Agent])...)
+		rows = append(rows, statusRows(st)...)
 	}
 	if err := a.table(rows); err != nil {
 		return err
@@ -341,13 +283,11 @@ var reachMeaning = map[string]string{
 }
 
 // statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
-func statusRows(st install.Status, byHand bool) [][]string {
+func statusRows(st install.Status) [][]string {
 	word := "not installed"
 	switch {
 	case st.Installed:
 		word = "installed"
-	case len(st.Binaries) > 0 && byHand:
-		word = "partly installed: see the note"
 	case len(st.Binaries) > 0:
 		word = "partly installed: `ccd agents install " + install.Connection(st.Agent).Name + "` repairs it"
 	case !st.Present:
@@ -413,10 +353,6 @@ func (a *app) agentsHere(s *install.Setup) error {
 			case s.Status(f.Agent).Installed:
 				one.Installed, knows = true, "yes"
 			default:
-				if _, how := s.ByHand(f.Agent); how != "" {
-					one.How, knows = how, "partly: "+how
-					break
-				}
 				missing = true
 				one.How = "ccd agents install " + f.Connect.Name
 				knows = "no: run " + one.How

@@ -265,9 +265,7 @@ func TestAgentsAreRefused(t *testing.T) {
 		t.Errorf("that it is there is told: %q, %q", there.err, absent.err)
 	}
 	p.toolsRefuse(true)
-	if r := p.run("a", "agents", "install", "codex", "--reach", "all"); r.code != 0 {
-		t.Fatal(r)
-	}
+	p.reach("all")
 	for _, probe := range probes {
 		if r := p.run("a", append([]string{"agent"}, probe...)...); r.code != 0 {
 			t.Errorf("widened, %q: %+v", probe, r)
@@ -277,10 +275,14 @@ func TestAgentsAreRefused(t *testing.T) {
 	if r := p.run("a", "agents", "status", "codex"); !strings.Contains(r.out, "the sessions of all projects") {
 		t.Errorf("status: %+v", r)
 	}
-	if r := p.run("a", "agents", "install", "codex", "--reach", "project", "-q"); r.code != 0 {
-		t.Fatal(r)
-	}
+	p.reach("project")
 	p.toolsRefuse(true)
+}
+
+// reach sets agents.reach in the configuration.
+func (p projects) reach(to string) {
+	p.Helper()
+	put(p.T, filepath.Join(p.home, ".config", "ccd", "config.toml"), "[agents]\nreach = \""+to+"\"\n")
 }
 
 // toolsRefuse asks each tool of a server in a for a session of b.

@@ -84,15 +84,6 @@ esac
 exit 0
 `
 
-// codexClient edits its own configuration, as ccd asks it to.
-const codexClient = `#!/bin/sh
-f=$HOME/.codex/config.toml
-case "$2" in
-add) cp "$f" "$f.was"; shift 4; printf '\n[mcp_servers.ccd]\ncommand = "%s"\nargs = ["mcp"]\n' "$1" >>"$f" ;;
-remove) mv "$f.was" "$f" ;;
-esac
-`
-
 // setupRig is a home directory with agents, a service manager and a ccd.
 type setupRig struct {
 	*testing.T
@@ -109,9 +100,7 @@ func newSetupRig(t *testing.T) *setupRig {
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(r.bin, "ccd"), text, 0o755))
 	}
-	for name, text := range map[string]string{"systemctl": fakeSystemctl, "codex": codexClient} {
-		must(t, os.WriteFile(filepath.Join(r.bin, name), []byte(text), 0o755))
-	}
+	must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte(fakeSystemctl), 0o755))
 	must(t, os.MkdirAll(filepath.Join(r.home, ".config", "other"), 0o700))
 	put(t, transcriptPath(r.home, 1), strings.Repeat(aLine, 40))
 	put(t, filepath.Join(r.home, ".claude", "settings.json"), "{\"model\": \"opus\"}\n")

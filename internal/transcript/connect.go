@@ -17,10 +17,7 @@ type Connect struct {
 	Rules  bool    // Hooks also has permissions.allow, as in Claude Code's settings
 	Line   bool    // Hooks also has statusLine, a command that prints the client's status line
 
-	Servers string // JSON file with its MCP servers; "" if not used
-	// Program is the client's command if Servers is TOML with a table mcp_servers. `PROGRAM mcp add NAME -- COMMAND`
-	// and `PROGRAM mcp remove NAME` edit it. "" for JSON.
-	Program string
+	Servers string // file with its MCP servers: JSON, or TOML with a table mcp_servers if there is no Member; "" if not used
 	// ServersAt returns the path of Servers if it is not below Dir; otherwise it is nil.
 	ServersAt func(getenv func(string) string, home string) string
 	Member    string   // the object of Servers that contains the servers
@@ -31,6 +28,7 @@ type Connect struct {
 	Guide  string // Markdown file that each session loads: ccd adds a block
 	Shadow string // file that the client reads instead of Guide if it exists, "" for none
 	Skill  string // or the file of a skill
+	Note   string // what the user must know after hooks have changed, "" for nothing
 	Mod    string // folder of a plugin with which ccd answers compactions, "" if the client has none
 }
 

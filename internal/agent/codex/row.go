@@ -15,7 +15,8 @@ func Row() transcript.Format {
 		Resume: []string{"codex", "resume"}, Shell: shell,
 		Connect: &transcript.Connect{
 			Name: "codex", Dir: transcript.DirOf("CODEX_HOME", ".codex"),
-			Hooks: "hooks.json", Events: transcript.Events(), Servers: "config.toml", Program: "codex", Guide: "AGENTS.md", Shadow: "AGENTS.override.md",
+			Hooks: "hooks.json", Events: transcript.Events(), Servers: "config.toml", Guide: "AGENTS.md", Shadow: "AGENTS.override.md",
+			Note: "Codex skips new, changed and moved hooks, also in `codex exec`, until you trust them: type /hooks in codex.",
 		},
 	}
 }

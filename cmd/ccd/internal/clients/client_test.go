@@ -133,11 +133,6 @@ func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := newHome(t)
 	p.settle()
-	if all, _ := filepath.Glob(filepath.Join(os.Getenv(askFor), "node_modules", codexAgent.program)); len(all) > 0 { // ccd runs codex to ask for its servers
-		if err := os.Symlink(all[0], filepath.Join(p.bin(), "codex")); err != nil {
-			t.Fatal(err)
-		}
-	}
 	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Someone\n\temail = someone@example.org\n")
 	p.write(filepath.Join(p.project, "README.md"), "# Ledger\n\nBooks invoices; cents are integers.\n")
 	for i := range 4 {

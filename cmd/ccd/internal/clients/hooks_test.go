@@ -257,7 +257,7 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 	asks := func() (outputs []string) {
 		commands := []string{
 			"ccd agent restore '" + id + "#1' --raw", p.ccdPath() + " agent search " + word, "ccd agent show " + id,
-			"ccd archive forget --yes " + id, "ccd restore '" + id + "#1' --raw", "ccd agents install --reach all", "CCD_CONFIG=" + p.home + "/x ccd agent search " + word,
+			"ccd archive forget --yes " + id, "ccd restore '" + id + "#1' --raw", "ccd agents install --allow", "CCD_CONFIG=" + p.home + "/x ccd agent search " + word,
 		}
 		var calls []call
 		for _, c := range commands {

@@ -76,8 +76,6 @@ type Agents interface {
 	Present() []string
 	// Status returns what an agent's settings contain of ccd.
 	Status(agent string) install.Status
-	// ByHand returns why only the user can complete an agent's connection, and how; "" if ccd can.
-	ByHand(agent string) (why, how string)
 }
 
 // Doctor holds the input of Examine.

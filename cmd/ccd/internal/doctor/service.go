@@ -284,10 +284,6 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		case st.Installed:
 			all = append(all, ok(check, "runs %s", st.Binaries[0].Path))
 		case len(st.Binaries) > 0:
-			if why, how := f.doctor.Agents.ByHand(agent); how != "" {
-				all = append(all, note(check, how, "partly set up: %s", why))
-				continue
-			}
 			all = append(all, note(check, fix, "partly connected, or connected to another ccd (ccd agents status shows details)"))
 		default:
 			row, _ := f.Env.Agents().Lookup(agent)

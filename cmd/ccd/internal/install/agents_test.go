@@ -36,54 +36,52 @@ func TestWhatEachGets(t *testing.T) {
 	}
 }
 
-// Where codex is not on PATH, the files are written all the same, and the user is told the command; a command that fails
-// is an error.
-func TestCodexIsNotOnPath(t *testing.T) {
-	h := newHome(t)
-	without := func(o *Options) { o.Program = func(string) func(...string) error { return nil } }
-	for range 2 { // the second time nothing but that is left to do
-		p, err := h.setup(without).Install(Codex)
-		h.apply(p, err)
-		if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "run `codex mcp add ccd -- "+h.path("bin/ccd")+" mcp` yourself") {
-			t.Errorf("notes: %s", said)
+// Codex's server is a table of its own, wherever other tables and texts that look like it stand, and of any form that Codex
+// itself wrote.
+func TestCodexServer(t *testing.T) {
+	for _, text := range []string{
+		"", "a = 1", "a = 1\n", "a = 1\r\n", "\ufeffa = 1\n", "[mcp_servers.other]\ncommand = \"x\"\n\n[t]\nb = 1\n", "mcp_servers.other.command = \"x\"\n",
+		"a = \"\"\"\n[mcp_servers.ccd]\n\"\"\"\n",
+	} {
+		comes(t, ".codex/config.toml", text)
+		h := newHome(t)
+		h.write(".codex/config.toml", text)
+		h.install(nil, Codex)
+		h.write(".codex/config.toml", h.read(".codex/config.toml")+"\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n")
+		h.install(moved(h), Codex)
+		if s := h.setup(moved(h)).Status(Codex); !s.Installed {
+			t.Errorf("%q: %+v", text, s)
+		}
+		h.uninstall(Codex)
+		if got := strings.ReplaceAll(h.read(".codex/config.toml"), "\r", ""); !strings.HasPrefix(got, strings.ReplaceAll(text, "\r", "")) || !strings.HasSuffix(got, "\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n") || strings.Contains(got, "bin/ccd") {
+			t.Errorf("%q: left %q", text, got)
 		}
 	}
-	if s := h.setup(without).Status(Codex); s.Installed || s.Parts[0].State != Installed || s.Parts[1].State != Missing {
-		t.Errorf("status: %+v", s)
+	h := newHome(t)
+	theirs := "a = 1\n\n[mcp_servers.ccd]\ncommand = \"/old/ccd\"\nargs = [\"mcp\"]\n\n[mcp_servers.ccd.env]\nCODEX_HOME = \"/x\"\n\n[t]\nb = 1\n"
+	h.write(".codex/config.toml", theirs)
+	h.uninstall(Codex)
+	if got := h.read(".codex/config.toml"); got != "a = 1\n\n[t]\nb = 1\n" {
+		t.Errorf("left %q", got)
 	}
-	h.install(nil, Codex)
-	p, err := h.setup(without).Uninstall(Codex)
-	h.apply(p, err)
-	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "run `codex mcp remove ccd` yourself") {
-		t.Errorf("notes: %s", said)
+	for _, text := range []string{"mcp_servers = { other = { command = \"x\" } }\n", "[mcp_servers]\nccd = { command = \"/old/ccd\", args = [\"mcp\"] }\n"} {
+		h.write(".codex/config.toml", text)
+		_, err := h.setup(nil).Install(Codex)
+		want(t, err, "of its own")
 	}
-	fails := func(o *Options) {
-		o.Program = func(string) func(...string) error { return func(...string) error { return errNotOurs } }
-	}
-	p, err = h.setup(fails).Uninstall(Codex)
-	must(t, err)
-	_, err = p.Apply()
-	want(t, err, "run codex mcp remove ccd")
 }
 
 // Codex starts a server without the variables that say where ccd's files are, unless it is told them.
 func TestMovedFilesAreNamedToTheServer(t *testing.T) {
 	h := newHome(t)
 	moved := func(o *Options) {
-		o.Getenv = func(key string) string {
-			if key == "XDG_STATE_HOME" {
-				return "/else where"
-			}
-			return ""
-		}
+		o.Getenv = func(key string) string { return map[string]string{"XDG_STATE_HOME": "/else where"}[key] }
 	}
-	p, err := h.setup(moved).Install(Codex)
-	must(t, err)
-	if diff := p.Diff(); !strings.Contains(diff, "\nrun: codex mcp add ccd --env 'XDG_STATE_HOME=/else where' -- ") {
-		t.Error(diff)
-	}
-	h.apply(p, nil)
-	if text := h.read(".codex/config.toml"); !strings.Contains(text, `XDG_STATE_HOME = "/else where"`) {
+	h.install(moved, Codex)
+	if text := h.read(".codex/config.toml"); !strings.Contains(text, `env = { XDG_STATE_HOME = "/else where" }`) {
 		t.Error(text)
+	}
+	if !h.setup(moved).Status(Codex).Installed || h.setup(nil).Status(Codex).Installed {
+		t.Error("without them, it is another")
 	}
 }

@@ -15,40 +15,9 @@ import (
 
 // A block of instructions is between two marks, each on its own line. The first has a checksum of the lines between them,
 // so that ccd never removes text that a user wrote there.
-var beginMark = regexp.MustCompile(`^<!-- ccd ([0-9a-f]{12})(?:; [^>]*)? -->$`)
+var beginMark = regexp.MustCompile(`^<!-- ccd ([0-9a-f]{12}) -->$`)
 
 const endMark = "<!-- /ccd -->"
-
-// notes are what uninstall needs to know; a mark stores them.
-type notes struct {
-	open bool     // the text before the block did not end with a newline
-	made []string // directories that install made, relative to the agent's, outer ones first
-}
-
-const noLineEnd = "; no line end before"
-
-// String returns the notes as a mark stores them.
-func (n notes) String() string {
-	text := ""
-	if n.open {
-		text = noLineEnd
-	}
-	if len(n.made) > 0 {
-		text += "; made: " + strings.Join(n.made, " ")
-	}
-	return text
-}
-
-var madeDirs = regexp.MustCompile("; made: ([^>;\n]*) -->")
-
-// notesOf reads the notes from the mark in a text.
-func notesOf(text string) (n notes) {
-	n.open = strings.Contains(text, noLineEnd)
-	if m := madeDirs.FindStringSubmatch(text); m != nil {
-		n.made = strings.Fields(m[1])
-	}
-	return n
-}
 
 // sum returns the checksum of lines. It ignores line ends, because an editor may convert them.
 func sum(body []string) string {
@@ -60,8 +29,8 @@ func sum(body []string) string {
 }
 
 // marked returns lines between marks.
-func marked(body []string, n notes) []string {
-	return slices.Concat([]string{"<!-- ccd " + sum(body) + n.String() + " -->"}, body, []string{endMark})
+func marked(body []string) []string {
+	return slices.Concat([]string{"<!-- ccd " + sum(body) + " -->"}, body, []string{endMark})
 }
 
 func bare(line string) string { return strings.TrimRight(line, "\r\n") }
@@ -98,25 +67,20 @@ func find(path string, all []string) (from, to int, err error) {
 	return from, to, nil
 }
 
-// put replaces the block in a text, or adds it at the end, after an empty line. made are the directories that are made for
-// a new block.
-func put(path string, text []byte, body, made []string) ([]byte, error) {
+// put replaces the block in a text, or adds it at the end, after an empty line.
+func put(path string, text []byte, body []string) ([]byte, error) {
 	all := lines(text)
 	from, to, err := find(path, all)
 	if err != nil {
 		return nil, err
 	}
 	if from < 0 {
-		return attach(text, marked(body, notes{isOpen(text), made})), nil
+		return attach(text, marked(body)), nil
 	}
-	body = marked(body, notesOf(all[from]))
 	last := all[to][len(bare(all[to])):]
-	now := strings.Join(body, all[from][len(bare(all[from])):]) + last
+	now := strings.Join(marked(body), all[from][len(bare(all[from])):]) + last
 	return []byte(strings.Join(all[:from], "") + now + strings.Join(all[to+1:], "")), nil
 }
-
-// isOpen reports whether a text does not end with a newline.
-func isOpen(text []byte) bool { return len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) }
 
 // attach adds lines at the end of a text, after an empty line.
 func attach(text []byte, body []string) []byte {
@@ -125,27 +89,22 @@ func attach(text []byte, body []string) []byte {
 	switch {
 	case len(text) == 0:
 		return []byte(block)
-	case isOpen(text):
+	case !bytes.HasSuffix(text, []byte("\n")):
 		return []byte(string(text) + eol + eol + block)
 	}
 	return []byte(string(text) + eol + block)
 }
 
-// take removes the block and the empty line before it, and reports whether there was one.
-func take(path string, text []byte) (now []byte, n notes, found bool, err error) {
+// take removes the block and the empty line before it.
+func take(path string, text []byte) ([]byte, error) {
 	all := lines(text)
 	from, to, err := find(path, all)
 	if err != nil || from < 0 {
-		return text, n, false, err
+		return text, err
 	}
-	n = notesOf(all[from])
-	before, after := all[:from], all[to+1:]
+	after := all[to+1:]
 	if from > 0 && bare(all[from-1]) == "" {
-		before = all[:from-1]
+		from--
 	}
-	left := strings.Join(before, "")
-	if n.open && len(after) == 0 {
-		left = bare(left)
-	}
-	return []byte(left + strings.Join(after, "")), n, true, nil
+	return []byte(strings.Join(slices.Concat(all[:from], after), "")), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,8 +51,8 @@ func (d *document) parse() error {
 	if len(bytes.Trim(d.text[skip:], " \t\r\n")) == 0 {
 		return nil
 	}
-	p := parser{jsontext.NewDecoder(bytes.NewReader(d.text[skip:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), skip}
-	root, err := p.value(true)
+	p := parser{jsontext.NewDecoder(bytes.NewReader(d.text[skip:]), jsontext.AllowInvalidUTF8(true)), skip}
+	root, err := p.value()
 	if err == nil {
 		if _, err = p.ReadToken(); err == io.EOF {
 			d.root = root
@@ -76,6 +75,9 @@ func (d *document) bad(err error, p parser) error {
 			cause = syntax.Err.Error()
 		}
 	}
+	if errors.Is(err, jsontext.ErrDuplicateName) { // which of them the agent reads is not known
+		cause = string(syntax.JSONPointer.LastToken()) + " appears twice"
+	}
 	err = fmt.Errorf("read %s:%d: %s", d.path, d.line(min(at, len(d.text))), strings.TrimPrefix(cause, "jsontext: "))
 	if rest := bytes.TrimLeft(d.text[min(at, len(d.text)):], " \t\r\n"); bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
 		return words.Hint(err, "remove the comment: JSON has none")
@@ -97,33 +99,13 @@ type parser struct {
 
 func (p parser) offset() int { return p.skip + int(p.InputOffset()) }
 
-// leaf reads a value without its members.
-func (p parser) leaf() (*node, error) {
-	n := &node{kind: p.PeekKind()}
-	raw, err := p.ReadValue()
-	n.end = p.offset()
-	n.at = n.end - len(raw)
-	return n, err
-}
-
-// edited returns the top-level members that ccd edits. The others, most of an agent's state, are not parsed, because each
-// edit parses the text again.
-func edited() []string { return append([]string{"hooks", "permissions", statusLine}, serverNames()...) }
-
-// serverNames returns the members with the agents' MCP servers.
-func serverNames() (names []string) {
-	for _, f := range connectable() {
-		if at := f.Connect.Member; at != "" && !slices.Contains(names, at) {
-			names = append(names, at)
-		}
-	}
-	return names
-}
-
-func (p parser) value(top bool) (*node, error) {
+func (p parser) value() (*node, error) {
 	n := &node{kind: p.PeekKind()}
 	if n.kind != '{' && n.kind != '[' {
-		return p.leaf()
+		raw, err := p.ReadValue()
+		n.end = p.offset()
+		n.at = n.end - len(raw)
+		return n, err
 	}
 	if _, err := p.ReadToken(); err != nil {
 		return nil, err
@@ -141,11 +123,7 @@ func (p parser) value(top bool) (*node, error) {
 			}
 			n.names = append(n.names, name{string(text), p.offset() - len(raw), p.offset()})
 		}
-		read := p.leaf
-		if !top || n.kind == '{' && slices.Contains(edited(), n.names[len(n.names)-1].text) {
-			read = func() (*node, error) { return p.value(false) }
-		}
-		v, err := read()
+		v, err := p.value()
 		if err != nil {
 			return nil, err
 		}
@@ -156,15 +134,12 @@ func (p parser) value(top bool) (*node, error) {
 	return n, err
 }
 
-// raw returns the text of a value.
-func (d *document) raw(n *node) []byte { return d.text[n.at:n.end] }
-
 // string returns the text of a string value, "" for any other.
 func (d *document) string(n *node) string {
 	if n == nil || n.kind != '"' {
 		return ""
 	}
-	s, err := jsontext.AppendUnquote(nil, d.raw(n))
+	s, err := jsontext.AppendUnquote(nil, d.text[n.at:n.end])
 	if err != nil {
 		return ""
 	}
@@ -210,7 +185,7 @@ func (n *node) get(path ...string) *node {
 	return n
 }
 
-// check fails if the value at path, which ccd will edit, is not of that kind or its name is ambiguous. It may be missing.
+// check fails if the value at path, which ccd will edit, is not of that kind. It may be missing.
 func (d *document) check(kind jsontext.Kind, path ...string) error {
 	n := d.root
 	for i := 0; n != nil; i++ {
@@ -224,88 +199,9 @@ func (d *document) check(kind jsontext.Kind, path ...string) error {
 		if i == len(path) {
 			return nil
 		}
-		for j, m := range n.names {
-			if m.text == path[i] && n.index(path[i]) != j {
-				return d.wrong(n.values[j], "%s appears twice", where(path[:i+1]))
-			}
-		}
 		n = n.get(path[i])
 	}
 	return nil
-}
-
-// single fails if a name that ccd looks for appears twice in an object, because it is not known which one the agent reads.
-func (d *document) single() error {
-	hooks, permissions := d.root.get("hooks"), d.root.get("permissions")
-	all := []error{d.once(d.root, "", edited()...), d.once(hooks, "hooks."), d.once(permissions, "permissions.", allow), d.once(d.root.get(statusLine), statusLine+".")}
-	for _, at := range serverNames() {
-		all = append(all, d.once(d.root.get(at), at+".", "ccd"), d.once(d.root.get(at, "ccd"), at+".ccd."))
-	}
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	for _, groups := range hooks.all() {
-		for _, group := range groups.all() {
-			if err := d.once(group, "hooks: "); err != nil {
-				return err
-			}
-			for _, hook := range group.get("hooks").all() {
-				if err := d.once(hook, "hooks: "); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// once fails if one of these names, or any name if none is given, appears twice in an object.
-func (d *document) once(n *node, prefix string, only ...string) error {
-	seen := map[string]bool{}
-	for i, v := range n.all() {
-		if n.kind != '{' {
-			return nil
-		}
-		name := n.names[i].text
-		if len(only) > 0 && !slices.Contains(only, name) {
-			continue
-		}
-		if seen[name] {
-			return d.wrong(v, "%s%s appears twice", prefix, name)
-		}
-		seen[name] = true
-	}
-	return nil
-}
-
-// certain is single, but accepts a document without a value of ccd's, because nothing in it is edited.
-func (d *document) certain(ours func(*node) bool) error {
-	if d.root == nil || !d.root.any(ours) {
-		return nil
-	}
-	return d.single()
-}
-
-// holdsCall reports whether a value is the command line of one of ccd's hooks or of its status line.
-func (d *document) holdsCall(n *node) bool {
-	_, hook := binaryOf(d.string(n), "")
-	_, line := lineOf(d.string(n))
-	return hook || line
-}
-
-// any reports whether is accepts a value or one in it.
-func (n *node) any(is func(*node) bool) bool {
-	return is(n) || slices.ContainsFunc(n.values, func(v *node) bool { return v.any(is) })
-}
-
-// all returns the values of a container, nil for nil.
-func (n *node) all() []*node {
-	if n == nil {
-		return nil
-	}
-	return n.values
 }
 
 var kinds = map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true", 'f': "false", 'n': "null"}

@@ -184,44 +184,16 @@ func quote(text string) string {
 	return string(b)
 }
 
-// prune removes the container at path if it is empty, then its parents. One that existed before install stays, and if it
-// was empty then, its old text is restored.
-func (d *document) prune(before *document, path ...string) error {
-	for i := len(path); i >= 0; i-- {
-		n := d.root.get(path[:i]...)
+// prune removes the container at path if it is empty, then its parents, but not the root.
+func (d *document) prune(path ...string) error {
+	for i := len(path); i > 0; i-- {
+		n, parent := d.root.get(path[:i]...), d.root.get(path[:i-1]...)
 		if n == nil || len(n.values) > 0 || n.kind != '{' && n.kind != '[' {
 			return nil
 		}
-		if old := before.at(path[:i]); old != nil {
-			if len(old.values) == 0 && old.kind == n.kind {
-				return d.splice(n.at, n.end, string(before.raw(old)))
-			}
-			return nil
-		}
-		if i == 0 {
-			return d.vanish(before)
-		}
-		parent := d.root.get(path[:i-1]...)
 		if err := d.cut(parent, parent.index(path[i-1])); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// vanish restores the text before install, which had no value: white space, or no file.
-func (d *document) vanish(before *document) error {
-	d.text = nil
-	if before != nil {
-		d.text = before.text
-	}
-	return d.parse()
-}
-
-// at is get for a document that may be nil.
-func (d *document) at(path []string) *node {
-	if d == nil || d.root == nil {
-		return nil
-	}
-	return d.root.get(path...)
 }

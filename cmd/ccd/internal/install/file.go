@@ -99,17 +99,6 @@ func (f file) writable() error {
 	return nil
 }
 
-// document parses a file and its backup as JSON. before is nil if the backup does not show the file before install.
-func (f file) document() (d, before *document, err error) {
-	if f.backup != nil {
-		if before, err = parse(f.path+backupSuffix, f.backup); err != nil || len(before.calls()) > 0 {
-			before = nil
-		}
-	}
-	d, err = parse(f.path, f.text)
-	return d, before, err
-}
-
 // installed returns the change that gives a file this text. ours reports whether ccd was in it before: if not, a backup is
 // made first.
 func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error) {
@@ -125,22 +114,26 @@ func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error
 }
 
 // uninstalled returns the change that gives a file this text, which is without ccd's parts. It removes a file that ccd
-// made if nothing else is in it, and the backup of a state file or of one that is now as before.
-func (f file) uninstalled(text []byte) (change, error) {
-	c := change{file: f, after: text, undo: true}
+// made if nothing else is in it, the directories below dir that are empty then, and the backup of a state file or of one
+// that is now as before.
+func (f file) uninstalled(text []byte, dir string) (change, error) {
+	c := change{file: f, after: text, within: dir}
 	if f.exists() {
 		c.write = !bytes.Equal(f.text, text)
 		c.remove = c.write && len(text) == 0 && f.backup == nil
 		if c.remove && f.linked && filepath.Base(f.path) != skillName { // the user's symlink would dangle
 			c.remove, c.after = false, f.nothing()
 		}
+		c.drop = f.backup != nil && (f.state || bytes.Equal(text, f.backup))
 	}
-	c.drop = f.backup != nil && (f.state || bytes.Equal(text, f.backup)) && f.exists()
 	if !c.write {
 		return c, nil
 	}
 	return c, f.writable()
 }
+
+// skillName is the name of every skill's file.
+const skillName = "SKILL.md"
 
 // nothing returns the text of an empty file of this format.
 func (f file) nothing() []byte {

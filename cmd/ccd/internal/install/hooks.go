@@ -1,9 +1,12 @@
 package install
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // call is one of ccd's hooks in a text.
@@ -15,7 +18,7 @@ type call struct {
 	line   string
 }
 
-// calls finds ccd's hooks, and skips what does not have the form of a hook. The document must be one that single accepts.
+// calls finds ccd's hooks, and skips what does not have the form of a hook.
 func (d *document) calls() (all []call) {
 	hooks := d.root.get("hooks")
 	if hooks == nil || hooks.kind != '{' {
@@ -38,31 +41,36 @@ func (d *document) calls() (all []call) {
 	return all
 }
 
-// hook makes each wanted event call ccd once. It repairs a call in place, and removes duplicates and calls at other events.
-// before is as in unhook.
-func (s *Setup) hook(d *document, a agent, want []transcript.Event, before *document) error {
+// binaries returns the programs that ccd's hooks start.
+func (d *document) binaries() (paths []string) {
+	for _, c := range d.calls() {
+		paths = append(paths, c.binary)
+	}
+	return paths
+}
+
+// hook makes each of an agent's events call ccd once. It repairs a call in place, and removes duplicates and calls at other
+// events.
+func (s *Setup) hook(d *document, a agent) error {
 	if err := d.check('{', "hooks"); err != nil {
 		return err
 	}
-	for _, e := range want {
+	for _, e := range a.Events {
 		if err := d.check('[', "hooks", e.Client); err != nil {
 			return err
 		}
 	}
-	if err := d.single(); err != nil {
-		return err
-	}
 	var seen []string
 	keep := func(c call) bool {
-		wanted := slices.ContainsFunc(want, func(e transcript.Event) bool { return e.Client == c.event }) && !slices.Contains(seen, c.event)
+		wanted := slices.ContainsFunc(a.Events, func(e transcript.Event) bool { return e.Client == c.event }) && !slices.Contains(seen, c.event)
 		seen = append(seen, c.event)
 		return wanted
 	}
-	if err := d.unhook(keep, before); err != nil {
+	if err := d.unhook(keep); err != nil {
 		return err
 	}
-	for _, e := range want {
-		if err := d.hookOne(e, s.line(a, e)); err != nil {
+	for _, e := range a.Events {
+		if err := d.hookOne(e, s.command("hook "+e.Name+" --agent "+a.id)); err != nil {
 			return err
 		}
 	}
@@ -85,16 +93,10 @@ func (d *document) hookOne(e transcript.Event, line string) error {
 	return d.add(list{group}, "hooks", e.Client)
 }
 
-// unhook removes ccd's hooks, except those that keep accepts. before is the text before install, nil if unknown.
-func (d *document) unhook(keep func(call) bool, before *document) error {
-	var drop []call
-	for _, c := range d.calls() {
-		if !keep(c) {
-			drop = append(drop, c)
-		}
-	}
-	slices.Reverse(drop) // last first, so that the indexes of the others stay valid
-	for _, c := range drop {
+// unhook removes ccd's hooks, except those that keep accepts.
+func (d *document) unhook(keep func(call) bool) error {
+	drop := slices.DeleteFunc(d.calls(), keep)
+	for _, c := range slices.Backward(drop) { // so that the indexes of the others stay valid
 		groups := d.root.get("hooks", c.event)
 		list := groups.values[c.group].get("hooks")
 		var err error
@@ -104,7 +106,7 @@ func (d *document) unhook(keep func(call) bool, before *document) error {
 			err = d.cut(groups, c.group)
 		}
 		if err == nil {
-			err = d.prune(before, "hooks", c.event)
+			err = d.prune("hooks", c.event)
 		}
 		if err != nil {
 			return err
@@ -113,12 +115,50 @@ func (d *document) unhook(keep func(call) bool, before *document) error {
 	return nil
 }
 
+// allow is the list in permissions of what Claude Code may run without asking.
+const allow = "allow"
+
+// rules are those that allow ccd's commands for agents, which only read, in one project, and take no file name.
+func rules() []string {
+	return []string{"Bash(ccd agent restore:*)", "Bash(ccd agent show:*)", "Bash(ccd agent search:*)"}
+}
+
+// MissingRules returns the rules that are missing for Claude Code to run ccd's commands for agents without asking.
+func (s *Setup) MissingRules() ([]string, error) {
+	missing := rules()
+	for _, id := range Agents() {
+		if a := s.agent(id); a.Rules {
+			d, err := documentAt(a.hooks)
+			if err != nil {
+				return nil, err
+			}
+			missing = slices.DeleteFunc(missing, func(r string) bool { return slices.Contains(d.rules(), r) })
+		}
+	}
+	return missing, nil
+}
+
+// rules returns what is allowed.
+func (d *document) rules() []string {
+	all, _ := d.strings(d.root.get("permissions", allow))
+	return all
+}
+
+// rulesBefore returns the rules that were allowed before install: they are the user's.
+func (f file) rulesBefore() []string {
+	d, err := parse(f.path, f.backup)
+	if err != nil {
+		return nil
+	}
+	return d.rules()
+}
+
 // grant adds the rules that are missing to the list of allowed commands.
-func (d *document) grant(rules []string) error {
+func (d *document) grant() error {
 	if err := d.check('[', "permissions", allow); err != nil {
 		return err
 	}
-	for _, r := range rules {
+	for _, r := range rules() {
 		n := d.root.get("permissions", allow)
 		var err error
 		switch {
@@ -134,25 +174,61 @@ func (d *document) grant(rules []string) error {
 	return nil
 }
 
-// revoke removes the rules that goes accepts from the list of allowed commands.
-func (d *document) revoke(goes func(rule string) bool, before *document) error {
+// revoke removes ccd's rules, except the user's, from the list of allowed commands. Without hooks of ccd's all are the user's.
+func (d *document) revoke(theirs []string) error {
 	n := d.root.get("permissions", allow)
-	if n == nil || n.kind != '[' {
+	if n == nil || n.kind != '[' || len(d.calls()) == 0 {
 		return nil
 	}
-	cut := false
 	for i := len(n.values) - 1; i >= 0; i-- {
 		n = d.root.get("permissions", allow)
-		if !goes(d.string(n.values[i])) {
+		if r := d.string(n.values[i]); !slices.Contains(rules(), r) || slices.Contains(theirs, r) {
 			continue
 		}
-		cut = true
 		if err := d.cut(n, i); err != nil {
 			return err
 		}
+		if err := d.prune("permissions", allow); err != nil {
+			return err
+		}
 	}
-	if !cut {
+	return nil
+}
+
+// statusLine is the member of Claude Code's settings that holds the command of its status line.
+const statusLine = "statusLine"
+
+var errOtherLine = errors.New("another status line is configured")
+
+// lineBinary returns the binary that the status line starts, and whether the line is ccd's.
+func (d *document) lineBinary() (binary string, ours bool) {
+	words, ok := called(d.string(d.root.get(statusLine, "command")), 2)
+	if !ok || words[1] != "statusline" {
+		return "", false
+	}
+	return words[0], true
+}
+
+// putLine adds the status line, or repairs it.
+func (s *Setup) putLine(d *document) error {
+	there, line := d.root.get(statusLine), s.command("statusline")
+	_, ours := d.lineBinary()
+	switch {
+	case ours && d.string(there.get("command")) != line:
+		return d.set(there.get("command"), line)
+	case ours:
+		return nil
+	case there != nil:
+		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.at), errOtherLine),
+			"remove it and try again, or call `ccd statusline` from it with the same stdin")
+	}
+	return d.add(object{{"type", "command"}, {"command", line}}, statusLine)
+}
+
+// takeLine removes the status line if it is ccd's.
+func (d *document) takeLine() error {
+	if _, ours := d.lineBinary(); !ours {
 		return nil
 	}
-	return d.prune(before, "permissions", allow)
+	return d.cut(d.root, d.root.index(statusLine))
 }

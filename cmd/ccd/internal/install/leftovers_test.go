@@ -78,8 +78,7 @@ func TestEmptySkillOfAKilledInstall(t *testing.T) {
 			h.write(".claude/skills/mine/SKILL.md", "")
 			must(h.t, os.Mkdir(h.path(".claude/skills/ccd"), 0o700))
 		}, "skills skills/mine skills/mine/SKILL.md"},
-		"a file in it":    {func(h home) { h.write(".claude/skills/ccd/notes", "") }, "skills skills/ccd skills/ccd/notes"},
-		"an empty skills": {func(h home) { must(h.t, os.MkdirAll(h.path(".claude/skills"), 0o700)) }, "skills"},
+		"a file in it": {func(h home) { h.write(".claude/skills/ccd/notes", "") }, "skills skills/ccd skills/ccd/notes"},
 	} {
 		for _, installed := range []bool{false, true} {
 			h := newHome(t)
@@ -158,17 +157,4 @@ func TestFilesOfSeveralNames(t *testing.T) {
 			h.same(before)
 		})
 	}
-}
-
-// What an agent's state holds beside what ccd looks into is read past: each edit reads the text again.
-func TestOthersMembersAreReadPast(t *testing.T) {
-	d, err := parse("x", []byte(`{"projects": {"a": [{}, {}, {"b": 1}]}, "hooks": {"Stop": [{}]}, "n": [1, 2]}`))
-	must(t, err)
-	count := 0
-	d.root.any(func(*node) bool { count++; return false })
-	if count != 6 { // the whole, its three members, the event and its group
-		t.Errorf("%d values are known", count)
-	}
-	_, err = parse("x", []byte("{\"projects\": {\n\"a\": [1,]}}"))
-	want(t, err, "x:2:")
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io/fs"
+	"iter"
 	"path"
 	"regexp"
 	"strconv"
@@ -26,11 +27,8 @@ type Mod struct {
 // none reports whether no mod is needed.
 func (m Mod) none() bool { return !m.Compaction && m.Output == 0 }
 
-// modFile is one of its files, below the mod's folder.
-type modFile struct{ name, text string }
-
-// modFiles returns the files of a mod that calls this binary.
-func (s *Setup) modFiles(a agent) (all []modFile) {
+// modFiles returns the files of a mod that calls this binary, by their paths below the mod's folder.
+func (s *Setup) modFiles(a agent) iter.Seq2[string, string] {
 	argv := []string{s.o.Executable, "hook", "--agent", a.id}
 	if s.o.Config != "" {
 		argv = append(argv, "--config", s.o.Config)
@@ -40,32 +38,19 @@ func (s *Setup) modFiles(a agent) (all []modFile) {
 		command = []byte("[]") // strings always have a JSON form
 	}
 	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output), "IDLE", strconv.Itoa(s.o.Mod.Idle))
-	walkMod(a.id, func(name string, dir bool) {
-		if text, err := mods.ReadFile(path.Join("mod", a.id, name)); !dir && err == nil {
-			all = append(all, modFile{name, signed(fill.Replace(string(text)))})
-		}
-	})
-	return all
-}
-
-// modDirs returns the directories of an agent's mod below its folder, outer ones first.
-func modDirs(agent string) (dirs []string) {
-	walkMod(agent, func(name string, dir bool) {
-		if dir {
-			dirs = append(dirs, name)
-		}
-	})
-	return dirs
-}
-
-func walkMod(agent string, each func(name string, dir bool)) {
-	root := path.Join("mod", agent)
-	_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
-		if err == nil && name != root {
-			each(strings.TrimPrefix(name, root+"/"), d.IsDir())
-		}
-		return err
-	})
+	return func(yield func(name, text string) bool) {
+		root := path.Join("mod", a.id)
+		_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := mods.ReadFile(name)
+			if err == nil && !yield(strings.TrimPrefix(name, root+"/"), fill.Replace(string(text))) {
+				return fs.SkipAll
+			}
+			return err
+		})
+	}
 }
 
 // unsigned stands in a text where its checksum will be.
@@ -77,8 +62,8 @@ func signed(text string) string {
 
 var signature = regexp.MustCompile("written by ccd agents install, ([0-9a-f]{12})")
 
-// modIs reports whether a text is a mod's of ccd, and whether it is as ccd wrote it.
-func modIs(text []byte) (ours, whole bool) {
+// signedByUs reports whether a text is a file of ccd's, and whether it is as ccd wrote it.
+func signedByUs(text []byte) (ours, whole bool) {
 	m := signature.FindSubmatchIndex(text)
 	if m == nil {
 		return false, false

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/atomicfile"
 	"ccd/internal/words"
 )
@@ -24,7 +26,7 @@ type change struct {
 	remove bool        // instead of writing after, remove the file
 	keep   bool        // make a backup first
 	drop   bool        // remove the backup
-	undo   bool        // uninstall
+	within string      // remove the directories around the file, below this one, that are empty; "" for none
 }
 
 // Plan is what install or uninstall would do to agents' files. Nothing is written before Apply.
@@ -32,62 +34,45 @@ type Plan struct {
 	// Notes are what else the user should know, a sentence each.
 	Notes []string
 	// Started are the agents whose new sessions will use what is installed.
-	Started  []string
-	changes  []change
-	commands []command // run after the files are written
-	open     bool      // a note says what the user must do
-	rooms    []string  // directories to remove if they are empty, outer ones first
-}
-
-// command is a command of the agent that edits one of its files.
-type command struct {
-	line string
-	run  func() error
+	Started []string
+	changes []change
 }
 
 // again is the hint after a failure.
 const again = "run it again: it continues where it stopped"
 
-// join adds q to p.
-func (p *Plan) join(q *Plan) {
-	p.Notes = append(p.Notes, q.Notes...)
-	p.Started = append(p.Started, q.Started...)
-	p.changes = append(p.changes, q.changes...)
-	p.commands = append(p.commands, q.commands...)
-	p.open = p.open || q.open
-	p.rooms = append(p.rooms, q.rooms...)
-}
-
 // Empty reports whether Apply has nothing to do.
-func (p *Plan) Empty() bool {
-	for _, c := range p.changes {
-		if c.write || c.drop {
-			return false
-		}
-	}
-	return len(p.commands) == 0
-}
+func (p *Plan) Empty() bool { return len(p.Steps()) == 0 }
 
 // Steps returns one line for each thing that Apply would do.
 func (p *Plan) Steps() (all []string) {
 	for _, c := range p.changes {
 		if c.write {
-			all = append(all, c.verb().now+" "+c.path)
-			if c.keep {
-				all = append(all, "write "+c.path+backupSuffix)
-			}
+			all = append(all, c.verb()+" "+c.path)
 		}
-		if c.drop {
+		switch {
+		case c.keep:
+			all = append(all, "write "+c.path+backupSuffix)
+		case c.drop:
 			all = append(all, "remove "+c.path+backupSuffix)
 		}
-	}
-	for _, c := range p.commands {
-		all = append(all, "run "+c.line)
 	}
 	return all
 }
 
-// Diff returns a unified diff of all files that Apply would change, and a line for each command that it would run.
+// past is the past tense of the verbs of steps.
+var past = strings.NewReplacer("change", "changed", "write", "wrote", "remove", "removed")
+
+// Done returns a line for each thing that Apply has done.
+func (p *Plan) Done() (all []string) {
+	for _, step := range p.Steps() {
+		verb, what, _ := strings.Cut(step, " ")
+		all = append(all, past.Replace(verb)+" "+what)
+	}
+	return all
+}
+
+// Diff returns a unified diff of all files that Apply would change.
 func (p *Plan) Diff() string {
 	var b strings.Builder
 	for _, c := range p.changes {
@@ -107,17 +92,13 @@ func (p *Plan) Diff() string {
 		}
 		b.Write(text)
 	}
-	for _, c := range p.commands {
-		b.WriteString("run: " + c.line + "\n")
-	}
 	return b.String()
 }
 
-// Apply does what is planned, and returns a line for each thing done. It writes all new texts to temporary files before
-// it replaces the first file, so that most errors happen before anything has changed. If a file was changed since the
-// plan was made, it fails and changes nothing. Temporary files that a killed Apply left over an hour ago are removed, even
-// if the plan is empty.
-func (p *Plan) Apply() (done []string, err error) {
+// Apply does what is planned. It writes all new texts to temporary files before it replaces the first file, so that most
+// errors happen before anything has changed. If a file was changed since the plan was made, it fails and changes nothing.
+// Temporary files that a killed Apply left over an hour ago are removed, even if the plan is empty.
+func (p *Plan) Apply() (err error) {
 	p.clean()
 	var made []string
 	ready := map[string]*atomicfile.Pending{}
@@ -126,31 +107,28 @@ func (p *Plan) Apply() (done []string, err error) {
 			r.Discard() // no effect if it was committed
 		}
 		if err != nil {
-			removeEmpty(made)
+			for _, dir := range slices.Backward(made) {
+				_ = os.Remove(dir) // fails if other files are in it
+			}
 		}
 	}()
 	for _, c := range p.changes {
 		if err := c.unchanged(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := c.prepare(ready, &made); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, c := range p.changes {
-		lines, err := c.commit(ready)
-		done = append(done, lines...)
-		if err != nil {
-			return done, words.Hint(err, again)
+		if err := c.commit(ready); err != nil {
+			return words.Hint(err, again)
 		}
 	}
-	for _, c := range p.commands {
-		if err := c.run(); err != nil {
-			return done, words.Hint(fmt.Errorf("run %s: %w", c.line, err), again)
-		}
-		done = append(done, "ran "+c.line)
+	for _, c := range p.changes {
+		c.tidy()
 	}
-	return append(done, removeEmpty(p.rooms)...), nil
+	return nil
 }
 
 // clean removes temporary files, which are copies of settings, that a killed Apply left. Its errors are ignored, because
@@ -224,45 +202,36 @@ func makeAll(dir string, made *[]string) error {
 	return nil
 }
 
-func (c change) commit(ready map[string]*atomicfile.Pending) (done []string, err error) {
-	say := func(format string, args ...any) { done = append(done, fmt.Sprintf(format, args...)) }
+func (c change) commit(ready map[string]*atomicfile.Pending) error {
 	if b := ready[c.path+backupSuffix]; b != nil {
 		if err := b.Commit(); err != nil {
-			return done, err
+			return err
 		}
-		say("saved the previous file as %s", c.path+backupSuffix)
 	}
 	if c.write {
 		if err := c.unchanged(); err != nil {
-			return done, err
+			return err
 		}
 		if err := c.replace(ready[c.path]); err != nil {
-			return done, err
+			return err
 		}
-		say("%s %s", c.verb().done, c.path)
 	}
-	switch {
-	case c.drop:
+	if c.drop {
 		if err := os.Remove(c.path + backupSuffix); err != nil && !missing(err) {
-			return done, fmt.Errorf("remove backup: %w", err)
+			return fmt.Errorf("remove backup: %w", err)
 		}
-		say("removed %s", c.path+backupSuffix)
-	case c.write && c.undo && c.backup != nil:
-		say("%s stays, because the file was changed since install", c.path+backupSuffix)
 	}
-	return done, nil
+	return nil
 }
 
-type verb struct{ now, done string }
-
-func (c change) verb() verb {
+func (c change) verb() string {
 	switch {
 	case c.remove:
-		return verb{"remove", "removed"}
+		return "remove"
 	case c.exists():
-		return verb{"change", "changed"}
+		return "change"
 	}
-	return verb{"write", "wrote"}
+	return "write"
 }
 
 func (c change) replace(p *atomicfile.Pending) error {
@@ -290,12 +259,11 @@ func (c change) replace(p *atomicfile.Pending) error {
 	return keepOwner(c.target, c.info)
 }
 
-// removeEmpty removes the empty directories, the last in the list first, and returns a line for each.
-func removeEmpty(dirs []string) (done []string) {
-	for i := len(dirs) - 1; i >= 0; i-- {
-		if entries, err := os.ReadDir(dirs[i]); err == nil && len(entries) == 0 && os.Remove(dirs[i]) == nil {
-			done = append(done, "removed "+dirs[i])
+// tidy removes the empty directories around the file, which install may have made.
+func (c change) tidy() {
+	for dir := filepath.Dir(c.path); c.within != "" && dir != c.within && disk.Within(dir, c.within); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // not a user's link
+			return
 		}
 	}
-	return done
 }

@@ -161,11 +161,10 @@ func (p Purge) failed(err error) bool {
 // the rest.
 func (p Purge) removeSettings(s settings) (failed bool) {
 	for _, plan := range s.plans {
-		done, err := plan.Apply()
-		for _, line := range done {
+		failed = p.failed(plan.Apply()) || failed
+		for _, line := range plan.Done() {
 			p.Say("%s", line)
 		}
-		failed = p.failed(err) || failed
 	}
 	for _, path := range s.backups {
 		failed = p.failed(p.unlink(path)) || failed

@@ -11,7 +11,7 @@ import (
 
 // What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
 func TestRefusals(t *testing.T) {
-	theBlock := strings.Join(marked([]string{"x"}, notes{}), "\n") + "\n"
+	theBlock := strings.Join(marked([]string{"x"}), "\n") + "\n"
 	for name, c := range map[string]struct {
 		file, text string
 		words      []string
@@ -25,7 +25,7 @@ func TestRefusals(t *testing.T) {
 		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
 		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, expected an array"}},
 		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks appears twice"}},
-		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"hooks.PreCompact appears twice"}},
+		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"PreCompact appears twice"}},
 		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
 		"another status line": {".claude/settings.json", "{\n\"statusLine\": {\"type\": \"command\", \"command\": \"date\"}}", []string{"settings.json:2: another status line"}},
 		"a status line twice": {".claude/settings.json", "{\"statusLine\": {},\n\"statusLine\": {}}", []string{"settings.json:2: statusLine appears twice"}},
@@ -40,7 +40,7 @@ func TestRefusals(t *testing.T) {
 		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "changed since ccd wrote it"}},
 		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
 		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
-		"another's skill":     {".claude/skills/ccd/SKILL.md", skillText("/opt/ccd", nil) + "\nmy own line\n", []string{"SKILL.md", "changed since ccd wrote it"}},
+		"another's skill":     {".claude/skills/ccd/SKILL.md", signed(skillText("/opt/ccd")) + "\nmy own line\n", []string{"SKILL.md", "changed since ccd wrote it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
@@ -81,7 +81,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			before := h.tree()
 			p, err := h.setup(nil).Install(Agents()...)
 			if err == nil {
-				_, err = p.Apply()
+				err = p.Apply()
 			}
 			want(t, err, c.words)
 			h.same(before)
@@ -107,7 +107,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			must(t, err)
 			spoil(h)
 			before := h.tree()
-			if _, err = p.Apply(); err == nil {
+			if err = p.Apply(); err == nil {
 				t.Fatal("no error")
 			}
 			h.same(before)
@@ -184,22 +184,6 @@ func TestCommandLines(t *testing.T) {
 	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
 		if words, ok := shellWords(transcript.ShellWord(word)); !ok || len(words) != 1 || words[0] != word {
 			t.Errorf("%q came back as %q, %v", word, words, ok)
-		}
-	}
-}
-
-// A rule is only made of a path that means itself there.
-func TestRulesOfOddPaths(t *testing.T) {
-	h := newHome(t)
-	for path, n := range map[string]int{"/opt/ccd": 6, "/opt/a b/ccd": 6, "/opt/(x)/ccd": 3, "/opt/*/ccd": 3, "/it's/ccd": 3} {
-		rules := h.setup(func(o *Options) { o.Executable = path }).rules()
-		if len(rules) != n {
-			t.Errorf("%s: %q", path, rules)
-		}
-		for _, r := range rules {
-			if !isRule(r, []string{path}) || strings.Count(r, "(") != 1 {
-				t.Errorf("%s is not known again", r)
-			}
 		}
 	}
 }

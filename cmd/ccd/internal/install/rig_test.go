@@ -1,9 +1,6 @@
 package install
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -26,7 +23,17 @@ type home struct {
 	dir string
 }
 
+// newHome returns a home directory with those of all agents.
 func newHome(t *testing.T) home {
+	t.Helper()
+	h := bareHome(t)
+	for _, id := range Agents() {
+		must(t, os.MkdirAll(h.setup(nil).Dir(id), 0o755))
+	}
+	return h
+}
+
+func bareHome(t *testing.T) home {
 	t.Helper()
 	h := home{t, t.TempDir()}
 	h.write("bin/ccd", "#!/bin/sh\n")
@@ -58,40 +65,10 @@ func (h home) setup(change func(*Options)) *Setup {
 	if change != nil {
 		change(&o)
 	}
-	if o.Program == nil {
-		o.Program = func(string) func(...string) error {
-			return func(args ...string) error { return codex(o.codexHome(), args) }
-		}
-	}
+	o.OnPath = func(string) bool { return true }
 	s, err := New(o)
 	must(h.t, err)
 	return s
-}
-
-// codex does what `codex mcp add` and `codex mcp remove` do to a configuration whose last table is that server's.
-func codex(dir string, args []string) error {
-	file := filepath.Join(dir, "config.toml")
-	text, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	others, _, _ := strings.Cut(string(text), "\n[mcp_servers.ccd]\n")
-	if args[1] == "remove" {
-		if others == "" {
-			return os.Remove(file)
-		}
-		return os.WriteFile(file, []byte(others), 0o600)
-	}
-	i := slices.Index(args, "--")
-	var env []string
-	for _, v := range args[3:i] {
-		if name, value, ok := strings.Cut(v, "="); ok {
-			env = append(env, fmt.Sprintf("%s = %q", name, value))
-		}
-	}
-	list, err := json.Marshal(args[i+2:])
-	others += fmt.Sprintf("\n[mcp_servers.ccd]\ncommand = %q\nargs = %s\nenv = {%s}\n", args[i+1], list, strings.Join(env, ", "))
-	return errors.Join(err, os.WriteFile(file, []byte(others), 0o600))
 }
 
 func moved(h home) func(*Options) {
@@ -116,9 +93,7 @@ func (h home) uninstall(agents ...string) {
 func (h home) apply(p *Plan, err error) {
 	h.t.Helper()
 	must(h.t, err)
-	if _, err = p.Apply(); err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, p.Apply())
 }
 
 // tree maps every path below the home directory to its kind, mode and text.
@@ -175,11 +150,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func (o Options) codexHome() string {
-	if dir := o.Getenv("CODEX_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(o.Home, ".codex")
 }

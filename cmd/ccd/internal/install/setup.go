@@ -11,15 +11,12 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ccd/internal/agent/registry"
-	"ccd/internal/config"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -80,10 +77,8 @@ type Options struct {
 	// Allow adds the rules that let ccd's commands for agents run without asking, for the agents that have such rules.
 	Allow bool
 	Reach string // the sessions that agents can read, "" if the configuration cannot be read
-	// ReachFile returns the path of the configuration that commands for agents read, whatever Config is.
-	ReachFile func() (string, error)
-	// Program returns a function that runs a program on PATH, nil if there is none of that name.
-	Program func(name string) func(args ...string) error
+	// OnPath reports whether PATH has a program of this name.
+	OnPath func(name string) bool
 }
 
 // Setup connects the agents of one user to one binary. It keeps nothing open.
@@ -125,7 +120,7 @@ func (s *Setup) Present() []string {
 
 // Found reports whether an agent is on this machine: its directory or its program.
 func (s *Setup) Found(f transcript.Format) bool {
-	return f.Connect != nil && (isDir(s.Dir(f.Agent)) || len(f.Resume) > 0 && s.o.Program(f.Resume[0]) != nil)
+	return f.Connect != nil && (isDir(s.Dir(f.Agent)) || len(f.Resume) > 0 && s.o.OnPath(f.Resume[0]))
 }
 
 func isDir(path string) bool {
@@ -145,16 +140,6 @@ func (s *Setup) Install(agents ...string) (*Plan, error) {
 	return s.plan(agents, s.install)
 }
 
-// ByHand returns why only the user can complete an agent's connection, and how; "" if Install can.
-func (s *Setup) ByHand(agent string) (why, how string) {
-	p, err := s.Install(agent)
-	if err != nil || !p.Empty() || len(p.Notes) == 0 {
-		return "", ""
-	}
-	why, how, _ = strings.Cut(strings.TrimSuffix(p.Notes[len(p.Notes)-1], "."), ": ")
-	return why, how
-}
-
 // Uninstall plans to remove ccd's parts, of any binary. What others changed since install stays.
 func (s *Setup) Uninstall(agents ...string) (*Plan, error) { return s.plan(agents, s.uninstall) }
 
@@ -172,12 +157,11 @@ func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error
 			return nil, fmt.Errorf("set up %s: %w", id, err)
 		}
 		if p.Empty() {
-			p.Started = nil
-			if !p.open {
-				p.Notes = nil
-			}
+			p.Started, p.Notes = nil, nil
 		}
-		all.join(p)
+		all.Notes = append(all.Notes, p.Notes...)
+		all.Started = append(all.Started, p.Started...)
+		all.changes = append(all.changes, p.changes...)
 	}
 	return all, nil
 }
@@ -186,13 +170,13 @@ func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error
 func (s *Setup) distinct() error {
 	at := map[string]string{}
 	for _, id := range Agents() {
-		a := s.agent(id)
-		for _, path := range a.files() {
+		for _, row := range s.pieces(s.agent(id)) {
+			path := row.path
 			target, err := filepath.EvalSymlinks(path)
 			if err != nil {
 				continue // read tells
 			}
-			if first, twice := at[target]; twice {
+			if first, twice := at[target]; twice && first != path {
 				return words.Hint(fmt.Errorf("set up agents: %s and %s are the same file, %s", first, path, target), "replace the link with a copy")
 			}
 			at[target] = path
@@ -201,47 +185,12 @@ func (s *Setup) distinct() error {
 	return nil
 }
 
-// documents returns an agent's JSON files that ccd edits.
-func (a agent) documents() (paths []string) {
-	for _, path := range []string{a.hooks, a.servers} {
-		if path != "" && (path != a.servers || a.Program == "") && !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// files returns all of an agent's files that ccd reads.
-func (a agent) files() []string {
-	all := a.documents()
-	for _, path := range []string{a.guide, a.skill, a.servers} {
-		if path != "" && !slices.Contains(all, path) {
-			all = append(all, path)
-		}
-	}
-	return all
-}
-
-// Put plans to write text to a file of ccd's own. It makes no backup.
-func (p *Plan) Put(path string, text []byte) error {
-	f, err := read(path)
-	if err != nil {
-		return err
-	}
-	return p.put(f.installed(text, 0o600, true))
-}
-
 // put adds a change to the plan.
 func (p *Plan) put(c change, err error) error {
 	if err == nil {
 		p.changes = append(p.changes, c)
 	}
 	return err
-}
-
-// line returns the command line of a hook.
-func (s *Setup) line(a agent, e transcript.Event) string {
-	return s.command("hook " + e.Name + " --agent " + a.id)
 }
 
 // command returns the command line with which an agent's shell calls ccd.
@@ -260,41 +209,3 @@ func (s *Setup) arguments() []string {
 	}
 	return []string{"mcp"}
 }
-
-// PutReach plans the change of agents.reach in the configuration; "" changes nothing.
-func (s *Setup) PutReach(p *Plan, reach string) error {
-	if reach == "" {
-		return nil
-	}
-	file, err := s.o.ReachFile()
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(file)
-	if err != nil && !missing(err) {
-		return fmt.Errorf("read config: %w", err)
-	}
-	now, err := config.Put(string(text), reach)
-	if err != nil {
-		return words.Hint(fmt.Errorf("read config %s: %w", file, err), "set it in that file: [agents] reach = \"%s\"", reach)
-	}
-	if now == string(text) {
-		return nil
-	}
-	return p.Put(file, []byte(now))
-}
-
-// ResetReach plans the default for agents.reach, unless agents other than leaving are still connected: otherwise the next
-// install would have it too. It returns what agents.reach is then.
-func (s *Setup) ResetReach(p *Plan, leaving []string) (string, error) {
-	other := func(agent string) bool { return !slices.Contains(leaving, agent) && len(s.Status(agent).Binaries) > 0 }
-	if s.Reach() != config.ReachAll || s.o.Config != "" || slices.ContainsFunc(Agents(), other) {
-		return s.Reach(), nil
-	}
-	if err := s.PutReach(p, config.ReachProject); err != nil {
-		return s.Reach(), err
-	}
-	return config.ReachProject, nil
-}
-
-var errNotOurs = errors.New("there is an MCP server named ccd that ccd did not write")

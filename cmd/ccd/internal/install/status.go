@@ -3,7 +3,6 @@ package install
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // What a Part can be.
@@ -46,8 +45,8 @@ type Status struct {
 func (s *Setup) Status(id string) Status {
 	a := s.agent(id)
 	st := Status{Agent: id, Directory: a.dir, Present: isDir(a.dir), Installed: true, Reach: s.o.Reach, Binaries: []Binary{}, Notes: []string{}}
-	if a.Program != "" {
-		st.Notes = append(st.Notes, untrusted)
+	if a.Note != "" {
+		st.Notes = append(st.Notes, a.Note)
 	}
 	st.Parts, st.Notes = s.parts(a, &st), append(st.Notes, s.notes(a)...)
 	for _, p := range st.Parts {
@@ -86,34 +85,5 @@ func (s *Setup) parts(a agent, st *Status) (all []Part) {
 		}
 		all = append(all, p)
 	}
-	if a.Program != "" {
-		all = append(all, s.tomlPart(a, st))
-	}
-	order := []string{"hooks", "mcp", "skill", "instructions", "mod", "allow", "statusline"}
-	slices.SortStableFunc(all, func(p, q Part) int { return slices.Index(order, p.Name) - slices.Index(order, q.Name) })
 	return all
-}
-
-// document0 parses a file as JSON. A missing file is empty.
-func document0(path string) (*document, error) {
-	f, err := read(path)
-	if err != nil {
-		return nil, err
-	}
-	d, _, err := f.document()
-	return d, err
-}
-
-func (s *Setup) servedPart(st *Status, p *Part, there, ours bool, binary string, args []string) {
-	switch {
-	case !there:
-		p.State = Missing
-	case !ours:
-		p.State, p.Detail = Other, errNotOurs.Error()
-	default:
-		st.name(s, binary)
-		if p.State = Installed; binary != s.o.Executable || !slices.Equal(args, s.arguments()) {
-			p.State, p.Detail = Other, binary+" "+strings.Join(args, " ")
-		}
-	}
 }

@@ -132,9 +132,6 @@ func (a Account) connect(f transcript.Format) *Step {
 	switch {
 	case err != nil:
 		return step.fail(err)
-	case p.Empty() && len(p.Notes) > 0: // what only the user can do
-		step.Notes = p.Notes
-		return step.is(Unchanged, "already connected, but see the note")
 	case p.Empty():
 		return step.is(Unchanged, "already connected")
 	}
@@ -149,15 +146,12 @@ func (a Account) connect(f transcript.Format) *Step {
 	}
 	step.What, step.Does = "connect: "+strings.Join(parts, ", "), p.Steps()
 	step.do = func(context.Context) (string, error) {
-		_, err := p.Apply()
+		err := p.Apply()
 		step.Notes = append(step.Notes, p.Notes...)
 		if err == nil && f.Connect.Rules {
-			if missing, err := a.Agents.Rules(); err == nil && len(missing) > 0 {
+			if missing, err := a.Agents.MissingRules(); err == nil && len(missing) > 0 {
 				step.Notes = append(step.Notes, "it asks before each `ccd agent` command; to allow them: ccd agents install "+f.Connect.Name+" --allow")
 			}
-		}
-		if err == nil && !a.Agents.Status(f.Agent).Installed {
-			return "connected, but see the note", nil
 		}
 		return "connected", err
 	}
@@ -255,37 +249,29 @@ func (a Account) awaitDaemon(ctx context.Context) error {
 	}
 }
 
-// Undo plans `ccd setup --undo`: it removes the service, the companions, what is ccd's in the agents' settings, and
-// agents.reach. The archive and the rest of the configuration stay. The service is first, because it would write the
+// Undo plans `ccd setup --undo`: it removes the service, the companions and what is ccd's in the agents' settings. The archive
+// and the configuration stay. The service is first, because it would write the
 // companions again.
 func Undo(ctx context.Context, p Purge, agents *Setup) []*Step {
 	steps := []*Step{undoService(ctx, p), undoCompanions(ctx, p)}
 	for _, id := range Agents() {
 		f, _ := p.Place.Agents.Lookup(id)
 		plan, err := agents.Uninstall(id)
-		steps = append(steps, undoEdits(newStep(id, f.Title), "disconnect", "disconnected", plan, err)...)
+		steps = append(steps, undoEdits(newStep(id, f.Title), plan, err)...)
 	}
-	reach := &Plan{}
-	_, err := agents.ResetReach(reach, Agents())
-	return append(steps, undoEdits(newStep("configuration", "configuration"), "reset agents.reach", "", reach, err)...)
+	return steps
 }
 
 // undoEdits plans what removes ccd from settings; nothing if it is not in them.
-func undoEdits(step *Step, what, did string, p *Plan, err error) []*Step {
-	if step.What = what; err != nil {
+func undoEdits(step *Step, p *Plan, err error) []*Step {
+	if step.What = "disconnect"; err != nil {
 		return []*Step{step.fail(err)}
 	}
 	step.Does, step.Notes = append(step.Does, p.Steps()...), append(step.Notes, p.Notes...)
-	step.do = func(context.Context) (string, error) {
-		_, err := p.Apply()
-		return did, err
-	}
+	step.do = func(context.Context) (string, error) { return "disconnected", p.Apply() }
 	if p.Empty() {
-		_, _ = p.Apply() // removes what a killed one left
-		if len(p.Notes) == 0 {
-			return nil
-		}
-		step.is(Unchanged, "not connected")
+		_ = p.Apply() // removes what a killed one left
+		return nil
 	}
 	return []*Step{step}
 }

@@ -1,41 +1,20 @@
 package install
 
 import (
-	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
 )
 
-// skillMark identifies a skill of ccd's.
-const skillMark = "<!-- ccd: written by `ccd agents install`"
-
-// skillText returns the skill. It is short, because every session pays for it. Its mark has a checksum of the rest.
-func skillText(binary string, made []string) string {
-	head, body := skillHead, skillBody(binary)
-	check := sum(lines([]byte(head + body)))
-	return head + skillMark + ", " + check + notes{made: made}.String() + " -->\n" + body
-}
-
-// skillIs reports whether a text is a skill of ccd's, and whether it is as ccd wrote it.
-func skillIs(text []byte) (ours, whole bool) {
-	all := lines(text)
-	at := slices.IndexFunc(all, func(l string) bool { return strings.HasPrefix(l, skillMark) })
-	if at < 0 {
-		return false, false
-	}
-	return true, strings.HasPrefix(all[at], skillMark+", "+sum(slices.Concat(all[:at], all[at+1:])))
-}
+// skillText returns the skill, in which CHECKSUM stands for that of the text. It is short, because every session pays for it.
+func skillText(binary string) string { return skillHead + "\n" + about(binary) + "\n" + tools + "\n" }
 
 const skillHead = `---
 name: ccd
 description: Recover earlier work of this project. Use after a compaction or resume, when details of earlier turns are missing, when a [ccd ID ...] marker or a companion (*.ccd.md) is mentioned, or when asked what an earlier session did.
 ---
+<!-- written by ccd agents install, CHECKSUM -->
 `
-
-func skillBody(binary string) string {
-	return "\n" + about(binary) + "\n" + tools + "\n"
-}
 
 // instructions returns the block for a file that an agent reads in each session, without its marks.
 func (s *Setup) instructions(a agent) []string {

@@ -56,7 +56,7 @@ func TestNotes(t *testing.T) {
 			if strings.Join(p.Notes, "") != strings.Join(s.Notes[len(s.Notes)-len(p.Notes):], "") {
 				t.Errorf("install says %q, status %q", p.Notes, s.Notes)
 			}
-			all = append(all, slices.DeleteFunc(p.Notes, func(n string) bool { return n == untrusted })...)
+			all = append(all, slices.DeleteFunc(p.Notes, func(n string) bool { return strings.Contains(n, "trust") })...)
 		}
 		return all
 	}
@@ -93,7 +93,7 @@ func TestConfigurationIsPassedOn(t *testing.T) {
 
 // Every session pays for these words.
 func TestTextsAreShort(t *testing.T) {
-	for _, text := range []string{skillText("/usr/bin/ccd", nil), strings.Join(newHome(t).setup(nil).instructions(agent{servers: "x"}), "\n")} {
+	for _, text := range []string{skillText("/usr/bin/ccd"), strings.Join(newHome(t).setup(nil).instructions(agent{servers: "x"}), "\n")} {
 		if len(text) > 1800 || !strings.Contains(text, "ccd agent restore ID") {
 			t.Errorf("%d bytes:\n%s", len(text), text)
 		}

@@ -14,29 +14,29 @@ func TestNamesThatStandTwice(t *testing.T) {
 	}
 	theirs := `[{"hooks":[{"type":"command","command":"/my/own/hook"}]}]`
 	for name, c := range map[string]struct{ file, text, where string }{
-		"an event":       {".claude/settings.json", "{\"hooks\": {\"SessionStart\": " + theirs + ",\n\"SessionStart\": " + ours("SessionStart") + "}}", "settings.json:2: hooks.SessionStart appears twice"},
-		"an empty event": {".claude/settings.json", "{\"hooks\": {\"PostToolUse\": [],\n\"PostToolUse\": " + ours("PostToolUse") + "}}", "settings.json:2: hooks.PostToolUse"},
-		"another event":  {".codex/hooks.json", "{\"hooks\": {\"Stop\": [],\n\"Stop\": [], \"PreCompact\": " + ours("PreCompact") + "}}", "hooks.json:2: hooks.Stop"},
+		"an event":       {".claude/settings.json", "{\"hooks\": {\"SessionStart\": " + theirs + ",\n\"SessionStart\": " + ours("SessionStart") + "}}", "settings.json:2: SessionStart appears twice"},
+		"an empty event": {".claude/settings.json", "{\"hooks\": {\"PostToolUse\": [],\n\"PostToolUse\": " + ours("PostToolUse") + "}}", "settings.json:2: PostToolUse"},
+		"another event":  {".codex/hooks.json", "{\"hooks\": {\"Stop\": [],\n\"Stop\": [], \"PreCompact\": " + ours("PreCompact") + "}}", "hooks.json:2: Stop"},
 		"hooks": {
 			".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {\"PreCompact\": " + ours("PreCompact") + "}}", "settings.json:2: hooks appears twice",
 		},
 		"hooks of a group": {
 			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex"}],` + "\n" + `"hooks": [{"command": "/my/own"}]}]}}`,
-			"settings.json:2: hooks: hooks appears twice",
+			"settings.json:2: hooks appears twice",
 		},
 		"a command": {
 			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex",` + "\n" + `"command": "/my/own"}]}]}}`,
-			"settings.json:2: hooks: command appears twice",
+			"settings.json:2: command appears twice",
 		},
 		"rules": {
 			".claude/settings.json", `{"permissions": {"allow": ["Read"],` + "\n" + `"allow": ["Bash(ccd agent show:*)"]}, "hooks": {"PreCompact": ` + ours("PreCompact") + "}}",
-			"settings.json:2: permissions.allow appears twice",
+			"settings.json:2: allow appears twice",
 		},
 		"a server": {
-			".claude.json", `{"mcpServers": {"ccd": {"url": "x"},` + "\n" + `"ccd": {"command": "/opt/ccd", "args": ["mcp"]}}}`, ".claude.json:2: mcpServers.ccd appears twice",
+			".claude.json", `{"mcpServers": {"ccd": {"url": "x"},` + "\n" + `"ccd": {"command": "/opt/ccd", "args": ["mcp"]}}}`, ".claude.json:2: ccd appears twice",
 		},
 		"arguments": {
-			".claude.json", `{"mcpServers": {"ccd": {"command": "/opt/ccd", "args": ["mcp"],` + "\n" + `"args": []}}}`, ".claude.json:2: mcpServers.ccd.args appears twice",
+			".claude.json", `{"mcpServers": {"ccd": {"command": "/opt/ccd", "args": ["mcp"],` + "\n" + `"args": []}}}`, ".claude.json:2: args appears twice",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,10 +48,7 @@ func TestNamesThatStandTwice(t *testing.T) {
 			_, err = h.setup(nil).Install(Agents()...)
 			want(t, err, c.where[:strings.Index(c.where, ":")])
 			h.same(before)
-			h.write(c.file, strings.ReplaceAll(c.text, "/opt/ccd", "/opt/other/program")) // control: nothing of ccd's, nothing to tell of
-			if strings.Contains(c.text, "hook ") {
-				h.write(c.file, strings.ReplaceAll(c.text, "--agent", "--for"))
-			}
+			h.write(c.file, strings.ReplaceAll(c.text, "ccd", "other")) // control: nothing of ccd's, nothing to tell of
 			before = h.tree()
 			h.uninstall(Agents()...)
 			h.same(before)
@@ -101,15 +98,21 @@ func TestNamesakes(t *testing.T) {
 	}
 }
 
-// A rule that the user had before, of the very path that ccd then had, stays where the binary moves and where ccd goes.
+// A rule that the user had before stays where ccd goes.
 func TestRulesFromBeforeStay(t *testing.T) {
 	h := newHome(t)
-	h.write(".claude/settings.json", `{"permissions": {"allow": ["Bash(`+h.path("bin/ccd")+` agent show:*)", "Read"]}}`)
+	h.write(".claude/settings.json", `{"permissions": {"allow": ["Bash(ccd agent show:*)", "Read"]}}`)
 	before := h.tree()
 	h.install(everything, Claude)
 	h.install(moved(h), Claude)
 	h.uninstall(Claude)
 	h.same(before)
+	h.install(everything, Claude)
+	h.write(".claude/settings.json", strings.Replace(h.read(".claude/settings.json"), `"Read"`, `"Write"`, 1))
+	h.uninstall(Claude)
+	if got := h.read(".claude/settings.json"); got != `{"permissions": {"allow": ["Bash(ccd agent show:*)", "Write"]}}` {
+		t.Errorf("changed meanwhile: %s", got)
+	}
 }
 
 // A program of another name is known by its own install and uninstall.

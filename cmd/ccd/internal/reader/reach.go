@@ -97,7 +97,7 @@ func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
 }
 
 // Widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.
-const Widen = "if it belongs to another project, ask the user to run: ccd agents install --reach all"
+const Widen = "if it belongs to another project, ask the user to set reach = \"all\" below [agents] in ccd's configuration"
 
 // ForAgent reports whether only the sessions in an agent's reach are given.
 func (l *Library) ForAgent() bool { return l.reach != nil }
