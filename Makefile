@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web bench-text rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -104,10 +104,6 @@ bench-hostile:
 # ccd web: its pages with 2,000 sessions and with one of 100 MB, their weight, memory and idle processor time.
 bench-web:
 	go test -tags rig -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
-
-# The stages that look at text, each alone and together.
-bench-text:
-	go test ./compactor/prose -run '^$$' -bench Text -count 1
 
 # The rules that find secrets, from a release of gitleaks.
 GITLEAKS ?= v8.30.1

@@ -32,7 +32,7 @@ With --json: (search) as ccd search prints it`,
       the original behind a marker [ccd 4tq9c1m7x2ka ...]
   ccd agent search --since 7d overflow cents
       this project's sessions of the last 7 days with both words
-  ccd agent show --section now
+  ccd agent show --section handover
       the last request, work in progress, plan and open problems`,
 	}
 	var f agentFlags
@@ -51,7 +51,7 @@ With --json: (search) as ccd search prints it`,
 	flags.BoolVar(&f.restore.raw, "raw", false, "(restore) print the transcript's line(s) with the original")
 	flags.BoolVar(&f.restore.full, "full", false, "(restore) print the full result if the agent saw a shortened one")
 	f.search.add(a, c)
-	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
+	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`, by its heading: handover, 'current item', ...")
 	return c
 }
 

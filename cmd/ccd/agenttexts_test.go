@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,7 +45,7 @@ func TestCommandsInTextsForAgents(t *testing.T) {
 	if seen["agent"] < 15 || len(seen) < 5 {
 		t.Errorf("too few commands were found: %v", seen)
 	}
-	for _, line := range []string{"agent diff --fresh s", "agent restore --config c", "nothing", "diff --stale"} {
+	for _, line := range []string{"agent diff --fresh s", "agent restore --config c", "nothing", "diff --stale", "show --section now"} {
 		if commandExists(line) == nil {
 			t.Errorf("the test takes `ccd %s` for a command", line)
 		}
@@ -82,8 +83,21 @@ func commandsIn(t *testing.T, path string) (lines []string) {
 	return lines
 }
 
-// commandExists checks the command of a line and its flags.
+// sectionHeading matches the first line of a section of a companion.
+var sectionHeading = regexp.MustCompile(`(?m)^## (.*)$`)
+
+// commandExists checks the command of a line, its flags, and that a section it names is one of docs/EXAMPLE.md.
 func commandExists(line string) error {
+	if _, name, ok := strings.Cut(line, "--section "); ok {
+		companion, err := os.ReadFile("../../docs/EXAMPLE.md")
+		if err != nil {
+			return err
+		}
+		name = strings.Fields(name)[0]
+		if !slices.ContainsFunc(sectionHeading.FindAllStringSubmatch(string(companion), -1), func(m []string) bool { return strings.EqualFold(m[1], name) }) {
+			return fmt.Errorf("a companion has no section %s", name)
+		}
+	}
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "agent" && !slices.Contains([]string{"restore", "search", "show"}, words[1]) {
 		return fmt.Errorf("agent has no %s", words[1])

@@ -46,7 +46,7 @@ rebuilds it from the archive. Text that is damaged in the archive is shown as
 ` + sessionWords,
 		Example: `  ccd show
       the companion of this directory's session
-  ccd show --section now 5d2f7a1e
+  ccd show --section handover 5d2f7a1e
       the last request, work in progress, plan and open problems
   ccd show --format html latest > page.html
       read it in a browser`,
@@ -69,7 +69,7 @@ rebuilds it from the archive. Text that is damaged in the archive is shown as
 		return a.show(c.Context(), sessionOf(args), f)
 	}
 	formatFlag(c.Flags(), &f.form, "")
-	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`: now, rules, conversation, files, commands, problems, recent or rest")
+	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`, by its heading: handover, 'current item', ...")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
 	c.Flags().BoolVar(&f.path, "path", false, "print the path of the companion's file")
 	a.agentFlag(c, &f.agent)

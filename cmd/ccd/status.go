@@ -27,7 +27,7 @@ invalid; the daemon runs another version of ccd. "not verified" counts
 companions whose text failed a check; their front matter gives the reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
-else 0. ` + "`ccd archive verify`" + `" + " checks stored contents; " + "` + "`ccd doctor`" + `
+else 0. ` + "`ccd archive verify`" + ` checks stored contents; ` + "`ccd doctor`" + `
 checks the setup.
 
 With --json: one object: running, should_run, stale (the daemon cannot write

@@ -38,7 +38,7 @@ type OfSession struct {
 // CompanionQuery asks for a session's companion.
 type CompanionQuery struct {
 	OfSession
-	Section string `json:"section,omitempty" jsonschema:"only this section: now, rules, conversation, files, commands, problems, recent or rest"`
+	Section string `json:"section,omitempty" jsonschema:"only this section, by its heading: Handover, Current item, ..."`
 }
 
 // SearchQuery asks for matching items.
