@@ -108,17 +108,19 @@ type draft struct {
 	runs     map[string]int   // how often each command ran
 	newest   map[string]int32 // the event of its last run, look-ups included
 	own      own
-	whole    int32                  // the text of the agent that the handover quotes whole, -1 if none
-	open     map[*session.File]bool // that the handover names as not committed
-	quoted   map[int32]bool         // messages that the handover quotes whole
-	approved int32                  // the approval whose plan the handover quotes, -1 if none
-	usage    *used                  // of the session, once it is collected
+	whole    int32                             // the text of the agent that the handover quotes whole, -1 if none
+	open     map[*session.File]bool            // that the handover names as not committed
+	quoted   map[int32]bool                    // messages that the handover quotes whole
+	named    map[int32]bool                    // runs that the handover names
+	approved int32                             // the approval whose plan the handover quotes, -1 if none
+	usage    *used                             // of the session, once it is collected
+	standing map[*session.Call]map[string]bool // lines that calls wrote and that still stand
 	claims   []claim
 	sections []Section
 }
 
 func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, whole: -1, approved: -1, asks: summaries{ask: kept}}
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, whole: -1, approved: -1, asks: summaries{ask: kept}, standing: c.Session.Standing()}
 	for i := range d.s.Events {
 		call := d.s.Events[i].Call
 		if d.s.Events[i].Kind != session.Did || call.Op != transcript.Command {

@@ -25,7 +25,6 @@ type handover struct {
 	b      strings.Builder
 	f      float64 // by which lines are shortened
 	claims []claim
-	named  map[int32]bool // runs that a line names
 }
 
 // TaskLabel begins the line of a handover above the quoted task.
@@ -44,12 +43,13 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 	most := max(min(handoverSmall, room*6/10), min(max(handoverMost, room/10), room*3/10))
 	var h *handover
 	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
-		d.whole, d.approved, d.quoted = -1, -1, map[int32]bool{}
-		h = &handover{d: d, f: f, named: map[int32]bool{}}
+		d.whole, d.approved, d.quoted, d.named = -1, -1, map[int32]bool{}, map[int32]bool{}
+		h = &handover{d: d, f: f}
 		h.task()
 		h.stands()
 		h.git()
 		h.uncommitted()
+		h.losses()
 		h.checks()
 		h.failures()
 		h.unmade()
@@ -354,6 +354,20 @@ func (d *draft) stoppedBetween(from, to int32) bool {
 	return false
 }
 
+// replies reports whether a message takes up what the agent's text before it asks or offers: it picks an option, or it is short and
+// follows a question or a list that its lead introduces.
+func (d *draft) replies(it *session.Item) bool {
+	if it.Before < 0 || it.Width >= taskWidth || d.stoppedBetween(it.Before, it.Ask) {
+		return false
+	}
+	if d.question(it) != "" || len(d.picked(it)) > 0 {
+		return true
+	}
+	all := blocksOf(strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref)))
+	last := len(all) - 1
+	return it.Width < replyWidth && last >= 0 && all[last].list && leads(all[last].lines[0]) && lexicon.BulletLen(strings.TrimSpace(all[last].lines[0])) == 0
+}
+
 // question returns the question in the last paragraphs of the text that stood before a short message, "" if it asked none or
 // the human interrupted the agent after it.
 func (d *draft) question(it *session.Item) string {
@@ -488,11 +502,14 @@ func (d *draft) cut(ref session.Ref) string {
 func (h *handover) stands() {
 	d := h.d
 	s := d.s
-	said, did := int32(-1), []int32{}
-	i := int32(len(s.Events)) - 1
+	last := int32(len(s.Events)) - 1
+	if last < 0 {
+		return
+	}
+	said, did := int32(-1), []int32{} // newest first
 	var stopped *session.Event
 loop:
-	for ; i >= 0; i-- {
+	for i := last; i >= 0; i-- {
 		switch e := &s.Events[i]; e.Kind {
 		case session.Did:
 			did = append(did, i)
@@ -507,64 +524,73 @@ loop:
 			break loop
 		}
 	}
-	var open []string
-	named := did[:min(len(did), h.many(5))] // they stand newest first
-	for e := int32(len(s.Events)) - 1; e >= 0 && e > int32(len(s.Events))-400; e-- {
-		c := s.Events[e].Call
-		if s.Events[e].Kind != session.Did || len(open) >= h.many(4) {
-			continue
-		}
-		if slices.Contains(named, e) && c.State == session.Pending {
-			continue // said below
-		}
-		switch {
-		case c.State == session.Running && !c.Stdin:
-			open = append(open, fmt.Sprintf("#%d %s (in the background)", c.At.N(), d.label(c, h.most(160))))
-		case c.State == session.Pending && s.Events[e].Item == int32(len(s.Items)-1):
-			open = append(open, fmt.Sprintf("#%d %s (no result yet)", c.At.N(), d.label(c, h.most(160))))
-		}
-	}
-	last := int32(len(s.Events)) - 1
+	// The current item has the answer whole.
+	below := d.reader.room >= answerBelow && len(did) == 0 && stopped == nil && said >= 0 && !d.had(&s.Events[said]) && !d.own.covers(d.src.Text(s.Events[said].Ref))
 	switch {
-	case last < 0:
-		return
 	case stopped != nil:
 		h.line("State: the human interrupted the agent at #%d.", stopped.N())
 		h.proves(stopped.Ref, "")
 	case said < 0 && len(did) == 0:
 		h.line("State: nothing done since the last message (#%d).", s.Events[last].N())
-	case len(did) == 0:
-		h.line("State: the agent ended its turn with #%d:", s.Events[said].N())
-	case said >= 0:
-		h.line("State: at work. Last words (#%d):", s.Events[said].N())
-	default:
+	case len(did) > 0 && said < 0:
 		h.line("State: at work.")
+	case len(did) > 0:
+		h.line("State: at work. Last words (#%d):", s.Events[said].N())
+	case below:
+		h.line("State: nothing done since the agent's words #%d (below).", s.Events[said].N())
+	default:
+		h.line("State: nothing done since the agent's words #%d:", s.Events[said].N())
 	}
-	if said >= 0 {
+	if said >= 0 && !below {
 		ref := s.Events[said].Ref
 		text := d.src.Text(ref)
-		room := 500
-		if len(did) == 0 { // the current item has it whole
-			room = 200
-		}
-		if lexicon.Chars(strings.TrimSpace(text)) <= h.most(room) {
+		if lexicon.Chars(strings.TrimSpace(text)) <= h.most(500) {
 			d.whole = said
 		}
-		h.b.WriteString(tailExcerpt(text, h.most(room)))
+		h.b.WriteString(tailExcerpt(text, h.most(500)))
 		h.proves(ref, firstWords(text))
 	}
 	if len(did) > 0 {
-		slices.Reverse(did)
-		n := h.many(5)
-		var done []string
-		for _, e := range did[max(0, len(did)-n):] {
-			done = append(done, fmt.Sprintf("#%d %s%s", s.Events[e].N(), d.label(s.Events[e].Call, h.most(90)), d.state(s.Events[e].Call)))
+		h.since(did)
+	}
+	h.notEnded(did)
+}
+
+// answerBelow is from how much room on the current item is sure to show the last answer.
+const answerBelow = 4000
+
+// since names the last calls after the last words. The current item has each of them.
+func (h *handover) since(did []int32) {
+	d := h.d
+	n := h.many(3)
+	var last []string
+	for _, e := range slices.Backward(did[:min(n, len(did))]) {
+		c := d.s.Events[e].Call
+		last = append(last, fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, h.most(90)), d.state(c)))
+	}
+	more := ""
+	if len(did) > n {
+		more = fmt.Sprintf(" %d calls, the last ones", len(did))
+	}
+	h.line("Since then%s: %s", more, strings.Join(last, "; "))
+}
+
+// notEnded names calls of which no end is known.
+func (h *handover) notEnded(since []int32) {
+	d := h.d
+	var open []string
+	last := int32(len(d.s.Events)) - 1
+	for e := last; e >= 0 && e > last-400 && len(open) < h.many(4); e-- {
+		c := d.s.Events[e].Call
+		if d.s.Events[e].Kind != session.Did {
+			continue
 		}
-		more := ""
-		if len(did) > n {
-			more = fmt.Sprintf(" (%d calls, the last ones)", len(did))
+		switch {
+		case c.State == session.Running && !c.Stdin:
+			open = append(open, fmt.Sprintf("#%d %s (in the background)", c.At.N(), d.label(c, h.most(160))))
+		case c.State == session.Pending && int(d.s.Events[e].Item) == len(d.s.Items)-1 && !slices.Contains(since[:min(len(since), h.many(3))], e):
+			open = append(open, fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, h.most(160)), d.state(c)))
 		}
-		h.line("Done since%s: %s", more, strings.Join(done, "; "))
 	}
 	if len(open) > 0 {
 		h.line("Not ended: %s", strings.Join(open, "; "))
@@ -681,7 +707,73 @@ func (h *handover) uncommitted() {
 	if len(open) > n {
 		more = fmt.Sprintf(" and %d more", len(open)-n)
 	}
+	if c := d.pending(session.Commits); c != nil {
+		h.line("Perhaps not committed (#%d commits, no result): %s%s", c.At.N(), strings.Join(names, ", "), more)
+		return
+	}
 	h.line("Not committed (no commit by the agent seen since): %s%s", strings.Join(names, ", "), more)
+}
+
+// losses names the lines of the agent that a reading lacks although no call since can have removed them: most likely the human's
+// verdict on them.
+func (h *handover) losses() {
+	d := h.d
+	named := 0
+	for _, f := range slices.Backward(d.s.Files) {
+		if len(f.Losses) == 0 || named >= h.many(3) {
+			continue
+		}
+		loss := &f.Losses[len(f.Losses)-1]
+		if d.mayWrite(loss.Since, loss.At) || int(d.s.Events[loss.At].Item) < len(d.s.Items)-8 {
+			continue
+		}
+		var lines []string
+		for _, l := range loss.Lines {
+			if !d.stands(f, l) {
+				lines = append(lines, "\""+mark.Inline(l, h.most(80))+"\"")
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		more := ""
+		if n := h.many(6); len(lines) > n {
+			more, lines = fmt.Sprintf(" and %d more", loss.N-n), lines[:n]
+		}
+		named++
+		h.line("Removed from `%s` from outside, seen at #%d: %s%s", mark.Inline(d.path(f.Path), 160), d.s.Events[loss.At].N(), strings.Join(lines, ", "), more)
+		h.proves(d.s.Events[loss.At].Ref, transcript.Base(f.Path))
+	}
+}
+
+// stands reports whether a line of the agent stands in a file.
+func (d *draft) stands(f *session.File, line string) bool {
+	for _, e := range f.Edits {
+		if c := d.s.Events[e.Event].Call; c != nil && d.standing[c][line] {
+			return true
+		}
+	}
+	return false
+}
+
+// mayWrite reports whether a call between two events may have changed any file.
+func (d *draft) mayWrite(from, to int32) bool {
+	for e := from + 1; e < to; e++ {
+		if c := d.s.Events[e].Call; d.s.Events[e].Kind == session.Did && (c.Op == transcript.Command && !c.LookUp || c.Op == transcript.Agent || c.Op == transcript.Other) {
+			return true
+		}
+	}
+	return false
+}
+
+// pending returns the newest call without a result that is of a kind, nil if there is none.
+func (d *draft) pending(is func(*session.Call) bool) *session.Call {
+	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) == len(d.s.Items)-1; e-- {
+		if c := d.s.Events[e].Call; d.s.Events[e].Kind == session.Did && c.State == session.Pending && is(c) {
+			return c
+		}
+	}
+	return nil
 }
 
 // inside reports whether a path is below the session's first or newest directory.
@@ -716,7 +808,7 @@ func (h *handover) checks() {
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.Remote() && !c.LookUp) || seen[d.command(c)] || c.State != session.Done && c.State != session.Failed {
+		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.Remote() && !c.LookUp) || seen[d.command(c)] || c.State == session.Refused || c.State == session.Running || e <= edited && (!c.Checks() || c.State == session.Pending) {
 			continue
 		}
 		seen[d.command(c)] = true
@@ -730,7 +822,7 @@ func (h *handover) checks() {
 		return
 	}
 	one := func(e int32) string {
-		h.named[e] = true
+		d.named[e] = true
 		return h.ran(d.s.Events[e].Call)
 	}
 	switch {
@@ -745,8 +837,6 @@ func (h *handover) checks() {
 		h.line("Run since the last edit (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
 	case len(before) > 0:
 		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
-	default:
-		h.line("No build or test run seen since the last edit (#%d)", d.s.Events[edited].N())
 	}
 	h.stale(edited)
 }
@@ -787,7 +877,7 @@ func (h *handover) stale(edited int32) {
 			continue
 		}
 		seen[key] = true
-		if e > edited || !c.Unresolved() || h.named[e] || d.wentOn(e) || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
+		if e > edited || !c.Unresolved() || d.named[e] || d.wentOn(e) || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
 			continue
 		}
 		all = append(all, h.ran(c))
@@ -821,7 +911,7 @@ func (h *handover) failures() {
 			continue
 		}
 		key := d.goal(c)
-		if seen[key] || h.named[e] || d.wentOn(e) {
+		if seen[key] || d.named[e] || d.wentOn(e) {
 			continue
 		}
 		seen[key] = true
@@ -927,11 +1017,17 @@ func (h *handover) plan() {
 	if p.Event < 0 || len(steps) == 0 || int(d.s.Events[p.Event].Item) < len(d.s.Items)-8 {
 		return
 	}
+	since := 0 // acts
+	for e := p.Event + 1; e < int32(len(d.s.Events)); e++ {
+		if c := d.s.Events[e].Call; d.s.Events[e].Kind == session.Did && c.Op != transcript.Plan {
+			since++
+		}
+	}
 	n := h.many(8)
 	var all []string
 	for _, q := range steps[:min(n, len(steps))] {
 		now := ""
-		if q.Status == "in_progress" {
+		if q.Status == "in_progress" && since == 0 {
 			now = " (in progress)"
 		}
 		all = append(all, mark.Inline(q.Text, h.most(120))+now)
@@ -939,7 +1035,11 @@ func (h *handover) plan() {
 	if len(steps) > n {
 		all = append(all, fmt.Sprintf("%d more", len(steps)-n))
 	}
-	h.line("Plan, unfinished (#%d, %d of %d): %s", d.s.Events[p.Event].N(), len(steps), len(p.Steps), strings.Join(all, "; "))
+	after := ""
+	if since > 0 {
+		after = fmt.Sprintf(", calls since: %d", since)
+	}
+	h.line("Plan, unfinished as of #%d (%d open of %d%s): %s", d.s.Events[p.Event].N(), len(steps), len(p.Steps), after, strings.Join(all, "; "))
 }
 
 // inForce lists what the human said while refusing or interrupting in this task and nothing later carried out.

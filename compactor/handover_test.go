@@ -56,7 +56,7 @@ var lineCases = []struct {
 		s.says("要删除这些行吗？")
 		s.asks("好的")
 		s.says("正在修改。")
-	}, []string{"> 请让导入器跳过日期在未来的行", "(answers #2: \"要删除这些行吗？\")", "> 好的", "State: the agent ended its turn", "> 正在修改。"}},
+	}, []string{"> 请让导入器跳过日期在未来的行", "(answers #2: \"要删除这些行吗？\")", "> 好的", "State: nothing done since the agent's words #4"}},
 	{"task: Spanish", func(s *story) {
 		s.asks("Haz que el importador omita las filas con fecha futura y las cuente en el informe final")
 		s.says("¿Borro las filas?")
@@ -108,16 +108,16 @@ var lineCases = []struct {
 		s.asks(task)
 		s.runs("go test ./importer", pass)
 		s.says("All green, 14 rows are skipped.")
-	}, []string{"State: the agent ended its turn with #4:\n> All green, 14 rows are skipped.", "!Done since"}},
+	}, []string{"State: nothing done since the agent's words #4 (below).", "!Since then"}},
 	{"state: at work", func(s *story) {
 		s.asks(task)
 		s.says("First the parser.")
 		s.edits("/w/app/a.go", "x", "y")
-	}, []string{"State: at work. Last words (#2):\n> First the parser.", "Done since: #3 edited `a.go`"}},
+	}, []string{"State: at work. Last words (#2):\n> First the parser.", "Since then: #3 edited `a.go`"}},
 	{"state: a call without a result", func(s *story) {
 		s.asks(task)
 		s.does("Bash", object{"command": "go test ./importer"})
-	}, []string{"State: at work.", "#2 ran `go test ./importer`, no result"}},
+	}, []string{"State: at work.", "Since then: #2 ran `go test ./importer`, sent, no result: check"}},
 	{"state: in the background", func(s *story) {
 		s.asks(task)
 		s.does("Bash", object{"command": "npm run dev", "run_in_background": true})
@@ -200,6 +200,24 @@ var lineCases = []struct {
 		s.edits("/tmp/notes.md", "x", "y")
 		_ = n
 	}, []string{"Not committed (no commit by the agent seen since): `a.go` (#2)", "!`/tmp/notes.md` (#"}},
+	{"open: a commit without a result", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.does("Bash", object{"command": "git add a.go && git commit -m a"})
+	}, []string{"Perhaps not committed (#4 commits, no result): `a.go` (#2)", "!Not committed"}},
+	{"open: lines removed from outside", func(s *story) {
+		s.asks("Escribe una introducción breve y clara en el archivo LEEME, con una lista de requisitos")
+		s.edits("/w/app/LEEME.md", "# App", "# App\nRápida y segura.\n## Requisitos\n- Go 1.22")
+		s.says("Hecho.")
+		s.asks("sigue")
+		s.reads("/w/app/LEEME.md", numbered("# App", "## Requisitos", "- Go"))
+	}, []string{"Removed from `LEEME.md` from outside, seen at #6: \"Rápida y segura.\", \"- Go 1.22\""}},
+	{"open: lines that a command may have removed", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "var skipped int")
+		s.runs("make fmt", "")
+		s.reads("/w/app/a.go", numbered("package a", "var other int"))
+	}, []string{"!Removed from"}},
 	{"open: add names paths", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
@@ -272,8 +290,15 @@ var lineCases = []struct {
 	}, []string{"Run since the last edit (#4): none; last before it `go test ./importer` (#2, exit 0)"}},
 	{"run: nothing at all", func(s *story) {
 		s.asks(task)
+		s.runs("scripts/paths.sh --json", "{}")
+		s.runs("scripts/paths.sh --json", "{}")
 		s.edits("/w/app/a.go", "x", "y")
-	}, []string{"No build or test run seen since the last edit (#2)\n"}},
+	}, []string{"!last edit"}},
+	{"run: without a result", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.does("Bash", object{"command": "go test ./..."})
+	}, []string{"Run since the last edit (#2): `go test ./...` (#4, sent, no result: check)"}},
 	{"run: a result that other runs have, too", func(s *story) {
 		s.asks(task)
 		s.runs("make lint", "running\n0 issues.")
@@ -377,7 +402,12 @@ var lineCases = []struct {
 	{"plan: unfinished", func(s *story) {
 		s.asks(task)
 		s.plans("completed: parse the date", "in_progress: skip the rows", "pending: count them")
-	}, []string{"Plan, unfinished (#2, 2 of 3): skip the rows (in progress); count them", "!parse the date"}},
+	}, []string{"Plan, unfinished as of #2 (2 open of 3): skip the rows (in progress); count them", "!parse the date"}},
+	{"plan: acts since", func(s *story) {
+		s.asks(task)
+		s.plans("completed: parse the date", "in_progress: run the tests")
+		s.runs("go test ./...", pass)
+	}, []string{"Plan, unfinished as of #2 (1 open of 2, calls since: 1): run the tests", "!in progress"}},
 	{"plan: finished", func(s *story) {
 		s.asks(task)
 		s.plans("pending: skip the rows")
@@ -394,7 +424,7 @@ var lineCases = []struct {
 	{"plan: Chinese", func(s *story) {
 		s.asks("请修复导入器里的日期错误，并补上测试和说明文档。")
 		s.plans("completed: 修复日期", "pending: 补上测试")
-	}, []string{"Plan, unfinished (#2, 1 of 2): 补上测试"}},
+	}, []string{"Plan, unfinished as of #2 (1 open of 2): 补上测试"}},
 
 	{"in force: a refusal with its reason", func(s *story) {
 		s.asks(task)
@@ -437,7 +467,7 @@ func TestHandoverOfCodex(t *testing.T) {
 	s.codexCalls("update_plan", object{"plan": []object{{"step": "skip the rows", "status": "completed"}, {"step": "count them", "status": "pending"}}}, "Plan updated")
 	edit := s.codexPatches("*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch")
 	s.codexRuns("go test ./importer", 1, bad)
-	want(t, s.handover(t), "Task (#2", "> "+task, "Git: branch `dev`", "Plan, unfinished (#5, 1 of 2): count them",
+	want(t, s.handover(t), "Task (#2", "> "+task, "Git: branch `dev`", "Plan, unfinished as of #5 (1 open of 2, calls since: 2): count them",
 		"Not committed (no commit by the agent seen since): `a.go` (#7)", "Run since the last edit (#7): `go test ./importer` (#9, exit 1): \"importer_test.go:41: error",
 		"State: at work. Last words (#4):\n> First the parser.")
 	if edit != 7 {
@@ -495,6 +525,76 @@ var textCases = []struct {
 		s.fails("gh api repos/a/b/comments/7/replies -f body=done", 1, "gh: Parent comment not found (HTTP 404)")
 		s.runs("gh api repos/a/b/comments", "ID: 9")
 	}, []string{"Parent comment not found (HTTP 404)", "!worked at"}},
+	{"an edit that a later one replaced", 9000, func(s *story) {
+		s.asks("Pon el enlace del tema en azul, por favor, y deja el resto del archivo tal como está ahora")
+		s.edits("/w/app/tema.css", "enlace: negro;", "enlace: azul;")
+		s.says("El enlace es azul.")
+		s.asks("Mejor en verde, el azul se parece demasiado al título de la página, cámbialo otra vez")
+		s.edits("/w/app/tema.css", "  enlace: azul;\n", "  enlace: verde;\n")
+		s.says("Listo.")
+	}, []string{"### #1 to #4, what it changed: replaced by #6, 2026-03-04 09:00\n> Pon el enlace", "!El enlace es azul", "+   enlace: verde;"}},
+	{"an edit that a part of a line replaced", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.json", "\"a\": 1,", "\"a\": 1,\n\"link\": \"blue\",\n\"bullet\": \"red\",")
+		s.asks("Now the link shall be green, and nothing else of the theme shall change with it, please")
+		s.edits("/w/app/a.json", "blue", "green")
+		s.asks("And lastly the link shall be white, as it was in the old theme that you have seen before")
+		s.edits("/w/app/a.json", "\"link\": \"green\"", "\"link\": \"white\"")
+	}, []string{"Effect: changed `a.json` (#2, in part replaced by #5)", "> + \"bullet\": \"red\",", "!+ \"link\": \"blue\"", "what it changed: replaced by #8"}},
+	{"a file that was written anew", 9000, func(s *story) {
+		s.asks(task)
+		s.writes("/w/app/plan.md", "# Plan\nfirst the parser")
+		s.says("Written.")
+		s.asks("Write the plan anew, it shall begin with the report and leave the parser as it is today")
+		s.writes("/w/app/plan.md", "# Plan\nfirst the report")
+	}, []string{"what it changed: replaced by #6", "!> first the parser", "> first the report"}},
+	{"a file that was removed", 9000, func(s *story) {
+		s.asks(task)
+		s.writes("/w/app/blue.md", "# Blue is a colour")
+		s.runs("rm blue.md", "")
+		s.edits("/w/app/red.md", "x", "# Red is a colour")
+	}, []string{"!Blue is a colour", "Red is a colour"}},
+	{"a reset that takes all back", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "var skipped int")
+		s.runs("git reset --hard", "HEAD is now at 1a2b3c4 a")
+		s.edits("/w/app/b.go", "x", "var counted int")
+	}, []string{"!var skipped", "var counted"}},
+	{"a failure is a clause of its success", 9000, func(s *story) {
+		s.asks(task)
+		s.fails("make report", 2, "report.go:9:2: error: undefined: skipped")
+		s.edits("/w/app/report.go", "x", "var skipped int")
+		s.runs("make report", "14 rows")
+		s.says("It builds.")
+	}, []string{"#6 ran `make report`, exit 0: \"14 rows\"; failed before, #2: \"report.go:9:2: error: undefined: skipped\"; then #4 edited `report.go`", "!#2 ran"}},
+	{"another command is not the one that failed", 9000, func(s *story) {
+		s.asks(task)
+		s.fails("git checkout -b dates", 128, "fatal: a branch named 'dates' already exists")
+		s.asks("Take the branch that is there already, and tell me then which commit it is at, please")
+		s.runs("git checkout dates", "Switched to branch 'dates'")
+	}, []string{"!worked at"}},
+	{"going on belongs to what was broken off", 9000, func(s *story) {
+		s.asks("请给队列组件加上宽度检查，任何一行都不能比终端更宽，然后补上测试。")
+		s.says("我先看一下组件。")
+		s.interrupts()
+		s.asks("继续")
+		s.edits("/w/app/queue.ts", "x", "check(width)")
+		s.says("完成。")
+		s.asks("Now write the notes for the release, with a line for each of the changes of this week")
+	}, []string{"### #1 to #7, 2026-03-04 09:00\n> 请给队列组件加上宽度检查", "!### #4"}},
+	{"an offer that was taken up", 9000, func(s *story) {
+		s.asks("Say what could be better in the notes that stand in this folder, and in which order to do it")
+		s.says("They are fine.\n\n1. add a table\n2. name the authors\n\nShall I do both of these at once?")
+		s.asks("yes")
+		s.edits("/w/app/notes.md", "x", "| a | b |")
+		s.says("Both are done.")
+	}, []string{"!The message follows"}},
+	{"a long text of which nothing came", 9000, func(s *story) {
+		s.asks("Write some lines of text so that I see how they look on this screen of mine, please do")
+		s.says("# Demo\n" + lines("Line %d of a text that is only for show and means nothing at all.\n", 30))
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"#2 the agent answered: [ccd ", "!only for show"}},
 	{"an answer that a change overtook", 2200, func(s *story) {
 		for range 3 {
 			s.asks("Which colour has the link, and which one has the bullet of a list in the theme of today?")

@@ -131,6 +131,15 @@ func (s *story) reads(path, content string) int {
 	return n
 }
 
+// numbered returns lines as a reading shows them, without the number of the first.
+func numbered(lines ...string) string {
+	text := lines[0]
+	for i, l := range lines[1:] {
+		text += fmt.Sprintf("\n%6d\t%s", i+2, l)
+	}
+	return text
+}
+
 // refused adds the person's refusal of the newest call; why may be "".
 func (s *story) refused(why string) int {
 	text := "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "

@@ -213,7 +213,7 @@ var (
 	runForm    = regexp.MustCompile("`([^`]+)` \\(#(\\d+)(, [^)]*)?\\)(: \"(.*?)\")?(; |$)")
 	sinceForm  = regexp.MustCompile(`^Run since the last edit \(#(\d+)\): `)
 	taskForm   = regexp.MustCompile(`^(Task|Then).* \(#(\d+).*\):$`)
-	planForm   = regexp.MustCompile(`^Plan, unfinished \(#(\d+), (\d+) of (\d+)\): (.*)$`)
+	planForm   = regexp.MustCompile(`^Plan, unfinished as of #(\d+) \((\d+) open of (\d+)[^)]*\): (.*)$`)
 	taskID     = regexp.MustCompile(`#\d+`)
 	madeForm   = regexp.MustCompile(`(?m)^\[\S+(?: HEAD)?(?: \(root-commit\))? ([0-9a-f]{7,40})\] `)
 )

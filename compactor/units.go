@@ -24,7 +24,6 @@ const (
 	worthPlan     = 46
 	worthFailure  = 40
 	worthAgent    = 42
-	worthEffect   = 52
 	worthStep     = 61 // what a step of the current item did
 	worthRun      = 20
 	worthSaid     = 27
@@ -40,7 +39,8 @@ const mostSpec = 8000
 // maker makes the units.
 type maker struct {
 	*draft
-	last  int32 // the current item
+	turns []session.Item
+	last  int   // the current one of turns
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
 
@@ -54,19 +54,19 @@ type maker struct {
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, last: int32(len(d.s.Items) - 1), spec: -1, patches: map[string]int32{}, gone: map[string]int32{}, told: map[string]bool{}}
-	m.above = state
+	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int32{}, gone: map[string]int32{}, told: map[string]bool{}}
+	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
 	var current, earlier []*unit
 	var decisions []*unit
-	for n := len(d.s.Items) - 1; n >= 0; n-- {
-		if n < len(d.s.Items)-400 || m.built > 8*room+20000 {
+	for n := m.last; n >= 0; n-- {
+		if n < m.last-400 || m.built > 8*room+20000 {
 			break
 		}
 		full := m.built < 4*room+4000
-		units, made := m.item(int32(n), full)
-		if int32(n) == m.last {
+		units, made := m.item(n, full)
+		if n == m.last {
 			current = units
 		} else {
 			earlier = append(earlier, units...)
@@ -80,12 +80,52 @@ func (d *draft) makeUnits(state string, all, room int) {
 	m.files()
 }
 
+// turns returns the session's items. A bare message to go on belongs to the item that was broken off before it.
+func (d *draft) turns() (all []session.Item) {
+	for n := range d.s.Items {
+		it := &d.s.Items[n]
+		if k := len(all) - 1; k >= 0 && it.Ask >= 0 && it.Width < replyWidth && !it.Command && !it.Back && all[k].Ask >= 0 && d.brokenOff(&all[k]) && !d.replies(it) {
+			all[k].To = it.To
+			continue
+		}
+		all = append(all, *it)
+	}
+	return all
+}
+
 // unit adds a unit of a part.
 func (m *maker) unit(p part, at int32) *unit { return &unit{part: p, at: at} }
 
 // decay is what the age of an item does to the worth of its units.
-func (m *maker) decay(item int32) float64 {
-	return max(0.3, 1/(1+float64(m.last-item)/6))
+func (m *maker) decay(turn int) float64 {
+	return max(0.3, 1/(1+float64(m.last-turn)/6))
+}
+
+// turnOf returns the turn of an event.
+func (m *maker) turnOf(e int32) int {
+	n, _ := slices.BinarySearchFunc(m.turns, e, func(it session.Item, e int32) int { return int(it.To - 1 - e) })
+	return n
+}
+
+// leastStanding is the least decay of an item of which something stands.
+const leastStanding = 0.6
+
+// replacedBy names the event that took lines, or the reading that lacks them.
+func (d *draft) replacedBy(e int32) string {
+	if c := d.s.Events[e].Call; c != nil && c.Op == transcript.Read {
+		return fmt.Sprintf("gone at #%d", c.At.N())
+	}
+	return fmt.Sprintf("replaced by #%d", d.s.Events[e].N())
+}
+
+// stands reports whether a change of an item stands, or a commit.
+func (m *maker) stands(it *session.Item) bool {
+	for i := range m.s.Commits {
+		if e := m.s.Commits[i].Event; e >= it.From && e < it.To {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.changed(it), func(f *changedFile) bool { return !f.over })
 }
 
 // later is what the place of a step in its item does to its worth: the last one counts twice.
@@ -102,17 +142,24 @@ func (d *draft) had(e *session.Event) bool {
 }
 
 // item makes the units of an item, and those of its decisions.
-func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
+func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 	d := m.draft
-	it := &d.s.Items[n]
+	it := &m.turns[n]
 	current := n == m.last
 	p := earlierPart
 	if current {
 		p = currentPart
 	}
 	age := m.decay(n)
-	if !current && it.Ask >= 0 && !d.acted(it) && (it.Command || d.retyped(n)) {
+	if !current && it.Ask >= 0 && !d.acted(it) && (it.Command || d.retyped(d.s.Events[it.Ask].Item)) {
 		return nil, nil
+	}
+	replaced, over := m.replaced(it)
+	over = over && !current
+	if stands := m.stands(it); stands {
+		age = max(age, leastStanding)
+	} else if !current {
+		age *= 0.6
 	}
 	var head *unit
 	add := func(u *unit) {
@@ -126,15 +173,14 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 		if d.had(ev) && (d.reader.first > 0 || it.To <= it.Ask+1) { // with first, the reader has all of the item
 			return nil, nil
 		}
-		head = m.heading(n, age)
+		head = m.heading(it, age, replaced, over)
 		add(head)
-		m.effect(it, head, age, add)
 	}
-	if current && d.approved < it.Ask && it.Width < taskWidth && it.Before >= 0 && (it.Width < replyWidth || d.question(it) != "") && !d.had(&d.s.Events[it.Before]) {
+	answer := m.answerOf(it)
+	if current && d.approved < it.Ask && d.replies(it) && !d.had(&d.s.Events[it.Before]) && (answer < 0 || !m.endsWith(it, answer)) {
 		m.spec = it.Before
 		m.specification(it, add)
 	}
-	answer := m.answerOf(it)
 	var reads, edits []int32
 	flush := func() {
 		if len(edits) > 0 && len(reads) > 0 && edits[0] < reads[0] {
@@ -167,15 +213,19 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 				decisions = append(decisions, u)
 			}
 		case session.Said:
-			if e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
-				continue // it stands in the current item or in the handover, or says nothing
+			if over || e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
+				continue // it is over, stands in the current item or in the handover, or says nothing
 			}
 			if e == answer || full {
 				flush()
-				m.said(p, head, it, e, e == answer, age, add)
+				m.said(p, head, it, e, e == answer, replaced, age, add)
 			}
 		case session.Did:
-			if full {
+			if over {
+				if changes(ev.Call) {
+					m.patch(ev.Call) // notes what it took out
+				}
+			} else if full {
 				if m.quiet(ev.Call) {
 					if current {
 						reads = append(reads, e)
@@ -198,10 +248,9 @@ func (m *maker) item(n int32, full bool) (units, decisions []*unit) {
 	return units, decisions
 }
 
-// heading makes the head of an earlier item: its message.
-func (m *maker) heading(n int32, age float64) *unit {
+// heading makes the head of an earlier item: its message. Of one whose changes were all replaced it is all that is said.
+func (m *maker) heading(it *session.Item, age float64, replaced int32, over bool) *unit {
 	d := m.draft
-	it := &d.s.Items[n]
 	ev := &d.s.Events[it.Ask]
 	u := m.unit(earlierPart, it.Ask)
 	u.key = true
@@ -212,19 +261,27 @@ func (m *maker) heading(n int32, age float64) *unit {
 	if ev.Back {
 		end += ", taken back by the human"
 	}
+	if over {
+		end += ", what it changed: " + d.replacedBy(replaced)
+	}
 	title := fmt.Sprintf("### #%d%s%s\n", ev.N(), end, d.clock(ev.Ref))
 	if it.Width < replyWidth || len(d.picked(it)) > 0 {
 		title += d.answered(it, 200)
 	}
+	effect, effects := "", ""
+	if !over {
+		effect, effects = m.effect(it, 4), m.effect(it, 30)
+	}
 	if d.quoted[it.Ask] {
 		u.key = false
-		u.add(title+"(quoted above)\n", worthAsk*age/2)
+		u.add(title+effect, worthAsk*age/2)
+		u.add(title+effects, worthRun*age)
 		return u
 	}
 	text := d.src.Text(ev.Ref)
 	if d.own.covers(text) {
 		u.key = false
-		u.add(title+mark.Quote("", headOf(joined(text), 80)), worthAsk*age/2)
+		u.add(title+mark.Quote("", headOf(joined(text), 80))+effect, worthAsk*age/2)
 		return u
 	}
 	worth := worthAsk * age
@@ -239,14 +296,18 @@ func (m *maker) heading(n int32, age float64) *unit {
 	if line != joined(text) {
 		short += d.cut(ev.Ref)
 	}
-	u.add(short, worth)
-	u.add(title+d.ask(ev.Ref, text, 600), worth*0.9)
-	u.add(title+d.ask(ev.Ref, text, 4000), min(worth*0.7, worthWhole*age))
+	if over {
+		u.add(short, worth/3)
+		return u
+	}
+	u.add(short+effect, worth)
+	u.add(title+d.ask(ev.Ref, text, 600)+effect, worth*0.9)
+	u.add(title+d.ask(ev.Ref, text, 4000)+effects, min(worth*0.7, worthWhole*age))
 	return u
 }
 
-// effect makes the line with what an item changed: files and commits.
-func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit)) {
+// effect says what an item changed: at most n files, and commits.
+func (m *maker) effect(it *session.Item, n int) string {
 	d := m.draft
 	var files, commits []string
 	for _, f := range m.changed(it) {
@@ -254,8 +315,12 @@ func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit
 		if f.deleted {
 			what += ", deleted"
 		}
-		if f.undone >= 0 {
-			what += fmt.Sprintf(", taken back by #%d", d.s.Events[f.undone].N())
+		if f.replaced >= 0 {
+			part := "in part "
+			if f.over {
+				part = ""
+			}
+			what += ", " + part + d.replacedBy(f.replaced)
 		}
 		files = append(files, what+")")
 	}
@@ -264,36 +329,30 @@ func (m *maker) effect(it *session.Item, head *unit, age float64, add func(*unit
 			commits = append(commits, fmt.Sprintf("`%s` \"%s\"", c.Hash, mark.Inline(c.Subject, 120)))
 		}
 	}
-	if len(files)+len(commits) == 0 {
-		return
-	}
-	u := m.unit(earlierPart, it.Ask)
-	u.head = head
-	text := func(n int) string {
-		var parts []string
-		if len(files) > 0 {
-			more := ""
-			if len(files) > n {
-				more = fmt.Sprintf(" and %d more", len(files)-n)
-			}
-			parts = append(parts, "changed "+strings.Join(files[:min(n, len(files))], ", ")+more)
+	var parts []string
+	if len(files) > 0 {
+		more := ""
+		if len(files) > n {
+			more = fmt.Sprintf(" and %d more", len(files)-n)
 		}
-		if len(commits) > 0 {
-			parts = append(parts, "committed "+strings.Join(commits[max(0, len(commits)-n):], ", "))
-		}
-		return "Effect: " + strings.Join(parts, "; ") + "\n"
+		parts = append(parts, "changed "+strings.Join(files[:min(n, len(files))], ", ")+more)
 	}
-	u.add(text(4), worthEffect*age)
-	u.add(text(30), worthRun*age)
-	add(u)
+	if len(commits) > 0 {
+		parts = append(parts, "committed "+strings.Join(commits[max(0, len(commits)-n):], ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Effect: " + strings.Join(parts, "; ") + "\n"
 }
 
 // changedFile is a file that an item changed.
 type changedFile struct {
-	file    *session.File
-	at      []int // records of the calls
-	deleted bool
-	undone  int32 // the event that took all of it back, -1 if something is left
+	file     *session.File
+	at       []int // records of the calls
+	deleted  bool
+	replaced int32 // the newest event that took a line of it, -1 if all stands
+	over     bool  // nothing is left of it
 }
 
 // changed returns the files that an item changed, in order.
@@ -310,15 +369,14 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 			}
 			one := byFile[f.File]
 			if one == nil {
-				one = &changedFile{file: f.File, undone: c.Undone}
+				one = &changedFile{file: f.File, replaced: -1, over: true}
 				byFile[f.File] = one
 				all = append(all, one)
 			}
 			one.at = append(one.at, c.At.N())
 			one.deleted = f.Op == transcript.Delete
-			if c.Undone < 0 {
-				one.undone = -1
-			}
+			one.replaced = max(one.replaced, c.Replaced)
+			one.over = one.over && c.Over()
 		}
 	}
 	return all
@@ -345,16 +403,13 @@ func (d *draft) retyped(n int32) bool {
 	return strings.HasPrefix(joined(d.src.Text(d.s.Events[d.s.Items[n+1].Ask].Ref)), lexicon.Head(joined(text), 40))
 }
 
-// undone returns the event that took back all that an item changed, -1 if something of it is left.
-func (m *maker) undone(it *session.Item) int32 {
-	last := int32(-1)
+// replaced returns the newest event that took a line which an item wrote, -1 if all stand, and whether nothing of it is left.
+func (m *maker) replaced(it *session.Item) (by int32, over bool) {
+	by, over = -1, true
 	for _, f := range m.changed(it) {
-		if f.undone < 0 {
-			return -1
-		}
-		last = max(last, f.undone)
+		by, over = max(by, f.replaced), over && f.over
 	}
-	return last
+	return by, over && by >= 0
 }
 
 // specification makes the unit of the agent's text that a short message answers.
@@ -366,7 +421,7 @@ func (m *maker) specification(it *session.Item, add func(*unit)) {
 		return
 	}
 	u := m.unit(currentPart, it.Ask)
-	title := fmt.Sprintf("The message answers #%d of the agent:\n", ev.N())
+	title := fmt.Sprintf("The message follows #%d of the agent:\n", ev.N())
 	if picked := d.picked(it); len(picked) > 0 {
 		title = fmt.Sprintf("The message picks from #%d of the agent:\n", ev.N())
 		for _, lines := range picked {
@@ -375,10 +430,11 @@ func (m *maker) specification(it *session.Item, add func(*unit)) {
 		}
 		title += "It was:\n"
 	}
+	u.add(title+tailExcerpt(text, 600), 70) // what it asks stands at its end
 	for _, f := range []struct {
 		room  int
 		worth float64
-	}{{600, 70}, {2000, 55}, {mostSpec, 45}} {
+	}{{2000, 55}, {mostSpec, 45}} {
 		quoted := d.marked(ev.Ref)(excerpt(text, f.room, d.usedAfter(it.Before)))
 		u.add(title+quoted, f.worth)
 	}
@@ -401,7 +457,7 @@ func (d *draft) usedAfter(e int32) func(string) bool {
 }
 
 // said makes the unit of a text of the agent.
-func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool, age float64, add func(*unit)) {
+func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool, replaced int32, age float64, add func(*unit)) {
 	d := m.draft
 	ev := &d.s.Events[e]
 	text := d.src.Text(ev.Ref)
@@ -411,19 +467,16 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	u := m.unit(p, e)
 	u.head, u.key = head, answer
 	title := fmt.Sprintf("#%d the agent said:\n", ev.N())
+	if e+1 < it.To && d.s.Events[e+1].Kind == session.Stopped {
+		title = fmt.Sprintf("#%d the agent said, broken off:\n", ev.N())
+		answer = false
+	}
 	used := d.usedAfter(e)
 	say := func(room int, worth float64) {
 		quoted := d.marked(ev.Ref)(excerpt(text, room, used))
 		u.add(title+quoted, worth)
 	}
-	back := int32(-1)
-	if answer && p == earlierPart {
-		back = m.undone(it)
-	}
-	if back >= 0 {
-		title = fmt.Sprintf("#%d the agent answered (what it changed was taken back by #%d):\n", ev.N(), d.s.Events[back].N())
-		say(240, worthSaid*age)
-	} else if answer && m.endsWith(it, e) {
+	if answer && m.endsWith(it, e) {
 		title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
 		summary, summarized := "", false
 		if p == earlierPart && ev.Chars > 1500 {
@@ -433,7 +486,25 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		if p == currentPart { // the last answer comes first, and whole
 			first, more, whole = worthStep+14, worthStep+9, worthStep+2
 		}
-		if (m.overtaken(text, e) || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
+		told, gone := m.overtaken(text, e)
+		if gone = max(gone, replaced); gone >= 0 && p == earlierPart {
+			title = fmt.Sprintf("#%d the agent answered (in part %s):\n", ev.N(), d.replacedBy(gone))
+		}
+		if p == earlierPart {
+			if m.idle(it) && ev.Chars > 900 && d.usedValues(text, e) == 0 { // nothing came of it
+				u.add(fmt.Sprintf("#%d the agent answered: ", ev.N())+d.cut(ev.Ref), worthSaid*age)
+				add(u)
+				return
+			}
+			if m.spent(it) {
+				if say(240, worthSaid*age); d.reader.brief {
+					add(u)
+					return
+				}
+				told = true
+			}
+		}
+		if (told || gone >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
 			first, more, whole = first/3, more/3, whole/3
 		}
 		if summarized { // in place of the shortest excerpt, which is worth as much and longer, so that it would always win
@@ -454,22 +525,36 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	add(u)
 }
 
-// overtaken reports whether later changes took out a value that an answer states, or newer answers have most of its values. It notes
-// those of this answer.
-func (m *maker) overtaken(text string, e int32) bool {
-	seen, told, gone := map[string]bool{}, 0, false
+// idle reports whether an item has no call.
+func (m *maker) idle(it *session.Item) bool {
+	return !slices.ContainsFunc(m.s.Events[it.From:it.To], func(e session.Event) bool { return e.Kind == session.Did })
+}
+
+// spent reports whether the next message took up what an item's last words offered, and the agent acted on it.
+func (m *maker) spent(it *session.Item) bool {
+	n := m.turnOf(it.From) + 1
+	return n < len(m.turns) && m.turns[n].Ask >= 0 && m.replies(&m.turns[n]) && m.acted(&m.turns[n])
+}
+
+// overtaken reports whether newer answers have most of the values that an answer states, and the newest change that took out one
+// of them, -1 if none did. It notes the values of this answer.
+func (m *maker) overtaken(text string, e int32) (told bool, gone int32) {
+	seen, again := map[string]bool{}, 0
+	gone = -1
 	lexicon.Terms(text, func(term string) bool {
 		if !seen[term] {
 			seen[term] = true
-			told += boolInt(m.told[term])
-			gone = gone || m.gone[term] > e
+			again += boolInt(m.told[term])
+			if at := m.gone[term]; at > e {
+				gone = max(gone, at)
+			}
 		}
 		return len(seen) < 400
 	})
 	for term := range seen {
 		m.told[term] = true
 	}
-	return gone || len(seen) > 2 && told*3 >= len(seen)*2
+	return len(seen) > 2 && again*3 >= len(seen)*2, gone
 }
 
 // takesOut notes the values that a change takes out.
@@ -634,9 +719,12 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	u.head = head
 	w := later(it, e)
 	line := fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, 240), d.state(c))
+	cured := m.cured(it, e)
 	switch {
-	case c.State == session.Refused:
-		return // a decision
+	case c.State == session.Refused, m.tells(it, c):
+		return // a decision, or the success tells of it
+	case c.State == session.Done && cured == "" && d.named[e] && p == currentPart:
+		return // the handover tells of it
 	case c.State == session.Failed && !c.LookUp:
 		m.failure(u, c, line, age)
 	case c.Op == transcript.Agent:
@@ -653,13 +741,17 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		if c.Fixed >= 0 { // its status is hidden
 			line += fmt.Sprintf("; no error at #%d", d.s.Events[c.Fixed].N())
 		}
+		line += cured
 		out := d.src.Outcome(c)
 		text := strings.TrimSpace(out.Text)
 		used := d.usedValues(text, e)
 		worth += float64(min(used, 8))
-		passed := c.State == session.Done && c.HasExit && !c.Silent && !c.Errors && d.isCheck(c)
+		passed := c.State == session.Done && !c.Silent && d.isCheck(c)
 		if passed && p == earlierPart {
 			worth /= 2
+		}
+		if p == earlierPart && said == "" && cured == "" && used == 0 && c.State == session.Done {
+			return // it says nothing
 		}
 		u.add(line+"\n", min(worth, worthFailure)*age)
 		if !passed && (used > 0 || d.isCheck(c) && p == currentPart) {
@@ -694,6 +786,13 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 
 // edits makes the unit of successive changes of one file. Equal changes are shown once.
 func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age float64, add func(*unit)) {
+	all = slices.DeleteFunc(all, func(e int32) bool {
+		c := m.s.Events[e].Call
+		if c.Over() {
+			m.patch(c) // notes what it took out
+		}
+		return c.Over()
+	})
 	if len(all) == 0 || p == earlierPart && it.To-it.From >= 60 { // the item's effect names them
 		return
 	}
@@ -709,7 +808,6 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		c := m.s.Events[e].Call
 		at = append(at, c.At.N())
 		patch := m.patch(c)
-		m.takesOut(patch, e)
 		if first, ok := m.patches[patch]; ok && patch != "" {
 			before = first
 			continue
@@ -732,15 +830,6 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	line := numbers(at) + " " + m.label(c, 240)
 	if len(changes) == 0 {
 		line += fmt.Sprintf(" (the same change as #%d)", m.s.Events[before].N())
-	}
-	for _, e := range c.Files[0].File.Edits {
-		back := m.s.Events[e.Event].Call
-		if back == nil || back.Undone < all[0] || back.Undone > all[len(all)-1] {
-			continue
-		}
-		if _, here := slices.BinarySearch(all, back.Undone); here {
-			line += fmt.Sprintf(" (takes back #%d)", back.At.N())
-		}
 	}
 	if p == currentPart {
 		u.add(line+"\n", worthStep+worthRun*w/10)
@@ -772,9 +861,23 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	add(u)
 }
 
-// patch returns the change that a call makes; of a new file its beginning.
+// patch returns the change that a call makes; of a new file its beginning. If some of what it wrote is gone, it returns the lines
+// that stand.
 func (m *maker) patch(c *session.Call) string {
 	patch, whole := m.src.Patch(c)
+	if c.State == session.Done {
+		m.takesOut(patch, c.Index)
+	}
+	if c.Replaced >= 0 {
+		var b strings.Builder
+		for line := range strings.Lines(patch) {
+			text, added := strings.CutPrefix(line, "+")
+			if (added || whole) && m.standing[c][strings.TrimSpace(text)] {
+				b.WriteString(line)
+			}
+		}
+		patch = b.String()
+	}
 	if whole {
 		return lexicon.Head(patch, 4000)
 	}
@@ -831,11 +934,11 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 	fixed := ""
 	if c.Fixed >= 0 {
 		by := d.s.Events[c.Fixed]
-		fixed = fmt.Sprintf("; worked at #%d", by.N())
-		if c.Op != transcript.Command {
-			fixed = fmt.Sprintf("; a later change of the file: #%d", by.N())
-		} else if edit := m.editBefore(c.Index, c.Fixed); edit >= 0 {
-			fixed += fmt.Sprintf(" after #%d %s", d.s.Events[edit].N(), d.label(d.s.Events[edit].Call, 120))
+		switch ok := by.Call; {
+		case ok == nil, ok.Command == c.Command && ok.Dir == c.Dir:
+			fixed = fmt.Sprintf("; worked at #%d", by.N())
+		default:
+			fixed = fmt.Sprintf("; then #%d %s", by.N(), d.label(ok, 120))
 		}
 	}
 	said := d.errorLine(c)
@@ -853,20 +956,43 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 		return
 	}
 	text := strings.TrimSpace(d.src.Outcome(c).Text)
-	if text != said {
+	if text != said && c.Fixed < 0 {
 		quoted := d.marked(c.Result)(outputExcerpt(text, 700, true, d.usedAfter(c.Index)))
 		u.add(line+fixed+"\n"+quoted, 16*age)
 	}
 }
 
-// editBefore returns the last edit between two events, -1 if there is none.
-func (m *maker) editBefore(from, to int32) int32 {
-	for e := to - 1; e > from; e-- {
-		if c := m.s.Events[e].Call; m.s.Events[e].Kind == session.Did && changes(c) && c.State == session.Done {
-			return e
+// tells reports whether a failure is told of with the success that ended it in the same item.
+func (m *maker) tells(it *session.Item, f *session.Call) bool {
+	if f.Fixed < it.From || f.Fixed >= it.To || m.s.Events[f.Fixed].Kind != session.Did {
+		return false
+	}
+	c := m.s.Events[f.Fixed].Call
+	return changes(c) || c.Op == transcript.Command && !m.quiet(c) && c.State == session.Done
+}
+
+// cured says which failures of an item a run ended, and what was done between; "" if it ended none.
+func (m *maker) cured(it *session.Item, e int32) string {
+	var at []int
+	var last *session.Call
+	for i := it.From; i < e; i++ {
+		if f := m.s.Events[i].Call; m.s.Events[i].Kind == session.Did && f.Fixed == e && f.Op == transcript.Command {
+			at, last = append(at, f.At.N()), f
 		}
 	}
-	return -1
+	if last == nil {
+		return ""
+	}
+	text := "; failed before, " + numbers(at)
+	if said := m.errorLine(last); said != "" {
+		text += ": \"" + mark.Inline(said, 160) + "\""
+	}
+	for i := e - 1; i > last.Index; i-- {
+		if c := m.s.Events[i].Call; m.s.Events[i].Kind == session.Did && c.State == session.Done && !m.quiet(c) {
+			return text + fmt.Sprintf("; then #%d %s", c.At.N(), m.label(c, 120))
+		}
+	}
+	return text
 }
 
 // agent makes the forms of a sub-agent: its task and its report.
@@ -1227,7 +1353,7 @@ func (m *maker) files() {
 	for n, f := range edited[:min(len(edited), 200)] {
 		e := f.Edits[len(f.Edits)-1]
 		ev := &d.s.Events[e.Event]
-		if ev.Item == m.last || d.open[f] { // the current item or the handover names it
+		if m.turnOf(e.Event) == m.last || d.open[f] { // the current item or the handover names it
 			continue
 		}
 		if d.reader.brief && n > 40 {
@@ -1245,7 +1371,7 @@ func (m *maker) files() {
 		}
 		u := m.unit(filePart, e.Event)
 		u.key = true
-		u.add(fmt.Sprintf("- `%s` %s, last #%d\n", mark.Inline(d.path(f.Path), 200), what, ev.N()), worthFile*m.decay(ev.Item))
+		u.add(fmt.Sprintf("- `%s` %s, last #%d\n", mark.Inline(d.path(f.Path), 200), what, ev.N()), worthFile*m.decay(m.turnOf(e.Event)))
 		d.units = append(d.units, u)
 	}
 	if !d.reader.brief {
@@ -1279,7 +1405,7 @@ func (m *maker) files() {
 		seen[text] = true
 		how++
 		u := m.unit(filePart, e)
-		u.add(fmt.Sprintf("- run: `%s` (%dx, last #%d%s)\n", mark.Inline(text, 200), max(1, d.runs[text]), c.At.N(), d.state(c)), worthFile*m.decay(d.s.Events[e].Item))
+		u.add(fmt.Sprintf("- run: `%s` (%dx, last #%d%s)\n", mark.Inline(text, 200), max(1, d.runs[text]), c.At.N(), d.state(c)), worthFile*m.decay(m.turnOf(e)))
 		d.units = append(d.units, u)
 	}
 }

@@ -145,7 +145,7 @@ func (d *draft) noun(c *session.Call, most int) string {
 func (d *draft) state(c *session.Call) string {
 	switch {
 	case c.State == session.Pending:
-		return ", no result"
+		return ", sent, no result: check"
 	case c.State == session.Running:
 		return ", in the background"
 	case c.State == session.Refused:

@@ -15,7 +15,7 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 	a.Resolve(s.status.Cwd)
 	c := &Call{
 		At: ref, Tool: clip(it.Tool, 200), Op: a.Op, Command: clip(a.Command, maxCommand), Dir: clip(a.Dir, maxPath), Query: clip(a.Query, maxCommand),
-		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Undone: -1, Index: -1, Cut: len(a.Command) > maxCommand,
+		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Replaced: -1, Index: -1, Cut: len(a.Command) > maxCommand,
 	}
 	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
 		c.run = runOf(&a)
@@ -28,13 +28,14 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 		}
 	}
 	s.Calls = append(s.Calls, c)
+	one := &pending{call: c, action: a, swaps: swapsOf(s.client, it.Tool, it.Raw, &a)}
 	if it.Side {
-		s.keepCall(it.Call, c, a)
+		s.keepCall(it.Call, one)
 		return
 	}
 	c.Index = s.push(Event{Kind: Did, Ref: ref, Call: c})
 	s.tried(c, &a, nil)
-	s.keepCall(it.Call, c, a)
+	s.keepCall(it.Call, one)
 	s.use(callWords(&a, it.Raw), c.Index)
 	if a.Op == transcript.Plan {
 		s.Plan.begin(c.Index, &a)
@@ -54,19 +55,30 @@ func callWords(a *transcript.Action, raw []byte) string {
 	return string(transcript.Unescaped(raw[:min(len(raw), lexicon.Searched)]))
 }
 
-func (s *Session) keepCall(id string, c *Call, a transcript.Action) {
+func (s *Session) keepCall(id string, one *pending) {
 	if id == "" {
+		return
+	}
+	if first := s.pending[id]; first != nil { // their results come in this order
+		for first.next != nil {
+			first = first.next
+		}
+		first.next = one
 		return
 	}
 	if len(s.order) >= maxPending {
 		delete(s.pending, s.order[0])
 		s.order = s.order[1:]
 	}
-	s.pending[strings.Clone(id)] = &pending{c, a}
+	s.pending[strings.Clone(id)] = one
 	s.order = append(s.order, strings.Clone(id))
 }
 
 func (s *Session) forgetCall(id string) {
+	if p := s.pending[id]; p != nil && p.next != nil {
+		s.pending[id] = p.next
+		return
+	}
 	delete(s.pending, id)
 	if i := slices.Index(s.order, id); i >= 0 {
 		s.order = slices.Delete(s.order, i, i+1)
@@ -120,7 +132,7 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 	if a.Stdin {
 		s.endJob(a, c, &out)
 	}
-	s.change(c, a, &out, failed)
+	s.change(p, &out, failed)
 	if c.Index < 0 {
 		return
 	}
@@ -303,7 +315,8 @@ func hides(line string) bool {
 }
 
 // change applies what a call did to files, as far as the outcome proves it.
-func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome, failed bool) {
+func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
+	c, a := p.call, &p.action
 	seen := *out
 	seen.Failed = failed
 	i := c.Index
@@ -322,15 +335,23 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 		case transcript.Read:
 			file.Reads++
 			file.Read = i
+			if text, ok := s.client.Reading(c.Tool, a, out).Text(); ok {
+				file.seen(text, i)
+			}
 		case transcript.Revert:
+			file.clear(i)
 			file.Edits = append(file.Edits, e)
 			file.Open = false
 		case transcript.Delete:
+			file.clear(i)
 			e.Gone = true
 			file.Edits, file.Deleted = append(file.Edits, e), true
 			file.Open = !(file.Created && file.Open) // created and deleted between two commits: nothing is left
 		case transcript.Rename:
 			to := s.file(f.To, i)
+			to.clear(i)
+			to.lines, file.lines = file.lines, nil
+			to.apply(p, n, i, out)
 			to.Edits, to.Open = append(to.Edits, e), true
 			e.Gone = true
 			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
@@ -338,6 +359,7 @@ func (s *Session) change(c *Call, a *transcript.Action, out *transcript.Outcome,
 		default:
 			file.Edits, file.Deleted = append(file.Edits, e), false
 			file.change(c)
+			file.apply(p, n, i, out)
 			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0
 		}
 	}
@@ -350,7 +372,6 @@ func (f *File) change(c *Call) {
 		f.swaps = nil
 	}
 	if n := len(f.swaps); n > 0 && c.swap[0] != 0 && f.swaps[n-1].swap == [2]uint64{c.swap[1], c.swap[0]} {
-		f.swaps[n-1].Undone = c.Index
 		f.swaps = f.swaps[:n-1]
 		f.Open = n > 1
 		return

@@ -79,6 +79,11 @@ func (s *Session) Rejected() *Call {
 	return s.Events[s.git.rejected].Call
 }
 
+// Commits reports whether a command makes a commit if it succeeds.
+func Commits(c *Call) bool {
+	return c.Op == transcript.Command && slices.ContainsFunc(gitVerbs(c.Command), func(v gitVerb) bool { return v.name == "commit" })
+}
+
 // readGit takes what a command and its output say about the repository.
 func (s *Session) readGit(c *Call, line, out string) {
 	if !strings.Contains(line, "git") && !strings.HasPrefix(out, "[") || c.State == Refused {
@@ -170,7 +175,7 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 			}
 			s.undo(verb.args)
 			if slices.Contains(verb.args, "--hard") {
-				s.close()
+				s.discard(c.Index)
 			}
 		case "stash":
 			if c.State == Done {
@@ -195,6 +200,17 @@ func (s *Session) close() (open []*File) {
 		}
 	}
 	return open
+}
+
+// discard takes back what was written since the last commit.
+func (s *Session) discard(at int32) {
+	last := int32(-1)
+	if n := len(s.Commits); n > 0 {
+		last = s.Commits[n-1].Event
+	}
+	for _, f := range s.close() {
+		f.drop(at, func(l *standing) bool { return l.call.Index > last })
+	}
 }
 
 // stash takes a `git stash` of everything, and one that brings it back.

@@ -117,34 +117,36 @@ const (
 
 // Call is a tool call with its outcome.
 type Call struct {
-	At      Ref // its input
-	Result  Ref
-	Index   int32 // of its event
-	Tool    string
-	Op      transcript.Op
-	Command string // of a Command, at most maxCommand bytes
-	Dir     string // where it ran, "" if unknown
-	Query   string
-	Files   []Change
-	Lines   [2]int
-	State   State
-	Exit    int
-	HasExit bool
-	Silent  bool   // its status is another command's: a pipe or a list hides it
-	Errors  bool   // the result has lines that look like errors
-	LookUp  bool   // it only lists, reads, searches or tests
-	Stdin   bool   // input for a running command
-	Agent   string // ID of the sub-agent that it started
-	Words   Ref    // the person's words: an answer, or the reason of a refusal
-	Fixed   int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
-	Undone  int32  // of an edit: the event that took it back exactly, -1 if none
-	Plans   bool   // it wrote the plan
-	Cut     bool   // Command is shortened
+	At       Ref // its input
+	Result   Ref
+	Index    int32 // of its event
+	Tool     string
+	Op       transcript.Op
+	Command  string // of a Command, at most maxCommand bytes
+	Dir      string // where it ran, "" if unknown
+	Query    string
+	Files    []Change
+	Lines    [2]int
+	State    State
+	Exit     int
+	HasExit  bool
+	Silent   bool   // its status is another command's: a pipe or a list hides it
+	Errors   bool   // the result has lines that look like errors
+	LookUp   bool   // it only lists, reads, searches or tests
+	Stdin    bool   // input for a running command
+	Agent    string // ID of the sub-agent that it started
+	Words    Ref    // the person's words: an answer, or the reason of a refusal
+	Fixed    int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
+	Replaced int32  // of a change: the newest event that took a line which it wrote, -1 if all stand
+	Plans    bool   // it wrote the plan
+	Cut      bool   // Command is shortened
 
 	failing []string // tests and packages that a failed result names
 	run     run
 	pipe    bool
 	swap    [2]uint64 // of an edit with one replacement: hashes of the old and the new text
+	wrote   int32     // lines
+	left    int32     // of them, that still stand
 }
 
 // Change is what a call does to a file.
@@ -168,7 +170,9 @@ type File struct {
 	Created bool  // by this session, according to a result
 	Deleted bool
 	Open    bool // edited, and no commit seen since that took it
+	Losses  []Loss
 
+	lines []standing
 	swaps []*Call // replacements since it was not open; an exact inverse takes the last one away
 }
 
@@ -227,6 +231,8 @@ type queued struct {
 type pending struct {
 	call   *Call
 	action transcript.Action
+	swaps  [][]swap // of each of the action's files
+	next   *pending // with the same ID
 }
 
 // Limits of what is kept.
@@ -282,8 +288,17 @@ func (s *Session) Add(r *transcript.Record) {
 	if one, ok := s.waiting.Take(r); ok {
 		s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref, Note: clip(one.text, maxHead)}))
 	}
+	if r.Aborted && !s.stopped() {
+		s.push(Event{Kind: Stopped, Ref: Ref{Rec: rec}})
+	}
 	s.end(r)
 	s.records[rec].used = s.gauge.reported
+}
+
+// stopped reports whether the newest event is an interruption.
+func (s *Session) stopped() bool {
+	n := len(s.Events)
+	return n > 0 && s.Events[n-1].Kind == Stopped
 }
 
 // cut takes the agent's own compaction.

@@ -242,6 +242,7 @@ type Record struct {
 	Resumed  *Resumed // on the first record of a copy that ccd wrote, otherwise nil
 	Queue    Queue    // what happened to a message that a person typed while the agent worked
 	Queued   string   // that message, "" if the record does not say: the oldest one
+	Aborted  bool     // the person interrupted the agent in it
 	UI       bool     // only for the agent's display or bookkeeping: may be dropped
 	Unknown  bool     // of an unknown type: kept and counted
 	Broken   bool     // at least one value of the line could not be parsed: kept and counted

@@ -50,7 +50,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 
 // bookkeeping lists the events, besides those of the session's state, with nothing that reached the model.
 var bookkeeping = map[string]bool{
-	"abort": true, "assistant.intent": true, "assistant.reasoning": true, "assistant.turn_end": true,
+	"assistant.intent": true, "assistant.reasoning": true, "assistant.turn_end": true,
 	"assistant.turn_start": true, "assistant.usage": true, "hook.end": true, "hook.progress": true, "hook.start": true,
 	"permission.completed": true, "permission.requested": true, "skill.invoked": true, "subagent.configured": true,
 	"subagent.deselected": true, "subagent.selected": true, "tool.search_activated": true, "user_input.completed": true,
@@ -68,6 +68,8 @@ var bookkeeping = map[string]bool{
 func session(d *transcript.Decoder, r *transcript.Record, kind string, data transcript.Node) {
 	r.UI = true
 	switch kind {
+	case "abort":
+		r.Aborted = true
 	case "session.start", "session.resume":
 		r.Version = transcript.Reuse(&d.Last.Version, data.Field("copilotVersion"))
 		r.Model = transcript.Reuse(&d.Last.Model, data.Field("selectedModel"))

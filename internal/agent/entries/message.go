@@ -29,6 +29,7 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 			addUsage(d, r, m.Field("usage"))
 		}
 		m.say(d, r, v)
+		r.Aborted = m.Field("stopReason").Text() == "aborted"
 	case "toolResult":
 		m.result(d, r)
 	case "bashExecution":
