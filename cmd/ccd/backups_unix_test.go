@@ -122,7 +122,7 @@ func TestBackupsByTheDaemon(t *testing.T) {
 	}
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, exitDone, 5*time.Second)
-	if out, talk, code := outputs(t, home, "setup", "--undo", "--purge", "--yes"); code != exitDone || !strings.Contains(talk, "backups: backups of the archive") {
+	if out, talk, code := outputs(t, home, "setup", "--undo", "--purge", "--yes"); code != exitDone || !strings.Contains(talk, "backups of the archive") {
 		t.Errorf("purge: %d %s%s", code, out, talk)
 	}
 	if got := backupsIn(t, dir); len(got) != 4 {

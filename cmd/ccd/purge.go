@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,80 +11,37 @@ import (
 
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/words"
 	"ccd/packaging"
 )
 
-// lostByPurge returns how many sessions a purge would destroy, as the start of an error, or "" if none or unknown.
-func (a *app) lostByPurge(ctx context.Context) string {
-	i, err := a.installation(true)
-	if err != nil || i.Load(ctx) != nil {
-		return ""
-	}
-	n, err := install.OnlyHere(ctx, i.Library)
-	if err != nil || n == 0 {
-		return ""
-	}
-	return install.OnlyHereText(n) + "; "
-}
-
-// installation finds what `ccd setup --undo` removes. Only a purge needs a valid configuration.
-func (a *app) installation(purge bool) (p install.Purge, err error) {
-	p.Say = a.say
-	p.Problem = func(problem string) { fmt.Fprintf(a.err, "problem: %s\n", problem) } // printed even with --quiet
+// undoing finds what `ccd setup --undo` removes. Only a purge needs a valid configuration.
+func (a *app) undoing(f setupFlags) (u install.Undo, err error) {
 	place, err := a.Place(true)
-	if err != nil && !purge {
+	if err != nil && !f.purge {
 		place, err = a.State()
 	}
 	if err != nil {
-		return p, err
+		return u, err
 	}
-	if p.Library, err = reader.Open(place, false); err != nil {
-		return p, err
+	u.All = f.purge
+	if u.Library, err = reader.Open(place, false); err != nil {
+		return u, err
 	}
-	p.Service, err = place.Service(packaging.Options{Out: a.talkOut()})
-	return p, err
+	if u.Agents, err = a.setup(nil, agentsFlags{}); err != nil {
+		return u, err
+	}
+	u.Service, err = place.Service(packaging.Options{Out: io.Discard})
+	return u, err
 }
 
-// purge lists everything of ccd of this account except transcripts, asks, and removes it.
-func (a *app) purge(ctx context.Context, f setupFlags) error {
-	if !f.yes && !f.dryRun && !a.answers() {
-		return words.Hint(words.Usage(fmt.Errorf("purge: %sno terminal to confirm on; nothing was removed", a.lostByPurge(ctx))), "ccd setup --undo --purge --yes")
+// onlyHere returns how many sessions a purge would destroy, 0 if that is not known.
+func (a *app) onlyHere(ctx context.Context, f setupFlags) int {
+	u, err := a.undoing(f)
+	if err != nil || !f.purge || u.Load(ctx) != nil {
+		return 0
 	}
-	p, err := a.installation(true)
-	if err != nil {
-		return err
-	}
-	if err := p.Check(ctx); err != nil {
-		return err
-	}
-	s, err := a.setup(nil, agentsFlags{})
-	if err != nil {
-		return err
-	}
-	p.Agents = s
-	r, err := p.Find(ctx)
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.dryRun:
-		return a.print(r.Text())
-	case !a.quiet || !f.yes:
-		fmt.Fprint(a.err, r.Text())
-	}
-	for _, problem := range r.Problems() {
-		p.Problem(problem)
-	}
-	if !f.yes {
-		if err := a.confirm(ctx, r.OnlyHere); err != nil {
-			return err
-		}
-	}
-	if err := p.Remove(ctx, r); !errors.Is(err, install.ErrIncomplete) {
-		return err
-	}
-	return errSaid
+	n, _ := install.OnlyHere(ctx, u.Library)
+	return n
 }
 
 // confirm asks before removing everything. If sessions exist nowhere else, the user must type their number.

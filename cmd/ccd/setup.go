@@ -25,12 +25,15 @@ import (
 type setupFlags struct{ yes, dryRun, undo, purge bool }
 
 func (f setupFlags) command() string {
-	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo]
+	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo] + map[bool]string{true: " --purge"}[f.purge]
 }
 
 // verb names what failed, in errors.
 func (f setupFlags) verb() string {
-	if f.undo {
+	switch {
+	case f.purge:
+		return "purge"
+	case f.undo:
 		return "undo setup"
 	}
 	return "set up ccd"
@@ -72,15 +75,10 @@ companions; null with --dry-run and --undo)`,
 		switch {
 		case f.purge && !f.undo:
 			return usage(c, errors.New("--purge needs --undo"))
-		case f.purge && a.json:
-			return usage(c, errors.New("--purge takes no --json"))
 		case f.yes && f.dryRun:
 			return usage(c, errors.New("--yes and --dry-run cannot be used together"))
 		case a.json && !f.yes && !f.dryRun:
 			return usage(c, errors.New("--json needs --yes or --dry-run"))
-		}
-		if f.purge {
-			return a.purge(c.Context(), f)
 		}
 		return a.setUp(c.Context(), f)
 	}
@@ -100,7 +98,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err := install.CheckHome(home); err != nil {
 		return err
 	}
-	steps, err := a.setupSteps(ctx, f.undo)
+	steps, err := a.setupSteps(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -153,23 +151,23 @@ func has(steps []*install.Step, state string) bool {
 }
 
 // setupSteps plans what setup, or undo, will do.
-func (a *app) setupSteps(ctx context.Context, undo bool) ([]*install.Step, error) {
-	agents, err := a.setup(nil, agentsFlags{})
-	if err != nil {
-		return nil, err
-	}
-	if undo {
-		p, err := a.installation(false)
+func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
+	if f.undo {
+		u, err := a.undoing(f)
 		if err != nil {
 			return nil, err
 		}
-		return install.Undo(ctx, p, agents), nil
+		return u.Steps(ctx)
+	}
+	agents, err := a.setup(nil, agentsFlags{})
+	if err != nil {
+		return nil, err
 	}
 	l, err := a.locate(true)
 	if err != nil {
 		return nil, err
 	}
-	account := install.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Progress: a.byteProgress, Say: a.say, Out: io.Discard}
+	account := install.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Say: a.say, Out: io.Discard}
 	if a.verbose {
 		account.Out = a.err
 	}
@@ -185,12 +183,22 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 		if err := a.print(plan); err != nil || f.dryRun {
 			return err
 		}
-		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
+		lost := ""
+		if n := a.onlyHere(ctx, f); n > 0 {
+			lost = install.OnlyHereText(n) + "; "
+		}
+		return words.Hint(words.Usage(fmt.Errorf("%s: %sno terminal to confirm on; nothing was changed", f.verb(), lost)), "%s --yes", f.command())
 	case !a.quiet || todo && !f.yes:
 		fmt.Fprint(a.err, mark.Visible(plan))
 	}
-	if !todo || f.yes {
+	if n := a.onlyHere(ctx, f); n > 0 && !(a.quiet && f.yes) {
+		fmt.Fprintln(a.err, install.OnlyHereText(n)+" (no complete transcript found).")
+	}
+	switch {
+	case !todo || f.yes:
 		return nil
+	case f.purge:
+		return a.confirm(ctx, a.onlyHere(ctx, f))
 	}
 	fmt.Fprint(a.err, "Continue? [Y/n] ")
 	text, err := readLine(ctx, bufio.NewReader(a.in))
@@ -222,6 +230,8 @@ func setupText(steps []*install.Step, f setupFlags, home string) string {
 	switch {
 	case !has(steps, install.Todo):
 		then, back = " has nothing to do:\n", ""
+	case f.purge:
+		back = "Transcripts stay, including the sessions that `ccd resume` wrote.\n"
 	case f.undo:
 		back = "The archive and the configuration stay; `ccd setup --undo --purge` removes them too.\n"
 	}
@@ -253,7 +263,7 @@ func byVerb(does []string) (lines []string) {
 	at := map[string]int{}
 	for _, line := range does {
 		verb, what, _ := strings.Cut(line, " ")
-		if i, ok := at[verb]; ok && verb != "run" {
+		if i, ok := at[verb]; ok && verb == "remove" || ok && verb == "write" || ok && verb == "change" {
 			lines[i] += ", " + what
 			continue
 		}
@@ -268,7 +278,7 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 	out := setupOutput{Steps: steps}
 	l, err := a.locate(true)
 	switch {
-	case f.undo && err == nil && !a.json:
+	case f.undo && !f.purge && err == nil && !a.json:
 		if _, err := os.Lstat(l.ArchivePath); err == nil {
 			a.say("kept: the archive %s and the configuration (ccd setup --undo --purge removes them)", l.ArchivePath)
 		} else {

@@ -3,10 +3,10 @@ package install
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 )
 
@@ -19,14 +19,19 @@ func TestFindsWhatCameMeanwhile(t *testing.T) {
 	must(t, err)
 	l, err := reader.Open(place, false)
 	must(t, err)
-	p := Purge{Library: l}
+	u := Undo{Library: l}
 	late := filepath.Join(projects, "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.ccd.md")
-	for _, want := range [][]string{nil, {late}} {
-		var r Remains
-		must(t, p.find(t.Context(), &r))
-		if !slices.Equal(r.companions, want) {
-			t.Errorf("found %q, want %q", r.companions, want)
-		}
-		must(t, os.WriteFile(late, []byte("---\nccd: 1\nsource: projects/-work/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl\n---\n"), 0o600))
+	step := u.undoCompanions(t.Context())
+	must(t, os.WriteFile(late, []byte("---\nccd: 1\nsource: projects/-work/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl\n---\n"), 0o600))
+	if step.State != Unchanged {
+		t.Errorf("before: %+v", step)
+	}
+	u.All = true
+	step = u.undoCompanions(t.Context())
+	must(t, os.Rename(late, late+".aside"))
+	other := filepath.Join(projects, "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e10.ccd.md")
+	must(t, os.WriteFile(other, []byte("---\nccd: 1\nsource: projects/-work/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e10.jsonl\n---\n"), 0o600))
+	if step.Do(t.Context()); step.State != Done || disk.Exists(other) {
+		t.Errorf("%+v", step)
 	}
 }

@@ -71,28 +71,6 @@ func (a Account) noService(step *Step, err error) *Step {
 	return step.is(Unavailable, "not available here: "+step.Error)
 }
 
-func undoService(ctx context.Context, p Purge) *Step {
-	step := newStep("service", "service")
-	if other, err := p.Installed(nil); err == nil && other.System() {
-		step.Hint = "sudo ccd service remove --system"
-		return step.is(Unavailable, "it is a system service")
-	}
-	st, err := p.Service.Status(ctx)
-	if err != nil {
-		return step.fail(err)
-	}
-	files := p.Service.Files()
-	if !st.Installed && len(files) == 0 {
-		return step.is(Unchanged, "not installed")
-	}
-	step.What = "stop and remove it"
-	for _, path := range files {
-		step.Does = append(step.Does, "remove "+path)
-	}
-	step.do = func(ctx context.Context) (string, error) { return "stopped and removed", p.Service.Uninstall(ctx) }
-	return step
-}
-
 // Install installs the service s, for a service of the machine that of user, and says what this changes besides. It
 // fails if another service or another daemon would keep s from running.
 func Install(ctx context.Context, l *reader.Library, s *packaging.Service, user string, say func(format string, args ...any)) error {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -88,10 +86,8 @@ type Account struct {
 	Plan func(context.Context) (daemon.Plan, error)
 	// Archive archives all of it. It returns what it did, and how many files failed.
 	Archive func(context.Context) (did string, failed int, err error)
-	// Progress returns what shows the progress, in bytes, and what removes it from the terminal.
-	Progress func(title string) (show func(done, all int64), wipe func())
-	Say      func(format string, args ...any) // what else a step changes
-	Out      io.Writer                        // what the service manager's commands do
+	Say     func(format string, args ...any) // what else a step changes
+	Out     io.Writer                        // what the service manager's commands do
 }
 
 // CheckHome fails if the home directory belongs to another user, as with sudo: that user could not use the result.
@@ -158,7 +154,7 @@ func (a Account) connect(f transcript.Format) *Step {
 	return step
 }
 
-// archive archives the sessions there are, or waits until the running daemon has: only one process writes the archive.
+// archive archives the sessions there are, unless a running daemon does.
 func (a Account) archive(plan daemon.Plan) *Step {
 	step := newStep("archive", "archive")
 	switch {
@@ -172,10 +168,10 @@ func (a Account) archive(plan daemon.Plan) *Step {
 		grows = newFile(plan.New)
 	}
 	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(grows)))
-	running := func() bool { _, running, _ := daemon.ReadRun(a.Library.StateDir); return running }
+	if _, running, _ := daemon.ReadRun(a.Library.StateDir); running { // only one process writes the archive
+		return step.is(Unchanged, "the running daemon archives new data: "+size)
+	}
 	switch {
-	case running():
-		step.What = "wait until the running daemon has archived new data: " + size
 	case plan.Known == 0:
 		step.What = "store " + words.Count(plan.Sessions, "session") + ": " + size
 	default:
@@ -187,9 +183,6 @@ func (a Account) archive(plan daemon.Plan) *Step {
 	}
 	step.Does = []string{"write " + a.Library.ArchivePath, "write companions (*.ccd.md) " + where}
 	step.do = func(ctx context.Context) (string, error) {
-		if running() {
-			return "archived by the running daemon", a.awaitDaemon(ctx)
-		}
 		did, failed, err := a.Archive(ctx)
 		if failed > 0 {
 			err = words.Hint(fmt.Errorf("%s could not be archived", words.Count(failed, "file")), "ccd run --once")
@@ -207,93 +200,6 @@ func newFile(raw int64) int64 {
 		return (need + step - 1) / step * step
 	}
 	return raw / 3
-}
-
-const (
-	daemonBeat     = time.Second     // between two looks at a running daemon
-	daemonPatience = 2 * time.Minute // without any progress
-)
-
-// awaitDaemon waits until the running daemon has archived what there is.
-func (a Account) awaitDaemon(ctx context.Context) error {
-	show, wipe := a.Progress("archiving, by the running daemon:")
-	defer wipe()
-	tick := time.NewTicker(daemonBeat)
-	defer tick.Stop()
-	begun, since := time.Now(), time.Now()
-	least, most := int64(math.MaxInt64), int64(0)
-	for {
-		plan, err := a.Plan(ctx)
-		if err != nil {
-			return err
-		}
-		info, running, err := daemon.ReadRun(a.Library.StateDir)
-		scanned := info.LastPass.After(begun) && info.Watch.Waiting == 0 // a live session is never archived to its last byte
-		switch {
-		case err != nil || plan.New == 0 || scanned:
-			return err
-		case !running:
-			return words.Hint(errors.New("the daemon has ended"), "ccd setup")
-		case plan.New < least:
-			least, since = plan.New, time.Now()
-		case time.Since(since) > daemonPatience:
-			return words.Hint(fmt.Errorf("the daemon has archived nothing for %s", daemonPatience), "ccd status")
-		}
-		most = max(most, plan.New)
-		show(most-plan.New, most)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// Undo plans `ccd setup --undo`: it removes the service, the companions and what is ccd's in the agents' settings. The archive
-// and the configuration stay. The service is first, because it would write the
-// companions again.
-func Undo(ctx context.Context, p Purge, agents *Setup) []*Step {
-	steps := []*Step{undoService(ctx, p), undoCompanions(ctx, p)}
-	for _, id := range Agents() {
-		f, _ := p.Place.Agents.Lookup(id)
-		plan, err := agents.Uninstall(id)
-		steps = append(steps, undoEdits(newStep(id, f.Title), plan, err)...)
-	}
-	return steps
-}
-
-// undoEdits plans what removes ccd from settings; nothing if it is not in them.
-func undoEdits(step *Step, p *Plan, err error) []*Step {
-	if step.What = "disconnect"; err != nil {
-		return []*Step{step.fail(err)}
-	}
-	step.Does, step.Notes = append(step.Does, p.Steps()...), append(step.Notes, p.Notes...)
-	step.do = func(context.Context) (string, error) { return "disconnected", p.Apply() }
-	if p.Empty() {
-		_ = p.Apply() // removes what a killed one left
-		return nil
-	}
-	return []*Step{step}
-}
-
-// undoCompanions removes the companions, also those of sessions whose transcript is gone.
-func undoCompanions(ctx context.Context, p Purge) *Step {
-	step := newStep("companions", "companions")
-	if _, err := p.Env.Place(true); err != nil { // a configuration that cannot be read does not say where they are
-		return step.fail(err)
-	}
-	found, err := p.Companions(ctx)
-	if err != nil {
-		return step.fail(err)
-	}
-	if found.Companions() == 0 && len(found.Problems()) == 0 {
-		return step.is(Unchanged, "none")
-	}
-	count := words.Count(found.Companions(), "companion")
-	step.What = "remove " + count
-	p.Say = func(string, ...any) {} // the step says it
-	step.do = func(ctx context.Context) (string, error) { return count + " removed", p.RemoveCompanions(ctx, found) }
-	return step
 }
 
 // Archived is what can be restored.
