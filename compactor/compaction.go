@@ -141,7 +141,7 @@ func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
 }
 
 const (
-	shortest = 500  // chars of a text of any session
+	shortest = 2000 // chars of a text of any session
 	headings = 160  // chars for the headings of the sections
 	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
 	maxTries = 6

@@ -25,6 +25,7 @@ type handover struct {
 	b      strings.Builder
 	f      float64 // by which lines are shortened
 	claims []claim
+	failed int // lines about failures
 }
 
 // TaskLabel begins the line of a handover above the quoted task.
@@ -49,10 +50,10 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 		h.stands()
 		h.git()
 		h.uncommitted()
+		h.listed()
 		h.losses()
 		h.checks()
 		h.failures()
-		h.unmade()
 		h.plan()
 		h.inForce()
 		if lexicon.Chars(h.b.String()) <= most {
@@ -562,7 +563,7 @@ const answerBelow = 4000
 // since names the last calls after the last words. The current item has each of them.
 func (h *handover) since(did []int32) {
 	d := h.d
-	n := h.many(3)
+	n := h.sinceMost()
 	var last []string
 	for _, e := range slices.Backward(did[:min(n, len(did))]) {
 		c := d.s.Events[e].Call
@@ -570,9 +571,17 @@ func (h *handover) since(did []int32) {
 	}
 	more := ""
 	if len(did) > n {
-		more = fmt.Sprintf(" %d calls, the last ones", len(did))
+		more = fmt.Sprintf(" %d calls, the last", len(did))
 	}
 	h.line("Since then%s: %s", more, strings.Join(last, "; "))
+}
+
+// sinceMost is how many calls since the last words are named.
+func (h *handover) sinceMost() int {
+	if h.d.reader.room >= answerBelow { // the current item has the others
+		return 1
+	}
+	return h.many(3)
 }
 
 // notEnded names calls of which no end is known.
@@ -588,7 +597,7 @@ func (h *handover) notEnded(since []int32) {
 		switch {
 		case c.State == session.Running && !c.Stdin:
 			open = append(open, fmt.Sprintf("#%d %s (in the background)", c.At.N(), d.label(c, h.most(160))))
-		case c.State == session.Pending && int(d.s.Events[e].Item) == len(d.s.Items)-1 && !slices.Contains(since[:min(len(since), h.many(3))], e):
+		case c.State == session.Pending && int(d.s.Events[e].Item) == len(d.s.Items)-1 && !slices.Contains(since[:min(len(since), h.sinceMost())], e):
 			open = append(open, fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, h.most(160)), d.state(c)))
 		}
 	}
@@ -712,6 +721,27 @@ func (h *handover) uncommitted() {
 		return
 	}
 	h.line("Not committed (no commit by the agent seen since): %s%s", strings.Join(names, ", "), more)
+}
+
+// listed says which changed files git listed last, if there are others than those that the agent is known to have changed.
+func (h *handover) listed() {
+	d := h.d
+	last := d.s.Listed()
+	var other []string
+	for _, p := range last.Files {
+		if f := d.s.File(transcript.Join(transcript.Join("", d.s.Status().Cwd), p)); f == nil || !f.Open {
+			other = append(other, "`"+mark.Inline(p, 120)+"`")
+		}
+	}
+	if len(other) == 0 {
+		return
+	}
+	n, more := h.many(4), ""
+	if len(other) > n {
+		more = fmt.Sprintf(" and %d more", len(other)-n)
+	}
+	h.line("Changed besides, by `git status` (#%d): %s%s", last.Call.At.N(), strings.Join(other[:min(n, len(other))], ", "), more)
+	h.proves(last.Call.Result, last.Files[0])
 }
 
 // losses names the lines of the agent that a reading lacks although no call since can have removed them: most likely the human's
@@ -838,7 +868,6 @@ func (h *handover) checks() {
 	case len(before) > 0:
 		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
 	}
-	h.stale(edited)
 }
 
 // ran names a run with its status and the line of its output that says most.
@@ -855,96 +884,63 @@ func (h *handover) ran(c *session.Call) string {
 	return text
 }
 
-// staleItems is how many items a failure stays worth naming.
-const staleItems = 5
-
-// stale lists the checks that failed before the last edit and did not run since: whether the edit helped is not known.
-func (h *handover) stale(edited int32) {
-	d := h.d
-	from := int32(0)
-	if n := len(d.s.Commits); n > 0 {
-		from = d.s.Commits[n-1].Event
-	}
-	seen := map[string]bool{}
-	var all []string
-	for e := int32(len(d.s.Events)) - 1; e >= from && len(all) < h.many(2); e-- {
-		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || c.Op != transcript.Command || !d.isCheck(c) || c.State != session.Done && c.State != session.Failed {
-			continue
-		}
-		key := d.goal(c)
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		if e > edited || !c.Unresolved() || d.named[e] || d.wentOn(e) || int(d.s.Events[e].Item) < len(d.s.Items)-staleItems {
-			continue
-		}
-		all = append(all, h.ran(c))
-	}
-	if len(all) > 0 {
-		h.line("Failed before that edit and not run since: %s", strings.Join(all, "; "))
-	}
-}
-
 // isCheck reports whether a call is a run that is worth naming: a command that has a goal, or one that ran more than once.
 func (d *draft) isCheck(c *session.Call) bool {
 	return c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.Command != "" && (c.Checks() || d.runs[d.command(c)] > 1 && !c.Git())
 }
 
-// failures lists what failed last and did not succeed since.
+// failedItems is how many items a failure stays worth naming.
+const failedItems = 5
+
+// failures lists what failed last and did not succeed since, nor was committed over: the newest of each purpose. Of what failed before
+// the last edit only checks count, because whether the edit helped is not known.
 func (h *handover) failures() {
 	d := h.d
 	from := int32(0)
-	if n := len(d.s.Items); n > 1 {
-		from = d.s.Items[n-2].From
-	}
 	if n := len(d.s.Commits); n > 0 {
-		from = max(from, d.s.Commits[n-1].Event)
+		from = d.s.Commits[n-1].Event
 	}
 	edited := d.lastEdit()
-	var shown []string
 	seen := map[string]bool{}
-	for e := int32(len(d.s.Events)) - 1; e >= from && len(shown) < h.many(3); e-- {
+	for e := int32(len(d.s.Events)) - 1; e >= from && len(seen) < 100; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !c.Unresolved() || c.Op != transcript.Command || c.Git() || e < edited {
+		age := len(d.s.Items) - int(d.s.Events[e].Item)
+		if age > failedItems {
+			break
+		}
+		if d.s.Events[e].Kind != session.Did || c.State != session.Done && c.State != session.Failed {
 			continue
 		}
-		key := d.goal(c)
-		if seen[key] || d.named[e] || d.wentOn(e) {
+		key, text := "", ""
+		switch {
+		case changes(c) && c.State == session.Failed && c.Fixed < 0 && len(c.Files) > 0 && age <= 2:
+			f := c.Files[0].File
+			if n := len(f.Edits); n == 0 || f.Edits[n-1].Event < e {
+				key = f.Path
+				said := d.errorLine(c)
+				text = fmt.Sprintf("a change of `%s` (#%d): \"%s\"", mark.Inline(d.path(f.Path), 160), c.At.N(), mark.Inline(said, h.most(140)))
+				h.proves(c.Result, said)
+			}
+		case c.Op == transcript.Command:
+			key = d.goal(c)
+			if !seen[key] && c.Unresolved() && !c.Git() && !d.named[e] && !d.wentOn(e) && (d.isCheck(c) || e > edited && age <= 2) {
+				text = h.ran(c)
+			}
+		}
+		if key == "" || seen[key] {
 			continue
 		}
 		seen[key] = true
-		shown = append(shown, h.ran(c))
-	}
-	for _, text := range shown {
-		h.line("Failed last, no success seen: %s", text)
+		if text != "" && h.failed < h.many(3) {
+			h.failed++
+			when := "last"
+			if e < edited {
+				when = "before the last edit"
+			}
+			h.line("Failed %s, no success seen: %s", when, text)
+		}
 	}
 	h.broken()
-}
-
-// unmade names the changes of this item and the one before that failed while nothing changed their file since.
-func (h *handover) unmade() {
-	d := h.d
-	var all []string
-	seen := map[*session.File]bool{}
-	for e := int32(len(d.s.Events)) - 1; e >= 0 && int(d.s.Events[e].Item) >= len(d.s.Items)-2 && len(all) < h.many(3); e-- {
-		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !changes(c) || c.State != session.Failed || c.Fixed >= 0 || len(c.Files) == 0 {
-			continue
-		}
-		f := c.Files[0].File
-		if n := len(f.Edits); seen[f] || n > 0 && f.Edits[n-1].Event > e {
-			continue
-		}
-		seen[f] = true
-		said := d.errorLine(c)
-		all = append(all, fmt.Sprintf("`%s` (#%d): \"%s\"", mark.Inline(d.path(f.Path), 160), c.At.N(), mark.Inline(said, h.most(140))))
-		h.proves(c.Result, said)
-	}
-	if len(all) > 0 {
-		h.line("Edit failed and not made since: %s", strings.Join(all, "; "))
-	}
 }
 
 // brokenRuns is from how many failures in a row a tool counts as broken.

@@ -1,6 +1,9 @@
 package compactor_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 const (
 	task = "Please make the importer skip rows whose date is in the future, and count them in the report"
@@ -205,6 +208,16 @@ var lineCases = []struct {
 		s.edits("/w/app/a.go", "x", "y")
 		s.does("Bash", object{"command": "git add a.go && git commit -m a"})
 	}, []string{"Perhaps not committed (#4 commits, no result): `a.go` (#2)", "!Not committed"}},
+	{"open: what git lists besides", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("git status --short", " M a.go\n M lib/alt.sh\n?? neu.txt")
+	}, []string{"Changed besides, by `git status` (#4): `lib/alt.sh`, `neu.txt`"}},
+	{"open: a list before a commit", func(s *story) {
+		s.asks(task)
+		s.runs("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   b.go\n")
+		s.runs("git commit -am a", "[main 1a2b3c4] a")
+	}, []string{"!Changed besides"}},
 	{"open: lines removed from outside", func(s *story) {
 		s.asks("Escribe una introducción breve y clara en el archivo LEEME, con una lista de requisitos")
 		s.edits("/w/app/LEEME.md", "# App", "# App\nRápida y segura.\n## Requisitos\n- Go 1.22")
@@ -270,13 +283,13 @@ var lineCases = []struct {
 		s.asks(task)
 		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
 		s.result(s.last, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)
-	}, []string{"!Not committed", "Edit failed and not made since: `a.go` (#2): \"String to replace not found in file.\""}},
+	}, []string{"!Not committed", "Failed last, no success seen: a change of `a.go` (#2): \"String to replace not found in file.\""}},
 	{"open: an edit that failed and was made", func(s *story) {
 		s.asks(task)
 		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
 		s.result(s.last, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)
 		s.edits("/w/app/a.go", "x ", "y")
-	}, []string{"Not committed", "!Edit failed"}},
+	}, []string{"Not committed", "!Failed last"}},
 
 	{"run: since the last edit", func(s *story) {
 		s.asks(task)
@@ -361,7 +374,7 @@ var lineCases = []struct {
 		s.fails("go test -run 'TestOld|TestRows' ./importer", 1, "--- FAIL: TestRows (0.05s)\nFAIL\tapp/importer\t0.6s")
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test -run TestOld ./importer", pass)
-	}, []string{"Failed before that edit and not run since: `go test -run 'TestOld|TestRows' ./importer` (#2, exit 1)"}},
+	}, []string{"Failed before the last edit, no success seen: `go test -run 'TestOld|TestRows' ./importer` (#2, exit 1)"}},
 	{"failed: a run of everything passed", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)
@@ -373,7 +386,7 @@ var lineCases = []struct {
 		s.fails("go test ./importer", 1, bad)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("make lint", "0 issues.")
-	}, []string{"Failed before that edit and not run since: `go test ./importer` (#2, exit 1)"}},
+	}, []string{"Failed before the last edit, no success seen: `go test ./importer` (#2, exit 1)"}},
 	{"failed: overtaken by an edit", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)
@@ -508,6 +521,13 @@ var textCases = []struct {
 		s.runs("git merge dev", "Merge made by the 'ort' strategy.")
 		s.runs("git push", "To github.com:app/app.git\n   1a2b3c4..df4c638  main -> main")
 	}, []string{"refused `git push` (since then #6): \"wait for the merge\""}},
+	{"what was read while nothing was changed, the newest first", 2600, func(s *story) {
+		s.asks("¿Por qué faltan filas en el informe? Busca la causa en el importador y dime qué hay que cambiar")
+		for i := range 12 {
+			s.says(fmt.Sprintf("Miro el archivo %d.", i))
+			s.reads(fmt.Sprintf("/w/app/f%d.go", i), numbered(fmt.Sprintf("package f%d", i), lines("// una línea larga de comentario número %d que no dice nada\n", 9), fmt.Sprintf("var corte%d = 1", i)))
+		}
+	}, []string{"var corte11", "!var corte0"}},
 	{"what is read twice", 9000, func(s *story) {
 		s.asks(task)
 		s.runs("git status", "On branch main\n"+lines("\tmodified:   file%d.go\n", 8))
@@ -554,6 +574,14 @@ var textCases = []struct {
 		s.runs("rm blue.md", "")
 		s.edits("/w/app/red.md", "x", "# Red is a colour")
 	}, []string{"!Blue is a colour", "Red is a colour"}},
+	{"words about what was removed", 9000, func(s *story) {
+		s.asks(task)
+		s.writes("/w/app/blue.md", "# Blue is a colour")
+		s.says("The page blue.md is made, with 1 heading.")
+		s.runs("rm blue.md", "")
+		s.edits("/w/app/red.md", "x", "# Red is a colour")
+		s.says("The page red.md is made, with 1 heading.")
+	}, []string{"!blue.md is made", "red.md is made"}},
 	{"a reset that takes all back", 9000, func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "var skipped int")

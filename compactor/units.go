@@ -47,14 +47,13 @@ type maker struct {
 	patches map[string]int32 // changes that are shown, by their text
 	listed  map[string]bool  // files that the working set names
 	gone    map[string]int32 // values that a change took out, by the newest event
-	told    map[string]bool  // values of the agent's newer answers
 	above   string           // the handover and the commands of the working set
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int32{}, gone: map[string]int32{}, told: map[string]bool{}}
+	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int32{}, gone: map[string]int32{}}
 	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -181,15 +180,12 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 		m.spec = it.Before
 		m.specification(it, add)
 	}
-	var reads, edits []int32
+	var reads, edits, after []int32 // after: look-ups since the first of edits
 	flush := func() {
-		if len(edits) > 0 && len(reads) > 0 && edits[0] < reads[0] {
-			m.edits(p, head, it, edits, age, add)
-			edits = nil
-		}
-		m.reads(p, head, reads, age, add)
+		m.reads(it, reads, add)
 		m.edits(p, head, it, edits, age, add)
-		reads, edits = nil, nil
+		m.reads(it, after, add)
+		reads, edits, after = nil, nil, nil
 	}
 	for e := it.From; e < it.To; e++ {
 		ev := &d.s.Events[e]
@@ -213,7 +209,7 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 				decisions = append(decisions, u)
 			}
 		case session.Said:
-			if over || e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
+			if over || e != answer && m.ofOver(it, e) || e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
 				continue // it is over, stands in the current item or in the handover, or says nothing
 			}
 			if e == answer || full {
@@ -227,7 +223,11 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 				}
 			} else if full {
 				if m.quiet(ev.Call) {
-					if current {
+					switch {
+					case !current:
+					case len(edits) > 0:
+						after = append(after, e)
+					default:
 						reads = append(reads, e)
 					}
 					continue
@@ -486,8 +486,9 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		if p == currentPart { // the last answer comes first, and whole
 			first, more, whole = worthStep+14, worthStep+9, worthStep+2
 		}
-		told, gone := m.overtaken(text, e)
-		if gone = max(gone, replaced); gone >= 0 && p == earlierPart {
+		spent := p == earlierPart && m.spent(it)
+		gone := max(m.overtaken(text, e), replaced)
+		if gone >= 0 && p == earlierPart {
 			title = fmt.Sprintf("#%d the agent answered (in part %s):\n", ev.N(), d.replacedBy(gone))
 		}
 		if p == earlierPart {
@@ -496,15 +497,13 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 				add(u)
 				return
 			}
-			if m.spent(it) {
-				if say(240, worthSaid*age); d.reader.brief {
-					add(u)
-					return
-				}
-				told = true
+			if spent && d.reader.brief {
+				say(240, worthSaid*age)
+				add(u)
+				return
 			}
 		}
-		if (told || gone >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
+		if (spent || gone >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
 			first, more, whole = first/3, more/3, whole/3
 		}
 		if summarized { // in place of the shortest excerpt, which is worth as much and longer, so that it would always win
@@ -519,10 +518,28 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		say(6000, whole*age)
 	} else {
 		w := later(it, e)
-		say(240, min(worthSaid*w, worthAnswer)*age)
+		if e+1 < it.To && d.s.Events[e+1].Kind == session.Did && m.quiet(d.s.Events[e+1].Call) { // what it looks for
+			say(240, worthEdit*w*age)
+		} else {
+			say(240, min(worthSaid*w, worthAnswer)*age)
+		}
 		say(1200, 18*age)
 	}
 	add(u)
+}
+
+// ofOver reports whether a text follows changes of which nothing stands.
+func (m *maker) ofOver(it *session.Item, e int32) bool {
+	some := false
+	for i := e - 1; i >= it.From && m.s.Events[i].Kind != session.Said; i-- {
+		if c := m.s.Events[i].Call; m.s.Events[i].Kind == session.Did && changes(c) && c.State == session.Done {
+			if !c.Over() {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
 }
 
 // idle reports whether an item has no call.
@@ -536,25 +553,16 @@ func (m *maker) spent(it *session.Item) bool {
 	return n < len(m.turns) && m.turns[n].Ask >= 0 && m.replies(&m.turns[n]) && m.acted(&m.turns[n])
 }
 
-// overtaken reports whether newer answers have most of the values that an answer states, and the newest change that took out one
-// of them, -1 if none did. It notes the values of this answer.
-func (m *maker) overtaken(text string, e int32) (told bool, gone int32) {
-	seen, again := map[string]bool{}, 0
-	gone = -1
-	lexicon.Terms(text, func(term string) bool {
-		if !seen[term] {
-			seen[term] = true
-			again += boolInt(m.told[term])
-			if at := m.gone[term]; at > e {
-				gone = max(gone, at)
-			}
+// overtaken returns the newest change that took out a value which an answer states, -1 if none did.
+func (m *maker) overtaken(text string, e int32) int32 {
+	gone := int32(-1)
+	lexicon.Terms(text[:min(len(text), 16<<10)], func(term string) bool {
+		if at := m.gone[term]; at > e {
+			gone = max(gone, at)
 		}
-		return len(seen) < 400
+		return true
 	})
-	for term := range seen {
-		m.told[term] = true
-	}
-	return len(seen) > 2 && again*3 >= len(seen)*2, gone
+	return gone
 }
 
 // takesOut notes the values that a change takes out.
@@ -623,17 +631,15 @@ func (m *maker) quiet(c *session.Call) bool {
 	return false
 }
 
-// reads makes one line of the look-ups between two steps.
-func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*unit)) {
+// reads makes one line of the look-ups between two steps of the current item, each once, and units of what they gave. While the item
+// has changed nothing, that is what the next step needs.
+func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 	all = slices.DeleteFunc(all, func(e int32) bool {
 		op := m.s.Events[e].Call.Op
 		return op == transcript.Plan || op == transcript.Ask
 	})
-	if len(all) == 0 {
-		return
-	}
 	var parts []string
-	last := "" // verb
+	verb := ""
 	seen := map[string]bool{}
 	for _, e := range all {
 		c := m.s.Events[e].Call
@@ -653,35 +659,37 @@ func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*un
 		if again {
 			continue
 		}
-		if n := len(parts); n > 0 {
-			if verb, rest, _ := strings.Cut(l, " "); verb == last {
-				l = rest
-			} else {
-				last = verb
-			}
-		} else {
-			last, _, _ = strings.Cut(l, " ")
+		one, rest, _ := strings.Cut(l, " ")
+		if one == verb {
+			l = rest
 		}
+		verb = one
 		parts = append(parts, l)
 	}
 	if len(parts) == 0 {
 		return
 	}
-	u := m.unit(p, all[0])
-	u.head = head
+	u := m.unit(currentPart, all[0])
 	first := fmt.Sprintf("#%d ", m.s.Events[all[0]].N())
 	if last := m.s.Events[all[len(all)-1]].N(); len(all) > 1 {
 		first = fmt.Sprintf("#%d-#%d ", m.s.Events[all[0]].N(), last)
 	}
-	if n := len(parts); n > 4 {
-		u.add(fmt.Sprintf("%s%s and %d more look-ups\n", first, strings.Join(parts[:3], "; "), n-3), worthRead*age)
+	w := later(it, all[len(all)-1])
+	if len(parts) > 4 {
+		u.add(first+strings.Join(parts[:3], "; ")+" and more look-ups\n", worthRead*w)
 	}
-	u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*age*0.8)
+	ended := m.answerOf(it) >= 0 && m.endsWith(it, m.answerOf(it))
+	if !m.reader.brief || !ended || len(parts) <= 4 {
+		u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*w*0.8)
+	}
 	add(u)
-	if m.reader.brief || p != currentPart {
+	worth := float64(worthRead)
+	if len(m.changed(it)) == 0 && !ended {
+		worth = worthRun
+	} else if m.reader.brief {
 		return
 	}
-	for _, e := range all { // what was read, as far as room is left
+	for _, e := range all {
 		c := m.s.Events[e].Call
 		if c.State != session.Done || m.again(c) {
 			continue
@@ -690,12 +698,11 @@ func (m *maker) reads(p part, head *unit, all []int32, age float64, add func(*un
 		if lexicon.Width(strings.TrimSpace(text)) < 80 {
 			continue
 		}
-		one := m.unit(p, e)
+		one := m.unit(currentPart, e)
 		one.head = u
-		title := fmt.Sprintf("#%d gave:\n", c.Result.N())
 		for _, room := range []int{500, 2000} {
 			quoted := m.marked(c.Result)(outputExcerpt(text, room, false, m.usedAfter(e)))
-			one.add(title+quoted, worthRead*age*300/float64(room))
+			one.add(fmt.Sprintf("#%d gave:\n", c.Result.N())+quoted, worth*later(it, e)*300/float64(room))
 		}
 		add(one)
 	}
@@ -1223,12 +1230,15 @@ func (d *draft) used() (u used) {
 			continue
 		}
 		for _, f := range c.Files {
-			if f.Sure || c.State == session.Pending {
+			if f.Sure && (c.State == session.Done || c.State == session.Running) {
 				file(f.File.Path, len(f.File.Edits) > 0)
 			}
 		}
 		if c.Op == transcript.Command && !c.Stdin {
 			for _, p := range c.Named() {
+				if c.Silent && c.Errors {
+					break // which of them it found is not known
+				}
 				f := d.s.File(p)
 				file(p, f != nil && len(f.Edits) > 0)
 			}
@@ -1240,7 +1250,11 @@ func (d *draft) used() (u used) {
 				text = d.relative(text)
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
 					seen[key] = true
-					u.commands = append(u.commands, "`"+mark.Inline(withoutTexts(text), 120)+"`")
+					how := ""
+					if c.State == session.Failed || c.State == session.Pending {
+						how = " (" + strings.TrimPrefix(d.state(c), ", ") + ")"
+					}
+					u.commands = append(u.commands, "`"+mark.Inline(withoutTexts(text), 120)+"`"+how)
 				}
 			}
 		}
@@ -1276,7 +1290,7 @@ func shape(command string) string {
 	return figures.ReplaceAllString(withoutTexts(command), "0")
 }
 
-// filesByDir lists files in room chars, each directory once, in the order of its last used file. A star marks a file that the
+// filesByDir lists files in room chars and in their order, neighbours of one directory together. A star marks a file that the
 // session edited.
 func filesByDir(title string, files []usedFile, room int) (line string, listed map[string]bool) {
 	listed = map[string]bool{}
@@ -1288,8 +1302,7 @@ func filesByDir(title string, files []usedFile, room int) (line string, listed m
 	for _, f := range files {
 		all, some = all && f.edited, some || f.edited
 	}
-	var groups []*group
-	byDir := map[string]*group{}
+	var groups []group
 	n := lexicon.Chars(title) + 14
 	for _, f := range files {
 		dir, base := "", f.path
@@ -1300,21 +1313,19 @@ func filesByDir(title string, files []usedFile, room int) (line string, listed m
 		if f.edited && !all {
 			base += "*"
 		}
-		g := byDir[dir]
-		cost := lexicon.Chars(base) + 2
-		if g == nil {
+		last := len(groups) - 1
+		cost, fresh := lexicon.Chars(base)+2, last < 0 || groups[last].dir != dir
+		if fresh {
 			cost += lexicon.Chars(dir) + 6
 		}
 		if n+cost > room {
-			continue
+			break
 		}
-		n += cost
-		if g == nil {
-			g = &group{dir: dir}
-			byDir[dir] = g
-			groups = append(groups, g)
+		if n += cost; fresh {
+			groups = append(groups, group{dir: dir})
+			last++
 		}
-		g.names = append(g.names, base)
+		groups[last].names = append(groups[last].names, base)
 		listed[f.path] = true
 	}
 	if len(groups) == 0 {

@@ -28,6 +28,7 @@ type gitState struct {
 	verb      string
 	stashed   []*File  // that a stash took
 	added     []string // paths of `git add` since the last commit; "." for all
+	listed    Listing  // the last one without a commit since
 	rejected  int32    // event of a push that the remote rejected and none succeeded since; 0: none
 	moved     int32    // event that moved the branch after the last commit otherwise: a merge, a pull, a rebase; 0: none
 	how       string   // its verb
@@ -49,6 +50,7 @@ var (
 	onBranch  = regexp.MustCompile(`(?m)^On branch (\S+)$`)
 	shortLine = regexp.MustCompile(`(?m)^## ([^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.|$)`)
 	clean     = regexp.MustCompile(`(?m)^nothing to commit, working tree clean$`)
+	listed    = regexp.MustCompile(`(?m)^(?:[ MADRCU?]?[MADRCU?] {1,2}|\t(?:[a-z ]+: +)?)(\S.*)$`)
 	pushed    = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
 	conflict  = regexp.MustCompile(`(?m)^CONFLICT \(`)
 	ranged    = regexp.MustCompile(`(?m)^\s*(?:Updating |\+ )?[0-9a-f]{7,40}\.{2,3}([0-9a-f]{7,40})(?: |$)`)
@@ -79,6 +81,15 @@ func (s *Session) Rejected() *Call {
 	return s.Events[s.git.rejected].Call
 }
 
+// Listing is what a `git status` listed.
+type Listing struct {
+	Call  *Call // nil: none
+	Files []string
+}
+
+// Listed returns the last list of changed files that git printed, if no commit was made since.
+func (s *Session) Listed() Listing { return s.git.listed }
+
 // Commits reports whether a command makes a commit if it succeeds.
 func Commits(c *Call) bool {
 	return c.Op == transcript.Command && slices.ContainsFunc(gitVerbs(c.Command), func(v gitVerb) bool { return v.name == "commit" })
@@ -97,6 +108,12 @@ func (s *Session) readGit(c *Call, line, out string) {
 		for _, form := range []*regexp.Regexp{onBranch, shortLine} {
 			if m := form.FindStringSubmatch(out); m != nil && !elsewhere(line) {
 				s.git.branch, s.git.at = clip(m[1], 200), c.Result.Rec
+			}
+		}
+		if verbs := gitVerbs(line); len(verbs) == 1 && verbs[0].name == "status" && c.State == Done && !elsewhere(line) {
+			s.git.listed = Listing{Call: c}
+			for _, m := range listed.FindAllStringSubmatch(out, -1) {
+				s.git.listed.Files = append(s.git.listed.Files, clip(m[1], maxPath))
 			}
 		}
 		if c.clean(line, out) && !elsewhere(line) {
@@ -277,7 +294,7 @@ func (s *Session) commit(c *Call, verb gitVerb, out string) {
 		s.git.verb = ""
 	}
 	s.Commits = append(s.Commits, one)
-	s.git.moved, s.git.head = 0, ""
+	s.git.moved, s.git.head, s.git.listed = 0, "", Listing{}
 	took := s.git.added
 	s.git.added = nil
 	if verb.all() || len(took) == 0 {
