@@ -6,10 +6,12 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/web"
 )
@@ -30,14 +32,14 @@ const webMemory = 37 << 20
 func (a *app) webCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "web [SESSION|PATH]", GroupID: everyday, Short: "show your sessions in a browser, on this machine only",
-		Long: `Serves a page on loopback and prints its address: the sessions, each session's
-requests, tools and files, its context over time, what each compaction
-dropped, and every original. The page grows while the agent works. The address
-has a token that works once; the browser then keeps a cookie. If ` + "`ccd web`" + `
-runs already, ccd prints a new address for it and exits. PATH is the path of a
-page, such as /stats.`,
+		Long: `Serves a page on loopback and prints its address: what your agents do now, the
+sessions, each session's requests, edits and files, its context over time,
+what each compaction dropped, and every original. The page grows while the
+agent works. The address has a token that works once; the browser then keeps a
+cookie. If ` + "`ccd web`" + ` runs already, ccd prints a new address for it and exits.
+PATH is the path of a page, such as "/?q=parser".`,
 		Example: `  ccd web
-      open the list of sessions
+      open the first page
   ccd web latest
       open the newest session
   ccd web --no-open --addr 127.0.0.1:8080
@@ -76,7 +78,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 			return a.showAddress(ctx, l, address, f, "ccd web runs already; this is a new address for it")
 		}
 	}
-	s, err := web.Listen(web.Options{Library: l, Addr: f.addr, Hosts: f.hosts, Idle: f.idle})
+	s, err := web.Listen(web.Options{Library: l, Addr: f.addr, Hosts: f.hosts, Idle: f.idle, Apart: a.apart()})
 	if errors.Is(err, web.ErrAddress) {
 		return usage(c, err)
 	}
@@ -91,6 +93,20 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 		debug.SetMemoryLimit(webMemory)
 	}
 	return s.Serve(ctx)
+}
+
+// apart returns a function that reports whether an agent's settings could have ccd's hook, and have not; nil if that cannot be
+// known.
+func (a *app) apart() func(agent string) bool {
+	s, err := a.setup(nil, agentsFlags{})
+	if err != nil {
+		return nil
+	}
+	return func(agent string) bool {
+		return slices.Contains(install.Agents(), agent) && slices.ContainsFunc(s.Status(agent).Parts, func(p install.Part) bool {
+			return p.Name == "hooks" && p.State == install.Missing
+		})
+	}
 }
 
 // webPage returns the path of the page that an argument names.

@@ -193,13 +193,13 @@ func TestWebTokenWorksOnce(t *testing.T) {
 		t.Errorf("an empty cookie: status %d", a.StatusCode)
 	}
 
-	code, out, _ := ccdIn(s.home, "", "web", "--no-open", "/stats")
+	code, out, _ := ccdIn(s.home, "", "web", "--no-open", "/o/x")
 	fresh := strings.TrimSpace(out)
-	if code != exitDone || !strings.HasPrefix(fresh, s.base+"/stats?token=") {
+	if code != exitDone || !strings.HasPrefix(fresh, s.base+"/o/x?token=") {
 		t.Fatalf("a second ccd web: exit %d, %q", code, out)
 	}
 	a, _ = s.ask(stranger, http.MethodGet, fresh)
-	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/stats" || len(a.Cookies()) != 1 {
+	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/o/x" || len(a.Cookies()) != 1 {
 		t.Fatalf("a token: status %d to %q", a.StatusCode, a.Header.Get("Location"))
 	}
 	if c := a.Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || len(c.Value) < 40 {
@@ -233,7 +233,7 @@ func TestWebAnswersOnlyItsOwnNames(t *testing.T) {
 		"127.0.0.1:" + s.port(): 200, "localhost:" + s.port(): 200, "[::1]:" + s.port(): 200, "LOCALHOST:" + s.port(): 200, "box.example": 200, "box.example:" + s.port(): 200,
 		"evil.example": 403, "evil.example:" + s.port(): 403, "127.0.0.1:1": 403, "localhost": 403, "localhost.evil.example:" + s.port(): 403, "127.0.0.1:" + s.port() + ".evil": 403,
 	} {
-		for _, path := range []string{"/", "/stats", ledgerURL, ledgerURL + "/events?stop", "/assets/app.js", "/alive", "/nothing"} {
+		for _, path := range []string{"/", ledgerURL, ledgerURL + "/events?stop", "/assets/app.js", "/alive", "/nothing"} {
 			if want == 200 && (strings.Contains(path, "events") || path == "/nothing") {
 				continue
 			}
@@ -256,12 +256,12 @@ func TestWebRefusesOtherSites(t *testing.T) {
 		}
 	}
 	// A link in another page, with a token: the page moves on by itself, because a redirect would come without the cookie.
-	_, out, _ := ccdIn(s.home, "", "web", "--no-open", "/stats")
+	_, out, _ := ccdIn(s.home, "", "web", "--no-open", "/o/x")
 	a, body := s.ask(&http.Client{}, http.MethodGet, strings.TrimSpace(out), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
-	if a.StatusCode != 200 || !strings.Contains(body, `content="0; url=/stats"`) || len(a.Cookies()) != 1 {
+	if a.StatusCode != 200 || !strings.Contains(body, `content="0; url=/o/x"`) || len(a.Cookies()) != 1 {
 		t.Errorf("a link with a token: status %d, %s", a.StatusCode, body)
 	}
-	_, out, _ = ccdIn(s.home, "", "web", "--no-open", "/stats")
+	_, out, _ = ccdIn(s.home, "", "web", "--no-open", "/o/x")
 	if a, _ = s.ask(&http.Client{}, http.MethodGet, strings.TrimSpace(out), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"); a.StatusCode != 403 {
 		t.Errorf("a token in an image's address: status %d", a.StatusCode)
 	}
@@ -285,7 +285,7 @@ func TestWebOnlyReads(t *testing.T) {
 
 func TestWebHeaders(t *testing.T) {
 	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
-	for _, path := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/stats", "/?q=Decimal", "/nothing", "/o/zzzz", "/assets/style.css", "/assets/app.js"}) {
+	for _, path := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/?q=Decimal", "/nothing", "/o/zzzz", "/assets/style.css", "/assets/app.js"}) {
 		a, _ := s.ask(s.browser, http.MethodGet, path)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": pageCSP, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
@@ -300,7 +300,7 @@ func TestWebHeaders(t *testing.T) {
 
 // pagesOf returns the pages of a session that every session has.
 func pagesOf(session string) []string {
-	return []string{session, session + "?at=1", session + "?to=3", session + "/part?after=2", session + "/compactions", session + "/companion", session + "/files", session + "/commands", session + "/r/1"}
+	return []string{session, session + "?at=1", session + "?to=3", session + "/part?after=2", session + "/companion", session + "/files", session + "/commands", session + "/r/1"}
 }
 
 func TestWebListensOnLoopbackOnly(t *testing.T) {
@@ -388,17 +388,15 @@ func TestWebViews(t *testing.T) {
 	}
 	s.has(ledgerURL, "also add a regression test", `id="chart"`, "<svg", `/compactions/1`, "data-records=")
 	s.has(ledgerURL+"?at=1", `id="r1"`, "Find out why and fix it", "Don&#39;t touch the schema")
-	s.has(ledgerURL+"/compactions", "/compactions/1")
-	s.has(ledgerURL+"/compactions/1", "What was there", "What its own summary kept", "What ccd adds", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
+	s.has(ledgerURL+"/compactions", "What was there", "What its own summary kept", "What ccd would add", "ccd setup", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
 	s.has(ledgerURL+"/companion", "Handover", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
 	s.has(ledgerURL+"/commands", "pytest")
-	s.has("/stats", "Restores")
 	s.has("/o/w1sm843qvd19", "archived, verified just now", "w1sm843qvd19", "no float can hold 482.13", "/o/w1sm843qvd19/exact")
 	s.has(ledgerURL+"/r/21", "archived, verified just now", "SHA-256")
 	seen := map[string]bool{}
-	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/stats", ledgerURL + "/compactions/1"}) {
+	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", ledgerURL + "/compactions/1"}) {
 		for _, link := range regexp.MustCompile(`(?:href|src)="(/[^"#]*)`).FindAllStringSubmatch(s.want(http.StatusOK, page), -1) {
 			if to := strings.ReplaceAll(link[1], "&amp;", "&"); !seen[to] {
 				seen[to] = true
@@ -413,7 +411,7 @@ func TestWebViews(t *testing.T) {
 
 func TestWebJSON(t *testing.T) {
 	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
-	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", "/stats", ledgerURL + "/compactions/1", "/o/w1sm843qvd19", ledgerURL + "/file?path=ledger/money.py"}) {
+	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", ledgerURL + "/compactions/1", "/o/w1sm843qvd19", ledgerURL + "/file?path=ledger/money.py"}) {
 		var v map[string]any
 		if body := s.want(http.StatusOK, page, "Accept: application/json"); json.Unmarshal([]byte(body), &v) != nil || len(v) < 3 {
 			t.Errorf("%s: %.300s", page, body)
@@ -484,7 +482,9 @@ var hostileTexts = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `javascript:alert(1)`, `[x](javascript:alert(1))`,
 	`data:text/html,<script>alert(1)</script>`, `<svg onload=alert(1)><a xlink:href="javascript:alert(1)">`, `</pre></details></main><iframe src=//evil.example>`,
 	`</title><meta http-equiv=refresh content="0;url=//evil.example">`, "\x1b[31mred\x1b]8;;http://evil.example\x07link", "a\u202ereversed\u2066b\u200bc\ufeff", "{{.Secret}} {{define \"x\"}}",
-	`[ccd w1sm843qvd19 file]`, `<base href="//evil.example/">`, "`${alert(1)}`", `<style>*{display:none}</style>`, `&lt;script&gt;`, "\x00\x01\x7f\u0085",
+	`[ccd w1sm843qvd19 file]`, `<base href="//evil.example/">`, "`${alert(1)}`", `<style>*{display:none}</style>`, `&lt;script&gt;`, `![x](javascript:alert(1))`, `<https://evil.example/>`, "&#x202e;reversed &#27;[31m",
+	"```\" onmouseover=alert(1)\nx\n```", "[x][y]\n\n[y]: //evil.example", "# x {onclick=alert(1) style=display:none}", "|a|b|\n|:-:|-:|\n|<b onclick=alert(1)>|[x](data:text/html,y)|", "[x](/o/w1sm843qvd19)",
+	"\x00\x01\x7f\u0085",
 }
 
 func webLine(kind string, n int, content any) []byte {
@@ -534,7 +534,7 @@ func TestWebHostileTranscript(t *testing.T) {
 	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": hostileWeb(), ledgerID: ledger(t)})
 	s := serveWeb(t, home)
 	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	pages := append(pagesOf(bad), "/", "/stats", "/?q=alert", "/?q="+url.QueryEscape(hostileTexts[1]), "/?agent="+url.QueryEscape(hostileTexts[1]), "/?project="+url.QueryEscape(hostileTexts[2]), "/nothing/"+url.PathEscape(hostileTexts[0]))
+	pages := append(pagesOf(bad), "/", "/?q=alert", "/?q="+url.QueryEscape(hostileTexts[1]), "/?agent="+url.QueryEscape(hostileTexts[1]), "/?project="+url.QueryEscape(hostileTexts[2]), "/nothing/"+url.PathEscape(hostileTexts[0]))
 	for i := range hostileTexts {
 		pages = append(pages, fmt.Sprint(bad, "/r/", 3*i+1), fmt.Sprint(bad, "/r/", 3*i+2))
 		pages = append(pages, bad+"/file?path="+url.QueryEscape(hostileTexts[i]))
@@ -561,7 +561,7 @@ func TestWebSecretsNeedAClick(t *testing.T) {
 	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text})
 	s := serveWeb(t, home)
 	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	for _, page := range append(pagesOf(bad), "/", "/?q=token", "/stats") {
+	for _, page := range append(pagesOf(bad), "/", "/?q=token") {
 		if body := s.want(http.StatusOK, page); strings.Contains(body, secret) {
 			t.Errorf("%s shows the secret", page)
 		}
@@ -617,7 +617,7 @@ func TestWebLongSessions(t *testing.T) {
 	long := string(webLine("user", 0, strings.Repeat("a long line ", 10<<20/12))) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "short"}}))
 	s := serveWeb(t, webHome(t, map[string]string{"bad00000-0000-4000-8000-0000000100ad": turns.String(), "bad00000-0000-4000-8000-000000000bad": long}))
 	many, line := "/s/claude-code/bad00000-0000-4000-8000-0000000100ad", "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	for _, page := range []string{many, many + "?at=1", many + "?at=50000", many + "?to=99999", many + "/compactions", many + "/commands", line, line + "/r/1", "/"} {
+	for _, page := range []string{many, many + "?at=1", many + "?at=50000", many + "?to=99999", many + "/commands", line, line + "/r/1", "/"} {
 		if body := s.want(http.StatusOK, page); len(body) > 1<<20 {
 			t.Errorf("%s: %d bytes", page, len(body))
 		}

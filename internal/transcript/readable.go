@@ -1,6 +1,9 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Readable returns an item's text for a person: a string's text, the joined texts of a list, or, for a call's input or
 // a result that is a JSON object (possibly in a string), the JSON with the escapes in its strings decoded. Images and
@@ -30,13 +33,17 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 }
 
 func readableText(kind Kind, text []byte) ([]byte, bool) {
-	if kind == Thinking && !bytes.ContainsAny(text, " \n") {
-		return nil, false // too dense for any language: encrypted, or a signature
+	if kind == Thinking && !bytes.ContainsFunc(text, notBase64) {
+		return nil, false // one word of nothing else: encrypted, or a signature
 	}
 	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
 		return unescapedJSON(text), false
 	}
 	return text, true
+}
+
+func notBase64(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/-_=", r)
 }
 
 func readableList(n Node) (text []byte, same bool) {

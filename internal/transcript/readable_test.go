@@ -21,6 +21,7 @@ func TestReadable(t *testing.T) {
 		{"JSON that someone says", Text, `"{\"a\":\"b\\nc\"}"`, `{"a":"b\nc"}`, true},
 		{"an image", Image, `{"type":"base64","data":"QQ=="}`, "", false},
 		{"reasoning", Thinking, `"so it is"`, "so it is", true},
+		{"reasoning without spaces", Thinking, `"先读文件"`, "先读文件", true},
 		{"kept encrypted", Thinking, `"gAAAAABo"`, "", false},
 		{"a file", File, `"as it is`, `"as it is`, true},
 		{"a number", Result, `12`, "12", true},

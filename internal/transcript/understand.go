@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -288,6 +289,20 @@ func understandAsk(a *Action, args Node) {
 	if a.Query == "" {
 		a.Query = label(firstText(args, "question", "plan", "questionnaire"))
 	}
+}
+
+// Question returns what a call shows the person, in Markdown: a plan, or questions with their options; "" for neither.
+func Question(input []byte) string {
+	args := arguments(input)
+	var b strings.Builder
+	for q := range args.Field("questions").Elements() {
+		b.WriteString(firstText(q, "question", "prompt") + "\n\n")
+		for o := range q.Field("options").Elements() {
+			b.WriteString("- " + firstText(o, "label") + ": " + firstText(o, "description") + "\n")
+		}
+		b.WriteString("\n")
+	}
+	return cmp.Or(strings.TrimSpace(b.String()), firstText(args, "plan", "question"))
 }
 
 func understandPlan(a *Action, tool string, args Node) {

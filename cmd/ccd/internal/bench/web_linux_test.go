@@ -208,8 +208,8 @@ func benchWebSession(b *testing.B, t *goals, bin, size string) {
 	t.most(what+"idle processor time with an open page", 1, s.idle(at+"/events"), "%")
 	s.remember(t, what+"memory after turns")
 	views := map[string]string{
-		"conversation": at, "middle of the conversation": all[1], "compactions": at + "/compactions", "compaction 1": at + "/compactions/1", "companion": at + "/companion",
-		"files": at + "/files", "commands": at + "/commands", "original": at + "/r/1000", "statistics": "/stats", "search": "/?q=the",
+		"conversation": at, "middle of the conversation": all[1], "compaction 1": at + "/compactions/1", "companion": at + "/companion",
+		"files": at + "/files", "commands": at + "/commands", "original": at + "/r/1000", "search": "/?q=the",
 	}
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		page, took := s.get(views[name])

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -18,6 +20,7 @@ const (
 	textChars    = 8000
 	thoughtChars = 600
 	callChars    = 500
+	diffChars    = 6000
 	headChars    = 1200 // of an output
 	tailChars    = 800
 )
@@ -154,6 +157,8 @@ func (w *writer) entry(it *transcript.Item) Entry {
 		text := string(transcript.Original(it.Kind, it.Raw))
 		if it.Kind == transcript.Human {
 			text, _ = it.Said()
+		} else if plain, _ := transcript.Readable(it.Kind, it.Raw); kind == Thought && plain == nil {
+			e.Sealed, text = text != "", ""
 		}
 		e.Text, e.Chars, e.Cut = head(text, most)
 	}
@@ -196,14 +201,70 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 			e.Files = append(e.Files, name)
 		}
 	}
-	what := cmp.Or(a.Command, a.Query)
-	if a.Command == "" && len(e.Files) > 0 {
+	what, most := cmp.Or(a.Command, a.Query), callChars
+	if len(e.Files) > 0 && (a.Command == "" || a.Op != transcript.Command) { // a shell may only carry a patch
 		what = e.Files[0]
 	}
-	e.Text, e.Chars, e.Cut = head(what, callChars)
+	switch e.Plan = a.Plan; a.Op {
+	case transcript.Ask:
+		what, most = cmp.Or(transcript.Question(it.Raw), what), textChars
+	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		w.change(e, it)
+	}
+	e.Text, e.Chars, e.Cut = head(what, most)
 	if known {
 		w.ended(e, w.model.Calls[i])
 	}
+}
+
+// change shows what a call writes: its patch, what its replacements change, or the whole content as added lines.
+func (w *writer) change(e *Entry, it *transcript.Item) {
+	text := w.model.Client().Patch(it.Tool, it.Raw)
+	if content, steps, ok := transcript.Edits(it.Raw); text == "" && ok {
+		if steps == nil {
+			steps = []transcript.TextEdit{{New: content}}
+		}
+		for _, s := range steps {
+			text += changed(s.Old, s.New)
+		}
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "*** Begin"), strings.HasPrefix(line, "*** End"):
+			continue
+		case line[0] == '+':
+			e.Plus++
+		case line[0] == '-':
+			e.Minus++
+		}
+		if b.Len() < diffChars {
+			b.WriteString(line)
+		}
+	}
+	e.Diff, _, _ = head(b.String(), diffChars)
+}
+
+// changed returns the lines that differ between two texts, with those around them. Their numbers would be those of the texts,
+// not of the file, so there are none.
+func changed(before, after string) string {
+	var b strings.Builder
+	text := string(diff.Diff("", lined(before), "", lined(after)))
+	for line := range strings.Lines(text[max(0, strings.Index(text, "\n@@")+1):]) {
+		if strings.HasPrefix(line, "@@") {
+			line = "@@\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// lined returns a text that ends with a newline, unless it is empty.
+func lined(text string) []byte {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return []byte(text)
 }
 
 // ended says how a call ended.

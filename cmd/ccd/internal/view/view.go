@@ -15,6 +15,7 @@ import (
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -100,25 +101,31 @@ const (
 
 // Entry is one thing that happened, as a page of a session shows it.
 type Entry struct {
-	Record  int       `json:"record"`
-	Time    time.Time `json:"time,omitzero"`
-	Kind    string    `json:"kind"`
-	ID      mark.ID   `json:"id"`    // of the original; of a call, of its input
-	Text    string    `json:"text"`  // redacted; of a call, what it does in one line (the command, the path, the pattern)
-	Chars   int       `json:"chars"` // of the whole text
-	Cut     bool      `json:"cut"`   // Text is not all of it
-	Tool    string    `json:"tool,omitempty"`
-	Op      string    `json:"op,omitempty"` // "command", "read", "write", "edit", "search", "agent", "other"
-	Files   []string  `json:"files,omitempty"`
-	Exit    *int      `json:"exit,omitempty"`
-	Failed  bool      `json:"failed,omitempty"`
-	Refused bool      `json:"refused,omitempty"`
-	Waiting bool      `json:"waiting,omitempty"` // a call without a result yet
-	Result  mark.ID   `json:"result,omitempty"`  // ID of the call's result
-	Output  string    `json:"output,omitempty"`  // the beginning and the end of the result, redacted
-	OutSize int       `json:"output_chars,omitempty"`
-	Side    bool      `json:"side,omitempty"`  // of an inline sub-agent
-	Agent   string    `json:"agent,omitempty"` // session of the sub-agent that the call started
+	Record int       `json:"record"`
+	Time   time.Time `json:"time,omitzero"`
+	Kind   string    `json:"kind"`
+	ID     mark.ID   `json:"id"`    // of the original; of a call, of its input
+	Text   string    `json:"text"`  // redacted; of a call, what it does in one line (the command, the path, the pattern)
+	Chars  int       `json:"chars"` // of the whole text
+	Cut    bool      `json:"cut"`   // Text is not all of it
+	Tool   string    `json:"tool,omitempty"`
+	Op     string    `json:"op,omitempty"` // "command", "read", "write", "edit", "search", "agent", "other"
+	Files  []string  `json:"files,omitempty"`
+	Diff   string    `json:"diff,omitempty"` // of a call that writes: its lines, with "+", "-" or "@@" before them
+	Plus   int       `json:"added_lines,omitempty"`
+	Minus  int       `json:"removed_lines,omitempty"`
+	Sealed bool      `json:"encrypted,omitempty"` // reasoning that only the agent's provider can read
+
+	Plan    []transcript.PlanItem `json:"plan,omitempty"` // what a call makes of the agent's plan
+	Exit    *int                  `json:"exit,omitempty"`
+	Failed  bool                  `json:"failed,omitempty"`
+	Refused bool                  `json:"refused,omitempty"`
+	Waiting bool                  `json:"waiting,omitempty"` // a call without a result yet
+	Result  mark.ID               `json:"result,omitempty"`  // ID of the call's result
+	Output  string                `json:"output,omitempty"`  // the beginning and the end of the result, redacted
+	OutSize int                   `json:"output_chars,omitempty"`
+	Side    bool                  `json:"side,omitempty"`  // of an inline sub-agent
+	Agent   string                `json:"agent,omitempty"` // session of the sub-agent that the call started
 }
 
 // Place is the first and the last record of a page.

@@ -178,26 +178,3 @@ func newSpark(s status.Session) (p spark) {
 	}
 	return p
 }
-
-// bar is one line of a bar chart.
-type bar struct {
-	Name string
-	Text string
-	Wide float64 // of 100
-	Note string
-}
-
-// bars scales values to the largest.
-func bars[T any](all []T, value func(T) (name string, n int64, text, note string)) []bar {
-	var most int64 = 1
-	for _, one := range all {
-		_, n, _, _ := value(one)
-		most = max(most, n)
-	}
-	var out []bar
-	for _, one := range all {
-		name, n, text, note := value(one)
-		out = append(out, bar{inline(name), text, 100 * float64(max(0, n)) / float64(most), note})
-	}
-	return out
-}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,22 +20,6 @@ const (
 	allLines  = 2000
 )
 
-// compactionsData is the list of a session's compactions.
-type compactionsData struct {
-	head
-	Compactions []view.Compaction `json:"compactions"`
-}
-
-func compactionsPage(ctx context.Context, r *request) (answer, error) {
-	d := compactionsData{head: r.head("compactions"), Compactions: []view.Compaction{}}
-	err := r.shelf.use(ctx, r.library, r.entry, awhile, func(indexed *life, _ archive.Generation) error {
-		d.Compactions = append(d.Compactions, indexed.life.Compactions...)
-		d.Reading = indexed.reading()
-		return nil
-	})
-	return answer{"compactions", d}, err
-}
-
 // compactionData is the page of one compaction.
 type compactionData struct {
 	head
@@ -43,7 +28,8 @@ type compactionData struct {
 	Told    string         `json:"told"`        // what ccd's hook adds to the context after it
 	Classes []ledger       `json:"ledger_classes"`
 	Kind    graded         `json:"counts"`
-	Before  int            `json:"previous"` // compactions beside it, 0 if there is none
+	Apart   bool           `json:"not_connected"` // ccd's hook is missing from the agent's settings
+	Before  int            `json:"previous"`      // compactions beside it, 0 if there is none
 	Next    int            `json:"next"`
 	Turns   []view.Turn    `json:"turns_before"`
 	Hidden  int            `json:"turns_hidden"`
@@ -64,7 +50,7 @@ type ledger struct {
 }
 
 func compactionPage(ctx context.Context, r *request) (answer, error) {
-	n, err := strconv.Atoi(r.PathValue("n"))
+	n, err := strconv.Atoi(cmp.Or(r.PathValue("n"), "0")) // without a number, the last one
 	if err != nil || n < 0 {
 		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
 	}
@@ -75,7 +61,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 			return err
 		}
 		d = newCompaction(f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
-		d.head = r.head("compactions")
+		d.head, d.Apart = r.head("compactions"), r.apart(r.entry.Agent)
 		d.before(indexed.life)
 		return nil
 	})

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -93,15 +92,6 @@ func blocks(body string) (all []block) {
 		}
 	}
 	return all
-}
-
-// lead returns the blocks before the first heading, and body the others: what a hook adds begins with how to read it.
-func lead(all []block) []block { return all[:headingOf(all)] }
-
-func body(all []block) []block { return all[headingOf(all):] }
-
-func headingOf(all []block) int {
-	return max(0, slices.IndexFunc(all, func(b block) bool { return b.Kind == "heading" }))
 }
 
 func quoted(line string) (said string, ok bool) {

@@ -85,6 +85,7 @@ type entry struct {
 	Next     int              `json:"-"`
 	Anchor   bool             `json:"-"` // the first entry of its record
 	Home     string           `json:"-"` // address of the session
+	Dir      string           `json:"-"` // of the session, which paths below it leave out
 	Day      string           `json:"-"` // set where a new day begins
 }
 
@@ -99,16 +100,21 @@ func partPage(ctx context.Context, r *request) (answer, error) {
 	return answer{"part", d}, err
 }
 
-// life returns the page that begins with record at, or that ends with record to, or else the newest one.
+// life returns the page that begins with record at, or that ends with record to. Without either, it is the newest one of a
+// session that is at work, else the first one.
 func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) {
 	d = lifeData{head: r.head("life"), At: at}
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
 	from, n, wait := at, perLife, time.Duration(briefly)
+	begin := at == 0 && to == 0
+	newest := to >= r.entry.Kept.Records || begin && (d.Session.State == status.Working || d.Session.State == status.Waits)
 	switch {
-	case at == 0 && to == 0:
+	case newest && at == 0:
 		from, n, wait = r.entry.Kept.Records, -perLife, awhile
+	case begin:
+		from, wait = 1, awhile
 	case at == 0:
 		from, n = to, -perLife
 	}
@@ -126,7 +132,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if shown != one {
 			d.Records = r.entry.Kept.Records
 		}
-		if at == 0 && to == 0 {
+		if newest && at == 0 {
 			from = d.Records
 		}
 		entries, place, err := shown.Page(ctx, max(1, min(from, d.Records)), n)
@@ -134,7 +140,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			return err
 		}
 		switch { // what is beyond the page has no entries
-		case n > 0 && len(entries) < n && shown.Records == d.Records, at == 0 && to == 0:
+		case n > 0 && len(entries) < n && shown.Records == d.Records, newest && at == 0:
 			place.Last = d.Records
 		}
 		if n < 0 && len(entries) < -n && shown.First == 1 {
@@ -158,7 +164,7 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last
 	last, day := 0, ""
 	for _, e := range entries {
-		x := entry{Entry: e, Anchor: e.Record != last, Home: address("s", d.Session.Agent, d.Session.ID)}
+		x := entry{Entry: e, Anchor: e.Record != last, Home: address("s", d.Session.Agent, d.Session.ID), Dir: d.Session.Project}
 		last = e.Record
 		if !e.Time.IsZero() && e.Time.Local().Format(time.DateOnly) != day {
 			day = e.Time.Local().Format(time.DateOnly)

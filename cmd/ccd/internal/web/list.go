@@ -22,7 +22,6 @@ import (
 
 const (
 	perPage    = 50              // sessions
-	mostUrgent = 8               // sessions that need attention, above the list
 	mostHits   = 60              // of a search
 	searchTime = 8 * time.Second // of a search, then it shows what it has found
 	maxChoices = 200             // of a filter
@@ -32,8 +31,7 @@ const (
 type listData struct {
 	Query    string   `json:"query"`
 	Filter   filter   `json:"filter"`
-	Urgent   []row    `json:"attention"` // sessions that need attention, in the order of the list
-	MoreWait int      `json:"more_attention"`
+	Now      *board   `json:"now,omitempty"` // above the first page of all sessions
 	Rows     []row    `json:"sessions"`
 	Total    int      `json:"total"`
 	All      int      `json:"archived"`
@@ -50,14 +48,15 @@ type listData struct {
 // row is a session in a list.
 type row struct {
 	status.Session
-	ID     string `json:"-"` // as addresses have it
-	State  string `json:"state"`
-	Reason string `json:"attention"`
-	Sub    bool   `json:"sub_agent"`
-	Label  string `json:"-"`
-	When   string `json:"-"`
-	Spark  spark  `json:"-"`
-	Share  float64
+	ID     string  `json:"-"` // as addresses have it
+	State  string  `json:"state"`
+	Reason string  `json:"attention"`
+	Sub    bool    `json:"sub_agent"`
+	Label  string  `json:"-"`
+	When   string  `json:"-"`
+	Spark  spark   `json:"-"`
+	Share  float64 `json:"-"`
+	Group  string  `json:"-"` // set where a new day or project begins
 }
 
 func newRow(s status.Session, now time.Time) row {
@@ -74,6 +73,7 @@ type filter struct {
 	State   string `json:"state"` // a state, or "attention"
 	Since   string `json:"since"`
 	Subs    bool   `json:"sub_agents"`
+	Group   string `json:"group"` // "project", or else by day
 
 	since time.Time
 }
@@ -82,7 +82,7 @@ type filter struct {
 const urgent = "attention"
 
 func filterOf(q url.Values, now time.Time) (f filter, err error) {
-	f = filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Since: strings.TrimSpace(q.Get("since")), Subs: q.Get("all") != ""}
+	f = filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Since: strings.TrimSpace(q.Get("since")), Subs: q.Get("all") != "", Group: q.Get("group")}
 	if f.Since != "" {
 		if f.since, _, err = words.Instant(f.Since, now); err != nil {
 			return f, words.Usage(err)
@@ -107,7 +107,7 @@ func (f filter) passes(s status.Session, now time.Time) bool {
 
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
-	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Damage: []string{}, Rows: []row{}, Urgent: []row{}}
+	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Damage: []string{}, Rows: []row{}}
 	var err error
 	if d.Filter, err = filterOf(r.URL.Query(), now); err != nil {
 		return answer{}, err
@@ -121,17 +121,20 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	}
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)), now)
-	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
-		d.wait(all, now)
+	if whole := (filter{Group: d.Filter.Group}); d.Query == "" && d.Page == 1 && d.Filter == whole {
+		d.Now = r.board(ctx, all, now)
 	}
 	d.link(r.URL.Query())
 	if d.Query != "" && r.URL.Query().Get("titles") == "" { // with titles, the page asks again while a person types
 		d.Found = r.search(ctx, d.Query, d.Filter)
 	}
-	if r.URL.Query().Get("part") != "" {
-		return answer{"rows", d}, nil
+	switch r.URL.Query().Get("part") {
+	case "":
+		return answer{"list", d}, nil
+	case "now":
+		return answer{"now", d}, nil
 	}
-	return answer{"list", d}, nil
+	return answer{"rows", d}, nil
 }
 
 // choices collects what the filters offer.
@@ -162,8 +165,24 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	d.Total = len(shown)
 	d.Pages = max(1, (d.Total+perPage-1)/perPage)
 	d.Page = min(page, d.Pages)
+	group := dayOf
+	if d.Filter.Group == "project" {
+		group = func(s status.Session, _ time.Time) string { return cmp.Or(inline(s.Project), "no directory") }
+		first := map[string]int{} // the project that was used last comes first
+		for i, s := range shown {
+			if _, known := first[group(s, now)]; !known {
+				first[group(s, now)] = i
+			}
+		}
+		slices.SortStableFunc(shown, func(a, b status.Session) int { return first[group(a, now)] - first[group(b, now)] })
+	}
+	last := ""
 	for _, s := range shown[(d.Page-1)*perPage : min(d.Total, d.Page*perPage)] {
-		d.Rows = append(d.Rows, newRow(s, now))
+		one := newRow(s, now)
+		if name := group(s, now); name != last && (!one.Sub || last == "") {
+			one.Group, last = name, name
+		}
+		d.Rows = append(d.Rows, one)
 	}
 }
 
@@ -172,17 +191,17 @@ func hasAll(s status.Session, wanted []string) bool {
 	return !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// wait lists the sessions that need attention.
-func (d *listData) wait(all []status.Session, now time.Time) {
-	for _, s := range all {
-		if (filter{State: urgent}).passes(s, now) {
-			if len(d.Urgent) == mostUrgent {
-				d.MoreWait++
-				continue
-			}
-			d.Urgent = append(d.Urgent, newRow(s, now))
-		}
+func dayOf(s status.Session, now time.Time) string {
+	at := s.LastAt().Local()
+	switch day := at.Format(time.DateOnly); {
+	case at.IsZero():
+		return "No time"
+	case day == now.Format(time.DateOnly):
+		return "Today"
+	case day == now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return "Yesterday"
 	}
+	return at.Format("Monday, 2 January 2006")
 }
 
 // link makes the addresses of the pages before and after this one.

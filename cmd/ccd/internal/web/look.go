@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/yuin/goldmark"
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/internal/mark"
@@ -31,11 +32,15 @@ func assets() fs.FS {
 }
 
 // look is how pages look: the templates.
-type look struct{ *template.Template }
+type look struct {
+	*template.Template
+	goldmark goldmark.Markdown
+}
 
 // newLook parses the templates. Static pages link only to themselves.
 func newLook(static bool) *look {
-	t := template.New("").Funcs(template.FuncMap{
+	l := &look{template.New(""), newMarkdown()}
+	l.Funcs(template.FuncMap{
 		"static": func() bool { return static },
 		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
 		"policy": filePolicy,
@@ -47,10 +52,11 @@ func newLook(static bool) *look {
 		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count, "percent": percent,
 		"class": className, "deref": func(n *int) int { return *n }, "add": func(a, b int) int { return a + b },
 		"mul":   func(a, b float64) float64 { return a * b },
-		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "lead": lead, "body": body,
+		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
 		"named": mark.Unname, "trimAgo": func(s string) string { return strings.TrimSuffix(s, " ago") }, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 	})
-	return &look{template.Must(t.ParseFS(files, "templates/*.html"))}
+	template.Must(l.ParseFS(files, "templates/*.html"))
+	return l
 }
 
 func asset(name string) string {
@@ -138,4 +144,15 @@ func classNames() map[dropped.Class]string {
 		dropped.Checks: "Checks that passed", dropped.Commits: "Commits", dropped.Answers: "The agent's answers",
 		dropped.Values: "Values used later",
 	}
+}
+
+// step is the sign of a step of a plan.
+func step(status string) string {
+	switch status {
+	case "completed":
+		return "✓"
+	case "in_progress":
+		return "▸"
+	}
+	return "○"
 }

@@ -38,7 +38,6 @@ func (s *Server) routes() http.Handler {
 	m := http.NewServeMux()
 	m.Handle("GET "+assetsPath, http.StripPrefix(assetsPath, http.FileServerFS(assets())))
 	m.HandleFunc("GET /{$}", s.page(listPage))
-	m.HandleFunc("GET /stats", s.page(statsPage))
 	m.HandleFunc("GET /o/{id}", s.page(originalPage))
 	m.HandleFunc("GET /o/{id}/exact", s.exact)
 	m.HandleFunc("GET /o/{id}/image", s.image)
@@ -48,7 +47,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}", s.page(originalPage))
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/exact", s.exact)
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/image", s.image)
-	m.HandleFunc("GET /s/{agent}/{id}/compactions", s.page(ofSession(compactionsPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/compactions", s.page(ofSession(compactionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/compactions/{n}", s.page(ofSession(compactionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/companion", s.page(ofSession(companionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
@@ -63,7 +62,7 @@ func (s *Server) routes() http.Handler {
 // IsPage reports whether an argument is the path of a page, perhaps with a query, and not of a transcript.
 func IsPage(arg string) bool {
 	path, _, _ := strings.Cut(arg, "?")
-	return path == "/" || path == "/stats" || strings.HasPrefix(path, "/s/") || strings.HasPrefix(path, "/o/")
+	return path == "/" || strings.HasPrefix(path, "/s/") || strings.HasPrefix(path, "/o/")
 }
 
 // SessionPath returns the path of a session's page.

@@ -26,11 +26,12 @@ import (
 
 // Options say what is served, and where.
 type Options struct {
-	Library *reader.Library // opened read-only, not loaded
-	Addr    string          // a loopback address; with port 0, the port of last time or a free one
-	Hosts   []string        // further names under which a proxy reaches the page
-	Idle    time.Duration   // the server ends after so long without requests and open pages; 0: never
-	Poll    time.Duration   // how often an open page looks for growth; 0: every second
+	Library *reader.Library         // opened read-only, not loaded
+	Addr    string                  // a loopback address; with port 0, the port of last time or a free one
+	Hosts   []string                // further names under which a proxy reaches the page
+	Idle    time.Duration           // the server ends after so long without requests and open pages; 0: never
+	Apart   func(agent string) bool // an agent's settings could have ccd's hook, and have not; may be nil
+	Poll    time.Duration           // how often an open page looks for growth; 0: every second
 }
 
 // Server serves the page.

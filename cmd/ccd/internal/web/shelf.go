@@ -35,6 +35,10 @@ type shelf struct {
 	rowsAt time.Time
 	lives  []*life // the last used first
 
+	glances  map[transcript.Key]glance
+	counted  map[transcript.Key]counted
+	counting bool
+
 	start    func(do func(context.Context)) // runs do until the server ends
 	indexing sync.WaitGroup
 }

@@ -108,6 +108,25 @@ func TestRunningNeedsTheKey(t *testing.T) {
 	}
 }
 
+// TestMarkdownIsInert: a text becomes markup of a few kinds, and nothing that leads away, runs or deceives.
+func TestMarkdownIsInert(t *testing.T) {
+	l := newLook(false)
+	for text, want := range map[string]string{
+		"**a** `b<i>`\n1. c":                    "<p><strong>a</strong> <code>b&lt;i&gt;</code></p>\n<ol>\n<li>c</li>\n</ol>\n",
+		"<script>x</script>":                    "<p>&lt;script&gt;x&lt;/script&gt;</p>\n",
+		`[a](javascript:x "t")`:                 `<p><span class="to" title="javascript:x">a</span></p>` + "\n",
+		`![a]("><b>)`:                           `<p><span class="to" title="&#34;&gt;&lt;b&gt;">a</span></p>` + "\n",
+		"&#x202e;a":                             `<p>\xe2\x80\xaea</p>` + "\n",
+		"# a {onclick=x}":                       "<h1>a {onclick=x}</h1>\n",
+		"|a|\n|:-:|\n|b|":                       "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>b</td>\n</tr>\n</tbody>\n</table>\n",
+		strings.Repeat("> - ", 1+maxMarkdown/4): "<pre>" + strings.Repeat("&gt; - ", 1+maxMarkdown/4) + "</pre>",
+	} {
+		if got := string(l.markdown(text)); got != want {
+			t.Errorf("%.40q: %.300q, want %.300q", text, got, want)
+		}
+	}
+}
+
 // TestQuotesHaveNoLinks: an ID is a link only in a line of ccd, not in quoted text.
 func TestQuotesHaveNoLinks(t *testing.T) {
 	all := blocks("### Title\nline [ccd w1sm843qvd19 file] and [ccd nothing]\n> quoted [ccd w1sm843qvd19 file]\n>+ more\n")

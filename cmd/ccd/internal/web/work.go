@@ -54,12 +54,6 @@ type fileVersion struct {
 	Here  bool       `json:"-"`
 }
 
-// diffLine is a line of a diff.
-type diffLine struct {
-	Kind string // "add", "del", "hunk" or ""
-	Text string
-}
-
 func filePage(ctx context.Context, r *request) (answer, error) {
 	d := fileData{head: r.head("files"), Path: r.URL.Query().Get("path"), Versions: []fileVersion{}}
 	path, all, err := view.Versions(ctx, r.library, r.entry, d.Path)
@@ -86,21 +80,8 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 }
 
 func newVersion(v view.Version, n, show int) fileVersion {
-	one := fileVersion{Version: v, N: n, Here: n == show}
-	for line := range strings.Lines(v.Diff[max(0, strings.Index(v.Diff, "@@")):]) { // before it are names that say nothing
-		line = strings.TrimSuffix(line, "\n")
-		kind := ""
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			kind = "hunk"
-		case strings.HasPrefix(line, "+"):
-			kind = "add"
-		case strings.HasPrefix(line, "-"):
-			kind = "del"
-		}
-		one.Lines = append(one.Lines, diffLine{kind, line})
-	}
-	return one
+	diff := v.Diff[max(0, strings.Index(v.Diff, "@@")):] // before it are names that say nothing
+	return fileVersion{Version: v, N: n, Here: n == show, Lines: diffLines(diff)}
 }
 
 // commandsData is the list of a session's commands.

@@ -24,6 +24,15 @@ if (find) {
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
 }
 
+// The board looks again, while somebody looks at it.
+if ($('#now')) setInterval(async () => {
+  if (document.hidden || $('#now').contains(document.activeElement)) return;
+  try {
+    const got = await fetch('/?part=now');
+    if (got.ok) place($('#now'), await got.text());
+  } catch (e) { /* the server has ended */ }
+}, 3000);
+
 // place replaces an element by the same element of a page that the server made.
 function place(old, text) {
   const made = new DOMParser().parseFromString(text, 'text/html').getElementById(old.id);
@@ -115,7 +124,7 @@ if (life) {
     note.hidden = fresh <= 0;
     if (!atEnd && fresh > 0) {
       const a = document.createElement('a');
-      a.href = life.dataset.base;
+      a.href = life.dataset.base + '?to=' + part.dataset.records;
       a.textContent = ' Show the newest';
       note.append(a);
     }

@@ -1,0 +1,267 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/transcript"
+)
+
+const (
+	mostCards   = 9                      // sessions on the board
+	mostLosses  = 8                      // compactions on the board
+	week        = 7 * 24 * time.Hour     // whose compactions are on the board
+	glanceTime  = 120 * time.Millisecond // then the other cards wait for the next time
+	glanceBack  = 40                     // entries
+	saidBytes   = 400                    // of the last words
+	glanceLines = 8                      // of a diff
+	glanceBytes = 2 << 20                // of a session that can only be read whole
+	lossBytes   = 32 << 20               // of a session whose facts are counted for the board
+)
+
+// board is what the agents do now, above the list of sessions.
+type board struct {
+	Cards  []card `json:"cards"` // the sessions in which an agent works or waits
+	More   int    `json:"more"`
+	Today  int    `json:"sessions_today"`
+	Tokens string `json:"tokens_today"` // in the contexts of these sessions
+	Losses []loss `json:"compactions"`  // of this week, the newest first
+	Reads  bool   `json:"reading"`      // more of them are being read
+}
+
+// card is a session of the board.
+type card struct {
+	row
+	glance
+}
+
+// glance is what the last records of a session show.
+type glance struct {
+	Said    string     `json:"said"`  // the agent's last words
+	Doing   string     `json:"doing"` // its last call
+	Tool    string     `json:"tool"`
+	File    string     `json:"file"` // that it changed last
+	Plus    int        `json:"added_lines"`
+	Minus   int        `json:"removed_lines"`
+	Record  int        `json:"record"` // of that change
+	Lines   []diffLine `json:"-"`
+	Done    int        `json:"plan_done"`
+	Planned int        `json:"plan"`
+
+	offset int64 // archived when it was taken
+}
+
+// loss is what a compaction dropped.
+type loss struct {
+	Row     row       `json:"session"`
+	N       int       `json:"n"`
+	Time    time.Time `json:"time"`
+	Facts   int       `json:"facts"`
+	Dropped int       `json:"dropped"`
+	Told    int       `json:"handed_over"`
+	Apart   bool      `json:"not_connected"` // ccd's hook is missing from the agent's settings
+}
+
+func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
+	b := &board{Cards: []card{}, Losses: []loss{}}
+	var active [2][]status.Session // those that wait for a person come first
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	var today status.Size
+	var compacted []status.Session
+	for _, s := range all {
+		if s.SubAgent() || s.Aside() || s.Apart() != "" {
+			continue
+		}
+		if s.LastAt().After(midnight) {
+			size := s.Size()
+			b.Today++
+			today.Tokens, today.About = today.Tokens+size.Tokens, today.About || size.About && size.Tokens > 0
+		}
+		switch s.State(now) {
+		case status.Waits:
+			active[0] = append(active[0], s)
+		case status.Working:
+			active[1] = append(active[1], s)
+		}
+		if s.Compactions > 0 && now.Sub(s.LastAt()) < week && s.Bytes <= lossBytes {
+			compacted = append(compacted, s)
+		}
+	}
+	b.Tokens = today.Short()
+	for _, s := range slices.Concat(active[0], active[1]) {
+		if len(b.Cards) == mostCards {
+			b.More++
+			continue
+		}
+		c := card{row: newRow(s, now)}
+		if time.Since(now) < glanceTime {
+			c.glance = r.shelf.glance(ctx, r.library, s.Entry())
+		}
+		b.Cards = append(b.Cards, c)
+	}
+	b.Losses, b.Reads = r.shelf.losses(r.library, compacted, now)
+	for i := range b.Losses {
+		b.Losses[i].Apart = r.apart(b.Losses[i].Row.Agent)
+	}
+	return b
+}
+
+// apart reports whether an agent's settings could have ccd's hook, and have not.
+func (s *Server) apart(agent string) bool { return s.Apart != nil && s.Apart(agent) }
+
+// glance reads the end of a session, once for each of its lengths. What cannot be read is not shown.
+func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (out glance) {
+	g, err := e.Generation(0)
+	if err != nil {
+		return out
+	}
+	s.mu.Lock()
+	out, known := s.glances[e.Key]
+	s.mu.Unlock()
+	if known && out.offset == g.Tip.Offset {
+		return out
+	}
+	out = glance{offset: g.Tip.Offset}
+	end, err := view.Around(ctx, l, e, g, e.Kept.Records)
+	if end == nil && err == nil && g.Tip.Offset <= glanceBytes {
+		end = view.Open(l, e, g)
+		_, err = end.Grow(ctx, g, 0)
+	}
+	if end == nil || err != nil {
+		return out
+	}
+	entries, _, err := end.Page(ctx, end.Records, -glanceBack)
+	if err != nil {
+		return out
+	}
+	for _, one := range entries {
+		out.add(one, e.Kept.Cwd)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.glances == nil || len(s.glances) > 10*mostCards {
+		s.glances = map[transcript.Key]glance{}
+	}
+	s.glances[e.Key] = out
+	return out
+}
+
+func (g *glance) add(e view.Entry, dir string) {
+	switch {
+	case e.Kind == view.Asked:
+		g.Said, g.Doing, g.Tool = "", "", ""
+	case e.Kind == view.Said && !e.Side:
+		g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), saidBytes)], "")
+	case e.Kind == view.Called:
+		g.Tool, g.Doing = e.Tool, below(dir, e.Text)
+	}
+	if len(e.Plan) > 1 {
+		g.Planned, g.Done = len(e.Plan), 0
+		for _, p := range e.Plan {
+			if p.Status == "completed" {
+				g.Done++
+			}
+		}
+	}
+	if e.Diff != "" && len(e.Files) > 0 && !e.Failed {
+		g.File, g.Plus, g.Minus, g.Record = below(dir, e.Files[0]), e.Plus, e.Minus, e.Record
+		g.Lines = diffLines(e.Diff)
+		from := max(0, slices.IndexFunc(g.Lines, func(l diffLine) bool { return l.Kind == "add" || l.Kind == "del" }))
+		g.Lines = g.Lines[from:min(len(g.Lines), from+glanceLines)]
+	}
+}
+
+// counted is what the compactions of a session dropped, when it had so many.
+type counted struct {
+	compactions int
+	losses      []loss
+}
+
+// losses returns what the week's compactions dropped, as far as it has been counted. The rest is counted in the background.
+func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (out []loss, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var todo []status.Session
+	for _, one := range all[:min(len(all), mostLosses)] {
+		c, known := s.counted[one.Key()]
+		if !known || c.compactions != one.Compactions {
+			todo = append(todo, one)
+			continue
+		}
+		for _, k := range c.losses {
+			if now.Sub(k.Time) < week {
+				k.Row = newRow(one, now)
+				out = append(out, k)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b loss) int { return b.Time.Compare(a.Time) })
+	if len(todo) > 0 && !s.counting && s.start != nil {
+		s.counting = true
+		s.start(func(ctx context.Context) { s.count(ctx, l, todo) })
+	}
+	return out[:min(len(out), mostLosses)], len(todo) > 0
+}
+
+// count compares the sessions with what they still had in their context. One that cannot be read counts nothing.
+func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Session) {
+	for _, one := range todo {
+		c := counted{compactions: one.Compactions}
+		_ = s.use(ctx, l, one.Entry(), wholly, func(indexed *life, _ archive.Generation) error {
+			kept := indexed.life.Compactions
+			for _, k := range slices.Backward(kept[max(0, len(kept)-mostLosses):]) {
+				if k.N == 0 || time.Since(k.Time) > week {
+					continue
+				}
+				f, err := indexed.compaction(ctx, one.Entry(), k.N)
+				if err != nil {
+					return err
+				}
+				if f.Dropped > 0 {
+					c.losses = append(c.losses, loss{N: k.N, Time: k.Time, Facts: f.Facts, Dropped: f.Dropped, Told: f.InTold})
+				}
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		s.mu.Lock()
+		if s.counted == nil {
+			s.counted = map[transcript.Key]counted{}
+		}
+		s.counted[one.Key()] = c
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	s.counting = false
+	s.mu.Unlock()
+}
+
+// diffLine is a line of a diff.
+type diffLine struct {
+	Kind string // "add", "del", "hunk" or ""
+	Text string
+}
+
+func diffLines(diff string) (all []diffLine) {
+	for line := range strings.Lines(diff) {
+		kind := ""
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "***"):
+			kind = "hunk"
+		case strings.HasPrefix(line, "+"):
+			kind = "add"
+		case strings.HasPrefix(line, "-"):
+			kind = "del"
+		}
+		all = append(all, diffLine{kind, strings.TrimSuffix(line, "\n")})
+	}
+	return all
+}
