@@ -469,3 +469,16 @@ func TestWorkIsLinear(t *testing.T) {
 		}
 	}
 }
+
+// Codex has put an output into JSON inside the text, with its tabs escaped.
+func TestAnOutputInJSONProvesItsLine(t *testing.T) {
+	s := codex("main")
+	s.codexAsks(task)
+	s.codexPatches("*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch\n")
+	s.codexCalls("shell", object{"command": []string{"bash", "-lc", "go test ./..."}}, `{"output":"ok  \texample/app\t3.6s\n","metadata":{"exit_code":0,"duration_seconds":1.5}}`)
+	made := s.made(t)
+	want(t, section(made, "Handover"), "(#6, exit 0): \"ok example/app 3.6s\"")
+	if !made.Header.Verified {
+		t.Error(made.Header.Reason)
+	}
+}

@@ -24,7 +24,7 @@ func (d *draft) verify(out *Compaction, body string) {
 		}
 	}
 	for _, c := range d.claims {
-		if text := d.src.Text(c.ref); c.has != "" && !says(text, c.has) && !says(string(d.src.Raw(c.ref)), c.has) && !says(string(transcript.Unescaped([]byte(text))), c.has) {
+		if text := d.src.Text(c.ref); c.has != "" && !says(text, c.has) && !says(string(d.src.Raw(c.ref)), c.has) && !says(string(transcript.Unescaped([]byte(spaces.Replace(text)))), c.has) {
 			h.doubt(fmt.Sprintf("record #%d does not say what the handover says of it", c.ref.N()))
 		}
 	}
@@ -46,6 +46,9 @@ func (d *draft) verify(out *Compaction, body string) {
 		h.doubt("the task is not in the text")
 	}
 }
+
+// spaces undoes the escapes of white space in JSON, which transcript.Unescaped makes letters.
+var spaces = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ")
 
 // says reports whether a text contains what a claim says of it. A client may have put it into JSON inside the text.
 func says(text, has string) bool { return strings.Contains(joined(text), joined(has)) }

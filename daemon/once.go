@@ -208,7 +208,7 @@ type RootPlan struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// archiveRatio is the archive's size per byte of transcript, measured on real ones (docs/PERFORMANCE.md).
+// archiveRatio is about the archive's size per byte of transcript (TestCostOfAFirstPass).
 const archiveRatio = 0.25
 
 // Plan scans the roots and changes nothing.

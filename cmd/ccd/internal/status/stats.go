@@ -24,7 +24,7 @@ type Saved struct {
 	Size         int64   `json:"size_tokens"`     // real tokens of the sessions that have a companion
 	About        bool    `json:"size_about"`      // some of them are converted from an estimate
 	Real         int64   `json:"companion_about"` // real tokens of the companions
-	Messages int64 `json:"messages_about"` // real tokens of the messages in these sessions, converted
+	Messages     int64   `json:"messages_about"`  // real tokens of the messages in these sessions, converted
 }
 
 // Shrunk says what size the messages of the sessions with a companion have, and what size their companions.
