@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-remote bench-session bench-hostile bench-web rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-session bench-hostile bench-web rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -80,13 +80,6 @@ bench:
 # docs/performance.svg: every operation over the size of a session and the number of sessions. LARGE=1 adds a session of 1 GB.
 bench-curves:
 	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -tags rig -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
-
-# The table of docs/REMOTE-FORMAT.md and docs/remote-cost.svg: what up to 1,000 machines ask of a store; then FLEET machines at a
-# real server. About 5 minutes.
-FLEET ?= 100
-bench-remote:
-	CCD_BENCH_DOCS=$(CURDIR)/docs go test -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x -count 1 -timeout 60m -v ./internal/remote
-	CCD_FLEET=$(FLEET) cmd/ccd-remote/run -run '^TestFleet$$' -timeout 30m
 
 # A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
 rewrites:

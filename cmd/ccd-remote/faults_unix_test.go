@@ -235,7 +235,7 @@ var troubles = []trouble{
 	{name: "the same: answer lost after success", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
 		forward(httptest.NewRecorder(), r)
 		cut(w)
-	}), note: "tried again; after a 412 the head is read"},
+	}), note: "tried again; after a 412 the pack's signature shows whose it is"},
 	{name: "the same: answer cut in the middle", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
 		got := httptest.NewRecorder()
 		forward(got, r)
@@ -284,18 +284,7 @@ var troubles = []trouble{
 	{name: "clock of the machine wrong", answer: refusing("", 403, "RequestTimeTooSkewed"), verb: "push", code: 1, says: errClock.Error(), hint: "set the clock"},
 	{name: "no right to write", answer: refusing("PUT", 403, "AccessDenied"), verb: "push", code: 1, says: "access denied", hint: "s3:PutObject"},
 	{name: "no right to delete", answer: refusing("DELETE", 403, "AccessDenied"), verb: "gc --grace=0s --all", code: 1, says: "not deleted", hint: "s3:DeleteObject"},
-	{name: "stale head, to a push whose answer was lost", answer: stale("/heads/", func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) bool {
-		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/heads/") || r.Header.Get("If-Match") == "" {
-			return false
-		}
-		got := httptest.NewRecorder()
-		if forward(got, r); got.Code == http.StatusPreconditionFailed {
-			replay(w, got)
-		} else {
-			cut(w)
-		}
-		return true
-	}), verb: "push", code: 1, says: "it shows an old head"},
+	{name: "stale head, to the machine", answer: stale("/heads/", nil), verb: "push", seen: true, code: 4, says: "it is an old one"},
 	{name: "stale head, to a reader that has seen a newer one", answer: stale("heads", nil), verb: "pull", reader: true, seen: true, code: 4, says: "it is an old one"},
 	{name: "stale list without a machine", answer: func(c *site) handler {
 		return func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
@@ -366,7 +355,7 @@ func (f trouble) row(t *testing.T) string {
 	s.inject(c.record)
 	c.reader.ok("remote", "pull")
 	c.desk.ok("remote", "check", "-q")
-	if f.reader || f.verb == "check" { // it meets the fault with something to read
+	if f.reader || f.seen || f.verb == "check" { // it meets the fault with something to read
 		c.desk.talk(id(2), 2000)
 		c.desk.ok("remote", "push")
 	}
@@ -482,7 +471,7 @@ func TestObjectLock(t *testing.T) {
 	desk.talk(id(2), 20)
 	desk.ok("remote", "push")
 	old := packs()
-	if out := desk.ok("forget", "--yes", id(1)); !strings.Contains(out, "copy in object storage s3://locked/team (ccd remote push") {
+	if out := desk.ok("archive", "forget", "--yes", id(1)); !strings.Contains(out, "copy in object storage s3://locked/team (ccd remote push") {
 		t.Errorf("forget: %s", out)
 	}
 	desk.ok("remote", "push")
@@ -585,7 +574,7 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 		}
 	}
 	s.inject(func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/p/") {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/m/") {
 			refuse(w, 403, "AccessDenied")
 			return
 		}
@@ -599,7 +588,7 @@ func forgetMachine(t *testing.T, s *server, versions bool) {
 	}
 	desk.same(reader) // nothing was removed here yet
 	s.inject(nil)
-	reader.ok("import", "-q", pulled.Archive(filepath.Join(reader.state(), "machines"), st.Machine)) // to keep its sessions
+	reader.ok("archive", "import", "-q", pulled.Archive(filepath.Join(reader.state(), "machines"), st.Machine)) // to keep its sessions
 	reader.ok("remote", "forget-machine", "desk", "--yes")
 	if n := count(st.Machine); n != 0 {
 		t.Errorf("%d objects stay", n)

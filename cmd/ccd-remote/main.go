@@ -36,7 +36,6 @@ type app struct {
 	archive  string
 	host     string
 	minFree  int64
-	cacheMax int64 // bytes of all pulled archives together; 0: no limit
 	json     bool
 	quiet    bool
 
@@ -133,7 +132,6 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.StringVar(&a.archive, "archive", "", "")
 	f.StringVar(&a.host, "host", "", "")
 	f.Int64Var(&a.minFree, "min-free", 0, "")
-	f.Int64Var(&a.cacheMax, "cache-max", 0, "")
 	f.BoolVar(&a.json, "json", false, "")
 	f.BoolVar(&a.quiet, "quiet", false, "")
 	f.StringVar(&a.endpoint, "endpoint", "", "")
@@ -163,7 +161,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 		most int // arguments
 		do   func(context.Context, []string) error
 	}{
-		"add": {1, a.add}, "keys": {0, a.keys}, "push": {0, a.push}, "pull": {1, a.pull}, "status": {0, a.status},
+		"add": {1, a.add}, "keys": {0, a.keys}, "push": {0, a.push}, "pull": {0, a.pull}, "status": {0, a.status},
 		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove}, "forget-machine": {1, a.forgetMachine},
 	}
 	verb, ok := verbs[f.Arg(0)]

@@ -14,78 +14,6 @@ import (
 	"testing"
 )
 
-// TestCacheMax: pulled archives together have a limit. The machine that pushed longest ago is removed, said, not pulled again
-// by itself, and read again when a person names it.
-func TestCacheMax(t *testing.T) {
-	s := startServer(t)
-	reader := newHome(t, s, "reader")
-	recipient := reader.reader()
-	var machines []*home
-	for i, name := range []string{"desk", "lap"} {
-		h := newHome(t, s, name)
-		h.join(recipient)
-		h.talk(id(i), 10)
-		h.ok("remote", "push")
-		machines = append(machines, h)
-	}
-	desk, lap := machines[0], machines[1]
-	here := func() (names []string) {
-		var st struct {
-			Machines []struct {
-				Label        string
-				Seq, Dropped int64
-				Here         int64 `json:"archive_bytes"`
-			}
-		}
-		must(t, json.Unmarshal([]byte(reader.ok("remote", "status", "--json")), &st))
-		if len(st.Machines) != 2 {
-			t.Errorf("%+v", st)
-		}
-		for _, m := range st.Machines {
-			if m.Seq == 0 || (m.Here == 0) != (m.Dropped > 0) {
-				t.Errorf("%+v", m)
-			}
-			if m.Here > 0 {
-				names = append(names, m.Label)
-			}
-		}
-		return names
-	}
-	reader.ok("remote", "pull")
-	if got := here(); len(got) != 2 {
-		t.Fatal("the control: without a limit:", got)
-	}
-	reader.env = append(reader.env, "CCD_REMOTE_CACHE_MAX=1KB")
-	desk.talk(id(0), 1) // something to read, but the newest push is that of lap
-	lap.talk(id(1), 1)
-	desk.ok("remote", "push")
-	lap.ok("remote", "push")
-	_, talk, code := reader.run("remote", "pull")
-	if got := here(); code != 0 || len(got) != 1 || got[0] != "lap" || !strings.Contains(talk, "desk (") || !strings.Contains(talk, "removed here") || strings.Contains(talk, "%") {
-		t.Errorf("a limit: exit %d, %v: %s", code, got, talk)
-	}
-	lap.same(reader)
-	s.inject(nil)
-	_, talk, code = reader.run("remote", "pull")
-	if got := here(); code != 0 || len(got) != 1 || got[0] != "lap" || !strings.Contains(talk, "desk (") || !strings.Contains(talk, "not pulled") || strings.Contains(talk, "%") || s.requests() != "[GET:1]" {
-		t.Errorf("again: exit %d, %v, %s: %s", code, got, s.requests(), talk) // the list of machines
-	}
-	if _, talk, code := reader.run("show", id(0)); code != 3 {
-		t.Errorf("what was removed: exit %d: %s", code, talk)
-	}
-	_, talk, code = reader.run("remote", "pull", "--machine", "desk")
-	if got := here(); code != 0 || len(got) != 1 || got[0] != "desk" {
-		t.Errorf("by name: exit %d, %v: %s", code, got, talk)
-	}
-	desk.same(reader)
-	reader.env = append(reader.env, "CCD_REMOTE_CACHE_MAX=1GB")
-	reader.ok("remote", "pull")
-	lap.same(reader)
-	if files, err := filepath.Glob(filepath.Join(reader.state(), "machines", "*")); err != nil || len(files) == 0 {
-		t.Error(files, err)
-	}
-}
-
 // TestForgottenByReaders: after the next pull, no command of a reader finds what the machine has forgotten, nor does the
 // pulled archive have its bytes.
 func TestForgottenByReaders(t *testing.T) {
@@ -112,7 +40,7 @@ func TestForgottenByReaders(t *testing.T) {
 	for _, c := range commands {
 		reader.ok(c...) // the control
 	}
-	desk.ok("forget", "--yes", id(1))
+	desk.ok("archive", "forget", "--yes", id(1))
 	desk.ok("remote", "push")
 	reader.ok("remote", "pull")
 	for _, c := range commands {
@@ -125,21 +53,14 @@ func TestForgottenByReaders(t *testing.T) {
 	}
 }
 
-// TestPullRepairs: a damaged archive of another machine is only a copy, so a pull reads it again. A pull of a SESSION that
-// no machine has says so.
+// TestPullRepairs: a damaged archive of another machine is only a copy, so a pull reads it again.
 func TestPullRepairs(t *testing.T) {
 	s := startServer(t)
 	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
 	desk.join(reader.reader())
 	desk.talk(id(1), 10)
 	desk.ok("remote", "push")
-	if _, talk, code := reader.run("remote", "pull", id(2)); code != 3 || !strings.Contains(talk, "not found on 1 machine") {
-		t.Errorf("a session that no machine has: exit %d: %s", code, talk)
-	}
-	if st := reader.ok("remote", "status"); !strings.Contains(st, "pulled never") {
-		t.Error("a pull of one session is none of the machine:", st)
-	}
-	reader.ok("remote", "pull", id(1))
+	reader.ok("remote", "pull")
 	desk.same(reader)
 	files, err := filepath.Glob(filepath.Join(reader.state(), "machines", "*.db"))
 	if err != nil || len(files) != 1 {
@@ -185,7 +106,7 @@ func TestPullIsInterrupted(t *testing.T) {
 		n := s.n
 		s.inject(nil)
 		if !hit {
-			if err != nil || n != 5 { // the list, the head, three packs
+			if err != nil || n != 6 { // two lists, the head, three packs
 				t.Errorf("not killed: %v, %d requests", err, n)
 			}
 			break
@@ -194,7 +115,7 @@ func TestPullIsInterrupted(t *testing.T) {
 			t.Errorf("killed at request %d: ls: exit %d: %s%s", at, code, out, talk)
 		}
 		reader.ok("remote", "pull")
-		if got, want := s.requests(), map[int]string{4: "[GET:4]", 5: "[GET:3]"}[at]; want != "" && got != want {
+		if got, want := s.requests(), map[int]string{5: "[GET:5]", 6: "[GET:3]"}[at]; want != "" && got != want {
 			t.Errorf("killed at request %d: the next pull: %s, want %s", at, got, want) // stored packs are not read again
 		}
 		desk.same(reader)

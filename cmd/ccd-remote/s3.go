@@ -30,9 +30,6 @@ type bucket struct {
 	core   minio.Core
 	name   string
 	prefix string // "" or ends in a slash
-	http   http.Client
-
-	unquoted bool // the server compares If-Match with its quotes; set by Put of a head, of which there is one at a time
 }
 
 // openBucket returns the store that a configuration names. It makes no request.
@@ -81,7 +78,7 @@ func openBucket(s pulled.Settings) (*bucket, error) {
 		return nil, fmt.Errorf("open remote: %w", err)
 	}
 	client.SetAppInfo("ccd", words.Version(release))
-	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/"), http: http.Client{Transport: transport}}
+	b := &bucket{core: minio.Core{Client: client}, name: u.Host, prefix: strings.Trim(u.Path, "/")}
 	if b.prefix != "" {
 		b.prefix += "/"
 	}
@@ -178,7 +175,7 @@ func (b *bucket) translate(what, name string, err error) error {
 			if kind = remote.ErrDenied; b.anonymous() {
 				kind = errNoKey
 			}
-		case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusConflict ||
+		case r.StatusCode < 300 || r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusConflict ||
 			r.Code == "SlowDown" || r.Code == "RequestTimeout" || r.Code == "IncompleteBody":
 		default:
 			return fmt.Errorf("%s %s: %w", what, name, err)
@@ -206,7 +203,7 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 		return nil, "", b.translate("get", name, err)
 	}
 	defer r.Close()
-	const most = 4 * remote.MaxPack
+	const most = remote.MaxObject
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if len(data) > most {
 		return nil, "", fmt.Errorf("get %s: it has more than %d bytes", name, most)
@@ -218,74 +215,32 @@ func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 }
 
 // Put implements remote.Store.
-func (b *bucket) Put(ctx context.Context, name string, data []byte, c remote.Condition) (string, error) {
-	if c.Tag != "" && b.unquoted {
-		return b.putUnquoted(ctx, name, data, c.Tag)
-	}
+func (b *bucket) Put(ctx context.Context, name string, data []byte, create bool) error {
 	o := minio.PutObjectOptions{
 		DisableMultipart: true, // several parts would ignore the condition
 		SendContentMd5:   true, // Amazon refuses an object under Object Lock without it
 		ContentType:      "application/octet-stream",
 	}
-	if c.Tag == "" {
+	if create {
 		o.SetMatchETagExcept("*")
-	} else {
-		o.SetMatchETag(c.Tag)
 	}
 	info, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
-	if err == nil {
-		err = tagged(info.ETag)
+	if err == nil && info.ETag == "" { // every store sends one, a captive portal does not
+		err = errors.New("the server is not an object store")
 	}
-	err = b.translate("put", name, err)
-	if c.Tag != "" && errors.Is(err, remote.ErrConflict) {
-		there, failed := b.core.Client.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
-		if b.unquoted = failed == nil && there.ETag == c.Tag; failed != nil || b.unquoted { // the condition was met, as far as we know
-			return b.putUnquoted(ctx, name, data, c.Tag)
-		}
-	}
-	return info.ETag, err
-}
-
-// tagged fails for a successful Put without a tag: every store sends one, a captive portal does not.
-func tagged(tag string) error {
-	if tag == "" {
-		return errors.New("the server is not an object store")
-	}
-	return nil
-}
-
-// putUnquoted is Put for Ceph's radosgw 16, which compares If-Match with its quotes, so that no tag is equal. The client
-// always sends the quotes, but it can sign such a request.
-func (b *bucket) putUnquoted(ctx context.Context, name string, data []byte, tag string) (string, error) {
-	match := http.Header{"If-Match": {tag}}
-	u, err := b.core.PresignHeader(ctx, http.MethodPut, b.name, b.prefix+name, 10*time.Minute, nil, match)
-	if err != nil {
-		return "", b.translate("put", name, err)
-	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodPut, u.String(), bytes.NewReader(data))
-	if err != nil {
-		return "", fmt.Errorf("put %s: %w", name, err)
-	}
-	q.Header = match
-	r, err := b.http.Do(q)
-	var failed *url.Error
-	if errors.As(err, &failed) {
-		return "", b.translate("put", name, failed.Err) // without the URL, which is signed
-	}
-	r.Body.Close()
-	if r.StatusCode != http.StatusOK {
-		return "", b.translate("put", name, minio.ErrorResponse{StatusCode: r.StatusCode, Message: r.Status})
-	}
-	written := strings.Trim(r.Header.Get("ETag"), `"`)
-	return written, b.translate("put", name, tagged(written))
+	return b.translate("put", name, err)
 }
 
 // List implements remote.Store.
-func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error] {
+func (b *bucket) List(ctx context.Context, prefix, after string) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		for o := range b.core.Client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
+		o := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
+		if after != "" {
+			o.StartAfter = b.prefix + prefix + after
+		}
+		for o := range b.core.Client.ListObjects(ctx, b.name, o) {
 			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified, Tag: o.ETag}
 			if !yield(one, b.translate("list", prefix, o.Err)) || o.Err != nil {
 				return

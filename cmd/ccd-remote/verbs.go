@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -109,37 +110,27 @@ func (a *app) noteWait(ctx context.Context, s pulled.Settings, m *remote.Machine
 	return pulled.WritePush(a.dir, st)
 }
 
-// chosen returns the machines that --machine names, by ID or by label. If a known machine has that label, only heads that were
-// never seen are read.
-func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, known []pulled.Machine) map[string]bool {
-	yes, other := map[string]bool{}, map[string]bool{}
+// chosen returns the machines to pull: those that --machine names, by ID or by label, else all but this one, whose sessions
+// are in the archive here.
+func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, own string) (chosen []string) {
+	byID := func(name string) bool { return len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 }
+	some := a.machine != "" && slices.ContainsFunc(names, byID)
 	for _, name := range names {
-		if len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 {
-			yes[name] = true
+		yes := name != own
+		if some {
+			yes = byID(name)
+		} else if a.machine != "" {
+			m, err := r.Known(ctx, name)
+			yes = err == nil && m.Label == a.machine
+		}
+		if yes {
+			chosen = append(chosen, name)
 		}
 	}
-	if len(yes) > 0 {
-		return yes
-	}
-	found := pulled.Find(known, a.machine)
-	for _, m := range known {
-		other[m.Machine] = len(found) > 0
-	}
-	for _, m := range found {
-		yes[m.Machine] = true
-	}
-	for _, name := range names {
-		if yes[name] || other[name] {
-			continue
-		}
-		if m, err := r.Known(ctx, name); err == nil && len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0 {
-			yes[name] = true
-		}
-	}
-	return yes
+	return chosen
 }
 
-func (a *app) pull(ctx context.Context, args []string) error {
+func (a *app) pull(ctx context.Context, _ []string) error {
 	_, store, err := a.open()
 	if err != nil {
 		return err
@@ -147,10 +138,6 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	r, err := a.openReader(store)
 	if err != nil {
 		return err
-	}
-	only := ""
-	if len(args) == 1 {
-		only = args[0]
 	}
 	names, missing, err := r.Names(ctx)
 	if err != nil {
@@ -160,77 +147,36 @@ func (a *app) pull(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var chosen map[string]bool
-	if a.machine != "" {
-		chosen = a.chosen(ctx, r, names, known)
-	}
 	st, err := pulled.ReadPush(a.dir)
 	if err != nil {
 		return err
 	}
-	all := []remote.Pulled{}
 	var failed error
-	for _, machine := range names {
-		if m := a.crowdedOut(known, machine); m.Dropped > 0 && a.machine == "" {
-			a.say("%s (%.8s): not pulled, its %s do not fit below remote.cache_max; ccd remote pull --machine %.8[2]s makes room for it", m.Label, machine, size(m.Dropped))
-			continue
-		}
-		if a.machine != "" && !chosen[machine] || a.machine == "" && machine == st.Machine { // this machine's sessions are in the archive here
-			continue
-		}
-		p, err := r.Pull(ctx, machine, only)
+	all := []remote.Pulled{}
+	var total remote.Pulled
+	for _, machine := range a.chosen(ctx, r, names, st.Machine) {
+		p, err := r.Pull(ctx, machine)
 		if err != nil { // the others are not affected
 			if failed = errors.Join(failed, err); errors.Is(err, archive.ErrFull) {
 				break // the others need the same disk
 			}
 			continue
 		}
-		if err := a.trim(r, machine); err != nil {
-			return err
-		}
 		all = append(all, p)
+		total.Sessions, total.Bytes = total.Sessions+p.Sessions, total.Bytes+p.Bytes
 		if p.Repaired {
 			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
 		}
 		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
-	for _, machine := range missing {
-		if a.machine == "" || chosen[machine] {
-			label := "?"
-			for _, m := range pulled.Find(known, machine) {
-				label = m.Label
-			}
-			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s (%.8s), seen before: %w: it is missing in the store", label, machine, remote.ErrBadCopy),
-				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", machine))
+	for _, m := range known {
+		if slices.Contains(missing, m.Machine) && (a.machine == "" || len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0) {
+			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s (%.8s), seen before: %w: it is missing in the store", cmp.Or(m.Label, "?"), m.Machine, remote.ErrBadCopy),
+				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", m.Machine))
 		}
 	}
-	return a.printPulled(all, only, failed)
-}
-
-// trim removes pulled archives above the limit of their size, but not that of a machine that --machine names.
-func (a *app) trim(r *remote.Reader, machine string) error {
-	if a.machine == "" {
-		machine = ""
-	}
-	removed, err := r.Trim(a.cacheMax, machine)
-	for _, m := range removed {
-		a.say("%s (%.8s): removed here (%s) to stay below remote.cache_max; ccd remote pull --machine %.8[2]s reads it again", m.Label, m.Machine, size(m.Dropped))
-	}
-	return err
-}
-
-// printPulled prints the result of a pull. failed are the errors of machines.
-func (a *app) printPulled(all []remote.Pulled, only string, failed error) error {
-	var total remote.Pulled
-	for _, p := range all {
-		total.Sessions, total.Bytes, total.Matching = total.Sessions+p.Sessions, total.Bytes+p.Bytes, total.Matching+p.Matching
-	}
-	switch {
-	case failed != nil:
-	case len(all) == 0 && a.machine != "":
+	if failed == nil && len(all) == 0 && a.machine != "" {
 		return words.Hint(fmt.Errorf("find machine %s: %w", a.machine, errUnknown), "ccd remote status lists those that were pulled")
-	case only != "" && total.Matching == 0:
-		return words.Hint(fmt.Errorf("pull session %s: %w on %s", only, errUnknown, words.Count(len(all), "machine")), "ccd remote pull, which reads all sessions; SESSION is the beginning of an ID")
 	}
 	if err := a.done(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err
@@ -238,25 +184,10 @@ func (a *app) printPulled(all []remote.Pulled, only string, failed error) error 
 	return failed
 }
 
-// crowdedOut returns a machine whose archive was removed to make room, if there is still no room for it; else the zero Machine.
-func (a *app) crowdedOut(known []pulled.Machine, machine string) (m pulled.Machine) {
-	total := int64(0)
-	for _, one := range known {
-		total += pulled.Size(a.machines(), one.Machine)
-		if one.Machine == machine {
-			m = one
-		}
-	}
-	if a.cacheMax <= 0 || pulled.Size(a.machines(), machine) > 0 || total+m.Dropped <= a.cacheMax {
-		return pulled.Machine{}
-	}
-	return m
-}
-
 // seenMachine is a machine that status lists.
 type seenMachine struct {
 	pulled.Machine
-	Here int64 `json:"archive_bytes"` // size of what was pulled, as a file
+	Size int64 `json:"archive_bytes"` // of what was pulled, as a file
 }
 
 // statusOutput is what `ccd remote status --json` prints.
@@ -315,22 +246,9 @@ func (a *app) statusText(out statusOutput, running string) string {
 	if out.Waits != "" {
 		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", out.Waits)
 	}
-	total := int64(0)
 	for _, one := range out.Machines {
-		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, its last push %s, pulled %s", one.Label, one.Machine.Machine, words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Time), ago(one.Pulled))
-		total += one.Here
-		switch {
-		case one.Here > 0:
-			text += ", " + size(one.Here) + " here"
-		case one.Dropped > 0:
-			text += ", removed here to make room"
-		}
-	}
-	if total > 0 {
-		text += fmt.Sprintf("\ncache    %s of pulled sessions", size(total))
-		if a.cacheMax > 0 {
-			text += ", at most " + size(a.cacheMax) + " (remote.cache_max)"
-		}
+		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, its last push %s, pulled %s, %s here", one.Label, one.Machine.Machine,
+			words.Count(one.Sessions, "session"), size(one.Bytes), ago(one.Time), ago(one.Pulled), size(one.Size))
 	}
 	return text
 }

@@ -108,7 +108,7 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	}
 	line := []string{
 		"--state=" + filepath.Join(p.StateDir, pulled.Dir), "--archive=" + p.ArchivePath, "--host=" + cmp.Or(host, "unknown"),
-		"--min-free=" + strconv.FormatInt(p.Config.Archive.MinFree, 10), "--cache-max=" + strconv.FormatInt(p.Config.Remote.CacheMax, 10),
+		"--min-free=" + strconv.FormatInt(p.Config.Archive.MinFree, 10),
 	}
 	if a.json {
 		line = append(line, "--json")

@@ -34,7 +34,6 @@ type Config struct {
 	Live       Live       `toml:"live"`
 	Archive    Archive    `toml:"archive"`
 	Backup     Backup     `toml:"backup"`
-	Remote     Remote     `toml:"remote"`
 	Summarizer Summarizer `toml:"summarizer"`
 	Notice     Notice     `toml:"notice"`
 	Agents     Agents     `toml:"agents"`
@@ -124,11 +123,6 @@ type Backup struct {
 	Every time.Duration `toml:"every"`         // 0: none
 	Dir   string        `toml:"dir" is:"path"` // absolute; "": backups in the state directory
 	Keep  int           `toml:"keep" min:"1"`
-}
-
-// Remote is [remote]: what is read of other machines.
-type Remote struct {
-	CacheMax int64 `toml:"cache_max" is:"size"` // bytes of all pulled archives together; 0: no limit
 }
 
 // Summarizer is [summarizer]: the command that writes summaries.

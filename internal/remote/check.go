@@ -3,75 +3,53 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"reflect"
 )
 
 // Checked is what a check has read.
 type Checked struct {
 	Machines int     `json:"machines"`
-	Packs    int     `json:"packs"` // that exist with the right size
+	Packs    int     `json:"packs"` // that exist
 	Read     int     `json:"read"`  // packs whose bytes were all verified
 	Problems []error `json:"-"`
 }
 
-// sizes returns the sizes of a machine's objects in the store.
-func sizes(ctx context.Context, s Store, machine string) (map[string]int64, error) {
-	all := map[string]int64{}
-	for o, err := range s.List(ctx, prefixOf(machine)) {
-		if err != nil {
-			return nil, fmt.Errorf("list objects: %w", err)
-		}
-		all[o.Name] = o.Size
-	}
-	return all, nil
-}
-
-// compare adds a problem if an object is missing or has another size.
-func (c *Checked) compare(name string, size int64, all map[string]int64) bool {
-	switch got, ok := all[name]; {
-	case !ok:
-		c.Problems = append(c.Problems, badCopy(name, "it is missing"))
-	case got != size:
-		c.Problems = append(c.Problems, badCopy(name, "it has %d bytes, expected %d", got, size))
-	default:
-		return true
-	}
-	return false
-}
-
-// Check compares the names and sizes of the machine's objects with what it has pushed. It needs no identity.
+// Check compares the names and sizes of the machine's packs with what it has pushed. It needs no identity.
 func (m *Machine) Check(ctx context.Context) (c Checked, err error) {
-	if err := m.settle(ctx); err != nil || m.meta.Seq == 0 {
-		return c, err
-	}
-	object, _, err := m.stored(ctx)
-	if err != nil {
+	if err := m.resume(ctx); err != nil || m.meta.Seq == 0 {
 		return c, err
 	}
 	c.Machines = 1
-	if err := m.checkHead(object); err != nil {
+	switch err := m.look(ctx); {
+	case errors.Is(err, ErrBadCopy), errors.Is(err, errFork):
 		c.Problems = append(c.Problems, err)
-	}
-	all, err := sizes(ctx, m.o.Store, m.ID())
-	if err != nil {
+	case err != nil:
 		return c, err
 	}
-	packs, err := readJSON[listed](m.db, bucketPacks)
-	for _, p := range packs {
-		if c.compare(packObject(m.ID(), p.Name), p.Size, all) {
+	sizes := map[string]int64{}
+	for o, err := range m.o.Store.List(ctx, prefixOf(m.ID()), "") {
+		if err != nil {
+			return c, wrap(err, "list objects")
+		}
+		sizes[o.Name] = o.Size
+	}
+	packs, err := readJSON[stored](m.db, bucketPacks)
+	for name, p := range packs {
+		object := prefixOf(m.ID()) + name
+		switch got, ok := sizes[object]; {
+		case !ok:
+			c.Problems = append(c.Problems, badCopy(object, "it is missing"))
+		case got != p.Size:
+			c.Problems = append(c.Problems, badCopy(object, "it has %d bytes, expected %d", got, p.Size))
+		default:
 			c.Packs++
 		}
-	}
-	for _, r := range m.meta.Catalogues {
-		c.compare(catalogueObject(m.ID(), r.Name), r.Size, all)
 	}
 	return c, err
 }
 
-// Check verifies the heads and catalogues of all machines and the sizes of their packs, and reads sample packs of each
-// machine (all for a negative number) with every byte in them.
+// Check verifies the heads of all machines and that no pack is missing, and reads sample packs of each machine (all for a
+// negative number) with every byte in them.
 func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 	names, missing, err := r.Names(ctx)
 	if err != nil {
@@ -82,62 +60,55 @@ func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 	}
 	for _, machine := range names {
 		c.Machines++
-		s, err := r.look(ctx, machine, false)
-		if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) {
-			c.Problems = append(c.Problems, err)
-			continue
-		}
-		if err != nil {
+		if err := r.check(ctx, machine, sample, &c); err != nil {
 			return c, err
-		}
-		all, err := sizes(ctx, r.o.Store, machine)
-		if err != nil {
-			return c, err
-		}
-		left := sample
-		for _, i := range rand.Perm(len(s.packs)) {
-			if !c.compare(packObject(machine, s.packs[i].Name), s.packs[i].Size, all) {
-				continue
-			}
-			c.Packs++
-			if left == 0 {
-				continue
-			}
-			left--
-			err := r.checkPack(ctx, machine, s.packs[i])
-			if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) {
-				c.Problems = append(c.Problems, err)
-			} else if err != nil {
-				return c, err
-			}
-			c.Read++
 		}
 	}
 	return c, nil
 }
 
-// checkPack reads a pack and verifies everything in it.
-func (r *Reader) checkPack(ctx context.Context, machine string, p Pack) error {
-	o, err := r.fetchPack(ctx, machine, p)
+// problem notes an error that says what is wrong with the copy. It returns any other one.
+func (c *Checked) problem(err error) error {
+	if errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey) {
+		c.Problems = append(c.Problems, err)
+		return nil
+	}
+	return err
+}
+
+// check adds a machine's packs and problems.
+func (r *Reader) check(ctx context.Context, machine string, sample int, c *Checked) error {
+	h, err := r.head(ctx, machine)
+	if err != nil {
+		return c.problem(err)
+	}
+	all, err := r.list(ctx, machine, 0)
 	if err != nil {
 		return err
 	}
-	parts, err := o.index()
-	if err != nil {
-		return err
+	var packs []number
+	for at := int64(0); at < h.Seq; {
+		n, err := h.next(all, at)
+		if err != nil {
+			c.Problems = append(c.Problems, err)
+			n.last = at + 1
+		} else {
+			packs = append(packs, n)
+		}
+		at = n.last
 	}
-	if !reflect.DeepEqual(parts, p.Parts) {
-		return badCopy(o.object, "its index is not what the head lists")
-	}
-	for _, part := range parts {
-		for _, t := range part.Stretches {
-			if t.Size == 0 {
-				continue
-			}
-			if _, err := o.stretch(t); err != nil {
+	c.Packs += len(packs)
+	for _, i := range rand.Perm(len(packs)) {
+		if sample == 0 {
+			break
+		}
+		sample--
+		if _, _, err := r.fetch(ctx, h, packs[i]); err != nil {
+			if err := c.problem(err); err != nil {
 				return err
 			}
 		}
+		c.Read++
 	}
 	return nil
 }

@@ -1,8 +1,9 @@
 // Package remote keeps an encrypted copy of a machine's archive in object storage, and reads the copies of all machines.
 //
-// docs/REMOTE-FORMAT.md describes the objects. A machine writes only below its own prefix, so machines need no lock. A
-// pack is uploaded before the signed head that names it, so an interrupted push leaves only objects that nothing names.
-// A reader believes only what a head names: every object's name is the hash of its bytes.
+// docs/REMOTE-FORMAT.md describes the objects. A copy is a sequence of packs with consecutive numbers, which never change,
+// and one head that says the last number. A machine writes only below its own prefix, so machines need no lock: a pack is
+// written only if there is none with its number, which also notices a second machine with the same name. A machine signs
+// all that it writes, with the object's name.
 //
 // Its invariant: the archive's bytes come back exactly, or an error says what is wrong. What cannot be decrypted or
 // verified is never taken as absent. The package does not know which program talks to the store, nor about companions.
@@ -13,13 +14,13 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"filippo.io/age"
@@ -29,33 +30,20 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Version is the format's number, part of every object's name.
-const Version = 1
-
 const (
-	top         = "ccd1/"
+	top         = "ccd1/" // with the format's number, part of every object's name
 	formatName  = top + "format"
 	headsPrefix = top + "heads/"
-	packMagic   = "ccd1pack"
-	signedWords = "ccd1 head\n" // before the body, so that the key signs nothing else
+	formatBody  = `{"ccd":1}` + "\n"
 
-	// MaxPack is the size of a pack in bytes that no push exceeds: one PUT.
-	MaxPack    = 16 << 20
-	fullPack   = MaxPack - maxFrame - 1<<20 // no further frame is added
-	maxFrame   = 4 << 20                    // bytes of a session in one frame
-	maxHead    = 8 << 20
-	maxObject  = 64 << 20 // a reader refuses larger ones
-	maxPast    = 32       // hashes of earlier heads in a head
-	maxLoose   = 64       // packs that a head lists itself; more go into a catalogue
-	maxParts   = 512      // parts in these packs; each costs about 45 bytes in every head
-	formatBody = `{"ccd":1}` + "\n"
+	// MaxObject is the size in bytes of an object that a reader accepts.
+	MaxObject = 64 << 20
+	fullPack  = 16 << 20 // bytes of sessions, to which no more are added
+	maxPiece  = 4 << 20  // bytes of a session in one stretch
+	maxPast   = 32       // hashes of earlier heads in a head
 )
 
-var (
-	machineName = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	packName    = regexp.MustCompile(`^[0-9]{10}-[0-9a-f]{64}$`)
-	hashName    = regexp.MustCompile(`^[0-9a-f]{64}$`)
-)
+var machineName = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // Session is what identifies a session and its file. Strings that are not UTF-8 are escaped by mark.Name.
 type Session struct {
@@ -86,76 +74,74 @@ func (s Session) Transcript() transcript.Session {
 
 func (s Session) key() transcript.Key { return transcript.Key{Agent: s.Agent, ID: mark.Unname(s.ID)} }
 
-// Stretch is a run of bytes of one generation of a session; generation 0 is the state that the daemon keeps of it.
+// Stretch is a run of bytes of one generation of a session.
 type Stretch struct {
-	Generation int    `json:"g,omitempty"`
+	Generation int    `json:"g"`
 	Off        int64  `json:"off,omitempty"`
 	Len        int64  `json:"len,omitempty"`
-	Sum        []byte `json:"sum"` // SHA-256 of the bytes
-	// At and Size are the place of its zstd frame in the pack. A size of 0 means that the bytes are those of the previous
-	// generation from offset From on.
-	At   int64 `json:"at,omitempty"`
-	Size int64 `json:"size,omitempty"`
-	From int64 `json:"from,omitempty"`
+	Same       bool   `json:"same,omitempty"` // the bytes are those of the previous generation at the same place, and not in the pack
+	Sum        []byte `json:"sum"`            // SHA-256 of the generation up to the end of the stretch
 }
-
-func (t Stretch) copied() bool { return t.Size == 0 && t.Len > 0 }
 
 // Part is what a pack has of one session.
 type Part struct {
 	Session   Session   `json:"session"`
-	Revision  int       `json:"rev,omitempty"` // raised when forgotten bytes change what was pushed before
-	Stretches []Stretch `json:"stretches"`
+	Stretches []Stretch `json:"stretches,omitempty"`
+	State     []byte    `json:"state,omitempty"` // the daemon's state of the session, if it has changed
 }
 
-// Pack is one pack and what it contains.
-type Pack struct {
-	Name  string `json:"name"` // SEQ-SHA256 of the object
-	Size  int64  `json:"size"` // bytes of the object
-	Parts []Part `json:"parts"`
+// number is the name of a pack: it has what was pushed from number first to number last.
+type number struct {
+	last, first int64
+	written     int64 // 0, or when gc wrote it in place of others, in seconds since 1970
 }
 
-// Forgotten is a tombstone: parts of a session that no reader may keep.
+// String returns the name, so that names sort by the last number.
+func (n number) String() string { return fmt.Sprintf("%010d-%010d-%010d", n.last, n.first, n.written) }
+
+// numberOf returns the number of a pack's name.
+func numberOf(name string) (n number, ok bool) {
+	_, err := fmt.Sscanf(name, "%d-%d-%d", &n.last, &n.first, &n.written)
+	return n, err == nil && n.String() == name && n.first > 0 && n.first <= n.last
+}
+
+// Forgotten is a tombstone: what packs before a number have of a session is void, and no reader may keep it.
 type Forgotten struct {
-	Agent    string `json:"agent"`
-	ID       string `json:"id"`
-	Revision int    `json:"rev"` // parts below this revision are void; -1: all
+	Agent  string `json:"agent"`
+	ID     string `json:"id"`
+	Before int64  `json:"before"`
 }
 
 func (f Forgotten) key() transcript.Key { return transcript.Key{Agent: f.Agent, ID: mark.Unname(f.ID)} }
 
-// voids reports whether the tombstone covers a revision.
-func (f Forgotten) voids(revision int) bool { return f.Revision < 0 || revision < f.Revision }
-
-// ref names an immutable object.
-type ref struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"`
+// tombstones are the numbers of the sessions' tombstones.
+func tombstones(all []Forgotten) map[transcript.Key]int64 {
+	before := map[transcript.Key]int64{}
+	for _, f := range all {
+		before[f.key()] = f.Before
+	}
+	return before
 }
 
 // Head describes a machine's copy. The store sees its open part; only readers see Inner.
 type Head struct {
-	Machine string    `json:"machine"` // the first 32 hex digits of the SHA-256 of Key
-	Key     []byte    `json:"key"`     // Ed25519
-	Seq     int64     `json:"seq"`
-	Past    [][]byte  `json:"past,omitempty"` // SHA-256 of the heads before, newest first
-	Time    time.Time `json:"time"`
-	Sealed  []byte    `json:"sealed"` // Inner: JSON, zstd, age
+	Key    []byte    `json:"key"`            // Ed25519
+	Seq    int64     `json:"seq"`            // number of the last pack
+	Past   [][]byte  `json:"past,omitempty"` // SHA-256 of the heads before, newest first
+	Time   time.Time `json:"time"`
+	Sealed []byte    `json:"sealed"` // Inner as JSON
 
-	hash []byte // SHA-256 of the object
+	machine string
+	hash    []byte // SHA-256 of the object
+	inner   Inner
 }
 
 // Inner is the part of a head that only readers can decrypt.
 type Inner struct {
-	Label      string      `json:"label"` // host name
-	Catalogues []ref       `json:"catalogues,omitempty"`
-	Packs      []Pack      `json:"packs,omitempty"` // those in no catalogue
-	Forgotten  []Forgotten `json:"forgotten,omitempty"`
-}
-
-// catalogue is an object that lists packs.
-type catalogue struct {
-	Packs []Pack `json:"packs"`
+	Label     string      `json:"label"` // host name
+	Sessions  int         `json:"sessions"`
+	Bytes     int64       `json:"bytes"` // of transcripts
+	Forgotten []Forgotten `json:"forgotten,omitempty"`
 }
 
 // ErrBadCopy is wrapped by errors about objects that are not what their machine has written.
@@ -175,11 +161,12 @@ func machineOf(key ed25519.PublicKey) string { return hex.EncodeToString(hash(ke
 
 func prefixOf(machine string) string { return top + "m/" + machine + "/" }
 
-func packObject(machine, name string) string { return prefixOf(machine) + "p/" + name }
+func packObject(machine string, n number) string { return prefixOf(machine) + n.String() }
 
-func catalogueObject(machine, name string) string { return prefixOf(machine) + "c/" + name }
+// short returns an object's name as messages print it.
+func short(name string) string { return strings.TrimPrefix(name, top) }
 
-// coder compresses and encrypts. It is safe for concurrent use.
+// coder compresses and encrypts.
 type coder struct {
 	enc        *zstd.Encoder
 	dec        *zstd.Decoder
@@ -192,21 +179,19 @@ func newCoder(recipients []age.Recipient, identities []age.Identity) (*coder, er
 	if err != nil {
 		return nil, fmt.Errorf("start compressor: %w", err)
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*maxObject))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*MaxObject))
 	if err != nil {
 		return nil, fmt.Errorf("start decompressor: %w", err)
 	}
 	return &coder{enc, dec, recipients, identities}, nil
 }
 
+// seal compresses and encrypts.
 func (k *coder) seal(plain []byte) ([]byte, error) {
-	if len(k.recipients) == 0 {
-		return nil, errors.New("encrypt: there is no recipient")
-	}
 	var b bytes.Buffer
 	w, err := age.Encrypt(&b, k.recipients...)
 	if err == nil {
-		_, err = w.Write(plain)
+		_, err = w.Write(k.enc.EncodeAll(plain, nil))
 	}
 	if err == nil {
 		err = w.Close()
@@ -217,14 +202,16 @@ func (k *coder) seal(plain []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (k *coder) open(object string, sealed []byte) ([]byte, error) {
+func (k *coder) open(object string, sealed []byte) (plain []byte, err error) {
 	r, err := age.Decrypt(bytes.NewReader(sealed), k.identities...)
 	if errors.As(err, new(*age.NoIdentityMatchError)) {
 		return nil, fmt.Errorf("decrypt %s: %w", object, ErrKey)
 	}
-	var plain []byte
 	if err == nil {
 		plain, err = io.ReadAll(r)
+	}
+	if err == nil {
+		plain, err = k.dec.DecodeAll(plain, nil)
 	}
 	if err != nil {
 		return nil, badCopy(object, "%v", err)
@@ -232,42 +219,53 @@ func (k *coder) open(object string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// sealJSON makes the bytes of an encrypted JSON value.
-func (k *coder) sealJSON(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	return k.seal(k.enc.EncodeAll(b, nil))
+// proofSize is the size of an object's first line in bytes: the signature. No two objects have the same.
+var proofSize = len("ccd1 \n") + base64.StdEncoding.EncodedLen(ed25519.SignatureSize)
+
+// statement is what a machine signs: the bytes of an object and its name, so that none can be shown in place of another.
+func statement(name string, body []byte) []byte {
+	return append([]byte("ccd1\n"+name+"\n"), body...)
 }
 
-func (k *coder) openJSON(object string, sealed []byte, v any) error {
-	b, err := k.open(object, sealed)
-	if err != nil {
-		return err
-	}
-	if b, err = k.dec.DecodeAll(b, nil); err == nil {
-		err = json.Unmarshal(b, v)
-	}
-	if err != nil {
-		return badCopy(object, "%v", err)
-	}
-	return nil
+func sign(name string, body []byte, key ed25519.PrivateKey) []byte {
+	line := "ccd1 " + base64.StdEncoding.EncodeToString(ed25519.Sign(key, statement(name, body))) + "\n"
+	return append([]byte(line), body...)
 }
 
-// encodeHead signs a head. It sets the machine, the key and the hash.
-func (k *coder) encodeHead(h *Head, inner Inner, key ed25519.PrivateKey) (object []byte, err error) {
+// bodyOf returns the signed bytes of an object, and whether it looks like one.
+func bodyOf(object []byte) (sig, body []byte, ok bool) {
+	if len(object) < proofSize || !bytes.HasPrefix(object, []byte("ccd1 ")) || object[proofSize-1] != '\n' {
+		return nil, nil, false
+	}
+	sig, err := base64.StdEncoding.DecodeString(string(object[len("ccd1 ") : proofSize-1]))
+	return sig, object[proofSize:], err == nil
+}
+
+// verify returns the signed bytes of an object.
+func verify(name string, object []byte, key ed25519.PublicKey) ([]byte, error) {
+	sig, body, ok := bodyOf(object)
+	if !ok || !ed25519.Verify(key, statement(name, body), sig) {
+		return nil, badCopy(name, "the signature is wrong")
+	}
+	return body, nil
+}
+
+// encodeHead makes the object of a head. It sets the key and the hash.
+func (k *coder) encodeHead(h *Head, key ed25519.PrivateKey) (object []byte, err error) {
 	h.Key = key.Public().(ed25519.PublicKey)
-	h.Machine = machineOf(h.Key)
-	if h.Sealed, err = k.sealJSON(inner); err != nil {
-		return nil, err
+	h.machine = machineOf(h.Key)
+	inner, err := json.Marshal(h.inner)
+	if err == nil {
+		h.Sealed, err = k.seal(inner)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode head: %w", err)
 	}
 	body, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)
 	}
-	sig := ed25519.Sign(key, append([]byte(signedWords), body...))
-	object = fmt.Appendf(nil, "ccd1 %s\n%s", base64.StdEncoding.EncodeToString(sig), body)
+	object = sign(headsPrefix+h.machine, body, key)
 	h.hash = hash(object)
 	return object, nil
 }
@@ -275,131 +273,58 @@ func (k *coder) encodeHead(h *Head, inner Inner, key ed25519.PrivateKey) (object
 // decodeHead verifies the head of a machine: the key is the one that the machine is named after, and has signed it.
 func decodeHead(machine string, object []byte) (*Head, error) {
 	name := headsPrefix + machine
-	first, body, _ := bytes.Cut(object, []byte("\n"))
-	coded, ok := bytes.CutPrefix(first, []byte("ccd1 "))
-	sig, err := base64.StdEncoding.DecodeString(string(coded))
-	var h Head
-	if !ok || err != nil || json.Unmarshal(body, &h) != nil {
-		return nil, badCopy(name, "it is no head of format %d", Version)
+	h := Head{machine: machine, hash: hash(object)}
+	if _, body, ok := bodyOf(object); !ok || json.Unmarshal(body, &h) != nil {
+		return nil, badCopy(name, "it is no head")
 	}
-	if len(h.Key) != ed25519.PublicKeySize || h.Machine != machine || machineOf(h.Key) != machine {
+	if len(h.Key) != ed25519.PublicKeySize || machineOf(h.Key) != machine {
 		return nil, badCopy(name, "it has another machine's key")
 	}
-	if !ed25519.Verify(h.Key, append([]byte(signedWords), body...), sig) {
-		return nil, badCopy(name, "the signature is wrong")
-	}
-	h.hash = hash(object)
-	return &h, nil
+	_, err := verify(name, object, h.Key)
+	return &h, err
 }
 
-// packer collects stretches for one pack.
-type packer struct {
-	*coder
-	frames []byte
-	parts  []Part
-}
-
-// add adds a stretch with its bytes.
-func (p *packer) add(s Session, revision int, t Stretch, data []byte) {
-	t.At = int64(len(p.frames))
-	p.frames = p.enc.EncodeAll(data, p.frames)
-	t.Size, t.Len, t.Sum = int64(len(p.frames))-t.At, int64(len(data)), hash(data)
-	p.part(s, revision, t)
-}
-
-// part adds a stretch whose bytes, if any, are in the frames.
-func (p *packer) part(s Session, revision int, t Stretch) {
-	if n := len(p.parts); n == 0 || p.parts[n-1].Session != s || p.parts[n-1].Revision != revision {
-		p.parts = append(p.parts, Part{Session: s, Revision: revision})
-	}
-	last := &p.parts[len(p.parts)-1]
-	last.Stretches = append(last.Stretches, t)
-}
-
-// finish returns the pack and its bytes.
-func (p *packer) finish(seq int64) (Pack, []byte, error) {
-	index, err := json.Marshal(p.parts)
+// encodePack makes the object of a pack: a line with the parts as JSON, then the bytes of their stretches.
+func (k *coder) encodePack(n number, parts []Part, data []byte, key ed25519.PrivateKey) ([]byte, error) {
+	index, err := json.Marshal(parts)
 	if err != nil {
-		return Pack{}, nil, fmt.Errorf("encode index of a pack: %w", err)
+		return nil, fmt.Errorf("encode pack: %w", err)
 	}
-	n := len(p.frames)
-	plain := p.enc.EncodeAll(index, p.frames)
-	plain = binary.BigEndian.AppendUint32(plain, uint32(len(plain)-n))
-	object, err := p.seal(append(plain, packMagic...))
-	if err != nil {
-		return Pack{}, nil, err
-	}
-	return Pack{fmt.Sprintf("%010d-%x", seq, hash(object)), int64(len(object)), p.parts}, object, nil
-}
-
-// opened is a decrypted pack.
-type opened struct {
-	*coder
-	object  string
-	plain   []byte
-	partial *partialPack // instead of plain
-}
-
-// openPack verifies and decrypts a pack.
-func (k *coder) openPack(object string, pack Pack, data []byte) (*opened, error) {
-	if !packName.MatchString(pack.Name) || pack.Name[11:] != hex.EncodeToString(hash(data)) {
-		return nil, badCopy(object, "its bytes have another hash")
-	}
-	plain, err := k.open(object, data)
+	sealed, err := k.seal(append(append(index, '\n'), data...))
 	if err != nil {
 		return nil, err
 	}
-	return &opened{k, object, plain, nil}, nil
+	return sign(packObject(machineOf(key.Public().(ed25519.PublicKey)), n), sealed, key), nil
 }
 
-// index returns the parts that the pack itself lists. A reader needs it only if no head or catalogue lists the pack.
-func (o *opened) index() (parts []Part, err error) {
-	rest, ok := bytes.CutSuffix(o.plain, []byte(packMagic))
-	if !ok || len(rest) < 4 {
-		return nil, badCopy(o.object, "it is no pack")
-	}
-	n := int(binary.BigEndian.Uint32(rest[len(rest)-4:]))
-	if rest = rest[:len(rest)-4]; n > len(rest) {
-		return nil, badCopy(o.object, "its index is cut")
-	}
-	b, err := o.dec.DecodeAll(rest[len(rest)-n:], nil)
-	if err == nil {
-		err = json.Unmarshal(b, &parts)
-	}
+// decodePack verifies and decrypts a pack of a machine.
+func (k *coder) decodePack(h *Head, n number, object []byte) (parts []Part, data []byte, err error) {
+	name := packObject(h.machine, n)
+	sealed, err := verify(name, object, h.Key)
 	if err != nil {
-		return nil, badCopy(o.object, "%v", err)
+		return nil, nil, err
 	}
-	return parts, nil
-}
-
-// stretch returns the bytes of a stretch.
-func (o *opened) stretch(t Stretch) ([]byte, error) {
-	size := int64(len(o.plain))
-	if o.partial != nil {
-		size = o.partial.plainSize
+	plain, err := k.open(name, sealed)
+	if err != nil {
+		return nil, nil, err
 	}
-	if t.At < 0 || t.Size < 0 || t.At > size || t.Size > size-t.At || t.Len < 0 || t.Len > maxFrame {
-		return nil, badCopy(o.object, "a frame is outside of it")
+	index, data, _ := bytes.Cut(plain, []byte("\n"))
+	if err := json.Unmarshal(index, &parts); err != nil {
+		return nil, nil, badCopy(name, "%v", err)
 	}
-	var frame []byte
-	if o.partial == nil {
-		frame = o.plain[t.At : t.At+t.Size]
-	} else {
-		var err error
-		if frame, err = o.partial.frame(t); err != nil {
-			return nil, fmt.Errorf("read a part of %s: %w", short(o.object), err)
+	left := int64(len(data))
+	for _, p := range parts {
+		for _, t := range p.Stretches {
+			if t.Off < 0 || t.Len < 0 || t.Len > maxPiece {
+				return nil, nil, badCopy(name, "it lists bytes that cannot be")
+			}
+			if !t.Same {
+				left -= t.Len
+			}
 		}
 	}
-	data, err := o.dec.DecodeAll(frame, make([]byte, 0, t.Len))
-	if err != nil {
-		return nil, badCopy(o.object, "%v", err)
+	if left != 0 {
+		return nil, nil, badCopy(name, "its bytes are not those that it lists")
 	}
-	return data, t.verify(o.object, data)
-}
-
-func (t Stretch) verify(object string, data []byte) error {
-	if int64(len(data)) != t.Len || !bytes.Equal(hash(data), t.Sum) {
-		return badCopy(object, "the bytes of a session have another hash")
-	}
-	return nil
+	return parts, data, nil
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"filippo.io/age"
@@ -30,7 +29,7 @@ type Options struct {
 	Label      string   // the host name that readers see
 	Now        func() time.Time
 	Say        func(format string, args ...any)
-	Limit      int           // bytes of frames after which a pack is full; 0: what a pack can have
+	Limit      int64         // bytes of sessions after which a pack is full; 0: 16 MiB
 	Wait       time.Duration // for another process that works with the directory
 }
 
@@ -44,18 +43,15 @@ type Machine struct {
 
 // meta is a machine's stored state.
 type meta struct {
-	Seed       []byte               `json:"seed"` // of its signing key
-	Archive    string               `json:"archive,omitempty"`
-	Seq        int64                `json:"seq"` // of the last head; 0: none yet
-	Past       [][]byte             `json:"past,omitempty"`
-	Tag        string               `json:"tag,omitempty"` // of the last head's object
-	Seen       time.Time            `json:"seen,omitzero"` // when the store last had that head
-	Catalogues []ref                `json:"catalogues,omitempty"`
-	Forgotten  []Forgotten          `json:"forgotten,omitempty"`
-	Tombs      []byte               `json:"tombs,omitempty"` // hash of the archive's file of tombstones
-	Names      []string             `json:"recipients,omitempty"`
-	Label      string               `json:"label,omitempty"`
-	Garbage    map[string]time.Time `json:"garbage,omitempty"` // objects that no head names, and since when
+	Seed      []byte      `json:"seed"` // of its signing key
+	Archive   string      `json:"archive,omitempty"`
+	Seq       int64       `json:"seq"`            // of the last pack; 0: none yet
+	Past      [][]byte    `json:"past,omitempty"` // SHA-256 of the last heads, newest first
+	Seen      time.Time   `json:"seen,omitzero"`  // when the store last had that head
+	Forgotten []Forgotten `json:"forgotten,omitempty"`
+	Tombs     []byte      `json:"tombs,omitempty"` // hash of the archive's file of tombstones
+	Names     []string    `json:"recipients,omitempty"`
+	Label     string      `json:"label,omitempty"`
 }
 
 func (m *meta) key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(m.Seed) }
@@ -65,7 +61,6 @@ func (m *meta) machine() string { return machineOf(m.key().Public().(ed25519.Pub
 // pushed is what was pushed of a session.
 type pushed struct {
 	Session     Session            `json:"session"`
-	Revision    int                `json:"rev,omitempty"`
 	Generations []pushedGeneration `json:"generations"`
 	State       []byte             `json:"state,omitempty"` // hash of the daemon's state
 }
@@ -76,25 +71,20 @@ type pushedGeneration struct {
 	Digest []byte `json:"digest"` // state of SHA-256 over these bytes
 }
 
-func (p pushed) clone() pushed {
-	p.Generations = slices.Clone(p.Generations)
-	return p
+// stored is a pack in the store, whose content the machine cannot decrypt.
+type stored struct {
+	Size  int64  `json:"size"`
+	Parts []Part `json:"parts"` // without states
 }
 
-// listed is a pack that the machine's head names, in itself or in a catalogue.
-type listed struct {
-	Pack
-	Catalogued bool `json:"catalogued,omitempty"`
-}
-
-// round is one change of the head. It is stored before the head is sent, so that a lost answer loses nothing.
+// round is one pack and the head that says so. It is stored before the pack is sent, so that a lost answer loses nothing.
 type round struct {
+	Proof    []byte            `json:"proof"` // the beginning of the pack
 	Head     []byte            `json:"head"`
 	Meta     meta              `json:"meta"` // after it
 	Sessions map[string]pushed `json:"sessions,omitempty"`
 	Removed  []string          `json:"removed,omitempty"` // sessions that were forgotten
-	Packs    []listed          `json:"packs,omitempty"`   // new or changed
-	Dropped  []string          `json:"dropped,omitempty"` // packs
+	Pack     stored            `json:"pack"`
 }
 
 var (
@@ -135,18 +125,15 @@ func OpenMachine(o Options) (*Machine, error) {
 		return nil, fmt.Errorf("open %s: %w", file, err)
 	}
 	m := &Machine{o: o, db: db, coder: c}
-	err = db.Update(func(tx *bolt.Tx) error {
-		for _, b := range [][]byte{bucketMeta, bucketSessions, bucketPacks} {
-			if _, err := tx.CreateBucketIfNotExists(b); err != nil {
-				return err
-			}
+	err = db.View(func(tx *bolt.Tx) error {
+		if b := tx.Bucket(bucketMeta); b != nil {
+			return json.Unmarshal(b.Get(keyMeta), &m.meta)
 		}
-		if b := tx.Bucket(bucketMeta).Get(keyMeta); b != nil {
-			return json.Unmarshal(b, &m.meta)
-		}
-		m.meta = newMeta()
-		return putJSON(tx.Bucket(bucketMeta), keyMeta, m.meta)
+		return nil
 	})
+	if err == nil && len(m.meta.Seed) == 0 {
+		err = m.Renew()
+	}
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("read %s: %w", file, err)
@@ -154,10 +141,26 @@ func OpenMachine(o Options) (*Machine, error) {
 	return m, nil
 }
 
-func newMeta() meta {
-	seed := make([]byte, ed25519.SeedSize)
-	rand.Read(seed) // never fails
-	return meta{Seed: seed}
+// Renew makes the machine a new one with an empty prefix. What it has pushed so far stays readable under its old name.
+func (m *Machine) Renew() error {
+	next := meta{Seed: make([]byte, ed25519.SeedSize)}
+	rand.Read(next.Seed) // never fails
+	err := m.db.Update(func(tx *bolt.Tx) error {
+		for _, b := range [][]byte{bucketMeta, bucketSessions, bucketPacks} {
+			if err := tx.DeleteBucket(b); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
+				return err
+			}
+			if _, err := tx.CreateBucket(b); err != nil {
+				return err
+			}
+		}
+		return putJSON(tx.Bucket(bucketMeta), keyMeta, next)
+	})
+	if err != nil {
+		return fmt.Errorf("give the machine a name: %w", err)
+	}
+	m.meta = next
+	return nil
 }
 
 func putJSON(b *bolt.Bucket, key []byte, v any) error {
@@ -190,8 +193,52 @@ func readJSON[T any](db *bolt.DB, bucket []byte) (all map[string]T, err error) {
 	return all, err
 }
 
-// pending returns the round whose head may or may not have been written.
-func (m *Machine) pending() (*round, error) {
+// update changes what is stored of the machine.
+func (m *Machine) update(do func(about, sessions, packs *bolt.Bucket) error) error {
+	err := m.db.Update(func(tx *bolt.Tx) error {
+		return do(tx.Bucket(bucketMeta), tx.Bucket(bucketSessions), tx.Bucket(bucketPacks))
+	})
+	return wrap(err, "store what was pushed")
+}
+
+func wrap(err error, what string) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// ErrNoConditions is returned by Begin for a store that ignores conditions: two machines with one name would not notice
+// each other.
+var ErrNoConditions = errors.New("the store ignores If-None-Match")
+
+// Begin creates the object that says which format the store has, or checks it, and that the store replaces no pack.
+func Begin(ctx context.Context, s Store) error {
+	var b []byte
+	err := s.Put(ctx, formatName, []byte(formatBody), true)
+	if err == nil || errors.Is(err, ErrConflict) {
+		err = s.Put(ctx, formatName, []byte(formatBody), true)
+	}
+	switch {
+	case err == nil:
+		err = ErrNoConditions
+	case errors.Is(err, ErrConflict):
+		if b, _, err = s.Get(ctx, formatName, 0, -1); err == nil && string(b) != formatBody {
+			err = fmt.Errorf("%s: this is not format 1; a newer ccd may have made it", formatName)
+		}
+	}
+	return wrap(err, "begin the store")
+}
+
+var (
+	// errFork is returned if another machine writes under the same name: one is a clone of the other.
+	errFork = errors.New("another machine has pushed under this machine's name: one is a copy of the other")
+	// errOther is returned if the archive is not the one that was pushed.
+	errOther = errors.New("the archive is not the one that was pushed")
+)
+
+// resume ends a round that was interrupted.
+func (m *Machine) resume(ctx context.Context) error {
 	var r *round
 	err := m.db.View(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketMeta).Get(keyPending); b != nil {
@@ -199,18 +246,59 @@ func (m *Machine) pending() (*round, error) {
 		}
 		return nil
 	})
-	return r, err
+	if err != nil || r == nil {
+		return err
+	}
+	switch err := m.wrote(ctx, r.object(m), r.Proof); {
+	case errors.Is(err, ErrAbsent):
+		return m.update(func(about, _, _ *bolt.Bucket) error { return about.Delete(keyPending) })
+	case err != nil:
+		return err
+	}
+	return m.finish(ctx, r)
 }
 
-func (m *Machine) setPending(r *round) error {
-	return m.db.Update(func(tx *bolt.Tx) error { return putJSON(tx.Bucket(bucketMeta), keyPending, r) })
+// send writes the pack of a round, then its head.
+func (m *Machine) send(ctx context.Context, r *round, pack []byte) error {
+	if err := m.update(func(about, _, _ *bolt.Bucket) error { return putJSON(about, keyPending, r) }); err != nil {
+		return err
+	}
+	if err := m.create(ctx, r.object(m), pack); err != nil {
+		return err
+	}
+	return m.finish(ctx, r)
 }
 
-// apply stores what a round whose head was written has changed.
-func (m *Machine) apply(r *round, tag string) error {
-	r.Meta.Tag, r.Meta.Seen = tag, m.o.Now()
-	err := m.db.Update(func(tx *bolt.Tx) error {
-		sessions, packs, about := tx.Bucket(bucketSessions), tx.Bucket(bucketPacks), tx.Bucket(bucketMeta)
+func (r *round) number() number { return number{last: r.Meta.Seq, first: r.Meta.Seq} }
+
+func (r *round) object(m *Machine) string { return packObject(m.ID(), r.number()) }
+
+// create writes a pack. It fails with errFork if another machine has written one with its name.
+func (m *Machine) create(ctx context.Context, name string, pack []byte) error {
+	err := m.o.Store.Put(ctx, name, pack, true)
+	if errors.Is(err, ErrConflict) { // an answer may have been lost
+		err = m.wrote(ctx, name, pack[:proofSize])
+	}
+	return wrap(err, "write pack")
+}
+
+// wrote fails unless the store has a pack that begins with proof: with ErrAbsent if there is none with its name, with errFork
+// if it is another one.
+func (m *Machine) wrote(ctx context.Context, name string, proof []byte) error {
+	begins, _, err := m.o.Store.Get(ctx, name, 0, int64(len(proof)))
+	if err == nil && !bytes.Equal(begins, proof) {
+		return errFork
+	}
+	return wrap(err, "read pack")
+}
+
+// finish writes the head of a round whose pack is in the store.
+func (m *Machine) finish(ctx context.Context, r *round) error {
+	if err := m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, false); err != nil {
+		return fmt.Errorf("write head: %w", err)
+	}
+	r.Meta.Seen = m.o.Now()
+	err := m.update(func(about, sessions, packs *bolt.Bucket) error {
 		for k, s := range r.Sessions {
 			if err := putJSON(sessions, []byte(k), s); err != nil {
 				return err
@@ -221,181 +309,27 @@ func (m *Machine) apply(r *round, tag string) error {
 				return err
 			}
 		}
-		for _, p := range r.Packs {
-			if err := putJSON(packs, []byte(p.Name), p); err != nil {
-				return err
-			}
-		}
-		for _, name := range r.Dropped {
-			if err := packs.Delete([]byte(name)); err != nil {
-				return err
-			}
-		}
-		if err := about.Delete(keyPending); err != nil {
-			return err
-		}
-		return putJSON(about, keyMeta, r.Meta)
+		return errors.Join(putJSON(packs, []byte(r.number().String()), r.Pack), about.Delete(keyPending), putJSON(about, keyMeta, r.Meta))
 	})
-	if err != nil {
-		return fmt.Errorf("store what was pushed: %w", err)
-	}
-	m.meta = r.Meta
-	return nil
-}
-
-// Renew makes the machine a new one with an empty prefix. What it has pushed so far stays readable under its old name.
-func (m *Machine) Renew() error {
-	next := newMeta()
-	err := m.db.Update(func(tx *bolt.Tx) error {
-		for _, b := range [][]byte{bucketSessions, bucketPacks} {
-			if err := tx.DeleteBucket(b); err != nil {
-				return err
-			}
-			if _, err := tx.CreateBucket(b); err != nil {
-				return err
-			}
-		}
-		if err := tx.Bucket(bucketMeta).Delete(keyPending); err != nil {
-			return err
-		}
-		return putJSON(tx.Bucket(bucketMeta), keyMeta, next)
-	})
-	if err != nil {
-		return fmt.Errorf("give the machine a new name: %w", err)
-	}
-	m.meta = next
-	return nil
-}
-
-// ErrNoConditions is returned by Begin for a store that ignores conditions: two machines with one name would not notice
-// each other.
-var ErrNoConditions = errors.New("the store ignores If-Match or If-None-Match")
-
-// Begin creates the object that says which format the store has, or checks it, and that the store honors conditions.
-func Begin(ctx context.Context, s Store) error {
-	return wrap(begin(ctx, s), "begin the store")
-}
-
-func begin(ctx context.Context, s Store) error {
-	_, err := s.Put(ctx, formatName, []byte(formatBody), Condition{})
-	for _, c := range []Condition{{}, {Tag: "0"}} { // neither is met
-		if err != nil && !errors.Is(err, ErrConflict) {
-			return err
-		}
-		if _, err = s.Put(ctx, formatName, []byte(formatBody), c); err == nil {
-			return ErrNoConditions
-		}
-	}
-	if !errors.Is(err, ErrConflict) {
-		return err
-	}
-	b, _, err := s.Get(ctx, formatName, 0, -1)
-	if err == nil && !bytes.Equal(b, []byte(formatBody)) {
-		err = fmt.Errorf("%s: this is not format %d; a newer ccd may have made it", formatName, Version)
+	if err == nil {
+		m.meta = r.Meta
 	}
 	return err
 }
 
-func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}
-
-var (
-	// errFork is returned if another machine writes under the same name: one is a clone of the other.
-	errFork = errors.New("another machine has pushed under this machine's name: one is a copy of the other")
-	// errOther is returned if the archive is not the one that was pushed.
-	errOther = errors.New("the archive is not the one that was pushed")
-)
-
-// settle ends a round whose head may or may not have been written.
-func (m *Machine) settle(ctx context.Context) error {
-	r, err := m.pending()
-	if err != nil || r == nil {
-		return err
-	}
-	return m.resolve(ctx, r)
-}
-
-// send writes the head of a round.
-func (m *Machine) send(ctx context.Context, r *round) error {
-	if err := m.setPending(r); err != nil {
-		return fmt.Errorf("store the head to be written: %w", err)
-	}
-	tag, err := m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, Condition{m.meta.Tag})
-	switch {
-	case errors.Is(err, ErrConflict) || errors.Is(err, ErrAbsent): // an answer may have been lost
-		return m.resolve(ctx, r)
-	case err != nil:
-		return fmt.Errorf("write head: %w", err)
-	}
-	return m.apply(r, tag)
-}
-
-// resolve finds out what became of a round's head: it was written, or is written now, or another machine has written.
-func (m *Machine) resolve(ctx context.Context, r *round) error {
-	b, tag, err := m.stored(ctx)
-	if err != nil {
-		return err
-	}
-	if b != nil && bytes.Equal(hash(b), hash(r.Head)) {
-		return m.apply(r, tag)
-	}
-	if err := m.checkHead(b); err != nil {
-		return err
-	}
-	tag, err = m.o.Store.Put(ctx, headsPrefix+m.ID(), r.Head, Condition{tag})
-	if errors.Is(err, ErrConflict) {
-		b, tag, err = m.stored(ctx)
-		if err == nil && !bytes.Equal(b, r.Head) {
-			if err = m.checkHead(b); err == nil { // no fork: the object has changed, but the store still shows the old one
-				err = fmt.Errorf("%w: it shows an old head", ErrBusy)
-			}
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("write head: %w", err)
-	}
-	return m.apply(r, tag)
-}
-
-// lookDaily checks the head once a day, so that a machine without news notices that its copy is gone, or the store.
-func (m *Machine) lookDaily(ctx context.Context) error {
-	now := m.o.Now()
-	if age := now.Sub(m.meta.Seen); m.meta.Seq == 0 || age >= 0 && age < 24*time.Hour {
-		return nil
-	}
-	object, _, err := m.stored(ctx)
-	if err == nil {
-		err = m.checkHead(object)
-	}
-	if err != nil {
-		return err
-	}
-	m.meta.Seen = now
-	return wrap(m.db.Update(func(tx *bolt.Tx) error { return putJSON(tx.Bucket(bucketMeta), keyMeta, m.meta) }), "store when the head was seen")
-}
-
-// stored returns the machine's head in the store, or nil.
-func (m *Machine) stored(ctx context.Context) ([]byte, string, error) {
-	b, tag, err := m.o.Store.Get(ctx, headsPrefix+m.ID(), 0, -1)
-	if errors.Is(err, ErrAbsent) {
-		return nil, "", nil
-	}
-	return b, tag, wrap(err, "read head")
-}
-
-// checkHead fails unless a head is the one that this machine wrote last: with errFork if another machine has its key, else
+// look fails unless the store has the head that this machine wrote last: with errFork if another machine has its key, else
 // with ErrBadCopy.
-func (m *Machine) checkHead(object []byte) error {
-	name := headsPrefix + m.ID()
-	switch {
-	case object == nil && m.meta.Seq == 0:
+func (m *Machine) look(ctx context.Context) error {
+	if m.meta.Seq == 0 {
 		return nil
-	case object == nil:
+	}
+	name := headsPrefix + m.ID()
+	object, _, err := m.o.Store.Get(ctx, name, 0, -1)
+	if errors.Is(err, ErrAbsent) {
 		return badCopy(name, "it is missing; this machine has written it %d times", m.meta.Seq)
+	}
+	if err != nil {
+		return fmt.Errorf("read head: %w", err)
 	}
 	h, err := decodeHead(m.ID(), object)
 	switch {
@@ -406,5 +340,14 @@ func (m *Machine) checkHead(object []byte) error {
 	case !bytes.Equal(h.hash, m.meta.Past[0]):
 		return badCopy(name, "it is an old one (number %d, the last one is %d)", h.Seq, m.meta.Seq)
 	}
-	return nil
+	m.meta.Seen = m.o.Now()
+	return m.update(func(about, _, _ *bolt.Bucket) error { return putJSON(about, keyMeta, m.meta) })
+}
+
+// lookDaily looks at the head once a day, so that a machine without news notices that its copy is gone, or the store.
+func (m *Machine) lookDaily(ctx context.Context) error {
+	if age := m.o.Now().Sub(m.meta.Seen); age >= 0 && age < 24*time.Hour {
+		return nil
+	}
+	return m.look(ctx)
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"ccd/archive"
@@ -28,7 +27,7 @@ func Machines(ctx context.Context, s Store) (names []string, err error) {
 // machines lists the heads in the store, with the machine as the name.
 func machines(ctx context.Context, s Store) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		for o, err := range s.List(ctx, headsPrefix) {
+		for o, err := range s.List(ctx, headsPrefix, "") {
 			o.Name = strings.TrimPrefix(o.Name, headsPrefix)
 			if err != nil {
 				err = fmt.Errorf("list machines: %w", err)
@@ -49,23 +48,19 @@ func IsMachine(name string) bool { return machineName.MatchString(name) }
 // store deletes all of them, it also removes what was pulled of the machine to dir. Called again, it continues.
 func ForgetMachine(ctx context.Context, s Store, dir, machine string) (c Collected, err error) {
 	for _, prefix := range []string{headsPrefix + machine, prefixOf(machine)} {
-		for o, err := range s.List(ctx, prefix) {
+		for o, err := range s.List(ctx, prefix, "") {
 			if err != nil {
 				return c, fmt.Errorf("list objects: %w", err)
 			}
-			if _, err := c.delete(ctx, s, o); err != nil {
+			if more, err := c.delete(ctx, s, o); err != nil || !more {
 				return c, err
-			}
-			if c.Refused > 0 && !errors.As(c.Why, new(*LockedError)) {
-				return c, nil
 			}
 		}
 		if c.Refused > 0 { // if it is the head, all that it names stays too
 			return c, nil
 		}
 	}
-	pulled.KeepOnly(dir, machine, nil)
-	return c, removePulled(dir, machine, filepath.Join(dir, machine+".json"))
+	return c, removePulled(dir, machine, pulled.File(dir, machine))
 }
 
 // removePulled removes a machine's pulled archive, and other files.

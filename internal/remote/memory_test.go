@@ -64,37 +64,33 @@ func (m *memory) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	}
 	tag := tagOf(data)
 	if n >= 0 {
-		data = data[off:min(off+n, int64(len(data)))]
+		data = data[min(off, int64(len(data))):min(off+n, int64(len(data)))]
 	}
 	m.bytes["get"] += int64(len(data))
 	return slices.Clone(data), tag, m.end("get", name)
 }
 
-func (m *memory) Put(ctx context.Context, name string, data []byte, c Condition) (string, error) {
+func (m *memory) Put(ctx context.Context, name string, data []byte, create bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.begin("put", name); err != nil {
-		return "", err
+		return err
 	}
-	old, ok := m.objects[name]
-	if ok && c.Tag != tagOf(old) {
-		return "", fmt.Errorf("put %s: %w", name, ErrConflict)
-	}
-	if !ok && c.Tag != "" {
-		return "", fmt.Errorf("put %s: %w", name, ErrAbsent)
+	if _, ok := m.objects[name]; ok && create {
+		return fmt.Errorf("put %s: %w", name, ErrConflict)
 	}
 	m.bytes["put"] += int64(len(data))
 	m.objects[name], m.modified[name] = slices.Clone(data), time.Now()
-	return tagOf(data), m.end("put", name)
+	return m.end("put", name)
 }
 
-func (m *memory) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+func (m *memory) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		m.mu.Lock()
 		err := m.begin("list", prefix)
 		var all []Object
 		for _, name := range slices.Sorted(maps.Keys(m.objects)) {
-			if data, ok := m.read(name); ok && strings.HasPrefix(name, prefix) {
+			if data, ok := m.read(name); ok && strings.HasPrefix(name, prefix) && name > prefix+after {
 				all = append(all, Object{name, int64(len(data)), m.modified[name], tagOf(data)})
 			}
 		}

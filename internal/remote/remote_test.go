@@ -43,7 +43,7 @@ type box struct {
 	archive *archive.Archive
 	reader  *age.X25519Identity
 	said    []string
-	limit   int
+	limit   int64
 	content map[string][]byte // of each session's last generation
 }
 
@@ -155,7 +155,7 @@ func read(t testing.TB, a *archive.Archive, id string, generation int) []byte {
 // same checks that a machine's archive at the reader has exactly what the box has, byte for byte.
 func (b *box) same(r *Reader) {
 	b.t.Helper()
-	if _, err := r.Pull(b.t.Context(), b.ID(), ""); err != nil {
+	if _, err := r.Pull(b.t.Context(), b.ID()); err != nil {
 		b.t.Fatal(err)
 	}
 	b.equal(r.o.Dir, b.ID())
@@ -207,7 +207,7 @@ func TestAFreshReaderHasEverything(t *testing.T) {
 	b.start()
 	b.grow("empty", nil)
 	b.grow("large", talk(1, testkit.Cases(t, 2<<20, 9<<20)))
-	for n := range 80 { // more than a head lists
+	for n := range 80 {
 		b.grow(fmt.Sprint("s", n%7), talk(uint64(n), 3000+n))
 		if n == 40 {
 			was := b.content["s1"] // the file is rewritten in its middle
@@ -230,9 +230,6 @@ func TestAFreshReaderHasEverything(t *testing.T) {
 	b.same(follower)
 	fresh := readerAt(t, s, me, t.TempDir())
 	b.same(fresh)
-	if len(s.named("/c/")) == 0 {
-		t.Error("there is no catalogue")
-	}
 	if c, err := fresh.Check(t.Context(), -1); err != nil || len(c.Problems) > 0 || c.Read < 80 || c.Read != c.Packs {
 		t.Errorf("check: %+v, %v", c, err)
 	}
@@ -264,7 +261,7 @@ func TestRequestsOfAPush(t *testing.T) {
 		b.grow(fmt.Sprint("s", n), talk(uint64(n), 5000))
 	}
 	b.push()
-	if got := count(); got != "map[put:2]" { // pack, head
+	if got := count(); got != "map[get:1 put:2]" { // the head before, pack, head
 		t.Error("a push of 40 sessions:", got)
 	}
 	b.push()
@@ -278,7 +275,7 @@ func TestRequestsOfAPush(t *testing.T) {
 	}
 	r := readerAt(t, s, me, t.TempDir())
 	b.same(r)
-	if got := count(); got != "map[get:3]" { // head, two packs
+	if got := count(); got != "map[get:3 list:1]" { // head, packs, two packs
 		t.Error("the first pull:", got)
 	}
 	b.same(r)
@@ -287,31 +284,41 @@ func TestRequestsOfAPush(t *testing.T) {
 	}
 }
 
-// TestManyCataloguesBecomeOne keeps what a new reader asks for, and the head, from growing with the number of pushes.
-func TestManyCataloguesBecomeOne(t *testing.T) {
+// TestPacksAreMerged: gc makes one pack of many small ones, which is the same to readers that have some, all or none of them,
+// at any time of the grace period.
+func TestPacksAreMerged(t *testing.T) {
 	s, me := newMemory(), identity(t)
 	b := newBox(t, s, me)
-	for n := range maxLoose + 1 {
-		b.grow("s", talk(uint64(n), 500))
+	half := readerAt(t, s, me, t.TempDir())
+	for n := range manySmall {
+		b.grow(fmt.Sprint("s", n%5), talk(uint64(n), 500))
 		b.push()
+		if n == manySmall/2 {
+			b.same(half)
+		}
 	}
-	for len(b.meta.Catalogues) < maxLoose { // as after more pushes
-		object, err := b.coder.sealJSON(catalogue{})
-		must(t, err)
-		name := fmt.Sprintf("%x", hash(object))
-		must(t, b.upload(t.Context(), catalogueObject(b.ID(), name), object))
-		b.meta.Catalogues = append(b.meta.Catalogues, ref{name, int64(len(object))})
-	}
-	b.grow("s", talk(100, 500))
-	b.push()
-	if got := len(b.meta.Catalogues); got != 1 {
-		t.Errorf("%d catalogues", got)
-	}
-	b.same(readerAt(t, s, me, t.TempDir()))
-	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != maxLoose || len(s.named("/c/")) != 1 {
+	follower := readerAt(t, s, me, t.TempDir())
+	b.same(follower)
+	if c, err := b.GC(t.Context(), GCOptions{Grace: time.Hour}); err != nil || c.Rewritten != manySmall || c.Packs != 1 || c.Waiting != manySmall || c.Deleted != 0 {
 		t.Errorf("gc: %+v, %v", c, err)
 	}
+	clear(s.requests)
 	b.same(readerAt(t, s, me, t.TempDir()))
+	if got := fmt.Sprint(s.requests); got != "map[get:2 list:1]" { // head, packs, one pack
+		t.Error("a fresh reader:", got)
+	}
+	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Rewritten != 0 || c.Deleted != manySmall || len(s.named("/m/")) != 1 {
+		t.Errorf("gc after the grace period: %+v, %v", c, err)
+	}
+	b.grow("s1", talk(1000, 500))
+	b.push()
+	for what, r := range map[string]*Reader{"half": half, "all": follower, "none": readerAt(t, s, me, t.TempDir())} {
+		r = readerAt(t, s, me, r.o.Dir) // another process
+		b.same(r)
+		if c, err := r.Check(t.Context(), -1); err != nil || len(c.Problems) > 0 || c.Read != 2 {
+			t.Errorf("%s: check: %+v, %v", what, c, err)
+		}
+	}
 }
 
 // TestRequestsOfARefresh counts what a reader of several machines asks for.
@@ -326,7 +333,7 @@ func TestRequestsOfARefresh(t *testing.T) {
 		names, _, err := r.Names(t.Context())
 		must(t, err)
 		for _, name := range names {
-			_, err := r.Pull(t.Context(), name, "")
+			_, err := r.Pull(t.Context(), name)
 			must(t, err)
 		}
 		for _, b := range all {
@@ -336,13 +343,13 @@ func TestRequestsOfARefresh(t *testing.T) {
 	}
 	for n := range 3 {
 		b := newBox(t, s, me)
-		for k := range maxLoose + 1 { // one catalogue, no loose pack
+		for k := range 20 {
 			b.grow("s", talk(uint64(n*100+k), 500))
 			b.push()
 		}
 		all = append(all, b)
 	}
-	if got := refresh(); got != "map[get:201 list:1]" { // of each machine: head, catalogue, 65 packs
+	if got := refresh(); got != "map[get:63 list:4]" { // the heads; of each machine: head, packs, 20 packs
 		t.Error("the first pull:", got)
 	}
 	if got := refresh(); got != "map[list:1]" {
@@ -350,74 +357,32 @@ func TestRequestsOfARefresh(t *testing.T) {
 	}
 	all[2].grow("s", talk(7, 500))
 	all[2].push()
-	if got := refresh(); got != "map[get:2 list:1]" { // head and pack; the catalogue is kept
+	if got := refresh(); got != "map[get:2 list:1]" { // head and pack
 		t.Error("a pack of one machine is new:", got)
 	}
-	kept, err := filepath.Glob(filepath.Join(dir, all[2].ID()+".kept", "*"))
-	must(t, err)
-	for _, file := range kept {
-		must(t, os.WriteFile(file, []byte("torn"), 0o600))
-	}
-	all[2].grow("s", talk(8, 500))
-	all[2].push()
-	if got := refresh(); got != "map[get:3 list:1]" || len(kept) != 1 {
-		t.Errorf("%d kept catalogues are spoiled: %s", len(kept), got)
-	}
 	must(t, os.Remove(pulled.Archive(dir, all[1].ID())))
-	if got := refresh(); got != "map[get:66 list:1]" { // head and packs
+	if got := refresh(); got != "map[get:21 list:2]" { // head and packs
 		t.Error("a pulled archive is gone:", got)
 	}
 	must(t, os.WriteFile(pulled.Archive(dir, all[0].ID()), bytes.Repeat([]byte("damaged "), 4096), 0o600))
 	clear(s.requests)
 	r := readerAt(t, s, me, dir)
-	_, _, err = r.Names(t.Context())
+	_, _, err := r.Names(t.Context())
 	must(t, err)
-	if _, err := r.Pull(t.Context(), all[0].ID(), ""); s.requests["get"] == 0 {
-		t.Error("a pulled archive is damaged, and pull does not look:", err)
+	if p, err := r.Pull(t.Context(), all[0].ID()); err != nil || !p.Repaired || s.requests["get"] != 21 {
+		t.Errorf("a pulled archive is damaged: %+v, %v, %v", p, err, s.requests)
 	}
-	must(t, os.Remove(pulled.Archive(dir, all[0].ID())))
-	must(t, os.Remove(filepath.Join(dir, all[0].ID()+".json")))
-	delete(s.objects, s.named("/c/")[0])
-	if c, err := readerAt(t, s, me, dir).Check(t.Context(), 0); err != nil || len(c.Problems) != 1 || !errors.Is(c.Problems[0], ErrBadCopy) {
-		t.Errorf("check, with a catalogue only here: %+v, %v", c, err)
-	}
+	all[0].equal(dir, all[0].ID())
 }
 
-// TestRequestsOfOneSession counts what it takes to read one session of a machine that was not pulled.
-func TestRequestsOfOneSession(t *testing.T) {
-	s, me := newMemory(), identity(t)
-	b := newBox(t, s, me)
-	for n := range 10 {
-		for k := range 4 {
-			b.grow(fmt.Sprint("s", n*4+k), talk(uint64(n*4+k), 500))
-		}
-		b.push()
-	}
-	clear(s.requests)
-	dir := t.TempDir()
-	r := readerAt(t, s, me, dir)
-	names, _, err := r.Names(t.Context())
-	must(t, err)
-	if p, err := r.Pull(t.Context(), names[0], "s22"); err != nil || p.Sessions != 1 {
-		t.Errorf("%+v, %v", p, err)
-	}
-	if got := fmt.Sprint(s.requests); got != "map[get:2 list:1]" { // head, and the one pack
-		t.Error(got)
-	}
-	r = readerAt(t, s, me, dir)
-	_, _, err = r.Names(t.Context())
-	must(t, err)
-	b.same(r) // the others are not taken for read
-}
-
-// TestRewritesPushWhatChanged rewrites a file with little new in it.
+// TestRewritesPushWhatChanged rewrites a file that begins as before.
 func TestRewritesPushWhatChanged(t *testing.T) {
 	s, me := newMemory(), identity(t)
 	b := newBox(t, s, me)
 	data := talk(1, 1<<20)
 	b.grow("s", data)
 	first := b.push()
-	data = append(append(bytes.Clone(data[:700<<10]), talk(2, 5000)...), data[700<<10+3000:]...)
+	data = append(bytes.Clone(data[:1000<<10]), talk(2, 5000)...)
 	b.add("s", 2, 0, data)
 	if second := b.push(); second.Sent > first.Sent/10 {
 		t.Errorf("the rewrite sent %d bytes, the whole file %d", second.Sent, first.Sent)
@@ -427,98 +392,57 @@ func TestRewritesPushWhatChanged(t *testing.T) {
 
 var errCut = fmt.Errorf("%w: connection reset", ErrBusy)
 
-// TestEveryRequestOfAPushCanFail fails each request of a push before or after it was done, kills the process, and pushes
-// again: a fresh reader has everything, the machine keeps its name, nothing is uploaded under a name that exists.
+// TestEveryRequestOfAPushCanFail fails each request of a push before or after it was done, kills the process, does the same to
+// the push that makes up for it, and pushes again: a fresh reader has everything, the machine keeps its name.
 func TestEveryRequestOfAPushCanFail(t *testing.T) {
-	for _, lost := range []bool{false, true} {
-		for at := 1; at <= 4; at++ { // pack and head, of the first push and of a later one
-			s, me := newMemory(), identity(t)
-			b := newBox(t, s, me)
-			b.grow("a", talk(1, 50_000))
-			if at > 2 {
-				b.push()
-				b.grow("a", talk(2, 50_000))
-				b.grow("b", talk(3, 50_000))
-			}
-			n, hit := 0, false
-			fail := func(string, string) error {
-				if n++; n == 1+(at-1)%2 {
-					hit = true
-					return errCut
-				}
-				return nil
-			}
-			if lost {
-				s.after = fail
-			} else {
-				s.before = fail
-			}
-			name := b.ID()
-			_, err := b.Push(t.Context())
-			if s.before, s.after = nil, nil; !hit || !errors.Is(err, ErrBusy) {
-				t.Errorf("request %d failed, the push: %v", at, err)
-			}
-			b.start() // the process was killed
-			b.grow("c", talk(4, 1000))
-			b.push()
-			if b.ID() != name || len(b.said) > 0 {
-				t.Errorf("request %d, answer lost %v: the machine has a new name: %q", at, lost, b.said)
-			}
-			b.same(readerAt(t, s, me, t.TempDir()))
-		}
-	}
-}
-
-// TestAPartOfAPack reads one session of a large pack without the others, exactly or not at all.
-func TestAPartOfAPack(t *testing.T) {
-	s, me := newMemory(), identity(t)
-	b := newBox(t, s, me)
-	for n := range 40 {
-		b.grow(fmt.Sprintf("s%02d", n), talk(uint64(n), 120_000))
-	}
-	b.push()
-	name := s.named("/p/")[0]
-	whole := s.objects[name]
-	for _, id := range testkit.Sample(t, []string{"s00", "s17", "s39"}, 1) {
-		clear(s.requests)
-		clear(s.bytes)
-		dir := t.TempDir()
-		_, err := readerAt(t, s, me, dir).Pull(t.Context(), b.ID(), id)
-		must(t, err)
-		if s.requests["get"] > 4 || s.bytes["get"] > int64(len(whole))/4 || len(whole) < 1<<20 { // head, and of the pack its header, its end and a frame
-			t.Errorf("%s: %v requests, %v bytes of a pack of %d", id, s.requests, s.bytes, len(whole))
-		}
-		a, err := archive.Open(pulled.Archive(dir, b.ID()), archive.Options{ReadOnly: true})
-		must(t, err)
-		if !bytes.Equal(read(t, a, id, 0), b.content[id]) {
-			t.Error(id, "has other bytes")
-		}
-	}
-	for what, change := range map[string]func([]byte) []byte{
-		"its header": func(b []byte) []byte { b[30] ^= 1; return b }, "the frame": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
-		"its end": func(b []byte) []byte { b[len(b)-20] ^= 1; return b }, "shorter": func(b []byte) []byte { return b[:len(b)-1] },
-	} {
-		s.objects[name] = change(bytes.Clone(whole))
-		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBadCopy) {
-			t.Errorf("changed %s: %v", what, err)
-		}
-	}
-	s.objects[name] = whole
-	for at := 2; at <= 4; at++ {
+	cut := func(s *memory, b *box, at int, lost bool) (hit bool) {
 		n := 0
-		s.before = func(string, string) error {
+		fail := func(string, string) error {
 			if n++; n == at {
+				hit = true
 				return errCut
 			}
 			return nil
 		}
-		if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrBusy) || errors.Is(err, ErrBadCopy) {
-			t.Errorf("request %d failed: %v", at, err)
+		if lost {
+			s.after = fail
+		} else {
+			s.before = fail
 		}
+		_, err := b.Push(t.Context())
+		if s.before, s.after = nil, nil; hit && !errors.Is(err, ErrBusy) {
+			t.Errorf("request %d failed, the push: %v", at, err)
+		}
+		b.start() // the process was killed
+		return hit
 	}
-	s.before = nil
-	if _, err := readerAt(t, s, identity(t), t.TempDir()).Pull(t.Context(), b.ID(), "s20"); !errors.Is(err, ErrKey) {
-		t.Errorf("another identity: %v", err)
+	for _, first := range []bool{true, false} {
+		most := map[bool]int{true: 2, false: 3}[first] // the head before, pack, head
+		for _, lost := range []bool{false, true} {
+			for at := 1; at <= most; at++ {
+				for _, again := range testkit.Numbers(t, 6, 2) { // 0: the second push is not cut
+					s, me := newMemory(), identity(t)
+					b := newBox(t, s, me)
+					b.grow("a", talk(1, 50_000))
+					if !first {
+						b.push()
+						b.grow("a", talk(2, 50_000))
+						b.grow("b", talk(3, 50_000))
+					}
+					name := b.ID()
+					if !cut(s, b, at, lost) {
+						t.Errorf("there is no request %d", at)
+					}
+					b.grow("c", talk(4, 1000))
+					cut(s, b, again, lost)
+					b.push()
+					if b.ID() != name || len(b.said) > 0 {
+						t.Errorf("request %d, answer lost %v: the machine has a new name: %q", at, lost, b.said)
+					}
+					b.same(readerAt(t, s, me, t.TempDir()))
+				}
+			}
+		}
 	}
 }
 
@@ -548,7 +472,7 @@ func TestPatience(t *testing.T) {
 		b.grow("a", talk(2, 1000))
 		clear(s.requests)
 		s.before = func(string, string) error { return fault }
-		if _, err := b.Push(t.Context()); !errors.Is(err, fault) || s.requests["put"] != map[error]int{ErrDenied: 1, ErrBusy: 4}[fault] {
+		if _, err := b.Push(t.Context()); !errors.Is(err, fault) || s.requests["get"] != map[error]int{ErrDenied: 1, ErrBusy: 4}[fault] {
 			t.Errorf("%v: %v after %v", fault, err, s.requests)
 		}
 	}
@@ -623,7 +547,7 @@ func TestAnotherArchiveTakesANewName(t *testing.T) {
 		b.same(readerAt(t, s, me, t.TempDir()))
 	}
 	r := readerAt(t, s, me, t.TempDir())
-	_, err = r.Pull(t.Context(), first, "")
+	_, err = r.Pull(t.Context(), first)
 	must(t, err)
 	a, err := archive.Open(pulled.Archive(r.o.Dir, first), archive.Options{ReadOnly: true})
 	must(t, err)
@@ -639,21 +563,21 @@ func TestKeys(t *testing.T) {
 	b.grow("a", talk(1, 50_000))
 	b.push()
 	dir := t.TempDir()
-	if _, err := readerAt(t, s, other, dir).Pull(t.Context(), b.ID(), ""); !errors.Is(err, ErrKey) {
+	if _, err := readerAt(t, s, other, dir).Pull(t.Context(), b.ID()); !errors.Is(err, ErrKey) {
 		t.Errorf("a wrong identity: %v", err)
 	}
 	b.same(readerAt(t, s, me, dir)) // nothing is spoiled by it
 	b.reader = other
 	b.start()
 	b.push()
-	if _, err := readerAt(t, s, other, t.TempDir()).Pull(t.Context(), b.ID(), ""); !errors.Is(err, ErrKey) {
+	if _, err := readerAt(t, s, other, t.TempDir()).Pull(t.Context(), b.ID()); !errors.Is(err, ErrKey) {
 		t.Errorf("the new identity before gc: %v", err)
 	}
-	if c, err := b.GC(t.Context(), GCOptions{All: true}); err != nil || c.Rewritten != 1 || c.Packs != 1 || len(c.Kept) > 0 {
+	if c, err := b.GC(t.Context(), GCOptions{All: true}); err != nil || c.Rewritten != 2 || c.Packs != 1 || len(c.Kept) > 0 {
 		t.Fatalf("gc: %+v, %v", c, err)
 	}
 	b.same(readerAt(t, s, other, t.TempDir()))
-	if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID(), ""); !errors.Is(err, ErrKey) {
+	if _, err := readerAt(t, s, me, t.TempDir()).Pull(t.Context(), b.ID()); !errors.Is(err, ErrKey) {
 		t.Errorf("the old identity after gc: %v", err)
 	}
 	for name, data := range s.objects {
@@ -663,29 +587,24 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// careless ignores one of the conditions.
-type careless struct {
-	*memory
-	match, none bool
-}
+// careless replaces objects that exist.
+type careless struct{ *memory }
 
-func (c careless) Put(ctx context.Context, name string, data []byte, when Condition) (string, error) {
-	if when.Tag != "" && c.match || when.Tag == "" && c.none {
-		return "tag", nil
-	}
-	return c.memory.Put(ctx, name, data, when)
+func (c careless) Put(ctx context.Context, name string, data []byte, _ bool) error {
+	return c.memory.Put(ctx, name, data, false)
 }
 
 // TestBegin accepts a new store and one of this format, and refuses a newer one and one that ignores conditions.
 func TestBegin(t *testing.T) {
 	s := newMemory()
+	if err := Begin(t.Context(), careless{newMemory()}); !errors.Is(err, ErrNoConditions) {
+		t.Errorf("a new store that ignores conditions: %v", err)
+	}
 	for range 2 {
 		must(t, Begin(t.Context(), s))
 	}
-	for _, c := range []careless{{memory: s, match: true}, {memory: s, none: true}} {
-		if err := Begin(t.Context(), c); !errors.Is(err, ErrNoConditions) {
-			t.Errorf("%+v: %v", c, err)
-		}
+	if err := Begin(t.Context(), careless{s}); !errors.Is(err, ErrNoConditions) {
+		t.Errorf("a store that ignores conditions: %v", err)
 	}
 	s.objects[formatName] = []byte(`{"ccd":2}`)
 	if err := Begin(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not format 1") {

@@ -12,7 +12,7 @@ import (
 // Errors of a Store.
 var (
 	ErrAbsent   = errors.New("no such object")
-	ErrConflict = errors.New("the object has changed") // a condition of Put is not met
+	ErrConflict = errors.New("the object exists")
 	ErrDenied   = errors.New("access denied")
 	ErrBusy     = errors.New("the store is not available") // a failure that may pass
 )
@@ -44,16 +44,14 @@ type Object struct {
 	Tag      string    // of its content; "" if the store does not say
 }
 
-// Condition says when Put may write: if the object is still the one with the tag or, without a tag, if there is none.
-type Condition struct{ Tag string }
-
 // Store is a bucket, or a part of one. Its errors wrap those above.
 type Store interface {
 	// Get returns n bytes of an object from offset off, or all for n < 0, and the tag of its content.
 	Get(ctx context.Context, name string, off, n int64) (data []byte, tag string, err error)
-	// Put writes an object in one request and returns its tag.
-	Put(ctx context.Context, name string, data []byte, c Condition) (tag string, err error)
-	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Put writes an object in one request. If create is set, it fails with ErrConflict if there is one with that name.
+	Put(ctx context.Context, name string, data []byte, create bool) error
+	// List yields the objects whose names begin with prefix, in order; only those after prefix+after.
+	List(ctx context.Context, prefix, after string) iter.Seq2[Object, error]
 	// Delete removes an object with all its versions; one that does not exist is no error. The error wraps a LockedError if
 	// the object is locked.
 	Delete(ctx context.Context, name string) error
@@ -115,7 +113,7 @@ func (s patient) try(ctx context.Context, size int64, do func(context.Context) e
 
 // Get implements Store.
 func (s patient) Get(ctx context.Context, name string, off, n int64) (data []byte, tag string, err error) {
-	err = s.try(ctx, max(n, MaxPack), func(ctx context.Context) (err error) {
+	err = s.try(ctx, max(n, fullPack), func(ctx context.Context) (err error) {
 		data, tag, err = s.Store.Get(ctx, name, off, n)
 		return err
 	})
@@ -123,20 +121,16 @@ func (s patient) Get(ctx context.Context, name string, off, n int64) (data []byt
 }
 
 // Put implements Store.
-func (s patient) Put(ctx context.Context, name string, data []byte, c Condition) (tag string, err error) {
-	err = s.try(ctx, int64(len(data)), func(ctx context.Context) (err error) {
-		tag, err = s.Store.Put(ctx, name, data, c)
-		return err
-	})
-	return tag, err
+func (s patient) Put(ctx context.Context, name string, data []byte, create bool) error {
+	return s.try(ctx, int64(len(data)), func(ctx context.Context) error { return s.Store.Put(ctx, name, data, create) })
 }
 
 // List implements Store. A listing that fails begins again, without the objects that it has yielded.
-func (s patient) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+func (s patient) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		seen, stopped := map[string]bool{}, false
-		err := s.try(ctx, MaxPack, func(ctx context.Context) error {
-			for o, err := range s.Store.List(ctx, prefix) {
+		err := s.try(ctx, fullPack, func(ctx context.Context) error {
+			for o, err := range s.Store.List(ctx, prefix, after) {
 				if err != nil {
 					return err
 				}

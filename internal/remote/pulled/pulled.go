@@ -30,19 +30,17 @@ const maxFile = 8 << 20
 
 // Machine is what a reader knows of a machine, as it was when it last looked.
 type Machine struct {
-	Machine   string         `json:"machine"`
-	Label     string         `json:"label"` // host name
-	Seq       int64          `json:"seq"`   // of its head
-	Hash      []byte         `json:"hash"`
-	Time      time.Time      `json:"time"`   // of the head, by the machine's clock
-	Pulled    time.Time      `json:"pulled"` // when its sessions were last read
-	Sessions  int            `json:"sessions"`
-	Bytes     int64          `json:"bytes"` // of transcripts, that readers may keep
-	Packs     int            `json:"packs"`
-	Dropped   int64          `json:"dropped,omitempty"`   // bytes of its archive when that was removed to make room, 0 if it is here
-	Revisions map[string]int `json:"revisions,omitempty"` // of the sessions here, if not 0
-	Tag       string         `json:"tag,omitempty"`       // of the head's object
-	Whole     bool           `json:"whole,omitempty"`     // everything that this head lists is here
+	Machine  string    `json:"machine"`
+	Label    string    `json:"label"` // host name
+	Seq      int64     `json:"seq"`   // of its head: the number of the last pack
+	Hash     []byte    `json:"hash"`
+	Tag      string    `json:"tag,omitempty"` // of the head's object
+	Time     time.Time `json:"time"`          // of the head, by the machine's clock
+	Sessions int       `json:"sessions"`
+	Bytes    int64     `json:"bytes"`  // of transcripts
+	Pulled   time.Time `json:"pulled"` // when all packs were last here
+	At       int64     `json:"at"`     // number of the last pack that is here
+	Here     int       `json:"here"`   // sessions
 }
 
 // Machines is the directory below Dir that has the machines' archives.
@@ -99,53 +97,19 @@ func ShortName(all []Machine, m Machine) string {
 	return m.Machine[:min(8, len(m.Machine))]
 }
 
+// File returns the path of the file with what was seen of a machine.
+func File(dir, machine string) string { return filepath.Join(dir, machine+".json") }
+
 // Read returns what was seen of a machine; of one that was not seen, only its name.
 func Read(dir, machine string) (m Machine, err error) {
-	err = read(filepath.Join(dir, machine+".json"), "state of machine "+machine, &m)
+	err = read(File(dir, machine), "state of machine "+machine, &m)
 	m.Machine = machine
 	return m, err
 }
 
 // Write stores what was seen of a machine.
 func Write(dir string, m Machine) error {
-	return write(filepath.Join(dir, m.Machine+".json"), "state of machine "+m.Machine, m)
-}
-
-// kept is the directory of objects of a machine that never change, so that they are read once.
-func kept(dir, machine string) string { return filepath.Join(dir, machine+".kept") }
-
-// Kept returns an object that Keep has stored, or nil. The caller verifies it.
-func Kept(dir, machine, name string) []byte {
-	b, err := ownfile.Read(filepath.Join(kept(dir, machine), name), 8*maxFile)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-// Keep stores an object of a machine.
-func Keep(dir, machine, name string, data []byte) error {
-	err := os.MkdirAll(kept(dir, machine), 0o700)
-	if err == nil {
-		err = atomicfile.Write(filepath.Join(kept(dir, machine), name), 0o600, data)
-	}
-	if err != nil {
-		return fmt.Errorf("store an object of a machine: %w", err)
-	}
-	return nil
-}
-
-// KeepOnly removes the kept objects of a machine except those named.
-func KeepOnly(dir, machine string, names []string) {
-	all, _ := os.ReadDir(kept(dir, machine)) // there may be none; what cannot be removed only takes space
-	for _, e := range all {
-		if !slices.Contains(names, e.Name()) {
-			_ = os.Remove(filepath.Join(kept(dir, machine), e.Name()))
-		}
-	}
-	if len(names) == 0 {
-		_ = os.Remove(kept(dir, machine))
-	}
+	return write(File(dir, m.Machine), "state of machine "+m.Machine, m)
 }
 
 // Settings say where the copy is, and who can read it. Credentials are never among them.
