@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -16,7 +18,7 @@ type Publication struct {
 	Key      transcript.Key
 	At       transcript.Cursor    // the tip that it was made from: must be the stored one (generation and offset)
 	State    []byte               // the state that it was made from: must equal the stored one
-	Pointers []transcript.Pointer // of its IDs, in generation At.Generation
+	Pointers []transcript.Pointer // of its IDs, in generation At.Generation or, by their spans, in an earlier one
 	// Replace puts the text in place and returns the state to store. It is called under the lock, so it must be quick:
 	// prepare everything except the rename before Publish. If it is nil, the caller puts the text in place afterwards,
 	// and the state stays.
@@ -125,13 +127,31 @@ func entrySize(entries []indexed) (n int64) {
 func (p Publication) entries() ([]indexed, error) {
 	entries := make([]indexed, 0, len(p.Pointers))
 	for _, ptr := range p.Pointers {
-		if err := checkPointer(ptr, p.At.Offset); err != nil {
+		f, tip := Locate(p.Key, p.At.Generation, ptr), p.At.Offset
+		if f.Generation < p.At.Generation {
+			tip = math.MaxInt64
+		}
+		if err := checkPointer(f.Pointer, tip); err != nil {
 			return nil, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
 		}
 		key := pointerKey(ptr)
-		entries = append(entries, indexed{key, encodePointer(p.Key, p.At.Generation, ptr)})
+		entries = append(entries, indexed{key, encodePointer(p.Key, f.Generation, f.Pointer)})
 	}
 	return entries, nil
+}
+
+// Locate returns where a pointer of a story (Archive.Story) of a generation is. All its parts are in one generation.
+func Locate(k transcript.Key, generation int, p transcript.Pointer) Found {
+	f := Found{Pointer: p, Key: k, Generation: generation}
+	if len(p.Parts) == 0 || p.Parts[0].Span.Off >= 0 {
+		return f
+	}
+	back, _ := p.Parts[0].Span.Life()
+	f.Generation, f.Parts = generation-back, slices.Clone(p.Parts)
+	for i := range f.Parts {
+		f.Parts[i].Span = f.Parts[i].Span.Earlier(-back)
+	}
+	return f
 }
 
 func checkPointer(p transcript.Pointer, tip int64) error {

@@ -38,6 +38,8 @@ type Reader struct {
 	scratch []byte   // for the raw bytes of the next block
 	whole   bool     // segments checks the hash of the generation at the end, not of each block's bytes
 	only    []word   // of Only
+
+	before map[int]*Reader // of earlier generations, by how many
 }
 
 // cached is a block with its raw bytes.
@@ -58,9 +60,26 @@ func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
 }
 
-// Span returns the bytes of a span. It fails with ErrNotFound if the span is not before the tip. It allocates span.Len
-// bytes.
+// Span returns the bytes of a span, which may be one of an earlier generation (Span.Earlier). It fails with ErrNotFound if the
+// span is not before the tip. It allocates span.Len bytes.
 func (r *Reader) Span(ctx context.Context, span transcript.Span) ([]byte, error) {
+	if back, at := span.Life(); back > 0 {
+		if r.before[back] == nil {
+			if r.n == 0 {
+				if _, err := r.generation(ctx); err != nil {
+					return nil, err
+				}
+			}
+			if r.before == nil {
+				r.before = map[int]*Reader{}
+			}
+			if r.n <= back {
+				return nil, fmt.Errorf("read generation %d of session %s %s: %w", r.n-back, r.key.Agent, r.key.ID, ErrNotFound)
+			}
+			r.before[back] = r.a.Reader(r.key, r.n-back)
+		}
+		return r.before[back].Span(ctx, at)
+	}
 	if err := r.check(ctx, span); err != nil {
 		return nil, err
 	}

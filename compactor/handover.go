@@ -46,6 +46,9 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
 		d.whole, d.approved, d.quoted, d.named = -1, -1, map[int32]bool{}, map[int32]bool{}
 		h = &handover{d: d, f: f}
+		if d.s.Rewritten() {
+			h.line("The transcript was rewritten at #1: what has a number below 0 is from before.")
+		}
 		h.task()
 		h.stands()
 		h.git()

@@ -264,6 +264,9 @@ func (m *maker) heading(it *session.Item, age float64, replaced int32, over bool
 	if over {
 		end += ", what it changed: " + d.replacedBy(replaced)
 	}
+	if ev.N() < 0 {
+		end += ", before the rewrite at #1"
+	}
 	title := fmt.Sprintf("### #%d%s%s\n", ev.N(), end, d.clock(ev.Ref))
 	if it.Width < replyWidth || len(d.picked(it)) > 0 {
 		title += d.answered(it, 200)

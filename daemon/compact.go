@@ -217,25 +217,45 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		p.state.Manual = known.state.Manual
 	}
 	p.request(o)
-	p.begin(d, transcript.Cursor{})
 	sum := sha256.New()
-	for seg, err := range watcher.Tail(ctx, s, p.cursor, watcher.TailOptions{Rest: true, Torn: true}) {
-		if err != nil {
-			return Compacted{}, err
-		}
-		if s.Packed {
-			if _, err := f.Write(seg.Data); err != nil {
-				return Compacted{}, fmt.Errorf("unpack transcript: %w", err)
+	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
+	file := func(yield func(*transcript.Record, error) bool) {
+		decoder := decoder()
+		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+			if err == nil && seg.Start.Offset == p.cursor.Offset { // the first time
+				sum.Write(seg.Data)
+				p.cursor = seg.End
+				if s.Packed {
+					_, err = f.Write(seg.Data)
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for r := range decoder.Records(seg) {
+				if !yield(r, nil) {
+					return
+				}
 			}
 		}
-		sum.Write(seg.Data)
-		p.take(seg)
 	}
-	p.takeTail()
-	if c := p.model.Status(); unknownFormat(c) {
+	generation := Generation(ctx, d.Archive, s)
+	model := compactor.New(d.options(p), s)
+	for r, err := range d.Archive.Story(ctx, s.Key, generation, decoder, file) {
+		if err != nil {
+			return Compacted{}, fmt.Errorf("read transcript: %w", err)
+		}
+		model.Add(r)
+	}
+	if c := model.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
-	c, err := p.model.Summarized(func(span transcript.Span) ([]byte, error) {
+	earlier := d.Archive.Reader(s.Key, generation)
+	c, err := model.Summarized(func(span transcript.Span) ([]byte, error) {
+		if back, _ := span.Life(); back > 0 {
+			return earlier.Span(ctx, span)
+		}
 		b := make([]byte, span.Len)
 		_, err := f.ReadAt(b, span.Off)
 		return b, err
@@ -243,8 +263,23 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}
-	doc := Render(s, d.options(p), c, p.extent(p.model, mark.Hash(sum.Sum(nil))))
+	doc := Render(s, d.options(p), c, p.extent(model, mark.Hash(sum.Sum(nil))))
 	return d.compacted(p, doc, c), nil
+}
+
+// Generation returns which generation of its session a transcript's file is, archived or not.
+func Generation(ctx context.Context, a *archive.Archive, s transcript.Session) int {
+	stored, err := a.Last(ctx, s.Key)
+	if err != nil || len(stored.Generations) == 0 {
+		return 1
+	}
+	for seg, err := range watcher.Tail(ctx, s, stored.Tip(), watcher.TailOptions{}) {
+		if err == nil {
+			return seg.Start.Generation
+		}
+		break
+	}
+	return stored.Tip().Generation
 }
 
 func (s *session) request(o CompactOptions) {

@@ -83,7 +83,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 		return doc, nil, next, err
 	}
 	begun, r := time.Now(), d.Archive.Reader(s.Key, s.cursor.Generation)
-	model, err := d.modelOf(ctx, s, r)
+	model, err := d.modelOf(ctx, s)
 	if err != nil {
 		return doc, nil, next, err
 	}
@@ -104,6 +104,8 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	next.Original, next.Compacted, next.Real, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.About, doc.Saved
 	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
 	next.MissingSummaries = len(c.Wanted)
+	st := model.Status()
+	next.Title, next.Ask = st.Title, st.Ask
 	if next.Trigger == "" {
 		next.Trigger = "manual"
 	}
@@ -114,30 +116,29 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	return doc, c, next, nil
 }
 
-// modelOf returns the model of all archived bytes up to the cursor: the one of this sync if it began with the first of
-// them, else it reads them again.
-func (d *Daemon) modelOf(ctx context.Context, s *session, r *archive.Reader) (*compactor.Compactor, error) {
+// modelOf returns the model of the session's story up to the cursor: the one of this sync if it began with the first of its
+// bytes, else it reads the archive.
+func (d *Daemon) modelOf(ctx context.Context, s *session) (*compactor.Compactor, error) {
 	if s.model != nil {
 		s.takeTail()
 		return s.model, nil
 	}
-	all := &session{Session: s.Session, state: s.state, requested: s.requested}
-	all.begin(d, transcript.Cursor{Generation: s.cursor.Generation})
-	for seg, err := range r.Segments(ctx) {
+	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
+	file := func(yield func(*transcript.Record, error) bool) {
+		d.Archive.Records(ctx, s.Key, s.cursor.Generation, decoder())(yield)
+	}
+	model := compactor.New(d.options(s), s.Session)
+	for r, err := range d.Archive.Story(ctx, s.Key, s.cursor.Generation, decoder, file) {
 		if err != nil {
 			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
-		if d.tooLong(seg) {
+		if d.onMain != nil && r.Span.Len > longLine {
 			return nil, errMainOnly
 		}
 		d.heartbeat()
-		all.take(seg)
+		model.Add(r)
 	}
-	if all.cursor.Offset != s.cursor.Offset { // another process appended
-		return nil, archive.ErrTip
-	}
-	all.takeTail()
-	return all.model, nil
+	return model, nil
 }
 
 // Extent is the part of a transcript that a companion covers.
@@ -205,7 +206,11 @@ func (s *session) updateState(taken int64) {
 		s.state.Source, s.state.Gone, s.state.GoneAt = s.sourceStat, false, time.Time{}
 	}
 	if s.tracker != nil {
-		s.state.setStatus(s.tracker.Status(), s.tracker.PerToken(), s.decoder.Torn())
+		st := s.tracker.Status()
+		if s.state.At.Generation > 1 && !s.Unlined() { // what a rewrite took away was said
+			st.Title, st.Ask = cmp.Or(st.Title, s.state.Title), cmp.Or(s.state.Ask, st.Ask)
+		}
+		s.state.setStatus(st, s.tracker.PerToken(), s.decoder.Torn())
 	}
 }
 

@@ -342,6 +342,9 @@ func (s *session) begin(d *Daemon, at transcript.Cursor) {
 		s.decoder = d.Agents.NewDecoder(s.Agent, s.Class)
 		s.model = compactor.New(d.options(s), s.Session)
 		s.tracker = s.model.Tracker
+		if at.Generation > 1 && !s.Unlined() { // its story begins in an earlier generation
+			s.model = nil
+		}
 	}
 }
 

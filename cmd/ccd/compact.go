@@ -157,7 +157,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	case a.json:
 		return a.printJSON(outputOf(s, made))
 	case !o.Write:
-		return a.printMade(reader.Fresh(made, history.Records(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation)), s, f)
+		return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
 	}
 	a.say("%s", savedLine(made))
 	return a.print(made.Path + "\n")
@@ -187,7 +187,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 	if a.json {
 		return a.printJSON(outputOf(s, made))
 	}
-	return a.printMade(reader.Fresh(made, history.Records(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation)), s, f)
+	return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
 }
 
 // previewFile compacts a session and writes nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,7 +146,7 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	if err != nil {
 		return out, err
 	}
-	model, _, err := l.Model(ctx, e, g.N, 0)
+	model, _, err := l.Model(ctx, e, g.N, math.MaxInt)
 	if err != nil {
 		return out, err
 	}

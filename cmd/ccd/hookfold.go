@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"time"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
+	"ccd/daemon"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -27,18 +30,23 @@ const (
 	hookRecords = 256
 )
 
+// hookLookUp is how long a hook waits for the archive to say whether a transcript was rewritten. A transcript that an archive
+// in use knows nothing of in that time counts as new.
+const hookLookUp = 200 * time.Millisecond
+
 var errLate = errors.New("no time left")
 
-// hookFold folds a session from its transcript, because the archive may be behind or locked. It holds the
-// records of three chunks of the file at a time.
+// hookFold folds a session from its transcript, because the archive may be behind or locked; only what a rewrite took away
+// comes from the archive. It holds three batches of records at a time.
 type hookFold struct {
 	file     *os.File
+	size     int64
 	begun    time.Time
 	deadline time.Time // zero: no limit
 	fold     *compactor.Compactor
-	decoder  *transcript.Decoder
+	earlier  *archive.Reader
 	answer   []byte
-	each     func(*transcript.Record) // nil: none
+	each     func(*transcript.Record) // for those of the file; nil: none
 
 	// Decoding and folding take about the same time, so each has a goroutine of its own.
 	batches chan []transcript.Record
@@ -48,21 +56,23 @@ type hookFold struct {
 // foldFor implements hook.Hooks.Fold.
 func foldFor(ctx context.Context, l *reader.Library, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 	h := hookFold{
-		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), decoder: l.Agents.NewDecoder(s.Agent, s.Class), each: each,
+		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), each: each,
 		batches: make(chan []transcript.Record, 1), folded: make(chan error, 1),
 	}
 	go func() { h.folded <- h.foldAll() }()
 	h.deadline, _ = ctx.Deadline()
-	err := h.read(s)
+	err := h.read(ctx, l, s)
 	close(h.batches)
-	if unfolded := <-h.folded; err == nil && unfolded != nil {
+	if unfolded := <-h.folded; err == nil {
 		err = unfolded
-		h.file.Close()
 	}
 	if err != nil {
+		if h.file != nil {
+			h.file.Close()
+		}
 		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, err)
 	}
-	return h.fold, h.text, func() { h.file.Close() }, nil
+	return h.fold, func(span transcript.Span) ([]byte, error) { return h.text(ctx, span) }, func() { h.file.Close() }, nil
 }
 
 // late reports whether more than percent of the time is used.
@@ -73,60 +83,79 @@ func (h *hookFold) late(percent int) bool {
 	return time.Since(h.begun)*100 > h.deadline.Sub(h.begun)*time.Duration(percent)
 }
 
-// read folds the file up to its size at opening, and leaves it open. It adds a last line without newline only if the
-// line is not torn.
-func (h *hookFold) read(s transcript.Session) (err error) {
+// read passes the story on up to the file's size at opening, and leaves the file open.
+func (h *hookFold) read(ctx context.Context, l *reader.Library, s transcript.Session) (err error) {
 	if s.Packed {
 		return errors.New("it is compressed") // unpacking would need time and a second copy
 	}
 	if h.file, err = watcher.Open(s); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			h.file.Close()
-		}
-	}()
 	info, err := h.file.Stat()
 	if err != nil {
 		return err
 	}
-	size := info.Size()
-	buffer := make([]byte, min(hookChunk, size))
-	for at := int64(0); at < size; {
-		n, err := h.file.ReadAt(buffer[:min(hookChunk, size-at)], at)
-		if n == 0 && err != nil {
-			return fmt.Errorf("read transcript: %w", err)
-		}
-		if err := h.take(transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: buffer[:n]}); err != nil {
+	h.size = info.Size()
+	quick, cancel := context.WithTimeout(ctx, hookLookUp)
+	generation := daemon.Generation(quick, l.Archive, s)
+	cancel()
+	h.earlier = l.Archive.Reader(s.Key, generation)
+	decoder := func() *transcript.Decoder { return l.Agents.NewDecoder(s.Agent, s.Class) }
+	file := func(yield func(*transcript.Record, error) bool) { h.records(decoder())(yield) }
+	var batch []transcript.Record
+	n, size := 0, int64(0)
+	for r, err := range l.Archive.Story(ctx, s.Key, generation, decoder, file) {
+		if err != nil {
 			return err
 		}
-		at += int64(n)
+		if n++; n%hookRecords == 0 && h.late(foldPart) {
+			return errLate
+		}
+		batch = append(batch, r.Clone())
+		if size += r.Span.Len; len(batch) == hookRecords || size > hookChunk {
+			if err := h.pass(batch); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
 	}
-	if h.decoder.Torn() > 0 {
-		return nil
-	}
-	return h.take(transcript.Segment{Start: transcript.Cursor{Offset: size}, Rest: true})
+	return h.pass(batch)
 }
 
-// take decodes a segment and passes its records on.
-func (h *hookFold) take(seg transcript.Segment) error {
-	if h.late(foldPart) {
-		return errLate
-	}
-	var err error
-	var batch []transcript.Record
-	for r := range h.decoder.Records(seg) { // the decoder requires that the loop reads to the end
-		if err == nil && r.N%hookRecords == 0 && h.late(foldPart) {
-			err = errLate
+// records yields the file's records. A last line without newline is one only if it is not torn.
+func (h *hookFold) records(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		buffer := make([]byte, min(hookChunk, h.size))
+		for at := int64(0); at < h.size; {
+			n, err := h.file.ReadAt(buffer[:min(hookChunk, h.size-at)], at)
+			switch {
+			case n == 0 && err != nil:
+				yield(nil, fmt.Errorf("read transcript: %w", err))
+				return
+			case h.late(foldPart):
+				yield(nil, errLate)
+				return
+			}
+			for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: buffer[:n]}) {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			at += int64(n)
 		}
-		if err == nil {
-			batch = append(batch, r.Clone())
+		if d.Torn() > 0 {
+			return
+		}
+		for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Offset: h.size}, Rest: true}) {
+			if !yield(r, nil) {
+				return
+			}
 		}
 	}
-	if err != nil || len(batch) == 0 {
-		return err
-	}
+}
+
+// pass passes records on to foldAll.
+func (h *hookFold) pass(batch []transcript.Record) error {
 	select {
 	case h.batches <- batch:
 		return nil
@@ -146,7 +175,7 @@ func (h *hookFold) foldAll() (err error) {
 	for batch := range h.batches {
 		for i := range batch {
 			h.fold.Add(&batch[i])
-			if h.each != nil {
+			if h.each != nil && batch[i].N > 0 {
 				h.each(&batch[i])
 			}
 		}
@@ -155,9 +184,12 @@ func (h *hookFold) foldAll() (err error) {
 }
 
 // text returns the bytes of a span; they are valid until the next call.
-func (h *hookFold) text(s transcript.Span) ([]byte, error) {
+func (h *hookFold) text(ctx context.Context, s transcript.Span) ([]byte, error) {
 	if h.late(textPart) {
 		return nil, errLate
+	}
+	if back, _ := s.Life(); back > 0 {
+		return h.earlier.Span(ctx, s)
 	}
 	if int64(cap(h.answer)) < s.Len {
 		h.answer = make([]byte, s.Len)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
@@ -157,7 +158,7 @@ func TestFoldTimeout(t *testing.T) {
 	if !ok {
 		t.Fatal("no session")
 	}
-	l := &reader.Library{Place: &account.Place{}}
+	l := emptyLibrary(t)
 	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
 	if _, _, _, err := foldFor(late, l, s, compactor.Manual{}, nil); !errors.Is(err, errLate) {
@@ -176,13 +177,20 @@ func TestFoldTimeout(t *testing.T) {
 		t.Errorf("%s, %v, %d records", b, err, f.Status().Records)
 	}
 	h := hookFold{begun: time.Now().Add(-time.Minute), deadline: time.Now().Add(-time.Second)}
-	if _, err := h.text(transcript.Span{Len: 1}); !errors.Is(err, errLate) {
+	if _, err := h.text(t.Context(), transcript.Span{Len: 1}); !errors.Is(err, errLate) {
 		t.Errorf("a text behind the deadline: %v", err)
 	}
 	s.Packed = true
 	if _, _, _, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil); err == nil {
 		t.Error("a packed transcript is folded")
 	}
+}
+
+func emptyLibrary(t *testing.T) *reader.Library {
+	t.Helper()
+	a, err := archive.Open(filepath.Join(t.TempDir(), "archive"), archive.Options{})
+	must(t, err)
+	return &reader.Library{Place: &account.Place{Archive: a}}
 }
 
 // TestTornLineIsSkipped: an incomplete last line is no record yet, but a complete one without newline is.
@@ -194,7 +202,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
 		p := newHookPlace(t, data[:len(data)-c.cut])
 		s, _ := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-		f, _, done, err := foldFor(context.Background(), &reader.Library{Place: &account.Place{}}, s, compactor.Manual{}, nil)
+		f, _, done, err := foldFor(context.Background(), emptyLibrary(t), s, compactor.Manual{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +220,7 @@ func TestFoldStaysBelowItsRoot(t *testing.T) {
 	if !ok {
 		t.Fatal("no session")
 	}
-	l := &reader.Library{Place: &account.Place{}}
+	l := emptyLibrary(t)
 	_, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil)
 	if err != nil {
 		t.Fatal(err)

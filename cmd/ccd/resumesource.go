@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"ccd/archive"
@@ -79,7 +80,7 @@ func copySources(ctx context.Context, l *reader.Library, family []reader.Entry) 
 		}
 		r := l.Archive.Reader(e.Key, g.N)
 		s := resume.Source{
-			Session: e.Session.Session, Options: l.Options(e), Records: history.Records(ctx, l.History(), e.Session.Session, g.N),
+			Session: e.Session.Session, Options: l.Options(e), Records: history.Story(ctx, l.History(), e.Session.Session, g.N, math.MaxInt64),
 			Text:      func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) },
 			Summaries: l.Archive.Summaries(ctx),
 		}

@@ -149,5 +149,5 @@ func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Compan
 	if err != nil {
 		return reader.Companion{}, err
 	}
-	return reader.Fresh(made, history.Records(ctx, l.History(), e.Session.Session, made.At.Generation)), nil
+	return reader.Fresh(made, history.Story(ctx, l.History(), e.Session.Session, made.At.Generation, made.At.Offset)), nil
 }

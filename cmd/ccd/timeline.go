@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ func (a *app) timelineCommand() *cobra.Command {
 files changed, the commands that failed with the ID of their output, and
 refused calls. What you sent while the agent worked, and your answers and
 reasons, have lines of their own. ccd reads the archive, so this also works
-after the transcript is deleted.
+after the transcript is deleted. If the agent rewrote its transcript, records
+from before have numbers below 0.
 
 With --json: one array, an object per turn: record, last, time, end, asked (at
 most 2000 characters), id, words [{record, how, text, id, time}] (said within
@@ -66,7 +68,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		return err
 	}
 	all, asked, width := []turnOutput{}, false, a.width()
-	model, text, damage := l.Model(ctx, e, g.N, 0)
+	model, text, damage := l.Model(ctx, e, g.N, math.MaxInt)
 	src := session.NewSource(model.Session, text)
 	turns := history.Turns(model.Session, src.Said)
 	if damage == nil {
@@ -123,6 +125,9 @@ func turnLine(t history.Turn, width int) string {
 		request = "taken back: " + request
 	case t.Task:
 		request = "task given by the parent session: " + request
+	}
+	if t.Record < 0 {
+		request = "before the rewrite at #1: " + request
 	}
 	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
 		if of != "" {

@@ -13,7 +13,7 @@ import (
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
 // records and options would give a different companion.
-const Rules = 10
+const Rules = 11
 
 // Level is how long the summaries in a list of messages are.
 type Level uint8

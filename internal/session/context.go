@@ -8,22 +8,22 @@ import (
 
 // held tracks the agent's context: everything since its own last compaction, and what that preserved.
 type held struct {
-	start     int      // index of the first record
-	named     []named  // the newest records since then that have a UUID, and those preserved
-	preserved []uint32 // indices of preserved records before start, ascending
-	chars     int64    // of the items in context
-	fresh     int32    // of them, in the newest record
-	total     int64    // of all items, including those of inline sub-agents
-	last      []int64  // chars of the newest messages, a ring
-	messages  int      // number so far
-	message   uint64   // hash of the name of the newest message, 0 if it has none
+	start     int     // index of the first record
+	named     []named // the newest records since then that have a UUID, and those preserved
+	preserved []int32 // indices of preserved records before start, ascending
+	chars     int64   // of the items in context
+	fresh     int32   // of them, in the newest record
+	total     int64   // of all items, including those of inline sub-agents
+	last      []int64 // chars of the newest messages, a ring
+	messages  int     // number so far
+	message   uint64  // hash of the name of the newest message, 0 if it has none
 	kind      transcript.Kind
 }
 
 // named is a record with the hash of its UUID.
 type named struct {
 	id    uint64
-	rec   uint32
+	rec   int32
 	chars int32 // of its items in context
 }
 
@@ -38,7 +38,7 @@ func (h *held) name(uuid string, rec int) {
 	if len(h.named) == 2*maxNamed {
 		h.named = h.named[:copy(h.named, h.named[maxNamed:])]
 	}
-	h.named = append(h.named, named{hashOf(uuid), uint32(rec), h.fresh})
+	h.named = append(h.named, named{hashOf(uuid), int32(rec), h.fresh})
 }
 
 func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
@@ -48,7 +48,7 @@ const maxPreserved = 4096
 
 // cut begins a new context with record rec.
 func (h *held) cut(rec int, b *transcript.Boundary) {
-	var kept []uint32
+	var kept []int32
 	if !b.Replaced && len(b.Preserved) > 0 {
 		kept = h.find(rec, b.Preserved)
 	}
@@ -71,17 +71,17 @@ func (s *Session) Carried(r Ref) bool {
 
 // InContext reports whether a record is in the agent's context: it came after the last compaction, or that preserved it.
 func (t *Tracker) InContext(rec int32) bool {
-	_, preserved := slices.BinarySearch(t.held.preserved, uint32(rec))
+	_, preserved := slices.BinarySearch(t.held.preserved, int32(rec))
 	return preserved || int(rec) >= t.held.start
 }
 
 // find searches the records in context before record rec for the given UUIDs, the newest first.
-func (h *held) find(rec int, uuids []string) []uint32 {
+func (h *held) find(rec int, uuids []string) []int32 {
 	want := map[uint64]bool{}
 	for _, u := range uuids[:min(len(uuids), maxPreserved)] {
 		want[hashOf(u)] = true
 	}
-	var found []uint32
+	var found []int32
 	for i := len(h.named) - 1; i >= 0 && len(want) > 0; i-- {
 		if n := h.named[i]; want[n.id] && int(n.rec) < rec {
 			delete(want, n.id)
@@ -93,7 +93,7 @@ func (h *held) find(rec int, uuids []string) []uint32 {
 }
 
 // forget drops the UUIDs of the records before rec that are not kept.
-func (h *held) forget(rec int, kept []uint32) {
+func (h *held) forget(rec int, kept []int32) {
 	h.named = slices.DeleteFunc(h.named, func(n named) bool {
 		_, found := slices.BinarySearch(kept, n.rec)
 		return int(n.rec) < rec && !found
@@ -152,7 +152,7 @@ func (h *held) newest() int64 {
 // context any more.
 func (s *Session) Compacted() {
 	if s.held.start == 0 || s.spoke(s.held.start) {
-		s.held.cut(len(s.records), &transcript.Boundary{})
+		s.held.cut(s.Records(), &transcript.Boundary{})
 	}
 }
 

@@ -34,6 +34,7 @@ type Session struct {
 
 	client  *transcript.Client
 	records []record
+	early   int32                   // how many of them are before the file's: of earlier generations, and the rewrite
 	marks   map[int32][]redact.Mark // secrets of a record
 	secrets map[string]int          // different secrets by kind
 
@@ -52,7 +53,7 @@ type Session struct {
 
 // Ref says where an item is in the transcript.
 type Ref struct {
-	Rec   int32 // index of its record, from 0
+	Rec   int32 // index of its record, from 0; below -1 in an earlier generation (archive.Story)
 	Kind  transcript.Kind
 	Frame transcript.Frame
 	Span  transcript.Span
@@ -63,7 +64,7 @@ type Ref struct {
 // Zero reports whether the Ref is unset.
 func (r Ref) Zero() bool { return r.Span.Len == 0 }
 
-// N returns the number of the record, from 1.
+// N returns the number of the record, from 1; in an earlier generation below 0.
 func (r Ref) N() int { return int(r.Rec) + 1 }
 
 // Kind says what an event is.
@@ -191,12 +192,12 @@ type Bound struct {
 	Event   int32 // the first event after it
 	Rec     int32
 	Trigger string
-	Before  int64    // tokens before, 0 if unknown
-	Own     Ref      // its summary; zero if there is none
-	Kept    []uint32 // records before it that the agent kept, ascending
-	Took    int      // items that its record carries over itself
-	Sealed  bool     // a part of the new context is encrypted
-	ByCCD   bool     // ccd answered the compaction: its summary is ccd's text
+	Before  int64   // tokens before, 0 if unknown
+	Own     Ref     // its summary; zero if there is none
+	Kept    []int32 // records before it that the agent kept, ascending
+	Took    int     // items that its record carries over itself
+	Sealed  bool    // a part of the new context is encrypted
+	ByCCD   bool    // ccd answered the compaction: its summary is ccd's text
 
 	copies map[uint64]bool // keys of the messages that it carries over, or that stand behind it once more
 }
@@ -211,7 +212,7 @@ func (b *Bound) Verbatim() int {
 
 // Carries reports whether the agent kept the original of an item from before.
 func (b *Bound) Carries(r Ref) bool {
-	_, kept := slices.BinarySearch(b.Kept, uint32(r.Rec))
+	_, kept := slices.BinarySearch(b.Kept, r.Rec)
 	return kept || b.copies[r.Sum.Key()]
 }
 
@@ -259,7 +260,10 @@ func New(o limits.Options, s transcript.Session) *Session {
 
 // Add takes the next record. It does not keep r.
 func (s *Session) Add(r *transcript.Record) {
-	rec := int32(len(s.records))
+	if len(s.records) == 0 {
+		s.early = int32(max(0, 1-r.N))
+	}
+	rec := int32(s.Records())
 	row := record{Span: r.Span}
 	if !r.Time.IsZero() {
 		row.milli = r.Time.UnixMilli()
@@ -292,7 +296,7 @@ func (s *Session) Add(r *transcript.Record) {
 		s.push(Event{Kind: Stopped, Ref: Ref{Rec: rec}})
 	}
 	s.end(r)
-	s.records[rec].used = s.gauge.reported
+	s.row(rec).used = s.gauge.reported
 }
 
 // stopped reports whether the newest event is an interruption.
@@ -321,6 +325,9 @@ func (s *Session) cut(rec int32, r *transcript.Record) {
 				b.Own = refOf(rec, &it, charsOf(&it))
 			}
 		}
+	}
+	if n := len(s.Bounds); n > 0 && s.Bounds[n-1].Rec == -1 && s.Bounds[n-1].Event == b.Event { // it is why the file was rewritten
+		s.Bounds = s.Bounds[:n-1]
 	}
 	s.Bounds = append(s.Bounds, b)
 }
@@ -376,7 +383,7 @@ func (s *Session) push(e Event) int32 {
 func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, text string) {
 	s.waiting.Repeats(text)
 	if n := len(s.Events); n > 0 { // agents repeat a record when they resume a session
-		if last := &s.Events[n-1]; last.Kind == Asked && last.Sum == ref.Sum && s.records[last.Rec].milli == s.records[ref.Rec].milli {
+		if last := &s.Events[n-1]; last.Kind == Asked && last.Sum == ref.Sum && s.row(last.Rec).milli == s.row(ref.Rec).milli {
 			return
 		}
 	}
@@ -496,29 +503,34 @@ func clip(text string, n int) string {
 // Client returns the description of the client that wrote the session.
 func (s *Session) Client() *transcript.Client { return s.client }
 
-// Records returns how many records there are.
-func (s *Session) Records() int { return len(s.records) }
+// Records returns how many records the file has.
+func (s *Session) Records() int { return len(s.records) - int(s.early) }
+
+func (s *Session) row(rec int32) *record { return &s.records[rec+s.early] }
+
+// Rewritten reports whether there are records from before the file was rewritten.
+func (s *Session) Rewritten() bool { return s.early > 0 }
 
 // Time returns a record's time, zero if it has none.
 func (s *Session) Time(rec int32) time.Time {
-	if rec < 0 || int(rec) >= len(s.records) || s.records[rec].milli == 0 {
+	if rec < -s.early || int(rec) >= s.Records() || s.row(rec).milli == 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(s.records[rec].milli).UTC()
+	return time.UnixMilli(s.row(rec).milli).UTC()
 }
 
 // Line returns where a record is.
-func (s *Session) Line(rec int32) transcript.Span { return s.records[rec].Span }
+func (s *Session) Line(rec int32) transcript.Span { return s.row(rec).Span }
 
 // Used returns the tokens in the agent's context after a record, as last reported; 0 if unknown.
-func (s *Session) Used(rec int32) int64 { return s.records[rec].used }
+func (s *Session) Used(rec int32) int64 { return s.row(rec).used }
 
 // Marks returns the secrets in an item's original, relative to it.
 func (s *Session) Marks(r Ref) (all []redact.Mark) {
 	if len(s.marks) == 0 {
 		return nil
 	}
-	from, to := int(r.Span.Off-s.records[r.Rec].Off), int(r.Span.End()-s.records[r.Rec].Off)
+	from, to := int(r.Span.Off-s.Line(r.Rec).Off), int(r.Span.End()-s.Line(r.Rec).Off)
 	for _, m := range redact.From(s.marks[r.Rec], from) {
 		if m.From >= to {
 			break

@@ -47,6 +47,9 @@ func (t *Tracker) Add(r *transcript.Record) {
 // begin takes what a record says about its session and its context.
 func (t *Tracker) begin(r *transcript.Record) {
 	st := &t.status
+	if st.Records == 0 && r.N < 0 {
+		st.Records = r.N - 1
+	}
 	st.Records++
 	if r.Broken {
 		st.Broken++
@@ -146,7 +149,9 @@ func (t *Tracker) end(r *transcript.Record) {
 	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
 		t.calibration.take(u)
 	}
-	t.curve.add(t.status.Records, t.gauge.used, r.Boundary != nil)
+	if t.status.Records > 0 {
+		t.curve.add(t.status.Records, t.gauge.used, r.Boundary != nil)
+	}
 	t.trigger(r.Boundary != nil)
 }
 

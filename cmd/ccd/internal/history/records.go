@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 
@@ -30,18 +31,27 @@ func Records(ctx context.Context, a Archive, s transcript.Session, generation in
 
 func records(ctx context.Context, a Archive, d *transcript.Decoder, s transcript.Session, generation int) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		for seg, err := range a.Reader(s.Key, generation).Segments(ctx) {
+		for r, err := range a.Records(ctx, s.Key, generation, d) {
 			if err != nil {
-				yield(nil, fmt.Errorf("read session %s: %w", s.ID, err))
-				return
+				err = fmt.Errorf("read session %s: %w", s.ID, err)
 			}
-			for r := range d.Records(seg) {
-				if !yield(r, nil) {
-					return
-				}
+			if !yield(r, err) {
+				return
 			}
 		}
 	}
+}
+
+// Story yields the records of a session up to an offset in a generation, as models are made of them (archive.Story).
+func Story(ctx context.Context, a Archive, s transcript.Session, generation int, end int64) iter.Seq2[*transcript.Record, error] {
+	decoder := func() *transcript.Decoder { return a.Agents.NewDecoder(s.Agent, s.Class) }
+	return a.Story(ctx, s.Key, generation, decoder, func(yield func(*transcript.Record, error) bool) {
+		for r, err := range Records(ctx, a, s, generation) {
+			if err == nil && r.Span.End() > end || !yield(r, err) || err != nil {
+				return
+			}
+		}
+	})
 }
 
 // Numbers returns a function for redact.Session.Whole of the decoders that begin in the middle of a generation. It reads
@@ -58,10 +68,13 @@ func (a Archive) Numbers(ctx context.Context, s transcript.Session, generation i
 	})
 }
 
-// Record returns a copy of record number n of a generation. It fails with ErrNotFound if the generation has fewer records.
+// Record returns a copy of record number n of a generation, below 0 of what its story has from before. It fails with ErrNotFound if the generation has fewer records.
 func Record(ctx context.Context, a Archive, s transcript.Session, generation, n int) (transcript.Record, error) {
-	last := 0
-	for r, err := range Records(ctx, a, s, generation) {
+	last, records := 0, Records(ctx, a, s, generation)
+	if n < 0 {
+		records = Story(ctx, a, s, generation, math.MaxInt64)
+	}
+	for r, err := range records {
 		if err != nil {
 			return transcript.Record{}, err
 		}

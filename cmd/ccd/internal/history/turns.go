@@ -124,7 +124,7 @@ func (m turns) turn(i int) (t Turn, ok bool) {
 		}
 	}
 	for _, b := range m.Bounds {
-		if n := int(b.Rec) + 1; n >= t.Record && n <= t.Last {
+		if n := int(b.Rec) + 1; n != 0 && n >= t.Record && n <= t.Last {
 			t.Compactions++
 		}
 	}

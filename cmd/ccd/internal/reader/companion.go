@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 
 	"ccd/archive"
@@ -41,12 +42,12 @@ func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion,
 	return l.Recompact(ctx, e, l.Options(e), at)
 }
 
-// Model returns the model of a generation up to a record, 0 for the last one, and a function that reads its spans. With an
+// Model returns the model of a generation up to record number last, and a function that reads its spans. With an
 // error it is that of the records before it.
 func (l *Library) Model(ctx context.Context, e Entry, generation, last int) (*compactor.Compactor, compactor.Text, error) {
 	f := l.fold(e, generation)
 	text := func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }
-	for r, err := range history.Records(ctx, l.History(), e.Session.Session, generation) {
+	for r, err := range history.Story(ctx, l.History(), e.Session.Session, generation, math.MaxInt64) {
 		if err != nil {
 			return f.Compactor, text, err
 		}
@@ -57,20 +58,9 @@ func (l *Library) Model(ctx context.Context, e Entry, generation, last int) (*co
 	return f.Compactor, text, nil
 }
 
-// Fresh is a companion as it was made just now, with the records that it was made from and perhaps some behind them.
+// Fresh is a companion as it was made just now, with the records that it was made from.
 func Fresh(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) Companion {
-	return Companion{Text: made.Text, Made: &made, Known: made.Pointers, Records: until(made.At.Offset, records)}
-}
-
-// until ends a transcript's records at an offset.
-func until(end int64, records iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
-	return func(yield func(*transcript.Record, error) bool) {
-		for r, err := range records {
-			if err == nil && r.Span.End() > end || !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
+	return Companion{Text: made.Text, Made: &made, Known: made.Pointers, Records: records}
 }
 
 // Recompact makes a companion from the archive and writes nothing. It is the one that the daemon would write; where the
@@ -86,7 +76,7 @@ func (l *Library) Recompact(ctx context.Context, e Entry, o compactor.Options, a
 	if at.Generation == 0 {
 		r.at = whole
 	}
-	r.records = until(r.at.Offset, history.Records(ctx, l.History(), e.Session.Session, g.N))
+	r.records = history.Story(ctx, l.History(), e.Session.Session, g.N, r.at.Offset)
 	c, err := r.companion(ctx)
 	if err == nil || !errors.As(err, new(*archive.DamageError)) {
 		return c, err

@@ -77,8 +77,8 @@ func (l *Library) whole(w Wanted) (Original, error) {
 // record finds SESSION#N.
 func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Original, error) {
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 {
-		return Original{}, words.Usage(fmt.Errorf("parse record %q: must be a number, 1 or more", number))
+	if err != nil || n == 0 {
+		return Original{}, words.Usage(fmt.Errorf("parse record %q: must be a number, 1 or more, or below 0 for one before a rewrite", number))
 	}
 	e, err := l.Find(name, w.Agent)
 	if err != nil {
@@ -96,11 +96,11 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 	if err != nil {
 		return Original{}, err
 	}
-	found := archive.Found{Pointer: history.Whole(r), Key: e.Key, Generation: g.N}
+	p := history.Whole(r)
 	if !w.Raw {
-		found.Pointer = history.Items(r)
+		p = history.Items(r)
 	}
-	return Original{library: l, Entry: e, found: found, raw: w.Raw}, nil
+	return Original{library: l, Entry: e, found: archive.Locate(e.Key, g.N, p), raw: w.Raw}, nil
 }
 
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.

@@ -34,7 +34,7 @@ func (o Original) Write(ctx context.Context, w io.Writer) error {
 	switch {
 	case o.Session != nil:
 		return o.redacted(w, func(w io.Writer) error { return o.writeSession(ctx, w) })
-	case o.raw && o.found.Shape != transcript.Lines && o.found.Record > 0:
+	case o.raw && o.found.Shape != transcript.Lines && o.found.Record != 0:
 		return o.writeLines(ctx, w)
 	}
 	found, err := o.secrets(ctx)
@@ -312,7 +312,7 @@ func (o Original) About() string {
 	switch {
 	case o.found.Last > o.found.Record:
 		where += fmt.Sprintf(", records %d to %d", o.found.Record, o.found.Last)
-	case o.found.Record > 0:
+	case o.found.Record != 0:
 		where += fmt.Sprintf(", record %d", o.found.Record)
 	}
 	if o.raw {

@@ -153,7 +153,7 @@ func (m *maker) read() error {
 			if i == len(m.sources)-1 && m.lead.add(r) {
 				r = withoutSummary(r)
 			}
-			if r.N <= s.Resumed.Records { // records copied from another source
+			if r.N > 0 && r.N <= s.Resumed.Records { // records copied from another source
 				fold.Add(&transcript.Record{
 					N: r.N, Span: r.Span, Hash: r.Hash, Time: r.Time, Cwd: r.Cwd, Branch: r.Branch, Model: r.Model,
 					Version: r.Version, Title: r.Title, Resumed: r.Resumed, UI: true,
