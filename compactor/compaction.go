@@ -109,7 +109,6 @@ type draft struct {
 	newest   map[string]int32 // the event of its last run, look-ups included
 	own      own
 	whole    int32                             // the text of the agent that the handover quotes whole, -1 if none
-	open     map[*session.File]bool            // that the handover names as not committed
 	quoted   map[int32]bool                    // messages that the handover quotes whole
 	named    map[int32]bool                    // runs that the handover names
 	approved int32                             // the approval whose plan the handover quotes, -1 if none

@@ -142,42 +142,7 @@ func (h *handover) task() {
 	if plan >= 0 && d.approved < 0 {
 		h.approved(plan)
 	}
-	h.before(first)
 }
-
-// before names in one line what the task may refer to: the message that it corrects or interrupts, else the one that the
-// session began with, if that is not long ago and no commit ended it.
-func (h *handover) before(first int) {
-	d := h.d
-	if h.f <= 0.2 {
-		return
-	}
-	name := func(label string, it *session.Item) {
-		text := d.src.Text(d.s.Events[it.Ask].Ref)
-		h.line("%s (#%d): \"%s\"", label, d.s.Events[it.Ask].N(), mark.Inline(text, h.most(240)))
-		h.proves(d.s.Events[it.Ask].Ref, firstWords(text))
-	}
-	for n := first - 1; n > 0 && n >= first-8 && d.brokenOff(&d.s.Items[n]); n-- {
-		if it := &d.s.Items[n]; it.Ask >= 0 && !it.Back && it.Width >= taskWidth && (!it.Command || d.acted(it)) {
-			name("Asked before", it)
-			return
-		}
-	}
-	if len(d.s.Commits) > 0 || d.own.text != "" {
-		return
-	}
-	for n := 0; n < first && first-n <= mostSince; n++ {
-		if it := &d.s.Items[n]; it.Ask >= 0 && !it.Back {
-			if it.Width >= taskWidth {
-				name("The session began with", it)
-			}
-			return
-		}
-	}
-}
-
-// mostSince is how many items the message that a session began with stays worth naming.
-const mostSince = 20
 
 // brokenOff reports whether the agent did not end its turn in an item: the human interrupted it or refused its call.
 func (d *draft) brokenOff(it *session.Item) bool {
@@ -706,9 +671,7 @@ func (h *handover) uncommitted() {
 	})
 	n := h.many(12)
 	var names []string
-	d.open = map[*session.File]bool{}
 	for _, f := range open[:min(n, len(open))] {
-		d.open[f] = true
 		e := f.Edits[len(f.Edits)-1]
 		names = append(names, fmt.Sprintf("`%s` (#%d)", mark.Inline(d.path(f.Path), 160), d.s.Events[e.Event].N()))
 		if !e.Shell && !e.Sub {

@@ -22,13 +22,7 @@ var lineCases = []struct {
 		s.says("Done.")
 		s.asks(task)
 		s.says("I will look at it.")
-	}, []string{"Task (#3, 2026-03-04 09:00):\n> " + task, "!Asked before"}},
-	{"task: one that corrects an interrupted one", func(s *story) {
-		s.asks("Write me a parser for the old export format, with tests for every column of it please")
-		s.edits("/w/app/a.go", "x", "y")
-		s.interrupts()
-		s.asks(task)
-	}, []string{"> " + task, "Asked before (#1): \"Write me a parser for the old export format"}},
+	}, []string{"Task (#3, 2026-03-04 09:00):\n> " + task}},
 	{"task: a number picks an option", func(s *story) {
 		s.asks(task)
 		s.says("There are two ways:\n\n1. drop the rows\n2. keep them in a second file\n\nWhich one?")

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
@@ -44,7 +44,7 @@ type maker struct {
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
 
-	patches map[string]int32 // changes that are shown, by their text
+	patches map[string]int   // records of changes that are shown, by their text
 	listed  map[string]bool  // files that the working set names
 	gone    map[string]int32 // values that a change took out, by the newest event
 	above   string           // the handover and the commands of the working set
@@ -53,7 +53,7 @@ type maker struct {
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int32{}, gone: map[string]int32{}}
+	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int{}, gone: map[string]int32{}}
 	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -176,7 +176,8 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 		add(head)
 	}
 	answer := m.answerOf(it)
-	if current && d.approved < it.Ask && d.replies(it) && !d.had(&d.s.Events[it.Before]) && (answer < 0 || !m.endsWith(it, answer)) {
+	ended := m.endsWith(it, answer)
+	if current && d.approved < it.Ask && d.replies(it) && !d.had(&d.s.Events[it.Before]) && !ended {
 		m.spec = it.Before
 		m.specification(it, add)
 	}
@@ -209,7 +210,7 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 				decisions = append(decisions, u)
 			}
 		case session.Said:
-			if over || e != answer && m.ofOver(it, e) || e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
+			if over || e != answer && (m.ofOver(it, e) || m.reader.brief && ended && m.beforeCall(it, e) && !m.measures(e, answer)) || e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
 				continue // it is over, stands in the current item or in the handover, or says nothing
 			}
 			if e == answer || full {
@@ -501,9 +502,7 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 				return
 			}
 			if spent && d.reader.brief {
-				say(240, worthSaid*age)
-				add(u)
-				return
+				return // the next message says what it answers
 			}
 		}
 		if (spent || gone >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
@@ -521,7 +520,7 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		say(6000, whole*age)
 	} else {
 		w := later(it, e)
-		if e+1 < it.To && d.s.Events[e+1].Kind == session.Did && m.quiet(d.s.Events[e+1].Call) { // what it looks for
+		if m.beforeCall(it, e) && m.quiet(d.s.Events[e+1].Call) { // what it looks for
 			say(240, worthEdit*w*age)
 		} else {
 			say(240, min(worthSaid*w, worthAnswer)*age)
@@ -586,10 +585,25 @@ func (m *maker) takesOut(patch string, e int32) {
 	})
 }
 
+// beforeCall reports whether a call follows an event.
+func (m *maker) beforeCall(it *session.Item, e int32) bool {
+	return e+1 < it.To && m.s.Events[e+1].Kind == session.Did
+}
+
+// measures reports whether a text has a number that the answer of its item lacks.
+func (m *maker) measures(e, answer int32) (fresh bool) {
+	last := m.src.Text(m.s.Events[answer].Ref)
+	lexicon.Terms(m.src.Text(m.s.Events[e].Ref), func(term string) bool {
+		fresh = strings.ContainsFunc(term, unicode.IsDigit) && !strings.Contains(last, term)
+		return !fresh
+	})
+	return fresh
+}
+
 // announces reports whether a text only says what the next call does: one line, without a value that the call lacks.
 func (m *maker) announces(it *session.Item, e int32) bool {
 	ev := &m.s.Events[e]
-	if e+1 >= it.To || m.s.Events[e+1].Kind != session.Did || ev.Chars > 240 {
+	if !m.beforeCall(it, e) || ev.Chars > 240 {
 		return false
 	}
 	text := strings.TrimSpace(m.src.Text(ev.Ref))
@@ -611,8 +625,11 @@ func (m *maker) announces(it *session.Item, e int32) bool {
 	return !fresh
 }
 
-// endsWith reports whether nothing was done in an item after an event, so that a text there ended the turn.
+// endsWith reports whether nothing was done in an item after an event, so that a text there ended the turn; e may be -1.
 func (m *maker) endsWith(it *session.Item, e int32) bool {
+	if e < 0 {
+		return false
+	}
 	for i := e + 1; i < it.To; i++ {
 		if m.s.Events[i].Kind == session.Did {
 			return false
@@ -681,7 +698,7 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 	if len(parts) > 4 {
 		u.add(first+strings.Join(parts[:3], "; ")+" and more look-ups\n", worthRead*w)
 	}
-	ended := m.answerOf(it) >= 0 && m.endsWith(it, m.answerOf(it))
+	ended := m.endsWith(it, m.answerOf(it))
 	if !m.reader.brief || !ended || len(parts) <= 4 {
 		u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*w*0.8)
 	}
@@ -738,7 +755,7 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	case c.State == session.Failed && !c.LookUp:
 		m.failure(u, c, line, age)
 	case c.Op == transcript.Agent:
-		m.agent(u, c, line, age)
+		m.agent(it, u, c, line, age)
 	case c.Op == transcript.Command:
 		worth := worthRun * w
 		if d.isCheck(c) {
@@ -806,69 +823,67 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	if len(all) == 0 || p == earlierPart && it.To-it.From >= 60 { // the item's effect names them
 		return
 	}
-	type change struct {
-		at    []int
-		patch string
-	}
-	var changes []*change
-	byPatch := map[string]*change{}
+	c := m.s.Events[all[0]].Call
+	line := m.label(c, 240)
 	var at []int
-	before := int32(-1)
+	var changes []change
 	for _, e := range all {
-		c := m.s.Events[e].Call
-		at = append(at, c.At.N())
-		patch := m.patch(c)
-		if first, ok := m.patches[patch]; ok && patch != "" {
-			before = first
+		n := m.s.Events[e].N()
+		at = append(at, n)
+		patch := m.patch(m.s.Events[e].Call)
+		if first, again := m.patches[patch]; again && patch != "" {
+			line += fmt.Sprintf(" (#%d: the same change as #%d)", n, first)
 			continue
 		}
-		one := byPatch[patch]
-		if one == nil {
-			one = &change{patch: patch}
-			byPatch[patch] = one
-			changes = append(changes, one)
-		}
-		one.at = append(one.at, c.At.N())
+		m.patches[patch] = n
+		changes = append(changes, change{n, patch})
 	}
-	for patch := range byPatch {
-		m.patches[patch] = all[0]
-	}
-	c := m.s.Events[all[0]].Call
+	line = numbers(at) + " " + line
 	u := m.unit(p, all[0])
 	u.head = head
 	w := later(it, all[len(all)-1])
-	line := numbers(at) + " " + m.label(c, 240)
-	if len(changes) == 0 {
-		line += fmt.Sprintf(" (the same change as #%d)", m.s.Events[before].N())
-	}
 	if p == currentPart {
 		u.add(line+"\n", worthStep+worthRun*w/10)
 	}
-	for _, f := range []struct {
-		room  int
-		worth float64
-	}{{500, 20}, {1500, 11}, {4000, 6}} {
-		var b strings.Builder
-		b.WriteString(line + "\n")
-		room := f.room
-		for n, one := range changes {
-			if len(changes) > 1 {
-				b.WriteString(numbers(one.at) + ":\n")
-			}
-			quoted, whole := diffExcerpt(one.patch, max(240, room/(len(changes)-n)))
-			room -= lexicon.Chars(quoted)
-			if len(changes) == 1 && !whole {
-				quoted = m.shortened(quoted, c.At)
-			}
-			b.WriteString(quoted)
-		}
-		worth := f.worth * w / 2 * age
-		if p == currentPart && f.room == 500 {
+	rooms := []int{500, 1500, 4000}
+	switch {
+	case !m.reader.brief:
+	case c.Op == transcript.Write: // it can be read where it stands
+		rooms = nil
+	case p == earlierPart || m.endsWith(it, m.answerOf(it)): // the answer tells of it
+		rooms = []int{240}
+	}
+	for _, room := range rooms {
+		worth := 10000 / float64(room) * w / 2 * age
+		if p == currentPart && room <= 500 {
 			worth = worthStep + worth/10
 		}
-		u.add(b.String(), worth)
+		u.add(line+"\n"+m.changesIn(changes, room, c), worth)
 	}
 	add(u)
+}
+
+// change is what a call changed.
+type change struct {
+	at    int
+	patch string
+}
+
+// changesIn quotes changes of a file in about room chars; first is their first call.
+func (m *maker) changesIn(changes []change, room int, first *session.Call) string {
+	var b strings.Builder
+	for n, one := range changes {
+		if len(changes) > 1 {
+			fmt.Fprintf(&b, "#%d:\n", one.at)
+		}
+		quoted, whole := diffExcerpt(one.patch, max(240, room/(len(changes)-n)))
+		room -= lexicon.Chars(quoted)
+		if len(changes) == 1 && !whole {
+			quoted = m.shortened(quoted, first.At)
+		}
+		b.WriteString(quoted)
+	}
+	return b.String()
 }
 
 // patch returns the change that a call makes; of a new file its beginning. If some of what it wrote is gone, it returns the lines
@@ -1006,7 +1021,7 @@ func (m *maker) cured(it *session.Item, e int32) string {
 }
 
 // agent makes the forms of a sub-agent: its task and its report.
-func (m *maker) agent(u *unit, c *session.Call, line string, age float64) {
+func (m *maker) agent(it *session.Item, u *unit, c *session.Call, line string, age float64) {
 	d := m.draft
 	u.add(line+"\n", worthAgent*age)
 	report := d.src.Outcome(c).Text
@@ -1021,6 +1036,9 @@ func (m *maker) agent(u *unit, c *session.Call, line string, age float64) {
 		room  int
 		worth float64
 	}{{320, worthAgent}, {1000, 26}, {4000, 12}} {
+		if f.room > 320 && m.reader.brief && len(m.changed(it)) > 0 {
+			break // its report led to the changes
+		}
 		quoted := d.marked(c.Result)(excerpt(report, f.room, d.usedAfter(c.Index)))
 		u.add(line+", reported:\n"+quoted, f.worth*age)
 	}
@@ -1254,8 +1272,11 @@ func (d *draft) used() (u used) {
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
 					seen[key] = true
 					how := ""
-					if c.State == session.Failed || c.State == session.Pending {
-						how = " (" + strings.TrimPrefix(d.state(c), ", ") + ")"
+					switch c.State {
+					case session.Failed:
+						how = " (failed)"
+					case session.Pending:
+						how = " (no result)"
 					}
 					u.commands = append(u.commands, "`"+mark.Inline(withoutTexts(text), 120)+"`"+how)
 				}
@@ -1352,42 +1373,9 @@ func filesByDir(title string, files []usedFile, room int) (line string, listed m
 	return title + strings.Join(parts, "; ") + legend + "\n", listed
 }
 
-// files makes the lines of the files that the session changed, and of the commands that build, test and deploy here.
+// files makes the lines of the files that the session used before, and of the commands that build, test and deploy here.
 func (m *maker) files() {
 	d := m.draft
-	var edited []*session.File
-	for _, f := range d.s.Files {
-		if len(f.Edits) > 0 {
-			edited = append(edited, f)
-		}
-	}
-	slices.SortStableFunc(edited, func(a, b *session.File) int {
-		return int(b.Edits[len(b.Edits)-1].Event - a.Edits[len(a.Edits)-1].Event)
-	})
-	for n, f := range edited[:min(len(edited), 200)] {
-		e := f.Edits[len(f.Edits)-1]
-		ev := &d.s.Events[e.Event]
-		if m.turnOf(e.Event) == m.last || d.open[f] { // the current item or the handover names it
-			continue
-		}
-		if d.reader.brief && n > 40 {
-			break
-		}
-		what := "changed " + strconv.Itoa(len(f.Edits)) + "x"
-		switch {
-		case f.Deleted:
-			what = "deleted"
-		case f.Created:
-			what = "created, " + what
-		}
-		if e.Sub {
-			what += ", by a sub-agent"
-		}
-		u := m.unit(filePart, e.Event)
-		u.key = true
-		u.add(fmt.Sprintf("- `%s` %s, last #%d\n", mark.Inline(d.path(f.Path), 200), what, ev.N()), worthFile*m.decay(m.turnOf(e.Event)))
-		d.units = append(d.units, u)
-	}
 	if !d.reader.brief {
 		var rest []usedFile
 		for _, f := range d.used().files {

@@ -169,7 +169,7 @@ var (
 	// asked matches a line before the human's words, which are quoted below it.
 	asked = regexp.MustCompile(`^(Task|Then)(, sent while the agent worked)? \(#|^### #\d|^#\d+ (the human (refused|answered|wrote)\b.*|sent while the agent worked):$|^The human answered:$`)
 	// inline matches a line that ends with the human's words.
-	inline   = regexp.MustCompile(`^(?:Asked before \(#\d+\)|In force: .* said|#\d+ the human refused [^"]*|#\d+ asked ".*", the human answered): "(.*)`)
+	inline   = regexp.MustCompile(`^(?:In force: .* said|#\d+ the human refused [^"]*|#\d+ asked ".*", the human answered): "(.*)`)
 	askedCut = regexp.MustCompile(`^(\[ccd \w+ (cut|dup of)\b|\.\.\.$)`) // between the start and the end of a message
 	codeSpan = regexp.MustCompile("`[^`]*`")                             // names what was refused or answered, in the agent's words
 )

@@ -63,12 +63,6 @@ func (h *held) cut(rec int, b *transcript.Boundary) {
 	}
 }
 
-// Carried reports whether the last boundary carried a human message over into the agent's context.
-func (s *Session) Carried(r Ref) bool {
-	n := len(s.Bounds)
-	return n > 0 && s.Bounds[n-1].copies[r.Sum.Key()]
-}
-
 // InContext reports whether a record is in the agent's context: it came after the last compaction, or that preserved it.
 func (t *Tracker) InContext(rec int32) bool {
 	_, preserved := slices.BinarySearch(t.held.preserved, int32(rec))
