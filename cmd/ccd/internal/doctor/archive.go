@@ -36,7 +36,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 		all = append(all, wrong(check, "use the ccd that wrote it", "%v", f.readErr))
 	case f.readErr != nil:
 		all = append(all, wrong(check, "ccd archive verify", "%v", f.readErr))
-	case f.size.File == 0:
+	case f.Size.File == 0:
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
 	}
 	const fix = "ccd doctor --fix repairs it from transcripts; ccd archive verify lists all damage"
@@ -47,7 +47,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 		all = append(all, wrong(check, fix, "%v", d))
 	}
 	all = few(check, "in the archive", all)
-	if found := Limit(f.Place, f.size); found.State != "ok" {
+	if found := f.limit(); found.State != "ok" {
 		all = append(all, found)
 	}
 	if dir := filepath.Dir(path); dir != f.StateDir {
@@ -64,7 +64,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	} else {
 		checked = "a sample of " + checked + " is intact (ccd archive verify checks all)"
 	}
-	return []Finding{ok(check, "%s: %s for %s of transcripts; %s", path, humanize.IBytes(uint64(f.size.File)), humanize.IBytes(uint64(f.size.Raw)), checked)}
+	return []Finding{ok(check, "%s: %s for %s of transcripts; %s", path, humanize.IBytes(uint64(f.Size.File)), humanize.IBytes(uint64(f.Size.Raw)), checked)}
 }
 
 // Healed returns what daemon.Heal did.
@@ -81,35 +81,6 @@ func Healed(h daemon.Healed) Finding {
 	return f
 }
 
-// Limit compares the archive's size with archive.max_size.
-func Limit(p *account.Place, size archive.Size) Finding {
-	const check, fix = "archive", "raise archive.max_size"
-	limit, file := p.Config.Archive.MaxSize, humanize.IBytes(uint64(size.File))
-	step := min(size.File, 16<<20) // bbolt doubles a small file, then grows it by 16 MiB
-	switch {
-	case limit <= 0:
-	case size.File > 0 && size.File+step > limit && size.Free < step:
-		return wrong(check, fix, "%s is %s and cannot grow further (archive.max_size is %s): ccd has stopped archiving",
-			p.ArchivePath, file, p.Written("archive.max_size"))
-	case size.File-size.Free > limit/10*8:
-		return note(check, fix, "%s is %s, over 80%% of archive.max_size of %s", p.ArchivePath, file, p.Written("archive.max_size"))
-	}
-	return ok(check, "%s is %s", p.ArchivePath, file)
-}
-
-// Space compares the bytes that are free for the archive with archive.min_free.
-func Space(p *account.Place, free int64) Finding {
-	const check, fix = "space", "free disk space, or lower archive.min_free"
-	has := humanize.IBytes(uint64(free))
-	switch {
-	case free < p.Config.Archive.MinFree:
-		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, p.Written("archive.min_free"))
-	case free == 0:
-		return wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", p.ArchivePath)
-	}
-	return ok(check, "%s free for the archive", has)
-}
-
 // checkBackup reads the index of the newest backup. Files that are no backups of this archive do not count.
 func checkBackup(ctx context.Context, f *facts) (all []Finding) {
 	const check = "backup"
@@ -117,12 +88,10 @@ func checkBackup(ctx context.Context, f *facts) (all []Finding) {
 	if every == 0 || f.locked() {
 		return nil
 	}
-	if f.run.running && f.run.Backup != "" {
-		all = append(all, wrong(check, "fix the cause; the daemon tries again by itself", "no new backup: %s", mark.Inline(f.run.Backup, 0)))
-	}
-	files, err := daemon.Backups(f.BackupDir, f.now)
+	all = f.backup()
+	files, err := daemon.Backups(f.BackupDir, f.Now)
 	for _, b := range files {
-		age := f.now.Sub(b.Time)
+		age := f.Now.Sub(b.Time)
 		newest := fmt.Sprintf("%s, %s old", b.Path, words.Short(age))
 		err = f.Archive.CheckBackup(ctx, b.Path)
 		switch {
@@ -154,29 +123,20 @@ func checkLock(_ context.Context, f *facts) []Finding {
 	return []Finding{wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(f.ArchivePath)), "%v; the file system does not respond", f.readErr)}
 }
 
+// checkSpace compares the free bytes with archive.min_free and with what the unarchived transcripts will need.
 func checkSpace(_ context.Context, f *facts) []Finding {
-	const check = "space"
-	free, err := disk.Free(disk.Existing(filepath.Dir(f.ArchivePath)))
-	if err != nil {
-		return []Finding{note(check, "", "cannot read free space: %v", err)}
+	if f.Free < 0 {
+		return []Finding{note("space", "", "cannot read free space of %s", filepath.Dir(f.ArchivePath))}
 	}
-	return []Finding{f.space(free)}
-}
-
-// space compares the free bytes with archive.min_free and with what the unarchived transcripts will need.
-func (f *facts) space(free int64) Finding {
-	found := Space(f.Place, free)
-	if found.State != "ok" {
-		return found
-	}
+	found := f.space()
 	packed := 0.25 // archive bytes per transcript byte
-	if f.size.Raw >= 1<<20 {
-		packed = min(1, float64(f.size.File-f.size.Free)/float64(f.size.Raw))
+	if f.Size.Raw >= 1<<20 {
+		packed = min(1, float64(f.Size.File-f.Size.Free)/float64(f.Size.Raw))
 	}
-	if need := int64(float64(f.unarchived(nil).Bytes) * packed); need > free-f.Config.Archive.MinFree {
-		return note("space", "free disk space, or lower archive.min_free", "%s; unarchived transcripts will need about %s", found.Detail, humanize.IBytes(uint64(need)))
+	if need := int64(float64(f.unarchived(nil).Bytes) * packed); found.State == "ok" && need > f.Free-f.Config.Archive.MinFree {
+		found = note("space", "free disk space, or lower archive.min_free", "%s; unarchived transcripts will need about %s", found.Detail, humanize.IBytes(uint64(need)))
 	}
-	return found
+	return []Finding{found}
 }
 
 // unarchived counts the files that the filter accepts (nil: all) and that are not fully archived.
@@ -199,7 +159,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	}
 	all := f.unarchived(nil)
 	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
-	late := f.unarchived(func(t watcher.Found) bool { return !f.run.running || f.now.Sub(t.ModTime) > grace })
+	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
 	skipped := 0
 	for _, r := range f.scans {
@@ -211,7 +171,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	}
 	found := ok(check, "all transcripts are archived")
 	switch {
-	case late.Files > 0 && f.run.running:
+	case late.Files > 0 && f.Running:
 		found = note(check, "ccd status lists failures; the first pass can take minutes", "%s, the oldest for %s", behind, words.Age(late.Oldest))
 	case late.Files > 0:
 		found = note(check, "ccd run --once, or ccd service start", "no daemon is running; %s", behind)
@@ -281,24 +241,24 @@ func (f *facts) purge(days float64, after string) Finding {
 	period := time.Duration(min(days, 36500) * 24 * float64(time.Hour))
 	soon := min(3*24*time.Hour, period/4)
 	late := f.unarchived(func(t watcher.Found) bool {
-		return t.Root.Agent == "claude-code" && f.now.Sub(t.ModTime) > period-soon
+		return t.Root.Agent == "claude-code" && f.Now.Sub(t.ModTime) > period-soon
 	})
 	fix := "ccd run --once, then ccd service install"
-	if f.service.state.Installed {
+	if f.Service.Installed {
 		fix = "ccd run --once if no daemon runs; ccd status lists failures"
 	}
 	switch {
-	case late.Files > 0 && f.run.running && f.run.LastPass.IsZero():
+	case late.Files > 0 && f.Running && f.Run.LastPass.IsZero():
 		return note(check, "", "claude-code removes transcripts after %s: %s not archived yet; the daemon's first pass is still running",
 			after, words.Are(late.Files, "of them", "of them"))
 	case late.Files > 0:
 		when := "at its next start"
-		if left := period - f.now.Sub(late.Oldest); left > 0 {
-			when = "after " + words.Minute(f.now.Add(left))
+		if left := period - f.Now.Sub(late.Oldest); left > 0 {
+			when = "after " + words.Minute(f.Now.Add(left))
 		}
 		return wrong(check, fix, "claude-code removes transcripts after %s: %s not fully archived and may be removed %s",
 			after, words.Are(late.Files, "of them", "of them"), when)
-	case !f.run.running && days <= shortPeriod:
+	case !f.Running && days <= shortPeriod:
 		return note(check, fix, "claude-code removes transcripts after %s, and no daemon is running to archive them first", after)
 	}
 	return ok(check, "claude-code removes transcripts after %s; the archive keeps them", after)
@@ -329,34 +289,4 @@ func ClaudeKeeps(e account.Env) (days float64, set bool, file string, err error)
 		return ClaudeDefault, false, file, err
 	}
 	return *settings.Days, true, file, err
-}
-
-// skew is how much the clocks of two machines may differ.
-const skew = 10 * time.Minute
-
-// checkClock looks for timestamps in the future.
-func checkClock(_ context.Context, f *facts) []Finding {
-	var files, sessions int
-	newest := f.run.LastPass
-	look := func(t time.Time, n *int) {
-		if t.After(f.now.Add(skew)) {
-			*n++
-		}
-		if t.After(newest) {
-			newest = t
-		}
-	}
-	for _, r := range f.scans {
-		for _, t := range r.found {
-			look(t.ModTime, &files)
-		}
-	}
-	for _, e := range f.sessions {
-		look(e.Kept.Last, &sessions)
-	}
-	if files+sessions > 0 {
-		return []Finding{note("clock", "set the clock (timedatectl): ages, purge dates and live sessions depend on it",
-			"%s and %s dated in the future, up to %s ahead", words.Count(files, "file"), words.Count(sessions, "session"), words.Short(newest.Sub(f.now)))}
-	}
-	return []Finding{ok("clock", "no timestamps in the future")}
 }

@@ -99,7 +99,6 @@ func checks() []check {
 	return []check{
 		{"config", checkConfig, true},
 		{"roots", checkRoots, true},
-		{"watches", checkWatches, true},
 		{"state", checkState, false},
 		{"files", checkFiles, false},
 		{"companions", checkCompanions, false},
@@ -123,7 +122,6 @@ func checks() []check {
 		{"lag", checkBehind, true},
 		{"records", checkRecords, true},
 		{"purge", checkPurge, true},
-		{"clock", checkClock, false},
 	}
 }
 

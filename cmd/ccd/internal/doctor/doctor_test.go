@@ -43,15 +43,15 @@ func soundFacts(t *testing.T) *facts {
 	e.Kept.Source = daemon.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
 	e.Kept.First, e.Kept.Last = now.Add(-time.Hour), now.Add(-time.Minute)
 	f := &facts{
-		Place: p, doctor: d, now: now, sessions: []reader.Entry{e},
-		scans:  []scan{{Root: root, found: []watcher.Found{found}}},
-		run:    runInfo{daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)}, true},
-		size:   archive.Size{File: 16 << 20, Raw: 40 << 20},
-		sample: archive.Sampled{Whole: true},
+		doctor: d, sessions: []reader.Entry{e}, scans: []scan{{Root: root, found: []watcher.Found{found}}}, sample: archive.Sampled{Whole: true},
+		Live: Live{
+			Place: p, Version: "v1", Now: now, Size: archive.Size{File: 16 << 20, Raw: 40 << 20}, Free: 100 << 30, Running: true,
+			Run: daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)},
+		},
 	}
 	f.service.Service, err = p.Service(packaging.Options{})
 	must(t, err)
-	f.service.state = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
+	f.Live.Service = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
 	f.walkTrees(t.Context())
 	return f
 }
@@ -102,64 +102,62 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "another version of ccd"},
 		{"archive full", checkArchive, func(_ *testing.T, s *facts) { s.Config.Archive.MaxSize = 17 << 20 }, "wrong", "cannot grow"},
 		{"archive nearly full", checkArchive, func(_ *testing.T, s *facts) {
-			s.Config.Archive.MaxSize, s.size.File = 100<<20, 84<<20
+			s.Config.Archive.MaxSize, s.Size.File = 100<<20, 84<<20
 		}, "note", "over 80%"},
 		{"archive locked", checkLock, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", checkLock, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
 		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
 		{"no backup yet", checkBackup, func(_ *testing.T, s *facts) { s.Config.Backup.Every = day }, "note", "none yet in "},
 		{"backup fails", checkBackup, func(_ *testing.T, s *facts) {
-			s.Config.Backup.Every, s.run.Backup = day, "no space"
+			s.Config.Backup.Every, s.Run.Backup = day, "no space"
 		}, "wrong", "no new backup: no space"},
 		{"backup unreadable", checkBackup, func(t *testing.T, s *facts) {
 			s.Config.Backup.Every = day
 			write(t, filepath.Join(s.BackupDir, "ccd-20260129-140000.db"), 0o600)
 		}, "wrong", "check backup "},
-		{"service failed", checkService, func(_ *testing.T, s *facts) { s.service.state.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
+		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Live.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
 		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.service.err = errors.New("no home") }, "note", "no home"},
-		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.service.state = packaging.State{} }, "note", "ccd setup"},
-		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.service.state.Enabled = false }, "note", "not enabled"},
+		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Live.Service = packaging.State{} }, "note", "ccd setup"},
+		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.Live.Service.Enabled = false }, "note", "not enabled"},
 		{"manager silent", checkService, func(_ *testing.T, s *facts) {
-			s.service.state.Detail = "systemctl --user does not answer: no bus"
+			s.Live.Service.Detail = "systemctl --user does not answer: no bus"
 		}, "note", "ccd service install --linger"},
 		{"unit of another shell", checkDrift, func(_ *testing.T, s *facts) {
-			s.service.drift, s.service.differs = []string{"/u/ccd.service"}, []string{"--config /c"}
+			s.service.drift, s.Differs = []string{"/u/ccd.service"}, []string{"--config /c"}
 		}, "wrong", "--config /c"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.service.drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit unreadable", checkDrift, func(_ *testing.T, s *facts) { s.service.drifted = errors.New("read service: no") }, "note", "read service"},
-		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.service.state.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkLinger, func(_ *testing.T, s *facts) { s.service.state.EndsAtLogout = true }, "note", "ccd service install --linger"},
-		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.run.running = false }, "wrong", "ccd service start"},
-		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.run.running, s.service.state = false, packaging.State{} }, "note", "not running"},
-		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.runErr = errors.New("read run state: eof") }, "wrong", "run.json"},
-		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.run.LastPass = s.now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
-		{"reload refused", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Error: "line 3: no key"} }, "wrong", "line 3"},
-		{"reload half done", checkDaemon, func(_ *testing.T, s *facts) { s.run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd service install"},
-		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.run.Failing = 40 }, "wrong", "35 more"},
-		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
+		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Live.Service.Stale = true }, "wrong", "has not read"},
+		{"ends at logout", checkLinger, func(_ *testing.T, s *facts) { s.Live.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
+		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.Running = false }, "wrong", "ccd service start"},
+		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.Running, s.Live.Service = false, packaging.State{} }, "note", "not running"},
+		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.RunErr = errors.New("read run state: eof") }, "wrong", "run.json"},
+		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.Run.LastPass = s.Now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
+		{"reload refused", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Reload = &daemon.Reload{Error: "line 3: no key"} }, "wrong", "line 3"},
+		{"reload half done", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd service install"},
+		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
+		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
 		{"last errors", checkErrors, func(_ *testing.T, s *facts) {
 			for i := range 7 {
-				s.run.Errors = append(s.run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
+				s.Run.Errors = append(s.Run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
 			}
-		}, "wrong", "2 more"},
-		{"directories unreadable to it", checkErrors, func(_ *testing.T, s *facts) { s.run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 path"},
+		}, "wrong", "7 files could not"},
+		{"directories unreadable to it", checkErrors, func(_ *testing.T, s *facts) { s.Run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 path"},
 		{"summarizer missing", checkSummarizer, func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "full path"},
 		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *facts) {
-			s.Config.Summarizer.Command, s.service.state.BlocksCommands = []string{os.Args[0]}, true
+			s.Config.Summarizer.Command, s.Live.Service.BlocksCommands = []string{os.Args[0]}, true
 		}, "wrong", "ccd service install"},
-		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
+		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
 		{"behind without a daemon", checkBehind, func(_ *testing.T, s *facts) {
-			s.run.running, s.sessions = false, nil
+			s.Running, s.sessions = false, nil
 		}, "note", "no daemon is running"},
-		{"purged unarchived", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-28 * day) }, "wrong", "1 of them is not fully archived"},
-		{"purged at the next start", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(-40 * day) }, "wrong", "at its next start"},
-		{"short period, no daemon", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 2}`); s.run.running = false }, "note", "after 2 days, and no daemon is running"},
+		{"purged unarchived", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-28 * day) }, "wrong", "1 of them is not fully archived"},
+		{"purged at the next start", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-40 * day) }, "wrong", "at its next start"},
+		{"short period, no daemon", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 2}`); s.Running = false }, "note", "after 2 days, and no daemon is running"},
 		{"no period", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 0}`) }, "wrong", "keeps no transcripts"},
 		{"settings torn", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanup`) }, "note", "cannot read"},
-		{"file of tomorrow", checkClock, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.now.Add(day) }, "note", "1 file and 0 sessions"},
-		{"record of tomorrow", checkClock, func(_ *testing.T, s *facts) { s.sessions[0].Kept.Last = s.now.Add(day) }, "note", "0 files and 1 session"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := soundFacts(t)
@@ -197,11 +195,11 @@ func (f *facts) settings(t *testing.T, text string) {
 // TestPurgePeriods tests files that no purge endangers: new ones, archived ones and another agent's.
 func TestPurgePeriods(t *testing.T) {
 	s := soundFacts(t)
-	s.scans[0].found[0].ModTime = s.now.Add(-time.Minute) // it grew a minute ago and is not fully archived
+	s.scans[0].found[0].ModTime = s.Now.Add(-time.Minute) // it grew a minute ago and is not fully archived
 	if f := s.purge(1, "1 day"); f.State != "ok" {
 		t.Errorf("a file that just grew: %+v", f)
 	}
-	s.scans[0].found[0].ModTime = s.now.Add(-29 * day)
+	s.scans[0].found[0].ModTime = s.Now.Add(-29 * day)
 	if f := s.purge(365, "365 days"); f.State != "ok" {
 		t.Errorf("a year: %+v", f)
 	}
@@ -213,30 +211,22 @@ func TestPurgePeriods(t *testing.T) {
 
 func TestSpaceForGrowth(t *testing.T) {
 	s := soundFacts(t)
-	s.Config.Archive.MinFree = 1 << 30
-	if f := s.space(100 << 30); f.State != "ok" {
-		t.Errorf("%+v", f)
-	}
-	if f := s.space(1 << 29); f.State != "wrong" {
-		t.Errorf("%+v", f)
-	}
-	s.Config.Archive.MinFree = 0
-	if f := s.space(0); f.State != "wrong" {
-		t.Errorf("a full disk: %+v", f)
-	}
-	s.Config.Archive.MinFree = 1 << 30
-	s.scans[0].found[0].Size = 30 << 30
-	if f := s.space(9 << 30); f.State != "note" || !strings.Contains(f.Detail, "transcripts will need about 12 GiB") {
-		t.Errorf("a first pass: %+v", f)
-	}
-}
-
-func TestWatchLimits(t *testing.T) {
-	for dirs, want := range map[int]string{100: "ok", 4096: "ok", 4097: "note"} {
-		if f := watches(dirs, 8192); f.State != want {
-			t.Errorf("%d: %+v", dirs, f)
+	check := func(free int64, state, want string) {
+		t.Helper()
+		s.Free = free
+		if f := checkSpace(t.Context(), s)[0]; f.State != state || !strings.Contains(f.Detail, want) {
+			t.Errorf("%+v", f)
 		}
 	}
+	s.Config.Archive.MinFree = 1 << 30
+	check(100<<30, "ok", "")
+	check(1<<29, "wrong", "")
+	check(-1, "note", "cannot read free space")
+	s.Config.Archive.MinFree = 0
+	check(0, "wrong", "no space left")
+	s.Config.Archive.MinFree = 1 << 30
+	s.scans[0].found[0].Size = 30 << 30
+	check(9<<30, "note", "transcripts will need about 12 GiB") // a first pass
 }
 
 func TestLimit(t *testing.T) {
@@ -255,9 +245,42 @@ func TestLimit(t *testing.T) {
 		{archive.Size{File: mib}, 3 * mib, "ok"},
 		{archive.Size{File: 2 * mib}, 3 * mib, "wrong"},
 	} {
-		s.Config.Archive.MaxSize = c.limit
-		if f := Limit(s.Place, c.size); f.State != c.want {
+		s.Config.Archive.MaxSize, s.Size = c.limit, c.size
+		if f := s.limit(); f.State != c.want {
 			t.Errorf("%+v, limit %d: %+v", c.size, c.limit, f)
+		}
+	}
+}
+
+// TestFindings: all that is wrong with a running daemon is told, and nothing of one that nobody installed.
+func TestFindings(t *testing.T) {
+	if all := soundFacts(t).Findings(); len(all) != 0 {
+		t.Errorf("sound: %+v", all)
+	}
+	if s := soundFacts(t); s != nil {
+		s.Running, s.Live.Service = false, packaging.State{}
+		if all := s.Findings(); len(all) != 0 {
+			t.Errorf("not installed: %+v", all)
+		}
+	}
+	for want, spoil := range map[string]func(l *Live){
+		"not running":                  func(l *Live) { l.Running = false },
+		"settings differ":              func(l *Live) { l.Differs, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
+		"no scan for":                  func(l *Live) { l.Run.LastPass = l.Now.Add(-time.Hour) },
+		"the daemon is v0, this is v1": func(l *Live) { l.Run.Version = "v0" },
+		"below archive.min":            func(l *Live) { l.Config.Archive.MinFree = 1 << 50 },
+		"no space left":                func(l *Live) { l.Config.Archive.MinFree, l.Free = 0, 0 },
+		"cannot grow":                  func(l *Live) { l.Config.Archive.MaxSize = 17 << 20 },
+		"30 files could not":           func(l *Live) { l.Run.Failing = 30 },
+		"cannot read 1 path":           func(l *Live) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
+		"rejected":                     func(l *Live) { l.Run.Reload = &daemon.Reload{Error: "line 3"} },
+		"no new backup: x":             func(l *Live) { l.Run.Backup = "x" },
+		"its figures are old":          func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
+	} {
+		s := soundFacts(t)
+		spoil(&s.Live)
+		if all := s.Findings(); len(all) != 1 || !strings.Contains(all[0].Detail, want) {
+			t.Errorf("want %q, got %+v", want, all)
 		}
 	}
 }

@@ -26,27 +26,17 @@ const (
 
 // facts is the input of the checks, read once. No check changes it.
 type facts struct {
-	*account.Place
+	Live
 	doctor       Doctor
-	now          time.Time
 	unconfigured bool // the configuration could not be read, so Place has the defaults
 
 	scans    []scan // one per root
 	trees    []tree // the roots, companion.dir and the state directory
-	run      runInfo
-	runErr   error
 	sessions []reader.Entry
-	size     archive.Size
 	sample   archive.Sampled
 	readErr  error   // why the archive could not be read
 	damage   []error // damaged sessions
 	service  service
-}
-
-// runInfo is what the running daemon, or the last one, wrote about itself.
-type runInfo struct {
-	daemon.RunInfo
-	running bool
 }
 
 // scan is one watched root.
@@ -59,12 +49,10 @@ type scan struct {
 
 // service describes the service that is installed for this user.
 type service struct {
-	*packaging.Service // nil if err is set
-	state              packaging.State
+	*packaging.Service          // nil if err is set
 	err                error    // why the service manager could not be asked
 	drift              []string // its files that differ from what install would write
-	drifted            error    // why drift or differs could not be determined
-	differs            []string // its settings that this command was run without
+	drifted            error    // why drift or Differs could not be determined
 }
 
 // tree lists ccd's files below a directory.
@@ -79,7 +67,7 @@ type tree struct {
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
 func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool) *facts {
-	f := &facts{Place: p, doctor: d, now: time.Now(), unconfigured: unconfigured}
+	f := &facts{Live: Live{Place: p, Version: d.Version, Now: time.Now()}, doctor: d, unconfigured: unconfigured}
 	for _, r := range p.Roots {
 		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p.Watch, r), nil })
 		if err != nil {
@@ -90,10 +78,14 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 	d.Progress(20, 100)
 	f.walkTrees(ctx)
 	d.Progress(30, 100)
-	f.run, f.runErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (runInfo, error) {
-		info, running, err := daemon.ReadRun(p.StateDir)
-		return runInfo{info, running}, err
+	_, f.RunErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (_ struct{}, err error) {
+		f.Run, f.Running, err = daemon.ReadRun(p.StateDir)
+		return struct{}{}, err
 	})
+	f.Free = -1
+	if free, err := disk.Free(disk.Existing(filepath.Dir(p.ArchivePath))); err == nil {
+		f.Free = free
+	}
 	if !f.unconfigured {
 		f.readArchive(ctx)
 	}
@@ -121,12 +113,12 @@ func scanRoot(ctx context.Context, o watcher.Options, r watcher.Root) scan {
 
 // readArchive reads the archive's size, its sessions and a sample of its contents.
 func (f *facts) readArchive(ctx context.Context) {
-	if f.size, f.readErr = disk.Bounded(ctx, disk.Patience, f.Archive.Size); f.locked() {
+	if f.Size, f.readErr = disk.Bounded(ctx, disk.Patience, f.Archive.Size); f.locked() {
 		return
 	}
 	if f.readErr == nil {
 		f.sample, f.readErr = disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (archive.Sampled, error) {
-			return f.Archive.Sample(ctx, sampleLimit, uint64(f.now.UnixNano()))
+			return f.Archive.Sample(ctx, sampleLimit, uint64(f.Now.UnixNano()))
 		})
 	}
 	l, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (*reader.Library, error) {
@@ -152,13 +144,14 @@ func (f *facts) locked() bool {
 // readService asks the service manager.
 func (f *facts) readService(ctx context.Context) (s service, err error) {
 	if s.Service, s.err = f.Installed(f.doctor.Out); s.err == nil {
-		s.state, s.err = s.Status(ctx)
+		f.System = s.System()
+		f.Service, s.err = s.Status(ctx)
 	}
-	if s.err != nil || !s.state.Installed {
+	if s.err != nil || !f.Service.Installed {
 		return s, nil
 	}
 	s.drift, s.drifted = s.Drift()
-	s.differs, err = s.PlaceChanges()
+	f.Differs, err = s.PlaceChanges()
 	s.drifted = errors.Join(s.drifted, err)
 	return s, nil
 }

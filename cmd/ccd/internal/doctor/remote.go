@@ -18,9 +18,6 @@ import (
 // latePush is the age of the last push above which the timer seems not to run.
 const latePush = 12 * packaging.TimerInterval * time.Second
 
-// StaleCopy is the age of the last push above which failed pushes are a problem. Before, the network may just be away.
-const StaleCopy = 24 * time.Hour
-
 // checkRemote reports on the copy in object storage. It makes no request.
 func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 	const check = "remote"
@@ -36,10 +33,10 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 	}
 	all = append(all, remoteProgram(ctx, f)...)
 	p, err := pulled.ReadPush(dir)
-	age := f.now.Sub(p.Pushed)
+	age := f.Now.Sub(p.Pushed)
 	behind := words.Count(p.Behind.Sessions, "session") + " behind"
 	state := note
-	if p.Exit == words.ExitDamage || age > StaleCopy {
+	if Stale(p, f.Now) {
 		state = wrong
 	}
 	again := "ccd remote timer pushes every 5 minutes; or let cron run ccd remote push -q"
@@ -87,8 +84,8 @@ func remoteProgram(ctx context.Context, f *facts) []Finding {
 	switch {
 	case err != nil:
 		return []Finding{wrong(check, fix, "run %s: %v", path, err)}
-	case version != f.doctor.Version:
-		return []Finding{wrong(check, fix, "%s is %s, this is %s", account.RemoteProgram, Named(version), Named(f.doctor.Version))}
+	case version != f.Version:
+		return []Finding{wrong(check, fix, "%s is %s, this is %s", account.RemoteProgram, Named(version), Named(f.Version))}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestRemote(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(bin, "ccd-remote"), []byte("#!/bin/sh\necho v1\n"), 0o755))
 		f.Env.Vars = append(f.Env.Vars, "PATH="+bin)
 		must(t, os.MkdirAll(filepath.Join(f.StateDir, pulled.Dir), 0o700))
-		return f, pulled.Settings{URL: "s3://b/p", Recipients: []string{"age1x"}}, pulled.Push{Pushed: f.now.Add(-time.Minute), Tried: f.now}
+		return f, pulled.Settings{URL: "s3://b/p", Recipients: []string{"age1x"}}, pulled.Push{Pushed: f.Now.Add(-time.Minute), Tried: f.Now}
 	}
 	for name, c := range map[string]struct {
 		spoil       func(f *facts, s *pulled.Settings, p *pulled.Push)
@@ -33,7 +33,7 @@ func TestRemote(t *testing.T) {
 		"no program": {func(f *facts, _ *pulled.Settings, _ *pulled.Push) {
 			f.Env.Vars[len(f.Env.Vars)-1] = "PATH=/nonexistent"
 		}, "wrong", "not found beside ccd", "install"},
-		"version": {func(f *facts, _ *pulled.Settings, _ *pulled.Push) { f.doctor.Version = "v2" }, "wrong", "ccd-remote is v1, this is v2", "same release"},
+		"version": {func(f *facts, _ *pulled.Settings, _ *pulled.Push) { f.Version = "v2" }, "wrong", "ccd-remote is v1, this is v2", "same release"},
 		"never":   {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { *p = pulled.Push{} }, "note", "nothing was pushed", "ccd remote push"},
 		"late":    {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Pushed = p.Tried.Add(-2 * time.Hour) }, "note", "last push 2h ago", "ccd remote timer"},
 		"offline": {func(_ *facts, _ *pulled.Settings, p *pulled.Push) {

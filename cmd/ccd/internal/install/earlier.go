@@ -70,17 +70,6 @@ func RemoveEarlier(ctx context.Context, all []Left) (removed int, failed error) 
 	return removed, failed
 }
 
-// Moving reports whether the daemon has yet to write the companion of a session to companion.dir.
-func Moving(p *account.Place, sessions []reader.Entry) bool {
-	watched := watching(p.Roots)
-	for _, e := range sessions {
-		if watched(e) && disk.Exists(e.Path) && e.HasCompanion() && e.Kept.Companion != sidecar.Path(e.Session.Session, p.Config.Companion.Dir) {
-			return true
-		}
-	}
-	return false
-}
-
 // watching returns a function that reports whether a session's root is one of roots, by real paths.
 func watching(roots []watcher.Root) func(e reader.Entry) bool {
 	known := map[watcher.Root]bool{}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/words"
@@ -77,21 +76,7 @@ func Install(ctx context.Context, l *reader.Library, s *packaging.Service, user 
 	if err := mayInstall(ctx, l, s, user, say); err != nil {
 		return err
 	}
-	if err := s.Install(ctx); err != nil || s.System() { // root does not touch the user's files
-		return err
-	}
-	// The sandbox keeps the daemon from the companions of an earlier companion.dir. Those that it has not written to their
-	// new place yet stay for doctor.
-	if _, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (any, error) { return nil, l.Load(ctx) }); err != nil {
-		return nil // doctor reports it
-	}
-	if n, _ := RemoveEarlier(ctx, Earlier(l.Place, l.Sessions)); n > 0 {
-		say("removed %s from an earlier companion.dir", words.Count(n, "companion"))
-	}
-	if Moving(l.Place, l.Sessions) {
-		say("ccd writes new companions below companion.dir; ccd doctor --fix then removes the old ones, which the service cannot")
-	}
-	return nil
+	return s.Install(ctx)
 }
 
 // mayInstall fails if another service, or a daemon that is not a service, would keep s from running: an account never

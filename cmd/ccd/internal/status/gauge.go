@@ -18,7 +18,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/remote/pulled"
-	"ccd/internal/words"
 	"ccd/packaging"
 	"ccd/watcher"
 )
@@ -54,9 +53,9 @@ type Gauge struct {
 	scanTook time.Duration
 
 	elsewhere []string // the settings with which the service runs, and not here
+	system    bool     // the service is the machine's
 
 	reads int // how often the archive was read
-	known int // sessions that the daemon tells of
 }
 
 // stamp is a file as it was when it was read.
@@ -115,12 +114,10 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Live = append([]Session{}, out.Live...)
 	out.Running, out.This = running, g.version
 	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
-	out.readRemote(filepath.Join(g.l.StateDir, pulled.Dir))
-	if running && info.Locked != "" {
-		out.Degraded = append(out.Degraded, "the daemon is waiting for the archive: "+info.Locked)
+	if p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir)); err == nil && (!p.Tried.IsZero() || p.Waits != "") {
+		out.Remote = &p
 	}
 	out.Errors = append(out.Errors, info.Errors...) // where no daemon runs, those of the last one
-	g.known = info.Sessions
 	out.LagBytes = g.lag(ctx, archiveErr)
 	out.Config = g.l.Config.Path()
 	if g.Wrong != nil {
@@ -136,26 +133,28 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	g.ask(ctx, running)
 	out.Service = Service{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
 	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
-	for _, err := range []error{runErr, reader.Locked(archiveErr)} {
+	if err := reader.Locked(archiveErr); err != nil {
 		var next interface{ Hint() string }
-		switch {
-		case errors.As(err, &next):
-			out.Degraded = append(out.Degraded, fmt.Sprintf("%v (%s)", err, next.Hint()))
-		case err != nil:
-			out.Degraded = append(out.Degraded, err.Error())
+		if errors.As(err, &next) {
+			err = fmt.Errorf("%w (%s)", err, next.Hint())
 		}
+		out.Degraded = append(out.Degraded, err.Error())
 	}
 	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
 		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
 	}
 	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.Config.Archive.MaxSize}
+	live := doctor.Live{
+		Place: g.l.Place, Version: g.version, Now: time.Now(), Run: info, Running: running, RunErr: runErr,
+		Service: g.service, System: g.system, Differs: g.elsewhere, Size: g.size, Free: -1,
+	}
 	if free, err := disk.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
-		out.Archive.Space, out.Archive.measured = free, true
+		out.Archive.Space, out.Archive.measured, live.Free = free, true, free
 	}
 	if out.Archive.unread = archiveErr != nil; out.Archive.unread {
 		out.Sessions = info.Sessions
 	}
-	out.Degraded = append(out.Degraded, g.degraded(out)...)
+	out.Degraded = append(out.Degraded, g.degraded(out, live)...)
 	return out, nil
 }
 
@@ -246,7 +245,7 @@ func (g *Gauge) ask(ctx context.Context, running bool) {
 	g.running, g.asked, g.service, g.elsewhere = running, time.Now(), packaging.State{}, nil
 	if s, err := g.l.Place.Installed(nil); err == nil {
 		if state, err := s.Status(ctx); err == nil {
-			g.service = state
+			g.service, g.system = state, s.System()
 			if !running && state.Active {
 				g.elsewhere, _ = s.PlaceChanges() // what cannot be read, doctor tells
 			}
@@ -255,56 +254,24 @@ func (g *Gauge) ask(ctx context.Context, running bool) {
 }
 
 // degraded lists every problem, the worst first.
-func (g *Gauge) degraded(o Report) (why []string) {
+func (g *Gauge) degraded(o Report, live doctor.Live) (why []string) {
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if r := o.Reload; g.Wrong != nil && (r == nil || r.Error != g.Wrong.Error()) {
 		add("the configuration cannot be read: %v", g.Wrong)
 	} else if g.Wrong == nil && o.Running && o.Config != "" && disk.Absolute(g.l.Config.Path()) != o.Config {
 		add("the daemon runs with a different configuration: %s", o.Config)
 	}
-	if o.ShouldRun && !o.Running {
-		add("the service is installed but not running; run ccd service start")
-	}
-	if len(g.elsewhere) > 0 {
-		add("the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(g.elsewhere, ", "))
+	if o.Running && live.Run.Locked != "" {
+		add("the daemon is waiting for the archive: %s", live.Run.Locked)
 	}
 	if all := g.l.Damage; len(all) > 0 {
 		add("the archive is damaged (ccd ls lists the damaged sessions): %s", reader.Brief(all[0]))
 	}
-	if o.Stale {
-		add("the daemon cannot write %s; the figures below are old", filepath.Join(g.l.StateDir, "run.json"))
-	}
-	if late := doctor.Late(g.l.Config.Watch.ScanInterval); o.Running && o.LastPass != nil && time.Since(*o.LastPass) > late {
-		add("no scan has finished for %s; run ccd doctor", words.Age(*o.LastPass))
-	}
-	if o.Running && o.LastPass != nil && g.known > 0 && !disk.Exists(o.Archive.Path) {
+	if o.Running && o.LastPass != nil && live.Run.Sessions > 0 && !disk.Exists(o.Archive.Path) {
 		add("%s was removed; all existing transcripts are archived again at the next scan", o.Archive.Path)
 	}
-	if o.Running && o.Version != o.This && !(o.Stale && o.Version == "") {
-		add("the daemon is %s, this is %s; run ccd service restart", doctor.Named(o.Version), doctor.Named(o.This))
-	}
-	room := []doctor.Finding{doctor.Limit(g.l.Place, g.size)}
-	if o.Archive.measured {
-		room = append(room, doctor.Space(g.l.Place, o.Archive.Space))
-	}
-	for _, f := range room {
-		if f.State != "ok" {
-			add("%s (%s)", f.Detail, f.Fix)
-		}
-	}
-	if r := o.Reload; r != nil && r.Error != "" {
-		add("the configuration was rejected %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error)
-	} else if r != nil && r.Note != "" {
-		add("%s", r.Note)
-	}
-	if n := max(o.Failing, len(o.Errors)); n > 0 {
-		add("%s could not be archived", words.Count(n, "file"))
-	}
-	if o.backup != "" && o.Running {
-		add("no new backup: %s", o.backup)
-	}
-	if o.Unreadable > 0 {
-		add("cannot read %s; run ccd doctor", o.unreadable())
+	for _, f := range live.Findings() {
+		add("%s (%s)", f.Detail, f.Fix)
 	}
 	for _, r := range o.Roots {
 		if dir, err := os.Open(r.Path); err == nil {
@@ -316,18 +283,12 @@ func (g *Gauge) degraded(o Report) (why []string) {
 			add("%s is polled, not watched: %s", r.Path, r.Why)
 		}
 	}
-	return why
-}
-
-// readRemote adds how the last push to object storage ended.
-func (o *Report) readRemote(dir string) {
-	p, err := pulled.ReadPush(dir)
+	p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir))
 	switch {
 	case err != nil:
-		o.Degraded = append(o.Degraded, err.Error())
-	case !p.Tried.IsZero() || p.Waits != "":
-		if o.Remote = &p; p.Error != "" && p.Tried.Sub(p.Pushed) > doctor.StaleCopy {
-			o.Degraded = append(o.Degraded, "the copy in object storage is not up to date: ccd remote status")
-		}
+		add("%v", err)
+	case p.Error != "" && doctor.Stale(p, live.Now):
+		add("the copy in object storage is not up to date (ccd remote status)")
 	}
+	return why
 }

@@ -10,6 +10,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/doctor"
 	"ccd/daemon"
 )
 
@@ -26,47 +27,23 @@ func soundGauge(t *testing.T) *Gauge {
 
 // TestDegraded holds that each reason is told, and none where nothing is amiss.
 func TestDegraded(t *testing.T) {
-	sound := func() (*Gauge, Report) {
-		g, last := soundGauge(t), time.Now()
-		return g, Report{Running: true, ShouldRun: true, Version: "v1", This: "v1", LastPass: &last, Archive: Archive{Space: 100 << 30, measured: true}}
-	}
-	if g, o := sound(); len(g.degraded(o)) != 0 {
-		t.Errorf("sound: %q", g.degraded(o))
-	}
-	for want, spoil := range map[string]func(g *Gauge, o *Report){
-		"not running": func(_ *Gauge, o *Report) { o.Running = false },
-		"settings differ": func(g *Gauge, o *Report) {
-			g.elsewhere, o.ShouldRun, o.Running = []string{"XDG_STATE_HOME=/x"}, false, false
-		},
-		"no scan has finished":      func(_ *Gauge, o *Report) { late := time.Now().Add(-time.Hour); o.LastPass = &late },
-		"the daemon is v0":          func(_ *Gauge, o *Report) { o.Version = "v0" },
-		"below archive.min":         func(g *Gauge, o *Report) { g.l.Config.Archive.MinFree = 1 << 50 },
-		"0 B free":                  func(g *Gauge, o *Report) { g.l.Config.Archive.MinFree, o.Archive.Space = 1<<20, 0 },
-		"cannot grow":               func(g *Gauge, o *Report) { g.l.Config.Archive.MaxSize = 17 << 20 },
-		"over 80%":                  func(g *Gauge, o *Report) { g.l.Config.Archive.MaxSize, g.size.File = 100<<20, 84<<20 },
-		"1 file could not":          func(_ *Gauge, o *Report) { o.Errors = []daemon.Failure{{Path: "/t"}} },
-		"was removed":               func(g *Gauge, o *Report) { g.known, o.Archive.Path = 2, "/nowhere/archive.db" },
-		"cannot read 2 directories": func(_ *Gauge, o *Report) { o.Unreadable = 2 },
-		"rejected":                  func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Error: "line 3"} },
-		"ccd service install again": func(_ *Gauge, o *Report) { o.Reload = &daemon.Reload{Note: "ccd service install again"} },
-		"no new backup: x":          func(_ *Gauge, o *Report) { o.backup = "x" },
-		"30 files could not":        func(_ *Gauge, o *Report) { o.Failing = 30 },
-		"polled, not watched":       func(_ *Gauge, o *Report) { o.Roots = []Root{{Polled: true, Why: noWatches + ": x"}} },
+	for want, spoil := range map[string]func(l *doctor.Live, o *Report){
+		"":                      func(*doctor.Live, *Report) {},
+		"not running":           func(l *doctor.Live, o *Report) { l.Running, o.Running, l.Service.Installed = false, false, true },
+		"0 B free, below":       func(l *doctor.Live, _ *Report) { l.Config.Archive.MinFree, l.Free = 1<<20, 0 },
+		"was removed":           func(l *doctor.Live, o *Report) { l.Run.Sessions, o.Archive.Path = 2, "/nowhere/archive.db" },
+		"waiting for":           func(l *doctor.Live, _ *Report) { l.Run.Locked = "x" },
+		"polled, not watched":   func(_ *doctor.Live, o *Report) { o.Roots = []Root{{Polled: true, Why: noWatches + ": x"}} },
+		"different configurati": func(_ *doctor.Live, o *Report) { o.Config = "/elsewhere" },
 	} {
-		g, o := sound()
-		spoil(g, &o)
-		if got := g.degraded(o); len(got) != 1 || !strings.Contains(got[0], want) {
+		g, last := soundGauge(t), time.Now()
+		o := Report{Running: true, LastPass: &last}
+		l := doctor.Live{Place: g.l.Place, Version: "v1", Now: last, Run: daemon.RunInfo{Version: "v1", LastPass: last}, Running: true, Size: g.size, Free: -1}
+		l.Config.Archive.MinFree = 1 << 20
+		spoil(&l, &o)
+		if got := g.degraded(o, l); want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
 			t.Errorf("want %q, got %q", want, got)
 		}
-	}
-}
-
-// What is free is not known: nothing is told of it.
-func TestFreeSpaceNotKnown(t *testing.T) {
-	g := soundGauge(t)
-	g.l.Config.Archive.MinFree = 1 << 20
-	if got := g.degraded(Report{}); len(got) != 0 {
-		t.Errorf("got %q", got)
 	}
 }
 

@@ -49,7 +49,6 @@ type Report struct {
 	Remote      *pulled.Push     `json:"remote"` // null if ccd remote has not pushed
 
 	agents registry.Table
-	backup string // see daemon.RunInfo
 }
 
 // Service is the service as its manager knows it.
@@ -92,7 +91,7 @@ func (o *Report) run(info daemon.RunInfo) {
 	o.Overflows, o.Unreadable, o.Linked = info.Watch.Overflows, len(info.Watch.Unreadable), info.Watch.Linked
 	o.CatchUp = info.CatchUp
 	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
-	o.Config, o.backup = info.Config, info.Backup
+	o.Config = info.Config
 	o.Since, o.LastPass = words.Known(info.Start), words.Known(info.LastPass)
 	if !info.LastPass.IsZero() {
 		o.LagSeconds = max(0, time.Since(info.LastPass).Seconds())

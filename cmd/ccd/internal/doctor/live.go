@@ -1,0 +1,208 @@
+package doctor
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/daemon"
+	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
+	"ccd/packaging"
+)
+
+// Live is what the daemon, the service manager and the disk say now. Its findings are among those of doctor, and status lists
+// those that are not ok as degraded.
+type Live struct {
+	*account.Place
+	Version string // of this ccd
+	Now     time.Time
+	Run     daemon.RunInfo // of the running daemon, or of the last one
+	Running bool
+	RunErr  error // why Run cannot be read
+	Service packaging.State
+	System  bool     // it is the machine's
+	Differs []string // settings of the service that this command was run without
+	Size    archive.Size
+	Free    int64 // bytes on the archive's file system, -1 if unknown
+}
+
+// Findings returns what is not ok.
+func (l Live) Findings() (all []Finding) {
+	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.backup(), l.failing()} {
+		for _, f := range found {
+			if f.State != "ok" && (l.Running || l.Service.Installed || f.Check != "daemon") { // no daemon is wanted
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// checkDaemon reports whether a daemon is running, has this version and makes progress.
+// daemon reports whether a daemon is running, has this version and makes progress.
+func (l Live) daemon() []Finding {
+	const check = "daemon"
+	again := "restart it"
+	if l.Service.Active {
+		again = l.command("restart")
+	}
+	switch {
+	case l.RunErr != nil:
+		return []Finding{wrong(check, again+"; if none is running, remove "+words.Shell(filepath.Join(l.StateDir, "run.json")), "%v", l.RunErr)}
+	case l.down():
+		return []Finding{wrong(check, l.journal()+" shows why; then "+l.command("start"), "not running, although the service is installed")}
+	case !l.Running && l.Service.Installed:
+		return nil // it uses another state directory, which place reports
+	case !l.Running:
+		return []Finding{note(check, "ccd run, or ccd service install", "not running")}
+	}
+	var all []Finding
+	if l.Run.Stale {
+		all = append(all, wrong(check, "free disk space, or make it writable", "process %d cannot write %s: its figures are old", l.Run.Pid, filepath.Join(l.StateDir, "run.json")))
+	}
+	if interval := l.Config.Watch.ScanInterval; !l.Run.LastPass.IsZero() && l.Now.Sub(l.Run.LastPass) > Late(interval) {
+		all = append(all, wrong(check, again, "process %d has finished no scan for %s (one is due every %s): it hangs or is reading a very large file",
+			l.Run.Pid, words.Short(l.Now.Sub(l.Run.LastPass)), interval))
+	}
+	if r := l.Run.Reload; r != nil && r.Error != "" {
+		user := map[bool]string{false: " --user"}[l.System]
+		all = append(all, wrong(check, "fix it (ccd config checks it), then systemctl"+user+" reload ccd, or kill -HUP "+strconv.Itoa(l.Run.Pid),
+			"the configuration was rejected %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error))
+	} else if r != nil && r.Note != "" {
+		all = append(all, note(check, l.install(), "%s", r.Note))
+	}
+	exe, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(l.Run.Pid), "exe")) // "" if unknown
+	if exe, replaced := strings.CutSuffix(exe, " (deleted)"); l.Run.Version != l.Version && !(l.Run.Stale && l.Run.Version == "") {
+		all = append(all, note(check, again, "the daemon is %s, this is %s", Named(l.Run.Version), Named(l.Version)))
+	} else if replaced {
+		all = append(all, note(check, again, "%s was replaced after the daemon started", exe))
+	}
+	if len(all) == 0 {
+		all = append(all, ok(check, "running, process %d, %s", l.Run.Pid, Named(l.Run.Version)))
+	}
+	return all
+}
+
+// Late returns how long a daemon may take for a scan before it counts as hanging.
+func Late(interval time.Duration) time.Duration { return max(3*interval, 3*time.Minute) }
+
+// Named returns a version as shown to people.
+func Named(version string) string { return cmp.Or(version, "of an unknown version") }
+
+// failing counts what the daemon cannot archive or read. status lists it.
+func (l Live) failing() (all []Finding) {
+	const check = "errors"
+	if n := max(l.Run.Failing, len(l.Run.Errors)); n > 0 {
+		all = append(all, wrong(check, "ccd status lists them; ccd retries by itself once the cause is fixed", "%s could not be archived", words.Count(n, "file")))
+	}
+	if n := len(l.Run.Watch.Unreadable); n > 0 && l.Running {
+		all = append(all, note(check, "ccd doctor lists them", "the daemon cannot read %s", words.Count(n, "path")))
+	}
+	return all
+}
+
+// place compares the service's settings with those of this command.
+func (l Live) place() []Finding {
+	if len(l.Differs) == 0 {
+		return nil
+	}
+	return []Finding{wrong("drift", "run ccd with the service's environment and --config, or "+l.install()+" to use this shell's",
+		"the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(l.Differs, ", "))}
+}
+
+// backup reports that the daemon cannot make a backup.
+func (l Live) backup() []Finding {
+	if !l.Running || l.Run.Backup == "" {
+		return nil
+	}
+	return []Finding{wrong("backup", "fix the cause; the daemon tries again by itself", "no new backup: %s", mark.Inline(l.Run.Backup, 0))}
+}
+
+// limit compares the archive's size with archive.max_size.
+func (l Live) limit() Finding {
+	const check, fix = "archive", "raise archive.max_size"
+	limit, size, file := l.Config.Archive.MaxSize, l.Size, humanize.IBytes(uint64(l.Size.File))
+	step := min(size.File, 16<<20) // bbolt doubles a small file, then grows it by 16 MiB
+	switch {
+	case limit <= 0:
+	case size.File > 0 && size.File+step > limit && size.Free < step:
+		return wrong(check, fix, "%s is %s and cannot grow further (archive.max_size is %s): ccd has stopped archiving",
+			l.ArchivePath, file, l.Written("archive.max_size"))
+	case size.File-size.Free > limit/10*8:
+		return note(check, fix, "%s is %s, over 80%% of archive.max_size of %s", l.ArchivePath, file, l.Written("archive.max_size"))
+	}
+	return ok(check, "%s is %s", l.ArchivePath, file)
+}
+
+// space compares the bytes that are free for the archive with archive.min_free.
+func (l Live) space() Finding {
+	const check, fix = "space", "free disk space, or lower archive.min_free"
+	has := humanize.IBytes(uint64(max(0, l.Free)))
+	switch {
+	case l.Free < 0:
+	case l.Free < l.Config.Archive.MinFree:
+		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, l.Written("archive.min_free"))
+	case l.Free == 0:
+		return wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", l.ArchivePath)
+	}
+	return ok(check, "%s free for the archive", has)
+}
+
+// Stale reports whether the copy in object storage fell behind for so long that this is no loss of the network.
+func Stale(p pulled.Push, at time.Time) bool {
+	return p.Exit == words.ExitDamage || at.Sub(p.Pushed) > staleCopy
+}
+
+// staleCopy is the age of the last push above which failed pushes are a problem.
+const staleCopy = 24 * time.Hour
+
+// command returns the command that starts or restarts the service.
+func (l Live) command(verb string) string {
+	if l.System {
+		return "sudo ccd service " + verb + " --system"
+	}
+	return "ccd service " + verb
+}
+
+// install returns the command that writes the service's files again.
+func (l Live) install() string {
+	if l.System {
+		return "sudo ccd service install --system --user " + words.Shell(account.Name())
+	}
+	return "ccd service install"
+}
+
+// journal returns the command that shows the service's log.
+func (l Live) journal() string {
+	switch {
+	case runtime.GOOS != "linux":
+		return "its log"
+	case l.System:
+		return "journalctl -u ccd -n 50"
+	}
+	return "journalctl --user -u ccd -n 50"
+}
+
+// answer is the state without the manager's whole error, which is too long for a line.
+func (l Live) answer() string {
+	what, _, _ := strings.Cut(l.Service.Detail, ":")
+	return what
+}
+
+// silent reports whether the service manager does not answer.
+func (l Live) silent() bool { return strings.Contains(l.Service.Detail, "does not answer") }
+
+// down reports whether the service is installed, for this account's places, and no daemon runs.
+func (l Live) down() bool {
+	return l.RunErr == nil && !l.Running && l.Service.Installed && !(l.Service.Active && len(l.Differs) > 0)
+}
