@@ -479,7 +479,7 @@ func TestObjectLock(t *testing.T) {
 	_, talk, code := desk.run("remote", "gc", "--grace", "0s")
 	date := until.UTC().Format("2006-01-02 15:04 MST")
 	if code != 1 || !strings.Contains(talk, "1 object is not deleted") || !strings.Contains(talk, "keeps it until "+date+" (Object Lock)") ||
-		!strings.Contains(talk, "hint: ccd remote gc after "+until.Local().Format("2006-01-02 15:04")) {
+		!strings.Contains(talk, "hint: ccd remote gc when ") {
 		t.Errorf("under a lock until %s: exit %d: %s", date, code, talk)
 	}
 	if all := packs(); len(all) != 2+len(old) || all[0].IsDeleteMarker { // the new pack and a catalogue

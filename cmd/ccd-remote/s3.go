@@ -191,10 +191,10 @@ func (b *bucket) anonymous() bool {
 }
 
 // Get implements remote.Store.
-func (b *bucket) Get(ctx context.Context, name string, off, n int64) ([]byte, string, error) {
+func (b *bucket) Get(ctx context.Context, name string, n int64) ([]byte, string, error) {
 	var o minio.GetObjectOptions
 	if n >= 0 {
-		if err := o.SetRange(off, off+n-1); err != nil {
+		if err := o.SetRange(0, n-1); err != nil {
 			return nil, "", fmt.Errorf("get %s: %w", name, err)
 		}
 	}
@@ -301,10 +301,10 @@ func (b *bucket) locked(ctx context.Context, key, version string, err error) err
 		return err
 	}
 	if info.Headers.Get("X-Amz-Object-Lock-Legal-Hold") == "ON" {
-		return &remote.LockedError{Err: err}
+		return fmt.Errorf("%w under a legal hold: %w", remote.ErrLocked, err)
 	}
 	if until, perr := time.Parse(time.RFC3339, info.Headers.Get("X-Amz-Object-Lock-Retain-Until-Date")); perr == nil {
-		return &remote.LockedError{Until: until, Err: err}
+		return fmt.Errorf("%w until %s (Object Lock): %w", remote.ErrLocked, until.UTC().Format("2006-01-02 15:04 MST"), err)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -120,8 +121,8 @@ func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, own 
 		if some {
 			yes = byID(name)
 		} else if a.machine != "" {
-			m, err := r.Known(ctx, name)
-			yes = err == nil && m.Label == a.machine
+			m, _ := r.Known(ctx, name) // a head that cannot be read has no label
+			yes = m.Label == a.machine
 		}
 		if yes {
 			chosen = append(chosen, name)
@@ -331,20 +332,17 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// refused returns an error about objects that the store does not delete, with the date or the right that is needed.
+// refused returns an error about objects that the store does not delete.
 func refused(verb string, n int, why error) error {
-	var locked *remote.LockedError
-	const until = "; until then what was forgotten stays in the bucket, encrypted"
-	err := fmt.Errorf("%s: %s not deleted: %w", verb, words.Are(n, "object", "objects"), why)
-	switch {
-	case n == 0:
+	if n == 0 {
 		return nil
-	case !errors.As(why, &locked):
-		return words.Hint(err, "use a key that has s3:DeleteObject and, if the bucket keeps versions, s3:DeleteObjectVersion%s", until)
-	case locked.Until.IsZero():
-		return words.Hint(err, "someone with s3:PutObjectLegalHold has to end the hold%s", until)
 	}
-	return words.Hint(err, "ccd remote %s after %s%s", verb, words.Local(locked.Until), until)
+	err := fmt.Errorf("%s: %s not deleted: %w", verb, words.Are(n, "object", "objects"), why)
+	next := "use a key that has s3:DeleteObject and, if the bucket keeps versions, s3:DeleteObjectVersion"
+	if errors.Is(why, remote.ErrLocked) {
+		next = "ccd remote " + verb + " when the bucket no longer keeps them"
+	}
+	return words.Hint(err, "%s; until then what was forgotten stays in the bucket, encrypted", next)
 }
 
 // forgetMachine deletes the copy of a machine that no longer exists, and what was pulled of it.
@@ -356,7 +354,7 @@ func (a *app) forgetMachine(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.resolve(ctx, store, args[0])
+	m, err := a.find(ctx, store, args[0])
 	if err != nil {
 		return err
 	}
@@ -389,35 +387,27 @@ func (a *app) forgetMachine(ctx context.Context, args []string) error {
 	return refused("forget-machine "+args[0], c.Refused, c.Why)
 }
 
-// resolve returns the machine with this label, or whose name begins with name: of those seen before, else of those in the
-// store. It accepts the whole name of an unknown machine, because its head may have been deleted already.
-func (a *app) resolve(ctx context.Context, store remote.Store, name string) (m pulled.Machine, err error) {
-	known, err := pulled.List(a.machines())
+// find returns the machine in the store, or seen before, that a name means. It accepts the whole ID of an unknown one, because
+// its head may have been deleted already.
+func (a *app) find(ctx context.Context, store remote.Store, name string) (m pulled.Machine, err error) {
+	identities, _ := a.identities() // without one, only machines that were pulled have a label
+	r, err := remote.OpenReader(remote.ReaderOptions{Dir: a.machines(), Store: store, Identities: identities})
 	if err != nil {
 		return m, err
 	}
-	found := pulled.Find(known, name)
-	if len(found) == 0 {
-		names, err := remote.Machines(ctx, store)
-		if err != nil {
-			return m, err
-		}
-		var all []pulled.Machine
-		for _, one := range names {
-			all = append(all, pulled.Machine{Machine: one})
-		}
-		if found = pulled.Find(all, name); len(found) == 0 && remote.IsMachine(name) {
-			found = []pulled.Machine{{Machine: name}}
-		}
+	names, missing, err := r.Names(ctx)
+	if err != nil {
+		return m, err
 	}
-	switch len(found) {
-	case 0:
-		return m, words.Hint(fmt.Errorf("find machine %s: %w", name, errUnknown), "ccd remote status lists those that were pulled")
-	case 1:
-		return found[0], nil
+	a.machine = name
+	found := a.chosen(ctx, r, append(names, missing...), "")
+	switch {
+	case len(found) == 1:
+		return pulled.Read(a.machines(), found[0])
+	case len(found) > 1:
+		return m, words.Hint(fmt.Errorf("find machine %s: %w has this name: %s", name, errSeveral, strings.Join(found, ", ")), "give the beginning of its ID")
+	case remote.IsMachine(name):
+		return pulled.Read(a.machines(), name)
 	}
-	for _, one := range found {
-		a.say("%.8s  %s, last push %s", one.Machine, one.Label, ago(one.Time))
-	}
-	return m, words.Hint(fmt.Errorf("find machine %s: %w has this name", name, errSeveral), "give the beginning of its ID")
+	return m, words.Hint(fmt.Errorf("find machine %s: %w", name, errUnknown), "ccd remote status lists those that were pulled")
 }

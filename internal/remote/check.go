@@ -26,21 +26,13 @@ func (m *Machine) Check(ctx context.Context) (c Checked, err error) {
 	case err != nil:
 		return c, err
 	}
-	sizes := map[string]int64{}
-	for o, err := range m.o.Store.List(ctx, prefixOf(m.ID()), "") {
-		if err != nil {
-			return c, wrap(err, "list objects")
-		}
-		sizes[o.Name] = o.Size
-	}
-	packs, err := readJSON[stored](m.db, bucketPacks)
+	packs, live, _, err := m.packs(ctx)
 	for name, p := range packs {
-		object := prefixOf(m.ID()) + name
-		switch got, ok := sizes[object]; {
+		switch got, ok := live[name]; {
 		case !ok:
-			c.Problems = append(c.Problems, badCopy(object, "it is missing"))
-		case got != p.Size:
-			c.Problems = append(c.Problems, badCopy(object, "it has %d bytes, expected %d", got, p.Size))
+			c.Problems = append(c.Problems, badCopy(prefixOf(m.ID())+name, "it is missing"))
+		case got.Size != p.Size:
+			c.Problems = append(c.Problems, badCopy(got.Name, "it has %d bytes, expected %d", got.Size, p.Size))
 		default:
 			c.Packs++
 		}

@@ -30,27 +30,26 @@ type Collected struct {
 	Waiting   int      `json:"waiting"` // replaced packs, deleted after the grace period
 	Kept      []string `json:"kept"`    // packs with void parts that cannot be written again, and why
 	Refused   int      `json:"refused"` // objects that the store does not delete
-	Why       error    `json:"-"`       // of Refused: the LockedError that ends last, else another one
+	Why       error    `json:"-"`       // of Refused, the first one
 }
 
 // delete deletes an object, or counts that the store does not. Any other failure is an error. more is false if there is no
 // point in trying further ones.
 func (c *Collected) delete(ctx context.Context, s Store, o Object) (more bool, err error) {
-	var old, locked *LockedError
 	err = s.Delete(ctx, o.Name)
+	locked := errors.Is(err, ErrLocked)
 	switch {
 	case err == nil:
 		c.Deleted++
 		c.Freed += o.Size
 		return true, nil
-	case !errors.As(err, &locked) && !errors.Is(err, ErrDenied):
+	case !locked && !errors.Is(err, ErrDenied):
 		return false, fmt.Errorf("delete %s: %w", short(o.Name), err)
 	}
-	c.Refused++
-	if c.Why == nil || locked != nil && (!errors.As(c.Why, &old) || !old.Until.IsZero() && (locked.Until.IsZero() || locked.Until.After(old.Until))) {
+	if c.Refused++; c.Why == nil {
 		c.Why = err
 	}
-	return locked != nil, nil
+	return locked, nil
 }
 
 // DefaultGrace is how long GC keeps replaced packs.
@@ -183,32 +182,42 @@ func (m *Machine) replace(ctx context.Context, run rewriting, done *Collected) e
 	})
 }
 
-// sweep deletes packs that others replaced before the grace period, by the store's clock.
-func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collected) error {
-	packs, err := readJSON[stored](m.db, bucketPacks)
-	if err != nil {
-		return err
+// packs returns the machine's packs by name, as it has written them, those of them that are in the store, and other objects
+// below its prefix.
+func (m *Machine) packs(ctx context.Context) (packs map[string]stored, live, others map[string]Object, err error) {
+	if packs, err = readJSON[stored](m.db, bucketPacks); err != nil {
+		return nil, nil, nil, err
 	}
-	var live, old []Object
+	live, others = map[string]Object{}, map[string]Object{}
 	for o, err := range m.o.Store.List(ctx, prefixOf(m.ID()), "") {
 		if err != nil {
-			return fmt.Errorf("list objects: %w", err)
+			return nil, nil, nil, fmt.Errorf("list objects: %w", err)
 		}
-		if _, ok := packs[strings.TrimPrefix(o.Name, prefixOf(m.ID()))]; ok {
-			live = append(live, o)
+		name := strings.TrimPrefix(o.Name, prefixOf(m.ID()))
+		if _, ok := packs[name]; ok {
+			live[name] = o
 		} else {
-			old = append(old, o)
+			others[name] = o
 		}
+	}
+	return packs, live, others, nil
+}
+
+// sweep deletes packs that others replaced before the grace period, by the store's clock.
+func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collected) error {
+	packs, live, old, err := m.packs(ctx)
+	if err != nil {
+		return err
 	}
 	if len(live) != len(packs) { // it may be stale, and must not make us delete what is still needed
 		return badCopy(prefixOf(m.ID()), "%d of its %d packs are missing", len(packs)-len(live), len(packs))
 	}
 	more := true
-	for _, o := range old {
-		n, ok := numberOf(strings.TrimPrefix(o.Name, prefixOf(m.ID())))
-		since := o.Modified
-		for _, l := range live {
-			if by := mustNumber(strings.TrimPrefix(l.Name, prefixOf(m.ID()))); by.first <= n.last && n.first <= by.last && l.Modified.After(since) {
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		n, ok := numberOf(name)
+		since := old[name].Modified
+		for by, l := range live {
+			if by := mustNumber(by); by.first <= n.last && n.first <= by.last && l.Modified.After(since) {
 				since = l.Modified
 			}
 		}
@@ -219,7 +228,7 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 		case !more:
 			done.Refused++
 		default:
-			if more, err = done.delete(ctx, m.o.Store, o); err != nil {
+			if more, err = done.delete(ctx, m.o.Store, old[name]); err != nil {
 				return err
 			}
 		}

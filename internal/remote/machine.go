@@ -223,7 +223,7 @@ func Begin(ctx context.Context, s Store) error {
 	case err == nil:
 		err = ErrNoConditions
 	case errors.Is(err, ErrConflict):
-		if b, _, err = s.Get(ctx, formatName, 0, -1); err == nil && string(b) != formatBody {
+		if b, _, err = s.Get(ctx, formatName, -1); err == nil && string(b) != formatBody {
 			err = fmt.Errorf("%s: this is not format 1; a newer ccd may have made it", formatName)
 		}
 	}
@@ -285,7 +285,7 @@ func (m *Machine) create(ctx context.Context, name string, pack []byte) error {
 // wrote fails unless the store has a pack that begins with proof: with ErrAbsent if there is none with its name, with errFork
 // if it is another one.
 func (m *Machine) wrote(ctx context.Context, name string, proof []byte) error {
-	begins, _, err := m.o.Store.Get(ctx, name, 0, int64(len(proof)))
+	begins, _, err := m.o.Store.Get(ctx, name, int64(len(proof)))
 	if err == nil && !bytes.Equal(begins, proof) {
 		return errFork
 	}
@@ -324,7 +324,7 @@ func (m *Machine) look(ctx context.Context) error {
 		return nil
 	}
 	name := headsPrefix + m.ID()
-	object, _, err := m.o.Store.Get(ctx, name, 0, -1)
+	object, _, err := m.o.Store.Get(ctx, name, -1)
 	if errors.Is(err, ErrAbsent) {
 		return badCopy(name, "it is missing; this machine has written it %d times", m.meta.Seq)
 	}

@@ -5,41 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
-	"strings"
 
 	"ccd/archive"
 	"ccd/internal/remote/pulled"
 )
-
-// Machines returns the names of the machines in the store.
-func Machines(ctx context.Context, s Store) (names []string, err error) {
-	for o, err := range machines(ctx, s) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, o.Name)
-	}
-	return names, nil
-}
-
-// machines lists the heads in the store, with the machine as the name.
-func machines(ctx context.Context, s Store) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		for o, err := range s.List(ctx, headsPrefix, "") {
-			o.Name = strings.TrimPrefix(o.Name, headsPrefix)
-			if err != nil {
-				err = fmt.Errorf("list machines: %w", err)
-			} else if !IsMachine(o.Name) {
-				continue
-			}
-			if !yield(o, err) || err != nil {
-				return
-			}
-		}
-	}
-}
 
 // IsMachine reports whether a text can be a machine's name.
 func IsMachine(name string) bool { return machineName.MatchString(name) }

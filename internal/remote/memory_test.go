@@ -52,7 +52,7 @@ func (m *memory) read(name string) ([]byte, bool) {
 	return data, ok
 }
 
-func (m *memory) Get(ctx context.Context, name string, off, n int64) ([]byte, string, error) {
+func (m *memory) Get(ctx context.Context, name string, n int64) ([]byte, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.begin("get", name); err != nil {
@@ -64,7 +64,7 @@ func (m *memory) Get(ctx context.Context, name string, off, n int64) ([]byte, st
 	}
 	tag := tagOf(data)
 	if n >= 0 {
-		data = data[min(off, int64(len(data))):min(off+n, int64(len(data)))]
+		data = data[:min(n, int64(len(data)))]
 	}
 	m.bytes["get"] += int64(len(data))
 	return slices.Clone(data), tag, m.end("get", name)

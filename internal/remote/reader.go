@@ -50,12 +50,14 @@ func (r *Reader) remember(m pulled.Machine) error {
 
 // Names returns the machines in the store, and those that were seen before but are missing now.
 func (r *Reader) Names(ctx context.Context) (names, missing []string, err error) {
-	for o, err := range machines(ctx, r.o.Store) {
+	for o, err := range r.o.Store.List(ctx, headsPrefix, "") {
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("list machines: %w", err)
 		}
-		names = append(names, o.Name)
-		r.tags[o.Name] = o.Tag
+		if name := strings.TrimPrefix(o.Name, headsPrefix); IsMachine(name) {
+			names = append(names, name)
+			r.tags[name] = o.Tag
+		}
 	}
 	known, err := pulled.List(r.o.Dir)
 	for _, s := range known {
@@ -66,7 +68,8 @@ func (r *Reader) Names(ctx context.Context) (names, missing []string, err error)
 	return names, missing, err
 }
 
-// Known returns what a machine's head says, without a request if that is known and Names has seen no other head.
+// Known returns what a machine's head says, without a request if that is known and Names has seen no other head. With an error
+// it returns what was known.
 func (r *Reader) Known(ctx context.Context, machine string) (pulled.Machine, error) {
 	m, err := pulled.Read(r.o.Dir, machine)
 	if err != nil || m.Tag != "" && m.Tag == r.tags[machine] {
@@ -92,7 +95,7 @@ func (r *Reader) head(ctx context.Context, machine string) (*Head, error) {
 		return nil, err
 	}
 	name := headsPrefix + machine
-	object, tag, err := r.o.Store.Get(ctx, name, 0, -1)
+	object, tag, err := r.o.Store.Get(ctx, name, -1)
 	if errors.Is(err, ErrAbsent) {
 		return nil, badCopy(name, "it is missing")
 	}
@@ -160,7 +163,7 @@ func (h *Head) next(all []number, at int64) (next number, err error) {
 // fetch reads and verifies a pack.
 func (r *Reader) fetch(ctx context.Context, h *Head, n number) ([]Part, []byte, error) {
 	name := packObject(h.machine, n)
-	object, _, err := r.o.Store.Get(ctx, name, 0, -1)
+	object, _, err := r.o.Store.Get(ctx, name, -1)
 	if errors.Is(err, ErrAbsent) {
 		return nil, nil, badCopy(name, "it is missing")
 	}

@@ -477,7 +477,7 @@ func TestPatience(t *testing.T) {
 		}
 	}
 	hang := Patient(hanging{s}, Patience{Tries: 2, Pause: time.Microsecond, Limit: time.Millisecond, Rate: 1 << 40})
-	if _, _, err := hang.Get(t.Context(), "x", 0, -1); !errors.Is(err, ErrBusy) {
+	if _, _, err := hang.Get(t.Context(), "x", -1); !errors.Is(err, ErrBusy) {
 		t.Errorf("a request that hangs: %v", err)
 	}
 }
@@ -485,7 +485,7 @@ func TestPatience(t *testing.T) {
 // hanging never answers.
 type hanging struct{ Store }
 
-func (hanging) Get(ctx context.Context, _ string, _, _ int64) ([]byte, string, error) {
+func (hanging) Get(ctx context.Context, _ string, _ int64) ([]byte, string, error) {
 	<-ctx.Done()
 	return nil, "", ctx.Err()
 }

@@ -14,27 +14,9 @@ var (
 	ErrAbsent   = errors.New("no such object")
 	ErrConflict = errors.New("the object exists")
 	ErrDenied   = errors.New("access denied")
+	ErrLocked   = errors.New("the bucket keeps it")        // the error says until when
 	ErrBusy     = errors.New("the store is not available") // a failure that may pass
 )
-
-// LockedError is returned by Delete for an object that the store keeps until a time: Object Lock.
-type LockedError struct {
-	Until time.Time // zero: until someone ends a legal hold
-	Err   error
-}
-
-// Error returns until when the object is locked, and the answer of the store.
-func (e *LockedError) Error() string { return fmt.Sprintf("%s: %v", e.locked(), e.Err) }
-
-// Unwrap returns the store's answer.
-func (e *LockedError) Unwrap() error { return e.Err }
-
-func (e *LockedError) locked() string {
-	if e.Until.IsZero() {
-		return "the bucket keeps it under a legal hold"
-	}
-	return "the bucket keeps it until " + e.Until.UTC().Format("2006-01-02 15:04 MST") + " (Object Lock)"
-}
 
 // Object is an entry of a listing.
 type Object struct {
@@ -46,14 +28,14 @@ type Object struct {
 
 // Store is a bucket, or a part of one. Its errors wrap those above.
 type Store interface {
-	// Get returns n bytes of an object from offset off, or all for n < 0, and the tag of its content.
-	Get(ctx context.Context, name string, off, n int64) (data []byte, tag string, err error)
+	// Get returns the first n bytes of an object, or all for n < 0, and the tag of its content.
+	Get(ctx context.Context, name string, n int64) (data []byte, tag string, err error)
 	// Put writes an object in one request. If create is set, it fails with ErrConflict if there is one with that name.
 	Put(ctx context.Context, name string, data []byte, create bool) error
 	// List yields the objects whose names begin with prefix, in order; only those after prefix+after.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Object, error]
-	// Delete removes an object with all its versions; one that does not exist is no error. The error wraps a LockedError if
-	// the object is locked.
+	// Delete removes an object with all its versions; one that does not exist is no error. The error wraps ErrLocked for
+	// one under Object Lock.
 	Delete(ctx context.Context, name string) error
 }
 
@@ -112,9 +94,9 @@ func (s patient) try(ctx context.Context, size int64, do func(context.Context) e
 }
 
 // Get implements Store.
-func (s patient) Get(ctx context.Context, name string, off, n int64) (data []byte, tag string, err error) {
+func (s patient) Get(ctx context.Context, name string, n int64) (data []byte, tag string, err error) {
 	err = s.try(ctx, max(n, fullPack), func(ctx context.Context) (err error) {
-		data, tag, err = s.Store.Get(ctx, name, off, n)
+		data, tag, err = s.Store.Get(ctx, name, n)
 		return err
 	})
 	return data, tag, err
