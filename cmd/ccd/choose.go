@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/picker"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/mark"
 	"ccd/internal/words"
 )
 
@@ -57,7 +58,11 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 
 func (a *app) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
 	if arg != thisDir {
-		return a.find(l, arg, agent)
+		e, err := a.find(l, arg, agent)
+		if _, _, other := mark.PrefixRange(arg); errors.Is(err, history.ErrNotFound) && other == nil && len(arg) == mark.IDLen {
+			err = words.Hint(fmt.Errorf("%w: an ID of 12 characters names an original", err), "ccd restore %s", arg)
+		}
+		return e, err
 	}
 	if e, ok := l.Here(agent); ok {
 		a.incomplete(l)

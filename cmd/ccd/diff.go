@@ -15,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -46,7 +47,7 @@ then the facts by class, each with its record and ID; ccd restore ID prints
 the original. HANDED OVER counts the dropped facts that ccd adds to the
 context, COMPANION those that ccd's companion shows. If ccd answered the
 compaction, KEPT are the facts kept verbatim. Exits 3 if the agent has not
-compacted the session.
+compacted the session. Without SESSION, only compacted ones count.
 
 With --json: one object: agent, session, boundary (number of the compaction),
 boundaries, record (its first), last_record, time, trigger, tokens_before,
@@ -121,7 +122,18 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 // diffSession finds the session. With --fresh it archives what is new first.
 func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e reader.Entry, err error) {
 	if !f.fresh {
-		return a.session(ctx, arg, f.agent)
+		if l, err = a.library(ctx); err != nil {
+			return nil, e, err
+		}
+		from := *l
+		if arg == thisDir {
+			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return status.Of(&e).Compactions == 0 })
+			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
+				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", history.ErrNotFound), "ccd ls")
+			}
+		}
+		e, err = a.choose(ctx, &from, arg, f.agent)
+		return l, e, err
 	}
 	d, l, err := a.daemonFor(ctx, false)
 	if err != nil {
@@ -172,6 +184,10 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 func diffText(out diffOutput, class string, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
+	if out.Facts == 0 {
+		b.WriteString("Nothing to compare: before it, ccd found no message, decision, change or failure.\n")
+		return b.String() + diffFoot(out, class, false, agent)
+	}
 	row := func(class string, numbers ...any) {
 		fmt.Fprintf(&b, "%-12s %6v %6v %8v %12v %10v\n", append([]any{class}, numbers...)...)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"regexp"
@@ -66,7 +67,7 @@ func report(w io.Writer, err error, forAgent bool) {
 		return
 	}
 	err = reader.Locked(err)
-	text := fmt.Sprintf("ccd: %s\n", middle(strings.TrimPrefix(err.Error(), "ccd: ")))
+	text := fmt.Sprintf("ccd: %s\n", middle(strings.TrimPrefix(brief(err), "ccd: ")))
 	if errors.As(err, &several) {
 		for _, m := range several.Matches {
 			text += fmt.Sprintf("  %s\n", m)
@@ -80,6 +81,23 @@ func report(w io.Writer, err error, forAgent bool) {
 		text += fmt.Sprintf("hint: %s\n", line)
 	}
 	fmt.Fprint(w, mark.Visible(text)) // the error may quote names from transcripts
+}
+
+// brief returns what ccd did and what the system answered, without the steps between.
+func brief(err error) string {
+	text := err.Error()
+	var cause *fs.PathError
+	if !errors.As(err, &cause) || !strings.HasSuffix(text, cause.Error()) {
+		return text
+	}
+	did, _, _ := strings.Cut(strings.TrimSuffix(text, cause.Error()), ": ")
+	switch {
+	case did == "":
+		return text
+	case strings.Contains(did, cause.Path):
+		return did + ": " + cause.Err.Error()
+	}
+	return did + ": " + cause.Path + ": " + cause.Err.Error()
 }
 
 // mostError is the number of characters of an error that are printed. An error ends with its cause and may quote an

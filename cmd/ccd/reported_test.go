@@ -34,7 +34,7 @@ func TestReportedSituations(t *testing.T) {
 		{"queued-words", "timeline eeee0003", []string{"#3", "sent while the agent worked: Stop before the bills table"}},
 		{"queued-words", "timeline eeee0008", []string{"#3", "sent while the agent worked: Stop before the bills table"}},
 		{"queued-words", "show eeee0003", []string{"> Stop before the bills table, never migrate bills. QUEUEMARK"}},
-		{"queued-words", "search QUEUEMARK", []string{"eeee0003-0000-4000-8000-000000000001#3", "eeee0008-0000-4000-8000-000000000001#3"}},
+		{"queued-words", "search QUEUEMARK", []string{"-0000-4000-8000-000000000001#3", "and 1 equal"}},
 		{"slash-commands", "ls", []string{"Help me refactor the cart. TITLEMARK", "!opus"}},
 		{"slash-commands", "timeline latest", []string{"TITLEMARK", "!/model"}},
 		{"slash-commands", "show latest", []string{"TITLEMARK", "!/model"}},

@@ -134,6 +134,11 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	show, wipe := a.progress("looking through the archive:")
 	o, err = a.original(ctx, l, want, show)
 	wipe()
+	if errors.Is(err, history.ErrNotFound) && want.Kind() == "id" && !a.agent {
+		if e, wrong := l.Find(want.Name, want.Agent); wrong == nil {
+			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, history.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
+		}
+	}
 	if err != nil {
 		return err
 	}

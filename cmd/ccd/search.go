@@ -24,7 +24,7 @@ import (
 
 type searchFlags struct {
 	tool, path, session, since, agent string
-	phrase, all, everywhere           bool
+	phrase, all, everywhere, said     bool
 	limit                             int
 }
 
@@ -39,6 +39,7 @@ type hitOutput struct {
 	ID         mark.ID    `json:"id"`
 	Time       *time.Time `json:"time"`
 	Snippet    string     `json:"snippet"`
+	Copies     int        `json:"copies"`
 	Machine    string     `json:"machine,omitempty"`
 	Pulled     *time.Time `json:"pulled,omitempty"`
 }
@@ -56,18 +57,19 @@ func (a *app) searchCommand() *cobra.Command {
 		Use: "search WORDS...", GroupID: everyday, Short: "search all archived sessions",
 		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
 and case, including inside longer words. Quoted words must be adjacent; with
---phrase, all words must be. ccd searches all archived sessions, newest first,
-and prints for each hit: session and record, time, kind, ID, and the text
-around the match.
+--phrase, all words must be. ccd searches all archived sessions, and prints
+what people and agents said first, then the rest; each newest first. A hit has
+its session and record, time, kind, ID, and the line of the match; equal
+originals are one hit.
 
 ` + timeWords + `
 
-With --json: one array, written as hits are found, an object per hit: agent,
-session, generation, record (0 if unknown, and of a spilled file), line (of
-the first match, in what restore prints), kind, tool ("" if none), id, time,
-snippet (one line, at most 200 characters, control characters escaped),
-machine and pulled (when its copy was last read), if it is another machine's
-(--everywhere, --machine)`,
+With --json: one array in that order, an object per hit: agent, session,
+generation, record (0 if unknown, and of a spilled file), line (of the first
+match, in what restore prints), kind, tool ("" if none), id, time, snippet
+(the line of the match, at most 200 characters, control characters escaped),
+copies (how many more equal originals), machine and pulled (when its copy was
+last read), if it is another machine's (--everywhere, --machine)`,
 		Example: `  ccd search overflow cents
       items with both words
   ccd search "exit status 2" --tool Bash
@@ -94,6 +96,7 @@ machine and pulled (when its copy was last read), if it is another machine's
 func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.phrase, "phrase", false, "search for WORDS as one phrase")
+	flags.BoolVar(&f.said, "said", false, "only what people and agents said")
 	flags.StringVar(&f.tool, "tool", "", "only calls to the tool `NAME`, and their results")
 	flags.StringVar(&f.path, "path", "", "only calls that read or change `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
@@ -118,6 +121,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	p := a.hitPrinter(l, q, f.limit)
+	p.said = f.said
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
@@ -168,15 +172,41 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 // search prints the hits in an archive.
 func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.Source) (more bool, err error) {
 	show, wipe := p.progress("searching:")
-	p.wipe = wipe
 	defer wipe()
-	more = true
+	var found search.Ranked
+	if p.limit > 0 {
+		found.Most = p.limit - p.hits
+	}
 	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: p.query, Progress: show}).Hits(ctx) {
-		if more, err = p.take(h, err); err != nil || !more {
-			return more, err
+		if errors.As(err, new(*archive.DamageError)) {
+			if p.damage++; p.first == nil {
+				p.first = err
+			}
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if h.Record > 0 && h.Record <= p.copies[h.Session.Key] || p.said && !h.Said() {
+			continue
+		}
+		if !found.Add(h) {
+			break
 		}
 	}
-	return more, nil
+	wipe()
+	for _, h := range found.All() {
+		if p.json {
+			err = p.object(h)
+		} else {
+			err = p.lines(h)
+		}
+		if err != nil {
+			return false, err
+		}
+		p.hits++
+	}
+	return p.hits != p.limit || p.limit == 0, nil
 }
 
 // reportSearch reports how the search ended.
@@ -222,7 +252,7 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled 
 	default:
 		what = " --tool " + words.Shell(f.tool)
 	}
-	narrow := f.since != "" || f.session != "" || f.agent != "" || f.phrase || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	narrow := f.said || f.since != "" || f.session != "" || f.agent != "" || f.phrase || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
 	switch {
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
@@ -313,9 +343,10 @@ type hitPrinter struct {
 	limit    int
 	width    int // of the terminal; 0: not a terminal
 	colour   bool
-	last     transcript.Key // session of the previous hit
-	place    string         // machine of the previous hit
-	wipe     func()
+	last     transcript.Key         // session of the previous hit
+	place    string                 // machine of the previous hit
+	said     bool                   // print only what people and agents said
+	below    bool                   // the previous hit was not said
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
 	damage   int
@@ -326,32 +357,8 @@ func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrint
 	return &hitPrinter{app: a, library: l, query: q, limit: limit, width: a.width(), colour: a.colours()}
 }
 
-// take prints a hit or notes damage. It reports whether more hits are wanted.
-func (p *hitPrinter) take(h search.Hit, err error) (more bool, _ error) {
-	if errors.As(err, new(*archive.DamageError)) {
-		if p.damage++; p.first == nil {
-			p.first = err
-		}
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if h.Record > 0 && h.Record <= p.copies[h.Session.Key] {
-		return true, nil
-	}
-	p.wipe()
-	if p.json {
-		err = p.object(h)
-	} else {
-		err = p.lines(h)
-	}
-	p.hits++
-	return p.hits != p.limit, err
-}
-
 // lines prints a hit. On a terminal, hits are grouped by session; elsewhere, each names its session.
-func (p *hitPrinter) lines(h search.Hit) error {
+func (p *hitPrinter) lines(h *search.Hit) error {
 	if p.width > 0 {
 		return p.fitted(h)
 	}
@@ -366,10 +373,16 @@ func (p *hitPrinter) lines(h search.Hit) error {
 		"\n  > " + h.Snippet + "\n")
 }
 
-func (p *hitPrinter) fitted(h search.Hit) error {
+func (p *hitPrinter) fitted(h *search.Hit) error {
 	var b strings.Builder
+	if !h.Said() && !p.below {
+		if p.below = true; p.hits > 0 {
+			b.WriteString("\nNot said, but thought, run or read:\n")
+			p.last = transcript.Key{}
+		}
+	}
 	if h.Session.Key != p.last || p.place != p.library.Machine {
-		if p.hits > 0 {
+		if p.hits > 0 && b.Len() == 0 {
 			b.WriteString("\n")
 		}
 		e, _ := p.library.Entry(h.Session.Key)
@@ -395,13 +408,23 @@ func (p *hitPrinter) fitted(h search.Hit) error {
 }
 
 // hitPlace says when the hit was written, and in what.
-func hitPlace(h search.Hit, when string) (parts []string) {
+func hitPlace(h *search.Hit, when string) (parts []string) {
 	if when != "" {
 		parts = append(parts, when)
 	}
-	parts = append(parts, strings.TrimSpace(h.Kind.String()+" "+mark.Inline(h.Tool, 60)))
+	kind := h.Kind.String()
+	switch h.Kind {
+	case transcript.Human:
+		kind = "you"
+	case transcript.Text:
+		kind = "agent"
+	}
+	parts = append(parts, strings.TrimSpace(kind+" "+mark.Inline(h.Tool, 60)))
 	if h.Line > 1 {
 		parts = append(parts, "line "+strconv.Itoa(h.Line))
+	}
+	if h.Copies > 0 {
+		parts = append(parts, fmt.Sprintf("and %d equal", h.Copies))
 	}
 	return parts
 }
@@ -418,13 +441,13 @@ func (p *hitPrinter) marked(snippet string) string {
 }
 
 // object prints a hit as the next element of the JSON array.
-func (p *hitPrinter) object(h search.Hit) error {
+func (p *hitPrinter) object(h *search.Hit) error {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, p.library.Machine, words.Known(p.library.Pulled),
+		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Copies, p.library.Machine, words.Known(p.library.Pulled),
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,9 @@ type pathOutput struct {
 func (a *app) showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [SESSION]", GroupID: everyday, Short: "print a session's companion",
-		Long: `Prints the companion as ccd last wrote it. If its file is missing, ccd
-rebuilds it from the archive. Text that is damaged in the archive is shown as
+		Long: `Prints the companion as ccd last wrote it: the handover first; in a pipe, the
+whole file with its front matter. If the file is missing, ccd rebuilds it from
+the archive. Text that is damaged in the archive is shown as
 "[ccd ID content unavailable: PATH, hash mismatch]".
 
 --path prints the path of its file instead, and exits 3 if there is none. With
@@ -122,6 +124,11 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	}
 	if err := a.printHeading(e); err != nil {
 		return err
+	}
+	if text := string(c.Text); a.width() > 0 && f.form == "" && f.section == "" {
+		if at := strings.Index(text, "\n## "); at >= 0 { // what is above tells agents and programs what the file is
+			return a.print(text[at+1:])
+		}
 	}
 	return a.printForm(c, f.form, f.section)
 }

@@ -25,6 +25,7 @@ type Wanted struct {
 	Path string    // absolute, relative, or the last elements of a path
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
+	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
 }
 
 // Version is the content of a file as an agent last read or wrote it.
@@ -79,11 +80,13 @@ func (e *UnknownError) Error() string {
 func (e *UnknownError) Unwrap() error { return ErrNotFound }
 
 // File returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
-// did, it takes the first family with that path below the session's directory, else the first with a path that ends with it.
+// did, it takes the first family with that path below the session's directory, else the first with a path that ends with it;
+// with Ask, these must be one path.
 // It fails with ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
 // the content at that time is unknown. progress, which may be nil, is called with the number of families read.
 func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progress func(done int)) (*Version, error) {
 	var found *touched
+	var others []string // the paths that match as well as found's
 	for i, family := range families {
 		t, err := touch(ctx, a, family, w)
 		if err != nil {
@@ -93,7 +96,12 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 			progress(i + 1)
 		}
 		if found == nil || t.rank < found.rank {
-			found = t
+			found, others = t, nil
+		}
+		if w.Ask && t.rank == found.rank && len(t.paths) > 0 {
+			if p, err := t.path(w); err == nil && !holds(others, p) {
+				others = append(others, p)
+			}
 		}
 		if found.rank == rankExact {
 			break
@@ -103,6 +111,9 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 		return nil, fmt.Errorf("find file %s: %w: no archived session touched it", w.Path, ErrNotFound)
 	}
 	path, err := found.path(w)
+	if err == nil && len(others) > 1 {
+		err = &AmbiguousError{What: "file " + w.Path, Why: "several projects have it", Matches: others}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
+	"ccd/internal/project"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -19,7 +21,7 @@ import (
 type WantedFile struct {
 	Path    string
 	At      string // a time, as people write it; "" for the last one
-	Session string // "" for the newest session that touched the file
+	Session string // "" for the newest session that touched the file, of this project if one did
 	Agent   string // "" for every agent
 }
 
@@ -41,9 +43,19 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		}
 		families = [][]history.Source{l.Family(e)}
 	}
-	v, err := history.File(ctx, l.History(), families, history.Wanted{Path: w.Path, Dir: dir, At: at}, func(done int) {
-		progress(int64(done), int64(len(families)))
-	})
+	wanted, read := history.Wanted{Path: w.Path, Dir: dir, At: at}, 0
+	find := func(in [][]history.Source) (*history.Version, error) {
+		return history.File(ctx, l.History(), in, wanted, func(int) {
+			read++
+			progress(int64(read), int64(len(families)))
+		})
+	}
+	own, rest := l.ofProject(families, project.Of(dir, l.Home))
+	v, err := find(own)
+	if errors.Is(err, history.ErrNotFound) && !errors.As(err, new(*history.UnknownError)) && len(rest) > 0 {
+		wanted.Ask = w.Session == "" && !filepath.IsAbs(w.Path)
+		v, err = find(rest)
+	}
 	if err == nil && !at.IsZero() && v.Time.IsZero() {
 		return nil, words.Hint(fmt.Errorf("restore file %s: --at %s cannot be applied: the session's records have no times", v.Path, w.At),
 			"ccd restore --file %s", words.Shell(w.Path))
@@ -64,6 +76,18 @@ func (w WantedFile) hint(err error) error {
 		return words.Hint(err, "ccd timeline SESSION shows which files a session touched")
 	}
 	return err
+}
+
+// ofProject separates the families whose session worked in a project.
+func (l *Library) ofProject(families [][]history.Source, p *project.Project) (own, rest [][]history.Source) {
+	for _, f := range families {
+		if e, ok := l.Entry(f[0].Key); ok && p.Has(e.Kept.Cwd) {
+			own = append(own, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	return own, rest
 }
 
 // families are the sessions with their sub-agents, newest first.

@@ -39,10 +39,8 @@ func (l *Library) resolveHint(arg string, err error) error {
 	for _, c := range several.Sessions {
 		agents[c.Agent]++
 	}
-	for _, c := range several.Sessions {
-		if len(agents) > 1 && agents[c.Agent] == 1 {
-			return words.Hint(err, "add --agent %s", c.Agent)
-		}
+	if first := several.Sessions[0].Agent; len(agents) == len(several.Sessions) {
+		return words.Hint(err, "add --agent %s", first)
 	}
 	if e, ok := l.Entry(several.Sessions[0].Key); ok {
 		return words.Hint(err, "use the full ID, such as %s", l.Argument(e))

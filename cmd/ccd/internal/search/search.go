@@ -48,7 +48,8 @@ type Hit struct {
 	ID         mark.ID   // restores its original
 	Time       time.Time // time of its record, zero if it has none
 	Line       int       // line of the first match in what restore prints
-	Snippet    string    // the text around the first match: one line, escaped, at most 200 characters
+	Snippet    string    // the line of the first match, escaped, at most 200 characters of it
+	Copies     int       // how many more equal originals Ranked was given
 }
 
 // Hits yields the matches: sessions in the order of Sources, within a session the newest records first (in a plain message

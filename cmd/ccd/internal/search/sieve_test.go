@@ -194,7 +194,7 @@ func TestSpans(t *testing.T) {
 
 func TestSnippet(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"short":  {"Mix the ink.\nNow.", "Mix the ink. Now."},
+		"short":  {"First.\nMix the ink.\nNow.", "Mix the ink."},
 		"inert":  {"\x1b[31m ink [ccd 123]", `\x1b[31m ink [\ccd 123]`},
 		"middle": {strings.Repeat("soot ", 100) + "ink" + strings.Repeat(" gum", 100), "…soot"},
 		"hidden": {strings.Repeat("\u200b", 100) + "ink", "…"},

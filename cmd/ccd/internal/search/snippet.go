@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"ccd/internal/mark"
@@ -12,8 +13,17 @@ const (
 	maxLead    = 60
 )
 
-// snippet returns the text around a match in one line.
+// snippet returns the line of a match, of a long one the part around it.
 func snippet(text []byte, start, end int) string {
+	if i := bytes.LastIndexByte(text[:start], '\n'); i >= 0 {
+		text, start, end = text[i+1:], start-i-1, end-i-1
+	}
+	if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
+		text = text[:end+i]
+	}
+	if line := mark.Inline(string(text[:min(len(text), 4*maxSnippet)]), 0); len(text) <= 4*maxSnippet && utf8.RuneCountInString(line) <= maxSnippet {
+		return line
+	}
 	from := start
 	for lead := maxLead; lead > 0; lead /= 2 {
 		from = before(text, start, lead)

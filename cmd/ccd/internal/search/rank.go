@@ -1,0 +1,56 @@
+package search
+
+import (
+	"slices"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Said reports whether a person or an agent said it to the other: not a thought, a call, a result or a file.
+func (h Hit) Said() bool { return h.Kind == transcript.Human || h.Kind == transcript.Text }
+
+// Ranked collects hits: what people and agents said, then thoughts and summaries, then calls, results and files. Hits of equal
+// originals are one.
+type Ranked struct {
+	Most  int // how many are wanted; 0: all
+	ranks [3][]*Hit
+	byID  map[mark.ID]*Hit
+	seen  int
+}
+
+// enough is how many times Most hits are looked at before the search ends: among them are those that matter.
+const enough = 40
+
+// Add adds a hit, and reports whether more are wanted.
+func (r *Ranked) Add(h Hit) (more bool) {
+	r.seen++
+	if first := r.byID[h.ID]; first != nil {
+		first.Copies++
+		return true
+	}
+	rank := 2
+	switch {
+	case h.Said():
+		rank = 0
+	case h.Kind == transcript.Thinking, h.Kind == transcript.Summary:
+		rank = 1
+	}
+	if r.Most == 0 || len(r.ranks[rank]) < r.Most {
+		r.ranks[rank] = append(r.ranks[rank], &h)
+		if r.byID == nil {
+			r.byID = map[mark.ID]*Hit{}
+		}
+		r.byID[h.ID] = &h
+	}
+	return r.Most == 0 || len(r.ranks[0]) < r.Most && r.seen < enough*r.Most
+}
+
+// All returns the wanted hits in their order.
+func (r *Ranked) All() []*Hit {
+	all := slices.Concat(r.ranks[:]...)
+	if r.Most > 0 {
+		all = all[:min(len(all), r.Most)]
+	}
+	return all
+}
