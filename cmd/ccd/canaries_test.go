@@ -171,7 +171,7 @@ func TestCanaries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	compacted, err := os.ReadFile(filepath.Join("testdata", "compaction.jsonl"))
+	compacted, err := os.ReadFile(filepath.Join("story", "compaction.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestSessionOfThisDirectory(t *testing.T) {
 func TestNoSessionOfThisDirectory(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	t.Chdir(home)
-	for _, args := range [][]string{{"show"}, {"timeline"}, {"diff"}, {"show", "--path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
+	for _, args := range [][]string{{"show"}, {"timeline"}, {"show", "--path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
 		code, out, said := ccdIn(home, "1\n", args...)
 		lines := strings.Split(said, "\n")
 		if code != exitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: resolve session: this directory has no session" ||

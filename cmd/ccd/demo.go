@@ -3,299 +3,166 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/compactor/sidecar"
-	"ccd/internal/mark"
+	"ccd/cmd/ccd/internal/account"
 )
 
-// demoDeadline ends a demo that hangs.
-const demoDeadline = 60 * time.Second
+// The session of the demo: an invented one, shaped like a real one of Claude Code, and how its agent compacted it.
+var (
+	//go:embed story/ledger.jsonl
+	demoSession []byte
+	//go:embed story/compaction.jsonl
+	demoCompaction []byte
+)
 
-const demoConfig = `[watch]
-settle = "300ms"
-max_wait = "1s"
-scan_interval = "2s"
+const demoID = "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
 
-[companion]
-refresh_idle = "1s"
-`
+// demoPause is how long a person may read between two steps.
+const demoPause = 1500 * time.Millisecond
 
 func (a *app) demoCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "demo", GroupID: setup, Short: "show ccd at work, in a temporary directory",
-		Long: `An invented session grows in a temporary home directory, ccd watches it and
-writes the companion, the daemon is killed and started again, and an original
-is restored and compared byte for byte. ccd does not read your own files and
-leaves nothing behind.`,
-		Example: `  ccd demo                 see it work in a few seconds
-  ccd demo -q && echo ok   use it as a test`,
+		Use: "demo", GroupID: setup, Short: "see in 15 seconds what ccd is for, in a temporary directory",
+		Long: `Plays an invented session: an agent decides something, compacts its context,
+and cannot say any more what it decided. Then ccd answers, with the commands
+that you would type. --web shows the same in a browser, until Ctrl-C. ccd does
+not read your own files and leaves nothing behind.`,
+		Example: `  ccd demo         the story
+  ccd demo --web   and its pages`,
 	}
+	web := false
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeoutCause(c.Context(), demoDeadline, errors.New("the demo took longer than a minute"))
-		defer cancel()
-		return a.demo(ctx)
+		if err := a.demo(c.Context(), web); err != nil {
+			return fmt.Errorf("run demo: %w", err)
+		}
+		return nil
 	}
+	c.Flags().BoolVar(&web, "web", false, "then show the session in a browser")
 	return c
 }
 
-// demo is a run of `ccd demo`: a temporary home, the transcript in it, and the daemon.
-type demo struct {
-	*app
-	home, exe  string
-	transcript string
-	companion  string
-	begun      time.Time
-	daemon     *exec.Cmd
-}
-
-func (a *app) demo(ctx context.Context) (err error) {
+func (a *app) demo(ctx context.Context, web bool) (err error) {
 	home, err := os.MkdirTemp("", "ccd-demo-")
 	if err != nil {
-		return fmt.Errorf("make demo directory: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", demoID+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	transcript := filepath.Join(home, ".claude", "projects", "-home-you-ledger", storySession+".jsonl")
-	d := &demo{
-		app: a, home: home, exe: exe, begun: time.Now(), transcript: transcript,
-		companion: strings.TrimSuffix(transcript, ".jsonl") + sidecar.Suffix,
+	if err := os.WriteFile(path, append(bytes.Clone(demoSession), demoCompaction...), 0o600); err != nil {
+		return err
 	}
-	defer d.kill()
-	if err := d.play(ctx, newStory()); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return fmt.Errorf("run demo: %w", err)
+	d := demo{app: a, home: home}
+	if err := d.play(ctx); err != nil || !web {
+		return err
 	}
-	return nil
+	return d.ccd(ctx, a.std, "web", demoID)
 }
 
-// play runs the steps of the demo.
-func (d *demo) play(ctx context.Context, s *story) error {
-	half := len(s.lines) * 4 / 5
-	steps := []func() error{
-		func() error { return d.prepare() },
-		func() error { return d.start(ctx, "the daemon watches an empty home") },
-		func() error { return d.grow(ctx, s.lines[:half]) },
-		func() error { return d.await(ctx, 0, "the companion appeared beside it") },
-		func() error { return d.killDaemon() },
-		func() error { return d.grow(ctx, s.lines[half:]) },
-		func() error { return d.start(ctx, "the daemon was started again") },
-		func() error { return d.await(ctx, len(s.lines), "the companion covers all of it") },
-		func() error { return d.restoreOne(ctx, s) },
-		func() error { return d.restoreAll(ctx) },
-		func() error { return d.verify(ctx) },
+// demo is a run of `ccd demo` with its temporary home.
+type demo struct {
+	*app
+	home string
+}
+
+// play tells the story.
+func (d demo) play(ctx context.Context) error {
+	if err := d.ccd(ctx, d.std, "run", "--once", "-q"); err != nil {
+		return err
 	}
-	for _, step := range steps {
+	for _, step := range []func() error{
+		func() error { return d.quote(ctx, "An invented session with Claude Code. You ask:", "#1") },
+		func() error { return d.quote(ctx, "It measures, and decides:", "#21") },
+		func() error {
+			return d.quote(ctx, "Hours later it compacts its context. This is all that it keeps:", "#66")
+		},
+		func() error { return d.quote(ctx, "You ask:", "#67") },
+		func() error { return d.quote(ctx, "It answers:", "#68") },
+		func() error {
+			return d.command(ctx, "ccd kept every word. What did the agent forget of what you asked?", "diff", "--class", "asked", demoID[:8])
+		},
+		func() error {
+			return d.command(ctx, "And why not Decimal?", "search", "--said", "Decimal", "everywhere")
+		},
+		func() error { return d.command(ctx, "The whole answer, byte for byte:", "restore", "w1sm843qvd19") },
+	} {
 		if err := step(); err != nil {
 			return err
 		}
-	}
-	d.newStory("done: `ccd run` does this for your own sessions, `ccd setup` sets it up")
-	return nil
-}
-
-func (d *demo) newStory(format string, args ...any) {
-	if !d.quiet {
-		fmt.Fprintf(d.out, "%5.1fs  %s\n", time.Since(d.begun).Seconds(), fmt.Sprintf(format, args...))
-	}
-}
-
-func (d *demo) prepare() error {
-	for _, dir := range []string{filepath.Dir(d.transcript), filepath.Join(d.home, "config", "ccd")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := d.pause(ctx); err != nil {
 			return err
 		}
 	}
-	d.newStory("a temporary home: %s", d.home)
-	return os.WriteFile(filepath.Join(d.home, "config", "ccd", "config.toml"), []byte(demoConfig), 0o600)
-}
-
-// command runs this binary in the demo's home, without the caller's environment.
-func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, d.exe, args...)
-	c.Args[0] = os.Args[0]
-	c.Env = []string{
-		"HOME=" + d.home, "USERPROFILE=" + d.home, "PATH=" + d.Getenv("PATH"), "SYSTEMROOT=" + d.Getenv("SYSTEMROOT"),
-		"XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "XDG_STATE_HOME=" + filepath.Join(d.home, "state"),
-	}
-	return c
-}
-
-func (d *demo) start(ctx context.Context, what string) error {
-	d.daemon = d.command(ctx, "run", "-q")
-	if d.verbose {
-		d.daemon.Stderr = unguarded(d.err)
-	}
-	if err := d.daemon.Start(); err != nil {
-		return err
-	}
-	d.newStory("%s: ccd run, pid %d", what, d.daemon.Process.Pid)
+	d.say("\nFor your own sessions: %s run\nTo give agents what they forgot, after each compaction: %[1]s setup", d.typed())
 	return nil
 }
 
-// kill kills the daemon with SIGKILL, if one runs.
-func (d *demo) kill() {
-	if d.daemon != nil {
-		_ = d.daemon.Process.Kill() // it may have exited already
-		_ = d.daemon.Wait()         // it always reports "signal: killed"
-		d.daemon = nil
-	}
-}
-
-func (d *demo) killDaemon() error {
-	pid := d.daemon.Process.Pid
-	d.kill()
-	d.newStory("kill -9 %d, and the session continues without it", pid)
-	return nil
-}
-
-// grow appends lines to the transcript, a few at a time, as an agent does.
-func (d *demo) grow(ctx context.Context, lines [][]byte) error {
-	f, err := os.OpenFile(d.transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
+// quote prints a record of the session.
+func (d demo) quote(ctx context.Context, what, record string) error {
+	var text bytes.Buffer
+	if err := d.ccd(ctx, std{d.in, &text, d.err}, "restore", demoID+record, "-q"); err != nil {
 		return err
 	}
-	defer f.Close()
-	for i, line := range lines {
-		if _, err := f.Write(line); err != nil {
-			return err
-		}
-		if i%8 == 7 {
-			if err := pause(ctx, 50*time.Millisecond); err != nil {
-				return err
-			}
+	width := d.width()
+	if width <= 0 {
+		width = 100
+	}
+	b := "\n" + what + "\n"
+	for _, line := range wrapLines(strings.TrimSpace(text.String()), max(width-4, minCells)) {
+		b += "  │ " + line + "\n"
+	}
+	return d.print(b)
+}
+
+// command prints a command that a person would type, and what it prints.
+func (d demo) command(ctx context.Context, what string, args ...string) error {
+	if err := d.print("\n" + what + "\n"); err != nil {
+		return err
+	}
+	if err := d.draw(match.paint("$ ccd "+strings.Join(args, " "), d.colours()) + "\n"); err != nil {
+		return err
+	}
+	return d.ccd(ctx, d.std, append(args, "--no-pager")...)
+}
+
+// ccd runs a command in the demo's home, without the caller's configuration.
+func (d demo) ccd(ctx context.Context, s std, args ...string) error {
+	env := []string{"HOME=" + d.home, "USERPROFILE=" + d.home}
+	for _, name := range []string{"PATH", "SYSTEMROOT", "TERM", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} {
+		if v := d.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
 		}
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	if code := runIn(ctx, args, s, account.Env{Vars: env, Dir: d.home}); code != exitDone {
+		return fmt.Errorf("ccd %s: exit %d", strings.Join(args, " "), code)
 	}
-	d.newStory("an agent's session grew to %s", humanize.IBytes(uint64(info.Size())))
 	return nil
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// pause waits on a terminal, so that a person can read.
+func (d demo) pause(ctx context.Context) error {
+	if !d.terminal(d.out) {
+		return nil
+	}
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(d):
+	case <-time.After(demoPause):
 		return nil
 	}
-}
-
-// await waits for a companion that covers the given number of records; 0: any companion.
-func (d *demo) await(ctx context.Context, records int, what string) error {
-	want := fmt.Sprintf("covers: {records: %d,", records)
-	for {
-		text, err := os.ReadFile(d.companion)
-		if err == nil && (records == 0 || bytes.Contains(text, []byte(want))) {
-			p, err := sidecar.Parse(text)
-			if err != nil {
-				return err
-			}
-			front, err := p.Front()
-			if err != nil {
-				return err
-			}
-			d.newStory("%s: %s, %.0f%% smaller than the session", what, humanize.IBytes(uint64(len(text))), front.Tokens.SavedPercent)
-			return nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-	}
-}
-
-// restoreOne restores a marker of the companion whose original is known, and compares the two.
-func (d *demo) restoreOne(ctx context.Context, s *story) error {
-	text, err := os.ReadFile(d.companion)
-	if err != nil {
-		return err
-	}
-	known := map[mark.ID]string{}
-	for _, out := range s.outputs {
-		known[mark.Sum(quoted(out)).ID()] = out
-	}
-	for _, id := range mark.IDs(string(text)) {
-		want, ok := known[id]
-		if !ok {
-			continue
-		}
-		got, err := d.command(ctx, "restore", string(id)).Output()
-		if err != nil {
-			return fmt.Errorf("ccd restore %s: %w", id, err)
-		}
-		if string(got) != want {
-			return fmt.Errorf("ccd restore %s: the %d restored bytes differ from the original %d", id, len(got), len(want))
-		}
-		d.newStory("the companion says: %s", markerLine(string(text), id))
-		d.newStory("ccd restore %s: %d bytes, identical to the original", id, len(got))
-		return nil
-	}
-	return errors.New("the companion has no ID of an output")
-}
-
-// markerLine returns the marker of an ID as the companion has it.
-func markerLine(text string, id mark.ID) string {
-	_, rest, _ := strings.Cut(text, "[ccd "+string(id))
-	rest, _, _ = strings.Cut(rest, "]")
-	return mark.New(id, mark.Inline(rest, 100))
-}
-
-func (d *demo) restoreAll(ctx context.Context) error {
-	got, err := d.command(ctx, "restore", "--session", storySession).Output()
-	if err != nil {
-		return fmt.Errorf("ccd restore --session: %w", err)
-	}
-	want, err := os.ReadFile(d.transcript)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(got, want) {
-		return errors.New("ccd restore --session: the restored transcript differs from the original")
-	}
-	d.newStory("ccd restore --session: %s, identical byte for byte", humanize.IBytes(uint64(len(got))))
-	return nil
-}
-
-func (d *demo) verify(ctx context.Context) error {
-	c := d.command(ctx, "archive", "verify")
-	out, err := c.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("ccd archive verify: %w", err)
-	}
-	d.newStory("ccd archive verify: %s", strings.TrimSpace(string(out)))
-	return nil
-}
-
-// quoted returns text as JSON, as in the story's lines.
-func quoted(text string) []byte {
-	b, err := json.Marshal(text)
-	if err != nil {
-		panic("demo: its own words do not encode: " + err.Error())
-	}
-	return b
 }

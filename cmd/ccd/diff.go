@@ -194,9 +194,14 @@ func diffText(out diffOutput, class string, agent, local bool) string {
 	b.WriteByte('\n')
 	row("FACTS", "TOTAL", "KEPT", "DROPPED", "HANDED OVER", "COMPANION")
 	for _, c := range out.Classes {
+		if class != "" && string(c.Class) != class {
+			continue
+		}
 		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold, c.Companion)
 	}
-	row("all", out.Facts, out.Kept, out.Dropped, out.InTold, out.Companion)
+	if class == "" {
+		row("all", out.Facts, out.Kept, out.Dropped, out.InTold, out.Companion)
+	}
 	more := false
 	for _, c := range out.Classes {
 		if len(c.List) == 0 {

@@ -13,7 +13,7 @@ const (
 	exampleDoc  = "../../docs/EXAMPLE.md"
 	exampleHead = `# A whole companion
 
-The output of ` + "`CCD_COMPANION_HOST=forge ccd compact --no-archive cmd/ccd/testdata/ledger.jsonl`" + ` for an invented session, checked
+The output of ` + "`CCD_COMPANION_HOST=forge ccd compact --no-archive cmd/ccd/story/ledger.jsonl`" + ` for an invented session, checked
 by a test. docs/FORMAT.md explains each part.
 
 ` + "````markdown\n"
@@ -26,7 +26,7 @@ by a test. docs/FORMAT.md explains each part.
 // docs/EXAMPLE.md is the companion of the invented session, and README's excerpt is a part of it.
 func TestExampleIsReal(t *testing.T) {
 	text := string(commandIn(t, t.TempDir(), []string{"CCD_COMPANION_HOST=forge"}, "compact", "--no-archive", "-q",
-		filepath.Join("testdata", "ledger.jsonl")))
+		filepath.Join("story", "ledger.jsonl")))
 	want := exampleHead + text + exampleFoot
 	if *update {
 		if err := os.WriteFile(exampleDoc, []byte(want), 0o644); err != nil {

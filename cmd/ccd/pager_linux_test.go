@@ -45,12 +45,12 @@ func TestPager(t *testing.T) {
 		"help":                 {[]string{"CCD_PAGER=" + marks}, []string{"restore", "--help"}, false, true, "paged:Usage:", 0},
 		"what fails":           {[]string{"CCD_PAGER=" + marks}, []string{"show", "nothere"}, false, false, "ccd: resolve session nothere: not found", 3},
 		"raw":                  {[]string{"CCD_PAGER=" + marks}, []string{"restore", "--raw", "dddd#4"}, false, false, `3 of the rye`, 0},
-		"--no-pager":           {[]string{"CCD_PAGER=" + marks}, []string{"show", "--no-pager", chosenA}, false, false, "ccd: 1", 0},
-		"cat":                  {[]string{"CCD_PAGER=cat", "PAGER=" + marks}, []string{"show", chosenA}, false, false, "ccd: 1", 0},
-		"none":                 {[]string{"CCD_PAGER=", "PAGER=" + marks}, []string{"show", chosenA}, false, false, "ccd: 1", 0},
-		"missing":              {[]string{"CCD_PAGER=no-such-pager -x"}, []string{"show", chosenA}, false, false, "ccd: 1", 0},
+		"--no-pager":           {[]string{"CCD_PAGER=" + marks}, []string{"show", "--no-pager", chosenA}, false, false, "## Handover", 0},
+		"cat":                  {[]string{"CCD_PAGER=cat", "PAGER=" + marks}, []string{"show", chosenA}, false, false, "## Handover", 0},
+		"none":                 {[]string{"CCD_PAGER=", "PAGER=" + marks}, []string{"show", chosenA}, false, false, "## Handover", 0},
+		"missing":              {[]string{"CCD_PAGER=no-such-pager -x"}, []string{"show", chosenA}, false, false, "## Handover", 0},
 		"a pipe":               {[]string{"CCD_PAGER=" + marks}, []string{"show", chosenA}, true, false, "", 0},
-		"a dumb terminal":      {[]string{"CCD_PAGER=" + marks, "TERM=dumb"}, []string{"show", chosenA}, false, false, "ccd: 1", 0},
+		"a dumb terminal":      {[]string{"CCD_PAGER=" + marks, "TERM=dumb"}, []string{"show", chosenA}, false, false, "## Handover", 0},
 		"quits early":          {[]string{"CCD_PAGER=head -n 1"}, []string{"restore", "--session", "dddd"}, false, false, `"uuid":"u0"`, 0},
 		"quits at once":        {[]string{"CCD_PAGER=true"}, []string{"restore", "--session", "dddd"}, false, false, "", 0},
 		"not of other comands": {[]string{"CCD_PAGER=" + marks}, []string{"version"}, false, false, "companion format 1", 0},
@@ -72,7 +72,7 @@ func TestPager(t *testing.T) {
 			if got := strings.Contains(seen.String(), "paged:"); got != c.paged {
 				t.Errorf("paged: %v, want %v: %.400q", got, c.paged, seen.String())
 			}
-			if out != nil && (strings.Contains(out.String(), "paged:") || !strings.Contains(out.String(), "ccd: 1")) {
+			if out != nil && (strings.Contains(out.String(), "paged:") || !strings.Contains(out.String(), "## Handover")) {
 				t.Errorf("in the pipe: %.400q", out.String())
 			}
 			if c.paged && strings.Contains(seen.String(), "\x1b[2J") {

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// shown is a command in docs/picture.svg or README.md. only selects lines of its output (nil: all).
+// shown is a command in docs/picture.svg. only selects lines of its output (nil: all).
 type shown struct {
 	line string
 	only *regexp.Regexp
@@ -25,26 +25,20 @@ const pictureColumns = 92
 var (
 	decimal  = regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41`)
 	pictured = []shown{
-		{"ccd ls", nil},
-		{"ccd diff 5d2f7a1e --class asked", regexp.MustCompile(`^(asked, |  #)`)},
-		{"ccd search Decimal everywhere", decimal},
-		{"ccd restore w1sm843qvd19", nil},
-	}
-	forgotten = []shown{
 		{"ccd restore 5d2f7a1e#67", nil},
 		{"ccd restore 5d2f7a1e#68", nil},
+		{"ccd diff 5d2f7a1e --class asked", regexp.MustCompile(`^(asked, |  #)`)},
 		{"ccd search Decimal everywhere", decimal},
 		{"ccd restore w1sm843qvd19", nil},
-		{"ccd diff 5d2f7a1e --class asked", regexp.MustCompile(`^(asked, |  #)`)},
 	}
 )
 
-// TestDocsPicture checks that docs/picture.svg and the before/after of README.md show what the commands print on a
-// terminal for an invented session that its agent compacted.
+// TestDocsPicture checks that docs/picture.svg shows what the commands print on a terminal for an invented session that its
+// agent compacted.
 func TestDocsPicture(t *testing.T) {
 	home := t.TempDir()
 	for path, parts := range map[string][]string{
-		".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl":                       {"testdata/ledger.jsonl", "testdata/compaction.jsonl"},
+		".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl":                       {"story/ledger.jsonl", "story/compaction.jsonl"},
 		".codex/sessions/2025/09/14/rollout-2025-09-14T08-00-01-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl": {"../../internal/agent/registry/testdata/story/codex.jsonl"},
 	} {
 		var session []byte
@@ -59,41 +53,18 @@ func TestDocsPicture(t *testing.T) {
 		must(t, os.WriteFile(path, session, 0o600))
 	}
 	commandIn(t, home, nil, "run", "--once", "-q")
-	screens := map[string]string{}
-	for _, s := range append(pictured, forgotten...) {
-		if screens[s.line] == "" {
-			screens[s.line] = onScreen(t, home, pictureColumns, strings.Fields(s.line)[1:])
-		}
-	}
-	var lines []string
+	var scenes [][]string
 	for _, s := range pictured {
-		lines = append(lines, s.text(screens)...)
+		scenes = append(scenes, s.text(onScreen(t, home, pictureColumns, strings.Fields(s.line)[1:])))
 	}
-	golden(t, "../../docs/picture.svg", svg(lines[:len(lines)-1]))
-
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const head, foot = "<!-- forgotten -->\n```console\n", "```\n<!-- /forgotten -->"
-	before, rest, begun := strings.Cut(string(readme), head)
-	_, after, ended := strings.Cut(rest, foot)
-	if !begun || !ended {
-		t.Fatalf("README.md has no part between %q and %q", head, foot)
-	}
-	lines = nil
-	for _, s := range forgotten {
-		lines = append(lines, s.text(screens)...)
-	}
-	plain := sgr.ReplaceAllString(strings.Join(lines[:len(lines)-1], "\n"), "")
-	golden(t, "../../README.md", before+head+plain+"\n"+foot+after)
+	golden(t, "../../docs/picture.svg", svg(scenes))
 }
 
 // text returns the command after a prompt, its output and an empty line.
-func (s shown) text(screens map[string]string) []string {
+func (s shown) text(screen string) []string {
 	text := []string{"\x1b[1m$ " + s.line + "\x1b[0m"}
 	left := false
-	for line := range strings.SplitSeq(strings.TrimRight(screens[s.line], "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(screen, "\n"), "\n") {
 		if s.only != nil && !s.only.MatchString(line) {
 			if !left {
 				text = append(text, "…")
@@ -137,24 +108,40 @@ var styles = map[string]string{
 	"34": `fill="#79c0ff"`, "35": `fill="#d2a8ff"`, "36": `fill="#76e3ea"`, "90": `fill="#8b949e"`,
 }
 
-// svg draws terminal lines with their colors. It wraps long lines as a terminal does.
-func svg(lines []string) string {
-	const cell, row, margin = 9, 20, 20
-	var rows []string
-	for _, line := range lines {
-		rows = append(rows, wrapped(line)...)
+// svg draws commands and what they print, with their colors, one command after the other. It wraps long lines as a terminal
+// does. Where pictures do not move, all of it is shown.
+func svg(scenes [][]string) string {
+	const cell, row, margin, lasts = 9, 20, 20, 2.5 // lasts: seconds
+	var rows [][]string
+	n := 0
+	for i, lines := range scenes {
+		rows = append(rows, nil)
+		for _, line := range lines {
+			rows[i] = append(rows[i], wrapped(line)...)
+		}
+		n += len(rows[i])
 	}
-	width, height := pictureColumns*cell+2*margin, len(rows)*row+2*margin
+	width, height := pictureColumns*cell+2*margin, (n-1)*row+2*margin
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
 <title>ccd in a terminal: made by make picture</title>
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
 <g fill="#e6edf3" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">
 `, width, height)
-	for i, line := range rows {
-		if line != "" {
-			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" xml:space=\"preserve\">%s</text>\n", margin, margin+14+i*row, spans(line))
+	y := margin + 14
+	for i, lines := range rows {
+		b.WriteString("<g>")
+		if i > 0 {
+			fmt.Fprintf(&b, `<set attributeName="visibility" to="hidden" begin="0s" dur="%gs"/>`, float64(i)*lasts)
 		}
+		b.WriteByte('\n')
+		for _, line := range lines {
+			if line != "" {
+				fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" xml:space=\"preserve\">%s</text>\n", margin, y, spans(line))
+			}
+			y += row
+		}
+		b.WriteString("</g>\n")
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()

@@ -28,15 +28,15 @@ var masks = []struct {
 	{regexp.MustCompile(`20(2[5-9]|[3-9][0-9])-[0-9]{2}-[0-9]{2} [0-9:]{5}`), "(a day from now)"},
 }
 
-// TestScreens compares what the most used commands print on narrow and wide terminals with goldens, and checks that no
-// line of a list is too wide.
+// TestScreens compares what the most used commands print on narrow and wide terminals with goldens and with docs/LOOK.md,
+// and checks that no line of a list is too wide.
 func TestScreens(t *testing.T) {
 	home := fmt.Sprintf("/tmp/ccd-screens-%08x", os.Getpid()) // of constant length, because paths are wrapped by length
 	must(t, os.Mkdir(home, 0o700))
 	t.Cleanup(func() { os.RemoveAll(home) })
 	const stories = "../../internal/agent/registry/testdata/story/"
 	for path, parts := range map[string][]string{
-		".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl":                       {"testdata/ledger.jsonl", "testdata/compaction.jsonl"},
+		".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl":                       {"story/ledger.jsonl", "story/compaction.jsonl"},
 		".codex/sessions/2024/09/14/rollout-2024-09-14T08-00-01-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl": {stories + "codex.jsonl"},
 		".pi/agent/sessions/--home-me-shop--/2024-01-02T10-00-00-000Z_a-name-of-its-own.jsonl":              {stories + "pi.jsonl"},
 	} {
@@ -53,6 +53,7 @@ func TestScreens(t *testing.T) {
 	putScreen(t, filepath.Join(home, ".claude/projects/-home-you-ledger/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl"),
 		bytes.ReplaceAll(bytes.Join(newStory().lines, nil), []byte("2026-01-15T"), []byte(tomorrow))) // live
 	commandIn(t, home, nil, "run", "--once", "-q")
+	shown := map[string]string{}
 	for _, s := range []struct {
 		name, line string
 		fits       bool // no line is wider than the terminal
@@ -92,9 +93,23 @@ func TestScreens(t *testing.T) {
 				}
 				fmt.Fprintf(&b, "== %d columns: ccd %s\n%s\n\n", width, s.line, strings.Join(lines, "\n"))
 			}
+			shown[s.name] = b.String()
 			golden(t, "testdata/screens/"+s.name+".txt", b.String())
 		})
 	}
+	look, err := os.ReadFile("../../docs/LOOK.md")
+	must(t, err)
+	const head, foot = "<!-- screens -->\n", "<!-- /screens -->"
+	before, rest, begun := strings.Cut(string(look), head)
+	_, after, ended := strings.Cut(rest, foot)
+	if !begun || !ended {
+		t.Fatalf("docs/LOOK.md has no part between %q and %q", head, foot)
+	}
+	var screens strings.Builder
+	for _, name := range []string{"ls", "top", "search", "diff", "show", "timeline", "status", "totals"} {
+		screens.WriteString("```console\n" + strings.TrimSpace(shown[name]) + "\n```\n\n")
+	}
+	golden(t, "../../docs/LOOK.md", before+head+screens.String()+foot+after)
 }
 
 func putScreen(t *testing.T, path string, text []byte) {

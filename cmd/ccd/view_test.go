@@ -48,7 +48,7 @@ func ledgerHome(t *testing.T) (home, id string) {
 	home, id = t.TempDir(), "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
 	var all []byte
 	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		b, err := os.ReadFile(filepath.Join("testdata", name))
+		b, err := os.ReadFile(filepath.Join("story", name))
 		must(t, err)
 		all = append(all, b...)
 	}

@@ -67,7 +67,7 @@ func ledger(t *testing.T) string {
 	t.Helper()
 	var all []byte
 	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		data, err := os.ReadFile(filepath.Join("testdata", name))
+		data, err := os.ReadFile(filepath.Join("story", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -195,7 +195,7 @@ func ledger(t testing.TB) []byte {
 	t.Helper()
 	var all []byte
 	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", name))
+		text, err := os.ReadFile(filepath.Join("..", "..", "story", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -335,7 +335,7 @@ func TestStory(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join("..", "..", "testdata", "ledger.jsonl")); err != nil {
+	if _, err := os.Stat(filepath.Join("..", "..", "story", "ledger.jsonl")); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// storySession is the ID of the demo's session.
+// storySession is the ID of the session of newStory.
 const storySession = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 
 // story is an invented session in Claude Code's format: some requests, each with commands, long outputs, reads and
@@ -103,8 +103,17 @@ func (s *story) add(kind string, message map[string]any) {
 		"requestId": fmt.Sprintf("req_demo_%d", s.n), "uuid": uuid, "timestamp": s.clock.Format("2006-01-02T15:04:05.000Z"),
 	})
 	if err != nil {
-		panic("demo: its own words do not encode: " + err.Error())
+		panic("story: its own words do not encode: " + err.Error())
 	}
 	s.parent = uuid
 	s.lines = append(s.lines, append(line, '\n'))
+}
+
+// quoted returns text as JSON, as in the story's lines.
+func quoted(text string) []byte {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic("story: its own words do not encode: " + err.Error())
+	}
+	return b
 }
