@@ -62,7 +62,6 @@ func TestScreens(t *testing.T) {
 		{"ls", "ls --all", true, 0},
 		{"status", "status", true, 0},
 		{"top", "top --once", true, 0},
-		{"totals", "status --totals", true, 0},
 		{"search", "search Decimal everywhere", true, 0},
 		{"timeline", "timeline 5d2f7a1e", true, 0},
 		{"show", "show 5d2f7a1e", false, 12},
@@ -70,6 +69,7 @@ func TestScreens(t *testing.T) {
 		{"diff", "diff 5d2f7a1e", false, 28},
 		{"compact", "compact --dry-run 5d2f7a1e", false, 0},
 		{"help", "help", false, 0},
+		{"totals", "status --totals", true, 0},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			var b strings.Builder
@@ -96,6 +96,9 @@ func TestScreens(t *testing.T) {
 			shown[s.name] = b.String()
 			golden(t, "testdata/screens/"+s.name+".txt", b.String())
 		})
+	}
+	if shown["ls"] == "" || shown["totals"] == "" { // -run has chosen some of them
+		return
 	}
 	look, err := os.ReadFile("../../docs/LOOK.md")
 	must(t, err)

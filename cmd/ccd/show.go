@@ -125,12 +125,19 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if err := a.printHeading(e); err != nil {
 		return err
 	}
-	if text := string(c.Text); a.width() > 0 && f.form == "" && f.section == "" {
-		if at := strings.Index(text, "\n## "); at >= 0 { // what is above tells agents and programs what the file is
-			return a.print(text[at+1:])
-		}
+	if a.width() > 0 && f.form == "" && f.section == "" {
+		return a.print(body(c.Text))
 	}
 	return a.printForm(c, f.form, f.section)
+}
+
+// body returns a companion without what tells agents and programs what the file is.
+func body(companion []byte) string {
+	_, after, ok := strings.Cut(string(companion), "\n## ")
+	if !ok {
+		return string(companion)
+	}
+	return "## " + after
 }
 
 // companionOf returns the session's companion as it was last written. It makes a new one if that is missing, or if the

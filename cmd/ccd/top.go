@@ -40,8 +40,8 @@ where the agent compacted it.
 
 Enter shows a session's requests, failed commands, files and compactions, c
 its companion, d what the agent's last compaction dropped, o the original of
-an ID in the marked line. r copies the command that resumes the session and
-prints it when you quit, y copies an ID, / filters, ? lists all keys.
+an ID in the marked line. r twice resumes the session in a smaller copy, y
+copies an ID, / filters, ? lists all keys.
 
 With --json: with --once: one array, an object per main session: the keys of
 ccd ls, and state (working, waiting, idle, purged), attention (why it needs
@@ -74,11 +74,11 @@ func (a *app) top(ctx context.Context, f topFlags) error {
 	if a.json || in == nil || out == nil || !isTTY(a.in) || !a.terminal(a.out) {
 		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd top --once")
 	}
-	command, err := top.Run(ctx, in, out, a.Vars, top.Feed{
+	key, err := top.Run(ctx, in, out, a.Vars, top.Feed{
 		List: feed.list, Text: feed.text, Original: feed.original, Wrap: wrapLines, Every: topEvery,
 	})
-	if command != "" && err == nil {
-		err = a.print(command + "\n")
+	if agent, id, _ := strings.Cut(key, " "); id != "" && err == nil {
+		err = a.resume(ctx, id, resumeFlags{agent: agent, run: true})
 	}
 	return err
 }
@@ -163,11 +163,10 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 	if err != nil {
 		return top.List{}, err
 	}
-	out := top.List{Head: topHead(report, len(rows), width)}
+	out := top.List{Head: topHead(report, rows, width)}
 	for _, s := range rows {
-		id := words.Argument(s.Session.Session)
 		out.Rows = append(out.Rows, top.Row{
-			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Resume: "ccd resume " + id, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
+			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
 			Match: strings.Join([]string{s.Labelled(), s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
 		})
 	}
@@ -176,17 +175,26 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 	return out, nil
 }
 
-// topHead says how the daemon and the archive are, problems first.
-func topHead(r status.Report, sessions, width int) []string {
+// topHead says how the daemon and the archive are, who waits, and what is wrong.
+func topHead(r status.Report, rows []topSession, width int) []string {
 	state := "not running"
 	if r.Running {
 		state = fmt.Sprintf("running, pid %d", r.Pid)
 	}
-	line := fmt.Sprintf("ccd: daemon %s; %s; archive %s", state, words.Count(sessions, "session"), humanize.IBytes(uint64(r.Archive.Bytes)))
+	line := fmt.Sprintf("ccd: daemon %s; %s; archive %s", state, words.Count(len(rows), "session"), humanize.IBytes(uint64(r.Archive.Bytes)))
 	if r.LagBytes != nil && *r.LagBytes > 0 {
 		line += fmt.Sprintf("; %s not archived yet", humanize.IBytes(uint64(*r.LagBytes)))
 	}
 	head := []string{cut(line, width)}
+	var waiting []string
+	for _, s := range rows {
+		if s.State == status.Waits {
+			waiting = append(waiting, fmt.Sprintf("%s (%s)", cut(cmp.Or(s.Labelled(), "untitled"), 40), words.Age(s.LastAt())))
+		}
+	}
+	if len(waiting) > 0 {
+		head = append(head, cut("waiting for you: "+strings.Join(waiting, ", "), width))
+	}
 	for i, d := range r.Degraded {
 		if i == 2 {
 			head = append(head, fmt.Sprintf("%d more problems: ccd status", len(r.Degraded)-i))
@@ -322,7 +330,7 @@ func (f *topFeed) text(ctx context.Context, key string, what rune) (string, erro
 	switch what {
 	case top.Companion:
 		c, err := l.Companion(ctx, e, false)
-		return string(c.Text), err
+		return body(c.Text), err
 	case top.Dropped:
 		out, err := diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
 		if err != nil {

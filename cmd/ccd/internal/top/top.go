@@ -24,7 +24,6 @@ import (
 type Row struct {
 	Key    string // names the session for the functions of Feed
 	Match  string // what a filter is compared with
-	Resume string // the command that resumes it
 	ID     string // what y copies
 	Marked bool   // it needs attention
 	Why    string // why it needs attention, "" if it does not
@@ -56,8 +55,8 @@ const (
 
 var titles = map[rune]string{Detail: "session", Companion: "companion", Dropped: "dropped by the agent's last compaction"}
 
-// Run shows the view until the person quits or ctx ends. It returns what is to be printed behind it: the last command that
-// was asked for, "" if none was.
+// Run shows the view until the person quits or ctx ends. It returns the key of the session that is to be resumed, "" if the
+// person asked for none.
 func Run(ctx context.Context, in, out *os.File, env []string, f Feed) (string, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -110,7 +109,8 @@ type model struct {
 	page          *page
 	help          bool
 	note          string // below the list
-	command       string // printed when the view ends
+	asked         string // the session that one more r resumes
+	resumes       string // what Run returns
 	quit          chan string
 }
 
@@ -266,6 +266,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.note = ""
+	if name != "r" {
+		m.asked = ""
+	}
 	switch name {
 	case "up", "k", "ctrl+p":
 		m.move(-1)
@@ -307,7 +310,7 @@ func (m *model) leave(name string) tea.Cmd {
 
 func (m *model) end() tea.Cmd {
 	select {
-	case m.quit <- m.command:
+	case m.quit <- m.resumes:
 	default: // it has ended already
 	}
 	return tea.Quit
@@ -341,9 +344,11 @@ func (m *model) act(name string) tea.Cmd {
 	case "o":
 		return m.original(key)
 	case "r":
-		m.command = row.Resume
-		m.note = row.Resume + "   (copied; printed when you quit)"
-		return tea.SetClipboard(row.Resume)
+		if m.asked == key {
+			m.resumes = key
+			return m.end()
+		}
+		m.asked, m.note = key, "r again: write a smaller copy and start the agent with it"
 	case "y":
 		id := row.ID
 		if m.page != nil {
@@ -438,7 +443,7 @@ var helpLines = []string{
 	"c                    its companion: what an agent can read after a compaction",
 	"d                    what the agent's last compaction dropped, each with its ID",
 	"o, Enter             open the original on the marked line",
-	"r                    show, copy and print the command that resumes the session",
+	"r r                  write a smaller copy of the session and start the agent with it",
 	"y                    copy the ID of the session, or of the marked line",
 	"/                    filter: title, directory, agent, state; Enter keeps it, Esc clears it",
 	"Esc, h, q            back; in the list, q quits",

@@ -16,7 +16,7 @@ func shelf() Feed {
 		List: func(context.Context, int) (List, error) {
 			l := List{Head: []string{"ccd: 3 sessions", ""}}
 			for _, name := range []string{"mill", "bread", "oven"} {
-				l.Rows = append(l.Rows, Row{Key: name, Match: "Title of " + name, ID: name + "-id", Resume: "ccd resume " + name, Marked: name == "mill"})
+				l.Rows = append(l.Rows, Row{Key: name, Match: "Title of " + name, ID: name + "-id", Marked: name == "mill"})
 			}
 			l.Table = func(int) []string { return []string{"TITLE", "the mill", "the bread", "the oven"} }
 			return l, nil
@@ -92,8 +92,10 @@ func TestKeys(t *testing.T) {
 		{keys: "c esc", has: "> the mill"},
 		{keys: "y", has: "copied mill-id"},
 		{keys: "c down y", has: "copied 0123456789ab"},
-		{keys: "down r", has: "ccd resume bread"},
-		{keys: "down r q", printed: "ccd resume bread"},
+		{keys: "down r", has: "r again: "},
+		{keys: "down r q"},
+		{keys: "down r up r", has: "r again: "},
+		{keys: "down r r", printed: "bread"},
 		{keys: "? x", has: "> the mill"},
 		{keys: "?", has: "copy the ID", hasNot: "the mill"},
 	} {
