@@ -23,7 +23,7 @@ import (
 const (
 	inputTime   = 500 * time.Millisecond // for the client to write its event
 	readingTime = 120 * time.Millisecond // for hooks that only read what is ready
-	foldingTime = 950 * time.Millisecond // for folding the transcript and answering, including reading the event
+	foldingTime = 950 * time.Millisecond // for reading the transcript and answering, including reading the event
 	refreshTime = 2 * time.Second        // for updating the companion before a compaction
 	compactTime = 8 * time.Second        // for answering a compaction, including reading the event; then the client's own runs
 	outputTime  = 2 * time.Second        // for archiving an output, including reading the event
@@ -62,7 +62,7 @@ the reason.
 	c.DisableFlagParsing = true
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&call.agent, "agent", "", "the `AGENT` that runs the hook")
-	c.Flags().DurationVar(&call.within, "within", 0, "print nothing after this `TIME` (default: 120ms to 2s)")
+	c.Flags().DurationVar(&call.within, "within", 0, "print nothing after this `TIME` (default: 120ms to 8s)")
 	return c
 }
 
