@@ -399,8 +399,8 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 		}
 	}
 	listed(&b, "Requests", life.Turns, requestLine)
-	failed := slices.DeleteFunc(life.Commands(), func(c view.Command) bool { return c.Exit == nil || *c.Exit == 0 })
-	listed(&b, "Commands that failed", failed, func(c view.Command) string {
+	failed := slices.DeleteFunc(life.Commands(), func(c history.Command) bool { return c.Exit == nil || *c.Exit == 0 })
+	listed(&b, "Commands that failed", failed, func(c history.Command) string {
 		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
 	})
 	if files := life.Files(); len(files) > 0 {

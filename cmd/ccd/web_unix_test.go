@@ -233,8 +233,8 @@ func TestWebAnswersOnlyItsOwnNames(t *testing.T) {
 		"127.0.0.1:" + s.port(): 200, "localhost:" + s.port(): 200, "[::1]:" + s.port(): 200, "LOCALHOST:" + s.port(): 200, "box.example": 200, "box.example:" + s.port(): 200,
 		"evil.example": 403, "evil.example:" + s.port(): 403, "127.0.0.1:1": 403, "localhost": 403, "localhost.evil.example:" + s.port(): 403, "127.0.0.1:" + s.port() + ".evil": 403,
 	} {
-		for _, path := range []string{"/", ledgerURL, ledgerURL + "/events?stop", "/assets/app.js", "/alive", "/nothing"} {
-			if want == 200 && (strings.Contains(path, "events") || path == "/nothing") {
+		for _, path := range []string{"/", ledgerURL, ledgerURL + "/part?after=1", "/assets/app.js", "/alive", "/nothing"} {
+			if want == 200 && path == "/nothing" {
 				continue
 			}
 			a, body := s.ask(&http.Client{}, http.MethodGet, path, "Host: "+host, "Cookie: "+cookie)
@@ -300,7 +300,7 @@ func TestWebHeaders(t *testing.T) {
 
 // pagesOf returns the pages of a session that every session has.
 func pagesOf(session string) []string {
-	return []string{session, session + "?at=1", session + "?to=3", session + "/part?after=2", session + "/companion", session + "/files", session + "/commands", session + "/r/1"}
+	return []string{session, session + "?at=1", session + "?to=3", session + "/part?after=2", session + "/companion", session + "/files", session + "/r/1"}
 }
 
 func TestWebListensOnLoopbackOnly(t *testing.T) {
@@ -347,26 +347,10 @@ func TestWebReachesNoFile(t *testing.T) {
 }
 
 func TestWebEndsWhenIdle(t *testing.T) {
-	home := webHome(t, map[string]string{ledgerID: ledger(t)})
-	s := serveWeb(t, home, "--idle", "300ms")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+ledgerURL+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
+	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}), "--idle", "500ms")
+	for begun := time.Now(); time.Since(begun) < 1500*time.Millisecond; {
+		s.want(http.StatusNoContent, ledgerURL+"/part?after=68&records=68") // as an open page asks
 	}
-	a, err := (&http.Client{Jar: s.browser.Jar}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	line := bufio.NewReader(a.Body)
-	if text, err := line.ReadString('\n'); err != nil || a.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("the stream begins with %q: %v", text, err)
-	}
-	select {
-	case <-s.ended:
-		t.Fatal("it ended while a page was open")
-	case <-time.After(700 * time.Millisecond):
-	}
-	a.Body.Close()
 	select {
 	case code := <-s.ended:
 		if s.ended <- code; code != exitDone {
@@ -392,7 +376,6 @@ func TestWebViews(t *testing.T) {
 	s.has(ledgerURL+"/companion", "Handover", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
-	s.has(ledgerURL+"/commands", "pytest")
 	s.has("/o/w1sm843qvd19", "archived, verified just now", "w1sm843qvd19", "no float can hold 482.13", "/o/w1sm843qvd19/exact")
 	s.has(ledgerURL+"/r/21", "archived, verified just now", "SHA-256")
 	seen := map[string]bool{}
@@ -423,25 +406,14 @@ func TestWebJSON(t *testing.T) {
 	}
 }
 
-// TestWebGrows: an open page gets an event when its session has grown, and the new part.
+// TestWebGrows: an open page that asks again gets nothing while its session is the same, and then the new part.
 func TestWebGrows(t *testing.T) {
 	text := ledger(t)
 	lines := strings.SplitAfter(text, "\n")
 	home := webHome(t, map[string]string{ledgerID: strings.Join(lines[:40], "")})
 	s := serveWeb(t, home)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+ledgerURL+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := (&http.Client{Jar: s.browser.Jar}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Body.Close()
-	stream := bufio.NewReader(a.Body)
-	if _, err := stream.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	again := ledgerURL + "/part?after=40&records=40"
+	s.want(http.StatusNoContent, again)
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -449,17 +421,8 @@ func TestWebGrows(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
 		t.Fatal(said)
 	}
-	for {
-		line, err := stream.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line == "event: grew\n" {
-			break
-		}
-	}
-	s.has(ledgerURL+"/part?after=40", "also add a regression test", `data-after="`)
-	if body := s.want(http.StatusOK, ledgerURL+"/part?after=40"); strings.Contains(body, `id="r40"`) || strings.Contains(body, "<html") {
+	s.has(again, "also add a regression test", `data-after="`)
+	if body := s.want(http.StatusOK, again); strings.Contains(body, `id="r40"`) || strings.Contains(body, "<html") {
 		t.Error("the part has more than what is new")
 	}
 }
@@ -617,7 +580,7 @@ func TestWebLongSessions(t *testing.T) {
 	long := string(webLine("user", 0, strings.Repeat("a long line ", 10<<20/12))) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "short"}}))
 	s := serveWeb(t, webHome(t, map[string]string{"bad00000-0000-4000-8000-0000000100ad": turns.String(), "bad00000-0000-4000-8000-000000000bad": long}))
 	many, line := "/s/claude-code/bad00000-0000-4000-8000-0000000100ad", "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	for _, page := range []string{many, many + "?at=1", many + "?at=50000", many + "?to=99999", many + "/commands", line, line + "/r/1", "/"} {
+	for _, page := range []string{many, many + "?at=1", many + "?at=50000", many + "?to=99999", line, line + "/r/1", "/"} {
 		if body := s.want(http.StatusOK, page); len(body) > 1<<20 {
 			t.Errorf("%s: %d bytes", page, len(body))
 		}

@@ -73,7 +73,7 @@ func TestHostileSession(t *testing.T) {
 	at := sessionURL(hostileID)
 	pages := []string{
 		"/", "/?q=window.ran", "/?q=%22%3E%3Cscript%3Ewindow.ran%3D1%3C%2Fscript%3E", "/?agent=%3Cscript%3Ewindow.ran=1%3C/script%3E", at, at + "?at=1", at + "?at=40", at + "/compactions", at + "/compactions/1",
-		at + "/companion", at + "/files", at + "/commands", at + "/r/2", at + "/r/3", "/%3Cscript%3Ewindow.ran=1%3C/script%3E",
+		at + "/companion", at + "/files", at + "/r/2", at + "/r/3", "/%3Cscript%3Ewindow.ran=1%3C/script%3E",
 	}
 	links := eval[[]string](p, `fetch('`+at+`/files').then(r => r.text()).then(t => [...new DOMParser().parseFromString(t, 'text/html').querySelectorAll('table a')].map(a => a.getAttribute('href')).filter(h => h.includes('/file?')))`)
 	if len(links) < 5 {

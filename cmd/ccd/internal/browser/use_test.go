@@ -14,7 +14,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -90,7 +89,7 @@ func TestKeyboard(t *testing.T) {
 	p := newTab(t)
 	p.enter(s, "/")
 	ledger := sessionURL(ledgerID)
-	for _, path := range []string{"/", ledger + "?at=1", ledger + "/compactions/1", ledger + "/files", ledger + "/file?path=ledger/money.py", ledger + "/commands", ledger + "/r/21"} {
+	for _, path := range []string{"/", ledger + "?at=1", ledger + "/compactions/1", ledger + "/files", ledger + "/file?path=ledger/money.py", ledger + "/r/21"} {
 		p.open(s.base + path)
 		missed, unseen := p.tabThrough()
 		if len(missed) > 0 {
@@ -223,33 +222,6 @@ func TestGrowth(t *testing.T) {
 	end.quiet("growth", s)
 }
 
-// TestGrowthBeforeListening: what is archived after the page was made and before it listens is not lost.
-func TestGrowthBeforeListening(t *testing.T) {
-	needBrowser(t)
-	home, text := t.TempDir(), ledger(t)
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	file := put(t, home, ledgerID, bytes.Join(lines[:40], nil))
-	once(t, home)
-	s := serve(t, home)
-	p := newTab(t)
-	p.enter(s, "/")
-	p.call(func(ctx context.Context) error {
-		_, err := chromedp.Call(ctx, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/events*"}}})
-		return err
-	})
-	p.open(s.base + sessionURL(ledgerID))
-	p.soon("the page wants to listen", func() bool { return p.paused != "" })
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	once(t, home)
-	p.call(func(ctx context.Context) error {
-		_, err := chromedp.Call(ctx, fetch.Disable, cdp.Empty{}) // lets the request pass
-		return err
-	})
-	p.await("the new records", "document.querySelector('#entries').innerText.includes('I have no record of either')")
-}
-
 // TestReveal: a secret is in no page until "Show raw" is clicked.
 func TestReveal(t *testing.T) {
 	needBrowser(t)
@@ -257,7 +229,7 @@ func TestReveal(t *testing.T) {
 	p := newTab(t)
 	p.enter(s, "/")
 	at := sessionURL(secretID)
-	for _, path := range []string{"/?q=GITHUB_TOKEN", "/?q=" + secret, at, at + "?at=1", at + "/companion", at + "/commands", at + "/part?after=1", at + "/r/3", at + "?format=json", at + "/r/3?format=json"} {
+	for _, path := range []string{"/?q=GITHUB_TOKEN", "/?q=" + secret, at, at + "?at=1", at + "/companion", at + "/part?after=1", at + "/r/3", at + "?format=json", at + "/r/3?format=json"} {
 		p.open(s.base + path)
 		if html := p.html(); strings.Contains(strings.ReplaceAll(html, `value="`+secret, ""), secret) && !strings.Contains(path, "q="+secret) {
 			t.Errorf("%s has the secret", path)
@@ -299,15 +271,6 @@ func TestQuestions(t *testing.T) {
 	p.follow(".sessions a", ledgerTitle, "Requests")
 	p.follow(".tabs a", "Compactions", "What was dropped")
 	has("what was forgotten at the compaction", "no, keep it integer cents everywhere", "Don't touch the schema")
-
-	home()
-	p.follow(".sessions a", shopTitle, "Requests")
-	p.follow(".tabs a", "Commands", "fixed later")
-	p.follow("main a", "Failures and fixes", shopTest)
-	row := eval[string](p, fmt.Sprintf("[...document.querySelectorAll('.commands tr')].filter(r => r.innerText.includes(%q) && r.innerText.includes('fixed')).map(r => r.innerText).join(' ')", shopTest))
-	if !strings.Contains(row, "failed first at #") {
-		t.Errorf("which command fixed the failing test: %q in\n%s", row, p.text())
-	}
 
 	home()
 	p.follow(".sessions a", shopTitle, "Requests")

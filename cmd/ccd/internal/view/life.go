@@ -157,21 +157,10 @@ func (l *Life) turn(t *history.Turn) Turn {
 }
 
 // Commands returns the commands that ran.
-func (l *Life) Commands() (all []Command) {
-	for i := range l.model.Items {
-		it := &l.model.Items[i]
-		turn := 0
-		if it.Ask >= 0 {
-			turn = l.model.Events[it.Ask].N()
-		}
-		for _, e := range l.model.Events[it.From:it.To] {
-			if e.Kind == session.Did && e.Call.Op == transcript.Command && !e.Call.Stdin {
-				one := Command{Command: history.CommandOf(e.Call), Turn: turn}
-				if e.Call.Fixed >= 0 {
-					one.Fixed = l.model.Events[e.Call.Fixed].Call.At.N()
-				}
-				all = append(all, one)
-			}
+func (l *Life) Commands() (all []history.Command) {
+	for i := range l.model.Events {
+		if e := &l.model.Events[i]; e.Kind == session.Did && e.Call.Op == transcript.Command && !e.Call.Stdin {
+			all = append(all, history.CommandOf(e.Call))
 		}
 	}
 	return all

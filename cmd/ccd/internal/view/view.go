@@ -13,7 +13,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -76,13 +75,6 @@ type FileLine struct {
 	Last   int       `json:"last"` // record of its last call
 	Time   time.Time `json:"time,omitzero"`
 	Change string    `json:"change"` // the last change: "written", "edited", "deleted", "renamed"; "" if it was only read
-}
-
-// Command is a command that the agent ran.
-type Command struct {
-	history.Command
-	Turn  int `json:"turn"`            // record of the request before it, 0 if there is none
-	Fixed int `json:"fixed,omitempty"` // record of the command that succeeded where this one failed, 0 if there is none
 }
 
 // Kinds of an Entry.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ccd/cmd/ccd/internal/status"
@@ -11,7 +13,7 @@ import (
 
 // chart is a picture of the context over a session's records. Its coordinates are of a box of chartWide by chartHigh.
 type chart struct {
-	Area    string      `json:"-"` // the outline of the lowest and highest sizes per column, as an SVG path
+	Area    string      `json:"-"` // below the line, as an SVG path
 	Line    string      `json:"-"`
 	Window  float64     `json:"-"` // height of the window's line; 0: there is none
 	Tokens  int64       `json:"window"`
@@ -20,7 +22,6 @@ type chart struct {
 	First   view.Moment `json:"-"`
 	Last    view.Moment `json:"last"`
 	Marks   []chartMark `json:"-"`
-	Steps   []chartStep `json:"-"` // columns that lead to their records
 	Wide    int         `json:"-"`
 	High    int         `json:"-"`
 }
@@ -31,29 +32,12 @@ type chartMark struct {
 	Title string
 }
 
-type chartStep struct {
-	X, Wide float64
-	Record  int
-	Title   string
-}
-
 const (
-	chartWide  = 1000
-	chartHigh  = 180
-	chartSteps = 50
+	chartWide = 1000
+	chartHigh = 180
 )
 
-// column has the sizes of a chart's column of pixels.
-type column struct{ low, high int64 }
-
-func (c *column) add(tokens int64) {
-	if c.high == 0 || tokens < c.low {
-		c.low = tokens
-	}
-	c.high = max(c.high, tokens)
-}
-
-// newChart draws the context of a session. A column shows the lowest and the highest size of its records.
+// newChart draws the context of a session, of which a Life keeps the highest sizes.
 func newChart(one *view.Life, window int64) (c chart) {
 	c.Tokens, c.Wide, c.High = window, chartWide, chartHigh
 	if len(one.Context) == 0 || one.Records == 0 {
@@ -62,71 +46,32 @@ func newChart(one *view.Life, window int64) (c chart) {
 	at := func(record int) float64 {
 		return chartWide * min(1, float64(max(0, record-1))/float64(max(1, one.Records-1)))
 	}
-	columns := make([]column, chartWide+1)
-	for _, k := range one.Compactions { // the context falls at once, not from one report to the next
-		if k.Before > 0 && k.After > 0 {
-			columns[int(at(k.Record))].add(k.Before)
-			columns[int(at(k.Record))].add(k.After)
-		}
-	}
-	for _, m := range one.Context {
-		columns[int(at(m.Record))].add(m.Tokens)
-		if m.Tokens > c.Highest.Tokens {
-			c.Highest = m
-		}
-	}
+	c.Highest = slices.MaxFunc(one.Context, func(a, b view.Moment) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	c.First, c.Last = one.Context[0], one.Context[len(one.Context)-1]
 	top := 1.04 * float64(max(c.Highest.Tokens, window, 1))
 	c.Top = int64(top)
 	y := func(tokens int64) float64 { return chartHigh * (1 - float64(tokens)/top) }
-	c.outline(columns, y)
+	var line []string
+	point := func(record int, tokens int64) { line = append(line, fmt.Sprintf("%.1f %.1f", at(record), y(tokens))) }
+	left := one.Compactions
+	for _, m := range one.Context {
+		for ; len(left) > 0 && left[0].Record <= m.Record; left = left[1:] {
+			if left[0].Before > 0 && left[0].After > 0 { // the context falls at once, not from one report to the next
+				point(left[0].Record, left[0].Before)
+				point(left[0].Record, left[0].After)
+			}
+		}
+		point(m.Record, m.Tokens)
+	}
+	c.Line = "M" + strings.Join(line, "L")
+	c.Area = fmt.Sprintf("%sL%.1f %dL%.1f %dZ", c.Line, at(c.Last.Record), chartHigh, at(c.First.Record), chartHigh)
 	if window > 0 {
 		c.Window = y(window)
 	}
 	for _, k := range one.Compactions {
 		c.Marks = append(c.Marks, chartMark{at(k.Record), k.N, compactionTitle(k)})
 	}
-	c.steps(one)
 	return c
-}
-
-// outline draws the columns that have a size.
-func (c *chart) outline(columns []column, y func(int64) float64) {
-	var line, back []string
-	for x, col := range columns {
-		if col.high == 0 {
-			continue
-		}
-		line = append(line, fmt.Sprintf("%d %.1f", x, y(col.high)))
-		if col.low != col.high {
-			line = append(line, fmt.Sprintf("%d %.1f", x, y(col.low)))
-		}
-	}
-	if len(line) == 0 {
-		return
-	}
-	first, _, _ := strings.Cut(line[0], " ")
-	last, _, _ := strings.Cut(line[len(line)-1], " ")
-	back = append(back, last+" "+fmt.Sprint(chartHigh), first+" "+fmt.Sprint(chartHigh))
-	c.Line = "M" + strings.Join(line, "L")
-	c.Area = c.Line + "L" + strings.Join(back, "L") + "Z"
-}
-
-// steps divides the chart into columns that lead to their first record.
-func (c *chart) steps(one *view.Life) {
-	n := min(chartSteps, one.Records)
-	next := 0
-	for i := range n {
-		record := 1 + i*one.Records/n
-		for next < len(one.Context)-1 && one.Context[next].Record < record {
-			next++
-		}
-		m := one.Context[next]
-		c.Steps = append(c.Steps, chartStep{
-			chartWide * float64(i) / float64(n), chartWide / float64(n), record,
-			fmt.Sprintf("#%d %s, %s tokens", record, words.Local(m.Time), words.Tokens(m.Tokens)),
-		})
-	}
 }
 
 func compactionTitle(k view.Compaction) string {

@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"net/http"
+	"strconv"
 	"time"
 
 	"ccd/archive"
@@ -98,6 +100,21 @@ func lifePage(ctx context.Context, r *request) (answer, error) {
 func partPage(ctx context.Context, r *request) (answer, error) {
 	d, err := r.life(ctx, r.number("after", 0)+1, 0)
 	return answer{"part", d}, err
+}
+
+// ifGrown answers that there is nothing new while the session has as many records as the page knows of, and its index, if the
+// page shows a part of it, is not complete.
+func (s *Server) ifGrown(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if l, err := s.shelf.load(r.Context()); err == nil {
+			e, err := sessionOf(l, r)
+			if q := r.URL.Query(); err == nil && q.Get("records") == strconv.Itoa(e.Kept.Records) && (!q.Has("reading") || !s.shelf.complete(e.Key)) {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
+		next(w, r)
+	}
 }
 
 // life returns the page that begins with record at, or that ends with record to. Without either, it is the newest one of a

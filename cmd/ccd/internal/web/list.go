@@ -71,24 +71,15 @@ type filter struct {
 	Agent   string `json:"agent"`
 	Project string `json:"project"`
 	State   string `json:"state"` // a state, or "attention"
-	Since   string `json:"since"`
 	Subs    bool   `json:"sub_agents"`
 	Group   string `json:"group"` // "project", or else by day
-
-	since time.Time
 }
 
 // urgent is the state of sessions that need attention.
 const urgent = "attention"
 
-func filterOf(q url.Values, now time.Time) (f filter, err error) {
-	f = filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Since: strings.TrimSpace(q.Get("since")), Subs: q.Get("all") != "", Group: q.Get("group")}
-	if f.Since != "" {
-		if f.since, _, err = words.Instant(f.Since, now); err != nil {
-			return f, words.Usage(err)
-		}
-	}
-	return f, nil
+func filterOf(q url.Values) filter {
+	return filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != "", Group: q.Get("group")}
 }
 
 func (f filter) passes(s status.Session, now time.Time) bool {
@@ -96,8 +87,6 @@ func (f filter) passes(s status.Session, now time.Time) bool {
 	case (s.SubAgent() || s.Aside()) && !f.Subs:
 		return false
 	case f.Agent != "" && s.Agent != f.Agent, f.Project != "" && s.Project != f.Project:
-		return false
-	case !f.since.IsZero() && s.LastAt().Before(f.since):
 		return false
 	case f.State == urgent:
 		return s.Attention(now) != ""
@@ -108,10 +97,7 @@ func (f filter) passes(s status.Session, now time.Time) bool {
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
 	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Damage: []string{}, Rows: []row{}}
-	var err error
-	if d.Filter, err = filterOf(r.URL.Query(), now); err != nil {
-		return answer{}, err
-	}
+	d.Filter = filterOf(r.URL.Query())
 	all, err := r.shelf.list(ctx)
 	if err != nil {
 		return answer{}, err
@@ -253,7 +239,7 @@ type snippetPart struct {
 // search searches everything that was said, run and read, the newest sessions first.
 func (r *request) search(ctx context.Context, line string, f filter) *found {
 	out := &found{Groups: []hitGroup{}}
-	q := search.Query{Words: search.Words(line), Since: f.since}
+	q := search.Query{Words: search.Words(line)}
 	if err := q.Check(); err != nil {
 		out.Error = err.Error()
 		return out

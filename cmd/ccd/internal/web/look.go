@@ -53,7 +53,7 @@ func newLook(static bool) *look {
 		"class": className, "deref": func(n *int) int { return *n }, "add": func(a, b int) int { return a + b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
-		"named": mark.Unname, "trimAgo": func(s string) string { return strings.TrimSuffix(s, " ago") }, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
+		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 	})
 	template.Must(l.ParseFS(files, "templates/*.html"))
 	return l

@@ -42,8 +42,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /o/{id}/exact", s.exact)
 	m.HandleFunc("GET /o/{id}/image", s.image)
 	m.HandleFunc("GET /s/{agent}/{id}", s.page(ofSession(lifePage)))
-	m.HandleFunc("GET /s/{agent}/{id}/part", s.page(ofSession(partPage)))
-	m.HandleFunc("GET /s/{agent}/{id}/events", s.events)
+	m.HandleFunc("GET /s/{agent}/{id}/part", s.ifGrown(s.page(ofSession(partPage))))
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}", s.page(originalPage))
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/exact", s.exact)
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/image", s.image)
@@ -52,7 +51,6 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/companion", s.page(ofSession(companionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
-	m.HandleFunc("GET /s/{agent}/{id}/commands", s.page(ofSession(commandsPage)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, fmt.Errorf("find page: %w", history.ErrNotFound))
 	})

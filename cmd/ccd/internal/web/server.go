@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -29,9 +28,8 @@ type Options struct {
 	Library *reader.Library         // opened read-only, not loaded
 	Addr    string                  // a loopback address; with port 0, the port of last time or a free one
 	Hosts   []string                // further names under which a proxy reaches the page
-	Idle    time.Duration           // the server ends after so long without requests and open pages; 0: never
+	Idle    time.Duration           // the server ends after so long without requests, which an open page makes; 0: never
 	Apart   func(agent string) bool // an agent's settings could have ccd's hook, and have not; may be nil
-	Poll    time.Duration           // how often an open page looks for growth; 0: every second
 }
 
 // Server serves the page.
@@ -44,16 +42,13 @@ type Server struct {
 	idle     idle
 	look     *look
 	run      runFile
-	streams  atomic.Int64
 }
 
 // The limits of a request.
 const (
-	maxHeader   = 16 << 10
-	readTime    = 10 * time.Second
-	answerTime  = time.Minute
-	maxStreams  = 64
-	keepStreams = 15 * time.Second // a comment is sent so often, which finds closed connections
+	maxHeader  = 16 << 10
+	readTime   = 10 * time.Second
+	answerTime = time.Minute
 )
 
 // Listen opens the socket. The page is served once Serve is called.
@@ -65,9 +60,6 @@ func Listen(o Options) (*Server, error) {
 	s := &Server{Options: o, run: runFile{filepath.Join(o.Library.StateDir, runName)}, shelf: shelf{base: o.Library}}
 	if s.listener, err = s.run.listen(host, o.Addr); err != nil {
 		return nil, err
-	}
-	if s.Poll == 0 {
-		s.Poll = time.Second
 	}
 	s.gate, s.look = newGate(), newLook(false)
 	s.hosts = hostsOf(s.port(), o.Hosts)
@@ -161,8 +153,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// idle measures how long nothing has used the server. A request uses it while it is answered, an open page as long as its
-// event stream.
+// idle measures how long nothing has used the server. A request uses it while it is answered.
 type idle struct {
 	mu    sync.Mutex
 	most  time.Duration

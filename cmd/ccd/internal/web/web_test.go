@@ -10,40 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
 )
 
-// TestFixedCommands: a failure is paired with the success that resolves it.
-func TestFixedCommands(t *testing.T) {
-	zero, one := 0, 1
-	ran := func(record int, exit *int, fixed int) view.Command {
-		return view.Command{Command: history.Command{Record: record, Exit: exit}, Fixed: fixed}
-	}
-	all := linesOf([]view.Command{ran(1, &one, 5), ran(2, &one, 0), ran(3, nil, 0), ran(4, &one, 5), ran(5, &zero, 0)})
-	for i, want := range []commandLine{{}, {Again: true}, {}, {}, {Fixes: 1}} {
-		if got := all[i]; got.Fixes != want.Fixes || got.Again != want.Again {
-			t.Errorf("record %d: fixes %d, unfixed %v", i+1, got.Fixes, got.Again)
-		}
-	}
-	if got := related(all); len(got) != 4 {
-		t.Errorf("%d of them are failures or end one, want 4", len(got))
-	}
-}
-
-// TestChartKeepsExtremes: a chart of many records shows the lowest and the highest size of each column, and every compaction.
-func TestChartKeepsExtremes(t *testing.T) {
-	one := &view.Life{Records: 100_000, Compactions: []view.Compaction{{N: 1, Record: 50_001, Before: 190_000, After: 9000}}}
-	for r := 1; r <= 100_000; r += 10 {
-		one.Context = append(one.Context, view.Moment{Record: r, Tokens: int64(1000 + r%1000)})
-	}
-	one.Context[5000].Tokens = 190_000
-	c := newChart(one, 200_000)
-	if c.Highest.Record != 50_001 || len(c.Marks) != 1 || int(c.Marks[0].X) != 500 || c.Window <= 0 || len(c.Steps) != chartSteps {
-		t.Errorf("highest at #%d, marks %v, window at %.1f, %d steps", c.Highest.Record, c.Marks, c.Window, len(c.Steps))
-	}
-	if n := strings.Count(c.Line, "L"); n > 2*chartWide+2 || n < chartWide {
-		t.Errorf("the line has %d points", n)
+// TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
+func TestChart(t *testing.T) {
+	one := &view.Life{Records: 101, Compactions: []view.Compaction{{N: 1, Record: 51, Before: 190_000, After: 9000}}}
+	one.Context = []view.Moment{{Record: 1, Tokens: 1000}, {Record: 41, Tokens: 180_000}, {Record: 61, Tokens: 10_000}}
+	c := newChart(one, 208_000)
+	if c.Highest.Record != 41 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 4 {
+		t.Errorf("highest at #%d, marks %v, window at %.1f, line %s", c.Highest.Record, c.Marks, c.Window, c.Line)
 	}
 	if c := newChart(&view.Life{Records: 3}, 0); c.Line != "" {
 		t.Error("a chart without a size")

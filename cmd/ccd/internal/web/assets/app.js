@@ -91,25 +91,25 @@ function showSeen() {
 }
 if (life) showSeen();
 
-// Live growth. Only a visible page listens, because a browser opens few connections to one host.
+// Live growth. Only a page that is seen asks, and the server answers with nothing while nothing is new.
 if (life) {
-  let events, growing, again;
+  let busy, known = life.dataset.records;
   const note = $('#grown');
   const grow = async () => {
-    if (growing) { again = true; return; }
-    growing = true;
+    if (busy || document.hidden) return;
+    busy = true;
     try {
-      const atEnd = 'newest' in life.dataset;
-      const got = await fetch(life.dataset.base + '/part?after=' + life.dataset.after);
-      if (got.ok) take(await got.text(), atEnd);
-    } catch (e) { /* the stream connects again and asks again */ }
-    growing = false;
-    if (again) { again = false; grow(); }
+      const got = await fetch(life.dataset.base + '/part?after=' + life.dataset.after + '&records=' + known + ('reading' in life.dataset ? '&reading=1' : ''));
+      if (got.status === 200) take(await got.text());
+    } catch (e) { /* the server has ended */ }
+    busy = false;
   };
-  const take = (text, atEnd) => {
+  const take = text => {
     const part = new DOMParser().parseFromString(text, 'text/html').getElementById('entries');
     if (!part) return;
-    const fresh = +part.dataset.records - +life.dataset.records;
+    if ('reading' in life.dataset && !('reading' in part.dataset)) location.reload();
+    const atEnd = 'newest' in life.dataset, fresh = +part.dataset.records - +life.dataset.records;
+    known = part.dataset.records;
     if (atEnd) {
       const end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
       for (const e of all('#entries > .entry')) if (+e.dataset.record > +life.dataset.after) e.remove();
@@ -129,17 +129,8 @@ if (life) {
       note.append(a);
     }
   };
-  const listen = () => {
-    if (events || document.hidden) return;
-    events = new EventSource(life.dataset.base + '/events' + ('reading' in life.dataset ? '?reading=1' : ''));
-    events.addEventListener('open', grow); // what came before the stream was open, or while it was away
-    events.addEventListener('grew', grow);
-    events.addEventListener('read', () => location.reload());
-  };
-  const rest = () => { if (events) events.close(); events = null; };
-  document.addEventListener('visibilitychange', () => { if (document.hidden) rest(); else { listen(); grow(); } });
-  addEventListener('pagehide', rest);
-  listen();
+  setInterval(grow, 2000);
+  document.addEventListener('visibilitychange', grow);
 }
 
 // Copy buttons.
