@@ -31,8 +31,8 @@ then answers their compactions. Run it again to repair. uninstall removes what
 ccd added. Without a name: every agent here.
 
 Agents can read the sessions of their own project; with agents.reach = "all" in
-the configuration, those of all projects. Rules that let Claude Code run ` + "`ccd agent`" + ` without asking are
-only added if you agree.
+the configuration, those of all projects. Rules that let Claude Code run
+` + "`ccd agent`" + ` without asking are only added if you agree.
 
 With --json: one array, an object per agent: agent, title, present (on this
 machine), roots, followed, installed, how (to connect it to ccd)
