@@ -29,7 +29,7 @@ type Options struct {
 	Label      string   // the host name that readers see
 	Now        func() time.Time
 	Say        func(format string, args ...any)
-	Limit      int64         // bytes of sessions after which a pack is full; 0: 16 MiB
+	Limit      int64         // bytes of sessions after which a pack is full; 0: 8 MiB
 	Wait       time.Duration // for another process that works with the directory
 }
 
