@@ -19,6 +19,8 @@ const backupSuffix = ".ccd-backup"
 // largest is the size in bytes of the largest file that is edited. Settings are a thousandth of it.
 const largest = 64 << 20
 
+var errDangling = errors.New("a dangling symbolic link")
+
 // file is one of an agent's files.
 type file struct {
 	path   string // as the user knows it
@@ -44,7 +46,7 @@ func read(path string) (file, error) {
 	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
 		if f.linked && missing(err) {
-			return f, words.Hint(fmt.Errorf("read %s: a dangling symbolic link", path), "rm %s", transcript.ShellWord(path))
+			return f, words.Hint(fmt.Errorf("read %s: %w", path, errDangling), "rm %s", transcript.ShellWord(path))
 		}
 		return fail(err)
 	}

@@ -161,17 +161,14 @@ func modBinaries(f file) (paths []string) {
 	return nil
 }
 
-// byFile calls each for the pieces of each of an agent's files.
-func (s *Setup) byFile(a agent, each func(file, []piece) error) error {
+// byFile calls each for the pieces of each of an agent's files, with the error of reading it.
+func (s *Setup) byFile(a agent, each func(f file, unread error, here []piece) error) error {
 	for all := s.pieces(a); len(all) > 0; {
 		path := all[0].path
 		here := slices.DeleteFunc(slices.Clone(all), func(p piece) bool { return p.path != path })
 		f, err := read(path)
-		if err != nil {
-			return err
-		}
 		f.state = a.State && path == a.servers
-		if err := each(f, here); err != nil {
+		if err := each(f, err, here); err != nil {
 			return err
 		}
 		all = slices.DeleteFunc(all, func(p piece) bool { return p.path == path })
@@ -187,7 +184,10 @@ func (f file) has(p piece) (bool, error) {
 
 // install plans to bring each of an agent's pieces to its mode.
 func (s *Setup) install(a agent, p *Plan) error {
-	err := s.byFile(a, func(f file, pieces []piece) error {
+	err := s.byFile(a, func(f file, unread error, pieces []piece) error {
+		if unread != nil {
+			return unread
+		}
 		now, ours := f, pieces[0].own
 		for _, row := range pieces {
 			there, err := f.has(row)
@@ -218,7 +218,13 @@ func (s *Setup) install(a agent, p *Plan) error {
 
 // uninstall plans to remove all of an agent's pieces.
 func (s *Setup) uninstall(a agent, p *Plan) error {
-	return s.byFile(a, func(f file, pieces []piece) error {
+	return s.byFile(a, func(f file, unread error, pieces []piece) error {
+		switch {
+		case errors.Is(unread, errDangling): // nothing of ccd's is there
+			return nil
+		case unread != nil:
+			return unread
+		}
 		text, err := f.without(pieces)
 		if err != nil && !bytes.Contains(f.text, []byte("ccd")) { // it cannot be read, but it has nothing of ccd's
 			text, err = f.text, nil
