@@ -81,7 +81,7 @@ func (d *Daemon) waitForBackup() {
 
 // backUp takes the result of the last goroutine and starts the next.
 func (d *Daemon) backUp(ctx context.Context) {
-	if d.BackupEvery <= 0 || ctx.Err() != nil {
+	if d.BackupEvery <= 0 || d.pool.wake == nil || ctx.Err() != nil { // no pass makes one
 		return
 	}
 	b := &d.backups

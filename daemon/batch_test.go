@@ -67,24 +67,21 @@ func TestWaitingTranscriptsAreNotLost(t *testing.T) {
 	texts := h.manySmall(20)
 	ctx := t.Context()
 	d := h.daemon()
-	sync := func() {
-		for path := range texts {
-			if err := d.sync(ctx, watcher.Offer{Path: path, Root: h.o.Watch.Roots[0], Quiet: atRest, More: true}); err != nil {
-				t.Error(err)
-			}
+	d.result = func(o watcher.Offer, err error) {
+		if err != nil {
+			t.Error(err)
 		}
 	}
-	sync()
+	d.more = true
+	for path := range texts {
+		d.sync(ctx, watcher.Offer{Path: path, Root: h.o.Watch.Roots[0], Quiet: atRest})
+	}
 	if n := h.hasAll(texts); n > 0 {
 		t.Fatalf("%d transcripts are archived before the batch: the test sees nothing", n)
 	}
 	h.once() // another process
-	if stale, err := d.save(ctx, false); err != nil || len(stale) != len(texts) {
-		t.Errorf("%d stale, %v", len(stale), err)
-	}
-	sync()
-	if stale, err := d.save(ctx, false); err != nil || len(stale) > 0 {
-		t.Errorf("%d stale, %v", len(stale), err)
+	if d.bring(ctx); d.pool.queued() > 0 || len(d.batch.sessions) > 0 {
+		t.Errorf("%d wait for a job, %d for a transaction", d.pool.queued(), len(d.batch.sessions))
 	}
 	if n := h.hasAll(texts); n != len(texts) {
 		t.Errorf("%d of %d transcripts are archived once", n, len(texts))
@@ -141,11 +138,17 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	h.write(h.path(99), due)
 	h.o.Archive = full
 	d := h.daemon()
-	for path := range texts {
-		_ = d.sync(ctx, watcher.Offer{Path: path, Root: h.o.Watch.Roots[0], Quiet: atRest, More: true}) // some are due, and fail
+	failed := 0
+	d.result = func(_ watcher.Offer, err error) {
+		if err != nil {
+			failed++
+		}
 	}
-	err = d.sync(ctx, watcher.Offer{Path: h.path(99), Root: h.o.Watch.Roots[0], Quiet: atRest, More: true})
-	if err == nil {
+	for path := range texts {
+		d.bring(ctx, watcher.Offer{Path: path, Root: h.o.Watch.Roots[0], Quiet: atRest})
+	}
+	d.bring(ctx, watcher.Offer{Path: h.path(99), Root: h.o.Watch.Roots[0], Quiet: atRest})
+	if failed == 0 {
 		t.Error("the disk has enough space: this test cannot fail")
 	}
 	h.o.Archive = room
@@ -159,18 +162,21 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	}
 }
 
-// TestOneCommitForOneAppend: new bytes of a live session and its state are stored in one transaction. A companion costs more.
+// TestOneCommitForOneAppend: new bytes of a live session and its state are stored in one transaction. A companion costs more,
+// and so does the first append after a start, because the session has to be read.
 func TestOneCommitForOneAppend(t *testing.T) {
 	h := newHouse(t)
 	h.o.Watch.RefreshIdle = time.Hour
 	h.write(h.path(1), turns(0, 30)) // so long that two turns are less than a quarter of it
 	h.once()
 	h.running()
-	text := turns(0, 30)
+	text := turns(0, 31)
+	h.append(h.path(1), turn(30))
+	eventually(t, "the session is read", func() bool { return h.stored(h.path(1)).Read.Offset == int64(len(text)) })
 	for n, quiet := range []bool{true, true, false} {
-		next := turn(30 + n)
+		next := turn(31 + n)
 		if !quiet {
-			next = turns(32, 60)
+			next = turns(33, 60)
 		}
 		before := h.transactions()
 		h.append(h.path(1), next)

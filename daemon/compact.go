@@ -77,8 +77,8 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 	s.request(o)
 	defer func() { s.requested = nil }()
 	var made Compacted
-	err := d.withTracker(ctx, s, func() (err error) {
-		made, err = d.compact(ctx, s, o.Write)
+	err := d.withRecords(ctx, s, func(all *reading) (err error) {
+		made, err = d.compact(ctx, s, all, o.Write)
 		return err
 	})
 	return made, err
@@ -103,18 +103,40 @@ func retryRaces(ctx context.Context, step func() error) error {
 	}
 }
 
-// withTracker archives what is new in a session, reads it and calls do.
-func (d *Daemon) withTracker(ctx context.Context, s *session, do func() error) error {
+// withRecords archives what is new in a session, reads it and calls do.
+func (d *Daemon) withRecords(ctx context.Context, s *session, do func(all *reading) error) error {
+	return d.withBytes(ctx, s, func() error {
+		all, err := d.readArchived(ctx, s)
+		if err != nil {
+			return err
+		}
+		s.read = all
+		s.setStatus()
+		s.read = nil
+		return do(all)
+	})
+}
+
+// withBytes archives what is new in a session's transcript, unless it is gone, and calls do.
+func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) error {
 	s.byCommand = true
-	defer func() {
-		s.byCommand = false
-		s.untrack()
-	}()
+	defer func() { s.byCommand = false }()
 	return retryRaces(ctx, func() error {
-		s.untrack() // the requested options change the model
-		err := d.sync(ctx, s.offer())
-		if err == nil {
-			err = d.track(ctx, s)
+		s.offer = s.asOffer()
+		err := d.reload(ctx, s)
+		if s.statSource(); errors.Is(err, archive.ErrNotFound) {
+			err = nil
+		}
+		var b batch
+		switch {
+		case err != nil:
+		case !s.missing:
+			err = d.archiveNew(ctx, s, &b)
+		case !s.state.Gone:
+			err = d.markGone(ctx, s)
+		}
+		if failed := d.commit(ctx, &b)[s]; err == nil {
+			err = failed
 		}
 		if err == nil {
 			err = do()
@@ -126,59 +148,50 @@ func (d *Daemon) withTracker(ctx context.Context, s *session, do func() error) e
 // raced reports whether another process changed the session since it was read: it has to be read again.
 func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
 
-func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted, error) {
-	if c := s.tracker.Status(); unknownFormat(c) {
+func (d *Daemon) compact(ctx context.Context, s *session, all *reading, write bool) (Compacted, error) {
+	if c := all.tracker.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
-	once := func() (Compacted, error) {
+	once := func(all *reading) (Compacted, error) {
 		if write {
-			return d.publish(ctx, s)
+			return d.publish(ctx, s, all)
 		}
-		doc, c, _, err := d.makeCompanion(ctx, s)
+		doc, c, _, err := d.makeCompanion(ctx, s, all)
 		if err != nil {
 			return Compacted{}, err
 		}
 		return d.compacted(s, doc, c), d.store(ctx, s, c.Pointers, s.currentState)
 	}
-	made, err := once()
+	made, err := once(all)
 	if err != nil {
 		return made, err
 	}
-	return d.addSummaries(ctx, s, made, once)
+	return d.addSummaries(ctx, s, made, func() (Compacted, error) { return once(nil) })
 }
 
-// Update archives what is new in a session's transcript. It does nothing if the file is gone.
+// Update archives what is new in a session's transcript, and stores what lists show. It does nothing if the file is gone.
 func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
-	return d.Publish(ctx, key, 0, nil)
+	s := d.sessions[key]
+	if s == nil {
+		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknownSession)
+	}
+	return d.withRecords(ctx, s, func(*reading) error { return d.store(ctx, s, nil, s.currentState) })
 }
 
 // Keep archives what is new in a session's transcript, so that every ID of its records resolves, and makes nothing of it: to
 // read the records takes longer than all the rest.
 func (d *Daemon) Keep(ctx context.Context, key transcript.Key) error {
+	return d.Publish(ctx, key, 0, nil)
+}
+
+// Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their
+// spans belong to the given generation, which must still be the newest one; generation is 0 if there are no pointers.
+func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
 	s := d.sessions[key]
 	if s == nil {
 		return fmt.Errorf("archive session %s: %w", key.ID, ErrUnknownSession)
 	}
-	s.byCommand = true
-	defer func() { s.byCommand = false }()
-	return retryRaces(ctx, func() error {
-		s.untrack()
-		s.deferred = true
-		if err := d.sync(ctx, s.offer()); !errors.Is(err, errLater) {
-			return err
-		}
-		return nil
-	})
-}
-
-// Publish indexes IDs that are used outside the session's companion. Their spans belong to the given generation, which
-// must still be the newest one; generation is 0 if there are no pointers.
-func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
-	s := d.sessions[key]
-	if s == nil {
-		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknownSession)
-	}
-	return d.withTracker(ctx, s, func() error {
+	return d.withBytes(ctx, s, func() error {
 		if generation > 0 && s.cursor.Generation != generation {
 			return fmt.Errorf("publish ids of session %s: generation %d is no longer the newest", key.ID, generation)
 		}

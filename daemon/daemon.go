@@ -14,9 +14,7 @@ package daemon
 import (
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
-	"math"
 	"time"
 
 	"ccd/archive"
@@ -27,16 +25,12 @@ import (
 	"ccd/watcher"
 )
 
-// maxSlice is how many bytes of one session are read before other sessions get a turn.
-const maxSlice = 32 << 20
-
-// maxUnsaved is how many changed states are collected before they are stored, while more offers wait.
-const maxUnsaved = 64
+// inlineBytes is how many new bytes of a session sync archives at once. More of them are the pool's work.
+const inlineBytes = 4 << 20
 
 // Options configure a Daemon.
 type Options struct {
 	Archive        *archive.Archive
-	Workers        int               // goroutines that sync a backlog; 0: one for each processor, at most 2
 	StateDir       string            // ccd's own directory, created with mode 0700 if missing
 	Watch          watcher.Options   // roots and timing; the daemon sets Match and Known
 	Agents         registry.Table    // the formats of the watched transcripts
@@ -50,9 +44,8 @@ type Options struct {
 	Reload         *Reload           // the reload that set these options, shown by status; nil after a start
 
 	// Ready is called when Run has started to watch, Scanned after each scan. If Scanned returns an error, Run ends
-	// with it. Heartbeat is called by the goroutine of New and Run whenever work progressed (a file, a segment, a text,
-	// a directory), and at least every HeartbeatEvery while there is nothing to do (0: not while idle). Each may be
-	// nil.
+	// with it. Heartbeat is called whenever work progressed (a file, a segment, a text, a directory), never twice at
+	// once, and at least every HeartbeatEvery while there is nothing to do (0: not while idle). Each may be nil.
 	Ready          func()
 	Scanned        func(watcher.Health) error
 	Heartbeat      func()
@@ -86,28 +79,21 @@ type Daemon struct {
 	Options
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
-	kept     tracked                   // trackers
-	unsaved  map[*session]bool         // states to be stored
-	waiting  int                       // bytes of segments to be appended with them
-	batch    bool                      // save follows a sync
+	kept     tracked                   // sessions whose records are followed in memory
+	batch    batch                     // what the next transaction stores
+	pool     pool
+	more     bool // more offers wait
 
-	onMain     func(func(d *Daemon)) // in a worker: calls a function in the goroutine of the daemon d that started it; else nil
-	catchUp    *catchUp              // nil if the daemon is not catching up
-	lastGrowth time.Time             // when a live session last had new bytes
-
+	result        func(o watcher.Offer, err error) // takes the result of each offer
 	locked        func(*archive.LockedError)       // called while the archive's lock is waited for
-	failed        func(o watcher.Offer, err error) // reports a session that failed outside its sync
 	health        health
-	scratch       []byte          // buffer for reading transcripts
-	cleanedDirs   map[string]bool // cleanTemporary was called for these
-	warnedEarlier bool            // the warning about companions in earlier places was logged
-	cleanedUp     bool            // cleanUp was called
-	optionsHash   string          // hash of Options.Compaction
-	again         chan string     // paths to be offered once more, from other goroutines of Run
-	requests      requests
-	asked         bool          // another process waits for this sync's companion
-	jobs          *jobs         // nil outside Run, and if there is no summarizer
-	notices       chan<- Notice // nil outside Run, and if there is no Notify
+	catchUp       *catchUp  // nil if the daemon is not catching up
+	lastGrowth    time.Time // when a live session last had new bytes
+	warnedEarlier bool      // the warning about companions in earlier places was logged
+	cleanedUp     bool      // cleanUp was called
+	optionsHash   string    // hash of Options.Compaction
+	summaries     summaries
+	noticed       chan error // result of a notice; nil if none is shown
 	backups       backups
 	damaged       bool      // the archive has damage that was not repaired yet
 	healed        time.Time // when healIfDamaged last ran
@@ -119,8 +105,12 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), cleanedDirs: map[string]bool{}}
-	d.failed = d.report
+	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), pool: newPool()}
+	d.result = func(o watcher.Offer, err error) {
+		if err != nil {
+			d.Log.Error("cannot update session", "path", o.Path, "err", err)
+		}
+	}
 	if err := d.load(ctx); err != nil {
 		return nil, err
 	}
@@ -135,7 +125,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	d.sessions, d.owners, d.unsaved = map[transcript.Key]*session{}, map[string]transcript.Key{}, map[*session]bool{}
+	d.sessions, d.owners, d.batch, d.kept = map[transcript.Key]*session{}, map[string]transcript.Key{}, batch{}, nil
 	for _, a := range stored {
 		d.heartbeat()
 		s := d.sessionOf(a)
@@ -154,39 +144,22 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	defer release()
 	ctx, end := context.WithCancelCause(ctx)
+	defer d.abandon()
 	defer end(nil)
-	d.again = make(chan string, 1)
-	defer d.startSummaries(archive.WaitForLock(ctx, func(*archive.LockedError) {}))()
-	defer d.startNotices(ctx)()
+	wake := make(chan struct{}, 1)
+	d.pool.wake = wake
 	defer d.waitForBackup()
-	defer d.startRequests(ctx, d.again)()
-	d.locked = d.archiveLocked
+	d.result, d.locked = d.report, d.archiveLocked
 	ctx = archive.WaitForLock(ctx, d.locked)
-	var w *watcher.Watcher
-	synced := func(o watcher.Offer, err error) { d.synced(ctx, w, o, err) }
-	var backlog []watcher.Offer
-	syncBacklog := func() {
-		d.syncEach(ctx, backlog, synced)
-		backlog = nil
-	}
-	w = watcher.New(d.watcherOptions(ctx, end, func() {
-		syncBacklog()
-		d.caughtUp()
-	}))
+	w := watcher.New(d.watcherOptions(ctx, end, wake))
 	if d.Ready != nil {
 		d.Ready()
 	}
 	for offer := range w.Run(ctx) {
-		d.takeSummaries()
-		waiting := d.requests.take(offer.Path)
-		if d.asked = len(waiting) > 0; d.asked || offer.Live || offer.Gone {
-			d.syncEach(ctx, []watcher.Offer{offer}, d.answering(waiting, offer.Path, synced))
-		} else {
-			backlog = append(backlog, offer)
-		}
-		if d.asked = false; d.backlogFull(backlog) {
-			syncBacklog()
-		}
+		d.more = offer.More
+		d.takeEnded(ctx)
+		d.sync(ctx, offer)
+		d.startJobs(ctx)
 	}
 	var fatal fatalError
 	if errors.As(context.Cause(ctx), &fatal) {
@@ -195,204 +168,193 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// synced has the watcher offer a file again if that is needed, and reports an error.
-func (d *Daemon) synced(ctx context.Context, w *watcher.Watcher, o watcher.Offer, err error) {
-	switch {
-	case errors.Is(err, errLater):
-		w.OfferLast(o.Path)
-	case repeats(err):
-		w.OfferAgain(o.Path)
-	}
-	if repeats(err) {
-		err = nil
-	}
-	if d.retries(o.Path, err) {
-		w.RetryAtScan(o.Path)
-	}
-	if ctx.Err() == nil {
-		d.report(o, err)
-	}
-}
-
-// retries reports whether the next scan offers a transcript again although it has not changed: an error may be gone by
-// then, and a companion may have been deleted.
-func (d *Daemon) retries(path string, err error) bool {
-	s := d.sessions[d.owners[path]]
-	return err != nil || s != nil && (s.failures > 0 || s.state.Companion != "")
-}
-
 // fatalError ends Run.
 type fatalError struct{ error }
 
-// errMore is returned if a session has more bytes than maxSlice: the others get a turn.
-var errMore = errors.New("more to come")
-
-// errLater is returned if a session is archived, and others have to be archived before its companion is made.
-var errLater = errors.New("archived, not read yet")
-
-// repeats reports whether a session has to be synced again, without having failed.
-func repeats(err error) bool {
-	return errors.Is(err, errMore) || errors.Is(err, errLater) || raced(err)
-}
-
-// sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated
-// after a failure, it reaches the same state.
-func (d *Daemon) sync(ctx context.Context, o watcher.Offer) (err error) {
+// sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated after a
+// failure, it reaches the same state. New bytes are archived first (archiveNew), then their records are read and the companion
+// is made if it is due (derive). Little is archived at once; the rest is the pool's work, so that no session waits for
+// another one. done ends the sync.
+func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s := d.register(o)
 	if s == nil {
-		return nil
+		d.result(o, nil)
+		return
 	}
-	if s.statSource(); s.upToDate(d, o) {
-		s.deferred = false
-		return nil
+	if s.busy {
+		s.newer = &o
+		return
 	}
-	if d.onMain != nil && s.affectsOthers(d) {
-		return errMainOnly
+	d.unqueue(s)
+	s.offer = o
+	s.statSource()
+	s.renew = s.renew || d.wantsSummaries(s)
+	switch unseen := s.sourceStat.Size - s.state.At.Offset; {
+	case s.paused():
+		d.done(ctx, s, nil)
+	case s.isArchived(d):
+		d.afterArchiving(ctx, s)
+	case s.missing:
+		if err := d.markGone(ctx, s); err != nil || d.sessions[s.Key] == nil {
+			d.done(ctx, s, err)
+			return
+		}
+		d.afterArchiving(ctx, s)
+	case s.statErr == nil && (o.Cold || unseen > inlineBytes):
+		d.queue(s, archiving)
+	default:
+		if o.Live && unseen > 0 {
+			d.lastGrowth = time.Now()
+		}
+		s.ofSummarizer = d.belongsToSummarizer(s)
+		if err := d.archiveNew(ctx, s, &d.batch); err != nil {
+			d.done(ctx, s, err)
+			return
+		}
+		d.afterArchiving(ctx, s)
 	}
-	defer func() { d.finishSync(s, err) }()
-	if err := d.saveWaiting(ctx, s); err != nil {
+}
+
+// afterArchiving continues with a session all of whose bytes are archived, or wait for the next transaction.
+func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
+	d.catchUp.archived(s.offer)
+	if s.upToDate(d) {
+		d.done(ctx, s, nil)
+		return
+	}
+	d.queue(s, deriving)
+}
+
+// archiveNew archives what is new in the transcript, each segment at once or with the others of b. If the session's records
+// are followed in memory, it reads the new ones too.
+func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
+	if err := d.fresh(ctx, s); err != nil {
 		return err
 	}
-	if s.missing {
-		return d.syncGone(ctx, s)
-	}
-	if err := d.takeNew(ctx, s, o); err != nil {
-		return err
-	}
-	d.notify(ctx, s, o)
-	switch {
-	case s.byCommand || s.state.SkipReason != "":
-		return nil
-	case s.due(d, o):
-		if err := d.saveWaiting(ctx, s); err != nil {
+	taken := int64(0)
+	for seg, err := range d.tail(ctx, s) {
+		if err != nil {
 			return err
 		}
-		_, err := d.publish(ctx, s)
-		return err
+		if d.isSummarizer(s, seg) {
+			d.Log.Info("skipping session of the summarizer's own command", "session", s.ID)
+			s.state.SkipReason, s.state.Source, s.read = skippedSummarizer, s.sourceStat, nil
+			b.note(s)
+			return nil
+		}
+		if err := d.append(ctx, s, seg, b); err != nil {
+			return err
+		}
+		d.heartbeat()
+		s.follow(d, seg)
+		taken += int64(len(seg.Data))
 	}
-	d.markUnsaved(s)
+	s.updateState(taken)
+	b.note(s)
+	if s.offer.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes { // touched, and small enough to compare now
+		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
+			return err
+		}
+		return d.archiveNew(ctx, s, b)
+	}
 	return nil
 }
 
-// saveWaiting archives the session's waiting segment, with those of the others. If that fails, or another process has
-// changed one of them, it fails with archive.ErrStale: the session has no tracker any more, and has to be synced again.
-func (d *Daemon) saveWaiting(ctx context.Context, s *session) error {
-	if s.waiting == nil {
-		return nil
+// derive makes what depends on the archived bytes: the state that lists show, and the companion if it is due.
+func (d *Daemon) derive(ctx context.Context, s *session) error {
+	err := d.fresh(ctx, s)
+	var all *reading
+	if err == nil && s.read == nil {
+		if all, err = d.readArchived(ctx, s); err == nil {
+			s.read = all
+			s.setStatus()
+		}
 	}
-	tracked := s.tracked
-	stale, err := d.save(ctx, false)
-	if err == nil && (len(stale) > 0 || tracked && !s.tracked) {
-		err = archive.ErrStale
+	if err == nil && s.due(d) {
+		_, err = d.publish(ctx, s, all)
+	}
+	if all != nil {
+		all.model = nil // it grows with the session
+	}
+	if err == nil || s.state.Gone && errors.As(err, new(*archive.DamageError)) { // of damage nothing more can be read
+		s.state.Read, s.state.Options = s.state.At, d.hash(s)
+		return nil
 	}
 	return err
 }
 
-// takeNew archives and reads the new bytes of the transcript, at most maxSlice of them if others wait. Of a deferred
-// session it only archives them, and returns errLater.
-func (d *Daemon) takeNew(ctx context.Context, s *session, o watcher.Offer) error {
-	limit := int64(math.MaxInt64)
-	if o.More {
-		limit = maxSlice
+// done ends a sync with its result. If another process has changed the session meanwhile, it begins anew.
+func (d *Daemon) done(ctx context.Context, s *session, err error) {
+	if s.races++; raced(err) && s.races <= maxRetries && ctx.Err() == nil {
+		if s.invalidate(); s.missing {
+			d.sync(ctx, s.offer)
+		} else {
+			d.queue(s, archiving)
+		}
+		return
 	}
-	if err := d.open(ctx, s, limit); err != nil {
-		return err
+	switch s.races = 0; {
+	case err != nil:
+		d.fail(s, err)
+	case !s.paused():
+		s.failures = 0
+		d.kept.use(s, maxTracked)
+		d.notify(ctx, s)
 	}
-	taken, deferred := int64(0), s.deferred && !s.tracked && s.Class != transcript.Attachment
-	for seg, err := range d.tail(ctx, s, o) {
-		if err != nil {
-			return err
-		}
-		if d.tooLong(seg) {
-			return errMainOnly
-		}
-		if err := d.saveWaiting(ctx, s); err != nil {
-			return err
-		}
-		if !deferred || seg.Start.Offset < maxPeek {
-			if err := d.trackTo(ctx, s, seg.Start, limit); err != nil {
-				return err
-			}
-		}
-		if !s.byCommand && d.isSummarizer(s, seg) {
-			d.skip(s)
-			return nil
-		}
-		if err := d.archiveNew(ctx, s, seg, d.batch || o.More); err != nil {
-			return err
-		}
-		s.appended(seg)
-		d.heartbeat()
-		if deferred {
-			s.untrack()
-			s.cursor = seg.End
-		} else if err := d.add(ctx, s, seg); err != nil {
-			return err
-		}
-		if taken += int64(len(seg.Data)); taken >= limit {
-			return errMore
-		}
+	d.catchUp.derived(s)
+	if ctx.Err() == nil {
+		d.result(s.offer, err)
 	}
-	if deferred {
-		s.deferred = false
-		s.updateState(taken)
-		s.state.Options, d.unsaved[s] = "", true // so that it is not up to date before it is read
-		return errLater
+	if d.batch.full() || !d.more && (d.batch.bytes > 0 || s.offer.Live || d.pool.queued() == 0) {
+		d.save(ctx)
 	}
-	if err := d.trackTo(ctx, s, s.cursor, limit); err != nil {
-		return err
-	}
-	d.kept.use(s, maxTracked)
-	s.updateState(taken)
-	if o.Live && taken > 0 {
-		d.lastGrowth = time.Now()
-	}
-	if o.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes { // touched, and small enough to compare now
-		return d.recheckSession(ctx, s, time.Now())
-	}
-	return nil
 }
 
-// archiveNew archives a segment, at once or with the save that follows if there is one.
-func (d *Daemon) archiveNew(ctx context.Context, s *session, seg transcript.Segment, saveFollows bool) error {
-	if saveFollows && d.collect(s, seg) {
-		return nil
+// save stores what waits for a transaction.
+func (d *Daemon) save(ctx context.Context) {
+	for s, err := range d.commit(ctx, &d.batch) {
+		if o := s.offer; s.busy {
+			s.newer = &o
+		} else {
+			d.done(ctx, s, err)
+		}
 	}
-	return d.Archive.Append(ctx, s.Session, seg) // fails with ErrTip if another process appended
 }
 
-// tail yields what is new in the transcript. It does not open one that has not changed since it was read to its end.
-func (d *Daemon) tail(ctx context.Context, s *session, o watcher.Offer) iter.Seq2[transcript.Segment, error] {
-	if s.tracked && !s.rewritten && s.sourceStat == s.state.Source && !s.tailMissing() {
-		return func(func(transcript.Segment, error) bool) {}
+// bring brings the offered files up to date. Unlike sync it returns when that is done.
+func (d *Daemon) bring(ctx context.Context, offers ...watcher.Offer) {
+	d.more = true
+	for _, o := range offers {
+		d.sync(ctx, o)
 	}
-	return watcher.Tail(ctx, s.Session, s.cursor, s.tailOptions(d, o))
+	d.more = false
+	d.save(ctx)
+	d.finishJobs(ctx)
 }
 
 // heartbeat reports progress to the watchdog.
 func (d *Daemon) heartbeat() {
 	if d.Heartbeat != nil {
+		d.pool.beat.Lock()
+		defer d.pool.beat.Unlock()
 		d.Heartbeat()
 	}
 }
 
 // watcherOptions completes the watcher's options: the agents' formats decide which files are offered, and a companion
 // never is. An error of Options.Scanned is passed to end.
-func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc, idle func()) watcher.Options {
+func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc, wake <-chan struct{}) watcher.Options {
 	o := d.Watch
-	o.Log, o.Heartbeat, o.HeartbeatEvery = d.Log, d.Heartbeat, d.HeartbeatEvery
+	o.Log, o.HeartbeatEvery = d.Log, d.HeartbeatEvery
+	o.Heartbeat = func() {
+		if d.pool.running == 0 { // else the jobs show that they progress
+			d.heartbeat()
+		}
+	}
 	o.Scanned = func(h watcher.Health) {
-		if _, err := d.save(ctx, false); err != nil && ctx.Err() == nil {
-			d.Log.Warn("cannot store session states", "err", err)
-		}
 		d.scanned(h)
-		d.cleanUp(ctx)
-		if err := d.expire(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			d.Log.Warn("cannot remove companion", "err", err)
-		}
-		d.recheck(ctx, time.Now(), 0, d.report)
-		d.healIfDamaged(ctx)
-		d.backUp(ctx)
+		d.atScan(ctx, time.Now())
+		d.retry(ctx)
 		if d.Scanned == nil {
 			return
 		}
@@ -407,13 +369,43 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		_, ok := d.Agents.Find(r.Agent, r.Path, path)
 		return ok
 	}
-	o.Requests, o.Idle = d.again, idle
+	o.Wake = wake
+	o.Idle = func() {
+		if d.more = false; d.batch.bytes > 0 {
+			d.save(ctx)
+		}
+		d.takeEnded(ctx)
+		d.startJobs(ctx)
+		d.caughtUp()
+	}
 	for _, s := range d.sessions {
-		if !s.state.Gone || d.outdated(s) {
+		if !s.state.Gone || s.due(d) {
 			o.Known = append(o.Known, s.Path)
 		}
 	}
 	return o
+}
+
+// atScan does after each scan, and in a pass, what no file event tells of.
+func (d *Daemon) atScan(ctx context.Context, now time.Time) {
+	d.save(ctx)
+	d.cleanUp(ctx)
+	d.expire(ctx, now)
+	d.recheck(ctx, now)
+	d.healIfDamaged(ctx)
+	d.backUp(ctx)
+}
+
+// retry syncs what a scan does not offer: an error may be gone, and a companion may have been deleted.
+func (d *Daemon) retry(ctx context.Context) {
+	for _, s := range d.sessions {
+		if s.busy || s.in != nil {
+			continue
+		}
+		if s.failures > 0 || s.state.Companion != "" && !s.state.Gone && (d.wantsSummaries(s) || !s.asWritten(d.companion(s))) {
+			d.sync(ctx, d.unchanged(s))
+		}
+	}
 }
 
 // atRest is the Quiet time of a file that a command syncs: it counts as unchanged.

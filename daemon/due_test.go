@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -43,20 +42,19 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		for _, known := range d.sessions {
 			s = known
 		}
-		s.tracker = compactor.New(h.o.Compaction, s.Session).Tracker // nothing in it: no trigger of its own
+		s.offer.Quiet = c.quiet
 		c.change(d, s)
-		if got := s.due(d, watcher.Offer{Quiet: c.quiet}); got != c.want {
+		if got := s.due(d); got != c.want {
 			t.Errorf("%s: due %t, want %t", name, got, c.want)
 		}
 	}
 	// The control: without its companion the same session is due.
 	d := h.daemon()
 	for _, s := range d.sessions {
-		s.tracker = compactor.New(h.o.Compaction, s.Session).Tracker
 		if err := os.Remove(s.state.Companion); err != nil {
 			t.Fatal(err)
 		}
-		if !s.due(d, watcher.Offer{}) {
+		if !s.due(d) {
 			t.Error("a session without its companion is not due")
 		}
 	}
@@ -76,7 +74,7 @@ func TestFollowingTakesFewPasses(t *testing.T) {
 		h.append(h.path(1), next)
 		text += next
 		o := watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: h.o.Watch.Settle}
-		if err := d.sync(context.Background(), o); err != nil {
+		if err := d.synced(o); err != nil {
 			t.Fatal(err)
 		}
 		s = d.sessions[d.owners[h.path(1)]]
@@ -84,16 +82,17 @@ func TestFollowingTakesFewPasses(t *testing.T) {
 	if read += int64(len(text)); read > 6*int64(len(text)) || read < 3*int64(len(text)) {
 		t.Errorf("%d bytes were read of %d", read, len(text))
 	}
-	if s.model != nil {
+	if s.read.model != nil {
 		t.Error("the model stays in memory after a sync")
 	}
 	grown := s.state
 	grown.Checked = time.Time{}
-	s.untrack()
-	if err := d.track(context.Background(), s); err != nil {
+	var err error
+	if s.read, err = d.readArchived(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
-	if s.updateState(0); !bytes.Equal(s.state.Encode(), grown.Encode()) {
+	s.state.Checked = time.Time{}
+	if s.setStatus(); !bytes.Equal(s.state.Encode(), grown.Encode()) {
 		t.Errorf("followed %+v\nread at once %+v", grown, s.state)
 	}
 }

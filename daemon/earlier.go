@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"ccd/compactor/sidecar"
+	"ccd/internal/atomicfile"
+	"ccd/internal/transcript"
 )
 
 // earlier returns the companions to remove if the session's companion is at path ("" for none).
@@ -38,7 +40,7 @@ func (d *Daemon) removeEarlier(s *session) {
 	})
 	if len(stay) != len(s.state.Earlier) {
 		s.state.Earlier = stay
-		d.unsaved[s] = true // not markUnsaved: the options were not compared
+		d.batch.note(s)
 	}
 }
 
@@ -67,15 +69,19 @@ func (d *Daemon) cleanUp(ctx context.Context) {
 		return
 	}
 	d.cleanedUp = true
+	cleaned := map[string]bool{}
 	for _, s := range d.sessions {
 		if ctx.Err() != nil {
 			return
 		}
 		d.heartbeat()
-		if s.state.Companion != "" {
-			d.cleanTemporary(filepath.Dir(s.state.Companion))
+		if dir := filepath.Dir(d.companion(s)); !cleaned[dir] && s.Class != transcript.Attachment {
+			cleaned[dir] = true
+			if err := atomicfile.Clean(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				d.Log.Warn("cannot remove temporary files of a crash", "dir", dir, "err", err)
+			}
 		}
-		if len(s.state.Earlier) > 0 {
+		if len(s.state.Earlier) > 0 && !s.busy {
 			d.removeEarlier(s)
 		}
 	}

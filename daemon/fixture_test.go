@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,9 +19,10 @@ import (
 
 // house is a HOME of a test's own, with a daemon's archive and state.
 type house struct {
-	t    *testing.T
-	home string
-	o    Options
+	t     *testing.T
+	home  string
+	o     Options
+	slots int // of the pool; 0: as many as ccd has
 }
 
 // newHouse returns an empty HOME. Its triggers fire early: fixtures are small.
@@ -85,7 +87,20 @@ func (h *house) daemon() *Daemon {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	if h.slots > 0 {
+		d.pool.slots = h.slots
+	}
 	return d
+}
+
+// synced syncs one file and all that depends on it, and returns the error.
+func (d *Daemon) synced(o watcher.Offer) error {
+	var all []error
+	told := d.result
+	defer func() { d.result = told }()
+	d.result = func(_ watcher.Offer, err error) { all = append(all, err) }
+	d.bring(context.Background(), o)
+	return errors.Join(all...)
 }
 
 // once brings everything up to date as a newly started program does, and fails the test where a session failed.

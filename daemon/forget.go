@@ -58,18 +58,18 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 			continue
 		}
 		d.heartbeat()
-		if err := d.withTracker(ctx, s, func() error {
-			s.updateState(0)
-			if d.markUnsaved(s); !had[k] || s.state.UnknownFormat {
-				return nil
+		if err := d.withRecords(ctx, s, func(all *reading) error {
+			if !had[k] || s.state.UnknownFormat {
+				s.state.Options = d.hash(s)
+				return d.store(ctx, s, nil, s.currentState)
 			}
-			_, err := d.publish(ctx, s)
+			_, err := d.publish(ctx, s, all)
 			return err
 		}); err != nil { // the next sync makes it
 			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
 		}
 	}
-	return removed, d.syncFully(ctx, nil, nil)
+	return removed, nil
 }
 
 // elsewhere returns the originals that companions of other sessions name, and that the index has in one of these sessions:
@@ -95,8 +95,8 @@ func (d *Daemon) elsewhere(ctx context.Context, sessions []transcript.Key) (all 
 		if !named {
 			continue
 		}
-		err = d.withTracker(ctx, s, func() error {
-			made, err := d.publish(ctx, s)
+		err = d.withRecords(ctx, s, func(records *reading) error {
+			made, err := d.publish(ctx, s, records)
 			if err != nil {
 				return err
 			}

@@ -87,7 +87,12 @@ func TestRecheckAfterForget(t *testing.T) {
 	for _, s := range d.sessions {
 		s.state.Checked = s.state.Checked.Add(-2 * recheckCycle)
 	}
-	d.recheck(t.Context(), time.Now(), atRest, func(_ watcher.Offer, err error) { t.Error(err) })
+	d.result = func(_ watcher.Offer, err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	d.recheck(t.Context(), time.Now())
 	h.once()
 	if s := h.stored(path); s.At.Generation != 1 || s.Checked.IsZero() {
 		t.Errorf("%+v", s)

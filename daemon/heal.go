@@ -41,9 +41,9 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	for _, s := range d.sessions {
 		s.renew = true
 	}
-	d.rebuilt = true
-	if err := d.syncAll(ctx); err != nil {
-		return h, err
+	d.syncAll(ctx)
+	if ctx.Err() != nil {
+		return h, ctx.Err()
 	}
 	report, err = d.Archive.Verify(ctx, progress)
 	h.Left = report.Damage
@@ -89,7 +89,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 
 // unpackTo writes the bytes of a transcript to a file, without what was forgotten.
 func (d *Daemon) unpackTo(ctx context.Context, f io.Writer, s transcript.Session, filler *archive.Filler) error {
-	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
+	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
 		if err == nil {
 			filler.Fill(seg.Data)
 			_, err = f.Write(seg.Data)
@@ -102,21 +102,16 @@ func (d *Daemon) unpackTo(ctx context.Context, f io.Writer, s transcript.Session
 }
 
 // syncAll syncs all transcripts, because sessions may be lost, and after a rebuild all companions.
-func (d *Daemon) syncAll(ctx context.Context) error {
+func (d *Daemon) syncAll(ctx context.Context) {
+	d.rebuilt = true
 	defer func() { d.rebuilt = false }()
 	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	var offers []watcher.Offer
 	for _, f := range found {
 		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
 	}
-	_ = d.syncFully(ctx, offers, func(o watcher.Offer, err error) {
-		if err != nil {
-			d.failed(o, err)
-		}
-	})
-	var gone Report
-	d.syncMissing(ctx, &gone)
-	return d.syncFully(ctx, nil, nil)
+	d.bring(ctx, offers...)
+	d.syncMissing(ctx)
 }
 
 // healPause is the time between two repairs by the daemon itself.
@@ -127,6 +122,7 @@ func (d *Daemon) healIfDamaged(ctx context.Context) {
 	if !d.damaged || time.Since(d.healed) < healPause {
 		return
 	}
+	d.finishJobs(ctx)
 	d.damaged, d.healed = false, time.Now()
 	h, err := d.Heal(ctx, func(int64, int64) { d.heartbeat() })
 	switch {
@@ -134,13 +130,13 @@ func (d *Daemon) healIfDamaged(ctx context.Context) {
 		return
 	case err != nil:
 		d.Log.Error("cannot repair the archive", "err", err)
-		d.failed(watcher.Offer{Path: d.Archive.Path()}, fmt.Errorf("repair archive: %w", err))
+		d.result(watcher.Offer{Path: d.Archive.Path()}, fmt.Errorf("repair archive: %w", err))
 	case h.Found > 0:
 		d.Log.Warn("archive repaired", "damaged", h.Found, "restored_bytes", h.Bytes, "old_file", h.Aside, "left", len(h.Left))
 	}
 	for _, damage := range h.Left {
 		if s := d.sessions[damage.Session]; s != nil {
-			d.failed(s.offer(), damage)
+			d.result(s.asOffer(), damage)
 		}
 	}
 }

@@ -194,10 +194,11 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 	if err != nil || s == nil || s.failures == 0 {
 		d.setFailure(o.Path, err)
 	}
-	done := !o.More && h.Watch.Waiting > 0
-	if done {
-		h.Watch.Waiting = 0
+	waited := h.Watch.Waiting > 0
+	if !d.more {
+		h.Watch.Waiting = d.pool.queued()
 	}
+	done := waited && h.Watch.Waiting == 0
 	h.CatchUp = d.progress()
 	if done || time.Since(d.health.written) >= runInfoEvery || before != len(h.Errors) {
 		d.writeRunInfo()

@@ -63,7 +63,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	d := h.daemon()
 	s := syncTo(t, d, h.path(1), "before publication")
-	doc, c, _, err := d.makeCompanion(context.Background(), s)
+	doc, c, _, err := d.makeCompanion(context.Background(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,9 @@ func syncTo(t *testing.T, d *Daemon, path, what string) *session {
 	if s == nil {
 		t.Fatalf("%s: no session", what)
 	}
-	s.byCommand = true
-	if err := d.sync(context.Background(), offer); err != nil {
+	if err := d.withRecords(context.Background(), s, func(*reading) error { return nil }); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	s.byCommand = false
 	return s
 }
 

@@ -32,7 +32,6 @@ func TestMain(m *testing.M) {
 func beVictim(home string) {
 	t := &testing.T{}
 	h := houseIn(t, home)
-	h.o.Workers = 2
 	if os.Getenv(modelled) != "" {
 		h.furnish(&model{})
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"ccd/internal/transcript"
-	"ccd/watcher"
 )
 
 // Notice says that the context of a live session is nearly full. Of the transcript it contains the agent's title and the
@@ -18,53 +17,19 @@ type Notice struct {
 	Pressure float64
 }
 
-// maxNotices is how many notices may wait for Options.Notify; more are dropped.
-const maxNotices = 8
-
 // noticesName is the name under which status lists a notice that failed.
 const noticesName = "notice"
 
-// startNotices starts the goroutine that calls Options.Notify. The goroutine ends with ctx; the returned function waits for
-// that.
-func (d *Daemon) startNotices(ctx context.Context) (wait func()) {
-	if d.Notify == nil {
-		return func() {}
-	}
-	queue, ended := make(chan Notice, maxNotices), make(chan struct{})
-	d.notices = queue
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case n := <-queue:
-				if err := d.Notify(ctx, n); !errors.Is(err, context.Canceled) {
-					d.health.mu.Lock()
-					if d.setFailure(noticesName, err); err != nil {
-						d.writeRunInfo()
-					}
-					d.health.mu.Unlock()
-				}
-			}
-		}
-	}()
-	return func() {
-		<-ended
-		d.notices = nil
-	}
-}
-
-// notify queues a notice if a live session's pressure has risen to Options.NoticeAt, once until it falls below. It does not
-// wait for the notice.
-func (d *Daemon) notify(ctx context.Context, s *session, o watcher.Offer) {
-	if d.notices == nil || s.Class != transcript.Main || s.state.SkipReason != "" {
+// notify has a notice shown if a live session's pressure has risen to Options.NoticeAt, once until it falls below. It does not
+// wait for the notice: while one is shown, the next sync of another session that rises tries again.
+func (d *Daemon) notify(ctx context.Context, s *session) {
+	if d.Notify == nil || d.pool.wake == nil || s.Class != transcript.Main || s.state.SkipReason != "" {
 		return
 	}
 	switch above := s.state.Pressure >= d.NoticeAt && !s.state.Assumed; {
 	case !above:
 		s.noticed = false
-	case o.Live && !s.noticed:
+	case s.offer.Live && !s.noticed && d.noticed == nil:
 		s.noticed = true
 		name := s.state.Labels.Name
 		if kept, err := d.Archive.Last(ctx, s.Key); err == nil { // the user may have named it since the state was read
@@ -72,10 +37,25 @@ func (d *Daemon) notify(ctx context.Context, s *session, o watcher.Offer) {
 				name = state.Labels.Name
 			}
 		}
-		select {
-		case d.notices <- Notice{s.Key, cmp.Or(name, s.state.Title), s.state.Cwd, s.state.Pressure}:
-		default:
-			d.Log.Warn("notice dropped, too many are waiting", "session", s.ID)
-		}
+		n := Notice{s.Key, cmp.Or(name, s.state.Title), s.state.Cwd, s.state.Pressure}
+		done := make(chan error, 1)
+		d.noticed = done
+		go func() {
+			done <- d.Notify(ctx, n)
+			d.pool.wakeRun()
+		}()
+	}
+}
+
+// takeNotice takes the result of a notice.
+func (d *Daemon) takeNotice(err error) {
+	d.noticed = nil
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
+	if d.setFailure(noticesName, err); err != nil {
+		d.writeRunInfo()
 	}
 }

@@ -47,8 +47,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	ctx = archive.WaitForLock(ctx, d.locked)
 	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	report := Report{Failed: []Failure{}, Skipped: []string{}}
-	d.failed = report.failed
-	defer func() { d.failed = d.report }()
+	d.result = report.add
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
 			report.Skipped = append(report.Skipped, err.Error())
@@ -56,7 +55,6 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			report.fail("", err)
 		}
 	}
-	d.cleanUp(ctx)
 	var offers []watcher.Offer
 	for _, f := range found {
 		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Size: f.Size, Quiet: atRest, Cold: true})
@@ -64,23 +62,29 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	}
 	d.catchUp = newCatchUp(report.Bytes)
 	d.catchUp.show = progress
-	_ = d.syncFully(ctx, offers, report.failed)
+	d.bring(ctx, offers...)
 	d.catchUp = nil
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
-	d.recheck(ctx, start, atRest, d.failed)
-	if d.damaged {
-		d.healIfDamaged(ctx)
-		d.syncFailed(ctx, &report)
+	d.atScan(ctx, start)
+	d.finishJobs(ctx)
+	if !d.healed.IsZero() { // what failed because of damage may have been repaired
+		failed := report.Failed
+		report.Failed = []Failure{}
+		for _, f := range failed {
+			if s := d.sessions[d.owners[mark.Unname(f.Path)]]; s != nil {
+				d.bring(ctx, s.asOffer())
+			} else {
+				report.Failed = append(report.Failed, f)
+			}
+		}
 	}
-	d.syncMissing(ctx, &report)
-	if err := d.expire(ctx, start); err != nil {
-		report.fail(d.StateDir, err)
-	}
-	if report.Summaries, report.Lacking, err = d.writeMissing(ctx); err != nil {
+	d.syncMissing(ctx)
+	if report.Lacking, err = d.writeMissing(ctx); err != nil {
 		report.fail(summariesName, err)
 	}
+	report.Summaries = d.summaries.written
 	d.complete(&report, start)
 	return report, context.Cause(ctx)
 }
@@ -112,8 +116,8 @@ func (d *Daemon) complete(report *Report, start time.Time) {
 	d.writeRunInfo()
 }
 
-// failed adds the error of a session, if there is one.
-func (r *Report) failed(o watcher.Offer, err error) {
+// add adds the result of a session.
+func (r *Report) add(o watcher.Offer, err error) {
 	if err != nil {
 		r.fail(o.Path, err)
 	}
@@ -123,66 +127,17 @@ func (r *Report) fail(path string, err error) {
 	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
 }
 
-// syncFailed syncs the files again that failed because of damage that is now repaired.
-func (d *Daemon) syncFailed(ctx context.Context, report *Report) {
-	failed := report.Failed
-	report.Failed = []Failure{}
-	var offers []watcher.Offer
-	for _, f := range failed {
-		if s := d.sessions[d.owners[mark.Unname(f.Path)]]; s != nil {
-			offers = append(offers, s.offer())
-		} else {
-			report.Failed = append(report.Failed, f)
-		}
-	}
-	_ = d.syncFully(ctx, offers, report.failed)
-}
-
-// syncFully syncs files, again and again if other processes interfere, and drops their trackers. It also saves what waits for
-// a save. It calls done, if not nil, each time that a file was synced, with an error if it failed, and returns the errors
-// joined.
-func (d *Daemon) syncFully(ctx context.Context, offers []watcher.Offer, done func(watcher.Offer, error)) error {
-	var failed []error
-	report := func(o watcher.Offer, err error) {
-		if failed = append(failed, err); done != nil { // Join ignores nil errors
-			done(o, err)
-		}
-	}
-	err := retryRaces(ctx, func() error {
-		var left []watcher.Offer
-		d.syncEach(ctx, offers, func(o watcher.Offer, err error) {
-			if !repeats(err) {
-				report(o, err)
-				return
-			}
-			o.Cold = false
-			left = append(left, o)
-		})
-		if offers = left; len(offers) == 0 {
-			return ctx.Err()
-		}
-		return archive.ErrStale
-	})
-	for _, o := range offers {
-		report(o, err)
-	}
-	return errors.Join(failed...)
-}
-
-// syncMissing records which files are gone, and updates companions that can only be made from the archive.
-func (d *Daemon) syncMissing(ctx context.Context, report *Report) {
+// syncMissing syncs the sessions whose files are gone: their companions can only be made from the archive.
+func (d *Daemon) syncMissing(ctx context.Context) {
+	var gone []watcher.Offer
 	for _, s := range d.sessions {
-		if d.outdated(s) {
-			gone := s.offer()
-			gone.Gone = true
-			_ = d.syncFully(ctx, []watcher.Offer{gone}, report.failed)
-		}
-		if !s.state.Gone && !exists(s.Path) && exists(s.Root) {
-			if err := d.markGone(ctx, s); err != nil {
-				report.fail(s.Path, err)
-			}
+		if s.state.Gone && s.due(d) || !s.state.Gone && !exists(s.Path) && exists(s.Root) {
+			o := s.asOffer()
+			o.Gone = true
+			gone = append(gone, o)
 		}
 	}
+	d.bring(ctx, gone...)
 }
 
 // Plan is what a pass would read and write.

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"errors"
 	"time"
 
 	"ccd/watcher"
@@ -39,32 +38,35 @@ func (p Progress) At(now time.Time) Progress {
 	return p
 }
 
-// catchUp counts the progress with the files that a scan found.
+// catchUp counts the progress with the files that a scan found. Nil counts nothing.
 type catchUp struct {
 	Progress
-	later map[string]int64 // sizes of the files that are archived but not read yet, by path
-	show  func(done, all int64)
+	show func(done, all int64)
 }
 
 func newCatchUp(bytes int64) *catchUp {
-	return &catchUp{Progress: Progress{Since: time.Now().UTC(), Bytes: bytes}, later: map[string]int64{}}
+	return &catchUp{Progress: Progress{Since: time.Now().UTC(), Bytes: bytes}}
 }
 
-// count counts a sync of an offered file.
-func (c *catchUp) count(o watcher.Offer, err error) {
-	size, waited := c.later[o.Path]
-	switch {
-	case errors.Is(err, errLater):
-		c.later[o.Path] = o.Size
+// archived counts an offered file that is archived.
+func (c *catchUp) archived(o watcher.Offer) {
+	if c != nil && o.Cold {
 		c.Archived += o.Size
-	case repeats(err):
-	case waited:
-		delete(c.later, o.Path)
-		c.Compacted += size
-	case o.Cold:
-		c.Archived += o.Size
-		c.Compacted += o.Size
+		c.told()
 	}
+}
+
+// derived counts a session whose sync has ended.
+func (c *catchUp) derived(s *session) {
+	if c != nil && s.offer.Cold {
+		c.Compacted += s.offer.Size
+		c.Archived = max(c.Archived, c.Compacted)
+		s.offer.Cold = false
+		c.told()
+	}
+}
+
+func (c *catchUp) told() {
 	if c.show != nil {
 		c.show(c.Done(), c.Bytes)
 	}
@@ -89,9 +91,9 @@ func (d *Daemon) progress() *Progress {
 	return &p
 }
 
-// caughtUp ends a catch-up if no file is left for later.
+// caughtUp ends a catch-up if nothing is left to do.
 func (d *Daemon) caughtUp() {
-	if d.catchUp != nil && len(d.catchUp.later) > 0 || d.health.info.LastPass.IsZero() {
+	if d.pool.queued() > 0 || d.health.info.LastPass.IsZero() {
 		return
 	}
 	if tell := d.CaughtUp; tell != nil {

@@ -1,21 +1,15 @@
 package daemon
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
-	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -33,17 +27,16 @@ func (e notPlacedError) Is(err error) bool { return err == ErrNotPlaced }
 var ErrNotPlaced = errors.New("companion not written")
 
 // publish makes the session's companion and puts it in place. The IDs are indexed and synced to disk first, then the
-// file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again.
-func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
-	doc, c, next, err := d.makeCompanion(ctx, s)
+// file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again. all is what
+// was read of the session, or nil.
+func (d *Daemon) publish(ctx context.Context, s *session, all *reading) (Compacted, error) {
+	doc, c, next, err := d.makeCompanion(ctx, s, all)
 	if err != nil {
 		return Compacted{}, err
 	}
 	path := d.companion(s)
-	d.cleanTemporary(filepath.Dir(path))
 	pending, err := sidecar.Prepare(path, doc.Text)
 	if err != nil {
-		d.markUnsaved(s)
 		return Compacted{}, notPlacedError{err}
 	}
 	defer pending.Discard()
@@ -62,20 +55,14 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
-	s.renew = false
-	if d.Published != nil {
-		d.Published(s.Session, s.state)
-	}
-	d.startJob(s, c.Wanted)
-	d.removeEarlier(s)
+	s.renew, s.published, s.wanted = false, true, c.Wanted
 	made := d.compacted(s, doc, c)
 	made.Path = path
 	return made, nil
 }
 
-// makeCompanion makes the companion's text from the session's model, and the state that is stored with it. It writes
-// nothing.
-func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Document, *compactor.Compaction, State, error) {
+// makeCompanion makes the companion's text from all records, and the state that is stored with it. It writes nothing.
+func (d *Daemon) makeCompanion(ctx context.Context, s *session, all *reading) (sidecar.Document, *compactor.Compaction, State, error) {
 	var doc sidecar.Document
 	next := s.state
 	a, err := d.Archive.Last(ctx, s.Key)
@@ -83,7 +70,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 		return doc, nil, next, err
 	}
 	begun, r := time.Now(), d.Archive.Reader(s.Key, s.cursor.Generation)
-	model, err := d.modelOf(ctx, s)
+	model, err := d.story(ctx, s, all)
 	if err != nil {
 		return doc, nil, next, err
 	}
@@ -116,13 +103,20 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (sidecar.Documen
 	return doc, c, next, nil
 }
 
-// modelOf returns the model of the session's story up to the cursor: the one of this sync if it began with the first of its
-// bytes, else it reads the archive.
-func (d *Daemon) modelOf(ctx context.Context, s *session) (*compactor.Compactor, error) {
-	if s.model != nil {
-		s.takeTail()
-		return s.model, nil
+// story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
+// lacks. all is what was read of the session, or nil.
+func (d *Daemon) story(ctx context.Context, s *session, all *reading) (_ *compactor.Compactor, err error) {
+	if s.cursor.Generation < 2 || s.Unlined() {
+		if all == nil {
+			if all, err = d.readArchived(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		all.takeTail()
+		return all.model, nil
 	}
+	d.pool.long.Lock() // how long its lines are shows only when they are read
+	defer d.pool.long.Unlock()
 	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
 	file := func(yield func(*transcript.Record, error) bool) {
 		d.Archive.Records(ctx, s.Key, s.cursor.Generation, decoder())(yield)
@@ -132,13 +126,97 @@ func (d *Daemon) modelOf(ctx context.Context, s *session) (*compactor.Compactor,
 		if err != nil {
 			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
-		if d.onMain != nil && r.Span.Len > longLine {
-			return nil, errMainOnly
-		}
 		d.heartbeat()
 		model.Add(r)
 	}
 	return model, nil
+}
+
+// reading is what was read of a session's records, from the first one on.
+type reading struct {
+	at      transcript.Cursor // end of what was read
+	decoder *transcript.Decoder
+	tracker *compactor.Tracker
+	model   *compactor.Compactor // with that tracker; nil if only lists need what is read
+}
+
+// longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is decoded
+// whole, which takes several times its size of memory. So sessions with such lines are read one at a time.
+const longLine = 4 << 20
+
+// newReading returns a reading before the session's first record.
+func (d *Daemon) newReading(s *session) *reading {
+	r := &reading{decoder: d.Agents.NewDecoder(s.Agent, s.Class), model: compactor.New(d.options(s), s.Session)}
+	r.tracker = r.model.Tracker
+	return r
+}
+
+// readArchived reads all archived bytes up to the cursor.
+func (d *Daemon) readArchived(ctx context.Context, s *session) (*reading, error) {
+	all := d.newReading(s)
+	if s.cursor.Offset == 0 {
+		return all, nil
+	}
+	long := false
+	for seg, err := range d.Archive.Reader(s.Key, s.cursor.Generation).Segments(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
+		}
+		if len(seg.Data) > longLine && !long {
+			long = true
+			d.pool.long.Lock()
+			defer d.pool.long.Unlock()
+		}
+		d.heartbeat()
+		all.take(seg)
+	}
+	if all.at.Offset != s.cursor.Offset { // another process appended
+		return nil, archive.ErrTip
+	}
+	return all, nil
+}
+
+// takes reads a segment that follows what was read. It returns false if all has to be read again.
+func (r *reading) takes(seg transcript.Segment) bool {
+	if r.at.Offset != seg.Start.Offset || seg.Start.Offset == 0 || len(seg.Data) > longLine || r.decoder.ContinuesLine(seg) {
+		return false
+	}
+	r.model = nil
+	r.take(seg)
+	return true
+}
+
+// take reads a segment. A last line without a newline counts if it is whole JSON. A torn one waits for its end, or for
+// takeTail: most torn lines are completed, and a line read too early costs another pass over the whole session.
+func (r *reading) take(seg transcript.Segment) {
+	rest := seg.Rest
+	seg.Rest = false
+	r.feed(seg)
+	r.at = seg.End
+	if rest && r.decoder.Torn() == 0 {
+		r.takeTail()
+	}
+}
+
+// takeTail reads a torn last line as it is, for a companion that covers all bytes.
+func (r *reading) takeTail() { r.feed(transcript.Segment{Start: r.at, Rest: true}) }
+
+func (r *reading) feed(seg transcript.Segment) {
+	for rec := range r.decoder.Records(seg) {
+		if r.model != nil {
+			r.model.Add(rec)
+		} else {
+			r.tracker.Add(rec)
+		}
+	}
+}
+
+// size returns the memory that following a session takes, in bytes.
+func (r *reading) size() int64 { return r.tracker.Size() + r.decoder.Kept() }
+
+func (s *session) extent(m *compactor.Compactor, sum mark.Hash) Extent {
+	status := m.Status()
+	return Extent{Records: status.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: status.Parent}
 }
 
 // Extent is the part of a transcript that a companion covers.
@@ -167,154 +245,6 @@ func name(s transcript.Session) string {
 	return s.ID
 }
 
-// cleanTemporary removes the temporary files that a crash left in a directory of companions, once for each directory.
-func (d *Daemon) cleanTemporary(dir string) {
-	if d.cleanedDirs[dir] {
-		return
-	}
-	d.cleanedDirs[dir] = true
-	if err := atomicfile.Clean(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.Log.Warn("cannot remove temporary files of a crash", "dir", dir, "err", err)
-	}
-}
-
-func (s *session) extent(m *compactor.Compactor, sum mark.Hash) Extent {
-	status := m.Status()
-	return Extent{Records: status.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: status.Parent}
-}
-
-// appended records that the archive has stored a segment.
-func (s *session) appended(seg transcript.Segment) {
-	s.isNew, s.rewritten = false, false
-	if seg.Start.Offset == 0 && seg.Start.Generation > 1 {
-		if !s.Unlined() { // such an agent rewrites its file at each change
-			s.state.Rewritten = time.Now().UTC()
-		}
-	}
-}
-
-// updateState updates the state from the last stat, after taken new bytes were read, and from the tracker.
-func (s *session) updateState(taken int64) {
-	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
-	switch was := s.state.Source; {
-	case was.IsZero() && taken >= s.state.At.Offset:
-		s.state.Checked = time.Now().UTC() // all its bytes were just hashed
-	case was.IsZero(), !s.missing && taken == 0 && s.sourceStat != was && s.sourceStat.Size == was.Size:
-		s.state.Checked = time.Time{} // archived in parts, touched or rewritten: recheck compares it
-	}
-	if !s.missing {
-		s.state.Source, s.state.Gone, s.state.GoneAt = s.sourceStat, false, time.Time{}
-	}
-	if s.tracker != nil {
-		st := s.tracker.Status()
-		if s.state.At.Generation > 1 && !s.Unlined() { // what a rewrite took away was said
-			st.Title, st.Ask = cmp.Or(st.Title, s.state.Title), cmp.Or(s.state.Ask, st.Ask)
-		}
-		s.state.setStatus(st, s.tracker.PerToken(), s.decoder.Torn())
-	}
-}
-
-// markUnsaved has the session's state stored with the next batch. The state is a cache: losing it costs one sync.
-func (d *Daemon) markUnsaved(s *session) {
-	if s.Class != transcript.Attachment {
-		s.state.Options = d.hash(s)
-	}
-	d.unsaved[s] = true
-}
-
-// maxWaiting is how many bytes of new segments wait for the next transaction, while more offers wait.
-const maxWaiting = 4 << 20
-
-// collect keeps a segment for the save that follows, if it is not too large, and reports whether it did. One transaction
-// for many segments and states is cheaper than one for each, because each writes the last pages of the blocks again. Until
-// then the segment is only in memory, like the session's state.
-func (d *Daemon) collect(s *session, seg transcript.Segment) bool {
-	if s.waiting != nil || len(seg.Data) > maxWaiting/2 || s.decoder != nil && s.decoder.ContinuesLine(seg) {
-		return false
-	}
-	seg.Data = bytes.Clone(seg.Data)
-	s.waiting = &seg
-	d.waiting += len(seg.Data)
-	d.unsaved[s] = true
-	return true
-}
-
-// save stores the waiting segments and the changed states in one batch, once there are enough of them or no more offers
-// wait. It returns the sessions that another process has changed: they have to be synced again.
-func (d *Daemon) save(ctx context.Context, more bool) (stale []*session, err error) {
-	if more && len(d.unsaved) < maxUnsaved && d.waiting < maxWaiting {
-		return nil, nil
-	}
-	var additions []archive.Addition
-	var changes []archive.Change
-	for s := range d.unsaved {
-		raw := s.state.Encode()
-		if s.waiting != nil {
-			additions = append(additions, archive.Addition{Session: s.Session, Segment: *s.waiting})
-		}
-		if !bytes.Equal(raw, s.raw) || s.archivedPath != s.Path {
-			changes = append(changes, archive.Change{Session: s.Session, Old: s.raw, New: raw})
-		}
-	}
-	if len(additions)+len(changes) == 0 {
-		clear(d.unsaved)
-		return nil, nil
-	}
-	slices.SortFunc(additions, func(a, b archive.Addition) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
-	slices.SortFunc(changes, func(a, b archive.Change) int { return cmp.Compare(a.Session.ID, b.Session.ID) })
-	keys, err := d.Archive.Save(ctx, additions, changes)
-	if err != nil && len(additions) > 0 {
-		return d.appendEach(ctx, additions, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	d.clearUnsaved()
-	for _, c := range changes {
-		s := d.sessions[c.Session.Key]
-		s.raw, s.archivedPath = c.New, c.Session.Path
-	}
-	for _, k := range keys {
-		s := d.sessions[k]
-		s.invalidate()
-		stale = append(stale, s)
-	}
-	return stale, nil
-}
-
-// clearUnsaved empties what waits for a save.
-func (d *Daemon) clearUnsaved() {
-	for s := range d.unsaved {
-		s.waiting = nil
-	}
-	clear(d.unsaved)
-	d.waiting = 0
-}
-
-// appendEach appends the segments one by one after a batch of them has failed with cause, so that one session does not
-// keep the others from being archived. The states are stored later: losing one costs one sync.
-func (d *Daemon) appendEach(ctx context.Context, additions []archive.Addition, cause error) (stale []*session, err error) {
-	d.clearUnsaved()
-	for _, add := range additions {
-		s := d.sessions[add.Session.Key]
-		one := cause
-		if len(additions) > 1 {
-			one = d.Archive.Append(ctx, add.Session, add.Segment)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return stale, ctx.Err()
-		case raced(one):
-			stale = append(stale, s)
-		case one != nil:
-			d.finishSync(s, one)
-			d.failed(s.offer(), one)
-		}
-		s.invalidate()
-	}
-	return stale, nil
-}
-
 // currentState is the replace function of store if nothing is to be replaced.
 func (s *session) currentState() (State, error) { return s.state, nil }
 
@@ -340,7 +270,6 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 		return err
 	}
 	s.state, s.raw = next, raw
-	delete(d.unsaved, s)
 	return nil
 }
 
@@ -350,25 +279,34 @@ func (d *Daemon) storePath(ctx context.Context, s *session) error {
 	if s.archivedPath == s.Path {
 		return nil
 	}
-	stale, err := d.Archive.Save(ctx, nil, []archive.Change{{Session: s.Session, Old: s.raw, New: s.raw}})
-	if err != nil {
+	var b batch
+	b.note(s)
+	return d.commit(ctx, &b)[s]
+}
+
+// fresh loads the session again if that has to be done.
+func (d *Daemon) fresh(ctx context.Context, s *session) error {
+	if !s.stale {
+		return nil
+	}
+	if err := d.reload(ctx, s); !errors.Is(err, archive.ErrNotFound) {
 		return err
 	}
-	if len(stale) > 0 {
-		return archive.ErrStale
-	}
-	s.archivedPath = s.Path
 	return nil
 }
 
 // reload replaces the session's state in memory by the archived one.
 func (d *Daemon) reload(ctx context.Context, s *session) error {
-	s.untrack()
+	s.read, s.waiting = nil, nil
 	a, err := d.Archive.Last(ctx, s.Key)
+	if errors.Is(err, archive.ErrNotFound) {
+		s.cursor, s.raw, s.archivedPath, s.stale = transcript.Cursor{}, nil, "", false
+		return err
+	}
 	if err != nil {
 		return err
 	}
 	fresh := d.sessionOf(a)
-	s.state, s.raw, s.archivedPath, s.cursor = fresh.state, fresh.raw, fresh.archivedPath, a.Tip()
+	s.state, s.raw, s.archivedPath, s.cursor, s.stale = fresh.state, fresh.raw, fresh.archivedPath, fresh.cursor, false
 	return nil
 }

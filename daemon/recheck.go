@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"time"
@@ -21,14 +20,14 @@ const (
 	recheckFile  = 64 << 10           // counted for a file at least
 )
 
-// recheck reads some sources in full and compares their hash with the archived one, longest unchecked first. If they
-// differ, the source was rewritten in a way that its length and fingerprints do not show, and it is archived again as a
-// new generation. Errors of that are passed to failed. The archived bytes are read too, also those of sources that are
-// gone, so that damage is noticed while there is a source to repair it from.
-func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration, failed func(o watcher.Offer, err error)) {
+// recheck reads some sources in full and compares their hash with the archived one, longest unchecked first. If they differ,
+// the source was rewritten in a way that its length and fingerprints do not show, and it is archived again as a new
+// generation. The archived bytes are read too, also those of sources that are gone, so that damage is noticed while there is a
+// source to repair it from.
+func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 	var due []*session
 	for _, s := range d.sessions {
-		if s.raw != nil && s.state.SkipReason == "" && s.state.Checked.Before(recheckSince(s.Key, now)) && d.watched(s.Session) {
+		if s.raw != nil && !s.busy && s.state.SkipReason == "" && now.Sub(s.state.Checked) > recheckCycle && d.watched(s.Session) {
 			due = append(due, s)
 		}
 	}
@@ -42,60 +41,43 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time, quiet time.Duration
 		}
 		left -= max(2*s.state.At.Offset, recheckFile)
 		d.heartbeat()
-		err := d.recheckSession(ctx, s, now)
-		if ctx.Err() != nil {
-			break
-		}
-		if errors.Is(err, errMore) {
-			o := s.offer()
-			o.Quiet = max(quiet, now.Sub(time.Unix(0, s.sourceStat.ModTime)))
-			if err := d.syncFully(ctx, []watcher.Offer{o}, nil); err != nil {
-				failed(o, err)
-				continue
-			}
-			err, s.state.Checked = nil, now
-		}
+		same, err := d.recheckSession(ctx, s, now)
 		if err == nil && s.state.At.Generation > 0 {
 			err = d.Archive.Check(ctx, s.Key, s.state.At.Generation)
 		}
-		d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
-		if err != nil {
-			d.Log.Warn("cannot compare transcript with the archive", "path", s.Path, "err", err)
-			s.state.Checked = now // in memory only, so that the others get their turn first
-			continue
+		if ctx.Err() != nil {
+			break
 		}
-		d.unsaved[s] = true
+		d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
+		s.state.Checked = now
+		switch {
+		case err != nil: // in memory only, so that the others get their turn first
+			d.Log.Warn("cannot compare transcript with the archive", "path", s.Path, "err", err)
+		case same:
+			d.batch.note(s)
+		default:
+			d.sync(ctx, d.unchanged(s))
+		}
 	}
-	if _, err := d.save(ctx, false); err != nil && ctx.Err() == nil {
-		d.Log.Warn("cannot store session states", "err", err)
-	}
+	d.save(ctx)
 }
 
-// recheckSession compares a source with the archived bytes. It returns errMore if the source was rewritten: the next
-// sync archives it from the start, as a new generation.
-func (d *Daemon) recheckSession(ctx context.Context, s *session, now time.Time) error {
+// recheckSession compares a source with the archived bytes. If the source was rewritten, the next sync archives it from the
+// start, as a new generation.
+func (d *Daemon) recheckSession(ctx context.Context, s *session, now time.Time) (same bool, err error) {
 	s.statSource()
-	same, err := d.sourceUnchanged(ctx, s)
-	if err != nil {
-		return err
+	if same, err = d.sourceUnchanged(ctx, s); err != nil {
+		return false, err
 	}
 	if same {
 		s.state.Checked = now
-		return nil
+		return true, nil
 	}
 	if !s.Unlined() { // such an agent always rewrites its file
 		d.Log.Warn("transcript rewritten in place; archived again as a new generation", "path", s.Path, "session", s.ID)
 	}
-	s.untrack()
-	s.rewritten = true
-	return errMore
-}
-
-// recheckSince returns when the source's last turn was. The turns are spread over the cycle by key.
-func recheckSince(k transcript.Key, now time.Time) time.Time {
-	sum := mark.Sum([]byte(k.Agent + "\x00" + k.ID))
-	turn := int64(binary.BigEndian.Uint64(sum[:8]) % uint64(recheckCycle))
-	return now.Add(-time.Duration((now.UnixNano() - turn) % int64(recheckCycle)))
+	s.rewrite()
+	return false, nil
 }
 
 // sourceUnchanged reports whether the session's file begins with the archived bytes. It leaves a missing or shorter
@@ -110,7 +92,7 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 	}
 	last := a.Generations[len(a.Generations)-1]
 	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key, last.N)
-	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Scratch: &d.scratch, Heartbeat: d.Heartbeat}) {
+	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
 		if watcher.NotExist(err) {
 			return true, nil
 		}

@@ -52,11 +52,9 @@ func (h *house) older() {
 			h.t.Fatal(err)
 		}
 		s.state.Written = written
-		d.unsaved[s] = true
+		d.batch.note(s)
 	}
-	if _, err := d.save(h.t.Context(), false); err != nil {
-		h.t.Fatal(err)
-	}
+	d.save(h.t.Context())
 }
 
 // A companion of older rules is made anew once, and only once: beside its transcript, and in the state directory where

@@ -71,7 +71,7 @@ func TestPauses(t *testing.T) {
 	} {
 		s.failures = 0
 		for range 9 {
-			d.finishSync(s, c.err)
+			d.fail(s, c.err)
 		}
 		if got := time.Until(s.retry); got > c.most || got < c.most-10*time.Second {
 			t.Errorf("after nine times %q the pause is %v, want %v", c.err, got, c.most)

@@ -79,10 +79,7 @@ func TestRewrittenSessionsCostWhatHasChanged(t *testing.T) {
 			}
 			states = append(states, geminiSession(t, messages, pretty))
 			h.write(path, states[i])
-			if err := d.sync(context.Background(), watcher.Offer{Path: path, Root: d.Watch.Roots[2], Quiet: h.o.Watch.Settle, Live: true}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := d.save(context.Background(), false); err != nil {
+			if err := d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[2], Quiet: h.o.Watch.Settle, Live: true}); err != nil {
 				t.Fatal(err)
 			}
 			if i == 0 {
@@ -170,10 +167,7 @@ func TestRewriteOfEqualLengthIsSeenByItsTime(t *testing.T) {
 	}
 	h.write(h.path(1), changed)
 	offer := watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: time.Second, Live: true}
-	if err := d.sync(context.Background(), offer); !errors.Is(err, errMore) {
-		t.Fatalf("sync = %v, want that there is more", err)
-	}
-	if err := d.sync(context.Background(), offer); err != nil {
+	if err := d.synced(offer); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.restore(key(h.path(1))); got != changed {

@@ -174,7 +174,7 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 	}
 	h.append(h.path(1), turns(12, 16))
 	for range 5 {
-		if err := d.syncFully(context.Background(), []watcher.Offer{{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}}, nil); err != nil {
+		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,11 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,43 +18,45 @@ import (
 	"ccd/watcher"
 )
 
-// session is a session in memory: its stored state, the last stat of its transcript and, unless it was dropped, its
-// tracker.
+// session is a session in memory: its stored state, the last stat of its transcript and, unless that was dropped, what is
+// known of its records.
 type session struct {
 	transcript.Session
 	state        State
 	raw          []byte // state as stored, for compare-and-swap
 	archivedPath string // path of the transcript as stored
+	stale        bool   // state and cursor have to be loaded again
+	cursor       transcript.Cursor
+	waiting      *transcript.Segment // before cursor, archived with the next transaction; nil if there is none
+	read         *reading            // of all records before cursor; nil if they have to be read again
 
-	isNew     bool // not in the archive when the daemon started
-	rewritten bool // the file's content differs from the archived bytes: a new generation begins
-
-	sourceStat Stat // last stat of the transcript
+	offer      watcher.Offer // the last one
+	sourceStat Stat          // last stat of the transcript
 	missing    bool
-	statErr    error             // of the last stat
-	renew      bool              // its companion is to be made again: there are new summaries, or the index may lack its IDs
-	noticed    bool              // a notice was shown since the pressure rose to Options.NoticeAt
-	byCommand  bool              // sync only archives: the command makes the companion itself
-	requested  *compactor.Manual // options requested by the running command, nil if it requested none
+	statErr    error // of the last stat
 
-	waiting *transcript.Segment // tracked, but not archived before the next save; nil if there is none
+	renew     bool              // its companion is to be made again: summaries may be added, or the index may lack its IDs
+	noticed   bool              // a notice was shown since the pressure rose to Options.NoticeAt
+	byCommand bool              // a person asked for it: it is archived even if it is a summarizer's
+	requested *compactor.Manual // options requested by the running command, nil if it requested none
 
-	deferred bool // only archived, until all others are
-
-	cursor   transcript.Cursor
-	tracked  bool    // decoder and tracker are at cursor
-	replay   *replay // they have not reached the end of the archived bytes yet, else nil
-	decoder  *transcript.Decoder
-	tracker  *compactor.Tracker   // nil if there are no records in it: an attachment
-	model    *compactor.Compactor // with that tracker; only while a sync reads the session from its first byte, else nil
 	failures int
 	failedAt Stat      // of the transcript at the last failure
 	retry    time.Time // an unchanged transcript is not tried before
+	races    int       // successive syncs during which another process changed the session
+
+	in           *[]*session    // the queue of the pool that it is in
+	next         step           // what a job of the pool does with it
+	busy         bool           // a job works on a copy of it
+	newer        *watcher.Offer // came meanwhile
+	ofSummarizer bool           // it belongs to a session of the summarizer's command
+	published    bool           // its companion was written by the last job
+	wanted       []compactor.Input
 }
 
 // sessionOf makes a session from an archived one. An unreadable state counts as none, because it can be rebuilt.
 func (d *Daemon) sessionOf(a archive.Session) *session {
-	s := &session{Session: a.Session, raw: a.State, archivedPath: a.Path}
+	s := &session{Session: a.Session, raw: a.State, archivedPath: a.Path, cursor: a.Tip()}
 	state, err := DecodeState(a.State)
 	s.noticed = state.Pressure >= d.NoticeAt // by the daemon that stored it
 	if s.state = state; err == nil {
@@ -64,19 +65,16 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 	if err != nil {
 		d.Log.Warn("session state unreadable; rebuilding it", "session", s.ID, "err", err)
 	}
-	if tip := a.Tip(); s.state.At != (Place{tip.Generation, tip.Offset}) { // some bytes were lost
-		s.state.Source = Stat{}
+	if at := (Place{s.cursor.Generation, s.cursor.Offset}); s.state.At != at { // some bytes were lost
+		s.state.At, s.state.Source = at, Stat{}
 	}
 	return s
 }
 
 // register returns the session of the offered file. It creates the session, or moves it to this file, if necessary. It
-// returns nil if the file belongs to no session, or if its session is read from another file. A worker only finds it.
+// returns nil if the file belongs to no session, or if its session is read from another file.
 func (d *Daemon) register(o watcher.Offer) *session {
 	key, known := d.owners[o.Path]
-	if d.onMain != nil {
-		return d.sessions[key]
-	}
 	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: CompactFile
 		return s
 	}
@@ -92,7 +90,7 @@ func (d *Daemon) register(o watcher.Offer) *session {
 	}
 	s := d.sessions[key]
 	if s == nil {
-		s = &session{Session: found, isNew: true, renew: d.rebuilt}
+		s = &session{Session: found, renew: d.rebuilt}
 		s.Key = key
 		d.sessions[key] = s
 	}
@@ -101,7 +99,12 @@ func (d *Daemon) register(o watcher.Offer) *session {
 			delete(d.owners, o.Path) // it moved: the session is known by its new path
 			return nil
 		}
-		s.moveTo(found)
+		if s.busy {
+			return s
+		}
+		s.Session = found
+		s.Key = key
+		s.read = nil // the companion depends on the path below the root
 	}
 	d.owners[o.Path] = key
 	return s
@@ -130,13 +133,6 @@ func exists(path string) bool {
 	return !watcher.NotExist(err)
 }
 
-func (s *session) moveTo(found transcript.Session) {
-	key := s.Key
-	s.Session = found
-	s.Key = key
-	s.untrack() // the companion depends on the path below the root
-}
-
 // options returns the compaction options of a session.
 func (d *Daemon) options(s *session) compactor.Options {
 	return d.Compaction.With(s.manual()).Reading(d.Agents.Paths(s.Agent))
@@ -163,36 +159,27 @@ func (s *session) statSource() {
 	s.missing = watcher.NotExist(s.statErr)
 }
 
-// upToDate reports whether there is nothing to do. It costs one stat of the companion; the transcript was stat'ed
-// before.
-func (s *session) upToDate(d *Daemon, o watcher.Offer) bool {
-	seen := s.sourceStat
+// upToDate is the one rule: what the last sync stored is what a stat says now of the transcript (isArchived) and of the
+// companion (due), and both were made of all archived bytes with the current options.
+func (s *session) upToDate(d *Daemon) bool {
+	return s.isArchived(d) && (!s.isRead() || s.state.Read == s.state.At && s.state.Options == d.hash(s) && !s.due(d))
+}
+
+// isArchived reports whether the archive has all bytes that the transcript had at the last stat.
+func (s *session) isArchived(d *Daemon) bool {
 	switch {
 	case s.missing:
-		return s.state.Gone && (!d.outdated(s) || s.failures > 0 && time.Now().Before(s.retry))
-	case s.statErr != nil || s.byCommand:
+		return s.state.Gone
+	case s.statErr != nil || s.stale:
 		return false
 	case s.state.SkipReason != "":
 		return true
-	case s.failures > 0 && seen == s.failedAt && time.Now().Before(s.retry):
-		return true
-	case seen != s.state.Source || s.state.Gone || s.rewritten:
-		return false
-	case s.tailMissing() && o.Quiet >= d.Watch.Settle:
-		return false
-	case s.Class == transcript.Attachment:
-		return true
-	case d.asked && s.state.At != s.state.Covers:
-		return false
-	case s.state.Options != d.hash(s):
-		return false
-	case s.state.Trigger == "" || s.state.UnknownFormat:
-		return true
-	case s.renew || d.wantsSummaries(s):
-		return false
 	}
-	return s.asWritten(d.companion(s)) && !s.refreshDue(o, d.Watch.RefreshIdle)
+	return s.sourceStat == s.state.Source && !s.state.Gone && (!s.tailMissing() || s.offer.Quiet < d.Watch.Settle)
 }
+
+// isRead reports whether a session has records that are read.
+func (s *session) isRead() bool { return s.Class != transcript.Attachment && s.state.SkipReason == "" }
 
 // companion returns the path of the session's companion. After the transcript is gone it is in the state directory.
 func (d *Daemon) companion(s *session) string {
@@ -213,10 +200,10 @@ func (s *session) asWritten(path string) bool {
 
 // refreshDue reports whether the file is at rest and the companion does not cover all of it. A companion that covers
 // part of a torn line is not due when that line grows: each time would cost a pass over the whole session.
-func (s *session) refreshDue(o watcher.Offer, idle time.Duration) bool {
+func (s *session) refreshDue(idle time.Duration) bool {
 	at, covers := s.state.At, s.state.Covers
 	grows := at.Generation == covers.Generation && at.Offset-s.state.Torn < covers.Offset
-	return at != covers && !grows && o.Quiet >= idle
+	return at != covers && !grows && s.offer.Quiet >= idle
 }
 
 // tailMissing reports whether the file had bytes at the last sync that were not read: a last line without a newline. A
@@ -225,197 +212,93 @@ func (s *session) tailMissing() bool { return !s.Packed && s.state.Source.Size >
 
 // due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then after
 // enough new bytes or when the transcript is at rest. It is due at once if the companion was changed or deleted, or if
-// the options changed.
-func (s *session) due(d *Daemon, o watcher.Offer) bool {
-	if s.Class == transcript.Attachment {
+// the options changed. It costs a stat of the companion.
+func (s *session) due(d *Daemon) bool {
+	switch {
+	case !s.isRead() || s.state.UnknownFormat || s.state.Trigger == "":
 		return false
+	case s.state.Gone:
+		return s.dueGone(d)
 	}
-	switch c := s.tracker.Status(); {
-	case unknownFormat(c):
-		return false
-	case d.asked && s.state.At != s.state.Covers:
-		return true
-	case s.state.Trigger == "" && c.Trigger == "":
-		return false
-	}
-	return s.renew || d.wantsSummaries(s) || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
+	return s.renew || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
 		s.state.At.Generation != s.state.Covers.Generation || s.uncovered() >= s.refreshBytes() ||
-		s.refreshDue(o, d.Watch.RefreshIdle)
+		s.refreshDue(d.Watch.RefreshIdle)
+}
+
+// dueGone is due for a session whose transcript is gone: its companion was made with other rules or options than the
+// current ones, or it never had one. A companion that the user deleted is not made again, and without its agent's
+// configuration none can be.
+func (s *session) dueGone(d *Daemon) bool {
+	if !d.knowsAgent(s.Agent) || s.state.Options == d.hash(s) && !s.renew {
+		return false
+	}
+	return s.state.Companion == "" && s.state.Options == "" || s.state.Companion != "" && exists(s.state.Companion)
 }
 
 // uncovered returns how many bytes the companion does not cover yet.
 func (s *session) uncovered() int64 { return s.state.At.Offset - s.state.Covers.Offset }
 
 // refreshBytes returns how many new bytes make the companion due: a quarter of what it covers. Each companion takes a
-// pass over the session, so all of a growing session take five times its length, and the tracker takes it once.
+// pass over the session, so all of a growing session take five times its length, and following it takes it once.
 func (s *session) refreshBytes() int64 {
 	return max(1, s.state.Covers.Offset/4)
 }
 
-// open sets the cursor to the end of the archived bytes, unless the tracker has it, or will with at most limit bytes more.
-func (d *Daemon) open(ctx context.Context, s *session, limit int64) error {
-	if s.tracked {
-		return d.continueReplay(s, limit)
-	}
-	s.cursor = transcript.Cursor{}
-	if s.isNew { // if another process has archived it since, Append fails with ErrTip
-		return nil
-	}
-	err := d.reload(ctx, s)
-	if errors.Is(err, archive.ErrNotFound) {
-		return nil
-	}
-	if s.rewritten {
-		s.cursor = transcript.Cursor{Generation: s.cursor.Generation + 1}
-	}
-	return err
+// tail yields what is new in the transcript. A last line without a newline is read if the file is at rest, and a torn one
+// if it has been at rest for RefreshIdle.
+func (d *Daemon) tail(ctx context.Context, s *session) iter.Seq2[transcript.Segment, error] {
+	quiet := s.offer.Quiet
+	return watcher.Tail(ctx, s.Session, s.cursor, watcher.TailOptions{Rest: quiet >= d.Watch.Settle, Torn: quiet >= d.Watch.RefreshIdle, Heartbeat: d.heartbeat})
 }
 
-// track brings the session's tracker up to the end of the archived bytes.
-func (d *Daemon) track(ctx context.Context, s *session) error {
-	if err := d.open(ctx, s, math.MaxInt64); err != nil {
-		return err
+// follow records that a segment was archived, or waits for that, and reads it if all before it was read.
+func (s *session) follow(d *Daemon, seg transcript.Segment) {
+	if seg.Start.Offset == 0 && seg.Start.Generation > 1 && !s.Unlined() { // such an agent rewrites its file at each change
+		d.Log.Info("transcript replaced; the archive keeps its earlier content", "session", s.ID, "generation", seg.Start.Generation)
+		s.state.Rewritten = time.Now().UTC()
 	}
-	return d.trackTo(ctx, s, s.cursor, math.MaxInt64)
-}
-
-// trackTo makes the tracker end at a cursor. If there is none in memory, it reads the archived bytes up to there. After
-// limit bytes it returns errMore, and open continues.
-func (d *Daemon) trackTo(ctx context.Context, s *session, at transcript.Cursor, limit int64) error {
-	if s.tracked && at.Generation <= max(1, s.cursor.Generation) {
-		return nil
-	}
-	if was := s.cursor.Generation; at.Generation > max(1, was) && !s.Unlined() {
-		d.Log.Info("transcript replaced; the archive keeps its earlier content", "session", s.ID, "generation", at.Generation)
-	}
-	s.begin(d, transcript.Cursor{Generation: at.Generation})
-	if at.Offset > 0 && s.Class != transcript.Attachment {
-		next, stop := iter.Pull2(d.Archive.Reader(s.Key, at.Generation).Segments(ctx))
-		s.replay = &replay{next, stop, at}
-		return d.continueReplay(s, limit)
-	}
-	s.cursor = at
-	return nil
-}
-
-// replay is the archived bytes of a generation that are still to be read. They must end at end.
-type replay struct {
-	next func() (transcript.Segment, error, bool)
-	stop func()
-	end  transcript.Cursor
-}
-
-// continueReplay reads the rest of the session's replay. After limit bytes it returns errMore.
-func (d *Daemon) continueReplay(s *session, limit int64) error {
-	for s.replay != nil {
-		seg, err, more := s.replay.next()
-		switch end := s.replay.end; {
-		case err != nil:
-			err = fmt.Errorf("read session %s: %w", s.ID, err)
-		case d.tooLong(seg):
-			err = errMainOnly
-		case more:
-			d.heartbeat()
-			s.take(seg)
-		case s.cursor.Offset != end.Offset: // another process appended
-			err = archive.ErrTip
-		default:
-			s.replay, s.cursor = nil, end
-			return nil
-		}
-		if err != nil {
-			s.cursor = s.replay.end
-			s.untrack()
-			return err
-		}
-		if limit -= int64(len(seg.Data)); limit <= 0 {
-			return errMore
-		}
-	}
-	return nil
-}
-
-// begin starts an empty model at a cursor.
-func (s *session) begin(d *Daemon, at transcript.Cursor) {
-	s.cursor, s.tracked = at, true
-	if s.Class != transcript.Attachment {
-		s.decoder = d.Agents.NewDecoder(s.Agent, s.Class)
-		s.model = compactor.New(d.options(s), s.Session)
-		s.tracker = s.model.Tracker
-		if at.Generation > 1 && !s.Unlined() { // its story begins in an earlier generation
-			s.model = nil
-		}
-	}
-}
-
-// add takes a segment after the archive has stored it.
-func (d *Daemon) add(ctx context.Context, s *session, seg transcript.Segment) error {
-	switch {
-	case s.Class == transcript.Attachment:
-		s.cursor = seg.End
-		return nil
-	case s.decoder.ContinuesLine(seg):
-		s.untrack()
-		return d.track(ctx, s)
-	}
-	s.take(seg)
-	return nil
-}
-
-// take reads a segment. A last line without a newline counts if it is whole JSON. A torn one waits for its end, or for
-// takeTail: most torn lines are completed, and a line read too early costs another pass over the whole session.
-func (s *session) take(seg transcript.Segment) {
-	rest := seg.Rest
-	seg.Rest = false
-	s.feed(seg)
 	s.cursor = seg.End
-	if rest && s.decoder.Torn() == 0 {
-		s.takeTail()
+	if s.read != nil && !s.read.takes(seg) {
+		s.read = nil
 	}
 }
 
-// takeTail reads a torn last line as it is, for a companion that covers all bytes.
-func (s *session) takeTail() { s.feed(transcript.Segment{Start: s.cursor, Rest: true}) }
+// rewrite has the next sync archive the transcript from the start, as a new generation.
+func (s *session) rewrite() {
+	s.cursor, s.read = transcript.Cursor{Generation: s.cursor.Generation + 1}, nil
+	s.state.Source = Stat{}
+}
 
-func (s *session) feed(seg transcript.Segment) {
-	for r := range s.decoder.Records(seg) {
-		if s.model != nil {
-			s.model.Add(r)
-		} else {
-			s.tracker.Add(r)
-		}
+// updateState updates the state from the last stat, after taken new bytes were archived.
+func (s *session) updateState(taken int64) {
+	s.state.At = Place{s.cursor.Generation, s.cursor.Offset}
+	switch was := s.state.Source; {
+	case was.IsZero() && taken >= s.state.At.Offset:
+		s.state.Checked = time.Now().UTC() // all its bytes were just hashed
+	case was.IsZero(), taken == 0 && s.sourceStat != was && s.sourceStat.Size == was.Size:
+		s.state.Checked = time.Time{} // archived in parts, touched or rewritten: recheck compares it
+	}
+	s.state.Source, s.state.Gone, s.state.GoneAt = s.sourceStat, false, time.Time{}
+	if s.read != nil {
+		s.setStatus()
 	}
 }
 
-// untrack drops what was read of the session.
-func (s *session) untrack() {
-	if s.replay != nil {
-		s.replay.stop()
-		s.replay = nil
+// setStatus takes over what the records say.
+func (s *session) setStatus() {
+	st := s.read.tracker.Status()
+	if s.state.At.Generation > 1 && !s.Unlined() { // what a rewrite took away was said
+		st.Title, st.Ask = cmp.Or(st.Title, s.state.Title), cmp.Or(s.state.Ask, st.Ask)
 	}
-	s.tracked, s.decoder, s.tracker, s.model = false, nil, nil, nil
+	s.state.setStatus(st, s.read.tracker.PerToken(), s.read.decoder.Torn())
+	s.state.Read = s.state.At
 }
 
-// finishSync records the result of a sync, and drops the model. After an error the tracker is dropped too, and the next
-// sync reads the session again. A conflict with another process is no failure and needs no pause.
-func (d *Daemon) finishSync(s *session, err error) {
-	if !errors.Is(err, errMore) && !s.byCommand {
-		s.model = nil
-	}
-	if err == nil {
-		s.failures = 0
-	}
-	if err == nil || errors.Is(err, errMore) || errors.Is(err, errLater) || errors.Is(err, errMainOnly) {
-		return
-	}
-	if raced(err) {
-		s.invalidate()
-		return
-	}
+// fail records that a sync failed. The next one loads the session from the archive.
+func (d *Daemon) fail(s *session, err error) {
 	d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
 	if !errors.As(err, new(notPlacedError)) {
-		s.untrack()
-		s.isNew = false
+		s.invalidate()
 	}
 	s.failures++
 	s.failedAt = s.sourceStat
@@ -426,21 +309,28 @@ func (d *Daemon) finishSync(s *session, err error) {
 	s.retry = time.Now().Add(pause)
 }
 
+// paused reports whether the session is left alone after a failure.
+func (s *session) paused() bool {
+	return s.failures > 0 && s.sourceStat == s.failedAt && time.Now().Before(s.retry)
+}
+
 // invalidate makes the next sync load the session from the archive again, even if its file has not changed: another
 // process has stored a change.
 func (s *session) invalidate() {
-	s.untrack()
-	s.isNew = false
-	s.state.Source = Stat{}
+	s.stale, s.read = true, nil
 }
 
-// offer returns the offer with which a command syncs the session: its file counts as at rest.
-func (s *session) offer() watcher.Offer {
+// unchanged returns an offer of a session whose file may not have changed.
+func (d *Daemon) unchanged(s *session) watcher.Offer {
+	o := s.asOffer()
+	if d.pool.wake != nil { // in Run; a pass finds all files at rest
+		s.statSource()
+		o.Quiet = max(0, time.Since(time.Unix(0, s.sourceStat.ModTime)))
+	}
+	return o
+}
+
+// asOffer returns the offer with which a command syncs the session: its file counts as at rest.
+func (s *session) asOffer() watcher.Offer {
 	return watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Quiet: atRest}
-}
-
-// tailOptions returns how to read the end of the file. A last line without a newline is read if the file is at rest,
-// and a torn one if it has been at rest for RefreshIdle.
-func (s *session) tailOptions(d *Daemon, o watcher.Offer) watcher.TailOptions {
-	return watcher.TailOptions{Rest: o.Quiet >= d.Watch.Settle, Torn: o.Quiet >= d.Watch.RefreshIdle, Scratch: &d.scratch, Heartbeat: d.Heartbeat}
 }

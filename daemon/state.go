@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -18,6 +16,7 @@ import (
 type State struct {
 	Source     Stat      // of the transcript
 	At         Place     // end of the archived bytes
+	Read       Place     // end of those whose records were read
 	Torn       int64     // bytes before At of a last line that has no newline and is not whole JSON
 	Checked    time.Time // when all bytes of the source were last compared with the archive
 	Rewritten  time.Time // when the last generation began because the source was replaced, or rewritten in place
@@ -112,30 +111,6 @@ func stat(path string) (Stat, error) {
 
 func statOf(info fs.FileInfo) Stat {
 	return Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: watcher.Inode(info)}
-}
-
-// DecodeState decodes a stored state. Empty input is the zero State.
-func DecodeState(b []byte) (s State, err error) {
-	if len(b) == 0 {
-		return s, nil
-	}
-	c := stateCodec{decode: true, in: string(b[1:])}
-	if b[0] != stateForm {
-		c.err = errors.New("of another version")
-	} else {
-		c.all(&s)
-	}
-	if err := c.end(); err != nil {
-		return s, fmt.Errorf("decode session state: %w", err)
-	}
-	return s, nil
-}
-
-// Encode returns the state as the archive stores it.
-func (s State) Encode() []byte {
-	c := stateCodec{out: []byte{stateForm}}
-	c.all(&s)
-	return c.out
 }
 
 // unknownFormat reports whether a session has records, but none of a known type.

@@ -1,65 +1,50 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/internal/transcript"
-	"ccd/watcher"
 )
 
 // ErrUnavailable is returned by Options.Summarize if its command cannot be started.
 var ErrUnavailable = errors.New("summaries cannot be written")
 
 const (
-	jobTime   = 5 * time.Minute  // after it no further summary of a job is started
+	jobTime   = 5 * time.Minute  // after it no further summary of a session is started
 	passTime  = 10 * time.Minute // after it a pass starts no further job
 	maxPause  = 5                // doublings of the pause after failures: half an hour with the default scan interval
 	maxFailed = 3                // successive failures that end a job: the command is broken, not the texts
 )
 
-// A companion is first published with the compactor's own summaries. A job then has the command write those that are
-// missing: one job at a time, in one goroutine of Run, which stores each summary in the archive. When the job is done,
-// the session is offered again and its companion made with the stored summaries. A session whose companion lacks
-// summaries is not up to date, so a later scan or start continues the work.
+// A companion is first published with the compactor's own summaries. Then the command writes those that are missing, those of
+// one session at a time, in a goroutine that stores each summary in the archive. After that the session is synced again and
+// its companion made with the stored summaries. A session whose companion lacks summaries is not up to date, so a later scan
+// or start continues the work.
 
-// summaryJob is the list of inputs whose summaries a session's companion lacks.
-type summaryJob struct {
-	path   string
-	key    transcript.Key
-	inputs []compactor.Input
-}
-
-// outcome is the result of a job.
+// outcome is the result of writing the summaries that a session's companion lacks.
 type outcome struct {
-	summaryJob
+	key               transcript.Key
 	accepted, refused int
 	err               error // why it ended early
 }
 
-// writer writes summaries and stores them. It is safe for concurrent use with the daemon.
-type writer struct {
-	archive   *archive.Archive
-	summarize func(ctx context.Context, input string) ([]byte, error)
-}
-
-// run writes the summaries of a job in order, and stores each before it starts the next.
-func (w writer) run(ctx context.Context, e summaryJob) outcome {
-	o := outcome{summaryJob: e}
+// summarize writes the summaries of some inputs in order, and stores each before it starts the next. It may run beside the
+// daemon.
+func (d *Daemon) summarize(ctx context.Context, k transcript.Key, inputs []compactor.Input) outcome {
+	o := outcome{key: k}
 	end := time.Now().Add(jobTime)
 	failures := 0
-	for _, in := range e.inputs {
+	for _, in := range inputs {
 		if failures == maxFailed || time.Now().After(end) {
 			break
 		}
-		s, failed, err := w.write(ctx, in)
+		s, failed, err := d.summarizeOne(ctx, in)
 		if err == nil {
-			err = w.archive.KeepSummary(ctx, in.Hash, s)
+			err = d.Archive.KeepSummary(ctx, in.Hash, s)
 		}
 		if err != nil {
 			o.err = err
@@ -77,9 +62,9 @@ func (w writer) run(ctx context.Context, e summaryJob) outcome {
 	return o
 }
 
-// write writes one summary. failed means that the command failed, err that nothing is to be stored.
-func (w writer) write(ctx context.Context, in compactor.Input) (s archive.Summary, failed bool, err error) {
-	out, err := w.summarize(ctx, in.Text)
+// summarizeOne writes one summary. failed means that the command failed, err that nothing is to be stored.
+func (d *Daemon) summarizeOne(ctx context.Context, in compactor.Input) (s archive.Summary, failed bool, err error) {
+	out, err := d.Summarize(ctx, in.Text)
 	switch {
 	case ctx.Err() != nil:
 		return s, false, ctx.Err()
@@ -94,92 +79,46 @@ func (w writer) write(ctx context.Context, in compactor.Input) (s archive.Summar
 	return s, false, nil
 }
 
-// jobs connects Run with the goroutine that writes summaries.
-type jobs struct {
-	todo        chan summaryJob
-	done        chan outcome
-	busy        bool
+// summaries is the state of writing summaries.
+type summaries struct {
+	done        chan outcome // nil if nothing is being written
+	written     int
+	err         error     // the last one
 	pauses      int       // successive failures
-	pausedUntil time.Time // no job is started before
+	pausedUntil time.Time // nothing is begun before
 }
 
-// startSummaries starts the goroutine that writes summaries if there is a summarizer. The returned function waits for
-// it to end after ctx ends.
-func (d *Daemon) startSummaries(ctx context.Context) (wait func()) {
-	if d.Summarize == nil {
-		return func() {}
-	}
-	// There is one job at a time, so sending to todo and done never blocks.
-	e := &jobs{todo: make(chan summaryJob, 1), done: make(chan outcome, 1)}
-	d.jobs = e
-	w := writer{d.Archive, d.Summarize}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case job := <-e.todo:
-				e.done <- w.run(ctx, job)
-				select {
-				case d.again <- job.path:
-				case <-ctx.Done():
-				}
-			}
-		}
-	}()
-	return func() {
-		<-ended
-		d.jobs = nil
-	}
-}
-
-// wantsSummaries reports whether a session's companion lacks summaries and a job could be started now.
+// wantsSummaries reports whether a session's companion lacks summaries and they could be written now. A pass does not try
+// again after a failure.
 func (d *Daemon) wantsSummaries(s *session) bool {
-	e := d.jobs
-	return s.state.MissingSummaries > 0 && e != nil && !e.busy && !time.Now().Before(e.pausedUntil)
+	e := &d.summaries
+	paused := e.pauses > 0 && (d.pool.wake == nil || time.Now().Before(e.pausedUntil))
+	return s.state.MissingSummaries > 0 && d.Summarize != nil && e.done == nil && !paused
 }
 
-// startJob starts the job of a session after its companion was published. If another job runs, a later scan starts it.
-func (d *Daemon) startJob(s *session, inputs []compactor.Input) {
-	if len(inputs) > 0 && d.onMain != nil {
-		d.onMain(func(d *Daemon) { d.startJob(s, inputs) })
+// startSummaries has the summaries written that a session's companion lacks. If others are being written, a later scan
+// starts it.
+func (d *Daemon) startSummaries(ctx context.Context, s *session) {
+	if len(s.wanted) == 0 || !d.wantsSummaries(s) {
 		return
 	}
-	if len(inputs) > 0 && d.wantsSummaries(s) {
-		d.jobs.busy = true
-		d.jobs.todo <- summaryJob{path: s.Path, key: s.Key, inputs: inputs}
-	}
+	done := make(chan outcome, 1)
+	d.summaries.done = done
+	key, inputs := s.Key, s.wanted
+	go func() {
+		done <- d.summarize(archive.WaitForLock(ctx, func(*archive.LockedError) {}), key, inputs)
+		d.pool.wakeRun()
+	}()
 }
 
-// takeSummaries processes the result of the last job, if it is done.
-func (d *Daemon) takeSummaries() {
-	e := d.jobs
-	if e == nil {
-		return
-	}
-	select {
-	case o := <-e.done:
-		e.busy = false
-		d.recordOutcome(o)
-		if o.err == nil && o.refused == 0 {
-			e.pauses = 0
-			return
-		}
-		e.pausedUntil = time.Now().Add(d.Watch.ScanInterval << min(e.pauses, maxPause))
-		e.pauses++
-	default:
-	}
-}
-
-// summariesName is the name under which failures of the summarizer are listed, instead of a path.
-const summariesName = "summarizer"
-
-// recordOutcome processes the result of a job. The session's companion is made again if there are new summaries.
-func (d *Daemon) recordOutcome(o outcome) {
-	if s := d.sessions[o.key]; s != nil && o.accepted+o.refused > 0 {
-		s.renew = true
+// takeSummaries processes what was written, and syncs the session again.
+func (d *Daemon) takeSummaries(ctx context.Context, o outcome) {
+	e := &d.summaries
+	e.done, e.err, e.written = nil, o.err, e.written+o.accepted
+	if e.pauses++; o.err == nil && o.refused == 0 {
+		e.pauses = 0
+	} else {
+		e.pausedUntil = time.Now().Add(d.Watch.ScanInterval << min(e.pauses-1, maxPause))
 	}
 	if o.err == nil || !errors.Is(o.err, context.Canceled) {
 		d.health.mu.Lock()
@@ -187,50 +126,40 @@ func (d *Daemon) recordOutcome(o outcome) {
 		d.health.mu.Unlock()
 	}
 	d.Log.Info("summaries written", "session", o.key.ID, "taken", o.accepted, "refused", o.refused)
+	if s := d.sessions[o.key]; s != nil && o.accepted+o.refused > 0 {
+		if !s.busy {
+			s.renew = true
+		}
+		d.sync(ctx, d.unchanged(s))
+	}
 }
 
-// writeMissing writes the summaries that companions lack, of the most recent sessions first, and updates these
-// companions. It stops after passTime, or when a job writes nothing. It returns how many summaries were written, and
-// how many companions still lack some.
-func (d *Daemon) writeMissing(ctx context.Context) (written, lacking int, err error) {
-	var all []*session
-	for _, s := range d.sessions {
-		if s.state.MissingSummaries > 0 && !s.state.Gone {
-			all = append(all, s)
+// summariesName is the name under which failures of the summarizer are listed, instead of a path.
+const summariesName = "summarizer"
+
+// writeMissing has the summaries written that companions lack, of the most recent sessions first. It stops after passTime, or
+// when a failure has brought a pause. It returns how many companions still lack some.
+func (d *Daemon) writeMissing(ctx context.Context) (lacking int, err error) {
+	for end := time.Now().Add(passTime); ; {
+		if d.summaries.done != nil {
+			d.takeSummaries(ctx, <-d.summaries.done)
+			d.finishJobs(ctx)
+			continue
 		}
-	}
-	slices.SortFunc(all, func(a, b *session) int {
-		return cmp.Or(b.state.Last.Compare(a.state.Last), cmp.Compare(a.ID, b.ID))
-	})
-	end := time.Now().Add(passTime)
-	for _, s := range all {
-		for d.Summarize != nil && s.state.MissingSummaries > 0 && time.Now().Before(end) {
-			var taken int
-			if taken, err = d.writeMissingOf(ctx, s); taken == 0 {
-				end = time.Time{}
+		var newest *session
+		lacking = 0
+		for _, s := range d.sessions {
+			if s.state.MissingSummaries > 0 && !s.state.Gone {
+				if lacking++; newest == nil || s.state.Last.After(newest.state.Last) {
+					newest = s
+				}
 			}
-			written += taken
 		}
-		if s.state.MissingSummaries > 0 {
-			lacking++
+		if newest == nil || !d.wantsSummaries(newest) || time.Now().After(end) || ctx.Err() != nil {
+			return lacking, d.summaries.err
 		}
-		s.untrack()
+		d.bring(ctx, newest.asOffer())
 	}
-	return written, lacking, err
-}
-
-// writeMissingOf runs one job of a session and updates its companion.
-func (d *Daemon) writeMissingOf(ctx context.Context, s *session) (taken int, err error) {
-	if err := d.track(ctx, s); err != nil {
-		return 0, err
-	}
-	_, c, _, err := d.makeCompanion(ctx, s)
-	if err != nil {
-		return 0, err
-	}
-	o := writer{d.Archive, d.Summarize}.run(ctx, summaryJob{s.Path, s.Key, c.Wanted})
-	s.renew = true
-	return o.accepted, errors.Join(o.err, d.syncFully(ctx, []watcher.Offer{s.offer()}, nil))
 }
 
 // addSummaries writes the summaries that a requested companion lacks and makes it again, until nothing is added or
@@ -238,7 +167,7 @@ func (d *Daemon) writeMissingOf(ctx context.Context, s *session) (taken int, err
 func (d *Daemon) addSummaries(ctx context.Context, s *session, made Compacted, again func() (Compacted, error)) (Compacted, error) {
 	end := time.Now().Add(passTime)
 	for d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end) {
-		o := writer{d.Archive, d.Summarize}.run(ctx, summaryJob{s.Path, s.Key, made.Wanted})
+		o := d.summarize(ctx, s.Key, made.Wanted)
 		if ctx.Err() != nil {
 			return made, ctx.Err()
 		}
@@ -262,13 +191,15 @@ const maxPeek = 256 << 10
 // skippedSummarizer is State.SkipReason of the summarizer's own sessions.
 const skippedSummarizer = "summarizer"
 
-// isSummarizer reports whether the new bytes of a session, or its parent, show that the summarizer's command runs in
-// it. Such a session only contains texts of other ones.
+// isSummarizer reports whether the new bytes of a session show that the summarizer's command runs in it, or it belongs to such
+// a session: it only contains texts of other ones.
 func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
-	if parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]; parent != nil && parent.state.SkipReason != "" {
+	switch {
+	case s.byCommand:
+		return false
+	case s.ofSummarizer:
 		return true
-	}
-	if s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.tracker.Status().Ask != "" {
+	case s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.state.Ask != "":
 		return false
 	}
 	if len(seg.Data) > maxPeek {
@@ -282,10 +213,8 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 	return false
 }
 
-// skip marks a session as not followed. No more of it is archived.
-func (d *Daemon) skip(s *session) {
-	d.Log.Info("skipping session of the summarizer's own command", "session", s.ID)
-	s.state.SkipReason, s.state.Source = skippedSummarizer, s.sourceStat
-	s.untrack()
-	d.unsaved[s] = true
+// belongsToSummarizer reports whether a session is a part of one that the summarizer's command runs in.
+func (d *Daemon) belongsToSummarizer(s *session) bool {
+	parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
+	return parent != nil && parent.state.SkipReason != ""
 }

@@ -16,11 +16,11 @@ import (
 func (h *house) rest(d *Daemon, path string) *session {
 	h.t.Helper()
 	o := watcher.Offer{Path: path, Root: d.Watch.Roots[0], Quiet: atRest}
-	if err := d.sync(context.Background(), o); err != nil {
+	if err := d.synced(o); err != nil {
 		h.t.Fatal(err)
 	}
 	s := d.sessions[d.owners[path]]
-	if s.statSource(); !s.upToDate(d, o) {
+	if s.statSource(); !s.upToDate(d) {
 		h.t.Fatalf("%s is at rest, and not current after a sync: each scan would read it", path)
 	}
 	return s
@@ -49,7 +49,7 @@ func TestTornLineGoesOn(t *testing.T) {
 		if want := records + strings.Count(strings.TrimPrefix(written, before), "\n") + torn; s.state.Records != want || s.state.Broken != torn {
 			t.Fatalf("%d bytes: %d records, %d broken; want %d, %d", len(written), s.state.Records, s.state.Broken, want, torn)
 		}
-		if passes[s.decoder] = true; written == before+turn(12)[:40] {
+		if passes[s.read.decoder] = true; written == before+turn(12)[:40] {
 			h.samePass(h.path(1), written) // torn
 		}
 	}
@@ -79,7 +79,7 @@ func TestEveryByteAtRest(t *testing.T) {
 	} {
 		h.write(path, text)
 		o := watcher.Offer{Path: path, Root: d.Watch.Roots[0]} // it never rests: max_wait is over
-		if err := d.sync(context.Background(), o); err != nil {
+		if err := d.synced(o); err != nil {
 			t.Fatal(err)
 		}
 		k := d.owners[path]
@@ -110,7 +110,7 @@ func TestPackedEveryByte(t *testing.T) {
 	defer enc.Close()
 	for _, text := range []string{`{"type":"session_meta","payload":{}}` + "\n" + `{"to`, `{"type":"session_meta","payload":{}}` + "\n" + `{"torn":1}` + "\n" + "\xe2"} {
 		h.write(path, string(enc.EncodeAll([]byte(text), nil)))
-		if err := d.sync(context.Background(), watcher.Offer{Path: path, Root: d.Watch.Roots[1]}); err != nil {
+		if err := d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[1]}); err != nil {
 			t.Fatal(err)
 		}
 		if got := h.restore(d.owners[path]); got != text {

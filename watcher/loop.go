@@ -67,8 +67,6 @@ func (l *loop) takePending(ctx context.Context) {
 	select {
 	case b := <-l.hints:
 		l.merge(ctx, b)
-	case path := <-l.o.Requests:
-		l.w.OfferAgain(path)
 	default:
 	}
 }
@@ -98,8 +96,7 @@ func (l *loop) wait(ctx context.Context) {
 	select {
 	case b := <-hints:
 		l.merge(ctx, b)
-	case path := <-l.o.Requests:
-		l.w.OfferAgain(path)
+	case <-l.o.Wake:
 	case <-timer.C:
 	case <-ctx.Done():
 	}

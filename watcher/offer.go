@@ -9,7 +9,6 @@ import (
 
 // next returns the next offer. ok is false if none is due.
 func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
-	l.takeRequests()
 	for ctx.Err() == nil {
 		now := time.Now()
 		o, took, ok := l.pick(ctx, now)
@@ -24,27 +23,14 @@ func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
 	return Offer{}, false
 }
 
-// takeRequests takes over the paths of OfferAgain, OfferLast and RetryAtScan.
-func (l *loop) takeRequests() {
-	l.queue.again = append(l.queue.again, l.w.again...)
-	l.queue.last = append(l.queue.last, l.w.last...)
-	l.w.again, l.w.last = l.w.again[:0], l.w.last[:0]
-	for _, path := range l.w.retry {
-		if f := l.tree.find(path); f != nil {
-			f.stamp = 0 // never a real stamp: the next scan sees a change
-		}
-	}
-	l.w.retry = l.w.retry[:0]
-}
-
 // pick takes one file from the queue. took is false if none is due; ok is false if it is not offered now.
 func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool) {
 	if f := l.queue.due(now); f != nil {
 		o, ok = l.offerLive(ctx, f, now)
 		return o, true, ok
 	}
-	if path, cold, took := l.queue.popIdle(); took {
-		o, ok = l.offerIdle(path, cold, now)
+	if f, took := l.queue.popCold(); took {
+		o, ok = l.offerCold(f, now)
 		return o, true, ok
 	}
 	if len(l.queue.gone) > 0 {
@@ -109,31 +95,24 @@ func (l *loop) offerGone(p place) (Offer, bool) {
 	return o, true
 }
 
-func (l *loop) offerIdle(path string, cold bool, now time.Time) (Offer, bool) {
-	f := l.queue.live[path]
-	if f != nil && cold {
+func (l *loop) offerCold(f foundFile, now time.Time) (Offer, bool) {
+	p := place{f.path(), f.dir.root}
+	if l.queue.live[p.path] != nil {
 		return Offer{}, false // it became live meanwhile, with a schedule of its own
 	}
-	info, err := os.Lstat(path)
-	root, ok := l.tree.rootOf(path)
-	if err != nil || !ok || !info.Mode().IsRegular() {
+	info, err := os.Lstat(p.path)
+	if err != nil || !info.Mode().IsRegular() {
 		return Offer{}, false // left to the next scan
 	}
-	p := place{path, root}
 	quiet := now.Sub(info.ModTime())
-	if f != nil {
-		quiet = now.Sub(f.last)
-	}
-	if cold && quiet < l.o.RefreshIdle {
+	if quiet < l.o.RefreshIdle {
 		at := now.Add(-max(quiet, 0))
 		l.queue.changed(p, at, at)
 		return Offer{}, false
 	}
-	if f == nil {
-		l.tree.put(path, info)
-	}
+	l.tree.put(p.path, info)
 	o := l.offer(p, quiet)
-	o.Live, o.Cold, o.Size = f != nil, cold, info.Size()
+	o.Cold, o.Size = true, info.Size()
 	return o, true
 }
 

@@ -9,18 +9,15 @@ import (
 	"time"
 )
 
-// queue contains what waits to be offered, in this order: live files by due time, in turns the paths requested again and
-// the files found by a scan (newest first), files that are gone, then the paths that are to be offered last.
+// queue contains what waits to be offered, in this order: live files by due time, the files found by a scan (newest first),
+// files that are gone.
 type queue struct {
 	settle, maxWait, refresh time.Duration
 
-	live     map[string]*live
-	heap     liveHeap
-	gone     []place
-	again    []string
-	cold     []foundFile // newest last
-	coldNext bool        // whether cold is next if both it and again have files
-	last     []string
+	live map[string]*live
+	heap liveHeap
+	gone []place
+	cold []foundFile // newest last
 }
 
 // place is a path and its root.
@@ -118,32 +115,22 @@ func (q *queue) addCold(f []foundFile) {
 	})
 }
 
-// popIdle takes the next file that is not live. ok is false if there is none.
-func (q *queue) popIdle() (path string, cold, ok bool) {
-	takeCold := len(q.cold) > 0 && (q.coldNext || len(q.again) == 0)
-	switch {
-	case takeCold:
-		f := q.cold[len(q.cold)-1]
-		q.cold = q.cold[:len(q.cold)-1]
-		if len(q.cold) == 0 {
-			q.cold = nil // release the memory
-		}
-		q.coldNext = false
-		return f.path(), true, true
-	case len(q.again) > 0:
-		path, q.again = q.again[0], q.again[1:]
-		q.coldNext = true
-		return path, false, true
-	case len(q.gone) == 0 && len(q.last) > 0:
-		path, q.last = q.last[0], q.last[1:]
-		return path, false, true
+// popCold takes the next file that a scan found. ok is false if there is none.
+func (q *queue) popCold() (f foundFile, ok bool) {
+	n := len(q.cold)
+	if n == 0 {
+		return f, false
 	}
-	return "", false, false
+	f = q.cold[n-1]
+	if q.cold = q.cold[:n-1]; n == 1 {
+		q.cold = nil // release the memory
+	}
+	return f, true
 }
 
 func (q *queue) waiting() int { return len(q.live) + q.idle() }
 
-func (q *queue) idle() int { return len(q.gone) + len(q.again) + len(q.cold) + len(q.last) }
+func (q *queue) idle() int { return len(q.gone) + len(q.cold) }
 
 func (q *queue) more(now time.Time) bool { return q.idle() > 0 || q.due(now) != nil }
 

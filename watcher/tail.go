@@ -42,9 +42,6 @@ func (t *tailer) run(read func() error) error {
 		return fmt.Errorf("open transcript %s: %w", t.s.Path, cause(err))
 	}
 	t.file = f
-	if t.o.Scratch != nil {
-		t.buf = (*t.o.Scratch)[:0]
-	}
 	info, err := f.Stat()
 	if err == nil {
 		t.size = info.Size()
@@ -65,9 +62,6 @@ func (t *tailer) close() {
 	}
 	if t.file != nil {
 		t.file.Close()
-	}
-	if t.o.Scratch != nil && cap(t.buf) <= segmentBytes+1 {
-		*t.o.Scratch = t.buf[:0]
 	}
 }
 

@@ -34,9 +34,8 @@ type Options struct {
 	Match func(r Root, path string) bool
 	// Known are the paths that earlier runs offered. Those that are gone are offered once as Gone.
 	Known []string
-	Log   *slog.Logger // nil: discard
-	// Requests sends paths to offer once more, like OfferAgain but from other goroutines. It may be nil.
-	Requests <-chan string
+	Log   *slog.Logger    // nil: discard
+	Wake  <-chan struct{} // has Run call Idle; nil: nothing does
 	// Scanned is called after each scan by the goroutine that ranges over Run, Idle each time that there is nothing to
 	// offer. They may be nil.
 	Scanned func(Health)
@@ -65,9 +64,6 @@ type Offer struct {
 type Watcher struct {
 	o      Options
 	open   func() (*stream, error) // opens the source of events; replaced in tests
-	again  []string
-	last   []string
-	retry  []string
 	health atomic.Pointer[Health]
 }
 
@@ -110,8 +106,8 @@ func (o Options) complete() Options {
 }
 
 // Run offers files until ctx ends: first those that changed lately, in the order in which they are due, then those that
-// the scan found, newest first, at last those of OfferLast. Every file is offered at least once. The consumer may be slow:
-// changes made meanwhile are collected as a set of paths.
+// the scan found, newest first. Every file is offered at least once. The consumer may be slow: changes made meanwhile are
+// collected as a set of paths.
 func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -129,23 +125,13 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 				}
 				continue
 			}
-			if l.o.Idle(); ctx.Err() == nil && len(w.again)+len(w.last) == 0 {
+			if l.o.Idle(); ctx.Err() == nil {
 				l.wait(ctx)
 				l.o.Heartbeat()
 			}
 		}
 	}
 }
-
-// OfferAgain offers path once more, after the live files that are due by then, so that a long catch-up does not delay
-// them. It must be called from the loop over Run, like OfferLast and RetryAtScan.
-func (w *Watcher) OfferAgain(path string) { w.again = append(w.again, path) }
-
-// OfferLast offers path once more, when nothing else waits to be offered.
-func (w *Watcher) OfferLast(path string) { w.last = append(w.last, path) }
-
-// RetryAtScan offers path at the next scan, even if it has not changed.
-func (w *Watcher) RetryAtScan(path string) { w.retry = append(w.retry, path) }
 
 // Health returns the state of watching after the last scan. It is safe for concurrent use.
 func (w *Watcher) Health() Health { return *w.health.Load() }
@@ -159,8 +145,6 @@ type TailOptions struct {
 	Torn bool
 	// Heartbeat is called after each read. It may be nil.
 	Heartbeat func()
-	// Scratch is a buffer that successive calls of Tail reuse (at most 4 MB). It may be nil.
-	Scratch *[]byte
 }
 
 // Tail yields the bytes of the file of s after from, in segments of at most 4 MB of whole lines (8 MB if a line is

@@ -208,7 +208,7 @@ func (a *app) hooks(call hookCall, e hook.Event) (hook.Hooks, error) {
 	_, limit := call.limits(e, 0)
 	h.Sync = func(ctx context.Context, path string, companion bool) error {
 		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, silent.sync(ctx, l.StateDir, path, companion)
+			return struct{}{}, silent.sync(ctx, path, companion)
 		})
 		return err
 	}
@@ -238,21 +238,9 @@ func program() string {
 	return path
 }
 
-// askTime is how long a hook waits for a running daemon, and at most half of its time.
-const askTime = time.Second
-
-// sync archives what is new in one transcript, with companion also updates that: the running daemon does, which has the
-// session in memory, or else this process. The daemon does later what does not fit in the time.
-func (a *app) sync(ctx context.Context, stateDir, path string, companion bool) error {
-	wait := askTime
-	if end, ok := ctx.Deadline(); ok {
-		wait = min(wait, time.Until(end)/2)
-	}
-	waiting, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	if daemon.Ask(waiting, stateDir, path) == nil {
-		return nil
-	}
+// sync archives what is new in one transcript, with companion also updates that. The daemon does later what does not fit in
+// the time.
+func (a *app) sync(ctx context.Context, path string, companion bool) error {
 	d, _, err := a.daemonFor(ctx, false)
 	if err != nil {
 		return err

@@ -284,7 +284,7 @@ func (u Undo) backups() string { return filepath.Join(u.StateDir, "backups") }
 // emptied returns the directories in the state directory that go if they are empty. What the summarizer's command writes into
 // its directory is not ccd's.
 func (u Undo) emptied() []string {
-	return []string{filepath.Join(u.StateDir, "summarizer"), u.backups(), daemon.RequestDir(u.StateDir)}
+	return []string{filepath.Join(u.StateDir, "summarizer"), u.backups()}
 }
 
 // kept returns the directory of companions whose transcripts are gone.

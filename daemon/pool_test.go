@@ -46,7 +46,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 		}
 		var made, early atomic.Int64
 		var told atomic.Bool
-		h.o.Workers, h.o.Watch.ScanInterval = workers, time.Hour
+		h.slots, h.o.Watch.ScanInterval = workers, time.Hour
 		h.o.Published = func(transcript.Session, State) {
 			if made.Add(1) == 1 {
 				early.Store(size)
@@ -78,7 +78,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 func TestRewrittenWithinACatchUp(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		h := newHouse(t)
-		h.o.Workers = 1
+		h.slots = 1
 		texts := map[string]string{}
 		for n := range 8 {
 			texts[h.path(n)] = turns(n, n+8)
@@ -158,7 +158,7 @@ func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 	}
 	pass := func(workers int) map[string]string {
 		h := newHouse(t)
-		h.o.Workers = workers
+		h.slots = workers
 		for n := range 12 {
 			if n%2 == 0 {
 				h.old(h.path(n), turns(n, n+1+n%9))
@@ -204,7 +204,7 @@ func TestOneLongLineAtATime(t *testing.T) {
 		claude.Row().Parse(d, r, value)
 	}
 	h.o.Agents = registry.Table{}.With(counting)
-	h.o.Workers = 2
+	h.slots = 2
 	h.o.Watch.Roots[0].Agent = counting.Agent
 	const long = 9 << 20
 	line := `{"type":"user","uuid":"1","message":{"role":"user","content":"` + strings.Repeat("x", long) + `"}}` + "\n"

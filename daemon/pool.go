@@ -1,0 +1,253 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The pool does in a few goroutines what would keep the daemon's own from archiving what is live: it archives a backlog, and
+// derives states and companions. A job works on copies of its sessions, which the daemon takes over when it has ended. So
+// nothing is shared, and nothing locked.
+type pool struct {
+	slots   int // jobs at once
+	running int
+	adding  int // of them, those that archive
+	ended   chan *job
+	wake    chan<- struct{} // has Run look for jobs that have ended; nil outside Run
+
+	// The queues, in the order in which they are served.
+	urgent []*session // live
+	mains  []*session // to be archived
+	parts  []*session // the same for sub-agents and attachments
+	later  []*session // to be derived
+
+	long sync.Mutex // held while a session with a long line is read
+	beat sync.Mutex // held while a heartbeat is sent
+}
+
+const maxSlots = 2
+
+func newPool() pool {
+	n := min(maxSlots, runtime.GOMAXPROCS(0))
+	return pool{slots: n, ended: make(chan *job, n+1)}
+}
+
+func (p *pool) wakeRun() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is going to look, or there is no Run
+	}
+}
+
+// step is what a job does.
+type step int
+
+const (
+	archiving step = iota // archiveNew
+	deriving              // derive
+)
+
+// job is one step of some sessions.
+type job struct {
+	step     step
+	sessions []*session // the daemon's
+	copies   []*session
+	errs     []error
+}
+
+// queue has a job do the next step of a session.
+func (d *Daemon) queue(s *session, next step) {
+	p := &d.pool
+	d.unqueue(s)
+	switch s.next = next; {
+	case s.offer.Live:
+		s.in = &p.urgent
+	case next == deriving:
+		s.in = &p.later
+	case s.Parent == "":
+		s.in = &p.mains
+	default:
+		s.in = &p.parts
+	}
+	*s.in = append(*s.in, s)
+}
+
+func (d *Daemon) unqueue(s *session) {
+	if s.in != nil {
+		*s.in = slices.DeleteFunc(*s.in, func(other *session) bool { return other == s })
+		s.in = nil
+	}
+}
+
+// queued returns how many sessions wait for a job or are in one.
+func (p *pool) queued() int {
+	return len(p.urgent) + len(p.mains) + len(p.parts) + len(p.later) + p.running
+}
+
+// nextJob takes the sessions of the next job from the queues. Of a backlog everything is archived before the first companion
+// is made, and sessions before their parts, which depend on what they are. While a live session grows, the agent has one of
+// the processors.
+func (d *Daemon) nextJob() *job {
+	p, slots := &d.pool, d.pool.slots
+	if time.Since(d.lastGrowth) < d.Watch.RefreshIdle {
+		slots = 1
+	}
+	switch {
+	case len(p.urgent) > 0 && p.running <= p.slots:
+		next := p.urgent[0].next
+		return &job{step: next, sessions: take(&p.urgent, 1)}
+	case p.running >= slots || d.more && len(p.mains) < maxStates: // a job takes what more offers bring
+	case len(p.mains) > 0:
+		return &job{step: archiving, sessions: take(&p.mains, maxStates)}
+	case len(p.parts) > 0 && p.adding == 0:
+		return &job{step: archiving, sessions: take(&p.parts, maxStates)}
+	case len(p.later) > 0 && p.adding == 0:
+		return &job{step: deriving, sessions: take(&p.later, 1)}
+	}
+	return nil
+}
+
+// take removes the first sessions from a queue: at most most, and no more after maxBytes.
+func take(from *[]*session, most int) []*session {
+	n, bytes := 0, int64(0)
+	for n < len(*from) && n < most && bytes < maxBytes {
+		(*from)[n].in = nil
+		bytes += (*from)[n].sourceStat.Size
+		n++
+	}
+	taken := slices.Clone((*from)[:n])
+	if *from = (*from)[n:]; len(*from) == 0 {
+		*from = nil
+	}
+	return taken
+}
+
+// startJobs starts jobs as long as there are free slots.
+func (d *Daemon) startJobs(ctx context.Context) {
+	for ctx.Err() == nil {
+		if d.batch.bytes > 0 && len(d.pool.urgent)+len(d.pool.later) > 0 {
+			d.save(ctx) // archive before companion
+		}
+		j := d.nextJob()
+		if j == nil {
+			return
+		}
+		for _, s := range j.sessions {
+			if was := s.sourceStat; !s.missing {
+				if s.statSource(); s.sourceStat != was {
+					s.offer.Quiet = 0
+				}
+			}
+			s.ofSummarizer = d.belongsToSummarizer(s)
+			copied := *s
+			j.copies, s.busy = append(j.copies, &copied), true
+		}
+		if d.pool.running++; j.step == archiving {
+			d.pool.adding++
+		}
+		go func() {
+			d.run(ctx, j)
+			d.pool.ended <- j
+			d.pool.wakeRun()
+		}()
+	}
+}
+
+func (d *Daemon) run(ctx context.Context, j *job) {
+	j.errs = make([]error, len(j.copies))
+	if j.step == deriving {
+		j.errs[0] = d.derive(ctx, j.copies[0])
+		return
+	}
+	var b batch
+	save := func() {
+		for s, err := range d.commit(ctx, &b) {
+			i := slices.Index(j.copies, s)
+			j.errs[i] = errors.Join(j.errs[i], err)
+		}
+	}
+	for i, s := range j.copies {
+		if j.errs[i] = d.archiveNew(ctx, s, &b); b.full() {
+			save()
+		}
+	}
+	save()
+}
+
+// takeEnded takes over what jobs have done that have ended.
+func (d *Daemon) takeEnded(ctx context.Context) {
+	for {
+		select {
+		case j := <-d.pool.ended:
+			d.take(ctx, j)
+		case o := <-d.summaries.done:
+			d.takeSummaries(ctx, o)
+		case err := <-d.noticed:
+			d.takeNotice(err)
+		default:
+			return
+		}
+	}
+}
+
+// finishJobs does all that is queued.
+func (d *Daemon) finishJobs(ctx context.Context) {
+	for d.startJobs(ctx); d.pool.running > 0; d.startJobs(ctx) {
+		d.take(ctx, <-d.pool.ended)
+	}
+	d.save(ctx)
+}
+
+// abandon waits for the jobs that run, whose context has ended, and drops what they have done.
+func (d *Daemon) abandon() {
+	for ; d.pool.running > 0; d.pool.running-- {
+		<-d.pool.ended
+	}
+	if d.summaries.done != nil {
+		<-d.summaries.done
+	}
+	if d.noticed != nil {
+		<-d.noticed
+	}
+}
+
+// take takes over what a job has done, and continues with its sessions.
+func (d *Daemon) take(ctx context.Context, j *job) {
+	if d.pool.running--; j.step == archiving {
+		d.pool.adding--
+	}
+	for i, s := range j.sessions {
+		changed, newer := j.copies[i], s.newer
+		changed.busy, changed.newer = false, nil
+		*s = *changed
+		err := j.errs[i]
+		if err == nil && j.step == archiving {
+			d.afterArchiving(ctx, s)
+		} else {
+			d.derived(ctx, s, err)
+			d.done(ctx, s, err)
+		}
+		if newer != nil {
+			d.sync(ctx, *newer)
+		}
+	}
+}
+
+// derived does what a job cannot do after it has derived a session.
+func (d *Daemon) derived(ctx context.Context, s *session, err error) {
+	if err == nil || errors.As(err, new(notPlacedError)) {
+		d.batch.note(s)
+	}
+	if len(s.state.Earlier) > 0 {
+		d.removeEarlier(s)
+	}
+	if s.published && d.Published != nil {
+		d.Published(s.Session, s.state)
+	}
+	d.startSummaries(ctx, s)
+	s.published, s.wanted = false, nil
+}
