@@ -43,6 +43,7 @@ type maker struct {
 	last  int   // the current one of turns
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
+	noted int   // replaced changes that were read
 
 	patches map[string]int   // records of changes that are shown, by their text
 	listed  map[string]bool  // files that the working set names
@@ -219,9 +220,7 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 			}
 		case session.Did:
 			if over {
-				if changes(ev.Call) {
-					m.patch(ev.Call) // notes what it took out
-				}
+				m.notes(ev.Call)
 			} else if full {
 				if m.quiet(ev.Call) {
 					switch {
@@ -816,7 +815,7 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	all = slices.DeleteFunc(all, func(e int32) bool {
 		c := m.s.Events[e].Call
 		if c.Over() {
-			m.patch(c) // notes what it took out
+			m.notes(c)
 		}
 		return c.Over()
 	})
@@ -861,6 +860,17 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		u.add(line+"\n"+m.changesIn(changes, room, c), worth)
 	}
 	add(u)
+}
+
+// mostNoted is how many of the newest replaced changes are read for what they took out.
+const mostNoted = 300
+
+// notes reads what a replaced change took out.
+func (m *maker) notes(c *session.Call) {
+	if changes(c) && m.noted < mostNoted {
+		m.noted++
+		m.patch(c)
+	}
 }
 
 // change is what a call changed.

@@ -22,13 +22,11 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 		c.LookUp = c.run.lookUp
 		c.pipe = hides(a.Command)
 	}
-	if a.Op == transcript.Edit {
-		if _, steps, ok := transcript.Edits(it.Raw); ok && len(steps) == 1 {
-			c.swap = [2]uint64{hashOf(steps[0].Old), hashOf(steps[0].New)}
-		}
-	}
 	s.Calls = append(s.Calls, c)
 	one := &pending{call: c, action: a, swaps: swapsOf(s.client, it.Tool, it.Raw, &a)}
+	if len(one.swaps) == 1 && len(one.swaps[0]) == 1 && !one.swaps[0][0].whole {
+		c.swap = [2]uint64{hashOf(one.swaps[0][0].old), hashOf(one.swaps[0][0].new)}
+	}
 	if it.Side {
 		s.keepCall(it.Call, one)
 		return
@@ -350,7 +348,7 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 		case transcript.Rename:
 			to := s.file(f.To, i)
 			to.clear(i)
-			to.lines, file.lines = file.lines, nil
+			to.lines, to.index, file.lines, file.index = file.lines, file.index, nil, nil
 			to.apply(p, n, i, out)
 			to.Edits, to.Open = append(to.Edits, e), true
 			e.Gone = true

@@ -174,7 +174,8 @@ type File struct {
 	Losses  []Loss
 
 	lines []standing
-	swaps []*Call // replacements since it was not open; an exact inverse takes the last one away
+	index map[string]int // how many of lines have a text
+	swaps []*Call        // replacements since it was not open; an exact inverse takes the last one away
 }
 
 // Edit is one change of a file.

@@ -25,9 +25,12 @@ type Loss struct {
 
 // Limits of what is kept of lines.
 const (
-	maxStanding = 20000 // of a file
-	maxLost     = 12    // lines of a Loss
-	leastPart   = 3     // bytes of a part of a line that is looked for in whole lines
+	maxStanding = 5000 // of a file
+	maxLost     = 12   // lines of a Loss
+	nearParts   = 1000 // newest lines in which parts of lines are looked for
+	maxSought   = 100  // lines that are looked for in a whole text
+	nearEdges   = 100  // newest lines that may be parts themselves
+	leastPart   = 3    // bytes of a part of a line that is looked for in whole lines
 )
 
 // swap is a replacement in one file; whole: the text is all of it.
@@ -100,6 +103,7 @@ func (f *File) drop(at int32, gone func(*standing) bool) {
 		if !gone(&l) {
 			return false
 		}
+		f.index[l.text]--
 		l.lost(at)
 		return true
 	})
@@ -111,10 +115,15 @@ func (f *File) clear(at int32) { f.drop(at, func(*standing) bool { return true }
 // put adds lines that a call wrote.
 func (f *File) put(c *Call, lines []string, parts bool) {
 	for i, text := range lines {
+		text = strings.Clone(text)
 		c.wrote++
 		c.left++
 		if len(f.lines) < maxStanding {
-			f.lines = append(f.lines, standing{strings.Clone(text), c, parts && (i == 0 || i == len(lines)-1)})
+			if f.index == nil {
+				f.index = map[string]int{}
+			}
+			f.index[text]++
+			f.lines = append(f.lines, standing{text, c, parts && (i == 0 || i == len(lines)-1)})
 		}
 	}
 }
@@ -144,30 +153,44 @@ func (f *File) swap(c *Call, at int32, w *swap) {
 			parts = append(parts, old[i])
 		}
 	}
-	whole := ""                              // the one new line, with what stands around it
-	for i := len(f.lines) - 1; i >= 0; i-- { // the newest of equal lines
+	whole := "" // the one new line, with what stands around it
+	known := 0  // lines that are removed whole
+	for text, n := range removed {
+		if n = min(n, f.index[text]); w.all {
+			n = f.index[text]
+		}
+		known += n
+	}
+	taken := false
+	for i, near := len(f.lines)-1, 0; i >= 0 && (known > 0 || near < nearParts); i, near = i-1, near+1 { // the newest of equal lines
 		l := &f.lines[i]
-		gone := removed[l.text] > 0
+		gone := known > 0 && removed[l.text] > 0
 		switch {
-		case gone && !w.all:
-			removed[l.text]--
 		case gone:
+			known--
+			if !w.all {
+				removed[l.text]--
+			}
+		case near >= nearParts:
 		case slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(l.text, p) }):
 			gone = true
 			if len(old) == 1 && len(added) == 1 {
 				whole = strings.Replace(l.text, old[0], added[0], 1)
 			}
-		case l.edge && len(l.text) >= leastPart:
+		case near < nearEdges && l.edge && len(l.text) >= leastPart:
 			for text, n := range removed {
 				gone = gone || n > 0 && strings.Contains(text, l.text)
 			}
 		}
 		if gone {
+			f.index[l.text]--
 			l.lost(at)
-			l.call = nil
+			l.call, taken = nil, true
 		}
 	}
-	f.lines = slices.DeleteFunc(f.lines, func(l standing) bool { return l.call == nil })
+	if taken {
+		f.lines = slices.DeleteFunc(f.lines, func(l standing) bool { return l.call == nil })
+	}
 	if whole != "" {
 		added = []string{whole}
 	}
@@ -206,7 +229,7 @@ func (f *File) seen(text string, at int32) {
 		if all == "" {
 			all = squeezed(text)
 		}
-		if strings.Contains(all, one) {
+		if loss.N >= maxSought || strings.Contains(all, one) {
 			return false
 		}
 		if loss.N++; len(loss.Lines) < maxLost {
