@@ -136,7 +136,7 @@ var printing = regexp.MustCompile(`^(cmd/ccd|daemon|watcher|archive|packaging|in
 
 var (
 	code    = regexp.MustCompile("``[^\n]+?``|`[^`\n]*`")
-	example = regexp.MustCompile(`(?s)<!-- (example|forgotten) -->.*?<!-- /(example|forgotten) -->`) // quotes of transcripts
+	example = regexp.MustCompile(`(?s)<!-- (example|screens) -->.*?<!-- /(example|screens) -->`) // quotes of transcripts
 )
 
 // TestWords checks that what ccd prints and what its documents say use the words of the glossary, and none of those
