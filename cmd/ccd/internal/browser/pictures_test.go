@@ -33,17 +33,20 @@ func TestPictures(t *testing.T) {
 	p.enter(s, "/")
 	for _, one := range []struct {
 		name, path string
+		width      int64
 		height     int64
 		dark       bool
 	}{
-		{"web-sessions", "/", 700, false},
-		{"web-session", sessionURL(shopID), 900, false},
-		{"web-compaction", sessionURL(ledgerID) + "/compactions/1", 1300, false},
-		{"web-compaction-dark", sessionURL(ledgerID) + "/compactions/1", 900, true},
-		{"web-file", sessionURL(shopID) + "/file?path=shop/tax.py", 800, true},
+		{"web-sessions", "/", 1280, 800, false},
+		{"web-sessions-420", "/", 420, 1000, false},
+		{"web-session", sessionURL(shopID), 1280, 1100, false},
+		{"web-session-420", sessionURL(shopID), 420, 1000, true},
+		{"web-compaction", sessionURL(ledgerID) + "/compactions/1", 1280, 1300, false},
+		{"web-compaction-dark", sessionURL(ledgerID) + "/compactions/1", 1280, 900, true},
+		{"web-file", sessionURL(shopID) + "/file?path=shop/tax.py", 1280, 800, true},
 	} {
-		p.size(1200, one.dark)
-		p.do("set the size", chromedp.EmulateViewport(1200, one.height))
+		p.size(one.width, one.dark)
+		p.do("set the size", chromedp.EmulateViewport(one.width, one.height))
 		p.open(s.base + one.path)
 		eval[bool](p, fmt.Sprintf(asAtHome, s.home))
 		picture := small(t, p.picture())

@@ -231,7 +231,7 @@ func (w *writer) change(e *Entry, it *transcript.Item) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		switch {
-		case strings.HasPrefix(line, "*** Begin"), strings.HasPrefix(line, "*** End"):
+		case strings.HasPrefix(line, "*** Begin"), strings.HasPrefix(line, "*** End"), line == "@@\n" && b.Len() == 0:
 			continue
 		case line[0] == '+':
 			e.Plus++
