@@ -39,8 +39,8 @@ const (
 	// MaxObject is the size in bytes of an object that a reader accepts.
 	MaxObject = 64 << 20
 	fullPack  = 8 << 20 // bytes of sessions, to which no more are added
-	maxPiece  = 4 << 20  // bytes of a session in one stretch
-	maxPast   = 32       // hashes of earlier heads in a head
+	maxPiece  = 4 << 20 // bytes of a session in one stretch
+	maxPast   = 32      // hashes of earlier heads in a head
 )
 
 var machineName = regexp.MustCompile(`^[0-9a-f]{32}$`)
