@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -150,7 +149,6 @@ type tab struct {
 	requests []string // every address that was asked for
 	answers  map[string]int64
 	dialogs  int
-	paused   string // the last request that a test has stopped
 }
 
 func newTab(t testing.TB) *tab {
@@ -192,8 +190,6 @@ func (p *tab) hear(event any) {
 		p.requests = append(p.requests, e.Request.URL)
 	case *network.EventResponseReceived:
 		p.answers[e.Response.URL] = e.Response.Status
-	case *fetch.EventRequestPaused:
-		p.paused = e.Request.URL
 	case *page.EventJavascriptDialogOpening:
 		p.dialogs++
 	}
@@ -244,24 +240,6 @@ func (p *tab) await(what, js string) {
 	requests := strings.Join(p.requests, "\n")
 	p.mu.Unlock()
 	p.t.Fatalf("not within %s: %s (%v) at %s, hidden %t, after\n%s\n%.2000s", patience, what, last, eval[string](p, "location.href"), eval[bool](p, "document.hidden"), requests, p.text())
-}
-
-// soon waits until something was noted.
-func (p *tab) soon(what string, noted func() bool) {
-	p.t.Helper()
-	tick := time.NewTicker(30 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); ; <-tick.C {
-		p.mu.Lock()
-		ok := noted()
-		p.mu.Unlock()
-		if ok {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Fatalf("not within %s: %s", patience, what)
-		}
-	}
 }
 
 func (p *tab) open(address string) {
