@@ -357,7 +357,7 @@ func (p *plain) ran(m []string, fail func(string, ...any)) {
 	command, n, state, said := m[1], number(m[2]), m[3], m[5]
 	for _, c := range p.call(n) {
 		r, ok := p.result(c.id)
-		if !ok {
+		if ok == strings.Contains(state, "no result") {
 			continue
 		}
 		word, _, _ := strings.Cut(strings.TrimSuffix(command, "…"), " ")

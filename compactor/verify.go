@@ -47,8 +47,8 @@ func (d *draft) verify(out *Compaction, body string) {
 	}
 }
 
-// spaces undoes the escapes of white space in JSON, which transcript.Unescaped makes letters.
-var spaces = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ")
+// spaces undoes the escapes of white space in JSON, which transcript.Unescaped makes letters. An escaped backslash is none.
+var spaces = strings.NewReplacer(`\\`, `\\`, `\n`, " ", `\r`, " ", `\t`, " ")
 
 // says reports whether a text contains what a claim says of it. A client may have put it into JSON inside the text.
 func says(text, has string) bool { return strings.Contains(joined(text), joined(has)) }
