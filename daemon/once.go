@@ -73,7 +73,8 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		failed := report.Failed
 		report.Failed = []Failure{}
 		for _, f := range failed {
-			if s := d.sessions[d.owners[mark.Unname(f.Path)]]; s != nil {
+			path := mark.Unname(f.Path)
+			if s := d.sessions[d.owners[path]]; s != nil && path != d.Archive.Path() { // a transcript is no archive
 				d.bring(ctx, s.asOffer())
 			} else {
 				report.Failed = append(report.Failed, f)

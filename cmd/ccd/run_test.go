@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,4 +204,26 @@ func anonymous(t *testing.T, pid int) int {
 	}
 	t.Skip("NOTICE: the kernel does not tell anonymous memory")
 	return 0
+}
+
+// TestRunWithoutAnArchive: where archive.path names a file of another kind, nothing is archived, and the run fails.
+func TestRunWithoutAnArchive(t *testing.T) {
+	for name, text := range map[string]string{"a transcript": aLine, "a text": "no archive", "a picture": "\x89PNG\r\n\x1a\n"} {
+		home := t.TempDir()
+		put(t, transcriptPath(home, 1), aLine)
+		put(t, transcriptPath(home, 2), aLine)
+		other := filepath.Join(home, "other")
+		if name == "a transcript" {
+			other = transcriptPath(home, 2)
+		}
+		put(t, other, text)
+		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", other))
+		code, _, said := ccdIn(home, "", "run", "--once")
+		if code != exitFailed || !strings.Contains(said, "not a ccd archive") || strings.Contains(said, "0 failed") {
+			t.Errorf("%s: exit %d: %s", name, code, said)
+		}
+		if now, err := os.ReadFile(other); err != nil || string(now) != text {
+			t.Errorf("%s was changed: %q, %v", name, now, err)
+		}
+	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -86,4 +87,25 @@ func stateOf(t *testing.T, home string) string {
 	p, err := account.Env{Vars: []string{"HOME=" + home}}.State()
 	must(t, err)
 	return p.StateDir
+}
+
+// TestPurgeKeepsLinks: a directory that the configuration names may be a symbolic link, which ccd did not make.
+func TestPurgeKeepsLinks(t *testing.T) {
+	for name, config := range map[string]string{
+		"companion.dir": "[companion]\ndir = %q\n", "archive.path": "[archive]\npath = \"%s/ccd.db\"\n", "below a link": "[companion]\ndir = \"%s/notes\"\n",
+	} {
+		home, kept := t.TempDir(), t.TempDir()
+		link := filepath.Join(home, "linked")
+		must(t, os.Symlink(kept, link))
+		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf(config, link))
+		put(t, transcriptPath(home, 1), aLine)
+		for _, args := range [][]string{{"run", "--once", "-q"}, {"setup", "--undo", "--purge", "--yes"}} {
+			if code, _, said := ccdIn(home, "", args...); code != exitDone {
+				t.Fatalf("%s: %q: exit %d, %s", name, args, code, said)
+			}
+		}
+		if _, err := os.Lstat(link); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

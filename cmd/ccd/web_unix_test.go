@@ -351,6 +351,15 @@ func TestWebEndsWhenIdle(t *testing.T) {
 	for begun := time.Now(); time.Since(begun) < 1500*time.Millisecond; {
 		s.want(http.StatusNoContent, ledgerURL+"/part?after=68&records=68") // as an open page asks
 	}
+	go func() { // who has no access does not keep it alive
+		for t.Context().Err() == nil {
+			for _, path := range []string{"/", "/alive?nonce=1", "/assets/none", "/?token=x"} {
+				if r, err := http.Get(s.base + path); err == nil {
+					r.Body.Close()
+				}
+			}
+		}
+	}()
 	select {
 	case code := <-s.ended:
 		if s.ended <- code; code != exitDone {

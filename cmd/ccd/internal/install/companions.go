@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,7 +80,7 @@ func (u Undo) removeCompanions(ctx context.Context, c *companions) error {
 	slices.SortStableFunc(c.emptied, func(x, y string) int { return len(y) - len(x) }) // inner ones first
 	for _, dir := range slices.Compact(c.emptied) {
 		if !u.watched(dir) {
-			_ = os.Remove(dir) // fails if other files are in it
+			_ = removeDir(dir) // fails if other files are in it
 		}
 	}
 	switch {

@@ -3,7 +3,6 @@ package install
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,7 +63,7 @@ func RemoveEarlier(ctx context.Context, all []Left) (removed int, failed error) 
 		}
 		removed++
 		for _, dir := range l.empty {
-			_ = os.Remove(dir) // fails if other files are in it
+			_ = removeDir(dir) // fails if other files are in it
 		}
 	}
 	return removed, failed

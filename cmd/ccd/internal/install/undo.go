@@ -335,7 +335,7 @@ func (u Undo) remove(d data) error {
 		}
 	}
 	for _, dir := range u.emptied() {
-		_ = os.Remove(dir) // fails if other files are in it
+		_ = removeDir(dir) // fails if other files are in it
 	}
 	for _, dir := range d.dirs {
 		_ = atomicfile.CleanAll(dir)
@@ -352,11 +352,19 @@ func unlink(path string) error {
 	return nil
 }
 
+// removeDir removes an empty directory, but no symbolic link to one: ccd makes none.
+func removeDir(dir string) error {
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("remove %s: not a directory", dir)
+	}
+	return os.Remove(dir)
+}
+
 // removeEmpty removes dir if it is empty, and then the empty directories above it, up to the home directory. Outside of
 // the home directory it removes only dir.
 func (u Undo) removeEmpty(dir string) {
 	for dir != u.Home && !u.watched(dir) {
-		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) || !disk.Within(dir, u.Home) {
+		if err := removeDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) || !disk.Within(dir, u.Home) {
 			return
 		}
 		dir = filepath.Dir(dir)

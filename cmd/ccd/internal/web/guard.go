@@ -103,14 +103,16 @@ type refusal struct {
 // guard answers what the page must not, and passes on the rest.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.idle.use(1)
-		defer s.idle.use(-1)
 		for name, value := range headers() {
 			w.Header().Set(name, value)
 		}
 		if no := s.refuse(r); no != nil {
 			s.deny(w, r, no)
 			return
+		}
+		if s.admitted(r) { // what is refused does not keep the server alive
+			s.idle.use(1)
+			defer s.idle.use(-1)
 		}
 		switch token := r.URL.Query().Get(tokenParam); {
 		case r.URL.Path == alivePath:

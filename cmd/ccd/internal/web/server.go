@@ -153,7 +153,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// idle measures how long nothing has used the server. A request uses it while it is answered.
+// idle measures how long nothing has used the server. A request of a browser with access uses it while it is answered.
 type idle struct {
 	mu    sync.Mutex
 	most  time.Duration
