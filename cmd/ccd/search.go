@@ -413,10 +413,7 @@ func hitPlace(h *search.Hit, when string) (parts []string) {
 		parts = append(parts, when)
 	}
 	kind := h.Kind.String()
-	switch h.Kind {
-	case transcript.Human:
-		kind = "you"
-	case transcript.Text:
+	if h.Kind == transcript.Text {
 		kind = "agent"
 	}
 	parts = append(parts, strings.TrimSpace(kind+" "+mark.Inline(h.Tool, 60)))
