@@ -134,9 +134,13 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 	}
 	l.data, err = ownfile.Open(w.a.path, flag, 0)
 	if err != nil {
-		if _, absent := w.a.stat(); absent != nil {
+		_, absent := w.a.stat()
+		switch {
+		case absent != nil:
 			err = absent
-		} else {
+		case errors.Is(err, fs.ErrNotExist): // it has just been made
+			return errHeld
+		default:
 			err = fmt.Errorf("open archive: %w", err)
 		}
 	}
