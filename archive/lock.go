@@ -117,7 +117,9 @@ func (w *wait) enter(ctx context.Context) (*os.File, error) {
 		gate.Close()
 	}
 	switch {
-	case ctx.Err() != nil || errors.Is(err, errHeld) || errors.As(err, new(*LockedError)):
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errHeld) || errors.As(err, new(*LockedError)):
 		return nil, err
 	case !w.write:
 		return nil, nil
