@@ -505,6 +505,12 @@ loop:
 		h.line("State: at work.")
 	case len(did) > 0:
 		h.line("State: at work. Last words (#%d):", s.Events[said].N())
+	case !s.Events[said].Ends: // perhaps it announces a step that did not come
+		where := ":"
+		if below {
+			where = " (below)."
+		}
+		h.line("State: the agent's last words are #%d%s", s.Events[said].N(), where)
 	case below:
 		h.line("State: nothing done since the agent's words #%d (below).", s.Events[said].N())
 	default:
@@ -737,7 +743,7 @@ func (h *handover) losses() {
 			more, lines = fmt.Sprintf(" and %d more", loss.N-n), lines[:n]
 		}
 		named++
-		h.line("Removed from `%s` from outside, seen at #%d: %s%s", mark.Inline(d.path(f.Path), 160), d.s.Events[loss.At].N(), strings.Join(lines, ", "), more)
+		h.line("Removed or changed in `%s` from outside, seen at #%d: %s%s", mark.Inline(d.path(f.Path), 160), d.s.Events[loss.At].N(), strings.Join(lines, ", "), more)
 		h.proves(d.s.Events[loss.At].Ref, transcript.Base(f.Path))
 	}
 }

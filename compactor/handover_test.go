@@ -218,13 +218,13 @@ var lineCases = []struct {
 		s.says("Hecho.")
 		s.asks("sigue")
 		s.reads("/w/app/LEEME.md", numbered("# App", "## Requisitos", "- Go"))
-	}, []string{"Removed from `LEEME.md` from outside, seen at #6: \"Rápida y segura.\", \"- Go 1.22\""}},
+	}, []string{"Removed or changed in `LEEME.md` from outside, seen at #6: \"Rápida y segura.\", \"- Go 1.22\""}},
 	{"open: lines that a command may have removed", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "var skipped int")
 		s.runs("make fmt", "")
 		s.reads("/w/app/a.go", numbered("package a", "var other int"))
-	}, []string{"!Removed from"}},
+	}, []string{"!Removed or"}},
 	{"open: add names paths", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
@@ -554,7 +554,7 @@ var textCases = []struct {
 		s.edits("/w/app/a.json", "blue", "green")
 		s.asks("And lastly the link shall be white, as it was in the old theme that you have seen before")
 		s.edits("/w/app/a.json", "\"link\": \"green\"", "\"link\": \"white\"")
-	}, []string{"Effect: changed `a.json` (#2, in part replaced by #5)", "> + \"bullet\": \"red\",", "!+ \"link\": \"blue\"", "what it changed: replaced by #8"}},
+	}, []string{"Effect: changed `a.json` (#2)", "> + \"bullet\": \"red\",", "!+ \"link\": \"blue\"", "what it changed: replaced by #8"}},
 	{"a file that was written anew", 9000, func(s *story) {
 		s.asks(task)
 		s.writes("/w/app/plan.md", "# Plan\nfirst the parser")
@@ -562,6 +562,19 @@ var textCases = []struct {
 		s.asks("Write the plan anew, it shall begin with the report and leave the parser as it is today")
 		s.writes("/w/app/plan.md", "# Plan\nfirst the report")
 	}, []string{"what it changed: replaced by #6", "!> first the parser", "> first the report"}},
+	{"what was removed and written again stands", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "var skipped int\nvar counted int\nreturn nil")
+		s.asks("Take the two variables out for a moment, so that I see what it looks like without them, please")
+		s.edits("/w/app/a.go", "var skipped int\nvar counted int\nreturn nil", "panic(1)")
+		s.asks("Now put both of the variables in again, as they were before, and take out what you added then")
+		s.edits("/w/app/a.go", "panic(1)", "var skipped int\nvar counted int\nreturn nil")
+	}, []string{"what it changed: replaced by #8", "Effect: changed `a.go` (#2)", "!replaced by #5"}},
+	{"words that may announce a step are no answer", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.announces("Now the signatures:")
+	}, []string{"State: the agent's last words are #4 (below).", "#4 the agent said:\n> Now the signatures:", "!answered", "!nothing done since"}},
 	{"a file that was removed", 9000, func(s *story) {
 		s.asks(task)
 		s.writes("/w/app/blue.md", "# Blue is a colour")

@@ -75,17 +75,22 @@ func (s *story) asksInstead(text string) int {
 	return s.user(text)
 }
 
-func (s *story) reply(block object) int {
-	return s.record("assistant", object{"message": object{"id": fmt.Sprintf("m%d", len(s.lines)), "role": "assistant", "model": "claude-opus-4-7", "content": []object{block}}})
+func (s *story) reply(block object, stop string) int {
+	return s.record("assistant", object{"message": object{"id": fmt.Sprintf("m%d", len(s.lines)), "role": "assistant", "model": "claude-opus-4-7", "content": []object{block}, "stop_reason": stop}})
 }
 
-func (s *story) says(text string) int { return s.reply(object{"type": "text", "text": text}) }
+// says adds a text that ends the turn, announces one after which a call was to come.
+func (s *story) says(text string) int {
+	return s.reply(object{"type": "text", "text": text}, "end_turn")
+}
+
+func (s *story) announces(text string) int { return s.reply(object{"type": "text", "text": text}, "") }
 
 // does adds a call without a result.
 func (s *story) does(tool string, input object) int {
 	s.calls++
 	s.last = fmt.Sprintf("t%d", s.calls)
-	return s.reply(object{"type": "tool_use", "id": s.last, "name": tool, "input": input})
+	return s.reply(object{"type": "tool_use", "id": s.last, "name": tool, "input": input}, "tool_use")
 }
 
 // gets adds the result of the newest call.

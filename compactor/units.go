@@ -43,18 +43,16 @@ type maker struct {
 	last  int   // the current one of turns
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
-	noted int   // replaced changes that were read
 
-	patches map[string]int   // records of changes that are shown, by their text
-	listed  map[string]bool  // files that the working set names
-	gone    map[string]int32 // values that a change took out, by the newest event
-	above   string           // the handover and the commands of the working set
+	patches map[string]int  // records of changes that are shown, by their text
+	listed  map[string]bool // files that the working set names
+	above   string          // the handover and the commands of the working set
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int{}, gone: map[string]int32{}}
+	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int{}}
 	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -219,9 +217,7 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 				m.said(p, head, it, e, e == answer, replaced, age, add)
 			}
 		case session.Did:
-			if over {
-				m.notes(ev.Call)
-			} else if full {
+			if full && !over {
 				if m.quiet(ev.Call) {
 					switch {
 					case !current:
@@ -318,12 +314,8 @@ func (m *maker) effect(it *session.Item, n int) string {
 		if f.deleted {
 			what += ", deleted"
 		}
-		if f.replaced >= 0 {
-			part := "in part "
-			if f.over {
-				part = ""
-			}
-			what += ", " + part + d.replacedBy(f.replaced)
+		if f.over && f.replaced >= 0 {
+			what += ", " + d.replacedBy(f.replaced)
 		}
 		files = append(files, what+")")
 	}
@@ -470,7 +462,7 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	u := m.unit(p, e)
 	u.head, u.key = head, answer
 	title := fmt.Sprintf("#%d the agent said:\n", ev.N())
-	if e+1 < it.To && d.s.Events[e+1].Kind == session.Stopped {
+	if e+1 < it.To && d.s.Events[e+1].Kind == session.Stopped && !ev.Ends {
 		title = fmt.Sprintf("#%d the agent said, broken off:\n", ev.N())
 		answer = false
 	}
@@ -480,7 +472,9 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		u.add(title+quoted, worth)
 	}
 	if answer && m.endsWith(it, e) {
-		title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
+		if ev.Ends {
+			title = fmt.Sprintf("#%d the agent answered:\n", ev.N())
+		}
 		summary, summarized := "", false
 		if p == earlierPart && ev.Chars > 1500 {
 			summary, summarized = d.modelled(text)
@@ -490,13 +484,9 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 			first, more, whole = worthStep+14, worthStep+9, worthStep+2
 		}
 		spent := p == earlierPart && m.spent(it)
-		gone := max(m.overtaken(text, e), replaced)
-		if gone >= 0 && p == earlierPart {
-			title = fmt.Sprintf("#%d the agent answered (in part %s):\n", ev.N(), d.replacedBy(gone))
-		}
 		if p == earlierPart {
 			if m.idle(it) && ev.Chars > 900 && d.usedValues(text, e) == 0 { // nothing came of it
-				u.add(fmt.Sprintf("#%d the agent answered: ", ev.N())+d.cut(ev.Ref), worthSaid*age)
+				u.add(strings.TrimSuffix(title, "\n")+" "+d.cut(ev.Ref), worthSaid*age)
 				add(u)
 				return
 			}
@@ -504,7 +494,7 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 				return // the next message says what it answers
 			}
 		}
-		if (spent || gone >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
+		if (spent || replaced >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
 			first, more, whole = first/3, more/3, whole/3
 		}
 		if summarized { // in place of the shortest excerpt, which is worth as much and longer, so that it would always win
@@ -552,36 +542,6 @@ func (m *maker) idle(it *session.Item) bool {
 func (m *maker) spent(it *session.Item) bool {
 	n := m.turnOf(it.From) + 1
 	return n < len(m.turns) && m.turns[n].Ask >= 0 && m.replies(&m.turns[n]) && m.acted(&m.turns[n])
-}
-
-// overtaken returns the newest change that took out a value which an answer states, -1 if none did.
-func (m *maker) overtaken(text string, e int32) int32 {
-	gone := int32(-1)
-	lexicon.Terms(text[:min(len(text), 16<<10)], func(term string) bool {
-		if at := m.gone[term]; at > e {
-			gone = max(gone, at)
-		}
-		return true
-	})
-	return gone
-}
-
-// takesOut notes the values that a change takes out.
-func (m *maker) takesOut(patch string, e int32) {
-	var in, out strings.Builder
-	for line := range strings.Lines(patch) {
-		if rest, ok := strings.CutPrefix(line, "-"); ok {
-			out.WriteString(rest)
-		} else {
-			in.WriteString(line)
-		}
-	}
-	lexicon.Terms(out.String(), func(term string) bool {
-		if !strings.Contains(in.String(), term) {
-			m.gone[term] = max(m.gone[term], e)
-		}
-		return true
-	})
 }
 
 // beforeCall reports whether a call follows an event.
@@ -813,11 +773,7 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 // edits makes the unit of successive changes of one file. Equal changes are shown once.
 func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age float64, add func(*unit)) {
 	all = slices.DeleteFunc(all, func(e int32) bool {
-		c := m.s.Events[e].Call
-		if c.Over() {
-			m.notes(c)
-		}
-		return c.Over()
+		return m.s.Events[e].Call.Over()
 	})
 	if len(all) == 0 || p == earlierPart && it.To-it.From >= 60 { // the item's effect names them
 		return
@@ -862,17 +818,6 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	add(u)
 }
 
-// mostNoted is how many of the newest replaced changes are read for what they took out.
-const mostNoted = 300
-
-// notes reads what a replaced change took out.
-func (m *maker) notes(c *session.Call) {
-	if changes(c) && m.noted < mostNoted {
-		m.noted++
-		m.patch(c)
-	}
-}
-
 // change is what a call changed.
 type change struct {
 	at    int
@@ -900,9 +845,6 @@ func (m *maker) changesIn(changes []change, room int, first *session.Call) strin
 // that stand.
 func (m *maker) patch(c *session.Call) string {
 	patch, whole := m.src.Patch(c)
-	if c.State == session.Done {
-		m.takesOut(patch, c.Index)
-	}
 	if c.Replaced >= 0 {
 		var b strings.Builder
 		for line := range strings.Lines(patch) {

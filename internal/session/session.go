@@ -90,6 +90,7 @@ type Event struct {
 	Item int32
 	Call *Call  // of a Did; of a Reason or an Answer the call that it is about, nil if unknown
 	Back bool   // of an Asked: the person took it back
+	Ends bool   // of a Said: the record says that the agent's turn ended with it
 	Note string // of a person's message its beginning; of a Stopped or Ended the client's words, shortened
 }
 
@@ -174,8 +175,9 @@ type File struct {
 	Losses  []Loss
 
 	lines []standing
-	index map[string]int // how many of lines have a text
-	swaps []*Call        // replacements since it was not open; an exact inverse takes the last one away
+	index map[string]int   // how many of lines have a text
+	taken map[string]*Call // the calls that wrote lines which are gone
+	swaps []*Call          // replacements since it was not open; an exact inverse takes the last one away
 }
 
 // Edit is one change of a file.
@@ -292,6 +294,9 @@ func (s *Session) Add(r *transcript.Record) {
 	}
 	if one, ok := s.waiting.Take(r); ok {
 		s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref, Note: clip(one.text, maxHead)}))
+	}
+	if n := int32(len(s.Events)) - 1; r.TurnEnd && n >= 0 && s.Events[n].Kind == Said {
+		s.Events[n].Ends = true
 	}
 	if r.Aborted && !s.stopped() {
 		s.push(Event{Kind: Stopped, Ref: Ref{Rec: rec}})

@@ -92,9 +92,15 @@ func swapsOf(client *transcript.Client, tool string, raw []byte, a *transcript.A
 }
 
 // lost notes that a line of a call is gone since event at.
-func (l *standing) lost(at int32) {
+func (f *File) lost(l *standing, at int32) {
 	l.call.left--
 	l.call.Replaced = at
+	if f.taken == nil {
+		f.taken = map[string]*Call{}
+	}
+	if len(f.taken) < maxStanding {
+		f.taken[l.text] = l.call
+	}
 }
 
 // drop removes the lines that gone chooses.
@@ -104,7 +110,7 @@ func (f *File) drop(at int32, gone func(*standing) bool) {
 			return false
 		}
 		f.index[l.text]--
-		l.lost(at)
+		f.lost(&l, at)
 		return true
 	})
 }
@@ -112,11 +118,28 @@ func (f *File) drop(at int32, gone func(*standing) bool) {
 // clear removes every line, as a deletion does.
 func (f *File) clear(at int32) { f.drop(at, func(*standing) bool { return true }) }
 
-// put adds lines that a call wrote.
+// put adds lines that a call wrote. If they are most of what an older call lost, they are that call's again.
 func (f *File) put(c *Call, lines []string, parts bool) {
+	back := map[*Call]int32{}
+	for _, text := range lines {
+		if first := f.taken[text]; first != nil {
+			back[first]++
+		}
+	}
+	for first, n := range back {
+		if 2*n <= first.wrote-first.left {
+			delete(back, first)
+		}
+	}
 	for i, text := range lines {
 		text = strings.Clone(text)
-		c.wrote++
+		c := c
+		if first := f.taken[text]; back[first] > 0 {
+			c = first
+			delete(f.taken, text)
+		} else {
+			c.wrote++
+		}
 		c.left++
 		if len(f.lines) < maxStanding {
 			if f.index == nil {
@@ -132,7 +155,10 @@ func (f *File) put(c *Call, lines []string, parts bool) {
 func (f *File) swap(c *Call, at int32, w *swap) {
 	added := wordLines(w.new)
 	if w.whole {
-		f.clear(at)
+		if len(f.lines) > 0 { // what was written twice belongs to the newer call
+			f.clear(at)
+			f.taken = nil
+		}
 		f.put(c, added, false)
 		return
 	}
@@ -184,7 +210,7 @@ func (f *File) swap(c *Call, at int32, w *swap) {
 		}
 		if gone {
 			f.index[l.text]--
-			l.lost(at)
+			f.lost(l, at)
 			l.call, taken = nil, true
 		}
 	}

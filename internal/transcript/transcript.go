@@ -243,6 +243,7 @@ type Record struct {
 	Queue    Queue    // what happened to a message that a person typed while the agent worked
 	Queued   string   // that message, "" if the record does not say: the oldest one
 	Aborted  bool     // the person interrupted the agent in it
+	TurnEnd  bool     // it says that the agent ended its turn by itself
 	UI       bool     // only for the agent's display or bookkeeping: may be dropped
 	Unknown  bool     // of an unknown type: kept and counted
 	Broken   bool     // at least one value of the line could not be parsed: kept and counted

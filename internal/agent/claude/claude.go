@@ -178,6 +178,7 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 	}
 	d.Content(r, content, v)
 	markCopies(d, r, l)
+	r.TurnEnd = !l.side && m.Field("stop_reason").Text() == "end_turn"
 	if !v.Local { // every line of a reply repeats its usage under one ID
 		usage, counts := d.Object(m.Field("usage")), []string{"input_tokens", "output_tokens"}
 		for _, cache := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {

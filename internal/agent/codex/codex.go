@@ -104,6 +104,8 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 	switch kind {
 	case "thread_name_updated":
 		d.SetTitle(r, payload.Field("thread_name"), transcript.RankGiven)
+	case "task_complete", "turn_complete":
+		r.TurnEnd = true
 	case "thread_rolled_back":
 		r.Back, r.From = d.Chain.TakeBack(int(payload.Field("num_turns").Integer()))
 	case "token_count":

@@ -68,6 +68,8 @@ var bookkeeping = map[string]bool{
 func session(d *transcript.Decoder, r *transcript.Record, kind string, data transcript.Node) {
 	r.UI = true
 	switch kind {
+	case "assistant.turn_end":
+		r.TurnEnd = true
 	case "abort":
 		r.Aborted = true
 	case "session.start", "session.resume":

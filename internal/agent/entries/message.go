@@ -29,7 +29,8 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 			addUsage(d, r, m.Field("usage"))
 		}
 		m.say(d, r, v)
-		r.Aborted = m.Field("stopReason").Text() == "aborted"
+		stop := m.Field("stopReason").Text()
+		r.Aborted, r.TurnEnd = stop == "aborted", stop == "stop"
 	case "toolResult":
 		m.result(d, r)
 	case "bashExecution":
