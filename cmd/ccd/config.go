@@ -50,7 +50,7 @@ func (a *app) showConfig(defaults bool) error {
 		if err != nil {
 			return fmt.Errorf("print %s: %w", v.Key, err)
 		}
-		rows = append(rows, []string{v.Key, "= " + string(value), "# " + v.Source})
+		rows = append(rows, []string{v.Key, "= " + string(value) + "  # " + v.Source})
 	}
 	if a.json {
 		return a.printJSON(out)

@@ -108,7 +108,11 @@ func (d demo) play(ctx context.Context) error {
 			return err
 		}
 	}
-	d.say("\nFor your own sessions: %s run\nTo give agents what they forgot, after each compaction: %[1]s setup", d.typed())
+	run, install := d.typed(), ""
+	if run == goRun {
+		install = "go install ./cmd/... && "
+	}
+	d.say("\nFor your own sessions: %s run\nTo give agents what they forgot, after each compaction: %sccd setup", run, install)
 	return nil
 }
 

@@ -30,8 +30,8 @@ type filterFlags struct {
 }
 
 func (f *filterFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.recent, "keep-recent", -1, "in a list, keep the newest `N` messages (default 4)")
-	flags.Lookup("keep-recent").DefValue = ""
+	flags.IntVar(&f.recent, "keep-recent", -1, "in a list, keep the newest `N` messages")
+	flags.Lookup("keep-recent").DefValue = "4"
 	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable (default system, user)")
 	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "in a list, keep messages that match `REGEXP`; repeatable")
 }

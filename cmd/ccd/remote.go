@@ -83,7 +83,7 @@ recipients. add, remove: the settings`,
 	flags.String("machine", "", "pull: only the machine `NAME`, also this one")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
 	flags.Bool("unless-metered", false, "push: not on a metered connection (NetworkManager)")
-	flags.Duration("grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them (default: 168h)")
+	flags.Duration("grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
 	flags.BoolVar(&off, "off", false, "timer: remove it")
 	flags.Bool("yes", false, "forget-machine: delete")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -94,6 +95,9 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if run, running, _ := daemon.ReadRun(l.StateDir); running && !f.dryRun {
+		return withStatusHint(&daemon.RunningError{Pid: run.Pid})
+	}
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err
 	}
@@ -115,11 +119,13 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 	}
 }
 
+const goRun = "go run ./cmd/ccd"
+
 // typed returns what a person types to run this program: "ccd" if that finds it.
 func (a *app) typed() string {
 	exe, err := os.Executable()
 	if err != nil || strings.Contains(exe, "go-build") {
-		return "go run ./cmd/ccd"
+		return goRun
 	}
 	if found, err := exec.LookPath("ccd"); err == nil && disk.Real(found) == disk.Real(exe) {
 		return "ccd"
@@ -230,7 +236,11 @@ func (p planOutput) brief() string {
 	if len(found) > 0 {
 		line = fmt.Sprintf("Archiving the sessions of %s: %s, %s.", strings.Join(found, ", "), words.Count(p.Files, "file"), humanize.IBytes(uint64(p.Bytes)))
 	}
-	return fmt.Sprintf("%s\nTranscripts are only read. A long session gets a companion (*.ccd.md), %s.\nArchive: %s, %s\n", line, p.Companion, p.ArchivePath, p.need()) + p.problems()
+	where := p.Companion
+	if filepath.IsAbs(where) {
+		where = "in " + where
+	}
+	return fmt.Sprintf("%s\nTranscripts are only read. A long session gets a companion (*.ccd.md), %s.\nArchive: %s, %s\n", line, where, p.ArchivePath, p.need()) + p.problems()
 }
 
 // need says how much the archive will grow.

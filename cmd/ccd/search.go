@@ -102,7 +102,7 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
 	a.agentFlag(c, &f.agent)
 	timeFlag(flags, &f.since, "since", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
-	flags.IntVar(&f.limit, "limit", searchLimit, fmt.Sprintf("stop after `N` hits (default %d); 0: no limit", searchLimit))
+	flags.IntVar(&f.limit, "limit", searchLimit, "stop after `N` hits; 0: no limit")
 	flags.BoolVar(&f.all, "all", false, "include sub-agents and outputs saved to separate files")
 }
 

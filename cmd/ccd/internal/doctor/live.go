@@ -48,7 +48,6 @@ func (l Live) Findings() (all []Finding) {
 	return all
 }
 
-// checkDaemon reports whether a daemon is running, has this version and makes progress.
 // daemon reports whether a daemon is running, has this version and makes progress.
 func (l Live) daemon() []Finding {
 	const check = "daemon"

@@ -34,6 +34,9 @@ func Usable(path, home string) error {
 	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
 		return words.Hint(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
+	if segment(path, func(s string) bool { return s == "go-build" }) { // Go empties it
+		return words.Hint(fail(errors.New("`go run` has built it in Go's cache")), "install it (go install ./cmd/...), then run that one")
+	}
 	if short(path) && !short(home) {
 		return words.Hint(fail(errors.New("it is in a directory for temporary files")),
 			"build it (go build -o ~/bin/ccd ./cmd/ccd) or install it, then run that one")
@@ -47,7 +50,11 @@ func short(path string) bool {
 	if in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm")) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") })
+	return segment(path, func(s string) bool { return strings.HasPrefix(s, "go-build") })
+}
+
+func segment(path string, is func(name string) bool) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), is)
 }
 
 // shellWords splits a simple command as a shell does. It returns false for operators, variables and unclosed quotes.

@@ -122,11 +122,14 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 func TestUsable(t *testing.T) {
 	h := newHome(t)
 	h.write("plain", "")
+	h.write("go-build/11/2f-d/ccd", "")
+	must(t, os.Chmod(h.path("go-build/11/2f-d/ccd"), 0o700))
 	tmp := os.TempDir()
 	for _, c := range []struct{ path, home, words string }{
 		{h.path("bin/ccd"), h.dir, ""},
 		{h.path("new place/ccd"), h.dir, ""},
 		{h.path("bin/ccd"), "/home/sam", "temporary files"},
+		{h.path("go-build/11/2f-d/ccd"), h.dir, "go run"},
 		{h.path("plain"), h.dir, "not executable"},
 		{h.path("gone"), h.dir, "no such file"},
 		{h.dir, h.dir, "not a regular file"},

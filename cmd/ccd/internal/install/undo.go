@@ -41,6 +41,8 @@ func (u Undo) Steps(ctx context.Context) ([]*Step, error) {
 		if err := u.check(ctx); err != nil {
 			return nil, fmt.Errorf("purge: %w", err)
 		}
+	} else if err := u.foreground(ctx); err != nil {
+		return nil, fmt.Errorf("undo setup: %w", err)
 	}
 	companions := u.undoCompanions(ctx)
 	steps := []*Step{u.undoService(ctx), companions}
@@ -61,8 +63,8 @@ func (u Undo) check(ctx context.Context) error {
 	if other, err := u.Installed(nil); err == nil && other.System() {
 		return words.Hint(errors.New("a system service runs as you"), "sudo ccd service remove --system, then run it again")
 	}
-	if pid := account.Foreground(ctx, u.Service, u.StateDir); pid != 0 {
-		return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
+	if err := u.foreground(ctx); err != nil {
+		return err
 	}
 	differs, err := u.Service.PlaceChanges()
 	if err != nil {
@@ -85,6 +87,14 @@ func (u Undo) check(ctx context.Context) error {
 				return fmt.Errorf("%s is watched, and is in %s %s: move the transcripts out of it first", root.Path, what, dir)
 			}
 		}
+	}
+	return nil
+}
+
+// foreground fails if a daemon runs that is not the service: it would write companions again.
+func (u Undo) foreground(ctx context.Context) error {
+	if pid := account.Foreground(ctx, u.Service, u.StateDir); pid != 0 {
+		return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 	}
 	return nil
 }
