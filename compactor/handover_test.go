@@ -570,6 +570,25 @@ var textCases = []struct {
 		s.asks("Now put both of the variables in again, as they were before, and take out what you added then")
 		s.edits("/w/app/a.go", "panic(1)", "var skipped int\nvar counted int\nreturn nil")
 	}, []string{"what it changed: replaced by #8", "Effect: changed `a.go` (#2)", "!replaced by #5"}},
+	{"a run that was interrupted did not fail", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.does("Bash", object{"command": "make report"})
+		s.result(s.last, "Error: the debugger is attached", true)
+		s.interrupts()
+		s.asks("Tell me first what the report is to show, and which of the rows it has to leave out of it")
+	}, []string{"`make report` (#4, aborted)", "#4 ran `make report`, aborted\n", "!failed", "!Failed"}},
+	{"a change of nothing is no edit and mends nothing", 9000, func(s *story) {
+		s.asks(task)
+		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
+		s.result(s.last, "Error: String to replace not found in file.", true)
+		s.edits("/w/app/a.go", "var counted int", "var counted int")
+	}, []string{"!worked at", "#4 edited `a.go`, no change", "Failed last, no success seen: a change of `a.go` (#2)", "!Not committed"}},
+	{"a path that no record found", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("grep -n rows src/editor.go | head", "grep: src/editor.go: nothing of that name")
+	}, []string{"last used first: a.go (all edited)\n"}},
 	{"words that may announce a step are no answer", 9000, func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")

@@ -1132,7 +1132,7 @@ func (m *maker) workingSet(room int) {
 		return
 	}
 	u := d.used()
-	commands, ran := listed("Commands, the last run first: ", u.commands, most*4/10)
+	commands, ran := listed("Commands, newest first: ", u.commands, most*4/10)
 	files, listed := filesByDir("Files, the last used first: ", u.files, most-ran)
 	m.line(workPart, files)
 	m.line(workPart, commands)
@@ -1209,10 +1209,10 @@ func (d *draft) used() (u used) {
 		}
 		if c.Op == transcript.Command && !c.Stdin {
 			for _, p := range c.Named() {
-				if c.Silent && c.Errors {
-					break // which of them it found is not known
-				}
 				f := d.s.File(p)
+				if c.Silent && (c.Errors || f == nil) {
+					continue // that it is there is not known
+				}
 				file(p, f != nil && len(f.Edits) > 0)
 			}
 			acts := c.Acts()
@@ -1224,10 +1224,12 @@ func (d *draft) used() (u used) {
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
 					seen[key] = true
 					how := ""
-					switch c.State {
-					case session.Failed:
+					switch {
+					case c.Aborted:
+						how = " (aborted)"
+					case c.State == session.Failed:
 						how = " (failed)"
-					case session.Pending:
+					case c.State == session.Pending:
 						how = " (no result)"
 					}
 					u.commands = append(u.commands, "`"+mark.Inline(withoutTexts(text), 120)+"`"+how)

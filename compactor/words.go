@@ -150,6 +150,10 @@ func (d *draft) state(c *session.Call) string {
 		return ", in the background"
 	case c.State == session.Refused:
 		return ", refused"
+	case c.Over() && c.Replaced == c.Index:
+		return ", no change"
+	case c.Aborted:
+		return ", aborted"
 	case c.Op != transcript.Command && c.State == session.Failed:
 		return ", failed"
 	case c.Op != transcript.Command:
@@ -205,7 +209,7 @@ var named = regexp.MustCompile(`^(?:E\s+)?(?:[\w$]+[.:]+)*[A-Z]\w*(?:Error|Excep
 // errorLine returns the line of a failed result that says most: the first error with a place and words, else the first that
 // names its class, else the first with a place, else the first error, else the last line.
 func (d *draft) errorLine(c *session.Call) string {
-	if c.Result.Zero() {
+	if c.Result.Zero() || c.Aborted {
 		return ""
 	}
 	text := d.src.Outcome(c).Text

@@ -326,6 +326,11 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 	for n, f := range a.Changes(&seen) {
 		done[n] = true
 		file := s.file(f.Path, i)
+		if f.Op == transcript.Edit && n < len(p.swaps) && nothing(p.swaps[n]) { // it resolves nothing either
+			c.Files = append(c.Files, Change{Op: transcript.Read, File: file, N: int32(n)})
+			c.Replaced = i
+			continue
+		}
 		c.Files = append(c.Files, Change{Op: f.Op, File: file, N: int32(n), Sure: f.Op != transcript.Other, Tree: f.Tree, Into: f.Loose})
 		e := Edit{Event: i, N: int32(n), Op: f.Op, Sub: c.Index < 0, Shell: a.Op == transcript.Command}
 		switch f.Op {
@@ -362,6 +367,11 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 		}
 	}
 	s.tried(c, a, done)
+}
+
+// nothing reports whether what a call writes is what stood there.
+func nothing(all []swap) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(w swap) bool { return w.whole || w.old != w.new })
 }
 
 // change opens a file, unless the change is the exact inverse of the last one and nothing else is open.
@@ -532,7 +542,9 @@ func hashOf(text string) uint64 {
 }
 
 // Unresolved reports whether a call failed in a way that is a problem, and nothing later succeeded where it failed.
-func (c *Call) Unresolved() bool { return c.State == Failed && c.Fixed < 0 && !c.answers() }
+func (c *Call) Unresolved() bool {
+	return c.State == Failed && !c.Aborted && c.Fixed < 0 && !c.answers()
+}
 
 // Goal returns the program and sub-command that a command is about, "" if it has several or they are unknown.
 func (c *Call) Goal() string {

@@ -136,6 +136,7 @@ type Call struct {
 	Errors   bool   // the result has lines that look like errors
 	LookUp   bool   // it only lists, reads, searches or tests
 	Stdin    bool   // input for a running command
+	Aborted  bool   // of a Failed one: the person interrupted it
 	Agent    string // ID of the sub-agent that it started
 	Words    Ref    // the person's words: an answer, or the reason of a refusal
 	Fixed    int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
@@ -299,7 +300,7 @@ func (s *Session) Add(r *transcript.Record) {
 		s.Events[n].Ends = true
 	}
 	if r.Aborted && !s.stopped() {
-		s.push(Event{Kind: Stopped, Ref: Ref{Rec: rec}})
+		s.stop(Event{Ref: Ref{Rec: rec}})
 	}
 	s.end(r)
 	s.row(rec).used = s.gauge.reported
@@ -309,6 +310,16 @@ func (s *Session) Add(r *transcript.Record) {
 func (s *Session) stopped() bool {
 	n := len(s.Events)
 	return n > 0 && s.Events[n-1].Kind == Stopped
+}
+
+// stop takes an interruption. The call before it, if it has an error and no exit status, is what was interrupted.
+func (s *Session) stop(e Event) {
+	if n := len(s.Events); n > 0 && s.Events[n-1].Kind == Did {
+		c := s.Events[n-1].Call
+		c.Aborted = c.State == Failed && !c.HasExit
+	}
+	e.Kind = Stopped
+	s.push(e)
 }
 
 // cut takes the agent's own compaction.
@@ -469,7 +480,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		s.retold = rec
 	}
 	if transcript.Interrupts(text) {
-		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 200)})
+		s.stop(Event{Ref: ref, Note: clip(text, 200)})
 		return
 	}
 	if job, exit, ok := transcript.Notice(text); ok {

@@ -93,7 +93,7 @@ func document(s transcript.Session, now string, change func(*sidecar.Front)) []b
 	}
 	sections := []compactor.Section{
 		{Name: "Handover", Body: now},
-		{Name: "Working set", Body: "Commands, the last run first: `pytest -q`\n"},
+		{Name: "Working set", Body: "Commands, newest first: `pytest -q`\n"},
 		{Name: "Earlier items", Body: "### #3 to #9\n> The export writes 48,212 cents.\n"},
 	}
 	return sidecar.Render(f, sections).Text
