@@ -90,7 +90,7 @@ func harbour(turns int, noise string) []byte {
 		w.line("user", map[string]any{"role": "user", "content": []any{
 			map[string]any{"type": "tool_result", "tool_use_id": id, "content": fmt.Sprintf("depth %d cm\n%s", 300+n, noise)},
 		}}, nil)
-		w.say(fmt.Sprintf("Berth %d is %d cm deep and needs %d fenders. %s", n, 300+n, n%7, strings.Repeat(fmt.Sprintf("Ring %d holds. ", n), 20)))
+		w.say(fmt.Sprintf("Berth %d is %d cm deep and needs %d fenders. %s", n, 300+n, n%7, strings.Repeat(fmt.Sprintf("Ring %d holds. ", n), 80)))
 	}
 	return w.buf.Bytes()
 }
