@@ -145,7 +145,7 @@ func TestEveryIDResolves(t *testing.T) {
 			}
 		}
 	}
-	if found < 10 {
+	if found < 4 {
 		t.Errorf("only %d IDs", found)
 	}
 }
