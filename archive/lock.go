@@ -32,6 +32,9 @@ const (
 	gateTimeout = 500 * time.Millisecond // for which a waiter keeps the gate; ten times as long as a reader may hold the lock
 )
 
+// behindEnd is the byte of the archive's file that is locked where locks are of bytes: no archive is so large.
+const behindEnd = 1 << 62
+
 // errHeld is returned if another process holds a lock, or has replaced the file meanwhile, or if this process is about to
 // be stopped: try later.
 var errHeld = errors.New("locked")
@@ -90,7 +93,7 @@ func (w *wait) attempt(ctx context.Context, create func() error) (l lock, err er
 	if err != nil {
 		return l, err
 	}
-	defer gate.Close() // a nil file has nothing to close
+	defer ownfile.Unlock(gate)
 	if create != nil {
 		if err := create(); err != nil {
 			return l, wrapFull(fmt.Errorf("create archive: %w", err))
@@ -111,7 +114,7 @@ func (w *wait) enter(ctx context.Context) (*os.File, error) {
 		gate, err = ownfile.Open(lockPath(w.a.path), os.O_RDONLY, 0)
 	}
 	if err == nil {
-		if err = w.try(ctx, math.MaxInt64, func() (bool, error) { return tryFlock(gate, true) }); err == nil {
+		if err = w.try(ctx, math.MaxInt64, func() (bool, error) { return ownfile.TryLock(gate, true, 0) }); err == nil {
 			return gate, nil
 		}
 		gate.Close()
@@ -148,7 +151,7 @@ func (w *wait) open(ctx context.Context, l *lock) (err error) {
 	}
 	for err == nil {
 		err = w.try(ctx, gateTimeout, func() (bool, error) {
-			got, err := lockData(l.data, w.write)
+			got, err := ownfile.TryLock(l.data, w.write, behindEnd)
 			if err != nil {
 				err = fmt.Errorf("lock %s: %w", w.a.path, err)
 			}
@@ -174,7 +177,7 @@ func (w *wait) blockedByReaders(data *os.File) bool {
 	if !w.write {
 		return false
 	}
-	shared, err := lockData(data, false)
+	shared, err := ownfile.TryLock(data, false, behindEnd)
 	return shared || err != nil // closing the file releases it
 }
 
@@ -228,9 +231,6 @@ func (w *wait) report() error {
 
 // release unlocks and closes the files.
 func (l lock) release() {
-	if l.data != nil { // bbolt may have closed it
-		unlock(l.data) // a mapping that could not be undone keeps the file open, and with it the lock
-		l.data.Close()
-	}
+	ownfile.Unlock(l.data) // bbolt may have closed it, or have left a mapping that cannot be undone
 	l.brake.exit()
 }

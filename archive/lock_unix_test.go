@@ -11,6 +11,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/ownfile"
 )
 
 // inView calls fn within a read transaction of a, as another process would be in one.
@@ -81,7 +83,7 @@ func TestWithoutLockFile(t *testing.T) {
 	f, err := os.OpenFile(a.path, os.O_RDWR, 0)
 	must(t, err)
 	defer f.Close()
-	if got, err := tryFlock(f, true); !got || err != nil {
+	if got, err := ownfile.TryLock(f, true, 0); !got || err != nil {
 		t.Fatal(got, err)
 	}
 	if _, err := a.Session(shortly(t), session("s").Key); !errors.Is(err, context.DeadlineExceeded) {

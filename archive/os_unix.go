@@ -10,30 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryFlock tries to lock the whole file. A read-only descriptor is sufficient.
-func tryFlock(f *os.File, exclusive bool) (bool, error) {
-	how := unix.LOCK_SH
-	if exclusive {
-		how = unix.LOCK_EX
-	}
-	for {
-		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, unix.EINTR):
-			return false, err
-		}
-	}
-}
-
-// lockData locks the archive's file. bbolt locks the same descriptor in the same way, so it gets the lock at once.
-func lockData(f *os.File, exclusive bool) (bool, error) { return tryFlock(f, exclusive) }
-
-func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) } // fails if f is closed
-
 // inode returns the inode number, 0 if there is none.
 func inode(info os.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)

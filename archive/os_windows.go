@@ -7,26 +7,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryFlock tries to lock the file's first byte.
-func tryFlock(f *os.File, exclusive bool) (bool, error) { return lockByte(f, exclusive, 0) }
-
-// lockData locks a byte far behind the archive's end: a lock on its bytes would prevent others from reading them.
-func lockData(f *os.File, exclusive bool) (bool, error) { return lockByte(f, exclusive, 1<<30) }
-
-func lockByte(f *os.File, exclusive bool, high uint32) (bool, error) {
-	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
-	if exclusive {
-		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
-	}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: high})
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-func unlock(*os.File) {} // closing a file releases its lock
-
 // inode returns 0: there is no list of locks to compare it with.
 func inode(os.FileInfo) uint64 { return 0 }
 

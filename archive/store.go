@@ -214,7 +214,7 @@ const minGrow = 256 << 10
 
 func (s *store) options() *bolt.Options {
 	return &bolt.Options{
-		Timeout:      gateTimeout, // if lockData does not lock
+		Timeout:      gateTimeout, // for bbolt's own lock, which only another program can hold
 		ReadOnly:     !s.write,
 		FreelistType: bolt.FreelistMapType,
 		MaxSize:      int(s.a.o.MaxSize),

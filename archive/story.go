@@ -32,7 +32,7 @@ func (a *Archive) Records(ctx context.Context, k transcript.Key, generation int,
 // it lacks: an agent that rewrites its transcript does not undo what was said. The earlier ones are numbered backwards
 // from -1, and their spans are Span.Earlier; record 0 is the rewrite, a boundary. What has the UUID, or else the
 // bytes, of a later record is not repeated. An earlier generation that cannot be read is left out. A transcript that is one
-// JSON value is written anew at each change, so its story is the generation.
+// JSON value is rewritten at each change, so its story is the generation.
 func (a *Archive) Story(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
 	if generation < 2 || k.Unlined() {
 		return file

@@ -134,8 +134,8 @@ func readLock(stateDir string) (pid int, touched time.Time, held bool, err error
 	if err != nil {
 		return 0, touched, false, err
 	}
-	if flock(f) == nil {
-		unlock(f)
+	if got, _ := ownfile.TryLock(f, true, 0); got {
+		ownfile.Unlock(f)
 		return 0, touched, false, nil
 	}
 	defer f.Close()

@@ -34,19 +34,19 @@ func LockRun(stateDir string) (*RunLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open run lock: %w", err)
 	}
-	if err := flock(f); err != nil {
+	if got, _ := ownfile.TryLock(f, true, 0); !got {
 		defer f.Close()
 		return nil, &RunningError{Pid: readPid(f)}
 	}
 	if err := writePid(f); err != nil {
-		unlock(f)
+		ownfile.Unlock(f)
 		return nil, fmt.Errorf("write run lock: %w", err)
 	}
 	return &RunLock{file: f, start: time.Now().UTC()}, nil
 }
 
 // Release releases the lock.
-func (h *RunLock) Release() { unlock(h.file) }
+func (h *RunLock) Release() { ownfile.Unlock(h.file) }
 
 func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
 
