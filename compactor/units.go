@@ -687,7 +687,7 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 	}
 }
 
-// again reports whether a later call reads the same anew, or changes the file that was read.
+// again reports whether a later call reads the same again, or changes the file that was read.
 func (m *maker) again(c *session.Call) bool {
 	if c.Op == transcript.Read && len(c.Files) > 0 {
 		f := c.Files[0].File

@@ -95,8 +95,11 @@ func (a *app) runDaemon(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if run, running, _ := daemon.ReadRun(l.StateDir); running && !f.dryRun {
-		return withStatusHint(&daemon.RunningError{Pid: run.Pid})
+	if !f.dryRun {
+		if d.Lock, err = daemon.LockRun(l.StateDir); err != nil {
+			return withStatusHint(err)
+		}
+		defer d.Lock.Release()
 	}
 	if err := a.sayPlan(ctx, d, l, f); err != nil || f.dryRun {
 		return err

@@ -310,6 +310,7 @@ func (s *server) checkArchive(l *reader.Library) error {
 // lateRootError reports a root that the service's sandbox does not include.
 type lateRootError struct{ root string }
 
+// Error includes the root and what ccd does now.
 func (e *lateRootError) Error() string {
 	return "watch " + e.root + ": it appeared after the start, and the service's sandbox cannot write there; ccd exits so that the service manager restarts it"
 }

@@ -94,9 +94,13 @@ func (u Undo) check(ctx context.Context) error {
 // foreground fails if a daemon runs that is not the service: it would write companions again.
 func (u Undo) foreground(ctx context.Context) error {
 	if pid := account.Foreground(ctx, u.Service, u.StateDir); pid != 0 {
-		return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
+		return runs(pid)
 	}
 	return nil
+}
+
+func runs(pid int) error {
+	return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 }
 
 func (u Undo) undoService(ctx context.Context) *Step {
@@ -145,7 +149,7 @@ func (u Undo) undoCompanions(ctx context.Context) *Step {
 	step.What = "remove " + words.Count(len(found.paths), "companion")
 	step.do = func(ctx context.Context) (string, error) {
 		if run, running, _ := daemon.ReadRun(u.StateDir); running {
-			return "", words.Hint(fmt.Errorf("remove companions: a daemon is running, pid %d", run.Pid), "stop it first: kill %d", run.Pid)
+			return "", fmt.Errorf("remove companions: %w", runs(run.Pid))
 		}
 		found := u.findCompanions(ctx)
 		return words.Count(len(found.paths), "companion") + " removed", u.removeCompanions(ctx, found)
