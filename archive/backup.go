@@ -85,38 +85,6 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	return c, syncDir(filepath.Dir(t.path))
 }
 
-// CheckBackup fails unless file is an earlier backup of this archive that can be read, and the archive still has all that
-// is in it. It fails for the archive itself. It does not read the contents; Verify does.
-func (a *Archive) CheckBackup(ctx context.Context, file string) error {
-	t, err := a.target(file)
-	if err == nil {
-		err = t.checkReplaceable(ctx, false)
-	}
-	var there *Archive
-	if err == nil {
-		there, err = Open(t.path, Options{ReadOnly: true})
-	}
-	if err == nil {
-		_, err = there.Sessions(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("check backup %s: %w", file, err)
-	}
-	return nil
-}
-
-// CheckRoom fails with ErrFull if a backup in dir would leave less than Options.MinFree there.
-func (a *Archive) CheckRoom(ctx context.Context, dir string) error {
-	z, err := a.Size(ctx)
-	if err == nil {
-		err = a.checkSpace(dir, z.File-z.Free)
-	}
-	if err != nil {
-		return fmt.Errorf("back up archive to %s: %w", dir, err)
-	}
-	return nil
-}
-
 // tempName returns a name for a temporary file as all of ccd uses it, so that leftovers of a crash are recognized.
 func tempName() string {
 	var b [8]byte

@@ -140,38 +140,6 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// CheckBackup accepts readable backups of this archive only, and none with more than the archive has.
-func TestCheckBackup(t *testing.T) {
-	t.Parallel()
-	a, dir := open(t), t.TempDir()
-	fill(t, a, session("s"), 1, noise(1, 3<<20), whole)
-	at := func(name string) string { return filepath.Join(dir, name) }
-	early, late, torn := backup(t, a, at("early")).File, at("late"), at("torn")
-	raw, err := os.ReadFile(early)
-	must(t, err)
-	must(t, os.WriteFile(torn, raw[:len(raw)/2], 0o600))
-	other := open(t)
-	fill(t, other, session("s"), 1, noise(1, 1<<20), whole)
-	foreign := backup(t, other, at("foreign")).File
-	fill(t, a, session("t"), 1, noise(2, 1<<20), whole)
-	backup(t, a, late)
-	must(t, os.Symlink(a.path, at("link")))
-	for file, want := range map[string]bool{early: true, late: true, torn: false, foreign: false, a.path: false, at("link"): false} {
-		if err := a.CheckBackup(t.Context(), file); (err == nil) != want {
-			t.Errorf("%s: %v", file, err)
-		}
-	}
-	must(t, os.WriteFile(a.path, raw, 0o600)) // an earlier backup is put back
-	if err := openAt(t, a.path, Options{}).CheckBackup(t.Context(), late); !errors.Is(err, ErrOverwrite) {
-		t.Errorf("a backup with more: %v", err)
-	}
-	free, err := freeSpace(dir)
-	must(t, err)
-	if err := openAt(t, a.path, Options{MinFree: free}).CheckRoom(t.Context(), dir); !errors.Is(err, ErrFull) {
-		t.Errorf("no room: %v", err)
-	}
-}
-
 // An earlier backup is replaced by a later one, and never the other way round.
 func TestBackupGoesForward(t *testing.T) {
 	t.Parallel()

@@ -60,17 +60,6 @@ type Options struct {
 	// be slow: it runs in a goroutine of its own, one call at a time. It returns ErrUnavailable if the command itself
 	// cannot run. Its errors contain nothing of the input.
 	Summarize func(ctx context.Context, input string) (output []byte, err error)
-
-	// Notify shows a notice when the pressure of a live session rises to NoticeAt. If it is nil, there are no notices. It
-	// may be slow: it runs in a goroutine of its own, one call at a time.
-	Notify   func(ctx context.Context, n Notice) error
-	NoticeAt float64
-
-	// BackupEvery is how old the newest backup in BackupDir may be before Run makes another, in a goroutine of its own;
-	// 0: Run makes none. Then it keeps BackupKeep of them.
-	BackupEvery time.Duration
-	BackupDir   string // must exist, unless it is directly in StateDir
-	BackupKeep  int
 }
 
 // Daemon brings the archive and the companions up to date with the transcripts. It is not safe for concurrent use.
@@ -93,8 +82,6 @@ type Daemon struct {
 	cleanedUp     bool      // cleanUp was called
 	optionsHash   string    // hash of Options.Compaction
 	summaries     summaries
-	noticed       chan error // result of a notice; nil if none is shown
-	backups       backups
 	damaged       bool      // the archive has damage that was not repaired yet
 	healed        time.Time // when healIfDamaged last ran
 	rebuilt       bool      // the archive was rebuilt, and not all companions are published again
@@ -148,7 +135,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer end(nil)
 	wake := make(chan struct{}, 1)
 	d.pool.wake = wake
-	defer d.waitForBackup()
 	d.result, d.locked = d.report, d.archiveLocked
 	ctx = archive.WaitForLock(ctx, d.locked)
 	w := watcher.New(d.watcherOptions(ctx, end, wake))
@@ -299,7 +285,6 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	case !s.paused():
 		s.failures = 0
 		d.kept.use(s, maxTracked)
-		d.notify(ctx, s)
 	}
 	d.catchUp.derived(s)
 	if ctx.Err() == nil {
@@ -393,7 +378,6 @@ func (d *Daemon) atScan(ctx context.Context, now time.Time) {
 	d.expire(ctx, now)
 	d.recheck(ctx, now)
 	d.healIfDamaged(ctx)
-	d.backUp(ctx)
 }
 
 // retry syncs what a scan does not offer: an error may be gone, and a companion may have been deleted.

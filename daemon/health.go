@@ -32,9 +32,8 @@ type RunInfo struct {
 	Locked   string         `json:"locked,omitempty"` // the process that holds the archive's lock, while the daemon waits for it
 	LastPass time.Time      `json:"last_pass"`        // end of the last scan of all roots
 	Sessions int            `json:"sessions"`
-	Failing  int            `json:"failing"`          // transcripts that fail now
-	Errors   []Failure      `json:"errors"`           // of these transcripts, newest last, at most 20
-	Backup   string         `json:"backup,omitempty"` // why there is no good new backup, "" if there is or none is due
+	Failing  int            `json:"failing"` // transcripts that fail now
+	Errors   []Failure      `json:"errors"`  // of these transcripts, newest last, at most 20
 	Watch    watcher.Health `json:"watch"`
 	CatchUp  *Progress      `json:"catch_up,omitempty"` // with the files that a scan found, nil if it has dealt with all
 	Stale    bool           `json:"-"`                  // set by ReadRun: the running daemon could not write run.json, so this is older

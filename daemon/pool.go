@@ -186,8 +186,6 @@ func (d *Daemon) takeEnded(ctx context.Context) {
 			d.take(ctx, j)
 		case o := <-d.summaries.done:
 			d.takeSummaries(ctx, o)
-		case err := <-d.noticed:
-			d.takeNotice(err)
 		default:
 			return
 		}
@@ -209,9 +207,6 @@ func (d *Daemon) abandon() {
 	}
 	if d.summaries.done != nil {
 		<-d.summaries.done
-	}
-	if d.noticed != nil {
-		<-d.noticed
 	}
 }
 

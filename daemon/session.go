@@ -36,7 +36,6 @@ type session struct {
 	statErr    error // of the last stat
 
 	renew     bool              // its companion is to be made again: summaries may be added, or the index may lack its IDs
-	noticed   bool              // a notice was shown since the pressure rose to Options.NoticeAt
 	byCommand bool              // a person asked for it: it is archived even if it is a summarizer's
 	requested *compactor.Manual // options requested by the running command, nil if it requested none
 
@@ -58,7 +57,6 @@ type session struct {
 func (d *Daemon) sessionOf(a archive.Session) *session {
 	s := &session{Session: a.Session, raw: a.State, archivedPath: a.Path, cursor: a.Tip()}
 	state, err := DecodeState(a.State)
-	s.noticed = state.Pressure >= d.NoticeAt // by the daemon that stored it
 	if s.state = state; err == nil {
 		err = a.StateDamage
 	}

@@ -36,7 +36,6 @@ type app struct {
 	json    bool
 	quiet   bool
 	verbose bool
-	noPager bool
 	resumes bool   // with machine: IDs of the copy are added to the index of its archive
 	machine string // read the pulled archive of this machine instead of the own one
 	verb    string // the command that a hint with --machine names: this one if it has that flag, else show
@@ -68,10 +67,6 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return unknownFlag(c, err)
 	})
 	c, err := root.ExecuteContextC(ctx)
-	a.endPager()
-	if errors.Is(err, errPagerQuit) {
-		err = nil
-	}
 	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
 		err = cause
 	}
@@ -81,7 +76,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if err == nil && a.damaged {
 		err = errDamaged
 	}
-	report(a.talk(s.err, priorityError), a.onMachine(root, err), c.Name() == "agent")
+	report(s.err, a.onMachine(root, err), c.Name() == "agent")
 	return exitCode(err)
 }
 
@@ -170,13 +165,11 @@ func writeTable(to io.Writer, rows [][]string) error {
 // terminal reports whether w is a terminal that takes control sequences. Only there ccd uses color and progress bars.
 func (a *app) terminal(w io.Writer) bool { return isTTY(w) && a.Getenv("TERM") != "dumb" }
 
-// fileOf returns the file of a stream, also if it is guarded or behind a pager, or nil.
+// fileOf returns the file of a stream, also if it is guarded, or nil.
 func fileOf(stream any) *os.File {
 	switch s := stream.(type) {
 	case guarded:
 		return s.file
-	case *pager:
-		return s.screen
 	case *os.File:
 		return s
 	}
@@ -218,7 +211,7 @@ func (a *app) progressWith(what string, rest func(done, total int64) string) (sh
 	}
 	var last time.Time
 	show = func(done, total int64) {
-		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond && a.terminal(a.err) { // a pager may have taken stderr since
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
 			last = now
 			percent := int(100 * done / max(total, 1))
 			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)
@@ -226,7 +219,7 @@ func (a *app) progressWith(what string, rest func(done, total int64) string) (sh
 		}
 	}
 	return show, func() {
-		if !last.IsZero() && a.terminal(a.err) {
+		if !last.IsZero() {
 			fmt.Fprint(unguarded(a.err), "\r\x1b[K")
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/picker"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/mark"
@@ -27,7 +25,7 @@ const thisDir = "."
 // active is how recently a session must have grown to be mentioned beside latest.
 const active = 10 * time.Minute
 
-// mostListed limits the list of sessions to choose from if no picker can run.
+// mostListed limits the list of sessions to choose from.
 const mostListed = 20
 
 // oneSession accepts at most one SESSION argument.
@@ -77,7 +75,7 @@ func (a *app) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 	if !isTTY(a.in) || !isTTY(a.err) {
 		return reader.Entry{}, noChoice(all)
 	}
-	return a.pick(ctx, all)
+	return a.askNumber(ctx, all)
 }
 
 // noChoice returns an error that lists the sessions to choose from.
@@ -98,41 +96,9 @@ func numbered(all []*reader.Entry) []string {
 	return lines
 }
 
-// pick lets a person choose a session, with a picker or, on a dumb terminal, by number.
-func (a *app) pick(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
-	in, out := a.in.(*os.File), unguarded(a.err).(*os.File)
-	if !a.terminal(out) {
-		return a.askNumber(ctx, all)
-	}
-	c := picker.Choice{Lines: func(width int) []string { return a.chooseLines(all, width) }}
-	for _, e := range all {
-		c.Match = append(c.Match, sessionLine(e))
-	}
-	n, err := picker.Pick(ctx, in, out, a.Vars, c)
-	switch {
-	case errors.Is(err, picker.ErrCanceled):
-		return reader.Entry{}, errInterrupted
-	case err != nil && ctx.Err() == nil:
-		return a.askNumber(ctx, all)
-	case err != nil:
-		return reader.Entry{}, err
-	}
-	a.say("session: %s", sessionLine(all[n]))
-	return *all[n], nil
-}
-
-// chooseLines returns the heading and the lines of the picker.
-func (a *app) chooseLines(all []*reader.Entry, width int) []string {
-	rows := make([]status.Session, len(all))
-	for i, e := range all {
-		rows[i] = status.Of(e)
-	}
-	return fit(rows, lsColumns(time.Now()), width, false)
-}
-
 // askNumber lists the sessions and reads the number of one.
 func (a *app) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
-	fmt.Fprintf(a.err, "%s\n", strings.Join(numbered(all), "\n"))
+	fmt.Fprint(a.err, mark.Visible(strings.Join(numbered(all), "\n")+"\n"))
 	most := min(len(all), mostListed)
 	in := bufio.NewReader(a.in)
 	for {
@@ -146,6 +112,7 @@ func (a *app) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry,
 		case line == "":
 			return reader.Entry{}, errInterrupted
 		case err == nil && n >= 1 && n <= most:
+			a.say("session: %s", sessionLine(all[n-1]))
 			return *all[n-1], nil
 		}
 	}

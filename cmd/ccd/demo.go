@@ -34,27 +34,23 @@ func (a *app) demoCommand() *cobra.Command {
 		Use: "demo", GroupID: setup, Short: "see in 15 seconds what ccd is for, in a temporary directory",
 		Long: `Plays an invented session: an agent decides something, compacts its context,
 and cannot say any more what it decided. Then ccd answers, with the commands
-that you would type. --web shows the same in a browser, until Ctrl-C. ccd does
-not read your own files and leaves nothing behind.`,
-		Example: `  ccd demo         the story
-  ccd demo --web   and its pages`,
+that you would type. ccd does not read your own files and leaves nothing
+behind.`,
 	}
-	web := false
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := a.noJSON(c); err != nil {
 			return err
 		}
-		if err := a.demo(c.Context(), web); err != nil {
+		if err := a.demo(c.Context()); err != nil {
 			return fmt.Errorf("run demo: %w", err)
 		}
 		return nil
 	}
-	c.Flags().BoolVar(&web, "web", false, "then show the session in a browser")
 	return c
 }
 
-func (a *app) demo(ctx context.Context, web bool) (err error) {
+func (a *app) demo(ctx context.Context) (err error) {
 	home, err := os.MkdirTemp("", "ccd-demo-")
 	if err != nil {
 		return err
@@ -67,11 +63,7 @@ func (a *app) demo(ctx context.Context, web bool) (err error) {
 	if err := os.WriteFile(path, append(bytes.Clone(demoSession), demoCompaction...), 0o600); err != nil {
 		return err
 	}
-	d := demo{app: a, home: home}
-	if err := d.play(ctx); err != nil || !web {
-		return err
-	}
-	return d.ccd(ctx, a.std, "web", demoID)
+	return demo{app: a, home: home}.play(ctx)
 }
 
 // demo is a run of `ccd demo` with its temporary home.
@@ -141,7 +133,7 @@ func (d demo) command(ctx context.Context, what string, args ...string) error {
 	if err := d.draw(match.paint("$ ccd "+strings.Join(args, " "), d.colours()) + "\n"); err != nil {
 		return err
 	}
-	return d.ccd(ctx, d.std, append(args, "--no-pager")...)
+	return d.ccd(ctx, d.std, args...)
 }
 
 // ccd runs a command in the demo's home, without the caller's configuration.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ type forgetOutput struct {
 // stillHeld is a file that may have what was forgotten.
 type stillHeld struct {
 	Path string `json:"path"`
-	What string `json:"what"` // "transcript", "backup", "hard link to the old", "copy in object storage" or "machine"
+	What string `json:"what"` // "transcript", "hard link to the old", "copy in object storage" or "machine"
 }
 
 // Values of stillHeld.What for which forget prints what to do.
@@ -70,7 +69,7 @@ forgotten session is not archived again.
 
 ccd lists what it will remove and asks. Then it writes a new archive, checks
 it and overwrites the old file, and the damaged ones that it had set aside. It
-does not change transcripts and backups, but lists the ones it knows.
+does not change transcripts, which it lists, and backups.
 
 With --json: one object: dry_run, places, bytes, sessions (that have lost
 text), removed (sessions), ids (that no longer resolve), still_in [{path,
@@ -282,12 +281,6 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 	for _, k := range slices.Concat(r.Touched, r.Sessions) {
 		if e, ok := l.Entry(k); ok && disk.Exists(e.Path) {
 			all = append(all, stillHeld{mark.Name(e.Path), "transcript"})
-		}
-	}
-	entries, _ := os.ReadDir(l.BackupDir) // there may be none
-	for _, e := range entries {
-		if name := e.Name(); e.Type().IsRegular() && (strings.HasSuffix(name, ".db") || strings.HasPrefix(name, ".ccd-")) {
-			all = append(all, stillHeld{mark.Name(filepath.Join(l.BackupDir, name)), "backup"})
 		}
 	}
 	if p, err := pulled.ReadPush(filepath.Join(l.StateDir, pulled.Dir)); err == nil && !p.Pushed.IsZero() {

@@ -53,8 +53,8 @@ Examples
 Flags
 {{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 
-{{if .HasParent}}All commands take --config FILE, --quiet (-q), --verbose (-v), --no-pager and,
-if they list something, --json.{{else}}ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
+{{if .HasParent}}All commands take --config FILE, --quiet (-q), --verbose (-v) and, if they
+list something, --json.{{else}}ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
 Exit status: 0 done, 1 failed, 2 usage error, 3 not found or ambiguous,
 4 damage found, 130 interrupted.{{end}}
 `

@@ -4,93 +4,13 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"ccd/cmd/ccd/internal/account"
 )
-
-// journalFile returns a file and the value of $JOURNAL_STREAM for it.
-func journalFile(t *testing.T) (*os.File, string) {
-	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "journal"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	dev, inode, ok := identity(f)
-	if !ok {
-		t.Fatal("a file without an inode")
-	}
-	return f, fmt.Sprintf("JOURNAL_STREAM=%d:%d", dev, inode)
-}
-
-func TestJournalPriorities(t *testing.T) {
-	for _, format := range []string{"text", "json"} {
-		f, stream := journalFile(t)
-		a := &app{std: std{err: f, out: os.Stdout}, Env: account.Env{Vars: []string{stream}}}
-		if !a.journalled(f) || a.journalled(os.Stdout) || a.journalled(&bytes.Buffer{}) {
-			t.Fatal("the journal is what the variable names, and nothing else")
-		}
-		log := slog.New(logHandler(journal{f}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: untimed}, format)).With("a", 1).WithGroup("g")
-		log.Error("broken", "n", 1)
-		log.Warn("worn")
-		log.Info("told\nagain")
-		log.Debug("seen")
-		fmt.Fprint(a.talk(f, priorityError), "ccd: one\nhint: two\n")
-		b, err := os.ReadFile(f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
-		want := []string{"<3>", "<4>", "<6>", "<7>", "<3>ccd: one", "<3>hint: two"}
-		if len(lines) != len(want) {
-			t.Fatalf("%s: %d lines, want %d: %s", format, len(lines), len(want), b)
-		}
-		for i, w := range want {
-			if !strings.HasPrefix(lines[i], w) {
-				t.Errorf("%s: %q does not begin with %s", format, lines[i], w)
-			}
-		}
-		if strings.Contains(string(b), "time") {
-			t.Errorf("%s: the journal has a time of its own: %s", format, b)
-		}
-	}
-}
-
-// A failed start is an error in the journal; on other outputs it has no priority.
-func TestFailedStartInTheJournal(t *testing.T) {
-	for _, journalled := range []bool{true, false} {
-		f, stream := journalFile(t)
-		home := t.TempDir()
-		configure(t, home, "[watch]\nsettel = \"1s\"\n")
-		env := []string{stream, "HOME=" + home}
-		if !journalled {
-			env[0] = "JOURNAL_STREAM=1:1"
-		}
-		if code := run(t.Context(), []string{"run"}, std{strings.NewReader(""), f, f}, env); code != exitFailed {
-			t.Errorf("exit code %d", code)
-		}
-		b, err := os.ReadFile(f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(b)) {
-			if strings.HasPrefix(line, "<3>") != journalled {
-				t.Errorf("journal %v: %q", journalled, line)
-			}
-		}
-		if !strings.Contains(string(b), "watch.settel") {
-			t.Errorf("said: %s", b)
-		}
-	}
-}
 
 func TestLogFileIsBounded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")

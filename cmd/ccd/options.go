@@ -104,7 +104,5 @@ func (a *app) daemonOptions(l *reader.Library, log *slog.Logger) daemon.Options 
 	return daemon.Options{
 		Config: config, Archive: l.Archive, Agents: l.Agents, StateDir: l.StateDir, Watch: l.Watch, Compaction: reader.Options(l.Place),
 		CompanionDir: l.Config.Companion.Dir, KeepAfterPurge: l.Config.Companion.KeepAfterPurge, Log: log, Version: version().Version, Summarize: a.summarize(l),
-		Notify: a.notify(l), NoticeAt: l.Config.Notice.Pressure,
-		BackupEvery: l.Config.Backup.Every, BackupDir: l.BackupDir, BackupKeep: l.Config.Backup.Keep,
 	}
 }

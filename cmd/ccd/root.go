@@ -54,12 +54,10 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON with stable keys (keys: ccd help COMMAND)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print more on stderr")
-	flags.BoolVar(&a.noPager, "no-pager", false, "print long output without a pager")
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
 		if a.verb = commandName(c); c.Flags().Lookup("machine") == nil {
 			a.verb = "show"
 		}
-		a.pageCommand(c)
 	}
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g, Title: g})
@@ -79,12 +77,6 @@ func (a *app) rootCommand() *cobra.Command {
 		c.InitDefaultHelpFlag()
 		return c.Help()
 	}})
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		a.page(c.Context())
-		c.SetOut(a.out) // the pager's
-		help(c, args)
-	})
 	return root
 }
 

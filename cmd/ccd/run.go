@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,7 +146,7 @@ func (a *app) endInTime(ctx context.Context, serving bool) (ended func()) {
 		select {
 		case <-done:
 		case <-time.After(grace):
-			fmt.Fprintf(a.talk(a.err, priorityWarning), "ccd: not finished %s after the signal; exiting anyway, without losing data\n", grace)
+			fmt.Fprintf(a.err, "ccd: not finished %s after the signal; exiting anyway, without losing data\n", grace)
 			if serving && errors.Is(context.Cause(ctx), errTerminated) {
 				os.Exit(exitDone)
 			}
@@ -188,14 +187,7 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	case f.dryRun:
 		return a.print(out.text())
 	}
-	err = a.shown(func(w io.Writer) error {
-		_, err := io.WriteString(a.talk(w, priorityInfo), out.brief())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return a.print(out.brief())
 }
 
 type planOutput struct {

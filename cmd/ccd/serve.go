@@ -133,7 +133,7 @@ func (s *server) openLog(l *reader.Library) (*slog.Logger, error) {
 		return nil, err
 	}
 	if s.file == nil {
-		s.file = openLogFile(l.Config.Log.File, s.talk(s.err, priorityError))
+		s.file = openLogFile(l.Config.Log.File, s.err)
 	}
 	return slog.New(logHandler(s.file, &slog.HandlerOptions{Level: level}, l.Config.Log.Format)), nil
 }

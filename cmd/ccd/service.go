@@ -86,7 +86,7 @@ func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, contex
 		if err := do(s, c.Context()); err != nil || verb != "remove" {
 			return err
 		}
-		a.say("kept: the archive, the configuration and the companions (ccd setup --undo removes the companions, and with --purge all)")
+		a.say("kept: the archive, the configuration and the companions (ccd setup --undo removes the companions)")
 		return nil
 	}
 	c.Flags().BoolVar(&f.system, "system", false, "the system service instead of the user's (needs root)")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,25 +16,25 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
+	"ccd/packaging"
 )
 
 // setupFlags are those of `ccd setup`.
-type setupFlags struct{ yes, dryRun, undo, purge bool }
+type setupFlags struct{ yes, dryRun, undo bool }
 
 func (f setupFlags) command() string {
-	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo] + map[bool]string{true: " --purge"}[f.purge]
+	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo]
 }
 
 // verb names what failed, in errors.
 func (f setupFlags) verb() string {
-	switch {
-	case f.purge:
-		return "purge"
-	case f.undo:
+	if f.undo {
 		return "undo setup"
 	}
 	return "set up ccd"
@@ -54,9 +55,8 @@ service. Run it again to complete a partial setup. Without a terminal it needs
 --yes.
 
 --undo removes the service, the companions and what was added to the agents'
-settings. The archive and the configuration stay; --purge removes them too,
-lists everything first and, if sessions exist only in the archive, asks for
-their number. Transcripts, copies by ccd resume and backups never change.
+settings. The archive and the configuration stay: ccd prints where they are.
+Transcripts, copies by ccd resume and backups never change.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
 archive, service, companions, configuration), title, state (todo, done,
@@ -66,15 +66,12 @@ companions; null with --dry-run and --undo)`,
 		Example: `  ccd setup             show the plan, ask, do it
   ccd setup --dry-run   show the plan only
   ccd setup --yes       for scripts
-  ccd setup --undo      undo the setup; keep the archive
-  ccd setup --undo --purge   everything except transcripts; asks first`,
+  ccd setup --undo      undo the setup; keep the archive`,
 	}
 	var f setupFlags
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
-		case f.purge && !f.undo:
-			return usage(c, errors.New("--purge needs --undo"))
 		case f.yes && f.dryRun:
 			return usage(c, errors.New("--yes and --dry-run cannot be used together"))
 		case a.json && !f.yes && !f.dryRun:
@@ -85,7 +82,6 @@ companions; null with --dry-run and --undo)`,
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
 	c.Flags().BoolVar(&f.undo, "undo", false, "remove service, companions and the agents' connections")
-	c.Flags().BoolVar(&f.purge, "purge", false, "with --undo: also remove the archive, the state and the configuration")
 	return c
 }
 
@@ -153,7 +149,7 @@ func has(steps []*install.Step, state string) bool {
 // setupSteps plans what setup, or undo, will do.
 func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
 	if f.undo {
-		u, err := a.undoing(f)
+		u, err := a.undoing()
 		if err != nil {
 			return nil, err
 		}
@@ -183,22 +179,12 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 		if err := a.print(plan); err != nil || f.dryRun {
 			return err
 		}
-		lost := ""
-		if n := a.onlyHere(ctx, f); n > 0 {
-			lost = install.OnlyHereText(n) + "; "
-		}
-		return words.Hint(words.Usage(fmt.Errorf("%s: %sno terminal to confirm on; nothing was changed", f.verb(), lost)), "%s --yes", f.command())
+		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
 	case !a.quiet || todo && !f.yes:
 		fmt.Fprint(a.err, mark.Visible(plan))
 	}
-	if n := a.onlyHere(ctx, f); n > 0 && !(a.quiet && f.yes) {
-		fmt.Fprintln(a.err, install.OnlyHereText(n)+" (no complete transcript found).")
-	}
-	switch {
-	case !todo || f.yes:
+	if !todo || f.yes {
 		return nil
-	case f.purge:
-		return a.confirm(ctx, a.onlyHere(ctx, f))
 	}
 	fmt.Fprint(a.err, "Continue? [Y/n] ")
 	text, err := readLine(ctx, bufio.NewReader(a.in))
@@ -230,10 +216,8 @@ func setupText(steps []*install.Step, f setupFlags, home string) string {
 	switch {
 	case !has(steps, install.Todo):
 		then, back = " has nothing to do:\n", ""
-	case f.purge:
-		back = "Transcripts stay, including the sessions that `ccd resume` wrote.\n"
 	case f.undo:
-		back = "The archive and the configuration stay; `ccd setup --undo --purge` removes them too.\n"
+		back = "The archive and the configuration stay.\n"
 	}
 	b.WriteString(f.command() + then)
 	for _, s := range steps {
@@ -278,12 +262,8 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 	out := setupOutput{Steps: steps}
 	l, err := a.locate(true)
 	switch {
-	case f.undo && !f.purge && err == nil && !a.json:
-		if _, err := os.Lstat(l.ArchivePath); err == nil {
-			a.say("kept: the archive %s and the configuration (ccd setup --undo --purge removes them)", l.ArchivePath)
-		} else {
-			a.say("kept: the configuration (ccd setup --undo --purge removes it)")
-		}
+	case f.undo && err == nil && !a.json:
+		a.sayKept(l)
 	case !f.undo && err == nil:
 		out.Archive, err = install.Measure(ctx, l)
 	}
@@ -317,6 +297,52 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 		text += "  ccd help remote          keep an encrypted copy in object storage\n"
 	}
 	return a.print(text)
+}
+
+// sayKept says where the archive and the configuration are, and how to remove them.
+func (a *app) sayKept(l *reader.Library) {
+	var left []string
+	file, err := a.UsualConfig()
+	for _, path := range []string{l.StateDir, l.ArchivePath, a.Path(cmp.Or(a.ConfigFile, file))} {
+		if err == nil && disk.Exists(path) && (path == l.StateDir || !disk.Within(path, l.StateDir)) {
+			left = append(left, words.Shell(path))
+		}
+	}
+	if len(left) > 0 {
+		a.say("kept: the archive and the configuration; to remove them for good: rm -r %s", strings.Join(left, " "))
+	}
+}
+
+// undoing finds what `ccd setup --undo` removes. It needs no valid configuration.
+func (a *app) undoing() (u install.Undo, err error) {
+	place, err := a.Place(true)
+	if err != nil {
+		place, err = a.State()
+	}
+	if err != nil {
+		return u, err
+	}
+	if u.Library, err = reader.Open(place, false); err != nil {
+		return u, err
+	}
+	if u.Agents, err = a.setup(nil, agentsFlags{}); err != nil {
+		return u, err
+	}
+	u.Service, err = place.Service(packaging.Options{Out: io.Discard})
+	return u, err
+}
+
+// answers reports whether there is a terminal to ask on.
+func (a *app) answers() bool {
+	in, ok := a.in.(*os.File)
+	return ok && a.terminal(in) && a.terminal(a.err)
+}
+
+// answer reads a line without the space around it, or "" if there is none. If ctx ends, it fails with the cause; the
+// read continues until the process ends.
+func answer(ctx context.Context, in io.Reader) (string, error) {
+	text, err := readLine(ctx, bufio.NewReader(in))
+	return strings.TrimSpace(text), err
 }
 
 // helpColumns is the width of what setup prints.

@@ -21,7 +21,7 @@ func TestWriteErrorIsPrintedOnce(t *testing.T) {
 	must(t, err)
 	defer full.Close()
 	var said bytes.Buffer
-	code := run(t.Context(), []string{"version", "--no-pager"}, std{strings.NewReader(""), full, &said}, []string{"HOME=" + t.TempDir()})
+	code := run(t.Context(), []string{"version"}, std{strings.NewReader(""), full, &said}, []string{"HOME=" + t.TempDir()})
 	if code != exitFailed || strings.Count(said.String(), "no space left") != 1 {
 		t.Errorf("exit %d: %s", code, said.String())
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -55,7 +56,7 @@ func TestStatusline(t *testing.T) {
 	put(t, path, aLine+turn(1, 150_000)+hasCompacted+turn(31, 40_000))
 	configure(t, home, "[watch]\nsettle = \"20ms\"\n")
 	c := spawn(t, home, "run")
-	eventually(t, "it is archived", func() bool { return pressureOf(t, c, home) == 0.2 })
+	eventually(t, "it is archived", func() bool { return pressureOf(t, home) == 0.2 })
 	line := statusline(t, home, lineEvent(path, usedUp))
 	if !strings.HasPrefix(bare(line), "context 124K, 62% · compacted ") || !strings.HasSuffix(line, " · 3 originals in ccd") || !strings.HasPrefix(line, string(warn)) {
 		t.Errorf("while ccd runs: %q", line)
@@ -112,4 +113,41 @@ func TestStatuslineDoesNotWait(t *testing.T) {
 			t.Errorf("exit code %d after %v: %q, %q", code, took, out.String(), talk.String())
 		}
 	}
+}
+
+// turn returns a reply that reports that many tokens, and the title of the session.
+func turn(n, tokens int) string {
+	reply, _ := json.Marshal(map[string]any{
+		"type": "assistant", "uuid": fmt.Sprint("r", n), "sessionId": "s", "cwd": "/home/you/ledger",
+		"timestamp": time.Date(2026, 3, 1, 9, n, 0, 0, time.UTC),
+		"message": map[string]any{
+			"role": "assistant", "id": fmt.Sprint("m", n), "model": "claude-opus-4-1",
+			"content": []any{map[string]any{"type": "text", "text": "The secret word is xylophone."}},
+			"usage":   map[string]any{"input_tokens": tokens - 1, "output_tokens": 1},
+		},
+	})
+	return string(reply) + "\n"
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pressureOf returns the pressure that the archive has of the only session.
+func pressureOf(t *testing.T, home string) float64 {
+	t.Helper()
+	out, _, _ := piped(home, nil, "ls", "--json")
+	var all []struct{ Pressure float64 }
+	if json.Unmarshal(out, &all) != nil || len(all) == 0 {
+		return -1
+	}
+	return all[0].Pressure
 }

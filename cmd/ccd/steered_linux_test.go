@@ -20,14 +20,14 @@ func TestNothingSteersATerminal(t *testing.T) {
 	}
 	master, slave := terminalPair(t, 200, 50)
 	must(t, master.SetReadDeadline(time.Now().Add(time.Minute)))
-	c := ccdCommand(t, home, "setup", "--undo", "--purge")
+	c := ccdCommand(t, home, "setup", "--undo")
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must(t, c.Start())
 	defer c.Process.Kill()
 	slave.Close()
 	in, seen := bufio.NewReader(master), ""
-	for !strings.Contains(seen, "to remove all of it: ") {
+	for !strings.Contains(seen, "Continue? [Y/n] ") {
 		b, err := in.ReadByte()
 		if err != nil {
 			t.Fatalf("%v after %q", err, seen)

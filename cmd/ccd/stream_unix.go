@@ -10,15 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity returns the device and inode of f.
-func identity(f *os.File) (dev, inode uint64, ok bool) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return 0, 0, false
-	}
-	return uint64(st.Dev), st.Ino, true
-}
-
 // hungUp reports whether f is a terminal that has hung up.
 func hungUp(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)

@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// identity is only needed for systemd's journal.
-func identity(*os.File) (dev, inode uint64, ok bool) { return 0, 0, false }
-
 // hungUp is false: consoles do not hang up.
 func hungUp(*os.File) bool { return false }
 

@@ -21,7 +21,7 @@ var synonyms = map[string]string{
 	"continue": "resume", "compress": "compact", "summarize": "compact",
 	"rm": "archive forget", "delete": "archive forget", "remove": "archive forget",
 	"check": "archive verify", "fsck": "archive verify", "info": "status",
-	"init": "setup", "configure": "config", "purge": "setup --undo --purge",
+	"init": "setup", "configure": "config", "purge": "setup --undo",
 	// Commands of earlier versions.
 	"verify": "archive verify", "backup": "archive backup", "salvage": "archive import", "import": "archive import", "gc": "archive gc",
 	"forget": "archive forget", "secrets": "archive secrets",

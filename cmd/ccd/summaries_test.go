@@ -75,16 +75,13 @@ func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
 		{[]string{"CCD_SUMMARIZER_TIMEOUT=5s"}, false},
 		{[]string{"CCD_SUMMARIZER_COMMAND=short"}, true},
 		{[]string{"CCD_SUMMARIZER_COMMAND=short", "CCD_SUMMARIZER=1"}, false},
-		{[]string{"CCD_NOTICE_PRESSURE=0.5"}, false},
-		{[]string{"CCD_NOTICE_COMMAND=notify-send"}, true},
-		{[]string{"CCD_NOTICE_COMMAND=notify-send", "CCD_SUMMARIZER=1"}, false},
 	} {
 		a := &app{std: std{nil, &bytes.Buffer{}, &bytes.Buffer{}}, Env: account.Env{Vars: append([]string{"HOME=" + home}, c.env...)}}
 		d, _, err := a.daemonFor(context.Background(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.Summarize != nil || d.Notify != nil; got != c.runs {
+		if got := d.Summarize != nil; got != c.runs {
 			t.Errorf("with %q a command may be run: %t", c.env, got)
 		}
 		if named := d.Compaction.Summarizer != ""; named != (len(c.env) > 0 && c.env[0] == "CCD_SUMMARIZER_COMMAND=short") {

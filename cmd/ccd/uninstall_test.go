@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ccd/cmd/ccd/internal/account"
 )
 
 // cmdTree lists the files below directories with name, mode and bytes: `tree OUT DIR...`.
@@ -71,6 +73,13 @@ func TestAnswer(t *testing.T) {
 	if got, err := answer(ctx, in); got != "" || exitCode(err) != exitInterrupted {
 		t.Errorf("interrupted: %q, %v", got, err)
 	}
+}
+
+func stateOf(t *testing.T, home string) string {
+	t.Helper()
+	p, err := account.Env{Vars: []string{"HOME=" + home, "USERPROFILE=" + home}}.State()
+	must(t, err)
+	return p.StateDir
 }
 
 func must(t *testing.T, err error) {

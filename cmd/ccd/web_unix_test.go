@@ -629,19 +629,3 @@ func TestExport(t *testing.T) {
 		t.Errorf("a second time: exit %d, %s", code, said)
 	}
 }
-
-// TestPurgeKnowsTheFilesOfWeb: uninstall --purge leaves nothing of ccd web behind.
-func TestPurgeKnowsTheFilesOfWeb(t *testing.T) {
-	home := webHome(t, map[string]string{ledgerID: ledger(t)})
-	serveWeb(t, home).end()
-	state := filepath.Join(home, ".local", "state", "ccd")
-	if _, err := os.Stat(filepath.Join(state, "web.json")); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, said := ccdIn(home, "", "setup", "--undo", "--purge", "--yes"); code != exitDone {
-		t.Fatalf("exit %d, %s", code, said)
-	}
-	if left, err := os.ReadDir(state); err == nil {
-		t.Errorf("left: %v", left)
-	}
-}

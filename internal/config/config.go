@@ -33,9 +33,7 @@ type Config struct {
 	Companion  Companion  `toml:"companion"`
 	Live       Live       `toml:"live"`
 	Archive    Archive    `toml:"archive"`
-	Backup     Backup     `toml:"backup"`
 	Summarizer Summarizer `toml:"summarizer"`
-	Notice     Notice     `toml:"notice"`
 	Agents     Agents     `toml:"agents"`
 	Redact     Redact     `toml:"redact"`
 	Log        Log        `toml:"log"`
@@ -118,27 +116,14 @@ type Archive struct {
 	KeepProjects []string      `toml:"keep_projects" is:"glob"` // of directories
 }
 
-// Backup is [backup]: the backups that the daemon makes.
-type Backup struct {
-	Every time.Duration `toml:"every"`         // 0: none
-	Dir   string        `toml:"dir" is:"path"` // absolute; "": backups in the state directory
-	Keep  int           `toml:"keep" min:"1"`
-}
-
 // Summarizer is [summarizer]: the command that writes summaries.
 type Summarizer struct {
 	Command []string      `toml:"command" is:"command"` // program and arguments; none: no command is ever run
 	Timeout time.Duration `toml:"timeout" min:"1s"`
 }
 
-// Notice is [notice]: the command that shows a notice when the context of a session is nearly full.
-type Notice struct {
-	Command  []string `toml:"command" is:"command"`   // program and arguments, title and text are added; none: no notices
-	Pressure float64  `toml:"pressure" is:"positive"` // part of the context window, 0..1
-}
-
 // RunsCommands reports whether the daemon may start a program.
-func (c Config) RunsCommands() bool { return len(c.Summarizer.Command)+len(c.Notice.Command) > 0 }
+func (c Config) RunsCommands() bool { return len(c.Summarizer.Command) > 0 }
 
 // Agents is [agents]: what agents may see, and additional agents.
 type Agents struct {

@@ -39,7 +39,7 @@ class Ccd < Formula
     <<~EOS
       Only one ccd can run per user. Start it with `brew services start ccd` or
       with `ccd service install`, not with both. Run `ccd service remove` before you remove the
-      formula; with --purge it also removes the archive.
+      formula.
     EOS
   end
 

@@ -174,6 +174,6 @@ func fallenBack(w *walk) {
 	if _, err := os.Stat(w.path(w.bob.home() + units + "/ccd.service.d/10-sandbox.conf")); err == nil {
 		w.Error("the drop-in that cannot work stays")
 	}
-	w.must(w.bob, "ccd", "setup", "--undo", "--purge", "--yes")
+	w.gone(w.bob)
 	w.left(w.bob, before)
 }

@@ -188,7 +188,7 @@ func setUp(w *walk) {
 	if out := w.must(w.bob, "ccd", "ls"); !strings.Contains(out, "7b1f2c3d") {
 		w.Errorf("ls after setup --undo: %s", out)
 	}
-	w.must(w.bob, "ccd", "setup", "--undo", "--purge", "--yes")
+	w.gone(w.bob)
 	w.left(w.bob, own)
 	w.must(w.bob, "rm", "-r", w.bob.home()+"/.claude")
 	w.left(w.bob, before)

@@ -24,7 +24,7 @@ func steps() []step {
 		{"backup, restored elsewhere", false, copied},
 		{"upgrade of the package", false, upgraded},
 		{"hooks of agents", false, hooked},
-		{"uninstall --purge", false, purged},
+		{"uninstall", false, purged},
 		{"a service of the machine", false, machines},
 		{"package removed", false, removed},
 	}

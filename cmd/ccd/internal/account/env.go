@@ -161,14 +161,13 @@ type Place struct {
 	Roots       []watcher.Root
 	Watch       watcher.Options
 	ArchivePath string
-	BackupDir   string
 	Archive     *archive.Archive // nil if the configuration was not read
 	Machine     string           // whose pulled archive Archive is; "": this account's own
 	Pulled      time.Time        // when it was last pulled completely
 }
 
-// Place reads the configuration and resolves its paths. It fails if the daemon's log or backups would be
-// among transcripts.
+// Place reads the configuration and resolves its paths. It fails if the daemon's log would be among
+// transcripts.
 func (e Env) Place(readOnly bool) (*Place, error) {
 	c, err := e.Config()
 	if err != nil {
@@ -183,13 +182,10 @@ func (e Env) Place(readOnly bool) (*Place, error) {
 		return nil, fmt.Errorf("read config: %w", err)
 	}
 	p.ArchivePath = cmp.Or(c.Archive.Path, p.ArchivePath)
-	p.BackupDir = cmp.Or(c.Backup.Dir, p.BackupDir)
 	p.Roots = e.Roots(c, p.Home)
 	for _, r := range p.Roots {
-		for key, path := range map[string]string{"log.file": c.Log.File, "backup.dir": c.Backup.Dir} {
-			if rel, err := filepath.Rel(r.Path, path); path != "" && err == nil && filepath.IsLocal(rel) {
-				return nil, fmt.Errorf("read config: %s (%s): %s is below the watched root %s", key, p.value(key).Source, path, r.Path)
-			}
+		if rel, err := filepath.Rel(r.Path, c.Log.File); c.Log.File != "" && err == nil && filepath.IsLocal(rel) {
+			return nil, fmt.Errorf("read config: log.file (%s): %s is below the watched root %s", p.value("log.file").Source, c.Log.File, r.Path)
 		}
 	}
 	p.Watch = watcher.Options{
@@ -211,7 +207,7 @@ func (e Env) State() (*Place, error) {
 		return nil, err
 	}
 	dir, err := config.StateDir(e.Getenv, home)
-	return &Place{Env: e, Home: home, StateDir: dir, ArchivePath: filepath.Join(dir, "archive.db"), BackupDir: filepath.Join(dir, "backups")}, err
+	return &Place{Env: e, Home: home, StateDir: dir, ArchivePath: filepath.Join(dir, "archive.db")}, err
 }
 
 // Roots returns each agent's own directories, then those that the configuration adds.

@@ -34,9 +34,6 @@ func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
 	if o.Writes = slices.Clone(o.Own); p.Config.Companion.Dir == "" {
 		o.Writes = append(o.Writes, o.Reads...)
 	}
-	if c := p.Config.Backup; c.Every > 0 && c.Dir != "" {
-		o.Writes = append(o.Writes, c.Dir)
-	}
 	if file := p.Config.Log.File; file != "" {
 		o.Writes = append(o.Writes, filepath.Dir(file))
 	} else {

@@ -81,35 +81,6 @@ func Healed(h daemon.Healed) Finding {
 	return f
 }
 
-// checkBackup reads the index of the newest backup. Files that are no backups of this archive do not count.
-func checkBackup(ctx context.Context, f *facts) (all []Finding) {
-	const check = "backup"
-	every := f.Config.Backup.Every
-	if every == 0 || f.locked() {
-		return nil
-	}
-	all = f.backup()
-	files, err := daemon.Backups(f.BackupDir, f.Now)
-	for _, b := range files {
-		age := f.Now.Sub(b.Time)
-		newest := fmt.Sprintf("%s, %s old", b.Path, words.Short(age))
-		err = f.Archive.CheckBackup(ctx, b.Path)
-		switch {
-		case err != nil:
-		case b.Incomplete:
-			return append(all, note(check, "ccd archive verify", "the newest is incomplete, because the archive was damaged: %s", newest))
-		case age > every+Late(f.Config.Watch.ScanInterval):
-			return append(all, note(check, "ccd status shows whether the daemon runs", "one is due every %s, and the newest is older: %s", f.Written("backup.every"), newest))
-		default:
-			return append(all, ok(check, "the newest is readable: %s", newest))
-		}
-	}
-	if err != nil {
-		return append(all, wrong(check, "ccd status shows why there is no other", "no backup can be read: %v", err))
-	}
-	return append(all, note(check, "ccd run makes one after its next scan", "none yet in %s", f.BackupDir))
-}
-
 // checkLock reports the process that holds the archive's lock. A healthy process holds it only for a moment.
 func checkLock(_ context.Context, f *facts) []Finding {
 	const check = "lock"

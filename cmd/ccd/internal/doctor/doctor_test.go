@@ -107,14 +107,6 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive locked", checkLock, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", checkLock, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
 		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
-		{"no backup yet", checkBackup, func(_ *testing.T, s *facts) { s.Config.Backup.Every = day }, "note", "none yet in "},
-		{"backup fails", checkBackup, func(_ *testing.T, s *facts) {
-			s.Config.Backup.Every, s.Run.Backup = day, "no space"
-		}, "wrong", "no new backup: no space"},
-		{"backup unreadable", checkBackup, func(t *testing.T, s *facts) {
-			s.Config.Backup.Every = day
-			write(t, filepath.Join(s.BackupDir, "ccd-20260129-140000.db"), 0o600)
-		}, "wrong", "check backup "},
 		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Live.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
 		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.service.err = errors.New("no home") }, "note", "no home"},
 		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Live.Service = packaging.State{} }, "note", "ccd setup"},
@@ -274,7 +266,6 @@ func TestFindings(t *testing.T) {
 		"30 files could not":           func(l *Live) { l.Run.Failing = 30 },
 		"cannot read 1 path":           func(l *Live) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
 		"rejected":                     func(l *Live) { l.Run.Reload = &daemon.Reload{Error: "line 3"} },
-		"no new backup: x":             func(l *Live) { l.Run.Backup = "x" },
 		"its figures are old":          func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
 	} {
 		s := soundFacts(t)

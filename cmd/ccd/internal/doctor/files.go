@@ -14,7 +14,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/install"
 	"ccd/compactor/sidecar"
 	"ccd/internal/atomicfile"
 	"ccd/internal/words"
@@ -190,20 +189,6 @@ func tightenOne(path string) error {
 		return fmt.Errorf("%s: its file system does not store modes", path)
 	}
 	return err
-}
-
-// checkEarlier finds companions left in a directory that companion.dir named earlier.
-func checkEarlier(_ context.Context, f *facts) []Finding {
-	left := install.Earlier(f.Place, f.sessions)
-	if len(left) == 0 {
-		return nil
-	}
-	what := words.Count(len(left), "companion") + " in an earlier companion.dir"
-	found := note("earlier", "rm "+words.Shell(left[0].Path)+others(len(left)), "%s, such as %s", what, left[0].Path)
-	return []Finding{found.by("removed "+what, func(ctx context.Context) error {
-		_, err := install.RemoveEarlier(ctx, left)
-		return err
-	})}
 }
 
 // checkLeftovers finds temporary files left by a crash.

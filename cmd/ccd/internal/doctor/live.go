@@ -14,7 +14,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/daemon"
-	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
 	"ccd/packaging"
@@ -38,7 +37,7 @@ type Live struct {
 
 // Findings returns what is not ok.
 func (l Live) Findings() (all []Finding) {
-	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.backup(), l.failing()} {
+	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.failing()} {
 		for _, f := range found {
 			if f.State != "ok" && (l.Running || l.Service.Installed || f.Check != "daemon") { // no daemon is wanted
 				all = append(all, f)
@@ -117,14 +116,6 @@ func (l Live) place() []Finding {
 	}
 	return []Finding{wrong("drift", "run ccd with the service's environment and --config, or "+l.install()+" to use this shell's",
 		"the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(l.Differs, ", "))}
-}
-
-// backup reports that the daemon cannot make a backup.
-func (l Live) backup() []Finding {
-	if !l.Running || l.Run.Backup == "" {
-		return nil
-	}
-	return []Finding{wrong("backup", "fix the cause; the daemon tries again by itself", "no new backup: %s", mark.Inline(l.Run.Backup, 0))}
 }
 
 // limit compares the archive's size with archive.max_size.

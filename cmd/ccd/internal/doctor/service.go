@@ -104,23 +104,17 @@ func checkDaemon(_ context.Context, f *facts) []Finding {
 // checkErrors counts what the daemon could not archive or read.
 func checkErrors(_ context.Context, f *facts) []Finding { return f.failing() }
 
+// checkSummarizer checks that the summarizer's command exists and that the service may run it.
 func checkSummarizer(_ context.Context, f *facts) []Finding {
-	return checkCommand("summarizer", f.Config.Summarizer.Command, f)
-}
-
-func checkNotice(_ context.Context, f *facts) []Finding {
-	return checkCommand("notice", f.Config.Notice.Command, f)
-}
-
-// checkCommand checks that the command of a section exists and that the service may run it.
-func checkCommand(check string, command []string, f *facts) []Finding {
+	const check = "summarizer"
+	command := f.Config.Summarizer.Command
 	if len(command) == 0 {
 		return nil
 	}
 	path, err := f.Env.LookPath(command[0])
 	switch {
 	case err != nil:
-		return []Finding{wrong(check, "give the program's full path in "+check+".command", "%v", err)}
+		return []Finding{wrong(check, "give the program's full path in summarizer.command", "%v", err)}
 	case f.Service.BlocksCommands:
 		return []Finding{f.byInstall(wrong(check, f.install(), "the service is not allowed to run %s: it was installed before the command was configured", path))}
 	}

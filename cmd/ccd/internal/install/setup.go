@@ -1,13 +1,12 @@
 // Package install brings a machine to the state that ccd wants: the agents' settings, the service, companions and state.
 //
 // pieces.go has the table of what ccd writes into agents' files: setup brings each row to its mode, undo drops all, status
-// and doctor print the difference. steps.go orders the steps of `ccd setup`, purge.go removes everything that ccd wrote.
+// and doctor print the difference. steps.go orders the steps of `ccd setup`, undo.go those of `ccd setup --undo`.
 //
 // ccd's parts are recognized by the exact form of a command line or by marks with a checksum, and a text is edited without
 // changing the rest. Its invariant: what others wrote stays as it is, byte for byte, and undo restores the bytes from before
-// unless something else has changed since. Nothing is written before every file is read, understood and prepared, and the
-// archive, the state and the configuration are removed last, so that an interrupted purge can be run again. The package
-// knows nothing of flags and asks no questions.
+// unless something else has changed since. Nothing is written before every file is read, understood and prepared. The archive,
+// the state and the configuration are never removed. The package knows nothing of flags and asks no questions.
 package install
 
 import (

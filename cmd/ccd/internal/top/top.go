@@ -16,8 +16,6 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
-
-	"ccd/cmd/ccd/internal/picker"
 )
 
 // Row is a session of the list.
@@ -61,7 +59,7 @@ func Run(ctx context.Context, in, out *os.File, env []string, f Feed) (string, e
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := &model{feed: f.until(ctx), quit: make(chan string, 1)}
-	said, _, err := picker.Run(ctx, in, out, env, m, m.quit)
+	said, _, err := draw(ctx, in, out, env, m, m.quit)
 	return said, err
 }
 
