@@ -74,6 +74,11 @@ var bySecretName = []string{
 	`os.Setenv("API_TOKEN", "«kV9wq27LmZx4Rt»")`, `smbclient //h/s -U bob%«kV9wq27L»`, `DB_PASSWORD=«kV9,wq;27(x»`,
 	`DB_PASSWORD=«abcdefgh»`, `"password": "«kV9\"wq27LmZx4Rt»"`, `password => '«kV9wq27L»',`, `:password => "«kV9wq27L»"`,
 	`PASSWORD_PROD=«kV9wq27L»`, `db_password_v2: "«kV9wq27L»"`, `redis://default:«hunter2»@h:6379`, `amqp://guest:«gu$est(1»@h/`,
+	`masterauth «foobared»`, `CONFIG SET requirepass «foobared»`, `redis-server --masterauth «foobared»`, `rootpw «Xk29vLq8»`, `bindpw: «Xk29vLq8»`,
+	`the password is «hunter2Kx»`, `ENV API_TOKEN «gwqkzvtr»`, "DB_PASSWORD\t«Xk29vLq8»", `| API_TOKEN | «0a1b2c3d4e5f» |`, `password: «gwqkzvtr»`,
+	`run with token=«12345678» please`, `"password": ["«Xk29vLq8»"]`, `<entry key="password">«Xk29vLq8»</entry>`, "password: |\n  «gwqkzvtrb»",
+	`password: !vault "«Xk29vLq8»"`, `password =\u003e "«Xk29vLq8»"`, `\u003cpassword\u003e«Xk29vLq8»\u003c/password\u003e`, `pass: «Summer#Sun»`,
+	`{"auth": "«Ym9iOmh1bnRlcjJY»"}`, `DB_PASS=«gwqkzvtr»`, `setenv("API_TOKEN", "«-Xk29vLq8»")`, `token: «FkqTzvWm»,`,
 }
 
 // noSecrets are texts that look like those of bySecretName and have none.
@@ -117,6 +122,10 @@ var noSecrets = []string{
 	`passwordField2: "input#password"`, `passing: 12345678`, `PASSED 14 tests in 3.2s`, `const PASSWORD_REGEX = /^[a-z]{8}$/`,
 	`token = "`, `password: ""`, `password: ''`, `password: ******`, `DB_PASSWORD=********`, `password: [redacted password 1]`,
 	`password=[redacted password 1]`, `secrets: 12`, `"secret": false`, `secret: true`,
+	`set masterauth in redis.conf`, `the token is rejected`, `the password is already hashed`, `password     uint32`, `a token string2`,
+	`encodeUserPassword | encodeQuery | encodePath`, `password required pam_unix.so`, `token is opaque`, "Token string `json:\"token2\"`",
+	`got token: -want/+got`, `auth := sigv4.AuthData{`, `"token": ["keyword", "operator"]`, `secret Santa 2024`, `[CreateToken]: https://docs.example.org/CreateToken2`,
+	`"token_uri": "https://example.org/token2"`, `password: |`, `<label for="password">Password2</label>`, `token = t.peek2(`, `accessKey, secretKey2`,
 }
 
 // shownToAgent returns what `ccd agent restore` prints of outputs, each as one record.
@@ -183,6 +192,7 @@ func TestNamedSecrets(t *testing.T) {
 	forms := []string{
 		"%s=%s", "export %s=%s", "%s: %s", "%s=\"%s\"", "\"%s\": \"%s\"", "%s = '%s'", "{\"Key\":\"%s\",\"Value\":\"%s\"}", "- name: %s\n  value: %s",
 		"\x1b[32m%s\x1b[0m=\x1b[33m%s\x1b[0m", "%s\x1b[31m:\x1b[0m %s", "%s: str = \"%s\"", "run with %s=%s please", "const %s string = \"%s\"",
+		"%s = %s", "%s:%s,", "(%s=%s)", "%s %s", "%s\t%s", "| %s | %s |", "ENV %s %s", "--%s %s", "https://h/?%s=%s&b=1", "%s =\\u003e '%s'",
 	}
 	const small = "0123456789abcdefghijklmnopqrstuvwxyz"
 	alphabets := []string{small[:16], small + strings.ToUpper(small[10:]), small + strings.ToUpper(small[10:]) + "+/!#$%^&*()_-.,:@?~"}

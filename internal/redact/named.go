@@ -29,10 +29,13 @@ const (
 
 // Words at the end of names. In those of shortNames another word must not end so: "bypass", "path".
 var (
-	passwordNames = []string{"password", "passwd", "passphrase", "passcode", "sshpass", "pgpass", "requirepass", "psk"}
-	tokenNames    = []string{"token", "secret", "sharedaccesskey"}
-	shortNames    = []string{"pwd", "pw", "pass", "pat", "auth", "cred", "creds", "credential", "credentials"}
-	keyNames      = []string{
+	passwordNames = []string{
+		"password", "passwd", "passphrase", "passcode", "psk", "rootpw", "bindpw", "requirepass", "masterauth", "sshpass", "pgpass", "dbpass", "userpass",
+		"adminpass", "rootpass", "smtppass", "mailpass", "ftppass", "mysqlpass", "redispass", "becomepass", "loginpass", "proxypass",
+	}
+	tokenNames = []string{"token", "secret", "sharedaccesskey"}
+	shortNames = []string{"pwd", "pw", "pass", "pat", "auth", "cred", "creds", "credential", "credentials"}
+	keyNames   = []string{
 		"api", "access", "secret", "private", "app", "application", "account", "auth", "master", "encryption", "encrypt", "signing", "shared",
 		"preshared", "storage", "service", "subscription", "license", "session", "webhook", "deploy", "client", "jwt", "hmac", "cipher",
 		"security", "consumer", "integration",
@@ -62,23 +65,31 @@ var ends = func() (x index) {
 
 // named marks the values of a text whose names say that they are secrets.
 func (s *scan) named(v *view) {
-	for _, sign := range []byte("=:>,") {
+	for _, sign := range []string{"=", ":", ">", ","} {
 		v.named = 0
-		eachByte(v.text, sign, func(i int) {
+		places(v.text, sign, func(i int) {
 			if i >= v.named {
 				s.sign(v, i)
 			}
 		})
 	}
 	v.named = 0
-	eachByte(v.text, '-', func(i int) {
+	places(v.text, "-", func(i int) {
 		if i == 0 || classes[v.text[i-1]]&blank != 0 || v.text[i-1] == '[' {
 			s.flag(v, i)
 		}
 	})
+	for _, blank := range []string{" ", "\t", `\t`} {
+		v.named = 0
+		places(v.text, blank, func(i int) {
+			if i >= 3 && ends.has(three(v.text[i-3:])) {
+				s.apart(v, i)
+			}
+		})
+	}
 	for _, b := range bare {
 		v.named = 0
-		eachByte(v.text, b.rare, func(i int) {
+		places(v.text, b.rare, func(i int) {
 			if from := i - b.at; from >= 0 && bytes.HasPrefix(v.text[from:], []byte(b.word)) {
 				s.bare(v, b.word, from, from+len(b.word))
 			}
@@ -86,10 +97,13 @@ func (s *scan) named(v *view) {
 	}
 }
 
-// eachByte calls use with the places of a byte in text. Searching for one byte is several times faster than for a word.
-func eachByte(text []byte, c byte, use func(i int)) {
+// places calls use with the places of a short text in another one. Searching for one byte is several times faster than for a word.
+func places(text []byte, what string, use func(i int)) {
 	for i := 0; ; i++ {
-		n := bytes.IndexByte(text[i:], c)
+		n := bytes.IndexByte(text[i:], what[0])
+		if len(what) > 1 {
+			n = bytes.Index(text[i:], []byte(what))
+		}
 		if n < 0 {
 			return
 		}
@@ -130,7 +144,7 @@ func (s *scan) sign(v *view, i int) {
 		}
 	}
 	from := nameBefore(text, end)
-	if text[i] == '>' && (from == 0 || text[from-1] != '<') || text[i] == ',' && (from == 0 || !isQuote(text[from-1]) || text[from-1] != text[i-1]) {
+	if text[i] == '>' && (from == 0 || text[from-1] != '<' && !attribute.Match(text[max(0, from-maxGap):from])) || text[i] == ',' && (from == 0 || !isQuote(text[from-1]) || text[from-1] != text[i-1]) {
 		return // a comparison, a list
 	}
 	if !known && from > 0 && text[from-1] == ' ' { // password string = "..."
@@ -187,7 +201,7 @@ func (s *scan) sign(v *view, i int) {
 	case p == noProof:
 		s.inner(v, end, to)
 		return
-	case text[i] == ',':
+	case text[i] == ',' || list.Match(text[to:]) || to < len(text) && list.Match(text[to+1:]):
 		p = weakProof
 	case string(name) == "pass" && from > 1 && passFlag.Match(text[max(0, from-maxName):from]): // openssl -passin pass:X
 		p, l.env = proven, true
@@ -208,6 +222,52 @@ func (s *scan) sign(v *view, i int) {
 		}
 	}
 	s.value(v, l, p, kind)
+}
+
+// apart looks at what is behind a name and the blank at byte i: in a table, a file of settings, a sentence.
+func (s *scan) apart(v *view, i int) {
+	text := v.text
+	from := nameBefore(text, i)
+	p, kind := says(text[from:i])
+	if p != proven {
+		return
+	}
+	at := apart.Find(text[i:min(len(text), i+maxGap)])
+	l := s.literalAt(text, i+len(at))
+	if len(at) == 0 || l.from < 0 || l.to <= l.from {
+		return
+	}
+	value := text[l.from:l.to]
+	setting := settingBefore.Match(text[max(0, from-maxGap):from]) && endsLine(text, l)
+	said := len(at) > 1
+	switch word := isWord(value); {
+	case setting && slices.Contains(settings, string(text[from:i])):
+		l.env = true
+	case mixed(value) && (said || !word), said && !word && sorts(value)&^lower != 0,
+		setting && !bytes.HasSuffix(at, []byte("is ")) && looks(value) && bytes.IndexAny(bytes.TrimRight(value, "="), "\"'=(") < 0:
+		p = weakProof
+	default:
+		return
+	}
+	s.value(v, l, p, kind)
+}
+
+// settings are names that are no words: a line with one and another word sets it.
+var settings = []string{"requirepass", "masterauth", "rootpw", "bindpw"}
+
+var (
+	apart         = regexp.MustCompile(`^(?:[ \t|]|\\+t)+(?:is )?`)
+	settingBefore = regexp.MustCompile(`(?:^|\n|\\[nr]|[:\[{]\\*"|(?:^|[\s"'n;])(?:export|set|SET|setenv|env|ENV|ARG|-e|--env) )[ \t|]*$`)
+)
+
+// endsLine reports whether a line ends after a literal.
+func endsLine(text []byte, l written) bool {
+	i := l.to
+	if l.quote != 0 {
+		i = nextByte(text, i, l.quote) + 1
+	}
+	rest := bytes.TrimLeft(text[min(i, len(text)):min(len(text), i+maxGap)], " |")
+	return len(rest) == 0 || rest[0] == '\n' || rest[0] == '"' || rest[0] == '\r' || rest[0] == '\\'
 }
 
 // inner marks the value after a sign before byte i if the name that ends at byte end says that it is secret in a word that is not
@@ -250,7 +310,10 @@ var (
 	// pairName is the name in {"Key": "DB_PASSWORD", "Type": "...", "Value":, and the same in YAML and XML.
 	pairName = regexp.MustCompile(`(?i)(?:key|name)["'\\]*\s*[:=]\s*["'\\]*([\w./-]{2,64})(?:["',\s\\]|\\[nr])[^{}]*$`)
 
-	annotation = regexp.MustCompile(`^[A-Za-z_&*][\w.\[\]<>|, ]*? ?= ?`)
+	annotation = regexp.MustCompile(`^(?:[A-Za-z_&*][\w.\[\]<>|, ]*? ?= ?|!!?\w+ )`)
+	attribute  = regexp.MustCompile(`(?:key|name)=\\*["']$`)
+	yamlBlock  = regexp.MustCompile(`^[|>][+-]?(?:\n|\\+n) *`)
+	list       = regexp.MustCompile(`^\[\\*["']`)
 	passFlag   = regexp.MustCompile(`-pass(?:in|out)?["', ]+$`)
 )
 
@@ -325,7 +388,9 @@ func says(name []byte) (proof, string) {
 			if len(flat) > len(word) || name[0] == '_' {
 				return proven, apiKind
 			}
-			return noProof, ""
+			if word == "pat" {
+				return noProof, ""
+			}
 		}
 		return weakProof, passwordKind
 	}
@@ -391,6 +456,14 @@ func (s *scan) literalAt(text []byte, i int) (l written) {
 		case n > 0:
 			end = i
 			continue
+		case (c == '|' || c == '>') && l.quote == 0:
+			n = len(yamlBlock.Find(text[i:min(len(text), i+maxGap)]))
+			if i += n; n == 0 {
+				end = i
+				continue
+			}
+		case c == '[' && l.quote == 0 && list.Match(text[i:min(len(text), i+maxGap)]):
+			i++
 		case c == ' ' || c == '\t' || c == '*':
 			if l.quote != 0 && c != '*' {
 				end = i
@@ -551,7 +624,7 @@ func (s *scan) value(v *view, l written, p proof, kind string) {
 	}
 	switch {
 	case len(value) < least || s.rules.isShown(value) || placeholder(value):
-	case p == weakProof && (!looks(value) || bytes.IndexByte(value, ' ') >= 0 || !l.env && notText.Match(value)):
+	case p == weakProof && (!looks(value) || bytes.IndexByte(value, ' ') >= 0 || !l.env && (l.quote == 0 && notText(value) || address.Match(value) || isNamed(value))):
 	case l.quote != 0 && isSentence(value) && kind != passwordKind:
 	case l.quote != 0 && isSentence(value) && bytes.IndexByte(value, ' ') >= 0 && !bytes.HasSuffix(squeezeBefore(v.text, l.from), []byte("phrase")):
 	case l.quote == 0 && !l.env && isCode(v.text, l, kind), l.env && member.Match(value), v.at != nil && s.isReference(v, l):
@@ -573,16 +646,70 @@ func squeezeBefore(text []byte, i int) []byte {
 	return []byte(strings.TrimRight(squeeze(text[max(0, i-maxGap):i]), " "))
 }
 
-// looks reports whether a value looks like a secret: no word, and no number.
-func looks(value []byte) bool {
-	var has uint16
-	other := false
-	for _, c := range value {
-		has |= classes[c] & (digit | upper | lower)
-		other = other || classes[c]&alnum == 0 && bytes.IndexByte([]byte("-_./,:"), c) < 0
+// sorts returns the classes of a text's characters: digit, upper, lower, and separator for those that no name, number or path has.
+func sorts(text []byte) (has uint16) {
+	for _, c := range text {
+		if class := classes[c] & (digit | upper | lower); class != 0 {
+			has |= class
+		} else if bytes.IndexByte([]byte("-_./,:="), c) < 0 {
+			has |= separator
+		}
 	}
-	letters := has & (upper | lower)
-	return letters != 0 && (has&digit != 0 || other) || letters == upper|lower && camel.Find(value) == nil
+	return has
+}
+
+// looks reports whether a value looks like a secret: no word, and no small number.
+func looks(value []byte) bool {
+	has := sorts(value)
+	if has&(upper|lower) == 0 {
+		return len(value) >= 8
+	}
+	return has&(digit|separator) != 0 || !isWord(value)
+}
+
+// mixed reports whether a text has letters and digits, and of letters both cases or another character.
+func mixed(text []byte) bool {
+	has := sorts(text)
+	return has&digit != 0 && has&(upper|lower) != 0 && (has&(upper|lower) == upper|lower || has&separator != 0)
+}
+
+// pairs are the letters that often follow each letter in English words and the names of programs. Of eight random letters 1 in 60
+// have such pairs only, of twelve 1 in 500.
+var pairs = func() (follows ['z' + 1]uint32) {
+	const list = "abcdfgiklmnprstuvwxy bacefijlorsuy cacdefhiklmoprstuy dadefilnorstuy eabcdefghiklmnopqrstuvwxy fadefiloprstuy gaceghilmnoprstu " +
+		"haeilmorstu iabcdefgklmnoprstvxz jaeosu kaeinos labcdefgilnopstuvy mabdeilmopsu nabcdefghiklmnoprstuvy oabcdefgiklmnoprstuvw " +
+		"pacdehikloprstuy qu rabcdefgiklmnoprstuvwy sacefghiklmnopstuwy tacdefhilmnoprstuwy uabcdefgilmnoprst vaeio waehinors xaceipst yilmnoprst zaeio"
+	for row := range strings.FieldsSeq(list) {
+		for _, c := range row[1:] {
+			follows[row[0]] |= 1 << (c - 'a')
+		}
+	}
+	return follows
+}()
+
+// isWord reports whether the letters of a text may be words, in any style of names.
+func isWord(text []byte) bool {
+	short, long := 0, 0 // single letters and digits; letters in runs of more than two
+	text = bytes.TrimRight(text, "0123456789")
+	for i := 0; i < len(text); {
+		from := i
+		for i < len(text) && classes[text[i]]&(upper|lower) != 0 && (i == from || classes[text[i]]&upper == 0 || classes[text[i-1]]&upper != 0) {
+			if i > from+1 && pairs[text[i-1]|0x20]>>(text[i]|0x20-'a')&1 == 0 || i == from+2 && pairs[text[from]|0x20]>>(text[from+1]|0x20-'a')&1 == 0 {
+				return false
+			}
+			i++
+		}
+		switch n := i - from; {
+		case n > 2:
+			long += n
+		case n == 0:
+			short += int(classes[text[i]] & digit / digit)
+			i++
+		default:
+			short += n % 2
+		}
+	}
+	return short < long || len(text) < 8
 }
 
 var (
@@ -594,12 +721,14 @@ var (
 func isSentence(value []byte) bool { return bytes.IndexByte(value, ' ') >= 0 && sentence.Match(value) }
 
 var (
-	// notText matches values in no quotes that are code: a call, a member, a variable, a type, a word.
-	notText = regexp.MustCompile(`^(?:[({\[<|]|&[a-z]|![A-Z]\w+$|-|` +
-		`(?i:null|none|nil|true|false|undefined|str|string|bytes|bool|int|any|optional|text)\b|` +
-		`(?:[A-Za-z]+:)?\\?(?:~|\.{1,2})?/(?:[a-z_.-]+/)*[a-z_.-]+\d{0,5}$|` +
-		`[a-z]+(?:[_-][a-z]+)*$|[A-Z][a-z]+$|[A-Z]+(?:_[A-Z]+)+$|` +
-		`[a-z][a-z+]*://|arn:|[*]+\w*$)`)
+	// code matches what begins as code does: a list, a variable, a type, an address.
+	code = regexp.MustCompile(`^(?:[({\[<|]|&[a-z]|![A-Z]\w+$|-(?:$|[a-z/+-]+$|>)|arn:|[*]+\w*$|` +
+		`(?i:null|none|nil|true|false|undefined|str|string|bytes|bool|u?int\d*|float\d*|any|optional|text)(?:$|[\[(<?|]))`)
+
+	address = regexp.MustCompile(`^(?:[a-z][a-z+]*://|\{\w+\}/)`)
+
+	// words matches words, and paths of them.
+	words = regexp.MustCompile(`^(?:(?:[A-Za-z]+:)?\\?(?:~|\.{1,2})?/(?:[a-z_.-]+/)*[a-z_.-]+\d{0,5}|[a-z]+(?:[_-][a-z]+)*|[A-Z][a-z]+|[A-Z]+(?:_[A-Z]+)+)$`)
 
 	// chain matches the members of a value, and calls.
 	chain = regexp.MustCompile(`^_*[A-Za-z]?[a-z_]+(?:[A-Z][a-z_]+)*\d{0,2}(?:(?:\.|::|->|\?\.|!\.)_*(?:[A-Za-z][a-z_]+(?:[A-Z][a-z_]+)*|[A-Z][A-Z_]+)\d{0,2})*`)
@@ -608,22 +737,35 @@ var (
 	member = regexp.MustCompile(`^[a-z_]+(?:\.[a-z_]+)+[(\[]`)
 
 	// variable matches the name of one, alone or as a member.
-	variable = regexp.MustCompile(`^(?:[A-Za-z_]+\.)*([A-Za-z_]+)$`)
+	variable = regexp.MustCompile(`^(?:[A-Za-z_]+\.)*([A-Za-z_-]+)$`)
 )
+
+// isNamed reports whether a value is the name of a secret itself.
+func isNamed(value []byte) bool {
+	at := variable.FindSubmatch(value)
+	if at == nil {
+		return false
+	}
+	p, _ := says(at[1])
+	return p != noProof
+}
+
+// notText reports whether a value in no quotes is written as code or a word.
+func notText(value []byte) bool {
+	return code.Match(value) || address.Match(value) || words.Match(value) && isWord(value)
+}
 
 // isCode reports whether a value in no quotes is code or a word.
 func isCode(text []byte, l written, kind string) bool {
 	value := text[l.from:l.to]
-	if notText.Match(value) {
+	if notText(value) {
 		return true
 	}
-	if kind != passwordKind && len(value) < 16 && bytes.IndexFunc(value, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ':' }) < 0 {
+	if kind != passwordKind && len(value) < 8 && bytes.IndexFunc(value, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ':' }) < 0 {
 		return true // a number
 	}
-	if at := variable.FindSubmatch(value); at != nil {
-		if p, _ := says(at[1]); p != noProof { // it is named as a secret itself
-			return true
-		}
+	if isNamed(value) {
+		return true
 	}
 	at := chain.Find(value)
 	if at == nil {
@@ -632,8 +774,8 @@ func isCode(text []byte, l written, kind string) bool {
 	rest := text[l.from+len(at) : min(len(text), l.to+1)]
 	switch {
 	case len(at) == len(value):
-		return bytes.IndexAny(at, ".:>") > 0 || !l.adjacent && len(rest) > 0 && bytes.IndexByte([]byte(";,)"), rest[0]) >= 0 && camel.Match(at)
-	case rest[0] == '(' || rest[0] == '[':
+		return bytes.IndexAny(at, ".:>") > 0 || !l.adjacent && len(rest) > 0 && bytes.IndexByte([]byte(";,)"), rest[0]) >= 0 && camel.Match(at) && isWord(at)
+	case rest[0] == '(' || rest[0] == '[' || rest[0] == '{' && (isWord(at) || bytes.IndexByte(at, '.') > 0):
 		return true
 	}
 	return false
@@ -660,7 +802,7 @@ func (s *scan) header(v *view, l written) {
 	quoted := l.quote
 	if at := scheme.Find(v.text[l.from:min(len(v.text), l.from+maxName)]); at != nil {
 		l = s.literalAt(v.text, l.from+len(at))
-	} else if quoted == 0 && notText.Match(v.text[l.from:l.to]) {
+	} else if quoted == 0 && notText(v.text[l.from:l.to]) {
 		return
 	}
 	if l.from < 0 || l.to-l.from < 8 || bytes.IndexByte([]byte("[({"), v.text[l.from]) >= 0 {
@@ -710,9 +852,9 @@ func (s *scan) pgpass(v *view, i int) {
 // bare are words that a password follows in a configuration, an SQL statement or a header, and a rare byte of each.
 var bare = []struct {
 	word string
-	rare byte
+	rare string
 	at   int
-}{{"requirepass ", 'q', 2}, {"assword ", 'w', 3}, {"ASSWORD ", 'W', 3}, {"by '", 'y', 1}, {"BY '", 'Y', 1}, {"Bearer ", 'B', 0}}
+}{{"assword ", "w", 3}, {"ASSWORD ", "W", 3}, {"by '", "y", 1}, {"BY '", "Y", 1}, {"Bearer ", "B", 0}}
 
 // bare marks what follows a word [from, to).
 func (s *scan) bare(v *view, word string, from, to int) {
@@ -799,7 +941,9 @@ func (s *scan) flag(v *view, i int) {
 	}
 	if apart && end-name > 1 && ends.has(three(tail(text[name:end]))) {
 		if p, kind := says(text[name:end]); p != noProof {
-			s.value(v, s.literalAt(text, end), p, kind)
+			l := s.literalAt(text, end)
+			l.env = slices.Contains(settings, string(text[name:end]))
+			s.value(v, l, p, kind)
 			return
 		}
 	}
@@ -866,17 +1010,6 @@ func (s *scan) flag(v *view, i int) {
 			s.value(v, l, weakProof, passwordKind)
 		}
 	}
-}
-
-// mixed reports whether a text has letters and digits, and of letters both cases or another character.
-func mixed(text []byte) bool {
-	var has uint16
-	other := false
-	for _, c := range text {
-		has |= classes[c]
-		other = other || classes[c]&(alnum|separator) == 0 && c != '-' && c != '_'
-	}
-	return has&digit != 0 && has&(upper|lower) != 0 && (has&upper != 0 && has&lower != 0 || other)
 }
 
 // userInfo finds the password in an address.

@@ -90,7 +90,7 @@ type Rules struct {
 }
 
 // version changes whenever the same line may have other marks.
-const version = "4"
+const version = "5"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {

@@ -157,24 +157,21 @@ func (s *scan) view(v *view, depth int) {
 	s.named(v)
 	s.percents(v, depth)
 	if v.at == nil {
-		s.coloured(v.text)
+		s.pieces(v.text)
 		for _, e := range s.escaped {
 			s.within(unescaped(v.text, e.from, e.to), depth)
 		}
 	}
 }
 
-// coloured notes the lines with control sequences of a terminal, which may be between a name and its value.
-func (s *scan) coloured(text []byte) {
-	eachByte(text, escape, func(i int) { s.escapedAt(text, i) })
-	for i := 0; ; i++ {
-		n := bytes.Index(text[i:], []byte(`\u001b[`))
-		if n < 0 {
-			return
+// pieces notes the lines with control sequences of a terminal or escapes, which may be between a name and its value.
+func (s *scan) pieces(text []byte) {
+	places(text, "\x1b", func(i int) { s.escapedAt(text, i) })
+	places(text, `\u00`, func(i int) {
+		if inPieces(text[i:]) {
+			s.escapedAt(text, i)
 		}
-		i += n
-		s.escapedAt(text, i)
-	}
+	})
 }
 
 // stretches finds where minToken bytes or more are plain, which a token needs, and have a digit or are longToken. It compares
@@ -247,7 +244,7 @@ func (s *scan) stretch(v *view, i, least, depth int) (end int) {
 		if i == len(text) || least == minToken && (text[i] < '+' || text[i] >= 0x80) {
 			return i
 		}
-		if text[i] == '\\' && i+3 < len(text) && v.at == nil && (text[i+1] == '/' || text[i+1] == 'u' && inPieces(text[i:])) {
+		if text[i] == '\\' && i+3 < len(text) && v.at == nil && text[i+1] == '/' {
 			s.escapedAt(text, i)
 		}
 		from, has = i+1, 0
@@ -268,7 +265,7 @@ func inPieces(text []byte) bool {
 		return false
 	}
 	c, ok := unhex(text[4], text[5])
-	return ok && (classes[c]&inToken != 0 || c == '"' || c == '\'')
+	return ok && (classes[c]&inToken != 0 || bytes.IndexByte([]byte("\"'<>&\x1b"), c) >= 0)
 }
 
 // afterEscape returns where a token begins if it began with the rest of a JSON escape, as in "\nAKIA" and "\u003cAKIA".
