@@ -53,10 +53,10 @@ func newTimer(o Options, h host) (*Timer, error) {
 	return &Timer{&Service{o: o, host: h, mgr: mgr}}, nil
 }
 
-const noManager = "let cron run: ccd remote push -q --unless-metered"
+const noManager = "let cron run: ccd remote push -q"
 
 func pushArguments(o Options) []string {
-	args := []string{o.Executable, "remote", "push", "--quiet", "--unless-metered"}
+	args := []string{o.Executable, "remote", "push", "--quiet"}
 	if o.Config != "" {
 		args = append(args, "--config", o.Config)
 	}

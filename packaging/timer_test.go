@@ -33,7 +33,7 @@ func TestTimerText(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, filepath.Join("..", pushUnit), string(text))
-	if !strings.Contains(string(text), "\nExecStart=/usr/bin/ccd remote push --quiet --unless-metered\n") || strings.Contains(string(text), "Environment=") {
+	if !strings.Contains(string(text), "\nExecStart=/usr/bin/ccd remote push --quiet\n") || strings.Contains(string(text), "Environment=") {
 		t.Errorf("it is for one machine:\n%s", text)
 	}
 	plist, err := plistWords(must(timerOn(t, options("/home/sam"), "darwin", &fake{})).s.mgr.layers[0][0].text)

@@ -519,160 +519,6 @@ func TestObjectLock(t *testing.T) {
 	}
 }
 
-// TestForgetMachine deletes the copy of a machine that is gone: at no time does a head name what does not exist, and no
-// reader loses what it has pulled unless someone says so there.
-func TestForgetMachine(t *testing.T) {
-	t.Run("plain", func(t *testing.T) { forgetMachine(t, startServer(t), false) })
-	t.Run("versions", func(t *testing.T) { // an older head must not come back
-		s := startServer(t)
-		s.Bucket = "forgetful"
-		must(t, s.client().MakeBucket(t.Context(), s.Bucket, minio.MakeBucketOptions{ObjectLocking: true}))
-		forgetMachine(t, s, true)
-	})
-}
-
-func forgetMachine(t *testing.T, s *server, versions bool) {
-	reader, other, desk, laptop := newHome(t, s, "reader"), newHome(t, s, "other"), newHome(t, s, "desk"), newHome(t, s, "laptop")
-	second := strings.TrimSpace(other.ok("remote", "keys", "-q"))
-	other.join(second)
-	for _, h := range []*home{desk, laptop} {
-		h.ok("remote", "add", s.URL(), "--endpoint", s.url, "--recipient", reader.reader(), "--recipient", second, "-q")
-		for n := range 3 { // several heads
-			h.talk(id(n), 20)
-			h.ok("remote", "push")
-		}
-	}
-	reader.ok("remote", "pull")
-	other.ok("remote", "pull")
-	count := func(text string) (n int) {
-		for o := range s.client().ListObjects(t.Context(), s.Bucket, minio.ListObjectsOptions{Recursive: true, WithVersions: versions}) {
-			must(t, o.Err)
-			if strings.Contains(o.Key, text) {
-				n++
-			}
-		}
-		return n
-	}
-	var st struct{ Machine string }
-	must(t, json.Unmarshal([]byte(desk.ok("remote", "status", "--json")), &st))
-	all := count("")
-	for _, one := range []struct {
-		h    *home
-		args []string
-		code int
-		says string
-	}{
-		{desk, []string{"desk", "--yes"}, 3, "not found"}, // it has never pulled
-		{desk, []string{st.Machine, "--yes"}, 1, "it is this machine"},
-		{reader, []string{"nowhere", "--yes"}, 3, "not found"},
-		{reader, []string{"desk"}, 2, "hint: add --yes"},
-		{reader, []string{"desk"}, 2, "3 sessions"},
-		{reader, nil, 2, "name of a machine"},
-	} {
-		if _, talk, code := one.h.run(append([]string{"remote", "forget-machine"}, one.args...)...); code != one.code || !strings.Contains(talk, one.says) {
-			t.Errorf("%s: forget-machine %q: exit %d: %s", one.h.name, one.args, code, talk)
-		}
-	}
-	s.inject(func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/m/") {
-			refuse(w, 403, "AccessDenied")
-			return
-		}
-		forward(w, r)
-	})
-	if _, talk, code := reader.run("remote", "forget-machine", "desk", "--yes"); code != 1 || !strings.Contains(talk, "s3:DeleteObject") {
-		t.Errorf("without the right to delete packs: exit %d: %s", code, talk)
-	}
-	if n := count("heads/" + st.Machine); n != 0 || count("") >= all || count("m/"+st.Machine) != 3 {
-		t.Errorf("%d heads, %d of %d objects", n, count(""), all)
-	}
-	desk.same(reader) // nothing was removed here yet
-	s.inject(nil)
-	reader.ok("archive", "import", "-q", pulled.Archive(filepath.Join(reader.state(), "machines"), st.Machine)) // to keep its sessions
-	reader.ok("remote", "forget-machine", "desk", "--yes")
-	if n := count(st.Machine); n != 0 {
-		t.Errorf("%d objects stay", n)
-	}
-	if _, talk, code := reader.run("ls", "--machine", "desk"); code != 3 {
-		t.Errorf("ls --machine: exit %d: %s", code, talk)
-	}
-	if want, err := os.ReadFile(desk.transcript(id(0))); err != nil || reader.ok("restore", "-q", "--session", id(0)) != string(want) {
-		t.Errorf("what was imported: %v", err)
-	}
-	reader.ok("remote", "pull")
-	_, talk, code := other.run("remote", "pull")
-	if code != 4 || !strings.Contains(talk, "hint: if someone has removed it") || !strings.Contains(talk, "forget-machine "+st.Machine[:8]) {
-		t.Errorf("another reader: exit %d: %s", code, talk)
-	}
-	desk.same(other)
-	other.ok("remote", "forget-machine", st.Machine[:8], "--yes")
-	other.ok("remote", "pull")
-	laptop.same(reader)
-	laptop.same(other)
-	if versions { // versitygw 1.8.0 remembers the tag of an object whose versions are all deleted
-		return
-	}
-	desk.talk(id(5), 20) // it was not gone after all
-	if out, talk, code := desk.run("remote", "push"); code != 4 || !strings.Contains(talk, "push --new-name") {
-		t.Errorf("the machine comes back: exit %d: %s%s", code, out, talk)
-	}
-	desk.ok("remote", "push", "--new-name")
-	reader.ok("remote", "pull")
-	desk.same(reader)
-	if out := reader.ok("remote", "check", "--sample", "-1"); !strings.Contains(out, " 0 problems") {
-		t.Error(out)
-	}
-	if _, talk, _ := desk.run("remote", "remove"); !strings.Contains(talk, "forget-machine ") {
-		t.Errorf("remove: %s", talk)
-	}
-}
-
-// TestMetered: a push by the timer waits on a metered connection and says so; one that a person types does not.
-func TestMetered(t *testing.T) {
-	s := startServer(t)
-	reader, desk := newHome(t, s, "reader"), newHome(t, s, "desk")
-	desk.join(reader.reader())
-	desk.talk(id(1), 20)
-	bin := t.TempDir()
-	desk.env = append(desk.env, "PATH="+bin)
-	answer := func(text string) {
-		t.Helper()
-		must(t, os.WriteFile(filepath.Join(bin, "busctl"), []byte("#!/bin/sh\ncase \"$*\" in *NetworkManager*Metered) "+text+" ;; esac\n"), 0o755))
-	}
-	s.inject(nil)
-	for _, yes := range []string{"echo u 1", "echo u 3"} {
-		answer(yes)
-		if out, talk, code := desk.run("remote", "push", "--unless-metered"); code != 0 || !strings.Contains(talk, "the connection is metered") || out != "" {
-			t.Errorf("%s: exit %d: %s%s", yes, code, out, talk)
-		}
-	}
-	if got := s.requests(); got != "[]" {
-		t.Errorf("on a metered connection: %s", got)
-	}
-	if got := desk.ok("remote", "status"); !strings.Contains(got, "waits    the connection is metered") || !strings.Contains(got, "behind   1 session,") {
-		t.Errorf("ccd remote status: %s", got)
-	}
-	if got, _, _ := desk.run("status"); !strings.Contains(got, "waits, 1 session behind: the connection is metered") {
-		t.Errorf("ccd status: %s", got)
-	}
-	desk.ok("remote", "push") // anyway
-	desk.same(pulledBy(reader))
-	for n, no := range []string{"echo u 0", "echo u 2", "echo u 4", "echo no such service >&2; exit 1", "exec sh"} {
-		answer(no)
-		desk.talk(id(2+n), 20)
-		if out := desk.ok("remote", "push", "--unless-metered"); !strings.Contains(out, "pushed 1 session,") {
-			t.Errorf("%s: %s", no, out)
-		}
-	}
-	if got := desk.ok("remote", "status"); strings.Contains(got, "waits") {
-		t.Errorf("after a push: %s", got)
-	}
-	must(t, os.Remove(filepath.Join(bin, "busctl")))
-	desk.talk(id(1), 20)
-	desk.ok("remote", "push", "--unless-metered")
-	desk.same(pulledBy(reader))
-}
-
 func pulledBy(reader *home) *home {
 	reader.t.Helper()
 	reader.ok("remote", "pull")
@@ -722,10 +568,10 @@ func TestKeysOfReaders(t *testing.T) {
 	desk.same(pulledBy(other))
 	desk.same(pulledBy(reader))
 	desk.ok("remote", "add", s.URL(), "--recipient", second, "-q")
-	desk.ok("remote", "add", s.URL(), "--limit", "10MB", "-q") // changes nothing else
+	desk.ok("remote", "add", s.URL(), "-q") // changes nothing else
 	var set pulled.Settings
 	must(t, json.Unmarshal([]byte(desk.ok("remote", "add", s.URL(), "--json", "-q")), &set))
-	if set.Endpoint != s.url || len(set.Recipients) != 1 || set.Recipients[0] != second || set.Limit != 10_000_000 {
+	if set.Endpoint != s.url || len(set.Recipients) != 1 || set.Recipients[0] != second {
 		t.Errorf("settings: %+v", set)
 	}
 	desk.talk(id(1), 20)

@@ -39,19 +39,17 @@ type app struct {
 	json     bool
 	quiet    bool
 
-	endpoint, region, identity, machine, limit string
-	recipients                                 []string
-	grace                                      time.Duration
-	sample                                     int
-	all, newName, yes                          bool
-	unlessMetered, impatient                   bool
-	given                                      func(flag string) bool // on the command line
+	endpoint, region, identity, machine string
+	recipients                          []string
+	grace                               time.Duration
+	sample                              int
+	all, newName, impatient             bool
+	given                               func(flag string) bool // on the command line
 }
 
 var (
 	errSaid    = errors.New("damage found") // and reported
 	errUnknown = errors.New("not found")
-	errSeveral = errors.New("ambiguous: more than one machine")
 )
 
 func usagef(format string, args ...any) error {
@@ -92,7 +90,7 @@ func exitCode(err error) int {
 		return words.ExitDone
 	case errors.As(err, new(words.UsageError)):
 		return words.ExitUsage
-	case errors.Is(err, errUnknown), errors.Is(err, errSeveral):
+	case errors.Is(err, errUnknown):
 		return words.ExitNotFound
 	case errors.Is(err, errSaid), errors.Is(err, remote.ErrBadCopy), errors.As(err, new(*archive.DamageError)):
 		return words.ExitDamage
@@ -136,7 +134,6 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.BoolVar(&a.quiet, "quiet", false, "")
 	f.StringVar(&a.endpoint, "endpoint", "", "")
 	f.StringVar(&a.region, "region", "", "")
-	f.StringVar(&a.limit, "limit", "", "")
 	f.StringArrayVar(&a.recipients, "recipient", nil, "")
 	f.StringVar(&a.identity, "identity", "", "")
 	f.StringVar(&a.machine, "machine", "", "")
@@ -144,8 +141,6 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.IntVar(&a.sample, "sample", 0, "")
 	f.BoolVar(&a.all, "all", false, "")
 	f.BoolVar(&a.newName, "new-name", false, "")
-	f.BoolVar(&a.unlessMetered, "unless-metered", false, "")
-	f.BoolVar(&a.yes, "yes", false, "")
 	f.BoolVar(&a.impatient, "impatient", false, "") // for tests: gives up soon
 	if err := f.Parse(args); err != nil {
 		return usagef("parse command line: %w", err)
@@ -162,11 +157,11 @@ func (a *app) run(ctx context.Context, args []string) error {
 		do   func(context.Context, []string) error
 	}{
 		"add": {1, a.add}, "keys": {0, a.keys}, "push": {0, a.push}, "pull": {0, a.pull}, "status": {0, a.status},
-		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove}, "forget-machine": {1, a.forgetMachine},
+		"check": {0, a.check}, "gc": {0, a.gc}, "remove": {0, a.remove},
 	}
 	verb, ok := verbs[f.Arg(0)]
 	if !ok {
-		return usagef("parse command line: expected add, keys, push, pull, status, check, gc, forget-machine or remove, got %q", f.Arg(0))
+		return usagef("parse command line: expected add, keys, push, pull, status, check, gc or remove, got %q", f.Arg(0))
 	}
 	if f.NArg()-1 > verb.most {
 		return usagef("parse command line: ccd remote %s takes no %q", f.Arg(0), f.Arg(f.NArg()-1))
@@ -239,9 +234,6 @@ func (a *app) open() (pulled.Settings, remote.Store, error) {
 	p := remote.DefaultPatience
 	if p.Say = a.say; a.impatient {
 		p.Tries, p.Pause, p.Limit, p.Rate = 2, 50*time.Millisecond, time.Second, 1<<30
-	}
-	if s.Limit > 0 {
-		p.Rate = min(p.Rate, s.Limit/2)
 	}
 	return s, remote.Patient(b, p), nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -53,10 +52,11 @@ func openBucket(s pulled.Settings) (*bucket, error) {
 			region = os.Getenv(key)
 		}
 	}
-	transport, err := newTransport(!strings.HasPrefix(endpoint, "http://"), s.Limit)
+	transport, err := minio.DefaultTransport(!strings.HasPrefix(endpoint, "http://"))
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
 	}
+	transport.ResponseHeaderTimeout = 2 * time.Minute
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{}}
 	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: 1} // remote.Patient tries again
 	host := "s3.amazonaws.com"
@@ -83,44 +83,6 @@ func openBucket(s pulled.Settings) (*bucket, error) {
 		b.prefix += "/"
 	}
 	return b, nil
-}
-
-// newTransport returns a transport that sends at most limit bytes per second on a connection; 0: no limit.
-func newTransport(secure bool, limit int64) (*http.Transport, error) {
-	t, err := minio.DefaultTransport(secure)
-	if err != nil {
-		return nil, err
-	}
-	t.ResponseHeaderTimeout = 2 * time.Minute
-	if dial := t.DialContext; limit > 0 {
-		t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dial(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			return &slowConn{c, limit}, nil
-		}
-	}
-	return t, nil
-}
-
-// slowConn writes no faster than limit bytes per second.
-type slowConn struct {
-	net.Conn
-	limit int64
-}
-
-// Write implements net.Conn.
-func (c *slowConn) Write(p []byte) (n int, err error) {
-	for len(p) > 0 && err == nil {
-		piece := p[:min(int64(len(p)), max(c.limit/10, 1))]
-		var wrote int
-		begun := time.Now()
-		wrote, err = c.Conn.Write(piece)
-		n, p = n+wrote, p[wrote:]
-		time.Sleep(time.Duration(wrote)*time.Second/time.Duration(c.limit) - time.Since(begun))
-	}
-	return n, err
 }
 
 // Causes of refused requests that a person can remove.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"filippo.io/age"
-	"github.com/dustin/go-humanize"
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
@@ -75,15 +74,6 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if _, err := parseRecipients(s.Recipients); err != nil {
 		return err
 	}
-	if a.given("limit") && a.limit == "0" {
-		s.Limit = 0
-	} else if a.given("limit") {
-		n, err := humanize.ParseBytes(a.limit)
-		if err != nil || n < 1024 {
-			return usagef("parse command line: --limit %q is no size of 1 KiB or more", a.limit)
-		}
-		s.Limit = int64(n)
-	}
 	b, err := openBucket(s)
 	if err != nil {
 		return err
@@ -118,7 +108,7 @@ func (a *app) remove(context.Context, []string) error {
 	}
 	a.say("this machine no longer pushes; the identity and the pulled sessions stay in %s", a.dir)
 	if st.Machine != "" {
-		a.say("the copy stays in the bucket, and ccd remote add begins another one; to delete it: ccd remote forget-machine %s, on another machine", st.Machine)
+		a.say("the copy stays in the bucket, and ccd remote add begins another one; to delete it, remove ccd1/heads/%[1]s, then ccd1/m/%[1]s/", st.Machine)
 	}
 	return a.print(s, "%s", s.URL)
 }

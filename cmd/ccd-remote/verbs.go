@@ -42,9 +42,6 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
-	if a.unlessMetered && metered(ctx) {
-		return a.noteWait(ctx, s, m, "the connection is metered")
-	}
 	if a.newName {
 		if err := m.Renew(); err != nil {
 			return err
@@ -78,7 +75,7 @@ func (a *app) push(ctx context.Context, _ []string) error {
 // noteStatus stores what a push did. A failure to do so does not fail the push. m is nil if it could not be opened.
 func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machine, p remote.Pushed, failed error) {
 	st, _ := pulled.ReadPush(a.dir)
-	st.URL, st.Tried, st.Error, st.Damaged, st.Waits = s.URL, time.Now().UTC(), "", len(p.Damaged), ""
+	st.URL, st.Tried, st.Error, st.Damaged = s.URL, time.Now().UTC(), "", len(p.Damaged)
 	if m != nil {
 		st.Machine = m.ID()
 	}
@@ -95,20 +92,6 @@ func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machi
 	if err := pulled.WritePush(a.dir, st); err != nil {
 		a.say("%v", err)
 	}
-}
-
-// noteWait stores why a push does not begin.
-func (a *app) noteWait(ctx context.Context, s pulled.Settings, m *remote.Machine, why string) error {
-	st, err := pulled.ReadPush(a.dir)
-	if err == nil {
-		st.Behind, err = m.Lag(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	st.URL, st.Machine, st.Waits = s.URL, m.ID(), why
-	a.say("nothing pushed: %s; ccd remote push pushes anyway", why)
-	return pulled.WritePush(a.dir, st)
 }
 
 // chosen returns the machines to pull: those that --machine names, by ID or by label, else all but this one, whose sessions
@@ -173,7 +156,7 @@ func (a *app) pull(ctx context.Context, _ []string) error {
 	for _, m := range known {
 		if slices.Contains(missing, m.Machine) && (a.machine == "" || len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0) {
 			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s (%.8s), seen before: %w: it is missing in the store", cmp.Or(m.Label, "?"), m.Machine, remote.ErrBadCopy),
-				"if someone has removed it with ccd remote forget-machine: run ccd remote forget-machine %.8s here too", m.Machine))
+				"if someone has deleted it: rm %s*", words.Shell(strings.TrimSuffix(pulled.File(a.machines(), m.Machine), "json"))))
 		}
 	}
 	if failed == nil && len(all) == 0 && a.machine != "" {
@@ -243,9 +226,6 @@ func (a *app) statusText(out statusOutput, running string) string {
 		if out.Hint != "" {
 			text += "\nhint     " + out.Hint
 		}
-	}
-	if out.Waits != "" {
-		text += fmt.Sprintf("\nwaits    %s; ccd remote push pushes anyway", out.Waits)
 	}
 	for _, one := range out.Machines {
 		text += fmt.Sprintf("\nreads    %s (%.8s): %s, %s, its last push %s, pulled %s, %s here", one.Label, one.Machine.Machine,
@@ -343,71 +323,4 @@ func refused(verb string, n int, why error) error {
 		next = "ccd remote " + verb + " when the bucket no longer keeps them"
 	}
 	return words.Hint(err, "%s; until then what was forgotten stays in the bucket, encrypted", next)
-}
-
-// forgetMachine deletes the copy of a machine that no longer exists, and what was pulled of it.
-func (a *app) forgetMachine(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		return usagef("parse command line: expected the name of a machine")
-	}
-	s, store, err := a.open()
-	if err != nil {
-		return err
-	}
-	m, err := a.find(ctx, store, args[0])
-	if err != nil {
-		return err
-	}
-	st, err := pulled.ReadPush(a.dir)
-	if err != nil {
-		return err
-	}
-	name := fmt.Sprintf("machine %s (%.8s)", cmp.Or(m.Label, "?"), m.Machine)
-	switch {
-	case m.Machine == st.Machine:
-		return words.Hint(fmt.Errorf("forget %s: it is this machine, and would push again", name), "ccd remote remove here, then forget-machine on another machine")
-	case !a.yes:
-		a.say("%s: %s, %s, last push %s", name, words.Count(m.Sessions, "session"), size(m.Bytes), ago(m.Time))
-		return words.Hint(words.Usage(fmt.Errorf("forget %s: not confirmed; this deletes its copy in %s for all readers, and what was pulled of it here", name, s.URL)), "add --yes")
-	}
-	c, err := remote.ForgetMachine(ctx, store, a.machines(), m.Machine)
-	if err != nil {
-		return err
-	}
-	out := struct {
-		Machine string `json:"machine"`
-		Label   string `json:"label"`
-		Deleted int    `json:"deleted"`
-		Freed   int64  `json:"freed_bytes"`
-		Refused int    `json:"refused"`
-	}{m.Machine, m.Label, c.Deleted, c.Freed, c.Refused}
-	if err := a.done(out, "%s: deleted %s (%s)", name, words.Count(c.Deleted, "object"), size(c.Freed)); err != nil {
-		return err
-	}
-	return refused("forget-machine "+args[0], c.Refused, c.Why)
-}
-
-// find returns the machine in the store, or seen before, that a name means. It accepts the whole ID of an unknown one, because
-// its head may have been deleted already.
-func (a *app) find(ctx context.Context, store remote.Store, name string) (m pulled.Machine, err error) {
-	identities, _ := a.identities() // without one, only machines that were pulled have a label
-	r, err := remote.OpenReader(remote.ReaderOptions{Dir: a.machines(), Store: store, Identities: identities})
-	if err != nil {
-		return m, err
-	}
-	names, missing, err := r.Names(ctx)
-	if err != nil {
-		return m, err
-	}
-	a.machine = name
-	found := a.chosen(ctx, r, append(names, missing...), "")
-	switch {
-	case len(found) == 1:
-		return pulled.Read(a.machines(), found[0])
-	case len(found) > 1:
-		return m, words.Hint(fmt.Errorf("find machine %s: %w has this name: %s", name, errSeveral, strings.Join(found, ", ")), "give the beginning of its ID")
-	case remote.IsMachine(name):
-		return pulled.Read(a.machines(), name)
-	}
-	return m, words.Hint(fmt.Errorf("find machine %s: %w", name, errUnknown), "ccd remote status lists those that were pulled")
 }

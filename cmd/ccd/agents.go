@@ -2,11 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,7 @@ import (
 	"ccd/internal/words"
 )
 
-type agentsFlags struct{ line, allow, noAllow, dryRun bool }
+type agentsFlags struct{ line, allow, dryRun bool }
 
 func (a *app) agentsCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -32,7 +31,7 @@ ccd added. Without a name: every agent here.
 
 Agents can read the sessions of their own project; with agents.reach = "all" in
 the configuration, those of all projects. Rules that let Claude Code run
-` + "`ccd agent`" + ` without asking are only added if you agree.
+` + "`ccd agent`" + ` without asking are only added with --allow.
 
 With --json: one array, an object per agent: agent, title, present (on this
 machine), roots, followed, installed, how (to connect it to ccd)
@@ -54,8 +53,7 @@ missing, unreadable), option, detail), binaries (path, exists, this), notes`,
 	c.RunE = func(c *cobra.Command, args []string) error { return a.agents(c, args, f) }
 	c.ValidArgs = []string{"install", "uninstall", "status"}
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
-	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules without asking")
-	c.Flags().BoolVar(&f.noAllow, "no-allow", false, "add no permission rules and do not ask")
+	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules (Claude Code)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
 	return c
 }
@@ -146,9 +144,6 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
-	if f.allow && f.noAllow {
-		return usage(c, errors.New("--allow and --no-allow cannot be used together"))
-	}
 	which := named
 	if which == nil {
 		which = s.Present()
@@ -156,31 +151,12 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if len(which) == 0 {
 		return words.Hint(fmt.Errorf("find agents: none found (%s)", strings.Join(connectable(), ", ")), "ccd agents install claude")
 	}
-	var rules, line bool
-	for _, id := range which {
-		to := install.Connection(id)
-		rules, line = rules || to.Rules, line || to.Line
-	}
-	if f.line && !line {
+	if f.line && !slices.ContainsFunc(which, func(id string) bool { return install.Connection(id).Line }) {
 		return usage(c, errors.New("--statusline works only with claude"))
 	}
 	p, err := s.Install(which...)
 	if err != nil {
 		return err
-	}
-	if rules && !f.allow && !f.noAllow {
-		add, err := a.askRules(c.Context(), s, f.dryRun)
-		if err != nil {
-			return err
-		}
-		if f.allow = add; add {
-			if s, err = a.setup(c, f); err != nil {
-				return err
-			}
-			if p, err = s.Install(which...); err != nil {
-				return err
-			}
-		}
 	}
 	if err := a.carryOut(p, f.dryRun, "already installed", which); err != nil || f.dryRun {
 		return err
@@ -191,29 +167,11 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	return nil
 }
 
-// askRules shows the missing rules and, on a terminal, asks whether to add them.
-func (a *app) askRules(ctx context.Context, s *install.Setup, dryRun bool) (bool, error) {
-	rules, err := s.MissingRules()
-	if err != nil || len(rules) == 0 {
-		return false, err
-	}
-	a.say("Claude Code asks before each `ccd agent restore`, `ccd agent show` and `ccd agent search`. These rules in permissions.allow let it run them without asking:")
-	for _, r := range rules {
-		a.say("  %s", r)
-	}
-	in, ok := a.in.(*os.File)
-	if !ok || !a.terminal(in) || dryRun {
-		a.say("Not added. `ccd agents install claude --allow` adds them, --no-allow hides this message.")
-		return false, nil
-	}
-	return a.yes(ctx, "Add them?")
-}
-
 func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
 	if err := a.noJSON(c); err != nil {
 		return err
 	}
-	if f.line || f.allow || f.noAllow {
+	if f.line || f.allow {
 		return usage(c, errors.New("uninstall takes only --dry-run"))
 	}
 	if named == nil {

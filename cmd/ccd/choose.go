@@ -51,7 +51,8 @@ func (a *app) choose(ctx context.Context, l *reader.Library, arg, agent string) 
 	if err != nil {
 		return e, a.notHere(ctx, l, arg, agent, err)
 	}
-	return e, a.sayBranches(ctx, l, e)
+	a.sayMore(ctx, l, e)
+	return e, nil
 }
 
 func (a *app) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {

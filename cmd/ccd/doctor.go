@@ -13,16 +13,15 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", GroupID: setup, Short: "check the setup and suggest fixes",
-		Long: `Checks the configuration, the watched directories, file modes, the archive and
-its disk space, the service and the daemon, the agents' settings, and
-transcripts that an agent may purge before they are archived. It takes about a
-second and exits 1 if something is wrong.
+		Long: `Checks the configuration, the watched directories, the archive and its disk
+space, the service and the daemon, the agents' settings, and transcripts that
+an agent may purge before they are archived. It takes about a second and exits
+1 if something is wrong.
 
---fix makes only safe changes and lists them: it corrects the modes of ccd's
-own files, removes leftover temporary files and companions, and repairs and
-starts an installed service. It reads the whole archive and repairs damage
-from transcripts that still exist. It does not change transcripts, backups or
-agents' settings.
+--fix makes only safe changes and lists them: it closes the state directory to
+other users, and repairs and starts an installed service. It reads the whole
+archive and repairs damage from transcripts that still exist. It does not
+change transcripts, backups or agents' settings.
 
 With --json: one array, an object per check: check, state ("ok", "note",
 "wrong"), detail, fix (how to fix it), fixable (--fix would), fixed (--fix

@@ -15,7 +15,7 @@ import (
 func TestFIFOsDoNotBlock(t *testing.T) {
 	for _, name := range []string{
 		".config/ccd/config.toml", ".local/state/ccd/run.json", ".local/state/ccd/run.lock",
-		".local/state/ccd/archive.lock", ".local/state/ccd/restores.log",
+		".local/state/ccd/archive.lock",
 	} {
 		home := t.TempDir()
 		env := []string{"HOME=" + home}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,8 +36,7 @@ rewritten in place, else null), pinned, tags, name ("" if it has none; see ccd
 help label), waiting (the agent spoke last and waits for the person),
 compactions (by the agent), curve (tokens in the context, the highest of each
 curve_step records; [] if an older ccd archived the session), machine (that
-has it, if it is another one), common_records (--everywhere: how many of the
-first records are those of the same session that is listed first)`
+has it, if it is another one)`
 
 type lsFlags struct {
 	all, pinned bool
@@ -99,10 +96,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	f.narrow(l)
 	rows, columns := status.Family(l.Sessions, f.all), lsColumns(time.Now())
 	if f.everywhere {
-		if rows, err = a.lsEverywhere(ctx, l, rows, f); err != nil {
-			return err
-		}
-		columns = append(columns, branchColumns()...)
+		rows, columns = a.lsEverywhere(ctx, l, rows, f), append(columns, machineColumn())
 	}
 	if a.json {
 		return a.printJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
@@ -145,69 +139,25 @@ func (f lsFlags) narrow(l *reader.Library) {
 	})
 }
 
-// lsEverywhere adds the sessions of other machines to the rows of those here, the newest first. The branches of a session
-// are adjacent, with their sub-agents.
-func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) ([]status.Session, error) {
-	libraries := map[string]*reader.Library{"": l}
+// lsEverywhere adds the sessions of other machines to the rows of those here, the newest first, each with its sub-agents.
+func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) []status.Session {
 	families := status.Families(rows)
 	for other := range a.loadedOthers(ctx, l) {
 		a.incomplete(other)
 		a.sayOld(other.Place)
 		f.narrow(other)
-		libraries[other.Machine] = other
 		families = append(families, status.Families(status.Family(other.Sessions, f.all))...)
 	}
-	last := map[transcript.Key]time.Time{}
-	for _, one := range families {
-		if k := one[0].Key(); one[0].LastAt().After(last[k]) {
-			last[k] = one[0].LastAt()
-		}
-	}
-	slices.SortStableFunc(families, func(x, y []status.Session) int {
-		j, k := x[0].Key(), y[0].Key()
-		return cmp.Or(last[k].Compare(last[j]), cmp.Compare(j.ID, k.ID), cmp.Compare(j.Agent, k.Agent), y[0].LastAt().Compare(x[0].LastAt()))
-	})
-	rows = rows[:0:0]
-	var first reader.Branch
-	for i, one := range families {
-		b := reader.Branch{Library: libraries[one[0].Machine], Entry: one[0].Entry()}
-		again := i > 0 && b.Key == first.Key
-		if again {
-			n, err := b.Common(ctx, first)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err == nil && n >= 0 {
-				one[0].Common = &n
-			}
-		} else {
-			first = b
-		}
-		one[0].Branched = again || i+1 < len(families) && families[i+1][0].Key() == b.Key
-		rows = append(rows, one...)
-	}
-	return rows, nil
+	slices.SortStableFunc(families, func(x, y []status.Session) int { return y[0].LastAt().Compare(x[0].LastAt()) })
+	return slices.Concat(families...)
 }
 
-// branchColumns returns the columns of ls --everywhere.
-func branchColumns() []column[status.Session] {
-	return []column[status.Session]{
-		{head: "MACHINE", text: func(s status.Session) string {
-			if s.Machine == "" {
-				return "here"
-			}
-			return mark.Inline(s.Machine, 60)
-		}},
-		{head: "BRANCH", text: func(s status.Session) string {
-			switch {
-			case !s.Branched:
-				return ""
-			case s.Common == nil:
-				return words.Count(s.Records, "record")
-			case *s.Common == s.Records:
-				return fmt.Sprintf("%s, all in common", words.Count(s.Records, "record"))
-			}
-			return fmt.Sprintf("%s, the first %d in common", words.Count(s.Records, "record"), *s.Common)
-		}},
-	}
+// machineColumn is the column of ls --everywhere.
+func machineColumn() column[status.Session] {
+	return column[status.Session]{head: "MACHINE", text: func(s status.Session) string {
+		if s.Machine == "" {
+			return "here"
+		}
+		return mark.Inline(s.Machine, 60)
+	}}
 }

@@ -19,7 +19,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
-	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -186,46 +185,17 @@ func (a *app) copied(ctx context.Context, l *reader.Library, want reader.Wanted)
 	return o, false
 }
 
-// branches returns what the pulled archives have of a session.
-func (a *app) branches(ctx context.Context, l *reader.Library, k transcript.Key) (all []reader.Branch) {
-	for other := range a.otherLibraries(l) {
-		if e := other.Of(ctx, k); len(e.Generations) > 0 {
-			all = append(all, reader.Branch{Library: other, Entry: e})
-		}
-	}
-	return all
-}
-
-// sayBranches reports the machines that have records of a session that are not here. It fails only if ctx has ended.
-func (a *app) sayBranches(ctx context.Context, l *reader.Library, e reader.Entry) error {
+// sayMore reports the machines that have more records of a session than there are here.
+func (a *app) sayMore(ctx context.Context, l *reader.Library, e reader.Entry) {
 	if a.quiet {
-		return nil
+		return
 	}
-	here := reader.Branch{Library: l, Entry: e}
-	for _, b := range a.branches(ctx, l, e.Key) {
-		n, err := b.Common(ctx, here)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil: // the session is read here, where nothing is damaged
-			a.say("ccd: machine %s: %v", b.Entry.Machine, err)
-		case n == b.Kept.Records:
-		case n == e.Kept.Records:
-			a.say("machine %s has %s of this session: --machine %s", b.Entry.Machine, words.Count(b.Kept.Records-n, "more record"), words.Shell(b.Entry.Machine))
-		default:
-			a.say("machine %s has another branch of this session: %s, here %d%s: --machine %s",
-				b.Entry.Machine, words.Count(b.Kept.Records, "record"), e.Kept.Records, inCommon(n), words.Shell(b.Entry.Machine))
+	for other := range a.otherLibraries(l) {
+		if there := other.Of(ctx, e.Key); there.Kept.Records > e.Kept.Records {
+			a.say("machine %s has %s of this session, here %d: --machine %s",
+				other.Machine, words.Count(there.Kept.Records, "record"), e.Kept.Records, words.Shell(other.Machine))
 		}
 	}
-	return nil
-}
-
-// inCommon says how many records two branches have in common.
-func inCommon(records int) string {
-	if records < 0 {
-		return ""
-	}
-	return fmt.Sprintf(", the first %d in common", records)
 }
 
 // notHere adds the machines that have a session to the error that it is not here.
@@ -233,40 +203,29 @@ func (a *app) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 	if _, latest := history.LatestIn(arg); arg == thisDir || latest || !errors.Is(err, history.ErrNotFound) {
 		return err
 	}
-	found := a.findOnOthers(ctx, l, arg, agent)
+	var found []reader.Entry
+	for other := range a.loadedOthers(ctx, l) {
+		if e, err := other.Find(arg, agent); err == nil {
+			found = append(found, e)
+		}
+	}
 	switch len(found) {
 	case 0:
 		return err
 	case 1:
-		e := found[0].Entry
+		e := found[0]
 		err = fmt.Errorf("resolve session %s: %w here, but on machine %s (%s)", arg, history.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
 	default:
-		err = severalBranches(ctx, arg, found)
+		err = onMachines(arg, found)
 	}
-	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Entry.Machine), words.Argument(arg))
+	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Machine), words.Argument(arg))
 }
 
-// severalBranches returns the error for a session that several other machines have.
-func severalBranches(ctx context.Context, arg string, found []reader.Branch) error {
+// onMachines returns the error for a session that several other machines have.
+func onMachines(arg string, found []reader.Entry) error {
 	several := &history.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
-	for _, b := range found {
-		line := fmt.Sprintf("%s  %s  %s", mark.Inline(b.Entry.Machine, 60), mark.Inline(b.ID, 400), words.Count(b.Kept.Records, "record"))
-		if b.Key == found[0].Key && b.Entry.Machine != found[0].Entry.Machine {
-			if n, err := b.Common(ctx, found[0]); err == nil {
-				line += inCommon(n) + " with " + mark.Inline(found[0].Entry.Machine, 60)
-			}
-		}
-		several.Matches = append(several.Matches, line)
+	for _, e := range found {
+		several.Matches = append(several.Matches, fmt.Sprintf("%s  %s  %s", mark.Inline(e.Machine, 60), mark.Inline(e.ID, 400), words.Count(e.Kept.Records, "record")))
 	}
 	return several
-}
-
-// findOnOthers returns the sessions of other machines that arg names.
-func (a *app) findOnOthers(ctx context.Context, l *reader.Library, arg, agent string) (found []reader.Branch) {
-	for other := range a.loadedOthers(ctx, l) {
-		if e, err := other.Find(arg, agent); err == nil {
-			found = append(found, reader.Branch{Library: other, Entry: e})
-		}
-	}
-	return found
 }

@@ -162,7 +162,6 @@ func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Orig
 	want := reader.Wanted{Name: id, Raw: q.Raw, Full: q.Full}
 	o, err := a.original(ctx, l, want, func(int64, int64) {})
 	if err != nil {
-		l.NoteRestore(want.Kind(), o.Entry.Key, err)
 		return tools.Original{}, lostOriginal(err, mark.Inline(id, 100), "index")
 	}
 	write := o.Write
@@ -183,15 +182,7 @@ func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Orig
 		}
 		return fmt.Sprintf(hiddenNote, hidden, o.ID()), nil
 	}, Write: func(ctx context.Context, w io.Writer) error {
-		err := write(ctx, w)
-		damaged := errors.As(err, new(*archive.DamageError))
-		switch {
-		case damaged:
-			l.NoteRestore(want.Kind(), o.Entry.Key, err)
-		case q.Offset == 0: // the reader stops early when its page is full; that is not a failure
-			l.NoteRestore(want.Kind(), o.Entry.Key, nil)
-		}
-		return lostOriginal(err, string(o.ID()), o.Entry.Path)
+		return lostOriginal(write(ctx, w), string(o.ID()), o.Entry.Path)
 	}}, nil
 }
 

@@ -39,12 +39,11 @@ With --json: push: one object: machine, sessions, bytes (of transcripts),
 packs, sent_bytes (encrypted), renewed (why the machine has a new name, else
 ""), damaged. pull: one array: machine, label, sessions, bytes, packs,
 removed, repaired. status: one object: url, machine, tried, pushed, error,
-hint, exit, damaged, behind {sessions, bytes} after it, waits (why no push
-begins), lag (sessions and bytes behind now), machines. check: machines,
-packs, read, problems. gc: rewritten, packs, deleted, freed_bytes, waiting,
-kept, refused (objects that the store does not delete). forget-machine:
-machine, label, deleted, freed_bytes, refused. keys: identity, own,
-recipients. add, remove: the settings`,
+hint, exit, damaged, behind {sessions, bytes} after it, lag (sessions and
+bytes behind now), machines. check: machines, packs, read, problems. gc:
+rewritten, packs, deleted, freed_bytes, waiting, kept, refused (objects that
+the store does not delete). keys: identity, own, recipients. add, remove: the
+settings`,
 		Example: `  ccd remote add s3://backup/ccd --endpoint https://s3.example.org
       set the address of the copy, after ccd remote keys
   ccd remote push && ccd remote timer
@@ -78,17 +77,14 @@ recipients. add, remove: the settings`,
 	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")
 	flags.String("region", "", "add: the bucket's `REGION`")
 	flags.StringArray("recipient", nil, "add: encrypt to `KEY` (age1...), too; repeatable")
-	flags.String("limit", "", "add: send at most this `SIZE` per second, such as 500KB")
 	flags.String("identity", "", "pull, check: use the keys in `FILE`; keys: adopt them")
 	flags.String("machine", "", "pull: only the machine `NAME`, also this one")
 	flags.Bool("new-name", false, "push: push everything as a new machine")
-	flags.Bool("unless-metered", false, "push: not on a metered connection (NetworkManager)")
 	flags.Duration("grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
 	flags.BoolVar(&off, "off", false, "timer: remove it")
-	flags.Bool("yes", false, "forget-machine: delete")
 	flags.Int("sample", 0, "check: read `N` packs of each machine (-1: all)")
-	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "forget-machine", "timer", "remove"}
+	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "timer", "remove"}
 	return c
 }
 

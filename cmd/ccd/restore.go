@@ -109,7 +109,7 @@ func (f restoreFlags) check(args []string, json bool) error {
 	return nil
 }
 
-func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err error) {
+func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error {
 	l, err := a.locate(true)
 	if err != nil {
 		return err
@@ -125,14 +125,8 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) (err e
 	if err := a.resolveLatest(ctx, l, &want); err != nil {
 		return err
 	}
-	var o reader.Original
-	defer func() {
-		if !f.info {
-			l.NoteRestore(want.Kind(), o.Entry.Key, err)
-		}
-	}()
 	show, wipe := a.progress("looking through the archive:")
-	o, err = a.original(ctx, l, want, show)
+	o, err := a.original(ctx, l, want, show)
 	wipe()
 	if errors.Is(err, history.ErrNotFound) && want.Kind() == "id" && !a.agent {
 		if e, wrong := l.Find(want.Name, want.Agent); wrong == nil {
@@ -168,7 +162,8 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 	o, err := l.Original(ctx, want, show)
 	switch {
 	case err == nil && want.Session != "":
-		return o, a.sayBranches(ctx, l, o.Entry)
+		a.sayMore(ctx, l, o.Entry)
+		return o, nil
 	case !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound):
 		return o, err
 	case a.agent && want.Kind() == "id":
@@ -182,9 +177,10 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 // originalOnOthers finds an original that is not here in the archives that were pulled of other machines. here is the error of
 // the search here.
 func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, err error) {
-	var found []reader.Branch
+	var found []reader.Entry
 	var names []string
 	var first reader.Original
+	var from *reader.Library
 	for other := range a.otherLibraries(l) {
 		names = append(names, nameAndAge(other.Place))
 		o, err := other.Original(ctx, want, show)
@@ -194,22 +190,21 @@ func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want read
 		if err != nil {
 			continue
 		}
-		b := reader.Branch{Library: other, Entry: o.Entry}
 		if len(found) == 0 {
-			first = o
-		} else if b.Same(found[0]) {
+			first, from = o, other
+		} else if newest(o.Entry) == newest(found[0]) { // the same bytes
 			continue
 		}
-		if found = append(found, b); want.Kind() == "id" {
+		if found = append(found, o.Entry); want.Kind() == "id" {
 			break
 		}
 	}
 	switch {
 	case len(found) > 1:
 		name := cmp.Or(want.Session, want.Name)
-		return o, words.Hint(severalBranches(ctx, name, found), "add --machine %s", words.Shell(found[0].Entry.Machine))
+		return o, words.Hint(onMachines(name, found), "add --machine %s", words.Shell(found[0].Machine))
 	case len(found) == 1:
-		a.say("from machine %s", nameAndAge(found[0].Place))
+		a.say("from machine %s", nameAndAge(from.Place))
 		return first, nil
 	case len(names) > 0:
 		here = words.Hint(fmt.Errorf("%w, nor on %s", here, strings.Join(names, ", ")), "ccd remote pull")
@@ -217,6 +212,12 @@ func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want read
 		here = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", here), "ccd remote pull")
 	}
 	return reader.Original{}, here
+}
+
+// newest names the newest generation of a session by its number and its bytes.
+func newest(e reader.Entry) string {
+	g := e.Generations[len(e.Generations)-1]
+	return fmt.Sprint(g.N, g.Sum)
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.

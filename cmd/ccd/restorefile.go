@@ -8,23 +8,16 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 )
 
 // restoreFile prints a file as the agent last read or wrote it.
-func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (err error) {
+func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) error {
 	l, err := a.library(ctx)
 	if err != nil {
 		return err
 	}
 	rules := l.Agents.Redact
 	l.Agents = l.Agents.Exact()
-	var of transcript.Key
-	defer func() {
-		if !f.info {
-			l.NoteRestore("file", of, err)
-		}
-	}()
 	want := reader.WantedFile{Path: f.file, At: f.at, Agent: f.agent}
 	if len(args) == 1 {
 		e, err := a.choose(ctx, l, args[0], f.agent)
@@ -41,7 +34,6 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) (e
 	if err != nil {
 		return err
 	}
-	of = v.Source.Key
 	if f.info {
 		return a.fileInfo(reader.FileInfoOf(v))
 	}

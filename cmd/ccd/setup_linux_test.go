@@ -338,7 +338,7 @@ func TestSetupOfAnotherUser(t *testing.T) {
 	settings := filepath.Join(r.home, ".claude", "settings.json")
 	must(t, os.Chmod(settings, 0o666))
 	install := func() (said string) {
-		c := plain(r.command("ccd", "agents", "install", "claude", "--no-allow"))
+		c := plain(r.command("ccd", "agents", "install", "claude"))
 		out, err := c.CombinedOutput()
 		if err != nil && !errors.As(err, new(*exec.ExitError)) {
 			t.Skipf("NOTICE: no user namespaces here: %v", err)

@@ -49,16 +49,12 @@ in place, and was archived again), live (sessions as in ls), archive {path,
 bytes, free_bytes (the unused part of bytes), raw_bytes, max_bytes (0: no
 limit), space_bytes (free on its file system)}, errors [{path, error, time}],
 remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
-{sessions, bytes}, waits (why no push begins)} (null if ccd remote has not
+{sessions, bytes}} (null if ccd remote has not
 pushed). With --totals: sessions,
-companions, size_tokens (of the sessions with a companion), size_about (some
-are converted from an estimate), companion_about, messages_about (of their
-messages alone), original_tokens and companion_tokens (estimated),
-saved_percent (of these), compactions, milliseconds, restores_tried,
-restores_succeeded, by_session [{agent, session, parent, project and the keys
-above except sessions and companions}], by_day [{day, sessions, companions,
-size_tokens, size_about, saved_about, bytes, last}], by_project (the same keys,
-with project), damage`,
+companions, messages_about and companion_about (real tokens of the messages of
+the sessions with a companion, and of the companions, converted), by_project
+[{project, sessions, companions, size_tokens, size_about (some are converted
+from an estimate), saved_about, bytes, last}], damage`,
 		Example: `  ccd status
       show the state once
   ccd status --totals

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -36,7 +35,6 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 
 	"snapshot": cmdSnapshot,
 	"tree":     cmdTree,
-	"aged":     cmdAged,
 	"talks":    cmdTalks,
 	"asks":     cmdAsks,
 	"event":    cmdEvent,
@@ -134,16 +132,6 @@ func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
 		}))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
-}
-
-// cmdAged creates an empty file that is two hours old: `aged FILE`.
-func cmdAged(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: aged FILE")
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), nil, 0o600))
-	old := time.Now().Add(-2 * time.Hour)
-	ts.Check(os.Chtimes(ts.MkAbs(args[0]), old, old))
 }
 
 // cmdIDOf sets a variable to the ID of a file's bytes: `idof VAR FILE`.

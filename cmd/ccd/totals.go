@@ -20,7 +20,7 @@ func (a *app) totals(ctx context.Context) error {
 		return err
 	}
 	a.incomplete(l)
-	out := status.StatsOf(l.Sessions, l.Restores())
+	out := status.TotalsOf(l.Sessions)
 	out.Damage = l.Damages()
 	if a.json {
 		return a.printJSON(out)
@@ -31,7 +31,6 @@ func (a *app) totals(ctx context.Context) error {
 	rows := [][]string{
 		{"sessions", fmt.Sprintf("%d in %s", out.Sessions, words.Count(len(out.ByProject), "project"))},
 		{"companions", fmt.Sprintf("%d, %s", out.Companions, out.Shrunk())},
-		{"restored", words.Count(out.Succeeded, "original")},
 	}
 	if err := a.printFacts(rows); err != nil || len(out.ByProject) == 0 {
 		return err
@@ -43,17 +42,17 @@ func (a *app) totals(ctx context.Context) error {
 }
 
 // projectColumns returns the columns of the totals by project.
-func projectColumns(now time.Time) []column[*status.Group] {
-	return []column[*status.Group]{
-		{head: "PROJECT", least: 8, part: 35, text: func(g *status.Group) string { return mark.Inline(g.Project, 0) }},
-		{head: "SESSIONS", text: func(g *status.Group) string { return fmt.Sprint(g.Sessions) }},
-		{head: "BYTES", text: func(g *status.Group) string { return humanize.IBytes(uint64(g.Bytes)) }},
-		{head: "TOKENS", text: func(g *status.Group) string { return status.Size{Tokens: g.Size, About: g.About}.Short() }},
-		{head: "COMPANIONS", drop: 1, text: func(g *status.Group) string { return fmt.Sprint(g.Companions) }},
-		{head: "SAVED", drop: 2, text: func(g *status.Group) string { return status.Size{Tokens: g.Saved, About: true}.Short() }},
+func projectColumns(now time.Time) []column[*status.Project] {
+	return []column[*status.Project]{
+		{head: "PROJECT", least: 8, part: 35, text: func(g *status.Project) string { return mark.Inline(g.Project, 0) }},
+		{head: "SESSIONS", text: func(g *status.Project) string { return fmt.Sprint(g.Sessions) }},
+		{head: "BYTES", text: func(g *status.Project) string { return humanize.IBytes(uint64(g.Bytes)) }},
+		{head: "TOKENS", text: func(g *status.Project) string { return status.Size{Tokens: g.Size, About: g.About}.Short() }},
+		{head: "COMPANIONS", drop: 1, text: func(g *status.Project) string { return fmt.Sprint(g.Companions) }},
+		{head: "SAVED", drop: 2, text: func(g *status.Project) string { return status.Size{Tokens: g.Saved, About: true}.Short() }},
 		{
-			head: "LAST", drop: 3, text: func(g *status.Group) string { return words.Ago(g.LastAt(), now) },
-			piped: func(g *status.Group) string { return words.Minute(g.LastAt()) },
+			head: "LAST", drop: 3, text: func(g *status.Project) string { return words.Ago(g.LastAt(), now) },
+			piped: func(g *status.Project) string { return words.Minute(g.LastAt()) },
 		},
 	}
 }

@@ -118,7 +118,6 @@ type Settings struct {
 	Endpoint   string   `json:"endpoint,omitempty"`
 	Region     string   `json:"region,omitempty"`
 	Recipients []string `json:"recipients"`
-	Limit      int64    `json:"limit,omitempty"` // bytes per second that a push may send; 0: no limit
 }
 
 // SettingsFile is the file of Settings in Dir. It exists from `ccd remote add` to `ccd remote remove`.
@@ -146,7 +145,6 @@ type Push struct {
 	Exit    int       `json:"exit"`    // exit code of the last one
 	Damaged int       `json:"damaged"` // sessions that could not be read
 	Behind  Lag       `json:"behind"`  // after the last one
-	Waits   string    `json:"waits"`   // why none was tried since, "" if nothing prevents it
 }
 
 // Lag is what was not pushed yet.

@@ -41,7 +41,7 @@ func TestClaudeCodeAsksForItsContext(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
 	before := p.contents()
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 	p.must(a.path, "plugin", "validate", filepath.Join(p.home, ".claude", "skills", "ccd"))
 	p.ccd("agents", "uninstall", "claude")
 	for path := range p.changed(before) {
@@ -49,7 +49,7 @@ func TestClaudeCodeAsksForItsContext(t *testing.T) {
 			t.Errorf("uninstall leaves %s", path)
 		}
 	}
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 
 	first, id := p.begin(a, "Look at the ledger, from part 4. Never round cents.", a.working(16, 16)...)
 	p.compactedByHand(a, id, last(first).talk)
@@ -117,7 +117,7 @@ func (p *place) compactedByHand(a agent, id string, before int) {
 func TestClaudeCodeFoldsTheText(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 	s := newScreen(p, a.path, "--dangerously-skip-permissions")
 	s.shows("bypass permissions")
 	p.model.plays(says("Spring is read."))

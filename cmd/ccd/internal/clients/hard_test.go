@@ -17,7 +17,7 @@ import (
 func TestClaudeCodeCompactsALongSession(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 	batch := func(i int) turn {
 		var calls []call
 		for k := range 6 {
@@ -128,7 +128,7 @@ func TestClaudeCodeShortensWhileIdle(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
 	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\nidle_pressure = 0.01\n")
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 	mod := filepath.Join(p.home, ".claude", "skills", "ccd", "hooks", "register.js")
 	p.write(mod, strings.Replace(p.read(mod), "const COLD = 5 * 60 * 1000", "const COLD = 2000", 1))
 	s := newScreen(p, a.path, "--dangerously-skip-permissions")

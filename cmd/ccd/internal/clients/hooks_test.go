@@ -160,7 +160,7 @@ func TestCodexIsTold(t *testing.T) {
 func TestClaudeCodeBesideTheDaemon(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 	stop := p.daemon()
 	_, id := p.grown(a, 12, a.full*7/10)
 	companion := strings.TrimSuffix(p.transcript(a, id), ".jsonl") + ".ccd.md"

@@ -27,7 +27,7 @@ func TestClaudeCodeDemotesLive(t *testing.T) {
 		t.Error("the control fails: without the mod the model sees an ID or the error")
 	}
 
-	p.ccd("agents", "install", "claude", "--no-allow")
+	p.ccd("agents", "install", "claude")
 	var id string
 	large := strings.Repeat("a line of the long list\n", 1600)
 	p.write(filepath.Join(p.project, "list.txt"), large)

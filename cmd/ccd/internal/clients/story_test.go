@@ -332,10 +332,10 @@ func (s *story) isDemoted() {
 func (s *story) isUninstalled() {
 	t := s.t
 	t.Helper()
-	s.ccd("agents", "install", s.name, "--no-allow", "--reach", "project") // what uninstall leaves
+	s.ccd("agents", "install", s.name, "--reach", "project") // what uninstall leaves
 	s.ccd("agents", "uninstall", s.name)
 	before := s.contents()
-	s.ccd("agents", "install", s.name, "--no-allow")
+	s.ccd("agents", "install", s.name)
 	if len(s.changed(before)) == 0 {
 		t.Error("install changes nothing")
 	}

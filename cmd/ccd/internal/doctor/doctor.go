@@ -100,9 +100,6 @@ func checks() []check {
 		{"config", checkConfig, true},
 		{"roots", checkRoots, true},
 		{"state", checkState, false},
-		{"files", checkFiles, false},
-		{"companions", checkCompanions, false},
-		{"leftovers", checkLeftovers, false},
 		{"archive", checkArchive, true},
 		{"lock", checkLock, true},
 		{"space", checkSpace, true},
@@ -175,12 +172,4 @@ func few(check, where string, all []Finding) []Finding {
 	}
 	rest := Finding{Check: check, State: Worst(all[shown:]), Detail: strings.TrimSpace(words.Count(more, "more problem") + " " + where)}
 	return append(all[:shown:shown], rest)
-}
-
-// others returns what follows a command that names only the first of n files.
-func others(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return " and the others"
 }

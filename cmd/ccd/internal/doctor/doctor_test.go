@@ -52,7 +52,6 @@ func soundFacts(t *testing.T) *facts {
 	f.service.Service, err = p.Service(packaging.Options{})
 	must(t, err)
 	f.Live.Service = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
-	f.walkTrees(t.Context())
 	return f
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ccd/watcher"
 )
@@ -50,108 +49,19 @@ func TestCheckRoot(t *testing.T) {
 	}
 }
 
-// TestDoctorFixes tests that --fix repairs ccd's own files completely and changes nothing else.
-func TestDoctorFixes(t *testing.T) {
-	old := time.Now().Add(-2 * time.Hour)
-	for _, c := range []struct {
-		name  string
-		look  func(context.Context, *facts) []Finding
-		spoil func(t *testing.T, s *facts) (left string) // what must stay as it is
-		state string
-	}{
-		{"state directory", checkState, func(t *testing.T, s *facts) string {
-			chmod(t, s.StateDir, 0o755)
-			return ""
-		}, "wrong"},
-		{"archive", checkFiles, func(t *testing.T, s *facts) string { chmod(t, s.ArchivePath, 0o644); return "" }, "wrong"},
-		{"archive elsewhere", checkFiles, func(t *testing.T, s *facts) string {
-			s.ArchivePath = filepath.Join(t.TempDir(), "a.db")
-			write(t, s.ArchivePath, 0o600)
-			write(t, strings.TrimSuffix(s.ArchivePath, ".db")+".lock", 0o666)
-			return ""
-		}, "wrong"},
-		{"kept companion", checkFiles, func(t *testing.T, s *facts) string {
-			write(t, filepath.Join(s.StateDir, "companions", "claude-code", "a.ccd.md"), 0o640)
-			return ""
-		}, "wrong"},
-		{"companion", checkCompanions, func(t *testing.T, s *facts) string {
-			write(t, filepath.Join(s.Roots[0].Path, "-p", "a.ccd.md"), 0o644)
-			theirs := filepath.Join(s.Roots[0].Path, "-p", "b.jsonl")
-			write(t, theirs, 0o644)
-			return theirs
-		}, "wrong"},
-		{"leftover", checkLeftovers, func(t *testing.T, s *facts) string {
-			dir := filepath.Join(s.Roots[0].Path, "-p")
-			for _, name := range []string{".ccd-0123456789abcdef.tmp", ".ccd-fedcba9876543210.tmp", ".ccd-notes.tmp"} {
-				write(t, filepath.Join(dir, name), 0o600)
-				if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return filepath.Join(dir, ".ccd-notes.tmp")
-		}, "note"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx, s := context.Background(), soundFacts(t)
-			if all := c.look(ctx, s); Worst(all) != "ok" {
-				t.Fatalf("on a sound setup: %+v", all)
-			}
-			left := c.spoil(t, s)
-			s.walkTrees(t.Context())
-			before, _ := os.Lstat(left)
-			all := c.look(ctx, s)
-			if Worst(all) != c.state {
-				t.Fatalf("want %s: %+v", c.state, all)
-			}
-			if done := Fix(ctx, all, func(Finding, error) {}); len(done) != 1 || !done[0].Fixed {
-				t.Errorf("done: %+v", done)
-			}
-			s.walkTrees(t.Context())
-			if all := c.look(ctx, s); Worst(all) != "ok" {
-				t.Errorf("after the fix: %+v", all)
-			}
-			if after, _ := os.Lstat(left); left != "" && (after == nil || after.Mode() != before.Mode()) {
-				t.Errorf("%s: %v became %v", left, before, after)
-			}
-		})
-	}
-}
-
-func chmod(t *testing.T, path string, mode os.FileMode) {
-	t.Helper()
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestTightenFollowsNoLink tests that the target of a link in place of one of ccd's files is not changed.
-func TestTightenFollowsNoLink(t *testing.T) {
-	dir := t.TempDir()
-	theirs, link := filepath.Join(dir, "theirs"), filepath.Join(dir, "a.ccd.md")
-	write(t, theirs, 0o644)
-	if err := os.Symlink(theirs, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := tighten([]string{link, filepath.Join(dir, "gone")}); err == nil {
-		t.Error("a link was taken for a file")
-	}
-	if info, err := os.Stat(theirs); err != nil || info.Mode().Perm() != 0o644 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-}
-
-// TestForeignCompanion tests that a file named like a companion but not written by ccd is reported and left alone.
-func TestForeignCompanion(t *testing.T) {
+// TestDoctorFixesTheMode tests that --fix closes the state directory to others.
+func TestDoctorFixesTheMode(t *testing.T) {
 	s := soundFacts(t)
-	theirs := filepath.Join(s.Roots[0].Path, "-p", "n.ccd.md")
-	write(t, theirs, 0o644)
-	if err := os.WriteFile(theirs, []byte("my notes"), 0o644); err != nil {
-		t.Fatal(err)
+	must(t, os.Chmod(s.StateDir, 0o755))
+	all := checkState(t.Context(), s)
+	if len(all) != 1 || all[0].State != "wrong" {
+		t.Fatalf("mode 0755: %+v", all)
 	}
-	s.walkTrees(t.Context())
-	all := checkCompanions(context.Background(), s)
-	if len(all) != 1 || all[0].State != "note" || all[0].repair != nil || !strings.Contains(all[0].Detail, "not written by ccd") {
-		t.Errorf("%+v", all)
+	if done := Fix(t.Context(), all, func(Finding, error) {}); len(done) != 1 || !done[0].Fixed {
+		t.Errorf("done: %+v", done)
+	}
+	if all := checkState(t.Context(), s); Worst(all) != "ok" {
+		t.Errorf("after the fix: %+v", all)
 	}
 }
 

@@ -3,26 +3,21 @@ package doctor
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/packaging"
 	"ccd/watcher"
 )
 
-const (
-	sampleLimit = 400 * time.Millisecond // time spent on a sample of the archive
-	maxListed   = 100_000                // paths of one kind kept in memory
-)
+// sampleLimit is the time spent on a sample of the archive.
+const sampleLimit = 400 * time.Millisecond
 
 // facts is the input of the checks, read once. No check changes it.
 type facts struct {
@@ -31,7 +26,6 @@ type facts struct {
 	unconfigured bool // the configuration could not be read, so Place has the defaults
 
 	scans    []scan // one per root
-	trees    []tree // the roots, companion.dir and the state directory
 	sessions []reader.Entry
 	sample   archive.Sampled
 	readErr  error   // why the archive could not be read
@@ -55,16 +49,6 @@ type service struct {
 	drifted            error    // why drift or Differs could not be determined
 }
 
-// tree lists ccd's files below a directory.
-type tree struct {
-	dir        string
-	own        bool     // everything below it belongs to ccd
-	dirs       int      // directories
-	temps      []string // directories that contain a file named like a temporary one
-	companions []string // files named like a companion
-	others     []string // if own: all other directories and files
-}
-
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
 func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool) *facts {
 	f := &facts{Live: Live{Place: p, Version: d.Version, Now: time.Now()}, doctor: d, unconfigured: unconfigured}
@@ -76,8 +60,6 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 		f.scans = append(f.scans, s)
 	}
 	d.Progress(20, 100)
-	f.walkTrees(ctx)
-	d.Progress(30, 100)
 	_, f.RunErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (_ struct{}, err error) {
 		f.Run, f.Running, err = daemon.ReadRun(p.StateDir)
 		return struct{}{}, err
@@ -154,48 +136,4 @@ func (f *facts) readService(ctx context.Context) (s service, err error) {
 	f.Differs, err = s.PlaceChanges()
 	s.drifted = errors.Join(s.drifted, err)
 	return s, nil
-}
-
-// walkTrees lists ccd's files in every directory where ccd writes.
-func (f *facts) walkTrees(ctx context.Context) {
-	f.trees = nil
-	all := []tree{{dir: f.StateDir, own: true}}
-	for _, r := range f.Roots {
-		all = append(all, tree{dir: r.Path})
-	}
-	if dir := f.Config.Companion.Dir; dir != "" {
-		all = append(all, tree{dir: dir})
-	}
-	for _, t := range all {
-		if t, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (tree, error) { return t.walk(ctx), nil }); err == nil {
-			f.trees = append(f.trees, t)
-		}
-	}
-}
-
-// walk lists the files of the tree. It skips what cannot be read, because checkRoots reports that.
-func (t tree) walk(ctx context.Context) tree {
-	_ = filepath.WalkDir(t.dir, func(path string, d fs.DirEntry, err error) error {
-		switch name := filepath.Base(path); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return nil
-		case d.IsDir():
-			t.dirs++
-		case strings.HasPrefix(name, ".ccd-"):
-			if dir := filepath.Dir(path); len(t.temps) == 0 || t.temps[len(t.temps)-1] != dir {
-				t.temps = append(t.temps, dir)
-			}
-			return nil
-		case sidecar.Is(name) && d.Type().IsRegular() && len(t.companions) < maxListed:
-			t.companions = append(t.companions, path)
-			return nil
-		}
-		if t.own && (d.IsDir() || d.Type().IsRegular()) && len(t.others) < maxListed {
-			t.others = append(t.others, path)
-		}
-		return nil
-	})
-	return t
 }

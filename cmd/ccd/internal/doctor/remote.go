@@ -56,8 +56,6 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 			last = "last push " + words.Short(age) + " ago; the one " + words.Age(p.Tried) + " ago"
 		}
 		all = append(all, state(check, fix, "%s failed, %s: %s", last, behind, mark.Inline(p.Error, 300)))
-	case p.Waits != "":
-		all = append(all, state(check, "ccd remote push pushes anyway", "no push, %s: %s", behind, p.Waits))
 	case p.Pushed.IsZero():
 		all = append(all, note(check, "ccd remote push", "nothing was pushed to %s yet", s.URL))
 	case age > latePush:

@@ -46,7 +46,6 @@ func TestRemote(t *testing.T) {
 			p.Pushed, p.Error, p.Exit = time.Time{}, "denied", 1
 		}, "wrong", "the first push failed", "ccd remote push"},
 		"head refused": {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Error, p.Exit = "it is missing", 4 }, "wrong", "it is missing", ""},
-		"metered":      {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Waits = "the connection is metered" }, "note", "metered", "anyway"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, s, p := sound(t)

@@ -123,21 +123,6 @@ func rules() []string {
 	return []string{"Bash(ccd agent restore:*)", "Bash(ccd agent show:*)", "Bash(ccd agent search:*)"}
 }
 
-// MissingRules returns the rules that are missing for Claude Code to run ccd's commands for agents without asking.
-func (s *Setup) MissingRules() ([]string, error) {
-	missing := rules()
-	for _, id := range Agents() {
-		if a := s.agent(id); a.Rules {
-			d, err := documentAt(a.hooks)
-			if err != nil {
-				return nil, err
-			}
-			missing = slices.DeleteFunc(missing, func(r string) bool { return slices.Contains(d.rules(), r) })
-		}
-	}
-	return missing, nil
-}
-
 // rules returns what is allowed.
 func (d *document) rules() []string {
 	all, _ := d.strings(d.root.get("permissions", allow))

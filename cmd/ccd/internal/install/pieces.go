@@ -213,6 +213,9 @@ func (s *Setup) install(a agent, p *Plan) error {
 		p.Notes = append(p.Notes, a.Note)
 	}
 	p.Notes = append(p.Notes, s.notes(a)...)
+	if a.Rules && !s.o.Allow && err == nil {
+		p.Notes = append(p.Notes, a.title+" asks before each `ccd agent` command; to allow them: ccd agents install "+a.Name+" --allow")
+	}
 	return err
 }
 

@@ -144,11 +144,6 @@ func (a Account) connect(f transcript.Format) *Step {
 	step.do = func(context.Context) (string, error) {
 		err := p.Apply()
 		step.Notes = append(step.Notes, p.Notes...)
-		if err == nil && f.Connect.Rules {
-			if missing, err := a.Agents.MissingRules(); err == nil && len(missing) > 0 {
-				step.Notes = append(step.Notes, "it asks before each `ccd agent` command; to allow them: ccd agents install "+f.Connect.Name+" --allow")
-			}
-		}
 		return "connected", err
 	}
 	return step

@@ -48,11 +48,12 @@ func TestTextsOfOthersStay(t *testing.T) {
 // What keeps an agent from using what is installed is told.
 func TestNotes(t *testing.T) {
 	h := newHome(t)
+	allowed := func(o *Options) { o.Allow = true }
 	notes := func() (all []string) {
 		for _, agent := range Agents() {
-			p, err := h.setup(nil).Install(agent)
+			p, err := h.setup(allowed).Install(agent)
 			must(t, err)
-			s := h.setup(nil).Status(agent)
+			s := h.setup(allowed).Status(agent)
 			if strings.Join(p.Notes, "") != strings.Join(s.Notes[len(s.Notes)-len(p.Notes):], "") {
 				t.Errorf("install says %q, status %q", p.Notes, s.Notes)
 			}

@@ -24,7 +24,7 @@ type Wanted struct {
 	Full       bool   // the whole of a result that the agent saw cut
 }
 
-// Kind is what is named, as NoteRestore counts it.
+// Kind is what is named: "id", "record" or "session".
 func (w Wanted) Kind() string {
 	switch {
 	case w.Session != "":

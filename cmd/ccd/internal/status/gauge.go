@@ -114,7 +114,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Live = append([]Session{}, out.Live...)
 	out.Running, out.This = running, g.version
 	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
-	if p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir)); err == nil && (!p.Tried.IsZero() || p.Waits != "") {
+	if p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir)); err == nil && !p.Tried.IsZero() {
 		out.Remote = &p
 	}
 	out.Errors = append(out.Errors, info.Errors...) // where no daemon runs, those of the last one

@@ -62,9 +62,6 @@ func remoteLine(p pulled.Push) string {
 	if p.Error != "" {
 		line += "; failed " + words.Age(p.Tried) + " ago, " + words.Count(p.Behind.Sessions, "session") + " behind: " + mark.Inline(p.Error, 300)
 	}
-	if p.Waits != "" {
-		line += "; waits, " + words.Count(p.Behind.Sessions, "session") + " behind: " + p.Waits
-	}
 	if p.Damaged > 0 {
 		line += "; " + words.Count(p.Damaged, "session") + " could not be read"
 	}

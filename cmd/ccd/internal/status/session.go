@@ -70,9 +70,7 @@ type Session struct {
 	Step        int                `json:"curve_step"`
 	Curve       []int64            `json:"curve"`
 	Machine     string             `json:"machine,omitempty"`
-	Common      *int               `json:"common_records,omitempty"` // with the branch that is listed first; nil: this is the first, or unknown
 
-	Branched  bool  `json:"-"` // other machines have the session too
 	compacted []int // how often the agent compacted in each stretch of Curve
 	entry     *reader.Entry
 }
