@@ -34,7 +34,7 @@ type Header struct {
 	Assumed        bool  // the window is assumed
 	Outliers       Outliers
 	Pressure       float64 // share of the window in use, from 0
-	Level          Level   // by the highest pressure; never ByPressure
+	Level          Level   // by the highest pressure
 	Tokens         Tokens
 	KeyInformation KeyInformation
 	Verified       bool

@@ -40,7 +40,6 @@ type (
 
 // The levels of limits.
 const (
-	ByPressure = limits.ByPressure
 	Gentle     = limits.Gentle
 	Standard   = limits.Standard
 	Aggressive = limits.Aggressive

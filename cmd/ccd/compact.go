@@ -45,7 +45,7 @@ type compactOutput struct {
 func (a *app) compactCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "compact [SESSION|FILE|-]", GroupID: agents, Short: "write a session's companion now; compact a file or stdin",
-		Long: `Writes the companion of SESSION now and prints its path. --focus, --level and
+		Long: `Writes the companion of SESSION now and prints its path. --focus and
 --max-tokens stay in effect for this session until --reset.
 
 A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of
@@ -79,7 +79,7 @@ reason, importance (0 to 1), chars, in (position of the output message, from
 	flags := c.Flags()
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)
-	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --level and --max-tokens")
+	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus and --max-tokens")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
 	formatFlag(flags, &f.form, "")
@@ -92,7 +92,7 @@ reason, importance (0 to 1), chars, in (position of the output message, from
 func (f compactFlags) check(json bool, arg string) error {
 	switch {
 	case f.reset && !f.manual.IsZero():
-		return errors.New("--reset cannot be used with --focus, --level or --max-tokens")
+		return errors.New("--reset cannot be used with --focus or --max-tokens")
 	case json && (!f.writes() || arg == "-") && !f.dryRun && f.form != asMessages:
 		return errors.New("--json cannot be used with --stdout or --format; --format json prints the companion as JSON")
 	case f.dryRun && f.form != "":

@@ -27,12 +27,17 @@ import (
 type filterFlags struct {
 	recent          int // -1: not given
 	roles, patterns []string
+	level           compactor.Level
 }
 
 func (f *filterFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.recent, "keep-recent", -1, "in a list, keep the newest `N` messages")
 	flags.Lookup("keep-recent").DefValue = "4"
 	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable (default system, user)")
+	flags.Func("level", "in a list, summarize to this `LEVEL`: gentle (30 %), standard (20 %), aggressive (10 %), maximum (5 %)", func(name string) (err error) {
+		f.level, err = compactor.ParseLevel(name)
+		return err
+	})
 	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "in a list, keep messages that match `REGEXP`; repeatable")
 }
 
@@ -41,8 +46,11 @@ func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
 	if s.Agent == transcript.Messages && f.form == asMessages {
 		return true, nil
 	}
-	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || json && f.form == asMessages {
-		return false, words.Usage(errors.New("parse command line: --keep-recent, --keep-role, --keep-pattern and --json need --format messages and a plain list"))
+	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || f.filter.level != 0 || json && f.form == asMessages {
+		return false, words.Usage(errors.New("parse command line: --keep-recent, --keep-role, --keep-pattern, --level and --json need --format messages and a plain list"))
+	}
+	if n := f.manual.MaxTokens; n > 0 && n < leastTokens {
+		return false, words.Usage(fmt.Errorf("parse command line: --max-tokens of a companion must be %d or more", leastTokens))
 	}
 	return false, nil
 }
@@ -84,7 +92,8 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 	if err != nil {
 		return fmt.Errorf("read list: %w", err)
 	}
-	list, err := form.ReadList(data)
+	hide := hider(l.Agents.Redact)
+	list, err := form.ReadList(data, hide)
 	if err != nil {
 		return fmt.Errorf("compact %s: %w", name, err)
 	}
@@ -122,14 +131,20 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 		}
 		text = append(text, '\n')
 	}
-	return a.print(withoutSecrets(l.Agents.Redact, text))
+	return a.print(withoutSecrets(hide, text))
+}
+
+// hider returns a function that leaves out the secrets of the next line or text.
+func hider(rules *redact.Rules) func(text []byte) []byte {
+	session := rules.Session()
+	return func(text []byte) []byte { return redact.Apply(text, 0, session.Marks(text)) }
 }
 
 // withoutSecrets leaves the secrets out of each line of a list, so that its lines stay JSON.
-func withoutSecrets(rules *redact.Rules, text []byte) string {
-	session, out := rules.Session(), make([]byte, 0, len(text))
+func withoutSecrets(hide func([]byte) []byte, text []byte) string {
+	out := make([]byte, 0, len(text))
 	for line := range bytes.Lines(text) {
-		out = append(out, redact.Apply(line, 0, session.Marks(line))...)
+		out = append(out, hide(line)...)
 	}
 	return string(out)
 }
@@ -138,7 +153,7 @@ func withoutSecrets(rules *redact.Rules, text []byte) string {
 func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFlags) (o form.FilterOptions) {
 	c := l.Config.Compaction
 	o.Options = filter.Options{
-		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.manual.Level.Percent(), Focus: f.manual.Focus,
+		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.filter.level.Percent(), Focus: f.manual.Focus,
 		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +16,9 @@ import (
 	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
 )
+
+// listPassword is the secret in a list.
+const listPassword = "kV9$wq27LmZx4Rt"
 
 // filterCase is a list, the report of filtering it, and the home with the archive.
 type filterCase struct {
@@ -149,17 +154,36 @@ func TestSupportChatStaysUsable(t *testing.T) {
 	}
 }
 
-// TestFilterAsksTheSummarizer: the configured command writes summaries, but not with --no-archive.
+// TestBudgetsAreMet: a list is within --max-tokens, or ccd fails and says so; nothing is dropped where summaries are enough.
+func TestBudgetsAreMet(t *testing.T) {
+	for seed := range uint64(testkit.Cases(t, 2, 8)) {
+		list := gen.List(seed, 60)
+		for _, most := range []int{200, 900, 4000, 12000} {
+			out, code, talk := piped(t.TempDir(), list, "compact", "--no-archive", "--json", "--format", "messages", "-q", "--max-tokens", strconv.Itoa(most), "-")
+			var r form.FilterReport
+			if code == 0 && json.Unmarshal(out, &r) != nil || code == 0 && r.Tokens > most || code != 0 && (code != 1 || !strings.Contains(talk, "cannot be met")) {
+				t.Errorf("seed %d, %d tokens: exit %d, %d tokens, %s", seed, most, code, r.Tokens, talk)
+			}
+		}
+	}
+}
+
+// TestFilterAsksTheSummarizer: the configured command writes summaries of texts without secrets, but not with --no-archive.
 func TestFilterAsksTheSummarizer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the command is a shell's")
 	}
 	home := t.TempDir()
 	config := filepath.Join(home, "config.toml")
-	if err := os.WriteFile(config, []byte("[summarizer]\ncommand = [\"sh\", \"-c\", \"cat > /dev/null; echo The model says so.\"]\n"), 0o600); err != nil {
+	asked := filepath.Join(home, "asked")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "[summarizer]\ncommand = [\"sh\", \"-c\", \"cat >> %s; echo The model says so.\"]\n", asked), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := json.Marshal([]any{map[string]any{"id": "a", "role": "assistant", "content": strings.Repeat("We walked by the mill in the evening and sat down for a while. ", 9)}})
+	const walk = "We walked by the mill in the evening and sat down for a while. "
+	list, err := json.Marshal([]any{
+		map[string]any{"id": "a", "role": "assistant", "content": strings.Repeat(walk, 9)},
+		map[string]any{"id": "b", "role": "assistant", "content": strings.Repeat(walk, 9) + "We set DB_PASSWORD=" + listPassword + " there. " + strings.Repeat(walk, 9)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,5 +192,8 @@ func TestFilterAsksTheSummarizer(t *testing.T) {
 		if code != 0 || bytes.Contains(out, []byte("summary: The model says so.")) != want || !bytes.Contains(out, []byte("summary: ")) {
 			t.Errorf("%s: exit %d, %s%s", flag, code, out, talk)
 		}
+	}
+	if text, err := os.ReadFile(asked); err != nil || bytes.Contains(text, []byte(listPassword)) || !bytes.Contains(text, []byte(walk)) {
+		t.Errorf("the command got %s, %v", text, err)
 	}
 }

@@ -68,11 +68,7 @@ func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
 		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
 		return err
 	})
-	flags.Func("level", "reduction `LEVEL`: gentle, standard, aggressive, maximum", func(name string) (err error) {
-		m.Level, err = compactor.ParseLevel(name)
-		return err
-	})
-	budgetFlag(flags, &m.MaxTokens, leastTokens, "limit the companion to `N` estimated tokens")
+	budgetFlag(flags, &m.MaxTokens, 1, "limit the companion or list to `N` estimated tokens")
 }
 
 // leastTokens is the smallest budget of a companion, in estimated tokens.

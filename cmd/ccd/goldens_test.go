@@ -236,7 +236,7 @@ type decided struct{ action, reason string }
 var families = map[string]string{
 	"recency_window": "recent", "preserved_role": "role", "tool_calls": "tool call", "short_content": "short",
 	"already_compressed": "marker", "single_reverted": "reverted", "group_reverted": "reverted", "hard_t0": "hard",
-	"importance": "importance", "valid_json": "json",
+	"importance": "importance", "valid_json": "hard",
 }
 
 var actions = map[string]string{

@@ -158,7 +158,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 			return err
 		}
 	}
-	c.Title = withoutSecrets(rules, []byte(c.Title)) // the copy may have it, the terminal must not
+	c.Title = withoutSecrets(hider(rules), []byte(c.Title)) // the copy may have it, the terminal must not
 	if err := a.printResumed(e, want.Agent, &c, path, command, f); err != nil || !f.run {
 		return err
 	}

@@ -32,6 +32,7 @@ func muchTalk() []byte {
 		for i := range 20 {
 			fmt.Fprintf(&said, "In month %d the account %d was closed %d cents short, so the carry of step %d goes to the next sheet. ", n, n*31+i, 100*n+i, i)
 		}
+		said.WriteString("It was booked with DB_PASSWORD=" + listPassword + " in the ledger.")
 		b.Write(line("assistant", said.String(), n))
 	}
 	return b.Bytes()

@@ -211,7 +211,7 @@ func (c *whose) check(t *testing.T, human string) {
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{85}\x{2028}\x{2029}]`)
 
 func (c *whose) inCompanion(t *testing.T, env []string) {
-	for _, form := range [][]string{{"--stdout"}, {"--stdout", "--level", "maximum", "--max-tokens", "3000"}} {
+	for _, form := range [][]string{{"--stdout"}, {"--stdout", "--max-tokens", "3000"}} {
 		out, code := inProcess(t, env, append([]string{"compact", c.file}, form...)...)
 		if code != 0 {
 			t.Fatalf("compact: exit %d", code)

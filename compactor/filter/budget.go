@@ -3,51 +3,62 @@ package filter
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"sort"
+	"strings"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 )
 
 const (
-	// dropChars is the maximum length of what stands in place of dropped messages, without names, in chars.
+	// dropChars is the maximum length of what stands in place of dropped messages, without names, in chars; loneChars of one.
 	dropChars = len("[ccd 0123456789ab range #1000000-#1000000, 1000000 messages, 1023 MB]")
+	loneChars = len("[ccd 0123456789ab cut, 10000000 chars]")
 
 	maxCut     = 512  // chars of a text that is cut to fit the budget
 	pasteChars = 2000 // chars from which a person's text is a paste, of which the budget leaves the beginning and the end
 	cutWorth   = 200  // chars that a cut saves at least
 	namesRoom  = 400  // chars reserved for the versions in dropped messages, if there is as much
+
+	leastPercent = 3 // length of the shortest summaries in percent of their texts
 )
 
-// fitted returns the list within its budget, as far as its options allow: with the rules on no more messages than needed, then
-// with the longest texts cut, then with the oldest messages dropped. Each step applies only where the steps before were not
-// enough.
+// fitted returns the list within its budget, as far as its options allow. It goes no further than needed on this way: older
+// messages are shortened, the longest texts cut, the oldest messages dropped; then the newest are shortened too; at last messages
+// of persons are dropped.
 func (f *filter) fitted() *filter {
-	if f.chars() <= f.o.Budget {
-		return f
-	}
-	for _, percent := range []int{0, f.o.Percent, f.o.Percent / 3} {
-		best, fits := f.widest(percent)
-		if f = best; fits {
-			return f
+	least := max(1, f.o.Least)
+	for _, recent := range []int{max(least, f.o.Recent), least} {
+		if f.over() > 0 {
+			old := len(f.list) - min(recent, len(f.list))
+			f = f.shortened(old)
+			f.cut(old)
+			f.drop(old, false)
 		}
 	}
-	newest := len(f.list) - max(1, f.o.Least)
-	steps := []func(){
-		func() { f.cut(func(t *entry) bool { return t.kept == "" }) },
-		func() {
-			f.cut(func(t *entry) bool { return t.kept == "tool call" || f.isPaste(t) && t.kept != "recent" })
-		},
-		func() { f.drop(min(newest, len(f.list)-f.o.Recent), false) },
-		func() { f.cut(func(t *entry) bool { return t.msg < newest && (t.kept != "role" || f.isPaste(t)) }) },
-		func() { f.drop(newest, true) },
-	}
-	for _, step := range steps {
-		if f.chars() > f.o.Budget {
-			step()
-		}
-	}
+	f.drop(len(f.list)-least, true)
 	return f
+}
+
+// over returns how many chars the list is longer than its budget.
+func (f *filter) over() int { return f.chars() - f.o.Budget }
+
+// shortened returns the list with the rules applied to its oldest messages: to as few of so many as the budget allows; then
+// without the usual care for what persons answer, likewise; then with shorter and shorter summaries.
+func (f *filter) shortened(old int) *filter {
+	f.look() // the shapes of all texts
+	try := func(step int) *filter {
+		g := f.again()
+		if g.o.Recent = len(f.list) - min(step, old); step > old {
+			g.relaxed, g.o.Recent = true, len(f.list)-min(step-old, old)
+			g.o.Percent = max(leastPercent, f.o.Percent-max(0, step-2*old))
+		}
+		g.rules()
+		return g
+	}
+	return try(sort.Search(2*old+f.o.Percent-leastPercent, func(step int) bool { return try(step).over() <= 0 }))
 }
 
 // Run is a run of messages that were dropped. Names are the versions in them, as far as the budget has room for them.
@@ -75,10 +86,10 @@ func (f *filter) runs() (all []Run) {
 			}
 		}
 	}
-	left := f.o.Budget - f.chars()
+	left := -f.over()
 	at := len(all) - 1
 	for _, t := range slices.Backward(f.texts) {
-		if !f.dropped[t.msg] {
+		if !f.dropped[t.msg] || t.role == "tool" {
 			continue
 		}
 		for all[at].From > t.msg {
@@ -94,50 +105,27 @@ func (f *filter) runs() (all []Run) {
 	return all
 }
 
-// widest returns the list with the rules applied to as few old messages as the budget allows, and whether it fits. With a percentage
-// for summaries the rules also shorten what a person's message answers and short results.
-func (f *filter) widest(percent int) (best *filter, fits bool) {
-	try := func(recent int) *filter {
-		g := newFilter(f.list, f.o, recent)
-		if percent > 0 {
-			g.relaxed, g.o.Percent = true, percent
-		}
-		g.rules()
-		return g
-	}
-	fewest, most := min(max(f.o.Recent, f.o.Least), len(f.list)), len(f.list)
-	if best = try(fewest); best.chars() > f.o.Budget {
-		return best, false
-	}
-	for fewest+1 < most {
-		at := (fewest + most) / 2
-		if g := try(at); g.chars() <= f.o.Budget {
-			best, fewest = g, at
-		} else {
-			most = at
-		}
-	}
-	return best, true
-}
-
-// isPaste reports whether a person's text is too long to be all typed.
-func (f *filter) isPaste(t *entry) bool { return t.role == Human && t.chars > pasteChars }
-
 // isSystem reports whether a role's messages are instructions, which no budget touches.
 func isSystem(role string) bool { return role == "system" || role == "developer" }
 
-// cut cuts texts to their beginning, the longest first, until the list fits its budget. A person's text also keeps its end, where
-// the question usually is.
-func (f *filter) cut(may func(*entry) bool) {
+// cut cuts texts before end to their beginning, those of persons last, the longest first, until the list fits its budget. A
+// person's text also keeps its end, where the question usually is.
+func (f *filter) cut(end int) {
 	var order []*entry
 	for _, t := range f.texts {
-		standing := t.fate.Text == "" || t.fate.Action == Split
-		if standing && t.fate.Into < 0 && !f.dropped[t.msg] && t.chars > maxCut+cutWorth && !startsWithMarker(t.Text) && may(t) {
+		standing := (t.fate.Text == "" || t.fate.Action == Split) && t.fate.Into < 0 && !startsWithMarker(t.Text)
+		if may := t.kept != "role" || t.role == Human && t.chars > pasteChars; standing && may && t.msg < end && t.chars > maxCut+cutWorth {
 			order = append(order, t)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(b.chars, a.chars) })
-	over := f.chars() - f.o.Budget
+	worth := func(t *entry) int {
+		if t.role == Human {
+			return t.chars - math.MaxInt
+		}
+		return t.chars
+	}
+	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(worth(b), worth(a)) })
+	over := f.over()
 	for _, t := range order {
 		if over <= 0 {
 			return
@@ -174,37 +162,51 @@ func (f *filter) drop(end int, persons bool) {
 			}
 		}
 	}
-	sizes, kept := make([]int, len(f.list)), make([]bool, len(f.list))
+	sizes, kept, names := make([]int, len(f.list)), make([]bool, len(f.list)), 0
 	for _, t := range f.texts {
+		if t.role != "tool" {
+			names += lexicon.Chars(strings.Join(pins(t.Text), ", "))
+		}
 		if t.fate.Into < 0 {
 			sizes[t.msg] += t.chars
 		}
 		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus"
 	}
-	over, until := f.chars()-f.o.Budget+min(f.o.Budget/8, namesRoom), 0 // until: the last result of what was dropped
+	over, until := f.over(), -1 // until: the last result of what was dropped
+	if over > 0 {
+		over += min(f.o.Budget/8, namesRoom, names)
+	}
 	for i := range max(end, 0) {
 		m := &f.list[i]
 		if i > until && over <= 0 {
 			return
 		}
 		paired := len(m.Opens)+len(m.Answers) > 0
-		lone := i > 0 && !f.dropped[i-1] && f.list[i+1].human() && sizes[i] < dropChars
+		lone := i > 0 && !f.dropped[i-1] && f.list[i+1].human() && sizes[i] < 2*loneChars
 		if isSystem(m.Role) || f.gone[i] || f.dropped[i] || !persons && !paired && (kept[i] || lone) {
 			continue
 		}
-		if f.dropped[i] = true; i == 0 || !f.dropped[i-1] {
-			over += dropChars
-		}
+		before := f.runChars(i-1) + f.runChars(i+1)
+		f.dropped[i] = true
 		next := i + 1
 		for ; next < len(f.list) && f.gone[next]; next++ { // what was merged into it goes with it
 			f.dropped[next] = true
 		}
-		if next < len(f.list) && f.dropped[next] { // two runs become one
-			over -= dropChars
-		}
-		over -= sizes[i] + m.Rest
+		over += f.runChars(i) - before - sizes[i] - m.Rest
 		for _, id := range m.Opens {
 			until = max(until, last[id])
 		}
 	}
+}
+
+// runChars returns the length of what stands in place of the run of dropped messages around an index.
+func (f *filter) runChars(i int) int {
+	at := func(i int) bool { return i >= 0 && i < len(f.list) && f.dropped[i] }
+	switch {
+	case !at(i):
+		return 0
+	case !at(i-1) && !at(i+1):
+		return loneChars
+	}
+	return dropChars
 }

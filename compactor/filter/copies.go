@@ -123,7 +123,7 @@ func superseded(all []*entry, least float64) map[int]Decision {
 				}
 			}
 			if best >= 0 {
-				found[best] = Decision{Action: Contradicted, Reason: string(m.how), Of: i}
+				found[best] = Decision{Action: Contradicted, Reason: m.how, Of: i}
 			}
 		}
 		for term := range topics[i] {

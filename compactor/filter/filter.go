@@ -50,12 +50,12 @@ type Fate struct {
 }
 
 // Apply decides about the texts of a list, in the order of the messages: each is kept or replaced by a shorter one that begins
-// with a marker. No text grows, in chars or as JSON. Applied to the result with the same options, it changes nothing.
+// with a marker. No text grows. Applied to the result with the same options, it changes nothing.
 //
 // dropped are the messages that a budget has no room for: each run of them becomes one marker. Calls and their results are dropped
 // together.
 func Apply(list []Message, o Options) (fates []Fate, dropped []Run) {
-	f := newFilter(list, o, o.Recent)
+	f := newFilter(list, o)
 	if o.Budget > 0 {
 		f = f.fitted()
 	} else {
@@ -80,9 +80,8 @@ type filter struct {
 	named   map[string]int // how many messages have an id
 }
 
-// newFilter returns the state of a list of which the newest messages are kept.
-func newFilter(list []Message, o Options, recent int) *filter {
-	o.Recent = recent
+// newFilter returns the state of a list.
+func newFilter(list []Message, o Options) *filter {
 	f := &filter{o: o, list: list, gone: make([]bool, len(list)), dropped: make([]bool, len(list)), place: make([]int, len(list)), named: map[string]int{}}
 	for i, m := range list {
 		f.named[m.ID]++
@@ -95,6 +94,17 @@ func newFilter(list []Message, o Options, recent int) *filter {
 		}
 	}
 	return f
+}
+
+// again returns the state of the list before any rule.
+func (f *filter) again() *filter {
+	g := newFilter(f.list, f.o)
+	for i, t := range f.texts {
+		if t.fate.Text == "" {
+			g.texts[i].shape = t.shape
+		}
+	}
+	return g
 }
 
 // rounds is the maximum number of passes over a list. A shortened text may change how the rules rate the rest; nearly always the
@@ -119,7 +129,7 @@ func (f *filter) chars() (n int) {
 		case !f.dropped[i]:
 			n += m.Rest
 		case i == 0 || !f.dropped[i-1]:
-			n += dropChars
+			n += f.runChars(i)
 		}
 	}
 	return n
@@ -242,7 +252,7 @@ func (f *filter) apply(n int) (took int, changed bool) {
 	case NearDuped:
 		note = fmt.Sprintf("near-dup of %s, %d chars, ~%d%%", f.name(by, fmt.Sprintf("#%d", by.msg+1)), chars, int(100*d.Like))
 	case Contradicted:
-		note = fmt.Sprintf("%s%s (%s)", superseding, f.name(by, string(by.ID)), d.Reason)
+		note = fmt.Sprintf("%s%s (%s)", superseding, f.name(by, string(by.ID)), mark.Inline(d.Reason, shortest))
 		if said := mark.Inline(t.Text, shortText); lexicon.Chars(note)+lexicon.Chars(said) < chars-2*minSaved {
 			note += ": " + said
 		}
@@ -259,14 +269,14 @@ func (f *filter) apply(n int) (took int, changed bool) {
 const (
 	minSaved   = 40 // chars that a replacement saves at least: for less, the original is the better text
 	savedShare = 10 // and at least one part in so many
+	shortest   = 60 // chars that a summary may have at least: less is no sentence
 )
 
 // replace replaces a text, and others that are merged into it, of so many chars together, if that is worth it and the text does
-// not grow, in chars or as JSON. It reports whether it did. Otherwise the text is kept.
+// not grow. It reports whether it did. Otherwise the text is kept.
 func (f *filter) replace(t *entry, text string, others int) bool {
-	was := strings.ToValidUTF8(t.Text, "?") // a lone surrogate counts as one character, whatever its bytes
-	chars, all := lexicon.Chars(text), lexicon.Chars(was)+others
-	if text == "" || chars > lexicon.Chars(was) || jsonSize(text) > jsonSize(was) || all-chars < max(minSaved, all/savedShare) {
+	was := lexicon.Chars(strings.ToValidUTF8(t.Text, "?")) // a lone surrogate counts as one character, whatever its bytes
+	if chars := lexicon.Chars(text); text == "" || chars > was || was+others-chars < max(minSaved, (was+others)/savedShare) {
 		t.fate.Decision = keptBecause("reverted")
 		return false
 	}
@@ -280,7 +290,7 @@ func (f *filter) split(t *entry) string {
 	if strings.Contains(t.Text, "[ccd") || strings.ToValidUTF8(t.Text, "") != t.Text {
 		return ""
 	}
-	body := splitCode(t.Text, func(part string) string { return f.summary([]string{part}, f.budget(lexicon.Chars(part))) })
+	body := splitCode(t.Text, func(part string) string { return f.summary(part, f.budget(lexicon.Chars(part)), false) })
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(t.Text))) + "\n" + body
 }
 
@@ -297,7 +307,7 @@ func (f *filter) compress(n int) (took int, changed bool) {
 	if f.answered(first) { // longer than what is kept whole: its end stays, where the question is
 		end := lexicon.TailAt(first.Text, answeredTail)
 		front := strings.TrimSuffix(first.Text, end)
-		return 1, f.replace(first, f.summed(first, first.ID, []string{front}, f.budget(lexicon.Chars(front)), "")+"\n\n"+end, 0)
+		return 1, f.replace(first, f.summed(first, first.ID, front, f.budget(lexicon.Chars(front)), "")+"\n\n"+end, 0)
 	}
 	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, lexicon.Chars(first.Text)
 	room := chars - mergedFrame
@@ -306,11 +316,11 @@ func (f *filter) compress(n int) (took int, changed bool) {
 		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+lexicon.Chars(t.Text)
 	}
 	if len(texts) == 1 {
-		return 1, f.replace(first, f.summed(first, first.ID, texts, f.budget(chars), ""), 0)
+		return 1, f.replace(first, f.summed(first, first.ID, first.Text, f.budget(chars), ""), 0)
 	}
 	tail := fmt.Sprintf(" (%d messages merged)", len(texts))
 	room = min(f.budget(chars), max(f.budget(0), room-namesFrame))
-	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), texts, room, tail), chars-lexicon.Chars(first.Text))
+	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), strings.Join(texts, "\n\n"), room, tail), chars-lexicon.Chars(first.Text))
 	for _, t := range f.live[n+1 : n+len(texts)] {
 		if changed {
 			t.fate.Into, f.gone[t.msg] = first.msg, true
@@ -333,17 +343,21 @@ func (f *filter) follows(m int) bool {
 
 // budget returns how many chars the summary of a text may have.
 func (f *filter) budget(chars int) int {
-	return limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap) * f.o.Percent / 30
+	return max(shortest, limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap)*f.o.Percent/30)
 }
 
 // summed returns the marker with the summary of texts and, if there is room, further names in them.
-func (f *filter) summed(first *entry, id mark.ID, texts []string, room int, tail string) string {
-	s := f.summary(texts, room)
+func (f *filter) summed(first *entry, id mark.ID, text string, room int, tail string) string {
+	printed := first.isPrinted(first.role == "tool")
+	s := f.summary(text, room, printed)
 	if s == "" {
 		return ""
 	}
 	note, sep := "summary: "+mark.Inline(s, 0)+tail, " | entities: "
-	for _, e := range entities(strings.Join(texts, "\n"), 0) {
+	if printed {
+		return mark.New(id, note)
+	}
+	for _, e := range entities(text, 0) {
 		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(mark.New(id, named)) < lexicon.Chars(first.Text) {
 			note, sep = named, ", "
 		}
@@ -352,26 +366,11 @@ func (f *filter) summed(first *entry, id mark.ID, texts []string, room int, tail
 }
 
 // summary returns the summary from the option if it is usable, else the one of its best sentences.
-func (f *filter) summary(texts []string, room int) string {
-	all := strings.Join(texts, "\n\n")
-	if f.o.Summarize != nil && !isStructured(all, lexicon.Chars(all)) {
-		if s := f.o.Summarize(all); s != "" && lexicon.Chars(s) < lexicon.Chars(all) && lexicon.Chars(s) <= room {
+func (f *filter) summary(text string, room int, printed bool) string {
+	if f.o.Summarize != nil && !printed {
+		if s := f.o.Summarize(text); s != "" && lexicon.Chars(s) < lexicon.Chars(text) && lexicon.Chars(s) <= room {
 			return s
 		}
 	}
-	return summarize(texts, room)
-}
-
-// jsonSize returns the length of a text as a JSON string in bytes, without its quotes.
-func jsonSize(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t', c == '\b', c == '\f':
-			n++
-		case c < ' ':
-			n += len(`\u0000`) - 1
-		}
-	}
-	return n
+	return summarize(text, room, printed)
 }

@@ -16,7 +16,7 @@ func TestPatterns(t *testing.T) {
 	text := orchard("gate") + "\n```go\nfunc gate() bool { return open }\n```\n"
 	o := filterOptions(func(o *Options) { o.KeepPatterns = []*regexp.Regexp{regexp.MustCompile(`b[xy] the g.te`)} })
 	f := apply(listed(message("a", text), message("b", text), message("a", orchard("mill")+orchard("pond"))), o)
-	for i, want := range []string{"duplicate", "pattern b[xy] the g.te", "T3"} {
+	for i, want := range []string{"duplicate", "pattern b[xy] the g.te", "prose"} {
 		if f[i].Reason != want {
 			t.Errorf("message %d: %v, %q, want %q", i, f[i].Action, f[i].Reason, want)
 		}
@@ -84,9 +84,9 @@ func TestBudgetOfAList(t *testing.T) {
 		{full - 4500, "preserved preserved compressed compressed preserved preserved preserved compressed preserved preserved preserved"},
 		{8000, "preserved preserved compressed compressed preserved cut preserved compressed preserved preserved preserved"},
 		{5000, "preserved cut compressed compressed preserved cut preserved compressed preserved preserved preserved"},
-		{4300, "preserved cut dropped dropped dropped dropped preserved compressed preserved preserved preserved"},
-		{2100, "preserved cut dropped dropped dropped dropped preserved dropped preserved cut preserved"},
-		{900, "preserved dropped dropped dropped dropped dropped dropped dropped dropped dropped preserved"},
+		{4300, "preserved cut compressed compressed preserved cut preserved compressed preserved preserved preserved"},
+		{2100, "preserved cut dropped dropped dropped dropped preserved compressed preserved cut preserved"},
+		{900, "preserved dropped dropped dropped dropped dropped preserved dropped preserved dropped preserved"},
 	} {
 		o.Budget = c.budget
 		fates, dropped := Apply(list, o)
@@ -126,8 +126,8 @@ func TestWhatPersonsSay(t *testing.T) {
 	list[8].Texts[0].Result = true
 	o := filterOptions(nil)
 	for _, c := range []struct{ roles, reasons string }{
-		{"system user", "role,answered,role,T3,role,short result,T3,T3,short"},
-		{"system", "T3,T3,short,T3,short,T3,T3,T3,short"},
+		{"system user", "role,answered,role,prose,role,short result,prose,prose,short"},
+		{"system", "prose,prose,short,prose,short,prose,prose,prose,short"},
 	} {
 		o.KeepRoles = strings.Fields(c.roles)
 		var reasons []string
@@ -147,7 +147,7 @@ func TestWhatPersonsSay(t *testing.T) {
 // TestLittleIsNotWorthIt: a summary that saves less than 40 chars or a tenth is not made; markers of other engines stay.
 func TestLittleIsNotWorthIt(t *testing.T) {
 	for text, want := range map[string]string{
-		orchard("gate"): "reverted", orchard("gate") + orchard("mill"): "T3", "[summary: " + orchard("gate") + orchard("mill") + "]": "marker",
+		orchard("gate"): "reverted", orchard("gate") + orchard("mill"): "prose", "[summary: " + orchard("gate") + orchard("mill") + "]": "marker",
 		"[summary#m3: " + orchard("gate") + orchard("mill") + "]": "marker", "[truncated, 900 chars: " + orchard("gate") + orchard("mill") + "]": "marker",
 	} {
 		if f := apply(listed(message("a", text)), filterOptions(nil))[0]; f.Reason != want {

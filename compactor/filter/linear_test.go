@@ -57,7 +57,7 @@ func TestTextStagesAreLinear(t *testing.T) {
 				what = large
 			}
 			shapeOf(what)
-			summarize([]string{what}, 600)
+			summarize(what, 600, false)
 			entities(what, 0)
 			topicsOf(what)
 			weigh([]*entry{{Piece: Piece{Text: what}, shape: shapeOf(what)}})

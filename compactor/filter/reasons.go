@@ -83,45 +83,6 @@ func isSQL(text string, first bool) bool {
 	return capitalSQL.MatchString(text) || smallSQL.MatchString(text) || first && lineSQL.MatchString(text)
 }
 
-// keyStart matches the prefixes of keys of well-known issuers.
-var keyStart = regexp.MustCompile(`^(?:AKIA|ASIA|AIza|sk-|[srp]k_(?:live|test)_|gh[pousr]_|github_pat_|glpat-|xox[baprs]-|npm_|pypi-|hf_|SG\.|ya29\.|eyJ|dop_v1_|` +
-	`shpat_|whsec_|AGE-SECRET-KEY-|Bearer-)([\w./=+-]{12,})$`)
-
-// isKey reports whether a word is a key or a token by its beginning: letters and digits follow it, or letters that are no
-// words of a name.
-func isKey(s string) bool {
-	if len(s) < secretRun {
-		return false
-	}
-	if i := strings.LastIndexAny(s, `="':`); i >= 0 && i+secretRun < len(s) && !strings.Contains(s, "://") {
-		s = s[i+1:]
-	}
-	m := keyStart.FindStringSubmatch(s)
-	return m != nil && (strings.ContainsAny(m[1], "0123456789") || len(m[1]) >= secretRun+4 && !strings.ContainsAny(m[1], "_-.") || strings.ToUpper(m[1]) == m[1])
-}
-
-// secretName matches what ends in a name that secrets are given behind, and the sign between: password=, token: .
-var secretName = regexp.MustCompile(`(?i)(?:password|passwd|secret|token|api[_-]?key|access_key|private_key|secret_key)["']?(?:\s*[:=]\s*["']?|[:=]["']?)$`)
-
-// isAssigned reports whether a word is the value of a secret: letters and digits of eight bytes or more, behind its name.
-func isAssigned(lx *lexicon.Lexer) bool {
-	w := &lx.Word
-	core := lx.Core()
-	if len(core) < 8 || len(core) > lexicon.LongestName || w.Has&lexicon.Digit == 0 || w.Has&lexicon.Letters == 0 {
-		return false
-	}
-	from := w.Head
-	if i := strings.IndexAny(core, "=:"); i > 0 {
-		from += i + 1
-	}
-	value := strings.Trim(lx.Text[from:w.Tail], `"'`)
-	if len(value) < 8 || strings.ContainsAny(value, "()$<>{}[]/.,") {
-		return false
-	}
-	before := lx.Text[max(0, from-40):from]
-	return secretName.MatchString(before) || len(value) >= secretRun && strings.HasSuffix(strings.ToLower(before), "bearer ")
-}
-
 // isBase64 reports whether a long word is encoded bytes: capitals, small letters and digits in no order. Hexadecimal
 // digits, paths and names are not.
 func isBase64(s string) bool {
@@ -150,13 +111,9 @@ var httpError = regexp.MustCompile(`(?i)\b(?:http\S*|status|statuscode|status_co
 	`method not allowed|request timeout|conflict|gone|payload too large|unprocessable|too many requests|internal server error|not implemented|bad gateway|` +
 	`service unavailable|gateway timeout)\b`)
 
-// phone matches a telephone number: seven digits or more with hyphens, or a plus.
-var phone = regexp.MustCompile(`^(?:\+\d(?:[-.]*\d){6,}|\d+(?:\.\d+)*-\d[\d.-]{5,})$`)
-
-// isException reports whether a word names a thrown exception: KeyError: ...
-func isException(lx *lexicon.Lexer) bool {
-	core := lx.Core()
-	return strings.HasPrefix(lx.Text[lx.Word.Tail:], ":") && len(core) > 6 && (strings.HasSuffix(core, "Error") || strings.HasSuffix(core, "Exception"))
+// isException reports whether a word with what follows it names a thrown exception: KeyError: ...
+func isException(core, rest string) bool {
+	return len(core) > 6 && (strings.HasSuffix(core, "Error") || strings.HasSuffix(core, "Exception")) && strings.HasPrefix(rest, ":")
 }
 
 // indentOf counts the columns of white space before a line's text, a tab as four.

@@ -155,16 +155,12 @@ func byLook(m *entry, patterns []*regexp.Regexp) Decision {
 		return keptBecause("short result")
 	case fenced && m.prose < proseToSplit:
 		return keptBecause("code")
-	case fenced && hard&hasSecret != 0:
-		return keptBecause("hard: " + hasSecret.String())
-	case fenced:
+	case fenced && m.why&hasSecret == 0:
 		return Decision{Action: Split, Reason: "code", Of: -1}
-	case hard != 0:
-		return keptBecause("hard: " + hard.String())
-	case m.why&isJSON != 0:
-		return keptBecause("json")
+	case hard != "":
+		return keptBecause("hard: " + hard)
 	}
-	return Decision{Action: Compressed, Reason: m.why.tier(), Of: -1}
+	return Decision{Action: Compressed, Reason: "prose", Of: -1}
 }
 
 func keptBecause(reason string) Decision { return Decision{Action: Preserved, Reason: reason, Of: -1} }

@@ -77,14 +77,14 @@ func TestWhatNoRuleTouches(t *testing.T) {
 		reason string
 	}{
 		{"1 role system", listed(message("system", orchard("gate"))), system, Preserved, "role"},
-		{"1 another role", listed(message("developer", orchard("gate")+orchard("mill"))), system, Compressed, "T3"},
-		{"1 another list of roles", listed(message("system", orchard("gate")+orchard("mill"))), tools, Compressed, "T3"},
+		{"1 another role", listed(message("developer", orchard("gate")+orchard("mill"))), system, Compressed, "prose"},
+		{"1 another list of roles", listed(message("system", orchard("gate")+orchard("mill"))), tools, Compressed, "prose"},
 		{"1 before 2", listed(message("system", orchard("gate"))), recent, Preserved, "role"},
 		{"2 recent", listed(message("user", orchard("gate"))), recent, Preserved, "recent"},
-		{"2 no longer recent", listed(message("user", orchard("gate")+orchard("mill")), message("user", "ok")), recent, Compressed, "T3"},
+		{"2 no longer recent", listed(message("user", orchard("gate")+orchard("mill")), message("user", "ok")), recent, Compressed, "prose"},
 		{"3 tool calls", calls, system, Preserved, "tool call"},
 		{"focus", listed(message("assistant", orchard("gate"))), focus, Preserved, "focus"},
-		{"user is an ordinary role", listed(message("user", orchard("gate")+orchard("mill"))), system, Compressed, "T3"},
+		{"user is an ordinary role", listed(message("user", orchard("gate")+orchard("mill"))), system, Compressed, "prose"},
 	} {
 		if f := apply(c.list, c.o)[0]; f.Action != c.action || f.Reason != c.reason {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, f.Action, f.Reason, c.action, c.reason)
@@ -111,20 +111,20 @@ func TestThirteenRules(t *testing.T) {
 		reason string
 	}{
 		{"4 short", nil, []entry{message("assistant", long(119))}, Preserved, "short"},
-		{"4 no longer short", nil, []entry{message("assistant", orchard("gate")[:120])}, Compressed, "T3"},
+		{"4 no longer short", nil, []entry{message("assistant", orchard("gate")[:120])}, Compressed, "prose"},
 		{"5 our marker in a plain list", nil, []entry{marker}, Preserved, "marker"},
 		{"6 important", keeps, []entry{weighty}, Preserved, "importance 0.65"},
-		{"6 less important", keeps, []entry{dull}, Compressed, "T3"},
-		{"6 off", nil, []entry{weighty}, Compressed, "T3"},
+		{"6 less important", keeps, []entry{dull}, Compressed, "prose"},
+		{"6 off", nil, []entry{weighty}, Compressed, "prose"},
 		{"7 duplicate", nil, []entry{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Deduped, "duplicate"},
-		{"7 off", func(o *Options) { o.Dedup = false }, []entry{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Compressed, "T3"},
-		{"8 superseded", corrects, []entry{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Contradicted, "negation"},
-		{"8 off", nil, []entry{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Compressed, "T3"},
+		{"7 off", func(o *Options) { o.Dedup = false }, []entry{message("assistant", orchard("gate")), message("user", orchard("gate"))}, Compressed, "prose"},
+		{"8 superseded", corrects, []entry{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Contradicted, "No"},
+		{"8 off", nil, []entry{message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Compressed, "prose"},
 		{"9 code and prose", nil, []entry{message("assistant", orchard("gate")+fence)}, Split, "code"},
 		{"10 code, less prose", nil, []entry{message("assistant", "Do it so, with care."+fence+"```go\n"+long(200)+"\n```")}, Preserved, "code"},
 		{"11 hard reason", nil, []entry{message("assistant", orchard("gate")+"\nTraceback (most recent call last)\n")}, Preserved, "hard: traceback"},
 		{"12 JSON", nil, []entry{message("assistant", `{"gate": "`+orchard("gate")+`"}`)}, Preserved, "hard: json"},
-		{"13 the rest", nil, []entry{message("assistant", orchard("gate"))}, Compressed, "T3"},
+		{"13 the rest", nil, []entry{message("assistant", orchard("gate"))}, Compressed, "prose"},
 	} {
 		if d := decided(c.all, ruled(c.change))[0]; d.Action != c.action || d.Reason != c.reason {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, d.Action, d.Reason, c.action, c.reason)
@@ -142,7 +142,7 @@ func TestFirstRuleWins(t *testing.T) {
 	weighty.importance = 0.9
 	kept := weighty
 	kept.kept = "recent"
-	secret := message("assistant", orchard("gate")+" It has API_TOKEN=s3cr3ts3cr3t set."+fence)
+	secret := message("assistant", orchard("gate")+" It has [redacted token 1] set."+fence)
 	for _, c := range []struct {
 		name   string
 		all    []entry
@@ -153,28 +153,12 @@ func TestFirstRuleWins(t *testing.T) {
 		{"6 before 7", []entry{weighty, copied}, Preserved, "importance 0.90"},
 		{"7 before 8", []entry{message("assistant", orchard("gate")), message("assistant", orchard("gate")), message("user", "No, not the gate: "+orchard("gate"))}, Deduped, "duplicate"},
 		{"7 before 11", []entry{copied, copied}, Deduped, "duplicate"},
-		{"8 before 9", []entry{message("assistant", orchard("gate")+fence), message("user", "Instead, "+orchard("gate"))}, Contradicted, "instead"},
+		{"8 before 9", []entry{message("assistant", orchard("gate")+fence), message("user", "Instead, "+orchard("gate"))}, Contradicted, "Instead"},
 		{"9 before 11", []entry{message("assistant", orchard("gate")+trace+fence)}, Split, "code"},
 		{"a secret before 9", []entry{secret}, Preserved, "hard: secret"},
 	} {
 		if d := decided(c.all, o)[0]; d.Action != c.action || d.Reason != c.reason {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, d.Action, d.Reason, c.action, c.reason)
-		}
-	}
-}
-
-func TestTiers(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want string
-	}{
-		"T0 hard":             {"SELECT name FROM gates WHERE open = 1", "T0 hard: sql"},
-		"T0 soft":             {"It stands at https://example.org/gate as well.", "T0 soft: url"},
-		"T2 below 20 words":   {strings.TrimSpace(strings.Repeat("word ", 19)) + ".", "T2"},
-		"T3 from 20 words on": {strings.TrimSpace(strings.Repeat("word ", 20)) + ".", "T3"},
-	} {
-		if got := shapeOf(c.text).why.tier(); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: tier %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -92,21 +92,21 @@ func TestNearCopies(t *testing.T) {
 
 // TestSignalsOfCorrection has each kind of correction supersede what it is about.
 func TestSignalsOfCorrection(t *testing.T) {
-	for want, opening := range map[signal]string{
-		explicitCorrection: "Correction: the gate opens at nine.",
-		negation:           "No, that gate opens at nine.",
-		instead:            "Take the gate of the mill instead.",
-		retraction:         "Scratch that about the gate.",
-		dont:               "Please don't open the gate at all.",
-		notBut:             "It is not the gate but the barn that opens.",
-		waitSignal:         "Wait, the gate opens at nine.",
-		sorrySignal:        "Sorry, the gate opens at nine.",
-		selfCorrection:     "I meant the gate of the mill.",
-		rephrase:           "Let me rephrase: the gate opens at nine.",
+	for want, opening := range map[string]string{
+		"Correction":       "Correction: the gate opens at nine.",
+		"No":               "No, that gate opens at nine.",
+		"instead":          "Take the gate of the mill instead.",
+		"Scratch that":     "Scratch that about the gate.",
+		"don't":            "Please don't open the gate at all.",
+		"not the gate but": "It is not the gate but the barn that opens.",
+		"Wait":             "Wait, the gate opens at nine.",
+		"Sorry":            "Sorry, the gate opens at nine.",
+		"I meant":          "I meant the gate of the mill.",
+		"Let me rephrase":  "Let me rephrase: the gate opens at nine.",
 	} {
 		all := []entry{message("assistant", orchard("gate")), message("assistant", opening+" "+orchard("gate")), message("assistant", orchard("kettle"))}
 		ds := decided(all, ruled(func(o *Options) { o.Contradictions = true }))
-		if ds[0].Action != Contradicted || ds[0].Of != 1 || ds[0].Reason != string(want) {
+		if ds[0].Action != Contradicted || ds[0].Of != 1 || ds[0].Reason != want {
 			t.Errorf("%s: the older one is %v by %d, %q", want, ds[0].Action, ds[0].Of, ds[0].Reason)
 		}
 		if ds[1].Action != Preserved || ds[1].Reason != "correction" {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"ccd/compactor/lexicon"
 )
 
 // TestSentenceScores has what each kind of word adds to a sentence, against the same sentence without it.
@@ -20,7 +18,7 @@ func TestSentenceScores(t *testing.T) {
 		{"emphasis word", "so then it is important for us", "so then it is evening for us", 4},
 		{"emphasis marks", "so then we **open** it", "so then we open it", 4},
 		{"status", "so then the gate failed us", "so then the gate pleased us", 3},
-		{"number with its unit", "so then we wait 40 seconds here", "so then we wait a while here", 2},
+		{"number", "so then we wait 40 seconds here", "so then we wait a while here", 2},
 		{"number with its unit glued", "so then we wait 40ms here", "so then we wait a while here", 2},
 		{"abbreviation without vowels", "so then we open the grpc gate", "so then we open the other gate", 2},
 		{"file:line", "so then we open feed.go:120 here", "so then we open the gate here", 2},
@@ -59,11 +57,11 @@ func TestStructuredOutput(t *testing.T) {
 		"lines of 70":           {strings.Repeat("PASS "+strings.Repeat("x", 65)+"\n", 9), true},
 		"blank lines count not": {lines(5, 0) + "\n\n\n\n", false},
 	} {
-		if got := isStructured(c.text, lexicon.Chars(c.text)); got != c.want {
+		if got := shapeOf(c.text).isPrinted(false); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
-	sum := summarize([]string{lines(20, 0) + "FAIL src/row_test.go:40: the row is lost\n"}, 200)
+	sum := summarize(lines(20, 0)+"FAIL src/row_test.go:40: the row is lost\n", 200, true)
 	if !strings.Contains(sum, "files: src/feed_test.go, src/row_test.go") || !strings.Contains(sum, "FAIL src/row_test.go:40: the row is lost") {
 		t.Errorf("%q", sum)
 	}

@@ -29,30 +29,6 @@ func TestNearCopiesPointAtOneThatStands(t *testing.T) {
 	}
 }
 
-func TestSoftReasons(t *testing.T) {
-	for text, want := range map[string]reasons{
-		"see https://example.org/mill":                 hasWeb,
-		"mail dock@example.org":                        hasMail,
-		"call +49-30-1234567 now":                      hasPhone,
-		"since v1.2.3 of it":                           hasVersion,
-		"came with 3f786850e3 today":                   hasDigest,
-		"in /srv/mill/plan now":                        hasPath,
-		"at 10.0.0.12 now":                             hasNet,
-		`the "name": of it`:                            hasQuotedKey,
-		"the licensee hereby agrees":                   hasLegal,
-		`he said "leave it there" twice`:               hasQuote,
-		"it is 30 m long":                              hasUnits,
-		"it took 12ms":                                 hasUnits,
-		"it was 80% full":                              hasUnits,
-		"he and/or she went there, as was said before": 0,
-	} {
-		s := shapeOf(text)
-		if s.why.soft()&want != want || want == 0 && s.why.soft() != 0 || s.why.hard() != 0 {
-			t.Errorf("%q: soft %q, hard %q, want %q", text, s.why.soft(), s.why.hard(), want)
-		}
-	}
-}
-
 // listing is n lines of output, of which the last ones are changed.
 func listing(n, change int) string {
 	var b strings.Builder
@@ -64,18 +40,4 @@ func listing(n, change int) string {
 		fmt.Fprintf(&b, "line %d of the listing\n", i)
 	}
 	return b.String()
-}
-
-// TestNotBut: the words between may be any, of the same sentence.
-func TestNotBut(t *testing.T) {
-	for text, want := range map[string]signal{
-		"It is not the gate but the door.":                    notBut,
-		"It is not the gate. But the door is.":                "",
-		"It is not here, as far as I can tell, but elsewhere": notBut,
-		"Nothing but the door":                                "",
-	} {
-		if got := shapeOf(text).how; got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
 }

@@ -1,7 +1,7 @@
 package filter
 
 import (
-	"encoding/json"
+	"cmp"
 	"strings"
 
 	"ccd/compactor/lexicon"
@@ -11,7 +11,7 @@ import (
 // reasons is a set of properties of a text.
 type reasons uint32
 
-// Hard reasons keep a text whole. Soft ones only show that it is not clean prose.
+// The reasons. All but the first and the last one are hard: they keep a text whole.
 const (
 	hasFence reasons = 1 << iota
 	hasIndentedCode
@@ -30,69 +30,29 @@ const (
 	hasTable
 	hasSymbols
 	hasRagged
+	isMarker // begins with a marker
 
-	hasWeb
-	hasMail
-	hasPhone
-	hasVersion
-	hasDigest
-	hasPath
-	hasNet
-	hasQuotedKey
-	hasLegal
-	hasQuote
-	hasUnits
-
-	isMarker // begins with one of ccd's markers
-	isJSON   // the whole of it is valid JSON
-	isLong   // proseWords words or more
-)
-
-const (
-	hardReasons = hasWeb - 1
-	softReasons = isMarker - hasWeb
-	local       = hasSQL | hasLaTeX | hasBase64 | hasHTTPError | hasFailure | hasReasoning // of one place each
+	local = hasSQL | hasLaTeX | hasBase64 | hasHTTPError | hasFailure | hasReasoning // of one place each
 )
 
 var reasonNames = [...]string{
 	"code fence", "indented code", "code", "json", "yaml", "sql", "latex", "secret", "base64", "traceback", "http error",
 	"failure", "reasoning", "verse", "table", "symbols", "ragged lines",
-	"url", "mail", "phone", "version", "hash", "path", "ip", "quoted key", "legal", "quote", "units",
 }
 
-// String returns the names of the reasons, separated by commas.
-func (r reasons) String() string {
+// hard returns the names of the reasons for which a text is kept, separated by commas. A fence has its own rules.
+func (r reasons) hard() string {
 	var names []string
 	for i, n := range reasonNames {
-		if r>>i&1 != 0 {
+		if (r&^hasFence)>>i&1 != 0 {
 			names = append(names, n)
 		}
 	}
 	return strings.Join(names, ",")
 }
 
-// hard returns the reasons for which a text is kept, except a fence, which has its own rules.
-func (r reasons) hard() reasons { return r & hardReasons &^ hasFence }
-
-// soft returns the reasons that never keep a text.
-func (r reasons) soft() reasons { return r & softReasons &^ hardReasons }
-
-// tier returns how a text may be shortened: T0 for structure, T2 for short clean prose, T3 for long prose.
-func (r reasons) tier() string {
-	switch {
-	case r.soft() != 0:
-		return "T0 soft: " + r.soft().String()
-	case r.hard() != 0:
-		return "T0 hard: " + r.hard().String()
-	case r&isLong == 0:
-		return "T2"
-	}
-	return "T3"
-}
-
 // The thresholds of the rules.
 const (
-	proseWords    = 20   // words from which clean prose is long
 	codeLines     = 3    // lines of source code that make a text code
 	indentedLines = 2    // lines in a row indented as code that make a text code
 	keyLines      = 3    // `key: value` lines in a row that are YAML
@@ -102,7 +62,6 @@ const (
 	chainWords    = 3    // connectives of a formal chain of reasoning
 	chainSteps    = 3    // numbered steps before a conclusion that are one
 	base64Run     = 40   // bytes from which a word may be base64
-	secretRun     = 16   // bytes from which a word may be a key
 	symbolShare   = 0.12 // share of symbols in a text's bytes from which it is symbol-heavy
 	raggedLines   = 8    // lines that are not prose from which a text may be ragged
 	raggedSpread  = 0.9  // standard deviation over mean of their length from which it is
@@ -113,7 +72,7 @@ const (
 type shape struct {
 	why   reasons
 	prose int    // chars outside of fences
-	how   signal // of the correction
+	how   string // it corrects an earlier text, "" if it does not
 
 	all    sense
 	fences lexicon.Fences
@@ -121,17 +80,22 @@ type shape struct {
 	listed bool // within a list
 	lead   bool // the line before ends in a colon
 
-	bytes, words, symbols   int
+	bytes, symbols          int
 	hits, links, looks      int // local reasons; connectives; looks for SQL
 	keys, rows, wide, verse int // lines in a row
 	inset, steps, code      int
 	ragged, lines           int
+	structural              int   // lines that a program writes
 	sum, squares            int64 // of the ragged lines' lengths
 }
 
 // shapeOf classifies a text. Linear.
 func shapeOf(text string) *shape {
 	s := &shape{blank: true}
+	if startsWithMarker(text) {
+		s.why = isMarker
+		return s
+	}
 	for line := range strings.Lines(text) {
 		switch fence, code := s.fences.Line(line); {
 		case fence:
@@ -153,17 +117,11 @@ func shapeOf(text string) *shape {
 		float64(n*s.squares-s.sum*s.sum) > raggedSpread*raggedSpread*float64(s.sum)*float64(s.sum) {
 		s.why |= hasRagged
 	}
-	if s.words >= proseWords {
-		s.why |= isLong
+	if strings.Contains(text, redacted) {
+		s.why |= hasSecret
 	}
 	if looksJSON.MatchString(text[:min(len(text), 4096)]) {
 		s.why |= hasJSON
-		if json.Valid([]byte(text)) {
-			s.why |= isJSON
-		}
-	}
-	if startsWithMarker(text) {
-		s.why |= isMarker
 	}
 	return s
 }
@@ -201,6 +159,9 @@ func (s *shape) block(t string, indent int) {
 	if lexicon.IsFrame(t) {
 		s.why |= hasTrace
 	}
+	if isStructural(t) {
+		s.structural++
+	}
 	if lexicon.NumberLen(t) > 0 {
 		s.steps++
 	}
@@ -228,34 +189,33 @@ func (s *shape) run(n *int, is bool, enough int, r reasons) {
 
 // inline classifies the words of a line.
 func (s *shape) inline(line string) {
+	s.symbols += symbolsIn(line)
 	lx := lexicon.Lex(line)
-	number := false
 	for first := true; lx.Next(); first = false {
-		w, run := &lx.Word, lx.Run()
-		if w.All&(lexicon.Other|lexicon.Paired|lexicon.Equals) != 0 {
-			s.symbols += symbolsIn(run)
-		}
-		if run[0] == '"' {
-			s.why |= hasQuote
-			if strings.Contains(run, `":`) {
-				s.why |= hasQuotedKey
-			}
-		}
+		is, corrects := sensesAt(lx)
+		s.all |= is
+		s.how = cmp.Or(s.how, corrects)
+		core := lx.Core()
 		switch {
-		case w.Head == w.Tail:
-			if number && run == "%" {
-				s.why |= hasUnits
+		case is&failure != 0, isException(core, line[lx.Word.Tail:]):
+			s.hit(hasFailure)
+		case is&conclusion != 0 && s.steps >= chainSteps:
+			s.hit(hasReasoning)
+		case is&statement != 0 && s.looks*maxStatement <= 64*maxStatement+4*s.bytes:
+			s.looks++
+			if isSQL(line[lx.Word.Head:], first) {
+				s.hit(hasSQL)
 			}
-			continue
-		case strings.HasPrefix(run, "-----BEGIN"):
-			s.why |= hasSecret
+		case len(core) >= base64Run && (isBase64(core) || strings.Contains(lx.Run()[:min(len(lx.Run()), lexicon.LongestName)], ";base64,")):
+			s.hit(hasBase64)
+		case len(core) == 3 && (core[0] == '4' || core[0] == '5') && httpError.MatchString(line[max(0, lx.Word.Head-24):min(len(line), lx.Word.Tail+40)]):
+			s.hit(hasHTTPError)
 		}
-		s.words++
-		if isPlain(w) {
-			s.plain(&lx, first, number)
-			number = false
-		} else {
-			number = s.special(&lx)
+		if is&traceHead != 0 {
+			s.why |= hasTrace
+		}
+		if is&connective != 0 {
+			s.links++
 		}
 	}
 	if strings.ContainsAny(line, `\$`) && latex.MatchString(line) {
@@ -269,73 +229,8 @@ func (s *shape) hit(r reasons) {
 	s.hits++
 }
 
-// plain classifies a word of letters.
-func (s *shape) plain(lx *lexicon.Lexer, first, afterNumber bool) {
-	is, sig := sensesAt(lx)
-	s.all |= is
-	if s.how == "" {
-		s.how = sig
-	}
-	if afterNumber && is&unitWord != 0 {
-		s.why |= hasUnits
-	}
-	if is&failure != 0 || lx.Word.Has&lexicon.Upper != 0 && isException(lx) {
-		s.hit(hasFailure)
-	}
-	if is&traceHead != 0 {
-		s.why |= hasTrace
-	}
-	if is&legalese != 0 {
-		s.why |= hasLegal
-	}
-	if is&connective != 0 {
-		s.links++
-	}
-	if is&conclusion != 0 && s.steps >= chainSteps {
-		s.hit(hasReasoning)
-	}
-	if is&statement != 0 && s.looks*maxStatement <= 64*maxStatement+4*s.bytes {
-		s.looks++
-		if isSQL(lx.Text[lx.Word.Head:], first) {
-			s.hit(hasSQL)
-		}
-	}
-}
-
-// softKinds has the soft reasons for kinds of words.
-var softKinds = [lexicon.PlaceWord + 1]reasons{
-	lexicon.VersionWord: hasVersion, lexicon.NetWord: hasNet, lexicon.DigestWord: hasDigest, lexicon.MailWord: hasMail,
-	lexicon.WebWord: hasWeb, lexicon.PathWord: hasPath, lexicon.PlaceWord: hasPath,
-}
-
-// special classifies a word with other characters than letters and reports whether it is a number.
-func (s *shape) special(lx *lexicon.Lexer) bool {
-	w, core, run := &lx.Word, lx.Core(), lx.Run()
-	k := lexicon.KindOf(core, w.Has)
-	s.why |= softKinds[k]
-	if isKey(core) {
-		s.why |= hasSecret
-	}
-	if len(core) >= base64Run && isBase64(core) || w.All&lexicon.Other != 0 && strings.Contains(run[:min(len(run), lexicon.LongestName)], ";base64,") {
-		s.hit(hasBase64)
-	}
-	if k != lexicon.NumberWord {
-		if isAssigned(lx) {
-			s.why |= hasSecret
-		}
-		return false
-	}
-	if len(core) == 3 && (core[0] == '4' || core[0] == '5') && httpError.MatchString(lx.Text[max(0, w.Head-24):min(len(lx.Text), w.Tail+40)]) {
-		s.hit(hasHTTPError)
-	}
-	if w.Has&lexicon.Letters != 0 || strings.HasPrefix(lx.Text[w.Tail:], "%") || strings.HasSuffix(core, "%") {
-		s.why |= hasUnits
-	}
-	if phone.MatchString(core) {
-		s.why |= hasPhone
-	}
-	return true
-}
+// redacted begins what stands for a secret: the texts of a list come without secrets.
+const redacted = "[redacted "
 
 // foreignMarkers begin what other engines have put in place of a text. Shortening it again would lose what they kept.
 var foreignMarkers = [...]string{"[summary:", "[summary#", "[truncated", "[cce:", "[Conversation compressed]"}

@@ -10,7 +10,7 @@ import (
 )
 
 func shortened(text string, most int) string {
-	return summarize([]string{text}, most)
+	return summarize(text, most, shapeOf(text).isPrinted(false))
 }
 
 func TestSummaryTakesTheBestOfEachParagraphFirst(t *testing.T) {

@@ -14,6 +14,7 @@ const (
 	charsPerName  = 200 // chars of text per entity
 	fewestNames   = 3
 	mostEntities  = 15
+	nounShare     = 8   // one word in so many is a proper noun, at most
 	namesRanked   = 512 // distinct entities of a text that are ranked
 	shortestProse = 120 // minimum chars of prose between fences worth shortening
 )
@@ -21,13 +22,12 @@ const (
 // between separates the sentences of a summary.
 const between = " ... "
 
-// summarize returns a summary of merged texts in at most most chars: the best sentences that fit, in text order, taking the best
-// one of each paragraph first. If none fits, the best one is cut. Fences are omitted. Deterministic and, except for sorting,
-// linear.
-func summarize(texts []string, most int) string {
-	joined := strings.Join(texts, "\n\n")
-	if isStructured(joined, lexicon.Chars(joined)) {
-		return structured(joined, most)
+// summarize returns a summary of a text in at most most chars: the best sentences that fit, in text order, taking the best
+// one of each paragraph first. If none fits, the best one is cut. Fences are omitted. printed says that a program printed it.
+// Deterministic and, except for sorting, linear.
+func summarize(text string, most int, printed bool) string {
+	if printed {
+		return structured(text, most)
 	}
 	type sentence struct {
 		text        string
@@ -36,7 +36,7 @@ func summarize(texts []string, most int) string {
 	}
 	var all, order []*sentence
 	best, last, seen := map[int]*sentence{}, -1, map[string]bool{}
-	for part, s := range lexicon.Sentences(joined) {
+	for part, s := range lexicon.Sentences(text) {
 		if key := strings.ToLower(s); !seen[key] {
 			seen[key] = true
 			all = append(all, &sentence{text: s, score: scoreOf(s, lexicon.Chars(s)), rank: 1})
@@ -54,15 +54,10 @@ func summarize(texts []string, most int) string {
 	order = slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *sentence) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.score, a.score)) })
 	left := most + len(between)
-	take := func(from int) {
-		for _, s := range order {
-			if n := lexicon.Chars(s.text) + len(between); n <= left && s.score >= from && (from == 0 || s.rank == 0) {
-				s.taken, left = true, left-n
-			}
+	for _, s := range order {
+		if n := lexicon.Chars(s.text) + len(between); n <= left && s.score >= 0 {
+			s.taken, left = true, left-n
 		}
-	}
-	if take(0); left > most {
-		take(scoreFiller * mostNames)
 	}
 	var said []string
 	for _, s := range all {
@@ -71,7 +66,7 @@ func summarize(texts []string, most int) string {
 		}
 	}
 	if len(said) == 0 {
-		return lexicon.SentenceHead(slices.MaxFunc(all, func(a, b *sentence) int { return cmp.Compare(a.score, b.score) }).text, most)
+		return lexicon.SentenceHead(order[0].text, most)
 	}
 	return strings.Join(said, between)
 }
@@ -83,7 +78,7 @@ const (
 	scoreStatus    = 3
 	scoreTurn      = 3 // a decision, a correction or a constraint
 	scoreQuestion  = 5 // a question: it is open until somebody answers
-	scoreUnit      = 2 // a number with its unit
+	scoreNumber    = 2 // a number
 	scoreShortName = 2 // an abbreviation without vowels
 	scorePlace     = 2 // file:line
 	scoreLength    = 2 // of a good length
@@ -95,10 +90,16 @@ const (
 	mostNames      = 4   // names of one kind that count in one sentence
 )
 
+// kindScores has what each kind of word counts.
+var kindScores = [lexicon.PlaceWord + 1]int{
+	lexicon.IdentWord: scoreName, lexicon.AcronymWord: scoreShortName, lexicon.NumberWord: scoreNumber,
+	lexicon.VersionWord: scorePlace, lexicon.PlaceWord: scorePlace,
+}
+
 // scoreOf returns how informative a sentence is. Names, figures, outcomes, decisions and emphasis raise the score, an empty
 // opening phrase lowers it.
 func scoreOf(s string, chars int) int {
-	score, names, number := 0, 0, false
+	score, names := 0, 0
 	var told sense // each counts once
 	once := func(is bool, mark sense, points int) {
 		if is && told&mark == 0 {
@@ -106,39 +107,17 @@ func scoreOf(s string, chars int) int {
 			score += points
 		}
 	}
-	counts := func(points int) {
-		if names < mostNames {
-			names++
-			score += points
-		}
-	}
 	lx := lexicon.Lex(s)
 	for first := true; lx.Next(); first = false {
-		w, after := &lx.Word, number
-		if w.Head == w.Tail {
-			continue
-		}
-		number = false
-		is, sig := sensesAt(&lx)
+		is, _ := sensesAt(lx)
 		once(first && is&filler != 0, filler, scoreFiller)
-		if after && is&unitWord != 0 {
-			counts(scoreUnit)
-		}
-		once(is&(choice|constraint) != 0 || sig != "", choice, scoreTurn)
-		once(is&emphasis != 0 || strings.HasPrefix(lx.Run(), "**") && w.To-w.From > 3, emphasis, scoreEmphasis)
-		once(is&(outcomeWord|failure) != 0, outcomeWord, scoreStatus)
-		switch core := lx.Core(); lexicon.KindOf(core, w.Has) {
-		case lexicon.IdentWord:
-			counts(scoreName)
-		case lexicon.AcronymWord:
-			counts(scoreShortName)
-		case lexicon.PlaceWord, lexicon.PathWord, lexicon.VersionWord, lexicon.DigestWord, lexicon.WebWord:
-			counts(scorePlace)
-		case lexicon.NumberWord:
-			number = true
-			if w.Has&lexicon.Letters != 0 || strings.HasSuffix(core, "%") || strings.HasPrefix(s[w.Tail:], "%") {
-				counts(scoreUnit)
-			}
+		once(is&(choice|constraint|correction) != 0, choice, scoreTurn)
+		once(is&emphasis != 0 || strings.HasPrefix(lx.Run(), "**") && len(lx.Core()) > 0, emphasis, scoreEmphasis)
+		once(is&(outcome|failure) != 0, outcome, scoreStatus)
+		points := kindScores[lexicon.KindOf(lx.Core(), lx.Word.Has)]
+		if names < mostNames && points > 0 {
+			names++
+			score += points
 		}
 	}
 	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
@@ -157,28 +136,19 @@ func scoreOf(s string, chars int) int {
 }
 
 const (
-	structuredLines = 6   // minimum number of lines of structured output that are not blank
-	charsPerLine    = 80  // maximum chars per line of it
-	structuralShare = 0.5 // more than this share of its lines is structural
-	namedFiles      = 3   // files that its summary names
-	mostParts       = 64  // lines of it that are collected
+	printedLines = 6  // minimum number of lines of a program's output that are not blank
+	charsPerLine = 80 // maximum chars per line of it
+	namedFiles   = 3  // files that its summary names
+	mostParts    = 64 // lines of it that are collected
 )
 
-// isStructured reports whether a text looks like the output of a program: many short lines, most of them structural.
-func isStructured(text string, chars int) bool {
-	if strings.Count(text, "\n")*charsPerLine < chars-charsPerLine {
-		return false
+// isPrinted reports whether a text looks like the output of a program: many short lines, most of them structural. If it is known
+// to be one, the lines may be longer and of any kind.
+func (s *shape) isPrinted(known bool) bool {
+	if known {
+		return s.lines >= printedLines && s.lines*2*charsPerLine > s.prose
 	}
-	lines, structural := 0, 0
-	for line := range strings.Lines(text) {
-		if t := strings.TrimSpace(line); t != "" {
-			lines++
-			if isStructural(t) {
-				structural++
-			}
-		}
-	}
-	return lines >= structuredLines && lines*charsPerLine > chars && float64(structural) > structuralShare*float64(lines)
+	return s.lines >= printedLines && s.lines*charsPerLine > s.prose && s.structural*2 > s.lines
 }
 
 // structured summarizes structured output in at most most chars: the files in it and its distinct status lines, errors first. If
@@ -235,11 +205,10 @@ func structured(text string, most int) string {
 func fileIn(line string) string {
 	for lx := lexicon.Lex(line); lx.Next(); {
 		name, kind := lx.Name()
-		if kind == lexicon.PlaceWord {
-			name, _, _ = strings.Cut(name, ":")
-		} else if kind != lexicon.PathWord {
+		if kind != lexicon.PlaceWord || strings.Contains(name, "://") {
 			continue
 		}
+		name, _, _ = strings.Cut(name, ":")
 		if strings.Contains(name, "/") || len(name)-strings.LastIndexByte(name, '.') <= 4 {
 			return name
 		}
@@ -247,8 +216,8 @@ func fileIn(line string) string {
 	return ""
 }
 
-// entities returns the versions in a text, then at most most other names (0: a number by the text's length): identifiers, numbers
-// and paths, then abbreviations and proper nouns, most frequent first.
+// entities returns the versions in a text, then at most most other names (0: a number by the text's length): identifiers, numbers,
+// paths, abbreviations and proper nouns, most frequent first.
 func entities(text string, most int) []string {
 	if most <= 0 {
 		most = max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
@@ -263,56 +232,60 @@ func entities(text string, most int) []string {
 	}
 	lexicon.Terms(text, add)
 	from, to := 0, -1 // the preceding adjacent capitalized words
+	terms, words, capitals := len(all), 0, 0
 	for lx := lexicon.Lex(text); len(all) < namesRanked && lx.Next(); {
 		w, core := lx.Word, lx.Core()
+		words++
 		switch kind := lexicon.KindOf(core, w.Has); {
-		case w.Head == w.Tail || kind != lexicon.CapitalWord && kind != lexicon.AcronymWord || w.Opens || stops[strings.ToLower(core)]:
-		case kind == lexicon.AcronymWord:
-			if w.Has == lexicon.Small {
-				add(core)
-			}
+		case w.Opens || stops[strings.ToLower(core)]:
+		case kind == lexicon.AcronymWord && w.Has == lexicon.Small:
+			add(core)
+		case kind != lexicon.CapitalWord:
 		case w.Head == to+1 && strings.Count(text[from:to], " ") < 2:
 			all[len(all)-1], to = text[from:w.Tail], w.Tail
 		default:
+			capitals++
 			from, to = w.Head, -1
 			if add(core) && count[core] == 1 {
 				to = w.Tail
 			}
 		}
 	}
+	if capitals*nounShare > words { // a language that writes each noun so
+		all = all[:terms]
+	}
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
-	pinned := pins(text)
+	named := pins(text)
 	for _, name := range all[:min(len(all), most)] {
-		if !slices.ContainsFunc(pinned, func(p string) bool { return strings.Contains(p, name) }) {
-			pinned = append(pinned, name)
+		if !slices.ContainsFunc(named, func(p string) bool { return strings.Contains(p, name) }) {
+			named = append(named, name)
 		}
 	}
-	return pinned
+	return named
 }
 
-// pin matches a version with what it is the version of: stripe==9.12.0, react@18.2.0, Python 3.11, Node v20.
-var pin = regexp.MustCompile(`[A-Za-z][\w./-]*(?:\[[\w,-]+\])?(?: ?(?:[=~<>!]=|\^)=? ?|@\^?~?)v?\d[\w.]*|(?:[A-Z][\w.-]* |\b)v?\d+\.\d+\.\d[\w.-]*|[A-Z]\w+ v?\d+\.\d+\b|[A-Z]\w+ v\d+\b`)
+// pinned matches a word that pins a version: stripe==9.12.0, react@18.2.0.
+var pinned = regexp.MustCompile(`^\w[\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d`)
 
 const mostPins = 32 // versions of one text
 
-// pins returns the distinct versions that a text names. Nothing else in a text is as useless when it is half remembered.
+// pins returns the distinct versions that a text names, each with what it is the version of if that is a capitalized word before it:
+// Python 3.11. Nothing else in a text is as useless when it is half remembered.
 func pins(text string) (all []string) {
-	for _, p := range pin.FindAllString(text, mostPins) {
-		if p = strings.TrimRight(p, ".-"); lexicon.KindOf(p, lexicon.Digit) == lexicon.NetWord {
-			continue
+	name, to := "", -1 // the preceding word, if it may have a version
+	for lx := lexicon.Lex(text); len(all) < mostPins && lx.Next(); {
+		w, p := lx.Word, lx.Core()
+		kind := lexicon.KindOf(p, w.Has)
+		is := kind == lexicon.VersionWord && (!lexicon.IsNumber(p) || strings.Count(p, ".") < 3) || // no network address
+			w.Has&lexicon.Digit != 0 && w.Has&(lexicon.Equals|lexicon.At) != 0 && pinned.MatchString(p)
+		if w.Head == to+1 && (is || kind == lexicon.NumberWord && strings.Contains(p, ".")) {
+			p, is = name+" "+p, true
 		}
-		word, version, named := strings.Cut(p, " ")
-		if !named {
-			version = p
-		} else if stops[strings.ToLower(word)] {
-			p = version
-		}
-		told := func(q string) bool {
-			before, ok := strings.CutSuffix(q, version)
-			return ok && strings.TrimRight(before, "0123456789.") == before
-		}
-		if !slices.ContainsFunc(all, told) {
+		if is && !slices.ContainsFunc(all, func(known string) bool { return strings.Contains(known, p) }) {
 			all = append(all, p)
+		}
+		if name, to = p, -1; w.Has&(lexicon.Upper|lexicon.Digit) == lexicon.Upper && !stops[strings.ToLower(p)] {
+			to = w.Tail
 		}
 	}
 	return all

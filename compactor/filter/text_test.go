@@ -39,7 +39,7 @@ func checkText(t *testing.T, text string) {
 		t.Errorf("%d chars of prose in %d", s.prose, lexicon.Chars(text))
 	}
 	for _, most := range []int{1, 40, 200, 1000} {
-		sum := summarize([]string{text}, most)
+		sum := summarize(text, most, most > 100)
 		if n := lexicon.Chars(sum); n > most {
 			t.Errorf("summary of %d chars in a budget of %d", n, most)
 		}
@@ -64,7 +64,7 @@ func checkText(t *testing.T, text string) {
 
 func checkSplit(t *testing.T, text string) {
 	t.Helper()
-	got := splitCode(text, func(p string) string { return summarize([]string{p}, 300) })
+	got := splitCode(text, func(p string) string { return summarize(p, 300, false) })
 	if lexicon.Chars(got) > lexicon.Chars(text) {
 		t.Errorf("split of %d chars, text of %d", lexicon.Chars(got), lexicon.Chars(text))
 	}

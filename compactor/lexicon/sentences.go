@@ -78,14 +78,15 @@ func EndsSentence(s string) bool {
 	return false
 }
 
-// abbreviates reports whether the text before a dot ends in an abbreviation or in the number of a list item.
+// abbreviates reports whether the text before a dot ends in an abbreviation, in the number of a list item, or in one that may be the
+// day of a date: 20. Februar.
 func abbreviates(before string) bool {
 	word := before[strings.LastIndexAny(before, " (")+1:]
 	switch strings.ToLower(word) {
 	case "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "dr", "no", "approx", "fig":
 		return true
 	}
-	return IsNumber(word) && len(word) <= mostDigits && strings.TrimSpace(before) == word
+	return IsNumber(word) && (len(word) <= 2 || len(word) <= mostDigits && strings.TrimSpace(before) == word)
 }
 
 // Lines between these lengths, in bytes, may have been wrapped. They are joined with the next line up to a limit.

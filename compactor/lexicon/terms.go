@@ -18,7 +18,7 @@ func Terms(text string, yield func(term string) bool) {
 			continue
 		}
 		name, kind := lx.Name()
-		if w.Has&Digit != 0 && w.Has&Letters == 0 && text[w.Tail-1]-'0' < 10 && kind != VersionWord && kind != NetWord {
+		if w.Has&Digit != 0 && w.Has&Letters == 0 && text[w.Tail-1]-'0' < 10 && kind != VersionWord {
 			if w.Tail == w.To {
 				number, end = w.Head, w.Tail
 			}

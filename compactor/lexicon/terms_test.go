@@ -18,6 +18,7 @@ func TestTermsOfAText(t *testing.T) {
 		"Nothing here is a name. It ends. And so on":          nil,
 		"10 of the 12 were fine, 5 to go":                     nil,
 		"```\nfooBar = baz_qux\nhttps://example.org/in\n```":  {"fooBar", "baz_qux", "https://example.org/in"},
+		"設定はsettings/base.pyの「USE_L10N」です。一覧はCelery 5.3.6に":   {"settings/base.py", "USE_L10N", "5.3.6"},
 		"the set_value of 5f0c1d2e-90c4-4a1b-8a53-0c1d2e3f4a": {"set_value", "5f0c1d2e-90c4-4a1b-8a53-0c1d2e3f4a"},
 	} {
 		var got []string

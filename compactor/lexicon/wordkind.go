@@ -12,13 +12,8 @@ const (
 	AcronymWord      // capitals only, or consonants only
 	IdentWord        // camelCase, PascalCase, snake_case, a dotted name, a call
 	NumberWord       // digits, perhaps with a unit glued to them
-	VersionWord      // 1.2, v3.0.1-rc2
-	NetWord          // a network address: 10.0.0.1
-	DigestWord       // hexadecimal digits of a commit or a sum
-	MailWord         // somebody@example.org
-	WebWord          // https://...
-	PathWord         // of a file
-	PlaceWord        // a line in a file: a.go:12
+	VersionWord      // 1.2, v3.0.1-rc2, a network address
+	PlaceWord        // of a file or a line in it: a.go:12; a web or mail address, the hash of a commit
 )
 
 // LongestName is the maximum length of a word that names something, in bytes. Only web addresses may be longer.
@@ -42,7 +37,7 @@ func KindOf(s string, has Class) Kind {
 		return slashKind(s)
 	case has&At != 0:
 		if i := strings.IndexByte(s, '@'); i > 0 && strings.IndexByte(s[i:], '.') > 1 {
-			return MailWord
+			return PlaceWord
 		}
 		return PlainWord
 	case has&Under != 0:
@@ -108,9 +103,7 @@ func numberKind(s string) Kind {
 	switch {
 	case digits == 0:
 		return PlainWord
-	case only && parts == 4:
-		return NetWord
-	case only && parts == 3:
+	case only && (parts == 3 || parts == 4):
 		return VersionWord
 	}
 	return NumberWord
@@ -118,7 +111,7 @@ func numberKind(s string) Kind {
 
 func slashKind(s string) Kind {
 	if strings.Contains(s, "://") {
-		return WebWord
+		return PlaceWord
 	}
 	slashes := strings.Count(s, "/")
 	rooted := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")
@@ -128,10 +121,7 @@ func slashKind(s string) Kind {
 	if !rooted && slashes < 2 && !strings.ContainsAny(s, "._-@") {
 		return PlainWord // and/or
 	}
-	if afterColon(s) {
-		return PlaceWord
-	}
-	return PathWord
+	return PlaceWord
 }
 
 // hasLetter reports whether a text has a letter, of any script.
@@ -163,7 +153,7 @@ func mixedKind(s string) Kind {
 	}
 	switch {
 	case hex && len(s) >= 7 && digits*10 >= len(s):
-		return DigestWord
+		return PlaceWord
 	case s[0]-'0' < 10:
 		return NumberWord // 12ms
 	case s[0] == 'v' && digits == len(s)-1:
@@ -192,7 +182,7 @@ func dottedKind(s string, has Class) Kind {
 	case before != "" && classOf[before[0]]&(Letters|Digit|Under|High) == 0:
 		return PlainWord
 	case hasExtension(s, has):
-		return PathWord
+		return PlaceWord
 	case strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4:
 		return PlainWord
 	case isAbbreviated(s):

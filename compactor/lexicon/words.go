@@ -1,5 +1,7 @@
 package lexicon
 
+import "unicode/utf8"
+
 // Class is the class of a byte, or the set of classes of a word's bytes.
 type Class uint16
 
@@ -28,14 +30,6 @@ const Letters = Upper | Small
 // ClassOf returns the class of a byte.
 func ClassOf(c byte) Class { return classOf[c] }
 
-// Fold returns a capital letter in lower case and any other byte unchanged.
-func Fold(c byte) byte {
-	if c-'A' < 26 {
-		return c | 0x20
-	}
-	return c
-}
-
 var classOf = func() (t [256]Class) {
 	for i := range t {
 		c := byte(i)
@@ -63,14 +57,6 @@ var classOf = func() (t [256]Class) {
 	return t
 }()
 
-// foldOf has the lower-case letter for each letter, 0 for all other bytes.
-var foldOf = func() (t [256]uint8) {
-	for c := byte('a'); c <= 'z'; c++ {
-		t[c], t[c-0x20] = c, c
-	}
-	return t
-}()
-
 // opensOf has the bytes after which a sentence or clause may begin.
 var opensOf = byteSet("\n.!?:;,-#>\"(")
 
@@ -87,14 +73,13 @@ func byteSet(list string) (t [256]bool) {
 	return t
 }
 
-// Word is a run of bytes without white space, and within it the core without the punctuation around.
+// Word is a run of bytes without white space, and within it the core without the punctuation around. Where Chinese, Japanese or
+// Korean text meets another script, a run ends: these languages put no space there.
 type Word struct {
-	From, To   int    // bytes: of the run
-	Head, Tail int    // bytes: of the core; Head == Tail: there is none
-	Hash       uint32 // of its letters, see WordHash
+	From, To   int // bytes: of the run
+	Head, Tail int // bytes: of the core; Head == Tail: there is none
 	Has        Class
-	All        Class // as Has, of the whole run
-	Opens      bool  // a sentence, a clause or a line begins here
+	Opens      bool // a sentence, a clause or a line begins here
 }
 
 // Lexer iterates over the words of a text. It reads each byte once or twice, whatever the text.
@@ -121,21 +106,18 @@ func (l *Lexer) Next() bool {
 		l.at = i
 		return false
 	}
-	from, all, h := i, Class(0), uint32(0)
-	for i < len(s) {
-		c := s[i]
-		k := classOf[c]
-		if k == Gap {
+	from, all, wide := i, Class(0), false
+	for i < len(s) && classOf[s[i]] != Gap {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if i > from && IsWide(r) != wide {
 			break
 		}
-		all |= k
-		if v := foldOf[c]; v != 0 {
-			h = (h<<5 | h>>27) ^ uint32(v)
-		}
-		i++
+		wide = IsWide(r)
+		all |= classOf[s[i]]
+		i += n
 	}
 	w := &l.Word
-	w.From, w.To, w.Head, w.Tail, w.Hash, w.Has, w.All, w.Opens = from, i, from, i, h, all, all, opensOf[l.end]
+	w.From, w.To, w.Head, w.Tail, w.Has, w.Opens = from, i, from, i, all, opensOf[l.end]
 	if all&^(Letters|Digit|High) != 0 {
 		w.trim(s)
 	}
@@ -166,14 +148,3 @@ func (l *Lexer) Core() string { return l.Text[l.Word.Head:l.Word.Tail] }
 
 // Run returns the word with the punctuation around it.
 func (l *Lexer) Run() string { return l.Text[l.Word.From:l.Word.To] }
-
-// WordHash returns a hash of a word's letters, ignoring case and apostrophes.
-func WordHash(s string) uint32 {
-	h := uint32(0)
-	for i := range len(s) {
-		if v := foldOf[s[i]]; v != 0 {
-			h = (h<<5 | h>>27) ^ uint32(v)
-		}
-	}
-	return h
-}

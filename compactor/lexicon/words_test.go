@@ -9,8 +9,8 @@ func TestWordKinds(t *testing.T) {
 		"gate": PlainWord, "Gate": CapitalWord, "WARN": AcronymWord, "grpc": AcronymWord, "vs": PlainWord, "and/or": PlainWord,
 		"openGate": IdentWord, "GateKeeper": IdentWord, "open_gate": IdentWord, "HTTPServer": IdentWord, "gate.keeper": IdentWord,
 		"--dry-run": IdentWord, "std::vector": IdentWord, "sha256": IdentWord, "12": NumberWord, "1.5": NumberWord, "12ms": NumberWord,
-		"80%": NumberWord, "1.2.3": VersionWord, "v2": VersionWord, "v1.2": VersionWord, "10.0.0.1": NetWord, "3f786850e3": DigestWord,
-		"a@b.org": MailWord, "https://b.org/x": WebWord, "/etc/hosts": PathWord, "a/b.go": PathWord, "gate.go": PathWord, ".gitignore": PathWord,
+		"80%": NumberWord, "1.2.3": VersionWord, "v2": VersionWord, "v1.2": VersionWord, "10.0.0.1": VersionWord, "3f786850e3": PlaceWord,
+		"a@b.org": PlaceWord, "https://b.org/x": PlaceWord, "/etc/hosts": PlaceWord, "a/b.go": PlaceWord, "gate.go": PlaceWord, ".gitignore": PlaceWord,
 		"gate.go:12": PlaceWord, "a/gate.go:12:3": PlaceWord, "e.g": PlainWord, "well-known": PlainWord, "水車": PlainWord,
 	} {
 		lx := Lex(text)

@@ -42,7 +42,7 @@ func TestParseLevel(t *testing.T) {
 			t.Errorf("ParseLevel(%s) = %v, %v", l, got, err)
 		}
 	}
-	for _, name := range []string{"", "by-pressure", "Gentle", "level-5"} {
+	for _, name := range []string{"", "Gentle", "level-5"} {
 		if got, err := ParseLevel(name); err == nil {
 			t.Errorf("ParseLevel(%q) = %v", name, got)
 		}
@@ -54,7 +54,7 @@ func TestManualIsPartOfTheOptions(t *testing.T) {
 	o := Defaults()
 	seen := map[string]Manual{o.Hash(): {}}
 	for _, m := range []Manual{
-		{MaxTokens: o.MaxTokens}, {MaxTokens: 14000}, {Level: Maximum}, {Focus: []string{"a"}}, {Focus: []string{"a"}, Level: Maximum},
+		{MaxTokens: o.MaxTokens}, {MaxTokens: 14000}, {Focus: []string{"a"}}, {Focus: []string{"a"}, MaxTokens: 14000},
 	} {
 		h := o.With(m).Hash()
 		if other, ok := seen[h]; ok {
@@ -66,10 +66,10 @@ func TestManualIsPartOfTheOptions(t *testing.T) {
 		t.Error("asking for nothing changes the hash")
 	}
 	first := Manual{Focus: []string{"a"}, MaxTokens: 5}
-	if got, want := (Manual{Level: Gentle}).Over(first), (Manual{Focus: []string{"a"}, Level: Gentle, MaxTokens: 5}); !cmp.Equal(got, want) {
+	if got, want := (Manual{MaxTokens: 9}).Over(first), (Manual{Focus: []string{"a"}, MaxTokens: 9}); !cmp.Equal(got, want) {
 		t.Errorf("Over: %+v", got)
 	}
-	if got := o.With(first); got.MaxTokens != 5 || got.Level != ByPressure || !cmp.Equal(got.Focus, first.Focus) || !cmp.Equal(got.Manual, first) {
+	if got := o.With(first); got.MaxTokens != 5 || !cmp.Equal(got.Focus, first.Focus) || !cmp.Equal(got.Manual, first) {
 		t.Errorf("With: %+v", got)
 	}
 }
@@ -88,13 +88,10 @@ func TestOptionsHash(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	for l, want := range map[Level]int{ByPressure: 30, Gentle: 30, Standard: 20, Aggressive: 10, Maximum: 5} {
+	for l, want := range map[Level]int{0: 30, Gentle: 30, Standard: 20, Aggressive: 10, Maximum: 5} {
 		if got := l.Percent(); got != want {
 			t.Errorf("%s leaves %d %%, want %d", l, got, want)
 		}
-	}
-	if got := Level(9).String(); got != "level-9" {
-		t.Errorf("an unknown level is %q", got)
 	}
 }
 

@@ -10,20 +10,16 @@ import (
 // Manual holds the options that a person set for one session's companion. The zero Manual sets none.
 type Manual struct {
 	Focus     []string `json:"focus,omitempty"`      // words, as returned by FocusWords
-	Level     Level    `json:"level,omitempty"`      // ByPressure if not set
 	MaxTokens int      `json:"max_tokens,omitempty"` // estimated tokens, 0 if not set
 }
 
 // IsZero reports whether no option is set.
-func (m Manual) IsZero() bool { return len(m.Focus) == 0 && m.Level == ByPressure && m.MaxTokens == 0 }
+func (m Manual) IsZero() bool { return len(m.Focus) == 0 && m.MaxTokens == 0 }
 
 // Over returns m with its unset options taken from earlier.
 func (m Manual) Over(earlier Manual) Manual {
 	if len(m.Focus) == 0 {
 		m.Focus = earlier.Focus
-	}
-	if m.Level == ByPressure {
-		m.Level = earlier.Level
 	}
 	if m.MaxTokens == 0 {
 		m.MaxTokens = earlier.MaxTokens
@@ -33,10 +29,10 @@ func (m Manual) Over(earlier Manual) Manual {
 
 // With returns o with the options that m sets in place of its own.
 func (o Options) With(m Manual) Options {
-	own := Manual{Focus: o.Focus, Level: o.Level, MaxTokens: o.MaxTokens}
+	own := Manual{Focus: o.Focus, MaxTokens: o.MaxTokens}
 	o.Manual = m
 	m = m.Over(own)
-	o.Focus, o.Level, o.MaxTokens = m.Focus, m.Level, m.MaxTokens
+	o.Focus, o.MaxTokens = m.Focus, m.MaxTokens
 	return o
 }
 
@@ -44,16 +40,6 @@ func (o Options) With(m Manual) Options {
 func (o Options) Reading(paths string) Options {
 	o.Paths = paths
 	return o
-}
-
-// ParseLevel returns the level with a name as in Level.String. It fails for any other name and for by-pressure, which means
-// that no level is set.
-func ParseLevel(name string) (Level, error) {
-	i := slices.Index(levelNames[:], name)
-	if i <= int(ByPressure) {
-		return ByPressure, fmt.Errorf("unknown level %q, must be one of %s", name, strings.Join(levelNames[Gentle:], ", "))
-	}
-	return Level(i), nil
 }
 
 // The limits of a focus. Its words are in the front matter, and each is searched for in every message.

@@ -8,33 +8,38 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
 // records and options would give a different companion.
-const Rules = 11
+const Rules = 12
 
-// Level is how long the summaries in a list of messages are.
+// Level is how full the context of a session is, and how long the summaries in a list of messages are. The zero Level is none.
 type Level uint8
 
-// The levels. ByPressure chooses one by the highest pressure so far.
+// The levels, by the highest pressure of a session so far.
 const (
-	ByPressure Level = iota
-	Gentle           // below 0.60
-	Standard         // below 0.75
-	Aggressive       // below 0.90
+	Gentle     Level = 1 + iota // below 0.60
+	Standard                    // below 0.75
+	Aggressive                  // below 0.90
 	Maximum
 )
 
-var levelNames = [...]string{"by-pressure", "gentle", "standard", "aggressive", "maximum"}
+var levelNames = [...]string{"", "gentle", "standard", "aggressive", "maximum"}
 
 // String returns the level's name as companions, flags and --json show it.
-func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
+func (l Level) String() string { return levelNames[min(l, Maximum)] }
+
+// ParseLevel returns the level with a name.
+func ParseLevel(name string) (Level, error) {
+	if i := slices.Index(levelNames[:], name); i > 0 {
+		return Level(i), nil
 	}
-	return "level-" + strconv.Itoa(int(l))
+	return 0, fmt.Errorf("unknown level %q, must be one of %s", name, strings.Join(levelNames[Gentle:], ", "))
 }
 
 // Percent returns how much of a text its summary keeps, in percent.
@@ -54,7 +59,6 @@ func (l Level) Percent() int {
 // otherwise. Start from Defaults, because a zero limit means zero.
 type Options struct {
 	MaxTokens      int              `json:"max_tokens"`           // of the text after the front matter
-	Level          Level            `json:"level"`                // ByPressure, or given by hand
 	Host           string           `json:"host"`                 // named in the companion's lead
 	Windows        map[string]int64 `json:"windows"`              // context window in real tokens by prefix of the model's name; the longest prefix wins
 	Window         int64            `json:"window"`               // assumed if nothing says what it is, real tokens

@@ -200,9 +200,6 @@ func manual(m compactor.Manual) string {
 		}
 		parts = append(parts, "focus: ["+strings.Join(words, ", ")+"]")
 	}
-	if m.Level != compactor.ByPressure {
-		parts = append(parts, "level: "+m.Level.String())
-	}
 	if m.MaxTokens > 0 {
 		parts = append(parts, "max_tokens: "+strconv.Itoa(m.MaxTokens))
 	}

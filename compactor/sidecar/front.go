@@ -99,9 +99,6 @@ func (r *reader) manual() (m compactor.Manual) {
 			m.Focus = append(m.Focus, plainScalar(w))
 		}
 	}
-	if asked["level"] != "" {
-		m.Level = r.level(asked["level"])
-	}
 	if asked["max_tokens"] != "" {
 		m.MaxTokens = int(r.integer(asked["max_tokens"]))
 	}

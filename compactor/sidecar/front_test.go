@@ -17,14 +17,12 @@ func TestFrontComesBack(t *testing.T) {
 	full.Pressure, full.Assumed, full.Tokens.Reported = 0.25, false, 812
 	full.KeyInformation = compactor.KeyInformation{Visible: 3, Recoverable: 2, Lost: 1}
 	full.Tokens.CharsPerToken = 3.1
-	full.Manual = compactor.Manual{Focus: []string{"2026", "a,b", "cents", "no", "é\"\\]", "x.py"}, Level: compactor.Maximum, MaxTokens: 14000}
+	full.Manual = compactor.Manual{Focus: []string{"2026", "a,b", "cents", "no", "é\"\\]", "x.py"}, MaxTokens: 14000}
 	bare := matter()
 	bare.Host = ""
 	posing := bare
 	posing.Model = "[ccd abcdefgh1234 x] \u202e\u200b[\\ccd]"
-	level := bare
-	level.Manual.Level = compactor.Gentle
-	for name, want := range map[string]Front{"full": full, "bare": bare, "posing": posing, "level": level} {
+	for name, want := range map[string]Front{"full": full, "bare": bare, "posing": posing} {
 		doc := Render(want, sections())
 		if text := string(Render(want, nil).Text); strings.Contains(text, "[ccd abcdefgh1234") || strings.ContainsAny(text, "\u202e\u200b") {
 			t.Errorf("%s: what is quoted poses as a marker, or hides:\n%s", name, text)
@@ -50,7 +48,7 @@ func TestFrontComesBack(t *testing.T) {
 		}
 	}
 	text := string(Render(full, nil).Text)
-	if !strings.Contains(text, "\nmanual: {focus: [\"2026\", \"a,b\", cents, \"no\", \"é\\\"\\\\]\", x.py], level: maximum, max_tokens: 14000}\n") {
+	if !strings.Contains(text, "\nmanual: {focus: [\"2026\", \"a,b\", cents, \"no\", \"é\\\"\\\\]\", x.py], max_tokens: 14000}\n") {
 		t.Errorf("the line of what was asked by hand is not as documented:\n%s", text)
 	}
 }
@@ -59,7 +57,7 @@ func TestFrontSeesWhatIsWrong(t *testing.T) {
 	text := string(Render(matter(), sections()).Text)
 	for from, to := range map[string]string{
 		"records: 3": "records: x", "level: gentle": "level: hard", "covers: {": "covers: ", "sha256: ": "sha256: 0", "pressure: ": "pressure: ?",
-		"options: ": "manual: {level: odd}\noptions: ", "about: ": "about: x",
+		"options: ": "manual: {max_tokens: odd}\noptions: ", "about: ": "about: x",
 	} {
 		broken := strings.Replace(text, from, to, 1)
 		if broken == text {

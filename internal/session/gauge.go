@@ -337,11 +337,9 @@ func (t *Tracker) trigger(boundary bool) {
 	}
 }
 
-// Level returns how strongly the session is compacted: from the options or the highest pressure so far; never ByPressure.
+// Level returns the level of the highest pressure so far.
 func (t *Tracker) Level() limits.Level {
 	switch h := t.gauge.highest; {
-	case t.o.Level != limits.ByPressure:
-		return min(t.o.Level, limits.Maximum)
 	case h < 0.60:
 		return limits.Gentle
 	case h < 0.75:

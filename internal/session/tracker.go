@@ -228,7 +228,7 @@ type Status struct {
 	Outliers        Outliers
 	Pressure        float64
 	Highest         float64      // highest pressure so far
-	Level           limits.Level // from Highest or the options; never ByPressure
+	Level           limits.Level // of Highest
 	Trigger         string       // the first trigger that fired: "threshold", "pressure" or "boundary"; "" if none
 	First, Last     time.Time
 	Boundary        time.Time // when the agent last compacted its context, zero if it has not

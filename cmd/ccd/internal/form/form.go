@@ -47,7 +47,6 @@ type frontMatter struct {
 
 type manual struct {
 	Focus     []string `json:"focus"`
-	Level     string   `json:"level"`
 	MaxTokens int      `json:"max_tokens"`
 }
 
@@ -120,9 +119,6 @@ func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
 	}
 	if !f.Manual.IsZero() {
 		m.Manual = &manual{Focus: append([]string{}, f.Manual.Focus...), MaxTokens: f.Manual.MaxTokens}
-		if f.Manual.Level != compactor.ByPressure {
-			m.Manual.Level = f.Manual.Level.String()
-		}
 	}
 	return m
 }

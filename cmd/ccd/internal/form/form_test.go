@@ -32,7 +32,7 @@ func attacked(t *testing.T) sidecar.Parsed {
 	f := sidecar.Front{
 		Options: "8c1f02aa", Agent: "claude-code", Session: "5d2f</title><script>", Source: "projects/<b>\"&.jsonl",
 		Records: 3, Bytes: 400, Sum: mark.Sum([]byte("x")), Host: "forge <i>",
-		Manual: compactor.Manual{Focus: []string{"</script>", "cents"}, Level: compactor.Maximum},
+		Manual: compactor.Manual{Focus: []string{"</script>", "cents"}},
 	}
 	f.Model, f.Window, f.Assumed, f.Level, f.Reason = "m\n<script>", 200000, true, compactor.Maximum, "talk <only>"
 	f.Tokens.Original, f.Tokens.CharsPerToken = 4000, 3.2

@@ -36,8 +36,8 @@ type element struct {
 }
 
 // ReadList parses a list. It fails if something in it is not JSON, because a truncated list must not be printed as if it
-// were complete.
-func ReadList(data []byte) (List, error) {
+// were complete. hide, if not nil, returns a text as JSON without its secrets; the filter sees no other.
+func ReadList(data []byte, hide func(text []byte) []byte) (List, error) {
 	l := List{open: "[", sep: ",\n", close: "]\n"}
 	start := len(data) - len(bytes.TrimPrefix(data, []byte("\ufeff")))
 	d := jsontext.NewDecoder(bytes.NewBuffer(data[start:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -62,7 +62,7 @@ func ReadList(data []byte) (List, error) {
 		before := string(data[end:at])
 		lines += strings.Count(before, "\n")
 		end = at + len(raw)
-		e := newElement(transcript.Node{Raw: data[at:end:end], Off: int64(at)}, lines)
+		e := newElement(transcript.Node{Raw: data[at:end:end], Off: int64(at)}, lines, hide)
 		if array {
 			e.record = len(l.elements) + 1
 			if len(l.elements) == 0 {
@@ -88,7 +88,7 @@ func ReadList(data []byte) (List, error) {
 }
 
 // newElement parses one message. A value that is not a message gets neither role nor text.
-func newElement(v transcript.Node, record int) element {
+func newElement(v transcript.Node, record int, hide func([]byte) []byte) element {
 	e := element{Node: v, record: record}
 	var b blocks
 	var content, uuid transcript.Node
@@ -131,8 +131,12 @@ func newElement(v transcript.Node, record int) element {
 	e.texts, e.chars = b.texts, b.rest
 	e.filter = filter.Message{Role: role, ID: idText(e.id), Calls: b.calls, Lone: extra || b.result || b.more, Opens: b.opens, Answers: b.answers, Rest: b.rest}
 	for k, t := range b.texts {
-		e.filter.Texts = append(e.filter.Texts, filter.Piece{Text: t.Text(), ID: mark.Sum(t.Raw).ID(), Result: role == "tool" || role == "function" || b.results[k]})
-		e.chars += lexicon.Chars(t.Text())
+		said := t
+		if hide != nil {
+			said.Raw = hide(t.Raw)
+		}
+		e.filter.Texts = append(e.filter.Texts, filter.Piece{Text: said.Text(), ID: mark.Sum(t.Raw).ID(), Result: role == "tool" || role == "function" || b.results[k]})
+		e.chars += lexicon.Chars(said.Text())
 	}
 	return e
 }
@@ -314,8 +318,11 @@ func (w *filterWriter) drop(run []element, fates []filter.Fate, names []string) 
 	id, at := p.Hash.ID(), len(w.decided)
 	note := fmt.Sprintf("range #%d-#%d, %d messages, %s", at+1, at+len(run), len(run), humanize.Bytes(uint64(size)))
 	role := filter.Human // a conversation may have to begin with it
-	if len(run) == 1 && len(first.filter.Answers) == 0 {
-		note, role = fmt.Sprintf("cut, %d chars", first.chars), first.filter.Role
+	if len(run) == 1 {
+		note = fmt.Sprintf("cut, %d chars", first.chars)
+		if len(first.filter.Answers) == 0 {
+			role = first.filter.Role
+		}
 	}
 	if len(names) > 0 {
 		note += " | entities: " + strings.Join(names, ", ")

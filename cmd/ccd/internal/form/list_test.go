@@ -33,7 +33,7 @@ func walk(what string, n int) string {
 }
 
 func filtered(data []byte, o FilterOptions) (Filtered, error) {
-	l, err := ReadList(data)
+	l, err := ReadList(data, nil)
 	if err != nil {
 		return Filtered{}, err
 	}

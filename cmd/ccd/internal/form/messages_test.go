@@ -185,7 +185,7 @@ func TestTranscriptsBecomeMessages(t *testing.T) {
 				if !strings.HasPrefix(first, `"[Conversation compressed]\n`) && budget < 72000 || len(all) < 3 {
 					t.Errorf("%s, seed %d: %d messages, the first is %.80s", agent, seed, len(all), first)
 				}
-				list, err := ReadList(out)
+				list, err := ReadList(out, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
