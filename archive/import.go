@@ -99,7 +99,7 @@ type importer struct {
 	id      string                        // of from
 	places  map[generationOf]generationOf // where the generations of from are here
 	holes   holes                         // what is forgotten, in from
-	reset   func(state []byte) []byte     // makes the state of a session that has holes; nil: it gets none
+	removal Removal                       // why there are holes
 	file    string                        // identifies the archive's file; "": any
 	same    bool                          // keep the numbers of sessions: a reader may be using them
 }
@@ -393,10 +393,10 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 		return err
 	}
 	im.Sessions++
-	if touched && im.reset == nil {
+	if touched = touched || im.removal.InState(s.State); touched && im.removal.Reset == nil {
 		s.State = nil
 	} else if touched {
-		s.State = im.reset(s.State)
+		s.State = im.removal.Reset(s.State)
 	}
 	return im.update(ctx, int64(len(s.State)), func(tx *bolt.Tx) error {
 		for i, g := range records {

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -21,13 +22,21 @@ type Removal struct {
 	Texts    []Text
 	Sessions []transcript.Key
 	Index    []Found // originals in other sessions, to be indexed if the index had them in a removed one
-	// Reset returns the state to store with a session that has lost some bytes. It may be nil: no state.
+	// Reset returns the state to store with a session that has lost some bytes, or whose state has a text. It may be nil: no state.
 	Reset func(state []byte) []byte
+}
+
+// InState reports whether the state of a session has one of the texts, in letters of any case.
+func (r Removal) InState(state []byte) bool {
+	return slices.ContainsFunc(r.Texts, func(t Text) bool {
+		return t.From == 0 && t.To == len(t.Bytes) && bytes.Contains(bytes.ToLower(state), bytes.ToLower(t.Bytes))
+	})
 }
 
 // Removed is what a rewrite has removed.
 type Removed struct {
 	Touched  []transcript.Key // sessions that have lost some bytes
+	States   []transcript.Key // others, whose state had a text
 	Places   int              // stretches of bytes that were replaced
 	Bytes    int64            // in them, and in removed sessions
 	Sessions []transcript.Key // that were removed
@@ -133,7 +142,7 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if err := w.search(ctx, old, func(done, total int64) { progress(200+200*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
-	if w.forget && len(w.Touched)+len(w.Sessions) == 0 {
+	if w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
 		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
@@ -278,6 +287,8 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done,
 		}
 		if touched {
 			w.Touched = append(w.Touched, s.Key)
+		} else if w.removal.InState(s.State) {
+			w.States, w.Places = append(w.States, s.Key), w.Places+1
 		}
 	}
 	return nil
@@ -450,7 +461,7 @@ func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress 
 }
 
 func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress func(done, total int64)) error {
-	im := importer{a: into, from: old, holes: w.holes, places: map[generationOf]generationOf{}, reset: w.removal.Reset, same: true}
+	im := importer{a: into, from: old, holes: w.holes, places: map[generationOf]generationOf{}, removal: w.removal, same: true}
 	if err := im.each(ctx, w.kept, func(ctx context.Context, s Session) error { return im.add(ctx, s, s.Key) }, progress); err != nil {
 		return err
 	}

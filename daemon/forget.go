@@ -22,12 +22,12 @@ import (
 // archive.Preview has returned for it. The companions of these sessions are removed first, so that a process that dies
 // leaves none with what was forgotten, and made again at the end.
 func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.Removed, progress func(done, total int64)) (archive.Removed, error) {
-	r.Reset = resetState
+	r.Reset = func(state []byte) []byte { return resetState(state, r) }
 	var err error
 	if r.Index, err = d.elsewhere(ctx, preview.Sessions); err != nil {
 		return archive.Removed{}, fmt.Errorf("forget: %w", err)
 	}
-	return d.rewrite(ctx, slices.Concat(preview.Touched, preview.Sessions), func() (archive.Removed, error) {
+	return d.rewrite(ctx, slices.Concat(preview.Touched, preview.States, preview.Sessions), func() (archive.Removed, error) {
 		return d.Archive.Forget(ctx, r, progress)
 	})
 }
@@ -126,14 +126,18 @@ func (d *Daemon) namesAny(ctx context.Context, text []byte, in map[transcript.Ke
 	return false, nil
 }
 
-// resetState removes from a state what is from the transcript. The next sync adds it again.
-func resetState(state []byte) []byte {
+// resetState removes from a state what is from the transcript, which the next sync adds again, and labels with what r removes.
+func resetState(state []byte, r archive.Removal) []byte {
 	s, err := DecodeState(state)
 	if err != nil {
 		return nil
 	}
 	s.Source, s.Written, s.Earlier = Stat{}, Stat{}, nil
 	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent = "", "", "", "", "", ""
+	if r.InState([]byte(s.Labels.Name)) {
+		s.Labels.Name = ""
+	}
+	s.Labels.Tags = slices.DeleteFunc(s.Labels.Tags, func(tag string) bool { return r.InState([]byte(tag)) })
 	return s.Encode()
 }
 
@@ -299,7 +303,7 @@ func (d *Daemon) Collect(ctx context.Context, all []Candidate, progress func(don
 	if err != nil {
 		return archive.Removed{}, fmt.Errorf("collect garbage: %w", err)
 	}
-	r := archive.Removal{Sessions: keys, Index: index, Reset: resetState}
+	r := archive.Removal{Sessions: keys, Index: index, Reset: func(state []byte) []byte { return resetState(state, archive.Removal{}) }}
 	removed, err := d.rewrite(ctx, keys, func() (archive.Removed, error) { return d.Archive.Compact(ctx, r, progress) })
 	if err != nil {
 		return removed, fmt.Errorf("collect garbage: %w", err)

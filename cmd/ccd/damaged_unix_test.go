@@ -283,3 +283,37 @@ func TestStatusDoesNotReadContents(t *testing.T) {
 		t.Errorf("verify: exit %d: %s", code, out)
 	}
 }
+
+// TestAdviceEnds: what doctor says of a file that is no archive ends with a new archive, and does not send back to the command
+// that sent here. A root that is configured and missing is noted, and help takes the actions of a command.
+func TestAdviceEnds(t *testing.T) {
+	t.Parallel()
+	home := leakedHome(t)
+	file := filepath.Join(home, ".local/state/ccd/archive.db")
+	for what, text := range map[string]string{"short": "no archive", "long": strings.Repeat("no archive\n", 40_000)} {
+		put(t, file, text)
+		if _, talk, code := outputs(t, home, "archive", "verify"); code == exitDone || !strings.Contains(talk, "hint: ccd doctor --fix") {
+			t.Errorf("%s: verify: %d %s", what, code, talk)
+		}
+		out, talk, code := outputs(t, home, "doctor", "--fix")
+		if code == exitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "move the file away") {
+			t.Errorf("%s: doctor: %d\n%s%s", what, code, out, talk)
+		}
+		if err := os.Rename(file, file+".old"); err != nil {
+			t.Fatal(err)
+		}
+		once(t, home)
+		if _, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
+			t.Errorf("%s: verify of the new archive: %d %s", what, code, talk)
+		}
+	}
+	configure(t, home, "[watch.roots]\nclaude-code = [\""+home+"/nowhere\"]\n")
+	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), home+"/nowhere does not exist") || strings.Contains(string(out), "not found yet, watched when they appear: "+home) {
+		t.Errorf("doctor with a configured root that is missing: %s", out)
+	}
+	for line, want := range map[string]int{"help agents install": exitDone, "help agents nonsense": exitUsage} {
+		if out, talk, code := outputs(t, home, strings.Fields(line)...); code != want || want == exitDone && !strings.Contains(string(out), "ccd agents") {
+			t.Errorf("%s: %d %s", line, code, talk)
+		}
+	}
+}

@@ -18,6 +18,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/mark"
@@ -59,7 +60,7 @@ func (a *app) forgetCommand() *cobra.Command {
 		Long: `Removes from the archive and all companions: an original (ID), a record
 (SESSION#N), a session with its sub-agents and attachments (SESSION), or TEXT,
 also as JSON escapes it. Equal text in other sessions is removed too; if it is
-shorter than 16 bytes, only from equal records.
+shorter than 16 bytes, only from equal records. Labels with TEXT are removed.
 
 In a transcript, ccd replaces the text by "*" of the same length. IDs of
 originals with it are no longer valid; ccd restore SESSION#N prints the rest.
@@ -124,13 +125,13 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if len(preview.Touched)+len(preview.Sessions) == 0 {
+	if len(preview.Touched)+len(preview.States)+len(preview.Sessions) == 0 {
 		if len(machines) > 0 {
 			return fmt.Errorf("forget: %w, but the pulled archive of %s has it", archive.ErrNotFound, strings.Join(machines, ", "))
 		}
 		return fmt.Errorf("forget: %w", archive.ErrNotFound)
 	}
-	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(preview.Touched), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
+	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(slices.Concat(preview.Touched, preview.States)), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
 	for _, name := range machines {
 		out.StillIn = append(out.StillIn, stillHeld{name, heldByMachine})
 	}
@@ -175,13 +176,17 @@ func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	}
 	for _, arg := range args {
 		arg = reader.Unmark(arg)
-		if len(arg) != mark.IDLen && !strings.Contains(arg, "#") {
-			e, err := a.find(l, arg, f.agent)
-			if err != nil {
-				return r, err
+		_, _, bad := mark.PrefixRange(arg)
+		e, err := a.find(l, arg, f.agent)
+		if err == nil {
+			if found, err := l.Archive.Lookup(ctx, arg); bad == nil && err == nil && len(found) > 0 {
+				return r, fmt.Errorf("forget %s: a session's ID and an original's begin with it", arg)
 			}
 			r.Sessions = append(r.Sessions, d.Family(e.Key)...)
 			continue
+		}
+		if !errors.Is(err, history.ErrNotFound) || bad != nil && !strings.Contains(arg, "#") {
+			return r, err
 		}
 		show, wipe := a.progress("looking through the archive:")
 		texts, err := l.Texts(ctx, reader.Wanted{Name: arg, Agent: f.agent}, show)
@@ -293,7 +298,7 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 func (a *app) machinesWith(ctx context.Context, l *reader.Library, r archive.Removal) (names []string) {
 	for other := range a.pulledLibraries(l) {
 		has, err := other.Archive.Preview(ctx, r, nil)
-		if err != nil || len(has.Touched)+len(has.Sessions) > 0 {
+		if err != nil || len(has.Touched)+len(has.States)+len(has.Sessions) > 0 {
 			names = append(names, mark.Inline(other.Machine, 60))
 		}
 	}
@@ -308,7 +313,7 @@ func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Remove
 		}
 	}
 	if r.Places > 0 {
-		a.say("text: %s in %s", words.Count(r.Places, "place"), words.Count(len(r.Touched), "session"))
+		a.say("text: %s in %s", words.Count(r.Places, "place"), words.Count(len(r.Touched)+len(r.States), "session"))
 	}
 	return a.sure(ctx, "Remove this for good?")
 }

@@ -80,8 +80,23 @@ func TestForgetMatch(t *testing.T) {
 	if _, talk, code := outputs(t, home, "archive", "backup", backup); code != exitDone {
 		t.Fatal(talk)
 	}
+	if out, talk, code := outputs(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept"); code != exitDone {
+		t.Fatalf("label: %d\n%s%s", code, out, talk)
+	}
 	if got := leaks(t, home); len(got) < 8 { // the control
 		t.Fatalf("before: %q", got)
+	}
+	page := serveWeb(t, home)
+	shown := func() (all []string) { // by a server that was open all the time
+		for _, address := range []string{"/", "/s/claude-code/00000000-0000-4000-8000-000000000000", "/s/claude-code/00000000-0000-4000-8000-000000000001/companion", "/s/claude-code/00000000-0000-4000-8000-000000000001/r/32", "/?q=deploy"} {
+			if _, body := page.ask(page.browser, "GET", address); strings.Contains(body, leaked) {
+				all = append(all, address)
+			}
+		}
+		return all
+	}
+	if got := shown(); len(got) < 4 {
+		t.Fatalf("pages before: %q", got)
 	}
 	id := "" // that the companion names
 	companion, err := os.ReadFile(strings.TrimSuffix(transcriptPath(home, 0), ".jsonl") + ".ccd.md")
@@ -99,11 +114,11 @@ func TestForgetMatch(t *testing.T) {
 	if out, talk, code := outputs(t, home, "archive", "forget", "--match", leaked); code != exitUsage || !strings.Contains(talk, "--yes") {
 		t.Errorf("without a terminal: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 4 places in 2 sessions") || len(leaks(t, home)) < 8 {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 5 places in 3 sessions") || len(leaks(t, home)) < 8 {
 		t.Errorf("dry run: %d\n%s%s", code, out, talk)
 	}
 	out, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", leaked)
-	if code != exitDone || !strings.Contains(talk, "forgotten: 4 places in 2 sessions") || !strings.Contains(talk, "a later paste of it is a new place") || strings.Count(string(out), "transcript "+home) != 2 {
+	if code != exitDone || !strings.Contains(talk, "forgotten: 5 places in 3 sessions") || !strings.Contains(talk, "a later paste of it is a new place") || strings.Count(string(out), "transcript "+home) != 2 {
 		t.Errorf("%d\n%s%s", code, out, talk)
 	}
 	clean := func(when string) {
@@ -116,6 +131,12 @@ func TestForgetMatch(t *testing.T) {
 		}
 	}
 	clean("after forget")
+	if got := shown(); len(got) > 0 {
+		t.Errorf("pages after forget: %q", got)
+	}
+	if out, _, _ := outputs(t, home, "ls", "--json"); !bytes.Contains(out, []byte(`"kept"`)) {
+		t.Errorf("another label is lost: %s", out)
+	}
 	if b, err := os.ReadFile(transcriptPath(home, 0)); err != nil || !bytes.Contains(b, []byte(leaked)) {
 		t.Error("the transcript was changed")
 	}
@@ -200,6 +221,14 @@ func TestForgetOriginal(t *testing.T) {
 	record := "31" // the leak in the middle
 	if out, talk, code := outputs(t, home, "restore", id+"#"+record); code != exitDone || !bytes.Contains(out, []byte(leaked)) {
 		t.Fatalf("restore: %d\n%s%s", code, out, talk)
+	}
+	info, _, _ := outputs(t, home, "restore", "--info", "--json", id+"#"+record)
+	_, short, _ := strings.Cut(string(info), `"id": "`)
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", short[:mark.MinPrefix]); code != exitDone || !strings.Contains(talk, "in 2 sessions") {
+		t.Errorf("by the beginning of its ID in %s: %d\n%s%s", info, code, out, talk)
+	}
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "zzzz"); code != exitNotFound {
+		t.Errorf("by the beginning of no ID: %d\n%s%s", code, out, talk)
 	}
 	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id+"#"+record); code != exitDone {
 		t.Fatalf("%d\n%s%s", code, out, talk)

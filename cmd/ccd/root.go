@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetUsageTemplate(helpText)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help", Hidden: true, RunE: func(_ *cobra.Command, args []string) error {
 		c, rest, err := root.Find(args)
-		if err == nil && len(rest) > 0 {
+		if err == nil && len(rest) > 0 && !slices.Contains(c.ValidArgs, rest[0]) {
 			err = unknownCommand(c, rest)
 		}
 		if err != nil {

@@ -34,8 +34,12 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 		return nil // checkLock reports it
 	case errors.Is(f.readErr, archive.ErrNewer):
 		all = append(all, wrong(check, "use the ccd that wrote it", "%v", f.readErr))
+	case errors.Is(f.readErr, fs.ErrPermission):
+		return []Finding{wrong(check, "run ccd as the owner of the file: ls -l "+words.Shell(path), "%v", f.readErr)}
+	case errors.As(f.readErr, new(*archive.DamageError)):
+		return []Finding{wrong(check, "ccd doctor --fix; if that fails, move the file away: ccd run creates another one from the transcripts, ccd archive import BACKUP adds the rest", "%v", f.readErr)}
 	case f.readErr != nil:
-		all = append(all, wrong(check, "ccd archive verify", "%v", f.readErr))
+		return []Finding{wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v", f.readErr)}
 	case f.Size.File == 0:
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
 	}

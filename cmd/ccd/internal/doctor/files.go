@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -70,9 +71,14 @@ func checkRoots(_ context.Context, f *facts) []Finding {
 	present := 0
 	for _, r := range f.scans {
 		check := "root " + r.Agent
-		roots = append(roots, watcher.RootHealth{Root: r.Root, Present: !errors.Is(r.err, fs.ErrNotExist)})
+		absent := errors.Is(r.err, fs.ErrNotExist)
+		if absent && slices.Contains(f.Config.Watch.Roots[r.Agent], r.Path) {
+			all = append(all, note(check, "correct [watch.roots], or mount it", "%s does not exist; ccd watches it when it appears", r.Path))
+			continue
+		}
+		roots = append(roots, watcher.RootHealth{Root: r.Root, Present: !absent})
 		switch {
-		case errors.Is(r.err, fs.ErrNotExist):
+		case absent:
 		case errors.Is(r.err, errNoDirectory):
 			all = append(all, wrong(check, "point [watch.roots] at a directory", "%s is not a directory", r.Path))
 		case disk.Slow(r.err):
