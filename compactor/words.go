@@ -148,22 +148,13 @@ func (d *draft) state(c *session.Call) string {
 		return ", sent, no result: check"
 	case c.State == session.Running:
 		return ", in the background"
-	case c.State == session.Refused:
-		return ", refused"
 	case c.Over() && c.Replaced == c.Index:
 		return ", no change"
 	case c.Aborted:
 		return ", aborted"
-	case c.Op != transcript.Command && c.State == session.Failed:
-		return ", failed"
-	case c.Op != transcript.Command:
-		return ""
-	case c.Silent && c.State == session.Done:
-		return ", status hidden"
-	case c.HasExit:
-		return fmt.Sprintf(", exit %d", c.Exit)
-	case c.State == session.Failed:
-		return ", failed"
+	}
+	if ending := c.Ending(); ending != "" {
+		return ", " + ending
 	}
 	return ""
 }

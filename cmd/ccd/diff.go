@@ -32,31 +32,34 @@ type diffFlags struct {
 }
 
 type diffOutput struct {
-	Agent   string `json:"agent"`
-	Session string `json:"session"`
+	Agent     string `json:"agent"`
+	Session   string `json:"session"`
+	Connected bool   `json:"connected"`
 	*dropped.Report
+
+	argument string // names the session in a command
 }
 
 func (a *app) diffCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff [SESSION]", GroupID: everyday, Short: "show what the agent's last compaction dropped",
 		Long: `Lists what the agent's context contained before the agent compacted it, and
-its own summary does not name: messages, decisions, changed files, failures,
-checks, commits, answers, and values that were used later. Counts come first,
-then the facts by class, each with its record and ID; ccd restore ID prints
-the original. HANDED OVER counts the dropped facts that ccd adds to the
-context, COMPANION those that ccd's companion shows. If ccd answered the
-compaction, KEPT are the facts kept verbatim. Exits 3 if the agent has not
-compacted the session. Without SESSION, only compacted ones count.
+its own summary neither quotes nor names: your messages and decisions, changed
+files, failures, checks and commits. What the agent said is not compared,
+because a summary may say it in other words. CCD ADDS counts the dropped facts
+that ccd adds to the context; WOULD ADD, if the agent is not connected. If ccd
+answered the compaction, KEPT are the facts kept verbatim. Exits 3 if the
+agent has not compacted the session.
 
-With --json: one object: agent, session, boundary (number of the compaction),
-boundaries, record (its first), last_record, time, trigger, tokens_before,
-summary (ID), by_ccd (ccd answered the compaction), sealed (a part of the new
-context is encrypted), preserved (records kept unchanged), chars (of the
-summary), facts, kept, dropped, in_companion and handed_over (of the dropped
-ones), earlier (dropped by earlier ones), classes [{class, facts, kept,
-dropped, in_companion, handed_over, list [{text, status, record, id,
-output_id, in_companion, handed_over}], more}]
+With --json: one object: agent, session, connected (ccd's hook is in the
+agent's settings), boundary (number of the compaction), boundaries, record
+(its first), last_record, time, trigger, tokens_before, summary (ID), by_ccd
+(ccd answered the compaction), sealed (a part of the new context is
+encrypted), preserved (records kept unchanged), chars (of the summary), facts,
+kept, dropped, handed_over (of the dropped ones, those that ccd adds or would
+add), earlier (dropped by earlier ones), classes [{class, facts, kept,
+dropped, handed_over, list [{text, status, record, id, output_id,
+handed_over}], more}]
 
 ` + sessionWords,
 		Example: `  ccd diff
@@ -103,7 +106,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if f.all {
 		by.Most = 0
 	}
-	out, err := diffOf(ctx, l, e, by)
+	out, err := a.diffOf(ctx, l, e, by)
 	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
 		a.say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.ID))
 	}
@@ -126,7 +129,7 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *read
 			return nil, e, err
 		}
 		from := *l
-		if arg == thisDir {
+		if _, here := l.Here(f.agent); arg == thisDir && !here { // then only compacted ones are of interest
 			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return status.Of(&e).Compactions == 0 })
 			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
 				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", history.ErrNotFound), "ccd ls")
@@ -149,8 +152,9 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *read
 }
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
-func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
-	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID)}
+func (a *app) diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
+	apart := a.apart()
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
 	if e.Class == transcript.Attachment {
 		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
 	}
@@ -170,14 +174,14 @@ func diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.C
 	archived := words.Count(none.Records, "archived record")
 	if none.Compactions == 0 && none.Summary > 0 {
 		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.ID, history.ErrNotFound, none.Summary)
-		return out, words.Hint(err, "ccd show %s", words.Argument(e.ID))
+		return out, words.Hint(err, "ccd show %s", out.argument)
 	}
 	if by.Boundary == 0 { // the last seconds may not be archived yet
 		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.ID, history.ErrNotFound, archived)
-		return out, words.Hint(err, "ccd show %s", words.Argument(e.ID))
+		return out, words.Hint(err, "ccd show %s", out.argument)
 	}
 	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.ID, history.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
-	return out, words.Hint(err, "ccd diff %s", words.Argument(e.ID))
+	return out, words.Hint(err, "ccd diff %s", out.argument)
 }
 
 // diffText formats a report, of one class if class is set. Text from the transcript has no control characters.
@@ -189,18 +193,25 @@ func diffText(out diffOutput, class string, agent, local bool) string {
 		return b.String() + diffFoot(out, class, false, agent)
 	}
 	row := func(class string, numbers ...any) {
-		fmt.Fprintf(&b, "%-12s %6v %6v %8v %12v %10v\n", append([]any{class}, numbers...)...)
+		if out.Told == "" { // ccd has no hook in this agent
+			numbers = numbers[:3]
+		}
+		fmt.Fprintf(&b, "%-9s %6v %6v %8v"+strings.Repeat(" %10v", len(numbers)-3)+"\n", append([]any{class}, numbers...)...)
 	}
 	b.WriteByte('\n')
-	row("FACTS", "TOTAL", "KEPT", "DROPPED", "HANDED OVER", "COMPANION")
+	adds := "CCD ADDS"
+	if !out.Connected {
+		adds = "WOULD ADD"
+	}
+	row("FACTS", "TOTAL", "KEPT", "DROPPED", adds)
 	for _, c := range out.Classes {
 		if class != "" && string(c.Class) != class {
 			continue
 		}
-		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold, c.Companion)
+		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold)
 	}
 	if class == "" {
-		row("all", out.Facts, out.Kept, out.Dropped, out.InTold, out.Companion)
+		row("all", out.Facts, out.Kept, out.Dropped, out.InTold)
 	}
 	more := false
 	for _, c := range out.Classes {
@@ -243,7 +254,7 @@ func diffHead(out diffOutput, local bool) string {
 		after += " by ccd"
 	}
 	if out.Sealed {
-		after += ", an encrypted part"
+		after += ", a part of it encrypted, so not compared"
 	}
 	if out.Preserved > 0 {
 		after += ", " + words.Count(out.Preserved, "record") + " kept"
@@ -254,7 +265,10 @@ func diffHead(out diffOutput, local bool) string {
 // diffFoot says what to do next.
 func diffFoot(out diffOutput, class string, more, agent bool) string {
 	var b strings.Builder
-	name := words.Argument(out.Session)
+	name := out.argument
+	if out.InTold > 0 && !out.Connected {
+		b.WriteString("\nTo let ccd add what it would: ccd setup")
+	}
 	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 }) {
 		restore := "ccd restore"
 		if agent {
@@ -286,8 +300,8 @@ func droppedLine(one dropped.Fact) string {
 		chars = 320
 	}
 	line := "  #" + strconv.Itoa(one.Record) + " " + mark.Inline(one.Text, chars)
-	if one.Status != "" {
-		line += " -> " + one.Status
+	if one.Status != "" && one.Status != "exit 0" {
+		line += " (" + one.Status + ")"
 	}
 	line += " " + mark.New(one.ID, "")
 	if one.Output != "" {

@@ -332,7 +332,7 @@ func (f *topFeed) text(ctx context.Context, key string, what rune) (string, erro
 		c, err := l.Companion(ctx, e, false)
 		return body(c.Text), err
 	case top.Dropped:
-		out, err := diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
+		out, err := f.diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
 		if err != nil {
 			return err.Error(), nil //nolint:nilerr // that nothing was compacted is an answer
 		}

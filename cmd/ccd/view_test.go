@@ -190,11 +190,11 @@ func TestDroppedOnAPage(t *testing.T) {
 	if got.Dropped != want.Dropped || got.Record != want.Record || want.Dropped == 0 {
 		t.Errorf("%d dropped at #%d; diff has %+v", got.Dropped, got.Record, want)
 	}
-	if !strings.Contains(got.Own, "Primary Request and Intent") || !strings.Contains(got.Told, "48213") {
+	if !strings.Contains(got.Own, "Primary Request and Intent") || !strings.Contains(got.Told, "integer cents") {
 		t.Errorf("own summary %.200q, told %.200q", got.Own, got.Told)
 	}
-	if got.InTold == 0 || got.Companion < got.InTold/2 {
-		t.Errorf("of %d lines %d are told, %d are in the companion", got.Dropped, got.InTold, got.Companion)
+	if got.InTold == 0 {
+		t.Errorf("of %d lines none is told", got.Dropped)
 	}
 	for _, class := range got.Classes {
 		for _, line := range class.List {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -544,6 +545,21 @@ func hashOf(text string) uint64 {
 // Unresolved reports whether a call failed in a way that is a problem, and nothing later succeeded where it failed.
 func (c *Call) Unresolved() bool {
 	return c.State == Failed && !c.Aborted && c.Fixed < 0 && !c.answers()
+}
+
+// Ending says how a call that has a result ended, as "exit 1"; "" if there is nothing to say.
+func (c *Call) Ending() string {
+	switch {
+	case c.State == Refused:
+		return "refused"
+	case c.Op == transcript.Command && c.Silent && c.State == Done:
+		return "status hidden"
+	case c.Op == transcript.Command && c.HasExit:
+		return "exit " + strconv.Itoa(c.Exit)
+	case c.State == Failed:
+		return "failed"
+	}
+	return ""
 }
 
 // Goal returns the program and sub-command that a command is about, "" if it has several or they are unknown.

@@ -1,8 +1,8 @@
 // Package dropped reports what an agent's own compaction dropped: the facts in its context before that neither its summary
 // nor the records that it kept show.
 //
-// Facts are those of the handover, from the model of the session: messages, decisions, changed files, checks, failures,
-// commits, answers. Invariant: a report depends only on the records, and every fact in it names an original from before the
+// Facts are those of the handover that a text can be searched for: messages, decisions, changed files, checks, failures,
+// commits. What the agent said is none, because a summary may say it in words of its own. Invariant: a report depends only on the records, and every fact in it names an original from before the
 // compaction. The package knows nothing of the archive, of how companions are made, or of how a report is printed.
 package dropped
 
@@ -30,11 +30,10 @@ func (e *NoneError) Error() string {
 
 // Choice selects a compaction and how much of it is listed.
 type Choice struct {
-	Boundary  int    // number of the compaction from 1, 0 for the last one
-	Class     Class  // the class to list, "" for all
-	Most      int    // facts listed per class, 0 for all
-	Companion string // ccd's companion
-	Told      string // what ccd's hook adds to the context after the compaction
+	Boundary int    // number of the compaction from 1, 0 for the last one
+	Class    Class  // the class to list, "" for all
+	Most     int    // facts listed per class, 0 for all
+	Told     string // what ccd's hook adds to the context after the compaction
 }
 
 // Report is what one compaction dropped.
@@ -54,7 +53,6 @@ type Report struct {
 	Facts      int        `json:"facts"`         // in the agent's context before
 	Kept       int        `json:"kept"`          // of these
 	Dropped    int        `json:"dropped"`       // of these
-	Companion  int        `json:"in_companion"`  // of the dropped ones, those that ccd's companion shows
 	InTold     int        `json:"handed_over"`   // of the dropped ones, those that ccd's hook adds to the context
 	Earlier    int        `json:"earlier"`       // facts that earlier compactions had dropped already
 	Classes    []List     `json:"classes"`       // classes with facts, the most important first
@@ -64,14 +62,13 @@ type Report struct {
 
 // List lists the facts of one class.
 type List struct {
-	Class     Class  `json:"class"`
-	Facts     int    `json:"facts"`
-	Kept      int    `json:"kept"`
-	Dropped   int    `json:"dropped"`
-	Companion int    `json:"in_companion"` // of the dropped ones
-	InTold    int    `json:"handed_over"`  // of the dropped ones
-	List      []Fact `json:"list"`         // dropped facts, the newest first
-	More      int    `json:"more"`         // dropped facts that are not in List
+	Class   Class  `json:"class"`
+	Facts   int    `json:"facts"`
+	Kept    int    `json:"kept"`
+	Dropped int    `json:"dropped"`
+	InTold  int    `json:"handed_over"` // of the dropped ones
+	List    []Fact `json:"list"`        // dropped facts, the newest first
+	More    int    `json:"more"`        // dropped facts that are not in List
 }
 
 // Compaction is one compaction by the agent.
@@ -153,12 +150,12 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		out.ByCCD = b.ByCCD
 	}
 	out.Told = by.Told
-	own, companion, told := NewText(out.Own), NewText(by.Companion), NewText(out.Told)
+	own, told := NewText(out.Own), NewText(out.Told)
 	if out.ByCCD { // ccd answered the compaction: its text is what ccd handed over
 		out.Told, own, told = out.Own, NewText(""), own
 	}
 	lists := map[Class]*List{}
-	for _, one := range facts(s, src, from, b.Event) {
+	for _, one := range facts(s, src, b.Event) {
 		if one.event < from {
 			out.Earlier++
 			continue
@@ -170,15 +167,13 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		}
 		one.fill(src)
 		l.Facts++
-		if b.Carries(one.ref) || own.Shows(&one) {
+		errors := one.errors(src)
+		if b.Carries(one.ref) || own.Shows(&one, errors...) {
 			l.Kept++
 			continue
 		}
 		l.Dropped++
-		if one.InCompanion = companion.Shows(&one); one.InCompanion {
-			l.Companion++
-		}
-		if one.InTold = told.Shows(&one); one.InTold {
+		if one.InTold = told.Shows(&one, errors...); one.InTold {
 			l.InTold++
 		}
 		l.List = append(l.List, one)
@@ -189,7 +184,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 			continue
 		}
 		out.Facts, out.Kept, out.Dropped = out.Facts+l.Facts, out.Kept+l.Kept, out.Dropped+l.Dropped
-		out.Companion, out.InTold = out.Companion+l.Companion, out.InTold+l.InTold
+		out.InTold += l.InTold
 		l.cut(by)
 		out.Classes = append(out.Classes, *l)
 	}

@@ -24,7 +24,6 @@ func workday() *log {
 	l.do("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Which stone is used for the grain?"}}}, "User has answered your questions: \"Which stone is used for the grain?\"=\"granite\"", false)
 	l.run("git commit -m 'Mend the race of the mill'", "[main 9f31c07] Mend the race of the mill\n 1 file changed", 0)
 	l.run("git commit -m 'Grease the axle'", "[main 77ab12c] Grease the axle\n 1 file changed", 0)
-	l.say("The mill stands still until the water comes back from the hills.")
 	return l
 }
 
@@ -38,14 +37,13 @@ func TestEachClass(t *testing.T) {
 	l := workday()
 	l.compact(told)
 	l.say("On with src/stone.go.")
-	r := l.report(t, Choice{Companion: "#5 wrote: now weigh every sack of barley before noon\nran `make sieve`\n"})
+	r := l.report(t, Choice{Told: "#5 wrote: now weigh every sack of barley before noon\nran `make sieve`\n"})
 	for class, want := range map[Class][]string{
 		Asked:    {"Now weigh every sack of barley before noon."},
 		Files:    {"src/stone.go"},
-		Checks:   {"go test ./stone = 0"},
-		Failures: {"make sieve = 1"},
+		Checks:   {"go test ./stone = exit 0"},
+		Failures: {"make sieve = exit 1"},
 		Commits:  {"77ab12c Grease the axle"},
-		Answers:  {"The mill stands still until the water comes back from the hills."},
 	} {
 		if diff := cmp.Diff(want, texts(r, class)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", class, diff)
@@ -54,7 +52,7 @@ func TestEachClass(t *testing.T) {
 	if got := texts(r, Decisions); len(got) != 1 || !strings.Contains(got[0], "granite") || !strings.HasSuffix(got[0], "= answered") {
 		t.Errorf("decisions: %q", got)
 	}
-	if r.Facts != r.Kept+r.Dropped || r.Kept != 6 || r.Dropped != 7 || r.Companion != 2 || r.Trigger != "auto" || r.Tokens != 155000 || r.Summary == "" {
+	if r.Facts != r.Kept+r.Dropped || r.Kept != 5 || r.Dropped != 6 || r.InTold != 2 || r.Trigger != "auto" || r.Tokens != 155000 || r.Summary == "" {
 		t.Errorf("%+v", r)
 	}
 	ids := map[string]bool{}
@@ -78,7 +76,7 @@ func TestPreserved(t *testing.T) {
 	l.compact("The mill is closed.")
 	none := l.report(t, Choice{})
 	l.lines = l.lines[:len(l.lines)-2]
-	l.compact("The mill is closed.", "u-1", "u-2")
+	l.compact("The mill is closed.", "u-1", "u-3")
 	if r := l.report(t, Choice{}); none.Kept != 0 || r.Kept != 2 || r.Preserved != 2 || r.Facts != none.Facts {
 		t.Errorf("kept %d, then %d of %d, %d preserved", none.Kept, r.Kept, r.Facts, r.Preserved)
 	}
@@ -88,13 +86,13 @@ func TestSeveral(t *testing.T) {
 	l := workday()
 	l.compact(told)
 	l.human("Now the barley pot with its wooden cover.")
-	l.say("The pot is on the table beside the window.")
+	l.human("Then put it on the table beside the window.")
 	l.compact("Only the oats are left.")
 	last, first := l.report(t, Choice{}), l.report(t, Choice{Boundary: 1})
 	if last.Boundary != 2 || last.Boundaries != 2 || last.Facts != 2 || last.Dropped != 2 || last.Earlier != first.Facts {
 		t.Errorf("the last: %+v", last)
 	}
-	if first.Boundary != 1 || first.Boundaries != 2 || first.Earlier != 0 || first.Dropped != 7 {
+	if first.Boundary != 1 || first.Boundaries != 2 || first.Earlier != 0 || first.Dropped != 6 {
 		t.Errorf("the first: %+v", first)
 	}
 	if _, err := l.of(Choice{Boundary: 3}); !isNone(err) {
@@ -147,7 +145,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// A name is a whole word; a sentence is said with most of its words.
+// A name is a whole word; a sentence is said with most of its words; the first words of a text quote it.
 func TestShows(t *testing.T) {
 	text := NewText("Changed `wheel.go` and\nthe stone. The race of the mill was mended on Monday. 石を磨く。")
 	for name, want := range map[string]bool{"wheel.go": true, "heel.go": false, "wheel.g": false, "stone": true} {
@@ -156,13 +154,13 @@ func TestShows(t *testing.T) {
 		}
 	}
 	for said, want := range map[string]bool{
-		"The mill's race was mended.": true, "The race was lost by the hare.": false, "石を磨く": true, "the stone": true, "a stone": false,
+		"The mill's race was mended.": true, "Changed wheel.go and\nthe race:\nlog of the race": true, "The race was lost by the hare.": false, "石を磨く": true, "the stone": true, "a stone": false,
 	} {
-		if got := text.Shows(&Fact{Class: Answers, said: said}); got != want {
+		if got := text.Shows(&Fact{Class: Asked, said: said}); got != want {
 			t.Errorf("%q: %v, want %v", said, got, want)
 		}
 	}
-	if NewText("").Shows(&Fact{Class: Answers, said: "x"}) {
+	if NewText("").Shows(&Fact{Class: Asked, said: "x"}) {
 		t.Error("an empty text shows something")
 	}
 }

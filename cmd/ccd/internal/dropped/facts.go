@@ -3,7 +3,6 @@ package dropped
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,44 +24,41 @@ const (
 	Failures  Class = "failures"  // what failed last and did not succeed since
 	Checks    Class = "checks"    // builds, tests and checks that passed
 	Commits   Class = "commits"
-	Answers   Class = "answers" // the agent's last text for each message
-	Values    Class = "values"  // hashes, ids, paths and numbers of outputs that later messages or calls use
 )
 
 // Classes returns the classes, the most important first.
 func Classes() []Class {
-	return []Class{Asked, Decisions, Files, Failures, Checks, Commits, Answers, Values}
+	return []Class{Asked, Decisions, Files, Failures, Checks, Commits}
 }
 
 // Fact is one fact, with the ID of its original.
 type Fact struct {
-	Class       Class   `json:"-"`
-	Text        string  `json:"text"`         // on one line, not escaped; of a long text the beginning
-	Status      string  `json:"status"`       // how a call ended, what became of a file or a commit, what was decided; or ""
-	Record      int     `json:"record"`       // number of the newest record with it
-	ID          mark.ID `json:"id"`           // of the original in that record
-	Output      mark.ID `json:"output_id"`    // of a command: its result, or ""
-	InCompanion bool    `json:"in_companion"` // the companion shows it
-	InTold      bool    `json:"handed_over"`  // what ccd's hook adds shows it
+	Class  Class   `json:"-"`
+	Text   string  `json:"text"`        // on one line, not escaped; of a long text the beginning
+	Status string  `json:"status"`      // how a call ended, what became of a file or a commit, what was decided; or ""
+	Record int     `json:"record"`      // number of the newest record with it
+	ID     mark.ID `json:"id"`          // of the original in that record
+	Output mark.ID `json:"output_id"`   // of a command: its result, or ""
+	InTold bool    `json:"handed_over"` // what ccd's hook adds shows it
 
 	event int32
 	ref   session.Ref
 	call  *session.Call // whose result is the output
-	words session.Ref   // of the text, which is read when it is needed
+	words session.Ref   // of a person's text, which is read when it is needed
 	name  string        // what a text must contain to show the fact, "" if its words decide
 	said  string        // what is searched in a text
 }
 
 const (
-	maxSaid = 4000 // chars of a fact that are compared
-	maxText = 600  // chars of Text
+	maxSaid  = 4000 // chars of a fact that are compared
+	maxText  = 600  // chars of Text
+	maxAbout = 80   // chars of a call in front of what a person said about it
 
-	leastValue = 5 // bytes of a value
+	maxErrors = 20 // lines of a failure's output that are compared
 )
 
-// facts returns the facts of the events before end as they were then, each once, in the order of the newest event with it; of
-// values only those since from.
-func facts(s *session.Session, src *session.Source, from, end int32) (all []Fact) {
+// facts returns the facts of the events before end as they were then, each once, in the order of the newest event with it.
+func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 	newest := map[string]int{}
 	add := func(key string, one Fact) {
 		if i, ok := newest[key]; ok && key != "" {
@@ -73,37 +69,33 @@ func facts(s *session.Session, src *session.Source, from, end int32) (all []Fact
 	}
 	for i := range s.Events[:end] {
 		e := &s.Events[i]
-		one := Fact{event: int32(i), ref: e.Ref, words: e.Ref}
+		one := Fact{event: int32(i), ref: e.Ref}
 		switch e.Kind {
 		case session.Asked, session.Queued:
-			if one.Class = Asked; !e.Back && e.Chars > 0 {
+			if one.Class, one.words = Asked, e.Ref; !e.Back && e.Chars > 0 {
 				add("", one)
 			}
 		case session.Reason, session.Answer:
-			one.Class, one.Text, one.Status = Decisions, about(e.Call), "answered"
+			one.Class, one.Text, one.words, one.Status = Decisions, lexicon.Head(oneLine(about(e.Call)), maxAbout), e.Ref, "answered"
 			if e.Kind == session.Reason {
 				one.Status = "refused"
-			} else if transcript.Approves(src.Text(e.Ref)) {
-				one.Status = "approved"
+			} else if transcript.Approves(src.Text(e.Ref)) { // the words are the client's
+				one.Text, one.words, one.Status = about(e.Call), session.Ref{}, "approved"
 			}
 			add("", one)
-		case session.Said:
-			if one.Class = Answers; answers(s, int32(i), end) {
-				add("", one)
-			}
 		case session.Did:
 			call := e.Call
-			one.Text, one.Status, one.words, one.call = about(call), ended(call), session.Ref{}, call
+			one.Text, one.said, one.Status, one.call = cmp.Or(call.Command, about(call)), about(call), call.Ending(), call
 			switch {
 			case call.State == session.Refused && call.Words.Zero():
 				one.Class = Decisions
 				add("", one)
 			case call.Unresolved() || call.State == session.Failed && call.Fixed >= end:
 				one.Class = Failures
-				add("ran "+one.Text, one)
-			case call.State == session.Done && call.Checks():
+				add("ran "+one.said, one)
+			case call.State == session.Done && !call.Silent && call.Checks() && !call.Git():
 				one.Class = Checks
-				add("ran "+one.Text, one)
+				add("ran "+one.said, one)
 			}
 		}
 	}
@@ -138,36 +130,7 @@ func facts(s *session.Session, src *session.Source, from, end int32) (all []Fact
 			add("", one)
 		}
 	}
-	return append(all, values(s, src, from, end)...)
-}
-
-// values returns the values in outputs of these events that a later message or call uses, the files apart.
-func values(s *session.Session, src *session.Source, from, end int32) (all []Fact) {
-	seen := map[string]bool{}
-	for i := end - 1; i >= from; i-- {
-		e := &s.Events[i]
-		if e.Kind != session.Did || e.Call.Op == transcript.Read || e.Call.Result.Zero() {
-			continue
-		}
-		lexicon.Terms(lexicon.Head(src.Outcome(e.Call).Text, lexicon.Searched), func(term string) bool {
-			if !seen[term] && len(term) >= leastValue && strings.ContainsAny(term, "0123456789/") && s.UsedAfter(term, end-1) && s.File(term) == nil {
-				seen[term] = true
-				all = append(all, Fact{Class: Values, event: i, ref: e.Call.Result, Text: strings.Clone(term), name: strings.Clone(term), said: strings.Clone(term)})
-			}
-			return true
-		})
-	}
 	return all
-}
-
-// answers reports whether a text of the agent is the last thing of its item.
-func answers(s *session.Session, i, end int32) bool {
-	for _, e := range s.Events[i+1 : min(end, s.Items[s.Events[i].Item].To)] {
-		if e.Kind == session.Said || e.Kind == session.Did {
-			return false
-		}
-	}
-	return true
 }
 
 // about says what a call is about.
@@ -185,36 +148,38 @@ func about(c *session.Call) string {
 	return c.Tool
 }
 
-// ended says how a call ended.
-func ended(c *session.Call) string {
-	switch {
-	case c.State == session.Refused:
-		return "refused"
-	case c.HasExit:
-		return strconv.Itoa(c.Exit)
-	case c.State == session.Failed:
-		return "failed"
-	}
-	return ""
-}
-
 // fill reads the text of a fact and makes its IDs.
 func (f *Fact) fill(src *session.Source) {
 	if !f.words.Zero() {
-		text := strings.TrimSpace(src.Text(f.words))
-		if f.Text != "" {
-			text = f.Text + ": " + text
+		if f.said = strings.TrimSpace(src.Text(f.words)); f.Text != "" {
+			f.Text += ": "
 		}
-		f.Text = text
+		f.Text += f.said
 	}
-	if f.said == "" {
-		f.said = lexicon.Head(f.Text, maxSaid)
-	}
-	f.Text = lexicon.Head(strings.Join(strings.Fields(lexicon.Head(f.Text, maxSaid)), " "), maxText)
+	f.said = lexicon.Head(cmp.Or(f.said, f.Text), maxSaid)
+	f.Text = lexicon.Head(oneLine(lexicon.Head(f.Text, maxSaid)), maxText)
 	f.Record, f.ID = f.ref.N(), src.ID(f.ref)
 	if f.call != nil && !f.call.Result.Zero() {
 		f.Output = src.ID(f.call.Result)
 	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// errors returns the lines of a failure's output that say what failed.
+func (f *Fact) errors(src *session.Source) (lines []string) {
+	if f.Class != Failures || f.call == nil {
+		return nil
+	}
+	for _, line := range lexicon.NumberedErrors(src.Outcome(f.call).Text, true) {
+		if _, what, ok := strings.Cut(line, ": "); ok { // without the place
+			line = what
+		}
+		if lines = append(lines, line); len(lines) == maxErrors {
+			break
+		}
+	}
+	return lines
 }
 
 // Text is a text in which facts are searched.
@@ -237,13 +202,15 @@ func NewText(text string) *Text {
 }
 
 const (
-	enough   = 60 // percent of the words of a sentence that one of the text must have to say the same
-	mostHash = 7  // chars of a commit's hash that a text must have
+	enough    = 60 // percent of the words of a sentence that one of the text must have to say the same
+	leastSaid = 3  // words of a sentence or a line that tell it from others
+	mostQuote = 6  // first words of a text that make a quote of it
+	mostHash  = 7  // chars of a commit's hash that a text must have
 )
 
-// Shows reports whether the text names a fact: a file by its base name, a commit by its hash; else half of the fact's
-// sentences stand in it or have most of their words in one sentence of it.
-func (t *Text) Shows(f *Fact) bool {
+// Shows reports whether the text names a fact: a file by its base name, a commit by its hash, a failure also by what its
+// output says; else it quotes the beginning of the fact, or says half of its sentences.
+func (t *Text) Shows(f *Fact, errors ...string) bool {
 	if t.plain == "" {
 		return false
 	}
@@ -251,8 +218,11 @@ func (t *Text) Shows(f *Fact) bool {
 	if f.Class == Commits {
 		name = name[:min(len(name), mostHash)]
 	}
-	if named := name != "" && t.has(name); named || f.Class == Files || f.Class == Values {
+	if named := t.has(name); named || f.Class == Files {
 		return named
+	}
+	if t.has(beginning(f.said)) || slices.ContainsFunc(errors, t.says) {
+		return true
 	}
 	all, same := 0, 0
 	for _, sentence := range lexicon.Sentences(f.said) {
@@ -264,16 +234,29 @@ func (t *Text) Shows(f *Fact) bool {
 	return all > 0 && same*2 >= all
 }
 
-// has reports whether a name stands in the text and is not a part of a longer one.
-func (t *Text) has(name string) bool {
+// beginning returns the first words of a text: of its first line, if that has enough to tell it from others.
+func beginning(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	words := strings.Fields(lexicon.Plain(line))
+	if len(words) < leastSaid {
+		words = strings.Fields(lexicon.Plain(text))
+	}
+	return strings.Join(words[:min(len(words), mostQuote)], " ")
+}
+
+// has reports whether some words stand in the text and are not a part of longer ones.
+func (t *Text) has(words string) bool {
+	if words == "" {
+		return false
+	}
 	inside := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }
 	for at := 0; ; {
-		i := strings.Index(t.plain[at:], name)
+		i := strings.Index(t.plain[at:], words)
 		if i < 0 {
 			return false
 		}
 		before, _ := utf8.DecodeLastRuneInString(t.plain[:at+i])
-		at += i + len(name)
+		at += i + len(words)
 		if after, _ := utf8.DecodeRuneInString(t.plain[at:]); !inside(before) && !inside(after) {
 			return true
 		}
@@ -282,7 +265,7 @@ func (t *Text) has(name string) bool {
 
 // says reports whether the text has a sentence, or one with most of its words.
 func (t *Text) says(sentence string) bool {
-	if strings.Contains(t.plain, lexicon.Plain(sentence)) {
+	if t.has(lexicon.Plain(sentence)) {
 		return true
 	}
 	words, hits, most := lexicon.WordSet(sentence), map[int32]int{}, 0
@@ -292,5 +275,5 @@ func (t *Text) says(sentence string) bool {
 			most = max(most, hits[n])
 		}
 	}
-	return len(words) > 2 && most*100 >= enough*len(words)
+	return len(words) >= leastSaid && most*100 >= enough*len(words)
 }

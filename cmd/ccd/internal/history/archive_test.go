@@ -278,7 +278,7 @@ func TestTurns(t *testing.T) {
 	two, zero := 2, 0
 	want := got[1]
 	want.ID = mark.Sum([]byte(`"Mix the ink"`)).ID()
-	want.Record, want.Last, want.Failed, want.Refused = 3, 14, 3, 1
+	want.Record, want.Last, want.Failed, want.Refused = 3, 14, 2, 1
 	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 2}}
 	want.Files = []string{"/src/ink/recipe.txt"}
 	want.Commands = []history.Command{

@@ -36,7 +36,7 @@ type Turn struct {
 	MoreFiles   int       `json:"more_files"`
 	Commands    []Command `json:"commands"` // at most 200
 	MoreCommand int       `json:"more_commands"`
-	Failed      int       `json:"failed"`      // failed calls, including refused ones
+	Failed      int       `json:"failed"`      // calls
 	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
@@ -171,7 +171,6 @@ func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 	switch c.State {
 	case session.Refused:
 		t.Refused++
-		t.Failed++
 	case session.Failed:
 		t.Failed++
 	}
@@ -202,7 +201,7 @@ func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 // CommandOf returns a call of a shell.
 func CommandOf(c *session.Call) Command {
 	one := Command{Record: c.At.N(), Line: mark.Inline(c.Command, 200)}
-	if c.HasExit {
+	if c.HasExit && !(c.Silent && c.State == session.Done) { // else it is another command's
 		one.Exit = &c.Exit
 	}
 	for _, r := range []session.Ref{c.Words, c.Result} {

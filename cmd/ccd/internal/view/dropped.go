@@ -9,15 +9,11 @@ import (
 	"ccd/internal/session"
 )
 
-// Forgotten reports on a compaction of a session: what was there, what the agent's own summary kept, what ccd's companion
-// shows and what ccd tells the agent. It reads the session once more, up to the compaction. The error is a *dropped.NoneError
-// if there is no such compaction.
+// Forgotten reports on a compaction of a session: what was there, what the agent's own summary kept and what
+// ccd tells the agent. It reads the session once more, up to the compaction. The error is a *dropped.NoneError if there is no
+// such compaction.
 func Forgotten(ctx context.Context, l *reader.Library, e reader.Entry, generation int, s *session.Session, by dropped.Choice) (*dropped.Report, error) {
 	record, err := dropped.Last(s, by.Boundary)
-	if err != nil {
-		return nil, err
-	}
-	companion, err := l.Companion(ctx, e, false)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +21,6 @@ func Forgotten(ctx context.Context, l *reader.Library, e reader.Entry, generatio
 	if err != nil {
 		return nil, err
 	}
-	by.Companion = string(companion.Text)
 	if by.Told, _, err = (hook.Hooks{Agents: l.Agents}).AfterCompaction(e.Session.Session, then, text); err != nil {
 		return nil, err
 	}

@@ -149,8 +149,13 @@ func (w *writer) entry(it *transcript.Item) Entry {
 		w.call(&e, it)
 	case Resulted: // its call is not known
 		out := it.Explain(it.Tool, transcript.Other)
-		e.Tool, e.Op, e.Failed = strings.Clone(it.Tool), "other", out.Failed || it.Failed
-		e.Refused = out.Rejected || it.Refused
+		e.Tool, e.Op = strings.Clone(it.Tool), "other"
+		switch e.Failed = out.Failed || it.Failed; {
+		case out.Rejected || it.Refused:
+			e.Ending = "refused"
+		case e.Failed:
+			e.Ending = "failed"
+		}
 		e.Output, e.OutSize = bothEnds(out.Text), utf8.RuneCountInString(out.Text)
 	case Pictured:
 	default:
@@ -279,10 +284,7 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 		return
 	}
 	e.Waiting, e.Result, e.Agent = false, result.Sum.ID(), c.Agent
-	e.Failed, e.Refused = c.State == session.Failed || c.State == session.Refused, c.State == session.Refused
-	if c.HasExit {
-		e.Exit = &c.Exit
-	}
+	e.Failed, e.Ending = c.State == session.Failed || c.State == session.Refused, c.Ending()
 	e.Output, e.OutSize = bothEnds(text), int(result.Chars)
 }
 

@@ -147,7 +147,7 @@ func (l *Life) measure() {
 func (l *Life) turn(t *history.Turn) Turn {
 	one := Turn{
 		N: len(l.Turns) + 1, Record: t.Record, Last: t.Last, Time: t.Time, End: t.End, Asked: mark.Inline(t.Asked, maxAsked), ID: t.ID, Back: t.Back,
-		Commands: len(t.Commands) + t.MoreCommand, Edits: len(t.Files) + t.MoreFiles, Agents: t.Agents, Failed: t.Failed, Compactions: t.Compactions,
+		Commands: len(t.Commands) + t.MoreCommand, Edits: len(t.Files) + t.MoreFiles, Agents: t.Agents, Failed: t.Failed, Refused: t.Refused, Compactions: t.Compactions,
 		Tokens: l.model.Used(int32(t.Last - 1)),
 	}
 	for _, tool := range t.Tools {

@@ -32,7 +32,8 @@ type Turn struct {
 	Commands    int       `json:"commands"`
 	Edits       int       `json:"edits"`  // calls that changed files
 	Agents      int       `json:"agents"` // calls that started a sub-agent
-	Failed      int       `json:"failed"` // failed results
+	Failed      int       `json:"failed"` // failed calls
+	Refused     int       `json:"refused"`
 	Compactions int       `json:"compactions"`
 	Tokens      int64     `json:"tokens"` // in the agent's context at its end; 0 if unknown
 }
@@ -108,10 +109,9 @@ type Entry struct {
 	Minus  int       `json:"removed_lines,omitempty"`
 	Sealed bool      `json:"encrypted,omitempty"` // reasoning that only the agent's provider can read
 
-	Plan    []transcript.PlanItem `json:"plan,omitempty"` // what a call makes of the agent's plan
-	Exit    *int                  `json:"exit,omitempty"`
-	Failed  bool                  `json:"failed,omitempty"`
-	Refused bool                  `json:"refused,omitempty"`
+	Plan    []transcript.PlanItem `json:"plan,omitempty"`    // what a call makes of the agent's plan
+	Ending  string                `json:"ending,omitempty"`  // "exit 1", "failed", "refused", "status hidden"
+	Failed  bool                  `json:"failed,omitempty"`  // or refused
 	Waiting bool                  `json:"waiting,omitempty"` // a call without a result yet
 	Result  mark.ID               `json:"result,omitempty"`  // ID of the call's result
 	Output  string                `json:"output,omitempty"`  // the beginning and the end of the result, redacted

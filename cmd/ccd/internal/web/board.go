@@ -219,7 +219,7 @@ func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Sess
 				if k.N == 0 || time.Since(k.Time) > week {
 					continue
 				}
-				f, err := indexed.compaction(ctx, one.Entry(), k.N)
+				f, err := indexed.compaction(ctx, k.N)
 				if err != nil {
 					return err
 				}

@@ -24,22 +24,15 @@ const (
 type compactionData struct {
 	head
 	*dropped.Report
-	Own     string         `json:"own_summary"` // redacted; "" if it cannot be read
-	Told    string         `json:"told"`        // what ccd's hook adds to the context after it
-	Classes []ledger       `json:"ledger_classes"`
-	Kind    graded         `json:"counts"`
-	Apart   bool           `json:"not_connected"` // ccd's hook is missing from the agent's settings
-	Before  int            `json:"previous"`      // compactions beside it, 0 if there is none
-	Next    int            `json:"next"`
-	Turns   []view.Turn    `json:"turns_before"`
-	Hidden  int            `json:"turns_hidden"`
-	Counts  map[string]int `json:"turns_counts"`
-	Beside  int            `json:"companion_only"` // facts of the ledger that the companion shows, and ccd does not add
-	ByID    int            `json:"by_id"`          // facts of the ledger that only their ID restores
+	Own     string      `json:"own_summary"` // redacted; "" if it cannot be read
+	Told    string      `json:"told"`        // what ccd's hook adds to the context after it
+	Classes []ledger    `json:"ledger_classes"`
+	Apart   bool        `json:"not_connected"` // ccd's hook is missing from the agent's settings
+	Before  int         `json:"previous"`      // compactions beside it, 0 if there is none
+	Next    int         `json:"next"`
+	Turns   []view.Turn `json:"turns_before"`
+	Hidden  int         `json:"turns_hidden"`
 }
-
-// graded counts the facts of a compaction.
-type graded struct{ Facts, Kept, Dropped int }
 
 // ledger is one class of dropped facts.
 type ledger struct {
@@ -56,7 +49,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 	}
 	var d compactionData
 	err = r.shelf.use(ctx, r.library, r.entry, wholly, func(indexed *life, _ archive.Generation) error {
-		f, err := indexed.compaction(ctx, r.entry, n)
+		f, err := indexed.compaction(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -81,11 +74,6 @@ func (d *compactionData) before(one *view.Life) {
 			continue
 		}
 		d.Turns = append(d.Turns, t)
-		d.Counts["calls"] += t.Calls
-		d.Counts["commands"] += t.Commands
-		d.Counts["edits"] += t.Edits
-		d.Counts["failed"] += t.Failed
-		d.Counts["agents"] += t.Agents
 	}
 	if more := len(d.Turns) - maxChoices; more > 0 { // the newest are what the agent needed next
 		d.Turns, d.Hidden = d.Turns[more:], more
@@ -94,24 +82,13 @@ func (d *compactionData) before(one *view.Life) {
 
 func newCompaction(f *dropped.Report, most int) compactionData {
 	d := compactionData{
-		Report: f, Own: clip(f.Own), Told: f.Told, Classes: ledgerOf(f.Classes, most), Kind: graded{f.Facts, f.Kept, f.Dropped}, Counts: map[string]int{},
+		Report: f, Own: clip(f.Own), Told: f.Told, Classes: ledgerOf(f.Classes, most),
 	}
 	if f.Boundary > 1 {
 		d.Before = f.Boundary - 1
 	}
 	if f.Boundary < f.Boundaries {
 		d.Next = f.Boundary + 1
-	}
-	for _, class := range f.Classes {
-		for _, one := range class.List {
-			switch {
-			case one.InTold:
-			case one.InCompanion:
-				d.Beside++
-			default:
-				d.ByID++
-			}
-		}
 	}
 	return d
 }

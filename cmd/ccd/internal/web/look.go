@@ -50,7 +50,7 @@ func newLook(static bool) *look {
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count, "percent": percent,
-		"class": className, "deref": func(n *int) int { return *n }, "add": func(a, b int) int { return a + b },
+		"class": className, "add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
 		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
@@ -141,8 +141,7 @@ func className(c dropped.Class) string {
 func classNames() map[dropped.Class]string {
 	return map[dropped.Class]string{
 		dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
-		dropped.Checks: "Checks that passed", dropped.Commits: "Commits", dropped.Answers: "The agent's answers",
-		dropped.Values: "Values used later",
+		dropped.Checks: "Checks that passed", dropped.Commits: "Commits",
 	}
 }
 

@@ -102,19 +102,18 @@ type life struct {
 	forgotten []forgotten // the last used first
 }
 
-// forgotten is a compaction as it was reported when the session had so many bytes and its companion covered so many.
+// forgotten is a compaction as it was reported when the session had so many bytes.
 type forgotten struct {
-	n      int
-	bytes  int64
-	covers int64
+	n     int
+	bytes int64
 	*dropped.Report
 }
 
 const maxForgotten = 4 // kept for each session
 
 // compaction returns a report, which it keeps.
-func (one *life) compaction(ctx context.Context, e reader.Entry, n int) (*dropped.Report, error) {
-	want := forgotten{n: n, bytes: one.life.Bytes, covers: e.Kept.Covers.Offset}
+func (one *life) compaction(ctx context.Context, n int) (*dropped.Report, error) {
+	want := forgotten{n: n, bytes: one.life.Bytes}
 	i := slices.IndexFunc(one.forgotten, func(f forgotten) bool {
 		f.Report = nil
 		return f == want
