@@ -105,7 +105,7 @@ func TestLatestSaysWhich(t *testing.T) {
 	for _, args := range [][]string{{"show", "latest"}, {"restore", "--session", "latest"}, {"restore", "latest#1"}, {"search", "--session", "latest", "the"}} {
 		code, _, said := ccdIn(home, "", args...)
 		if code != exitDone || strings.Count(said, "latest is "+chosenA[:13]+", ") != 1 ||
-			strings.Count(said, "also active: ") != 1 || !strings.Contains(said, "; its ID is "+chosenB) || strings.Contains(said, chosenC[:8]) {
+			strings.Count(said, "also active: ") != 1 || !strings.Contains(said, "; its ID is "+chosenB[:8]) || strings.Contains(said, chosenC[:8]) {
 			t.Errorf("%v: exit %d: %s", args, code, said)
 		}
 	}

@@ -3,22 +3,35 @@ package reader
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/words"
 )
 
-// Argument is a session as a hint's command line names it: it must work when it is pasted. A name that two agents use needs
-// its agent.
+// Argument is a session as a hint's command line names it: it must work when it is pasted. It is as short as that allows; a name
+// that two agents use needs its agent.
 func (l *Library) Argument(e Entry) string {
-	arg := words.Argument(e.ID)
+	arg, agent := e.ID, ""
+	if len(arg) == uuidChars {
+		arg = arg[:shortChars]
+	}
 	for _, other := range l.Sessions {
-		if other.ID == e.ID && other.Agent != e.Agent {
-			return "--agent " + e.Agent + " " + arg
+		switch {
+		case other.Key == e.Key:
+		case other.ID == e.ID:
+			agent = "--agent " + e.Agent + " "
+		case strings.HasPrefix(other.ID, arg):
+			arg = e.ID
 		}
 	}
-	return arg
+	return agent + words.Argument(arg)
 }
+
+const (
+	uuidChars  = 36
+	shortChars = 8 // of a UUID
+)
 
 // resolveHint says what to add to an argument that names no session, or several.
 func (l *Library) resolveHint(arg string, err error) error {
@@ -43,7 +56,7 @@ func (l *Library) resolveHint(arg string, err error) error {
 		return words.Hint(err, "add --agent %s", first)
 	}
 	if e, ok := l.Entry(several.Sessions[0].Key); ok {
-		return words.Hint(err, "use the full ID, such as %s", l.Argument(e))
+		return words.Hint(err, "use more of the ID, such as %s", l.Argument(e))
 	}
 	return words.Hint(err, "ccd ls --all")
 }
