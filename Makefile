@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench bench-curves bench-session bench-hostile bench-web rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -77,26 +77,9 @@ BYTES ?= 200MB
 bench:
 	CCD_BENCH_BYTES=$(BYTES) go test -tags rig -run '^$$' -bench '^Benchmark(Fast|Search)$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
-# docs/performance.svg: every operation over the size of a session and the number of sessions. LARGE=1 adds a session of 1 GB.
-bench-curves:
-	CCD_BENCH_LARGE=$(LARGE) CCD_BENCH_SVG=$(CURDIR)/docs/performance.svg go test -tags rig -run '^$$' -bench '^BenchmarkCurves$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
-
 # A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
 rewrites:
 	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
-
-# Single sessions: fold, rows and compaction of one of SESSION bytes of each agent; and those that invite work which
-# grows with their square, each against one of twice its size.
-SESSION ?= 1GB
-bench-session:
-	CCD_BENCH_SESSION=$(SESSION) go test -tags rig -run '^$$' -bench '^BenchmarkSession$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
-
-bench-hostile:
-	go test -tags rig -run '^$$' -bench '^BenchmarkHostile$$' -benchtime 1x -count 1 -timeout 30m -v ./cmd/ccd/internal/bench
-
-# ccd web: its pages with 2,000 sessions and with one of 100 MB, their weight, memory and idle processor time.
-bench-web:
-	go test -tags rig -run '^$$' -bench '^BenchmarkWeb$$' -benchtime 1x -count 1 -timeout 15m -v ./cmd/ccd/internal/bench
 
 # The rules that find secrets, from a release of gitleaks.
 GITLEAKS ?= v8.30.1

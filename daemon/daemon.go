@@ -41,7 +41,6 @@ type Options struct {
 	Version        string            // of the program, shown by status
 	Config         string            // path of the configuration file, "" for none, shown by status
 	Lock           *RunLock          // nil: Run and Once take run.lock themselves
-	Reload         *Reload           // the reload that set these options, shown by status; nil after a start
 
 	// Ready is called when Run has started to watch, Scanned after each scan. If Scanned returns an error, Run ends
 	// with it. Heartbeat is called whenever work progressed (a file, a segment, a text, a directory), never twice at

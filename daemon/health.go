@@ -26,7 +26,6 @@ type RunInfo struct {
 	Pid      int            `json:"pid"`
 	Version  string         `json:"version"`
 	Start    time.Time      `json:"start"`            // of the process
-	Reload   *Reload        `json:"reload,omitempty"` // the last one, nil if there was none
 	Config   string         `json:"config"`           // path of the configuration file, "" for none
 	Archive  string         `json:"archive"`          // path of the file
 	Locked   string         `json:"locked,omitempty"` // the process that holds the archive's lock, while the daemon waits for it
@@ -37,13 +36,6 @@ type RunInfo struct {
 	Watch    watcher.Health `json:"watch"`
 	CatchUp  *Progress      `json:"catch_up,omitempty"` // with the files that a scan found, nil if it has dealt with all
 	Stale    bool           `json:"-"`                  // set by ReadRun: the running daemon could not write run.json, so this is older
-}
-
-// Reload is the result of the last configuration reload.
-type Reload struct {
-	Time  time.Time `json:"time"`
-	Error string    `json:"error,omitempty"` // why it was refused; the previous configuration stays in force
-	Note  string    `json:"note,omitempty"`  // what the user has to do for it to take effect
 }
 
 // Failure is a transcript that could not be brought up to date.
@@ -70,8 +62,7 @@ const (
 	heartbeatSlack = time.Second // how much later than run.json run.lock may be touched
 )
 
-// health collects the content of run.json. The work loop fills it; ReloadRefused may be called from another goroutine
-// while the loop hangs.
+// health collects the content of run.json. The work loop fills it.
 type health struct {
 	mu          sync.Mutex
 	info        RunInfo
@@ -170,14 +161,6 @@ func (d *Daemon) archiveLocked(locked *archive.LockedError) {
 		d.Log.Warn("waiting for the archive's lock", "err", locked)
 	}
 	h.Locked = now
-	d.writeRunInfo()
-}
-
-// ReloadRefused records in run.json that a reload failed. It may be called from any goroutine while Run runs.
-func (d *Daemon) ReloadRefused(r Reload) {
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
-	d.health.info.Reload = &r
 	d.writeRunInfo()
 }
 

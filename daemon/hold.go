@@ -17,8 +17,8 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("run daemon: already running, pid %d", e.Pid)
 }
 
-// RunLock is the locked run.lock of a state directory: only one daemon runs there. It outlives a Daemon, so that a
-// reload keeps the lock.
+// RunLock is the locked run.lock of a state directory: only one daemon runs there. It outlives a Daemon, so that
+// the next one keeps the lock.
 type RunLock struct {
 	file  *os.File
 	start time.Time
@@ -90,7 +90,7 @@ func (d *Daemon) start() (func(), error) {
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	d.health.info = RunInfo{
-		Pid: os.Getpid(), Version: d.Version, Start: held.start, Errors: []Failure{}, Reload: d.Reload,
+		Pid: os.Getpid(), Version: d.Version, Start: held.start, Errors: []Failure{},
 		Config: d.Config, Archive: d.Archive.Path(),
 	}
 	d.writeRunInfo()

@@ -100,35 +100,3 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 		t.Errorf("a new failure is one line: %s", log.String())
 	}
 }
-
-// TestRefusedIsToldWhileItRuns also when the loop has nothing to do.
-func TestRefusedIsToldWhileItRuns(t *testing.T) {
-	h := newHouse(t)
-	held, err := LockRun(h.o.StateDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Release()
-	h.o.Lock, h.o.Reload = held, &Reload{Note: "at the start"}
-	d := h.daemon()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- d.Run(ctx) }()
-	reload := func() *Reload {
-		info, running, err := ReadRun(h.o.StateDir)
-		if err != nil || !running {
-			return nil
-		}
-		return info.Reload
-	}
-	eventually(t, "what brought the options", func() bool { r := reload(); return r != nil && r.Note == "at the start" })
-	d.ReloadRefused(Reload{Error: "line 3"})
-	if r := reload(); r == nil || r.Error != "line 3" {
-		t.Errorf("told %+v", r)
-	}
-	cancel()
-	<-done
-	if _, running, _ := ReadRun(h.o.StateDir); !running {
-		t.Error("the lock of the caller was given back")
-	}
-}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Notify sends a state to the service manager: "READY=1", "WATCHDOG=1", "STOPPING=1", or "RELOADING=1" (which "READY=1"
-// ends). Without $NOTIFY_SOCKET it does nothing.
+// Notify sends a state to the service manager: "READY=1", "WATCHDOG=1", or "STOPPING=1". Without
+// $NOTIFY_SOCKET it does nothing.
 func Notify(state string) error {
 	addr := os.Getenv("NOTIFY_SOCKET")
 	if addr == "" {

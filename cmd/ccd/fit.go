@@ -3,7 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"ccd/internal/mark"
 )
@@ -164,25 +165,8 @@ func facts(rows [][]string, width int, colours bool) (lines []string) {
 }
 
 // wrapCells breaks text into lines of at most width cells, between words or within words that are longer.
-func wrapCells(text string, width int) (lines []string) {
-	line, at := "", 0
-	for _, word := range strings.Fields(text) {
-		for n := cellsOf(word); ; n = cellsOf(word) {
-			if at > 0 && at+1+n <= width {
-				line, at = line+" "+word, at+1+n
-				break
-			}
-			if at > 0 {
-				lines = append(lines, line)
-			}
-			if line, at = word, n; n <= width {
-				break
-			}
-			line = strings.TrimSuffix(cut(word, width+1), "…")
-			word, at = word[len(line):], cellsOf(line)
-		}
-	}
-	return append(lines, line)
+func wrapCells(text string, width int) []string {
+	return strings.Split(ansi.Wrap(strings.Join(strings.Fields(text), " "), width, ""), "\n")
 }
 
 // width returns the width of the terminal that stdout is, or 0 if it is none.
@@ -195,37 +179,7 @@ func (a *app) width() int {
 }
 
 // cut shortens a line that is longer than n cells; the last cell is then an ellipsis.
-func cut(line string, n int) string {
-	at, last := 0, 0 // last: where the line ends if an ellipsis follows
-	for i, r := range line {
-		w := cells(r)
-		if at+w > n {
-			return line[:last] + "…"
-		}
-		if at += w; at < n {
-			last = i + utf8.RuneLen(r)
-		}
-	}
-	return line
-}
+func cut(line string, n int) string { return ansi.Truncate(line, n, "…") }
 
 // cellsOf returns how many terminal cells text takes.
-func cellsOf(text string) (n int) {
-	for _, r := range text {
-		n += cells(r)
-	}
-	return n
-}
-
-// cells returns how many terminal cells r takes at most: 2 if it may be wide.
-func cells(r rune) int {
-	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f000) ||
-		r >= 0x231a && strings.ContainsRune(wideSigns, r) {
-		return 2
-	}
-	return 1
-}
-
-// wideSigns are wide characters in ranges of narrow ones.
-const wideSigns = "⌚⌛⏩⏪⏫⏬⏰⏳◽◾☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓❔❕❗➕➖➗➰➿⬛⬜⭐⭕"
+func cellsOf(text string) int { return ansi.StringWidth(text) }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 
 	"ccd/cmd/ccd/internal/form"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/web"
 	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -37,11 +39,7 @@ func (a *app) printForm(c reader.Companion, name, only string) error {
 		}
 		return a.printJSON(d)
 	case asHTML:
-		page, err := form.HTML(p, c.Known)
-		if err != nil {
-			return err
-		}
-		return a.print(string(page))
+		return a.shown(func(w io.Writer) error { return web.Companion(p, w) })
 	case asMessages:
 		list, err := form.Messages(c.Records, form.Talk{
 			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: c.Made.Options.MaxTokens * 3 / 4,

@@ -29,9 +29,9 @@ session of this directory's repository or, without git, of this directory.
 Write -- before one that begins with a hyphen.`
 
 // timeWords explains TIME.
-const timeWords = `TIME is a time (14:00, 2026-01-29, 2026-01-29 14:00, 2026-01-29T14:00Z), a day
-(today, yesterday, monday), both (yesterday 14:00), a month (2026-01), or an age
-(3h, 2 days ago, last week). Times without a zone are local.`
+const timeWords = `TIME is a time (14:00, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (2026-01-29,
+today, yesterday), both (yesterday 14:00), or an age (3h, 2d, 1w). Times without
+a zone are local.`
 
 // helpText is cobra's template with the commands of a group in one block, so that the first page fits one screen.
 const helpText = `Usage:

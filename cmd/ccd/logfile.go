@@ -89,12 +89,3 @@ func (l *logFile) prepare() error {
 	}
 	return err
 }
-
-// close closes the file. Panics go to stderr again.
-func (l *logFile) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // cannot fail with nil
-	l.out.Close()
-	l.crash = nil
-}

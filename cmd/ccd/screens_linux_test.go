@@ -14,22 +14,7 @@ import (
 // screenWidths are the widths that TestScreens tests.
 var screenWidths = []uint16{80, 120}
 
-// masks replace what differs between runs and machines.
-var masks = []struct {
-	found *regexp.Regexp
-	shown string
-}{
-	{regexp.MustCompile(`/tmp/ccd-screens-[0-9a-f]{8}`), "/home/maintainer/projects"},
-	{regexp.MustCompile(`, [0-9.]+ [KMGT]?i?B\s+free\s+on\s+its\s+disk`), ", SIZE free on its disk"},
-	{regexp.MustCompile(`[0-9.]+\s+[KM]iB\s+\([0-9.]+\s+[KM]iB`), "SIZE (SIZE"},
-	{regexp.MustCompile(`archive [0-9]+ KiB`), "archive SIZE"}, // it depends on how many transactions wrote it
-	{regexp.MustCompile(` +TIME  `), "  TIME  "},
-	{regexp.MustCompile(` +[0-9.]+(µs|ms|s)\b *`), "  TIME  "},
-	{regexp.MustCompile(`20(2[5-9]|[3-9][0-9])-[0-9]{2}-[0-9]{2} [0-9:]{5}`), "(a day from now)"},
-}
-
-// TestScreens compares what the most used commands print on narrow and wide terminals with goldens and with docs/LOOK.md,
-// and checks that no line of a list is too wide.
+// TestScreens checks that no line of a list is wider than the terminal, and that a nearly full session has a color.
 func TestScreens(t *testing.T) {
 	home := fmt.Sprintf("/tmp/ccd-screens-%08x", os.Getpid()) // of constant length, because paths are wrapped by length
 	must(t, os.Mkdir(home, 0o700))
@@ -53,66 +38,22 @@ func TestScreens(t *testing.T) {
 	putScreen(t, filepath.Join(home, ".claude/projects/-home-you-ledger/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl"),
 		bytes.ReplaceAll(bytes.Join(newStory().lines, nil), []byte("2026-01-15T"), []byte(tomorrow))) // live
 	commandIn(t, home, nil, "run", "--once", "-q")
-	shown := map[string]string{}
-	for _, s := range []struct {
-		name, line string
-		fits       bool // no line is wider than the terminal
-		head       int  // lines to compare, 0: all
-	}{
-		{"ls", "ls --all", true, 0},
-		{"status", "status", true, 0},
-		{"top", "top --once", true, 0},
-		{"search", "search Decimal everywhere", true, 0},
-		{"timeline", "timeline 5d2f7a1e", true, 0},
-		{"show", "show 5d2f7a1e", false, 12},
-		{"restore", "restore --info 5d2f7a1e#21", false, 0},
-		{"diff", "diff 5d2f7a1e", false, 28},
-		{"compact", "compact --dry-run 5d2f7a1e", false, 0},
-		{"help", "help", false, 0},
-		{"totals", "status --totals", true, 0},
-	} {
-		t.Run(s.name, func(t *testing.T) {
-			var b strings.Builder
+	for _, line := range []string{"ls --all", "status", "top --once", "search Decimal everywhere", "timeline 5d2f7a1e", "status --totals"} {
+		t.Run(line, func(t *testing.T) {
 			for _, width := range screenWidths {
-				screen := onScreen(t, home, width, strings.Fields(s.line))
+				screen := onScreen(t, home, width, strings.Fields(line))
 				text := sgr.ReplaceAllString(screen, "")
-				for line := range strings.SplitSeq(text, "\n") {
-					if s.fits && cellsOf(line) > int(width) {
-						t.Errorf("%d cells on a terminal of %d: %s", cellsOf(line), width, line)
+				for l := range strings.SplitSeq(text, "\n") {
+					if cellsOf(l) > int(width) {
+						t.Errorf("%d cells on a terminal of %d: %s", cellsOf(l), width, l)
 					}
 				}
-				if s.name == "ls" && text == screen {
+				if line == "ls --all" && text == screen {
 					t.Error("ls shows a session that is nearly full as any other")
 				}
-				for _, m := range masks {
-					text = m.found.ReplaceAllString(text, m.shown)
-				}
-				lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-				if s.head > 0 {
-					lines = lines[:min(s.head, len(lines))]
-				}
-				fmt.Fprintf(&b, "== %d columns: ccd %s\n%s\n\n", width, s.line, strings.Join(lines, "\n"))
 			}
-			shown[s.name] = b.String()
-			golden(t, "testdata/screens/"+s.name+".txt", b.String())
 		})
 	}
-	if shown["ls"] == "" || shown["totals"] == "" { // -run has chosen some of them
-		return
-	}
-	look, err := os.ReadFile("../../docs/LOOK.md")
-	must(t, err)
-	const head, foot = "<!-- screens -->\n", "<!-- /screens -->"
-	before, rest, begun := strings.Cut(string(look), head)
-	_, after, ended := strings.Cut(rest, foot)
-	if !begun || !ended {
-		t.Fatalf("docs/LOOK.md has no part between %q and %q", head, foot)
-	}
-	var screens strings.Builder
-	for _, name := range []string{"ls", "top", "search", "diff", "show", "timeline", "status", "totals"} {
-		screens.WriteString("```console\n" + strings.TrimSpace(shown[name]) + "\n```\n\n")
-	}
-	golden(t, "../../docs/LOOK.md", before+head+screens.String()+foot+after)
 }
 
 func putScreen(t *testing.T, path string, text []byte) {

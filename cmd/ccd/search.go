@@ -74,8 +74,8 @@ last read), if it is another machine's (--everywhere, --machine)`,
       items with both words
   ccd search "exit status 2" --tool Bash
       a phrase, in commands and their outputs
-  ccd search --path src/money.py --since monday
-      each read and change of a file since Monday
+  ccd search --path src/money.py --since 2d
+      each read and change of a file in the last 2 days
   ccd search --session . --all --limit 0 panic
       every hit in this directory's session and its sub-agents`,
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,74 +59,6 @@ func TestRootCreatedAfterTheSandbox(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A service's sandbox lists directories. A reload with other directories says that it needs a new install.
-func TestReloadWithFilesOfAnotherConfiguration(t *testing.T) {
-	for _, installed := range []bool{false, true} {
-		home, b := t.TempDir(), listening(t)
-		c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
-		eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
-		if installed {
-			put(t, filepath.Join(home, ".config", "systemd", "user", "ccd.service"), "[Service]\nExecStart=/usr/bin/ccd run\n")
-		}
-		configure(t, home, "[companion]\ndir = \""+home+"/companions\"\n")
-		c.signal(t, unix.SIGHUP)
-		eventually(t, "it is taken", func() bool { return b.count("READY=1") == 2 })
-		r := c.info(t).Reload
-		if r == nil || strings.Contains(r.Note, "need `ccd service install` again") != installed {
-			t.Errorf("installed %v: %+v", installed, r)
-		}
-		c.signal(t, unix.SIGTERM)
-		c.ends(t, exitDone, 2*time.Second)
-		if got := strings.Contains(c.stderr.String(), "level=WARN"); got != installed {
-			t.Errorf("installed %v: %s", installed, c.stderr.String())
-		}
-	}
-}
-
-// pseudoTerminal returns both ends of a new terminal.
-func pseudoTerminal(t *testing.T) (ptmx, tty *os.File) {
-	t.Helper()
-	ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skipf("NOTICE: no terminals here: %v", err)
-	}
-	t.Cleanup(func() { ptmx.Close() })
-	n, err := unix.IoctlGetInt(int(ptmx.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(ptmx.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(n)), os.O_RDWR|unix.O_NOCTTY, 0)
-	}
-	if err != nil {
-		t.Skipf("NOTICE: no terminals here: %v", err)
-	}
-	return ptmx, tty
-}
-
-// Closing a terminal ends what runs in it. SIGHUP then does not reload.
-func TestTerminalIsClosed(t *testing.T) {
-	t.Parallel()
-	ptmx, tty := pseudoTerminal(t)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home := t.TempDir()
-	c := &child{Cmd: exec.CommandContext(t.Context(), exe, "run", "-q"), home: home}
-	c.Args[0] = "ccd"
-	c.Env = []string{"HOME=" + home}
-	c.Stdin, c.Stdout, c.Stderr = tty, tty, tty
-	c.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	tty.Close()
-	eventually(t, "the daemon runs", func() bool { return c.running(t) })
-	ptmx.Close()
-	c.ends(t, exitInterrupted, 5*time.Second)
 }
 
 // Only the working goroutine feeds the watchdog. If the work hangs, here in a log that nobody reads, there are no

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,78 +127,6 @@ func lockArchive(t *testing.T, stateDir string) (release func()) {
 	}
 	t.Cleanup(func() { f.Close() })
 	return func() { f.Close() }
-}
-
-func TestReload(t *testing.T) {
-	t.Parallel()
-	home, b := t.TempDir(), listening(t)
-	configure(t, home, "[watch]\nsettle = \"20ms\"\n")
-	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
-	eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
-	since := c.info(t).Start
-
-	configure(t, home, "[watch]\nsettel = \"1s\"\n")
-	c.signal(t, syscall.SIGHUP)
-	eventually(t, "a bad configuration is refused", func() bool { return b.count("READY=1") == 2 })
-	r := c.info(t).Reload
-	if r == nil || !strings.Contains(r.Error, "config.toml: line 2") || !strings.Contains(r.Error, "settel") {
-		t.Errorf("refused, but status would tell %+v", r)
-	}
-
-	configure(t, home, "[watch]\nsettle = \"30ms\"\n[log]\nlevel = \"debug\"\n[companion]\ndir = \""+home+"/companions\"\n")
-	c.signal(t, syscall.SIGHUP)
-	eventually(t, "a good one is taken", func() bool { return b.count("READY=1") == 3 })
-	info := c.info(t)
-	if r := info.Reload; r == nil || r.Error != "" || r.Time.IsZero() {
-		t.Errorf("taken, but status would tell %+v", r)
-	}
-	if !info.Start.Equal(since) {
-		t.Errorf("it runs since %v, and says since %v", since, info.Start)
-	}
-	if want := []string{"READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1"}; !slices.Equal(b.messages(), want) {
-		t.Errorf("the manager heard %q, want %q", b.messages(), want)
-	}
-	b.mu.Lock()
-	told := b.told[1]
-	b.mu.Unlock()
-	if told != "RELOADING=1" {
-		t.Errorf("told %q", told)
-	}
-	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, time.Second)
-	for _, want := range []string{"level=ERROR", "line 2", "settel", "level=INFO"} {
-		if !strings.Contains(c.stderr.String(), want) {
-			t.Errorf("stderr lacks %q: %s", want, c.stderr.String())
-		}
-	}
-	b.stopped(t)
-}
-
-// After many reloads in a row the last configuration is in effect, and the daemon stops when told to.
-func TestReloadsInARow(t *testing.T) {
-	testkit.Long(t, "it reloads many times")
-	t.Parallel()
-	home, b := t.TempDir(), listening(t)
-	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
-	eventually(t, "the daemon runs", func() bool { return c.running(t) }) // it may not be ready yet
-	for n := range 20 {
-		configure(t, home, fmt.Sprintf("[watch]\nsettle = \"%dms\"\n", 20+n))
-		c.signal(t, syscall.SIGHUP)
-	}
-	configure(t, home, "[companion]\ndir = \""+home+"/companions\"\n[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	c.signal(t, syscall.SIGHUP)
-	put(t, transcriptPath(home, 1), strings.Repeat(aLine, 20))
-	eventually(t, "the last configuration holds", func() bool {
-		found, _ := filepath.Glob(filepath.Join(home, "companions", "*", "*", "*", "*.ccd.md"))
-		return len(found) == 1
-	})
-	c.signal(t, syscall.SIGHUP)
-	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
-	eventually(t, "each reload ends ready", func() bool {
-		n, m := b.count("RELOADING=1"), b.count("READY=1")
-		return n >= 1 && n <= m
-	})
 }
 
 // A signal ends the wait for a lock of another process.

@@ -292,7 +292,7 @@ func TestSetupAsks(t *testing.T) {
 			r := newSetupRig(t)
 			must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
 			before := r.tree()
-			ptmx, tty := pseudoTerminal(t)
+			ptmx, tty := terminalPair(t, 80, 24)
 			cmd := r.command("ccd", "setup")
 			cmd.Env = append(cmd.Env, "TERM=xterm")
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty

@@ -39,10 +39,9 @@ transcripts, not archived yet; null if unknown), waiting (files), catch_up
 these), bytes_per_second, ends (about)} (null if there is none), overflows
 (how often events were lost), unreadable (directories and files that are
 skipped), hard_links (files with several names), failing (files), config (the
-daemon's configuration file, else this command's; "" if none), reload {time,
-error, note} (the last reload of the configuration), service {installed,
-enabled, active, detail}, roots [{agent, path, present, polled, why}],
-sessions, attachments, companions (whose files exist), unverified,
+daemon's configuration file, else this command's; "" if none), service
+{installed, enabled, active, detail}, roots [{agent, path, present, polled,
+why}], sessions, attachments, companions (whose files exist), unverified,
 not_understood (sessions without any known record), unknown_records,
 broken_records, rewritten (sessions whose transcript was replaced or rewritten
 in place, and was archived again), live (sessions as in ls), archive {path,

@@ -46,12 +46,6 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != exitFailed {
 		t.Errorf("broken: %d\n%s", code, broken)
 	}
-	c.signal(t, syscall.SIGHUP)
-	eventually(t, "the daemon refuses it", func() bool { return c.info(t).Reload != nil && c.info(t).Reload.Error != "" })
-	refused, _ := status()
-	if has(refused, "the configuration was rejected", "presure"); strings.Count(refused, "presure") != 1 {
-		t.Errorf("refused: the same cause twice\n%s", refused)
-	}
 	if said, code := status("-q"); code != exitFailed || said != "" {
 		t.Errorf("broken, quiet: %d, %q", code, said)
 	}

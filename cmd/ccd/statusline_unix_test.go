@@ -129,18 +129,6 @@ func turn(n, tokens int) string {
 	return string(reply) + "\n"
 }
 
-func appendTo(t *testing.T, path, text string) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString(text); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // pressureOf returns the pressure that the archive has of the only session.
 func pressureOf(t *testing.T, home string) float64 {
 	t.Helper()

@@ -3,18 +3,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
-
-// hungUp reports whether f is a terminal that has hung up.
-func hungUp(f *os.File) bool {
-	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	return errors.Is(err, unix.EIO)
-}
 
 // screen returns the columns and lines of a terminal, or 0 if unknown.
 func screen(f *os.File) (columns, lines int) {

@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hungUp is false: consoles do not hang up.
-func hungUp(*os.File) bool { return false }
-
 // screen returns the columns and lines of a console, or 0 if unknown.
 func screen(f *os.File) (columns, lines int) {
 	var info windows.ConsoleScreenBufferInfo

@@ -33,13 +33,3 @@ func terminalPair(t *testing.T, columns, lines uint16) (screen, program *os.File
 	}
 	return screen, program
 }
-
-// terminalName returns the path of the terminal whose other end is screen.
-func terminalName(t *testing.T, screen *os.File) string {
-	t.Helper()
-	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("/dev/pts/%d", n)
-}

@@ -12,7 +12,6 @@ func steps() []step {
 		{"the timer of ccd remote", false, timed},
 		{"kill -9 ten times", false, killed},
 		{"a hang is noticed, work is none", false, hung},
-		{"reload", false, reloaded},
 		{"a full disk, and room again", false, filled},
 		{"the sandbox from inside", false, sandboxed},
 		{"no user namespaces", false, fallenBack},

@@ -5,6 +5,8 @@ package bench
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -93,4 +95,16 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func middle(all []time.Duration) time.Duration {
 	slices.Sort(all)
 	return all[len(all)/2]
+}
+
+// ccd runs a command in its home directory and returns its processor time.
+func ccd(b *testing.B, bin, home string, args ...string) time.Duration {
+	b.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Env, cmd.Dir, cmd.Stdout = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, home, io.Discard
+	_ = cmd.Run() // path fails where there is no companion yet
+	if cmd.ProcessState == nil {
+		b.Fatal("ccd was not started")
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"io"
 	"os"
@@ -76,9 +77,9 @@ func (s *live) grow(text []byte) {
 // say appends one message of about 2 KB.
 func (s *live) say() {
 	s.said++
-	w := lines{n: 1_000_000 + int(s.said)}
-	w.assistant(strings.Repeat("The ledger keeps its totals in cents, and the tests pass again. ", 28))
-	s.grow([]byte(w.b.String()))
+	s.grow(fmt.Appendf(nil, `{"type":"assistant","uuid":"u-%d","timestamp":"2026-03-01T09:00:00Z","sessionId":"5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b",`+
+		`"cwd":"/home/me/ledger","message":{"role":"assistant","id":"msg-%[1]d","model":"some-model","content":[{"type":"text","text":"%[2]s"}]}}`+"\n",
+		1_000_000+s.said, strings.Repeat("The ledger keeps its totals in cents, and the tests pass again. ", 28)))
 }
 
 // run starts the daemon, which covers the last bytes after a time without changes. The returned function ends it.

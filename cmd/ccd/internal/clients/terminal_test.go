@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,45 +84,4 @@ func until(t *testing.T, what string, done func() bool) {
 			t.Fatalf("waited in vain until %s", what)
 		}
 	}
-}
-
-// entry is a session in the picker: the line before the one with its age and branch.
-var entry = regexp.MustCompile(`(?m)^[ ❯]*(\S.*?) *\n +(?:now|\d+ \w+ ago) · `)
-
-// entries returns the names in the picker, sorted.
-func entries(screen string) (names []string) {
-	for _, m := range entry.FindAllStringSubmatch(screen, -1) {
-		names = append(names, m[1])
-	}
-	slices.Sort(names)
-	return names
-}
-
-// TestClaudeCodePicker is the rest of case (c): the picker lists the same sessions as without ccd, and a resumed copy
-// under its title.
-func TestClaudeCodePicker(t *testing.T) {
-	t.Parallel()
-	a, p := claudeAgent.found(t), newPlace(t)
-	asked := []string{"Look at the ledger of autumn.", "Look at the ledger of spring."}
-	for _, say := range asked { // the picker shows what was begun in a terminal
-		_, id := p.begin(a, say, a.working(0, 2)...)
-		path := p.transcript(a, id)
-		p.write(path, strings.ReplaceAll(p.read(path), `"entrypoint":"sdk-cli"`, `"entrypoint":"cli"`))
-	}
-	before := entries(newScreen(p, a.path, "--resume").shows("spring", "autumn"))
-	if !slices.Equal(before, asked) {
-		t.Fatalf("without ccd the picker lists %q, want %q", before, asked)
-	}
-	p.ccd("run", "--once")
-	for _, path := range p.sessions(a.transcripts) {
-		p.ccd("compact", idOf(path))
-	}
-	p.resume(idOf(p.sessions(a.transcripts)[0]))
-	after := entries(newScreen(p, a.path, "--resume").shows("spring", "autumn"))
-	ours := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return !strings.HasPrefix(name, "ccd: ") })
-	theirs := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return strings.HasPrefix(name, "ccd: ") })
-	if !slices.Equal(theirs, asked) || len(ours) != 1 {
-		t.Errorf("with companions and a copy the picker lists %q, want %q and one more under ccd:", after, asked)
-	}
-	p.proved("case c: the picker lists the same %d sessions, and the copy as %q", len(theirs), strings.Join(ours, " "))
 }

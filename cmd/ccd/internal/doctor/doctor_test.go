@@ -124,8 +124,6 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.Running, s.Live.Service = false, packaging.State{} }, "note", "not running"},
 		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.RunErr = errors.New("read run state: eof") }, "wrong", "run.json"},
 		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.Run.LastPass = s.Now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
-		{"reload refused", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Reload = &daemon.Reload{Error: "line 3: no key"} }, "wrong", "line 3"},
-		{"reload half done", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Reload = &daemon.Reload{Note: "a root is new"} }, "note", "ccd service install"},
 		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
 		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
 		{"last errors", checkErrors, func(_ *testing.T, s *facts) {
@@ -264,7 +262,6 @@ func TestFindings(t *testing.T) {
 		"cannot grow":                  func(l *Live) { l.Config.Archive.MaxSize = 17 << 20 },
 		"30 files could not":           func(l *Live) { l.Run.Failing = 30 },
 		"cannot read 1 path":           func(l *Live) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
-		"rejected":                     func(l *Live) { l.Run.Reload = &daemon.Reload{Error: "line 3"} },
 		"its figures are old":          func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
 	} {
 		s := soundFacts(t)

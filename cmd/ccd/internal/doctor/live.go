@@ -72,13 +72,6 @@ func (l Live) daemon() []Finding {
 		all = append(all, wrong(check, again, "process %d has finished no scan for %s (one is due every %s): it hangs or is reading a very large file",
 			l.Run.Pid, words.Short(l.Now.Sub(l.Run.LastPass)), interval))
 	}
-	if r := l.Run.Reload; r != nil && r.Error != "" {
-		user := map[bool]string{false: " --user"}[l.System]
-		all = append(all, wrong(check, "fix it (ccd config checks it), then systemctl"+user+" reload ccd, or kill -HUP "+strconv.Itoa(l.Run.Pid),
-			"the configuration was rejected %s ago, the previous one is in use: %s", words.Age(r.Time), r.Error))
-	} else if r != nil && r.Note != "" {
-		all = append(all, note(check, l.install(), "%s", r.Note))
-	}
 	exe, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(l.Run.Pid), "exe")) // "" if unknown
 	if exe, replaced := strings.CutSuffix(exe, " (deleted)"); l.Run.Version != l.Version && !(l.Run.Stale && l.Run.Version == "") {
 		all = append(all, note(check, again, "the daemon is %s, this is %s", Named(l.Run.Version), Named(l.Version)))

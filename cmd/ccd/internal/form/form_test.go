@@ -2,11 +2,8 @@ package form
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"flag"
-	"io"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -106,84 +103,4 @@ func TestJSON(t *testing.T) {
 	if d, err := JSON(attacked(t), nil); err != nil || len(d.Pointers) != 2 || d.Pointers[0].ID != one || d.Pointers[0].Record != 0 {
 		t.Errorf("nothing known of the IDs: %+v, %v", d.Pointers, err)
 	}
-}
-
-func TestHTML(t *testing.T) {
-	page, err := HTML(attacked(t), known())
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "companion.html", page)
-	p := attacked(t)
-	p.Fields["level"] = "none"
-	if _, err := HTML(p, nil); err == nil {
-		t.Error("a broken front matter passes")
-	}
-}
-
-// The page has only known, properly nested, passive elements, and each linked anchor exists once.
-func TestPageIsInert(t *testing.T) {
-	page, err := HTML(attacked(t), known())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := faultsOf(string(page)); len(found) > 0 {
-		t.Errorf("faults: %q", found)
-	}
-	for _, bad := range []string{"<script>1</script>", "<p onclick=x>a</p>", "<a href=\"https://x\">a</a>", "<p>a</b></p>", "<img src=x>", "<a href=\"#nowhere\">x</a>"} {
-		if found := faultsOf(strings.Replace(string(page), "</main>", bad+"</main>", 1)); len(found) == 0 {
-			t.Errorf("%s goes unseen", bad)
-		}
-	}
-}
-
-// HTML allows attributes without quotes and elements without an end; XML does not.
-var (
-	attribute = regexp.MustCompile(` (class|id)=([A-Za-z]+)`)
-	empty     = regexp.MustCompile(`<meta [^>]*`)
-)
-
-func faultsOf(page string) (found []string) {
-	page = strings.TrimPrefix(page, "<!DOCTYPE html>\n")
-	page = empty.ReplaceAllString(attribute.ReplaceAllString(page, ` $1="$2"`), "$0/")
-	d := xml.NewDecoder(strings.NewReader(page))
-	ids, links := map[string]int{}, map[string]bool{}
-	allowed := " html head meta title style body main h1 h2 h3 p pre table tr th td a code section "
-	for {
-		tok, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return append(found, err.Error())
-		}
-		e, ok := tok.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		if !strings.Contains(allowed, " "+e.Name.Local+" ") {
-			found = append(found, e.Name.Local)
-		}
-		for _, a := range e.Attr {
-			switch {
-			case a.Name.Local == "id":
-				ids[a.Value]++
-			case a.Name.Local == "href" && strings.HasPrefix(a.Value, "#"):
-				links[a.Value[1:]] = true
-			case a.Name.Local != "class" && e.Name.Local != "meta" && e.Name.Local != "html":
-				found = append(found, a.Name.Local+"="+a.Value)
-			}
-		}
-	}
-	for link := range links {
-		if ids[link] != 1 {
-			found = append(found, "link to "+link)
-		}
-	}
-	for id, n := range ids {
-		if n != 1 {
-			found = append(found, "anchor "+id)
-		}
-	}
-	return found
 }

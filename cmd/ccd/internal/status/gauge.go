@@ -256,9 +256,9 @@ func (g *Gauge) ask(ctx context.Context, running bool) {
 // degraded lists every problem, the worst first.
 func (g *Gauge) degraded(o Report, live doctor.Live) (why []string) {
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if r := o.Reload; g.Wrong != nil && (r == nil || r.Error != g.Wrong.Error()) {
+	if g.Wrong != nil {
 		add("the configuration cannot be read: %v", g.Wrong)
-	} else if g.Wrong == nil && o.Running && o.Config != "" && disk.Absolute(g.l.Config.Path()) != o.Config {
+	} else if o.Running && o.Config != "" && disk.Absolute(g.l.Config.Path()) != o.Config {
 		add("the daemon runs with a different configuration: %s", o.Config)
 	}
 	if o.Running && live.Run.Locked != "" {

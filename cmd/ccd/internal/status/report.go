@@ -32,7 +32,6 @@ type Report struct {
 	Linked      int              `json:"hard_links"`
 	Failing     int              `json:"failing"`
 	Config      string           `json:"config"`
-	Reload      *daemon.Reload   `json:"reload"`
 	Service     Service          `json:"service"`
 	Roots       []Root           `json:"roots"`
 	Sessions    int              `json:"sessions"`
@@ -90,7 +89,7 @@ func (o *Report) run(info daemon.RunInfo) {
 	o.Pid, o.Version, o.Waiting = info.Pid, info.Version, info.Watch.Waiting
 	o.Overflows, o.Unreadable, o.Linked = info.Watch.Overflows, len(info.Watch.Unreadable), info.Watch.Linked
 	o.CatchUp = info.CatchUp
-	o.Failing, o.Reload = max(info.Failing, len(info.Errors)), info.Reload
+	o.Failing = max(info.Failing, len(info.Errors))
 	o.Config = info.Config
 	o.Since, o.LastPass = words.Known(info.Start), words.Known(info.LastPass)
 	if !info.LastPass.IsZero() {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -59,7 +60,20 @@ func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d comp
 	if err != nil {
 		return d, err
 	}
-	d = companionData{Written: c.Made == nil, Path: e.Kept.Companion, Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
+	d = dataOf(p)
+	d.Written, d.Path = c.Made == nil, e.Kept.Companion
+	return d, nil
+}
+
+// Companion writes a companion as one page that needs nothing else.
+func Companion(p sidecar.Parsed, w io.Writer) error {
+	d := dataOf(p)
+	d.Session.Label = p.Fields["agent"] + " " + p.Fields["session"]
+	return newLook(true).ExecuteTemplate(w, "companionfile", d)
+}
+
+func dataOf(p sidecar.Parsed) companionData {
+	d := companionData{Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
 	for _, name := range []string{"covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
 		if p.Fields[name] != "" {
 			d.Fields = append(d.Fields, field{strings.ReplaceAll(name, "_", " "), p.Fields[name]})
@@ -68,7 +82,7 @@ func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d comp
 	for _, s := range p.Sections {
 		d.Sections = append(d.Sections, section{s.Name, s.Body, blocks(s.Body)})
 	}
-	return d, nil
+	return d
 }
 
 // blocks parses the body of a section.
