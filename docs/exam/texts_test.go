@@ -1,13 +1,4 @@
-//go:build ignore
-
-// Writes the texts that the exam asks about, one of each kind for each compaction that questions.jsonl names:
-//
-//	go run docs/exam/texts.go CCD DIR OUT
-//
-// CCD is the binary, DIR the directory that the sessions are below. OUT/N.KIND.md has what an agent reads after compaction N:
-// own (its summary), both (that and what the hook adds), small (a companion of the summary's size), default (the companion),
-// live (what a compaction by ccd leaves in the context). Each is made from the records before the compaction, in a home of its own.
-package main
+package exam
 
 import (
 	"bytes"
@@ -19,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 	"unicode/utf8"
 
@@ -55,14 +47,20 @@ type output struct {
 
 const id = "00000001-0000-4000-8000-0000000000aa"
 
-func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: go run docs/exam/texts.go CCD DIR OUT")
-		os.Exit(2)
+// TestTexts writes the texts that the exam asks about, one of each kind for each compaction that questions.jsonl names:
+//
+//	CCD_EXAM_PROGRAM=CCD CCD_EXAM_SESSIONS=DIR CCD_EXAM_OUT=OUT go test ./docs/exam -v
+//
+// CCD is the binary, DIR the directory that the sessions are below. OUT/N.KIND.md has what an agent reads after compaction N:
+// own (its summary), both (that and what the hook adds), small (a companion of the summary's size), default (the companion),
+// live (what a compaction by ccd leaves in the context). Each is made from the records before the compaction, in a home of its own.
+func TestTexts(t *testing.T) {
+	ccd, dir, out := os.Getenv("CCD_EXAM_PROGRAM"), os.Getenv("CCD_EXAM_SESSIONS"), os.Getenv("CCD_EXAM_OUT")
+	if ccd == "" || dir == "" || out == "" {
+		t.Skip("it needs a program and real sessions")
 	}
-	if err := texts(os.Args[1], os.Args[2], os.Args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, "texts:", err)
-		os.Exit(1)
+	if err := texts(ccd, dir, out); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -71,7 +69,7 @@ func texts(ccd, dir, out string) error {
 	if err != nil {
 		return err
 	}
-	questions, err := os.ReadFile("docs/exam/questions.jsonl")
+	questions, err := os.ReadFile("questions.jsonl")
 	if err != nil {
 		return err
 	}
