@@ -18,7 +18,7 @@ type Publication struct {
 	Key      transcript.Key
 	At       transcript.Cursor    // the tip that it was made from: must be the stored one (generation and offset)
 	State    []byte               // the state that it was made from: must equal the stored one
-	Pointers []transcript.Pointer // of its IDs, in generation At.Generation or, by their spans, in an earlier one
+	Pointers []transcript.Pointer // of its IDs, in generation At.Generation or, by their spans, in other files of its story
 	// Replace puts the text in place and returns the state to store. It is called under the lock, so it must be quick:
 	// prepare everything except the rename before Publish. If it is nil, the caller puts the text in place afterwards,
 	// and the state stays.
@@ -39,7 +39,7 @@ func (a *Archive) Publish(ctx context.Context, p Publication) error {
 }
 
 func (a *Archive) publish(ctx context.Context, p Publication) error {
-	entries, err := p.entries()
+	entries, err := a.entries(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -124,34 +124,42 @@ func entrySize(entries []indexed) (n int64) {
 }
 
 // entries checks and encodes the pointers.
-func (p Publication) entries() ([]indexed, error) {
-	entries := make([]indexed, 0, len(p.Pointers))
+func (a *Archive) entries(ctx context.Context, p Publication) ([]indexed, error) {
+	entries, r := make([]indexed, 0, len(p.Pointers)), a.Reader(p.Key, p.At.Generation)
 	for _, ptr := range p.Pointers {
-		f, tip := Locate(p.Key, p.At.Generation, ptr), p.At.Offset
-		if f.Generation < p.At.Generation {
+		f, err := r.Locate(ctx, ptr)
+		tip := p.At.Offset
+		if f.Key != p.Key || f.Generation < p.At.Generation {
 			tip = math.MaxInt64
 		}
-		if err := checkPointer(f.Pointer, tip); err != nil {
+		if err == nil {
+			err = checkPointer(f.Pointer, tip)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
 		}
 		key := pointerKey(ptr)
-		entries = append(entries, indexed{key, encodePointer(p.Key, f.Generation, f.Pointer)})
+		entries = append(entries, indexed{key, encodePointer(f.Key, f.Generation, f.Pointer)})
 	}
 	return entries, nil
 }
 
-// Locate returns where a pointer of a story (Archive.Story) of a generation is. All its parts are in one generation.
-func Locate(k transcript.Key, generation int, p transcript.Pointer) Found {
-	f := Found{Pointer: p, Key: k, Generation: generation}
+// Locate returns where a pointer of a story (Archive.Story) of the generation is. All its parts are in one generation.
+func (r *Reader) Locate(ctx context.Context, p transcript.Pointer) (Found, error) {
+	f := Found{Pointer: p, Key: r.key, Generation: r.n}
 	if len(p.Parts) == 0 || p.Parts[0].Span.Off >= 0 {
-		return f
+		return f, nil
 	}
 	back, _ := p.Parts[0].Span.Life()
-	f.Generation, f.Parts = generation-back, slices.Clone(p.Parts)
+	other, err := r.life(ctx, back)
+	if err != nil {
+		return f, err
+	}
+	f.Key, f.Generation, f.Parts = other.key, other.n, slices.Clone(p.Parts)
 	for i := range f.Parts {
 		f.Parts[i].Span = f.Parts[i].Span.Earlier(-back)
 	}
-	return f
+	return f, nil
 }
 
 func checkPointer(p transcript.Pointer, tip int64) error {

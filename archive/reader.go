@@ -39,7 +39,9 @@ type Reader struct {
 	whole   bool     // segments checks the hash of the generation at the end, not of each block's bytes
 	only    []word   // of Only
 
-	before map[int]*Reader // of earlier generations, by how many
+	before map[int]*Reader // of other files of its story, by life
+	of     *transcript.Session
+	head   []byte
 }
 
 // cached is a block with its raw bytes.
@@ -60,25 +62,63 @@ func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
 }
 
-// Span returns the bytes of a span, which may be one of an earlier generation (Span.Earlier). It fails with ErrNotFound if the
+// Of gives the reader a session that is perhaps not archived yet, and its first line.
+func (r *Reader) Of(s transcript.Session, head []byte) *Reader {
+	r.of, r.head = &s, head
+	return r
+}
+
+// life returns the reader of another file of the generation's story.
+func (r *Reader) life(ctx context.Context, back int) (*Reader, error) {
+	if one := r.before[back]; one != nil {
+		return one, nil
+	}
+	if r.before == nil {
+		r.before = map[int]*Reader{}
+	}
+	if r.n == 0 {
+		if _, err := r.generation(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if back <= mostEarlier {
+		if r.n <= back {
+			return nil, fmt.Errorf("read generation %d of session %s %s: %w", r.n-back, r.key.Agent, r.key.ID, ErrNotFound)
+		}
+		r.before[back] = r.a.Reader(r.key, r.n-back)
+		return r.before[back], nil
+	}
+	if r.of == nil {
+		s, err := r.a.find(ctx, r.key)
+		if err == nil {
+			r.head, err = r.a.head(ctx, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.of = &s.Session
+	}
+	all, err := r.a.parts(ctx, *r.of, r.head, mostParts)
+	at := mostEarlier + len(all) - 1 - back
+	if err == nil && (at < 0 || at >= len(all)) {
+		err = fmt.Errorf("read what session %s %s continues: %w", r.key.Agent, r.key.ID, ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.before[back] = r.a.Reader(all[at].of.Key, all[at].of.Tip().Generation)
+	return r.before[back], nil
+}
+
+// Span returns the bytes of a span, which may be one of another file of the story (Span.Earlier). It fails with ErrNotFound if the
 // span is not before the tip. It allocates span.Len bytes.
 func (r *Reader) Span(ctx context.Context, span transcript.Span) ([]byte, error) {
 	if back, at := span.Life(); back > 0 {
-		if r.before[back] == nil {
-			if r.n == 0 {
-				if _, err := r.generation(ctx); err != nil {
-					return nil, err
-				}
-			}
-			if r.before == nil {
-				r.before = map[int]*Reader{}
-			}
-			if r.n <= back {
-				return nil, fmt.Errorf("read generation %d of session %s %s: %w", r.n-back, r.key.Agent, r.key.ID, ErrNotFound)
-			}
-			r.before[back] = r.a.Reader(r.key, r.n-back)
+		other, err := r.life(ctx, back)
+		if err != nil {
+			return nil, err
 		}
-		return r.before[back].Span(ctx, at)
+		return other.Span(ctx, at)
 	}
 	if err := r.check(ctx, span); err != nil {
 		return nil, err

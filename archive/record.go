@@ -27,14 +27,24 @@ type sessionRecord struct {
 	Packed     bool
 }
 
+// laterFile is the class of a file with a Thread, which is its Parent.
+const laterFile = 3
+
 func newSessionRecord(s transcript.Session) sessionRecord {
+	if s.Thread != "" {
+		s.Class, s.Parent = laterFile, s.Thread
+	}
 	return sessionRecord{Class: uint8(s.Class), Parent: s.Parent, Path: s.Path, Root: s.Root, Source: s.Source, Packed: s.Packed}
 }
 
 func (r sessionRecord) session(k transcript.Key) transcript.Session {
-	return transcript.Session{
+	s := transcript.Session{
 		Key: k, Class: transcript.Class(r.Class), Parent: r.Parent, Path: r.Path, Root: r.Root, Source: r.Source, Packed: r.Packed,
 	}
+	if r.Class == laterFile {
+		s.Class, s.Parent, s.Thread = transcript.Main, "", r.Parent
+	}
+	return s
 }
 
 func (r sessionRecord) encode() []byte {

@@ -1,9 +1,15 @@
 package archive
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
+
+	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/transcript"
 )
@@ -28,51 +34,242 @@ func (a *Archive) Records(ctx context.Context, k transcript.Key, generation int,
 	}
 }
 
-// Story yields the records of a generation, which file yields each time it is used, behind those of earlier generations that
-// it lacks: an agent that rewrites its transcript does not undo what was said. The earlier ones are numbered backwards
-// from -1, and their spans are Span.Earlier; record 0 is the rewrite, a boundary. What has the UUID, or else the
-// bytes, of a later record is not repeated. An earlier generation that cannot be read is left out. A transcript that is one
-// JSON value is rewritten at each change, so its story is the generation.
-func (a *Archive) Story(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
-	if generation < 2 || k.Unlined() {
-		return file
-	}
+// Story yields the records of a session: those that its file does not repeat, because the session continues another file
+// (see parts), then those of its file in a generation, which file yields with a decoder each time it is used. Those of earlier
+// generations that are not in it come before all: an agent that rewrites its transcript does not undo what was said.
+// Records of other files and of the file have one numbering. Those of earlier generations are numbered backwards
+// from -1; record 0 is the rewrite, a boundary. The spans of what is not in the generation are Span.Earlier. What has
+// the UUID, or else the bytes, of a later record is not repeated. An earlier generation that cannot be read is left
+// out. A transcript that is one JSON value is rewritten at each change, so its story is the generation.
+func (a *Archive) Story(ctx context.Context, s transcript.Session, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		lost, err := a.lost(ctx, k, generation, decoder, file)
+		d := decoder()
+		for r, err := range a.Before(ctx, s, generation, d, decoder, file) {
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		file(d)(yield)
+	}
+}
+
+// Before yields the records of a story before those of the file, and prepares the decoder d for these.
+func (a *Archive) Before(ctx context.Context, s transcript.Session, generation int, d *transcript.Decoder, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		if s.Unlined() || generation > 1 && !a.before(ctx, s.Key, generation, decoder, file, yield) {
+			return
+		}
+		var head []byte
+		for r, err := range file(decoder()) {
+			if err == nil {
+				head = r.Raw
+			}
+			break
+		}
+		a.Joined(ctx, s, generation, head, d)(yield)
+	}
+}
+
+// before yields what earlier generations have alone, and the rewrite. It returns false if the caller wants no more.
+func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error], yield func(*transcript.Record, error) bool) bool {
+	lost, err := a.lost(ctx, k, generation, decoder, file(decoder()))
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	number := 0
+	for _, l := range lost {
+		number -= len(l.numbers)
+	}
+	for _, l := range lost {
+		first, i := number, 0
+		for r, err := range a.Records(ctx, k, generation-l.back, decoder()) {
+			if err != nil || i == len(l.numbers) {
+				break
+			}
+			if r.N != l.numbers[i] {
+				continue
+			}
+			if r.From > 0 {
+				at, _ := slices.BinarySearch(l.numbers, r.From)
+				r.From = first + at
+			}
+			r.Move(l.back, number)
+			i, number = i+1, number+1
+			if !yield(r, nil) {
+				return false
+			}
+		}
+		number = first + len(l.numbers)
+	}
+	return len(lost) == 0 || yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
+}
+
+// part is a file that a story is made of. The last one is the session's own.
+type part struct {
+	of     Session
+	lines  int64             // of it, 0 for all
+	origin transcript.Origin // where it goes on
+	fork   bool              // in the conversation of another session
+	first  int               // number of its first record
+}
+
+// Limits of a story's parts. A life of mostEarlier or less is an earlier generation, a higher one is a part (Span.Life).
+const (
+	mostParts = 256
+	maxHead   = 1 << 20 // bytes in which the first line must end
+)
+
+// parts returns the files that a session is made of, in order, the last one being its own, which begins with the line head.
+// If it is a later file of a conversation (Session.Thread), these are the earlier files of that, whole. If it is a fork that
+// does not repeat what it was made from, these are the parts of that. What is not archived is left out.
+func (a *Archive) parts(ctx context.Context, s transcript.Session, head []byte, most int) (all []part, err error) {
+	own := part{of: Session{Session: s}, origin: transcript.OriginOf(head)}
+	var before []Session
+	if s.Thread != "" {
+		if before, err = a.conversation(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if from := (transcript.Key{Agent: s.Agent, ID: own.origin.ID}); len(before) == 0 && from.ID != "" && from != s.Key {
+		one, err := a.find(ctx, from)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+		if err == nil && len(one.Generations) > 0 {
+			own.fork, before = true, []Session{one}
+		}
+	}
+	for i, one := range before {
+		if most--; most <= 0 {
+			return nil, fmt.Errorf("read session %s: it continues more than %d files", s.ID, mostParts)
+		}
+		line, err := a.head(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		next := []part{{origin: transcript.OriginOf(line)}}
+		if i == 0 {
+			if next, err = a.parts(ctx, one.Session, line, most); err != nil {
+				return nil, err
+			}
+		}
+		last := &next[len(next)-1]
+		if last.of = one; own.fork {
+			last.lines = max(0, own.origin.End-last.origin.First)
+		}
+		all = append(all, next...)
+	}
+	return append(all, own), nil
+}
+
+// conversation returns the files of a conversation before one of them, by the times in their names.
+func (a *Archive) conversation(ctx context.Context, s transcript.Session) (all []Session, err error) {
+	err = a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
+		k, err := parseSessionKey(key)
+		if err != nil || k.Agent != s.Agent || k.ID == s.ID {
+			return nil
+		}
+		r, err := parseSession(key, v)
+		if err != nil || k.ID != s.Thread && (r.Parent != s.Thread || r.Class != laterFile) {
+			return nil
+		}
+		one, err := a.session(recordsOf(tx), key, k, r, r.Generation)
+		if err == nil && len(one.Generations) > 0 && transcript.Base(one.Path) < transcript.Base(s.Path) {
+			all = append(all, one)
+		}
+		return err
+	})
+	slices.SortFunc(all, func(x, y Session) int { return cmp.Compare(transcript.Base(x.Path), transcript.Base(y.Path)) })
+	return all, err
+}
+
+// head returns the first line of a session.
+func (a *Archive) head(ctx context.Context, s Session) ([]byte, error) {
+	tip := s.Tip()
+	data, err := a.Reader(s.Key, tip.Generation).Span(ctx, transcript.Span{Len: min(tip.Offset, maxHead)})
+	line, _, _ := bytes.Cut(data, []byte{'\n'})
+	return line, err
+}
+
+// Joined yields the records that the file of a session, which begins with the line head, does not repeat, and prepares the
+// decoder for the file.
+func (a *Archive) Joined(ctx context.Context, s transcript.Session, generation int, head []byte, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		if s.Thread == "" && transcript.OriginOf(head).ID == "" {
+			return
+		}
+		all, err := a.parts(ctx, s, head, mostParts)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		number := 0
-		for _, l := range lost {
-			number -= len(l.numbers)
-		}
-		for _, l := range lost {
-			first, i := number, 0
-			for r, err := range a.Records(ctx, k, generation-l.back, decoder()) {
-				if err != nil || i == len(l.numbers) {
-					break
-				}
-				if r.N != l.numbers[i] {
-					continue
-				}
-				if r.From > 0 {
-					at, _ := slices.BinarySearch(l.numbers, r.From)
-					r.From = first + at
-				}
-				r.Move(l.back, number)
-				i, number = i+1, number+1
-				if !yield(r, nil) {
+		for i := range all {
+			all[i].first = d.Count() + 1
+			if i > 0 {
+				d.Join(all[i].fork, goesOn(all[:i+1]))
+			}
+			if i == len(all)-1 {
+				return
+			}
+			for r, err := range a.part(ctx, all[i], mostEarlier+len(all)-1-i, d) {
+				if !yield(r, err) || err != nil {
 					return
 				}
 			}
-			number = first + len(l.numbers)
 		}
-		if len(lost) > 0 && !yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil) {
-			return
-		}
-		file(yield)
 	}
+}
+
+// goesOn returns the number of the first record that the last part takes back, or that of its own first one.
+func goesOn(all []part) int {
+	last := all[len(all)-1]
+	for i, p := range all[:len(all)-1] {
+		if p.of.ID == last.origin.ID {
+			return min(p.first+int(max(0, last.origin.End-p.origin.First)), all[i+1].first)
+		}
+	}
+	return last.first
+}
+
+// part yields the records of a part.
+func (a *Archive) part(ctx context.Context, p part, life int, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		r, end := a.Reader(p.of.Key, p.of.Tip().Generation), p.of.Tip().Offset
+		for off := int64(0); off < end; {
+			span := transcript.Span{Off: off, Len: min(fetchSize, end-off)}
+			data, err := r.Span(ctx, span)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if n := endOf(data, &p.lines); n < len(data) {
+				data, end = data[:n], off+int64(n)
+			}
+			off += int64(len(data))
+			seg := transcript.Segment{Start: transcript.Cursor{Offset: span.Earlier(life).Off}, Data: data, Rest: off == end}
+			for one := range d.Records(seg) {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// endOf counts lines down to 0, and returns the end of the last one. If they are 0 before, it is the end of all.
+func endOf(data []byte, lines *int64) (end int) {
+	for *lines > 0 && end < len(data) {
+		n := bytes.IndexByte(data[end:], '\n')
+		if n < 0 {
+			return len(data)
+		}
+		end += n + 1
+		if *lines--; *lines == 0 {
+			return end
+		}
+	}
+	return len(data)
 }
 
 // lostRecords are the records of an earlier generation that no later one has.

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"time"
 
@@ -232,30 +234,35 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	p.request(o)
 	sum := sha256.New()
 	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
-	file := func(yield func(*transcript.Record, error) bool) {
-		decoder := decoder()
-		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
-			if err == nil && seg.Start.Offset == p.cursor.Offset { // the first time
-				sum.Write(seg.Data)
-				p.cursor = seg.End
-				if s.Packed {
-					_, err = f.Write(seg.Data)
+	var head []byte
+	file := func(decoder *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+		return func(yield func(*transcript.Record, error) bool) {
+			for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+				if err == nil && seg.Start.Offset == p.cursor.Offset { // the first time
+					sum.Write(seg.Data)
+					if p.cursor = seg.End; head == nil {
+						line, _, _ := bytes.Cut(seg.Data, []byte{'\n'})
+						head = bytes.Clone(line)
+					}
+					if s.Packed {
+						_, err = f.Write(seg.Data)
+					}
 				}
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for r := range decoder.Records(seg) {
-				if !yield(r, nil) {
+				if err != nil {
+					yield(nil, err)
 					return
+				}
+				for r := range decoder.Records(seg) {
+					if !yield(r, nil) {
+						return
+					}
 				}
 			}
 		}
 	}
 	generation := Generation(ctx, d.Archive, s)
 	model := compactor.New(d.options(p), s)
-	for r, err := range d.Archive.Story(ctx, s.Key, generation, decoder, file) {
+	for r, err := range d.Archive.Story(ctx, s, generation, decoder, file) {
 		if err != nil {
 			return Compacted{}, fmt.Errorf("read transcript: %w", err)
 		}
@@ -264,7 +271,7 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	if c := model.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
-	earlier := d.Archive.Reader(s.Key, generation)
+	earlier := d.Archive.Reader(s.Key, generation).Of(s, head)
 	c, err := model.Summarized(func(span transcript.Span) ([]byte, error) {
 		if back, _ := span.Life(); back > 0 {
 			return earlier.Span(ctx, span)

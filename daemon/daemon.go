@@ -4,8 +4,8 @@
 //
 //  1. Originals are never written. Transcripts are opened read-only, always.
 //  2. Archive before companion. A companion has only IDs that the archive resolves: store, fsync, then publish.
-//  3. A companion is a pure function of the transcript's bytes of this generation and those before it, its path below its
-//     root, the options and, with a summarizer, the summaries that the archive keeps.
+//  3. A companion is a pure function of the transcript's bytes of this generation and those before it in its story, its path
+//     below its root, the options and, with a summarizer, the summaries that the archive keeps.
 //  4. Restore is exact. What comes out hashes to what went in, or the command fails and says so.
 //
 // File events only shorten the wait, the periodic scan finds every change. Nothing is flushed at shutdown.

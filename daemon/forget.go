@@ -34,6 +34,7 @@ func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.
 
 // rewrite removes the companions of sessions, runs do, and makes the companions of those that are left again.
 func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (archive.Removed, error)) (removed archive.Removed, err error) {
+	of = d.withLater(of)
 	had := map[transcript.Key]bool{}
 	for _, k := range of {
 		s := d.sessions[k]
@@ -70,6 +71,25 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 		}
 	}
 	return removed, nil
+}
+
+// withLater returns sessions with those that continue one of them: what was said in it is in their companions too.
+func (d *Daemon) withLater(of []transcript.Key) []transcript.Key {
+	in := map[transcript.Key]bool{}
+	for _, k := range of {
+		in[k] = true
+	}
+	for more := true; more; {
+		more = false
+		for k, s := range d.sessions {
+			before := func(id string) bool { return id != "" && in[transcript.Key{Agent: k.Agent, ID: id}] }
+			if !in[k] && (before(s.Thread) || before(s.state.Origin)) {
+				in[k], more = true, true
+				of = append(of, k)
+			}
+		}
+	}
+	return of
 }
 
 // elsewhere returns the originals that companions of other sessions name, and that the index has in one of these sessions:
@@ -212,6 +232,9 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 
 // Family returns a session with its sub-agents and attachments, itself first.
 func (d *Daemon) Family(k transcript.Key) []transcript.Key {
+	if s := d.sessions[k]; s != nil && s.Thread != "" { // the first file of the conversation stands for all
+		k.ID = s.Thread
+	}
 	if of := d.families()[k]; of != nil {
 		return of
 	}
@@ -234,7 +257,7 @@ func (d *Daemon) families() map[transcript.Key][]transcript.Key {
 			if s == nil {
 				break
 			}
-			parent := transcript.Key{Agent: root.Agent, ID: cmp.Or(s.Parent, s.state.Parent)}
+			parent := transcript.Key{Agent: root.Agent, ID: cmp.Or(s.Thread, s.Parent, s.state.Parent)}
 			if parent.ID == "" || d.sessions[parent] == nil {
 				break
 			}

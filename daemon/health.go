@@ -233,7 +233,7 @@ func (d *Daemon) scanned(w watcher.Health) {
 // conversations returns the number of sessions that are not attachments.
 func (d *Daemon) conversations() (n int) {
 	for _, s := range d.sessions {
-		if s.Class != transcript.Attachment && s.state.SkipReason == "" {
+		if s.Class != transcript.Attachment && s.state.SkipReason == "" && s.Thread == "" {
 			n++
 		}
 	}

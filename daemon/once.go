@@ -96,7 +96,7 @@ func (d *Daemon) count(report *Report) {
 		switch {
 		case s.Class == transcript.Attachment:
 			report.Attachments++
-		case s.archivedPath != "" && s.state.SkipReason == "":
+		case s.archivedPath != "" && s.state.SkipReason == "" && s.Thread == "":
 			report.Sessions++
 		}
 		if s.state.Companion != "" && exists(s.state.Companion) {
@@ -192,7 +192,7 @@ func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 		if ok && d.Archive.Forgets(s) {
 			continue
 		}
-		if ok && s.Class != transcript.Attachment {
+		if ok && s.Class != transcript.Attachment && s.Thread == "" {
 			p.Roots[i].Sessions++
 			p.Sessions++
 		}

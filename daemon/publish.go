@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -118,11 +120,11 @@ func (d *Daemon) story(ctx context.Context, s *session, all *reading) (_ *compac
 	d.pool.long.Lock() // how long its lines are shows only when they are read
 	defer d.pool.long.Unlock()
 	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
-	file := func(yield func(*transcript.Record, error) bool) {
-		d.Archive.Records(ctx, s.Key, s.cursor.Generation, decoder())(yield)
+	file := func(of *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+		return d.Archive.Records(ctx, s.Key, s.cursor.Generation, of)
 	}
 	model := compactor.New(d.options(s), s.Session)
-	for r, err := range d.Archive.Story(ctx, s.Key, s.cursor.Generation, decoder, file) {
+	for r, err := range d.Archive.Story(ctx, s.Session, s.cursor.Generation, decoder, file) {
 		if err != nil {
 			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
@@ -168,12 +170,31 @@ func (d *Daemon) readArchived(ctx context.Context, s *session) (*reading, error)
 			defer d.pool.long.Unlock()
 		}
 		d.heartbeat()
+		if seg.Start.Offset == 0 {
+			if err := d.readJoined(ctx, s, all, seg.Data); err != nil {
+				return nil, err
+			}
+		}
 		all.take(seg)
 	}
 	if all.at.Offset != s.cursor.Offset { // another process appended
 		return nil, archive.ErrTip
 	}
 	return all, nil
+}
+
+// readJoined reads the records that the session's file, which begins with these bytes, does not repeat.
+func (d *Daemon) readJoined(ctx context.Context, s *session, all *reading, begin []byte) error {
+	head, _, _ := bytes.Cut(begin, []byte{'\n'})
+	for r, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, head, all.decoder) {
+		if err != nil {
+			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
+		}
+		d.heartbeat()
+		all.model.Add(r)
+	}
+	s.state.Joined = all.decoder.Count()
+	return nil
 }
 
 // takes reads a segment that follows what was read. It returns false if all has to be read again.
@@ -242,7 +263,7 @@ func name(s transcript.Session) string {
 	if strings.HasPrefix(s.ID, "file/") {
 		return "file/" + strings.TrimSuffix(s.Source, ".jsonl")
 	}
-	return s.ID
+	return s.Name()
 }
 
 // currentState is the replace function of store if nothing is to be replaced.

@@ -35,6 +35,9 @@ type State struct {
 	Work   Work
 
 	Records          int
+	Joined           int    // of them, those that the transcript does not repeat: of other files of its story
+	Origin           string // ID of the session that this one is a fork of
+	Back             string // numbers of the records that were taken back, as session.Status has them
 	Broken           int
 	Unknown          int
 	Unread           int  // records that were not read in whole
@@ -125,7 +128,8 @@ func (s *State) setStatus(c compactor.Status, perToken float64, torn int64) {
 	s.Model, s.Start, s.Cwd, s.Title, s.Ask, s.Parent, s.Resumed = c.Model, c.Start, c.Cwd, c.Title, c.Ask, c.Parent, c.Resumed
 	s.Estimate, s.About, s.Reported, s.Window, s.Assumed = c.Context, sidecar.About(c.Context, perToken), c.Reported, c.Window, c.Assumed
 	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
-	s.Curve, s.Waiting = c.Curve.Encode(), c.Waiting
+	s.Curve, s.Waiting, s.Back = c.Curve.Encode(), c.Waiting, c.Back.String()
+	s.Origin = c.Origin
 	if s.Torn = torn; torn > 0 {
 		s.Records, s.Broken = s.Records+1, s.Broken+1
 	}

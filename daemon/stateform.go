@@ -25,6 +25,7 @@ func (s *State) fields() []any {
 		&s.Resumed.Covers, &s.Estimate, &s.About, &s.Reported, &s.Window, &s.Assumed, &s.Outliers.Reports,
 		&s.Outliers.Tokens, &s.Pressure, &s.Level, &s.Original, &s.Compacted, &s.Real, &s.Saved, &s.Verified, &s.Reason,
 		&s.Lost, &s.MissingSummaries, &s.Curve, &s.Waiting, &s.Unread, &s.FirstUnread, &s.Read.Generation, &s.Read.Offset,
+		&s.Joined, &s.Origin, &s.Back,
 	}
 }
 

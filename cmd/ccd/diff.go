@@ -108,7 +108,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	}
 	out, err := a.diffOf(ctx, l, e, by)
 	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
-		a.say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.ID))
+		a.say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.Name()))
 	}
 	if err != nil {
 		return err
@@ -154,9 +154,9 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *read
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
 func (a *app) diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
 	apart := a.apart()
-	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.ID), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
 	if e.Class == transcript.Attachment {
-		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.ID, history.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
+		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), history.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
 	}
 	g, err := e.Generation(0)
 	if err != nil {
@@ -173,14 +173,14 @@ func (a *app) diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by 
 	}
 	archived := words.Count(none.Records, "archived record")
 	if none.Compactions == 0 && none.Summary > 0 {
-		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.ID, history.ErrNotFound, none.Summary)
+		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.Name(), history.ErrNotFound, none.Summary)
 		return out, words.Hint(err, "ccd show %s", out.argument)
 	}
 	if by.Boundary == 0 { // the last seconds may not be archived yet
-		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.ID, history.ErrNotFound, archived)
+		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.Name(), history.ErrNotFound, archived)
 		return out, words.Hint(err, "ccd show %s", out.argument)
 	}
-	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.ID, history.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
+	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.Name(), history.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
 	return out, words.Hint(err, "ccd diff %s", out.argument)
 }
 

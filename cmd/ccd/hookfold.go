@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -99,12 +100,15 @@ func (h *hookFold) read(ctx context.Context, l *reader.Library, s transcript.Ses
 	quick, cancel := context.WithTimeout(ctx, hookLookUp)
 	generation := daemon.Generation(quick, l.Archive, s)
 	cancel()
-	h.earlier = l.Archive.Reader(s.Key, generation)
+	var head []byte
+	if head, err = h.head(); err != nil {
+		return err
+	}
+	h.earlier = l.Archive.Reader(s.Key, generation).Of(s, head)
 	decoder := func() *transcript.Decoder { return l.Agents.NewDecoder(s.Agent, s.Class) }
-	file := func(yield func(*transcript.Record, error) bool) { h.records(decoder())(yield) }
 	var batch []transcript.Record
 	n, size := 0, int64(0)
-	for r, err := range l.Archive.Story(ctx, s.Key, generation, decoder, file) {
+	for r, err := range l.Archive.Story(ctx, s, generation, decoder, h.records) {
 		if err != nil {
 			return err
 		}
@@ -120,6 +124,16 @@ func (h *hookFold) read(ctx context.Context, l *reader.Library, s transcript.Ses
 		}
 	}
 	return h.pass(batch)
+}
+
+// head returns the file's first line.
+func (h *hookFold) head() ([]byte, error) {
+	data := make([]byte, min(hookChunk, h.size))
+	if _, err := h.file.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	line, _, _ := bytes.Cut(data, []byte{'\n'})
+	return line, nil
 }
 
 // records yields the file's records. A last line without newline is one only if it is not torn.
@@ -175,7 +189,7 @@ func (h *hookFold) foldAll() (err error) {
 	for batch := range h.batches {
 		for i := range batch {
 			h.fold.Add(&batch[i])
-			if h.each != nil && batch[i].N > 0 {
+			if h.each != nil && batch[i].N > 0 && batch[i].Span.Off >= 0 {
 				h.each(&batch[i])
 			}
 		}

@@ -30,13 +30,13 @@ count), pressure (size_tokens of the window; 1: it is full), level, trigger
 companion_about (in real tokens, converted), saved_percent, verified,
 companion ("" if there is none), not_understood (no record is of a known type,
 so it gets no companion), skipped (why it is not followed, else ""), resumed
-(the ID of the session that ccd resume made it from, else ""), source,
-source_present, rewritten (when the source was last found replaced or
-rewritten in place, else null), pinned, tags, name ("" if it has none; see ccd
-help label), waiting (the agent spoke last and waits for the person),
-compactions (by the agent), curve (tokens in the context, the highest of each
-curve_step records; [] if an older ccd archived the session), machine (that
-has it, if it is another one)`
+(the ID of the session that ccd resume made it from, else ""), forked_from
+(that of the one that it is a fork of, else ""), source, source_present,
+rewritten (when the source was last found replaced or rewritten in place, else
+null), pinned, tags, name ("" if it has none; see ccd help label), waiting
+(the agent spoke last and waits for the person), compactions (by the agent),
+curve (tokens in the context, the highest of each curve_step records; [] if an
+older ccd archived the session), machine (that has it, if it is another one)`
 
 type lsFlags struct {
 	all, pinned bool

@@ -55,6 +55,15 @@ func TestReportedSituations(t *testing.T) {
 		{"taken-back", "ls", []string{"Start again: add a voucher field", "!Add a discount"}},
 		{"taken-back", "timeline 01a10200", []string{"· Add a field. KEEPONE", "taken back: Make it a float", "· Make it an integer"}},
 		{"taken-back", "show 01a10200", []string{"taken back by the human"}},
+		{"taken-back", "search --json floats", []string{`"taken_back": true`}},
+		{"taken-back", "search KEEPONE", []string{"KEEPONE", "!taken back"}},
+		{"taken-back", "export bbbb0002", []string{", taken back"}},
+		{"codex-history-base", "ls", []string{"01a10000-0000-7000-8000-00000000000a\tBuild the invoice", "[fork] In this fork write", "!0000000000aa"}},
+		{"codex-history-base", "timeline 01a10000-0000-7000-8000-00000000000a", []string{"#4 2026", "taken back: Now drop", "#25 2026", "!taken back: Keep the legacy"}},
+		{"codex-history-base", "timeline 01a10000-0000-7000-8000-00000000000f", []string{"#4 2026", "Never touch the schema", "#15 2026", "FORKWORK", "!LEGACYDROP"}},
+		{"codex-history-base", "search LEGACYDROP", []string{"01a10000-0000-7000-8000-00000000000a#14", "human · taken back"}},
+		{"codex-history-base", "show 01a10000-0000-7000-8000-00000000000a", []string{"agent restore 01a10000-0000-7000-8000-00000000000a#N`", "Never touch the schema"}},
+		{"codex-history-base", "restore 01a10000-0000-7000-8000-00000000000f#4", []string{"Never touch the schema"}},
 	} {
 		t.Run(c.name+" "+c.command, func(t *testing.T) {
 			code, out, said := ccdIn(caseHome(t, c.name), "", strings.Fields(c.command)...)

@@ -133,7 +133,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		want.Agent = e.Agent
 	}
 	if _, ok := l.Agents.Lookup(want.Agent); !ok {
-		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.ID), "ccd resume --as claude %s", l.Argument(e))
+		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.Name()), "ccd resume --as claude %s", l.Argument(e))
 	}
 	if want.ID, err = resume.NewID(want.Agent); err != nil {
 		return fmt.Errorf("make a session ID: %w", err)
@@ -186,9 +186,9 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 	}
 	switch e.Class {
 	case transcript.Attachment:
-		return e, words.Hint(fmt.Errorf("resume %s: it is an attachment, not a session", e.ID), "ccd restore --session %s", words.Shell(e.ID))
+		return e, words.Hint(fmt.Errorf("resume %s: it is an attachment, not a session", e.Name()), "ccd restore --session %s", words.Shell(e.Name()))
 	case transcript.SubAgent:
-		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.ID), "ccd resume %s", words.Argument(e.Parent))
+		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.Name()), "ccd resume %s", words.Argument(e.Parent))
 	}
 	return e, nil
 }
@@ -303,7 +303,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before, c.PerToken), sidecar.About(c.After, c.PerToken)}
 	if a.json {
 		return a.printJSON(resumeOutput{
-			Agent: agent, Session: c.ID, Source: e.ID, Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
+			Agent: agent, Session: c.ID, Source: e.Name(), Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
 			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun, Redacted: c.Secrets,
 		})
 	}

@@ -108,6 +108,7 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 				}
 			}
 			wants(t, ask("diff", rewrittenID, "--all"), []string{"ASKMARK0 [", "ASKMARK9 ["})
+			wants(t, ask("export", rewrittenID), []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "NEWMARK", "The agent rewrote its transcript here", `id="r-5"`})
 			if out := ask("resume", rewrittenID, "--dry-run"); !strings.Contains(out, "would write") {
 				t.Errorf("resume: %s", out)
 			}

@@ -39,7 +39,9 @@ type hitOutput struct {
 	ID         mark.ID    `json:"id"`
 	Time       *time.Time `json:"time"`
 	Snippet    string     `json:"snippet"`
+	Back       bool       `json:"taken_back"`
 	Copies     int        `json:"copies"`
+	Equal      int        `json:"equal"`
 	Machine    string     `json:"machine,omitempty"`
 	Pulled     *time.Time `json:"pulled,omitempty"`
 }
@@ -68,7 +70,8 @@ With --json: one array in that order, an object per hit: agent, session,
 generation, record (0 if unknown, and of a spilled file), line (of the first
 match, in what restore prints), kind, tool ("" if none), id, time, snippet
 (the line of the match, at most 200 characters, control characters escaped),
-copies (how many more equal originals), machine and pulled (when its copy was
+taken_back (by the person), copies (how many forks have the same record),
+equal (how many more equal originals), machine and pulled (when its copy was
 last read), if it is another machine's (--everywhere, --machine)`,
 		Example: `  ccd search overflow cents
       items with both words
@@ -160,7 +163,7 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 		}
 		p.machines = append(p.machines, nameAndAge(other.Place))
 		p.library, p.copies = other, nil
-		from := f.sources(in)
+		from := f.sources(other, in)
 		searched += len(from)
 		if more, err := p.search(ctx, other, from); !more || err != nil {
 			return searched, err
@@ -303,23 +306,23 @@ func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]
 		}
 		in = f.family(in, e)
 	}
-	return f.sources(in), nil
+	return f.sources(l, in), nil
 }
 
 // family returns a session and, with --all, its sub-agents and files.
 func (f searchFlags) family(in []reader.Entry, e reader.Entry) []reader.Entry {
-	return slices.DeleteFunc(slices.Clone(in), func(o reader.Entry) bool { return o.Key != e.Key && !(f.all && o.Agent == e.Agent && o.Parent == e.ID) })
+	return slices.DeleteFunc(slices.Clone(in), func(o reader.Entry) bool {
+		return o.Key != e.Key && (o.Agent != e.Agent || !(f.all && o.Parent == e.Name() || o.Class == transcript.Earlier && o.Name() == e.Name()))
+	})
 }
 
-func (f searchFlags) sources(in []reader.Entry) (all []search.Source) {
-	for _, e := range in {
-		if f.agent != "" && e.Agent != f.agent || f.session == "" && !f.all && e.Class != transcript.Main {
+func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search.Source) {
+	for i := range in {
+		e := &in[i]
+		if f.agent != "" && e.Agent != f.agent || f.session == "" && !f.all && !e.Conversation() {
 			continue
 		}
-		all = append(all, search.Source{
-			Session: e.Session, Last: e.Last(), Records: e.Kept.Records,
-			Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset},
-		})
+		all = append(all, l.Searched(e))
 	}
 	return all
 }
@@ -362,15 +365,21 @@ func (p *hitPrinter) lines(h *search.Hit) error {
 	if p.width > 0 {
 		return p.fitted(h)
 	}
-	where := h.Session.ID
+	where := h.Session.Name()
 	if p.library.Machine != "" {
 		where = p.library.Machine + " " + where
 	}
-	if h.Record > 0 {
+	if h.Record > 0 && !p.rewritten(h) {
 		where += "#" + strconv.Itoa(h.Record)
 	}
-	return p.draw(strings.Join(append([]string{mark.Inline(where, 0)}, hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
+	return p.draw(strings.Join(append([]string{mark.Inline(where, 0)}, p.hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
 		"\n  > " + h.Snippet + "\n")
+}
+
+// rewritten reports whether the hit stands only in an earlier generation, which numbers its records for itself.
+func (p *hitPrinter) rewritten(h *search.Hit) bool {
+	e, ok := p.library.Entry(h.Session.Key)
+	return ok && len(e.Generations) > 0 && h.Generation < e.Generations[len(e.Generations)-1].N
 }
 
 func (p *hitPrinter) fitted(h *search.Hit) error {
@@ -393,8 +402,8 @@ func (p *hitPrinter) fitted(h *search.Hit) error {
 		b.WriteString(cut(line, p.width) + "\n")
 		p.last, p.place = h.Session.Key, p.library.Machine
 	}
-	parts := hitPlace(h, words.Local(h.Time))
-	if h.Record > 0 {
+	parts := p.hitPlace(h, words.Local(h.Time))
+	if h.Record > 0 && !p.rewritten(h) {
 		parts = append([]string{"#" + strconv.Itoa(h.Record)}, parts...)
 	}
 	id := " " + mark.New(h.ID, "")
@@ -408,7 +417,7 @@ func (p *hitPrinter) fitted(h *search.Hit) error {
 }
 
 // hitPlace says when the hit was written, and in what.
-func hitPlace(h *search.Hit, when string) (parts []string) {
+func (p *hitPrinter) hitPlace(h *search.Hit, when string) (parts []string) {
 	if when != "" {
 		parts = append(parts, when)
 	}
@@ -420,8 +429,17 @@ func hitPlace(h *search.Hit, when string) (parts []string) {
 	if h.Line > 1 {
 		parts = append(parts, "line "+strconv.Itoa(h.Line))
 	}
-	if h.Copies > 0 {
-		parts = append(parts, fmt.Sprintf("and %d equal", h.Copies))
+	if h.Back {
+		parts = append(parts, "taken back")
+	}
+	if p.rewritten(h) {
+		parts = append(parts, "before the rewrite")
+	}
+	if h.Copies > 0 { // in forks
+		parts = append(parts, fmt.Sprintf("%d copies", h.Copies+1))
+	}
+	if h.Equal > 0 {
+		parts = append(parts, fmt.Sprintf("and %d equal", h.Equal))
 	}
 	return parts
 }
@@ -444,7 +462,7 @@ func (p *hitPrinter) object(h *search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.ID), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Copies, p.library.Machine, words.Known(p.library.Pulled),
+		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, p.library.Machine, words.Known(p.library.Pulled),
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

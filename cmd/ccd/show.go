@@ -87,7 +87,7 @@ func (a *app) showPath(ctx context.Context, arg, agent string) error {
 		return err
 	}
 	if e.Kept.Companion == "" {
-		return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.ID, history.ErrNotFound),
+		return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.Name(), history.ErrNotFound),
 			"ccd compact %s", l.Argument(e)))
 	}
 	if err := disk.Readable(e.Kept.Companion); err != nil {
@@ -95,11 +95,11 @@ func (a *app) showPath(ctx context.Context, arg, agent string) error {
 		if errors.Is(err, fs.ErrPermission) {
 			what = "is not readable by you; once its transcript is deleted, it is at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
 		}
-		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.ID, history.ErrNotFound, e.Kept.Companion, what),
+		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.Name(), history.ErrNotFound, e.Kept.Companion, what),
 			"ccd show %s", l.Argument(e))
 	}
 	if a.json {
-		return a.printJSON(pathOutput{e.Agent, mark.Name(e.ID), mark.Name(e.Kept.Companion), mark.Name(e.Path), e.Present()})
+		return a.printJSON(pathOutput{e.Agent, mark.Name(e.Name()), mark.Name(e.Kept.Companion), mark.Name(e.Path), e.Present()})
 	}
 	return a.print(e.Kept.Companion + "\n")
 }
@@ -113,7 +113,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 		a.incomplete(l) // the labels and options that the user chose are lost
 	}
 	if e.Class == transcript.Attachment {
-		return words.Hint(fmt.Errorf("show %s: an attachment has no companion", e.ID), "ccd restore --session %s", words.Shell(e.ID))
+		return words.Hint(fmt.Errorf("show %s: an attachment has no companion", e.Name()), "ccd restore --session %s", words.Shell(e.Name()))
 	}
 	if e.Agent == transcript.Messages && f.form == asMessages {
 		return a.filterArchived(ctx, l, e, compactFlags{noArchive: true, filter: filterFlags{recent: -1}})

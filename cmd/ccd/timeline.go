@@ -86,7 +86,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		return damage
 	}
 	if !asked {
-		a.say("session %s has no turns: it has no message from a person", e.ID)
+		a.say("session %s has no turns: it has no message from a person", e.Name())
 	}
 	if a.json {
 		return a.printJSON(all)

@@ -101,7 +101,7 @@ func TestAbout(t *testing.T) {
 func TestLead(t *testing.T) {
 	o := compactor.Defaults()
 	for session, want := range map[string]string{
-		"5d2f7a1e": "`ccd agent restore 5d2f7a1e#N`", "5d2f7a1e-1a2b-4c3d-8e4f-5a6b7c8d9e0f": "`ccd agent restore 5d2f7a1e-1a2b#N`",
+		"5d2f7a1e": "`ccd agent restore 5d2f7a1e#N`", "5d2f7a1e-1a2b-4c3d-8e4f-5a6b7c8d9e0f": "`ccd agent restore 5d2f7a1e-1a2b-4c3d-8e4f-5a6b7c8d9e0f#N`",
 		"a b": "`ccd agent restore SESSION#N`", "-x": "`ccd agent restore SESSION#N`", strings.Repeat("a", 40): "restore " + strings.Repeat("a", 40) + "#N`",
 		strings.Repeat("a", 41): "`ccd agent restore SESSION#N`", "": "`ccd agent restore SESSION#N`",
 	} {

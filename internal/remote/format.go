@@ -51,6 +51,7 @@ type Session struct {
 	ID     string `json:"id"`
 	Class  uint8  `json:"class,omitempty"`
 	Parent string `json:"parent,omitempty"`
+	Thread string `json:"thread,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Root   string `json:"root,omitempty"`
 	Source string `json:"source,omitempty"`
@@ -59,7 +60,7 @@ type Session struct {
 
 func sessionOf(s transcript.Session) Session {
 	return Session{
-		Agent: s.Agent, ID: mark.Name(s.ID), Class: uint8(s.Class), Parent: mark.Name(s.Parent), Path: mark.Name(s.Path), Root: mark.Name(s.Root),
+		Agent: s.Agent, ID: mark.Name(s.ID), Class: uint8(s.Class), Parent: mark.Name(s.Parent), Thread: mark.Name(s.Thread), Path: mark.Name(s.Path), Root: mark.Name(s.Root),
 		Source: mark.Name(s.Source), Packed: s.Packed,
 	}
 }
@@ -67,7 +68,7 @@ func sessionOf(s transcript.Session) Session {
 // Transcript returns the session as the archive names it.
 func (s Session) Transcript() transcript.Session {
 	return transcript.Session{
-		Key: s.key(), Class: transcript.Class(s.Class), Parent: mark.Unname(s.Parent), Path: mark.Unname(s.Path),
+		Key: s.key(), Class: transcript.Class(s.Class), Parent: mark.Unname(s.Parent), Thread: mark.Unname(s.Thread), Path: mark.Unname(s.Path),
 		Root: mark.Unname(s.Root), Source: mark.Unname(s.Source), Packed: s.Packed,
 	}
 }

@@ -504,7 +504,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 
 // takeBack marks the messages from record number from on as taken back, 0 for none.
 func (s *Session) takeBack(from int) {
-	for n := len(s.Items) - 1; n > 0 && from > 0 && s.Items[n].Ask >= 0 && s.Events[s.Items[n].Ask].N() >= from; n-- {
+	for n := len(s.Items) - 1; n > 0 && from != 0 && s.Items[n].Ask >= 0 && s.Events[s.Items[n].Ask].N() >= from; n-- {
 		s.Items[n].Back, s.Events[s.Items[n].Ask].Back = true, true
 	}
 }

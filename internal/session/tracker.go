@@ -19,6 +19,7 @@ type Tracker struct {
 	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
 	taken   string // the command that the newest item decided to be a message, "" if none
 	first   int    // number of the record with Status.Ask
+	copied  bool   // the record is a copy from another session, and its message is that one's title
 	again   bool   // its message was taken back: the next one takes its place
 	held    held
 	gauge   gauge
@@ -62,7 +63,13 @@ func (t *Tracker) begin(r *transcript.Record) {
 	if r.Unknown {
 		st.Unknown++
 	}
-	t.again = t.again || r.From > 0 && t.first >= r.From
+	t.again = t.again || r.From != 0 && t.first >= r.From
+	st.Back = st.Back.with(r.From, r.N)
+	keep(&st.Origin, r.Origin)
+	t.copied = r.Copied
+	if r.Fork { // what was asked before is the other session's title
+		st.Ask, st.Title, t.first, t.again = "", "", 0, false
+	}
 	st.Grasp.Add(r)
 	if !r.Time.IsZero() {
 		if st.First.IsZero() {
@@ -180,7 +187,7 @@ func (t *Tracker) decide(it *transcript.Item) {
 
 // ask keeps the first request, by which people recognize a session that its agent gave no title.
 func (t *Tracker) ask(text string) {
-	if t.status.Ask == "" || t.again {
+	if !t.copied && (t.status.Ask == "" || t.again) {
 		t.first, t.again = t.status.Records, false
 		t.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
 	}
@@ -244,6 +251,8 @@ type Status struct {
 	SubAgents       []string           // IDs, in order of appearance, the first 256
 	Curve           Curve              // valid until the next record is added
 	Waiting         bool               // the agent spoke last: it waits for the person
+	Origin          string             // ID of the session that this one is a fork of
+	Back            Ranges             // of records that the person took back
 }
 
 // Status returns what is known of the session so far.

@@ -41,7 +41,8 @@ type Decoder struct {
 	titleRank int  // of the best title so far
 	Chain     Chain
 	Begun     bool // the header of the transcript was read
-	State     any  // other state of an agent's parser; must be bounded and depend only on the records
+	joint     joint
+	State     any // other state of an agent's parser; must be bounded and depend only on the records
 }
 
 // Parser fills r, except N, Span, Raw and Hash, from one valid JSON object of its line. Several objects of one line are
@@ -52,6 +53,9 @@ type Parser func(d *Decoder, r *Record, value Node)
 // and no prompt is Human. For an Attachment, and for the zero Format, every line is a record without items.
 func NewDecoder(f Format, class Class) *Decoder {
 	d := &Decoder{Class: class, Client: f.Client, parse: f.Parse}
+	if class == Earlier {
+		d.Class = Main
+	}
 	d.Chain.links.most = maxChain
 	if d.Client == nil {
 		d.Client = &Client{}
@@ -204,6 +208,7 @@ func (d *Decoder) next(span Span, sum mark.Hash) *Record {
 	d.members = d.members[:0]
 	d.Chain.record = d.n
 	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0], client: d.Client}
+	d.rec.Fork, d.rec.Back, d.rec.From, d.joint = d.joint.fork, d.joint.back, d.joint.from, joint{}
 	return &d.rec
 }
 

@@ -8,6 +8,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ const (
 	Main       Class = iota // a conversation of its own
 	SubAgent                // a conversation that a parent session started
 	Attachment              // a file of a session that is not a conversation: a spilled output, a meta.json
+	Earlier                 // an earlier file of a conversation: the newest one stands for all
 )
 
 // Session is what the path of a file shows about it, without reading it.
@@ -40,11 +42,15 @@ type Session struct {
 	Key
 	Class  Class
 	Parent string // ID of the parent session of the same agent, "" if the path does not contain it
+	Thread string // of a later file of a conversation, begun when the person went back in it: ID of the first one
 	Path   string // absolute
 	Root   string // absolute; the watched root that contains Path
 	Source string // Path below the agent's home, with slashes, without .zst: "projects/-home-me/UUID.jsonl"
 	Packed bool   // the file is a transcript compressed with zstd
 }
+
+// Name is the ID by which people know the session: that of the conversation, if that has several files.
+func (s Session) Name() string { return cmp.Or(s.Thread, s.ID) }
 
 // Fingerprint is the SHA-256 of N bytes at a known position of a generation.
 type Fingerprint struct {
@@ -230,6 +236,9 @@ type Record struct {
 	Boundary *Boundary
 	Back     int    // number of turns that the person took back here
 	From     int    // number of the first record that was taken back, 0 if none
+	Origin   string // ID of the session that this one is a fork of, if recorded
+	Copied   bool   // it is a copy of a record of that session
+	Fork     bool   // it begins a fork: what is before it was said in another session
 	Model    string // the model in the record, "" if none or synthetic
 	Chosen   string // the model that a person selected here, "" if none
 	Cwd      string

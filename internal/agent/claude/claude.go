@@ -99,6 +99,9 @@ func header(d *transcript.Decoder, r *transcript.Record, l *line) {
 	if d.Class == transcript.SubAgent { // its lines name the session that started it
 		r.Parent = transcript.Reuse(&d.Last.Session, l.Field("sessionId"))
 	}
+	if from := l.Field("forkedFrom").Field("sessionId").Text(); from != "" {
+		r.Origin, r.Copied = from, true
+	}
 	r.Branch = transcript.Reuse(&d.Last.Branch, l.Field("gitBranch"))
 	r.Version = transcript.Reuse(&d.Last.Version, l.Field("version"))
 }

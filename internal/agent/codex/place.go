@@ -20,18 +20,25 @@ func match(base, rel string) (transcript.Session, bool) {
 	if !ok || stem == "" || strings.HasPrefix(stem, ".") {
 		return transcript.Session{}, false
 	}
-	if id := rolloutID(stem); id != "" {
-		return transcript.Session{Key: transcript.Key{ID: id}}, true
+	if thread, rollout := rolloutIDs(stem); rollout != "" {
+		return transcript.Session{Key: transcript.Key{ID: rollout}, Thread: thread}, true
+	} else if thread != "" {
+		return transcript.Session{Key: transcript.Key{ID: thread}}, true
 	}
 	return transcript.Session{Key: transcript.Key{ID: strings.TrimSuffix(rel, ".jsonl")}}, true
 }
 
-// rolloutID returns the thread ID in a name like rollout-2025-10-04T22-19-01-UUID, or "" for another name.
-func rolloutID(stem string) string {
+// rolloutIDs returns the thread in a name like rollout-2025-10-04T22-19-01-UUID, and the file's own ID if it is a later one of
+// the thread: rollout-2025-10-04T22-19-01-UUID_UUID. They are "" for another name.
+func rolloutIDs(stem string) (thread, rollout string) {
 	const stamp = "2025-10-04T22-19-01-"
 	rest, ok := strings.CutPrefix(stem, "rollout-")
-	if !ok || len(rest) != len(stamp)+36 || !transcript.IsUUID(rest[len(stamp):]) {
-		return ""
+	if !ok || len(rest) < len(stamp) {
+		return "", ""
 	}
-	return rest[len(stamp):]
+	thread, rollout, later := strings.Cut(rest[len(stamp):], "_")
+	if !transcript.IsUUID(thread) || later && !transcript.IsUUID(rollout) {
+		return "", ""
+	}
+	return thread, rollout
 }

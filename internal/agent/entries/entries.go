@@ -65,7 +65,7 @@ func header(d *transcript.Decoder, r *transcript.Record, e transcript.Object) {
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, e.Field("cwd"))
 	r.Model = transcript.Reuse(&d.Last.Model, e.Field("modelId"))
 	if from := e.First("parentSession", "branchedFrom").Text(); from != "" {
-		r.Parent = sessionOf(from)
+		r.Origin = sessionOf(from)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestFacts(t *testing.T) {
 	decode(transcript.Main, session, func(r *transcript.Record) {
 		switch n++; n {
 		case 1:
-			if r.Cwd != "/w" || r.Parent != "019e0000-0000-7000-8000-000000000000" || r.Time.IsZero() || !r.UI {
+			if r.Cwd != "/w" || r.Origin != "019e0000-0000-7000-8000-000000000000" || r.Time.IsZero() || !r.UI {
 				t.Errorf("header: %+v", r)
 			}
 		case 2:

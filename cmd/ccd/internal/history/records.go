@@ -44,14 +44,26 @@ func records(ctx context.Context, a Archive, d *transcript.Decoder, s transcript
 
 // Story yields the records of a session up to an offset in a generation, as models are made of them (archive.Story).
 func Story(ctx context.Context, a Archive, s transcript.Session, generation int, end int64) iter.Seq2[*transcript.Record, error] {
-	decoder := func() *transcript.Decoder { return a.Agents.NewDecoder(s.Agent, s.Class) }
-	return a.Story(ctx, s.Key, generation, decoder, func(yield func(*transcript.Record, error) bool) {
-		for r, err := range Records(ctx, a, s, generation) {
-			if err == nil && r.Span.End() > end || !yield(r, err) || err != nil {
-				return
+	return a.Story(ctx, s, generation, a.decoder(s), func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+		return func(yield func(*transcript.Record, error) bool) {
+			for r, err := range records(ctx, a, d, s, generation) {
+				if err == nil && r.Span.End() > end || !yield(r, err) || err != nil {
+					return
+				}
 			}
 		}
 	})
+}
+
+// Before yields the records of a session's story before those of its file, and prepares the decoder for these.
+func Before(ctx context.Context, a Archive, s transcript.Session, generation int, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+	return a.Before(ctx, s, generation, d, a.decoder(s), func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+		return records(ctx, a, d, s, generation)
+	})
+}
+
+func (a Archive) decoder(s transcript.Session) func() *transcript.Decoder {
+	return func() *transcript.Decoder { return a.Agents.NewDecoder(s.Agent, s.Class) }
 }
 
 // Numbers returns a function for redact.Session.Whole of the decoders that begin in the middle of a generation. It reads
@@ -68,13 +80,10 @@ func (a Archive) Numbers(ctx context.Context, s transcript.Session, generation i
 	})
 }
 
-// Record returns a copy of record number n of a generation, below 0 of what its story has from before. It fails with ErrNotFound if the generation has fewer records.
+// Record returns a copy of record number n of a generation's story. It fails with ErrNotFound if that has fewer records.
 func Record(ctx context.Context, a Archive, s transcript.Session, generation, n int) (transcript.Record, error) {
-	last, records := 0, Records(ctx, a, s, generation)
-	if n < 0 {
-		records = Story(ctx, a, s, generation, math.MaxInt64)
-	}
-	for r, err := range records {
+	last := 0
+	for r, err := range Story(ctx, a, s, generation, math.MaxInt64) {
 		if err != nil {
 			return transcript.Record{}, err
 		}

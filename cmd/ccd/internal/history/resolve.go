@@ -163,10 +163,10 @@ func newestFirst(a, b Candidate) int {
 }
 
 func one(arg string, found []Candidate) (Candidate, error) {
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0:
 		return Candidate{}, missing(arg)
-	case 1:
+	case !slices.ContainsFunc(found, func(c Candidate) bool { return c.N != found[0].N }):
 		return found[0], nil
 	}
 	return Candidate{}, ambiguous(arg, found)

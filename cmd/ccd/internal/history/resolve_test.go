@@ -69,6 +69,9 @@ func TestResolve(t *testing.T) {
 		{"unknown", "zzzz", "", "none"},
 		{"unknown path", "/nowhere/a.jsonl", "", "none"},
 	}
+	for i := range all {
+		all[i].N = i
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := history.Resolve(tt.arg, all, history.Choice{Agent: tt.agent, Dir: filepath.FromSlash("/h")})

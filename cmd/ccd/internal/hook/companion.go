@@ -44,11 +44,11 @@ func open(path string, s transcript.Session) (companion, error) {
 	if err != nil {
 		return companion{}, fmt.Errorf("read companion: %w", err)
 	}
-	c := companion{path: path, session: s.ID}
+	c := companion{path: path, session: s.Name()}
 	c.front, _ = p.Front() // a companion of an older ccd may lack fields that are not used here
 	c.last = c.front.Records
 	switch {
-	case c.front.Agent != s.Agent || c.front.Session != s.ID:
+	case c.front.Agent != s.Agent || c.front.Session != s.Name():
 		return companion{}, errors.New("read companion: it belongs to another session")
 	case !clean(text):
 		return companion{}, errors.New("read companion: it contains characters that ccd does not write")

@@ -18,7 +18,7 @@ import (
 func (h Hooks) continued(ctx context.Context, e Event, s transcript.Session) (string, error) {
 	c, missing := h.companion(s)
 	if missing != nil {
-		c = companion{session: s.ID}
+		c = companion{session: s.Name()}
 	}
 	about := subject(e)
 	text, err := h.fromFold(ctx, e, s, c, about)
@@ -60,7 +60,7 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 // records up to then, and the compaction behind it. A boundary is assumed if the fold ends before it.
 func (h Hooks) AfterCompaction(s transcript.Session, f *compactor.Compactor, text compactor.Text) (string, *compactor.Compaction, error) {
 	e := Event{Name: SessionStart, Agent: s.Agent, Source: "compact"}
-	c := companion{path: sidecar.Path(s, h.CompanionDir), session: s.ID}
+	c := companion{path: sidecar.Path(s, h.CompanionDir), session: s.Name()}
 	return h.compose(e, c, subject(e), f, text)
 }
 

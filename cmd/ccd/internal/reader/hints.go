@@ -12,17 +12,17 @@ import (
 // Argument is a session as a hint's command line names it: it must work when it is pasted. It is as short as that allows; a name
 // that two agents use needs its agent.
 func (l *Library) Argument(e Entry) string {
-	arg, agent := e.ID, ""
+	arg, agent := e.Name(), ""
 	if len(arg) == uuidChars {
 		arg = arg[:shortChars]
 	}
 	for _, other := range l.Sessions {
 		switch {
-		case other.Key == e.Key:
-		case other.ID == e.ID:
+		case other.Key == e.Key, other.Class == transcript.Earlier && other.Name() == e.Name():
+		case other.Name() == e.Name():
 			agent = "--agent " + e.Agent + " "
-		case strings.HasPrefix(other.ID, arg):
-			arg = e.ID
+		case strings.HasPrefix(other.Name(), arg):
+			arg = e.Name()
 		}
 	}
 	return agent + words.Argument(arg)

@@ -20,9 +20,11 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/search"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/project"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -67,6 +69,7 @@ func (l *Library) Load(ctx context.Context) error {
 		l.Sessions[i].set(s, l.Machine)
 	}
 	sortEntries(l.Sessions)
+	l.join()
 	if err := l.narrow(ctx); err != nil {
 		return err
 	}
@@ -76,6 +79,40 @@ func (l *Library) Load(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// join makes one session of the files of a conversation: the newest one stands for all, and the others are its earlier files.
+func (l *Library) join() {
+	newest := map[transcript.Key]*Entry{}
+	for i := range l.Sessions {
+		if e := &l.Sessions[i]; e.Thread != "" {
+			thread := transcript.Key{Agent: e.Agent, ID: e.Thread}
+			if first := newest[thread]; first == nil || transcript.Base(first.Path) < transcript.Base(e.Path) {
+				newest[thread] = e
+			}
+		}
+	}
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if one := newest[transcript.Key{Agent: e.Agent, ID: e.Name()}]; one != nil && one != e {
+			e.Class = transcript.Earlier
+			if one.Kept.Labels.IsZero() {
+				one.Kept.Labels = e.Kept.Labels
+			}
+		}
+	}
+}
+
+// Whole returns the session that stands for all files of a conversation: for an earlier one of them the newest.
+func (l *Library) Whole(e Entry) Entry {
+	if e.Class == transcript.Earlier {
+		for i := range l.Sessions {
+			if o := &l.Sessions[i]; o.Class != transcript.Earlier && o.Thread == e.Name() && o.Agent == e.Agent {
+				return *o
+			}
+		}
+	}
+	return e
 }
 
 // sortEntries sorts by Last, the newest first, then by ID and agent. An Entry is large, so each is moved once.
@@ -120,10 +157,28 @@ func (e *Entry) Last() time.Time {
 
 // candidates are the sessions as arguments may name them.
 func (l *Library) candidates() []history.Candidate {
-	all := make([]history.Candidate, len(l.Sessions))
+	all, whole := make([]history.Candidate, len(l.Sessions)), map[transcript.Key]int{}
 	for i := range all {
 		e := &l.Sessions[i]
-		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Root == "" || e.Aside() || e.Kept.NotResumed(), N: i}
+		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Aside() || e.Kept.NotResumed(), N: i}
+		if all[i].ID = e.Name(); e.Thread != "" && e.Class != transcript.Earlier {
+			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = i
+		}
+	}
+	for i := range l.Sessions { // by the ID of a file, all of its conversation is meant, and by its path the file
+		e := &l.Sessions[i]
+		n, ok := whole[transcript.Key{Agent: e.Agent, ID: e.Name()}]
+		if !ok {
+			continue
+		}
+		if i != n {
+			all[i].ID = ""
+		}
+		if e.ID != all[n].ID {
+			alias := all[n]
+			alias.ID, alias.Path, alias.Made = e.ID, "", true
+			all = append(all, alias)
+		}
 	}
 	return all
 }
@@ -167,11 +222,14 @@ func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
 }
 
 // Aside reports whether lists leave the session out unless all are wanted: ccd does not follow it, or its records are known,
-// it is no copy by ccd, and no person has spoken in it or labelled it.
+// it is no copy by ccd, and no person has spoken in it or labelled it. What was only given to `ccd compact` is no session.
 func (e *Entry) Aside() bool {
 	s := &e.Kept
-	if s.SkipReason != "" || e.Class != transcript.Main {
-		return s.SkipReason != ""
+	switch {
+	case e.Root == "", e.Class == transcript.Earlier, s.SkipReason != "":
+		return true
+	case e.Class != transcript.Main:
+		return false
 	}
 	known := e.StateDamage == nil && !s.UnknownFormat && s.Resumed.Records == 0 && (s.Records > 0 || e.Bytes() == 0)
 	return known && s.Ask == "" && s.Boundary.IsZero() && !s.Labels.Pinned && s.Labels.Name == "" && len(s.Labels.Tags) == 0
@@ -195,7 +253,7 @@ func (l *Library) Here(agent string) (here Entry, ok bool) {
 	p := project.Of(dir, l.Home)
 	for e := range l.Latest("", agent) {
 		switch {
-		case slices.Contains(l.callers, e.ID), p.InTree(e.Kept.Cwd):
+		case slices.Contains(l.callers, e.Name()), p.InTree(e.Kept.Cwd):
 			return *e, true
 		case !ok && p.Has(e.Kept.Cwd):
 			here, ok = *e, true
@@ -295,6 +353,20 @@ func (l *Library) History() history.Archive {
 // OptionsFor returns the configured options for the sessions of an agent.
 func (l *Library) OptionsFor(agent string) compactor.Options {
 	return Options(l.Place).Reading(l.Agents.Paths(agent))
+}
+
+// Conversation reports whether it is one, or an earlier file of one: neither a sub-agent nor an attachment.
+func (e *Entry) Conversation() bool {
+	return e.Class == transcript.Main || e.Class == transcript.Earlier
+}
+
+// Searched is the session as it is searched.
+func (l *Library) Searched(e *Entry) search.Source {
+	whole := l.Whole(*e)
+	return search.Source{
+		Session: e.Session, Last: e.Last(), Records: e.Kept.Records, Joined: e.Kept.Joined, Fork: e.Kept.Origin != "",
+		Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset}, Back: session.ParseRanges(whole.Kept.Back),
+	}
 }
 
 // fold is one generation on its way into a companion.

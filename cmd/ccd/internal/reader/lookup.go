@@ -100,7 +100,11 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 	if !w.Raw {
 		p = history.Items(r)
 	}
-	return Original{library: l, Entry: e, found: archive.Locate(e.Key, g.N, p), raw: w.Raw}, nil
+	found, err := l.Archive.Reader(e.Key, g.N).Locate(ctx, p)
+	if err == nil && found.Key != e.Key { // it stands in another file of the story
+		e = l.Of(ctx, found.Key)
+	}
+	return Original{library: l, Entry: e, found: found, raw: w.Raw}, err
 }
 
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.

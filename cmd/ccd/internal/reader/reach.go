@@ -69,7 +69,7 @@ func (l *Library) narrow(ctx context.Context) error {
 // reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
 // before the daemon has seen the session.
 func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
-	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.ID)) {
+	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) {
 		return true, nil
 	}
 	if e.Class == transcript.Attachment {

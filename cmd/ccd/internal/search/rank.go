@@ -26,7 +26,7 @@ const enough = 40
 func (r *Ranked) Add(h Hit) (more bool) {
 	r.seen++
 	if first := r.byID[h.ID]; first != nil {
-		first.Copies++
+		first.take(h)
 		return true
 	}
 	rank := 2
@@ -44,6 +44,22 @@ func (r *Ranked) Add(h Hit) (more bool) {
 		r.byID[h.ID] = &h
 	}
 	return r.Most == 0 || len(r.ranks[0]) < r.Most && r.seen < enough*r.Most
+}
+
+// take adds a hit of the same original: an equal one, or the same record in another session. The record is shown in a session
+// that is no fork.
+func (h *Hit) take(other Hit) {
+	switch {
+	case h.uuid == "" || h.uuid != other.uuid:
+		h.Equal++
+	case h.Session.Key == other.Session.Key: // written twice
+	default:
+		if other.Copies, other.Equal = h.Copies+1, h.Equal; h.fork && !other.fork {
+			*h = other
+		} else {
+			h.Copies++
+		}
+	}
 }
 
 // All returns the wanted hits in their order.

@@ -29,8 +29,8 @@ func TestRanked(t *testing.T) {
 	if diff := cmp.Diff([]mark.ID{"text1", "human", "think", "dump1"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := r.All()[3].Copies; n != 2 {
-		t.Errorf("%d copies, want 2", n)
+	if n := r.All()[3].Equal; n != 2 {
+		t.Errorf("%d equal, want 2", n)
 	}
 	if !r.Add(hit("text2", transcript.Text)) || r.Add(hit("text3", transcript.Text)) {
 		t.Error("the search does not end with the fourth thing that was said")

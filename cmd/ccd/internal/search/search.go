@@ -16,6 +16,7 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -36,6 +37,9 @@ type Source struct {
 	// counting. If Taken is zero or not the generation's tip, records are counted when the first hit needs its number.
 	Records int
 	Taken   transcript.Cursor
+	Joined  int            // of Records, those in other files
+	Back    session.Ranges // those that the person took back
+	Fork    bool           // it was made from another session, of which it may have copies
 }
 
 // Hit is an item that matches.
@@ -49,7 +53,12 @@ type Hit struct {
 	Time       time.Time // time of its record, zero if it has none
 	Line       int       // line of the first match in what restore prints
 	Snippet    string    // the line of the first match, escaped, at most 200 characters of it
-	Copies     int       // how many more equal originals Ranked was given
+	Back       bool      // the person took it back
+	Copies     int       // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
+	Equal      int       // how many more equal originals it was given
+
+	fork bool
+	uuid string // of the record
 }
 
 // Hits yields the matches: sessions in the order of Sources, within a session the newest records first (in a plain message
@@ -164,6 +173,7 @@ func (f *finder) session(ctx context.Context, a *archive.Archive, r *ahead, s So
 			if err == nil && seen[h.ID] {
 				continue
 			}
+			h.Back, h.fork = i == len(s.Generations)-1 && s.Back.Has(h.Record), s.Fork
 			if err == nil && i > 0 && len(seen)+len(own) < maxSeen {
 				own = append(own, h.ID)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"ccd/archive"
 	"ccd/internal/redact"
@@ -141,7 +142,7 @@ func (w *walk) number(ctx context.Context, seg transcript.Segment, after int, hi
 			return err
 		}
 		if w.lost = before < 0; !w.lost {
-			w.upTo = before + records(seg)
+			w.upTo = w.source.Joined + before + records(seg)
 		}
 	}
 	for i := range hits {
@@ -336,7 +337,7 @@ func (f *finder) all(text []byte) (start, end int, ok bool) {
 func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Kind: m.kind, Tool: it.Tool,
-		ID: it.Sum().ID(), Time: r.Time, Line: 1,
+		ID: it.Sum().ID(), Time: r.Time, Line: 1, uuid: strings.Clone(r.UUID),
 		Snippet: snippet(m.text[m.said[0]:m.said[1]], m.start-m.said[0], m.end-m.said[0]),
 	}
 	if m.same {

@@ -59,6 +59,7 @@ type Session struct {
 	Foreign     bool               `json:"not_understood"`
 	Skipped     string             `json:"skipped"`
 	Resumed     string             `json:"resumed"`
+	Fork        string             `json:"forked_from"`
 	Source      string             `json:"source"`
 	Present     bool               `json:"source_present"`
 	Rewritten   *time.Time         `json:"rewritten"`
@@ -81,11 +82,11 @@ func Of(e *reader.Entry) Session {
 	size := sizeOf(e)
 	lag, present := e.File()
 	one := Session{
-		Agent: e.Agent, Session: mark.Name(e.ID), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
+		Agent: e.Agent, Session: mark.Name(e.Name()), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
 		Records: s.Records, Bytes: e.Bytes(), Lag: lag, Generations: len(e.Generations), Model: s.Model,
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: size.Share(),
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
-		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Source: mark.Name(e.Path), Present: present,
+		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, entry: e,
 	}
 	one.setCurve(compactor.DecodeCurve(s.Curve))
@@ -163,7 +164,7 @@ func Family(sessions []reader.Entry, all bool) []Session {
 		e := &sessions[i]
 		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		switch {
-		case e.Aside() && !all:
+		case e.Aside() && !all, e.Root == "", e.Class == transcript.Earlier:
 		case e.Class == transcript.Main:
 			rows = append(rows, e)
 		case e.Class != transcript.SubAgent || !all:
@@ -207,9 +208,12 @@ func (s Session) Called() string { return mark.Inline(s.called(), 0) }
 
 func (s Session) called() string { return cmp.Or(s.Name, s.Title, s.Asked) }
 
-// Labelled is Called behind the session's pin and tags: "[pinned, billing] cents migration".
+// Labelled is Called behind the session's pin and tags, and whether it is a fork: "[pinned, billing] cents migration".
 func (s Session) Labelled() string {
 	labels := slices.Clone(s.Tags)
+	if s.Fork != "" {
+		labels = slices.Insert(labels, 0, "fork")
+	}
 	if s.Pinned {
 		labels = slices.Insert(labels, 0, "pinned")
 	}

@@ -19,20 +19,21 @@ const (
 
 // Around returns a life that has only the records around one, so that a page can show them at once while the whole is
 // indexed: no turns, no context, no compactions. Secrets have no numbers in it, and a result of a call may be too far away.
-// It is nil where the number of records is not known, or the records are elements of one JSON value.
+// It is nil where the number of records is not known or the session is more than its file, or the records are elements of one JSON value.
 func Around(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation, record int) (*Life, error) {
-	if e.Kept.At != (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) || e.Kept.Torn > 0 || e.Key.Unlined() || e.Kept.Records == 0 {
+	if e.Kept.At != (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) || e.Kept.Torn > 0 || e.Key.Unlined() || e.Kept.Records == 0 || e.Kept.Joined > 0 || g.N > 1 {
 		return nil, nil
 	}
 	life := Open(l, e, g)
 	record = max(1, min(record, e.Kept.Records))
 	life.First = max(1, record-linesBefore)
+	life.shift = life.First - 1
 	off, ok, err := life.seek(ctx, e.Kept.Records)
 	if !ok || err != nil {
 		return nil, err
 	}
 	if life.Bytes = off; off > 0 {
-		if err := life.header(ctx, life.decoder); err != nil {
+		if err := life.header(ctx, life.decoder, 0, 0); err != nil {
 			return nil, err
 		}
 	}

@@ -70,20 +70,19 @@ func (l *Life) portion(from, step int) (last int) {
 	whole := l.decoder.Unlined()
 	size := int64(0)
 	for last = from; last+step >= l.First && last+step <= l.Records && (whole || step*(last-from) < readRecords && size < readBytes); last += step {
-		size += l.model.Line(int32(last - l.First)).Len
+		size += l.line(last).Len
 	}
 	return last
 }
 
 // entries returns the entries of the records first to last. The model knows the results of their calls.
 func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
-	from, to := l.model.Line(int32(first-l.First)).Off, l.model.Line(int32(last-l.First)).End()
 	w := writer{
-		model: l.model, queued: map[int64]bool{}, results: map[int64]bool{},
+		model: l.model, back: l.model.Status().Back, queued: map[int64]bool{}, results: map[int64]bool{},
 		src: session.NewSource(l.model, func(span transcript.Span) ([]byte, error) { return l.archive.Span(ctx, span) }),
 	}
-	if l.First > 1 {
-		w.cwd = l.entry.Kept.Cwd
+	if l.shift > 0 {
+		w.cwd, w.back = l.entry.Kept.Cwd, session.ParseRanges(l.entry.Kept.Back)
 	}
 	for i := range l.model.Events {
 		if e := &l.model.Events[i]; e.Kind == session.Queued {
@@ -91,8 +90,8 @@ func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
 		}
 	}
 	for _, c := range l.model.Calls {
-		if off := c.Result.Span.Off; off >= from && off < to {
-			w.results[off] = true
+		if n := c.Result.N() + l.shift; !c.Result.Zero() && n >= first && n <= last {
+			w.results[c.Result.Span.Off] = true
 		}
 	}
 	if err := l.decode(ctx, false, first, last, w.add); err != nil {
@@ -107,6 +106,7 @@ type writer struct {
 	src     *session.Source
 	cwd     string         // of the newest record, for a model that does not begin with the first one
 	queued  map[int64]bool // offsets of messages that a person typed while the agent worked
+	back    session.Ranges // what the person took back
 	results map[int64]bool // offsets of results that the entries of their calls show
 	entries []Entry
 }
@@ -134,7 +134,7 @@ func (w *writer) add(r *transcript.Record) {
 }
 
 func (w *writer) put(r *transcript.Record, e Entry) {
-	e.Record, e.Time = r.N, r.Time
+	e.Record, e.Time, e.Back = r.N, r.Time, w.back.Has(r.N)
 	w.entries = append(w.entries, e)
 }
 

@@ -23,12 +23,13 @@ const (
 	maxHeader  = 1 << 20 // bytes in which the first line must end
 )
 
-// Life is the model of one generation of a session, or of the records around one of them. It is not safe for concurrent use.
+// Life is the model of a session's story (archive.Story), or of the records around one of its file. It is not safe for
+// concurrent use.
 type Life struct {
 	Turns       []Turn
 	Context     []Moment // if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []Compaction
-	First       int   // number of the first record that a page can show: 1, or in a life of Around a later one
+	First       int   // number of the first record that a page can show
 	Records     int   // number of the last one
 	Bytes       int64 // indexed so far
 	Total       int64 // archived when it last grew
@@ -40,6 +41,7 @@ type Life struct {
 	archive    *archive.Reader
 	decoder    *transcript.Decoder
 	model      *session.Session // of the records from First on
+	shift      int              // in a life of Around, number of the record before First: the model counts from 1
 }
 
 // Open returns the life of a session before its first record. It reads nothing.
@@ -65,7 +67,11 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 	if tip.Tip.Offset > l.Total {
 		l.archive = l.library.Archive.Reader(l.entry.Key, l.generation) // a reader keeps the tip that it has seen
 	}
-	l.Total = max(l.Total, tip.Tip.Offset)
+	if l.Total = max(l.Total, tip.Tip.Offset); l.Bytes == 0 && l.shift == 0 {
+		if err := l.before(ctx); err != nil {
+			return false, err
+		}
+	}
 	for begun := l.Bytes; l.Bytes < l.Total && (most <= 0 || l.Bytes-begun < most); {
 		seg, err := l.segment(ctx, l.Bytes, l.Total)
 		if err != nil {
@@ -73,6 +79,9 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 		}
 		if l.decoder.ContinuesLine(seg) { // the last record was only the beginning of its line
 			l.begin()
+			if err := l.before(ctx); err != nil {
+				return false, err
+			}
 			begun = 0
 			continue
 		}
@@ -81,10 +90,26 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 		}
 		l.Bytes += int64(len(seg.Data))
 	}
-	l.Records, l.Long = l.First-1+l.model.Records(), len(l.model.Long)
+	l.Records, l.Long = l.shift+l.model.Records(), len(l.model.Long)
 	l.finish()
 	return l.Bytes < l.Total, nil
 }
+
+// before indexes what the session's file does not repeat.
+func (l *Life) before(ctx context.Context) error {
+	l.begin()
+	for r, err := range history.Before(ctx, l.library.History(), l.entry.Session.Session, l.generation, l.decoder) {
+		if err != nil {
+			return fmt.Errorf("read what session %s continues: %w", l.entry.ID, err)
+		}
+		l.First = min(l.First, r.N)
+		l.model.Add(r)
+	}
+	return nil
+}
+
+// line returns where a record is.
+func (l *Life) line(record int) transcript.Span { return l.model.Line(int32(record - 1 - l.shift)) }
 
 // segment reads up to growStep bytes from off on.
 func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment, error) {
@@ -98,7 +123,7 @@ func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment,
 
 // finish brings what is derived from the model up to date.
 func (l *Life) finish() {
-	if l.First > 1 { // it is not known what came before
+	if l.shift > 0 { // it is not known what came before
 		return
 	}
 	l.measure()
@@ -128,14 +153,14 @@ func (l *Life) finish() {
 // measure lists the context after each record, as last reported.
 func (l *Life) measure() {
 	l.Context = l.Context[:0]
-	step := l.Records/maxMoments + 1
-	for rec := range int32(l.model.Records()) {
+	step := (l.Records-l.First)/maxMoments + 1
+	for rec := int32(l.First - 1); int(rec) < l.model.Records(); rec++ {
 		tokens := l.model.Used(rec)
 		if tokens == 0 {
 			continue
 		}
 		m := Moment{Record: int(rec) + 1, Time: l.model.Time(rec), Tokens: tokens}
-		if n := len(l.Context); n == 0 || (l.Context[n-1].Record-1)/step != (m.Record-1)/step {
+		if n := len(l.Context); n == 0 || (l.Context[n-1].Record-l.First)/step != (m.Record-l.First)/step {
 			l.Context = append(l.Context, m)
 		} else if m.Tokens >= l.Context[n-1].Tokens {
 			l.Context[n-1] = m
@@ -200,6 +225,37 @@ func (l *Life) TurnOf(record int) int {
 
 // decode calls add with the records of numbers first to last, with the numbers that they have in the session.
 func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func(*transcript.Record)) error {
+	if l.decoder.Unlined() { // the elements of one JSON value can be decoded only from its beginning
+		return l.run(ctx, exact, 1, transcript.Span{Len: l.line(last).End()}, func(r *transcript.Record) {
+			if r.N >= first && r.N <= last {
+				add(r)
+			}
+		})
+	}
+	for n := first; n <= last; n++ {
+		if n == 0 { // the rewrite, which is told with the record after it
+			continue
+		}
+		if n == 1 && l.First < 0 {
+			add(&transcript.Record{N: 1, UI: true, Boundary: &transcript.Boundary{Trigger: rewrite}})
+		}
+		from, at := n, l.line(n)
+		for end := at.End(); n < last && n != 0 && l.line(n+1).Off == end+1; n++ {
+			end = l.line(n + 1).End()
+		}
+		at.Len = l.line(n).End() - at.Off
+		if err := l.run(ctx, exact, from, at, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite is the trigger of the boundary between what a rewritten transcript had before and what it has (archive.Story).
+const rewrite = "rewrite"
+
+// run decodes adjacent records, from one on.
+func (l *Life) run(ctx context.Context, exact bool, n int, at transcript.Span, add func(*transcript.Record)) error {
 	agents := l.library.Agents
 	if exact {
 		agents = agents.Exact()
@@ -209,41 +265,46 @@ func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func
 	if d.Redact != nil {
 		d.Redact.Whole = l.numbers
 	}
-	off, end, n := l.model.Line(int32(first-l.First)).Off, l.model.Line(int32(last-l.First)).End(), first
-	if l.decoder.Unlined() { // the elements of one JSON value can be decoded only from its beginning
-		off, n = 0, 1
-	} else if off > 0 {
-		if err := l.header(ctx, d); err != nil {
+	if back, in := at.Life(); in.Off > 0 {
+		if err := l.header(ctx, d, n, back); err != nil {
 			return err
 		}
 	}
-	for off < end {
-		seg, err := l.segment(ctx, off, end)
+	for off := at.Off; off < at.End(); {
+		seg, err := l.segment(ctx, off, at.End())
 		if err != nil {
 			return err
 		}
 		for r := range d.Records(seg) {
-			if r.N = n; n >= first && n <= last {
-				add(r)
-			}
-			n++
+			r.N, n = n, n+1
+			add(r)
 		}
 		off += int64(len(seg.Data))
 	}
 	return nil
 }
 
-// header gives a decoder the first line, because that of a Codex rollout says who wrote its prompts and where it works.
-func (l *Life) header(ctx context.Context, d *transcript.Decoder) error {
-	data, err := l.archive.Span(ctx, transcript.Span{Len: min(l.Total, maxHeader)})
+// header gives a decoder the first line of the file that has record n, because that of a Codex rollout says who wrote its prompts
+// and where it works.
+func (l *Life) header(ctx context.Context, d *transcript.Decoder, n, back int) error {
+	at := transcript.Span{Len: min(l.Total, maxHeader)}
+	if back > 0 {
+		for ; n > l.First && l.line(n-1).Len > 0; n-- {
+			if other, _ := l.line(n - 1).Life(); other != back {
+				break
+			}
+		}
+		at = l.line(n)
+	}
+	data, err := l.archive.Span(ctx, at)
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", l.entry.ID, err)
 	}
-	line := data[:bytes.IndexByte(data, '\n')+1]
-	if len(line) == 0 {
-		line = []byte("\n") // too long: an empty line keeps a later one from being taken for the first
+	line, _, whole := bytes.Cut(data, []byte{'\n'})
+	if !whole && back == 0 {
+		line = nil // too long: an empty line keeps a later one from being taken for the first
 	}
-	for range d.Records(transcript.Segment{Data: line, Rest: true}) {
+	for range d.Records(transcript.Segment{Data: append(bytes.Clone(line), '\n'), Rest: true}) {
 		continue
 	}
 	d.Forget()
@@ -252,7 +313,7 @@ func (l *Life) header(ctx context.Context, d *transcript.Decoder) error {
 
 // numbers returns the numbers of the session's secrets, as far as it is indexed; none if it is not known what came before.
 func (l *Life) numbers() *redact.Session {
-	if l.First > 1 {
+	if l.shift > 0 {
 		return nil
 	}
 	return l.decoder.Redact

@@ -116,6 +116,7 @@ type Entry struct {
 	Result  mark.ID               `json:"result,omitempty"`  // ID of the call's result
 	Output  string                `json:"output,omitempty"`  // the beginning and the end of the result, redacted
 	OutSize int                   `json:"output_chars,omitempty"`
+	Back    bool                  `json:"taken_back,omitempty"`
 	Side    bool                  `json:"side,omitempty"`  // of an inline sub-agent
 	Agent   string                `json:"agent,omitempty"` // session of the sub-agent that the call started
 }

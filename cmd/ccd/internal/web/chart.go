@@ -44,7 +44,7 @@ func newChart(one *view.Life, window int64) (c chart) {
 		return c
 	}
 	at := func(record int) float64 {
-		return chartWide * min(1, float64(max(0, record-1))/float64(max(1, one.Records-1)))
+		return chartWide * min(1, float64(max(0, record-one.First))/float64(max(1, one.Records-one.First)))
 	}
 	c.Highest = slices.MaxFunc(one.Context, func(a, b view.Moment) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	c.First, c.Last = one.Context[0], one.Context[len(one.Context)-1]

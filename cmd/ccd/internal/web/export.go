@@ -77,7 +77,7 @@ func (d *exported) forgotten(ctx context.Context, one *view.Life) error {
 
 // entries writes the conversation, page by page.
 func (d *exported) entries(ctx context.Context, one *view.Life, look *look, w io.Writer) error {
-	for at := 1; at <= one.Records; {
+	for at := one.First; at <= one.Records; {
 		entries, place, err := one.Page(ctx, at, perLife)
 		if err != nil {
 			return err

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -131,7 +133,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	case newest && at == 0:
 		from, n, wait = r.entry.Kept.Records, -perLife, awhile
 	case begin:
-		from, wait = 1, awhile
+		from, wait = math.MinInt32, awhile
 	case at == 0:
 		from, n = to, -perLife
 	}
@@ -152,7 +154,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if newest && at == 0 {
 			from = d.Records
 		}
-		entries, place, err := shown.Page(ctx, max(1, min(from, d.Records)), n)
+		entries, place, err := shown.Page(ctx, min(from, d.Records), n)
 		if err != nil {
 			return err
 		}
@@ -160,8 +162,8 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		case n > 0 && len(entries) < n && shown.Records == d.Records, newest && at == 0:
 			place.Last = d.Records
 		}
-		if n < 0 && len(entries) < -n && shown.First == 1 {
-			place.First = 1
+		if n < 0 && len(entries) < -n && shown == one {
+			place.First = one.First
 		}
 		d.Place = place
 		d.fill(one, entries)
@@ -171,11 +173,11 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 }
 
 func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
-	if d.Place.First > 1 {
-		d.Older = d.Place.First - 1
+	if d.Place.First > one.First {
+		d.Older = cmp.Or(d.Place.First-1, -1) // there is no entry of record 0
 	}
-	if d.Place.Last > 0 && d.Place.Last < d.Records {
-		d.Newer = d.Place.Last + 1
+	if d.Place.Last != 0 && d.Place.Last < d.Records {
+		d.Newer = cmp.Or(d.Place.Last+1, 1)
 	}
 	d.turns(one)
 	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last

@@ -227,6 +227,8 @@ type hit struct {
 	ID      mark.ID       `json:"id"`
 	Time    time.Time     `json:"time,omitzero"`
 	Snippet string        `json:"snippet"`
+	Back    bool          `json:"taken_back"`
+	Copies  int           `json:"copies"`
 	Parts   []snippetPart `json:"-"`
 }
 
@@ -246,36 +248,48 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	now := time.Now()
-	var last transcript.Key
+	found := search.Ranked{Most: mostHits}
 	for h, err := range (search.Search{Archive: r.library.Archive, Agents: r.library.Agents, Sources: sources(r.library, f), Query: q}).Hits(ctx) {
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
+		if errors.Is(err, context.DeadlineExceeded) {
 			out.Late = true
-			return out
-		case errors.As(err, new(*archive.DamageError)): // the search continues behind it
-			out.Error = err.Error()
-			continue
-		case err != nil:
-			out.Error = err.Error()
-			return out
-		case out.Hits == mostHits:
-			out.More = true
-			return out
+			break
 		}
-		if h.Session.Key != last {
-			e, _ := r.library.Entry(h.Session.Key)
-			out.Groups, last = append(out.Groups, hitGroup{Row: newRow(status.Of(&e), now)}), h.Session.Key
+		if err != nil {
+			if out.Error = err.Error(); errors.As(err, new(*archive.DamageError)) { // the search continues behind it
+				continue
+			}
+			break
 		}
-		g := &out.Groups[len(out.Groups)-1]
-		g.Hits = append(g.Hits, newHit(h, q))
-		out.Hits++
+		if out.More = !found.Add(h); out.More {
+			break
+		}
 	}
+	r.group(out, found.All(), q)
 	return out
 }
 
-func newHit(h search.Hit, q search.Query) hit {
-	one := hit{h.Record, h.Kind.String(), inline(h.Tool), h.ID, h.Time, h.Snippet, nil}
+// group groups hits by their session.
+func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
+	now, at := time.Now(), map[transcript.Key]int{}
+	for _, h := range hits {
+		e, _ := r.library.Entry(h.Session.Key)
+		whole := r.library.Whole(e)
+		i, ok := at[whole.Key]
+		if !ok {
+			i = len(out.Groups)
+			at[whole.Key] = i
+			out.Groups = append(out.Groups, hitGroup{Row: newRow(status.Of(&whole), now)})
+		}
+		if len(e.Generations) > 0 && h.Generation < e.Generations[len(e.Generations)-1].N { // its number is not one of the session's
+			h.Record = 0
+		}
+		out.Groups[i].Hits = append(out.Groups[i].Hits, newHit(h, q))
+		out.Hits++
+	}
+}
+
+func newHit(h *search.Hit, q search.Query) hit {
+	one := hit{h.Record, h.Kind.String(), inline(h.Tool), h.ID, h.Time, h.Snippet, h.Back, h.Copies, nil}
 	at := 0
 	for _, span := range q.Spans(h.Snippet) {
 		one.Parts = append(one.Parts, snippetPart{h.Snippet[at:span[0]], false}, snippetPart{h.Snippet[span[0]:span[1]], true})
@@ -289,13 +303,10 @@ func newHit(h search.Hit, q search.Query) hit {
 func sources(l *reader.Library, f filter) (all []search.Source) {
 	for i := range l.Sessions {
 		e := &l.Sessions[i]
-		if f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && e.Class != transcript.Main {
+		if f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && !e.Conversation() {
 			continue
 		}
-		all = append(all, search.Source{
-			Session: e.Session, Last: e.Last(), Records: e.Kept.Records,
-			Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset},
-		})
+		all = append(all, l.Searched(e))
 	}
 	return all
 }

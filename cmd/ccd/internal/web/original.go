@@ -62,7 +62,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 		if p.entry, err = sessionOf(l, r); err != nil {
 			return p, err
 		}
-		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record < 1 {
+		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record == 0 {
 			return p, fmt.Errorf("find record %s: %w", mark.Inline(r.PathValue("n"), 20), history.ErrNotFound)
 		}
 		if id = r.URL.Query().Get("id"); id == "" {
@@ -147,7 +147,7 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if e, ok := r.library.Entry(transcript.Key{Agent: o.Agent, ID: d.Home}); ok {
 		d.Called = cmp.Or(status.Of(&e).Labelled(), o.Session)
 	}
-	if d.Name = string(o.ID); p.record > 0 && p.id == "" {
+	if d.Name = string(o.ID); p.record != 0 && p.id == "" {
 		d.Name = words.Shell(o.Session + "#" + strconv.Itoa(p.record))
 	}
 	if d.Image {

@@ -103,14 +103,14 @@ func ofSession(get func(context.Context, *request) (answer, error)) func(context
 func sessionOf(l *reader.Library, r *http.Request) (reader.Entry, error) {
 	key := transcript.Key{Agent: r.PathValue("agent"), ID: r.PathValue("id")}
 	if e, ok := l.Entry(key); ok {
-		return e, nil
+		return l.Whole(e), nil
 	}
 	return reader.Entry{}, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), history.ErrNotFound)
 }
 
 // number returns a number of the query, or other if there is none.
 func (r *request) number(name string, other int) int {
-	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && n >= 0 && n < 1<<31 {
+	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && n > -1<<31 && n < 1<<31 {
 		return n
 	}
 	return other

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rollout is a file of a conversation of Codex whose history is paginated.
+type rollout struct {
+	id, thread, base string
+	end, turn        int // ordinal where it goes on in base; its first turn
+	forked           string
+}
+
+const threadID, forkID = "01a20000-0000-7000-8000-000000000001", "01a20000-0000-7000-8000-000000000009"
+
+func rolloutNo(n int) string { return fmt.Sprintf("01a20000-0000-7000-8000-0000000000a%d", n) }
+
+// write writes the file with two turns of four records each, behind a header.
+func (r rollout) write(t *testing.T, home string, minute int) {
+	t.Helper()
+	name, n := r.thread, r.end
+	if r.id != r.thread {
+		name += "_" + r.id
+	}
+	var b strings.Builder
+	line := func(kind, payload string) {
+		fmt.Fprintf(&b, `{"timestamp":"2026-09-14T08:%02d:%02d.000Z","type":%q,"payload":{%s},"ordinal":%d}`+"\n", minute, n%60, kind, payload, n)
+		n++
+	}
+	meta := fmt.Sprintf(`"id":%q,"timestamp":"2026-09-14T08:00:00.000Z","cwd":"/home/me/shop","originator":"codex_cli_rs","cli_version":"0.153.4","source":"cli","history_mode":"paginated"`, r.thread)
+	if r.base != "" {
+		meta += fmt.Sprintf(`,"history_base":{"thread_id":%q,"end_ordinal_exclusive":%d}`, r.base, r.end)
+	}
+	if r.forked != "" {
+		meta += fmt.Sprintf(`,"forked_from_id":%q`, r.forked)
+	}
+	line("session_meta", meta)
+	for turn := r.turn; turn < r.turn+2; turn++ {
+		line("response_item", fmt.Sprintf(`"type":"message","role":"user","content":[{"type":"input_text","text":"Ask TURN%d."}]`, turn))
+		line("response_item", fmt.Sprintf(`"type":"function_call","name":"exec_command","arguments":"{\\"cmd\\": \\"make %d\\"}","call_id":"call_%[1]d"`, turn))
+		line("response_item", fmt.Sprintf(`"type":"function_call_output","call_id":"call_%d","output":"Chunk ID: a\\nWall time: 0.1 seconds\\nProcess exited with code 0\\nOutput:\\nmade %[1]d"`, turn))
+		line("response_item", fmt.Sprintf(`"type":"message","role":"assistant","content":[{"type":"output_text","text":"Said %d."}]`, turn))
+	}
+	put(t, filepath.Join(home, ".codex/sessions/2026/09/14", fmt.Sprintf("rollout-2026-09-14T08-%02d-00-%s.jsonl", minute, name)), b.String())
+}
+
+// TestConversationOfSeveralFiles: the files that an agent begins when its user goes back are one session, of which what was taken
+// back is marked in each view, a fork begins with what it was made from, and each number restores the record that it names.
+func TestConversationOfSeveralFiles(t *testing.T) {
+	home := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		code, out, said := ccdIn(home, "", args...)
+		if code != exitDone {
+			t.Fatalf("%q: exit %d: %s", args, code, said)
+		}
+		return out
+	}
+	all := []rollout{
+		{id: threadID, thread: threadID, turn: 1},
+		{id: rolloutNo(1), thread: threadID, base: threadID, end: 5, turn: 3},                                    // after turn 1
+		{id: rolloutNo(2), thread: threadID, base: rolloutNo(1), end: 10, turn: 5},                               // after turn 3
+		{id: forkID, thread: forkID, base: rolloutNo(2), end: 15, turn: 7, forked: threadID},                     // after turn 5
+		{id: rolloutNo(4), thread: threadID, base: threadID, end: 5, turn: 9},                                    // after turn 1 again
+		{id: rolloutNo(5), thread: rolloutNo(5), base: "01a20000-0000-7000-8000-0000000000ff", end: 3, turn: 11}, // of one that is gone
+	}
+	states := func(session string) string {
+		var b strings.Builder
+		for line := range strings.Lines(run("timeline", session)) {
+			if _, turn, ok := strings.Cut(line, "Ask TURN"); ok {
+				number, _, _ := strings.Cut(line, " ")
+				back := ""
+				if strings.Contains(line, "taken back") {
+					back = "-"
+				}
+				b.WriteString(number + "=" + back + turn[:strings.IndexByte(turn, '.')] + " ")
+			}
+		}
+		return b.String()
+	}
+	want := map[int]string{
+		0: "#2=1 #6=2 ", 1: "#2=1 #6=-2 #11=3 #15=4 ", 2: "#2=1 #6=-2 #11=3 #15=-4 #20=5 #24=6 ",
+		4: "#2=1 #6=-2 #11=-3 #15=-4 #20=-5 #24=-6 #29=9 #33=10 ",
+	}
+	for i, r := range all {
+		r.write(t, home, i)
+		run("run", "--once", "-q")
+		if w := want[i]; w != "" && states(threadID) != w {
+			t.Errorf("file %d: %s, want %s", i, states(threadID), w)
+		}
+	}
+	if got := states(forkID); got != "#2=1 #6=-2 #11=3 #15=-4 #20=5 #25=7 #29=8 " {
+		t.Errorf("the fork: %s", got)
+	}
+	if got := states(rolloutNo(5)); got != "#2=11 #6=12 " {
+		t.Errorf("a fork of nothing: %s", got)
+	}
+	listed := run("ls")
+	wants(t, listed, []string{threadID + "\tAsk TURN1.", forkID + "\t[fork] Ask TURN7.", "!TURN3", "!TURN9", "!" + rolloutNo(4)})
+	for turn, n := range map[int]int{1: 2, 3: 11, 4: 15, 6: 24, 9: 29} {
+		for _, session := range []string{threadID, rolloutNo(2), rolloutNo(4)} {
+			if got := run("restore", fmt.Sprintf("%s#%d", session, n)); got != fmt.Sprintf("Ask TURN%d.", turn) {
+				t.Errorf("restore %s#%d: %s", session, n, got)
+			}
+		}
+		place := fmt.Sprintf("%s#%d", threadID, n)
+		wants(t, run("search", fmt.Sprintf("TURN%d.", turn)), []string{place})
+		if back := strings.Contains(run("search", fmt.Sprintf("TURN%d.", turn)), "taken back"); back != (turn != 1 && turn != 9) {
+			t.Errorf("search of turn %d: taken back: %t", turn, back)
+		}
+	}
+	event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/me/shop","hook_event_name":"SessionStart","source":"compact"}`,
+		threadID, filepath.Join(home, ".codex/sessions/2026/09/14/rollout-2026-09-14T08-04-00-"+threadID+"_"+rolloutNo(4)+".jsonl"))
+	_, told, _ := ccdIn(home, event, "hook", "--agent", "codex", "SessionStart")
+	for _, view := range []string{run("show", threadID), run("export", threadID), told} {
+		wants(t, view, []string{"TURN1.", "TURN9.", "TURN3.", "taken back"})
+	}
+	if id := run("compact", threadID, "--stdout", "-q"); id != run("show", threadID) {
+		t.Error("the companion depends on how the session was read")
+	}
+	run("resume", threadID, "--dry-run")
+	whole := run("timeline", threadID) + run("timeline", forkID)
+	for i, r := range all {
+		paths, err := filepath.Glob(filepath.Join(home, ".codex/sessions/2026/09/14", fmt.Sprintf("rollout-2026-09-14T08-%02d-*.jsonl", i)))
+		must(t, err)
+		data, err := os.ReadFile(paths[0])
+		must(t, err)
+		if got := run("restore", "--session", paths[0]); got != string(data) {
+			t.Errorf("restore --session of %s differs", r.id)
+		}
+	}
+	must(t, os.RemoveAll(filepath.Join(home, ".codex/sessions/2026")))
+	if got := run("timeline", threadID) + run("timeline", forkID); got != whole {
+		t.Error("without its transcripts it tells something else")
+	}
+	run("archive", "verify")
+	run("archive", "forget", "--yes", threadID+"#11")
+	wants(t, run("show", threadID)+run("show", forkID)+run("search", "--all", "Ask"), []string{"TURN1.", "!TURN3."})
+}
