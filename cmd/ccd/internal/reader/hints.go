@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/history"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
