@@ -46,9 +46,6 @@ const mostGrowth = 24
 
 func TestTextStagesAreLinear(t *testing.T) {
 	testkit.Long(t, "the time of every stage over eight times the text")
-	if raceEnabled {
-		t.Skip("the race detector's time is not the stage's")
-	}
 	for name := range hardTexts(64) {
 		small, large := hardTexts(8 << 10)[name], hardTexts(64 << 10)[name]
 		growth := grows(func(n int) {
@@ -73,9 +70,6 @@ func TestTextStagesAreLinear(t *testing.T) {
 
 func TestManyMessagesAreLinear(t *testing.T) {
 	testkit.Long(t, "the time of a list of eight times the messages")
-	if raceEnabled {
-		t.Skip("the race detector's time is not the list's")
-	}
 	o := shipped()
 	o.NearDedup, o.Contradictions, o.KeepImportance, o.Recent, o.Percent = true, true, 0.65, 4, 30
 	for name, text := range map[string]func(i int) string{

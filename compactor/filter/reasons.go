@@ -122,11 +122,8 @@ func indentOf(line string) int {
 	return len(blank) + 3*strings.Count(blank, "\t")
 }
 
-// keyed matches a line `key: value`, keyLine one of YAML: a key that begins small, or an item that holds one.
-var (
-	keyed   = regexp.MustCompile(`^[A-Za-z_][\w./-]*:(?: |$)`)
-	keyLine = regexp.MustCompile(`^(?:- )?[a-z_][\w./-]*:(?: |$)`)
-)
+// keyLine matches a line of YAML: a key that begins small, or an item that holds one.
+var keyLine = regexp.MustCompile(`^(?:- )?[a-z_][\w./-]*:(?: |$)`)
 
 // isRow reports whether a trimmed line is a row of a table.
 func isRow(t string) bool {
@@ -154,20 +151,4 @@ func isVerse(t string) bool {
 	c := lexicon.ClassOf(t[0])
 	return len(t) >= 12 && len(t) <= 80 && (c == lexicon.Upper && lexicon.ClassOf(t[1])&(lexicon.Upper|lexicon.Digit) == 0 || c == lexicon.High) &&
 		strings.Count(t, " ") >= 2 && t[len(t)-1] != '-' && verse.MatchString(t)
-}
-
-// status matches a line with the outcome of one step.
-var status = regexp.MustCompile(`^(?:(?:PASS|FAIL|OK|not ok|ok|ERROR|Error|error|WARN|Warning|warning|SKIP|DONE|FATAL|Total|Finished|BUILD|Ran|INFO|DEBUG|TRACE|NOTE|npm)(?:[^A-Za-z]|$)|` +
-	`panic:|Tests:|Test Suites:|[✓✔✗✘✖×]|\[(?i:ok|pass|fail|error|warn|info|x| )|---|===)`)
-
-// logged matches a line that begins with a date, a time or a stamp in brackets.
-var logged = regexp.MustCompile(`^[\[(]*(?:\d\d:\d\d:\d\d|\d{4}[-/]\d\d[-/])`)
-
-// isStructural reports whether a trimmed line is one that a machine writes: a status, a place, a log line, a row, a
-// frame, a key with its value, code, or an item of a few words.
-func isStructural(t string) bool {
-	if n := lexicon.BulletLen(t); n > 0 {
-		return strings.Count(t[n:], " ") < 5 && !lexicon.EndsSentence(t)
-	}
-	return logged.MatchString(t) || status.MatchString(t) || lexicon.IsPlaced(t) || lexicon.IsFrame(t) || keyed.MatchString(t) || isRow(t) || hasColumns(t) || isCode(t)
 }

@@ -85,7 +85,7 @@ type shape struct {
 	keys, rows, wide, verse int // lines in a row
 	inset, steps, code      int
 	ragged, lines           int
-	structural              int   // lines that a program writes
+	cut                     int   // short lines that are no sentences
 	sum, squares            int64 // of the ragged lines' lengths
 }
 
@@ -159,9 +159,6 @@ func (s *shape) block(t string, indent int) {
 	if lexicon.IsFrame(t) {
 		s.why |= hasTrace
 	}
-	if isStructural(t) {
-		s.structural++
-	}
 	if lexicon.NumberLen(t) > 0 {
 		s.steps++
 	}
@@ -173,6 +170,9 @@ func (s *shape) block(t string, indent int) {
 	if bullet == 0 && t[0] != '#' && t[0] != '>' && !lexicon.EndsSentence(t) {
 		s.ragged++
 		n := int64(len(t))
+		if n < printedLine {
+			s.cut++
+		}
 		s.sum, s.squares = s.sum+n, s.squares+n*n
 	}
 }

@@ -55,9 +55,9 @@ func TestStructuredSummaries(t *testing.T) {
 	grep := strings.Repeat("src/gate.go:12: opened\nsrc/mill.go:7: closed\n", 6) + "src/roof.go:1: new\nsrc/door.go:2: old\n"
 	tests := "PASS the gate opens\nPASS the gate closes\nFAIL the mill turns\nPASS the gate opens\nSKIP the roof\nTests: 3 passed, 1 failed\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"files":      {grep, "files: src/gate.go, src/mill.go, src/roof.go +1 more"},
-		"status":     {tests, "FAIL the mill turns | PASS the gate opens | PASS the gate closes | SKIP the roof | Tests: 3 passed, 1 failed"},
-		"neither":    {"  - gate is white\n  - mill is grey\n  - roof is red\n  - door is old\n  - path is new\n  - yard is wet\n", "- gate is white | - mill is grey | - roof is red | ... | - yard is wet (6 lines)"},
+		"files":      {grep, "src/gate.go:12: opened | src/mill.go:7: closed | src/gate.go:12: opened | ... | src/door.go:2: old (14 lines) | src/roof.go"},
+		"status":     {tests, "FAIL the mill turns | Tests: 3 passed, 1 failed"},
+		"neither":    {"gate is white\nmill is grey\nroof is red\ndoor is old\npath is new\nyard is wet\n", "gate is white | mill is grey | roof is red | ... | yard is wet (6 lines)"},
 		"five lines": {"PASS a1\nPASS a2\nPASS a3\nPASS a4\nPASS a5\n", "PASS a1 ... PASS a2 ... PASS a3 ... PASS a4 ... PASS a5"},
 		"prose":      {strings.Repeat("It was a long day at the mill and nobody came by to see it turn at all today\n", 8), "It was a long day at the mill and nobody came by to see it turn at all today"},
 	} {

@@ -27,7 +27,7 @@ const between = " ... "
 // Deterministic and, except for sorting, linear.
 func summarize(text string, most int, printed bool) string {
 	if printed {
-		return structured(text, most)
+		return excerpt(text, most)
 	}
 	type sentence struct {
 		text        string
@@ -136,69 +136,63 @@ func scoreOf(s string, chars int) int {
 }
 
 const (
-	printedLines = 6  // minimum number of lines of a program's output that are not blank
-	charsPerLine = 80 // maximum chars per line of it
-	namedFiles   = 3  // files that its summary names
-	mostParts    = 64 // lines of it that are collected
+	printedLines = 6   // minimum number of lines of a program's output that are not blank
+	printedLine  = 50  // bytes from which a line without the end of a sentence may be a wrapped one
+	resultLine   = 160 // maximum chars per line of a result that is not prose
+	endLines     = 3   // lines of it that stand for its beginning
 )
 
-// isPrinted reports whether a text looks like the output of a program: many short lines, most of them structural. If it is known
-// to be one, the lines may be longer and of any kind.
-func (s *shape) isPrinted(known bool) bool {
-	if known {
-		return s.lines >= printedLines && s.lines*2*charsPerLine > s.prose
-	}
-	return s.lines >= printedLines && s.lines*charsPerLine > s.prose && s.structural*2 > s.lines
+// isPrinted reports whether a text looks like the output of a program: most of its lines are short and no sentences. A tool's
+// result may have longer lines of any kind.
+func (s *shape) isPrinted(result bool) bool {
+	return s.lines >= printedLines && (s.cut*2 > s.lines || result && s.lines*resultLine > s.prose)
 }
 
-// structured summarizes structured output in at most most chars: the files in it and its distinct status lines, errors first. If
-// it has neither, its first lines and its last.
-func structured(text string, most int) string {
+// excerpt summarizes a program's output in at most most chars: its distinct error lines and the line that sums it up, or else its
+// first lines and its last; then the files in it.
+func excerpt(text string, most int) string {
 	const sep = " | "
-	var files, wrong, other, ends []string
-	seen, lines := map[string]bool{}, 0
+	var parts, ends []string
+	left := most + len(sep)
+	add := func(part string) {
+		if n := lexicon.Chars(part) + len(sep); part != "" && n <= left && !slices.Contains(parts, part) {
+			parts, left = append(parts, part), left-n
+		}
+	}
+	for _, strict := range []bool{true, false} {
+		if len(parts) > 0 {
+			break
+		}
+		for _, line := range lexicon.NumberedErrors(text, strict) {
+			add(strings.TrimSpace(line))
+		}
+	}
+	add(lexicon.SummaryLine(text))
+	lines, files := 0, []string{}
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		if t == "" || len(t) > lexicon.LongestName {
+		if t == "" {
 			continue
 		}
-		if lines++; lines <= 3 {
+		if lines++; lines <= endLines {
 			ends = append(ends, t)
 		} else {
-			ends = append(ends[:3], "...", t)
+			ends = append(ends[:endLines], "...", t)
 		}
-		if name := fileIn(t); name != "" && !seen[name] {
-			seen[name] = true
+		if name := fileIn(t); name != "" && len(files) < namesRanked {
 			files = append(files, name)
 		}
-		if seen[t] || !status.MatchString(t) || lexicon.IsRule(t) {
-			continue
-		}
-		if seen[t] = true; lexicon.IsError(t, true) {
-			wrong = append(wrong, t)
-		} else {
-			other = append(other, t)
-		}
 	}
-	var parts []string
-	if more := len(files) - namedFiles; more > 0 {
-		files[namedFiles-1] += fmt.Sprintf(" +%d more", more)
-	}
-	if len(files) > 0 {
-		parts = append(parts, "files: "+strings.Join(files[:min(len(files), namedFiles)], ", "))
-	}
-	parts = append(append(parts, wrong[:min(len(wrong), mostParts)]...), other[:min(len(other), mostParts)]...)
 	if len(parts) == 0 {
 		count := fmt.Sprintf(" (%d lines)", lines)
-		return lexicon.SentenceHead(strings.Join(ends, sep), most-len(count)) + count
+		add(lexicon.SentenceHead(strings.Join(ends, sep), most-len(count)) + count)
 	}
-	said := ""
-	for _, p := range parts {
-		if lexicon.Chars(said)+lexicon.Chars(p)+len(sep) <= most+len(sep) {
-			said = strings.TrimPrefix(said+sep+p, sep)
+	for _, name := range files {
+		if !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(part, name) }) {
+			add(name)
 		}
 	}
-	return cmp.Or(lexicon.Head(said, most), lexicon.SentenceHead(parts[0], most))
+	return strings.Join(parts, sep)
 }
 
 // fileIn returns the first file that a line names, "" if none.
