@@ -258,8 +258,11 @@ func entities(text string, most int) []string {
 	return named
 }
 
-// pinned matches a word that pins a version: stripe==9.12.0, react@18.2.0.
-var pinned = regexp.MustCompile(`^\w[\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d`)
+// version matches a version, pinned a word that pins one: stripe==9.12.0, react@18.2.0.
+var (
+	version = regexp.MustCompile(`^v?\d+(?:\.\d+)*(?:[-+.]?[a-z]*\.?\d+)*$`)
+	pinned  = regexp.MustCompile(`^\w[\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d`)
+)
 
 const mostPins = 32 // versions of one text
 
@@ -270,7 +273,8 @@ func pins(text string) (all []string) {
 	for lx := lexicon.Lex(text); len(all) < mostPins && lx.Next(); {
 		w, p := lx.Word, lx.Core()
 		kind := lexicon.KindOf(p, w.Has)
-		is := kind == lexicon.VersionWord && (!lexicon.IsNumber(p) || strings.Count(p, ".") < 3) || // no network address
+		address := lexicon.IsNumber(p) && strings.Count(p, ".") == 3
+		is := kind == lexicon.VersionWord && !address && version.MatchString(p) ||
 			w.Has&lexicon.Digit != 0 && w.Has&(lexicon.Equals|lexicon.At) != 0 && pinned.MatchString(p)
 		if w.Head == to+1 && (is || kind == lexicon.NumberWord && strings.Contains(p, ".")) {
 			p, is = name+" "+p, true
