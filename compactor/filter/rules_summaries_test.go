@@ -21,7 +21,7 @@ func TestSentenceScores(t *testing.T) {
 		{"number", "so then we wait 40 seconds here", "so then we wait a while here", 2},
 		{"number with its unit glued", "so then we wait 40ms here", "so then we wait a while here", 2},
 		{"abbreviation without vowels", "so then we open the grpc gate", "so then we open the other gate", 2},
-		{"file:line", "so then we open feed.go:120 here", "so then we open the gate here", 2},
+		{"file:line", "so then we open feed.go:120 here", "so then we open the gate here", 3},
 		{"filler", "let me see if we open the gate", "so then we open the gate", -10},
 		{"number and per cent", "so then it was 80% full", "so then it was quite full", 2},
 		{"correction", "so then that is wrong here", "so then that is small here", 3},

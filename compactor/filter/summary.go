@@ -73,14 +73,13 @@ func summarize(text string, most int, printed bool) string {
 
 // The scores of what a sentence contains.
 const (
-	scoreName      = 3 // a camelCase, PascalCase or snake_case name
+	scoreName      = 3 // a camelCase, PascalCase or snake_case name, a path, an address
 	scoreEmphasis  = 4
 	scoreStatus    = 3
 	scoreTurn      = 3 // a decision, a correction or a constraint
 	scoreQuestion  = 5 // a question: it is open until somebody answers
-	scoreNumber    = 2 // a number
+	scoreNumber    = 2 // a number or a version
 	scoreShortName = 2 // an abbreviation without vowels
-	scorePlace     = 2 // file:line
 	scoreLength    = 2 // of a good length
 	scoreFiller    = -10
 	scoreLeadIn    = -3  // ends in a colon, so it only introduces something
@@ -91,9 +90,8 @@ const (
 )
 
 // kindScores has what each kind of word counts.
-var kindScores = [lexicon.PlaceWord + 1]int{
-	lexicon.IdentWord: scoreName, lexicon.AcronymWord: scoreShortName, lexicon.NumberWord: scoreNumber,
-	lexicon.VersionWord: scorePlace, lexicon.PlaceWord: scorePlace,
+var kindScores = [lexicon.NameWord + 1]int{
+	lexicon.NameWord: scoreName, lexicon.AcronymWord: scoreShortName, lexicon.NumberWord: scoreNumber, lexicon.VersionWord: scoreNumber,
 }
 
 // scoreOf returns how informative a sentence is. Names, figures, outcomes, decisions and emphasis raise the score, an empty
@@ -199,7 +197,7 @@ func excerpt(text string, most int) string {
 func fileIn(line string) string {
 	for lx := lexicon.Lex(line); lx.Next(); {
 		name, kind := lx.Name()
-		if kind != lexicon.PlaceWord || strings.Contains(name, "://") {
+		if kind != lexicon.NameWord || strings.Contains(name, "://") {
 			continue
 		}
 		name, _, _ = strings.Cut(name, ":")

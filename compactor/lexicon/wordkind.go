@@ -10,10 +10,9 @@ const (
 	PlainWord   Kind = iota
 	CapitalWord      // begins with a capital letter
 	AcronymWord      // capitals only, or consonants only
-	IdentWord        // camelCase, PascalCase, snake_case, a dotted name, a call
 	NumberWord       // digits, perhaps with a unit glued to them
 	VersionWord      // 1.2, v3.0.1-rc2, a network address
-	PlaceWord        // of a file or a line in it: a.go:12; a web or mail address, the hash of a commit
+	NameWord         // camelCase, PascalCase, snake_case, a dotted name, a call; a path, an address, the hash of a commit
 )
 
 // LongestName is the maximum length of a word that names something, in bytes. Only web addresses may be longer.
@@ -37,12 +36,12 @@ func KindOf(s string, has Class) Kind {
 		return slashKind(s)
 	case has&At != 0:
 		if i := strings.IndexByte(s, '@'); i > 0 && strings.IndexByte(s[i:], '.') > 1 {
-			return PlaceWord
+			return NameWord
 		}
 		return PlainWord
 	case has&Under != 0:
 		if hasLetter(s) {
-			return IdentWord
+			return NameWord
 		}
 		return PlainWord
 	case has&Digit != 0 && has&^(Letters|Digit|High) == 0:
@@ -77,13 +76,13 @@ func caseKind(s string) Kind {
 	}
 	switch {
 	case inner:
-		return IdentWord
+		return NameWord
 	case ups == len(s) && ups > 1:
 		return AcronymWord
 	case s[0]-'A' < 26 && ups == 1:
 		return CapitalWord
 	case ups > 1 && s[0]-'A' < 26: // HTTPServer
-		return IdentWord
+		return NameWord
 	}
 	return PlainWord
 }
@@ -111,7 +110,7 @@ func numberKind(s string) Kind {
 
 func slashKind(s string) Kind {
 	if strings.Contains(s, "://") {
-		return PlaceWord
+		return NameWord
 	}
 	slashes := strings.Count(s, "/")
 	rooted := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")
@@ -121,7 +120,7 @@ func slashKind(s string) Kind {
 	if !rooted && slashes < 2 && !strings.ContainsAny(s, "._-@") {
 		return PlainWord // and/or
 	}
-	return PlaceWord
+	return NameWord
 }
 
 // hasLetter reports whether a text has a letter, of any script.
@@ -142,71 +141,36 @@ func afterColon(s string) bool {
 
 // mixedKind returns the kind of a word of letters and digits.
 func mixedKind(s string) Kind {
-	hex, digits := true, 0
-	for i := range len(s) {
-		c := s[i]
-		if c-'0' < 10 {
-			digits++
-		} else if c-'a' >= 6 {
-			hex = false
-		}
-	}
 	switch {
-	case hex && len(s) >= 7 && digits*10 >= len(s):
-		return PlaceWord
-	case s[0]-'0' < 10:
+	case s[0]-'0' < 10 && len(s) < shortestHash:
 		return NumberWord // 12ms
-	case s[0] == 'v' && digits == len(s)-1:
+	case s[0] == 'v' && strings.Trim(s[1:], "0123456789") == "":
 		return VersionWord
 	}
-	return IdentWord // sha256, Http2
+	return NameWord // sha256, Http2, 3f786850e3
 }
+
+// shortestHash is the minimum length of a hash: a number with its unit is shorter.
+const shortestHash = 7
 
 // dottedKind returns the kind of a word that contains dots, colons, hyphens or other marks.
 func dottedKind(s string, has Class) Kind {
 	i := strings.IndexByte(s, '.')
-	if i < 0 && has&Colon != 0 && afterColon(s) {
+	switch placed := afterColon(s); {
+	case i < 0 && has&Colon != 0 && placed:
 		return PlainWord // at:12
-	}
-	if i < 0 || i+1 == len(s) {
+	case i < 0 || i+1 == len(s):
 		return hyphenKind(s, has)
-	}
-	before := s[i-min(i, 1) : i]
-	switch {
-	case afterColon(s):
-		return PlaceWord
+	case placed:
+		return NameWord
 	case s[0]-'0' < 10 && strings.Count(s, ".") == 1 && !strings.Contains(s, "-"):
 		return NumberWord // 1.5x
 	case s[0]-'0' < 10 || s[0] == 'v' && i > 1 && s[1]-'0' < 10:
 		return VersionWord
-	case before != "" && classOf[before[0]]&(Letters|Digit|Under|High) == 0:
-		return PlainWord
-	case hasExtension(s, has):
-		return PlaceWord
-	case strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4:
-		return PlainWord
-	case isAbbreviated(s):
+	case i > 0 && classOf[s[i-1]]&(Letters|Digit|Under|High) == 0, strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4, isAbbreviated(s):
 		return PlainWord
 	}
-	return IdentWord
-}
-
-// hasExtension reports whether a word is a name with an extension of up to five letters or digits.
-func hasExtension(s string, has Class) bool {
-	i := strings.LastIndexByte(s, '.')
-	ext := s[i+1:]
-	if i == 0 {
-		return len(ext) > 2 // .gitignore
-	}
-	if len(ext) == 0 || len(ext) > 5 || has&(Paired|Equals|Other) != 0 {
-		return false
-	}
-	for j := range len(ext) {
-		if classOf[ext[j]]&(Small|Digit) == 0 {
-			return false
-		}
-	}
-	return len(ext) > 1 || i > 1
+	return NameWord
 }
 
 // isAbbreviated reports whether a word is letters with dots between them: e.g, U.S.
@@ -223,11 +187,11 @@ func isAbbreviated(s string) bool {
 func hyphenKind(s string, has Class) Kind {
 	switch {
 	case has&(Equals|Paired|Other) != 0 && has&Letters != 0 && strings.ContainsAny(s, "=(<$\\"):
-		return IdentWord
+		return NameWord
 	case len(s) > 3 && s[0] == '-' && classOf[s[len(s)-1]]&(Letters|Digit) != 0:
-		return IdentWord // a flag
+		return NameWord // a flag
 	case has&Colon != 0 && strings.Contains(s, "::"):
-		return IdentWord
+		return NameWord
 	case has&Digit != 0 && s[0]-'0' < 10:
 		return NumberWord
 	}

@@ -7,11 +7,11 @@ import (
 func TestWordKinds(t *testing.T) {
 	for text, want := range map[string]Kind{
 		"gate": PlainWord, "Gate": CapitalWord, "WARN": AcronymWord, "grpc": AcronymWord, "vs": PlainWord, "and/or": PlainWord,
-		"openGate": IdentWord, "GateKeeper": IdentWord, "open_gate": IdentWord, "HTTPServer": IdentWord, "gate.keeper": IdentWord,
-		"--dry-run": IdentWord, "std::vector": IdentWord, "sha256": IdentWord, "12": NumberWord, "1.5": NumberWord, "12ms": NumberWord,
-		"80%": NumberWord, "1.2.3": VersionWord, "v2": VersionWord, "v1.2": VersionWord, "10.0.0.1": VersionWord, "3f786850e3": PlaceWord,
-		"a@b.org": PlaceWord, "https://b.org/x": PlaceWord, "/etc/hosts": PlaceWord, "a/b.go": PlaceWord, "gate.go": PlaceWord, ".gitignore": PlaceWord,
-		"gate.go:12": PlaceWord, "a/gate.go:12:3": PlaceWord, "e.g": PlainWord, "well-known": PlainWord, "水車": PlainWord,
+		"openGate": NameWord, "GateKeeper": NameWord, "open_gate": NameWord, "HTTPServer": NameWord, "gate.keeper": NameWord,
+		"--dry-run": NameWord, "std::vector": NameWord, "sha256": NameWord, "12": NumberWord, "1.5": NumberWord, "12ms": NumberWord,
+		"80%": NumberWord, "1.2.3": VersionWord, "v2": VersionWord, "v1.2": VersionWord, "10.0.0.1": VersionWord, "3f786850e3": NameWord,
+		"a@b.org": NameWord, "https://b.org/x": NameWord, "/etc/hosts": NameWord, "a/b.go": NameWord, "gate.go": NameWord, ".gitignore": NameWord,
+		"gate.go:12": NameWord, "a/gate.go:12:3": NameWord, "e.g": PlainWord, "well-known": PlainWord, "水車": PlainWord,
 	} {
 		lx := Lex(text)
 		lx.Next()
