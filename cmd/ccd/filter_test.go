@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -51,12 +52,10 @@ func (c *filterCase) faults(t *testing.T) (found []string) {
 	}
 	originals := map[string][]string{}
 	for i, d := range c.report.Decisions {
-		was, is := member(before[i], "id"), ""
+		id := func(m json.RawMessage) string { return cmp.Or(member(m, "id"), member(m, "uuid")) }
+		was, is := id(before[i]), ""
 		if d.In < len(after) {
-			is = member(after[d.In], "id")
-		}
-		if was == "" {
-			was, is = member(before[i], "uuid"), member(after[d.In], "uuid")
+			is = id(after[d.In])
 		}
 		if string(d.ID) != was && !(was == "" && string(d.ID) == "null") || string(d.InID) != is && !(is == "" && string(d.InID) == "null") {
 			found = append(found, "id "+was+" is told as "+string(d.ID)+" in "+string(d.InID)+", which is "+is)

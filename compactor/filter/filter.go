@@ -50,7 +50,7 @@ type Fate struct {
 }
 
 // Apply decides about the texts of a list, in the order of the messages: each is kept or replaced by a shorter one that begins
-// with a marker. No text grows. Applied to the result with the same options, it changes nothing.
+// with a marker. The list does not grow. Applied to the result with the same options, it changes nothing.
 //
 // dropped are the messages that a budget has no room for: each run of them becomes one marker. Calls and their results are dropped
 // together.
@@ -272,11 +272,11 @@ const (
 	shortest   = 60 // chars that a summary may have at least: less is no sentence
 )
 
-// replace replaces a text, and others that are merged into it, of so many chars together, if that is worth it and the text does
-// not grow. It reports whether it did. Otherwise the text is kept.
+// replace replaces a text, and others that are merged into it, of so many chars together, if that is worth it. It reports whether
+// it did. Otherwise the text is kept.
 func (f *filter) replace(t *entry, text string, others int) bool {
-	was := lexicon.Chars(strings.ToValidUTF8(t.Text, "?")) // a lone surrogate counts as one character, whatever its bytes
-	if chars := lexicon.Chars(text); text == "" || chars > was || was+others-chars < max(minSaved, (was+others)/savedShare) {
+	was := lexicon.Chars(strings.ToValidUTF8(t.Text, "?")) + others // a lone surrogate counts as one character, whatever its bytes
+	if chars := lexicon.Chars(text); text == "" || was-chars < max(minSaved, was/savedShare) {
 		t.fate.Decision = keptBecause("reverted")
 		return false
 	}
@@ -294,42 +294,31 @@ func (f *filter) split(t *entry) string {
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(t.Text))) + "\n" + body
 }
 
-const (
-	// mergedFrame is the maximum length of the marker of merged messages without their summary, in chars.
-	mergedFrame = len("[ccd 0123456789ab summary:  (1000000 messages merged)]")
-	namesFrame  = 80 // chars reserved for names in them, if there is room
-)
-
-// compress summarizes the text at n together with those of the following messages. The first one gets the summary and must not
-// grow; if it is too short for that, it is summarized by itself.
+// compress summarizes the text at n together with those of the following messages.
 func (f *filter) compress(n int) (took int, changed bool) {
 	first := f.live[n]
 	if f.answered(first) { // longer than what is kept whole: its end stays, where the question is
 		end := lexicon.TailAt(first.Text, answeredTail)
-		front := strings.TrimSuffix(first.Text, end)
-		return 1, f.replace(first, f.summed(first, first.ID, front, f.budget(lexicon.Chars(front)), "")+"\n\n"+end, 0)
+		said := f.summed(first, first.ID, strings.TrimSuffix(first.Text, end), "")
+		return 1, said != "" && f.replace(first, said+"\n\n"+end, 0)
 	}
-	texts, ids, chars := []string{first.Text}, []mark.ID{first.ID}, lexicon.Chars(first.Text)
-	room := chars - mergedFrame
-	for m := n + 1; room >= f.budget(0) && m < len(f.live) && f.follows(m); m++ {
-		t := f.live[m]
-		texts, ids, chars = append(texts, t.Text), append(ids, t.ID), chars+lexicon.Chars(t.Text)
+	texts, ids := []string{first.Text}, []mark.ID{first.ID}
+	for m := n + 1; m < len(f.live) && f.follows(m); m++ {
+		texts, ids = append(texts, f.live[m].Text), append(ids, f.live[m].ID)
 	}
 	if len(texts) == 1 {
-		return 1, f.replace(first, f.summed(first, first.ID, first.Text, f.budget(chars), ""), 0)
+		return 1, f.replace(first, f.summed(first, first.ID, first.Text, ""), 0)
 	}
-	tail := fmt.Sprintf(" (%d messages merged)", len(texts))
-	room = min(f.budget(chars), max(f.budget(0), room-namesFrame))
-	changed = f.replace(first, f.summed(first, mark.Combine(ids).ID(), strings.Join(texts, "\n\n"), room, tail), chars-lexicon.Chars(first.Text))
+	said := f.summed(first, mark.Combine(ids).ID(), strings.Join(texts, "\n\n"), fmt.Sprintf(" (%d messages merged)", len(texts)))
+	if changed = f.replace(first, said, lexicon.Chars(strings.Join(texts[1:], ""))); changed {
+		first.fate.Merged = ids
+	}
 	for _, t := range f.live[n+1 : n+len(texts)] {
 		if changed {
 			t.fate.Into, f.gone[t.msg] = first.msg, true
 		} else {
 			t.fate.Decision = keptBecause("reverted")
 		}
-	}
-	if changed {
-		first.fate.Merged = ids
 	}
 	return len(texts), changed
 }
@@ -346,10 +335,10 @@ func (f *filter) budget(chars int) int {
 	return max(shortest, limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap)*f.o.Percent/30)
 }
 
-// summed returns the marker with the summary of texts and, if there is room, further names in them.
-func (f *filter) summed(first *entry, id mark.ID, text string, room int, tail string) string {
-	printed := first.isPrinted(first.role == "tool")
-	s := f.summary(text, room, printed)
+// summed returns the marker with the summary of a text and, if there is room, further names in it.
+func (f *filter) summed(first *entry, id mark.ID, text, tail string) string {
+	printed, chars := first.isPrinted(first.role == "tool"), lexicon.Chars(text)
+	s := f.summary(text, f.budget(chars), printed)
 	if s == "" {
 		return ""
 	}
@@ -358,7 +347,7 @@ func (f *filter) summed(first *entry, id mark.ID, text string, room int, tail st
 		return mark.New(id, note)
 	}
 	for _, e := range entities(text, 0) {
-		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(mark.New(id, named)) < lexicon.Chars(first.Text) {
+		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(named) < chars-2*minSaved {
 			note, sep = named, ", "
 		}
 	}

@@ -23,18 +23,6 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestShortLeadsStayAlone: a message too short for the summary of those that follow is left to itself; the next one that
-// is long enough carries it.
-func TestShortLeadsStayAlone(t *testing.T) {
-	f := apply(listed(message("a", orchard("gate")[:180]), message("a", strings.Repeat(orchard("mill"), 3)), message("a", orchard("pond"))), filterOptions(nil))
-	if f[0].Into >= 0 || f[1].Into >= 0 || f[2].Into != 1 || f[1].Text == "" {
-		t.Errorf("%+v", f)
-	}
-	if n := lexicon.Chars(f[1].Text); n >= 3*lexicon.Chars(orchard("mill")) || !strings.Contains(f[1].Text, "(2 messages merged)") {
-		t.Errorf("%d chars: %s", n, f[1].Text)
-	}
-}
-
 // left returns the chars of a filtered list.
 func left(list []Message, fates []Fate, dropped []Run) (n int) {
 	gone := map[int]bool{}
