@@ -24,22 +24,18 @@ import (
 // What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
 func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
 	start, err := checkSegment(seg)
+	var p *plan
 	if err == nil {
-		for {
-			err = a.append(ctx, s, start, seg)
-			if !errors.Is(err, errMoved) {
-				break
-			}
-		}
+		p, err = a.plan(ctx, s, start, seg)
+	}
+	if err == nil && !p.noop() {
+		err = a.update(ctx, p.need, p.commit)
 	}
 	if err != nil {
 		return fmt.Errorf("append to session %s %s: %w", s.Agent, s.ID, err)
 	}
 	return nil
 }
-
-// errMoved is returned if a frame to be shared was removed meanwhile.
-var errMoved = errors.New("shared frame has moved")
 
 // checkSegment returns the start of seg, with generation 1 for the zero Cursor.
 func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
@@ -54,18 +50,10 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 	return start, nil
 }
 
-func (a *Archive) append(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) error {
-	p, err := a.plan(ctx, s, start, seg)
-	if err != nil || p.noop() {
-		return err
-	}
-	return a.update(ctx, p.need, p.commit)
-}
-
 // plan prepares an Append, outside the write lock.
 func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
 	p := &plan{a: a, session: s, start: start, seg: seg}
-	for _, step := range []func(context.Context) error{p.base, p.forget, p.diff, p.cut, p.share, p.pack} {
+	for _, step := range []func(context.Context) error{p.base, p.forget, p.cut, p.share, p.pack} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -86,12 +74,7 @@ type plan struct {
 	gen               generationRecord
 	hasGeneration     bool    // the generation has a record
 	was               []byte  // the newest generation's record, encoded
-	prevLayout        layout  // of the previous generation, if both use the same track
-	depth             int     // of that layout
-	newBytes          []byte  // the part of the segment that is appended to the track
-	smallFrom         int64   // where the track's last small pieces begin, if there are many
-	tail              []block // pieces to be replaced
-	tailRaw           []byte
+	removed           []block // pieces to be replaced
 	blocks            []*packed
 	need              int64 // bytes to be written
 	tombs             *tombs
@@ -100,12 +83,12 @@ type plan struct {
 
 // packed is a block to be written.
 type packed struct {
-	block
-	of     transcript.Session
-	by     int // generation
+	envelope
+	piece  bool // not a frame
 	raw    []byte
 	stored []byte // packed
-	shared bool   // the same frame is stored already, under ID
+	id     uint64 // of a stored frame with the same hash, 0 if there is none
+	shared bool   // it is intact
 }
 
 // base reads the records that the segment extends, and compares the tip.
@@ -132,29 +115,13 @@ func (p *plan) load(tx *bolt.Tx) (err error) {
 	}
 	p.file = fileOf(tx)
 	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
-		s := newStream(p.record.Num, p.record.Generation)
-		p.gen, err = mustGeneration(tx, s)
-		p.hasGeneration, p.was = true, p.gen.encode(s.generation())
+		p.gen, err = getGeneration(tx, newStream(p.record.Num, p.record.Generation))
+		p.hasGeneration, p.was = true, p.gen.encode()
 	}
 	if err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
-	if err := p.match(); err != nil {
-		return err
-	}
-	if p.smallFrom, err = smallPieces(tx, newStream(p.record.Num, p.gen.Track), p.gen.End); err != nil {
-		return p.a.damageIn(p.session.Key, p.start, err)
-	}
-	if n := p.start.Generation; p.gen.Track != n { // the two share a track
-		before, err := mustGeneration(tx, newStream(p.record.Num, n-1))
-		if err == nil {
-			p.prevLayout, p.depth, err = getLayout(tx, p.record.Num, n-1, before)
-		}
-		if err != nil {
-			return p.a.damageIn(p.session.Key, p.start, err)
-		}
-	}
-	return nil
+	return p.match()
 }
 
 // match compares the stored tip with the segment's start.
@@ -162,15 +129,12 @@ func (p *plan) match() error {
 	tip := transcript.Cursor{Generation: 1}
 	if p.hasGeneration {
 		tip = p.gen.cursor(p.record.Generation)
-	} else {
-		p.gen.Track = 1
 	}
 	if p.start.Generation == tip.Generation && p.start.Offset == tip.Offset {
 		return nil
 	}
 	if p.hasGeneration && p.start.Generation == tip.Generation+1 && p.start.Offset == 0 {
-		p.gen = generationRecord{generationHead: generationHead{Cut: p.gen.Cut}, Track: p.gen.Track, End: p.gen.End}
-		p.hasGeneration = false
+		p.gen, p.hasGeneration = generationRecord{}, false
 		return nil
 	}
 	return fmt.Errorf("%w: it starts at generation %d, offset %d, the tip is generation %d, offset %d",
@@ -193,113 +157,64 @@ func (p *plan) forget(ctx context.Context) error {
 	return err
 }
 
-// searchRange is how many bytes before and after its own offset a segment is looked for in the previous generation. For
-// a longer segment it is the segment's length.
-const searchRange = 256 << 10
-
-// diff finds the parts of the segment that the previous generation contains: they are not stored again.
-func (p *plan) diff(ctx context.Context) error {
-	data := p.seg.Data
-	p.newBytes = data
-	if p.gen.Track == p.start.Generation {
-		return nil
-	}
-	var old []byte
-	reach := max(searchRange, int64(len(data)))
-	from, end := max(0, p.start.Offset-reach), min(p.prevLayout.size(), p.seg.End.Offset+reach)
-	if p.start.Offset < end {
-		var err error
-		old, err = p.a.Reader(p.session.Key, p.start.Generation-1).Span(ctx, transcript.Span{Off: from, Len: end - from})
-		if err != nil && !errors.As(err, new(*DamageError)) { // nothing is shared with what is damaged
-			return err
-		}
-	}
-	edits, done := slices.Clone(p.gen.Edits), 0
-	p.newBytes = nil
-	for _, m := range append(matches(old, data), match{new: len(data)}) {
-		edits = addEdit(edits, false, p.gen.End+int64(len(p.newBytes)), int64(m.new-done))
-		edits = addEdit(edits, true, from+int64(m.old), int64(m.len))
-		p.newBytes, done = append(p.newBytes, data[done:m.new]...), m.new+m.len
-	}
-	l, err := p.prevLayout.apply(edits)
-	if err == nil && len(l) > maxExtents {
-		p.newBytes, edits = data, addEdit(slices.Clone(p.gen.Edits), false, p.gen.End, int64(len(data)))
-		l, err = p.prevLayout.apply(edits)
-	}
-	if err != nil {
-		return err
-	}
-	if !p.hasGeneration {
-		p.gen.Full = p.depth >= maxEdited || len(l) <= 2*len(edits)
-	}
-	if p.gen.Full {
-		edits = l.edits()
-	}
-	p.gen.Edits = edits
-	return nil
-}
-
-// cut divides the new bytes, and the tail before them, into frames and a new tail piece.
+// cut divides the new bytes, and the open frame before them, into frames and a new piece.
 func (p *plan) cut(ctx context.Context) error {
+	tip, from, data := p.gen.Offset, p.gen.Cut.Start, p.seg.Data
+	cuts := p.gen.Cut.cut(tip, data, !p.session.Unlined())
+	if len(cuts) == 0 {
+		from = p.gen.smallPieces() // earlier pieces stay
+	}
 	if err := p.advance(); err != nil {
 		return err
 	}
-	from, end := p.gen.Cut.Start, p.gen.End+int64(len(p.newBytes))
-	cuts := p.gen.Cut.cut(p.gen.End, p.newBytes)
-	if len(cuts) == 0 {
-		from = p.smallFrom // earlier pieces stay
-	}
-	if err := p.openTail(ctx, from); err != nil {
-		return err
-	}
-	for _, end := range cuts {
-		p.add(block{Off: from}, end)
-		from = end
-	}
-	if from < end {
-		p.add(block{Off: from, Tail: true}, end)
-	}
-	p.gen.End = end
-	return nil
-}
-
-// add plans the block that ends at end.
-func (p *plan) add(b block, end int64) {
-	raw := p.raw(b.Off, end)
-	b.Len, b.Sum = int64(len(raw)), mark.Sum(raw)
-	p.blocks = append(p.blocks, &packed{block: b, of: p.session, by: p.start.Generation, raw: raw})
-}
-
-// raw returns the bytes of the track from off to end, from its tail or the new bytes.
-func (p *plan) raw(off, end int64) []byte {
-	tip := p.gen.End
-	if off >= tip {
-		return p.newBytes[off-tip : end-tip]
-	}
-	tail := p.tailRaw[off-(tip-int64(len(p.tailRaw))):]
-	if end <= tip {
-		return tail[:end-off]
-	}
-	return slices.Concat(tail, p.newBytes[:end-tip])
-}
-
-// openTail reads the track's tail pieces after from, which are going to be replaced.
-func (p *plan) openTail(ctx context.Context, from int64) error {
-	r := Reader{a: p.a, key: p.session.Key, n: p.gen.Track, stream: newStream(p.wasRecord.Num, p.gen.Track), layout: layout(nil).add(0, p.gen.End)}
-	for piece, err := range r.portions(ctx, from, p.gen.End) {
+	if from < tip {
+		open, err := p.a.Reader(p.session.Key, p.start.Generation).Span(ctx, transcript.Span{Off: from, Len: tip - from})
+		if errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
+		}
 		if err != nil {
 			return err
 		}
-		p.tail = append(p.tail, piece.block)
-		p.tailRaw = append(p.tailRaw, piece.data...)
+		data = append(open, data...)
+		i := p.gen.blockAt(from)
+		p.removed, p.gen.Blocks = p.gen.Blocks[i:], p.gen.Blocks[:i:i]
 	}
-	if int64(len(p.tailRaw)) != p.gen.End-from {
-		return fmt.Errorf("%w: the tail has changed meanwhile", ErrTip)
+	add := func(end int64, piece bool) {
+		raw := data[:end-from]
+		p.blocks = append(p.blocks, &packed{
+			envelope: envelope{Key: p.session.Key, Class: p.session.Class, Off: from, Len: end - from, Sum: mark.Sum(raw)}, piece: piece, raw: raw,
+		})
+		from, data = end, data[end-from:]
+	}
+	for _, end := range cuts {
+		add(end, false)
+	}
+	if len(data) > 0 {
+		add(p.gen.Offset, true)
 	}
 	return nil
 }
 
-// advance updates the generation's record, except for its track, to the end of the segment.
+const (
+	pieceSmall = 16 << 10 // size below which a piece is small
+	piecesMany = 16       // number of successive small pieces that are merged
+)
+
+// smallPieces returns where the last small pieces begin, if they are many; otherwise the end.
+func (g generationRecord) smallPieces() int64 {
+	from := g.Offset
+	for n, b := range slices.Backward(g.Blocks) {
+		if b.Off < g.Cut.Start || b.Len >= pieceSmall || b.ID == 0 {
+			break
+		}
+		if from = b.Off; len(g.Blocks)-n == piecesMany {
+			return from
+		}
+	}
+	return g.Offset
+}
+
+// advance updates the generation's record, except for its blocks, to the end of the segment.
 func (p *plan) advance() error {
 	h, err := p.gen.hash()
 	if err != nil {
@@ -309,7 +224,7 @@ func (p *plan) advance() error {
 	if err := p.gen.setHash(h); err != nil {
 		return err
 	}
-	end, was := p.seg.End, p.gen.generationHead
+	end, was := p.seg.End, p.gen
 	p.gen.Offset, p.gen.Head, p.gen.Back = end.Offset, end.Head, end.Back
 	if p.filled || was.Offset > 0 && was.Head.N == 0 { // the fingerprint of a forgotten text would tell a guess
 		p.gen.Head = transcript.Fingerprint{}
@@ -325,13 +240,12 @@ func (p *plan) share(ctx context.Context) error { return p.a.reuse(ctx, p.blocks
 
 // reuse finds the same frames in the archive, if they are stored there and intact. A damaged one is stored again.
 func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
-	frames := slices.DeleteFunc(slices.Clone(blocks), func(b *packed) bool { return b.Tail })
+	frames := slices.DeleteFunc(slices.Clone(blocks), func(b *packed) bool { return b.piece })
 	return a.viewEach(ctx, len(frames), func(tx *bolt.Tx, i int) {
 		b := frames[i]
-		if known, ok := getShared(tx, b.Sum); ok {
-			b.ID = known.ID
+		if b.id = getShared(tx, b.Sum); b.id != 0 {
 			b.shared = a.recovered(func() error {
-				_, err := b.check(tx)
+				_, err := checkBlock(tx, b.id)
 				return err
 			}) == nil
 		}
@@ -353,7 +267,7 @@ func (p *plan) pack(context.Context) (err error) {
 
 // noop reports whether the segment changes nothing.
 func (p *plan) noop() bool {
-	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, p.gen.encode(p.record.Generation))
+	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, p.gen.encode())
 }
 
 // commit writes the plan in one transaction, if the session has not changed.
@@ -361,30 +275,34 @@ func (p *plan) commit(tx *bolt.Tx) error {
 	if err := p.unchanged(tx); err != nil {
 		return err
 	}
+	record, gen := p.record, p.gen // commit may be called again
 	if !p.known {
 		num, err := newNum(tx)
 		if err != nil {
 			return err
 		}
-		p.record.Num = num
+		record.Num = num
 	}
-	s := newStream(p.record.Num, p.gen.Track)
-	for _, piece := range p.tail {
-		if err := deleteBlock(tx, s, piece); err != nil {
+	s := newStream(record.Num, record.Generation)
+	for _, b := range p.removed {
+		if err := removeBlock(tx, b.ID); err != nil {
 			return err
 		}
 	}
 	for _, b := range p.blocks {
-		if err := b.write(tx, s); err != nil {
+		b.Stream = s
+		made, err := b.write(tx)
+		if err != nil {
+			return err
+		}
+		gen.Blocks = append(gen.Blocks, made)
+	}
+	if record != p.wasRecord {
+		if err := putSession(tx, p.session.Key, record); err != nil {
 			return err
 		}
 	}
-	if p.record != p.wasRecord {
-		if err := putSession(tx, p.session.Key, p.record); err != nil {
-			return err
-		}
-	}
-	return putGeneration(tx, newStream(p.record.Num, p.record.Generation), p.gen)
+	return putGeneration(tx, s, gen)
 }
 
 // unchanged fails with ErrTip if another process has appended since base.
@@ -399,32 +317,28 @@ func (p *plan) unchanged(tx *bolt.Tx) error {
 	return nil
 }
 
-// write stores a block, or a reference to the frame that it shares.
-func (b *packed) write(tx *bolt.Tx, s stream) error {
-	if !b.Tail {
-		known, ok := getShared(tx, b.Sum)
-		if b.shared && known.ID != b.ID {
-			return errMoved
-		}
-		if ok && (b.shared || known.ID != b.ID) { // known.ID != b.ID: just stored by this transaction
-			b.ID = known.ID
-			return putBlock(tx, s, b.block)
-		}
+// write stores a block, unless the same frame is stored already, and returns its place.
+func (b *packed) write(tx *bolt.Tx) (made block, err error) {
+	made = block{Off: b.Off, Len: b.Len}
+	if b.shared {
+		made.ID = b.id
+		return made, nil
 	}
-	id, err := b.kind().bucket(tx).NextSequence()
-	if err != nil {
-		return err
-	}
-	b.ID = id
-	if err := put(tx, b.kind(), b.key(), envelope{b.of.Key, b.of.Class, s, b.by, b.Off, b.Len, b.Sum}.enclose(b.stored)); err != nil {
-		return err
-	}
-	if !b.Tail {
-		if err := putShared(tx, b.block); err != nil {
-			return err
+	if !b.piece {
+		if made.ID = getShared(tx, b.Sum); made.ID != b.id { // just stored by this transaction
+			return made, nil
 		}
 	}
-	return putBlock(tx, s, b.block)
+	if made.ID, err = tx.Bucket(bucketBlocks).NextSequence(); err != nil {
+		return made, err
+	}
+	if err := put(tx, kindBlock, blockKey(made.ID), b.enclose(b.stored)); err != nil {
+		return made, err
+	}
+	if b.piece {
+		return made, nil
+	}
+	return made, putShared(tx, b.Sum, made.ID)
 }
 
 func (a *Archive) damageIn(k transcript.Key, at transcript.Cursor, err error) error {

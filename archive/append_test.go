@@ -18,31 +18,18 @@ import (
 	"ccd/internal/transcript"
 )
 
-// frames returns the frames of a generation, and the bytes of its tail.
+// frames returns the frames of a generation, and the size of the pieces behind them.
 func frames(t testing.TB, a *Archive, s transcript.Session, gen int) (frames []block, tail int64) {
 	t.Helper()
-	err := a.view(context.Background(), func(tx *bolt.Tx) error {
-		r, _, err := getSession(tx, s.Key)
-		if err != nil {
-			return err
-		}
-		st := newStream(r.Num, gen)
-		c := tx.Bucket(bucketManifest).Cursor()
-		for k, v := c.Seek(st[:]); bytes.HasPrefix(k, st[:]); k, v = c.Next() {
-			b, err := parseBlock(k, v)
-			if err != nil {
-				return err
-			}
-			if b.Tail {
-				tail += b.Len
-				continue
-			}
-			b.ID = 0
-			frames = append(frames, b)
-		}
-		return nil
-	})
+	g, err := a.Reader(s.Key, gen).generation(t.Context())
 	must(t, err)
+	for _, b := range g.Blocks {
+		if b.Off >= g.Cut.Start {
+			tail += b.Len
+		} else {
+			frames = append(frames, b) // a shared one has the same ID
+		}
+	}
 	return frames, tail
 }
 
@@ -166,7 +153,7 @@ func TestSharing(t *testing.T) {
 	}
 	// Nothing else than a frame may be shared by a hash whose frame is damaged: the bytes are stored once more.
 	err := a.update(ctx, 0, func(tx *bolt.Tx) error {
-		b, k, v := first(tx.Bucket(bucketFrames))
+		b, k, v := first(tx.Bucket(bucketBlocks))
 		v = bytes.Clone(v)
 		v[len(v)/2] ^= 1
 		return b.Put(bytes.Clone(k), v)
@@ -186,7 +173,7 @@ func TestSharing(t *testing.T) {
 	}
 	// Mend it, for the check at the end.
 	err = a.update(ctx, 0, func(tx *bolt.Tx) error {
-		b, k, v := first(tx.Bucket(bucketFrames))
+		b, k, v := first(tx.Bucket(bucketBlocks))
 		v = bytes.Clone(v)
 		v[len(v)/2] ^= 1
 		return b.Put(bytes.Clone(k), v)
@@ -200,10 +187,14 @@ func TestCutterIsForEver(t *testing.T) {
 	var c cutter
 	data := slices.Concat(talk(11, 5<<20), bytes.Repeat([]byte("q"), 3<<20), talk(12, 3<<20))
 	h := sha256.New()
-	for _, at := range c.cut(0, data) {
+	for _, at := range c.cut(0, data, true) {
 		fmt.Fprintln(h, at)
 	}
-	if got := fmt.Sprintf("%x", h.Sum(nil)[:6]); got != "0dc9ca0e977e" {
+	c = cutter{}
+	for _, at := range c.cut(0, data, false) {
+		fmt.Fprintln(h, at)
+	}
+	if got := fmt.Sprintf("%x", h.Sum(nil)[:6]); got != "325d0152c4e8" {
 		t.Errorf("cuts hash to %s", got)
 	}
 }

@@ -128,10 +128,8 @@ type Archive struct {
 	path     string
 	o        Options
 	codec    *codec
-	gaveUp   atomic.Pointer[time.Time] // when a wait for the lock last timed out
-	broken   atomic.Pointer[unopenable]
-	lastFile atomic.Pointer[os.FileInfo] // the file when it was last opened
-	replaced atomic.Bool                 // the file was replaced or removed since
+	gaveUp   atomic.Pointer[time.Time]   // when a wait for the lock last timed out
+	lastFile atomic.Pointer[os.FileInfo] // as FileReplaced last saw it
 	known    atomic.Pointer[tombs]       // as last read
 	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 

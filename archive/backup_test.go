@@ -12,12 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
-	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -65,9 +63,8 @@ func TestBackup(t *testing.T) {
 	if contentsOf(t, file) != contentsOf(t, a.path) {
 		t.Error("the copy holds something else")
 	}
-	sum, err := hashFile(file)
-	if info, _ := os.Stat(file); err != nil || sum != c.Sum || info.Size() != c.Size || info.Mode() != 0o600 {
-		t.Errorf("the file is %v of %v, %v; told %d bytes of %v", info, sum, err, c.Size, c.Sum)
+	if info, err := os.Stat(file); err != nil || info.Size() != c.Size || info.Mode() != 0o600 {
+		t.Errorf("the file is %v, %v; told %d bytes", info, err, c.Size)
 	}
 	alone(t, dir, "copy")
 	must(t, openAt(t, file, Options{ReadOnly: true}).CheckIndex(t.Context()))
@@ -140,50 +137,6 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// An earlier backup is replaced by a later one, and never the other way round.
-func TestBackupGoesForward(t *testing.T) {
-	t.Parallel()
-	ctx, dir := context.Background(), t.TempDir()
-	a := openAt(t, filepath.Join(dir, "archive.db"), Options{})
-	data := talk(1, 900<<10)
-	fill(t, a, session("s"), 1, data[:300<<10], whole)
-	early, late := filepath.Join(dir, "early"), filepath.Join(dir, "late")
-	backup(t, a, early)
-	must(t, a.Append(ctx, session("s"), segment(1, 300<<10, data[300<<10:])))
-	backup(t, a, late)
-	backup(t, a, late) // the same again
-	backup(t, openAt(t, late, Options{}), early)
-	if contentsOf(t, early) != contentsOf(t, late) {
-		t.Error("not replaced")
-	}
-	old := filepath.Join(t.TempDir(), "archive.db") // what was put back from an older backup
-	fresh := openAt(t, old, Options{})
-	fill(t, fresh, session("s"), 1, data[:100<<10], whole)
-	id := sealedID(t, a)
-	scribble(t, old, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyID, id) })
-	want := bytesOf(t, late)
-	if _, err := fresh.Backup(ctx, late, false, nil); !errors.Is(err, ErrOverwrite) || !strings.Contains(err.Error(), "more of session s") {
-		t.Errorf("an older one over a newer one: %v", err)
-	}
-	if bytesOf(t, late) != want {
-		t.Error("it was replaced all the same")
-	}
-	fill(t, fresh, session("s"), 2, data, whole) // generations count too
-	if _, err := fresh.Backup(ctx, late, false, nil); !errors.Is(err, ErrOverwrite) {
-		t.Errorf("over one with more of its first generation: %v", err)
-	}
-}
-
-func sealedID(t testing.TB, a *Archive) (id []byte) {
-	t.Helper()
-	err := a.view(context.Background(), func(tx *bolt.Tx) error {
-		id = bytes.Clone(tx.Bucket(bucketMeta).Get(keyID))
-		return nil
-	})
-	must(t, err)
-	return id
-}
-
 // busy is somebody who writes all the time, a little at each call, and knows what each generation holds.
 type busy struct {
 	t     *testing.T
@@ -249,8 +202,7 @@ func (w *busy) check(file string) (sessions int) {
 	return len(all)
 }
 
-// The copier lets go of the archive after each entry, and each time somebody writes: whatever it has taken by then, the
-// copy is whole.
+// Whatever is written meanwhile, a backup is the archive as it was at some time.
 func TestBackupBesideAWriter(t *testing.T) {
 	t.Parallel()
 	a, dir := open(t), t.TempDir()
@@ -258,85 +210,50 @@ func TestBackupBesideAWriter(t *testing.T) {
 	for range 30 {
 		w.step()
 	}
-	for i := range testkit.Cases(t, 1, 2) {
-		file := filepath.Join(dir, fmt.Sprint(i))
-		looks := 0
-		c := &copier{a: a, limit: 1, progress: func(int64, int64) {
-			if looks++; looks < 40 {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := 0; n < 500; n++ {
+			select {
+			case <-stop:
+				return
+			default:
 				w.step()
 			}
-		}}
-		must(t, c.run(t.Context(), file, c.begin, c.ids, c.sessions, c.rest, c.frames, c.finish))
-		got, err := a.readBack(t.Context(), file, func(int64, int64) {})
-		if err != nil {
-			t.Fatalf("copy %d: %v", i, err)
 		}
-		if n := w.check(file); n != got.Sessions || got.Pointers == 0 || got.Pieces == 0 || got.Frames == 0 {
-			t.Errorf("copy %d has %d sessions: %+v", i, n, got)
+	}()
+	var files []string
+	for i := range 3 {
+		files = append(files, filepath.Join(dir, fmt.Sprint(i)))
+		backup(t, openAt(t, a.Path(), Options{}), files[i])
+	}
+	close(stop)
+	<-ended
+	for _, file := range files {
+		if n := w.check(file); n < 5 {
+			t.Errorf("%d sessions", n)
 		}
-		t.Logf("copy %d, %d looks: %d sessions, %d generations, %d frames, %d pieces, %d ids; written so far: %v", i, looks, got.Sessions,
-			got.Generations, got.Frames, got.Pieces, got.Pointers, w.steps)
+	}
+	if w.steps["appends"] <= 30 {
+		t.Error("nothing was written meanwhile: the test sees nothing")
 	}
 }
 
-// In another order, the same is not whole, and reading it back tells.
-func TestBackupInAnotherOrder(t *testing.T) {
-	t.Parallel()
-	type step = func(context.Context) error
-	for name, wrong := range map[string]func(c *copier, meanwhile step) []step{
-		"frames before sessions": func(c *copier, meanwhile step) []step {
-			return []step{c.begin, c.ids, c.rest, c.frames, meanwhile, c.sessions, c.finish}
-		},
-		"ids after sessions": func(c *copier, meanwhile step) []step {
-			return []step{c.begin, c.sessions, meanwhile, c.ids, c.rest, c.frames, c.finish}
-		},
-	} {
-		a := open(t)
-		more := func(context.Context) error {
-			data := noise(1, 3<<20)
-			fill(t, a, session("more"), 1, data, whole)
-			return a.Publish(t.Context(), Publication{
-				Key: session("more").Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}, Pointers: []transcript.Pointer{single(data, 5, 90)},
-			})
-		}
-		w := &busy{t, a, rand.New(rand.NewPCG(6, 6)), map[string][][]byte{}, map[string]int{}}
-		for range 30 {
-			w.step()
-		}
-		looks := 0
-		c := &copier{a: a, limit: 1, progress: func(int64, int64) {
-			if looks++; looks < 30 {
-				w.step()
-			}
-		}}
-		file := filepath.Join(t.TempDir(), "copy")
-		must(t, c.run(t.Context(), file, wrong(c, more)...))
-		if _, err := a.readBack(t.Context(), file, func(int64, int64) {}); !errors.As(err, new(*DamageError)) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A copy that went wrong on its way is found when it is read back, whatever was damaged, and by a sample of all
-// of it, which leaves out what can be made anew.
-func TestBackupIsReadBack(t *testing.T) {
+// A damaged copy is found when it is verified, whatever was damaged.
+func TestDamageOfAnyKindIsFound(t *testing.T) {
 	t.Parallel()
 	a := open(t)
 	makeSome(t, a)
-	for _, bucket := range [][]byte{bucketFrames, bucketTail, bucketIDs, bucketManifest, bucketGenerations, bucketSessions, bucketSummaries, bucketHash} {
+	for _, bucket := range [][]byte{bucketBlocks, bucketIDs, bucketGenerations, bucketSessions, bucketSummaries, bucketHash} {
 		file := filepath.Join(t.TempDir(), "copy")
 		backup(t, a, file)
 		scribble(t, file, func(tx *bolt.Tx) error {
 			b, k, v := first(tx.Bucket(bucket))
 			return b.Put(k, append(bytes.Clone(v[:len(v)-1]), v[len(v)-1]^1))
 		})
-		if _, err := a.readBack(t.Context(), file, func(int64, int64) {}); !errors.As(err, new(*DamageError)) {
+		again := filepath.Join(t.TempDir(), "copy")
+		if _, err := openAt(t, file, Options{}).Backup(t.Context(), again, false, nil); !errors.As(err, new(*DamageError)) {
 			t.Errorf("%s: %v", bucket, err)
-		}
-		derived := slices.ContainsFunc([][]byte{bucketSummaries, bucketHash}, func(b []byte) bool { return bytes.Equal(b, bucket) })
-		s, err := openAt(t, file, Options{ReadOnly: true}).Sample(t.Context(), time.Minute, 1)
-		if err != nil || len(s.Damage) == 0 != derived {
-			t.Errorf("%s: a sample: %+v, %v", bucket, s, err)
 		}
 	}
 }

@@ -18,8 +18,9 @@ import (
 // fails with ErrNotFound if the generation is shorter than end.
 func (r *Reader) Backward(ctx context.Context, end int64) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		_, err := r.findGeneration(ctx, func(tx *bolt.Tx, tip int64) {
-			if at := min(end, tip); at > 0 {
+		_, err := r.generationAnd(ctx, func(tx *bolt.Tx) {
+			r.ahead, r.arena = nil, r.arena[:0]
+			if at := min(end, r.gen.Offset); at > 0 {
 				_ = r.fetchBack(tx, at) // damage is reported when it is reached
 			}
 		})
@@ -130,7 +131,7 @@ func (b *backward) skip(ctx context.Context, err error, yield func(transcript.Se
 	if left != nil {
 		b.from -= left.size
 	} else {
-		b.from = b.r.damageStart(ctx, b.from)
+		b.from = b.r.gen.at(b.from - 1).Off
 	}
 	seg := b.segment(b.from, nil)
 	b.to = b.from
@@ -140,61 +141,31 @@ func (b *backward) skip(ctx context.Context, err error, yield func(transcript.Se
 // portionBefore returns the bytes before end that are in one block, and their offset. They are valid until the next
 // call.
 func (r *Reader) portionBefore(ctx context.Context, end int64) ([]byte, int64, error) {
-	e := r.layout.find(end - 1)
-	at := e.At + end - e.Off
-	b, err := r.block(ctx, at-1, func(tx *bolt.Tx) error { return r.fetchBack(tx, end) })
+	b, err := r.block(ctx, end-1, func(tx *bolt.Tx) error { return r.fetchBack(tx, end) })
 	if err != nil {
 		return nil, 0, r.damageAt(end-1, err)
 	}
-	from := max(e.At, b.Off)
-	return b.raw[from-b.Off : at-b.Off], e.Off + from - e.At, nil
+	return b.raw[:end-b.Off], b.Off, nil
 }
 
 // skipCost is how much smaller than the block a filter is, at least.
 const skipCost = 8
 
-// fetchBack reads the stored blocks before end, last one first, up to fetchSize bytes or the start of the extent. Of a
-// block that Only leaves out it reads the filter.
+// fetchBack reads the stored blocks before end ahead, last one first, up to fetchSize bytes. Of a block that Only leaves out it
+// reads the filter.
 func (r *Reader) fetchBack(tx *bolt.Tx, end int64) error {
-	r.fetched, r.arena = nil, r.arena[:0]
-	e := r.layout.find(end - 1)
 	size := int64(0)
-	for at := e.At + end - e.Off; at > e.At && size < fetchSize; {
-		if b, ok := r.skip(tx, e, at); ok {
-			r.fetched = append(r.fetched, b)
-			at, size = b.Off, size+b.Len/skipCost
+	for i := r.gen.blockAt(end - 1); i >= 0 && size < fetchSize; i-- {
+		b := r.gen.Blocks[i]
+		if skipped, ok := r.skip(tx, i); ok && b.end() <= end {
+			r.ahead = append(r.ahead, fetched{block: b, skipped: skipped})
+			size += b.Len / skipCost
 			continue
 		}
-		b, err := r.fetchBlock(tx, at-1)
-		if err != nil {
+		if err := r.fetchBlock(tx, b); err != nil {
 			return err
 		}
-		at, size = b.Off, size+at-b.Off
+		size += b.Len
 	}
 	return nil
-}
-
-// damageStart returns where the damaged stretch before end begins: at the start of the last block before it or, if a
-// block is missing, at that block's end, but not before the extent. If the manifest cannot be read, it is the start of
-// the extent.
-func (r *Reader) damageStart(ctx context.Context, end int64) int64 {
-	e := r.layout.find(end - 1)
-	last, from := e.At+end-e.Off, e.At
-	_ = r.a.view(ctx, func(tx *bolt.Tx) error { // treat unreadable pages as missing
-		c := tx.Bucket(bucketManifest).Cursor()
-		step := c.Prev
-		if k, _ := c.Seek(manifestKey(r.stream, last)); k == nil {
-			step = c.Last
-		}
-		k, v := step()
-		if len(k) != len(r.stream)+8 || !bytes.HasPrefix(k, r.stream[:]) {
-			return nil
-		}
-		from = manifestOffset(k)
-		if b, err := parseBlock(k, v); err == nil && b.end() < last {
-			from = b.end()
-		}
-		return nil
-	})
-	return e.Off + max(e.At, min(from, last-1)) - e.At
 }

@@ -14,25 +14,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// block is a stretch of a stream that is stored as one zstd frame.
-type block struct {
-	Off  int64     // in the stream
-	Len  int64     // uncompressed, at most maxFrame
-	Tail bool      // a tail piece, in bucket "tail"; otherwise a frame, in "frames"
-	ID   uint64    // in that bucket
-	Sum  mark.Hash // of the uncompressed bytes
-}
-
-func (b block) end() int64 { return b.Off + b.Len }
-
-func (b block) kind() kind {
-	if b.Tail {
-		return kindPiece
-	}
-	return kindFrame
-}
-
-func (b block) key() []byte { return binary.BigEndian.AppendUint64(nil, b.ID) }
+func blockKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 // How a block is packed: the first byte after its envelope.
 const (
@@ -45,21 +27,20 @@ const (
 type envelope struct {
 	Key    transcript.Key
 	Class  transcript.Class
-	Stream stream // its session's number and its track
-	By     int    // the generation that has stored it, the last one of which it has bytes
+	Stream stream
 	Off    int64
 	Len    int64
-	Sum    mark.Hash
+	Sum    mark.Hash // of the uncompressed bytes
 }
+
+func (e envelope) end() int64 { return e.Off + e.Len }
 
 // enclose returns the record of a block: its envelope and its packed bytes.
 func (e envelope) enclose(packed []byte) []byte {
 	env := append(appendString(appendString(nil, e.Key.Agent), e.Key.ID), byte(e.Class))
-	for _, n := range []uint64{e.Stream.num(), uint64(e.Stream.generation()), uint64(e.By), uint64(e.Off), uint64(e.Len)} {
-		env = binary.AppendUvarint(env, n)
-	}
+	env = appendUints(env, e.Stream.num(), uint64(e.Stream.generation()), uint64(e.Off), uint64(e.Len))
 	env = append(env, e.Sum[:]...)
-	record := binary.AppendUvarint(make([]byte, 0, len(env)+8+len(packed)), uint64(len(env)))
+	record := appendUints(make([]byte, 0, len(env)+8+len(packed)), uint64(len(env)))
 	return append(append(record, env...), packed...)
 }
 
@@ -71,11 +52,11 @@ func parseEnvelope(record []byte) (e envelope, packed []byte, err error) {
 	e.Key = transcript.Key{Agent: d.string(), ID: d.string()}
 	e.Class = transcript.Class(d.byte())
 	e.Stream = newStream(d.uint(), int(d.uint()))
-	e.By, e.Off, e.Len = int(d.uint()), int64(d.uint()), int64(d.uint())
-	if d.err != nil || len(d.b) != len(e.Sum) || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame {
+	e.Off, e.Len = int64(d.uint()), int64(d.uint())
+	copy(e.Sum[:], d.bytes(len(e.Sum)))
+	if d.end() != nil || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame {
 		return e, nil, errors.New("envelope cannot be decoded")
 	}
-	e.Sum = mark.Hash(d.b)
 	return e, packed, nil
 }
 
@@ -129,21 +110,24 @@ func hideMagic(packed []byte) []byte {
 // unpack returns the raw bytes of the stored value of b. It checks the hash of the value and, unless the caller checks that
 // of the whole generation, of the bytes. It uses buf if they fit.
 func (a *Archive) unpack(b block, value, buf []byte, whole bool) ([]byte, error) {
-	_, packed, err := b.open(value)
+	e, packed, err := openBlock(b.ID, value)
 	if err != nil && !(a.unchecked && errors.Is(err, errSeal)) {
 		return nil, err
 	}
-	raw, err := a.codec.decode(b, packed, buf)
-	if err == nil && !whole && !a.unchecked && mark.Sum(raw) != b.Sum {
+	if e.Len != b.Len {
+		return nil, errMismatch
+	}
+	raw, err := a.codec.decode(e.Len, packed, buf)
+	if err == nil && !whole && !a.unchecked && mark.Sum(raw) != e.Sum {
 		return nil, errMismatch
 	}
 	return raw, err
 }
 
-// decode returns the raw bytes of b after checking their length.
-func (c *codec) decode(b block, packed, buf []byte) ([]byte, error) {
-	if len(packed) < 2 || b.Len < 0 || b.Len > maxFrame {
-		return nil, fmt.Errorf("block of %d bytes", b.Len)
+// decode returns the raw bytes of a block, of which there are size.
+func (c *codec) decode(size int64, packed, buf []byte) ([]byte, error) {
+	if len(packed) < 2 || size < 0 || size > maxFrame {
+		return nil, fmt.Errorf("block of %d bytes", size)
 	}
 	dec, err := c.decoder()
 	if err != nil {
@@ -156,19 +140,19 @@ func (c *codec) decode(b block, packed, buf []byte) ([]byte, error) {
 			payload[i] ^= mask
 		}
 	}
-	if int64(cap(buf)) < b.Len {
-		buf = make([]byte, 0, b.Len)
+	if int64(cap(buf)) < size {
+		buf = make([]byte, 0, size)
 	}
 	var raw []byte
 	switch packed[0] {
 	case packedRaw:
 		raw = append(buf[:0], payload...)
 	case packedZstd:
-		raw, err = dec.DecodeAll(payload, buf[:0:b.Len])
+		raw, err = dec.DecodeAll(payload, buf[:0:size])
 	default:
 		err = fmt.Errorf("unknown packing %d", packed[0])
 	}
-	if err == nil && int64(len(raw)) != b.Len {
+	if err == nil && int64(len(raw)) != size {
 		err = errMismatch
 	}
 	if err != nil {
@@ -177,45 +161,61 @@ func (c *codec) decode(b block, packed, buf []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// open returns the envelope and the packed bytes in the value of b.
-func (b block) open(value []byte) (e envelope, packed []byte, err error) {
-	record, sealed := unseal(b.kind(), b.key(), value)
+// openBlock returns the envelope and the packed bytes in the value of a block.
+func openBlock(id uint64, value []byte) (e envelope, packed []byte, err error) {
+	record, sealed := unseal(kindBlock, blockKey(id), value)
 	if record != nil {
 		e, packed, err = parseEnvelope(record)
 	}
 	if sealed != nil {
-		err = fmt.Errorf("block %d: %w", b.ID, sealed)
+		err = fmt.Errorf("block %d: %w", id, sealed)
 	}
 	return e, packed, err
 }
 
-// value returns the stored value of b, a slice of the mapped file.
-func (b block) value(tx *bolt.Tx) ([]byte, error) {
-	all, key := b.kind().bucket(tx), b.key()
+// envelopeOf returns the envelope and the packed bytes of a block without checking the hash of them.
+func envelopeOf(tx *bolt.Tx, id uint64) (e envelope, packed []byte, err error) {
+	v, err := getBlock(tx, id)
+	if err != nil {
+		return e, nil, err
+	}
+	h, ok := parseHeader(v)
+	if !ok || h.value() != len(v) {
+		return e, nil, errors.New("record has wrong size")
+	}
+	return parseEnvelope(v[h.size+sealSize:])
+}
+
+// getBlock returns the stored value of a block, a slice of the mapped file.
+func getBlock(tx *bolt.Tx, id uint64) ([]byte, error) {
+	if id == 0 {
+		return nil, ErrMissing
+	}
+	all, key := tx.Bucket(bucketBlocks), blockKey(id)
 	v := all.Get(key)
 	if own := all.Bucket(key); v == nil && own != nil {
 		v = own.Get(key)
 	}
 	if v == nil {
-		return nil, fmt.Errorf("block %d is missing", b.ID)
+		return nil, fmt.Errorf("block %d is missing", id)
 	}
 	return v, nil
 }
 
-// remove removes the stored value of b.
-func (b block) remove(tx *bolt.Tx) error {
-	all, key := b.kind().bucket(tx), b.key()
+// removeBlock removes the stored value of a block.
+func removeBlock(tx *bolt.Tx, id uint64) error {
+	all, key := tx.Bucket(bucketBlocks), blockKey(id)
 	if all.Get(key) == nil && all.Bucket(key) != nil {
 		return all.DeleteBucket(key)
 	}
 	return all.Delete(key)
 }
 
-// check checks the stored value of b without decoding it, and returns how many bytes it has read.
-func (b block) check(tx *bolt.Tx) (read int64, err error) {
-	v, err := b.value(tx)
+// checkBlock checks the stored value of a block without decoding it, and returns its size.
+func checkBlock(tx *bolt.Tx, id uint64) (size int64, err error) {
+	v, err := getBlock(tx, id)
 	if err == nil {
-		_, _, err = b.open(v)
+		_, _, err = openBlock(id, v)
 	}
 	return int64(len(v)), err
 }

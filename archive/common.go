@@ -21,21 +21,14 @@ func (r *Reader) Common(ctx context.Context, other *Reader) (n int64, err error)
 	if err != nil {
 		return 0, err
 	}
-	for i, j := 0, 0; i < len(ours) && j < len(theirs); {
-		a, b := ours[i], theirs[j]
-		end := min(a.End(), b.End())
-		if a != b || a.sum == (mark.Hash{}) {
-			same, err := r.same(ctx, other, transcript.Span{Off: n, Len: end - n})
-			if n += same; err != nil || n < end {
-				return n, err
-			}
-		}
-		n = end
-		if a.End() == end {
-			i++
-		}
-		if b.End() == end {
-			j++
+	for i := 0; i < len(ours) && i < len(theirs) && ours[i] == theirs[i]; i++ {
+		n = ours[i].end
+	}
+	for most := min(r.gen.Offset, other.gen.Offset); n < most; {
+		span := transcript.Span{Off: n, Len: min(maxFrame, most-n)}
+		same, err := r.same(ctx, other, span)
+		if n += same; err != nil || same < span.Len {
+			return n, err
 		}
 	}
 	return n, nil
@@ -58,27 +51,23 @@ func (r *Reader) same(ctx context.Context, other *Reader, span transcript.Span) 
 	return int64(n), nil
 }
 
-// stretch is a part of a generation and the hash of its bytes.
-type stretch struct {
-	transcript.Span
-	sum mark.Hash // zero if it is only a part of a block
+// blockSum is the end of a block and the hash of its bytes.
+type blockSum struct {
+	end int64
+	sum mark.Hash
 }
 
-// sums returns the stretches of the generation that are in one block each, in order and without gaps.
-func (r *Reader) sums(ctx context.Context) (all []stretch, err error) {
-	if _, err := r.generation(ctx); err != nil {
-		return nil, err
-	}
-	err = r.a.view(ctx, func(tx *bolt.Tx) error {
+// sums returns those of the blocks before the first one that is damaged.
+func (r *Reader) sums(ctx context.Context) (all []blockSum, err error) {
+	_, err = r.generationAnd(ctx, func(tx *bolt.Tx) {
 		all = nil
-		return r.eachBlock(tx, transcript.Span{Len: r.layout.size()}, func(b block, part transcript.Span) error {
-			one := stretch{Span: part}
-			if b.Len == part.Len {
-				one.sum = b.Sum
+		for _, b := range r.gen.Blocks {
+			e, _, err := envelopeOf(tx, b.ID)
+			if err != nil {
+				return
 			}
-			all = append(all, one)
-			return nil
-		})
+			all = append(all, blockSum{b.end(), e.Sum})
+		}
 	})
 	return all, err
 }

@@ -32,9 +32,7 @@ const (
 	kindSession    kind = 'S'
 	kindGeneration kind = 'G'
 	kindState      kind = 'T'
-	kindManifest   kind = 'M'
-	kindFrame      kind = 'F'
-	kindPiece      kind = 'P'
+	kindBlock      kind = 'B'
 	kindHash       kind = 'H'
 	kindID         kind = 'I'
 	kindSummary    kind = 'U'
@@ -43,7 +41,7 @@ const (
 // kinds returns all of them.
 func kinds() []kind {
 	return []kind{
-		kindMeta, kindSession, kindGeneration, kindState, kindManifest, kindFrame, kindPiece, kindHash, kindID, kindSummary,
+		kindMeta, kindSession, kindGeneration, kindState, kindBlock, kindHash, kindID, kindSummary,
 	}
 }
 
@@ -58,12 +56,8 @@ func (k kind) name() []byte {
 		return bucketGenerations
 	case kindState:
 		return bucketState
-	case kindManifest:
-		return bucketManifest
-	case kindFrame:
-		return bucketFrames
-	case kindPiece:
-		return bucketTail
+	case kindBlock:
+		return bucketBlocks
 	case kindHash:
 		return bucketHash
 	case kindID:
@@ -192,7 +186,7 @@ func putSealed(tx *bolt.Tx, k kind, key, value []byte) error {
 			return err
 		}
 	}
-	if (k == kindFrame || k == kindPiece) && len(value) > ownBucket {
+	if k == kindBlock && len(value) > ownBucket {
 		own, err := b.CreateBucketIfNotExists(key)
 		if err != nil {
 			return err

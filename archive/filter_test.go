@@ -185,7 +185,7 @@ func TestFiltersHideNoMatch(t *testing.T) {
 func TestFilterNeverChanges(t *testing.T) {
 	t.Parallel()
 	data, _ := filtered(rand.New(rand.NewPCG(5, 5)), 200<<10)
-	if got := fmt.Sprint(mark.Sum(encodeFilter(data, mark.Hash{}))); got[:12] != "3321ab31e099" {
+	if got := fmt.Sprint(mark.Sum(encodeFilter(data, mark.Hash{}))); got[:12] != "8c8e386113bf" {
 		t.Errorf("the filter hashes to %s", got[:12])
 	}
 }
@@ -201,21 +201,19 @@ func TestDamagedFilter(t *testing.T) {
 		t.Fatal("nothing is left out: the test sees nothing")
 	}
 	must(t, a.update(context.Background(), 0, func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketFrames, bucketTail} {
-			c := tx.Bucket(name).Cursor()
-			for key, v := c.First(); key != nil; key, v = c.Next() {
-				in := tx.Bucket(name)
-				if v == nil {
-					in = in.Bucket(key)
-					v = in.Get(key)
-				}
-				v = bytes.Clone(v)
-				if i := bytes.Index(v, []byte("\x5c\x2a\x4d\x18")); i >= 0 {
-					v[i+30] ^= 1
-				}
-				if err := in.Put(key, v); err != nil {
-					return err
-				}
+		c := tx.Bucket(bucketBlocks).Cursor()
+		for key, v := c.First(); key != nil; key, v = c.Next() {
+			in := tx.Bucket(bucketBlocks)
+			if v == nil {
+				in = in.Bucket(key)
+				v = in.Get(key)
+			}
+			v = bytes.Clone(v)
+			if i := bytes.Index(v, []byte("\x5c\x2a\x4d\x18")); i >= 0 {
+				v[i+30] ^= 1
+			}
+			if err := in.Put(key, v); err != nil {
+				return err
 			}
 		}
 		return nil

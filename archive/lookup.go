@@ -94,18 +94,17 @@ func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, 
 // CheckStored returns the originals whose stored bytes are not what was written. No block is decoded, and each is
 // read once. After limit bytes were read, no further original is checked.
 func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (damaged []Found, read int64, err error) {
-	checked := map[blockID]error{}
+	checked := map[uint64]error{}
 	err = a.viewEach(ctx, len(all), func(tx *bolt.Tx, i int) {
 		if read >= limit {
 			return
 		}
-		check := func(b block, _ transcript.Span) error {
-			id := blockID{b.Tail, b.ID}
-			err, known := checked[id]
+		check := func(b block) error {
+			err, known := checked[b.ID]
 			if !known {
 				var n int64
-				n, err = b.check(tx)
-				checked[id], read = err, read+n
+				n, err = checkBlock(tx, b.ID)
+				checked[b.ID], read = err, read+n
 			}
 			return err
 		}
@@ -123,11 +122,14 @@ func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (da
 	return damaged, read, nil
 }
 
+// readTime is how long viewEach reads under one lock.
+const readTime = 10 * time.Millisecond
+
 // viewEach calls fn with 0 to n-1, in short read transactions. Without an archive it calls nothing.
 func (a *Archive) viewEach(ctx context.Context, n int, fn func(tx *bolt.Tx, i int)) error {
 	for i := 0; i < n; {
 		err := a.view(ctx, func(tx *bolt.Tx) error {
-			for begun := time.Now(); i < n && time.Since(begun) < copyTime; i++ { // without the wait for the lock
+			for begun := time.Now(); i < n && time.Since(begun) < readTime; i++ { // without the wait for the lock
 				fn(tx, i)
 			}
 			return nil
@@ -153,18 +155,18 @@ func (a *Archive) recovered(fn func() error) (err error) {
 }
 
 // eachBlockOf calls fn with the blocks that have the bytes of an original.
-func (r *Reader) eachBlockOf(tx *bolt.Tx, p transcript.Pointer, fn func(b block, part transcript.Span) error) error {
+func (r *Reader) eachBlockOf(tx *bolt.Tx, p transcript.Pointer, fn func(b block) error) error {
 	if err := checkPointer(p, math.MaxInt64); err != nil {
 		return err
 	}
-	if _, err := r.load(tx); err != nil {
+	if err := r.load(tx); err != nil {
 		return err
 	}
 	for _, part := range p.Parts {
-		if part.Span.End() > r.layout.size() {
+		if part.Span.End() > r.gen.Offset {
 			return ErrNotFound
 		}
-		if err := r.eachBlock(tx, part.Span, fn); err != nil {
+		if err := r.eachBlock(part.Span, fn); err != nil {
 			return err
 		}
 	}

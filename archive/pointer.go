@@ -3,7 +3,6 @@ package archive
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"time"
 
 	"ccd/internal/mark"
@@ -60,17 +59,21 @@ func decodePointer(key, record []byte) (f Found, err error) {
 		at = p.Span.Off
 		f.Parts = append(f.Parts, p)
 	}
-	if d.err == nil && len(d.b) > 0 {
-		d.fail()
+	return f, d.end()
+}
+
+func appendUints(b []byte, all ...uint64) []byte {
+	for _, n := range all {
+		b = binary.AppendUvarint(b, n)
 	}
-	return f, d.err
+	return b
 }
 
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// varints decodes what encodePointer wrote. After the first error it returns zeros.
+// varints decodes a record. After the first error it returns zeros.
 type varints struct {
 	b   []byte
 	err error
@@ -79,8 +82,16 @@ type varints struct {
 func (d *varints) fail() {
 	d.b = nil
 	if d.err == nil {
-		d.err = fmt.Errorf("index record cannot be decoded")
+		d.err = errors.New("record cannot be decoded")
 	}
+}
+
+// end fails unless everything was decoded.
+func (d *varints) end() error {
+	if d.err == nil && len(d.b) > 0 {
+		d.fail()
+	}
+	return d.err
 }
 
 func (d *varints) uint() uint64 {
@@ -104,22 +115,20 @@ func (d *varints) int() int64 {
 }
 
 func (d *varints) byte() byte {
-	if len(d.b) == 0 {
-		d.fail()
-		return 0
+	if b := d.bytes(1); b != nil {
+		return b[0]
 	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
+	return 0
 }
 
-func (d *varints) string() string {
-	n := d.uint()
-	if n > uint64(len(d.b)) {
+func (d *varints) string() string { return string(d.bytes(int(min(d.uint(), maxRecord)))) }
+
+func (d *varints) bytes(n int) []byte {
+	if n > len(d.b) {
 		d.fail()
-		return ""
+		return nil
 	}
-	s := string(d.b[:n])
+	b := d.b[:n]
 	d.b = d.b[n:]
-	return s
+	return b
 }

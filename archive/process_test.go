@@ -66,7 +66,7 @@ func child(args []string) error {
 		_, err := a.Rebuild(context.Background(), nil, nil)
 		return err
 	case "backup":
-		_, err := a.Backup(context.Background(), copyBeside(args[1]), false, nil)
+		_, err := a.Backup(context.Background(), copyBeside(args[1]), true, nil)
 		return err
 	case "catchup":
 		return catchUp(a, seed)

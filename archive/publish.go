@@ -94,8 +94,8 @@ func (a *Archive) index(ctx context.Context, p Publication, entries []indexed) e
 func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 	r, ok, err := getSession(tx, p.Key)
 	var g generationRecord
-	if err == nil && ok {
-		g, _, err = getGeneration(tx, newStream(r.Num, r.Generation))
+	if err == nil && r.Generation > 0 {
+		g, err = getGeneration(tx, newStream(r.Num, r.Generation))
 	}
 	if err != nil {
 		return a.damageIn(p.Key, p.At, err)

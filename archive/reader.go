@@ -26,35 +26,29 @@ const (
 type Reader struct {
 	a       *Archive
 	key     transcript.Key
-	n       int    // the requested generation, 0: the current one
-	stream  stream // of its track; block offsets are relative to it
-	layout  layout // as last read
-	cache   []cached
+	n       int              // the requested generation, 0: the current one
+	gen     generationRecord // as last read
+	file    string           // from which it was read
+	cache   []fetched
 	size    int   // bytes in cache
 	decoded int64 // bytes so far, for tests
 
-	fetched []stored // blocks that were fetched ahead
-	arena   []byte   // their stored bytes
-	scratch []byte   // for the raw bytes of the next block
-	whole   bool     // segments checks the hash of the generation at the end, not of each block's bytes
-	only    []word   // of Only
+	ahead   []fetched  // blocks whose values were read ahead
+	arena   []byte     // their values
+	scratch []byte     // for the raw bytes of the next block
+	whole   bool       // segments checks the hash of the generation at the end, not of each block's bytes
+	only    [][]uint32 // grams of the words of Only
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
 	head   []byte
 }
 
-// cached is a block with its raw bytes.
-type cached struct {
+// fetched is a block with its stored value or its raw bytes.
+type fetched struct {
 	block
-	raw []byte
-}
-
-// stored is a fetched block: its bytes are arena[from:to].
-type stored struct {
-	block
-	from, to int
-	skipped  *Skipped // nil if it was fetched
+	value, raw []byte
+	skipped    *Skipped // not nil if it was left out
 }
 
 // Reader returns a reader of a generation; 0 means the current one at the first read.
@@ -135,69 +129,72 @@ func (r *Reader) Span(ctx context.Context, span transcript.Span) ([]byte, error)
 
 // check fails if span is outside the generation.
 func (r *Reader) check(ctx context.Context, span transcript.Span) error {
-	if span.Off >= 0 && span.Len >= 0 && span.End() >= span.Off && span.End() <= r.layout.size() {
+	inside := func() bool {
+		return span.Off >= 0 && span.Len >= 0 && span.End() >= span.Off && span.End() <= r.gen.Offset
+	}
+	if r.file != "" && inside() {
 		return nil
 	}
-	g, err := r.generation(ctx)
-	if err != nil {
+	if _, err := r.generation(ctx); err != nil {
 		return err
 	}
-	if span.Off < 0 || span.Len < 0 || span.End() < span.Off || span.End() > g.Offset {
+	if !inside() {
 		return fmt.Errorf("read bytes %d to %d of generation %d of session %s %s: %w", span.Off, span.End(),
 			r.n, r.key.Agent, r.key.ID, ErrNotFound)
 	}
 	return nil
 }
 
-// generation reads the generation's record and layout.
-func (r *Reader) generation(ctx context.Context) (g generationRecord, err error) {
-	return r.findGeneration(ctx, nil)
+// generation reads the generation's record.
+func (r *Reader) generation(ctx context.Context) (generationRecord, error) {
+	return r.generationAnd(ctx, func(*bolt.Tx) {})
 }
 
-// findGeneration is generation with a callback that fetches blocks in the same transaction. If fetching fails because
-// of damage, the record is read without it.
-func (r *Reader) findGeneration(ctx context.Context, ahead func(tx *bolt.Tx, tip int64)) (g generationRecord, err error) {
-	err = r.a.view(ctx, func(tx *bolt.Tx) (err error) {
-		if g, err = r.load(tx); err == nil && ahead != nil && g.Offset > 0 {
-			ahead(tx, g.Offset)
+// generationAnd is generation with a callback that reads blocks ahead in the same transaction. If that fails because of damage,
+// the record is read without it.
+func (r *Reader) generationAnd(ctx context.Context, ahead func(tx *bolt.Tx)) (g generationRecord, err error) {
+	read := func(tx *bolt.Tx) error {
+		if err := r.load(tx); err != nil {
+			return err
 		}
-		return err
-	})
-	if ahead != nil && errors.As(err, new(*DamageError)) {
-		r.fetched = nil
-		return r.findGeneration(ctx, nil)
+		ahead(tx)
+		return nil
+	}
+	if err = r.a.view(ctx, read); errors.As(err, new(*DamageError)) {
+		r.ahead, ahead = nil, func(*bolt.Tx) {}
+		err = r.a.view(ctx, read)
 	}
 	if err = r.a.explainMissing(ctx, err); errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("read generation %d of session %s %s: %w", r.n, r.key.Agent, r.key.ID, err)
 	}
-	return g, err
+	return r.gen, err
 }
 
-// load reads the generation's record and layout.
-func (r *Reader) load(tx *bolt.Tx) (g generationRecord, err error) {
+// load reads the generation's record.
+func (r *Reader) load(tx *bolt.Tx) error {
 	s, ok, err := getSession(tx, r.key)
 	if err == nil && !ok {
-		return g, ErrNotFound
+		return ErrNotFound
 	}
 	if err == nil {
 		if r.n == 0 {
 			r.n = s.Generation
 		}
 		if r.n < 1 || r.n > s.Generation {
-			return g, ErrNotFound
+			return ErrNotFound
 		}
-		g, err = mustGeneration(tx, newStream(s.Num, r.n))
-	}
-	if err == nil {
-		r.layout, _, err = getLayout(tx, s.Num, r.n, g)
+		var g generationRecord
+		if g, err = getGeneration(tx, newStream(s.Num, r.n)); err == nil {
+			r.gen = g
+		}
 	}
 	if err != nil {
-		return g, r.damage(0, err)
+		return r.damage(0, err)
 	}
-	if track := newStream(s.Num, g.Track); track != r.stream {
-		r.stream, r.cache, r.size, r.fetched = track, nil, 0, nil
+	if file := fileOf(tx); file != r.file { // IDs of blocks are those of one file
+		r.file, r.cache, r.size, r.ahead = file, nil, 0, nil
 	}
-	return g, nil
+	return nil
 }
 
 // portion is a stretch of a generation's bytes in one block. Its data is valid until the next portion, and nil if
@@ -205,7 +202,7 @@ func (r *Reader) load(tx *bolt.Tx) (g generationRecord, err error) {
 type portion struct {
 	off, end int64
 	data     []byte
-	block    block // the block that was read; its offset is in the track
+	id       uint64 // of the block
 }
 
 // portions yields the bytes from off to end, which must be before the tip. A damaged stretch is yielded with its
@@ -213,13 +210,16 @@ type portion struct {
 func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion, error] {
 	return func(yield func(portion, error) bool) {
 		for off < end {
-			p, err := r.portion(ctx, off, end)
+			b, err := r.block(ctx, off, func(tx *bolt.Tx) error { return r.fetch(tx, off, end) })
+			if err != nil && !errors.As(err, new(*DamageError)) {
+				yield(portion{}, err)
+				return
+			}
+			p := portion{off: off, end: min(end, b.end()), id: b.ID}
 			if err != nil {
-				if !errors.As(err, new(*DamageError)) {
-					yield(portion{}, err)
-					return
-				}
-				p = portion{off: off, end: min(end, r.damageEnd(ctx, off))}
+				err = r.damageAt(off, err)
+			} else {
+				p.data = b.raw[off-b.Off : p.end-b.Off]
 			}
 			if off = p.end; !yield(p, err) {
 				return
@@ -228,134 +228,108 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 	}
 }
 
-// portion reads the bytes from off to end that one block contains.
-func (r *Reader) portion(ctx context.Context, off, end int64) (portion, error) {
-	e := r.layout.find(off)
-	end = min(end, e.end())
-	at := e.At + off - e.Off
-	b, err := r.block(ctx, at, func(tx *bolt.Tx) error { return r.fetch(tx, off, end) })
-	if err != nil {
-		return portion{}, r.damageAt(off, err)
-	}
-	data := b.raw[at-b.Off : min(b.Len, at-b.Off+end-off)]
-	return portion{off, off + int64(len(data)), data, b.block}, nil
-}
-
-// block returns the checked block that contains the byte at an offset of the track: from the cache, from the fetched
-// blocks, or by fetching.
-func (r *Reader) block(ctx context.Context, at int64, ahead func(tx *bolt.Tx) error) (cached, error) {
-	if b, ok := r.cached(at); ok {
+// block returns the checked block that contains the byte at an offset: from the cache, from those read ahead, or by reading
+// ahead. If it is damaged, it returns its place.
+func (r *Reader) block(ctx context.Context, off int64, fetch func(tx *bolt.Tx) error) (fetched, error) {
+	if b, ok := r.cached(off); ok {
 		return b, nil
 	}
-	if len(r.fetched) == 0 || at < r.fetched[0].Off || at >= r.fetched[0].end() {
-		err := r.a.view(ctx, ahead)
-		if err != nil && (len(r.fetched) == 0 || !errors.As(err, new(*DamageError))) {
-			return cached{}, err // otherwise the blocks before the damage are good
+	if len(r.ahead) == 0 || off < r.ahead[0].Off || off >= r.ahead[0].end() {
+		r.ahead, r.arena = nil, r.arena[:0]
+		err := r.a.view(ctx, func(tx *bolt.Tx) error {
+			r.ahead, r.arena = nil, r.arena[:0]
+			if err := r.load(tx); err != nil { // pieces may have been merged
+				return err
+			}
+			if off >= r.gen.Offset {
+				return ErrNotFound
+			}
+			return fetch(tx)
+		})
+		if err != nil && (len(r.ahead) == 0 || !errors.As(err, new(*DamageError))) {
+			return fetched{block: r.gen.at(off)}, err // otherwise the blocks before the damage are good
 		}
 	}
-	b := r.fetched[0]
-	r.fetched = r.fetched[1:]
+	b := r.ahead[0]
+	r.ahead = r.ahead[1:]
 	if b.skipped != nil {
-		return cached{}, b.skipped
+		return b, b.skipped
 	}
-	once := r.whole && len(r.layout) == 1 // each block is read once
 	switch {
-	case once && int64(cap(r.scratch)) < b.Len:
+	case r.whole && int64(cap(r.scratch)) < b.Len:
 		r.scratch = make([]byte, 0, max(b.Len, min(maxFrame, 2*int64(cap(r.scratch)))))
-	case !once && b.Len < int64(cap(r.scratch)/2):
+	case !r.whole && b.Len < int64(cap(r.scratch)/2):
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
-	raw, err := r.a.unpack(b.block, r.arena[b.from:b.to], r.scratch, r.whole)
-	if err != nil {
-		return cached{}, &DamageError{Err: err}
-	}
-	got := cached{b.block, raw}
-	r.decoded += b.Len
-	if !once {
-		r.scratch = r.keep(got)
-	}
-	return got, nil
-}
-
-// fetch reads the stored blocks from off to end, but at most fetchSize bytes, and not beyond the extent.
-func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
-	r.fetched, r.arena = nil, r.arena[:0]
-	e := r.layout.find(off)
-	from := e.At + off - e.Off
-	end = from + min(end-off, e.end()-off, fetchSize)
-	for at := from; at < end; {
-		b, err := r.fetchBlock(tx, at)
-		if err != nil {
-			return err
-		}
-		at = b.end()
-	}
-	return nil
-}
-
-// fetchBlock reads the stored block that contains the byte at an offset of the track, and appends it to fetched.
-func (r *Reader) fetchBlock(tx *bolt.Tx, at int64) (block, error) {
-	b, err := findBlock(tx, r.stream, at)
-	var value []byte
-	if err == nil {
-		value, err = b.value(tx)
-	}
-	if err != nil {
+	var err error
+	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch, r.whole); err != nil {
 		return b, &DamageError{Err: err}
 	}
-	from := len(r.arena)
-	r.arena = append(r.arena, value...)
-	r.fetched = append(r.fetched, stored{block: b, from: from, to: len(r.arena)})
+	b.value = nil
+	r.decoded += b.Len
+	if !r.whole { // else each block is read once
+		r.scratch = r.keep(b)
+	}
 	return b, nil
 }
 
-// eachBlock calls fn with the blocks of a span of the generation, and with the part of the span that is in each.
-func (r *Reader) eachBlock(tx *bolt.Tx, span transcript.Span, fn func(b block, part transcript.Span) error) error {
-	for off := span.Off; off < span.End(); {
-		e := r.layout.find(off)
-		at := e.At + off - e.Off
-		b, err := findBlock(tx, r.stream, at)
-		if err != nil {
-			return r.damage(off, err)
+// fetch reads the stored blocks from off to end ahead, but at most fetchSize bytes.
+func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
+	end = min(end, off+fetchSize)
+	for _, b := range r.gen.Blocks[r.gen.blockAt(off):] {
+		if b.Off >= end {
+			break
 		}
-		part := transcript.Span{Off: off, Len: min(b.end()-at, e.end()-off, span.End()-off)}
-		if err := fn(b, part); err != nil {
+		if err := r.fetchBlock(tx, b); err != nil {
 			return err
 		}
-		off = part.End()
 	}
 	return nil
 }
 
-// damageEnd returns where intact bytes may begin after a damaged one at off: at the next block or the next extent.
-func (r *Reader) damageEnd(ctx context.Context, off int64) int64 {
-	r.fetched = nil
-	e := r.layout.find(off)
-	next := e.end()
-	_ = r.a.view(ctx, func(tx *bolt.Tx) error { // if it cannot be read, skip the whole extent
-		at := e.At + off - e.Off
-		k, _ := tx.Bucket(bucketManifest).Cursor().Seek(manifestKey(r.stream, at+1))
-		if bytes.HasPrefix(k, r.stream[:]) && len(k) == len(r.stream)+8 {
-			next = min(next, off+manifestOffset(k)-at)
-		}
-		return nil
-	})
-	return next
+// fetchBlock reads a stored block ahead.
+func (r *Reader) fetchBlock(tx *bolt.Tx, b block) error {
+	value, err := getBlock(tx, b.ID)
+	if err != nil {
+		return &DamageError{Err: err}
+	}
+	from := len(r.arena)
+	r.arena = append(r.arena, value...)
+	r.ahead = append(r.ahead, fetched{block: b, value: r.arena[from:]})
+	return nil
 }
 
-func (r *Reader) cached(off int64) (cached, bool) {
+// eachBlock calls fn with the blocks of a span of the generation, which load has read.
+func (r *Reader) eachBlock(span transcript.Span, fn func(b block) error) error {
+	for _, b := range r.gen.Blocks {
+		if b.end() <= span.Off || b.Off >= span.End() {
+			continue
+		}
+		if err := fn(b); err != nil {
+			return r.damage(b.Off, err)
+		}
+	}
+	return nil
+}
+
+func (r *Reader) cached(off int64) (fetched, bool) {
+	if r.file == "" || off >= r.gen.Offset {
+		return fetched{}, false
+	}
+	place := r.gen.at(off)
 	for i, b := range r.cache {
-		if off >= b.Off && off < b.end() {
+		if b.ID == place.ID {
 			copy(r.cache[1:i+1], r.cache[:i]) // most recently used first
 			r.cache[0] = b
+			b.block = place
 			return b, true
 		}
 	}
-	return cached{}, false
+	return fetched{}, false
 }
 
 // keep caches b and returns the buffer of an evicted block, if any.
-func (r *Reader) keep(b cached) (free []byte) {
+func (r *Reader) keep(b fetched) (free []byte) {
 	r.cache = slices.Insert(r.cache, 0, b)
 	r.size += cap(b.raw)
 	for r.size > cacheSize && len(r.cache) > 1 {
@@ -397,8 +371,9 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 
 func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.findGeneration(ctx, func(tx *bolt.Tx, tip int64) {
-			_ = r.fetch(tx, 0, tip) // damage is reported when it is reached
+		g, err := r.generationAnd(ctx, func(tx *bolt.Tx) {
+			r.ahead, r.arena = nil, r.arena[:0]
+			_ = r.fetch(tx, 0, r.gen.Offset) // damage is reported when it is reached
 		})
 		if err != nil {
 			yield(transcript.Segment{}, err)

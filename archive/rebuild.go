@@ -102,6 +102,7 @@ func (a *Archive) salvage(ctx context.Context, f *os.File, path string, sources 
 	s := rebuilder{
 		scan: scan{f: f, size: info.Size()}, sessions: map[transcript.Key]versioned[sessionRecord]{},
 		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
+		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
 	}
 	err = a.build(path, func(into *Archive) error {
 		s.into = into
@@ -129,6 +130,38 @@ func (a *Archive) salvage(ctx context.Context, f *os.File, path string, sources 
 	return r, restored, err
 }
 
+// build makes an archive at path, which fn fills. It is synced at the end.
+func (a *Archive) build(path string, fn func(into *Archive) error) (err error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: gateTimeout, FreelistType: bolt.FreelistMapType, NoSync: true, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	db.AllocSize = buildGrow
+	into := &Archive{path: path, codec: a.codec}
+	into.held = &store{a: into, db: db, write: true}
+	var size int64
+	if err = db.Update(initialise); err == nil {
+		err = fn(into)
+	}
+	if err == nil {
+		err = db.View(func(tx *bolt.Tx) error {
+			size = tx.Size()
+			return nil
+		})
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Sync(), f.Close()) // cut off the preallocated end
+}
+
+// buildGrow is the step in which a new file grows.
+const buildGrow = 64 << 20
+
 // rebuilder makes a new archive from the entries of a file.
 type rebuilder struct {
 	into        *Archive
@@ -138,11 +171,8 @@ type rebuilder struct {
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
 	nums        map[transcript.Key]uint64 // of sessions, as envelopes have them
-	candidates  []candidate
-	tracks      map[stream][]candidate // those that have a place, in order
-	ends        map[stream]int64       // of tracks, by the generations
-	users       map[stream]int         // generations that use a track
-	last        map[uint64]int         // the last generation of a session, by its number
+	blocks      map[uint64][]candidate    // by ID
+	places      map[stream][]candidate    // by envelopes
 }
 
 // versioned is the newest intact record.
@@ -151,15 +181,13 @@ type versioned[T any] struct {
 	version uint64
 }
 
-// candidate is a block that an envelope, or a record of the manifest, gives a place.
+// candidate is an intact block of the file.
 type candidate struct {
-	block
-	track   stream
+	envelope
+	id      uint64
 	version uint64
-	at      int64 // of its value in the file, 0 if only the manifest names it
+	at      int64 // of its value in the file
 	n       int
-	by      int // of its envelope
-	class   transcript.Class
 }
 
 // collect scans the file. States, the index and summaries go to the new archive at once.
@@ -224,15 +252,12 @@ func (s *rebuilder) take(e storedEntry) {
 		if g, err := parseGeneration(e.key, e.value); err == nil && e.version >= s.generations[stream(e.key)].version {
 			s.generations[stream(e.key)] = versioned[generationRecord]{g, e.version}
 		}
-	case kindManifest:
-		if b, err := parseBlock(e.key, e.value); err == nil && len(e.key) == len(stream{})+8 {
-			s.candidates = append(s.candidates, candidate{block: b, track: stream(e.key[:len(stream{})]), version: e.version})
-		}
-	case kindFrame, kindPiece:
+	case kindBlock:
 		if env, _, err := parseEnvelope(e.record); err == nil && len(e.key) == 8 {
+			c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
 			s.nums[env.Key] = env.Stream.num()
-			b := block{Off: env.Off, Len: env.Len, Tail: e.kind == kindPiece, ID: binary.BigEndian.Uint64(e.key), Sum: env.Sum}
-			s.candidates = append(s.candidates, candidate{b, env.Stream, e.version, e.at, len(e.value), env.By, env.Class})
+			s.blocks[c.id] = append(s.blocks[c.id], c)
+			s.places[env.Stream] = append(s.places[env.Stream], c)
 		}
 	}
 }
@@ -243,143 +268,134 @@ func (s *rebuilder) mayBeOwn() bool {
 	return bytes.Contains(head, binary.NativeEndian.AppendUint32(nil, 0xED0CDAED)) || len(bytes.Trim(head, "\x00")) == 0
 }
 
-// place gives each block its place: the newest first, where the place is still free. Earlier ones are what a newer one has
-// replaced, and take its place if it is damaged.
-func (s *rebuilder) place() {
-	type name struct {
-		tail bool
-		id   uint64
-		sum  mark.Hash
-	}
-	intact := map[name]candidate{}
-	for _, c := range s.candidates {
-		if c.at != 0 {
-			intact[name{c.Tail, c.ID, c.Sum}] = c
-		}
-	}
-	slices.SortStableFunc(s.candidates, func(x, y candidate) int {
-		return cmp.Or(-cmp.Compare(x.version, y.version), -cmp.Compare(x.Len, y.Len), cmp.Compare(x.at, y.at))
-	})
-	s.tracks = map[stream][]candidate{}
-	for _, c := range s.candidates {
-		there, ok := intact[name{c.Tail, c.ID, c.Sum}]
-		all := s.tracks[c.track]
-		i, _ := slices.BinarySearchFunc(all, c.Off, func(b candidate, off int64) int { return cmp.Compare(b.Off, off) })
-		if !ok || i > 0 && all[i-1].end() > c.Off || i < len(all) && all[i].Off < c.end() {
-			continue
-		}
-		c.at, c.n, c.by, c.class = there.at, there.n, there.by, there.class
-		s.tracks[c.track] = slices.Insert(all, i, c)
-	}
-	s.candidates = nil
-}
-
 // write writes sessions, generations and blocks.
 func (s *rebuilder) write(ctx context.Context, progress func(done, total int64)) error {
-	s.place()
-	s.ends, s.users = map[stream]int64{}, map[stream]int{}
-	for of, g := range s.generations {
-		track := newStream(of.num(), g.record.Track)
-		s.ends[track], s.users[track] = max(s.ends[track], g.record.End), s.users[track]+1
-	}
-	keys := map[uint64]transcript.Key{}
 	for k, num := range s.nums {
 		if _, ok := s.sessions[k]; !ok { // its record is lost
 			s.sessions[k] = versioned[sessionRecord]{record: sessionRecord{Num: num}}
 		}
 	}
-	last := uint64(0)
-	for k, r := range s.sessions {
-		keys[r.record.Num], last = k, max(last, r.record.Num)
+	last, most := map[uint64]int{}, uint64(0)
+	for of := range s.generations {
+		last[of.num()] = max(last[of.num()], of.generation())
+	}
+	for of := range s.places {
+		last[of.num()] = max(last[of.num()], of.generation())
+	}
+	for _, r := range s.sessions {
+		most = max(most, r.record.Num)
 	}
 	err := s.into.held.update(func(tx *bolt.Tx) error {
-		return errors.Join(continueFrom(tx, s.version), tx.Bucket(bucketMeta).SetSequence(last))
+		return errors.Join(continueFrom(tx, s.version), tx.Bucket(bucketMeta).SetSequence(most))
 	})
-	if err != nil {
-		return err
-	}
 	done := int64(0)
-	for track, all := range s.tracks {
-		k, ok := keys[track.num()]
-		if !ok {
-			delete(s.tracks, track) // a place that nothing names
-			continue
+	for k, r := range s.sessions {
+		r.record.Generation = last[r.record.Num]
+		for n := 1; n <= r.record.Generation && err == nil; n++ {
+			err = s.generation(ctx, k, &r.record, newStream(r.record.Num, n))
 		}
-		if r := s.sessions[k]; r.version == 0 {
-			r.record.Class = uint8(all[0].class)
-			s.sessions[k] = r
+		if err == nil {
+			err = s.into.held.update(func(tx *bolt.Tx) error { return putSession(tx, k, r.record) })
 		}
-		if all, err = s.limit(track, all); err != nil {
+		if err != nil {
 			return err
-		}
-		s.tracks[track] = all
-		for portion := range slices.Chunk(all, 16) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := s.into.held.update(func(tx *bolt.Tx) error { return s.writeBlocks(tx, k, portion) }); err != nil {
-				return err
-			}
 		}
 		done++
-		progress(done, int64(len(s.tracks)))
-	}
-	s.last = map[uint64]int{}
-	for of := range s.generations {
-		s.last[of.num()] = max(s.last[of.num()], of.generation())
-	}
-	for k, r := range s.sessions {
-		if err := s.writeSession(k, r.record); err != nil {
-			return err
-		}
+		progress(done, int64(len(s.sessions)))
 	}
 	return nil
 }
 
-func (s *rebuilder) writeBlocks(tx *bolt.Tx, k transcript.Key, all []candidate) error {
-	for _, c := range all {
-		_, stored, err := c.open(s.scan.read(nil, c.at, int64(c.n)))
-		if err != nil {
-			return err
-		}
-		b := packed{block: c.block, of: transcript.Session{Key: k, Class: transcript.Class(s.sessions[k].record.Class)}, by: c.by, stored: stored}
-		b.ID = 0
-		if err := b.write(tx, c.track); err != nil {
+// generation writes a generation and its blocks. If its record is lost, or a newer one than there is, it is made from the
+// blocks; with gaps between them its hash stays unknown, so that a read of it fails.
+func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, st stream) error {
+	was := s.generations[st]
+	all := s.place(st, was.record)
+	g := was.record
+	if len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
+		var err error
+		if g, err = s.remake(g, all, k.Unlined()); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// limit leaves out the blocks beyond the end of a track, which no generation has. If the generation is the track's only one,
-// a newer record of it is lost, and its end is that of the blocks: the record is made from them.
-func (s *rebuilder) limit(track stream, all []candidate) ([]candidate, error) {
-	end := s.ends[track]
-	own, ok := s.generations[track]
-	if !ok || s.users[track] == 1 && all[len(all)-1].end() > end {
-		made, err := s.remake(track, own.record, all)
-		if err != nil {
-			return nil, err
+	g.Blocks = nil
+	for portion := range slices.Chunk(all, 16) {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if made.Offset > own.record.Offset {
-			s.generations[track] = versioned[generationRecord]{made, s.version}
-			end = max(end, made.End)
+		err := s.into.held.update(func(tx *bolt.Tx) error {
+			for _, c := range portion {
+				_, stored, err := openBlock(c.id, s.scan.read(nil, c.at, int64(c.n)))
+				if err != nil {
+					return err
+				}
+				if of.Path == "" { // its record is lost
+					of.Class = uint8(c.Class)
+				}
+				b := packed{envelope: c.envelope, piece: c.end() > g.Cut.Start, stored: stored}
+				b.Key, b.Class, b.Stream = k, transcript.Class(of.Class), st
+				made, err := b.write(tx)
+				if err != nil {
+					return err
+				}
+				g.lose(made.Off)
+				g.Blocks = append(g.Blocks, made)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return slices.DeleteFunc(all, func(c candidate) bool { return c.Off >= end }), nil
+	g.lose(g.Offset)
+	return s.into.held.update(func(tx *bolt.Tx) error { return putGeneration(tx, st, g) })
 }
 
-// remake makes the record of a generation from its blocks. With gaps between them its hash stays unknown, and if the last ones
-// have bytes of a later generation too: where those begin is lost.
-func (s *rebuilder) remake(track stream, was generationRecord, all []candidate) (g generationRecord, err error) {
-	g.Track, g.Head = track.generation(), was.Head
-	sum, gap := sha256.New(), false
-	for _, c := range all {
-		if c.by > g.Track {
-			gap = true
-			break
+// lose adds what is lost between the blocks and an offset. What is appended later reads the open frame, which begins a block.
+func (g *generationRecord) lose(to int64) {
+	for from := g.end(); from < to; from = g.end() {
+		end := to
+		if g.Cut.Start > from {
+			end = min(end, g.Cut.Start)
 		}
-		raw, err := s.into.unpack(c.block, s.scan.read(nil, c.at, int64(c.n)), nil, false)
+		g.Blocks = append(g.Blocks, block{Off: from, Len: end - from})
+	}
+}
+
+// place returns the blocks of a generation, in order: those of its record that are intact and, where one is missing, those that
+// its envelope places there, the newest first. Earlier ones are what a newer one has replaced.
+func (s *rebuilder) place(st stream, g generationRecord) (all []candidate) {
+	add := func(c candidate) {
+		i, _ := slices.BinarySearchFunc(all, c.Off, func(b candidate, off int64) int { return cmp.Compare(b.Off, off) })
+		if (i == 0 || all[i-1].end() <= c.Off) && (i == len(all) || c.end() <= all[i].Off) {
+			all = slices.Insert(all, i, c)
+		}
+	}
+	newest := func(x, y candidate) int {
+		return cmp.Or(-cmp.Compare(x.version, y.version), -cmp.Compare(x.Len, y.Len), cmp.Compare(x.at, y.at))
+	}
+	for _, b := range g.Blocks {
+		there := slices.DeleteFunc(slices.Clone(s.blocks[b.ID]), func(c candidate) bool { return c.Len != b.Len })
+		slices.SortStableFunc(there, newest)
+		if len(there) > 0 {
+			there[0].Off = b.Off // of a shared frame the envelope has another place
+			add(there[0])
+		}
+	}
+	more := s.places[st]
+	slices.SortStableFunc(more, newest)
+	for _, c := range more {
+		add(c)
+	}
+	return all
+}
+
+// remake makes the record of a generation from its blocks.
+func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) (g generationRecord, err error) {
+	g.Head = was.Head
+	sum, gap := sha256.New(), len(all) == 0
+	for _, c := range all {
+		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.scan.read(nil, c.at, int64(c.n)), nil, false)
 		if err != nil {
 			return g, err
 		}
@@ -387,37 +403,15 @@ func (s *rebuilder) remake(track stream, was generationRecord, all []candidate) 
 		if c.Off != g.Offset {
 			gap, g.Cut = true, cutter{Start: c.Off, End: c.Off}
 		}
-		g.Offset = c.Off + int64(len(raw))
-		if cuts := g.Cut.cut(c.Off, raw); !c.Tail || len(cuts) > 0 { // a frame never ends inside a block
+		g.Offset = c.end()
+		if cuts := g.Cut.cut(c.Off, raw, !unlined); len(cuts) > 0 && cuts[len(cuts)-1] != g.Offset { // a frame never ends inside a block
 			g.Cut = cutter{Start: g.Offset, End: g.Offset}
 		}
 	}
 	if gap {
 		sum = unknownHash()
 	}
-	g.End = g.Offset
 	return g, g.setHash(sum)
-}
-
-// writeSession writes a session with the generations that there are. Where the layout of one is lost, it is empty and its
-// hash unknown, so that a read of it fails.
-func (s *rebuilder) writeSession(key transcript.Key, r sessionRecord) error {
-	return s.into.held.update(func(tx *bolt.Tx) error {
-		r.Generation = s.last[r.Num]
-		for n := 1; n <= r.Generation; n++ {
-			g, ok := s.generations[newStream(r.Num, n)]
-			if !ok {
-				g.record.Track = n
-				if err := g.record.setHash(unknownHash()); err != nil {
-					return err
-				}
-			}
-			if err := putGeneration(tx, newStream(r.Num, n), g.record); err != nil {
-				return err
-			}
-		}
-		return putSession(tx, key, r)
-	})
 }
 
 // nameless counts the sessions that have a generation, but no record and no intact block.
@@ -482,7 +476,6 @@ type healer struct {
 	session transcript.Session
 	gen     generationRecord
 	unknown bool // the generation's hash was lost
-	lost    []portion
 	healed  int64
 }
 
@@ -494,14 +487,8 @@ func (h *healer) lacks(ctx context.Context) (bool, error) {
 	}
 	h.gen = g
 	want, err := g.sum()
-	if err != nil {
-		return false, err
-	}
 	h.unknown = want == mark.Hash(unknownHash().Sum(nil))
-	err = h.a.view(ctx, func(tx *bolt.Tx) error {
-		return h.r.eachBlock(tx, transcript.Span{Len: g.Offset}, func(block, transcript.Span) error { return nil })
-	})
-	return err != nil || h.unknown, skipDamage(err)
+	return h.unknown || slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 }), err
 }
 
 // heal compares the source with what is left of the generation, by its hash or, if that was lost, by all bytes that are left,
@@ -521,58 +508,53 @@ func (h *healer) heal(ctx context.Context, source io.ReaderAt) error {
 			}
 			sum.Write(buf)
 		}
-		if p.data == nil {
-			h.lost = append(h.lost, p)
-		}
 	}
 	if h.unknown && h.gen.Offset == 0 || !h.unknown && h.gen.matches(sum) != nil {
 		return errDiffers // with nothing to compare, any source would do
 	}
-	for _, p := range h.lost {
-		if err := h.store(ctx, source, p); err != nil {
+	was := h.gen.Blocks
+	h.gen.Blocks = nil
+	for _, b := range was {
+		if b.ID != 0 {
+			h.gen.Blocks = append(h.gen.Blocks, b)
+		} else if err := h.store(ctx, source, b); err != nil {
 			return err
 		}
 	}
 	return h.a.update(ctx, 0, func(tx *bolt.Tx) error {
-		if err := h.gen.setHash(sum); err != nil {
-			return err
-		}
-		return putGeneration(tx, newStream(h.r.stream.num(), h.r.n), h.gen)
-	})
-}
-
-// store writes a lost stretch as new blocks: pieces where the track's tail is, else frames.
-func (h *healer) store(ctx context.Context, source io.ReaderAt, p portion) error {
-	e := h.r.layout.find(p.off)
-	tail := int64(0)
-	err := h.a.view(ctx, func(tx *bolt.Tx) error {
-		r, _, err := getSession(tx, h.r.key)
-		var newest generationRecord
+		s, _, err := getSession(tx, h.r.key)
 		if err == nil {
-			newest, err = mustGeneration(tx, newStream(r.Num, r.Generation))
+			err = h.gen.setHash(sum)
 		}
-		if tail = h.gen.Cut.Start; newest.Track == h.r.stream.generation() {
-			tail = newest.Cut.Start
+		if err == nil {
+			err = putGeneration(tx, newStream(s.Num, h.r.n), h.gen)
 		}
 		return err
 	})
-	for off := p.off; off < p.end && err == nil; {
-		at := e.At + off - e.Off // in the track
-		end := min(p.end-off, maxFrame) + at
-		if at < tail {
-			end = min(end, tail)
-		}
-		var raw []byte
-		if raw, err = readSpan(source, nil, off, off+end-at); err != nil {
+}
+
+// store writes a lost stretch as new blocks.
+func (h *healer) store(ctx context.Context, source io.ReaderAt, lost block) (err error) {
+	for off := lost.Off; off < lost.end() && err == nil; off = h.gen.end() {
+		b := packed{piece: off >= h.gen.Cut.Start}
+		if b.raw, err = readSpan(source, nil, off, min(lost.end(), off+maxFrame)); err != nil {
 			return err
 		}
-		b := packed{block: block{Off: at, Len: end - at, Tail: at >= tail, Sum: mark.Sum(raw)}, of: h.session, by: h.r.n}
-		if b.stored, err = h.a.codec.pack(raw, b.Sum); err != nil {
+		b.envelope = envelope{Key: h.session.Key, Class: h.session.Class, Off: off, Len: int64(len(b.raw)), Sum: mark.Sum(b.raw)}
+		if b.stored, err = h.a.codec.pack(b.raw, b.Sum); err != nil {
 			return err
 		}
-		err = h.a.update(ctx, int64(len(b.stored)), func(tx *bolt.Tx) error { return b.write(tx, h.r.stream) })
+		err = h.a.update(ctx, int64(len(b.stored)), func(tx *bolt.Tx) error {
+			s, _, err := getSession(tx, h.r.key)
+			if err != nil {
+				return err
+			}
+			b.Stream = newStream(s.Num, h.r.n)
+			made, err := b.write(tx)
+			h.gen.Blocks = append(h.gen.Blocks, made)
+			return err
+		})
 		h.healed += b.Len
-		off += b.Len
 	}
 	return err
 }
@@ -608,8 +590,6 @@ func (a *Archive) swap(tmp, path string) error {
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
-	a.broken.Store(nil)
-	a.recordFile(a.stat())
 	return syncDir(filepath.Dir(path))
 }
 

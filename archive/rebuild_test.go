@@ -103,7 +103,7 @@ func (ro rotten) withoutSources(t *testing.T, name string, file []byte) (lost in
 	}
 	s := scan{f: bytes.NewReader(file), size: int64(len(file))}
 	must(t, s.each(t.Context(), func(e storedEntry) error {
-		if e.kind != kindFrame && e.kind != kindPiece {
+		if e.kind != kindBlock {
 			return nil
 		}
 		env, _, err := parseEnvelope(e.record)
@@ -276,7 +276,7 @@ func TestEntriesInATranscriptAreNone(t *testing.T) {
 		t.Logf("%d times in the file as it is", n)
 	}
 	b := []byte(bytesOf(t, a.Path()))
-	at := bytes.Index(b, []byte(magic+"F"))
+	at := bytes.Index(b, []byte(magic+"B"))
 	for ; at >= 0 && at < len(b); at += 1 << 12 { // damage every block, so that no scan skips it
 		b[at+50] ^= 1
 	}
@@ -438,7 +438,7 @@ func TestAFaultKeepsNoLock(t *testing.T) {
 	for _, cut := range testkit.Numbers(t, len(good)/4096-3, 6) {
 		must(t, os.WriteFile(path, good[:len(good)-(1+cut)*4096], 0o600))
 		a := openAt(t, path, Options{})
-		if _, err := a.Save(t.Context(), nil, []Change{{Session: session("other")}}); err != nil && a.broken.Load() != nil {
+		if _, err := a.Save(t.Context(), nil, []Change{{Session: session("other")}}); errors.As(err, new(*DamageError)) {
 			faults++
 		}
 		r, err := a.Rebuild(t.Context(), nil, nil)

@@ -1,12 +1,14 @@
 package archive
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 
 	bolt "go.etcd.io/bbolt"
@@ -52,15 +54,9 @@ func (r sessionRecord) encode() []byte {
 	if r.Packed {
 		packed = 1
 	}
-	b := binary.AppendUvarint(nil, r.Num)
-	b = append(binary.AppendUvarint(b, uint64(r.Generation)), r.Class, packed)
-	b = appendString(appendString(b, r.Path), r.Parent)
-	for _, part := range []string{r.Root, r.Source} { // as a rule the path begins and ends with them
-		if at := strings.Index(r.Path, part); part != "" && at >= 0 {
-			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(at)+1), uint64(len(part)))
-		} else {
-			b = appendString(append(b, 0), part)
-		}
+	b := append(appendUints(nil, r.Num, uint64(r.Generation)), r.Class, packed)
+	for _, text := range []string{r.Path, r.Parent, r.Root, r.Source} {
+		b = appendString(b, text)
 	}
 	return b
 }
@@ -68,21 +64,8 @@ func (r sessionRecord) encode() []byte {
 func decodeSession(record []byte) (r sessionRecord, err error) {
 	d := varints{b: record}
 	r.Num, r.Generation, r.Class, r.Packed = d.uint(), int(d.uint()), d.byte(), d.byte() == 1
-	r.Path, r.Parent = d.string(), d.string()
-	for _, part := range []*string{&r.Root, &r.Source} {
-		at := d.uint()
-		if at == 0 {
-			*part = d.string()
-		} else if n := d.uint(); at-1 <= uint64(len(r.Path)) && n <= uint64(len(r.Path))-at+1 {
-			*part = r.Path[at-1:][:n]
-		} else {
-			d.fail()
-		}
-	}
-	if d.err == nil && len(d.b) > 0 {
-		d.fail()
-	}
-	return r, d.err
+	r.Path, r.Parent, r.Root, r.Source = d.string(), d.string(), d.string(), d.string()
+	return r, d.end()
 }
 
 func sessionKey(k transcript.Key) []byte { return []byte(k.Agent + "\x00" + k.ID) }
@@ -139,20 +122,37 @@ func (s stream) generation() int { return int(binary.BigEndian.Uint32(s[8:])) }
 
 // generationRecord is a value of "generations". With it, Append can continue without reading stored bytes.
 type generationRecord struct {
-	generationHead
-	Track int    // the generation whose stream contains the bytes
-	End   int64  // of that stream when the bytes were stored
-	Full  bool   // Edits copies nothing
-	Edits []edit // of the previous generation's layout; none if Track is the generation itself
-}
-
-// generationHead is the fixed-size part, stored in big-endian binary. A generation that is its own track has no other
-// part.
-type generationHead struct {
 	Offset     int64
 	Head, Back transcript.Fingerprint
-	Cut        cutter    // of the track
+	Cut        cutter
 	Hash       [108]byte // SHA-256 state of the generation so far, as marshalled by crypto/sha256
+	Blocks     []block   // with all its bytes, in order and without gaps
+}
+
+// block is a stretch of a generation that is stored as one value of "blocks". Before the start of the open frame it is a frame,
+// which other generations may share; after it, a piece.
+type block struct {
+	Off, Len int64  // in the generation, uncompressed; at most maxFrame
+	ID       uint64 // 0: its bytes are lost, and there may be more than maxFrame
+}
+
+func (b block) end() int64 { return b.Off + b.Len }
+
+// blockAt returns the number of the block that has the byte at an offset before the end.
+func (g generationRecord) blockAt(off int64) int {
+	i, found := slices.BinarySearchFunc(g.Blocks, off, func(b block, off int64) int { return cmp.Compare(b.Off, off) })
+	if !found {
+		i--
+	}
+	return i
+}
+
+// at returns the block that has the byte at an offset, a zero one beyond the end.
+func (g generationRecord) at(off int64) block {
+	if off < 0 || off >= g.Offset {
+		return block{}
+	}
+	return g.Blocks[g.blockAt(off)]
 }
 
 func (g generationRecord) cursor(n int) transcript.Cursor {
@@ -199,34 +199,29 @@ func (g *generationRecord) matches(h hash.Hash) error {
 	return err
 }
 
-func getGeneration(tx *bolt.Tx, s stream) (g generationRecord, ok bool, err error) {
-	v := tx.Bucket(bucketGenerations).Get(s[:])
-	if v == nil {
-		return g, false, nil
-	}
-	g, err = parseGeneration(s[:], v)
-	return g, true, err
-}
-
-// mustGeneration fails if there is no such generation.
-func mustGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
+// getGeneration fails if there is no such generation.
+func getGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
 	return recordsOf(tx).generation(s)
 }
 
 func parseGeneration(key, v []byte) (g generationRecord, err error) {
 	record, err := unseal(kindGeneration, key, v)
-	if err == nil && (len(record) < headSize || len(key) != len(stream{})) {
-		err = errors.New("wrong size")
-	}
-	if err != nil {
-		return g, fmt.Errorf("generation record: %w", err)
-	}
-	g.parse(record)
-	if g.Track, g.End = stream(key).generation(), g.Offset; len(record) > headSize {
-		d := varints{b: record[headSize:]}
-		g.Track, g.End, g.Full = int(d.uint()), int64(d.uint()), d.byte() == 1
-		if err = d.err; err == nil {
-			g.Edits, err = parseEdits(d.b)
+	if err == nil {
+		d := varints{b: record}
+		g.Offset = int64(d.uint())
+		for _, f := range []*transcript.Fingerprint{&g.Head, &g.Back} {
+			f.N = int64(d.uint())
+			copy(f.Sum[:], d.bytes(len(f.Sum)))
+		}
+		g.Cut.Start, g.Cut.End, g.Cut.Hash = int64(d.uint()), int64(d.uint()), uint32(d.uint())
+		copy(g.Hash[:], d.bytes(len(g.Hash)))
+		for off, id := int64(0), uint64(0); len(d.b) > 0; id++ {
+			b := block{Off: off, Len: int64(d.uint()), ID: id + uint64(d.int())}
+			off, id = b.end(), b.ID
+			g.Blocks = append(g.Blocks, b)
+		}
+		if err = d.end(); err == nil && g.end() != g.Offset {
+			err = errors.New("it has not all blocks")
 		}
 	}
 	if err != nil {
@@ -235,39 +230,42 @@ func parseGeneration(key, v []byte) (g generationRecord, err error) {
 	return g, nil
 }
 
-// headSize is the stored size of a generationHead in bytes.
-const headSize = 8 + 2*(8+32) + 8 + 8 + 4 + 108
-
-// parse reads the stored head. encoding/binary would do it by reflection, and a list of all sessions reads all heads.
-func (g *generationHead) parse(b []byte) {
-	int := func() int64 {
-		n := int64(binary.BigEndian.Uint64(b))
-		b = b[8:]
-		return n
+// end returns the end of the blocks.
+func (g generationRecord) end() int64 {
+	if len(g.Blocks) == 0 {
+		return 0
 	}
-	g.Offset = int()
-	for _, f := range []*transcript.Fingerprint{&g.Head, &g.Back} {
-		f.N = int()
-		b = b[copy(f.Sum[:], b):]
-	}
-	g.Cut.Start, g.Cut.End, g.Cut.CRC = int(), int(), binary.BigEndian.Uint32(b)
-	copy(g.Hash[:], b[4:])
+	return g.Blocks[len(g.Blocks)-1].end()
 }
 
-// encode returns the stored form of generation n.
-func (g generationRecord) encode(n int) []byte {
-	b, _ := binary.Append(nil, binary.BigEndian, g.generationHead) // cannot fail: it has a fixed size
-	if g.Track == n {
-		return b
+func (g generationRecord) encode() []byte {
+	b := appendUints(nil, uint64(g.Offset))
+	for _, f := range []transcript.Fingerprint{g.Head, g.Back} {
+		b = append(appendUints(b, uint64(f.N)), f.Sum[:]...)
 	}
-	full := byte(0)
-	if g.Full {
-		full = 1
+	b = append(appendUints(b, uint64(g.Cut.Start), uint64(g.Cut.End), uint64(g.Cut.Hash)), g.Hash[:]...)
+	next := uint64(0)
+	for _, one := range g.Blocks {
+		b = binary.AppendVarint(appendUints(b, uint64(one.Len)), int64(one.ID-next))
+		next = one.ID + 1
 	}
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(g.Track)), uint64(g.End))
-	return appendEdits(append(b, full), g.Edits)
+	return b
 }
 
 func putGeneration(tx *bolt.Tx, s stream, g generationRecord) error {
-	return put(tx, kindGeneration, s[:], g.encode(s.generation()))
+	return put(tx, kindGeneration, s[:], g.encode())
+}
+
+// getShared returns the ID of the frame with this hash, 0 if there is none. A damaged entry counts as none.
+func getShared(tx *bolt.Tx, sum mark.Hash) uint64 {
+	record, err := get(tx, kindHash, sum[:])
+	if err != nil || record == nil {
+		return 0
+	}
+	d := varints{b: record}
+	return d.uint()
+}
+
+func putShared(tx *bolt.Tx, sum mark.Hash, id uint64) error {
+	return put(tx, kindHash, sum[:], appendUints(nil, id))
 }

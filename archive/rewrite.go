@@ -207,22 +207,31 @@ func (w *rewriter) eraseAsides(path string) error {
 
 // bury returns the tombstones of what is removed.
 func (w *rewriter) bury() (all []tomb) {
-	of := func(k transcript.Key) transcript.Key { return transcript.Key{Agent: k.Agent, ID: mark.Name(k.ID)} }
 	for _, k := range w.removal.Sessions {
-		all = append(all, tomb{Time: w.now, Session: of(k)})
+		all = append(all, tomb{Time: w.now, Session: named(k)})
 	}
 	for _, s := range w.kept {
-		for _, g := range s.Generations {
-			f := w.holes.of[generationOf{s.Key, g.N}]
-			if !f.changes() {
-				continue
-			}
-			for i, h := range f.holes {
-				all = append(all, tomb{w.now, of(s.Key), g.N, h.from, h.to - h.from, h.fill, f.before[i][:]})
-			}
+		all = append(all, w.buryIn(s)...)
+	}
+	return all
+}
+
+func (w *rewriter) buryIn(s Session) (all []tomb) {
+	for _, g := range s.Generations {
+		f := w.holes[generationOf{s.Key, g.N}]
+		if !f.changes() {
+			continue
+		}
+		for i, h := range f.holes {
+			all = append(all, tomb{w.now, named(s.Key), g.N, h.from, h.to - h.from, h.fill, f.before[i][:]})
 		}
 	}
 	return all
+}
+
+// named returns the key of a session as tombstones have it.
+func named(k transcript.Key) transcript.Key {
+	return transcript.Key{Agent: k.Agent, ID: mark.Name(k.ID)}
 }
 
 // intact verifies the old file. What is damaged could not be repaired after the rewrite, and a forgotten text may be in it.
@@ -271,15 +280,18 @@ func (s Session) size() (n int64) {
 
 // search finds the forgotten texts.
 func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done, total int64)) error {
-	var err error
-	if w.holes, err = old.holes(ctx, w.kept, w.finder, progress); err != nil {
-		return err
+	w.holes = holes{}
+	var done, total int64
+	for _, s := range w.kept {
+		total += s.size()
 	}
 	for _, s := range w.kept {
+		if err := w.searchSession(ctx, old, s); err != nil {
+			return err
+		}
 		touched := false
 		for _, g := range s.Generations {
-			of := w.holes.of[generationOf{s.Key, g.N}]
-			for _, h := range of.holes {
+			for _, h := range w.holes[generationOf{s.Key, g.N}].holes {
 				if !h.old {
 					touched, w.Places, w.Bytes = true, w.Places+1, w.Bytes+h.to-h.from
 				}
@@ -290,18 +302,42 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done,
 		} else if w.removal.InState(s.State) {
 			w.States, w.Places = append(w.States, s.Key), w.Places+1
 		}
+		done += s.size()
+		progress(done, total)
 	}
 	return nil
 }
 
+// searchSession finds the texts in a session. Where one stands in one generation, the same place of another one is replaced too,
+// as its tombstone will have it.
+func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) error {
+	tombs := w.tombs
+	for before := -1; ; {
+		n := 0
+		for _, g := range s.Generations {
+			f, err := old.Reader(s.Key, g.N).holes(ctx, w.finder(s.Key, g.N, tombs))
+			if err != nil {
+				return err
+			}
+			w.holes[generationOf{s.Key, g.N}] = f
+			n += len(f.holes)
+		}
+		if n == before || len(s.Generations) == 1 {
+			return nil
+		}
+		before, tombs = n, newTombs(w.buryIn(s))
+	}
+}
+
 // finder finds the texts in a generation of a session. What was forgotten there before is found too: its tombstone depends on
 // the bytes before it.
-func (w *rewriter) finder(k transcript.Key, generation int) finder {
+func (w *rewriter) finder(k transcript.Key, generation int, found *tombs) finder {
 	longest := 1
 	for _, t := range w.removal.Texts {
 		longest = max(longest, len(t.Bytes))
 	}
-	earlier, buf, end := w.tombs.finder(k, generation), []byte(nil), int64(0) // buf has the last bytes, in which a text may begin
+	earlier := []finder{w.tombs.finder(k, generation), found.finder(k, generation)}
+	buf, end := []byte(nil), int64(0) // buf has the last bytes, in which a text may begin
 	return func(data []byte, off int64) (holes []hole) {
 		if off != end {
 			buf = buf[:0]
@@ -313,18 +349,17 @@ func (w *rewriter) finder(k transcript.Key, generation int) finder {
 			holes = append(holes, h)
 		}
 		buf = buf[:copy(buf, buf[max(0, len(buf)-longest+1):])]
-		if earlier != nil {
-			holes = append(holes, earlier(data, off)...)
+		for _, find := range earlier {
+			if find != nil {
+				holes = append(holes, find(data, off)...)
+			}
 		}
 		return holes
 	}
 }
 
-// holes are the forgotten stretches in an archive.
-type holes struct {
-	of     map[generationOf]filled
-	tracks map[generationOf][]hole // offsets in the track
-}
+// holes are the stretches of generations that are to be replaced.
+type holes map[generationOf]filled
 
 // filled is a generation in which stretches are to be replaced.
 type filled struct {
@@ -333,77 +368,17 @@ type filled struct {
 	sum    generationRecord // with the hash of the replaced bytes
 }
 
-// holes finds the stretches of sessions that are to be replaced. It continues after damage.
-func (a *Archive) holes(ctx context.Context, all []Session, finderOf func(transcript.Key, int) finder, progress func(done, total int64)) (found holes, err error) {
-	found = holes{map[generationOf]filled{}, map[generationOf][]hole{}}
-	var done, total int64
-	for _, s := range all {
-		total += s.size()
-	}
-	for _, s := range all {
-		r := a.Reader(s.Key, 0)
-		for _, g := range s.Generations {
-			r.n = g.N
-			if find := finderOf(s.Key, g.N); find != nil {
-				if err := r.findHoles(ctx, find, found.tracks); err != nil {
-					return found, err
-				}
-			}
-			done += g.Tip.Offset
-			progress(done, total)
-		}
-		for _, g := range s.Generations { // a track is shared: what one of them loses, another may lose too
-			r.n = g.N
-			f, err := r.fill(ctx, found.tracks)
-			if err != nil {
-				return found, err
-			}
-			if len(f.holes) > 0 {
-				found.of[generationOf{s.Key, g.N}] = f
-			}
-		}
-	}
-	return found, nil
-}
-
-// findHoles adds the stretches of the generation to those of its track.
-func (r *Reader) findHoles(ctx context.Context, find finder, tracks map[generationOf][]hole) error {
-	g, err := r.generation(ctx)
-	if err != nil {
-		return skipDamage(err)
-	}
-	track := generationOf{r.key, r.stream.generation()}
-	for p, err := range r.portions(ctx, 0, g.Offset) {
-		if err := skipDamage(err); err != nil {
-			return err
-		}
-		if err != nil {
-			continue
-		}
-		for _, h := range find(p.data, p.off) {
-			for off := h.from; off < min(h.to, g.Offset); {
-				e := r.layout.find(off)
-				n := min(h.to, e.end()) - off
-				at := e.At + off - e.Off
-				tracks[track] = append(tracks[track], hole{at, at + n, h.fill, h.old})
-				off += n
-			}
-		}
-	}
-	tracks[track] = joinHoles(tracks[track])
-	return nil
-}
-
-// fill returns the holes of the generation, and its hash with them.
-func (r *Reader) fill(ctx context.Context, tracks map[generationOf][]hole) (f filled, err error) {
+// holes finds the stretches of a generation that are to be replaced, and its hash with them. It continues after damage.
+func (r *Reader) holes(ctx context.Context, find finder) (f filled, err error) {
 	g, err := r.generation(ctx)
 	if err != nil {
 		return f, skipDamage(err)
 	}
-	for _, e := range r.layout {
-		for _, h := range overlapping(tracks[generationOf{r.key, r.stream.generation()}], e.At, e.At+e.Len) {
-			from, to := max(h.from, e.At), min(h.to, e.At+e.Len)
-			f.holes = append(f.holes, hole{from - e.At + e.Off, to - e.At + e.Off, h.fill, h.old})
+	for p, err := range r.portions(ctx, 0, g.Offset) {
+		if err == nil {
+			f.holes = append(f.holes, find(p.data, p.off)...)
+		} else if err := skipDamage(err); err != nil {
+			return f, err
 		}
 	}
 	if f.holes = joinHoles(f.holes); len(f.holes) == 0 {
@@ -457,34 +432,153 @@ func (f filled) change(g *generationRecord) {
 
 // copy writes the new file.
 func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress func(done, total int64)) error {
-	return w.a.build(tmp, func(into *Archive) error { return w.importAll(ctx, old, into, progress) })
+	return w.a.build(tmp, func(into *Archive) error {
+		return old.view(ctx, func(from *bolt.Tx) error { return w.copyAll(ctx, from, into, progress) })
+	})
 }
 
-func (w *rewriter) importAll(ctx context.Context, old, into *Archive, progress func(done, total int64)) error {
-	im := importer{a: into, from: old, holes: w.holes, places: map[generationOf]generationOf{}, removal: w.removal, same: true}
-	if err := im.each(ctx, w.kept, func(ctx context.Context, s Session) error { return im.add(ctx, s, s.Key) }, progress); err != nil {
-		return err
+func (w *rewriter) copyAll(ctx context.Context, from *bolt.Tx, into *Archive, progress func(done, total int64)) error {
+	var done, total int64
+	for _, s := range w.kept {
+		total += s.size()
+	}
+	for _, s := range w.kept {
+		r, _, err := getSession(from, s.Key)
+		if err == nil { // a reader may be using its number
+			err = copySession(ctx, from, into, s, s.Key, r.Num, w.holes, w.removal)
+		}
+		if err != nil {
+			return err
+		}
+		done += s.size()
+		progress(done, total)
 	}
 	w.gone = map[string]bool{}
-	if err := im.entries(ctx, kindID, func(k, v []byte) ([]byte, bool) {
+	err := copyEntries(from, into, kindID, func(k, v []byte) bool {
 		f, err := parsePointer(k, v)
 		if err == nil && (w.removed[f.Key] || w.holes.touch(f)) {
 			w.gone[string(k)] = true
 		}
-		return im.pointer(f, err)
-	}); err != nil {
-		return err
+		return err == nil && !w.gone[string(k)]
+	})
+	if err == nil && !w.forget { // a summary may have a forgotten text; the summarizer makes it again
+		err = copyEntries(from, into, kindSummary, func(k, v []byte) bool { return true })
 	}
-	if err := into.update(ctx, 0, w.reindex); err != nil {
-		return err
+	if err == nil {
+		err = into.update(ctx, 0, w.reindex)
 	}
 	w.IDs = len(w.gone)
-	if !w.forget { // a summary may have a forgotten text; the summarizer makes it again
-		if err := im.entries(ctx, kindSummary, keepSummary); err != nil {
+	if err == nil {
+		err = into.update(ctx, 0, func(tx *bolt.Tx) error { return finish(from, tx) })
+	}
+	return err
+}
+
+// copySession writes a session under a key and a number, without what is forgotten. It appears with the last transaction.
+func copySession(ctx context.Context, from *bolt.Tx, into *Archive, s Session, key transcript.Key, num uint64, h holes, why Removal) error {
+	was, _, err := getSession(from, s.Key)
+	if err != nil {
+		return err
+	}
+	touched := false
+	for n := 1; n <= was.Generation; n++ {
+		st, of := newStream(num, n), h[generationOf{s.Key, n}]
+		g, err := getGeneration(from, newStream(was.Num, n))
+		if err != nil {
+			return err
+		}
+		all := g.Blocks
+		g.Blocks = nil
+		for portion := range slices.Chunk(all, 16) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			made := make([]block, len(portion))
+			err := into.update(ctx, 0, func(tx *bolt.Tx) (err error) {
+				for i, b := range portion {
+					p := packed{envelope: envelope{Key: key, Class: s.Class, Stream: st}, piece: b.end() > g.Cut.Start}
+					if made[i], err = p.copy(from, tx, into, b, of.holes); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			g.Blocks = append(g.Blocks, made...)
+		}
+		of.change(&g)
+		touched = touched || of.changes()
+		if err := into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, st, g) }); err != nil {
 			return err
 		}
 	}
-	return into.update(ctx, 0, func(tx *bolt.Tx) error { return w.finish(ctx, old, tx) })
+	state := s.State
+	if touched = touched || why.InState(state); touched && why.Reset == nil {
+		state = nil
+	} else if touched {
+		state = why.Reset(state)
+	}
+	record := newSessionRecord(s.Session)
+	record.Num, record.Generation = num, was.Generation
+	return into.update(ctx, 0, func(tx *bolt.Tx) error {
+		if state != nil {
+			if err := putState(tx, key, state); err != nil {
+				return err
+			}
+		}
+		return putSession(tx, key, record)
+	})
+}
+
+// copy writes a block of another archive, with the holes filled, and returns its place.
+func (p *packed) copy(from, to *bolt.Tx, into *Archive, b block, holes []hole) (block, error) {
+	if b.ID == 0 {
+		return b, nil
+	}
+	value, err := getBlock(from, b.ID)
+	var e envelope
+	if err == nil {
+		e, p.stored, err = openBlock(b.ID, value)
+	}
+	if err != nil {
+		return b, err
+	}
+	p.Off, p.Len, p.Sum = b.Off, b.Len, e.Sum
+	if len(overlapping(holes, b.Off, b.end())) > 0 {
+		raw, err := into.unpack(b, value, nil, false)
+		if err != nil {
+			return b, err
+		}
+		fillSorted(raw, b.Off, holes)
+		p.Sum = mark.Sum(raw)
+		if p.stored, err = into.codec.pack(raw, p.Sum); err != nil {
+			return b, err
+		}
+	}
+	return p.write(to)
+}
+
+// copyEntries copies the entries of a kind that keep does not leave out.
+func copyEntries(from *bolt.Tx, into *Archive, k kind, keep func(k, v []byte) bool) error {
+	c := k.bucket(from).Cursor()
+	for key, v := c.First(); key != nil; {
+		err := into.held.update(func(tx *bolt.Tx) error {
+			for n := 0; key != nil && n < pageSize; key, v = c.Next() {
+				if n++; keep(key, v) {
+					if err := putSealed(tx, k, key, v); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reindex indexes the originals of Removal.Index that the index does not have.
@@ -503,25 +597,23 @@ func (w *rewriter) reindex(tx *bolt.Tx) error {
 }
 
 // finish writes what belongs to the archive as a whole.
-func (w *rewriter) finish(ctx context.Context, old *Archive, tx *bolt.Tx) error {
-	return old.view(ctx, func(from *bolt.Tx) error {
-		version, err := versionOf(from)
-		if err == nil {
-			err = continueFrom(tx, version)
-		}
-		if err == nil {
-			err = tx.Bucket(bucketMeta).SetSequence(from.Bucket(bucketMeta).Sequence())
-		}
-		if err != nil {
-			return err
-		}
-		return tx.Bucket(bucketMeta).Put(keyID, from.Bucket(bucketMeta).Get(keyID))
-	})
+func finish(from, to *bolt.Tx) error {
+	version, err := versionOf(from)
+	if err == nil {
+		err = continueFrom(to, version)
+	}
+	if err == nil {
+		err = to.Bucket(bucketMeta).SetSequence(from.Bucket(bucketMeta).Sequence())
+	}
+	if err != nil {
+		return err
+	}
+	return to.Bucket(bucketMeta).Put(keyID, from.Bucket(bucketMeta).Get(keyID))
 }
 
 // touch reports whether a hole is in an original.
 func (h holes) touch(f Found) bool {
-	holes := h.of[generationOf{f.Key, f.Generation}].holes
+	holes := h[generationOf{f.Key, f.Generation}].holes
 	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool {
 		return filled{holes: overlapping(holes, p.Span.Off, p.Span.End())}.changes()
 	})
@@ -553,7 +645,7 @@ func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, to
 			return fmt.Errorf("the new file lacks session %s %s", s.Agent, s.ID)
 		}
 		for i, g := range s.Generations {
-			touched := w.holes.of[generationOf{s.Key, g.N}].changes()
+			touched := w.holes[generationOf{s.Key, g.N}].changes()
 			if n := now[at].Generations[i]; n.Tip.Offset != g.Tip.Offset || !touched && n.Sum != g.Sum {
 				return fmt.Errorf("the new file has other bytes of generation %d of session %s %s", g.N, s.Agent, s.ID)
 			}

@@ -78,31 +78,24 @@ func TestRewritesCostWhatHasChanged(t *testing.T) {
 	rewrites, most := testkit.Cases(t, 8, 1000), testkit.Cases(t, 1<<20, 4<<20)
 	for _, pretty := range []bool{false, true} {
 		t.Run(fmt.Sprint("pretty ", pretty), func(t *testing.T) {
-			a, alone := open(t), open(t)
+			a := open(t)
 			w := &rewritten{pretty: pretty, rand: rand.New(rand.NewPCG(1, 2))}
 			for size := 0; size < most; size += len(w.messages[len(w.messages)-1]) {
 				w.messages = append(w.messages, w.message())
 			}
-			s := session("rewritten")
+			s := session("rewritten.json")
 			fill(t, a, s, 1, w.file(), whole)
-			fill(t, alone, s, 1, w.file(), whole)
-			before, beforeAlone, changed, sums := used(t, a), used(t, alone), 0, map[int]mark.Hash{}
+			first, changed, sums := used(t, a), 0, map[int]mark.Hash{}
 			for gen := 2; gen <= 1+rewrites; gen++ {
 				changed += w.change()
 				data := w.file()
 				sums[gen] = mark.Sum(data)
 				fill(t, a, s, gen, data, whole)
-				if gen == 5 { // the negative control: what the same costs without the generation before
-					fill(t, alone, session("alone"), 1, data, whole)
-					if cost, most := used(t, alone)-beforeAlone, mostFor(changed); cost < 3*most {
-						t.Errorf("one state that shares whole frames costs %d bytes, and a limit of %d proves nothing", cost, most)
-					}
-				}
 			}
-			growth, most := used(t, a)-before, mostFor(changed)
-			t.Logf("%d rewrites changed %d bytes, the archive grew by %d", rewrites, changed, growth)
-			if growth > most {
-				t.Errorf("the archive grew by %d bytes, at most %d are right", growth, most)
+			growth, limit := used(t, a)-first, int64(changed+rewrites*24<<10)
+			t.Logf("%d rewrites of %d bytes changed %d; the first one takes %d in the archive, all others %d", rewrites, most, changed, first, growth)
+			if growth > limit || limit > first*int64(rewrites)/4 {
+				t.Errorf("the archive grew by %d bytes, at most %d are right", growth, limit)
 			}
 			for gen, sum := range sums {
 				if gen%29 != 0 && gen != 1+rewrites {
@@ -116,23 +109,20 @@ func TestRewritesCostWhatHasChanged(t *testing.T) {
 	}
 }
 
-// mostFor is what rewrites may cost that changed so many bytes: a tenth more, and what the pages of a few buckets take.
-func mostFor(changed int) int64 { return int64(changed)*11/10 + 32<<10 }
-
-// A file of several segments, most of which has moved a little, is found again; one of which nothing is left is stored.
+// Each state of a file of several segments comes back, whatever is left of the one before.
 func TestRewritesOfAnyKind(t *testing.T) {
 	t.Parallel()
-	a, s := open(t), session("s")
+	a, s := open(t), session("s.json")
 	data := noise(1, 5<<20)
 	states := [][]byte{
 		data,
 		slices.Concat(data[:1000], noise(2, 3000), data[1000:]),       // inserted
 		slices.Concat(data[:3<<20], data[3<<20+70_000:], noise(3, 9)), // taken out
-		data[:100],         // truncated
-		noise(4, 40_000),   // another file
-		nil,                // empty
-		data,               // and back
-		scattered(data, 1), // more extents than a layout may have
+		data[:100],       // truncated
+		noise(4, 40_000), // another file
+		nil,              // empty
+		data,             // and back
+		scattered(data, 1),
 	}
 	if testkit.Full() {
 		states = append(states, scattered(data, 2))
@@ -140,7 +130,7 @@ func TestRewritesOfAnyKind(t *testing.T) {
 	for i, state := range states {
 		before := used(t, a)
 		fill(t, a, s, i+1, state, func() int { return 4 << 20 })
-		if cost := used(t, a) - before; i > 0 && i < 4 && cost > 32<<10 {
+		if cost := used(t, a) - before; i > 0 && i < 4 && cost > 128<<10 {
 			t.Errorf("state %d cost %d bytes", i, cost)
 		}
 	}

@@ -16,7 +16,6 @@ type Size struct {
 	File     int64 // size of the archive file in bytes
 	Free     int64 // unused bytes in it
 	Raw      int64 // bytes of transcripts in it, all generations
-	Frames   int   // without duplicates
 	Sessions int
 }
 
@@ -42,7 +41,6 @@ func (a *Archive) measure(ctx context.Context, z *Size) error {
 	return a.use(ctx, &store{a: a, stats: true}, func(s *store) error {
 		z.File = s.lock.info.Size()
 		return s.view(func(tx *bolt.Tx) error {
-			z.Frames = int(tx.Bucket(bucketFrames).Sequence())
 			z.Sessions = int(tx.Bucket(bucketSessions).Sequence())
 			z.Free = int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) + max(0, z.File-tx.Size())
 			return nil

@@ -30,13 +30,7 @@ type Addition struct {
 // stored a state, and those in whose segment something was forgotten: it is stored without that, and without the state. If
 // Save fails, nothing is stored.
 func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
-	for {
-		stale, err = a.save(ctx, additions, changes)
-		if !errors.Is(err, errMoved) {
-			break
-		}
-	}
-	if err != nil {
+	if stale, err = a.save(ctx, additions, changes); err != nil {
 		return nil, fmt.Errorf("store %d segments and %d states: %w", len(additions), len(changes), err)
 	}
 	return stale, nil

@@ -20,9 +20,7 @@ var (
 	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
 	bucketGenerations = []byte("generations") // stream -> generationRecord
 	bucketState       = []byte("state")       // agent, 0, id -> the caller's bytes
-	bucketManifest    = []byte("manifest")    // stream, offset -> block
-	bucketFrames      = []byte("frames")      // id -> a frame: its envelope and packed bytes
-	bucketTail        = []byte("tail")        // id -> the same of a tail piece
+	bucketBlocks      = []byte("blocks")      // id -> envelope and packed bytes of a frame or a piece
 	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
 	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
 	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
@@ -132,9 +130,6 @@ func (s *store) openLocked() error {
 	if s.lock.info.Size() < 2*4096 { // bbolt fails with an error that is no damage
 		return s.a.damage("the file is too short to be an archive")
 	}
-	if b := s.a.broken.Load(); b != nil && b.same(s.lock.info) {
-		return b.err
-	}
 	err := s.guard(func() (err error) {
 		s.broken = true // a panic inside bolt.Open leaves only the file to close
 		s.db, err = bolt.Open(s.a.path, 0o600, s.options())
@@ -176,26 +171,18 @@ func (a *Archive) stat() (os.FileInfo, error) {
 	return nil, fmt.Errorf("open archive: %s links to %s, which does not exist: is its disk mounted?", a.path, to)
 }
 
-// recordFile stores the file at the archive's path, and whether it was replaced since the last call. A file with the
-// same inode that is shorter was replaced too, because an archive never shrinks.
-func (a *Archive) recordFile(now os.FileInfo, err error) {
+// FileReplaced reports whether the archive's file was replaced or removed since the last call, so that what the caller believes
+// to be archived is not. A file with the same inode that is shorter was replaced too, because an archive never shrinks.
+func (a *Archive) FileReplaced() bool {
+	now, err := a.stat()
 	if err != nil && !errors.Is(err, errAbsent) {
-		return // unknown
+		return false // unknown
 	}
 	before := a.lastFile.Load()
-	if before != nil && (err != nil || !os.SameFile(*before, now) || now.Size() < (*before).Size()) {
-		a.replaced.Store(true)
-	}
 	if a.lastFile.Store(nil); err == nil {
 		a.lastFile.Store(&now)
 	}
-}
-
-// FileReplaced reports whether the archive's file was replaced or removed since this Archive last used it, so that what
-// the caller believes to be archived is not. It returns true once.
-func (a *Archive) FileReplaced() bool {
-	a.recordFile(a.stat())
-	return a.replaced.Swap(false)
+	return before != nil && (err != nil || !os.SameFile(*before, now) || now.Size() < (*before).Size())
 }
 
 // openError translates bbolt's errors.
@@ -228,9 +215,7 @@ func (s *store) options() *bolt.Options {
 // create makes an empty archive if there is none. It writes a temporary file and renames it, because bbolt does not
 // survive a power cut during its own initialization. The caller must hold the exclusive lock.
 func (a *Archive) create() error {
-	info, err := a.stat()
-	a.recordFile(info, err)
-	if !errors.Is(err, errAbsent) {
+	if _, err := a.stat(); !errors.Is(err, errAbsent) {
 		return err
 	}
 	tmp, err := newFile(a.path)
@@ -284,28 +269,14 @@ func (s *store) guard(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.a.damage("%v", p)
-			if s.broken {
-				s.a.broken.Store(&unopenable{s.lock.info, err})
-			}
 		}
 	}()
 	return fn()
 }
 
-// unopenable is a file that bbolt could not open without a panic. Its memory mapping cannot be undone, so it is not opened
-// again until it has changed.
-type unopenable struct {
-	info os.FileInfo
-	err  error
-}
-
-func (u *unopenable) same(info os.FileInfo) bool {
-	return os.SameFile(u.info, info) && u.info.Size() == info.Size() && u.info.ModTime().Equal(info.ModTime())
-}
-
 // close closes the file and releases the lock.
 func (s *store) close() {
-	if s.db != nil && !s.broken { // the mapping of a broken one cannot be undone: see rememberPanic
+	if s.db != nil && !s.broken { // the mapping of a broken one cannot be undone
 		_ = s.guard(s.db.Close) // release closes the file in any case
 	}
 	s.lock.release()

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -17,22 +16,19 @@ import (
 
 // Report is what Verify has read, and the damage that it found.
 type Report struct {
-	Sessions, Generations, Frames, Pieces, Pointers, Summaries int
-	Bytes                                                      int64 // raw bytes of transcripts that were read and hashed
-	Damage                                                     []*DamageError
+	Sessions, Generations, Blocks, Pointers, Summaries int
+	Bytes                                              int64 // raw bytes of transcripts that were read and hashed
+	Damage                                             []*DamageError
 }
 
-// verifyBatch is how many pointers are sorted at a time, about 100 bytes each.
-const verifyBatch = 50_000
-
-// Verify reads everything and checks every hash: each block, each generation, frames that no generation uses, the
-// original of each pointer, and the summaries. Damage is listed and Verify continues; err is only set if it could not
-// continue. progress, if not nil, is called with raw bytes, never under the lock.
+// Verify reads everything and checks every hash: each block, each generation, the original of each pointer, and the summaries.
+// Damage is listed and Verify continues; err is only set if it could not continue. progress, if not nil, is called with raw
+// bytes, never under the lock.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
 	for {
-		v := verifier{a: a, progress: progress, blocks: map[blockID]bool{}}
+		v := verifier{a: a, progress: progress, blocks: map[uint64]bool{}}
 		before := a.fileNow(ctx)
-		for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.unusedFrames, v.pointers, v.summaries} {
+		for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.frames, v.pointers, v.summaries} {
 			if err := step(ctx); err != nil {
 				return v.Report, fmt.Errorf("verify archive: %w", err)
 			}
@@ -78,12 +74,7 @@ type verifier struct {
 	progress func(done, total int64)
 	total    int64
 	sessions []transcript.Key
-	blocks   map[blockID]bool // intact blocks that a generation uses
-}
-
-type blockID struct {
-	tail bool
-	id   uint64
+	blocks   map[uint64]bool // intact ones
 }
 
 // addDamage lists err if it is damage, and returns it otherwise.
@@ -161,7 +152,10 @@ func (v *verifier) generation(ctx context.Context, r *Reader, n int) error {
 			sound = false
 			continue
 		}
-		v.seen(p.block)
+		if !v.blocks[p.id] {
+			v.blocks[p.id] = true
+			v.Blocks++
+		}
 		sum.Write(p.data)
 		v.report(len(p.data))
 	}
@@ -173,55 +167,9 @@ func (v *verifier) generation(ctx context.Context, r *Reader, n int) error {
 	return nil
 }
 
-func (v *verifier) seen(b block) {
-	switch known := v.blocks[blockID{b.Tail, b.ID}]; {
-	case known:
-		return
-	case b.Tail:
-		v.Pieces++
-	default:
-		v.Frames++
-	}
-	v.blocks[blockID{b.Tail, b.ID}] = true
-}
-
-// unusedFrames checks the indexed frames that no generation uses.
-func (v *verifier) unusedFrames(ctx context.Context) error {
-	var blocks []block
-	err := v.a.each(ctx, kindHash, func(_ *bolt.Tx, key, value []byte) error {
-		b, err := parseShared(key, value)
-		if err != nil {
-			return v.addDamage(v.a.damage("frame index: %w", err))
-		}
-		if !v.blocks[blockID{false, b.ID}] {
-			blocks = append(blocks, b)
-		}
-		return nil
-	})
-	if err := v.addDamage(err); err != nil {
-		return err
-	}
-	for _, b := range blocks {
-		err := v.a.checkFrame(ctx, b)
-		if err := v.addDamage(err); err != nil {
-			return err
-		}
-		if err == nil {
-			v.Frames++
-		}
-	}
-	return nil
-}
-
-// checkFrame reads and checks one frame.
-func (a *Archive) checkFrame(ctx context.Context, b block) error {
-	err := a.view(ctx, func(tx *bolt.Tx) (err error) {
-		if _, err = b.check(tx); err != nil {
-			err = a.damage("%w", err)
-		}
-		return err
-	})
-	return err
+// frames checks the index of frames.
+func (v *verifier) frames(ctx context.Context) error {
+	return v.addDamage(v.a.checkKeys(ctx, kindHash))
 }
 
 // place is where a pointer's original begins. Pointers are checked in this order, so that each block is read once.
@@ -232,45 +180,24 @@ type place struct {
 	off  int64
 }
 
+// pointers checks the originals.
 func (v *verifier) pointers(ctx context.Context) error {
-	if err := v.addDamage(v.a.each(ctx, kindID, func(*bolt.Tx, []byte, []byte) error { return nil })); err != nil {
+	var places []place
+	err := v.a.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
+		f, err := parsePointer(key, value)
+		if err == nil && (len(key) != len(place{}.key) || len(f.Parts) == 0) {
+			err = errMismatch
+		}
+		if err != nil {
+			return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
+		}
+		places = append(places, place{[33]byte(key), f.Key, f.Generation, f.Parts[0].Span.Off})
+		return nil
+	})
+	if err := v.addDamage(err); err != nil {
 		return err
 	}
-	return v.pointersFrom(ctx, nil, nil, verifyBatch)
-}
-
-// pointersFrom checks the pointers with keys after last up to end (nil: no limit), at least batch at a time.
-func (v *verifier) pointersFrom(ctx context.Context, last, end []byte, batch int) error {
-	var places []place
-	for more := true; more; {
-		var err error
-		last, more, err = v.a.page(ctx, kindID, last, func(_ *bolt.Tx, key, value []byte) error {
-			if end != nil && bytes.Compare(key, end) > 0 {
-				return nil
-			}
-			f, err := parsePointer(key, value)
-			if err == nil && (len(key) != len(place{}.key) || len(f.Parts) == 0) {
-				err = errMismatch
-			}
-			if err != nil {
-				return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
-			}
-			places = append(places, place{[33]byte(key), f.Key, f.Generation, f.Parts[0].Span.Off})
-			return nil
-		})
-		if err := v.addDamage(err); err != nil {
-			return err
-		}
-		if len(places) < batch && more {
-			continue
-		}
-		if err := v.checkAt(ctx, places); err != nil {
-			return err
-		}
-		places = places[:0]
-		more = more && (end == nil || bytes.Compare(last, end) <= 0)
-	}
-	return nil
+	return v.checkAt(ctx, places)
 }
 
 func (v *verifier) checkAt(ctx context.Context, places []place) error {

@@ -72,18 +72,17 @@ type Daemon struct {
 	pool     pool
 	more     bool // more offers wait
 
-	result        func(o watcher.Offer, err error) // takes the result of each offer
-	locked        func(*archive.LockedError)       // called while the archive's lock is waited for
-	health        health
-	catchUp       *catchUp  // nil if the daemon is not catching up
-	lastGrowth    time.Time // when a live session last had new bytes
-	warnedEarlier bool      // the warning about companions in earlier places was logged
-	cleanedUp     bool      // cleanUp was called
-	optionsHash   string    // hash of Options.Compaction
-	summaries     summaries
-	damaged       bool      // the archive has damage that was not repaired yet
-	healed        time.Time // when healIfDamaged last ran
-	rebuilt       bool      // the archive was rebuilt, and not all companions are published again
+	result      func(o watcher.Offer, err error) // takes the result of each offer
+	locked      func(*archive.LockedError)       // called while the archive's lock is waited for
+	health      health
+	catchUp     *catchUp  // nil if the daemon is not catching up
+	lastGrowth  time.Time // when a live session last had new bytes
+	cleanedUp   bool      // cleanUp was called
+	optionsHash string    // hash of Options.Compaction
+	summaries   summaries
+	damaged     bool      // the archive has damage that was not repaired yet
+	healed      time.Time // when healIfDamaged last ran
+	rebuilt     bool      // the archive was rebuilt, and not all companions are published again
 }
 
 // New returns a daemon that has loaded the archived sessions.

@@ -41,12 +41,11 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 		if s == nil {
 			continue
 		}
-		for _, path := range s.state.earlier("") {
-			err := sidecar.Remove(path)
+		if had[k] = s.state.Companion != ""; had[k] {
+			err := sidecar.Remove(s.state.Companion)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return removed, err
 			}
-			had[k] = had[k] || path == s.state.Companion
 		}
 	}
 	removed, err = do()
@@ -152,7 +151,7 @@ func resetState(state []byte, r archive.Removal) []byte {
 	if err != nil {
 		return nil
 	}
-	s.Source, s.Written, s.Earlier = Stat{}, Stat{}, nil
+	s.Source, s.Written = Stat{}, Stat{}
 	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent = "", "", "", "", "", ""
 	if r.InState([]byte(s.Labels.Name)) {
 		s.Labels.Name = ""

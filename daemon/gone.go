@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"ccd/archive"
 	"ccd/compactor/sidecar"
+	"ccd/internal/atomicfile"
 	"ccd/internal/transcript"
 )
 
@@ -34,17 +36,17 @@ func (d *Daemon) markGone(ctx context.Context, s *session) error {
 	if next.Options == "" && exists(before) {
 		next.Companion = before
 	}
-	if from, to := next.Companion, d.companion(s); from != "" && from != to && d.CompanionDir == "" {
+	from, to := next.Companion, d.companion(s)
+	if from != "" && from != to && d.CompanionDir == "" {
 		if err := sidecar.Copy(from, to); err != nil && !errors.Is(err, fs.ErrPermission) { // treat another user's as missing
 			return err
 		}
 		if next.Written, err = stat(to); err != nil {
 			next.Written, to = Stat{}, "" // it was gone too: `ccd show` makes it again
 		}
-		next.Earlier = next.earlier(to)
 		next.Companion = to
 	}
-	return d.storeMoved(ctx, s, next)
+	return d.storeMoved(ctx, s, next, from)
 }
 
 // knowsAgent reports whether the agent's records can be read. The configuration of an agent may have been removed.
@@ -87,8 +89,47 @@ func (d *Daemon) expireOne(ctx context.Context, s *session, now time.Time) error
 		return err
 	}
 	next := s.state
-	next.Earlier = next.earlier("")
 	next.Companion, next.Written = "", Stat{}
 	d.Log.Info("companion removed: keep_after_purge has passed", "session", s.ID)
-	return d.storeMoved(ctx, s, next)
+	return d.storeMoved(ctx, s, next, s.state.Companion)
+}
+
+// storeMoved stores next as the session's state, then removes the companion from the place that it has left.
+func (d *Daemon) storeMoved(ctx context.Context, s *session, next State, was string) error {
+	if err := d.store(ctx, s, nil, func() (State, error) { return next, nil }); err != nil {
+		return err
+	}
+	d.removeOld(was, next.Companion)
+	return nil
+}
+
+// removeOld removes a companion from a place that its session has left. If it cannot, in a read-only directory for instance, the
+// file stays there.
+func (d *Daemon) removeOld(was, now string) {
+	if was == "" || was == now {
+		return
+	}
+	if err := sidecar.Remove(was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.Log.Warn("cannot remove a companion from an earlier place", "path", was, "err", err)
+	}
+}
+
+// cleanUp removes, once after the start, what a crash left beside companions.
+func (d *Daemon) cleanUp(ctx context.Context) {
+	if d.cleanedUp {
+		return
+	}
+	d.cleanedUp = true
+	cleaned := map[string]bool{}
+	for _, s := range d.sessions {
+		dir := filepath.Dir(d.companion(s))
+		if ctx.Err() != nil || cleaned[dir] || s.Class == transcript.Attachment {
+			continue
+		}
+		d.heartbeat()
+		cleaned[dir] = true
+		if err := atomicfile.Clean(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.Log.Warn("cannot remove temporary files of a crash", "dir", dir, "err", err)
+		}
+	}
 }

@@ -237,9 +237,6 @@ func (d *Daemon) derived(ctx context.Context, s *session, err error) {
 	if err == nil || errors.As(err, new(notPlacedError)) {
 		d.batch.note(s)
 	}
-	if len(s.state.Earlier) > 0 {
-		d.removeEarlier(s)
-	}
 	if s.published && d.Published != nil {
 		d.Published(s.Session, s.state)
 	}

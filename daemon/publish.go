@@ -46,17 +46,18 @@ func (d *Daemon) publish(ctx context.Context, s *session, all *reading) (Compact
 	if err != nil {
 		return Compacted{}, err
 	}
+	was := s.state.Companion
 	err = d.store(ctx, s, c.Pointers, func() (State, error) {
 		if err := pending.Commit(); err != nil {
 			return next, notPlacedError{err}
 		}
-		next.Earlier = next.earlier(path)
 		next.Companion, next.Written = path, statOf(info)
 		return next, nil
 	})
 	if err != nil {
 		return Compacted{}, err
 	}
+	d.removeOld(was, path)
 	s.renew, s.published, s.wanted = false, true, c.Wanted
 	made := d.compacted(s, doc, c)
 	made.Path = path

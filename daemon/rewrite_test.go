@@ -135,11 +135,11 @@ func TestRewriteOfADamagedSession(t *testing.T) {
 	db, err := bolt.Open(h.o.Archive.Path(), 0o600, nil)
 	if err == nil {
 		err = db.Update(func(tx *bolt.Tx) error {
-			tail := tx.Bucket([]byte("tail"))
-			k, v := tail.Cursor().First()
+			blocks := tx.Bucket([]byte("blocks"))
+			k, v := blocks.Cursor().First()
 			v = bytes.Clone(v)
 			v[len(v)/2] ^= 1
-			return tail.Put(k, v)
+			return blocks.Put(k, v)
 		})
 	}
 	if err := errors.Join(err, db.Close()); err != nil {

@@ -25,7 +25,6 @@ type State struct {
 	Gone       bool      // the transcript's file is gone; the archive has it
 	GoneAt     time.Time // when that was noticed; zero if an older ccd did
 	Companion  string    // path, "" if there is none
-	Earlier    []string  // paths of companions in earlier places that could not be removed yet
 	Written    Stat      // of the companion
 	Covers     Place     // how much the companion covers
 	Options    string    // hash of the options that it was read with

@@ -10,14 +10,14 @@ import (
 )
 
 // stateForm is the first byte of a stored State.
-const stateForm = 3
+const stateForm = 4
 
 // fields returns what is stored of a state. A field is stored as its number and its value; a zero one is left out. The numbers
 // are the places in this list: a new field comes last, and a place that is no longer used stays. Lists of sessions decode thousands of states, so there is no reflection.
 func (s *State) fields() []any {
 	return []any{
 		&s.Source.Size, &s.Source.ModTime, &s.Source.Inode, &s.At.Generation, &s.At.Offset, &s.Torn, &s.Checked,
-		&s.Rewritten, &s.Trigger, &s.SkipReason, &s.Gone, &s.GoneAt, &s.Companion, &s.Earlier, &s.Written.Size,
+		&s.Rewritten, &s.Trigger, &s.SkipReason, &s.Gone, &s.GoneAt, &s.Companion, &s.Written.Size,
 		&s.Written.ModTime, &s.Written.Inode, &s.Covers.Generation, &s.Covers.Offset, &s.Options, &s.Manual.Focus,
 		new(int64), &s.Manual.MaxTokens, &s.Labels.Pinned, &s.Labels.Name, &s.Labels.Tags, &s.Work.Compactions,
 		&s.Work.Microseconds, &s.Records, &s.Broken, &s.Unknown, &s.UnknownFormat, &s.First, &s.Last, &s.Boundary,

@@ -48,7 +48,7 @@ func filled() (s State) {
 }
 
 func TestEveryFieldOfAStateIsStored(t *testing.T) {
-	for _, want := range []State{filled(), {}, {Companion: "/a\xff", Earlier: []string{"\xfe"}, Source: Stat{Inode: 1<<64 - 1}}} {
+	for _, want := range []State{filled(), {}, {Companion: "/a\xff", Labels: Labels{Tags: []string{"\xfe"}}, Source: Stat{Inode: 1<<64 - 1}}} {
 		raw := want.Encode()
 		if got, err := DecodeState(raw); !reflect.DeepEqual(got, want) || err != nil {
 			t.Errorf("stored %+v\nread   %+v, %v", want, got, err)

@@ -23,11 +23,9 @@ type backupOutput struct {
 	Archive  string        `json:"archive"`
 	ID       string        `json:"id"`
 	Sessions int           `json:"sessions"`
-	Frames   int           `json:"frames"`
 	IDs      int           `json:"ids"`
 	Bytes    int64         `json:"bytes"`
 	Raw      int64         `json:"raw_bytes"`
-	Sum      string        `json:"sha256"`
 	Took     time.Duration `json:"took_ns"`
 
 	Damage []reader.Damage `json:"damage"`
@@ -38,19 +36,17 @@ func (a *app) backupCommand() *cobra.Command {
 		Use: "backup FILE", Short: "copy the archive to FILE while ccd runs, and check the copy",
 		Long: `The copy is a complete archive: set CCD_ARCHIVE_PATH=FILE to read it, or put
 it in the archive's place on another machine. FILE appears only after ccd has
-read back every hash, session and ID of the copy. It replaces an earlier
-backup of the same archive, and any other file only with --force. If the
-archive is damaged, the copy contains what is intact; ccd lists what is
-missing and exits 4.
+read back every hash, session and ID of the copy; with --force it replaces a
+file. While the file is copied, ccd writes nothing. If bytes were lost in an
+earlier repair, ccd lists them and exits 4.
 
 With --json: one object: file, archive, id (of the archive), sessions
-(including attachments), frames (stored blocks of transcripts), ids, bytes (of
-FILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage
-(missing from FILE)`,
+(including attachments), ids, bytes (of FILE), raw_bytes (of transcripts in
+it), took_ns, damage (missing from FILE)`,
 		Example: `  ccd archive backup /media/disk/ccd.db
       write a checked copy, or fail and write none
   ccd archive backup --json /media/disk/ccd.db
-      the same, with counts and the hash of the file`,
+      the same, with counts`,
 	}
 	var force bool
 	c.Args = cobra.ExactArgs(1)
@@ -60,7 +56,7 @@ FILE), raw_bytes (of transcripts in it), sha256 (of FILE), took_ns, damage
 		}
 		return a.backup(c.Context(), a.Path(args[0]), force)
 	}
-	c.Flags().BoolVar(&force, "force", false, "overwrite FILE even if it is not a backup")
+	c.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	a.machineFlag(c)
 	return c
 }
@@ -86,15 +82,15 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	case errors.Is(err, archive.ErrNotFound):
 		return words.Hint(err, "ccd run --once")
 	case errors.As(err, new(*archive.DamageError)):
-		return words.Hint(err, "ccd doctor --fix, or another FILE: an earlier backup may have more")
+		return words.Hint(err, "ccd doctor --fix")
 	case err != nil:
 		return err
 	}
 	out := backupOutput{
-		File: c.File, Archive: l.ArchivePath, ID: c.ID, Sessions: c.Sessions, Frames: c.Frames, IDs: c.Pointers, Bytes: c.Size,
-		Raw: c.Bytes, Sum: c.Sum.String(), Took: time.Since(begun), Damage: reader.DamagesOf(c.Damage),
+		File: c.File, Archive: l.ArchivePath, ID: c.ID, Sessions: c.Sessions, IDs: c.Pointers, Bytes: c.Size,
+		Raw: c.Bytes, Took: time.Since(begun), Damage: reader.DamagesOf(c.Damage),
 	}
-	if err := a.printBackup(out, c.Held); err != nil {
+	if err := a.printBackup(out); err != nil {
 		return err
 	}
 	if len(out.Damage) > 0 {
@@ -103,7 +99,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	return nil
 }
 
-func (a *app) printBackup(out backupOutput, held time.Duration) error {
+func (a *app) printBackup(out backupOutput) error {
 	if a.json {
 		return a.printJSON(out)
 	}
@@ -115,9 +111,6 @@ func (a *app) printBackup(out backupOutput, held time.Duration) error {
 	}
 	a.say("backed up and verified: %s and attachments, %s of transcripts, %s; %s in %s", words.Count(out.Sessions, "session"),
 		humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
-	if a.verbose {
-		a.say("writers waited for %s at most", held.Round(100*time.Microsecond))
-	}
 	return a.print(out.File + "\n")
 }
 

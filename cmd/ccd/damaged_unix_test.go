@@ -269,7 +269,7 @@ func TestStatusDoesNotReadContents(t *testing.T) {
 	db, err := bolt.Open(d.path, 0o600, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte("tail"))
+		b := tx.Bucket([]byte("blocks"))
 		key, stored := b.Cursor().First()
 		bad := slices.Clone(stored)
 		bad[len(bad)-1] ^= 1

@@ -129,9 +129,7 @@ func signals() (context.Context, func()) {
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		cancel(cause)
 	}()
-	brake := new(archive.Brake)
-	handleCtrlZ(brake)
-	return brake.Bind(ctx), func() { signal.Stop(c); cancel(nil) }
+	return ctx, func() { signal.Stop(c); cancel(nil) }
 }
 
 // agentHint turns a hint for a person into one for an agent, which may run only `ccd agent`.

@@ -68,21 +68,19 @@ func cmdSpoil(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	err = db.Update(func(tx *bolt.Tx) error {
 		n, last := -1, uint64(0)
-		for _, bucket := range []string{"frames", "tail"} {
-			b := tx.Bucket([]byte(bucket))
-			for k, v := b.Cursor().First(); k != nil; k, v = next(b, k) {
-				if id := binary.BigEndian.Uint64(k); n < 0 || id != last {
-					n, last = n+1, id
+		b := tx.Bucket([]byte("blocks"))
+		for k, v := b.Cursor().First(); k != nil; k, v = next(b, k) {
+			if id := binary.BigEndian.Uint64(k); n < 0 || id != last {
+				n, last = n+1, id
+			}
+			if n == want {
+				if v == nil { // a large block has a bucket of its own
+					b = b.Bucket(k)
+					v = b.Get(k)
 				}
-				if n == want {
-					if v == nil { // a large block has a bucket of its own
-						b = b.Bucket(k)
-						v = b.Get(k)
-					}
-					spoilt := append([]byte(nil), v...)
-					spoilt[len(spoilt)/2] ^= 0x10
-					return b.Put(k, spoilt)
-				}
+				spoilt := append([]byte(nil), v...)
+				spoilt[len(spoilt)/2] ^= 0x10
+				return b.Put(k, spoilt)
 			}
 		}
 		return errors.New("no such block")

@@ -22,8 +22,7 @@ type verifyOutput struct {
 	Sessions    int             `json:"sessions"`
 	Attachments int             `json:"attachments"`
 	Generations int             `json:"generations"`
-	Frames      int             `json:"frames"`
-	Pieces      int             `json:"pieces"`
+	Blocks      int             `json:"blocks"`
 	Pointers    int             `json:"pointers"`
 	Summaries   int             `json:"summaries"`
 	Bytes       int64           `json:"bytes"`
@@ -42,11 +41,10 @@ func (a *app) verifyCommand() *cobra.Command {
 still be restored exactly. A companion that is missing or unreadable is not
 damage: ccd show rebuilds it.
 
-With --json: one object: sessions, attachments, generations, frames and pieces
-(stored blocks of transcripts: complete ones and the newest), pointers
-(originals with an ID), summaries (written by a command), bytes, companions,
-ids, unreadable (paths of companions), damage [{session, generation, offset,
-id, companion, cause}]`,
+With --json: one object: sessions, attachments, generations, blocks (stored
+pieces of transcripts), pointers (originals with an ID), summaries (written by
+a command), bytes, companions, ids, unreadable (paths of companions), damage
+[{session, generation, offset, id, companion, cause}]`,
 		Example: `  ccd archive verify
       exit 0 if nothing is damaged
   ccd archive verify --json
@@ -70,7 +68,7 @@ func (a *app) verify(ctx context.Context) error {
 		return fmt.Errorf("verify archive: %w", err)
 	}
 	out := verifyOutput{
-		Sessions: report.Sessions, Generations: report.Generations, Frames: report.Frames, Pieces: report.Pieces,
+		Sessions: report.Sessions, Generations: report.Generations, Blocks: report.Blocks,
 		Pointers: report.Pointers, Summaries: report.Summaries, Bytes: report.Bytes, Unreadable: []string{}, Damage: reader.DamagesOf(report.Damage),
 	}
 	for _, e := range l.Sessions {

@@ -43,7 +43,7 @@ func soundFacts(t *testing.T) *facts {
 	e.Kept.Source = daemon.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
 	e.Kept.First, e.Kept.Last = now.Add(-time.Hour), now.Add(-time.Minute)
 	f := &facts{
-		doctor: d, sessions: []reader.Entry{e}, scans: []scan{{Root: root, found: []watcher.Found{found}}}, sample: archive.Sampled{Whole: true},
+		doctor: d, sessions: []reader.Entry{e}, scans: []scan{{Root: root, found: []watcher.Found{found}}},
 		Live: Live{
 			Place: p, Version: "v1", Now: now, Size: archive.Size{File: 16 << 20, Raw: 40 << 20}, Free: 100 << 30, Running: true,
 			Run: daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)},
@@ -96,7 +96,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			write(t, s.StateDir, 0o600)
 		}, "wrong", "is not a directory"},
 		{"archive damaged", checkArchive, func(_ *testing.T, s *facts) {
-			s.sample.Damage = []*archive.DamageError{{Path: "/a", Err: errors.New("hash mismatch")}}
+			s.damage = []error{&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}}
 		}, "wrong", "hash mismatch"},
 		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "another version of ccd"},
 		{"archive full", checkArchive, func(_ *testing.T, s *facts) { s.Config.Archive.MaxSize = 17 << 20 }, "wrong", "cannot grow"},

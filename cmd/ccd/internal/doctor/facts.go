@@ -16,9 +16,6 @@ import (
 	"ccd/watcher"
 )
 
-// sampleLimit is the time spent on a sample of the archive.
-const sampleLimit = 400 * time.Millisecond
-
 // facts is the input of the checks, read once. No check changes it.
 type facts struct {
 	Live
@@ -27,7 +24,6 @@ type facts struct {
 
 	scans    []scan // one per root
 	sessions []reader.Entry
-	sample   archive.Sampled
 	readErr  error   // why the archive could not be read
 	damage   []error // damaged sessions
 	service  service
@@ -93,15 +89,10 @@ func scanRoot(ctx context.Context, o watcher.Options, r watcher.Root) scan {
 	return s
 }
 
-// readArchive reads the archive's size, its sessions and a sample of its contents.
+// readArchive reads the archive's size and its sessions.
 func (f *facts) readArchive(ctx context.Context) {
 	if f.Size, f.readErr = disk.Bounded(ctx, disk.Patience, f.Archive.Size); f.locked() {
 		return
-	}
-	if f.readErr == nil {
-		f.sample, f.readErr = disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (archive.Sampled, error) {
-			return f.Archive.Sample(ctx, sampleLimit, uint64(f.Now.UnixNano()))
-		})
 	}
 	l, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (*reader.Library, error) {
 		l, err := reader.Open(f.Place, false)
