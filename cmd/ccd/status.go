@@ -22,8 +22,9 @@ sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. 
 "degraded" lists every problem: the service is installed but not running; a
 session cannot be archived; the archive is damaged, locked or unreadable; the
 disk is full; a directory cannot be read or watched; no scan finishes;
-run.json cannot be written; the configuration is invalid; the daemon runs another version of ccd. "not verified" counts
-companions whose text failed a check; their front matter gives the reason.
+run.json cannot be written; the configuration is invalid; the daemon runs
+another version of ccd. "not verified" counts companions whose text failed a
+check; their front matter gives the reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
 else 0. ` + "`ccd archive verify`" + ` checks stored contents; ` + "`ccd doctor`" + `
