@@ -338,6 +338,56 @@ func TestForgetCountsHardLinks(t *testing.T) {
 	}
 }
 
+// A rewrite that is interrupted ends at once and leaves the old archive and no other file. What it has noted of what is forgotten is
+// there once, however often it is run.
+func TestInterruptedRewrite(t *testing.T) {
+	t.Parallel()
+	f := newForgetful(t)
+	noted := int64(0)
+	for _, at := range []int64{0, 250, 450, 550, 800, 900} {
+		for what, rewrite := range map[string]func(context.Context, func(done, total int64)) (Removed, error){
+			"forget": func(ctx context.Context, show func(done, total int64)) (Removed, error) {
+				return f.a.Forget(ctx, Removal{Texts: []Text{whatever(canary)}}, show)
+			},
+			"compact": func(ctx context.Context, show func(done, total int64)) (Removed, error) {
+				return f.a.Compact(ctx, Removal{}, show)
+			},
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			later := 0
+			_, err := rewrite(ctx, func(done, _ int64) {
+				if ctx.Err() != nil {
+					later++
+				} else if done >= at {
+					cancel()
+				}
+			})
+			cancel()
+			if !errors.Is(err, context.Canceled) || later > 1 {
+				t.Errorf("%s, interrupted at %d: goes on %d times, %v", what, at, later, err)
+			}
+			if info, err := os.Stat(tombsPath(f.a.Path())); err == nil {
+				if noted == 0 {
+					noted = info.Size()
+				} else if noted != info.Size() {
+					t.Errorf("%s, interrupted at %d: %d bytes of tombstones, %d before", what, at, info.Size(), noted)
+				}
+			}
+		}
+	}
+	f.exact(t, f.a)
+	files, err := os.ReadDir(f.dir)
+	must(t, err)
+	for _, file := range files {
+		if name := file.Name(); name != "archive.db" && name != "archive.lock" && name != "archive.db.forgotten" {
+			t.Errorf("left: %s", name)
+		}
+	}
+	if noted == 0 {
+		t.Error("no tombstones")
+	}
+}
+
 // Nothing in the archive, or in the file of tombstones, is a hash of a forgotten text or of bytes with it.
 func TestTombstonesTellNothing(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,9 @@ func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
 // use runs fn with a store that it opens for reading, or with the held one.
 func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) error {
 	if a.held != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return fn(a.held)
 	}
 	if err := s.open(ctx, nil); err != nil {
@@ -66,7 +69,10 @@ func (s *store) hold() *Archive {
 
 // update runs fn in a write transaction. It is durable when update returns.
 func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {
-	if a.held != nil {
+	if a.held != nil { // nothing waits for a lock, so nothing else looks at the context
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return a.held.update(fn)
 	}
 	s, err := a.openWrite(ctx, need)

@@ -68,7 +68,7 @@ func (a *Archive) tombs() (*tombs, error) {
 	}
 	var b []byte
 	if err == nil {
-		b, err = ownfile.Read(path, maxRecord)
+		b, err = ownfile.Read(path, maxTombs)
 	}
 	var all []tomb
 	if err == nil {
@@ -99,17 +99,35 @@ func newTombs(all []tomb) *tombs {
 	return t
 }
 
-// with returns the tombstones and more of them.
+// with returns the tombstones and more of them, each once: a rewrite that was interrupted is run again.
 func (t *tombs) with(more []tomb) *tombs {
 	if t == nil {
 		return newTombs(more)
 	}
-	return newTombs(slices.Concat(t.all, more))
+	type place struct {
+		transcript.Key
+		generation     int
+		offset, length int64
+		fill           byte
+		before         string
+	}
+	known := map[place]bool{}
+	return newTombs(slices.DeleteFunc(slices.Concat(t.all, more), func(one tomb) bool {
+		p := place{one.Session, one.Generation, one.Offset, one.Length, one.Fill, string(one.Before)}
+		defer func() { known[p] = true }()
+		return known[p]
+	}))
 }
+
+// maxTombs bounds the file of tombstones, in bytes: a million places. What is more could not be read again.
+const maxTombs = 256 << 20
 
 // store writes the file of tombstones.
 func (t *tombs) store(a *Archive) error {
 	b, err := json.Marshal(t.all)
+	if len(b) > maxTombs {
+		err = fmt.Errorf("too many places (%d)", len(t.all))
+	}
 	if err == nil {
 		err = atomicfile.Write(tombsPath(a.path), 0o600, b)
 	}
@@ -166,6 +184,7 @@ func (f *Filler) Fill(data []byte) (any bool) {
 		any = fillHoles(part, f.off, f.open) || any
 		f.sum.Write(part)
 		data, f.off = data[len(part):], off
+		f.open = slices.DeleteFunc(f.open, func(h hole) bool { return h.to <= off })
 	}
 	for len(f.places) > 0 && f.places[0].Offset < end {
 		off := f.places[0].Offset
@@ -182,7 +201,6 @@ func (f *Filler) Fill(data []byte) (any bool) {
 		f.begin(here)
 	}
 	to(end)
-	f.open = slices.DeleteFunc(f.open, func(h hole) bool { return h.to <= end })
 	return any
 }
 
@@ -238,8 +256,9 @@ func (t *tombs) finder(k transcript.Key, generation int) finder {
 		}
 		n, replaced := len(f.filled), bytes.Clone(data)
 		f.Fill(replaced)
+		old := bytes.Equal(data, replaced)
 		for i := range f.filled[n:] {
-			f.filled[n+i].old = bytes.Equal(data, replaced)
+			f.filled[n+i].old = old
 		}
 		return f.filled[n:]
 	}
