@@ -20,7 +20,7 @@ func launchd(o Options, h host) (manager, error) {
 	if o.System {
 		domain, path = "system", filepath.Join("/Library/LaunchDaemons", name+".plist")
 	}
-	text, err := plistOf(name, withLog(o), arguments(o), accountOf(o), 0)
+	text, err := plistOf(name, withLog(o), arguments(o), accountOf(o))
 	if err != nil {
 		return manager{}, err
 	}
@@ -61,8 +61,8 @@ func launchd(o Options, h host) (manager, error) {
 	}, nil
 }
 
-// plistOf returns the plist of a job: one that is kept alive or, with an interval, one that is started every so many seconds.
-func plistOf(label string, environ, args []string, user string, interval int) ([]byte, error) {
+// plistOf returns the plist of a job that is kept alive.
+func plistOf(label string, environ, args []string, user string) ([]byte, error) {
 	type variable struct{ Key, Value string }
 	var env []variable
 	for _, v := range environ {
@@ -73,7 +73,7 @@ func plistOf(label string, environ, args []string, user string, interval int) ([
 		args[i] = escape(a)
 	}
 	return fill(plistText, map[string]any{
-		"Label": label, "Arguments": args, "Environment": env, "User": escape(user), "Interval": interval,
+		"Label": label, "Arguments": args, "Environment": env, "User": escape(user),
 	})
 }
 

@@ -44,11 +44,6 @@ func (s *Service) uninstall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t, err := newTimer(s.o, s.host); err == nil && !s.o.System { // it would run a program that may be removed
-		if err := t.Remove(ctx); err != nil {
-			return err
-		}
-	}
 	if ours {
 		if err := s.steps(ctx, s.mgr.removed); err != nil {
 			return err

@@ -90,11 +90,11 @@ var (
 	errClock = words.Hint(errors.New("the clock of this machine is wrong"),
 		"set the clock of this machine, for example with timedatectl set-ntp true")
 	errExpired = words.Hint(errors.New("the credentials have expired"),
-		"get new credentials; keys that a timer uses should not expire")
+		"get new credentials; keys that cron uses should not expire")
 	errKey = words.Hint(errors.New("the store does not know the key, or the secret is wrong"),
 		"check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials")
 	errNoKey = words.Hint(errors.New("there are no credentials"),
-		"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which a timer also reads")
+		"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which cron also reads")
 	errBucket = words.Hint(errors.New("the bucket does not exist"),
 		"check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything")
 )

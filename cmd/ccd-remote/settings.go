@@ -59,7 +59,7 @@ func (a *app) add(ctx context.Context, args []string) error {
 	for _, r := range a.recipients {
 		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
 	}
-	next := "next: ccd remote push, and ccd remote timer to push every 5 minutes"
+	next := "next: ccd remote push; let cron run ccd remote push -q every 5 minutes"
 	if own, err := a.ownRecipients(); err == nil {
 		next += "; keep a copy of the identity elsewhere, without it the copy cannot be read"
 		for _, r := range own {

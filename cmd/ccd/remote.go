@@ -17,7 +17,6 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/remote/pulled"
-	"ccd/internal/words"
 )
 
 // errChild is returned for a child process that has failed and has reported why.
@@ -46,20 +45,16 @@ the store does not delete). keys: identity, own, recipients. add, remove: the
 settings`,
 		Example: `  ccd remote add s3://backup/ccd --endpoint https://s3.example.org
       set the address of the copy, after ccd remote keys
-  ccd remote push && ccd remote timer
-      upload what is new, now and every 5 minutes
+  ccd remote push
+      upload what is new; let cron do it every 5 minutes
   ccd remote pull && ccd ls --machine desk
       the sessions of the machine desk`,
 	}
 	var flags *pflag.FlagSet
-	var off bool
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			args = []string{"status"}
-		}
-		if args[0] == "timer" {
-			return a.remoteTimer(c, args[1:], off)
 		}
 		flags.Visit(func(f *pflag.Flag) {
 			if values, ok := f.Value.(pflag.SliceValue); ok {
@@ -82,9 +77,8 @@ settings`,
 	flags.Bool("new-name", false, "push: push everything as a new machine")
 	flags.Duration("grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them")
 	flags.Bool("all", false, "gc: write everything again")
-	flags.BoolVar(&off, "off", false, "timer: remove it")
 	flags.Int("sample", 0, "check: read `N` packs of each machine (-1: all)")
-	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "timer", "remove"}
+	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "remove"}
 	return c
 }
 
@@ -124,41 +118,5 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", program, err)
 	}
-	if args[0] == "remove" { // a timer would have nothing to do
-		if t, err := p.Timer(a.err); err == nil {
-			return t.Remove(ctx)
-		}
-	}
 	return nil
-}
-
-// remoteTimer installs the timer that pushes, or removes it.
-func (a *app) remoteTimer(c *cobra.Command, args []string, off bool) error {
-	if len(args) > 0 {
-		return usage(c, fmt.Errorf("ccd remote timer takes no %q", args[0]))
-	}
-	if err := a.noJSON(c); err != nil {
-		return err
-	}
-	p, err := a.Place(true)
-	if err != nil {
-		return err
-	}
-	t, err := p.Timer(a.out)
-	if err != nil {
-		return err
-	}
-	if off {
-		return t.Remove(c.Context())
-	}
-	dir := filepath.Join(p.StateDir, pulled.Dir)
-	if s, err := pulled.ReadSettings(dir); err != nil {
-		return err
-	} else if s.URL == "" {
-		return words.Hint(errors.New("install timer: there is no remote yet"), "ccd remote add s3://BUCKET/PREFIX")
-	}
-	if a.Getenv("AWS_ACCESS_KEY_ID") != "" {
-		a.say("a timer does not have this shell's AWS_ACCESS_KEY_ID: write the key to ~/.aws/credentials")
-	}
-	return t.Install(c.Context())
 }

@@ -13,7 +13,6 @@ type Connect struct {
 
 	Hooks  string  // JSON file with its hooks, {"hooks": {EVENT: [{"hooks": [{"command": ...}]}]}}; "" if not used
 	Events []Event // that call ccd
-	Former []Event // that earlier versions of ccd installed
 	Rules  bool    // Hooks also has permissions.allow, as in Claude Code's settings
 	Line   bool    // Hooks also has statusLine, a command that prints the client's status line
 

@@ -9,7 +9,6 @@ func steps() []step {
 		{"package installed, nothing started", true, packaged},
 		{"ccd service install as an ordinary user", true, installed},
 		{"transcripts arrive, come back", true, arrived},
-		{"the timer of ccd remote", false, timed},
 		{"kill -9 ten times", false, killed},
 		{"a hang is noticed, work is none", false, hung},
 		{"a full disk, and room again", false, filled},

@@ -13,7 +13,7 @@ func Row() transcript.Format {
 		Resume: []string{"claude", "--resume"}, ByPath: true, Shell: transcript.ShellTool("Bash"),
 		Connect: &transcript.Connect{
 			Name: "claude", Dir: transcript.DirOf("CLAUDE_CONFIG_DIR", ".claude"),
-			Hooks: "settings.json", Events: transcript.Events(), Former: []transcript.Event{{Client: "PostToolUse", Name: "PostToolUse"}}, Rules: true, Line: true,
+			Hooks: "settings.json", Events: transcript.Events(), Rules: true, Line: true,
 			ServersAt: state, Member: "mcpServers", Type: "stdio", State: true,
 			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd",
 		},

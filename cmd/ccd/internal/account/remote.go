@@ -2,30 +2,15 @@ package account
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"ccd/internal/words"
-	"ccd/packaging"
 )
 
 // RemoteProgram is the program that `ccd remote` runs. It has the network client, so that ccd needs none.
 const RemoteProgram = "ccd-remote"
-
-// Timer describes the timer that pushes to object storage, installed or not.
-func (p *Place) Timer(out io.Writer) (*packaging.Timer, error) {
-	o := packaging.Options{Home: p.Home, StateDir: p.StateDir, Environ: p.Env.Vars, Out: out}
-	var err error
-	if o.Executable, err = p.Env.Executable(); err != nil {
-		return nil, err
-	}
-	if p.Env.ConfigFile != "" {
-		o.Config = p.Env.Absolute(p.Env.ConfigFile)
-	}
-	return packaging.NewTimer(o)
-}
 
 // RemoteInstall is what to do if ccd-remote is missing or of another version.
 const RemoteInstall = "install " + RemoteProgram + " from the same release as ccd; in a clone: go install ./cmd/..."

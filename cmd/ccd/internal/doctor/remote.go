@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,11 +11,10 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
-	"ccd/packaging"
 )
 
-// latePush is the age of the last push above which the timer seems not to run.
-const latePush = 12 * packaging.TimerInterval * time.Second
+// latePush is the age of the last push above which nothing seems to push regularly.
+const latePush = time.Hour
 
 // checkRemote reports on the copy in object storage. It makes no request.
 func checkRemote(ctx context.Context, f *facts) (all []Finding) {
@@ -39,10 +37,7 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 	if Stale(p, f.Now) {
 		state = wrong
 	}
-	again := "ccd remote timer pushes every 5 minutes; or let cron run ccd remote push -q"
-	if t, err := f.Timer(nil); err == nil && t.Installed() {
-		again = "ccd remote timer starts the timer again"
-	}
+	const again = "let cron run ccd remote push -q every 5 minutes (docs/REMOTE.md)"
 	switch {
 	case err != nil:
 		all = append(all, wrong(check, "ccd remote push writes it again", "%v", err))
@@ -76,9 +71,6 @@ func remoteProgram(ctx context.Context, f *facts) []Finding {
 	}
 	out, err := exec.CommandContext(ctx, path, "version").Output()
 	version := strings.TrimSpace(string(out))
-	if err != nil && errors.As(err, new(*exec.ExitError)) { // an older one, without the command version
-		version, err = "", nil
-	}
 	switch {
 	case err != nil:
 		return []Finding{wrong(check, fix, "run %s: %v", path, err)}

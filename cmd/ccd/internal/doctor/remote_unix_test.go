@@ -35,7 +35,7 @@ func TestRemote(t *testing.T) {
 		}, "wrong", "not found beside ccd", "install"},
 		"version": {func(f *facts, _ *pulled.Settings, _ *pulled.Push) { f.Version = "v2" }, "wrong", "ccd-remote is v1, this is v2", "same release"},
 		"never":   {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { *p = pulled.Push{} }, "note", "nothing was pushed", "ccd remote push"},
-		"late":    {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Pushed = p.Tried.Add(-2 * time.Hour) }, "note", "last push 2h ago", "ccd remote timer"},
+		"late":    {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Pushed = p.Tried.Add(-2 * time.Hour) }, "note", "last push 2h ago", "cron"},
 		"offline": {func(_ *facts, _ *pulled.Settings, p *pulled.Push) {
 			p.Pushed, p.Error, p.Exit, p.Behind.Sessions = p.Tried.Add(-2*time.Hour), "not available", 1, 3
 		}, "note", "last push 2h ago; the one 0s ago failed, 3 sessions behind: not available", "ccd remote push"},

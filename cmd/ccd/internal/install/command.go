@@ -121,9 +121,8 @@ func called(command string, n int) (words []string, ok bool) {
 // hooked reports whether an agent has a hook of this name at an event of its client, "" for any.
 func hooked(agent, client, name string) bool {
 	for _, f := range connectable() {
-		events := slices.Concat(f.Connect.Events, f.Connect.Former)
 		is := func(e transcript.Event) bool { return (client == "" || e.Client == client) && e.Name == name }
-		if f.Agent == agent && slices.ContainsFunc(events, is) {
+		if f.Agent == agent && slices.ContainsFunc(f.Connect.Events, is) {
 			return true
 		}
 	}

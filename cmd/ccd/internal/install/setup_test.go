@@ -276,15 +276,3 @@ func TestSymlinksAndModesStay(t *testing.T) {
 	h.uninstall(Agents()...)
 	h.same(before)
 }
-
-// TestFormerHooksGo: install and uninstall remove the hook with which earlier versions shortened outputs.
-func TestFormerHooksGo(t *testing.T) {
-	h := newHome(t)
-	former := `{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "/opt/ccd hook PostToolUse --agent claude-code || :"}]}]}, "env": {"A": "1"}}` + "\n"
-	for _, do := range []func(){func() { h.install(nil, Claude) }, func() { h.uninstall(Claude) }} {
-		h.write(".claude/settings.json", former)
-		if do(); strings.Contains(h.read(".claude/settings.json"), "PostToolUse") {
-			t.Error("it is still there")
-		}
-	}
-}
