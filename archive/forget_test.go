@@ -363,7 +363,7 @@ func TestInterruptedRewrite(t *testing.T) {
 				}
 			})
 			cancel()
-			if !errors.Is(err, context.Canceled) || later > 1 {
+			if !errors.Is(err, context.Canceled) || later > 4 { // a few entries are looked up together
 				t.Errorf("%s, interrupted at %d: goes on %d times, %v", what, at, later, err)
 			}
 			if info, err := os.Stat(tombsPath(f.a.Path())); err == nil {
