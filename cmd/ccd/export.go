@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,10 +25,11 @@ func (a *app) exportCommand() *cobra.Command {
 		Long: `Writes the whole session as one page that needs no server, no network and no
 JavaScript: its requests, answers, calls and files, its context over time,
 what each compaction dropped, and the companion. Long texts and outputs are
-cut; each has the ID that ccd restore prints in full.
+cut; each has the ID that ccd restore prints in full. On a terminal, the file
+is named after the session.
 
 ` + sessionWords,
-		Example: `  ccd export -o session.html           this directory's session
+		Example: `  ccd export                           this directory's session
   ccd export 5d2f7a1e > session.html   another one, to stdout`,
 	}
 	var f exportFlags
@@ -46,13 +48,21 @@ cut; each has the ID that ccd restore prints in full.
 	return c
 }
 
-func (a *app) export(ctx context.Context, arg string, f exportFlags) error {
+func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error) {
 	l, e, err := a.session(ctx, arg, f.agent)
 	if err != nil {
 		return err
 	}
 	if e.Class == transcript.Attachment {
 		return words.Hint(fmt.Errorf("export %s: %w: it is an attachment, not a conversation", e.ID, archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
+	}
+	if f.output == "" && isTTY(a.out) {
+		f.output = strings.ReplaceAll(shortID(e.ID), "/", "-") + ".html"
+		defer func() {
+			if err == nil {
+				a.say("wrote %s", f.output)
+			}
+		}()
 	}
 	return a.deliver(f.output, f.force, false, func(w io.Writer) error { return web.Export(ctx, l, e, w) })
 }

@@ -35,8 +35,8 @@ so it gets no companion), skipped (why it is not followed, else ""), resumed
 rewritten (when the source was last found replaced or rewritten in place, else
 null), pinned, tags, name ("" if it has none; see ccd help label), waiting
 (the agent spoke last and waits for the person), compactions (by the agent),
-curve (tokens in the context, the highest of each curve_step records; [] if an
-older ccd archived the session), machine (that has it, if it is another one)`
+curve (tokens in the context, the highest of each curve_step records; [] if
+the model reports none), machine (that has it, if it is another one)`
 
 type lsFlags struct {
 	all, pinned bool
@@ -47,11 +47,12 @@ type lsFlags struct {
 func (a *app) lsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "ls", GroupID: everyday, Short: "list the sessions",
-		Long: "Lists the sessions, newest first. TITLE is the name from " + "`ccd label`" + `, else the
-agent's own title, else the first request. LAST is when it last grew, or who is
-next: working (the agent), waiting (you). CONTEXT is the share of the agent's
-window that is full, by the model's last report, else by an estimate ("~").
-COMPACTED is how often the agent compacted it.
+		Long: `Lists the sessions, pinned ones (*) first, then newest first. TITLE is the
+name from ccd label, else the agent's own title, else the first request. LAST
+is when it last grew, or who is next: working (the agent), waiting (you); or
+deleted (the transcript, which ccd still has). CONTEXT is the share of the
+agent's window that is full, by the model's last report, else by an estimate
+("~"). COMPACTED is how often the agent compacted it.
 
 On a terminal the title is cut, and columns that do not fit are left out:
 STATE first, then TOKENS, AGENT, PROJECT, COMPACTED, LAST. In a pipe, every

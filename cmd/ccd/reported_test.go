@@ -48,7 +48,7 @@ func TestReportedSituations(t *testing.T) {
 		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c6", []string{"First request CPONE", "Second request CPTWO, never reformat"}},
 		{"torn-append", "show dddd0003", []string{"Second request WELDTWO", "verified: false", `reason: "record #3 could not be read in whole"`}},
 		{"torn-append", "doctor", []string{"1 record could not be read in whole, first dddd0003-0000-4000-8000-000000000001#3"}},
-		{"duplicate-rows", "timeline bbbb0004", []string{"Rename column qty to amount. [ccd 6tey32dg3ff8] · Bash · `a.sql` · 1 exit 0\n", "Now also in b.sql"}},
+		{"duplicate-rows", "timeline bbbb0004", []string{"Rename column qty to amount. [ccd 6tey32dg3ff8] · Bash · `a.sql` · 1 command with exit 0\n", "Now also in b.sql"}},
 		{"duplicate-rows", "timeline bbbb0005", []string{"#1 2026", "#7 2026", "#19 2026", "!#9 2026", "!#15 2026"}},
 		{"duplicate-rows", "show bbbb0004", []string{"`b.sql` (#10), `a.sql` (#3)"}},
 		{"taken-back", "timeline bbbb0002", []string{"taken back: Use floats", "taken back: Use Decimal", "taken back: Add a discount", "· Start again"}},

@@ -280,7 +280,7 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Ent
 	}
 	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
 	if newest {
-		a.say("ccd: warning: the sessions beside the copy are about to be purged: claude --continue continues the copy")
+		a.say("ccd: warning: the sessions beside the copy are about to be deleted: claude --continue continues the copy")
 	}
 	return err
 }
@@ -299,8 +299,16 @@ func (a *app) purgeAge(agent string) time.Duration {
 	return time.Duration(min(days, most) * float64(day))
 }
 
+// withinReported bounds the converted size of messages by that of the context that they are a part of.
+func withinReported(about, reported int64) int64 {
+	if reported > 0 {
+		return min(about, reported)
+	}
+	return about
+}
+
 func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
-	tokens := resumedTokens{c.Before, c.After, sidecar.About(c.Before, c.PerToken), sidecar.About(c.After, c.PerToken)}
+	tokens := resumedTokens{c.Before, c.After, withinReported(sidecar.About(c.Before, c.PerToken), c.Reported), sidecar.About(c.After, c.PerToken)}
 	if a.json {
 		return a.printJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.Name(), Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
@@ -308,7 +316,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		})
 	}
 	larger := c.After >= c.Before && agent == e.Agent
-	a.say("%s, %d of them verbatim: %s", status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim, c.Title)
+	a.say("%s, %d of them verbatim: %s", status.Shrunk(tokens.AboutBefore, tokens.AboutAfter, c.Reported), c.Verbatim, c.Title)
 	if text := movedLine(c.Moved); text != "" {
 		a.say("%s", text)
 	}

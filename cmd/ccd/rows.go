@@ -74,7 +74,7 @@ func lsColumns(now time.Time) []column[status.Session] {
 	date := last.text
 	last.text = func(s status.Session) string { // who is next says more than when
 		switch state := condition(s, now); {
-		case state == status.Working, state == status.Waits, s.Problem() != "":
+		case state == status.Working, state == status.Waits, state == status.Deleted, s.Problem() != "":
 			return state
 		}
 		return date(s)
@@ -118,7 +118,7 @@ func stateTone(s status.Session, now time.Time) tone {
 		return good
 	case state == status.Waits:
 		return warn
-	case state == status.Purged:
+	case state == status.Deleted:
 		return dim
 	}
 	return noTone

@@ -106,7 +106,7 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	a.agentFlag(c, &f.agent)
 	timeFlag(flags, &f.since, "since", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
 	flags.IntVar(&f.limit, "limit", searchLimit, "stop after `N` hits; 0: no limit")
-	flags.BoolVar(&f.all, "all", false, "include sub-agents and outputs saved to separate files")
+	flags.BoolVar(&f.all, "all", false, "include sub-agents, outputs saved to separate files and, on a terminal, what was not said")
 }
 
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
@@ -124,7 +124,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	p := a.hitPrinter(l, q, f.limit)
-	p.said = f.said
+	p.said, p.all = f.said, f.all
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
@@ -198,7 +198,11 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.
 		}
 	}
 	wipe()
-	for _, h := range found.All() {
+	all := found.All()
+	if rest := slices.IndexFunc(all, func(h *search.Hit) bool { return !h.Said() }); rest > 0 && p.width > 0 && !p.json && !p.all {
+		all, p.rest = all[:rest], len(all)-rest
+	}
+	for _, h := range all {
 		if p.json {
 			err = p.object(h)
 		} else {
@@ -209,7 +213,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.
 		}
 		p.hits++
 	}
-	return p.hits != p.limit || p.limit == 0, nil
+	return p.hits+p.rest < p.limit || p.limit == 0, nil
 }
 
 // reportSearch reports how the search ended.
@@ -224,6 +228,8 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	case p.damage > 0:
 		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged place"), p.first)
 		return errDamaged
+	case p.rest > 0:
+		a.say("\nand %s in thoughts, calls and results: ccd search --all%s", words.Count(p.rest, "more hit"), asTyped(args))
 	case p.hits > 0 && p.hits == f.limit:
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.damaged:
@@ -244,12 +250,7 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled 
 	what := ""
 	switch {
 	case len(args) > 0:
-		for _, arg := range args {
-			what += " " + words.Shell(arg)
-		}
-		if strings.HasPrefix(args[0], "-") {
-			what = " --" + what
-		}
+		what = asTyped(args)
 	case f.path != "":
 		what = " --path " + words.Shell(f.path)
 	default:
@@ -269,6 +270,17 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled 
 		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
+}
+
+// asTyped returns the words of a search as they are typed.
+func asTyped(args []string) (typed string) {
+	for _, arg := range args {
+		typed += " " + words.Shell(arg)
+	}
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		typed = " --" + typed
+	}
+	return typed
 }
 
 // looksRegexp matches words that are probably meant as regular expressions.
@@ -349,6 +361,8 @@ type hitPrinter struct {
 	last     transcript.Key         // session of the previous hit
 	place    string                 // machine of the previous hit
 	said     bool                   // print only what people and agents said
+	all      bool                   // print on a terminal what was not said too, if something was
+	rest     int                    // hits not printed for that
 	below    bool                   // the previous hit was not said
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
@@ -421,11 +435,7 @@ func (p *hitPrinter) hitPlace(h *search.Hit, when string) (parts []string) {
 	if when != "" {
 		parts = append(parts, when)
 	}
-	kind := h.Kind.String()
-	if h.Kind == transcript.Text {
-		kind = "agent"
-	}
-	parts = append(parts, strings.TrimSpace(kind+" "+mark.Inline(h.Tool, 60)))
+	parts = append(parts, strings.TrimSpace(h.What()+" "+mark.Inline(h.Tool, 60)))
 	if h.Line > 1 {
 		parts = append(parts, "line "+strconv.Itoa(h.Line))
 	}
@@ -462,7 +472,7 @@ func (p *hitPrinter) object(h *search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.Kind.String(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, p.library.Machine, words.Known(p.library.Pulled),
+		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, p.library.Machine, words.Known(p.library.Pulled),
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

@@ -37,8 +37,8 @@ type pathOutput struct {
 func (a *app) showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [SESSION]", GroupID: everyday, Short: "print a session's companion",
-		Long: `Prints the companion as ccd last wrote it: the handover first; in a pipe, the
-whole file with its front matter. If the file is missing, ccd rebuilds it from
+		Long: `On a terminal, prints the handover of the companion as ccd last wrote it; in a
+pipe, the whole file. If the file is missing, ccd rebuilds it from
 the archive. Text that is damaged in the archive is shown as
 "[ccd ID content unavailable: PATH, hash mismatch]".
 
@@ -126,9 +126,24 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 		return err
 	}
 	if a.width() > 0 && f.form == "" && f.section == "" {
-		return a.print(body(c.Text))
+		return a.showHandover(l.Argument(e), body(c.Text))
 	}
 	return a.printForm(c, f.form, f.section)
+}
+
+// showHandover prints the first section of a companion and says how to see the rest.
+func (a *app) showHandover(session, text string) error {
+	handover, _, _ := strings.Cut(text, "\n## ")
+	if err := a.print(strings.TrimRight(handover, "\n") + "\n"); err != nil {
+		return err
+	}
+	var others []string
+	for _, section := range strings.Split(text, "\n## ")[1:] {
+		name, _, _ := strings.Cut(section, "\n")
+		others = append(others, strings.ToLower(name))
+	}
+	a.say("\na record: ccd restore '%s#N'\nmore: ccd show %s --section NAME (%s), or ccd show %s | less", session, session, strings.Join(others, ", "), session)
+	return nil
 }
 
 // body returns a companion without what tells agents and programs what the file is.

@@ -35,10 +35,13 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := words.Usage(fmt.Errorf("parse command line: unknown command %q", args[0]))
+	unknown := words.Usage(fmt.Errorf("unknown command %q", args[0]))
+	if found, _, err := c.Root().Find(args[:1]); c.HasParent() && err == nil && found != c.Root() {
+		return words.Hint(unknown, "%s", found.CommandPath())
+	}
 	meant := nearestCommand(c, args[0])
 	if meant == "" {
-		return words.Hint(err, "%s --help", c.CommandPath())
+		return words.Hint(unknown, "%s --help", c.CommandPath())
 	}
 	for _, arg := range args[1:] {
 		if meant != strings.ToLower(meant) { // it has a placeholder
@@ -46,7 +49,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 		}
 		meant += " " + words.Shell(arg)
 	}
-	return words.Hint(err, "%s %s", c.CommandPath(), meant)
+	return words.Hint(unknown, "%s %s", c.CommandPath(), meant)
 }
 
 func nearestCommand(c *cobra.Command, typed string) string {

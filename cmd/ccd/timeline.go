@@ -27,12 +27,11 @@ type turnOutput struct {
 func (a *app) timelineCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "timeline [SESSION]", GroupID: everyday, Short: "show a session turn by turn, one line per turn",
-		Long: `Each line shows the record, the time, the request and its ID, the tools, the
-files changed, the commands that failed with the ID of their output, and
-refused calls. What you sent while the agent worked, and your answers and
-reasons, have lines of their own. ccd reads the archive, so this also works
-after the transcript is deleted. If the agent rewrote its transcript, records
-from before have numbers below 0.
+		Long: `Each line shows the record, the time, the request, how many files changed, and
+how many calls failed or were refused. What you sent while the agent worked,
+your answers and reasons, and compactions have lines of their own. In a pipe,
+lines also have IDs, tools, files and failed commands. If the agent rewrote its
+transcript, records from before have numbers below 0.
 
 With --json: one array, an object per turn: record, last, time, end, asked (at
 most 2000 characters), id, words [{record, how, text, id, time}] (said within
@@ -67,7 +66,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err := a.printHeading(e); err != nil {
 		return err
 	}
-	all, asked, width := []turnOutput{}, false, a.width()
+	all, asked, lines := []turnOutput{}, false, timelineLines{width: a.width()}
 	model, text, damage := l.Model(ctx, e, g.N, math.MaxInt)
 	src := session.NewSource(model.Session, text)
 	turns := history.Turns(model.Session, src.Said)
@@ -78,7 +77,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		asked = asked || t.ID != ""
 		if a.json {
 			all = append(all, turnOutput{t, words.Known(t.Time), words.Known(t.End)})
-		} else if err := a.print(turnLines(t, width)); err != nil {
+		} else if err := a.print(lines.turn(t)); err != nil {
 			return err
 		}
 	}
@@ -94,33 +93,65 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	return nil
 }
 
-// leastAsked is how many cells of a request are kept on the narrowest terminal.
-const leastAsked = 12
+// timelineLines formats turns, on a terminal below the days on which they began.
+type timelineLines struct {
+	width int // of the terminal; 0: not a terminal
+	day   string
+}
 
-// turnLines formats a turn in one line, and one for each message within it.
-func turnLines(t history.Turn, width int) string {
-	text := turnLine(t, width) + "\n"
+// turn formats a turn in one line, and one for each message and for a compaction within it.
+func (l *timelineLines) turn(t history.Turn) string {
+	text := l.line(t)
 	for _, w := range t.Words {
-		text += turnLine(history.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID}, width) + "\n"
+		text += l.line(history.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID})
+	}
+	if t.Compactions > 0 && l.width > 0 {
+		text += "—— compacted by the agent ——\n"
 	}
 	return text
+}
+
+func (l *timelineLines) line(t history.Turn) string {
+	if l.width <= 0 {
+		return turnLine(t) + "\n"
+	}
+	day, head := "", "#"+strconv.Itoa(t.Record)
+	if !t.Time.IsZero() {
+		at := t.Time.Local()
+		if date := at.Format(time.DateOnly); date != l.day {
+			l.day, day = date, at.Format("Monday, 2 January 2006")+"\n"
+		}
+		head += at.Format(" 15:04")
+	}
+	var counts []string
+	if n := len(t.Files) + t.MoreFiles; n > 0 {
+		counts = append(counts, words.Count(n, "file"))
+	}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{t.Failed, "failed"}, {t.Refused, "refused"}, {t.TooLong, "over 16 MB"}} {
+		if c.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	tail := ""
+	if len(counts) > 0 {
+		tail = " · " + strings.Join(counts, ", ")
+	}
+	request := cut(requestOf(t), max(1, l.width-cellsOf(head)-1-cellsOf(tail)))
+	return day + cut(head+" "+request+tail, l.width) + "\n"
 }
 
 // ways says how a person spoke within a turn.
 var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered"}
 
-// turnLine formats a turn in one line. On a terminal it cuts the request first, then the end of the line. With width 0
-// it cuts nothing and prints the time in UTC.
-func turnLine(t history.Turn, width int) string {
-	when, request := words.Local(t.Time), mark.Inline(t.Asked, 120)+mark.Added(t.Added)
-	if width <= 0 {
-		when = words.Minute(t.Time)
-	}
-	head := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+when) + " · "
-	tail := " " + mark.New(t.ID, "")
+// requestOf returns what a person asked, and how.
+func requestOf(t history.Turn) string {
+	request := mark.Inline(t.Asked, 400) + mark.Added(t.Added)
 	switch {
 	case t.ID == "":
-		request, tail = "(no request)", ""
+		request = "(no request)"
 	case t.Back:
 		request = "taken back: " + request
 	case t.Task:
@@ -129,29 +160,30 @@ func turnLine(t history.Turn, width int) string {
 	if t.Record < 0 {
 		request = "before the rewrite at #1: " + request
 	}
+	return request
+}
+
+// turnLine formats a turn in one line, with what a program may look for.
+func turnLine(t history.Turn) string {
+	line := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+words.Minute(t.Time)) + " · " + cut(requestOf(t), 160)
+	if t.ID != "" {
+		line += " " + mark.New(t.ID, "")
+	}
 	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
 		if of != "" {
-			tail += " · " + of
+			line += " · " + of
 		}
 	}
 	if t.Refused > 0 {
-		tail += fmt.Sprintf(" · %d refused", t.Refused)
+		line += fmt.Sprintf(" · %d refused", t.Refused)
 	}
 	if t.Compactions > 0 {
-		tail += " · compacted by the agent"
+		line += " · compacted by the agent"
 	}
 	if t.TooLong > 0 {
-		tail += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
+		line += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
 	}
-	if width <= 0 {
-		return head + request + tail
-	}
-	id := 0
-	if t.ID != "" {
-		id = cellsOf(mark.New(t.ID, "")) + 3 // with " …" after it
-	}
-	room := max(leastAsked, width-cellsOf(head)-cellsOf(tail), min(width/2, width-cellsOf(head)-id))
-	return cut(head+cut(request, room)+tail, width)
+	return line
 }
 
 func toolsOf(t history.Turn) string {
@@ -197,7 +229,7 @@ func exitsOf(t history.Turn) string {
 		all = append(all, fmt.Sprintf("%d more failed", bad))
 	}
 	if good > 0 {
-		all = append(all, fmt.Sprintf("%d exit 0", good))
+		all = append(all, words.Count(good, "command")+" with exit 0")
 	}
 	return strings.Join(all, ", ")
 }

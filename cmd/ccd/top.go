@@ -44,7 +44,7 @@ an ID in the marked line. r twice resumes the session in a smaller copy, y
 copies an ID, / filters, ? lists all keys.
 
 With --json: with --once: one array, an object per main session: the keys of
-ccd ls, and state (working, waiting, idle, purged), attention (why it needs
+ccd ls, and state (working, waiting, idle, deleted), attention (why it needs
 attention, "" if it does not)`,
 		Example: `  ccd top
       watch all sessions

@@ -140,7 +140,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	case late.Files > 0 && f.Running:
 		found = note(check, "ccd status lists failures; the first pass can take minutes", "%s, the oldest for %s", behind, words.Age(late.Oldest))
 	case late.Files > 0:
-		found = note(check, "ccd run --once, or ccd service start", "no daemon is running; %s", behind)
+		found = note(check, "ccd run --once", "no daemon is running; %s", behind)
 	case all.Bytes > 0:
 		found = ok(check, "%s of recent changes not archived yet; ccd archives the last bytes after %s without changes",
 			humanize.IBytes(uint64(all.Bytes)), f.Config.Companion.RefreshIdle)
@@ -209,9 +209,9 @@ func (f *facts) purge(days float64, after string) Finding {
 	late := f.unarchived(func(t watcher.Found) bool {
 		return t.Root.Agent == "claude-code" && f.Now.Sub(t.ModTime) > period-soon
 	})
-	fix := "ccd run --once, then ccd service install"
-	if f.Service.Installed {
-		fix = "ccd run --once if no daemon runs; ccd status lists failures"
+	fix := "ccd run --once"
+	if f.Running {
+		fix = "ccd status lists failures"
 	}
 	switch {
 	case late.Files > 0 && f.Running && f.Run.LastPass.IsZero():

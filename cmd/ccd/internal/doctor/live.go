@@ -62,7 +62,7 @@ func (l Live) daemon() []Finding {
 	case !l.Running && l.Service.Installed:
 		return nil // it uses another state directory, which place reports
 	case !l.Running:
-		return []Finding{note(check, "ccd run, or ccd service install", "not running")}
+		return []Finding{note(check, "ccd run", "not running")}
 	}
 	var all []Finding
 	if l.Run.Stale {

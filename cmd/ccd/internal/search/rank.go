@@ -10,6 +10,14 @@ import (
 // Said reports whether a person or an agent said it to the other: not a thought, a call, a result or a file.
 func (h Hit) Said() bool { return h.Kind == transcript.Human || h.Kind == transcript.Text }
 
+// What names the kind of the original, as people see it.
+func (h Hit) What() string {
+	if h.Kind == transcript.Text {
+		return "agent"
+	}
+	return h.Kind.String()
+}
+
 // Ranked collects hits: what people and agents said, then thoughts and summaries, then calls, results and files. Hits of equal
 // originals are one.
 type Ranked struct {

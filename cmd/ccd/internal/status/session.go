@@ -99,6 +99,9 @@ func (s *Session) setCurve(c compactor.Curve) {
 		s.Curve[i], s.compacted[i] = one.Tokens, one.Compactions
 		s.Compactions += one.Compactions
 	}
+	if s.Reported == 0 { // they are estimates, which no other figure is
+		s.Step, s.Curve, s.compacted = 0, []int64{}, nil
+	}
 }
 
 // Marks is how often the agent compacted its context in each stretch of Curve.
@@ -109,14 +112,14 @@ const (
 	Working = "working" // the agent is at work
 	Waits   = "waiting" // the agent has answered, the person is next
 	Resting = "idle"    // nothing has happened for a while
-	Purged  = "purged"  // the transcript is gone, the archive has it
+	Deleted = "deleted" // the transcript is gone, the archive has it
 )
 
 // State tells who is next. now is the current time.
 func (s Session) State(now time.Time) string {
 	switch {
 	case !s.Present && s.Machine == "":
-		return Purged
+		return Deleted
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
 	case now.Sub(s.LastAt()) > liveWithin:
@@ -149,8 +152,8 @@ func (s Session) Attention(now time.Time) string {
 	return ""
 }
 
-// Family is the sessions in the order in which they are listed: main ones newest first and, with all, each sub-agent below
-// its parent.
+// Family is the sessions in the order in which they are listed: main ones, pinned ones first, then newest first and, with all,
+// each sub-agent below its parent.
 func Family(sessions []reader.Entry, all bool) []Session {
 	children := map[transcript.Key][]*reader.Entry{}
 	var rows, orphans []*reader.Entry
@@ -174,6 +177,15 @@ func Family(sessions []reader.Entry, all bool) []Session {
 			orphans = append(orphans, e)
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b *reader.Entry) int {
+		switch pinned := a.Kept.Labels.Pinned; {
+		case pinned == b.Kept.Labels.Pinned:
+			return 0
+		case pinned:
+			return -1
+		}
+		return 1
+	})
 	ordered := make([]Session, 0, len(sessions))
 	for _, e := range rows {
 		ordered = append(ordered, Of(e))
@@ -210,17 +222,18 @@ func (s Session) called() string { return cmp.Or(s.Name, s.Title, s.Asked) }
 
 // Labelled is Called behind the session's pin and tags, and whether it is a fork: "[pinned, billing] cents migration".
 func (s Session) Labelled() string {
+	title := s.Called()
 	labels := slices.Clone(s.Tags)
 	if s.Fork != "" {
 		labels = slices.Insert(labels, 0, "fork")
 	}
+	if len(labels) > 0 {
+		title = "[" + mark.Inline(strings.Join(labels, ", "), 0) + "] " + title
+	}
 	if s.Pinned {
-		labels = slices.Insert(labels, 0, "pinned")
+		title = "* " + title
 	}
-	if len(labels) == 0 {
-		return s.Called()
-	}
-	return strings.TrimSpace("[" + mark.Inline(strings.Join(labels, ", "), 0) + "] " + s.Called())
+	return strings.TrimSpace(title)
 }
 
 // Directory is the last name of the project's path.
@@ -304,7 +317,7 @@ func (s Session) Line() string {
 		parts = append(parts, "not followed")
 	}
 	if !s.Present {
-		parts = append(parts, "transcript purged")
+		parts = append(parts, "transcript deleted")
 	}
 	if title := mark.Inline(s.called(), 200); title != "" {
 		parts = append(parts, `"`+title+`"`)

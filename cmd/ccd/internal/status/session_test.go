@@ -18,7 +18,7 @@ func TestSize(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}
-	if few, many := Shrunk(1000, 160), Shrunk(1000, 1000); few != "about 1.0K -> 160 tokens of messages, 84% smaller" || many != "about 1.0K -> 1.0K tokens of messages, not smaller" {
+	if few, many := Shrunk(1000, 160, 0), Shrunk(1000, 1000, 0); few != "about 1.0K -> 160 tokens of messages, 84% smaller" || many != "about 1.0K -> 1.0K tokens of messages, not smaller" {
 		t.Error(few, many)
 	}
 }

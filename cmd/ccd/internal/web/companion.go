@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"io"
+	"regexp"
 	"strings"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -38,10 +39,13 @@ type block struct {
 	Parts []piece
 }
 
-// piece is text of a line, or an ID.
+// piece is text of a line, an ID, or the number of a record.
 type piece struct {
-	Text string
-	ID   mark.ID
+	Text   string
+	ID     mark.ID
+	Record string // address of a record, with its number as Text
+	Code   bool
+	Strong bool
 }
 
 func companionPage(ctx context.Context, r *request) (answer, error) {
@@ -60,19 +64,19 @@ func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d comp
 	if err != nil {
 		return d, err
 	}
-	d = dataOf(p)
+	d = dataOf(address("s", e.Agent, e.ID), p)
 	d.Written, d.Path = c.Made == nil, e.Kept.Companion
 	return d, nil
 }
 
 // Companion writes a companion as one page that needs nothing else.
 func Companion(p sidecar.Parsed, w io.Writer) error {
-	d := dataOf(p)
+	d := dataOf("", p)
 	d.Session.Label = p.Fields["agent"] + " " + p.Fields["session"]
 	return newLook(true).ExecuteTemplate(w, "companionfile", d)
 }
 
-func dataOf(p sidecar.Parsed) companionData {
+func dataOf(home string, p sidecar.Parsed) companionData {
 	d := companionData{Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
 	for _, name := range []string{"covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
 		if p.Fields[name] != "" {
@@ -80,13 +84,13 @@ func dataOf(p sidecar.Parsed) companionData {
 		}
 	}
 	for _, s := range p.Sections {
-		d.Sections = append(d.Sections, section{s.Name, s.Body, blocks(s.Body)})
+		d.Sections = append(d.Sections, section{s.Name, s.Body, blocks(home, s.Body)})
 	}
 	return d
 }
 
-// blocks parses the body of a section.
-func blocks(body string) (all []block) {
+// blocks parses the body of a section. home is the address of the session that its numbers of records are of.
+func blocks(home, body string) (all []block) {
 	for line := range strings.Lines(body) {
 		line = strings.TrimSuffix(line, "\n")
 		bare := strings.TrimLeft(line, " ")
@@ -100,9 +104,9 @@ func blocks(body string) (all []block) {
 				all[last].Text += "\n" + said
 			}
 		} else if title := strings.TrimLeft(line, "#"); len(line)-len(title) >= 2 && strings.HasPrefix(title, " ") {
-			all = append(all, block{Kind: "heading", Parts: pieces(title[1:])})
+			all = append(all, block{Kind: "heading", Parts: pieces(home, title[1:])})
 		} else if bare != "" {
-			all = append(all, block{Kind: "line", Parts: pieces(line)})
+			all = append(all, block{Kind: "line", Parts: pieces(home, line)})
 		}
 	}
 	return all
@@ -116,20 +120,33 @@ func quoted(line string) (said string, ok bool) {
 	return strings.TrimPrefix(said, " "), ok && (said == "" || said[0] == ' ')
 }
 
-// pieces splits a line of ccd at the IDs of its markers.
-func pieces(line string) (all []piece) {
-	const begin = "[ccd "
-	from, at := 0, 0
-	for {
-		i := strings.Index(line[at:], begin)
-		if i < 0 {
-			return append(all, piece{Text: line[from:]})
-		}
-		at += i + len(begin)
-		if rest := line[at:]; len(rest) > mark.IDLen && mark.IsID(rest[:mark.IDLen]) && (rest[mark.IDLen] == ' ' || rest[mark.IDLen] == ']') {
-			all = append(all, piece{Text: line[from:at]}, piece{ID: mark.ID(rest[:mark.IDLen])})
-			at += mark.IDLen
-			from = at
+// inText matches what a line of ccd has beside plain text: the ID of a marker, the number of a record, code, strong words.
+var inText = regexp.MustCompile("\\[ccd ([0-9a-z]{12})[ \\]]|#([0-9]+)\\b|`([^`]+)`|\\*\\*([^*]+)\\*\\*")
+
+// pieces splits a line of ccd.
+func pieces(home, line string) (all []piece) {
+	at := 0
+	plain := func(end int) {
+		if end > at {
+			all = append(all, piece{Text: line[at:end]})
 		}
 	}
+	for _, m := range inText.FindAllStringSubmatchIndex(line, -1) {
+		switch {
+		case m[2] >= 0 && mark.IsID(line[m[2]:m[3]]):
+			plain(m[2])
+			all, at = append(all, piece{ID: mark.ID(line[m[2]:m[3]])}), m[3]
+		case m[4] >= 0:
+			plain(m[0])
+			all, at = append(all, piece{Text: line[m[0]:m[1]], Record: home + "?at=" + line[m[4]:m[5]] + "#r" + line[m[4]:m[5]]}), m[1]
+		case m[6] >= 0:
+			plain(m[0])
+			all, at = append(all, piece{Text: line[m[6]:m[7]], Code: true}), m[1]
+		case m[8] >= 0:
+			plain(m[0])
+			all, at = append(all, piece{Text: line[m[8]:m[9]], Strong: true}), m[1]
+		}
+	}
+	plain(len(line))
+	return all
 }

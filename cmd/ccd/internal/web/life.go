@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -119,21 +118,17 @@ func (s *Server) ifGrown(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// life returns the page that begins with record at, or that ends with record to. Without either, it is the newest one of a
-// session that is at work, else the first one.
+// life returns the page that begins with record at, or that ends with record to. Without either, it is the newest one.
 func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) {
 	d = lifeData{head: r.head("life"), At: at}
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
 	from, n, wait := at, perLife, time.Duration(briefly)
-	begin := at == 0 && to == 0
-	newest := to >= r.entry.Kept.Records || begin && (d.Session.State == status.Working || d.Session.State == status.Waits)
+	newest := to >= r.entry.Kept.Records || at == 0 && to == 0
 	switch {
 	case newest && at == 0:
 		from, n, wait = r.entry.Kept.Records, -perLife, awhile
-	case begin:
-		from, wait = math.MinInt32, awhile
 	case at == 0:
 		from, n = to, -perLife
 	}
@@ -223,9 +218,14 @@ func (e *entry) neighbours(one *view.Life) {
 		return
 	}
 	i := clamp(one.TurnOf(e.Record), len(one.Turns))
-	e.Turn = one.Turns[i].N
-	if i > 0 {
+	switch { // else the person said it within a turn
+	case one.Turns[i].Record != e.Record:
+		e.Last = one.Turns[i].Record
+	case i > 0:
 		e.Last = one.Turns[i-1].Record
+	}
+	if one.Turns[i].Record == e.Record {
+		e.Turn = one.Turns[i].N
 	}
 	if i+1 < len(one.Turns) {
 		e.Next = one.Turns[i+1].Record

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	perPage    = 50              // sessions
-	mostHits   = 60              // of a search
+	perPage    = 50 // sessions
+	mostHits   = 60 // of a search, at first
+	mostMore   = 1000
 	searchTime = 8 * time.Second // of a search, then it shows what it has found
 	maxChoices = 200             // of a filter
 )
@@ -210,7 +211,7 @@ func (d *listData) link(q url.Values) {
 type found struct {
 	Groups []hitGroup `json:"sessions"`
 	Hits   int        `json:"hits"`
-	More   bool       `json:"more"`  // it stopped at mostHits
+	More   int        `json:"more"`  // how many hits to ask for next, 0 if there are no more
 	Late   bool       `json:"late"`  // it stopped at searchTime
 	Error  string     `json:"error"` // why it could not search, or not everything
 }
@@ -238,7 +239,7 @@ type snippetPart struct {
 	Match bool
 }
 
-// search searches everything that was said, run and read, the newest sessions first.
+// search searches what was said, then what was thought, run and read, each with the newest sessions first.
 func (r *request) search(ctx context.Context, line string, f filter) *found {
 	out := &found{Groups: []hitGroup{}}
 	q := search.Query{Words: search.Words(line)}
@@ -248,7 +249,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	found := search.Ranked{Most: mostHits}
+	found := search.Ranked{Most: min(mostMore, r.number("hits", mostHits))}
 	for h, err := range (search.Search{Archive: r.library.Archive, Agents: r.library.Agents, Sources: sources(r.library, f), Query: q}).Hits(ctx) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			out.Late = true
@@ -260,7 +261,8 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 			}
 			break
 		}
-		if out.More = !found.Add(h); out.More {
+		if !found.Add(h) {
+			out.More = min(mostMore, 4*found.Most)
 			break
 		}
 	}
@@ -289,7 +291,7 @@ func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 }
 
 func newHit(h *search.Hit, q search.Query) hit {
-	one := hit{h.Record, h.Kind.String(), inline(h.Tool), h.ID, h.Time, h.Snippet, h.Back, h.Copies, nil}
+	one := hit{h.Record, h.What(), inline(h.Tool), h.ID, h.Time, h.Snippet, h.Back, h.Copies, nil}
 	at := 0
 	for _, span := range q.Spans(h.Snippet) {
 		one.Parts = append(one.Parts, snippetPart{h.Snippet[at:span[0]], false}, snippetPart{h.Snippet[span[0]:span[1]], true})
