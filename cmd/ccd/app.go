@@ -42,10 +42,6 @@ type app struct {
 	damaged bool   // ccd said that the answer lacks something because of damage
 }
 
-func run(ctx context.Context, args []string, s std, env []string) int {
-	return runIn(ctx, args, s, account.Env{Vars: env})
-}
-
 // runIn runs a command in an environment, which may have another working directory than the process.
 func runIn(ctx context.Context, args []string, s std, env account.Env) int {
 	return (&app{std: s, Env: env}).execute(ctx, args)

@@ -173,3 +173,8 @@ func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	c.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "PAGER=cat", "GORACE=atexit_sleep_ms=0"}
 	return c
 }
+
+// run runs a command in this process.
+func run(ctx context.Context, args []string, s std, env []string) int {
+	return runIn(ctx, args, s, account.Env{Vars: env})
+}

@@ -244,7 +244,7 @@ func (s *scan) apart(v *view, i int) {
 	case setting && slices.Contains(settings, string(text[from:i])):
 		l.env = true
 	case mixed(value) && (said || !word), said && !word && sorts(value)&^lower != 0,
-		setting && !bytes.HasSuffix(at, []byte("is ")) && looks(value) && bytes.IndexAny(bytes.TrimRight(value, "="), "\"'=(") < 0:
+		setting && !bytes.HasSuffix(at, []byte("is ")) && looks(value) && !bytes.ContainsAny(bytes.TrimRight(value, "="), "\"'=("):
 		p = weakProof
 	default:
 		return

@@ -8,21 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// FileText returns the file's own lines from the text of a Read result, without line numbers ("   12→" in older
-// versions, "12\t" in newer ones) and without what follows (reminders, the marker of a demoted output). Lines are
-// joined by newline; the result does not show whether the last one had a newline. ok is false if the text has another
-// form, or its numbers are not consecutive.
-func FileText(result string) (content string, firstLine int, ok bool) {
-	var lines []string
-	for n, text := range numberedLines(result) {
-		if lines == nil {
-			firstLine = n
-		}
-		lines = append(lines, text)
-	}
-	return strings.Join(lines, "\n"), firstLine, lines != nil
-}
-
 // numberedLines yields the lines at the beginning of a result that have consecutive numbers.
 func numberedLines(result string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {

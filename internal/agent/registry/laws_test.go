@@ -68,7 +68,8 @@ func checkRecord(t testing.TB, r *transcript.Record, data []byte, n int) {
 		case transcript.Call:
 			i.Understand()
 		case transcript.Result:
-			transcript.FileText(i.Explain(i.Tool, i.Client().Op(i.Tool)).Text)
+			o := i.Explain(i.Tool, i.Client().Op(i.Tool))
+			i.Client().Reading(i.Tool, &transcript.Action{Op: transcript.Read, Files: []transcript.FileChange{{Op: transcript.Read}}}, &o)
 		}
 	}
 }
