@@ -141,3 +141,56 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	run("archive", "forget", "--yes", threadID+"#11")
 	wants(t, run("show", threadID)+run("show", forkID)+run("search", "--all", "Ask"), []string{"TURN1.", "!TURN3."})
 }
+
+// TestFileUnderARelativeName: a call that names a file without its directory does not come before a newer one that names it whole, and
+// what is said of a time is what was asked for.
+func TestFileUnderARelativeName(t *testing.T) {
+	home := t.TempDir()
+	wrote := func(n, day int, path, cwd string) {
+		line := func(kind, uuid, parent, content string) string {
+			return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"timestamp":"2026-09-%02dT08:00:00.000Z"%s,"message":{"id":%q,"role":%[1]q,"content":%[6]s}}`+"\n", kind, uuid, parent, day, cwd, content)
+		}
+		put(t, transcriptPath(home, n), line("user", "u1", "null", `"Write it"`)+
+			line("assistant", "a1", `"u1"`, fmt.Sprintf(`[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":%q,"content":"of day %d\n"}}]`, path, day))+
+			line("user", "u2", `"a1"`, `[{"type":"tool_result","tool_use_id":"t1","content":"File created successfully"}]`))
+	}
+	wrote(1, 14, "/home/me/shop/src/a.py", `,"cwd":"/home/me/shop"`)
+	wrote(2, 10, "src/a.py", "")
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatal(said)
+	}
+	for _, c := range []struct{ file, at, want string }{
+		{"src/a.py", "", "of day 14\n"},
+		{"src/a.py", "2026-09-12", "of day 10\n"},
+		{"/home/me/shop/src/a.py", "2026-09-12T00:00Z", "touched it by 2026-09-12T00:00Z"},
+		{"nothere.py", "", "no archived session touched it\n"},
+	} {
+		args := []string{"restore", "--file", c.file}
+		if c.at != "" {
+			args = append(args, "--at", c.at)
+		}
+		_, out, said := ccdIn(home, "", args...)
+		if out != c.want {
+			wants(t, said, []string{c.want})
+		}
+	}
+}
+
+// TestInputsAreNoSessions: what was only given to ccd compact is in no list, and its IDs restore.
+func TestInputsAreNoSessions(t *testing.T) {
+	home := t.TempDir()
+	list := `[{"role":"user","content":"Weigh cargo STDINMARK"},{"role":"assistant","content":"Weighed."}]`
+	put(t, filepath.Join(home, "given.jsonl"), aLine)
+	if code, _, said := ccdIn(home, list, "compact", "-"); code != exitDone {
+		t.Fatal(said)
+	}
+	if code, _, said := ccdIn(home, "", "compact", filepath.Join(home, "given.jsonl")); code != exitDone {
+		t.Fatal(said)
+	}
+	for _, args := range [][]string{{"ls"}, {"ls", "--all"}, {"ls", "--all", "--json"}, {"top", "--once"}, {"timeline", "latest"}} {
+		_, out, _ := ccdIn(home, "", args...)
+		wants(t, out, []string{"!STDINMARK", "!stdin-", "!file/given", "!purged"})
+	}
+	_, out, _ := ccdIn(home, "", "search", "STDINMARK")
+	wants(t, out, []string{"Weigh cargo STDINMARK"})
+}

@@ -28,6 +28,14 @@ type Wanted struct {
 	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
 }
 
+// by says until when records count.
+func (w Wanted) by() string {
+	if w.At.IsZero() {
+		return ""
+	}
+	return " by " + w.At.UTC().Format("2006-01-02T15:04Z")
+}
+
 // Version is the content of a file as an agent last read or wrote it.
 type Version struct {
 	Path   string // as resolved
@@ -108,7 +116,7 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 		}
 	}
 	if found == nil || len(found.paths) == 0 {
-		return nil, fmt.Errorf("find file %s: %w: no archived session touched it", w.Path, ErrNotFound)
+		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, ErrNotFound, w.by())
 	}
 	path, err := found.path(w)
 	if err == nil && len(others) > 1 {
@@ -121,7 +129,7 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 	if err != nil {
 		return nil, err
 	}
-	return f.result(path, found.sources[0].ID)
+	return f.result(path, found.sources[0].ID, w)
 }
 
 // Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.
@@ -256,6 +264,9 @@ func (t *touched) match(w Wanted) {
 	}
 	moved := 0
 	for _, s := range t.steps {
+		if s.Result.Zero() { // it has not ended by then
+			continue
+		}
 		for _, f := range s.Files {
 			if f.Op == transcript.Other {
 				continue
@@ -283,11 +294,11 @@ func (t *touched) add(p string, from int, w Wanted) {
 	st, rank := t.models[from].Status(), rankNone
 	inside := func(dir string) bool { return dir != "" && transcript.SamePath(p, transcript.Join(dir, w.Path)) }
 	switch {
-	case p == w.Path, transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
+	case transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
 		rank = rankExact
 	case inside(st.Start), inside(st.Cwd):
 		rank = rankInside
-	case transcript.EndsWith(p, w.Path):
+	case p == w.Path, transcript.EndsWith(p, w.Path): // of a relative one the directory is unknown
 		rank = rankEnd
 	}
 	if rank == rankNone || rank > t.rank || holds(t.paths, p) {
@@ -313,10 +324,25 @@ func (t *touched) path(w Wanted) (string, error) {
 	if len(left) == 0 {
 		left = t.paths
 	}
+	if len(left) == 2 && slices.Contains(left, w.Path) { // perhaps one file, which some calls name without its directory
+		return t.lastOf(left), nil
+	}
 	if len(left) > 1 {
 		return "", &AmbiguousError{What: "file " + w.Path, Why: "several paths match", Matches: left}
 	}
 	return left[0], nil
+}
+
+// lastOf returns the one of the paths that a call named last.
+func (t *touched) lastOf(paths []string) string {
+	for _, s := range slices.Backward(t.steps) {
+		for _, f := range s.Files {
+			if holds(paths, f.File.Path) {
+				return f.File.Path
+			}
+		}
+	}
+	return paths[0]
 }
 
 // holds reports whether a path is among others.
@@ -367,9 +393,9 @@ type file struct {
 }
 
 // result returns the version of the file after the replay.
-func (f *file) result(path, session string) (*Version, error) {
+func (f *file) result(path, session string, w Wanted) (*Version, error) {
 	if !f.touched {
-		return nil, fmt.Errorf("find file %s: %w: no successful call on it before that time", path, ErrNotFound)
+		return nil, fmt.Errorf("find file %s: %w: no successful call on it%s", path, ErrNotFound, w.by())
 	}
 	text, ok := f.content.Text()
 	if !ok {

@@ -171,7 +171,7 @@ func TestFileAt(t *testing.T) {
 	const a = "/src/ink/a.go"
 	s := newStory().write(a, "one\n").edit(a, "one", "two").bash("rm a.go", 0)
 	for _, c := range []struct{ at, want string }{
-		{"04:01", "find file " + a + ": not found: no successful call on it before that time"},
+		{"04:01", "find file a.go: not found: no archived session touched it by 2026-02-03T04:01Z"},
 		{"04:02", a + ` written #2 "one\n"`},
 		{"04:03", a + ` written #2 "one\n"`},
 		{"04:04", a + ` edited #4 "two\n"`},
