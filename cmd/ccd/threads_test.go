@@ -194,3 +194,35 @@ func TestInputsAreNoSessions(t *testing.T) {
 	_, out, _ := ccdIn(home, "", "search", "STDINMARK")
 	wants(t, out, []string{"Weigh cargo STDINMARK"})
 }
+
+// TestForksOfClaudeCode: what a fork copies is one hit, in the session that it is from; the fork has its own title, and says that it is one.
+func TestForksOfClaudeCode(t *testing.T) {
+	home := t.TempDir()
+	line := func(n int, kind, text, more string) string {
+		parent := "null"
+		if n > 1 {
+			parent = fmt.Sprintf(`"u%d"`, n-1)
+		}
+		return fmt.Sprintf(`{"type":%q,"uuid":"u%d","parentUuid":%s,"timestamp":"2026-09-14T08:%02d:00.000Z","cwd":"/home/me/shop"%s,"message":{"id":"m%[2]d","role":%[1]q,"content":[{"type":"text","text":%[6]q}]}}`+"\n",
+			kind, n, parent, n, more, text)
+	}
+	said := func(more string) string {
+		return line(1, "user", "Build the export FORKASK", more) + line(2, "assistant", "Built it FORKANSWER", more)
+	}
+	put(t, transcriptPath(home, 1), said("")+line(3, "user", "Build the export FORKASK", ""))
+	from := strings.TrimSuffix(filepath.Base(transcriptPath(home, 1)), ".jsonl")
+	for n := 2; n < 4; n++ {
+		put(t, transcriptPath(home, n), said(`,"forkedFrom":{"sessionId":"`+from+`","messageUuid":"u"}`)+line(10*n, "user", fmt.Sprintf("Own work FORKOWN%d", n), ""))
+	}
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatal(said)
+	}
+	_, out, _ := ccdIn(home, "", "ls")
+	wants(t, out, []string{"[fork] Own work FORKOWN2", "[fork] Own work FORKOWN3", from + "\tBuild the export"})
+	_, out, _ = ccdIn(home, "", "search", "FORKANSWER")
+	wants(t, out, []string{from + "#2", "· 3 copies", "!equal"})
+	_, out, _ = ccdIn(home, "", "search", "FORKASK")
+	wants(t, out, []string{from + "#1", "· 3 copies · and 1 equal"})
+	_, out, _ = ccdIn(home, "", "ls", "--json")
+	wants(t, out, []string{`"forked_from": "` + from + `"`})
+}

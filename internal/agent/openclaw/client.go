@@ -34,6 +34,7 @@ var client = transcript.Client{
 		{Begin: "Replied message (untrusted, for context):", End: object, First: true, Beside: true},
 		{Begin: "Forwarded message context (untrusted metadata):", End: object, First: true, Beside: true},
 		{Begin: "Chat history since last reply (untrusted, for context):", End: list, First: true, Beside: true},
+		{Begin: "System: [2", End: "\n\n", First: true, Beside: true},
 		{Begin: "[Mon 2", End: "] ", First: true, Beside: true},
 		{Begin: "[Tue 2", End: "] ", First: true, Beside: true},
 		{Begin: "[Wed 2", End: "] ", First: true, Beside: true},

@@ -27,8 +27,9 @@ const envelope = "Conversation info (untrusted metadata):\n```json\n{\n  \"messa
 func TestSaid(t *testing.T) {
 	for text, want := range map[string]string{
 		envelope + "do it": "do it",
-		envelope + "like\n```json\n{\n}\n```\nor not": "like\n```json\n{\n}\n```\nor not",
-		"[Wed 2026-03-04 10:00 UTC] see [1] here":     "see [1] here",
+		envelope + "like\n```json\n{\n}\n```\nor not":                            "like\n```json\n{\n}\n```\nor not",
+		"[Wed 2026-03-04 10:00 UTC] see [1] here":                                "see [1] here",
+		"System: [2026-03-04 10:00:00 UTC] WhatsApp gateway connected.\n\ndo it": "do it",
 		"plain [a] words": "plain [a] words",
 		envelope:          "",
 		"A new session was started via /new or /reset. Greet the user.":                    "",
