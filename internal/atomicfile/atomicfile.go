@@ -47,12 +47,13 @@ func CleanAll(dir string) error {
 }
 
 func clean(dir string, before time.Time) error {
-	root, names, err := stale(dir, before)
-	for _, name := range names {
-		err = errors.Join(err, root.Remove(name))
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if root != nil {
-		root.Close()
+	if err == nil {
+		defer root.Close()
+		err = remove(root, before)
 	}
 	if err != nil {
 		return fmt.Errorf("remove leftover temporary files in %s: %w", dir, err)
@@ -60,38 +61,17 @@ func clean(dir string, before time.Time) error {
 	return nil
 }
 
-// Stale returns the names of the files in dir that Clean would remove, none if dir does not exist.
-func Stale(dir string) ([]string, error) {
-	root, names, err := stale(dir, time.Now().Add(-staleAfter))
-	if root != nil {
-		root.Close()
-	}
-	if err != nil {
-		return names, fmt.Errorf("look for temporary files in %s: %w", dir, err)
-	}
-	return names, nil
-}
-
-// stale opens dir (nil if it does not exist or cannot be opened) and finds temporary files in it.
-func stale(dir string, before time.Time) (*os.Root, []string, error) {
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	var names []string
+func remove(root *os.Root, before time.Time) error {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
 		if !temporary.MatchString(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		if info, err := root.Lstat(e.Name()); err == nil && info.ModTime().Before(before) && owned(info) {
-			names = append(names, e.Name())
+		if info, lost := root.Lstat(e.Name()); lost == nil && info.ModTime().Before(before) && owned(info) {
+			err = errors.Join(err, root.Remove(e.Name()))
 		}
 	}
-	return root, names, err
+	return err
 }
 
 func tempName() string {
