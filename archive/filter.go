@@ -15,27 +15,42 @@ import (
 	"ccd/internal/transcript"
 )
 
-// A filter shows that a block does not contain a word, so that a search need not decode it. It has the grams, which are three
-// successive gramCodes, of the text and of the text without JSON escapes, in a bitmap. It precedes the block's zstd frame as a
-// skippable frame, which every decoder ignores. A block with much base64 has nearly all grams, and is decoded.
+// A filter shows that a block does not contain a word, so that a search need not decode it. It has the grams, which are
+// successive gramCodes, of the text and of the text without JSON escapes, in two bitmaps: those of three in usual text, and
+// those of four in long runs without spaces or quotes, such as base64, which would fill the first one. It precedes the
+// block's zstd frame as a skippable frame, which every decoder ignores.
 type filter struct {
 	lines int  // in the block
 	ended bool // the block ends with a newline
 	text  bitmap
+	dense bitmap // nil for no such run; empty for too many
 }
 
 const (
 	filterMagic = 0x184d2a5c // one of the magic numbers of skippable frames
-	gramBits    = 18
-	gramsAByte  = 4  // grams for a byte of the bitmap: about half of the bits are set
-	noGram      = -1 // the code of characters that are in no gram: JSON may escape them
+	gramBits    = 18         // three codes
+	denseBits   = 24         // four codes
+	denseRun    = 100        // size of a run in characters from which it is dense
+	denseShare  = 20         // part of the block's size that the bitmap for dense runs may have
+)
+
+// How many grams of each kind take a byte of their bitmap. About half of the bits are set.
+const (
+	textGrams  = 4
+	denseGrams = 6
+)
+
+// The codes of characters that are in no gram: JSON may escape them.
+const (
+	noGram = -1
+	noRun  = -2 // ends a run too
 )
 
 // gramCodes maps ASCII characters to 6 bits. ~ and ^ are the same, as are both cases of a letter.
 var gramCodes = func() (codes [256]int8) {
 	n := int8(0)
 	for c := range codes {
-		codes[c] = noGram
+		codes[c] = noRun
 		if c > ' ' && c < '~' && c != '"' && c != '\\' && c != '/' && (c < 'A' || c > 'Z') {
 			codes[c] = n
 			n++
@@ -48,15 +63,51 @@ var gramCodes = func() (codes [256]int8) {
 	return codes
 }()
 
-// folded returns text with the other cases of ASCII letters replaced: an i with a dot, the capital i with a dot, the long s, the
-// Kelvin sign.
-func folded(text []byte) []byte {
+// runs calls dense with each run of at least denseRun characters in a text, and short with the stretches between them.
+// Other characters than ASCII separate runs, unless they are a case of an ASCII letter.
+func runs(text []byte, short, dense func(run []byte)) {
 	for _, r := range "\u0307\u0130\u017f\u212a" {
 		if bytes.ContainsRune(text, r) {
-			return []byte(strings.NewReplacer("\u0307", "", "\u0130", "i", "\u017f", "s", "\u212a", "k").Replace(string(text)))
+			// the dot of an i, the capital i with a dot, the long s, the Kelvin sign
+			text = []byte(strings.NewReplacer("\u0307", "", "\u0130", "i", "\u017f", "s", "\u212a", "k").Replace(string(text)))
+			break
 		}
 	}
-	return text
+	done := 0
+	for end := denseRun; end <= len(text); {
+		from := end
+		for from > done && gramCodes[text[from-1]] != noRun {
+			from--
+		}
+		if end-from < denseRun {
+			end = from + denseRun
+			continue
+		}
+		for end < len(text) && gramCodes[text[end]] != noRun {
+			end++
+		}
+		short(text[done:from])
+		dense(text[from:end])
+		done, end = end, end+denseRun
+	}
+	short(text[done:])
+}
+
+// appendGrams appends the grams of a run, of size bits each.
+func appendGrams(grams []uint32, run []byte, size int) []uint32 {
+	gram, n, mask := uint32(0), 0, uint32(1)<<size-1
+	for _, c := range run {
+		code := gramCodes[c]
+		if code < 0 {
+			n = 0
+			continue
+		}
+		gram = (gram<<6 | uint32(code)) & mask
+		if n += 6; n >= size {
+			grams = append(grams, gram)
+		}
+	}
+	return grams
 }
 
 // bitmap is a set of grams by their hashes.
@@ -78,6 +129,9 @@ func (m bitmap) add(gram uint32) {
 // hasAll reports whether all grams may be in the set.
 func (m bitmap) hasAll(grams []uint32) bool {
 	for _, gram := range grams {
+		if len(m) == 0 {
+			return false
+		}
 		if i, bit := m.at(gram); m[i]&bit == 0 {
 			return false
 		}
@@ -85,32 +139,36 @@ func (m bitmap) hasAll(grams []uint32) bool {
 	return true
 }
 
-// grams collects the grams of a text.
-type grams [1 << gramBits / 64]uint64
+// gramsIn collects the grams of a block.
+type gramsIn struct {
+	text  [1 << gramBits / 64]uint64
+	dense []uint32
+	any   bool // there is a dense run
+	room  int  // for how many grams the bitmap of dense runs has room
+}
 
-// add adds the grams of a text. It has no branches, which text makes unpredictable.
-func (g *grams) add(text []byte) {
+func (g *gramsIn) add(text []byte) {
+	runs(text, g.addText, func(run []byte) {
+		if g.any = true; len(g.dense) <= g.room {
+			g.dense = appendGrams(g.dense, run, denseBits)
+		}
+	})
+}
+
+// addText adds the grams of a text as appendGrams would, but without branches, which text makes unpredictable.
+func (g *gramsIn) addText(text []byte) {
 	gram, gaps := uint32(0), uint32(1<<(gramBits/6)-1) // a bit for each of the last characters that is in no gram
-	for _, c := range folded(text) {
+	for _, c := range text {
 		code := gramCodes[c]
 		gram, gaps = gram<<6|uint32(code)&63, gaps<<1|uint32(code)>>31
 		whole := (uint64(gaps&(1<<(gramBits/6)-1)) - 1) >> 63
-		g[gram/64%uint32(len(g))] |= whole << (gram % 64)
-	}
-}
-
-// each calls fn with each gram.
-func (g *grams) each(fn func(gram uint32)) {
-	for i, word := range g {
-		for ; word != 0; word &= word - 1 {
-			fn(uint32(i*64 + bits.TrailingZeros64(word)))
-		}
+		g.text[gram/64%uint32(len(g.text))] |= whole << (gram % 64)
 	}
 }
 
 // encodeFilter returns the skippable frame with the filter of a block with this hash.
 func encodeFilter(raw []byte, sum mark.Hash) []byte {
-	var g grams
+	g := gramsIn{room: len(raw) / denseShare * denseGrams}
 	g.add(raw)
 	for _, line := range transcript.Spelled(raw) {
 		text := raw[line.Off:line.End()]
@@ -120,17 +178,30 @@ func encodeFilter(raw []byte, sum mark.Hash) []byte {
 		}
 	}
 	n := 0
-	for _, word := range g {
+	for _, word := range g.text {
 		n += bits.OnesCount64(word)
 	}
-	text := make(bitmap, n/gramsAByte+1)
-	g.each(text.add)
+	text, dense := make(bitmap, n/textGrams+1), bitmap(nil)
+	for i, word := range g.text {
+		for ; word != 0; word &= word - 1 {
+			text.add(uint32(i*64 + bits.TrailingZeros64(word)))
+		}
+	}
+	if len(g.dense) <= g.room {
+		dense = make(bitmap, len(g.dense)/denseGrams+1)
+		for _, gram := range g.dense {
+			dense.add(gram)
+		}
+	}
 	lines := uint64(bytes.Count(raw, []byte("\n"))) << 1
 	if !bytes.HasSuffix(raw, []byte("\n")) {
 		lines |= 1
 	}
-	record := appendUints(nil, lines)
+	record := binary.AppendUvarint(binary.AppendUvarint(nil, lines), uint64(len(text)))
 	record = append(record, text...)
+	if g.any {
+		record = append(append(record, 1), dense...)
+	}
 	frame := binary.LittleEndian.AppendUint32(nil, filterMagic)
 	frame = binary.LittleEndian.AppendUint32(frame, uint32(sealSize+len(record)))
 	seal := sealOf(sum[:], record)
@@ -158,13 +229,22 @@ func parseFilter(frame []byte, sum mark.Hash) (f filter, err error) {
 		return f, errFilter
 	}
 	d := varints{b: frame[sealSize:]}
-	lines := d.uint()
-	return filter{lines: int(lines>>1 + lines&1), ended: lines&1 == 0, text: d.b}, d.err
+	lines, text := d.uint(), []byte(d.string())
+	f = filter{lines: int(lines>>1 + lines&1), ended: lines&1 == 0, text: text}
+	if len(d.b) > 0 {
+		f.dense = d.b[1:]
+	}
+	return f, d.err
 }
 
-// lacks reports whether the block does not contain one of the words, each given by its grams.
-func (f filter) lacks(words [][]uint32) bool {
-	return len(f.text) > 0 && slices.ContainsFunc(words, func(w []uint32) bool { return !f.text.hasAll(w) })
+// word is a text without characters that may be escaped.
+type word struct{ text, dense []uint32 }
+
+// lacks reports whether the block does not contain one of the words.
+func (f filter) lacks(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool {
+		return !f.text.hasAll(w.text) && (f.dense == nil || len(f.dense) > 0 && !f.dense.hasAll(w.dense))
+	})
 }
 
 // Skipped is yielded by Backward, with a segment without data, for a stretch that Only leaves out.
@@ -182,11 +262,14 @@ func (s *Skipped) Error() string { return "bytes without the words were skipped"
 func (r *Reader) Only(words ...string) {
 	r.only = nil
 	for _, text := range words {
-		var g grams
-		g.add([]byte(text))
-		var all []uint32
-		g.each(func(gram uint32) { all = append(all, gram) })
-		r.only = append(r.only, all)
+		add := func(run []byte) {
+			r.only = append(r.only, word{appendGrams(nil, run, gramBits), appendGrams(nil, run, denseBits)})
+		}
+		runs([]byte(text), func(stretch []byte) {
+			for run := range bytes.FieldsFuncSeq(stretch, func(c rune) bool { return c >= 256 || gramCodes[c] == noRun }) {
+				add(run)
+			}
+		}, add)
 	}
 }
 

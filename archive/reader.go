@@ -33,11 +33,11 @@ type Reader struct {
 	size    int   // bytes in cache
 	decoded int64 // bytes so far, for tests
 
-	ahead   []fetched  // blocks whose values were read ahead
-	arena   []byte     // their values
-	scratch []byte     // for the raw bytes of the next block
-	whole   bool       // segments checks the hash of the generation at the end, not of each block's bytes
-	only    [][]uint32 // grams of the words of Only
+	ahead   []fetched // blocks whose values were read ahead
+	arena   []byte    // their values
+	scratch []byte    // for the raw bytes of the next block
+	whole   bool      // segments checks the hash of the generation at the end, not of each block's bytes
+	only    []word    // of Only
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"time"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -72,7 +71,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, all *reading) (s
 	if err != nil {
 		return doc, nil, next, err
 	}
-	begun, r := time.Now(), d.Archive.Reader(s.Key, s.cursor.Generation)
+	r := d.Archive.Reader(s.Key, s.cursor.Generation)
 	model, err := d.story(ctx, s, all)
 	if err != nil {
 		return doc, nil, next, err
@@ -99,7 +98,6 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, all *reading) (s
 	if next.Trigger == "" {
 		next.Trigger = "manual"
 	}
-	next.Work = next.Work.plus(time.Since(begun))
 	if s.requested != nil {
 		next.Manual = *s.requested
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // State is what the archive stores for the daemon with each session. It is a cache except for Manual and Labels, which a
-// person chose, and the counts of Work. Token counts are estimates except for Reported.
+// person chose. Token counts are estimates except for Reported.
 type State struct {
 	Source     Stat      // of the transcript
 	At         Place     // end of the archived bytes
@@ -31,7 +31,6 @@ type State struct {
 
 	Manual compactor.Manual // options that a person requested
 	Labels Labels           // set by a person
-	Work   Work
 
 	Records          int
 	Joined           int    // of them, those that the transcript does not repeat: of other files of its story
@@ -71,17 +70,6 @@ type State struct {
 	MissingSummaries int    // summaries that the companion lacks, of those requested at once
 	Curve            string // compactor.Curve, encoded; "" also if an older ccd recorded none
 	Waiting          bool
-}
-
-// Work is what a session's companions have cost so far.
-type Work struct {
-	Compactions  int   `json:"compactions,omitempty"`  // companions written
-	Microseconds int64 `json:"microseconds,omitempty"` // time spent on them
-}
-
-// plus returns w with one more companion counted, which took the given time.
-func (w Work) plus(took time.Duration) Work {
-	return Work{Compactions: w.Compactions + 1, Microseconds: w.Microseconds + took.Microseconds()}
 }
 
 // Place is a position in a session.

@@ -10,17 +10,16 @@ import (
 )
 
 // stateForm is the first byte of a stored State.
-const stateForm = 4
+const stateForm = 5
 
 // fields returns what is stored of a state. A field is stored as its number and its value; a zero one is left out. The numbers
-// are the places in this list: a new field comes last, and a place that is no longer used stays. Lists of sessions decode thousands of states, so there is no reflection.
+// are the places in this list: a new field comes last. Lists of sessions decode thousands of states, so there is no reflection.
 func (s *State) fields() []any {
 	return []any{
 		&s.Source.Size, &s.Source.ModTime, &s.Source.Inode, &s.At.Generation, &s.At.Offset, &s.Torn, &s.Checked,
 		&s.Rewritten, &s.Trigger, &s.SkipReason, &s.Gone, &s.GoneAt, &s.Companion, &s.Written.Size,
 		&s.Written.ModTime, &s.Written.Inode, &s.Covers.Generation, &s.Covers.Offset, &s.Options, &s.Manual.Focus,
-		new(int64), &s.Manual.MaxTokens, &s.Labels.Pinned, &s.Labels.Name, &s.Labels.Tags, &s.Work.Compactions,
-		&s.Work.Microseconds, &s.Records, &s.Broken, &s.Unknown, &s.UnknownFormat, &s.First, &s.Last, &s.Boundary,
+		&s.Manual.MaxTokens, &s.Labels.Pinned, &s.Labels.Name, &s.Labels.Tags, &s.Records, &s.Broken, &s.Unknown, &s.UnknownFormat, &s.First, &s.Last, &s.Boundary,
 		&s.Items, &s.Model, &s.Start, &s.Cwd, &s.Title, &s.Ask, &s.Parent, &s.Resumed.ID, &s.Resumed.Records,
 		&s.Resumed.Covers, &s.Estimate, &s.About, &s.Reported, &s.Window, &s.Assumed, &s.Outliers.Reports,
 		&s.Outliers.Tokens, &s.Pressure, &s.Level, &s.Original, &s.Compacted, &s.Real, &s.Saved, &s.Verified, &s.Reason,
