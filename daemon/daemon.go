@@ -12,6 +12,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -173,6 +174,9 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s.offer = o
 	s.statSource()
 	s.renew = s.renew || d.wantsSummaries(s)
+	if before := d.sessions[transcript.Key{Agent: s.Agent, ID: cmp.Or(s.Thread, s.state.Origin)}]; s.state.Joined < 0 && before != nil && before.cursor.Offset > 0 {
+		s.read, s.renew, s.state.Read = nil, true, Place{} // what it continues is archived now
+	}
 	switch unseen := s.sourceStat.Size - s.state.At.Offset; {
 	case s.paused():
 		d.done(ctx, s, nil)

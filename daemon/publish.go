@@ -192,7 +192,9 @@ func (d *Daemon) readJoined(ctx context.Context, s *session, all *reading, begin
 		d.heartbeat()
 		all.model.Add(r)
 	}
-	s.state.Joined = all.decoder.Count()
+	if s.state.Joined = all.decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(head).ID != "") {
+		s.state.Joined = -1
+	}
 	return nil
 }
 

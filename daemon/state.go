@@ -33,7 +33,7 @@ type State struct {
 	Labels Labels           // set by a person
 
 	Records          int
-	Joined           int    // of them, those that the transcript does not repeat: of other files of its story
+	Joined           int    // of them, those that the transcript does not repeat: of other files of its story; -1 if these are not archived
 	Origin           string // ID of the session that this one is a fork of
 	Back             string // numbers of the records that were taken back, as session.Status has them
 	Broken           int

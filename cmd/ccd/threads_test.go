@@ -62,11 +62,11 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	}
 	all := []rollout{
 		{id: threadID, thread: threadID, turn: 1},
-		{id: rolloutNo(1), thread: threadID, base: threadID, end: 5, turn: 3},                                    // after turn 1
-		{id: rolloutNo(2), thread: threadID, base: rolloutNo(1), end: 10, turn: 5},                               // after turn 3
-		{id: forkID, thread: forkID, base: rolloutNo(2), end: 15, turn: 7, forked: threadID},                     // after turn 5
-		{id: rolloutNo(4), thread: threadID, base: threadID, end: 5, turn: 9},                                    // after turn 1 again
-		{id: rolloutNo(5), thread: rolloutNo(5), base: "01a20000-0000-7000-8000-0000000000ff", end: 3, turn: 11}, // of one that is gone
+		{id: rolloutNo(1), thread: threadID, base: threadID, end: 5, turn: 3},                                                                                    // after turn 1
+		{id: rolloutNo(2), thread: threadID, base: rolloutNo(1), end: 10, turn: 5},                                                                               // after turn 3
+		{id: forkID, thread: forkID, base: rolloutNo(2), end: 15, turn: 7, forked: threadID},                                                                     // after turn 5
+		{id: rolloutNo(4), thread: threadID, base: threadID, end: 5, turn: 9},                                                                                    // after turn 1 again
+		{id: rolloutNo(5), thread: rolloutNo(5), base: "01a20000-0000-7000-8000-0000000000ff", end: 3, turn: 11, forked: "01a20000-0000-7000-8000-0000000000ff"}, // of one that is not there yet
 	}
 	states := func(session string) string {
 		var b strings.Builder
@@ -99,6 +99,14 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	if got := states(rolloutNo(5)); got != "#2=11 #6=12 " {
 		t.Errorf("a fork of nothing: %s", got)
 	}
+	gone := "01a20000-0000-7000-8000-0000000000ff"
+	rollout{id: gone, thread: gone, turn: 13}.write(t, home, 9)
+	run("run", "--once", "-q")
+	run("run", "--once", "-q")
+	if got := states(rolloutNo(5)); got != "#2=13 #5=11 #9=12 " {
+		t.Errorf("a fork whose origin came later: %s", got)
+	}
+	wants(t, run("search", "TURN11."), []string{rolloutNo(5) + "#5 "})
 	listed := run("ls")
 	wants(t, listed, []string{threadID + "\tAsk TURN1.", forkID + "\t[fork] Ask TURN7.", "!TURN3", "!TURN9", "!" + rolloutNo(4)})
 	for turn, n := range map[int]int{1: 2, 3: 11, 4: 15, 6: 24, 9: 29} {

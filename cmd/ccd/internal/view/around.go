@@ -21,7 +21,7 @@ const (
 // indexed: no turns, no context, no compactions. Secrets have no numbers in it, and a result of a call may be too far away.
 // It is nil where the number of records is not known or the session is more than its file, or the records are elements of one JSON value.
 func Around(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation, record int) (*Life, error) {
-	if e.Kept.At != (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) || e.Kept.Torn > 0 || e.Key.Unlined() || e.Kept.Records == 0 || e.Kept.Joined > 0 || g.N > 1 {
+	if e.Kept.At != (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) || e.Kept.Torn > 0 || e.Key.Unlined() || e.Kept.Records == 0 || e.Kept.Joined != 0 || g.N > 1 {
 		return nil, nil
 	}
 	life := Open(l, e, g)
