@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -220,24 +219,6 @@ func TestFrozenDaemon(t *testing.T) {
 	}
 	d.signal(t, syscall.SIGTERM)
 	d.ends(t, exitDone, soon)
-}
-
-// spawnGroup is spawn in a process group of its own, like a job of a shell. In an orphaned group the system ignores
-// Ctrl-Z.
-func spawnGroup(t *testing.T, home string, args ...string) *child {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &child{Cmd: exec.CommandContext(t.Context(), exe, args...), home: home}
-	c.Args[0] = "ccd"
-	c.Env = []string{"HOME=" + home, "GORACE=atexit_sleep_ms=0", "CCD_WATCH_SETTLE=20ms"}
-	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // If the archive is locked at the start, the daemon fails for a person, and waits for a service manager.
