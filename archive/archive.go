@@ -4,10 +4,9 @@
 // Anything else is a DamageError or another error, never wrong bytes and never a crash. The file is locked for one bounded
 // transaction at a time. The package does not know about companions, watching or what lines mean.
 //
-// A generation of a session is a stream of bytes. The bucket "manifest" maps (stream, offset) to a block: a frame of up to
-// 2 MB, cut at line ends by content (see cutter) and stored once however often it occurs, or a piece after the last frame. A
-// later generation is a layout over the stream of the one before. bbolt has no checksums: every value is an entry, which a
-// scan of the file finds and checks by itself (see entry.go). Rebuild makes a new file from the intact ones.
+// A generation of a session is one life of its file. Its record lists its blocks: frames of up to 2 MB, cut by content (see cutter)
+// and stored once however often they occur, and pieces after the last frame. bbolt has no checksums: every value is an entry,
+// which a scan of the file finds and checks by itself (see entry.go). Rebuild makes a new file from the intact ones.
 package archive
 
 import (
