@@ -100,7 +100,7 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 		out.Rejected, out.Faked = true, false
 	}
 	c.Result = ref
-	c.Errors = lexicon.HasErrorWord(out.Text)
+	c.Errors = c.Op == transcript.Command && lexicon.HasErrorWord(out.Text)
 	c.HasExit, c.Exit = out.HasExit, out.Exit
 	c.Silent = c.pipe
 	if out.AgentID != "" {
@@ -354,16 +354,15 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 		case transcript.Rename:
 			to := s.file(f.To, i)
 			to.clear(i)
-			to.lines, to.index, file.lines, file.index = file.lines, file.index, nil, nil
-			to.apply(p, n, i, out)
+			to.lines, to.recent, to.written, file.lines = file.lines, file.recent, file.written, nil
+			to.apply(p, n, i, out, false)
 			to.Edits, to.Open = append(to.Edits, e), true
 			e.Gone = true
 			file.Edits, file.Deleted, file.Open = append(file.Edits, e), true, true
 			c.Files[len(c.Files)-1].To = to
 		default:
 			file.Edits, file.Deleted = append(file.Edits, e), false
-			file.change(c)
-			file.apply(p, n, i, out)
+			file.apply(p, n, i, out, file.change(c, i))
 			file.Created = file.Created || out.Created && len(file.Edits) == 1 && file.Reads == 0
 		}
 	}
@@ -375,17 +374,26 @@ func nothing(all []swap) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(w swap) bool { return w.whole || w.old != w.new })
 }
 
-// change opens a file, unless the change is the exact inverse of the last one and nothing else is open.
-func (f *File) change(c *Call) {
-	if !f.Open {
-		f.swaps = nil
+// change opens a file, and reports whether the change is the exact inverse of an earlier one. If all changes are undone, the file is
+// not open.
+func (f *File) change(c *Call, at int32) (undoes bool) {
+	switch {
+	case !f.Open:
+		f.swaps, f.open = map[[2]uint64]*Call{}, 0
+	case f.swaps == nil: // it was moved or deleted
+		f.swaps, f.open = map[[2]uint64]*Call{}, 1
 	}
-	if n := len(f.swaps); n > 0 && c.swap[0] != 0 && f.swaps[n-1].swap == [2]uint64{c.swap[1], c.swap[0]} {
-		f.swaps = f.swaps[:n-1]
-		f.Open = n > 1
-		return
+	inverse := [2]uint64{c.swap[1], c.swap[0]}
+	if first := f.swaps[inverse]; first != nil && c.swap[0] != 0 {
+		delete(f.swaps, inverse)
+		f.open--
+		f.Open = f.open > 0
+		first.Replaced, c.Replaced, c.Undoes = at, at, true
+		return true
 	}
-	f.Open, f.swaps = true, append(f.swaps, c)
+	f.Open, f.swaps[c.swap] = true, c
+	f.open++
+	return false
 }
 
 // tried adds the files that a call names and did not change or read: it failed, or the human refused it.

@@ -226,7 +226,7 @@ func (s *Session) discard(at int32) {
 		last = s.Commits[n-1].Event
 	}
 	for _, f := range s.close() {
-		f.drop(at, func(l *standing) bool { return l.call.Index > last })
+		f.drop(at, func(_ string, c *Call) bool { return c.Index > last })
 	}
 }
 

@@ -140,7 +140,8 @@ type Call struct {
 	Agent    string // ID of the sub-agent that it started
 	Words    Ref    // the person's words: an answer, or the reason of a refusal
 	Fixed    int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
-	Replaced int32  // of a change: the newest event that took a line which it wrote, -1 if all stand
+	Replaced int32  // of a change: the newest event that took a line which it wrote, itself if it changed nothing; -1 if all stands
+	Undoes   bool   // of a change: it is the exact inverse of an earlier one
 	Plans    bool   // it wrote the plan
 	Cut      bool   // Command is shortened
 
@@ -175,10 +176,13 @@ type File struct {
 	Open    bool // edited, and no commit seen since that took it
 	Losses  []Loss
 
-	lines []standing
-	index map[string]int   // how many of lines have a text
-	taken map[string]*Call // the calls that wrote lines which are gone
-	swaps []*Call          // replacements since it was not open; an exact inverse takes the last one away
+	lines   map[string][]standing // by their text without white space at its ends
+	written int                   // how many were written
+	recent  []string              // texts of those written last
+	edges   []string              // of them, those that may be parts of lines
+	taken   map[string]*Call      // the calls that wrote lines which are gone
+	swaps   map[[2]uint64]*Call   // replacements since it was not open, by their texts: an exact inverse undoes one
+	open    int                   // changes since it was not open that are not undone
 }
 
 // Edit is one change of a file.

@@ -10,9 +10,8 @@ import (
 
 // standing is a line of a file that a call wrote and that nothing is known to have removed since.
 type standing struct {
-	text string // without white space at its ends
 	call *Call
-	edge bool // it may be a part of a line
+	n    int // its number among the lines written to the file
 }
 
 // Loss is what a reading of a file lacks of the lines that calls wrote, although no call is known to have removed them.
@@ -27,10 +26,10 @@ type Loss struct {
 const (
 	maxStanding = 5000 // of a file
 	maxLost     = 12   // lines of a Loss
-	nearParts   = 1000 // newest lines in which parts of lines are looked for
 	maxSought   = 100  // lines that are looked for in a whole text
-	nearEdges   = 100  // newest lines that may be parts themselves
-	leastPart   = 3    // bytes of a part of a line that is looked for in whole lines
+	maxRecent   = 1000 // newest lines that are compared with a part of a line
+	maxEdges    = 16   // newest lines that may be parts themselves
+	leastPart   = 3    // bytes of a part of a line
 )
 
 // swap is a replacement in one file; whole: the text is all of it.
@@ -91,68 +90,81 @@ func swapsOf(client *transcript.Client, tool string, raw []byte, a *transcript.A
 	return all
 }
 
-// lost notes that a line of a call is gone since event at.
-func (f *File) lost(l *standing, at int32) {
-	l.call.left--
-	l.call.Replaced = at
+// stands reports whether a line of a call stands.
+func (f *File) stands(text string) bool { return len(f.lines[text]) > 0 }
+
+// lose removes the newest line with a text.
+func (f *File) lose(text string, at int32) {
+	all := f.lines[text]
+	c := all[len(all)-1].call
+	if f.lines[text] = all[:len(all)-1]; len(all) == 1 {
+		delete(f.lines, text)
+	}
+	c.left--
+	c.Replaced = at
 	if f.taken == nil {
 		f.taken = map[string]*Call{}
 	}
 	if len(f.taken) < maxStanding {
-		f.taken[l.text] = l.call
+		f.taken[text] = c
 	}
 }
 
 // drop removes the lines that gone chooses.
-func (f *File) drop(at int32, gone func(*standing) bool) {
-	f.lines = slices.DeleteFunc(f.lines, func(l standing) bool {
-		if !gone(&l) {
-			return false
+func (f *File) drop(at int32, gone func(text string, c *Call) bool) {
+	for text, all := range f.lines {
+		for range all {
+			if gone(text, f.lines[text][len(f.lines[text])-1].call) {
+				f.lose(text, at)
+			}
 		}
-		f.index[l.text]--
-		f.lost(&l, at)
-		return true
-	})
+	}
 }
 
 // clear removes every line, as a deletion does.
-func (f *File) clear(at int32) { f.drop(at, func(*standing) bool { return true }) }
+func (f *File) clear(at int32) { f.drop(at, func(string, *Call) bool { return true }) }
 
-// put adds lines that a call wrote. If they are most of what an older call lost, they are that call's again.
-func (f *File) put(c *Call, lines []string, parts bool) {
+// put adds lines that a call wrote. If they are most of what an older call lost, they are that call's again. What a call that undoes
+// another one writes else stood there before the session.
+func (f *File) put(c *Call, lines []string, undoes bool) {
 	back := map[*Call]int32{}
 	for _, text := range lines {
 		if first := f.taken[text]; first != nil {
 			back[first]++
 		}
 	}
-	for first, n := range back {
-		if 2*n <= first.wrote-first.left {
-			delete(back, first)
-		}
+	if f.lines == nil {
+		f.lines = map[string][]standing{}
 	}
-	for i, text := range lines {
-		text = strings.Clone(text)
-		c := c
-		if first := f.taken[text]; back[first] > 0 {
-			c = first
+	for _, text := range lines {
+		owner := c
+		if first := f.taken[text]; back[first] > 0 && (undoes || 2*back[first] > first.wrote-first.left) {
+			owner = first
 			delete(f.taken, text)
+		} else if undoes {
+			continue
 		} else {
 			c.wrote++
 		}
-		c.left++
-		if len(f.lines) < maxStanding {
-			if f.index == nil {
-				f.index = map[string]int{}
-			}
-			f.index[text]++
-			f.lines = append(f.lines, standing{text, c, parts && (i == 0 || i == len(lines)-1)})
+		owner.left++
+		if f.written++; len(f.lines) < maxStanding {
+			text = strings.Clone(text)
+			f.lines[text] = append(f.lines[text], standing{owner, f.written})
+			f.recent = newest(f.recent, text, maxRecent)
 		}
 	}
 }
 
+// newest appends a text to those that are kept, of which there are up to twice as many as most.
+func newest(all []string, text string, most int) []string {
+	if len(all) >= 2*most {
+		all = append(all[:0], all[len(all)-most:]...)
+	}
+	return append(all, text)
+}
+
 // swap applies a replacement by a call. Lines that stand on both sides stay as they are.
-func (f *File) swap(c *Call, at int32, w *swap) {
+func (f *File) swap(c *Call, at int32, w *swap, undoes bool) {
 	added := wordLines(w.new)
 	if w.whole {
 		if len(f.lines) > 0 { // what was written twice belongs to the newer call
@@ -163,76 +175,72 @@ func (f *File) swap(c *Call, at int32, w *swap) {
 		return
 	}
 	old := wordLines(w.old)
-	removed, kept := map[string]int{}, map[string]int{}
+	removed := map[string]int{}
 	for _, l := range old {
 		removed[l]++
 	}
-	for _, l := range added {
-		if removed[l] > 0 {
-			removed[l]--
-			kept[l]++
+	added = slices.DeleteFunc(added, func(l string) bool {
+		removed[l]--
+		return removed[l] >= 0
+	})
+	parts := true // the first and the last line of old and new may be parts of lines
+	for i, l := range old {
+		if removed[l]--; removed[l] < 0 {
+			continue
 		}
-	}
-	var parts []string // of old, which may begin and end within a line
-	for _, i := range []int{0, len(old) - 1} {
-		if i >= 0 && i < len(old) && removed[old[i]] > 0 && len(old[i]) >= leastPart && !slices.Contains(parts, old[i]) {
-			parts = append(parts, old[i])
-		}
-	}
-	whole := "" // the one new line, with what stands around it
-	known := 0  // lines that are removed whole
-	for text, n := range removed {
-		if n = min(n, f.index[text]); w.all {
-			n = f.index[text]
-		}
-		known += n
-	}
-	taken := false
-	for i, near := len(f.lines)-1, 0; i >= 0 && (known > 0 || near < nearParts); i, near = i-1, near+1 { // the newest of equal lines
-		l := &f.lines[i]
-		gone := known > 0 && removed[l.text] > 0
-		switch {
-		case gone:
-			known--
-			if !w.all {
-				removed[l.text]--
+		if f.stands(l) {
+			for f.lose(l, at); w.all && f.stands(l); {
+				f.lose(l, at)
 			}
-		case near >= nearParts:
-		case slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(l.text, p) }):
-			gone = true
-			if len(old) == 1 && len(added) == 1 {
-				whole = strings.Replace(l.text, old[0], added[0], 1)
-			}
-		case near < nearEdges && l.edge && len(l.text) >= leastPart:
-			for text, n := range removed {
-				gone = gone || n > 0 && strings.Contains(text, l.text)
+			continue
+		}
+		if i == 0 || i == len(old)-1 {
+			for _, line := range f.longer(l, i == 0, i == len(old)-1, w.all) {
+				f.lose(line, at)
+				if len(old) == 1 && len(added) == 1 && parts {
+					added[0], parts = strings.Replace(line, l, added[0], 1), false
+				}
 			}
 		}
-		if gone {
-			f.index[l.text]--
-			f.lost(l, at)
-			l.call, taken = nil, true
+		for _, part := range f.edges {
+			if f.stands(part) && strings.Contains(l, part) {
+				f.lose(part, at)
+			}
 		}
 	}
-	if taken {
-		f.lines = slices.DeleteFunc(f.lines, func(l standing) bool { return l.call == nil })
+	f.put(c, added, undoes)
+	for i, l := range added {
+		if (i == 0 || i == len(added)-1) && parts && len(l) >= leastPart {
+			f.edges = newest(f.edges, strings.Clone(l), maxEdges)
+		}
 	}
-	if whole != "" {
-		added = []string{whole}
+}
+
+// longer returns the newest standing line of which a text is a part, or all of them: its end if more lines follow, its beginning if some
+// stand before it.
+func (f *File) longer(part string, first, last, all bool) (lines []string) {
+	if len(part) < leastPart {
+		return nil
 	}
-	f.put(c, slices.DeleteFunc(added, func(l string) bool {
-		kept[l]--
-		return kept[l] >= 0
-	}), whole == "")
+	for n, line := range slices.Backward(f.recent) {
+		if len(f.recent)-n > maxRecent || len(lines) > 0 && !all {
+			break
+		}
+		is := first && last && strings.Contains(line, part) || first && !last && strings.HasSuffix(line, part) || last && !first && strings.HasPrefix(line, part)
+		if is && f.stands(line) && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // apply applies what a call does to its file number n.
-func (f *File) apply(p *pending, n int, at int32, out *transcript.Outcome) {
+func (f *File) apply(p *pending, n int, at int32, out *transcript.Outcome, undoes bool) {
 	if n >= len(p.swaps) || out.Amended { // what the human made of it is not known
 		return
 	}
 	for i := range p.swaps[n] {
-		f.swap(p.call, at, &p.swaps[n][i])
+		f.swap(p.call, at, &p.swaps[n][i], undoes)
 	}
 }
 
@@ -245,25 +253,34 @@ func (f *File) seen(text string, at int32) {
 	for line := range strings.Lines(text) {
 		lines[squeezed(line)] = true
 	}
-	all := ""
+	type line struct {
+		text string
+		standing
+	}
+	var missing []line
+	for text, all := range f.lines {
+		if !lines[squeezed(text)] {
+			for _, l := range all {
+				missing = append(missing, line{text, l})
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	slices.SortFunc(missing, func(a, b line) int { return a.n - b.n })
+	text = squeezed(text)
 	loss := Loss{At: at}
-	f.drop(at, func(l *standing) bool {
-		one := squeezed(l.text)
-		if lines[one] {
-			return false
-		}
-		if all == "" {
-			all = squeezed(text)
-		}
-		if loss.N >= maxSought || strings.Contains(all, one) {
-			return false
+	for _, l := range missing {
+		if loss.N >= maxSought || strings.Contains(text, squeezed(l.text)) {
+			continue
 		}
 		if loss.N++; len(loss.Lines) < maxLost {
 			loss.Lines = append(loss.Lines, l.text)
 		}
 		loss.Since = max(loss.Since, l.call.Index)
-		return true
-	})
+		f.lose(l.text, at)
+	}
 	if loss.N > 0 {
 		f.Losses = append(f.Losses, loss)
 	}
@@ -273,19 +290,20 @@ func (f *File) seen(text string, at int32) {
 func (s *Session) Standing() map[*Call]map[string]bool {
 	all := map[*Call]map[string]bool{}
 	for _, f := range s.Files {
-		for i := range f.lines {
-			l := &f.lines[i]
-			if all[l.call] == nil {
-				all[l.call] = map[string]bool{}
+		for text, owners := range f.lines {
+			for _, l := range owners {
+				if all[l.call] == nil {
+					all[l.call] = map[string]bool{}
+				}
+				all[l.call][text] = true
 			}
-			all[l.call][l.text] = true
 		}
 	}
 	return all
 }
 
-// Over reports whether nothing is left of the lines that a call wrote.
-func (c *Call) Over() bool { return c.Replaced >= 0 && c.left == 0 }
+// Over reports whether nothing is left of the lines that a call wrote, or so little that it may be lines as others write them too.
+func (c *Call) Over() bool { return c.Replaced >= 0 && 4*c.left <= c.wrote }
 
 // wordLines returns the lines of a text that have a letter or a digit, without white space at their ends.
 func wordLines(text string) (all []string) {
