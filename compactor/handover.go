@@ -810,7 +810,10 @@ func (h *handover) checks() {
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
 		c := d.s.Events[e].Call
-		if d.s.Events[e].Kind != session.Did || !(d.isCheck(c) || e > edited && c.Aims() && !c.Git() && !c.Remote() && !c.LookUp) || seen[d.command(c)] || c.State == session.Refused || c.State == session.Running || e <= edited && (!c.Checks() || c.State == session.Pending) {
+		if d.s.Events[e].Kind != session.Did || c.Op != transcript.Command || seen[d.command(c)] || c.State == session.Refused || c.State == session.Running {
+			continue
+		}
+		if since := e > edited; since && !d.isCheck(c) && (!c.Aims() || c.Git() || c.Remote()) || !since && (!c.Checks() || !d.isCheck(c) || c.State == session.Pending) {
 			continue
 		}
 		seen[d.command(c)] = true
@@ -829,9 +832,6 @@ func (h *handover) checks() {
 	}
 	switch {
 	case len(since) > 0:
-		slices.SortStableFunc(since, func(a, b int32) int { // checks first
-			return boolInt(d.isCheck(d.s.Events[b].Call)) - boolInt(d.isCheck(d.s.Events[a].Call))
-		})
 		var all []string
 		for _, e := range since[:min(len(since), h.many(3))] {
 			all = append(all, one(e))

@@ -1215,11 +1215,10 @@ func (d *draft) used() (u used) {
 				}
 				file(p, f != nil && len(f.Edits) > 0)
 			}
-			acts := c.Acts()
-			if len(acts) == 1 && d.rewrites(c) {
+			if len(c.Acts) == 1 && d.rewrites(c) {
 				continue // the files tell of it
 			}
-			for _, text := range acts {
+			for _, text := range c.Acts {
 				text = d.relative(text)
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
 					seen[key] = true

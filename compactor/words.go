@@ -44,6 +44,9 @@ func (d *draft) command(c *session.Call) string {
 		}
 		line = strings.TrimSpace(rest)
 	}
+	if len(c.Acts) > 0 && strings.Contains(line, "\n") { // without the texts of here-documents
+		return d.relative(strings.Join(c.Acts, "; "))
+	}
 	r := transcript.NormalizeRun("", line)
 	before := ""
 	if i := strings.Index(line, r.Command); i > 0 {

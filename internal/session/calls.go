@@ -16,12 +16,16 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 	a.Resolve(s.status.Cwd)
 	c := &Call{
 		At: ref, Tool: clip(it.Tool, 200), Op: a.Op, Command: clip(a.Command, maxCommand), Dir: clip(a.Dir, maxPath), Query: clip(a.Query, maxCommand),
-		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Replaced: -1, Index: -1, Cut: len(a.Command) > maxCommand,
+		Lines: a.Lines, Stdin: a.Stdin, Fixed: -1, Replaced: -1, Index: -1,
 	}
 	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
 		c.run = runOf(&a)
 		c.LookUp = c.run.lookUp
-		c.pipe = hides(a.Command)
+		parts, ok := transcript.SplitCommand(a.Command)
+		c.pipe = hides(a.Command, parts, ok)
+		if ok && !c.LookUp {
+			c.Acts = actsOf(a.Command, parts)
+		}
 	}
 	s.Calls = append(s.Calls, c)
 	one := &pending{call: c, action: a, swaps: swapsOf(s.client, it.Tool, it.Raw, &a)}
@@ -294,8 +298,7 @@ func saysFailed(text string) bool {
 
 // hides reports whether a command line's status is not that of its main command: a pipe, or a list that goes on after a
 // failure.
-func hides(line string) bool {
-	parts, ok := transcript.SplitCommand(line)
+func hides(line string, parts []transcript.Simple, ok bool) bool {
 	if !ok {
 		return strings.Contains(line, "|") && !strings.Contains(line, "pipefail")
 	}
@@ -603,8 +606,8 @@ func (c *Call) Remote() bool {
 
 var remote = set("gh glab curl wget ssh scp rsync http")
 
-// Aims reports whether the purpose of a command is known.
-func (c *Call) Aims() bool { return len(c.run.goals) > 0 }
+// Aims reports whether a command does more than to look and to prepare, as far as is known.
+func (c *Call) Aims() bool { return !c.LookUp && (len(c.run.goals) > 0 || !c.run.known) }
 
 // Checks reports whether a command builds, tests or checks something, by its own words.
 func (c *Call) Checks() bool {
@@ -690,41 +693,21 @@ func isPath(w string) bool {
 		strings.Trim(end, "0123456789") != ""
 }
 
-// Acts returns the simple commands of a line that do something, as words, without what only looks or prepares.
-func (c *Call) Acts() (all []string) {
-	if c.LookUp {
-		return nil
-	}
-	parts, ok := transcript.SplitCommand(c.Command)
-	if !ok || c.Cut { // a here-document or a substitution: the words before it
-		line, _, _ := strings.Cut(transcript.NormalizeRun("", c.Command).Command, "\n")
-		for _, end := range []string{"<<", "$(", "`"} {
-			line, _, _ = strings.Cut(line, end)
-		}
-		words := strings.Fields(strings.TrimRight(line, " \"'"))
-		for len(words) > 0 && strings.HasPrefix(words[len(words)-1], "-") { // an option without its value says nothing
-			words = words[:len(words)-1]
-		}
-		if line = strings.Join(words, " "); len(words) < 2 {
-			return nil
-		}
-		if parts, ok = transcript.SplitCommand(line); !ok || len(parts) == 0 {
-			return []string{line}
-		}
-	}
-	if line, ok := alone(c.Command, parts); ok {
-		return []string{line}
+// actsOf returns the simple commands of a line that do something, as words, without what only looks or prepares.
+func actsOf(line string, parts []transcript.Simple) (all []string) {
+	if line, ok := alone(line, parts); ok {
+		return []string{clip(line, maxCommand)}
 	}
 	for i := range parts {
 		p := plainOf(&parts[i])
-		if p.name == "" || p.isLookUp() || helpers[p.name] || lookUps[p.name] && len(p.args) == 0 {
+		if p.name == "" || p.isLookUp() || helpers[p.name] || lookUps[p.name] && (p.writes || len(p.args) == 0) {
 			continue
 		}
 		words := make([]string, 0, len(parts[i].Words))
 		for _, w := range parts[i].Words {
 			words = append(words, shown(w))
 		}
-		all = append(all, strings.Join(words, " "))
+		all = append(all, clip(strings.Join(words, " "), maxCommand))
 	}
 	return all
 }
@@ -740,8 +723,14 @@ func alone(line string, parts []transcript.Simple) (string, bool) {
 	return line, len(parts) == 1 && !strings.Contains(line, "\n")
 }
 
-// shown quotes a word of a command only if it needs it.
+// longText is from how many bytes on a word with a blank is a text that a command passes on, and not a name or a pattern.
+const longText = 40
+
+// shown quotes a word of a command only if it needs it. Of a text it shows no more than that there is one.
 func shown(w string) string {
+	if len(w) >= longText && strings.ContainsAny(w, " \n") {
+		return "'…'"
+	}
 	if w == "" || strings.ContainsAny(w, " \t\n|&;<>()$`\\\"'*?[]#~{}") {
 		return transcript.ShellWord(w)
 	}

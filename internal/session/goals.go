@@ -20,6 +20,7 @@ type goal struct {
 
 // run is the meaning of a command line.
 type run struct {
+	known    bool   // the line could be analyzed
 	lookUp   bool   // every part is a look-up
 	compares bool   // every part is a look-up or a comparison
 	guarded  bool   // it begins with a look-up that decides whether the rest runs
@@ -33,11 +34,8 @@ const (
 	maxTarget  = 200 // bytes
 )
 
-// runOf analyzes the command line of a call. It returns the zero run if there is none or it is too long.
+// runOf analyzes the command line of a call. It returns the zero run if that cannot be done.
 func runOf(a *transcript.Action) run {
-	if a.Op != transcript.Command || a.Stdin || a.Command == "" || len(a.Command) > maxPending {
-		return run{}
-	}
 	same := transcript.NormalizeRun(a.Dir, a.Command)
 	parts, ok := transcript.SplitCommand(same.Command)
 	if !ok || len(parts) == 0 {
@@ -63,12 +61,12 @@ func runOf(a *transcript.Action) run {
 		} else {
 			r.guarded = r.guarded && (parts[i].Join == "&&" || parts[i].Join == "|")
 		}
-		told = told && !c.looped
+		told = told && (looks || !c.looped)
 		switch {
 		case c.name == "cd":
 			told = told && len(c.args) == 1 && c.args[0] != "" && strings.IndexByte("$-~", c.args[0][0]) < 0
 			dir = transcript.Join(dir, strings.Join(c.args, " "))
-		case !looks && !helpers[c.name]:
+		case !looks && !helpers[c.name] && !lookUps[c.name]: // what only prints may write a file
 			g, ok := goalOf(&c, dir)
 			told = told && ok
 			g.proved = proves && i >= chain
@@ -76,7 +74,7 @@ func runOf(a *transcript.Action) run {
 			r.goals = append(r.goals, g)
 		}
 	}
-	if !told || len(r.goals) > maxGoals {
+	if r.known = told && len(r.goals) <= maxGoals; !r.known {
 		r.goals = nil
 	}
 	return r

@@ -125,6 +125,7 @@ type Call struct {
 	Tool     string
 	Op       transcript.Op
 	Command  string // of a Command, at most maxCommand bytes
+	Acts     []string // of it the simple commands that do something, without what only looks or prepares
 	Dir      string // where it ran, "" if unknown
 	Query    string
 	Files    []Change
@@ -143,7 +144,6 @@ type Call struct {
 	Replaced int32  // of a change: the newest event that took a line which it wrote, itself if it changed nothing; -1 if all stands
 	Undoes   bool   // of a change: it is the exact inverse of an earlier one
 	Plans    bool   // it wrote the plan
-	Cut      bool   // Command is shortened
 
 	failing []string // tests and packages that a failed result names
 	run     run

@@ -64,12 +64,12 @@ func tooDeep(cmd string) bool {
 
 // shellLine is a parsed command line.
 type shellLine struct {
-	source      string
-	list        []element
-	join        string // operator before the next command
-	grouped     bool   // some commands are in a group, a condition, a loop or the background
-	substitutes bool   // words contain command substitutions, or there is a here-document
-	bad         bool   // it contains an unsupported construct: a function, a coprocess
+	source  string
+	list    []element
+	join    string             // operator before the next command
+	grouped bool               // some commands are in a group, a condition, a loop or the background
+	inner   []*syntax.CmdSubst // command substitutions in its words and here-documents
+	bad     bool               // it contains an unsupported construct: a function, a coprocess
 }
 
 // readShell parses a command line; ok is false if bash would not accept it.
@@ -86,9 +86,7 @@ func readShell(cmd string) (l shellLine, ok bool) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			l.substitutes = true
-		case *syntax.Redirect:
-			l.substitutes = l.substitutes || n.Hdoc != nil
+			l.inner = append(l.inner, n)
 		case *syntax.ProcSubst, *syntax.FuncDecl, *syntax.CoprocClause:
 			l.bad = true
 		}
@@ -112,14 +110,18 @@ type Simple struct {
 	Join   string   // operator before it: "" for the first, "&&", "||", ";", "|" or "&"
 	Words  []string // without quotes; expansions are not replaced
 	Writes bool     // its output goes to a file
-	Looped bool     // in a condition or loop: it may not have run
+	Looped bool     // in a condition, a loop or a substitution: it may not have run
 }
 
-// SplitCommand returns the plain commands of a command line, including those in conditions, loops and subshells. It
-// fails if the line contains command substitutions or here-documents, because then the words do not show what it does.
+// SplitCommand returns the plain commands of a command line, including those in conditions, loops, subshells and substitutions;
+// these come first. It fails if bash would not accept the line.
 func SplitCommand(line string) (all []Simple, ok bool) {
 	l, ok := readShell(line)
-	for _, e := range l.list {
+	inner := shellLine{source: l.source}
+	for _, s := range l.inner {
+		inner.statements(s.Stmts, true)
+	}
+	for _, e := range append(inner.list, l.list...) {
 		for n, c := range e.pipe {
 			one := Simple{Join: e.join, Looped: e.looped}
 			if n > 0 {
@@ -134,7 +136,7 @@ func SplitCommand(line string) (all []Simple, ok bool) {
 			all = append(all, one)
 		}
 	}
-	return all, ok && !l.substitutes
+	return all, ok
 }
 
 func (l *shellLine) statements(all []*syntax.Stmt, looped bool) {
