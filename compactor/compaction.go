@@ -106,11 +106,13 @@ type draft struct {
 	units    []*unit
 	roots    []string         // directories relative to which paths are shown
 	runs     map[string]int   // how often each command ran
-	newest   map[string]int32 // the event of its last run, look-ups included
+	last     map[string]int32 // the event of its last run
+	newest   map[string]int32 // the event of the last run of a command line, look-ups included
 	own      own
 	whole    int32                             // the text of the agent that the handover quotes whole, -1 if none
 	quoted   map[int32]bool                    // messages that the handover quotes whole
 	named    map[int32]bool                    // runs that the handover names
+	steps    []int32                           // the calls that made the unfinished steps of the plan
 	approved int32                             // the approval whose plan the handover quotes, -1 if none
 	usage    *used                             // of the session, once it is collected
 	standing map[*session.Call]map[string]bool // lines that calls wrote and that still stand
@@ -119,7 +121,7 @@ type draft struct {
 }
 
 func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, whole: -1, approved: -1, asks: summaries{ask: kept}, standing: c.Session.Standing()}
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, last: map[string]int32{}, whole: -1, approved: -1, asks: summaries{ask: kept}, standing: c.Session.Standing()}
 	for i := range d.s.Events {
 		call := d.s.Events[i].Call
 		if d.s.Events[i].Kind != session.Did || call.Op != transcript.Command {
@@ -127,7 +129,9 @@ func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
 		}
 		d.newest[call.Command] = int32(i)
 		if !call.LookUp {
-			d.runs[d.command(call)]++
+			line := d.command(call)
+			d.runs[line]++
+			d.last[line] = int32(i)
 		}
 	}
 	if r.size == nil {
@@ -144,6 +148,8 @@ const (
 	headings = 160  // chars for the headings of the sections
 	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
 	maxTries = 6
+
+	leastBeside = 14 // worth of what a reader beside a summary gets
 )
 
 // made builds the units and packs them, again for less room if the printed text does not fit.
@@ -192,7 +198,11 @@ func fitLines(text string, room int, size func(string) int) string {
 // print packs the units into room chars and writes the sections.
 func (d *draft) print(state string, room int) {
 	fetch := d.fetchLine()
-	pack(d.units, max(0, room-lexicon.Chars(fetch)))
+	least := 0.0
+	if d.reader.brief { // no filling
+		least = leastBeside
+	}
+	pack(d.units, max(0, room-lexicon.Chars(fetch)), least)
 	bodies := make([]strings.Builder, len(partNames))
 	bodies[handoverPart].WriteString(state)
 	for _, u := range d.units {

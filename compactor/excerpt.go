@@ -66,6 +66,12 @@ func blocksOf(text string) (all []block) {
 		leading = !item && leads(t)
 	}
 	flush()
+	for i := len(all) - 2; i >= 0; i-- { // a line that is no sentence leads the list below it
+		if head := &all[i]; all[i+1].list && !head.list && !head.code && len(head.lines) == 1 && !strings.ContainsAny(lexicon.TailAt(head.lines[0], 4), ".!?。！？") {
+			all[i+1].lines = append(head.lines, all[i+1].lines...)
+			all = slices.Delete(all, i, i+1)
+		}
+	}
 	return all
 }
 
@@ -152,6 +158,9 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 	return b.String(), false
 }
 
+// shortParent is below how many chars an entry says nothing without those nested in it.
+const shortParent = 40
+
 // cutLine stands for lines left out of a block.
 const cutLine = "\x00"
 
@@ -167,7 +176,7 @@ func shorten(b *block, room int) []string {
 				var lines []string
 				n := 0
 				for i, l := range b.lines {
-					if !nested && (i > 0 && strings.HasPrefix(l, " ") || lexicon.Leads(l) && i+1 < len(b.lines) && strings.HasPrefix(b.lines[i+1], " ")) {
+					if !nested && (i > 0 && strings.HasPrefix(l, " ") || (lexicon.Leads(l) || lexicon.Chars(l) < shortParent) && i+1 < len(b.lines) && strings.HasPrefix(b.lines[i+1], " ")) {
 						continue // nor the entry that only introduces nested ones
 					}
 					l = headOf(l, most)

@@ -44,7 +44,7 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 	most := max(min(handoverSmall, room*6/10), min(max(handoverMost, room/10), room*3/10))
 	var h *handover
 	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
-		d.whole, d.approved, d.quoted, d.named = -1, -1, map[int32]bool{}, map[int32]bool{}
+		d.whole, d.approved, d.quoted, d.named, d.steps = -1, -1, map[int32]bool{}, map[int32]bool{}, nil
 		h = &handover{d: d, f: f}
 		if d.s.Rewritten() {
 			h.line("The transcript was rewritten at #1: what has a number below 0 is from before.")
@@ -84,17 +84,18 @@ func (h *handover) task() {
 	if first < 0 {
 		return
 	}
-	plan, from := d.approval(first), int32(0)
+	plan, from := d.approval(first), int32(-1)
 	if plan >= 0 && d.s.Events[plan].Item > int32(first) {
 		from = plan // what was asked between the task and its plan is in the plan
 	}
+	h.began(first)
 	var asks []int32
 	for n := first; n < len(d.s.Items); n++ {
 		it := &d.s.Items[n]
 		if it.Back || n > first && it.Command && it.To == it.From+1 {
 			continue
 		}
-		if it.Ask >= 0 && (n == first || it.Ask > from) {
+		if it.Ask > from {
 			asks = append(asks, it.Ask)
 		}
 		for e := it.From; e < it.To; e++ {
@@ -103,45 +104,89 @@ func (h *handover) task() {
 			}
 		}
 	}
-	if len(asks) == 0 {
-		return
+	since := slices.ContainsFunc(asks, func(e int32) bool { // a bare message to go on changes nothing
+		return e > plan && (d.s.Events[e].Kind == session.Queued || d.s.Items[d.s.Events[e].Item].Width >= replyWidth)
+	})
+	if plan >= 0 {
+		h.approved(plan, since)
 	}
 	room := max(h.most(max(900, d.reader.room/20)), min(450, d.reader.room/6))
 	for n, e := range asks {
-		since := plan >= 0 && e > plan
-		if since && d.approved < 0 {
-			h.approved(plan)
-		}
 		ev := &d.s.Events[e]
-		if !since && n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
+		if e < plan && n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
 			continue // a spent reply
 		}
 		label := TaskLabel
 		if n > 0 {
 			label = "Then"
-		}
-		if since {
-			label = "Since then"
+			room = max(h.most(300), min(200, d.reader.room/12))
 		}
 		if ev.Kind == session.Queued {
 			label += ", sent while the agent worked"
 		}
-		h.line("%s (#%d%s):", label, ev.N(), d.clock(ev.Ref))
+		h.line("%s (#%d%s%s):", label, ev.N(), d.clock(ev.Ref), d.after(e))
 		text := d.src.Text(ev.Ref)
 		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && h.f > 0.3 {
 			h.b.WriteString(d.answered(it, h.most(200)))
-		}
-		if n > 0 {
-			room = max(h.most(300), min(200, d.reader.room/12))
 		}
 		quoted := d.ask(ev.Ref, text, room)
 		d.quoted[e] = !strings.Contains(quoted, "\n[ccd ")
 		h.b.WriteString(quoted)
 		h.proves(ev.Ref, firstWords(text))
 	}
-	if plan >= 0 && d.approved < 0 {
-		h.approved(plan)
+}
+
+// began says with which message the work began that the newest task is a part of: the first one since a commit that says something by
+// itself.
+func (h *handover) began(task int) {
+	d := h.d
+	from := int32(0)
+	for i := range d.s.Commits {
+		if e := d.s.Commits[i].Event; e < d.s.Items[task].From {
+			from = e
+		}
 	}
+	for n := range d.s.Items[:task] {
+		it := &d.s.Items[n]
+		if it.Ask < from || it.Back || it.Command && !d.acted(it) || it.Width < taskWidth {
+			continue
+		}
+		if ev := &d.s.Events[it.Ask]; !d.own.covers(d.src.Text(ev.Ref)) {
+			text := d.src.Text(ev.Ref)
+			h.line("Began with (#%d%s): \"%s\"", ev.N(), d.clock(ev.Ref), mark.Inline(text, h.most(min(240, d.reader.room/25))))
+			h.proves(ev.Ref, firstWords(text))
+		}
+		return
+	}
+}
+
+// after says what a person did to the agent before a message: they refused a call without a word, or interrupted it; "" if neither.
+func (d *draft) after(ask int32) string {
+	if ask < 1 || d.s.Events[ask-1].Kind != session.Stopped {
+		return ""
+	}
+	for e := ask - 2; e >= 0; e-- {
+		switch ev := &d.s.Events[e]; {
+		case ev.Kind != session.Did:
+			return ", after an interruption"
+		case ev.Call.State == session.Refused && d.carries(ask, ev.Call):
+			return "" // with a new context: it is approved
+		case ev.Call.State == session.Refused && ev.Call.Words.Zero():
+			if ev.Call.Op == transcript.Ask {
+				return ", after refusing " + d.noun(ev.Call, 120)
+			}
+			return fmt.Sprintf(", after refusing %s, #%d", d.noun(ev.Call, 120), ev.Call.At.N())
+		case ev.Call.State != session.Refused:
+			return ", after an interruption"
+		}
+	}
+	return ""
+}
+
+// carries reports whether a message holds the plan that a call proposes.
+func (d *draft) carries(ask int32, c *session.Call) bool {
+	plan := joined(d.planText(c))
+	return c.Op == transcript.Ask && len(plan) > 200 && strings.Contains(joined(d.src.Text(d.s.Events[ask].Ref)), plan[len(plan)/4:len(plan)/2])
 }
 
 // brokenOff reports whether the agent did not end its turn in an item: the human interrupted it or refused its call.
@@ -152,8 +197,8 @@ func (d *draft) brokenOff(it *session.Item) bool {
 			return true
 		case session.Said:
 			return false
-		case session.Did:
-			return ev.Call.State == session.Refused || ev.Call.State == session.Pending
+		case session.Did: // without a word after it
+			return true
 		}
 	}
 	return true
@@ -169,14 +214,19 @@ func (d *draft) approval(first int) int32 {
 	return -1
 }
 
-// approved shows the plan that the human approved for the task.
-func (h *handover) approved(e int32) {
+// approved shows the plan that the human approved for the task. If they wrote since, it is only named: they may have changed it.
+func (h *handover) approved(e int32, since bool) {
 	ev := &h.d.s.Events[e]
-	h.line("The human approved this plan (#%d):", ev.Call.At.N())
-	text, _ := excerpt(h.d.planText(ev.Call), h.most(600), nil)
-	h.b.WriteString(text)
-	h.proves(ev.Ref, "approved")
 	h.d.approved = e
+	h.proves(ev.Ref, "approved")
+	if since {
+		h.line("Approved before the last message: the plan of #%d", ev.Call.At.N())
+		return
+	}
+	h.line("%s: the plan of #%d, which the human approved:", TaskLabel, ev.Call.At.N())
+	text, whole := excerpt(h.d.planText(ev.Call), h.most(600), nil)
+	h.d.quoted[e] = whole
+	h.b.WriteString(text)
 }
 
 // taskItem returns the item of the newest message that says something by itself, else of the newest message; -1 if there is
@@ -326,7 +376,7 @@ func (d *draft) stoppedBetween(from, to int32) bool {
 // replies reports whether a message takes up what the agent's text before it asks or offers: it picks an option, or it is short and
 // follows a question or a list that its lead introduces.
 func (d *draft) replies(it *session.Item) bool {
-	if it.Before < 0 || it.Width >= taskWidth || d.stoppedBetween(it.Before, it.Ask) {
+	if it.Before < 0 || it.Width >= 2*taskWidth || d.stoppedBetween(it.Before, it.Ask) {
 		return false
 	}
 	if d.question(it) != "" || len(d.picked(it)) > 0 {
@@ -476,7 +526,9 @@ func (h *handover) stands() {
 		return
 	}
 	said, did := int32(-1), []int32{} // newest first
-	var stopped *session.Event
+	var stopped, fresh *session.Event // fresh: the newest message, to which nothing was done yet
+	turns := d.turns()
+	begin := turns[len(turns)-1].Ask
 loop:
 	for i := last; i >= 0; i-- {
 		switch e := &s.Events[i]; e.Kind {
@@ -490,31 +542,42 @@ loop:
 				stopped = e
 			}
 		case session.Asked:
-			break loop
+			if i <= begin {
+				break loop
+			}
+			if fresh == nil && len(did) == 0 {
+				fresh = e
+			}
 		}
 	}
 	// The current item has the answer whole.
 	below := d.reader.room >= answerBelow && len(did) == 0 && stopped == nil && said >= 0 && !d.had(&s.Events[said]) && !d.own.covers(d.src.Text(s.Events[said].Ref))
+	label := "State"
+	if fresh != nil {
+		h.line("State: nothing done since the last message (#%d).", fresh.N())
+		label = "Before it"
+	}
 	switch {
 	case stopped != nil:
-		h.line("State: the human interrupted the agent at #%d.", stopped.N())
+		h.line("%s: the human interrupted the agent at #%d.", label, stopped.N())
 		h.proves(stopped.Ref, "")
+	case said < 0 && len(did) == 0 && fresh != nil:
 	case said < 0 && len(did) == 0:
 		h.line("State: nothing done since the last message (#%d).", s.Events[last].N())
 	case len(did) > 0 && said < 0:
-		h.line("State: at work.")
+		h.line("%s: at work.", label)
 	case len(did) > 0:
-		h.line("State: at work. Last words (#%d):", s.Events[said].N())
+		h.line("%s: at work. Last words (#%d):", label, s.Events[said].N())
 	case !s.Events[said].Ends: // perhaps it announces a step that did not come
 		where := ":"
 		if below {
 			where = " (below)."
 		}
-		h.line("State: the agent's last words are #%d%s", s.Events[said].N(), where)
+		h.line("%s: the agent's last words are #%d%s", label, s.Events[said].N(), where)
 	case below:
-		h.line("State: nothing done since the agent's words #%d (below).", s.Events[said].N())
+		h.line("%s: nothing done since the agent's words #%d (below).", label, s.Events[said].N())
 	default:
-		h.line("State: nothing done since the agent's words #%d:", s.Events[said].N())
+		h.line("%s: nothing done since the agent's words #%d:", label, s.Events[said].N())
 	}
 	if said >= 0 && !below {
 		ref := s.Events[said].Ref
@@ -791,9 +854,9 @@ func (d *draft) inside(p string) bool {
 	return false
 }
 
-// lastEdit returns the event of the last change of a file in the project, -1 if there is none.
+// lastEdit returns the event of the last change of a file in the project, or of what git took in from elsewhere, -1 if there is none.
 func (d *draft) lastEdit() int32 {
-	last := int32(-1)
+	last := d.s.Taken()
 	for _, f := range d.s.Files {
 		if n := len(f.Edits); n > 0 && d.inside(f.Path) {
 			last = max(last, f.Edits[n-1].Event)
@@ -836,9 +899,9 @@ func (h *handover) checks() {
 		for _, e := range since[:min(len(since), h.many(3))] {
 			all = append(all, one(e))
 		}
-		h.line("Run since the last edit (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
+		h.line("Run since the last change (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
 	case len(before) > 0:
-		h.line("Run since the last edit (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
+		h.line("Run since the last change (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
 	}
 }
 
@@ -985,11 +1048,16 @@ func (h *handover) plan() {
 	if p.Event < 0 || len(steps) == 0 || int(d.s.Events[p.Event].Item) < len(d.s.Items)-8 {
 		return
 	}
-	since := 0 // acts
+	since, ended := 0, false // acts
 	for e := p.Event + 1; e < int32(len(d.s.Events)); e++ {
-		if c := d.s.Events[e].Call; d.s.Events[e].Kind == session.Did && c.Op != transcript.Plan {
+		ev := &d.s.Events[e]
+		if ev.Kind == session.Did && ev.Call.Op != transcript.Plan {
 			since++
 		}
+		ended = ended || since > 0 && (ev.Kind == session.Asked || ev.Kind == session.Said && (ev.Ends || e == int32(len(d.s.Events))-1))
+	}
+	if ended { // what is done of it is not known
+		return
 	}
 	n := h.many(8)
 	var all []string
@@ -999,6 +1067,9 @@ func (h *handover) plan() {
 			now = " (in progress)"
 		}
 		all = append(all, mark.Inline(q.Text, h.most(120))+now)
+		if made := d.s.Plan.Made(q); made >= 0 {
+			d.steps = append(d.steps, made)
+		}
 	}
 	if len(steps) > n {
 		all = append(all, fmt.Sprintf("%d more", len(steps)-n))
@@ -1044,13 +1115,15 @@ func (d *draft) spent(e int32) int32 {
 	if f == nil {
 		return -1
 	}
+	ids := idForm.FindAllString(d.src.Text(d.s.Events[e].Ref), 4)
 	for i := e + 1; i < int32(len(d.s.Events)); i++ {
 		c := d.s.Events[i].Call
 		if d.s.Events[i].Kind != session.Did || c.State != session.Done || c.Op != f.Op {
 			continue
 		}
 		switch {
-		case c.Op == transcript.Ask && c.Tool == f.Tool, // another question, or a better plan
+		case !c.LookUp && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(c.Command, id) }),
+			c.Op == transcript.Ask && c.Tool == f.Tool, // another question, or a better plan
 			c.Op == transcript.Command && (c.Command == f.Command || c.Goal() != "" && c.Goal() == f.Goal()),
 			c.Op != transcript.Command && len(c.Files) > 0 && len(f.Files) > 0 && c.Files[0].File == f.Files[0].File:
 			return i
@@ -1058,6 +1131,9 @@ func (d *draft) spent(e int32) int32 {
 	}
 	return -1
 }
+
+// idForm is a number that names one thing: of a comment, a ticket, a run.
+var idForm = regexp.MustCompile(`[0-9]{5,}`)
 
 // clock returns the time of a record as ", 2026-01-29 10:30", "" if it has none.
 func (d *draft) clock(r session.Ref) string {

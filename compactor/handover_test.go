@@ -71,7 +71,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
 		s.says("I begin.")
-	}, []string{"The human approved this plan (#2):", "> 1. parse the date as UTC"}},
+	}, []string{"Task: the plan of #2, which the human approved:", "> 1. parse the date as UTC"}},
 	{"task: a message after the plan", func(s *story) {
 		s.asks(task)
 		s.says("Where should the count go?")
@@ -79,7 +79,7 @@ var lineCases = []struct {
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
 		s.asks("put the count into the first line instead")
 		s.says("I begin.")
-	}, []string{"The human approved this plan (#4):\n> # Plan\n> 1. parse the date as UTC\n> 2. count what is skipped\nSince then (#6, ", "!Then (#3"}},
+	}, []string{"Approved before the last message: the plan of #4\nTask (#6, ", "!(#3, "}},
 	{"task: a refused plan is not approved", func(s *story) {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC", "no, local time")
@@ -88,7 +88,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC", "no, local time")
 		s.proposes("# Plan\n1. parse the date as local time", "")
-	}, []string{"The human approved this plan (#4):", "!In force"}},
+	}, []string{"Task: the plan of #4, which the human approved:", "!In force"}},
 	{"task: sent while the agent worked", func(s *story) {
 		s.asks(task)
 		s.does("Bash", object{"command": "go test ./..."})
@@ -289,12 +289,12 @@ var lineCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./importer", pass)
-	}, []string{"Run since the last edit (#2): `go test ./importer` (#4, exit 0): \"ok app/importer 0.3s\""}},
+	}, []string{"Run since the last change (#2): `go test ./importer` (#4, exit 0): \"ok app/importer 0.3s\""}},
 	{"run: none since", func(s *story) {
 		s.asks(task)
 		s.runs("go test ./importer", pass)
 		s.edits("/w/app/a.go", "x", "y")
-	}, []string{"Run since the last edit (#4): none; last before it `go test ./importer` (#2, exit 0)"}},
+	}, []string{"Run since the last change (#4): none; last before it `go test ./importer` (#2, exit 0)"}},
 	{"run: nothing at all", func(s *story) {
 		s.asks(task)
 		s.runs("scripts/paths.sh --json", "{}")
@@ -305,7 +305,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.does("Bash", object{"command": "go test ./..."})
-	}, []string{"Run since the last edit (#2): `go test ./...` (#4, sent, no result: check)"}},
+	}, []string{"Run since the last change (#2): `go test ./...` (#4, sent, no result: check)"}},
 	{"run: a result that other runs have, too", func(s *story) {
 		s.asks(task)
 		s.runs("make lint", "running\n0 issues.")
@@ -347,7 +347,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.fails("go test ./importer", 1, bad)
-	}, []string{"Run since the last edit (#2): `go test ./importer` (#4, exit 1): \"importer_test.go:41: error: got 3 rows, want 2\"", "!Failed last"}},
+	}, []string{"Run since the last change (#2): `go test ./importer` (#4, exit 1): \"importer_test.go:41: error: got 3 rows, want 2\"", "!Failed last"}},
 	{"failed last, without an edit", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)
@@ -475,7 +475,7 @@ func TestHandoverOfCodex(t *testing.T) {
 	edit := s.codexPatches("*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch")
 	s.codexRuns("go test ./importer", 1, bad)
 	want(t, s.handover(t), "Task (#2", "> "+task, "Git: branch `dev`", "Plan, unfinished as of #5 (1 open of 2, calls since: 2): count them",
-		"Not committed (no commit by the agent seen since): `a.go` (#7)", "Run since the last edit (#7): `go test ./importer` (#9, exit 1): \"importer_test.go:41: error",
+		"Not committed (no commit by the agent seen since): `a.go` (#7)", "Run since the last change (#7): `go test ./importer` (#9, exit 1): \"importer_test.go:41: error",
 		"State: at work. Last words (#4):\n> First the parser.")
 	if edit != 7 {
 		t.Errorf("the edit is record %d", edit)
@@ -533,7 +533,7 @@ var textCases = []struct {
 		s.writes("/w/app/blue.md", "# Blue")
 		s.runs("rm blue.md", "")
 		s.edits("/w/app/red.md", "x", "y")
-	}, []string{"last used first: red.md", "!last used first: red.md*, blue.md"}},
+	}, []string{"`red.md` (#6)", "!blue.md*"}},
 	{"a request to another address", 9000, func(s *story) {
 		s.asks(task)
 		s.fails("gh api repos/a/b/comments/7/replies -f body=done", 1, "gh: Parent comment not found (HTTP 404)")
@@ -588,7 +588,7 @@ var textCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("grep -n rows src/editor.go | head", "grep: src/editor.go: nothing of that name")
-	}, []string{"last used first: a.go (all edited)\n"}},
+	}, []string{"!editor.go*", "!first: src"}},
 	{"words that may announce a step are no answer", 9000, func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
@@ -614,13 +614,13 @@ var textCases = []struct {
 		s.runs("git reset --hard", "HEAD is now at 1a2b3c4 a")
 		s.edits("/w/app/b.go", "x", "var counted int")
 	}, []string{"!var skipped", "var counted"}},
-	{"a failure is a clause of its success", 9000, func(s *story) {
+	{"a failure that is over", 9000, func(s *story) {
 		s.asks(task)
 		s.fails("make report", 2, "report.go:9:2: error: undefined: skipped")
 		s.edits("/w/app/report.go", "x", "var skipped int")
 		s.runs("make report", "14 rows")
 		s.says("It builds.")
-	}, []string{"#6 ran `make report`, exit 0: \"14 rows\"; failed before, #2: \"report.go:9:2: error: undefined: skipped\"; then #4 edited `report.go`", "!#2 ran"}},
+	}, []string{"#2 ran `make report`, exit 2: \"report.go:9:2: error: undefined: skipped\"; worked at #6", "(#6, exit 0): \"14 rows\"", "!no success"}},
 	{"another command is not the one that failed", 9000, func(s *story) {
 		s.asks(task)
 		s.fails("git checkout -b dates", 128, "fatal: a branch named 'dates' already exists")
@@ -635,6 +635,7 @@ var textCases = []struct {
 		s.edits("/w/app/queue.ts", "x", "check(width)")
 		s.says("完成。")
 		s.asks("Now write the notes for the release, with a line for each of the changes of this week")
+		s.edits("/w/app/notes.md", "x", "y")
 	}, []string{"### #1 to #7, 2026-03-04 09:00\n> 请给队列组件加上宽度检查", "!### #4"}},
 	{"an offer that was taken up", 9000, func(s *story) {
 		s.asks("Say what could be better in the notes that stand in this folder, and in which order to do it")

@@ -39,7 +39,7 @@ type unit struct {
 // form is one way to say a unit.
 type form struct {
 	text  string
-	worth float64
+	worth float64 // below 0: only as the head of what is shown
 	chars int
 }
 
@@ -69,8 +69,8 @@ type candidate struct {
 }
 
 // pack takes forms by their worth while they fit into room chars. A form needs the one before it, and a step the head of its
-// item. First each part keeps to its share, then what is left goes to any.
-func pack(units []*unit, room int) {
+// item. First each part keeps to its share, then what is left goes to any. What is worth less than least is not taken.
+func pack(units []*unit, room int, least float64) {
 	var all []candidate
 	for _, u := range units {
 		u.taken = 0
@@ -83,7 +83,7 @@ func pack(units []*unit, room int) {
 	left := room
 	for _, limited := range []bool{true, false} {
 		for _, c := range all {
-			if c.u.taken != c.k {
+			if c.u.taken != c.k || c.u.forms[c.k].worth < least {
 				continue
 			}
 			cost := c.u.forms[c.k].chars

@@ -211,7 +211,7 @@ var (
 	commitForm = regexp.MustCompile("last commit seen `([0-9a-f]+)`.*\\(#(\\d+)\\), (no push seen|pushed)")
 	fileForm   = regexp.MustCompile("`([^`]+)` \\(#(\\d+)\\)")
 	runForm    = regexp.MustCompile("`([^`]+)` \\(#(\\d+)(, [^)]*)?\\)(: \"(.*?)\")?(; |$)")
-	sinceForm  = regexp.MustCompile(`^Run since the last edit \(#(\d+)\): `)
+	sinceForm  = regexp.MustCompile(`^Run since the last change \(#(\d+)\): `)
 	taskForm   = regexp.MustCompile(`^(Task|Then).* \(#(\d+).*\):$`)
 	planForm   = regexp.MustCompile(`^Plan, unfinished as of #(\d+) \((\d+) open of (\d+)[^)]*\): (.*)$`)
 	taskID     = regexp.MustCompile(`#\d+`)

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
@@ -44,7 +43,7 @@ type maker struct {
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
 
-	patches map[string]int  // records of changes that are shown, by their text
+	patches map[string]bool // texts of the changes that are shown
 	listed  map[string]bool // files that the working set names
 	above   string          // the handover and the commands of the working set
 }
@@ -52,7 +51,7 @@ type maker struct {
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]int{}}
+	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]bool{}}
 	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -71,18 +70,44 @@ func (d *draft) makeUnits(state string, all, room int) {
 		}
 		decisions = append(decisions, made...)
 	}
+	m.steps()
 	d.units = append(d.units, current...)
 	slices.SortStableFunc(decisions, func(a, b *unit) int { return int(b.at - a.at) })
 	d.units = append(d.units, decisions...)
 	d.units = append(d.units, earlier...)
-	m.files()
+	if !d.reader.brief {
+		m.files()
+	}
 }
 
-// turns returns the session's items. A bare message to go on belongs to the item that was broken off before it.
+// steps makes the units of the descriptions of the unfinished steps of the plan.
+func (m *maker) steps() {
+	for _, e := range m.draft.steps {
+		var in struct {
+			Description string `json:"description"`
+		}
+		call := m.s.Events[e].Call
+		if json.Unmarshal(m.src.Raw(call.At), &in) != nil || in.Description == "" || m.had(&m.s.Events[e]) {
+			continue
+		}
+		u := m.unit(currentPart, e)
+		u.add(fmt.Sprintf("#%d step of the plan:\n", call.At.N())+m.marked(call.At)(excerpt(in.Description, 1500, nil)), worthWork)
+		m.units = append(m.units, u)
+	}
+}
+
+// turns returns the session's items. A bare message to go on belongs to the item that was broken off before it, and the newest messages,
+// to which nothing was said or done yet, belong to the item before them.
 func (d *draft) turns() (all []session.Item) {
+	newest := len(d.s.Items) - 1
+	for newest > 0 && !d.acted(&d.s.Items[newest]) {
+		newest--
+	}
 	for n := range d.s.Items {
 		it := &d.s.Items[n]
-		if k := len(all) - 1; k >= 0 && it.Ask >= 0 && it.Width < replyWidth && !it.Command && !it.Back && all[k].Ask >= 0 && d.brokenOff(&all[k]) && !d.replies(it) {
+		k := len(all) - 1
+		goesOn := k >= 0 && it.Ask >= 0 && it.Width < replyWidth && !it.Command && !it.Back && all[k].Ask >= 0 && d.brokenOff(&all[k]) && !d.replies(it)
+		if goesOn || k >= 0 && n > newest && d.acted(&all[k]) {
 			all[k].To = it.To
 			continue
 		}
@@ -140,7 +165,7 @@ func (d *draft) had(e *session.Event) bool {
 }
 
 // item makes the units of an item, and those of its decisions.
-func (m *maker) item(n int, full bool) (units, decisions []*unit) {
+func (m *maker) item(n int, full bool) (units, decided []*unit) {
 	d := m.draft
 	it := &m.turns[n]
 	current := n == m.last
@@ -153,7 +178,7 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 		return nil, nil
 	}
 	replaced, over := m.replaced(it)
-	over = over && !current
+	over = over && !current || !current && m.idle(it) && m.explainsOver(n)
 	if stands := m.stands(it); stands {
 		age = max(age, leastStanding)
 	} else if !current {
@@ -171,21 +196,32 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 		if d.had(ev) && (d.reader.first > 0 || it.To <= it.Ask+1) { // with first, the reader has all of the item
 			return nil, nil
 		}
+		if m.reader.brief {
+			if !over && it.Ask > m.approved {
+				add(m.finished(it, age))
+			}
+			return units, m.decisions(it, age)
+		}
 		head = m.heading(it, age, replaced, over)
 		add(head)
 	}
 	answer := m.answerOf(it)
 	ended := m.endsWith(it, answer)
-	if current && d.approved < it.Ask && d.replies(it) && !d.had(&d.s.Events[it.Before]) && !ended {
-		m.spec = it.Before
+	if _, told := d.quoted[max(0, it.Ask)]; current && it.Ask >= 0 && !told && !d.had(&d.s.Events[it.Ask]) { // newer messages are the task
+		u := m.unit(p, it.Ask)
+		ev := &d.s.Events[it.Ask]
+		u.key = true
+		u.add(fmt.Sprintf("#%d the human asked:\n", ev.N())+d.ask(ev.Ref, d.src.Text(ev.Ref), 600), worthWork)
+		add(u)
+	}
+	if current && !ended && d.approved < it.Ask && it.Before >= 0 && !d.had(&d.s.Events[it.Before]) && !d.stoppedBetween(it.Before, it.Ask) {
 		m.specification(it, add)
 	}
-	var reads, edits, after []int32 // after: look-ups since the first of edits
+	var reads, edits []int32
 	flush := func() {
-		m.reads(it, reads, add)
 		m.edits(p, head, it, edits, age, add)
-		m.reads(it, after, add)
-		reads, edits, after = nil, nil, nil
+		m.reads(it, reads, add)
+		reads, edits = nil, nil
 	}
 	for e := it.From; e < it.To; e++ {
 		ev := &d.s.Events[e]
@@ -203,14 +239,9 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 				u.add(fmt.Sprintf("#%d sent while the agent worked:\n", ev.N())+d.ask(ev.Ref, text, 4000), worthWhole*age)
 				add(u)
 			}
-		case session.Answer, session.Reason, session.Stopped:
-			if u := m.decision(e, age); u != nil && len(u.forms) > 0 {
-				m.built += u.forms[len(u.forms)-1].chars
-				decisions = append(decisions, u)
-			}
 		case session.Said:
-			if over || e != answer && (m.ofOver(it, e) || m.reader.brief && ended && m.beforeCall(it, e) && !m.measures(e, answer)) || e == m.spec || e == m.whole || e != answer && m.announces(it, e) {
-				continue // it is over, stands in the current item or in the handover, or says nothing
+			if over || e == m.spec || e == m.whole || m.refused(it, e) || e != answer && (m.ofOver(it, e) || m.announces(it, e) || m.reader.brief && m.beforeCall(it, e) && ended && !m.measures(e, answer)) {
+				continue // it is over, stands elsewhere, was not done, says nothing, or the answer says it
 			}
 			if e == answer || full {
 				flush()
@@ -219,17 +250,13 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 		case session.Did:
 			if full && !over {
 				if m.quiet(ev.Call) {
-					switch {
-					case !current:
-					case len(edits) > 0:
-						after = append(after, e)
-					default:
+					if current && !(m.reader.brief && ended) {
 						reads = append(reads, e)
 					}
 					continue
 				}
 				if changes(ev.Call) && ev.Call.State == session.Done && len(ev.Call.Files) == 1 {
-					if len(edits) > 0 && m.s.Events[edits[0]].Call.Files[0].File != ev.Call.Files[0].File {
+					if len(edits) == 0 || m.s.Events[edits[0]].Call.Files[0].File != ev.Call.Files[0].File {
 						flush()
 					}
 					edits = append(edits, e)
@@ -241,7 +268,110 @@ func (m *maker) item(n int, full bool) (units, decisions []*unit) {
 		}
 	}
 	flush()
-	return units, decisions
+	return units, m.decisions(it, age)
+}
+
+// decisions makes the units of the answers and refusals in an item.
+func (m *maker) decisions(it *session.Item, age float64) (all []*unit) {
+	for e := it.From; e < it.To; e++ {
+		if ev := &m.s.Events[e]; (ev.Kind == session.Answer || ev.Kind == session.Reason) && !m.had(ev) {
+			if u := m.decision(e, age); u != nil && len(u.forms) > 0 {
+				m.built += u.forms[len(u.forms)-1].chars
+				all = append(all, u)
+			}
+		}
+	}
+	return all
+}
+
+// finished makes the unit of an earlier item for a reader beside a summary: what was asked and what it changed, in a line. If it changed
+// files that are in work, its answer follows.
+func (m *maker) finished(it *session.Item, age float64) *unit {
+	d := m.draft
+	ev := &d.s.Events[it.Ask]
+	u := m.unit(earlierPart, it.Ask)
+	text := d.src.Text(ev.Ref)
+	effect := strings.TrimPrefix(m.effect(it, 6), "Effect: ")
+	known, covered := d.quoted[it.Ask], d.own.covers(text)
+	if covered && effect == "" {
+		return u
+	}
+	answer, changed := m.answerOf(it), len(m.changed(it)) > 0
+	outcome := answer >= 0 && m.endsWith(it, answer) && !d.had(&d.s.Events[answer])
+	line := fmt.Sprintf("#%d%s", ev.N(), d.after(it.Ask))
+	if ev.Back {
+		line += ", taken back by the human,"
+	}
+	if most := 240; !known {
+		if covered {
+			most = 80
+		}
+		line += fmt.Sprintf(" \"%s\"", mark.Inline(text, most))
+	}
+	if it.Width < replyWidth || len(d.picked(it)) > 0 {
+		answered := d.answered(it, 200)
+		if answered == "" && effect == "" && !outcome {
+			return u
+		}
+		line = strings.TrimSpace(line + " " + answered)
+	}
+	if effect != "" {
+		line += ": " + strings.TrimSpace(effect)
+	}
+	u.key = true
+	said := ""
+	if outcome {
+		said = d.src.Text(d.s.Events[answer].Ref)
+		outcome = !d.own.covers(said) && !json.Valid([]byte(said))
+	}
+	title := fmt.Sprintf("#%d the agent said:", d.s.Events[max(0, answer)].N())
+	switch {
+	case outcome && !m.spent(it) && !m.overtaken(it) && m.inWork(it):
+		most := 320
+		if changed {
+			most = 600
+		}
+		if !known || effect != "" {
+			u.add(line+"\n", worthAsk*age)
+		}
+		u.add(line+"\n"+title+"\n"+d.marked(d.s.Events[answer].Ref)(excerpt(withoutCode(said), most, d.usedAfter(answer))), worthAnswer*age)
+	case effect == "" && changed && !known: // all of it is committed since
+		u.add(line+"\n", worthAsk/2*age)
+	case effect == "" && outcome && !m.idle(it):
+		u.add(line+", "+title+" \""+mark.Inline(headOf(joined(said), 160), 0)+"\"\n", worthAsk*age)
+	case !known || effect != "":
+		u.add(line+"\n", worthAsk*age)
+	}
+	return u
+}
+
+// withoutCode returns a text without its blocks of code: what stands of them is in the files.
+func withoutCode(text string) string {
+	var b strings.Builder
+	for _, one := range blocksOf(text) {
+		if !one.code {
+			b.WriteString(strings.Join(one.lines, "\n") + "\n\n")
+		}
+	}
+	return b.String()
+}
+
+// inWork reports whether an item is the one before the current one; or it changed a file that the current item uses, and not all is committed; or it changed none, and its answer
+// has values that were used since.
+func (m *maker) inWork(it *session.Item) bool {
+	now := &m.turns[m.last]
+	if it.To == now.From {
+		return true
+	}
+	files := m.changed(it)
+	if slices.ContainsFunc(m.s.Commits, func(c session.Commit) bool { return c.Event >= it.From && c.Event < it.To }) &&
+		!slices.ContainsFunc(files, func(f *changedFile) bool { return f.file.Open }) {
+		return false
+	}
+	if e := m.answerOf(it); len(files) == 0 && e >= 0 {
+		return m.usedValues(m.src.Text(m.s.Events[e].Ref), now.From-1) > 0
+	}
+	return slices.ContainsFunc(files, func(f *changedFile) bool { return !f.over && f.file.Last >= now.From })
 }
 
 // heading makes the head of an earlier item: its message. Of one whose changes were all replaced it is all that is said.
@@ -257,13 +387,13 @@ func (m *maker) heading(it *session.Item, age float64, replaced int32, over bool
 	if ev.Back {
 		end += ", taken back by the human"
 	}
-	if over {
+	if over && replaced >= 0 {
 		end += ", what it changed: " + d.replacedBy(replaced)
 	}
 	if ev.N() < 0 {
 		end += ", before the rewrite at #1"
 	}
-	title := fmt.Sprintf("### #%d%s%s\n", ev.N(), end, d.clock(ev.Ref))
+	title := fmt.Sprintf("### #%d%s%s%s\n", ev.N(), end, d.clock(ev.Ref), d.after(it.Ask))
 	if it.Width < replyWidth || len(d.picked(it)) > 0 {
 		title += d.answered(it, 200)
 	}
@@ -271,14 +401,14 @@ func (m *maker) heading(it *session.Item, age float64, replaced int32, over bool
 	if !over {
 		effect, effects = m.effect(it, 4), m.effect(it, 30)
 	}
-	if d.quoted[it.Ask] {
+	text := d.src.Text(ev.Ref)
+	switch {
+	case d.quoted[it.Ask]: // it is only said for what was done
 		u.key = false
-		u.add(title+effect, worthAsk*age/2)
+		u.add(title+effect, map[bool]float64{true: -1, false: worthAsk * age / 2}[effect == ""])
 		u.add(title+effects, worthRun*age)
 		return u
-	}
-	text := d.src.Text(ev.Ref)
-	if d.own.covers(text) {
+	case d.own.covers(text):
 		u.key = false
 		u.add(title+mark.Quote("", headOf(joined(text), 80))+effect, worthAsk*age/2)
 		return u
@@ -309,20 +439,28 @@ func (m *maker) heading(it *session.Item, age float64, replaced int32, over bool
 func (m *maker) effect(it *session.Item, n int) string {
 	d := m.draft
 	var files, commits []string
-	for _, f := range m.changed(it) {
-		what := "`" + mark.Inline(d.path(f.file.Path), 160) + "` (" + numbers(f.at)
-		if f.deleted {
-			what += ", deleted"
-		}
-		if f.over && f.replaced >= 0 {
-			what += ", " + d.replacedBy(f.replaced)
-		}
-		files = append(files, what+")")
-	}
 	for i := range d.s.Commits {
 		if c := &d.s.Commits[i]; c.Event >= it.From && c.Event < it.To && c.Hash != "" {
 			commits = append(commits, fmt.Sprintf("`%s` \"%s\"", c.Hash, mark.Inline(c.Subject, 120)))
 		}
+	}
+	for _, f := range m.changed(it) {
+		if m.reader.brief && !f.file.Open && !f.undoes {
+			continue // a commit took it
+		}
+		what := "`" + mark.Inline(d.path(f.file.Path), 160) + "` (" + numbers(f.at)
+		if f.deleted {
+			what += ", deleted"
+		}
+		switch {
+		case len(commits) > 0 && f.file.Open && f.file.Edits[len(f.file.Edits)-1].Event < it.To:
+			what += ", not committed"
+		case f.undoes:
+			what += ", undoes an earlier change"
+		case f.over && f.replaced >= 0:
+			what += ", " + d.replacedBy(f.replaced)
+		}
+		files = append(files, what+")")
 	}
 	var parts []string
 	if len(files) > 0 {
@@ -348,6 +486,7 @@ type changedFile struct {
 	deleted  bool
 	replaced int32 // the newest event that took a line of it, -1 if all stands
 	over     bool  // nothing is left of it
+	undoes   bool
 }
 
 // changed returns the files that an item changed, in order.
@@ -372,6 +511,7 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 			one.deleted = f.Op == transcript.Delete
 			one.replaced = max(one.replaced, c.Replaced)
 			one.over = one.over && c.Over()
+			one.undoes = c.Undoes
 		}
 	}
 	return all
@@ -407,33 +547,42 @@ func (m *maker) replaced(it *session.Item) (by int32, over bool) {
 	return by, over && by >= 0
 }
 
-// specification makes the unit of the agent's text that a short message answers.
+// specification makes the unit of the agent's text that stood before the message of the current item. What a short message takes up is
+// what is to be done: it comes first, and whole.
 func (m *maker) specification(it *session.Item, add func(*unit)) {
 	d := m.draft
 	ev := &d.s.Events[it.Before]
 	text := d.src.Text(ev.Ref)
-	if d.own.covers(text) {
+	replies := d.replies(it)
+	if d.own.covers(text) || !replies && !sharesValue(d.src.Text(d.s.Events[it.Ask].Ref), text) {
 		return
 	}
+	m.spec = it.Before
 	u := m.unit(currentPart, it.Ask)
 	title := fmt.Sprintf("The message follows #%d of the agent:\n", ev.N())
-	if picked := d.picked(it); len(picked) > 0 {
-		title = fmt.Sprintf("The message picks from #%d of the agent:\n", ev.N())
-		for _, lines := range picked {
-			quoted, _ := excerpt(strings.Join(lines, "\n"), 700, nil)
-			title += quoted
-		}
-		title += "It was:\n"
+	if !replies {
+		u.add(title+d.marked(ev.Ref)(excerpt(text, 900, nil)), worthStep)
+		add(u)
+		return
 	}
-	u.add(title+tailExcerpt(text, 600), 70) // what it asks stands at its end
-	for _, f := range []struct {
-		room  int
-		worth float64
-	}{{2000, 55}, {mostSpec, 45}} {
-		quoted := d.marked(ev.Ref)(excerpt(text, f.room, d.usedAfter(it.Before)))
-		u.add(title+quoted, f.worth)
-	}
+	u.add(title+tailExcerpt(text, 600), worthWork) // what it asks stands at its end
+	u.add(title+d.marked(ev.Ref)(excerpt(text, 2000, d.usedAfter(it.Before))), worthWork)
+	u.add(title+d.marked(ev.Ref)(excerpt(text, mostSpec, d.usedAfter(it.Before))), worthStep+12)
 	add(u)
+}
+
+// sharesValue reports whether a text has a value of a message.
+func sharesValue(message, text string) (has bool) {
+	for _, id := range idForm.FindAllString(message, 8) {
+		if strings.Contains(text, id) {
+			return true
+		}
+	}
+	lexicon.Terms(message, func(term string) bool {
+		has = strings.Contains(text, term)
+		return !has
+	})
+	return has
 }
 
 // answerOf returns the last text of an item, -1 if it has none.
@@ -456,7 +605,7 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 	d := m.draft
 	ev := &d.s.Events[e]
 	text := d.src.Text(ev.Ref)
-	if strings.TrimSpace(text) == "" || d.own.covers(text) {
+	if strings.TrimSpace(text) == "" || d.own.covers(text) || json.Valid([]byte(text)) { // a call that is printed is none
 		return
 	}
 	u := m.unit(p, e)
@@ -483,19 +632,20 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		if p == currentPart { // the last answer comes first, and whole
 			first, more, whole = worthStep+14, worthStep+9, worthStep+2
 		}
-		spent := p == earlierPart && m.spent(it)
 		if p == earlierPart {
+			spent := m.spent(it)
+			if spent && d.reader.brief { // the next message says what it answers
+				return
+			}
 			if m.idle(it) && ev.Chars > 900 && d.usedValues(text, e) == 0 { // nothing came of it
 				u.add(strings.TrimSuffix(title, "\n")+" "+d.cut(ev.Ref), worthSaid*age)
 				add(u)
 				return
 			}
-			if spent && d.reader.brief {
-				return // the next message says what it answers
+			if spent || replaced >= 0 || e < m.approved || m.overtaken(it) { // an approved plan is newer than what led to it
+				first, more, whole = first/3, more/3, whole/3
 			}
-		}
-		if (spent || replaced >= 0 || e < m.approved) && p == earlierPart { // an approved plan is newer than what led to it
-			first, more, whole = first/3, more/3, whole/3
+			whole *= 0.3 + 0.1*float64(min(7, d.usedValues(text, e))) // its length is worth as much as what is used of it
 		}
 		if summarized { // in place of the shortest excerpt, which is worth as much and longer, so that it would always win
 			u.add(title+"(summary by a model) "+mark.Inline(summary, 0)+"\n"+d.cut(ev.Ref), first*age)
@@ -503,9 +653,6 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 			say(320, first*age)
 		}
 		say(900, more*age)
-		if p == earlierPart { // its length is worth as much as what is used of it
-			whole *= 0.3 + 0.1*float64(min(7, d.usedValues(text, e)))
-		}
 		say(6000, whole*age)
 	} else {
 		w := later(it, e)
@@ -517,6 +664,23 @@ func (m *maker) said(p part, head *unit, it *session.Item, e int32, answer bool,
 		say(1200, 18*age)
 	}
 	add(u)
+}
+
+// overtaken reports whether a later answer tells of every file that an item changed.
+func (m *maker) overtaken(it *session.Item) bool {
+	files := m.changed(it)
+	n := m.turnOf(it.From) + 1
+	for k := n; k < min(len(m.turns), n+12) && len(files) > 0; k++ {
+		e := m.answerOf(&m.turns[k])
+		if m.idle(&m.turns[k]) || !m.endsWith(&m.turns[k], e) {
+			continue
+		}
+		text := m.src.Text(m.s.Events[e].Ref)
+		if !slices.ContainsFunc(files, func(f *changedFile) bool { return !strings.Contains(text, transcript.Base(f.file.Path)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // ofOver reports whether a text follows changes of which nothing stands.
@@ -531,6 +695,17 @@ func (m *maker) ofOver(it *session.Item, e int32) bool {
 		}
 	}
 	return some
+}
+
+// explainsOver reports whether the newest change before an item without calls is over.
+func (m *maker) explainsOver(n int) bool {
+	for n--; n >= 0 && n > m.last-400; n-- {
+		if !m.idle(&m.turns[n]) {
+			_, over := m.replaced(&m.turns[n])
+			return over
+		}
+	}
+	return false
 }
 
 // idle reports whether an item has no call.
@@ -553,10 +728,20 @@ func (m *maker) beforeCall(it *session.Item, e int32) bool {
 func (m *maker) measures(e, answer int32) (fresh bool) {
 	last := m.src.Text(m.s.Events[answer].Ref)
 	lexicon.Terms(m.src.Text(m.s.Events[e].Ref), func(term string) bool {
-		fresh = strings.ContainsFunc(term, unicode.IsDigit) && !strings.Contains(last, term)
+		fresh = strings.ContainsAny(term, "0123456789") && !strings.Contains(last, term)
 		return !fresh
 	})
 	return fresh
+}
+
+// refused reports whether a text leads to a call that the human refused.
+func (m *maker) refused(it *session.Item, e int32) bool {
+	for e++; e < it.To && m.s.Events[e].Kind == session.Did; e++ {
+		if m.s.Events[e].Call.State == session.Refused {
+			return true
+		}
+	}
+	return false
 }
 
 // announces reports whether a text only says what the next call does: one line, without a value that the call lacks.
@@ -610,8 +795,8 @@ func (m *maker) quiet(c *session.Call) bool {
 	return false
 }
 
-// reads makes one line of the look-ups between two steps of the current item, each once, and units of what they gave. While the item
-// has changed nothing, that is what the next step needs.
+// reads makes one line of the look-ups between two steps of the current item, each once, and units of what they gave; beside a summary
+// that can be read again.
 func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 	all = slices.DeleteFunc(all, func(e int32) bool {
 		op := m.s.Events[e].Call.Op
@@ -657,44 +842,25 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 	if len(parts) > 4 {
 		u.add(first+strings.Join(parts[:3], "; ")+" and more look-ups\n", worthRead*w)
 	}
-	ended := m.endsWith(it, m.answerOf(it))
-	if !m.reader.brief || !ended || len(parts) <= 4 {
-		u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*w*0.8)
-	}
+	u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*w*0.8)
 	add(u)
-	worth := float64(worthRead)
-	if len(m.changed(it)) == 0 && !ended {
-		worth = worthRun
-	} else if m.reader.brief {
+	if m.reader.brief {
 		return
 	}
 	for _, e := range all {
 		c := m.s.Events[e].Call
-		if c.State != session.Done || m.again(c) {
-			continue
-		}
 		text := m.src.Outcome(c).Text
-		if lexicon.Width(strings.TrimSpace(text)) < 80 {
+		if c.State != session.Done || m.newest[c.Command] > e || lexicon.Width(strings.TrimSpace(text)) < 80 {
 			continue
 		}
 		one := m.unit(currentPart, e)
 		one.head = u
 		for _, room := range []int{500, 2000} {
 			quoted := m.marked(c.Result)(outputExcerpt(text, room, false, m.usedAfter(e)))
-			one.add(fmt.Sprintf("#%d gave:\n", c.Result.N())+quoted, worth*later(it, e)*300/float64(room))
+			one.add(fmt.Sprintf("#%d gave:\n", c.Result.N())+quoted, worthRead*later(it, e)*300/float64(room))
 		}
 		add(one)
 	}
-}
-
-// again reports whether a later call reads the same again, or changes the file that was read.
-func (m *maker) again(c *session.Call) bool {
-	if c.Op == transcript.Read && len(c.Files) > 0 {
-		f := c.Files[0].File
-		n := len(f.Edits)
-		return n > 0 && f.Edits[n-1].Event > c.Index || f.Read > c.Index && c.Lines == [2]int{}
-	}
-	return c.Command != "" && m.newest[c.Command] > c.Index
 }
 
 // step makes the unit of a call that does something.
@@ -705,12 +871,13 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	u.head = head
 	w := later(it, e)
 	line := fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, 240), d.state(c))
-	cured := m.cured(it, e)
 	switch {
-	case c.State == session.Refused, m.tells(it, c):
-		return // a decision, or the success tells of it
-	case c.State == session.Done && cured == "" && d.named[e] && p == currentPart:
-		return // the handover tells of it
+	case c.State == session.Refused, p == earlierPart && c.State == session.Pending, c.Fixed >= 0 && (p == earlierPart || d.reader.brief):
+		return // a decision, or it never ended, or it is over
+	case c.Op == transcript.Command && d.last[d.command(c)] > e && !(c.State == session.Failed && !d.reader.brief):
+		return // it ran again
+	case c.State == session.Done && (d.named[e] || d.reader.brief && m.namesAll(c)):
+		return // the handover or the working set tells of it
 	case c.State == session.Failed && !c.LookUp:
 		m.failure(u, c, line, age)
 	case c.Op == transcript.Agent:
@@ -727,24 +894,20 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		if c.Fixed >= 0 { // its status is hidden
 			line += fmt.Sprintf("; no error at #%d", d.s.Events[c.Fixed].N())
 		}
-		line += cured
-		out := d.src.Outcome(c)
-		text := strings.TrimSpace(out.Text)
+		text := strings.TrimSpace(d.src.Outcome(c).Text)
 		used := d.usedValues(text, e)
 		worth += float64(min(used, 8))
-		passed := c.State == session.Done && !c.Silent && d.isCheck(c)
+		passed := c.State == session.Done && d.isCheck(c) && !c.Errors
 		if passed && p == earlierPart {
 			worth /= 2
 		}
-		if p == earlierPart && said == "" && cured == "" && used == 0 && c.State == session.Done {
+		if p == earlierPart && said == "" && used == 0 && c.State == session.Done {
 			return // it says nothing
 		}
 		u.add(line+"\n", min(worth, worthFailure)*age)
-		if !passed && (used > 0 || d.isCheck(c) && p == currentPart) {
+		if !passed && text != said && (used > 0 || d.isCheck(c) && p == currentPart) {
 			quoted := d.marked(c.Result)(outputExcerpt(text, 500, false, d.usedAfter(e)))
-			if text != said {
-				u.add(line+"\n"+quoted, (10+float64(min(used, 8)))*age)
-			}
+			u.add(line+"\n"+quoted, (10+float64(min(used, 8)))*age)
 		}
 	case changes(c):
 		u.add(line+"\n", worthRun*w*age)
@@ -752,8 +915,8 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		u.add(line+"\n"+quoted, 20*w/2*age)
 	default:
 		u.add(line+"\n", worthRead*w*age)
-		if p == currentPart && c.Result.Chars > 0 {
-			quoted := d.marked(c.Result)(outputExcerpt(d.src.Outcome(c).Text, 400, false, d.usedAfter(e)))
+		if text := strings.TrimSpace(d.src.Outcome(c).Text); p == currentPart && strings.Contains(text, "\n") {
+			quoted := d.marked(c.Result)(outputExcerpt(text, 400, false, d.usedAfter(e)))
 			u.add(line+"\n"+quoted, worthRead*age)
 		}
 	}
@@ -770,53 +933,62 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	add(u)
 }
 
-// edits makes the unit of successive changes of one file. Equal changes are shown once.
+// edits makes the unit of successive changes of one file. Equal changes are shown once. A reader beside a summary gets only small ones,
+// whole: the files can be read, and the effect of the item names them.
 func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age float64, add func(*unit)) {
-	all = slices.DeleteFunc(all, func(e int32) bool {
-		return m.s.Events[e].Call.Over()
-	})
+	all = slices.DeleteFunc(all, func(e int32) bool { return m.s.Events[e].Call.Over() })
 	if len(all) == 0 || p == earlierPart && it.To-it.From >= 60 { // the item's effect names them
 		return
 	}
 	c := m.s.Events[all[0]].Call
-	line := m.label(c, 240)
+	working := p == currentPart && !m.endsWith(it, m.answerOf(it))
+	small := smallChange
+	if working { // no answer tells of it
+		small *= 3
+	}
 	var at []int
 	var changes []change
-	for _, e := range all {
-		n := m.s.Events[e].N()
-		at = append(at, n)
-		patch := m.patch(m.s.Events[e].Call)
-		if first, again := m.patches[patch]; again && patch != "" {
-			line += fmt.Sprintf(" (#%d: the same change as #%d)", n, first)
+	room := 4 * small
+	for _, e := range slices.Backward(all) {
+		call := m.s.Events[e].Call
+		at = append(at, call.At.N())
+		patch := m.patch(call)
+		n := lexicon.Chars(patch) + 3*strings.Count(patch, "\n")
+		if m.patches[patch] || m.reader.brief && n > min(small, room) {
 			continue
 		}
-		m.patches[patch] = n
-		changes = append(changes, change{n, patch})
+		room -= n
+		m.patches[patch] = patch != ""
+		changes = append(changes, change{call.At.N(), patch})
 	}
-	line = numbers(at) + " " + line
+	slices.Reverse(at)
+	slices.Reverse(changes)
+	if m.reader.brief && len(changes) == 0 && !working {
+		return
+	}
+	line := numbers(at) + " " + m.label(c, 240) + "\n"
 	u := m.unit(p, all[0])
 	u.head = head
 	w := later(it, all[len(all)-1])
-	if p == currentPart {
-		u.add(line+"\n", worthStep+worthRun*w/10)
+	if working || p == currentPart && !m.reader.brief {
+		u.add(line, worthStep+worthRun*w/10)
 	}
 	rooms := []int{500, 1500, 4000}
-	switch {
-	case !m.reader.brief:
-	case c.Op == transcript.Write: // it can be read where it stands
-		rooms = nil
-	case p == earlierPart || m.endsWith(it, m.answerOf(it)): // the answer tells of it
-		rooms = []int{240}
+	if m.reader.brief {
+		rooms = []int{8 * small} // all of them whole
 	}
-	for _, room := range rooms {
+	for n, room := range rooms {
 		worth := 10000 / float64(room) * w / 2 * age
-		if p == currentPart && room <= 500 {
+		if p == currentPart && n == 0 {
 			worth = worthStep + worth/10
 		}
-		u.add(line+"\n"+m.changesIn(changes, room, c), worth)
+		u.add(line+m.changesIn(changes, room, c), worth)
 	}
 	add(u)
 }
+
+// smallChange is up to how many chars a change is shown whole beside a summary.
+const smallChange = 400
 
 // change is what a call changed.
 type change struct {
@@ -881,7 +1053,7 @@ func diffExcerpt(patch string, room int) (quoted string, whole bool) {
 	removed, added := 0, 0
 	for line := range strings.Lines(patch) {
 		line = lexicon.Head(strings.TrimRight(line, "\r\n"), 200)
-		if !whole && (line == "" || line[0] == ' ' || strings.TrimSpace(line[1:]) == "") {
+		if line == "" || (!whole || line[0] == ' ') && strings.TrimSpace(line[1:]) == "" || !whole && line[0] == ' ' {
 			continue
 		}
 		lines = append(lines, line)
@@ -910,13 +1082,7 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 	d := m.draft
 	fixed := ""
 	if c.Fixed >= 0 {
-		by := d.s.Events[c.Fixed]
-		switch ok := by.Call; {
-		case ok == nil, ok.Command == c.Command && ok.Dir == c.Dir:
-			fixed = fmt.Sprintf("; worked at #%d", by.N())
-		default:
-			fixed = fmt.Sprintf("; then #%d %s", by.N(), d.label(ok, 120))
-		}
+		fixed = fmt.Sprintf("; worked at #%d", d.s.Events[c.Fixed].N())
 	}
 	said := d.errorLine(c)
 	if said != "" {
@@ -933,43 +1099,10 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 		return
 	}
 	text := strings.TrimSpace(d.src.Outcome(c).Text)
-	if text != said && c.Fixed < 0 {
+	if text != said && c.Fixed < 0 && !c.Aborted {
 		quoted := d.marked(c.Result)(outputExcerpt(text, 700, true, d.usedAfter(c.Index)))
 		u.add(line+fixed+"\n"+quoted, 16*age)
 	}
-}
-
-// tells reports whether a failure is told of with the success that ended it in the same item.
-func (m *maker) tells(it *session.Item, f *session.Call) bool {
-	if f.Fixed < it.From || f.Fixed >= it.To || m.s.Events[f.Fixed].Kind != session.Did {
-		return false
-	}
-	c := m.s.Events[f.Fixed].Call
-	return changes(c) || c.Op == transcript.Command && !m.quiet(c) && c.State == session.Done
-}
-
-// cured says which failures of an item a run ended, and what was done between; "" if it ended none.
-func (m *maker) cured(it *session.Item, e int32) string {
-	var at []int
-	var last *session.Call
-	for i := it.From; i < e; i++ {
-		if f := m.s.Events[i].Call; m.s.Events[i].Kind == session.Did && f.Fixed == e && f.Op == transcript.Command {
-			at, last = append(at, f.At.N()), f
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	text := "; failed before, " + numbers(at)
-	if said := m.errorLine(last); said != "" {
-		text += ": \"" + mark.Inline(said, 160) + "\""
-	}
-	for i := e - 1; i > last.Index; i-- {
-		if c := m.s.Events[i].Call; m.s.Events[i].Kind == session.Did && c.State == session.Done && !m.quiet(c) {
-			return text + fmt.Sprintf("; then #%d %s", c.At.N(), m.label(c, 120))
-		}
-	}
-	return text
 }
 
 // agent makes the forms of a sub-agent: its task and its report.
@@ -996,44 +1129,27 @@ func (m *maker) agent(it *session.Item, u *unit, c *session.Call, line string, a
 	}
 }
 
-// decision makes the unit of an answer, a refusal or an interruption.
+// decision makes the unit of an answer, or of a refusal with its reason.
 func (m *maker) decision(e int32, age float64) *unit {
 	d := m.draft
 	ev := &d.s.Events[e]
 	u := m.unit(decisionPart, e)
 	u.key = true
-	switch ev.Kind {
-	case session.Stopped:
-		u.key = false
-		next := ""
-		if e+1 < int32(len(d.s.Events)) && d.s.Events[e+1].Kind == session.Asked {
-			next = fmt.Sprintf(", then wrote #%d", d.s.Events[e+1].N())
-		}
-		for i := e - 1; i >= 0 && i > e-20; i-- {
-			if d.s.Events[i].Kind != session.Did {
-				continue
-			}
-			if c := d.s.Events[i].Call; c.State == session.Refused {
-				if !c.Words.Zero() {
-					return nil // the refusal with its reason has a line
-				}
-				u.add(fmt.Sprintf("#%d the human refused %s%s\n", ev.N(), d.noun(c, 160), next), worthDecision*age)
-				return u
-			}
-			break
-		}
-		u.add(fmt.Sprintf("#%d the human interrupted the agent%s\n", ev.N(), next), worthRun*age)
-		return u
-	case session.Reason:
+	if ev.Kind == session.Reason {
 		text := d.src.Text(ev.Ref)
 		what := "a call"
 		if ev.Call != nil {
 			what = d.noun(ev.Call, 160)
 		}
+		worth := worthDecision * age
 		if done := d.spent(e); done >= 0 {
+			worth /= 2
 			what += fmt.Sprintf(" (since then #%d)", d.s.Events[done].N())
 		}
-		u.add(fmt.Sprintf("#%d the human refused %s: \"%s\"\n", ev.N(), what, mark.Inline(text, 200)), worthDecision*age)
+		u.add(fmt.Sprintf("#%d the human refused %s: \"%s\"\n", ev.N(), what, mark.Inline(text, 200)), worth)
+		if d.reader.brief {
+			return u
+		}
 		u.add(fmt.Sprintf("#%d the human refused %s:\n", ev.N(), what)+d.ask(ev.Ref, text, 3000), worthWhole*age)
 		if ev.Call != nil && ev.Call.Op == transcript.Ask {
 			quoted, _ := excerpt(d.planText(ev.Call), 600, nil)
@@ -1046,6 +1162,9 @@ func (m *maker) decision(e int32, age float64) *unit {
 		if ev.Call == nil {
 			return nil
 		}
+		if d.quoted[e] || m.reader.brief && (e != d.approved || d.lastEdit() > e) {
+			return nil // the handover quotes it, or it is done already
+		}
 		title := fmt.Sprintf("#%d the human approved the plan of #%d", ev.N(), ev.Call.At.N())
 		plan := d.planText(ev.Call)
 		u.add(title+"\n", worthDecision*age)
@@ -1053,9 +1172,6 @@ func (m *maker) decision(e int32, age float64) *unit {
 			room  int
 			worth float64
 		}{{600, worthPlan}, {2500, 30}, {8000, 18}} {
-			if e == d.approved && f.room < 2500 {
-				continue // it stands in the handover
-			}
 			quoted := d.marked(ev.Call.At)(excerpt(plan, f.room, nil))
 			u.add(title+":\n"+quoted, f.worth*age)
 		}
@@ -1068,7 +1184,14 @@ func (m *maker) decision(e int32, age float64) *unit {
 	if ev.Call != nil {
 		ask = ev.Call.Query
 	}
-	u.add(fmt.Sprintf("#%d asked \"%s\", the human answered: \"%s\"\n", ev.N(), mark.Inline(ask, 200), mark.Inline(text, 240)), worthDecision*age)
+	said := text // without the question that the client repeats
+	if _, answer, ok := strings.Cut(text, ask+"\"="); ok && ask != "" {
+		said = strings.Trim(answer, "\"")
+	}
+	u.add(fmt.Sprintf("#%d asked \"%s\", the human answered: \"%s\"\n", ev.N(), mark.Inline(ask, 200), mark.Inline(said, 240)), worthDecision*age)
+	if d.reader.brief {
+		return u
+	}
 	if ev.Call != nil {
 		quoted, _ := excerpt(d.questions(ev.Call), 900, nil)
 		u.add(fmt.Sprintf("#%d the agent asked:\n%sThe human answered:\n%s", ev.N(), quoted, d.ask(ev.Ref, text, 2000)), worthPlan*age)
@@ -1122,7 +1245,10 @@ func (d *draft) questions(c *session.Call) string {
 }
 
 // workMost is the most that the working set takes, in chars.
-const workMost = 1900
+const (
+	workMost    = 1900
+	filesBeside = 800 // of the files, beside a summary
+)
 
 // workingSet makes the lists of the files, commands and searches used last.
 func (m *maker) workingSet(room int) {
@@ -1132,11 +1258,30 @@ func (m *maker) workingSet(room int) {
 		return
 	}
 	u := d.used()
-	commands, ran := listed("Commands, newest first: ", u.commands, most*4/10)
-	files, listed := filesByDir("Files, the last used first: ", u.files, most-ran)
+	what := "Files"
+	rest := slices.DeleteFunc(slices.Clone(u.files), func(f usedFile) bool { return m.names(f.path) })
+	if len(rest) < len(u.files) {
+		what = "Other files"
+	}
+	commands, ran := listed("Commands, newest first: ", slices.DeleteFunc(slices.Clone(u.commands), func(c string) bool { return strings.Contains(m.above, c) }), most*4/10)
+	room = most - ran
+	if d.reader.brief {
+		room = min(room, filesBeside)
+	}
+	files, listed := filesByDir(what+", the last used first: ", rest, room)
 	m.line(workPart, files)
 	m.line(workPart, commands)
 	m.listed, m.above = listed, m.above+commands
+}
+
+// names reports whether the handover or the working set names a file or a command.
+func (m *maker) names(what string) bool { return strings.Contains(m.above, "`"+what+"`") }
+
+// namesAll reports whether the working set names what a command does, and nothing else is to be said of it.
+func (m *maker) namesAll(c *session.Call) bool {
+	return len(c.Acts) > 0 && m.lastLine(c) == "" && !slices.ContainsFunc(c.Acts, func(a string) bool {
+		return !m.names(mark.Inline(withoutTexts(m.relative(a)), 120))
+	})
 }
 
 // line adds a line that stands alone.
@@ -1226,8 +1371,12 @@ func (d *draft) used() (u used) {
 					switch {
 					case c.Aborted:
 						how = " (aborted)"
+					case c.State == session.Failed && len(c.Acts) > 1:
+						how = " (in a line that failed)"
 					case c.State == session.Failed:
 						how = " (failed)"
+					case c.Silent && c.Errors:
+						how = " (status hidden)"
 					case c.State == session.Pending:
 						how = " (no result)"
 					}
@@ -1329,23 +1478,16 @@ func filesByDir(title string, files []usedFile, room int) (line string, listed m
 // files makes the lines of the files that the session used before, and of the commands that build, test and deploy here.
 func (m *maker) files() {
 	d := m.draft
-	if !d.reader.brief {
-		var rest []usedFile
-		for _, f := range d.used().files {
-			if !m.listed[f.path] {
-				rest = append(rest, f)
-			}
-		}
-		one := &unit{part: filePart}
-		for _, f := range []struct {
-			room  int
-			worth float64
-		}{{1500, worthFile}, {5000, worthEdit}} {
-			text, _ := filesByDir("Files used before: ", rest, f.room)
-			one.add(text, f.worth)
-		}
-		d.units = append(d.units, one)
+	rest := slices.DeleteFunc(d.used().files, func(f usedFile) bool { return m.listed[f.path] || m.names(f.path) })
+	one := &unit{part: filePart}
+	for _, f := range []struct {
+		room  int
+		worth float64
+	}{{1500, worthFile}, {5000, worthEdit}} {
+		text, _ := filesByDir("Files used before: ", rest, f.room)
+		one.add(text, f.worth)
 	}
+	d.units = append(d.units, one)
 	how := 0
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && how < 24; e-- {
@@ -1354,7 +1496,7 @@ func (m *maker) files() {
 			continue
 		}
 		text := d.command(c)
-		if seen[text] || text == "" || strings.Contains(text, "\n") || strings.Contains(m.above, "`"+mark.Inline(text, 200)+"`") {
+		if seen[text] || text == "" || strings.Contains(text, "\n") || m.names(mark.Inline(text, 200)) {
 			continue
 		}
 		seen[text] = true

@@ -164,8 +164,9 @@ func (d *draft) state(c *session.Call) string {
 	return ""
 }
 
-// lastLine returns what a result says about its run: all of a short one, else the line that sums it up, else a last line with a
-// figure. If the status is hidden and there are error lines, it is one of these. "" if there is none.
+// lastLine returns what a result says about its run: the line that sums it up, all of a short one, or a short last
+// line that begins with a number. If the status is hidden and there
+// are error lines, it is one of these. "" if there is none.
 func (d *draft) lastLine(c *session.Call) string {
 	if c.Result.Zero() || c.Remote() { // a remote's answer has no last line of its own
 		return ""
@@ -176,24 +177,40 @@ func (d *draft) lastLine(c *session.Call) string {
 			return said
 		}
 	}
-	if s := strings.TrimSpace(lexicon.SummaryLine(text)); s != "" && speaks(s) {
+	if s := strings.TrimSpace(lexicon.SummaryLine(text)); s != "" && speaks(s) && single(text, s) {
 		return lexicon.Head(s, 300)
 	}
 	lines := lexicon.LastLines(text, 8)
 	if all := strings.Join(lines, "\n"); len(lines) <= 3 && !slices.ContainsFunc(lines, func(l string) bool { return !speaks(l) || d.s.Repeated(l) }) && len(all) <= 300 {
 		return all
 	}
-	for i := len(lines) - 1; i >= 0; i-- {
-		if l := strings.TrimSpace(lines[i]); speaks(l) && (len(lines) <= 3 && !d.s.Repeated(l) || strings.ContainsFunc(l, unicode.IsDigit)) {
+	for _, l := range slices.Backward(lines) {
+		if l = strings.TrimSpace(l); l != "" && l[0]-'0' < 10 && strings.Count(l, " ") < 4 && speaks(l) && single(text, l) { // a count
 			return lexicon.Head(l, 300)
 		}
 	}
 	return ""
 }
 
-// speaks reports whether a line has words and is no data.
+// single reports whether no other line of a text begins as a line does, so that it speaks of all and not of a part.
+func single(text, line string) bool {
+	first := func(l string) string {
+		word, _, _ := strings.Cut(strings.TrimSpace(l), " ")
+		word, _, _ = strings.Cut(word, "\t")
+		return figures.ReplaceAllString(word, "0")
+	}
+	n, word := 0, first(line)
+	for l := range strings.Lines(text) {
+		if first(l) == word {
+			n++
+		}
+	}
+	return n < 2
+}
+
+// speaks reports whether a line has words, and is neither data nor a runner's echo of a command or pointer into the source.
 func speaks(line string) bool {
-	return strings.ContainsFunc(line, unicode.IsLetter) && (len(line) < 80 || line[0] != '{' && line[0] != '[')
+	return strings.ContainsFunc(line, unicode.IsLetter) && line[0] != '>' && (len(line) < 80 || line[0] != '{' && line[0] != '[')
 }
 
 // column is the place of a compiler's or linter's line.
@@ -236,18 +253,21 @@ func (d *draft) errorLine(c *session.Call) string {
 func firstError(text string, strict bool) (first string, placed bool) {
 	for _, line := range lexicon.NumberedErrors(text, strict) {
 		line = strings.TrimSpace(line)
-		if !speaks(line) || strings.HasPrefix(line, ">") { // a runner's pointer into the source
+		if !speaks(line) {
 			continue
 		}
 		if lexicon.IsPlaced(line) {
 			return lexicon.Head(line, 300), true
 		}
-		if first == "" {
+		if first == "" || warns(first) && !warns(line) {
 			first = line
 		}
 	}
 	return lexicon.Head(first, 300), false
 }
+
+// warns reports whether a line is only a warning.
+func warns(line string) bool { return strings.HasPrefix(strings.ToLower(line), "warn") }
 
 // usedValues counts the values of a text that are used after an event.
 func (d *draft) usedValues(text string, e int32) int {

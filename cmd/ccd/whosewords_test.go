@@ -166,11 +166,12 @@ func (c *whose) codexLines(t *testing.T, lines string) []map[string]any {
 
 var (
 	// asked matches a line before the human's words, which are quoted below it.
-	asked = regexp.MustCompile(`^(Task|Then)(, sent while the agent worked)? \(#|^### #\d|^#\d+ (the human (refused|answered|wrote)\b.*|sent while the agent worked):$|^The human answered:$`)
+	asked = regexp.MustCompile(`^(Task|Then)(, sent while the agent worked)? \(#|^### #\d|^#\d+ (the human (refused|answered|asked|wrote)\b.*|sent while the agent worked):$|^The human answered:$`)
 	// inline matches a line that ends with the human's words.
 	inline   = regexp.MustCompile(`^(?:In force: .* said|#\d+ the human refused [^"]*|#\d+ asked ".*", the human answered): "(.*)`)
-	askedCut = regexp.MustCompile(`^(\[ccd \w+ (cut|dup of)\b|\.\.\.$)`) // between the start and the end of a message
-	codeSpan = regexp.MustCompile("`[^`]*`")                             // names what was refused or answered, in the agent's words
+	askedCut = regexp.MustCompile(`^(\[ccd \w+ (cut|dup of)\b|\.\.\.$)`)                        // between the start and the end of a message
+	finished = regexp.MustCompile(`^(?:#-?\d+|Began with \(#[^)]*\):) "(.*?)"(?:$|: |, #| \()`) // an earlier message in a line
+	codeSpan = regexp.MustCompile("`[^`]*`")                                                    // names what was refused or answered, in the agent's words
 )
 
 // humanWords returns what a companion shows as the human's: messages, reasons, answers. Quoted lines start with ">", so
@@ -187,6 +188,9 @@ func humanWords(companion string) string {
 		}
 		bare := codeSpan.ReplaceAllString(strings.TrimSuffix(line, "\n"), "``")
 		if m := inline.FindStringSubmatch(bare); m != nil {
+			b.WriteString(m[1] + "\n")
+		}
+		if m := finished.FindStringSubmatch(bare); m != nil {
 			b.WriteString(m[1] + "\n")
 		}
 		human = asked.MatchString(bare) || human && askedCut.MatchString(line)

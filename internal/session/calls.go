@@ -515,6 +515,16 @@ func (p *Plan) Unfinished() (all []transcript.PlanItem) {
 	return all
 }
 
+// Made returns the event that made a step of its own, -1 if the step is one of a list.
+func (p *Plan) Made(step transcript.PlanItem) int32 {
+	for i := range p.Steps {
+		if p.Steps[i] == step && (i == 0 || p.made[i-1] != p.made[i]) && (i+1 == len(p.Steps) || p.made[i+1] != p.made[i]) {
+			return p.made[i]
+		}
+	}
+	return -1
+}
+
 // uses remembers in which event a value was last used: by a call, or in a message. It forgets the values used longest ago.
 type uses struct{ now, before map[uint64]int32 }
 
@@ -611,7 +621,7 @@ func (c *Call) Aims() bool { return !c.LookUp && (len(c.run.goals) > 0 || !c.run
 
 // Checks reports whether a command builds, tests or checks something, by its own words.
 func (c *Call) Checks() bool {
-	if c.Remote() {
+	if c.Remote() || c.Git() {
 		return false
 	}
 	for i := range c.run.goals {

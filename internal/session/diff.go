@@ -5,7 +5,8 @@ import "strings"
 // mostDiff is how many lines of an edit are compared one with another; a longer one is shown as removed and added.
 const mostDiff = 400
 
-// lineDiff returns the lines that differ between two texts as - and + lines, with one unchanged line before each group.
+// lineDiff returns the lines that differ between two texts as - and + lines, with one unchanged line before each group and a mark where
+// others are left out.
 func lineDiff(before, after string) string {
 	a, b := splitLines(before), splitLines(after)
 	head := 0
@@ -21,17 +22,19 @@ func lineDiff(before, after string) string {
 		out.WriteString("  " + a[head-1] + "\n")
 	}
 	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
-	keep := common(a, b)
-	i, j := 0, 0
-	for _, k := range append(keep, [2]int{len(a), len(b)}) {
+	i, j, skipped := 0, 0, false
+	for _, k := range append(common(a, b), [2]int{len(a), len(b)}) {
 		changed := i < k[0] || j < k[1]
+		if changed && skipped {
+			out.WriteString("  …\n")
+		}
 		for ; i < k[0]; i++ {
 			out.WriteString("- " + a[i] + "\n")
 		}
 		for ; j < k[1]; j++ {
 			out.WriteString("+ " + b[j] + "\n")
 		}
-		if k[0] < len(a) && changed {
+		if skipped = !changed; changed && k[0] < len(a) {
 			out.WriteString("  " + a[k[0]] + "\n")
 		}
 		i, j = k[0]+1, k[1]+1
@@ -79,24 +82,36 @@ func common(a, b []string) (pairs [][2]int) {
 }
 
 // patchLines returns the lines of a patch that change something, with the files that they are in: no wrapper, no context, no
-// line that is removed and added again.
+// line that is removed and added again. Where something is left out between them there is a mark.
 func patchLines(patch string) string {
-	var out []string
+	var out, before, after strings.Builder
 	files := strings.Count(patch, "\n*** ") - strings.Count(patch, "\n*** End")
+	flush := func() {
+		if before.Len()+after.Len() > 0 {
+			if change := lineDiff(before.String(), after.String()); change != "" {
+				if out.Len() > 0 && !strings.HasPrefix(change, "  ") {
+					out.WriteString("  …\n")
+				}
+				out.WriteString(change)
+			}
+		}
+		before.Reset()
+		after.Reset()
+	}
 	for line := range strings.Lines(patch) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
 		case strings.HasPrefix(line, "*** ") && files > 1 && !strings.HasSuffix(line, " Patch"):
-			out = append(out, line)
+			flush()
+			out.WriteString(line + "\n")
 		case strings.HasPrefix(line, "+"):
-			if n := len(out); n > 0 && out[n-1] == "-"+line[1:] {
-				out = out[:n-1]
-				continue
-			}
-			out = append(out, line)
+			after.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, "-"):
-			out = append(out, line)
+			before.WriteString(line[1:] + "\n")
+		default:
+			flush()
 		}
 	}
-	return strings.Join(out, "\n")
+	flush()
+	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -32,6 +32,7 @@ type gitState struct {
 	rejected  int32    // event of a push that the remote rejected and none succeeded since; 0: none
 	moved     int32    // event that moved the branch after the last commit otherwise: a merge, a pull, a rebase; 0: none
 	how       string   // its verb
+	taken     int32    // event of the last command that brought files from elsewhere, -1
 	head      string   // the commit that the branch was at, by the newest range that git printed; "" if unknown
 }
 
@@ -81,14 +82,22 @@ func (s *Session) Rejected() *Call {
 	return s.Events[s.git.rejected].Call
 }
 
+// Taken returns the event of the last git command that brought other files into the work tree, -1 if none.
+func (s *Session) Taken() int32 { return s.git.taken }
+
 // Listing is what a `git status` listed.
 type Listing struct {
 	Call  *Call // nil: none
 	Files []string
 }
 
-// Listed returns the last list of changed files that git printed, if no commit was made since.
-func (s *Session) Listed() Listing { return s.git.listed }
+// Listed returns the last list of changed files that git printed, if no commit was made since, nor other files brought in.
+func (s *Session) Listed() Listing {
+	if c := s.git.listed.Call; c != nil && c.Index < s.git.taken {
+		return Listing{}
+	}
+	return s.git.listed
+}
 
 // Commits reports whether a command makes a commit if it succeeds.
 func Commits(c *Call) bool {
@@ -152,6 +161,9 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 		return
 	}
 	for _, verb := range gitVerbs(line) {
+		if c.State == Done && verb.brings() && !stayed.MatchString(out) {
+			s.git.taken = c.Index
+		}
 		switch verb.name {
 		case "add":
 			if c.State == Done || c.State == Failed {
@@ -200,6 +212,26 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 			}
 		}
 	}
+}
+
+// brings reports whether a git command may change files of the work tree.
+func (v gitVerb) brings() bool {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(v.args, w) })
+	}
+	switch v.name {
+	case "merge", "rebase", "cherry-pick", "pull", "revert", "am", "apply":
+		return true
+	case "checkout", "switch":
+		return !has("-b", "-B", "-c", "-C")
+	case "reset":
+		return has("--hard")
+	case "restore":
+		return !has("--staged")
+	case "stash":
+		return !has("list", "show", "drop")
+	}
+	return false
 }
 
 // ranged takes the newest commit of the branch from the range that git prints.

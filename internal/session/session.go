@@ -124,9 +124,9 @@ type Call struct {
 	Index    int32 // of its event
 	Tool     string
 	Op       transcript.Op
-	Command  string // of a Command, at most maxCommand bytes
+	Command  string   // of a Command, at most maxCommand bytes
 	Acts     []string // of it the simple commands that do something, without what only looks or prepares
-	Dir      string // where it ran, "" if unknown
+	Dir      string   // where it ran, "" if unknown
 	Query    string
 	Files    []Change
 	Lines    [2]int
@@ -262,7 +262,7 @@ func New(o limits.Options, s transcript.Session) *Session {
 		Tracker: NewTracker(o, s), client: &transcript.Client{},
 		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
 		marks: map[int32][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
-		byPath: map[string]*File{}, uses: newUses(), lines: map[uint64]uint16{}, git: gitState{branchRec: -1}, Plan: Plan{Event: -1},
+		byPath: map[string]*File{}, uses: newUses(), lines: map[uint64]uint16{}, git: gitState{branchRec: -1, taken: -1}, Plan: Plan{Event: -1},
 	}
 }
 
