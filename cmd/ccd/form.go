@@ -10,6 +10,7 @@ import (
 	"ccd/cmd/ccd/internal/form"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/web"
 	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
@@ -41,7 +42,7 @@ func (a *app) printForm(c reader.Companion, name, only string) error {
 	case asHTML:
 		return a.shown(func(w io.Writer) error { return web.Companion(p, w) })
 	case asMessages:
-		list, err := form.Messages(c.Records, form.Talk{
+		list, err := resume.List(p.Fields["agent"], c.Records, resume.Handover{
 			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: c.Made.Options.MaxTokens * 3 / 4,
 		})
 		if err != nil {

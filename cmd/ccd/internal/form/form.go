@@ -1,8 +1,7 @@
-// Package form converts a companion to other formats than Markdown: a JSON object, an HTML page, a list of messages.
+// Package form prints a companion as a JSON object, and shortens plain lists of messages.
 //
-// Invariant: each format has the same content and IDs as the Markdown, and transcript text in it can neither pass for ccd's
-// own, nor be executed, nor change how the rest is parsed. The package knows nothing of the archive, of files, or of how a
-// companion is chosen.
+// Invariant: the object has the same content and IDs as the Markdown, and transcript text in it cannot pass for ccd's own; a
+// list stays one. The package knows nothing of the archive, of files, or of how a companion is chosen.
 package form
 
 import (

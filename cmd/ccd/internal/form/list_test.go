@@ -40,6 +40,28 @@ func filtered(data []byte, o FilterOptions) (Filtered, error) {
 	return l.Filter(o), nil
 }
 
+type given struct {
+	ID      string          `json:"id"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Calls   []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+	Answers string `json:"tool_call_id"`
+}
+
+func read(t testing.TB, out []byte) (all []given) {
+	t.Helper()
+	if err := json.Unmarshal(out, &all); err != nil || !utf8.Valid(out) {
+		t.Fatalf("no list of messages: %v\n%s", err, out)
+	}
+	return all
+}
+
 // lawFaults returns the laws of the filter that a result breaks. again filters the list a second time; where the budget could not be
 // met (over), the result is never printed, and a second time may be another.
 func lawFaults(data []byte, f Filtered, over bool, again func([]byte) (Filtered, error)) (found []string) {

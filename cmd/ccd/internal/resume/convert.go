@@ -21,6 +21,9 @@ const (
 // described in words.
 func fitCall(from, to, kind, cwd string, b *transcript.Block) (ok bool) {
 	switch {
+	case to == transcript.Messages: // whatever tools the reader's agent has
+		b.Space, b.Free, b.Raw = "", false, object(b.Raw)
+		return true
 	case from != to:
 		return translated(to, cwd, b)
 	case to != codex:
@@ -84,6 +87,17 @@ func input(b *transcript.Block) []byte {
 		return []byte("{}")
 	}
 	return b.Raw
+}
+
+// object returns a call's input as an object.
+func object(raw []byte) []byte {
+	if node(raw).Is('{') {
+		return raw
+	}
+	if inner := []byte(strings.TrimSpace(node(raw).Text())); node(inner).Is('{') {
+		return inner
+	}
+	return []byte(`{"input":` + string(raw) + `}`)
 }
 
 // fitResult converts a result's content to a form that the agent's API accepts: only the text if in doubt. named reports
@@ -200,8 +214,8 @@ func isBase64(s string) bool {
 		strings.Trim(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") == ""
 }
 
-// fitImage converts an image to a URL, as a draft has it. Only the APIs of Claude Code and Codex accept a remote image, and
-// only that of Claude Code a document.
+// fitImage converts an image to a URL, as a draft has it. The APIs of Gemini CLI, Pi and Qwen Code accept no remote
+// image, and only that of Claude Code a document.
 func fitImage(to string, b *transcript.Block) bool {
 	m := node(b.Raw)
 	url := m.Text()
@@ -216,5 +230,5 @@ func fitImage(to string, b *transcript.Block) bool {
 	if to == claude && media == "application/pdf" {
 		return isBase64(data)
 	}
-	return soundURL(url) && (data != "" || to == claude || to == codex)
+	return soundURL(url) && (data != "" || slices.Contains([]string{claude, codex, transcript.Messages}, to))
 }
