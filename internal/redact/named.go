@@ -63,37 +63,43 @@ var ends = func() (x index) {
 	return x
 }()
 
-// named marks the values of a text whose names say that they are secrets.
+// signs are the bytes at which a value or a word before one may be found.
+var signs = func() (t [256]bool) {
+	for _, c := range []byte("=:>,- \t\\wWyYB") {
+		t[c] = true
+	}
+	return t
+}()
+
+// named marks the values of a text whose names say that they are secrets. How far values were found is kept for each sign.
 func (s *scan) named(v *view) {
-	for _, sign := range []string{"=", ":", ">", ","} {
-		v.named = 0
-		places(v.text, sign, func(i int) {
+	var done ['z']int
+	for i, c := range v.text {
+		if !signs[c] {
+			continue
+		}
+		v.named = done[c]
+		switch c {
+		case '=', ':', '>', ',':
 			if i >= v.named {
 				s.sign(v, i)
 			}
-		})
-	}
-	v.named = 0
-	places(v.text, "-", func(i int) {
-		if i == 0 || classes[v.text[i-1]]&blank != 0 || v.text[i-1] == '[' {
-			s.flag(v, i)
-		}
-	})
-	for _, blank := range []string{" ", "\t", `\t`} {
-		v.named = 0
-		places(v.text, blank, func(i int) {
-			if i >= 3 && ends.has(three(v.text[i-3:])) {
+		case '-':
+			if i == 0 || classes[v.text[i-1]]&blank != 0 || v.text[i-1] == '[' {
+				s.flag(v, i)
+			}
+		case ' ', '\t', '\\':
+			if i >= 3 && (c != '\\' || i+1 < len(v.text) && v.text[i+1] == 't') && ends.has(three(v.text[i-3:])) {
 				s.apart(v, i)
 			}
-		})
-	}
-	for _, b := range bare {
-		v.named = 0
-		places(v.text, b.rare, func(i int) {
-			if from := i - b.at; from >= 0 && bytes.HasPrefix(v.text[from:], []byte(b.word)) {
-				s.bare(v, b.word, from, from+len(b.word))
+		default:
+			for _, b := range bare {
+				if from := i - b.at; c == b.rare && from >= 0 && bytes.HasPrefix(v.text[from:], []byte(b.word)) {
+					s.bare(v, b.word, from, from+len(b.word))
+				}
 			}
-		})
+		}
+		done[c] = v.named
 	}
 }
 
@@ -852,9 +858,9 @@ func (s *scan) pgpass(v *view, i int) {
 // bare are words that a password follows in a configuration, an SQL statement or a header, and a rare byte of each.
 var bare = []struct {
 	word string
-	rare string
+	rare byte
 	at   int
-}{{"assword ", "w", 3}, {"ASSWORD ", "W", 3}, {"by '", "y", 1}, {"BY '", "Y", 1}, {"Bearer ", "B", 0}}
+}{{"assword ", 'w', 3}, {"ASSWORD ", 'W', 3}, {"by '", 'y', 1}, {"BY '", 'Y', 1}, {"Bearer ", 'B', 0}}
 
 // bare marks what follows a word [from, to).
 func (s *scan) bare(v *view, word string, from, to int) {

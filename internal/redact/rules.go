@@ -154,24 +154,6 @@ func (r *Rules) Version() string {
 	return r.version
 }
 
-// Kinds returns the kinds of secrets in order.
-func (r *Rules) Kinds() []string {
-	if r == nil {
-		return nil
-	}
-	all := []string{passwordKind, privateKind, headerKind, cookieKind}
-	for _, p := range r.own {
-		all = append(all, p.kind)
-	}
-	for _, list := range [][]rule{own, gitleaks} {
-		for i := range list {
-			all = append(all, cmp.Or(kinds[list[i].kind], list[i].kind))
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // index finds patterns by the first three bytes of their texts.
 type index struct {
 	bits [1 << 15 / 64]uint64 // by a hash of them

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -174,72 +173,31 @@ func (s *scan) pieces(text []byte) {
 	})
 }
 
-// stretches finds where minToken bytes or more are plain, which a token needs, and have a digit or are longToken. It compares
-// 64 bytes at once and has no branch for a shorter stretch, because the processor would often guess it wrong.
+// stretches finds where minToken bytes or more are plain, which a token needs, and have a digit or are longToken.
 func (s *scan) stretches(v *view, depth int) {
 	text := v.text
-	done := 0
-	next, nextDigits := plain64(text, 0)
-	for base, before := 0, uint64(0); base < len(text); base += 64 {
-		lo, digits := next, nextDigits
-		hi, hiDigits := plain64(text, base+64)
-		next, nextDigits = hi, hiDigits
-		// Bit n of a4 says that bytes n to n+3 are plain, and so on; of d4 that one of them is a digit.
-		a2, b2 := lo&(lo>>1|hi<<63), hi&(hi>>1)
-		a4, b4 := a2&(a2>>2|b2<<62), b2&(b2>>2)
-		a8, b8 := a4&(a4>>4|b4<<60), b4&(b4>>4)
-		a12 := a8 & (a4>>8 | b4<<56)
-		a18 := a8 & (a8>>8 | b8<<56) & (a2>>16 | b2<<48)
-		d2, e2 := digits|digits>>1|hiDigits<<63, hiDigits|hiDigits>>1
-		d4, e4 := d2|d2>>2|e2<<62, e2|e2>>2
-		d12 := d4 | d4>>4 | e4<<60 | d4>>8 | e4<<56
-		found := a12 & (d12 | a18) & (^uint64(0) << max(0, done-base))
-		for ; found != 0; found &= ^uint64(0) << (done - base) {
-			n := bits.TrailingZeros64(found)
-			from := base + n + 1 - bits.LeadingZeros64(^(lo << (63 - n))) // the stretch's first byte
-			if from == base {
-				from -= bits.LeadingZeros64(^before)
-			}
-			if done = from + len("2026-03-02T08:09:21.535Z"); !isStamp(text[from:]) {
-				done = s.stretch(v, from, minToken, depth)
-			}
+	for i := 0; i < len(text); i++ {
+		from, digits := i, uint16(0)
+		for i < len(text) && text[i] >= '+' && text[i] < 0x80 {
+			digits |= classes[text[i]] & digit
+			i++
 		}
-		before = lo
+		if n := i - from; n >= minToken && (digits != 0 || n >= longToken) && !isStamp(text[from:]) {
+			i = s.stretch(v, from, minToken, depth)
+		}
 	}
 }
 
 // stretch finds the tokens from byte i on, up to a byte below '+' or beyond ASCII, and returns where it ended.
 func (s *scan) stretch(v *view, i, least, depth int) (end int) {
 	text := v.text
-	from, base, has := i, i, uint16(0)
-	other, digits := other64(text, base)
-	for m := other; ; m &= m - 1 {
-		for m == 0 {
-			if digits>>max(0, from-base) != 0 {
-				has |= digit
-			}
-			base += 64
-			other, digits = other64(text, base)
-			m = other
-		}
-		i = base + bits.TrailingZeros64(m)
+	for from, has := i, uint16(0); ; i++ {
 		if i < len(text) && classes[text[i]]&inToken != 0 {
 			has |= classes[text[i]]
 			continue
 		}
-		if i-from >= least {
-			if digits&(1<<(i-base)-1)>>max(0, from-base) != 0 {
-				has |= digit
-			}
-			if has&digit != 0 || i-from >= longToken {
-				t := token{v, afterEscape(text, from), i, has, 0}
-				if t.from >= base {
-					t.other = other >> (t.from - base)
-				} else {
-					t.other, _ = other64(text, t.from)
-				}
-				s.token(&t, depth)
-			}
+		if i-from >= least && (has&digit != 0 || i-from >= longToken) {
+			s.token(&token{v, afterEscape(text, from), i, has}, depth)
 		}
 		if i == len(text) || least == minToken && (text[i] < '+' || text[i] >= 0x80) {
 			return i
@@ -319,8 +277,7 @@ const maxSequence = 24
 type token struct {
 	*view
 	from, to int
-	has      uint16 // classes of its bytes that are no letters
-	other    uint64 // which of its first 64 bytes are no letters or digits
+	has      uint16 // classes of its bytes
 }
 
 func (s *scan) token(t *token, depth int) {
@@ -328,19 +285,17 @@ func (s *scan) token(t *token, depth int) {
 	if t.has&digit != 0 && isTime(text[t.from:t.to]) {
 		return
 	}
-	if t.to-t.from >= manyChars && t.has&separator == 0 && hasBoth(text[t.from:t.to]) {
+	if t.to-t.from >= manyChars && t.has&(separator|upper|lower) == upper|lower {
 		s.encoded(t, t.from, t.to, depth)
 		s.begins(t, t.from)
 		return
 	}
 	tries, tilde := 0, false
 	segment, word := t.from, t.from // where they begin
-	for base, m := t.from, t.other; ; m &= m - 1 {
-		for m == 0 {
-			base += 64
-			m, _ = other64(text, base)
+	for i := t.from; ; i++ {
+		if i < t.to && classes[text[i]]&alnum != 0 {
+			continue
 		}
-		i := base + bits.TrailingZeros64(m) // the end of the word
 		if i > word && word+2 < t.to && s.rules.starts.has(three(text[word:])) && tries < maxTries+(word-t.from)/64 {
 			tries++
 			s.begins(t, word)
@@ -534,15 +489,4 @@ func (s *scan) configured() {
 			}
 		}
 	}
-}
-
-// hasBoth reports whether a text has both upper-case and lower-case letters.
-func hasBoth(text []byte) bool {
-	var has uint16
-	for _, c := range text {
-		if has |= classes[c]; has&upper != 0 && has&lower != 0 {
-			return true
-		}
-	}
-	return false
 }
