@@ -165,10 +165,6 @@ func digests(all []seen) (out []string) {
 		r.N, r.Span.Off, r.Items = 0, 0, items
 		var b strings.Builder
 		dump(&b, &r)
-		fmt.Fprintf(&b, "back %d, parent %q, chosen %q, resumed %v\n", r.Back, r.Parent, r.Chosen, r.Resumed != nil)
-		for _, it := range items {
-			fmt.Fprintf(&b, "frame %d, refused %v\n", it.Frame, it.Refused)
-		}
 		out = append(out, b.String())
 	}
 	return out
@@ -566,7 +562,10 @@ func (s *story) steps() (all []step) {
 	return all
 }
 
-var opNames = map[transcript.Op]string{transcript.Read: "read", transcript.Edit: "edit", transcript.Write: "write"}
+var opNames = map[transcript.Op]string{
+	transcript.Read: "read", transcript.Edit: "edit", transcript.Write: "write", transcript.Command: "run", transcript.Delete: "delete", transcript.Rename: "rename",
+	transcript.Search: "search", transcript.Web: "web", transcript.Plan: "plan", transcript.Ask: "ask", transcript.Agent: "agent",
+}
 
 // work checks that the calls are understood: the files that they touch, the content of these afterwards, and how
 // commands ended.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
@@ -38,16 +36,9 @@ func TestGolden(t *testing.T) {
 			var b strings.Builder
 			for r := range (registry.Table{}).NewDecoder(f.agent, f.class).Records(transcript.Segment{Data: data, Rest: true}) {
 				dump(&b, r)
+				meaning(&b, r)
 			}
-			golden := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(read(t, golden)), b.String()); diff != "" {
-				t.Errorf("records differ (-want +got), -update writes them anew:\n%s", diff)
-			}
+			compare(t, filepath.Join("testdata", name), b.String())
 		})
 	}
 }
@@ -80,6 +71,10 @@ func dump(b *strings.Builder, r *transcript.Record) {
 		{"version", r.Version},
 		{"title", r.Title},
 		{"agent", r.Agent},
+		{"parent", r.Parent},
+		{"origin", r.Origin},
+		{"chosen", r.Chosen},
+		{"queued", r.Queued},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(b, " %s=%s", f[0], f[1])
@@ -87,6 +82,12 @@ func dump(b *strings.Builder, r *transcript.Record) {
 	}
 	if !r.Time.IsZero() {
 		fmt.Fprintf(b, " at %s", r.Time.Format("15:04:05.000"))
+	}
+	if r.Back != 0 {
+		fmt.Fprintf(b, " back %d", r.Back)
+	}
+	if r.Resumed != nil {
+		fmt.Fprintf(b, " resumed %+v", *r.Resumed)
 	}
 	b.WriteByte('\n')
 	if r.Usage != nil {
@@ -102,11 +103,13 @@ func dump(b *strings.Builder, r *transcript.Record) {
 				fmt.Fprintf(b, " %s=%s", f[0], f[1])
 			}
 		}
-		if i.Failed {
-			b.WriteString(" failed")
-		}
-		if i.Side {
-			b.WriteString(" side")
+		for _, f := range []struct {
+			name string
+			on   bool
+		}{{"failed", i.Failed}, {"refused", i.Refused}, {"side", i.Side}, {"beside", i.Frame == transcript.Beside}, {"reported", i.Frame == transcript.Reported}, {"within", i.Frame == transcript.Within}} {
+			if f.on {
+				b.WriteString(" " + f.name)
+			}
 		}
 		fmt.Fprintf(b, " %.300s\n", i.Raw)
 	}
