@@ -78,19 +78,20 @@ func (l *Life) portion(from, step int) (last int) {
 // entries returns the entries of the records first to last. The model knows the results of their calls.
 func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
 	w := writer{
-		model: l.model, back: l.model.Status().Back, queued: map[int64]bool{}, results: map[int64]bool{},
+		model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{},
 		src: session.NewSource(l.model, func(span transcript.Span) ([]byte, error) { return l.archive.Span(ctx, span) }),
 	}
-	if l.shift > 0 {
-		w.cwd, w.back = l.entry.Kept.Cwd, session.ParseRanges(l.entry.Kept.Back)
+	if l.cut {
+		w.cwd = l.entry.Kept.Cwd
 	}
 	for i := range l.model.Events {
-		if e := &l.model.Events[i]; e.Kind == session.Queued {
-			w.queued[e.Span.Off] = true
+		switch e := &l.model.Events[i]; e.Kind {
+		case session.Queued, session.Reason, session.Answer:
+			w.said[e.Span.Off] = true
 		}
 	}
 	for _, c := range l.model.Calls {
-		if n := c.Result.N() + l.shift; !c.Result.Zero() && n >= first && n <= last {
+		if n := c.Result.N(); !c.Result.Zero() && n >= first && n <= last {
 			w.results[c.Result.Span.Off] = true
 		}
 	}
@@ -105,7 +106,7 @@ type writer struct {
 	model   *session.Session
 	src     *session.Source
 	cwd     string         // of the newest record, for a model that does not begin with the first one
-	queued  map[int64]bool // offsets of messages that a person typed while the agent worked
+	said    map[int64]bool // offsets of what a person said while the agent worked, or about a call, which may be before the page
 	back    session.Ranges // what the person took back
 	results map[int64]bool // offsets of results that the entries of their calls show
 	entries []Entry
@@ -140,8 +141,11 @@ func (w *writer) put(r *transcript.Record, e Entry) {
 
 func (w *writer) entry(it *transcript.Item) Entry {
 	kind, most := kindOf(it)
-	if w.queued[it.Span.Off] {
+	if w.said[it.Span.Off] {
 		kind, most = Asked, askChars
+		if it.Kind == transcript.Result {
+			it.Kind, it.Frame = transcript.Human, transcript.Reported
+		}
 	}
 	e := Entry{Kind: kind, ID: it.Sum().ID(), Side: it.Side}
 	switch kind {

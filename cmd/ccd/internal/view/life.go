@@ -23,8 +23,7 @@ const (
 	maxHeader  = 1 << 20 // bytes in which the first line must end
 )
 
-// Life is the model of a session's story (archive.Story), or of the records around one of its file. It is not safe for
-// concurrent use.
+// Life is the model of a session's story (archive.Story). It is not safe for concurrent use.
 type Life struct {
 	Turns       []Turn
 	Context     []Moment // if there are many, the highest of each stretch; none if the model reports no sizes
@@ -41,7 +40,7 @@ type Life struct {
 	archive    *archive.Reader
 	decoder    *transcript.Decoder
 	model      *session.Session // of the records from First on
-	shift      int              // in a life of Around, number of the record before First: the model counts from 1
+	cut        bool             // only the end of the file is read, see End
 }
 
 // Open returns the life of a session before its first record. It reads nothing.
@@ -49,6 +48,34 @@ func Open(l *reader.Library, e reader.Entry, g archive.Generation) *Life {
 	life := &Life{library: l, entry: e, generation: g.N, Total: g.Tip.Offset}
 	life.begin()
 	return life
+}
+
+// endBytes is how much of a session End reads.
+const endBytes = 1 << 20
+
+// End returns a life that has only the last records of a session, which it numbers from 1, so that a list can show what the agent
+// does now. Secrets have no numbers in it. It is nil where that is no whole line, or the records are elements of one JSON value.
+func End(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation) (*Life, error) {
+	life := Open(l, e, g)
+	from := max(0, g.Tip.Offset-endBytes)
+	data, err := life.archive.Span(ctx, transcript.Span{Off: from, Len: g.Tip.Offset - from})
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", e.ID, err)
+	}
+	if from > 0 {
+		line := bytes.IndexByte(data, '\n') + 1
+		if life.cut, life.Bytes = true, from+int64(line); line == 0 || e.Key.Unlined() {
+			return nil, nil
+		}
+		if err := life.header(ctx, life.decoder, 0, 0); err != nil {
+			return nil, err
+		}
+		if life.decoder.Redact != nil { // its numbers count from the first record
+			life.decoder.Redact.Whole = life.numbers
+		}
+	}
+	_, err = life.Grow(ctx, g, 0)
+	return life, err
 }
 
 func (l *Life) begin() {
@@ -67,7 +94,7 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 	if tip.Tip.Offset > l.Total {
 		l.archive = l.library.Archive.Reader(l.entry.Key, l.generation) // a reader keeps the tip that it has seen
 	}
-	if l.Total = max(l.Total, tip.Tip.Offset); l.Bytes == 0 && l.shift == 0 {
+	if l.Total = max(l.Total, tip.Tip.Offset); l.Bytes == 0 {
 		if err := l.before(ctx); err != nil {
 			return false, err
 		}
@@ -90,7 +117,7 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 		}
 		l.Bytes += int64(len(seg.Data))
 	}
-	l.Records, l.Long = l.shift+l.model.Records(), len(l.model.Long)
+	l.Records, l.Long = l.model.Records(), len(l.model.Long)
 	l.finish()
 	return l.Bytes < l.Total, nil
 }
@@ -109,7 +136,7 @@ func (l *Life) before(ctx context.Context) error {
 }
 
 // line returns where a record is.
-func (l *Life) line(record int) transcript.Span { return l.model.Line(int32(record - 1 - l.shift)) }
+func (l *Life) line(record int) transcript.Span { return l.model.Line(int32(record - 1)) }
 
 // segment reads up to growStep bytes from off on.
 func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment, error) {
@@ -123,9 +150,6 @@ func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment,
 
 // finish brings what is derived from the model up to date.
 func (l *Life) finish() {
-	if l.shift > 0 { // it is not known what came before
-		return
-	}
 	l.measure()
 	l.Turns = l.Turns[:0]
 	said := map[int64]string{}
@@ -313,7 +337,7 @@ func (l *Life) header(ctx context.Context, d *transcript.Decoder, n, back int) e
 
 // numbers returns the numbers of the session's secrets, as far as it is indexed; none if it is not known what came before.
 func (l *Life) numbers() *redact.Session {
-	if l.shift > 0 {
+	if l.cut {
 		return nil
 	}
 	return l.decoder.Redact

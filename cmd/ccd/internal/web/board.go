@@ -21,7 +21,6 @@ const (
 	glanceBack  = 40                     // entries
 	saidBytes   = 400                    // of the last words
 	glanceLines = 8                      // of a diff
-	glanceBytes = 2 << 20                // of a session that can only be read whole
 	lossBytes   = 32 << 20               // of a session whose facts are counted for the board
 )
 
@@ -128,11 +127,7 @@ func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (
 		return out
 	}
 	out = glance{offset: g.Tip.Offset}
-	end, err := view.Around(ctx, l, e, g, e.Kept.Records)
-	if end == nil && err == nil && g.Tip.Offset <= glanceBytes {
-		end = view.Open(l, e, g)
-		_, err = end.Grow(ctx, g, 0)
-	}
+	end, err := view.End(ctx, l, e, g)
 	if end == nil || err != nil {
 		return out
 	}

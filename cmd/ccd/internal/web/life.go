@@ -134,30 +134,26 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	}
 	err = r.shelf.use(ctx, r.library, r.entry, wait, func(indexed *life, g archive.Generation) error {
 		one := indexed.life
+		if err := indexed.reach(ctx, g, from); err != nil {
+			return err
+		}
 		d.Reading = indexed.reading()
 		d.Records, d.Long = one.Records, one.Long
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = append([]view.Compaction{}, one.Compactions[max(0, len(one.Compactions)-mostMarks):]...)
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
-		shown, err := indexed.around(ctx, r.library, r.entry, g, from)
-		if err != nil {
-			return err
-		}
-		if shown != one {
-			d.Records = r.entry.Kept.Records
-		}
 		if newest && at == 0 {
 			from = d.Records
 		}
-		entries, place, err := shown.Page(ctx, min(from, d.Records), n)
+		entries, place, err := one.Page(ctx, min(from, d.Records), n)
 		if err != nil {
 			return err
 		}
 		switch { // what is beyond the page has no entries
-		case n > 0 && len(entries) < n && shown.Records == d.Records, newest && at == 0:
+		case n > 0 && len(entries) < n, newest && at == 0:
 			place.Last = d.Records
 		}
-		if n < 0 && len(entries) < -n && shown == one {
+		if n < 0 && len(entries) < -n {
 			place.First = one.First
 		}
 		d.Place = place

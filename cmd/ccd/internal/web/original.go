@@ -97,7 +97,7 @@ const nearby = 24
 // near calls try with the record of a place and, for an item that it does not have, with the records behind it.
 func (s *Server) near(ctx context.Context, l *reader.Library, p place, try func(one *view.Life, record int) error) error {
 	return s.shelf.use(ctx, l, p.entry, briefly, func(indexed *life, g archive.Generation) error {
-		one, err := indexed.around(ctx, l, p.entry, g, p.record)
+		one, err := indexed.life, indexed.reach(ctx, g, p.record)
 		if err != nil {
 			return err
 		}

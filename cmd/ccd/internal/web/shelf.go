@@ -179,21 +179,12 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, wait
 	return do(one, g)
 }
 
-// around returns a life that has a record and those near it: the index, or one of only these while it has not come so far.
-func (one *life) around(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation, record int) (*view.Life, error) {
-	if !one.more || record+perLife <= one.life.Records {
-		return one.life, nil
+// reach indexes the session up to a record and those of a page behind it.
+func (one *life) reach(ctx context.Context, g archive.Generation, record int) (err error) {
+	for one.more && record+perLife > one.life.Records && err == nil {
+		one.more, err = one.life.Grow(ctx, g, stepBytes)
 	}
-	if near, err := view.Around(ctx, l, e, g, record); near != nil || err != nil {
-		return near, err
-	}
-	for one.more && record+perLife > one.life.Records { // where lines do not tell the records
-		var err error
-		if one.more, err = one.life.Grow(ctx, g, stepBytes); err != nil {
-			return nil, err
-		}
-	}
-	return one.life, nil
+	return err
 }
 
 // reading is how far the session is indexed.
