@@ -20,7 +20,7 @@ import (
 // Version is the version of the companion's format: the value of `ccd:` in the front matter.
 const Version = 1
 
-// Front is the front matter: the compactor's figures and the source.
+// Front is what Render makes the front matter of: the compactor's figures and the source.
 type Front struct {
 	compactor.Header
 	Options string // hash of the options that made the text
@@ -33,7 +33,6 @@ type Front struct {
 	Sum     mark.Hash // SHA-256 of the covered bytes
 	Host    string    // where `ccd restore` runs
 	Manual  compactor.Manual
-	About   int64 // tokens of the text after the front matter, as Front has read them; Render counts them itself
 }
 
 // Document is a companion as text.

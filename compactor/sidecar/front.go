@@ -3,162 +3,104 @@ package sidecar
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
 
 	"ccd/compactor"
 	"ccd/internal/mark"
 )
 
-// Front parses the front matter: the input of Render except the host, the fallbacks, the savings by kind and the chars per
-// token, which are not written. Tokens.Companion, Tokens.SavedPercent and About are those that Render counted; About is 0 in
-// a companion written by an older ccd. It fails on a value that Render does not write.
-func (p Parsed) Front() (Front, error) {
-	r := reader{fields: p.Fields}
-	covers, tokens, key := r.flow("covers"), r.flow("tokens"), r.flow("key_information")
-	window, assumed := strings.CutSuffix(p.Fields["context_window"], " (assumed)")
-	f := Front{
-		Options: p.Fields["options"], Agent: p.Fields["agent"], Session: mark.Unname(p.Fields["session"]), Parent: mark.Unname(p.Fields["parent"]),
-		Source: mark.Unname(p.Fields["source"]), Records: int(r.integer(covers["records"])), Bytes: r.integer(covers["bytes"]),
-		Sum: r.sum(covers["sha256"]), Manual: r.manual(),
-	}
-	f.Model, f.Window, f.Assumed, f.Pressure = p.Fields["model"], r.integer(window), assumed, r.real(p.Fields["pressure"])
-	if p.Fields["outliers"] != "" {
-		outliers := r.flow("outliers")
-		f.Outliers = compactor.Outliers{Reports: int(r.integer(outliers["reports"])), Tokens: r.integer(outliers["tokens"])}
-	}
-	f.Level, f.Verified, f.Reason = r.level(p.Fields["level"]), p.Fields["verified"] == "true", p.Fields["reason"]
-	f.Tokens = compactor.Tokens{
-		Original: r.integer(tokens["original"]), Companion: r.integer(tokens["companion"]),
-		Reported: r.integer(tokens["reported"]), SavedPercent: r.real(tokens["saved_percent"]),
-	}
-	f.KeyInformation = compactor.KeyInformation{
-		Visible: int(r.integer(key["visible"])), Recoverable: int(r.integer(key["recoverable"])), Lost: int(r.integer(key["lost"])),
-	}
-	f.Secrets = r.secrets()
-	if tokens["about"] != "" {
-		f.About = r.integer(tokens["about"])
-	}
-	if r.err != nil {
-		return f, fmt.Errorf("read front matter: %w", r.err)
-	}
-	return f, nil
+// Matter is a front matter as it stands in a companion. Its JSON keys are stable (docs/FORMAT.md). Names of sessions and paths are
+// written as mark.Name writes them.
+type Matter struct {
+	CCD      int               `json:"ccd"`
+	Rules    int               `json:"rules"`
+	Options  string            `json:"options"`
+	Manual   *compactor.Manual `json:"manual"` // nil if no options were set by hand
+	Agent    string            `json:"agent"`
+	Session  string            `json:"session"`
+	Parent   string            `json:"parent"`
+	Source   string            `json:"source"`
+	Covers   Covers            `json:"covers"`
+	Model    string            `json:"model"`
+	Window   int64             `json:"context_window"`
+	Assumed  bool              `json:"context_window_assumed"`
+	Outliers struct {
+		Reports int   `json:"reports"`
+		Tokens  int64 `json:"tokens"`
+	} `json:"outliers"`
+	Pressure float64 `json:"pressure"`
+	Level    string  `json:"level"`
+	Tokens   struct {
+		Original  int64   `json:"original"`
+		Companion int64   `json:"companion"`
+		Saved     float64 `json:"saved_percent"`
+		Estimator string  `json:"estimator"`
+		About     int64   `json:"about"` // 0 in a companion written by an older ccd
+		Reported  int64   `json:"reported"`
+	} `json:"tokens"`
+	Knowledge struct {
+		Visible     int `json:"visible"`
+		Recoverable int `json:"recoverable"`
+		Lost        int `json:"lost"`
+	} `json:"key_information"`
+	Redacted map[string]int `json:"redacted"` // different secrets, by kind, that the session has and the text does not show
+	Verified bool           `json:"verified"`
+	Reason   string         `json:"reason"`
 }
 
-// reader parses values and keeps the first error.
-type reader struct {
-	fields map[string]string
-	err    error
+// Covers is the part of a transcript that a companion is made from.
+type Covers struct {
+	Records int    `json:"records"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
 }
 
-func (r *reader) fault(err error) {
-	if r.err == nil {
-		r.err = err
-	}
+// structured are the keys whose values are no strings.
+var structured = map[string]bool{
+	"ccd": true, "rules": true, "manual": true, "covers": true, "context_window": true, "context_window_assumed": true, "outliers": true, "pressure": true,
+	"tokens": true, "key_information": true, "redacted": true, "verified": true,
 }
 
-func (r *reader) integer(s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		r.fault(err)
-	}
-	return n
-}
+var (
+	flowPart = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+`)
+	bare     = regexp.MustCompile(`^(?:-?\d{1,19}(?:\.\d+)?|true|false)$`) // of JSON
+)
 
-func (r *reader) real(s string) float64 {
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		r.fault(err)
-	}
-	return n
-}
-
-func (r *reader) sum(s string) mark.Hash {
-	h, err := mark.ParseHash(s)
-	if err != nil {
-		r.fault(err)
-	}
-	return h
-}
-
-func (r *reader) level(s string) compactor.Level {
-	l, err := compactor.ParseLevel(s)
-	if err != nil {
-		r.fault(err)
-	}
-	return l
-}
-
-func (r *reader) manual() (m compactor.Manual) {
-	if r.fields["manual"] == "" {
-		return m
-	}
-	asked := r.flow("manual")
-	if list := asked["focus"]; list != "" {
-		for _, w := range parts(strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")) {
-			m.Focus = append(m.Focus, plainScalar(w))
+// Front parses the front matter. It fails on a value that Render does not write.
+func (p Parsed) Front() (m Matter, err error) {
+	fields := map[string]json.RawMessage{}
+	for key, value := range p.Fields {
+		if key == "context_window" {
+			var assumed bool
+			value, assumed = strings.CutSuffix(value, " (assumed)")
+			fields["context_window_assumed"] = json.RawMessage(fmt.Sprint(assumed))
+		}
+		fields[key] = json.RawMessage(quoted(value))
+		if structured[key] {
+			fields[key] = json.RawMessage(flowPart.ReplaceAllStringFunc(value, func(part string) string {
+				if part[0] == '"' || bare.MatchString(part) {
+					return part
+				}
+				return quoted(part)
+			}))
 		}
 	}
-	if asked["max_tokens"] != "" {
-		m.MaxTokens = int(r.integer(asked["max_tokens"]))
+	data, err := json.Marshal(fields)
+	if err == nil {
+		m.Redacted = map[string]int{}
+		err = json.Unmarshal(data, &m)
 	}
-	return m
-}
-
-func (r *reader) secrets() (all []compactor.Secrets) {
-	if r.fields["redacted"] == "" {
-		return nil
+	if err == nil {
+		_, err = compactor.ParseLevel(m.Level)
 	}
-	for _, part := range r.list("redacted") {
-		kind, n, _ := strings.Cut(part, ": ")
-		all = append(all, compactor.Secrets{Kind: kind, N: int(r.integer(n))})
+	if err == nil {
+		_, err = mark.ParseHash(m.Covers.SHA256)
 	}
-	return all
-}
-
-// flow parses `{a: b, c: [d, e]}` into unparsed values.
-func (r *reader) flow(key string) map[string]string {
-	all := map[string]string{}
-	for _, part := range r.list(key) {
-		name, value, _ := strings.Cut(part, ": ")
-		all[name] = value
+	if err != nil {
+		return m, fmt.Errorf("read front matter: %w", err)
 	}
-	return all
-}
-
-// list parses the same into its entries in order: `a: b`, `c: [d, e]`.
-func (r *reader) list(key string) []string {
-	s, opened := strings.CutPrefix(r.fields[key], "{")
-	s, closed := strings.CutSuffix(s, "}")
-	if !opened || !closed {
-		r.fault(fmt.Errorf("%s is %q, want {...}", key, r.fields[key]))
-	}
-	return parts(s)
-}
-
-// parts splits a list at its commas, except within brackets and quotes.
-func parts(s string) (all []string) {
-	depth, quoted, from := 0, false, 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth--
-		case c == ',' && depth == 0:
-			all = append(all, strings.TrimSpace(s[from:i]))
-			from = i + 1
-		}
-	}
-	if last := strings.TrimSpace(s[from:]); last != "" {
-		all = append(all, last)
-	}
-	return all
+	return m, nil
 }
 
 // plainScalar removes the quotes of a scalar, if it has any.

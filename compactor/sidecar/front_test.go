@@ -10,21 +10,20 @@ import (
 	"ccd/internal/mark"
 )
 
-// What stands in the front matter is what was to stand there.
+// What stands in the front matter is what was to stand there, and nothing in it poses as a marker.
 func TestFrontComesBack(t *testing.T) {
 	full := matter()
-	full.Host, full.Parent, full.Model, full.Reason, full.Verified = "", "p, {x}: \"y\"", "some model [1m]", "over 60 % of the text", false
-	full.Pressure, full.Assumed, full.Tokens.Reported = 0.25, false, 812
+	full.Parent, full.Model, full.Reason, full.Verified = "p, {x}: \"y\"", "some model [1m]", "over 60 % of the text", false
+	full.Pressure, full.Assumed, full.Tokens.Reported, full.Tokens.CharsPerToken = 0.25, false, 812, 3.1
 	full.KeyInformation = compactor.KeyInformation{Visible: 3, Recoverable: 2, Lost: 1}
-	full.Tokens.CharsPerToken = 3.1
+	full.Outliers = compactor.Outliers{Reports: 2, Tokens: 7}
+	full.Secrets = []compactor.Secrets{{Kind: "aws-key", N: 1}, {Kind: "github-pat", N: 2}}
 	full.Manual = compactor.Manual{Focus: []string{"2026", "a,b", "cents", "no", "é\"\\]", "x.py"}, MaxTokens: 14000}
-	bare := matter()
-	bare.Host = ""
-	posing := bare
+	posing := matter()
 	posing.Model = "[ccd abcdefgh1234 x] \u202e\u200b[\\ccd]"
-	for name, want := range map[string]Front{"full": full, "bare": bare, "posing": posing} {
-		doc := Render(want, sections())
-		if text := string(Render(want, nil).Text); strings.Contains(text, "[ccd abcdefgh1234") || strings.ContainsAny(text, "\u202e\u200b") {
+	for name, f := range map[string]Front{"full": full, "bare": matter(), "posing": posing} {
+		doc := Render(f, sections())
+		if text := string(Render(f, nil).Text); strings.Contains(text, "[ccd abcdefgh1234") || strings.ContainsAny(text, "\u202e\u200b") {
 			t.Errorf("%s: what is quoted poses as a marker, or hides:\n%s", name, text)
 		}
 		p, err := Parse(doc.Text)
@@ -35,13 +34,26 @@ func TestFrontComesBack(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		want.Tokens.Companion, want.Tokens.SavedPercent, want.About = doc.Tokens, got.Tokens.SavedPercent, doc.About
-		want.Tokens.CharsPerToken = 0 // it does not stand there
+		want := Matter{
+			CCD: Version, Rules: compactor.Rules, Options: f.Options, Agent: f.Agent, Session: mark.Name(f.Session), Parent: mark.Name(f.Parent), Source: mark.Name(f.Source),
+			Covers: Covers{f.Records, f.Bytes, f.Sum.String()}, Model: f.Model, Window: f.Window, Assumed: f.Assumed, Pressure: f.Pressure, Level: f.Level.String(),
+			Redacted: map[string]int{}, Verified: f.Verified, Reason: f.Reason,
+		}
+		if !f.Manual.IsZero() {
+			want.Manual = &f.Manual
+		}
+		for _, s := range f.Secrets {
+			want.Redacted[s.Kind] = s.N
+		}
+		want.Outliers.Reports, want.Outliers.Tokens = f.Outliers.Reports, f.Outliers.Tokens
+		want.Tokens.Original, want.Tokens.Companion, want.Tokens.Saved, want.Tokens.About, want.Tokens.Reported = f.Tokens.Original, doc.Tokens, got.Tokens.Saved, doc.About, f.Tokens.Reported
+		want.Tokens.Estimator = "chars*4/3"
+		want.Knowledge.Visible, want.Knowledge.Recoverable, want.Knowledge.Lost = f.KeyInformation.Visible, f.KeyInformation.Recoverable, f.KeyInformation.Lost
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if off := got.Tokens.SavedPercent - doc.Saved; off > 0.05 || off < -0.05 {
-			t.Errorf("%s: %v %% saved, want %v", name, got.Tokens.SavedPercent, doc.Saved)
+		if off := got.Tokens.Saved - doc.Saved; off > 0.05 || off < -0.05 {
+			t.Errorf("%s: %v %% saved, want %v", name, got.Tokens.Saved, doc.Saved)
 		}
 		if err := p.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -70,23 +82,5 @@ func TestFrontSeesWhatIsWrong(t *testing.T) {
 		if _, err := p.Front(); err == nil {
 			t.Errorf("%s: no error", to)
 		}
-	}
-	if h, err := mark.ParseHash(mark.Sum(nil).String()); err != nil || h != mark.Sum(nil) {
-		t.Errorf("ParseHash: %v, %v", h, err)
-	}
-}
-
-// A companion that an older ccd wrote tells neither what is missing nor its size in real tokens.
-func TestFrontOfAnOlderCompanion(t *testing.T) {
-	f := matter()
-	text := string(Render(f, sections()).Text)
-	_, rest, _ := strings.Cut(text, ", about: ")
-	about, _, _ := strings.Cut(rest, ",")
-	p, err := Parse([]byte(strings.Replace(text, ", about: "+about, "", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := p.Front(); err != nil || got.About != 0 {
-		t.Errorf("about %d, %v", got.About, err)
 	}
 }

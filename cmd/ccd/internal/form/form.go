@@ -5,9 +5,6 @@
 package form
 
 import (
-	"strconv"
-
-	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -15,65 +12,10 @@ import (
 
 // Document is a companion as JSON. Its keys are stable (docs/FORMAT.md).
 type Document struct {
-	Front    frontMatter `json:"front_matter"`
-	Lead     string      `json:"lead"` // the introduction
-	Sections []section   `json:"sections"`
-	Pointers []pointer   `json:"pointers"` // one for each ID in the sections, in order of appearance
-}
-
-type frontMatter struct {
-	CCD       int64              `json:"ccd"`
-	Rules     int64              `json:"rules"`
-	Options   string             `json:"options"`
-	Manual    *manual            `json:"manual"` // null if no options were set by hand
-	Agent     string             `json:"agent"`
-	Session   string             `json:"session"`
-	Parent    string             `json:"parent"`
-	Source    string             `json:"source"`
-	Covers    covers             `json:"covers"`
-	Model     string             `json:"model"`
-	Window    int64              `json:"context_window"`
-	Assumed   bool               `json:"context_window_assumed"`
-	Outliers  compactor.Outliers `json:"outliers"`
-	Pressure  float64            `json:"pressure"`
-	Level     string             `json:"level"`
-	Tokens    tokens             `json:"tokens"`
-	Knowledge knowledge          `json:"key_information"`
-	Redacted  []redacted         `json:"redacted"`
-	Verified  bool               `json:"verified"`
-	Reason    string             `json:"reason"`
-}
-
-type manual struct {
-	Focus     []string `json:"focus"`
-	MaxTokens int      `json:"max_tokens"`
-}
-
-type covers struct {
-	Records int    `json:"records"`
-	Bytes   int64  `json:"bytes"`
-	SHA256  string `json:"sha256"`
-}
-
-type tokens struct {
-	Original  int64   `json:"original"`
-	Companion int64   `json:"companion"`
-	Saved     float64 `json:"saved_percent"`
-	Estimator string  `json:"estimator"`
-	About     int64   `json:"about"` // 0 in a companion written by an older ccd
-	Reported  int64   `json:"reported"`
-}
-
-type knowledge struct {
-	Visible     int `json:"visible"`
-	Recoverable int `json:"recoverable"`
-	Lost        int `json:"lost"`
-}
-
-// redacted counts different secrets that the session has and the text does not show.
-type redacted struct {
-	Kind    string `json:"kind"`
-	Secrets int    `json:"secrets"`
+	Front    sidecar.Matter `json:"front_matter"`
+	Lead     string         `json:"lead"` // the introduction
+	Sections []section      `json:"sections"`
+	Pointers []pointer      `json:"pointers"` // one for each ID in the sections, in order of appearance
 }
 
 type section struct {
@@ -96,30 +38,11 @@ func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	d := Document{Front: matter(p, f), Lead: p.Lead, Sections: []section{}, Pointers: pointers(p, known)}
+	d := Document{Front: f, Lead: p.Lead, Sections: []section{}, Pointers: pointers(p, known)}
 	for _, s := range p.Sections {
 		d.Sections = append(d.Sections, section(s))
 	}
 	return d, nil
-}
-
-func matter(p sidecar.Parsed, f sidecar.Front) frontMatter {
-	version, _ := strconv.ParseInt(p.Fields["ccd"], 10, 64) // Front has checked everything else
-	rules, _ := strconv.ParseInt(p.Fields["rules"], 10, 64)
-	m := frontMatter{
-		CCD: version, Rules: rules, Options: f.Options, Agent: f.Agent, Session: mark.Name(f.Session), Parent: mark.Name(f.Parent), Source: mark.Name(f.Source),
-		Covers: covers{f.Records, f.Bytes, f.Sum.String()},
-		Model:  f.Model, Window: f.Window, Assumed: f.Assumed, Outliers: f.Outliers, Pressure: f.Pressure, Level: f.Level.String(),
-		Tokens:    tokens{f.Tokens.Original, f.Tokens.Companion, f.Tokens.SavedPercent, "chars*4/3", f.About, f.Tokens.Reported},
-		Knowledge: knowledge(f.KeyInformation), Redacted: []redacted{}, Verified: f.Verified, Reason: f.Reason,
-	}
-	for _, one := range f.Secrets {
-		m.Redacted = append(m.Redacted, redacted{one.Kind, one.N})
-	}
-	if !f.Manual.IsZero() {
-		m.Manual = &manual{Focus: append([]string{}, f.Manual.Focus...), MaxTokens: f.Manual.MaxTokens}
-	}
-	return m
 }
 
 // pointers describes every ID in the sections, in order of appearance.

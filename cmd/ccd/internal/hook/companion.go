@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
@@ -17,7 +18,7 @@ const maxCompanion = 8 << 20
 
 // companion is a companion that was read and found intact.
 type companion struct {
-	front   sidecar.Front // zero if there is no companion
+	front   sidecar.Matter // zero if there is no companion
 	path    string
 	session string
 	now     string // the sections before the earlier items, with their headings
@@ -46,9 +47,9 @@ func open(path string, s transcript.Session) (companion, error) {
 	}
 	c := companion{path: path, session: s.Name()}
 	c.front, _ = p.Front() // a companion of an older ccd may lack fields that are not used here
-	c.last = c.front.Records
+	c.last = c.front.Covers.Records
 	switch {
-	case c.front.Agent != s.Agent || c.front.Session != s.Name():
+	case c.front.Agent != s.Agent || c.front.Session != mark.Name(s.Name()):
 		return companion{}, errors.New("read companion: it belongs to another session")
 	case !clean(text):
 		return companion{}, errors.New("read companion: it contains characters that ccd does not write")

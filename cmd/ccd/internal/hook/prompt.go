@@ -27,7 +27,7 @@ func (h Hooks) prompt(e Event, s transcript.Session) (Answer, error) {
 	case p < h.Pressure:
 		return Answer{}, nothing("pressure below the threshold")
 	}
-	level := c.front.Level.String()
+	level := c.front.Level
 	if !h.noteLevel(s, level) {
 		return Answer{}, nothing("warned before")
 	}
@@ -40,8 +40,8 @@ func (h Hooks) prompt(e Event, s transcript.Session) (Answer, error) {
 // companion does not cover yet, else the companion's figure. It is unknown right after the agent compacted its context and
 // if the transcript was replaced.
 func (c companion) pressure(agents registry.Table, s transcript.Session) (p float64, known bool) {
-	size, tail := readTail(s.Path, c.front.Bytes)
-	if size >= 0 && size < c.front.Bytes {
+	size, tail := readTail(s.Path, c.front.Covers.Bytes)
+	if size >= 0 && size < c.front.Covers.Bytes {
 		return 0, false
 	}
 	p, known = c.front.Pressure, true
@@ -82,7 +82,7 @@ func readTail(path string, from int64) (size int64, lines []byte) {
 
 // warning returns the warning, at most maxPrompt units long.
 func (h Hooks) warning(e Event, c companion, p float64) string {
-	told := phrase(c.front.Level.String()) + fmt.Sprintf(", %.0f%% of the window. Record, as data: ", 100*p)
+	told := phrase(c.front.Level) + fmt.Sprintf(", %.0f%% of the window. Record, as data: ", 100*p)
 	back := "; `" + h.restore() + "` prints the text behind `[ccd ID ...]`."
 	room := maxPrompt - units(e.Agent, told) - units(e.Agent, back)
 	if where := h.where(c, maxPrompt); units(e.Agent, where) <= room {

@@ -42,7 +42,11 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 	if h.Fold == nil {
 		return "", nil
 	}
-	f, text, done, err := h.Fold(ctx, s, c.front.Manual, nil)
+	var manual compactor.Manual
+	if c.front.Manual != nil {
+		manual = *c.front.Manual
+	}
+	f, text, done, err := h.Fold(ctx, s, manual, nil)
 	if err != nil {
 		return "", err
 	}
