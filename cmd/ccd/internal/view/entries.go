@@ -5,10 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -160,7 +158,7 @@ func (w *writer) entry(it *transcript.Item) Entry {
 		case e.Failed:
 			e.Ending = "failed"
 		}
-		e.Output, e.OutSize = bothEnds(out.Text), utf8.RuneCountInString(out.Text)
+		e.Output, e.OutSize = bothEnds(out.Text), lexicon.Chars(out.Text)
 	case Pictured:
 	default:
 		text := string(transcript.Original(it.Kind, it.Raw))
@@ -218,7 +216,9 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 	case transcript.Ask:
 		what, most = cmp.Or(transcript.Question(it.Raw), what), textChars
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
-		w.change(e, it)
+		if known {
+			w.change(e, w.model.Calls[i])
+		}
 	}
 	e.Text, e.Chars, e.Cut = head(what, most)
 	if known {
@@ -226,25 +226,18 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 	}
 }
 
-// change shows what a call writes: its patch, what its replacements change, or the whole content as added lines.
-func (w *writer) change(e *Entry, it *transcript.Item) {
-	text := w.model.Client().Patch(it.Tool, it.Raw)
-	if content, steps, ok := transcript.Edits(it.Raw); text == "" && ok {
-		if steps == nil {
-			steps = []transcript.TextEdit{{New: content}}
-		}
-		for _, s := range steps {
-			text += changed(s.Old, s.New)
-		}
-	}
+// change shows what a call writes: the lines that it changes, or the whole content as added lines.
+func (w *writer) change(e *Entry, c *session.Call) {
+	text, whole := w.src.Patch(c)
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(line, "*** Begin"), strings.HasPrefix(line, "*** End"), line == "@@\n" && b.Len() == 0:
-			continue
-		case line[0] == '+':
+		if whole {
+			line = "+ " + line
+		}
+		switch line[0] {
+		case '+':
 			e.Plus++
-		case line[0] == '-':
+		case '-':
 			e.Minus++
 		}
 		if b.Len() < diffChars {
@@ -252,28 +245,6 @@ func (w *writer) change(e *Entry, it *transcript.Item) {
 		}
 	}
 	e.Diff, _, _ = head(b.String(), diffChars)
-}
-
-// changed returns the lines that differ between two texts, with those around them. Their numbers would be those of the texts,
-// not of the file, so there are none.
-func changed(before, after string) string {
-	var b strings.Builder
-	text := string(diff.Diff("", lined(before), "", lined(after)))
-	for line := range strings.Lines(text[max(0, strings.Index(text, "\n@@")+1):]) {
-		if strings.HasPrefix(line, "@@") {
-			line = "@@\n"
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
-// lined returns a text that ends with a newline, unless it is empty.
-func lined(text string) []byte {
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return []byte(text)
 }
 
 // ended says how a call ended.
@@ -294,32 +265,14 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 
 // head returns the first characters of a text, its length, and whether that is not all.
 func head(text string, most int) (short string, chars int, cut bool) {
-	chars = utf8.RuneCountInString(text)
-	if chars <= most {
-		return strings.Clone(text), chars, false
-	}
-	return strings.Clone(firstChars(text, most)), chars, true
-}
-
-func firstChars(text string, most int) string {
-	for i := range text {
-		if most == 0 {
-			return text[:i]
-		}
-		most--
-	}
-	return text
+	chars = lexicon.Chars(text)
+	return strings.Clone(lexicon.Head(text, most)), chars, chars > most
 }
 
 // bothEnds returns the beginning and the end of an output.
 func bothEnds(text string) string {
-	if utf8.RuneCountInString(text) <= headChars+tailChars {
+	if lexicon.Chars(text) <= headChars+tailChars {
 		return strings.Clone(text)
 	}
-	end := len(text)
-	for range tailChars {
-		_, n := utf8.DecodeLastRuneInString(text[:end])
-		end -= n
-	}
-	return firstChars(text, headChars) + "\n…\n" + text[end:]
+	return lexicon.Head(text, headChars) + "\n…\n" + lexicon.Tail(text, tailChars)
 }

@@ -104,7 +104,7 @@ type Entry struct {
 	Tool   string    `json:"tool,omitempty"`
 	Op     string    `json:"op,omitempty"` // "command", "read", "write", "edit", "search", "agent", "other"
 	Files  []string  `json:"files,omitempty"`
-	Diff   string    `json:"diff,omitempty"` // of a call that writes: its lines, with "+", "-" or "@@" before them
+	Diff   string    `json:"diff,omitempty"` // of a call that writes: its lines, with "+ ", "- " or two blanks before them
 	Plus   int       `json:"added_lines,omitempty"`
 	Minus  int       `json:"removed_lines,omitempty"`
 	Sealed bool      `json:"encrypted,omitempty"` // reasoning that only the agent's provider can read
