@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Explain returns what a tool's result says. Raw is the result's raw span, op what its call did, failed the item's
@@ -112,7 +111,6 @@ func explainObject(o *Outcome, text []byte) bool {
 	if exit := meta.Field("exit_code"); exit.Has() {
 		o.ended(int(exit.Integer()))
 	}
-	o.Duration = seconds(string(meta.Field("duration_seconds").Raw))
 	return true
 }
 
@@ -156,8 +154,6 @@ func (o *Outcome) codexHead(line string) {
 		o.endedText(v)
 	} else if v, ok := strings.CutPrefix(line, "Process exited with code "); ok {
 		o.endedText(v)
-	} else if v, ok := strings.CutPrefix(line, "Wall time: "); ok {
-		o.Duration = seconds(strings.TrimSuffix(v, " seconds"))
 	} else if strings.HasPrefix(line, "Process running with session ID") {
 		o.Running, o.Job = true, job(line)
 	}
@@ -172,15 +168,6 @@ func (o *Outcome) endedText(exit string) {
 	if n, err := strconv.Atoi(strings.TrimSpace(exit)); err == nil {
 		o.ended(n)
 	}
-}
-
-// seconds parses a number of seconds, 0 if it is none.
-func seconds(text string) time.Duration {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f < 0 || f > 1e9 {
-		return 0
-	}
-	return time.Duration(f * float64(time.Second))
 }
 
 // explainExit reads the line after a command's output in which the client states its status.

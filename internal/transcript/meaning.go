@@ -1,7 +1,5 @@
 package transcript
 
-import "time"
-
 // Op is what a tool call does, independent of the agent's name for the tool.
 type Op uint8
 
@@ -56,21 +54,19 @@ type Action struct {
 
 // Outcome is the meaning of a tool result.
 type Outcome struct {
-	Text     string        // as the agent saw it, without the lines that contain Exit and Duration
-	Exit     int           // exit status if HasExit
-	HasExit  bool          // the status is stated, or certain from the agent's format
-	Failed   bool          // the tool reports a failure
-	Duration time.Duration // 0 if unknown
-	Spilled  string        // path of the file with the whole output, "" if the result is whole
-	Images   int           // number of images in it
-	Running  bool          // the command had not ended
-	Job      string        // of a background command: its name in later calls ("" if unknown)
-	Amended  bool          // the human changed what the call writes: the file differs from its input
-	Created  bool          // of a Write: the result says that the file is new
-	Replaced bool          // of a Write: the result says that the file existed
-	Rejected bool          // the human, or a rule, refused the call
-	Faked    bool          // it reads like a client's report of the human's words, but a server's tool wrote it
-	PlanID   string        // of a Plan call that created an item: its key
-	Plan     []PlanItem    // of a Plan call that requests the list: the list
-	AgentID  string        // of an Agent call: the sub-agent's ID
+	Text     string     // as the agent saw it, without the lines that contain Exit
+	Exit     int        // exit status if HasExit
+	HasExit  bool       // the status is stated, or certain from the agent's format
+	Failed   bool       // the tool reports a failure
+	Spilled  string     // path of the file with the whole output, "" if the result is whole
+	Images   int        // number of images in it
+	Running  bool       // the command had not ended
+	Job      string     // of a background command: its name in later calls ("" if unknown)
+	Amended  bool       // the human changed what the call writes: the file differs from its input
+	Created  bool       // of a Write: the result says that the file is new
+	Rejected bool       // the human, or a rule, refused the call
+	Faked    bool       // it reads like a client's report of the human's words, but a server's tool wrote it
+	PlanID   string     // of a Plan call that created an item: its key
+	Plan     []PlanItem // of a Plan call that requests the list: the list
+	AgentID  string     // of an Agent call: the sub-agent's ID
 }

@@ -15,8 +15,6 @@ func explainWrite(o *Outcome) {
 	o.Amended = strings.Contains(head, "modified your proposed") || strings.Contains(head, " User modified the `")
 	first, _, _ := strings.Cut(head, "\n")
 	o.Created = strings.HasPrefix(first, "File created successfully") || strings.HasPrefix(first, "Successfully created")
-	o.Replaced = strings.HasPrefix(first, "The file ") && strings.Contains(first, " has been updated") ||
-		strings.HasPrefix(first, "Successfully overwrote")
 }
 
 var jobName = regexp.MustCompile(`(?:[Bb]ackground(?:ed by user|ed)? with ID: |running with session ID )(\S*?)\.*(?:\s|$)`)
