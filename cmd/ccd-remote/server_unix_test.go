@@ -26,7 +26,6 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"ccd/internal/remote/pulled"
-	"ccd/internal/testkit/remotetest"
 )
 
 // These tests run ccd and ccd-remote against a real server, versitygw, which cmd/ccd-remote/run installs.
@@ -70,7 +69,7 @@ func TestMain(m *testing.M) {
 // server is a bucket of a real server behind a proxy that can inject faults.
 type server struct {
 	t testing.TB
-	remotetest.Server
+	s3Server
 	url   string   // of the proxy
 	env   []string // credentials
 	mu    sync.Mutex
@@ -84,8 +83,8 @@ type handler = func(n int, w http.ResponseWriter, r *http.Request, forward http.
 
 func startServer(t testing.TB) *server {
 	t.Helper()
-	real := remotetest.Start(t)
-	s := &server{t: t, Server: real, count: map[string]int{}, env: []string{"AWS_ACCESS_KEY_ID=" + real.Access, "AWS_SECRET_ACCESS_KEY=" + real.Secret}}
+	real := startS3(t)
+	s := &server{t: t, s3Server: real, count: map[string]int{}, env: []string{"AWS_ACCESS_KEY_ID=" + real.Access, "AWS_SECRET_ACCESS_KEY=" + real.Secret}}
 	to, err := url.Parse(real.Endpoint)
 	must(t, err)
 	proxy := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {

@@ -10,7 +10,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"strings"
 )
 
@@ -33,44 +32,26 @@ func Sum(original []byte) Hash { return sha256.Sum256(original) }
 
 // Combine hashes the parts of a range or a list: their IDs in order, concatenated.
 func Combine(parts []ID) Hash {
-	c := NewCombiner()
+	h := sha256.New()
 	for _, p := range parts {
-		c.Add(p)
+		h.Write([]byte(p))
 	}
-	return c.Hash()
-}
-
-// Combiner is Combine for parts that come one after another.
-type Combiner struct {
-	h     hash.Hash
-	parts []byte // not written yet: the hash takes many at once faster than each
-}
-
-// NewCombiner returns a Combiner without parts.
-func NewCombiner() Combiner { return Combiner{h: sha256.New()} }
-
-// Add appends a part.
-func (c *Combiner) Add(part ID) { c.added(append(c.parts, part...)) }
-
-func (c *Combiner) added(parts []byte) {
-	if c.parts = parts; len(parts) >= 16*IDLen {
-		c.h.Write(parts)
-		c.parts = parts[:0]
-	}
-}
-
-// Hash is what Combine gives of the parts so far.
-func (c *Combiner) Hash() Hash {
-	c.h.Write(c.parts)
-	c.parts = c.parts[:0]
-	return Hash(c.h.Sum(nil))
+	return Hash(h.Sum(nil))
 }
 
 // Key returns the first 8 bytes of the hash, enough to derive the ID.
 func (h Hash) Key() uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
 // ID returns the ID of the original that hashes to h.
-func (h Hash) ID() ID { return KeyID(h.Key()) }
+func (h Hash) ID() ID {
+	var b [IDLen]byte
+	key := h.Key()
+	for i := range b {
+		b[i] = alphabet[key>>59]
+		key <<= 5
+	}
+	return ID(b[:])
+}
 
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
@@ -82,20 +63,6 @@ func ParseHash(s string) (h Hash, err error) {
 		return h, fmt.Errorf("parse hash %q: want %d hexadecimal digits", s, 2*len(h))
 	}
 	return Hash(b), nil
-}
-
-// KeyID returns the ID of the original whose hash begins with key.
-func KeyID(key uint64) ID {
-	var b [IDLen]byte
-	return ID(appendID(b[:0], key))
-}
-
-func appendID(to []byte, key uint64) []byte {
-	for range IDLen {
-		to = append(to, alphabet[key>>59])
-		key <<= 5
-	}
-	return to
 }
 
 // IsID reports whether s has the form of an ID.

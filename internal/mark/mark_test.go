@@ -11,9 +11,6 @@ func TestKnownID(t *testing.T) {
 	if got := h.ID(); len(got) != IDLen || !IsID(string(got)) {
 		t.Fatalf("ID = %q", got)
 	}
-	if h.ID() != KeyID(h.Key()) {
-		t.Fatal("KeyID disagrees with ID")
-	}
 	lo, hi, err := PrefixRange(string(h.ID()[:5]))
 	if err != nil || h.Key() < lo || h.Key() > hi {
 		t.Fatalf("PrefixRange = %x..%x, %v: %x is outside", lo, hi, err, h.Key())

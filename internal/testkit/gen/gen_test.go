@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -184,16 +185,14 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-func BenchmarkWrite(b *testing.B) {
-	for _, agent := range []string{Claude, Codex} {
-		b.Run(agent, func(b *testing.B) {
-			const size = 8 << 20
-			b.SetBytes(size)
-			for b.Loop() {
-				if err := Write(io.Discard, agent, 1, size); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+var home = flag.String("home", "", "write a home of 50 MB to this `directory`")
+
+// TestHome writes a home for figures that are measured by hand.
+func TestHome(t *testing.T) {
+	if *home == "" {
+		t.Skip("no -home")
+	}
+	if err := Tree(*home, 1, 50_000_000); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -115,36 +115,20 @@ func (l *Library) Whole(e Entry) Entry {
 	return e
 }
 
-// sortEntries sorts by Last, the newest first, then by ID and agent. An Entry is large, so each is moved once.
+// sortEntries sorts by Last, the newest first, then by ID and agent.
 func sortEntries(all []Entry) {
-	type place struct {
-		last time.Time
-		at   int
-	}
-	order := make([]place, len(all))
+	order := make([]*Entry, len(all)) // an Entry is large
 	for i := range all {
-		order[i] = place{all[i].Last(), i}
+		order[i] = &all[i]
 	}
-	slices.SortFunc(order, func(x, y place) int {
-		if c := y.last.Compare(x.last); c != 0 {
-			return c
-		}
-		a, b := all[x.at].Key, all[y.at].Key
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
+	slices.SortFunc(order, func(a, b *Entry) int {
+		return cmp.Or(b.Last().Compare(a.Last()), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
 	})
-	for i := range order { // follow each cycle of the permutation
-		first := all[i]
-		for at := i; order[at].at >= 0; {
-			from := order[at].at
-			order[at].at = -1
-			if from == i {
-				all[at] = first
-			} else {
-				all[at] = all[from]
-			}
-			at = from
-		}
+	sorted := make([]Entry, len(all))
+	for i, e := range order {
+		sorted[i] = *e
 	}
+	copy(all, sorted)
 }
 
 // Last is when the session last grew: by its own clock, else by its file's.

@@ -1,5 +1,6 @@
-// Package remotetest starts the S3 server of tests, or names one that runs elsewhere.
-package remotetest
+//go:build unix
+
+package main
 
 import (
 	"context"
@@ -13,8 +14,8 @@ import (
 	"time"
 )
 
-// Server is an S3 server with a bucket that a test may use.
-type Server struct {
+// s3Server is an S3 server with a bucket that a test may use.
+type s3Server struct {
 	Endpoint       string // http(s)://HOST:PORT
 	Bucket         string
 	Prefix         string // the test's own
@@ -23,15 +24,15 @@ type Server struct {
 }
 
 // URL returns the place in the bucket, s3://BUCKET/PREFIX.
-func (s Server) URL() string { return "s3://" + s.Bucket + "/" + s.Prefix }
+func (s s3Server) URL() string { return "s3://" + s.Bucket + "/" + s.Prefix }
 
-// Start starts the versitygw that $CCD_VERSITYGW names, on loopback, until the test ends. If $CCD_S3_ENDPOINT is set, it
+// startS3 starts the versitygw that $CCD_VERSITYGW names, on loopback, until the test ends. If $CCD_S3_ENDPOINT is set, it
 // returns that server instead, with the bucket $CCD_S3_BUCKET and the credentials of the environment. It skips the test
 // if neither is set.
-func Start(t testing.TB) Server {
+func startS3(t testing.TB) s3Server {
 	t.Helper()
 	if endpoint := os.Getenv("CCD_S3_ENDPOINT"); endpoint != "" {
-		return Server{
+		return s3Server{
 			Endpoint: strings.TrimSuffix(endpoint, "/"), Bucket: os.Getenv("CCD_S3_BUCKET"), Prefix: "ccd-test-" + rand.Text(),
 			Access: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"),
 		}
@@ -53,7 +54,7 @@ func Start(t testing.TB) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Server{"http://" + l.Addr().String(), "backup", "team", "key", "secret", filepath.Join(dir, "data")}
+	s := s3Server{"http://" + l.Addr().String(), "backup", "team", "key", "secret", filepath.Join(dir, "data")}
 	ctx, cancel := context.WithCancel(context.Background())
 	c := exec.CommandContext(ctx, program, "--port", l.Addr().String(), "--access", s.Access, "--secret", s.Secret, "posix",
 		"--sidecar", filepath.Join(dir, "meta"), "--versioning-dir", filepath.Join(dir, "versions"), s.Dir)
