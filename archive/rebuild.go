@@ -310,7 +310,7 @@ func (s *rebuilder) write(ctx context.Context, progress func(done, total int64))
 // blocks; with gaps between them its hash stays unknown, so that a read of it fails.
 func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, st stream) error {
 	was := s.generations[st]
-	all := s.place(st, was.record)
+	all := s.place(st, was)
 	g := was.record
 	if len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
 		var err error
@@ -362,9 +362,10 @@ func (g *generationRecord) lose(to int64) {
 	}
 }
 
-// place returns the blocks of a generation, in order: those of its record that are intact and, where one is missing, those that
-// its envelope places there, the newest first. Earlier ones are what a newer one has replaced.
-func (s *rebuilder) place(st stream, g generationRecord) (all []candidate) {
+// place returns the blocks of a generation, in order: first those that are newer than its record, which is then an earlier one,
+// as their envelopes place them; then those of the record that are intact; where one is missing, older ones. Where two
+// overlap, the newer one has replaced the other.
+func (s *rebuilder) place(st stream, g versioned[generationRecord]) (all []candidate) {
 	add := func(c candidate) {
 		i, _ := slices.BinarySearchFunc(all, c.Off, func(b candidate, off int64) int { return cmp.Compare(b.Off, off) })
 		if (i == 0 || all[i-1].end() <= c.Off) && (i == len(all) || c.end() <= all[i].Off) {
@@ -374,7 +375,14 @@ func (s *rebuilder) place(st stream, g generationRecord) (all []candidate) {
 	newest := func(x, y candidate) int {
 		return cmp.Or(-cmp.Compare(x.version, y.version), -cmp.Compare(x.Len, y.Len), cmp.Compare(x.at, y.at))
 	}
-	for _, b := range g.Blocks {
+	more := s.places[st]
+	slices.SortStableFunc(more, newest)
+	newer := 0
+	for newer < len(more) && more[newer].version > g.version {
+		add(more[newer])
+		newer++
+	}
+	for _, b := range g.record.Blocks {
 		there := slices.DeleteFunc(slices.Clone(s.blocks[b.ID]), func(c candidate) bool { return c.Len != b.Len })
 		slices.SortStableFunc(there, newest)
 		if len(there) > 0 {
@@ -382,9 +390,7 @@ func (s *rebuilder) place(st stream, g generationRecord) (all []candidate) {
 			add(there[0])
 		}
 	}
-	more := s.places[st]
-	slices.SortStableFunc(more, newest)
-	for _, c := range more {
+	for _, c := range more[newer:] {
 		add(c)
 	}
 	return all

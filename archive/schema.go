@@ -12,7 +12,7 @@ import (
 )
 
 // schema is the version of the layout, in the bucket "meta" and in each entry. Another one is refused.
-const schema = "\x01"
+const schema = "\x02"
 
 // idSize is the length of an archive's ID in bytes.
 const idSize = 16
@@ -85,7 +85,7 @@ func (e *SchemaError) Error() string {
 func (e *SchemaError) Unwrap() error { return ErrNewer }
 
 // Hint returns what to do about it.
-func (e *SchemaError) Hint() string { return "use the ccd that wrote it" }
+func (e *SchemaError) Hint() string { return "use the ccd that wrote it, or move the file away: ccd then makes a new archive from the transcripts" }
 
 // checkSchema fails if the schema is not supported.
 func (s *store) checkSchema(tx *bolt.Tx) error {
