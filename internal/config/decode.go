@@ -30,6 +30,9 @@ func (c *Config) decode(text string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("line 1: the file has more than %d KiB", maxText>>10)
 	}
+	if n := tooDeep(text); n > 0 {
+		return fmt.Errorf("line %d: more than %d parts of a key, or tables within each other", n, maxDepth)
+	}
 	var sections map[string]toml.Primitive
 	md, err := toml.Decode(text, &sections)
 	if err != nil {
@@ -48,6 +51,40 @@ func (c *Config) decode(text string) error {
 
 // maxText is the size of the longest configuration, in bytes.
 const maxText = 64 << 10
+
+// maxDepth is how many parts a key may have, and how many lists and tables may be within each other. The library's time grows with the square of them.
+const maxDepth = 32
+
+// tooDeep returns the number of the first line with more, 0 if there is none.
+func tooDeep(text string) int {
+	n, open := 0, 0 // lists and tables that are open
+	for line := range strings.Lines(text) {
+		n++
+		parts, quote := 1, rune(0)
+	line:
+		for _, c := range line {
+			switch {
+			case quote != 0 && c == quote:
+				quote = 0
+			case quote != 0:
+			case c == '"' || c == '\'':
+				quote = c
+			case c == '#':
+				break line
+			case c == '.':
+				parts++
+			case c == '{' || c == '[':
+				open++
+			case c == '}' || c == ']':
+				open--
+			}
+		}
+		if parts > maxDepth || open > maxDepth {
+			return n
+		}
+	}
+	return 0
+}
 
 // syntax returns only the place of a fault: the library's error quotes the file, which may be any file that the user
 // named by mistake.
