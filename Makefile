@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -110,6 +110,13 @@ golden:
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o ccd ./cmd/ccd
+
+# ccd and ccd-remote into PREFIX/bin: make install PREFIX=/usr/local.
+PREFIX ?= $(HOME)/.local
+install:
+	mkdir -p $(PREFIX)/bin
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o $(PREFIX)/bin/ ./cmd/ccd ./cmd/ccd-remote
+	@case ":$$PATH:" in *:$(PREFIX)/bin:*) echo "next: ccd setup" ;; *) echo "add $(PREFIX)/bin to your PATH; next: $(PREFIX)/bin/ccd setup" ;; esac
 
 # What is released, into dist/: make dist VERSION=1.2.3. dist-check makes it twice and compares the bytes.
 dist:

@@ -17,25 +17,26 @@ type valueOutput struct {
 
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "config", GroupID: setup, Short: "print the effective configuration, and where each value comes from",
+		Use: "config", GroupID: setup, Short: "print what is configured, and where each value comes from",
 		Long: `A later source wins: default, file, environment (CCD_SECTION_KEY), flag. The
 file is --config FILE, else $CCD_CONFIG, else
 $XDG_CONFIG_HOME/ccd/config.toml; none is needed.
 
 With --json: one array, an object per key: key, value, source`,
-		Example: `  ccd config
+		Example: `  ccd config --all
       every key, its value and its source
   mkdir -p ~/.config/ccd && ccd config --default > ~/.config/ccd/config.toml
       create a file with every key and its default`,
 	}
-	var defaults bool
+	var all, defaults bool
 	c.Args = cobra.NoArgs
-	c.RunE = func(*cobra.Command, []string) error { return a.showConfig(defaults) }
+	c.RunE = func(*cobra.Command, []string) error { return a.showConfig(all, defaults) }
+	c.Flags().BoolVar(&all, "all", false, "print every key, also those that have their default")
 	c.Flags().BoolVar(&defaults, "default", false, "print the defaults as a TOML file instead")
 	return c
 }
 
-func (a *app) showConfig(defaults bool) error {
+func (a *app) showConfig(all, defaults bool) error {
 	if defaults {
 		return a.print(config.Example())
 	}
@@ -50,10 +51,19 @@ func (a *app) showConfig(defaults bool) error {
 		if err != nil {
 			return fmt.Errorf("print %s: %w", v.Key, err)
 		}
+		if !all && v.Source == "default" {
+			continue
+		}
 		rows = append(rows, []string{v.Key, "= " + string(value) + "  # " + v.Source})
 	}
 	if a.json {
 		return a.printJSON(out)
+	}
+	if file, err := a.UsualConfig(); err == nil && c.Path() == "" {
+		a.say("no configuration file; it would be %s", file)
+	}
+	if !all {
+		a.say("all other keys have their default: ccd config --all")
 	}
 	return a.table(rows)
 }

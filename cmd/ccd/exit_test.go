@@ -38,7 +38,7 @@ func TestExitCode(t *testing.T) {
 		{"not in the archive", fmt.Errorf("read: %w", archive.ErrNotFound), 3, "ccd: read: not in the archive\n"},
 		{
 			"ambiguous", &history.AmbiguousError{What: "id ab", Matches: []string{"one", "two"}}, 3,
-			"ccd: resolve id ab: ambiguous, 2 matches\n  one\n  two\n",
+			"ccd: find id ab: ambiguous, 2 matches\n  one\n  two\n",
 		},
 		{
 			"damage", wrap(&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}), 4,

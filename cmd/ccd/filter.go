@@ -47,10 +47,10 @@ func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
 		return true, nil
 	}
 	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || f.filter.level != 0 || json && f.form == asMessages {
-		return false, words.Usage(errors.New("parse command line: --keep-recent, --keep-role, --keep-pattern, --level and --json need --format messages and a plain list"))
+		return false, words.Usage(errors.New("--keep-recent, --keep-role, --keep-pattern, --level and --json need --format messages and a plain list"))
 	}
 	if n := f.manual.MaxTokens; n > 0 && n < leastTokens {
-		return false, words.Usage(fmt.Errorf("parse command line: --max-tokens of a companion must be %d or more", leastTokens))
+		return false, words.Usage(fmt.Errorf("--max-tokens of a companion must be %d or more", leastTokens))
 	}
 	return false, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -91,7 +92,11 @@ func (a *app) gc(ctx context.Context, yes, dryRun bool) error {
 		return err
 	}
 	if !yes {
-		if err := a.sure(ctx, "Write the archive without this?"); err != nil {
+		question := "Write the archive again, without its free space?"
+		if n := len(out.Sessions); n > 0 {
+			question = fmt.Sprintf("Remove %s from the archive for good?", words.Count(n, "session"))
+		}
+		if err := a.sure(ctx, question); err != nil {
 			return err
 		}
 	}

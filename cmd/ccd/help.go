@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -54,7 +55,7 @@ Flags
 {{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 
 {{if .HasParent}}All commands take --config FILE, --quiet (-q), --verbose (-v) and, if they
-list something, --json.{{else}}ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
+list something, --json (its keys: ccd help COMMAND --json).{{else}}ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
 Exit status: 0 done, 1 failed, 2 usage error, 3 not found or ambiguous,
 4 damage found, 130 interrupted.{{end}}
 `
@@ -89,6 +90,11 @@ func usageErrors(c *cobra.Command) {
 		}
 		if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") { // cobra's own only counts
 			err = fmt.Errorf("expected `%s`, got %s", strings.TrimSuffix(c.UseLine(), " [flags]"), words.Count(len(given), "argument"))
+			for i, arg := range given {
+				if c.Flags().Lookup(arg) != nil { // `label ID pin`
+					return words.Hint(words.Usage(err), "%s --%s", strings.Join(append([]string{c.CommandPath()}, given[:i]...), " "), arg)
+				}
+			}
 		}
 		return usage(c, err)
 	}
@@ -96,5 +102,19 @@ func usageErrors(c *cobra.Command) {
 
 func usage(c *cobra.Command, err error) error {
 	ask := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "ccd"))
-	return words.Hint(words.Usage(fmt.Errorf("parse command line: %w", flagError(err))), "%s", strings.TrimSpace("ccd help "+ask))
+	return words.Hint(words.Usage(flagError(err)), "%s", strings.TrimSpace("ccd help "+ask))
+}
+
+// helpPage is a command's help. The keys of its JSON are a page of their own, with --json.
+func (a *app) helpPage(c *cobra.Command) string {
+	var page []string
+	for paragraph := range strings.SplitSeq(cmp.Or(c.Long, c.Short), "\n\n") {
+		if strings.HasPrefix(paragraph, "With --json:") == a.json {
+			page = append(page, strings.TrimSpace(paragraph))
+		}
+	}
+	if !a.json {
+		page = append(page, c.UsageString())
+	}
+	return strings.TrimSpace(strings.Join(page, "\n\n")) + "\n"
 }

@@ -40,7 +40,7 @@ func (a *app) machineFlag(c *cobra.Command) {
 // readMachine makes a place read the pulled archive of the machine that --machine names.
 func (a *app) readMachine(p *account.Place, readOnly bool) error {
 	if !readOnly && !a.resumes {
-		return words.Usage(errors.New("parse command line: --machine is only for commands that read, and for resume"))
+		return words.Usage(errors.New("--machine is only for commands that read, and for resume"))
 	}
 	all, err := pulled.List(pulled.Machines(p.StateDir))
 	if err != nil {
@@ -214,7 +214,7 @@ func (a *app) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 		return err
 	case 1:
 		e := found[0]
-		err = fmt.Errorf("resolve session %s: %w here, but on machine %s (%s)", arg, history.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
+		err = fmt.Errorf("find session %s: %w here, but on machine %s (%s)", arg, history.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
 	default:
 		err = onMachines(arg, found)
 	}

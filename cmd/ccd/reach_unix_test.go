@@ -305,7 +305,7 @@ func (p projects) toolsRefuse(want bool) {
 			p.leaks(tool, text, strings.ReplaceAll(asked, "<nil>", ""))
 		}
 	}
-	if text, _ := p.call("a", "diff", map[string]any{"session": sessionB}); strings.Contains(text, "resolve session") != want {
+	if text, _ := p.call("a", "diff", map[string]any{"session": sessionB}); strings.Contains(text, "find session") != want {
 		p.Errorf("the tool diff: %s", text)
 	}
 	if text, _ := p.call("a", "companion", nil); !strings.Contains(text, "look for alpha") {

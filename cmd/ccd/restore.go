@@ -241,7 +241,7 @@ func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *
 // resolveLatest replaces latest or thisDir by the ID of the session, and says which it is.
 func (a *app) resolveLatest(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
 	name, number, isRecord := strings.Cut(want.Name, "#")
-	arg := cmp.Or(want.Session, name)
+	arg := cmp.Or(want.Session, name, thisDir)
 	if _, latest := history.LatestIn(arg); arg != thisDir && !latest || want.Session == "" && !isRecord {
 		return nil
 	}

@@ -52,7 +52,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&a.ConfigFile, "config", "", "read the configuration from `FILE`")
-	flags.BoolVar(&a.json, "json", false, "print JSON with stable keys (keys: ccd help COMMAND)")
+	flags.BoolVar(&a.json, "json", false, "print JSON with stable keys (ccd help COMMAND --json)")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print more on stderr")
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
@@ -67,6 +67,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetUsageTemplate(helpText)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprint(a.out, a.helpPage(c)) })
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help", Hidden: true, RunE: func(_ *cobra.Command, args []string) error {
 		c, rest, err := root.Find(args)
 		if err == nil && len(rest) > 0 && !slices.Contains(c.ValidArgs, rest[0]) {

@@ -195,14 +195,13 @@ func (p *secretPrinter) lines(e *reader.Entry, s history.Secret) string {
 	if last := e.Generations[len(e.Generations)-1]; s.Generation != last.N {
 		where += fmt.Sprintf(" (generation %d)", s.Generation)
 	}
-	session, forget := words.Argument(e.ID), "ccd archive forget "
-	if arg := p.library.Argument(*e); arg != session {
-		forget += strings.TrimSuffix(arg, session)
-	}
+	arg := p.library.Argument(*e)
+	session := strings.TrimPrefix(arg, "--agent "+e.Agent+" ")
+	forget := "ccd archive forget "
 	if args := s.Forget(session); len(args) > mostForgets {
-		forget = "ccd archive forget --match -"
+		forget += "--match -"
 	} else {
-		forget += strings.Join(args, " ")
+		forget += strings.TrimSuffix(arg, session) + strings.Join(args, " ")
 	}
 	return fmt.Sprintf("  %s, %s: %s\n    %s\n", name, words.Count(s.Count, "time"), where, forget)
 }

@@ -30,6 +30,9 @@ func (a *app) serve(ctx context.Context) error {
 	s := &server{app: a, pulse: packaging.NewPulse()}
 	defer notifyStopping(ctx)()
 	err := s.run(ctx)
+	if errors.Is(err, errInterrupted) && a.terminal(a.err) {
+		a.say("\nStopped. The next start archives what is written until then.")
+	}
 	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), errInterrupted) {
 		return errStopped
 	}

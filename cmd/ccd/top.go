@@ -207,8 +207,8 @@ func topHead(r status.Report, rows []topSession, width int) []string {
 
 func (f *topFeed) columns(now time.Time) []column[topSession] {
 	of := func(s topSession) status.Session { return s.Session }
-	identity := sessionColumns(now, of)[1:]     // without the ID, which y copies
-	identity[0].least, identity[0].part = 14, 0 // a shorter title leaves room for the curve at 80 columns
+	identity := sessionColumns(now, of)[1:] // without the ID, which y copies
+	identity[0].part = 0                    // a shorter title leaves room for the curve at 80 columns
 	agent := agentColumn(func(s topSession) string { return s.Agent })
 	agent.drop = 1
 	return append([]column[topSession]{{
@@ -233,12 +233,7 @@ func (f *topFeed) columns(now time.Time) []column[topSession] {
 			tone: func(s topSession) tone { return sizeTone(s.Size()) },
 		},
 		column[topSession]{head: "HISTORY", drop: 7, text: func(s topSession) string { return f.signs.curve(s.Session, curveCells) }},
-		column[topSession]{head: "LAG", drop: 2, text: func(s topSession) string {
-			if !s.Present || s.Lag == 0 {
-				return "-"
-			}
-			return humanize.IBytes(uint64(s.Lag))
-		}}, agent)...)
+		agent)...)
 }
 
 const (

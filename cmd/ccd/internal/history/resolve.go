@@ -29,9 +29,9 @@ type AmbiguousError struct {
 // Error returns one line without the matches, which the caller lists.
 func (e *AmbiguousError) Error() string {
 	if e.Why != "" {
-		return fmt.Sprintf("resolve %s: %s", e.What, e.Why)
+		return fmt.Sprintf("find %s: %s", e.What, e.Why)
 	}
-	return fmt.Sprintf("resolve %s: ambiguous, %d matches", e.What, len(e.Matches))
+	return fmt.Sprintf("find %s: ambiguous, %d matches", e.What, len(e.Matches))
 }
 
 // Candidate is a session that an argument may name.
@@ -172,7 +172,7 @@ func one(arg string, found []Candidate) (Candidate, error) {
 	return Candidate{}, ambiguous(arg, found)
 }
 
-func missing(arg string) error { return fmt.Errorf("resolve session %s: %w", arg, ErrNotFound) }
+func missing(arg string) error { return fmt.Errorf("find session %s: %w", arg, ErrNotFound) }
 
 func ambiguous(arg string, found []Candidate) error {
 	slices.SortStableFunc(found, newestFirst)

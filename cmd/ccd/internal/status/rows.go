@@ -6,12 +6,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
-	"ccd/watcher"
 )
 
 // Rows are the lines of status for people, problems first; the live sessions are a table of their own.
@@ -26,18 +24,16 @@ func (o Report) Rows() [][]string {
 	for _, e := range o.Errors {
 		rows = append(rows, []string{"error", fmt.Sprintf("%s (%s ago)", mark.Inline(e.String(), 0), words.Age(e.Time))})
 	}
+	absent := 0
 	for _, r := range o.Roots {
 		if !r.Present {
+			absent++
 			continue
 		}
 		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
 	}
-	roots := make([]watcher.RootHealth, 0, len(o.Roots))
-	for _, r := range o.Roots {
-		roots = append(roots, watcher.RootHealth{Root: watcher.Root{Agent: r.Agent, Path: r.Path}, Present: r.Present})
-	}
-	if absent := account.Absent(o.agents, roots); absent != "" {
-		rows = append(rows, []string{"not found", absent})
+	if absent > 0 {
+		rows = append(rows, []string{"not found", fmt.Sprintf("%d more, watched when they appear: ccd doctor lists them", absent)})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
 	if o.CatchUp != nil && !o.Stale {

@@ -52,7 +52,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		s.failed(w, r, fmt.Errorf("find page: %w", history.ErrNotFound))
+		s.failed(w, r, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), history.ErrNotFound))
 	})
 	return m
 }
