@@ -136,23 +136,23 @@ func (h *handover) task() {
 	}
 }
 
-// began says with which message the work began that the newest task is a part of: the first one since a commit that says something by
-// itself.
+// began says with which message the work began that the newest task is a part of: the first one of the session, if nothing was
+// committed since.
 func (h *handover) began(task int) {
 	d := h.d
-	from := int32(0)
 	for i := range d.s.Commits {
-		if e := d.s.Commits[i].Event; e < d.s.Items[task].From {
-			from = e
+		if d.s.Commits[i].Event < d.s.Items[task].From {
+			return
 		}
 	}
 	for n := range d.s.Items[:task] {
 		it := &d.s.Items[n]
-		if it.Ask < from || it.Back || it.Command && !d.acted(it) || it.Width < taskWidth {
+		if it.Ask < 0 || it.Back || it.Command && !d.acted(it) {
 			continue
 		}
-		if ev := &d.s.Events[it.Ask]; !d.own.covers(d.src.Text(ev.Ref)) {
-			text := d.src.Text(ev.Ref)
+		ev := &d.s.Events[it.Ask]
+		text := d.src.Text(ev.Ref)
+		if it.Width >= replyWidth && !d.own.covers(text) && !d.settled(n) {
 			h.line("Began with (#%d%s): \"%s\"", ev.N(), d.clock(ev.Ref), mark.Inline(text, h.most(min(240, d.reader.room/25))))
 			h.proves(ev.Ref, firstWords(text))
 		}
@@ -230,19 +230,26 @@ func (h *handover) approved(e int32, since bool) {
 }
 
 // taskItem returns the item of the newest message that says something by itself, else of the newest message; -1 if there is
-// none.
+// none. After a question that was only answered it is the next message that led to more.
 func (d *draft) taskItem() int {
-	newest := -1
+	newest, next := -1, -1
 	for n := len(d.s.Items) - 1; n >= 0; n-- {
 		it := &d.s.Items[n]
 		if it.Ask < 0 || it.Back || it.Command && !d.acted(it) {
 			continue
 		}
 		if newest < 0 {
-			newest = n
+			newest, next = n, n
 		}
-		if (it.Width >= taskWidth || d.lists(it)) && !d.closed(n, newest) {
+		switch says := it.Width >= taskWidth || d.lists(it); {
+		case n != newest && d.settled(n):
+			if says {
+				return next
+			}
+		case says && !d.closed(n, newest):
 			return n
+		default:
+			next = n
 		}
 	}
 	return newest
@@ -259,12 +266,23 @@ func (d *draft) closed(n, newest int) bool {
 	if n == newest || it.To == it.From || d.s.Events[it.To-1].Kind != session.Said {
 		return false
 	}
-	for i := range d.s.Commits {
-		if e := d.s.Commits[i].Event; e >= it.From && e < d.s.Items[newest].From {
-			return true
+	return slices.ContainsFunc(d.s.Commits, func(c session.Commit) bool { return c.Event >= it.From && c.Event < d.s.Items[newest].From })
+}
+
+// settled reports whether an item is a question that was answered: nothing was changed or proposed in it, and the next message takes up nothing
+// of the answer.
+func (d *draft) settled(n int) bool {
+	it := &d.s.Items[n]
+	if n+1 >= len(d.s.Items) || it.To == it.From || d.s.Events[it.To-1].Kind != session.Said {
+		return false
+	}
+	for e := it.From; e < it.To; e++ {
+		if ev := &d.s.Events[e]; ev.Kind == session.Queued || ev.Kind == session.Did && (changes(ev.Call) || ev.Call.Op == transcript.Ask || ev.Call.Op == transcript.Plan || ev.Call.Op == transcript.Agent) {
+			return false
 		}
 	}
-	return false
+	next := &d.s.Items[n+1]
+	return next.Ask >= 0 && !next.Back && next.Width >= replyWidth && d.question(next) == "" && len(d.picked(next)) == 0
 }
 
 // acted reports whether the agent said or did something in an item, so that its message reached the model.
@@ -742,6 +760,12 @@ func (h *handover) uncommitted() {
 	var names []string
 	for _, f := range open[:min(n, len(open))] {
 		e := f.Edits[len(f.Edits)-1]
+		for _, one := range slices.Backward(f.Edits) { // the last one of which something is left
+			if c := d.s.Events[one.Event].Call; c != nil && !c.Over() {
+				e = one
+				break
+			}
+		}
 		names = append(names, fmt.Sprintf("`%s` (#%d)", mark.Inline(d.path(f.Path), 160), d.s.Events[e.Event].N()))
 		if !e.Shell && !e.Sub {
 			h.proves(d.s.Events[e.Event].Ref, transcript.Base(f.Path))
@@ -1045,7 +1069,13 @@ func (h *handover) plan() {
 	d := h.d
 	p := &d.s.Plan
 	steps := p.Unfinished()
-	if p.Event < 0 || len(steps) == 0 || int(d.s.Events[p.Event].Item) < len(d.s.Items)-8 {
+	if p.Event < 0 || len(p.Steps) == 0 || int(d.s.Events[p.Event].Item) < len(d.s.Items)-8 {
+		return
+	}
+	if len(steps) == 0 {
+		if int(d.s.Events[p.Event].Item) == len(d.s.Items)-1 {
+			h.line("Plan: all %d steps are completed (#%d)", len(p.Steps), d.s.Events[p.Event].N())
+		}
 		return
 	}
 	since, ended := 0, false // acts

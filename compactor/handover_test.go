@@ -67,6 +67,13 @@ var lineCases = []struct {
 		s.asksInstead("thanks, that is all")
 		s.says("Fine.")
 	}, []string{"> " + task, "> thanks, that is all", "!exporter"}},
+	{"task: a question that was answered is spent", func(s *story) {
+		s.asks("¿No viste el comentario del informe? Me parece que todavía nadie lo ha contestado hasta hoy")
+		s.runs("cat notas.txt", "nada")
+		s.says("Sí, lo vi.")
+		s.asks("arregla el importador ahora")
+		s.edits("/w/app/a.go", "x", "y")
+	}, []string{"> arregla el importador ahora", "!comentario"}},
 	{"task: an approved plan", func(s *story) {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
@@ -419,7 +426,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.plans("pending: skip the rows")
 		s.plans("completed: skip the rows")
-	}, []string{"!Plan"}},
+	}, []string{"Plan: all 1 steps are completed (#4)"}},
 	{"plan: old", func(s *story) {
 		s.asks(task)
 		s.plans("pending: skip the rows")

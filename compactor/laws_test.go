@@ -313,6 +313,29 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 }
 
+// Beside a summary an earlier item is a line with what stands of it.
+func TestInjectionTellsWhatStands(t *testing.T) {
+	var s story
+	s.asks("Pon el color del enlace como estaba en el tema antiguo, y no cambies nada más del archivo")
+	s.edits("/w/app/tema.css", "  enlace: negro;\n", "  enlace: azul;\n")
+	s.says("Hecho.")
+	s.asks("Ahora el título de la página, que sea rojo como en la portada, y lo demás tal como está ahora")
+	s.edits("/w/app/tema.css", "  título: negro;\n", "  título: rojo;\n")
+	s.says("Hecho.")
+	s.asks("El enlace mejor en verde, porque el azul se parece demasiado al título de la página siguiente")
+	s.edits("/w/app/tema.css", "  enlace: azul;\n", "  enlace: verde;\n")
+	s.says("Hecho.")
+	s.asks("Deja el pie de página como estaba antes de empezar, lo has tocado sin que yo te lo pidiera")
+	s.runs("git checkout -- pie.css", "")
+	s.says("Hecho.")
+	s.asks("Y ahora mira por qué tarda tanto la página en abrirse, sin cambiar todavía nada de lo que hay")
+	s.fails("hyperfine pagina", 127, "hyperfine: command not found")
+	s.runs("time curl -s localhost", "real 2.1 s")
+	data := s.data()
+	text := rendered(injected(t, model(registry.Table{}, compactor.Defaults(), "claude-code", data), data, 9000, false))
+	want(t, text, "`/w/app/tema.css` (#6: `título: rojo;`)", "`/w/app/tema.css` (#10: `enlace: verde;`)", "!(#2", "`pie.css` (#14, restored by git)", "!ran `hyperfine")
+}
+
 // TestInjectionLeavesOutWhatTheAgentHas: what its own summary says, and what came after its compaction.
 func TestInjectionLeavesOutWhatTheAgentHas(t *testing.T) {
 	const (

@@ -297,7 +297,7 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 		return u
 	}
 	answer, changed := m.answerOf(it), len(m.changed(it)) > 0
-	outcome := answer >= 0 && m.endsWith(it, answer) && !d.had(&d.s.Events[answer])
+	outcome := answer >= 0 && answer != m.spec && m.endsWith(it, answer) && !d.had(&d.s.Events[answer])
 	line := fmt.Sprintf("#%d%s", ev.N(), d.after(it.Ask))
 	if ev.Back {
 		line += ", taken back by the human,"
@@ -337,12 +337,32 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 		u.add(line+"\n"+title+"\n"+d.marked(d.s.Events[answer].Ref)(excerpt(withoutCode(said), most, d.usedAfter(answer))), worthAnswer*age)
 	case effect == "" && changed && !known: // all of it is committed since
 		u.add(line+"\n", worthAsk/2*age)
+	case effect == "" && outcome && !changed && m.corrected(it, said):
 	case effect == "" && outcome && !m.idle(it):
 		u.add(line+", "+title+" \""+mark.Inline(headOf(joined(said), 160), 0)+"\"\n", worthAsk*age)
 	case !known || effect != "":
 		u.add(line+"\n", worthAsk*age)
 	}
 	return u
+}
+
+// corrected reports whether the answer of the next item, in which nothing was changed either, speaks of a value of an answer: it is the newer
+// word on it.
+func (m *maker) corrected(it *session.Item, said string) bool {
+	n := m.turnOf(it.From) + 1
+	if n >= len(m.turns) || len(m.changed(&m.turns[n])) > 0 {
+		return false
+	}
+	e := m.answerOf(&m.turns[n])
+	if !m.endsWith(&m.turns[n], e) {
+		return false
+	}
+	next, has := m.src.Text(m.s.Events[e].Ref), false
+	lexicon.Terms(said, func(term string) bool {
+		has = strings.ContainsAny(term, "0123456789") && strings.Contains(next, term)
+		return !has
+	})
+	return has
 }
 
 // withoutCode returns a text without its blocks of code: what stands of them is in the files.
@@ -441,20 +461,29 @@ func (m *maker) effect(it *session.Item, n int) string {
 	var files, commits []string
 	for i := range d.s.Commits {
 		if c := &d.s.Commits[i]; c.Event >= it.From && c.Event < it.To && c.Hash != "" {
+			if c.Rewrote > 0 {
+				commits = append(commits, fmt.Sprintf("\"%s\" (its hash changed by #%d)", mark.Inline(c.Subject, 120), d.s.Events[c.Rewrote].N()))
+				continue
+			}
 			commits = append(commits, fmt.Sprintf("`%s` \"%s\"", c.Hash, mark.Inline(c.Subject, 120)))
 		}
 	}
 	for _, f := range m.changed(it) {
-		if m.reader.brief && !f.file.Open && !f.undoes {
-			continue // a commit took it
+		if m.reader.brief && (!f.file.Open && !f.undoes || f.over && f.replaced >= 0 && !f.undoes) {
+			continue // a commit took it, or nothing of it is left
 		}
 		what := "`" + mark.Inline(d.path(f.file.Path), 160) + "` (" + numbers(f.at)
+		if m.reader.brief {
+			what += f.left
+		}
 		if f.deleted {
 			what += ", deleted"
 		}
 		switch {
 		case len(commits) > 0 && f.file.Open && f.file.Edits[len(f.file.Edits)-1].Event < it.To:
 			what += ", not committed"
+		case f.reverted:
+			what += ", restored by git"
 		case f.undoes:
 			what += ", undoes an earlier change"
 		case f.over && f.replaced >= 0:
@@ -487,6 +516,8 @@ type changedFile struct {
 	replaced int32 // the newest event that took a line of it, -1 if all stands
 	over     bool  // nothing is left of it
 	undoes   bool
+	reverted bool
+	left     string // the lines that stand, if they are few
 }
 
 // changed returns the files that an item changed, in order.
@@ -511,11 +542,22 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 			one.deleted = f.Op == transcript.Delete
 			one.replaced = max(one.replaced, c.Replaced)
 			one.over = one.over && c.Over()
-			one.undoes = c.Undoes
+			one.reverted = f.Op == transcript.Revert
+			one.undoes = c.Undoes || one.reverted
+			if lines := m.standing[c]; len(c.Files) == 1 && len(lines) == 1 && !one.deleted {
+				for line := range lines {
+					if lexicon.Chars(line) <= mostLeft {
+						one.left += ": `" + mark.Inline(line, 0) + "`"
+					}
+				}
+			}
 		}
 	}
 	return all
 }
+
+// mostLeft is the length, in chars, of a line that tells what stands of a change.
+const mostLeft = 80
 
 // numbers names records: each of a few, else the first and the last one.
 func numbers(at []int) string {
@@ -808,8 +850,11 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 	for _, e := range all {
 		c := m.s.Events[e].Call
 		l := m.label(c, 100)
-		if c.State == session.Failed {
+		switch {
+		case c.State == session.Failed:
 			l += m.state(c)
+		case c.State == session.Done && strings.TrimSpace(m.src.Outcome(c).Text) == "":
+			l += ", no output"
 		}
 		again := seen[l]
 		seen[l] = true
@@ -876,6 +921,8 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		return // a decision, or it never ended, or it is over
 	case c.Op == transcript.Command && d.last[d.command(c)] > e && !(c.State == session.Failed && !d.reader.brief):
 		return // it ran again
+	case d.reader.brief && c.State == session.Failed && !d.isCheck(c) && m.overcome(it, e):
+		return
 	case c.State == session.Done && (d.named[e] || d.reader.brief && m.namesAll(c)):
 		return // the handover or the working set tells of it
 	case c.State == session.Failed && !c.LookUp:
@@ -903,6 +950,9 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		}
 		if p == earlierPart && said == "" && used == 0 && c.State == session.Done {
 			return // it says nothing
+		}
+		if d.reader.brief && said == "" && c.State == session.Done && lexicon.Width(text) >= taskWidth && m.endsWith(it, m.answerOf(it)) {
+			return // what it read, the answer tells
 		}
 		u.add(line+"\n", min(worth, worthFailure)*age)
 		if !passed && text != said && (used > 0 || d.isCheck(c) && p == currentPart) {
@@ -933,6 +983,14 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 	add(u)
 }
 
+// overcome reports whether a call of the same tool worked after a failure in an item, so that the work went on without it.
+func (m *maker) overcome(it *session.Item, e int32) bool {
+	f := m.s.Events[e].Call
+	return slices.ContainsFunc(m.s.Events[e+1:it.To], func(ev session.Event) bool {
+		return ev.Kind == session.Did && ev.Call.State == session.Done && ev.Call.Tool == f.Tool
+	})
+}
+
 // edits makes the unit of successive changes of one file. Equal changes are shown once. A reader beside a summary gets only small ones,
 // whole: the files can be read, and the effect of the item names them.
 func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age float64, add func(*unit)) {
@@ -941,6 +999,9 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		return
 	}
 	c := m.s.Events[all[0]].Call
+	if m.reader.brief && !c.Files[0].File.Open && m.endsWith(it, m.answerOf(it)) {
+		return // a commit took them, and the answer tells of it
+	}
 	working := p == currentPart && !m.endsWith(it, m.answerOf(it))
 	small := smallChange
 	if working { // no answer tells of it
@@ -1099,7 +1160,7 @@ func (m *maker) failure(u *unit, c *session.Call, line string, age float64) {
 		return
 	}
 	text := strings.TrimSpace(d.src.Outcome(c).Text)
-	if text != said && c.Fixed < 0 && !c.Aborted {
+	if text != said && c.Fixed < 0 && !c.Aborted && (!d.reader.brief || d.isCheck(c)) {
 		quoted := d.marked(c.Result)(outputExcerpt(text, 700, true, d.usedAfter(c.Index)))
 		u.add(line+fixed+"\n"+quoted, 16*age)
 	}
@@ -1349,7 +1410,7 @@ func (d *draft) used() (u used) {
 		}
 		for _, f := range c.Files {
 			if f.Sure && (c.State == session.Done || c.State == session.Running) {
-				file(f.File.Path, len(f.File.Edits) > 0)
+				file(f.File.Path, f.File.Edited())
 			}
 		}
 		if c.Op == transcript.Command && !c.Stdin {
@@ -1358,13 +1419,16 @@ func (d *draft) used() (u used) {
 				if c.Silent && (c.Errors || f == nil) {
 					continue // that it is there is not known
 				}
-				file(p, f != nil && len(f.Edits) > 0)
+				file(p, f != nil && f.Edited())
 			}
 			if len(c.Acts) == 1 && d.rewrites(c) {
 				continue // the files tell of it
 			}
 			for _, text := range c.Acts {
 				text = d.relative(text)
+				if strings.Count(withoutTexts(text), "…") > 1 {
+					continue // what it did is in what was cut
+				}
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
 					seen[key] = true
 					how := ""
@@ -1416,8 +1480,7 @@ func shape(command string) string {
 	return figures.ReplaceAllString(withoutTexts(command), "0")
 }
 
-// filesByDir lists files in room chars and in their order, neighbours of one directory together. A star marks a file that the
-// session edited.
+// filesByDir lists files in room chars: directories in the order of their first file, each once. A star marks a file that the session edited.
 func filesByDir(title string, files []usedFile, room int) (line string, listed map[string]bool) {
 	listed = map[string]bool{}
 	type group struct {
@@ -1439,19 +1502,18 @@ func filesByDir(title string, files []usedFile, room int) (line string, listed m
 		if f.edited && !all {
 			base += "*"
 		}
-		last := len(groups) - 1
-		cost, fresh := lexicon.Chars(base)+2, last < 0 || groups[last].dir != dir
-		if fresh {
+		at := slices.IndexFunc(groups, func(g group) bool { return g.dir == dir })
+		cost := lexicon.Chars(base) + 2
+		if at < 0 {
 			cost += lexicon.Chars(dir) + 6
 		}
 		if n+cost > room {
 			break
 		}
-		if n += cost; fresh {
-			groups = append(groups, group{dir: dir})
-			last++
+		if n += cost; at < 0 {
+			at, groups = len(groups), append(groups, group{dir: dir})
 		}
-		groups[last].names = append(groups[last].names, base)
+		groups[at].names = append(groups[at].names, base)
 		listed[f.path] = true
 	}
 	if len(groups) == 0 {

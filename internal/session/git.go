@@ -17,6 +17,7 @@ type Commit struct {
 	Hash    string // as git printed it; "" if it did not
 	Subject string
 	Pushed  int32 // the event that pushed it, -1 if none was seen
+	Rewrote int32 // the event of a rebase or amend before it was pushed, which gave it another hash; 0: none
 }
 
 // gitState is what git's own lines say.
@@ -195,6 +196,9 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 				s.git.verb = ""
 				if !stayed.MatchString(out) && !slices.Contains(verb.args, "--abort") && !slices.Contains(verb.args, "--no-commit") && !strings.Contains(line, "git -C ") {
 					s.git.moved, s.git.how, s.git.head = c.Index, verb.name, ""
+					if verb.name == "rebase" || slices.Contains(verb.args, "--rebase") {
+						s.rewrote(c.Index, len(s.Commits))
+					}
 					s.ranged(out)
 				}
 			}
@@ -325,6 +329,9 @@ func (s *Session) commit(c *Call, verb gitVerb, out string) {
 	if s.git.verb != "" {
 		s.git.verb = ""
 	}
+	if slices.Contains(verb.args, "--amend") {
+		s.rewrote(c.Index, 1)
+	}
 	s.Commits = append(s.Commits, one)
 	s.git.moved, s.git.head, s.git.listed = 0, "", Listing{}
 	took := s.git.added
@@ -337,6 +344,13 @@ func (s *Session) commit(c *Call, verb gitVerb, out string) {
 		if f.Open && takes(took, f.Path, c.Dir, s.root) {
 			f.Open = false
 		}
+	}
+}
+
+// rewrote notes that the newest of the commits, as far as they were not pushed, have other hashes now.
+func (s *Session) rewrote(at int32, most int) {
+	for n := len(s.Commits) - 1; n >= 0 && most > 0 && s.Commits[n].Pushed < 0; n, most = n-1, most-1 {
+		s.Commits[n].Rewrote = at
 	}
 }
 

@@ -185,6 +185,12 @@ type File struct {
 	open    int                   // changes since it was not open that are not undone
 }
 
+// Edited reports whether the session's last change of the file did not take it back.
+func (f *File) Edited() bool {
+	n := len(f.Edits)
+	return n > 0 && f.Edits[n-1].Op != transcript.Revert
+}
+
 // Edit is one change of a file.
 type Edit struct {
 	Event int32
