@@ -100,6 +100,14 @@ func (a *app) print(text string) error {
 	return a.shown(func(w io.Writer) error { return writeText(w, text) })
 }
 
+// printWrapped is print. On a terminal, long lines break between words.
+func (a *app) printWrapped(text string) error {
+	if width := a.width(); width > 0 {
+		text = strings.Join(wrapLines(text, width), "\n") + "\n"
+	}
+	return a.print(text)
+}
+
 // draw writes text with control sequences. The caller has escaped what comes from transcripts.
 func (a *app) draw(text string) error { return writeText(a.out, text) }
 

@@ -154,6 +154,17 @@ func (a *app) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 // sessionLine returns a session in one line, with its ID.
 func sessionLine(e *reader.Entry) string { return shortID(e.ID) + ", " + sessionDetails(e) }
 
+// fittedLine is sessionLine in at most width cells; the title is cut first.
+func fittedLine(e *reader.Entry, width int) string {
+	line, title := sessionLine(e), cut(status.Of(e).Called(), 60)
+	if room := cellsOf(title) - max(0, cellsOf(line)-width); room >= leastTitle {
+		line = strings.Replace(line, title, cut(title, room), 1)
+	}
+	return cut(line, width)
+}
+
+const leastTitle = 12
+
 // sessionDetails describes a session: its title, project, agent, age and size.
 func sessionDetails(e *reader.Entry) string {
 	s := status.Of(e)

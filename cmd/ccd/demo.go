@@ -100,11 +100,11 @@ func (d demo) play(ctx context.Context) error {
 			return err
 		}
 	}
-	run, install := d.typed(), ""
+	run, connect := d.typed(), d.typed()+" setup"
 	if run == goRun {
-		install = "go install ./cmd/... && "
+		connect = "make install, then ccd setup"
 	}
-	d.say("\nFor your own sessions: %s run\nTo give agents what they forgot, after each compaction: %sccd setup", run, install)
+	d.say("\nFor your own sessions: %s run\nTo give agents what they forgot, after each compaction: %s", run, connect)
 	return nil
 }
 

@@ -119,7 +119,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if err := a.printHeading(e); err != nil {
 		return err
 	}
-	return a.print(diffText(out, f.class, a.agent, a.width() > 0))
+	return a.printWrapped(diffText(out, f.class, a.agent, a.width() > 0))
 }
 
 // diffSession finds the session. With --fresh it archives what is new first.
@@ -232,7 +232,10 @@ func diffText(out diffOutput, class string, agent, local bool) string {
 
 // diffHead says which compaction it was, when (in local time if local), and how the agent summarized.
 func diffHead(out diffOutput, local bool) string {
-	said := []string{fmt.Sprintf("%s %s: compaction %d of %d, #%d", out.Agent, mark.Inline(out.Session, 200), out.Boundary, out.Boundaries, out.Record)}
+	said := []string{fmt.Sprintf("compaction %d of %d, #%d", out.Boundary, out.Boundaries, out.Record)}
+	if !local { // a terminal has a heading
+		said[0] = out.Agent + " " + mark.Inline(out.Session, 200) + ": " + said[0]
+	}
 	if out.Time != nil {
 		when := words.Minute(*out.Time)
 		if local {

@@ -22,6 +22,9 @@ type shown struct {
 
 const pictureColumns = 92
 
+// screens are the commands of docs/LOOK.md, which are shown as terminals of 80 and 120 columns show them.
+var screens = []string{"ls", "top --once", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal everywhere"}
+
 var (
 	decimal  = regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41`)
 	pictured = []shown{
@@ -33,13 +36,14 @@ var (
 	}
 )
 
-// TestDocsPicture checks that docs/picture.svg shows what the commands print on a terminal for an invented session that its
-// agent compacted.
+// TestDocsPicture checks that the pictures show what the commands print on a terminal for invented sessions, of which an agent
+// compacted one.
 func TestDocsPicture(t *testing.T) {
 	home := t.TempDir()
 	for path, parts := range map[string][]string{
 		".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl":                       {"story/ledger.jsonl", "story/compaction.jsonl"},
 		".codex/sessions/2025/09/14/rollout-2025-09-14T08-00-01-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl": {"../../internal/agent/registry/testdata/story/codex.jsonl"},
+		".pi/agent/sessions/--home-me-shop--/2025-01-02T10-00-00-000Z_a-name-of-its-own.jsonl":              {"../../internal/agent/registry/testdata/story/pi.jsonl"},
 	} {
 		var session []byte
 		for _, part := range parts {
@@ -57,7 +61,14 @@ func TestDocsPicture(t *testing.T) {
 	for _, s := range pictured {
 		scenes = append(scenes, s.text(onScreen(t, home, pictureColumns, strings.Fields(s.line)[1:])))
 	}
-	golden(t, "../../docs/picture.svg", svg(scenes))
+	golden(t, "../../docs/picture.svg", svg(pictureColumns, scenes))
+	for _, columns := range []int{80, 120} {
+		var all []string
+		for _, line := range screens {
+			all = append(all, shown{"ccd " + line, nil}.text(onScreen(t, home, uint16(columns), strings.Fields(line)))...)
+		}
+		golden(t, fmt.Sprintf("../../docs/screens-%d.svg", columns), svg(columns, [][]string{all}))
+	}
 }
 
 // text returns the command after a prompt, its output and an empty line.
@@ -82,7 +93,7 @@ func onScreen(t *testing.T, home string, columns uint16, args []string) string {
 	t.Helper()
 	screen, program := terminalPair(t, columns, 60)
 	c := ccdCommand(t, home, args...)
-	c.Env = append(c.Env, "TZ=UTC", "PAGER=cat", "CCD_COMPANION_HOST=forge")
+	c.Env = append(c.Env, "TZ=UTC", "PAGER=cat", "LC_ALL=C.UTF-8", "CCD_COMPANION_HOST=forge")
 	c.Stdin, c.Stdout, c.Stderr = program, program, program
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.Start(); err != nil {
@@ -110,18 +121,18 @@ var styles = map[string]string{
 
 // svg draws commands and what they print, with their colors, one command after the other. It wraps long lines as a terminal
 // does. Where pictures do not move, all of it is shown.
-func svg(scenes [][]string) string {
+func svg(columns int, scenes [][]string) string {
 	const cell, row, margin, lasts = 9, 20, 20, 2.5 // lasts: seconds
 	var rows [][]string
 	n := 0
 	for i, lines := range scenes {
 		rows = append(rows, nil)
 		for _, line := range lines {
-			rows[i] = append(rows[i], wrapped(line)...)
+			rows[i] = append(rows[i], wrapped(line, columns)...)
 		}
 		n += len(rows[i])
 	}
-	width, height := pictureColumns*cell+2*margin, (n-1)*row+2*margin
+	width, height := columns*cell+2*margin, (n-1)*row+2*margin
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
 <title>ccd in a terminal: made by make picture</title>
@@ -172,20 +183,20 @@ func spans(line string) string {
 	return b.String()
 }
 
-// wrapped splits a line where a terminal would.
-func wrapped(line string) []string {
+// wrapped splits a line where a terminal of so many columns would.
+func wrapped(line string, columns int) []string {
 	var rows []string
-	columns, start := 0, 0
+	column, start := 0, 0
 	for i := 0; i < len(line); {
 		if at := sgr.FindStringIndex(line[i:]); at != nil && at[0] == 0 {
 			i += at[1]
 			continue
 		}
-		if columns == pictureColumns {
-			rows, columns, start = append(rows, line[start:i]), 0, i
+		if column == columns {
+			rows, column, start = append(rows, line[start:i]), 0, i
 		}
 		_, size := utf8.DecodeRuneInString(line[i:])
-		i, columns = i+size, columns+1
+		i, column = i+size, column+1
 	}
 	return append(rows, line[start:])
 }

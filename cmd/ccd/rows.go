@@ -130,5 +130,5 @@ func (a *app) printHeading(e reader.Entry) error {
 	if width <= 0 || a.json || a.quiet {
 		return nil
 	}
-	return a.draw(cut(sessionLine(&e), width) + "\n\n")
+	return a.draw(fittedLine(&e, width) + "\n\n")
 }

@@ -409,11 +409,11 @@ func (p *hitPrinter) fitted(h *search.Hit) error {
 			b.WriteString("\n")
 		}
 		e, _ := p.library.Entry(h.Session.Key)
-		line := sessionLine(&e)
+		machine := ""
 		if p.library.Machine != "" {
-			line = mark.Inline(p.library.Machine, 60) + ": " + line
+			machine = mark.Inline(p.library.Machine, 60) + ": "
 		}
-		b.WriteString(cut(line, p.width) + "\n")
+		b.WriteString(cut(machine+fittedLine(&e, p.width-cellsOf(machine)), p.width) + "\n")
 		p.last, p.place = h.Session.Key, p.library.Machine
 	}
 	parts := p.hitPlace(h, words.Local(h.Time))

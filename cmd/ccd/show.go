@@ -134,7 +134,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
 	handover, _, _ := strings.Cut(text, "\n## ")
-	if err := a.print(strings.TrimRight(handover, "\n") + "\n"); err != nil {
+	if err := a.printWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
 		return err
 	}
 	var others []string

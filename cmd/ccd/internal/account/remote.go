@@ -13,7 +13,7 @@ import (
 const RemoteProgram = "ccd-remote"
 
 // RemoteInstall is what to do if ccd-remote is missing or of another version.
-const RemoteInstall = "install " + RemoteProgram + " from the same release as ccd; in a clone: go install ./cmd/..."
+const RemoteInstall = "install " + RemoteProgram + " from the same release as ccd; in a clone: make install"
 
 // FindRemote returns the path of ccd-remote: beside this program, else in PATH. It fails with a hint.
 func (e Env) FindRemote() (string, error) {

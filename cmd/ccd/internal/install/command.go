@@ -35,7 +35,7 @@ func Usable(path, home string) error {
 		return words.Hint(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
 	if segment(path, func(s string) bool { return s == "go-build" }) { // Go empties it
-		return words.Hint(fail(errors.New("`go run` has built it in Go's cache")), "install it (go install ./cmd/...), then run that one")
+		return words.Hint(fail(errors.New("`go run` has built it in Go's cache")), "make install, then run that one")
 	}
 	if short(path) && !short(home) {
 		return words.Hint(fail(errors.New("it is in a directory for temporary files")),
