@@ -316,6 +316,10 @@ func (d *draft) answered(it *session.Item, most int) string {
 		}
 		return fmt.Sprintf("(%s #%d: \"%s\")\n", how, n, mark.Inline(q, most))
 	}
+	if it.Width < replyWidth { // to what the text before ends with
+		text := strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref))
+		return fmt.Sprintf("(after #%d: \"%s\")\n", n, mark.Inline(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), most))
+	}
 	return ""
 }
 

@@ -473,8 +473,8 @@ func (m *maker) effect(it *session.Item, n int) string {
 			continue // a commit took it, or nothing of it is left
 		}
 		what := "`" + mark.Inline(d.path(f.file.Path), 160) + "` (" + numbers(f.at)
-		if m.reader.brief {
-			what += f.left
+		if m.reader.brief && f.lines == 1 && len(f.at) <= 2 && lexicon.Chars(f.left) <= mostLeft {
+			what += ": `" + mark.Inline(f.left, 0) + "`"
 		}
 		if f.deleted {
 			what += ", deleted"
@@ -517,7 +517,8 @@ type changedFile struct {
 	over     bool  // nothing is left of it
 	undoes   bool
 	reverted bool
-	left     string // the lines that stand, if they are few
+	lines    int    // that stand
+	left     string // one of them
 }
 
 // changed returns the files that an item changed, in order.
@@ -544,19 +545,15 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 			one.over = one.over && c.Over()
 			one.reverted = f.Op == transcript.Revert
 			one.undoes = c.Undoes || one.reverted
-			if lines := m.standing[c]; len(c.Files) == 1 && len(lines) == 1 && !one.deleted {
-				for line := range lines {
-					if lexicon.Chars(line) <= mostLeft {
-						one.left += ": `" + mark.Inline(line, 0) + "`"
-					}
-				}
+			for line := range m.standing[c] {
+				one.lines, one.left = one.lines+1, line
 			}
 		}
 	}
 	return all
 }
 
-// mostLeft is the length, in chars, of a line that tells what stands of a change.
+// mostLeft is the length, in chars, of a line that tells what stands of a small change.
 const mostLeft = 80
 
 // numbers names records: each of a few, else the first and the last one.
@@ -1002,21 +999,20 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	if m.reader.brief && !c.Files[0].File.Open && m.endsWith(it, m.answerOf(it)) {
 		return // a commit took them, and the answer tells of it
 	}
-	working := p == currentPart && !m.endsWith(it, m.answerOf(it))
-	small := smallChange
-	if working { // no answer tells of it
-		small *= 3
-	}
+	working := p == currentPart && !m.endsWith(it, m.answerOf(it)) // no answer tells of it
 	var at []int
 	var changes []change
-	room := 4 * small
+	room := 4 * smallChange
 	for _, e := range slices.Backward(all) {
 		call := m.s.Events[e].Call
 		at = append(at, call.At.N())
 		patch := m.patch(call)
 		n := lexicon.Chars(patch) + 3*strings.Count(patch, "\n")
-		if m.patches[patch] || m.reader.brief && n > min(small, room) {
+		if m.patches[patch] {
 			continue
+		}
+		if m.reader.brief && n > min(smallChange, room) {
+			break // the files can be read: an older one says less
 		}
 		room -= n
 		m.patches[patch] = patch != ""
@@ -1036,7 +1032,7 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	}
 	rooms := []int{500, 1500, 4000}
 	if m.reader.brief {
-		rooms = []int{8 * small} // all of them whole
+		rooms = []int{8 * smallChange} // all of them whole
 	}
 	for n, room := range rooms {
 		worth := 10000 / float64(room) * w / 2 * age
