@@ -1001,11 +1001,13 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 	}
 	working := p == currentPart && !m.endsWith(it, m.answerOf(it)) // no answer tells of it
 	var at []int
+	for _, e := range all {
+		at = append(at, m.s.Events[e].Call.At.N())
+	}
 	var changes []change
 	room := 4 * smallChange
 	for _, e := range slices.Backward(all) {
 		call := m.s.Events[e].Call
-		at = append(at, call.At.N())
 		patch := m.patch(call)
 		n := lexicon.Chars(patch) + 3*strings.Count(patch, "\n")
 		if m.patches[patch] {
@@ -1018,7 +1020,6 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		m.patches[patch] = patch != ""
 		changes = append(changes, change{call.At.N(), patch})
 	}
-	slices.Reverse(at)
 	slices.Reverse(changes)
 	if m.reader.brief && len(changes) == 0 && !working {
 		return
