@@ -124,11 +124,33 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 		if code != exitDone {
 			t.Fatalf("exit %d: %s", code, said)
 		}
-		if main := filepath.Join(base, "shop"); strings.HasPrefix(gone, "shop") {
-			wants(t, out+said, []string{"cd " + main + " && claude --resume /", "it continues in " + main})
-		} else {
-			wants(t, said, []string{"warning: the session's directory", "!it continues in"})
+		to := filepath.Join(base, "shop")
+		if !strings.HasPrefix(gone, "shop") { // renamed, perhaps to the present directory
+			here, err := os.Getwd()
+			must(t, err)
+			to = here
 		}
+		wants(t, out+said, []string{"cd " + to + " && claude --resume /", "it continues in " + to})
+	}
+}
+
+// TestLatestOfALinkedDirectory: a directory is known by each of its paths.
+func TestLatestOfALinkedDirectory(t *testing.T) {
+	home, base := t.TempDir(), t.TempDir()
+	shop, link := filepath.Join(base, "shop"), filepath.Join(base, "link")
+	must(t, os.MkdirAll(filepath.Join(shop, "src"), 0o700))
+	must(t, os.Symlink(shop, link))
+	for i, dir := range []string{filepath.Join(shop, "src"), filepath.Join(link, "src")} {
+		put(t, transcriptPath(home, i+1), strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1))
+		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+			t.Fatalf("run: exit %d, %s", code, said)
+		}
+		for _, asked := range []string{shop, link} {
+			if code, _, said := ccdIn(home, "", "show", "latest:"+asked); code != exitDone {
+				t.Errorf("recorded %s, asked for %s: exit %d, %s", dir, asked, code, said)
+			}
+		}
+		must(t, os.RemoveAll(home))
 	}
 }
 

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -238,7 +238,8 @@ func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
 }
 
 // resumedAt returns the path of a copy and the command that continues it. A copy for the same agent goes into the
-// directory of its source, if that exists.
+// directory of its source, if that exists. It continues in the session's directory; if that is gone, in the main one of its repository,
+// else in want.Dir.
 func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume.Copy) (path, command string) {
 	path = filepath.Join(want.Root, filepath.FromSlash(c.Place))
 	name := c.ID
@@ -249,8 +250,8 @@ func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume
 			name = path
 		}
 	}
-	if instead := project.Instead(c.Cwd); instead != "" {
-		if c.Gone, c.Cwd = c.Cwd, instead; row.ByPath {
+	if c.Cwd != "" && !disk.Exists(c.Cwd) { // a worktree that was removed, or a directory that was renamed, perhaps to the present one
+		if c.Gone, c.Cwd = c.Cwd, cmp.Or(project.Instead(c.Cwd), want.Dir); row.ByPath {
 			name = path
 		}
 	}
@@ -331,9 +332,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		a.say("ccd: warning: most of the %s tokens that the agent reports are its own prompt and tools, which come back with the copy", words.Tokens(c.Reported))
 	}
 	if c.Gone != "" {
-		a.say("the session's directory %s does not exist: it continues in %s, the main directory of the repository", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
-	} else if _, err := os.Stat(c.Cwd); err != nil {
-		a.say("ccd: warning: the session's directory %s does not exist", mark.Inline(c.Cwd, 300))
+		a.say("the session's directory %s does not exist: it continues in %s", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
 	}
 	switch {
 	case f.dryRun:

@@ -132,11 +132,15 @@ func LatestIn(arg string) (dir string, ok bool) {
 // Latest returns the sessions that `latest` can mean, or `latest:DIR` if dir is given: main sessions that are not Made,
 // newest first. The session whose agent runs this command comes before all others.
 func Latest(dir string, all []Candidate, by Choice) []Candidate {
-	if dir != "" && !filepath.IsAbs(dir) {
-		dir = filepath.Join(by.Dir, dir)
+	in := func(string) bool { return true }
+	if dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(by.Dir, dir)
+		}
+		in = below(filepath.Clean(dir))
 	}
 	found := filter(ofAgent(all, by.Agent), func(c Candidate) bool {
-		return c.Class == transcript.Main && (!c.Made || slices.Contains(by.Callers, c.ID)) && (dir == "" || below(c.Cwd, filepath.Clean(dir)))
+		return c.Class == transcript.Main && (!c.Made || slices.Contains(by.Callers, c.ID)) && in(c.Cwd)
 	})
 	asks := func(c Candidate) int {
 		if slices.Contains(by.Callers, c.ID) {
@@ -151,8 +155,25 @@ func Latest(dir string, all []Candidate, by Choice) []Candidate {
 	return found
 }
 
-func below(place, dir string) bool {
-	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+// below returns a function that reports whether a place is a directory or below it, by the paths as they are written or by those without
+// symbolic links.
+func below(dir string) func(place string) bool {
+	known := map[string]string{}
+	real := func(p string) string {
+		if _, ok := known[p]; !ok {
+			known[p] = p
+			if to, err := filepath.EvalSymlinks(p); err == nil {
+				known[p] = to
+			}
+		}
+		return known[p]
+	}
+	within := func(place, dir string) bool {
+		return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+	}
+	return func(place string) bool {
+		return place != "" && (within(place, dir) || within(real(place), real(dir)))
+	}
 }
 
 func newestFirst(a, b Candidate) int {
