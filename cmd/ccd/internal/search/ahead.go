@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -14,8 +15,8 @@ import (
 // maxAhead is how many segments are read in advance.
 const maxAhead = 3
 
-// ahead reads the generations of sources one after the other in its own goroutine, so that decompressing and hashing run in
-// parallel to matching.
+// ahead reads the generations of sources, as many at a time as there are processors, so that looking up, decompressing and
+// matching run in parallel.
 type ahead struct {
 	archive *archive.Archive
 	words   []string     // that each line with a match contains, as Only takes them
@@ -37,16 +38,16 @@ type portion struct {
 
 // readAhead starts reading. end stops the reader and waits for it.
 func readAhead(ctx context.Context, a *archive.Archive, words []string, sources []Source) (r *ahead, end func()) {
-	r = &ahead{archive: a, words: words, streams: make(chan *stream)}
+	r = &ahead{archive: a, words: words, streams: make(chan *stream, runtime.GOMAXPROCS(0))}
 	ctx, cancel := context.WithCancel(ctx)
-	var reader sync.WaitGroup
-	reader.Go(func() {
+	var readers sync.WaitGroup
+	readers.Go(func() {
 		defer close(r.streams)
-		r.read(ctx, sources)
+		r.read(ctx, &readers, sources)
 	})
 	return r, func() {
 		cancel()
-		reader.Wait()
+		readers.Wait()
 	}
 }
 
@@ -60,7 +61,7 @@ type lookedUp struct {
 	nothing bool // no line can have a match
 }
 
-func (r *ahead) read(ctx context.Context, sources []Source) {
+func (r *ahead) read(ctx context.Context, readers *sync.WaitGroup, sources []Source) {
 	var all []lookedUp
 	for _, s := range sources {
 		for _, g := range slices.Backward(s.Generations) {
@@ -76,7 +77,7 @@ func (r *ahead) read(ctx context.Context, sources []Source) {
 			case <-ctx.Done():
 				return
 			}
-			r.generation(ctx, g, one)
+			readers.Go(func() { r.generation(ctx, g, one) })
 		}
 	}
 }
