@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -109,11 +110,12 @@ func (d *Daemon) register(o watcher.Offer) *session {
 }
 
 // keyOf returns the key for a new path: the one that its name says, unless the file of that session still exists below
-// a watched root. Then the new file becomes a session of its own, with its path as the ID.
+// a watched root, or elsewhere with another beginning: two homes may share an archive. Then the new file becomes a session of its own,
+// with its path as the ID.
 func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
 	owner := d.sessions[found.Key]
-	if owner == nil || owner.Path == found.Path || !d.watched(owner.Session) || !exists(owner.Path) ||
-		owner.Packed && plainPath(owner.Path) == found.Path {
+	if owner == nil || owner.Path == found.Path || !exists(owner.Path) || owner.Packed && plainPath(owner.Path) == found.Path ||
+		!d.watched(owner.Session) && beginning(owner.Path) == beginning(found.Path) {
 		return found.Key
 	}
 	return transcript.Key{Agent: found.Agent, ID: strings.TrimSuffix(found.Source, ".jsonl")}
@@ -121,6 +123,20 @@ func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
 
 func (d *Daemon) watched(s transcript.Session) bool {
 	return slices.ContainsFunc(d.Watch.Roots, func(r watcher.Root) bool { return r.Agent == s.Agent && r.Path == s.Root })
+}
+
+// beginning returns the first bytes of a file, "" if it cannot be read.
+func beginning(path string) string {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, 4<<10)) // what cannot be read is compared as empty
+	return string(text)
 }
 
 func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/archive"
 )
 
 // cases holds inputs of situations that users of agents reported; they are not part of the repository.
@@ -132,6 +135,32 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 		}
 		wants(t, out+said, []string{"cd " + to + " && claude --resume /", "it continues in " + to})
 	}
+}
+
+// TestTwoHomesShareAnArchive: sessions with one ID stay two sessions, each with one generation.
+func TestTwoHomesShareAnArchive(t *testing.T) {
+	one, two, shared := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "archive.db")
+	for _, home := range []string{one, two} {
+		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", shared))
+	}
+	put(t, transcriptPath(one, 1), strings.Replace(aLine, "u1", "of home one", 1))
+	put(t, transcriptPath(two, 1), strings.Replace(aLine, "u1", "of home two", 1))
+	for range 3 {
+		for _, home := range []string{one, two} {
+			if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+				t.Fatalf("exit %d: %s", code, said)
+			}
+		}
+	}
+	a, err := archive.Open(shared, archive.Options{ReadOnly: true})
+	must(t, err)
+	all, err := a.Sessions(t.Context())
+	must(t, err)
+	if len(all) != 2 || len(all[0].Generations) != 1 || len(all[1].Generations) != 1 {
+		t.Errorf("%d sessions: %+v", len(all), all)
+	}
+	_, out, _ := ccdIn(one, "", "restore", "--session", id(transcriptPath(one, 1)))
+	wants(t, out, []string{"of home one", "!of home two"})
 }
 
 // TestLatestOfALinkedDirectory: a directory is known by each of its paths.
