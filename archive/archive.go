@@ -7,6 +7,14 @@
 // A generation of a session is one life of its file. Its record lists its blocks: frames of up to 2 MB, cut by content (see cutter)
 // and stored once however often they occur, and pieces after the last frame. bbolt has no checksums: every value is an entry,
 // which a scan of the file finds and checks by itself (see entry.go). Rebuild makes a new file from the intact ones.
+//
+// The way in: Append, or Save for many sessions in one transaction, compares the stored tip with the start of the new bytes, replaces
+// in them what was forgotten, and cuts, hashes and compresses them without the lock (plan). Under the lock plan.commit writes
+// the new blocks and the longer list. It returns after the fsync. Publish then stores where each ID of a companion is.
+//
+// The way back: Lookup finds the place of an ID: session, generation, offset and length. A Reader of that generation loads its list,
+// gets the blocks of the place, checks the hash of each entry, and decompresses them (unpack). Raw reads all of an original
+// and compares its hash with the ID before it yields the first byte. Segments reads a generation and compares its hash.
 package archive
 
 import (

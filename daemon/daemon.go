@@ -1,5 +1,11 @@
 // Package daemon contains the main loop. For every transcript below the watched roots it calls one idempotent function,
 // sync, again and again: it appends what is new to the archive and, if a companion is due, makes it from all records.
+//
+// The way of a byte: the watcher offers its file (Run), watcher.Tail reads what is after the session's cursor (archiveNew), and
+// archive.Save stores it with new bytes of other sessions in one transaction (batch). When that is on disk, derive reads the
+// records of the session from memory or from the archive, and publish makes the companion, stores where its originals are, and
+// renames it into place. `ccd restore` needs no daemon: it reads the archive.
+//
 // docs/ARCHITECTURE.md has the picture. Four invariants, each with a test of its name:
 //
 //  1. Originals are never written. Transcripts are opened read-only, always.
