@@ -85,7 +85,9 @@ func (e *SchemaError) Error() string {
 func (e *SchemaError) Unwrap() error { return ErrNewer }
 
 // Hint returns what to do about it.
-func (e *SchemaError) Hint() string { return "use the ccd that wrote it, or move the file away: ccd then makes a new archive from the transcripts" }
+func (e *SchemaError) Hint() string {
+	return "use the ccd that wrote it, or move the file away: ccd then makes a new archive from the transcripts"
+}
 
 // checkSchema fails if the schema is not supported.
 func (s *store) checkSchema(tx *bolt.Tx) error {
