@@ -81,15 +81,19 @@ func (a *app) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 
 // noChoice returns an error that lists the sessions to choose from.
 func noChoice(all []*reader.Entry) error {
-	err := &history.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all)}
+	err := &history.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all, 0)}
 	return words.Hint(err, "add a session's ID, latest or latest:DIR")
 }
 
-// numbered lists sessions, one line each.
-func numbered(all []*reader.Entry) []string {
+// numbered lists sessions, one line each, of at most width cells if that is not 0.
+func numbered(all []*reader.Entry, width int) []string {
 	var lines []string
 	for i, e := range all[:min(len(all), mostListed)] {
-		lines = append(lines, fmt.Sprintf("%2d  %s  %s", i+1, shortID(e.ID), sessionDetails(e)))
+		number, line := fmt.Sprintf("%2d  ", i+1), sessionLine(e)
+		if width > 0 {
+			line = fittedLine(e, width-len(number))
+		}
+		lines = append(lines, number+line)
 	}
 	if more := len(all) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("    %d more: ccd ls", more))
@@ -99,7 +103,7 @@ func numbered(all []*reader.Entry) []string {
 
 // askNumber lists the sessions and reads the number of one.
 func (a *app) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
-	fmt.Fprint(a.err, mark.Visible(strings.Join(numbered(all), "\n")+"\n"))
+	fmt.Fprint(a.err, mark.Visible(strings.Join(numbered(all, a.width()), "\n")+"\n"))
 	most := min(len(all), mostListed)
 	in := bufio.NewReader(a.in)
 	for {
@@ -157,10 +161,8 @@ func sessionLine(e *reader.Entry) string { return shortID(e.ID) + ", " + session
 // fittedLine is sessionLine in at most width cells; the title is cut first.
 func fittedLine(e *reader.Entry, width int) string {
 	line, title := sessionLine(e), cut(status.Of(e).Called(), 60)
-	if room := cellsOf(title) - max(0, cellsOf(line)-width); room >= leastTitle {
-		line = strings.Replace(line, title, cut(title, room), 1)
-	}
-	return cut(line, width)
+	room := max(leastTitle, cellsOf(title)-max(0, cellsOf(line)-width))
+	return cut(strings.Replace(line, title, cut(title, room), 1), width)
 }
 
 const leastTitle = 12

@@ -187,7 +187,7 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	case f.dryRun:
 		return a.print(out.text())
 	}
-	return a.print(out.brief())
+	return a.printWrapped(out.brief())
 }
 
 type planOutput struct {
@@ -266,7 +266,7 @@ func (p planOutput) problems() string {
 
 // pass updates everything once and shows progress on a terminal.
 func (a *app) pass(ctx context.Context, d *daemon.Daemon) (daemon.Report, error) {
-	show, wipe := a.byteProgress("archiving:")
+	show, wipe := a.byteProgress("reading transcripts:")
 	defer wipe()
 	return d.Once(ctx, show)
 }

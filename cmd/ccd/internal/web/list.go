@@ -212,6 +212,7 @@ type found struct {
 	Groups []hitGroup `json:"sessions"`
 	Hits   int        `json:"hits"`
 	More   int        `json:"more"`  // how many hits to ask for next, 0 if there are no more
+	Wider  string     `json:"-"`     // the address of that search
 	Late   bool       `json:"late"`  // it stopped at searchTime
 	Error  string     `json:"error"` // why it could not search, or not everything
 }
@@ -262,11 +263,16 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 			break
 		}
 		if !found.Add(h) {
-			out.More = min(mostMore, 4*found.Most)
 			break
 		}
 	}
-	r.group(out, found.All(), q)
+	all := found.All()
+	if more := min(mostMore, 4*found.Most); len(all) == found.Most && more > found.Most {
+		address := r.URL.Query()
+		address.Set("hits", strconv.Itoa(more))
+		out.More, out.Wider = more, "/?"+address.Encode()
+	}
+	r.group(out, all, q)
 	return out
 }
 
