@@ -7,6 +7,7 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 )
 
 // block is a part of a text that is shown or left out as a whole: a paragraph, a list with its lead, a table, code.
@@ -113,8 +114,10 @@ func excerpt(text string, room int, used func(string) bool) (quoted string, whol
 		if room < 40 {
 			break
 		}
-		if one := &all[o.n]; len(all) > 1 && !one.code && !slices.ContainsFunc(one.lines, func(l string) bool { return !leads(l) }) {
-			continue // headings whose text is not there
+		if len(all) > 1 && !slices.ContainsFunc(all[o.n].lines, func(l string) bool {
+			return session.HasWord(l) && !leads(l) && !strings.HasPrefix(strings.TrimSpace(l), "```")
+		}) {
+			continue // headings whose text is not there, or no more than the fences of code
 		}
 		lines := shorten(&all[o.n], room)
 		if len(lines) == 0 {

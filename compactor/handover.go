@@ -26,6 +26,8 @@ type handover struct {
 	f      float64 // by which lines are shortened
 	claims []claim
 	failed int // lines about failures
+
+	planned bool // the state says that the plan is completed
 }
 
 // TaskLabel begins the line of a handover above the quoted task.
@@ -492,19 +494,38 @@ func stepsExcerpt(all []block, from, to, room int) string {
 		return b.String()
 	}
 	before, _ := excerpt(join(all[:from]), room/4, nil)
-	var steps []string
+	var steps [][]string // each with what is nested in it
 	for i := from; i < to; i++ {
 		for _, l := range all[i].lines {
 			if lexicon.NumberLen(l) > 0 {
-				steps = append(steps, l)
+				steps = append(steps, []string{l})
+			} else if n := len(steps); n > 0 && strings.TrimSpace(l) != "" {
+				steps[n-1] = append(steps[n-1], l)
 			}
 		}
 	}
 	var b strings.Builder
 	b.WriteString(before)
-	most := max(60, (room-lexicon.Chars(before))*3/4/len(steps)-4)
-	for _, l := range steps {
-		b.WriteString(mark.Quote("", headOf(l, most)))
+	left := room - lexicon.Chars(before)
+	most := max(60, left*3/4/len(steps)-4)
+	shown := make([]int, len(steps))
+	for n, step := range steps {
+		left -= min(lexicon.Chars(step[0]), most) + 3
+		if shown[n] = 1; lexicon.Leads(step[0]) && len(step) > 1 { // a lead says nothing alone
+			shown[n] = 2
+			left -= min(lexicon.Chars(step[1]), most) + 3
+		}
+	}
+	for n := len(steps) - 1; n >= 0; n-- { // the last ones are still to do
+		for shown[n] < len(steps[n]) && left > most {
+			left -= min(lexicon.Chars(steps[n][shown[n]]), most) + 3
+			shown[n]++
+		}
+	}
+	for n, step := range steps {
+		for _, l := range step[:shown[n]] {
+			b.WriteString(mark.Quote("", headOf(l, most)))
+		}
 	}
 	if left := room - lexicon.Chars(b.String()); left > 120 && to < len(all) {
 		after, _ := excerpt(join(all[to:]), left, nil)
@@ -586,6 +607,13 @@ loop:
 	case said < 0 && len(did) == 0 && fresh != nil:
 	case said < 0 && len(did) == 0:
 		h.line("State: nothing done since the last message (#%d).", s.Events[last].N())
+	case len(did) > 0 && d.planned(did):
+		words := "."
+		h.planned = true
+		if said >= 0 {
+			words = fmt.Sprintf(", after the words #%d:", s.Events[said].N())
+		}
+		h.line("%s: all %d steps of the plan are completed (#%d), nothing was changed or said since%s", label, len(s.Plan.Steps), s.Events[s.Plan.Event].N(), words)
 	case len(did) > 0 && said < 0:
 		h.line("%s: at work.", label)
 	case len(did) > 0:
@@ -614,6 +642,16 @@ loop:
 		h.since(did)
 	}
 	h.notEnded(did)
+}
+
+// planned reports whether the newest of the calls since the last words that do more than to look completed the plan.
+func (d *draft) planned(did []int32) bool {
+	p := &d.s.Plan
+	return p.Event >= 0 && len(p.Steps) > 0 && len(p.Unfinished()) == 0 && slices.Contains(did, p.Event) && d.lastEdit() < p.Event &&
+		!slices.ContainsFunc(did, func(e int32) bool {
+			c := d.s.Events[e].Call
+			return e > p.Event && (changes(c) || c.Op == transcript.Agent || c.State == session.Pending)
+		})
 }
 
 // answerBelow is from how much room on the current item is sure to show the last answer.
@@ -1077,7 +1115,7 @@ func (h *handover) plan() {
 		return
 	}
 	if len(steps) == 0 {
-		if int(d.s.Events[p.Event].Item) == len(d.s.Items)-1 {
+		if int(d.s.Events[p.Event].Item) == len(d.s.Items)-1 && !h.planned {
 			h.line("Plan: all %d steps are completed (#%d)", len(p.Steps), d.s.Events[p.Event].N())
 		}
 		return

@@ -426,7 +426,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.plans("pending: skip the rows")
 		s.plans("completed: skip the rows")
-	}, []string{"Plan: all 1 steps are completed (#4)"}},
+	}, []string{"State: all 1 steps of the plan are completed (#4)"}},
 	{"plan: old", func(s *story) {
 		s.asks(task)
 		s.plans("pending: skip the rows")

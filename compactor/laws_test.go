@@ -333,7 +333,7 @@ func TestInjectionTellsWhatStands(t *testing.T) {
 	s.runs("time curl -s localhost", "real 2.1 s")
 	data := s.data()
 	text := rendered(injected(t, model(registry.Table{}, compactor.Defaults(), "claude-code", data), data, 9000, false))
-	want(t, text, "`/w/app/tema.css` (#6: `título: rojo;`)", "`/w/app/tema.css` (#10: `enlace: verde;`)", "!(#2", "`pie.css` (#14, restored by git)", "!ran `hyperfine")
+	want(t, text, "`/w/app/tema.css` (#6: `título: rojo;`)", "`/w/app/tema.css` (#10: `enlace: verde;`)", "!(#2", "restored by git `pie.css` (#14)", "!ran `hyperfine")
 }
 
 // TestInjectionLeavesOutWhatTheAgentHas: what its own summary says, and what came after its compaction.

@@ -458,7 +458,7 @@ func (m *maker) heading(it *session.Item, age float64, replaced int32, over bool
 // effect says what an item changed: at most n files, and commits.
 func (m *maker) effect(it *session.Item, n int) string {
 	d := m.draft
-	var files, commits []string
+	var files, restored, commits []string
 	for i := range d.s.Commits {
 		if c := &d.s.Commits[i]; c.Event >= it.From && c.Event < it.To && c.Hash != "" {
 			if c.Rewrote > 0 {
@@ -483,7 +483,8 @@ func (m *maker) effect(it *session.Item, n int) string {
 		case len(commits) > 0 && f.file.Open && f.file.Edits[len(f.file.Edits)-1].Event < it.To:
 			what += ", not committed"
 		case f.reverted:
-			what += ", restored by git"
+			restored = append(restored, what+")")
+			continue
 		case f.undoes:
 			what += ", undoes an earlier change"
 		case f.over && f.replaced >= 0:
@@ -498,6 +499,9 @@ func (m *maker) effect(it *session.Item, n int) string {
 			more = fmt.Sprintf(" and %d more", len(files)-n)
 		}
 		parts = append(parts, "changed "+strings.Join(files[:min(n, len(files))], ", ")+more)
+	}
+	if len(restored) > 0 {
+		parts = append(parts, "restored by git "+strings.Join(restored[:min(n, len(restored))], ", "))
 	}
 	if len(commits) > 0 {
 		parts = append(parts, "committed "+strings.Join(commits[max(0, len(commits)-n):], ", "))
@@ -530,7 +534,7 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 			continue
 		}
 		for _, f := range c.Files {
-			if !f.Sure || f.Op == transcript.Read {
+			if !f.Sure || f.Op == transcript.Read || c.Plans && m.reader.brief {
 				continue
 			}
 			one := byFile[f.File]
@@ -544,7 +548,7 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 			one.replaced = max(one.replaced, c.Replaced)
 			one.over = one.over && c.Over()
 			one.reverted = f.Op == transcript.Revert
-			one.undoes = c.Undoes || one.reverted
+			one.undoes = c.Undoes != nil || one.reverted
 			for line := range m.standing[c] {
 				one.lines, one.left = one.lines+1, line
 			}
@@ -848,7 +852,7 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 		c := m.s.Events[e].Call
 		l := m.label(c, 100)
 		switch {
-		case c.State == session.Failed:
+		case c.State == session.Failed || c.State == session.Pending:
 			l += m.state(c)
 		case c.State == session.Done && strings.TrimSpace(m.src.Outcome(c).Text) == "":
 			l += ", no output"
@@ -881,14 +885,19 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 		first = fmt.Sprintf("#%d-#%d ", m.s.Events[all[0]].N(), last)
 	}
 	w := later(it, all[len(all)-1])
+	if m.reader.brief {
+		if m.lastEdit() < all[len(all)-1] { // no answer tells of what they gave
+			const most = 6
+			u.add(first+strings.Join(parts[max(0, len(parts)-most):], "; ")+"\n", worthStep)
+			add(u)
+		}
+		return
+	}
 	if len(parts) > 4 {
 		u.add(first+strings.Join(parts[:3], "; ")+" and more look-ups\n", worthRead*w)
 	}
 	u.add(first+strings.Join(parts[:min(len(parts), 20)], "; ")+"\n", worthRead*w*0.8)
 	add(u)
-	if m.reader.brief {
-		return
-	}
 	for _, e := range all {
 		c := m.s.Events[e].Call
 		text := m.src.Outcome(c).Text
@@ -991,7 +1000,19 @@ func (m *maker) overcome(it *session.Item, e int32) bool {
 // edits makes the unit of successive changes of one file. Equal changes are shown once. A reader beside a summary gets only small ones,
 // whole: the files can be read, and the effect of the item names them.
 func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age float64, add func(*unit)) {
-	all = slices.DeleteFunc(all, func(e int32) bool { return m.s.Events[e].Call.Over() })
+	var undone []string
+	all = slices.DeleteFunc(all, func(e int32) bool {
+		c := m.s.Events[e].Call
+		if c.Undoes != nil {
+			undone = append(undone, fmt.Sprintf("#%d undoes #%d", c.At.N(), c.Undoes.At.N()))
+		}
+		return c.Over()
+	})
+	if len(undone) > 0 && p == currentPart {
+		u := m.unit(p, it.Ask)
+		u.add("Taken back: "+strings.Join(undone, ", ")+"\n", worthStep)
+		add(u)
+	}
 	if len(all) == 0 || p == earlierPart && it.To-it.From >= 60 { // the item's effect names them
 		return
 	}
@@ -1423,7 +1444,7 @@ func (d *draft) used() (u used) {
 			}
 			for _, text := range c.Acts {
 				text = d.relative(text)
-				if strings.Count(withoutTexts(text), "…") > 1 {
+				if short := withoutTexts(text); strings.Count(short, "…") > 1 || textOnly.MatchString(short) {
 					continue // what it did is in what was cut
 				}
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
@@ -1457,6 +1478,7 @@ func (d *draft) rewrites(c *session.Call) bool {
 var (
 	quotedText = regexp.MustCompile(`(?s)'[^']*'|"[^"]*"`)
 	figures    = regexp.MustCompile(`[0-9]+`)
+	textOnly   = regexp.MustCompile(`^\S+(?: [a-z]+)?(?: -\S+)* (?:'…'|"…")$`) // a program whose only operand is a text
 )
 
 // longText is from how many bytes on a quoted argument is a text and not a name or a pattern.

@@ -151,8 +151,8 @@ func (d *draft) state(c *session.Call) string {
 		return ", sent, no result: check"
 	case c.State == session.Running:
 		return ", in the background"
-	case c.Undoes:
-		return ", undoes an earlier change"
+	case c.Undoes != nil:
+		return fmt.Sprintf(", undoes #%d", c.Undoes.At.N())
 	case c.Over() && c.Replaced == c.Index:
 		return ", no change"
 	case c.Aborted:

@@ -108,7 +108,7 @@ func inline(text string, max int) (s string, whole bool) {
 
 // escapeNext returns the escaped form of the start of text, and how many bytes of text that replaces. It escapes what
 // docs/FORMAT.md lists: the start of a marker, control characters except tab, bidi and zero-width characters, bytes
-// that are not UTF-8, and a backslash that could be read as one of these escapes.
+// that are not UTF-8, and a backslash that could be read as one of these escapes. A joiner between two emoji stays.
 func escapeNext(text string) (string, int) {
 	switch c := text[0]; {
 	case c == '[' && strings.HasPrefix(text, "[ccd"):
@@ -132,8 +132,20 @@ func escapeNext(text string) (string, int) {
 		}
 		return b.String(), size
 	}
+	for emoji(r) { // what joins two emoji makes one picture of them
+		rest := strings.TrimPrefix(text[size:], "\ufe0f")
+		rest, ok := strings.CutPrefix(rest, "\u200d")
+		next, n := utf8.DecodeRuneInString(rest)
+		if !ok || !emoji(next) {
+			break
+		}
+		r, size = next, len(text)-len(rest)+n
+	}
 	return text[:size], size
 }
+
+// emoji reports whether r is in the blocks of pictures, without letters and signs of other scripts.
+func emoji(r rune) bool { return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff }
 
 // looksEscaped reports whether Unquote would decode the backslash at the beginning of text.
 func looksEscaped(text string) bool {

@@ -391,7 +391,7 @@ func (f *File) change(c *Call, at int32) (undoes bool) {
 		delete(f.swaps, inverse)
 		f.open--
 		f.Open = f.open > 0
-		first.Replaced, c.Replaced, c.Undoes = at, at, true
+		first.Replaced, c.Replaced, c.Undoes = at, at, first
 		return true
 	}
 	f.Open, f.swaps[c.swap] = true, c
@@ -715,7 +715,7 @@ func actsOf(line string, parts []transcript.Simple) (all []string) {
 		}
 		words := make([]string, 0, len(parts[i].Words))
 		for _, w := range parts[i].Words {
-			words = append(words, shown(w))
+			words = append(words, shown(line, w))
 		}
 		all = append(all, clip(strings.Join(words, " "), maxCommand))
 	}
@@ -736,12 +736,24 @@ func alone(line string, parts []transcript.Simple) (string, bool) {
 // longText is from how many bytes on a word with a blank is a text that a command passes on, and not a name or a pattern.
 const longText = 40
 
-// shown quotes a word of a command only if it needs it. Of a text it shows no more than that there is one.
-func shown(w string) string {
+// shown returns a word of a command as its line has it. Of a text it shows no more than that there is one.
+func shown(line, w string) string {
 	if len(w) >= longText && strings.ContainsAny(w, " \n") {
-		return "'…'"
+		name, _, ok := strings.Cut(w, "=")
+		if quote, _, _ := strings.Cut(name, " "); !ok || quote != name {
+			return "'…'"
+		}
+		if strings.Contains(line, name+"=\"") {
+			return name + "=\"…\""
+		}
+		return name + "='…'"
 	}
 	if w == "" || strings.ContainsAny(w, " \t\n|&;<>()$`\\\"'*?[]#~{}") {
+		for _, form := range []string{"'" + w + "'", "\"" + w + "\"", w} {
+			if w != "" && strings.Contains(line, form) && (form != w || !strings.ContainsAny(w, " \t\n")) {
+				return form
+			}
+		}
 		return transcript.ShellWord(w)
 	}
 	return w

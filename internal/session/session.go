@@ -142,7 +142,7 @@ type Call struct {
 	Words    Ref    // the person's words: an answer, or the reason of a refusal
 	Fixed    int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
 	Replaced int32  // of a change: the newest event that took a line which it wrote, itself if it changed nothing; -1 if all stands
-	Undoes   bool   // of a change: it is the exact inverse of an earlier one
+	Undoes   *Call  // of a change: the earlier one of which it is the exact inverse, nil if none
 	Plans    bool   // it wrote the plan
 
 	failing []string // tests and packages that a failed result names
