@@ -14,7 +14,7 @@ import (
 	"ccd/daemon"
 )
 
-// cmdSchema changes the schema version of an archive: `schema ARCHIVE N`.
+// cmdSchema makes an archive one of another schema, which has other buckets: `schema ARCHIVE N`.
 func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: schema ARCHIVE N")
@@ -22,7 +22,7 @@ func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	db, err := bolt.Open(ts.MkAbs(args[0]), 0o600, nil)
 	ts.Check(err)
 	err = db.Update(func(tx *bolt.Tx) error {
-		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte(args[1]))
+		return errors.Join(tx.DeleteBucket([]byte("blocks")), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte(args[1])))
 	})
 	ts.Check(errors.Join(err, db.Close()))
 }
