@@ -338,7 +338,7 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 	case effect == "" && changed && !known: // all of it is committed since
 		u.add(line+"\n", worthAsk/2*age)
 	case effect == "" && outcome && !changed && m.corrected(it, said):
-	case effect == "" && outcome && !m.idle(it):
+	case effect == "" && outcome && !m.idle(it) && !m.explainsOver(m.turnOf(it.From)):
 		u.add(line+", "+title+" \""+mark.Inline(headOf(joined(said), 160), 0)+"\"\n", worthAsk*age)
 	case !known || effect != "":
 		u.add(line+"\n", worthAsk*age)
