@@ -119,7 +119,11 @@ func (h *handover) task() {
 			continue // a spent reply
 		}
 		label := TaskLabel
-		if n > 0 {
+		switch answered := len(asks) > 1 && d.settled(first); {
+		case n == 0 && answered:
+			label = "Asked before, and answered"
+			room = max(h.most(300), min(200, d.reader.room/12))
+		case n > 0 && !(answered && n == len(asks)-1):
 			label = "Then"
 			room = max(h.most(300), min(200, d.reader.room/12))
 		}
@@ -232,26 +236,19 @@ func (h *handover) approved(e int32, since bool) {
 }
 
 // taskItem returns the item of the newest message that says something by itself, else of the newest message; -1 if there is
-// none. After a question that was only answered it is the next message that led to more.
+// none.
 func (d *draft) taskItem() int {
-	newest, next := -1, -1
+	newest := -1
 	for n := len(d.s.Items) - 1; n >= 0; n-- {
 		it := &d.s.Items[n]
 		if it.Ask < 0 || it.Back || it.Command && !d.acted(it) {
 			continue
 		}
 		if newest < 0 {
-			newest, next = n, n
+			newest = n
 		}
-		switch says := it.Width >= taskWidth || d.lists(it); {
-		case n != newest && d.settled(n):
-			if says {
-				return next
-			}
-		case says && !d.closed(n, newest):
+		if (it.Width >= taskWidth || d.lists(it)) && !d.closed(n, newest) {
 			return n
-		default:
-			next = n
 		}
 	}
 	return newest

@@ -73,7 +73,7 @@ var lineCases = []struct {
 		s.says("Sí, lo vi.")
 		s.asks("arregla el importador ahora")
 		s.edits("/w/app/a.go", "x", "y")
-	}, []string{"> arregla el importador ahora", "!comentario"}},
+	}, []string{"Asked before, and answered (#1", "Task (#5, 2026-03-04 09:00):\n> arregla el importador ahora"}},
 	{"task: an approved plan", func(s *story) {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")

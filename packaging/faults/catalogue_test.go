@@ -190,7 +190,7 @@ var catalogue = []fault{
 		nil, "The machine's own clock is not moved.",
 	},
 	{
-		"scale", "An idle daemon uses at most 16 MB of anonymous memory.",
+		"scale", "An idle daemon uses at most 16 MB of anonymous memory, and about 8 KB for each session in the archive.",
 		[]check{{pkg: "cmd/ccd", name: "TestIdleMemory"}},
 		nil, "50,000 sessions are not tested.",
 	},
