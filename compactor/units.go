@@ -207,7 +207,7 @@ func (m *maker) item(n int, full bool) (units, decided []*unit) {
 	}
 	answer := m.answerOf(it)
 	ended := m.endsWith(it, answer)
-	if _, told := d.quoted[max(0, it.Ask)]; current && it.Ask >= 0 && !told && !d.had(&d.s.Events[it.Ask]) { // newer messages are the task
+	if _, told := d.quoted[max(0, it.Ask)]; current && it.Ask >= 0 && !told && (it.Width >= replyWidth || d.approved < it.Ask) && !d.had(&d.s.Events[it.Ask]) { // newer messages are the task
 		u := m.unit(p, it.Ask)
 		ev := &d.s.Events[it.Ask]
 		u.key = true
