@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,6 +191,59 @@ func wants(t *testing.T, text string, want []string) {
 		w, not := strings.CutPrefix(w, "!")
 		if strings.Contains(text, w) == not {
 			t.Errorf("%q is there: %t, in\n%s", w, not, text)
+		}
+	}
+}
+
+// TestTwoProjectsWithOneDirectoryName: a client encodes both paths to one name. The project is what the transcripts record.
+func TestTwoProjectsWithOneDirectoryName(t *testing.T) {
+	for _, names := range [][2]string{{"my_project", "my-project"}, {"проект", "работа"}, {"a.b", "a b"}} {
+		home, base := t.TempDir(), t.TempDir()
+		for i, name := range names {
+			dir := filepath.Join(base, name)
+			must(t, os.MkdirAll(dir, 0o700))
+			line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1)
+			put(t, transcriptPath(home, i+1), line)
+		}
+		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+			t.Fatalf("run: exit %d, %s", code, said)
+		}
+		for i, name := range names {
+			var out strings.Builder
+			t.Chdir(filepath.Join(base, name))
+			run(t.Context(), []string{"agent", "search", "parcels"}, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home, "PWD=" + filepath.Join(base, name)})
+			wants(t, out.String(), []string{id(transcriptPath(home, i+1)), "!" + id(transcriptPath(home, 2-i))})
+		}
+	}
+}
+
+// TestLongCommandsEndAtOnce: what was interrupted before it began does nothing, exits with 130 and leaves no file.
+func TestLongCommandsEndAtOnce(t *testing.T) {
+	home := t.TempDir()
+	put(t, transcriptPath(home, 1), ledger(t))
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		t.Fatalf("run: exit %d, %s", code, said)
+	}
+	files := func() (all string) {
+		must(t, filepath.WalkDir(home, func(path string, _ os.DirEntry, err error) error {
+			all += path + "\n"
+			return err
+		}))
+		return all
+	}
+	before := files()
+	for _, command := range []string{
+		"export " + id(transcriptPath(home, 1)) + " -o " + filepath.Join(home, "x.html"), "archive verify", "archive gc", "archive backup " + filepath.Join(home, "b.db"),
+		"archive secrets", "search harbour --all", "timeline latest", "resume latest", "compact latest", "archive forget latest", "run --once",
+	} {
+		ctx, stop := context.WithCancelCause(t.Context())
+		stop(errInterrupted)
+		var out strings.Builder
+		if code := run(ctx, strings.Fields(command), std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home}); code != exitInterrupted {
+			t.Errorf("%s: exit %d: %s", command, code, out.String())
+		}
+		if after := files(); after != before {
+			t.Errorf("%s left\n%s\nbefore\n%s", command, after, before)
 		}
 	}
 }
