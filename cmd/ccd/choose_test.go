@@ -88,7 +88,7 @@ func TestNoSessionOfThisDirectory(t *testing.T) {
 		code, out, said := ccdIn(home, "1\n", args...)
 		lines := strings.Split(said, "\n")
 		if code != exitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: find session: this directory has no session" ||
-			!strings.HasPrefix(lines[1], "   1  cccc3333-0000  ") || !strings.HasPrefix(lines[3], "   3  aaaa1111-0000  ") ||
+			!strings.HasPrefix(lines[1], "   1  cccc3333-0000, ") || !strings.HasPrefix(lines[3], "   3  aaaa1111-0000, ") ||
 			!strings.HasPrefix(lines[4], "hint: ") || strings.Contains(said, "\x1b") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, said)
 		}
