@@ -88,14 +88,13 @@ type place struct {
 	t             *testing.T
 	home, project string
 	model         *model
-	stdin         string // stdin of the next program
 }
 
 // newHome makes a home with ccd in it, and a project directory.
 func newHome(t *testing.T) *place {
 	t.Helper()
 	dir := fleeting(t)
-	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t), ""}
+	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t)}
 	for _, d := range []string{p.bin(), filepath.Join(p.home, ".codex"), filepath.Join(p.home, "tmp"), filepath.Join(p.project, "pkg")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -216,7 +215,6 @@ func (p *place) run(program string, args ...string) ran {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = p.project, p.env(), &out, &errs, 5*time.Second
-	cmd.Stdin = strings.NewReader(p.stdin)
 	group(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
@@ -243,6 +241,25 @@ func (p *place) must(program string, args ...string) string {
 func (p *place) ccd(args ...string) string {
 	p.t.Helper()
 	return strings.TrimSuffix(p.must(p.ccdPath(), args...), "\n")
+}
+
+// daemon runs `ccd run` and stops it with SIGINT.
+func (p *place) daemon() (stop func()) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), p.ccdPath(), "run", "--quiet")
+	cmd.Dir, cmd.Env = p.project, p.env()
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	return func() {
+		p.t.Helper()
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 130 {
+			p.t.Errorf("ccd run ends with %v", err)
+		}
+	}
 }
 
 // asks runs a client that must succeed, with the model's turns, and returns its requests.
