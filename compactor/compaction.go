@@ -101,7 +101,7 @@ type draft struct {
 	s      *session.Session
 	src    *session.Source
 	reader reader
-	asks   summaries
+	models summaries
 
 	units    []*unit
 	roots    []string         // directories relative to which paths are shown
@@ -114,6 +114,7 @@ type draft struct {
 	named    map[int32]bool                    // runs that the handover names
 	steps    []int32                           // the calls that made the unfinished steps of the plan
 	approved int32                             // the approval whose plan the handover quotes, -1 if none
+	older    bool                              // messages follow it
 	usage    *used                             // of the session, once it is collected
 	standing map[*session.Call]map[string]bool // lines that calls wrote and that still stand
 	claims   []claim
@@ -121,7 +122,7 @@ type draft struct {
 }
 
 func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, last: map[string]int32{}, whole: -1, approved: -1, asks: summaries{ask: kept}, standing: c.Session.Standing()}
+	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, last: map[string]int32{}, whole: -1, approved: -1, models: summaries{ask: kept}, standing: c.Session.Standing()}
 	for i := range d.s.Events {
 		call := d.s.Events[i].Call
 		if d.s.Events[i].Kind != session.Did || call.Op != transcript.Command {
@@ -282,7 +283,7 @@ func (d *draft) finish() *Compaction {
 		part := 1 - float64(out.Header.Tokens.Companion)/float64(st.Total)
 		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
 	}
-	out.Wanted = d.asks.missing()
+	out.Wanted = d.models.missing()
 	d.verify(out, body.String())
 	return out
 }

@@ -113,24 +113,32 @@ func (h *handover) task() {
 		h.approved(plan, since)
 	}
 	room := max(h.most(max(900, d.reader.room/20)), min(450, d.reader.room/6))
+	given := false // the task
 	for n, e := range asks {
 		ev := &d.s.Events[e]
 		if e < plan && n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
 			continue // a spent reply
 		}
-		label := TaskLabel
-		switch answered := len(asks) > 1 && d.settled(first); {
-		case n == 0 && answered:
-			label = "Asked before, and answered"
-			room = max(h.most(300), min(200, d.reader.room/12))
-		case n > 0 && !(answered && n == len(asks)-1):
+		label, end := TaskLabel, int32(-1)
+		if n < len(asks)-1 {
+			end = d.overWith(int(ev.Item))
+		}
+		ended := ""
+		switch {
+		case end >= 0:
+			label, ended = "Asked before", fmt.Sprintf(", ended with #%d", d.s.Events[end].N())
+		case given:
 			label = "Then"
+		default:
+			given = true
+		}
+		if n > 0 || end >= 0 {
 			room = max(h.most(300), min(200, d.reader.room/12))
 		}
 		if ev.Kind == session.Queued {
 			label += ", sent while the agent worked"
 		}
-		h.line("%s (#%d%s%s):", label, ev.N(), d.clock(ev.Ref), d.after(e))
+		h.line("%s (#%d%s%s%s):", label, ev.N(), d.clock(ev.Ref), ended, d.after(e))
 		text := d.src.Text(ev.Ref)
 		if it := &d.s.Items[ev.Item]; ev.Kind == session.Asked && h.f > 0.3 {
 			h.b.WriteString(d.answered(it, h.most(200)))
@@ -225,7 +233,7 @@ func (h *handover) approved(e int32, since bool) {
 	ev := &h.d.s.Events[e]
 	h.d.approved = e
 	h.proves(ev.Ref, "approved")
-	if since {
+	if h.d.older = since; since {
 		h.line("Approved before the last message: the plan of #%d", ev.Call.At.N())
 		return
 	}
@@ -262,17 +270,43 @@ func (d *draft) lists(it *session.Item) bool {
 // closed reports whether an item's work is done although messages follow: a commit was made, and the agent ended its turn.
 func (d *draft) closed(n, newest int) bool {
 	it := &d.s.Items[n]
-	if n == newest || it.To == it.From || d.s.Events[it.To-1].Kind != session.Said {
+	if n == newest || d.endedWith(it) < 0 {
 		return false
 	}
 	return slices.ContainsFunc(d.s.Commits, func(c session.Commit) bool { return c.Event >= it.From && c.Event < d.s.Items[newest].From })
+}
+
+// endedWith returns the words with which the agent ended its turn in an item, -1 if it did not.
+func (d *draft) endedWith(it *session.Item) int32 {
+	if it.To > it.From && d.s.Events[it.To-1].Kind == session.Said {
+		return it.To - 1
+	}
+	return -1
+}
+
+// overWith returns the words with which the agent ended its turn in an item to which the human did not come back: the next message is no
+// bare reply to them, or later words ended a turn too. -1 if there are none.
+func (d *draft) overWith(n int) int32 {
+	end := d.endedWith(&d.s.Items[n])
+	if end < 0 || n+1 >= len(d.s.Items) {
+		return -1
+	}
+	if next := &d.s.Items[n+1]; next.Width >= replyWidth && !d.replies(next) {
+		return end
+	}
+	for k := n + 1; k < len(d.s.Items)-1; k++ {
+		if d.endedWith(&d.s.Items[k]) >= 0 {
+			return end
+		}
+	}
+	return -1
 }
 
 // settled reports whether an item is a question that was answered: nothing was changed or proposed in it, and the next message takes up nothing
 // of the answer.
 func (d *draft) settled(n int) bool {
 	it := &d.s.Items[n]
-	if n+1 >= len(d.s.Items) || it.To == it.From || d.s.Events[it.To-1].Kind != session.Said {
+	if n+1 >= len(d.s.Items) || d.endedWith(it) < 0 {
 		return false
 	}
 	for e := it.From; e < it.To; e++ {
@@ -308,9 +342,9 @@ func (d *draft) answered(it *session.Item, most int) string {
 		}
 		return fmt.Sprintf("(of #%d: %s)\n", n, strings.Join(lines, ", "))
 	}
-	if q := d.question(it); q != "" {
-		how := "answers" // a reply does; what is longer or asks may be about something else
-		if it.Width >= taskWidth || strings.ContainsAny(d.src.Text(d.s.Events[it.Ask].Ref), "?？") {
+	if q := d.question(it); q != "" && !d.asks(it) {
+		how := "answers" // a short reply does; a longer one may be about something else
+		if it.Width >= taskWidth {
 			how = "after the question of"
 		}
 		return fmt.Sprintf("(%s #%d: \"%s\")\n", how, n, mark.Inline(q, most))
@@ -400,12 +434,23 @@ func (d *draft) replies(it *session.Item) bool {
 	if it.Before < 0 || it.Width >= 2*taskWidth || d.stoppedBetween(it.Before, it.Ask) {
 		return false
 	}
-	if d.question(it) != "" || len(d.picked(it)) > 0 {
+	if len(d.picked(it)) > 0 {
+		return true
+	}
+	if d.asks(it) {
+		return false
+	}
+	if d.question(it) != "" {
 		return true
 	}
 	all := blocksOf(strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref)))
 	last := len(all) - 1
 	return it.Width < replyWidth && last >= 0 && all[last].list && leads(all[last].lines[0]) && lexicon.BulletLen(strings.TrimSpace(all[last].lines[0])) == 0
+}
+
+// asks reports whether a message has a question of its own.
+func (d *draft) asks(it *session.Item) bool {
+	return strings.ContainsAny(d.src.Text(d.s.Events[it.Ask].Ref), "?？")
 }
 
 // question returns the question in the last paragraphs of the text that stood before a short message, "" if it asked none or
@@ -661,7 +706,7 @@ func (h *handover) since(did []int32) {
 	var last []string
 	for _, e := range slices.Backward(did[:min(n, len(did))]) {
 		c := d.s.Events[e].Call
-		last = append(last, fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, h.most(90)), d.state(c)))
+		last = append(last, fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, h.most(90)), d.outcome(c, h.most(120))))
 	}
 	more := ""
 	if len(did) > n {
@@ -1021,7 +1066,7 @@ func (h *handover) failures() {
 			}
 		case c.Op == transcript.Command:
 			key = d.goal(c)
-			if !seen[key] && c.Unresolved() && !c.Git() && !d.named[e] && !d.wentOn(e) && (d.isCheck(c) || e > edited && age <= 2) {
+			if !seen[key] && !d.named[e] && d.open(e) && (d.isCheck(c) || e > edited && age <= 2) {
 				text = h.ran(c)
 			}
 		}
@@ -1041,8 +1086,11 @@ func (h *handover) failures() {
 	h.broken()
 }
 
-// brokenRuns is from how many failures in a row a tool counts as broken.
-const brokenRuns = 3
+// From how many failures in a row a tool counts as broken, and from how many with the same error.
+const (
+	brokenRuns  = 3
+	brokenAlike = 2
+)
 
 // broken says which tools fail each time, look-ups included: whatever they were asked, they gave no answer.
 func (h *handover) broken() {
@@ -1051,6 +1099,7 @@ func (h *handover) broken() {
 		failed int
 		last   *session.Call
 		well   bool
+		alike  bool // the last failures have one error
 	}
 	byName := map[string]*tool{}
 	var order []string
@@ -1072,16 +1121,45 @@ func (h *handover) broken() {
 		default:
 			if t.failed++; t.last == nil {
 				t.last = c
+			} else if t.failed == brokenAlike {
+				t.alike = d.errorLine(c) == d.errorLine(t.last)
 			}
 		}
 	}
 	for _, name := range order {
-		if t := byName[name]; t.failed >= brokenRuns && t.last.Op != transcript.Command {
+		if t := byName[name]; (t.failed >= brokenRuns || t.alike) && t.last.Op != transcript.Command {
 			said := d.errorLine(t.last)
 			h.line("Fails each time: %s, the last %d calls, newest #%d: \"%s\"", mark.Inline(name, 60), t.failed, t.last.At.N(), mark.Inline(said, h.most(160)))
 			h.proves(t.last.Result, said)
 		}
 	}
+}
+
+// open reports whether a failed command is a problem still, as far as the records say.
+func (d *draft) open(e int32) bool {
+	c := d.s.Events[e].Call
+	return c.Unresolved() && !c.Git() && !d.wentOn(e) && !d.mended(e)
+}
+
+// mended reports whether a file that an error names was changed since, and a check that ran after that had no error.
+func (d *draft) mended(e int32) bool {
+	said, changed := "", false
+	for i := e + 1; i < int32(len(d.s.Events)); i++ {
+		c := d.s.Events[i].Call
+		switch {
+		case d.s.Events[i].Kind != session.Did || c.State != session.Done:
+		case changed && c.Checks() && !c.Errors:
+			return true
+		case !changed && changes(c):
+			if said == "" {
+				if said = d.errorLine(d.s.Events[e].Call); said == "" {
+					return false
+				}
+			}
+			changed = slices.ContainsFunc(c.Files, func(f session.Change) bool { return strings.Contains(said, transcript.Base(f.File.Path)) })
+		}
+	}
+	return false
 }
 
 // wentOn reports whether the same program ran well after a failure, or a run of everything that includes it.
@@ -1117,11 +1195,14 @@ func (h *handover) plan() {
 		}
 		return
 	}
-	since, ended := 0, false // acts
+	since, ended, newer := 0, false, "" // acts
 	for e := p.Event + 1; e < int32(len(d.s.Events)); e++ {
 		ev := &d.s.Events[e]
 		if ev.Kind == session.Did && ev.Call.Op != transcript.Plan {
 			since++
+		}
+		if ev.Kind == session.Queued {
+			newer = fmt.Sprintf(", before the message #%d", ev.N())
 		}
 		ended = ended || since > 0 && (ev.Kind == session.Asked || ev.Kind == session.Said && (ev.Ends || e == int32(len(d.s.Events))-1))
 	}
@@ -1143,9 +1224,9 @@ func (h *handover) plan() {
 	if len(steps) > n {
 		all = append(all, fmt.Sprintf("%d more", len(steps)-n))
 	}
-	after := ""
+	after := newer
 	if since > 0 {
-		after = fmt.Sprintf(", calls since: %d", since)
+		after += fmt.Sprintf(", calls since: %d", since)
 	}
 	h.line("Plan, unfinished as of #%d (%d open of %d%s): %s", d.s.Events[p.Event].N(), len(steps), len(p.Steps), after, strings.Join(all, "; "))
 }

@@ -41,7 +41,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.says("All is planned. Shall I begin?")
 		s.asks("what of the rows without a date?")
-	}, []string{"(after the question of #2: \"All is planned. Shall I begin?\")", "!(answers"}},
+	}, []string{"Asked before (#1, 2026-03-04 09:00, ended with #2):\n> " + task, "Task (#3, 2026-03-04 09:00):\n> what of", "!(answers"}},
 	{"task: continue refers back", func(s *story) {
 		s.asks(task)
 		s.says("Half of it is done.")
@@ -73,7 +73,7 @@ var lineCases = []struct {
 		s.says("Sí, lo vi.")
 		s.asks("arregla el importador ahora")
 		s.edits("/w/app/a.go", "x", "y")
-	}, []string{"Asked before, and answered (#1", "Task (#5, 2026-03-04 09:00):\n> arregla el importador ahora"}},
+	}, []string{"Asked before (#1, 2026-03-04 09:00, ended with #4)", "Task (#5, 2026-03-04 09:00):\n> arregla el importador ahora"}},
 	{"task: an approved plan", func(s *story) {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")

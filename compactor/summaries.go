@@ -43,12 +43,12 @@ func (d *draft) modelled(text string) (summary string, ok bool) {
 		return "", false
 	}
 	known := false
-	if d.asks.ask != nil {
-		summary, known, d.src.Err = d.asks.ask(in.Hash)
+	if d.models.ask != nil {
+		summary, known, d.src.Err = d.models.ask(in.Hash)
 	}
 	if summary == "" || lexicon.Chars(summary) >= in.size {
 		if !known {
-			d.asks.wanted = append(d.asks.wanted, in)
+			d.models.wanted = append(d.models.wanted, in)
 		}
 		return "", false
 	}

@@ -43,15 +43,15 @@ type maker struct {
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
 
-	patches map[string]bool // texts of the changes that are shown
-	listed  map[string]bool // files that the working set names
-	above   string          // the handover and the commands of the working set
+	shown  []shownChange
+	listed map[string]bool // files that the working set names
+	above  string          // the handover and the commands of the working set
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, turns: d.turns(), spec: -1, patches: map[string]bool{}}
+	m := &maker{draft: d, turns: d.turns(), spec: -1}
 	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -211,7 +211,7 @@ func (m *maker) item(n int, full bool) (units, decided []*unit) {
 		u := m.unit(p, it.Ask)
 		ev := &d.s.Events[it.Ask]
 		u.key = true
-		u.add(fmt.Sprintf("#%d the human asked:\n", ev.N())+d.ask(ev.Ref, d.src.Text(ev.Ref), 600), worthWork)
+		u.add(fmt.Sprintf("#%d the human wrote:\n", ev.N())+d.answered(it, 200)+d.ask(ev.Ref, d.src.Text(ev.Ref), 600), worthWork)
 		add(u)
 	}
 	if current && !ended && d.approved < it.Ask && it.Before >= 0 && !d.had(&d.s.Events[it.Before]) && !d.stoppedBetween(it.Before, it.Ask) {
@@ -339,11 +339,21 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 		u.add(line+"\n", worthAsk/2*age)
 	case effect == "" && outcome && !changed && m.corrected(it, said):
 	case effect == "" && outcome && !m.idle(it) && !m.explainsOver(m.turnOf(it.From)):
-		u.add(line+", "+title+" \""+mark.Inline(headOf(joined(said), 160), 0)+"\"\n", worthAsk*age)
+		u.add(line+", "+title+" \""+mark.Inline(gist(said), 0)+"\"\n", worthAsk*age)
 	case !known || effect != "":
 		u.add(line+"\n", worthAsk*age)
 	}
 	return u
+}
+
+// gist returns the first line of a text that does more than to lead to the next.
+func gist(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); session.HasWord(line) && !leads(line) {
+			return headOf(line, 160)
+		}
+	}
+	return headOf(joined(text), 160)
 }
 
 // corrected reports whether the answer of the next item, in which nothing was changed either, speaks of a value of an answer: it is the newer
@@ -495,6 +505,9 @@ func (m *maker) effect(it *session.Item, n int) string {
 	var parts []string
 	if len(files) > 0 {
 		more := ""
+		if n == len(files)-1 {
+			n++
+		}
 		if len(files) > n {
 			more = fmt.Sprintf(" and %d more", len(files)-n)
 		}
@@ -543,7 +556,12 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 				byFile[f.File] = one
 				all = append(all, one)
 			}
-			one.at = append(one.at, c.At.N())
+			if !c.Over() && one.over { // those of which nothing is left are named where all are
+				one.at = nil
+			}
+			if !c.Over() || one.over {
+				one.at = append(one.at, c.At.N())
+			}
 			one.deleted = f.Op == transcript.Delete
 			one.replaced = max(one.replaced, c.Replaced)
 			one.over = one.over && c.Over()
@@ -852,10 +870,8 @@ func (m *maker) reads(it *session.Item, all []int32, add func(*unit)) {
 		c := m.s.Events[e].Call
 		l := m.label(c, 100)
 		switch {
-		case c.State == session.Failed || c.State == session.Pending:
-			l += m.state(c)
-		case c.State == session.Done && strings.TrimSpace(m.src.Outcome(c).Text) == "":
-			l += ", no output"
+		case c.State == session.Failed || c.State == session.Pending || strings.TrimSpace(m.src.Outcome(c).Text) == "":
+			l += m.outcome(c, 120)
 		}
 		again := seen[l]
 		seen[l] = true
@@ -1026,26 +1042,38 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		at = append(at, m.s.Events[e].Call.At.N())
 	}
 	var changes []change
+	var named []string // changes that are not shown: where they are
 	room := 4 * smallChange
 	for _, e := range slices.Backward(all) {
 		call := m.s.Events[e].Call
 		patch := m.patch(call)
 		n := lexicon.Chars(patch) + 3*strings.Count(patch, "\n")
-		if m.patches[patch] {
-			continue
+		record := fmt.Sprintf("#%d ", call.At.N())
+		if len(all) == 1 {
+			record = ""
 		}
-		if m.reader.brief && n > min(smallChange, room) {
-			break // the files can be read: an older one says less
+		switch like := m.alike(patch); {
+		case like > 0:
+			named = append(named, fmt.Sprintf("%slike #%d", record, like))
+		case !m.reader.brief || len(named) == 0 && n <= min(smallChange, room): // the files can be read: an older one says less
+			room -= n
+			changes = append(changes, change{call.At.N(), patch})
+			m.shown = append(m.shown, shownChange{call.At.N(), lexicon.WordSet(patch)})
+		case call.Op == transcript.Edit:
+			if at := place(patch); at != "" {
+				named = append(named, record+at)
+			}
 		}
-		room -= n
-		m.patches[patch] = patch != ""
-		changes = append(changes, change{call.At.N(), patch})
 	}
 	slices.Reverse(changes)
+	slices.Reverse(named)
 	if m.reader.brief && len(changes) == 0 && !working {
 		return
 	}
 	line := numbers(at) + " " + m.label(c, 240) + "\n"
+	if len(named) > 0 && working {
+		line = strings.TrimSuffix(line, "\n") + ": " + strings.Join(named[max(0, len(named)-mostNamed):], "; ") + "\n"
+	}
 	u := m.unit(p, all[0])
 	u.head = head
 	w := later(it, all[len(all)-1])
@@ -1064,6 +1092,47 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		u.add(line+m.changesIn(changes, room, c), worth)
 	}
 	add(u)
+}
+
+// mostNamed is how many changes that are not shown are named.
+const mostNamed = 8
+
+// shownChange is a change that the text shows, with its words.
+type shownChange struct {
+	at    int
+	words map[string]bool
+}
+
+// alike returns the record of a change that is shown and has nearly all words of another one, 0 if there is none.
+func (m *maker) alike(patch string) int {
+	words := lexicon.WordSet(patch)
+	for _, one := range slices.Backward(m.shown) {
+		same := 0
+		for w := range words {
+			if one.words[w] {
+				same++
+			}
+		}
+		if len(words) > 3 && same*100 >= enough*len(words) {
+			return one.at
+		}
+	}
+	return 0
+}
+
+// place names the place of a change in its file: the first line with a word that stood there before, else the first one.
+func place(patch string) (at string) {
+	for line := range strings.Lines(patch) {
+		text := strings.TrimSpace(strings.TrimLeft(line, "+- "))
+		if !session.HasWord(text) || at != "" && line[0] == '+' {
+			continue
+		}
+		at = "at `" + mark.Inline(text, 80) + "`"
+		if line[0] != '+' {
+			break
+		}
+	}
+	return at
 }
 
 // smallChange is up to how many chars a change is shown whole beside a summary.
@@ -1246,11 +1315,22 @@ func (m *maker) decision(e int32, age float64) *unit {
 		}
 		title := fmt.Sprintf("#%d the human approved the plan of #%d", ev.N(), ev.Call.At.N())
 		plan := d.planText(ev.Call)
+		kept := d.s.Holding(plan)
+		if kept != nil {
+			title += fmt.Sprintf(", which stands in `%s`", mark.Inline(d.path(kept.Path), 0))
+		}
 		u.add(title+"\n", worthDecision*age)
+		if e == d.approved && d.older { // the human may have changed it: what it is about is enough
+			u.add(title+":\n"+outline(plan), worthPlan*age)
+			return u
+		}
 		for _, f := range []struct {
 			room  int
 			worth float64
 		}{{600, worthPlan}, {2500, 30}, {8000, 18}} {
+			if f.room > 600 && d.reader.brief && kept != nil {
+				break // it can be read there
+			}
 			quoted := d.marked(ev.Call.At)(excerpt(plan, f.room, nil))
 			u.add(title+":\n"+quoted, f.worth*age)
 		}
@@ -1278,6 +1358,19 @@ func (m *maker) decision(e int32, age float64) *unit {
 		u.add(fmt.Sprintf("#%d the human answered:\n%s", ev.N(), d.ask(ev.Ref, text, 2000)), worthPlan*age)
 	}
 	return u
+}
+
+// outline quotes the headings of a text.
+func outline(text string) string {
+	var b strings.Builder
+	for _, one := range blocksOf(text) {
+		for _, l := range one.lines {
+			if !one.code && strings.HasPrefix(l, "#") {
+				b.WriteString(mark.Quote("", l))
+			}
+		}
+	}
+	return b.String()
 }
 
 // planText returns the plan that a call proposes.
@@ -1428,7 +1521,7 @@ func (d *draft) used() (u used) {
 		}
 		for _, f := range c.Files {
 			if f.Sure && (c.State == session.Done || c.State == session.Running) {
-				file(f.File.Path, f.File.Edited())
+				file(f.File.Path, d.s.Edited(f.File))
 			}
 		}
 		if c.Op == transcript.Command && !c.Stdin {
@@ -1437,7 +1530,7 @@ func (d *draft) used() (u used) {
 				if c.Silent && (c.Errors || f == nil) {
 					continue // that it is there is not known
 				}
-				file(p, f != nil && f.Edited())
+				file(p, f != nil && d.s.Edited(f))
 			}
 			if len(c.Acts) == 1 && d.rewrites(c) {
 				continue // the files tell of it
@@ -1453,6 +1546,7 @@ func (d *draft) used() (u used) {
 					switch {
 					case c.Aborted:
 						how = " (aborted)"
+					case c.State == session.Failed && !d.open(e):
 					case c.State == session.Failed && len(c.Acts) > 1:
 						how = " (in a line that failed)"
 					case c.State == session.Failed:

@@ -75,7 +75,7 @@ func (d *draft) relative(text string) string {
 func (d *draft) label(c *session.Call, most int) string {
 	file := ""
 	if len(c.Files) > 0 {
-		file = "`" + mark.Inline(d.path(c.Files[0].File.Path), most) + "`"
+		file = "`" + mark.Inline(endOf(d.path(c.Files[0].File.Path), most), 0) + "`"
 		if n := len(c.Files); n > 1 && c.Op != transcript.Command {
 			file += fmt.Sprintf(" and %d more", n-1)
 		}
@@ -126,6 +126,18 @@ func (d *draft) label(c *session.Call, most int) string {
 	return mark.Inline(c.Tool, 60)
 }
 
+// endOf returns the end of a path, which says what it is, in about most chars.
+func endOf(path string, most int) string {
+	if lexicon.Chars(path) <= most {
+		return path
+	}
+	end := lexicon.Tail(path, most-1)
+	if i := strings.IndexByte(end, '/'); i >= 0 && i < len(end)/2 {
+		end = end[i:]
+	}
+	return "…" + end
+}
+
 // noun names a call that was not made, for a sentence about its refusal.
 func (d *draft) noun(c *session.Call, most int) string {
 	verb, rest, ok := strings.Cut(d.label(c, most), " ")
@@ -158,10 +170,32 @@ func (d *draft) state(c *session.Call) string {
 	case c.Aborted:
 		return ", aborted"
 	}
-	if ending := c.Ending(); ending != "" {
+	ending := c.Ending()
+	if c.State == session.Done && c.Silent && !c.Errors && d.isCheck(c) {
+		ending += ", no error printed"
+	}
+	if ending != "" {
 		return ", " + ending
 	}
 	return ""
+}
+
+// outcome says how a call ended and what it gave, as `, exit 1: "..."`; "" if there is nothing to say.
+func (d *draft) outcome(c *session.Call, most int) string {
+	said := ""
+	switch {
+	case c.State == session.Failed:
+		said = d.errorLine(c)
+	case c.State != session.Done:
+	case strings.TrimSpace(d.src.Outcome(c).Text) == "":
+		return d.state(c) + ", no output"
+	case c.Op == transcript.Command:
+		said = d.lastLine(c)
+	}
+	if said == "" {
+		return d.state(c)
+	}
+	return d.state(c) + ": \"" + mark.Inline(said, most) + "\""
 }
 
 // lastLine returns what a result says about its run: the line that sums it up, all of a short one, or a short last
@@ -208,9 +242,14 @@ func single(text, line string) bool {
 	return n < 2
 }
 
-// speaks reports whether a line has words, and is neither data nor a runner's echo of a command or pointer into the source.
+// speaks reports whether a line has words, and is neither data nor a list of paths nor a runner's echo of a command or pointer into the
+// source.
 func speaks(line string) bool {
-	return strings.ContainsFunc(line, unicode.IsLetter) && line[0] != '>' && (len(line) < 80 || line[0] != '{' && line[0] != '[')
+	paths := true
+	for w := range strings.FieldsSeq(line) {
+		paths = paths && strings.ContainsAny(w, `/\\`)
+	}
+	return !paths && strings.ContainsFunc(line, unicode.IsLetter) && line[0] != '>' && (len(line) < 80 || line[0] != '{' && line[0] != '[')
 }
 
 // column is the place of a compiler's or linter's line.

@@ -185,10 +185,16 @@ type File struct {
 	open    int                   // changes since it was not open that are not undone
 }
 
-// Edited reports whether the session's last change of the file did not take it back.
-func (f *File) Edited() bool {
-	n := len(f.Edits)
-	return n > 0 && f.Edits[n-1].Op != transcript.Revert
+// Edited reports whether something is left of the session's changes of a file.
+func (s *Session) Edited(f *File) bool {
+	for _, e := range slices.Backward(f.Edits) {
+		if c := s.Events[e.Event].Call; e.Op == transcript.Revert {
+			return false
+		} else if e.Sub || e.Shell || c == nil || !c.Over() {
+			return true
+		}
+	}
+	return false
 }
 
 // Edit is one change of a file.

@@ -302,6 +302,23 @@ func (s *Session) Standing() map[*Call]map[string]bool {
 	return all
 }
 
+// Holding returns the file that calls wrote a text to, where nearly all of it still stands; nil if there is none.
+func (s *Session) Holding(text string) *File {
+	lines := wordLines(text)
+	for _, f := range slices.Backward(s.Files) {
+		n := 0
+		for _, l := range lines {
+			if f.stands(l) {
+				n++
+			}
+		}
+		if n > 0 && 10*n >= 9*len(lines) {
+			return f
+		}
+	}
+	return nil
+}
+
 // Over reports whether nothing is left of the lines that a call wrote, or so little that it may be lines as others write them too.
 func (c *Call) Over() bool { return c.Replaced >= 0 && 4*c.left <= c.wrote }
 
