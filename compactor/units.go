@@ -943,7 +943,7 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		return // a decision, or it never ended, or it is over
 	case c.Op == transcript.Command && d.last[d.command(c)] > e && !(c.State == session.Failed && !d.reader.brief):
 		return // it ran again
-	case d.reader.brief && c.State == session.Failed && !d.isCheck(c) && m.overcome(it, e):
+	case d.reader.brief && c.State == session.Failed && (!d.isCheck(c) && m.overcome(it, e) || d.mended(e)):
 		return
 	case c.State == session.Done && (d.named[e] || d.reader.brief && m.namesAll(c)):
 		return // the handover or the working set tells of it
