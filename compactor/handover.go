@@ -166,7 +166,7 @@ func (h *handover) began(task int) {
 		}
 		ev := &d.s.Events[it.Ask]
 		text := d.src.Text(ev.Ref)
-		if it.Width >= replyWidth && !d.own.covers(text) && !d.settled(n) {
+		if it.Width >= replyWidth && !d.own.covers(text) {
 			h.line("Began with (#%d%s): \"%s\"", ev.N(), d.clock(ev.Ref), mark.Inline(text, h.most(min(240, d.reader.room/25))))
 			h.proves(ev.Ref, firstWords(text))
 		}
@@ -300,22 +300,6 @@ func (d *draft) overWith(n int) int32 {
 		}
 	}
 	return -1
-}
-
-// settled reports whether an item is a question that was answered: nothing was changed or proposed in it, and the next message takes up nothing
-// of the answer.
-func (d *draft) settled(n int) bool {
-	it := &d.s.Items[n]
-	if n+1 >= len(d.s.Items) || d.endedWith(it) < 0 {
-		return false
-	}
-	for e := it.From; e < it.To; e++ {
-		if ev := &d.s.Events[e]; ev.Kind == session.Queued || ev.Kind == session.Did && (changes(ev.Call) || ev.Call.Op == transcript.Ask || ev.Call.Op == transcript.Plan || ev.Call.Op == transcript.Agent) {
-			return false
-		}
-	}
-	next := &d.s.Items[n+1]
-	return next.Ask >= 0 && !next.Back && next.Width >= replyWidth && d.question(next) == "" && len(d.picked(next)) == 0
 }
 
 // acted reports whether the agent said or did something in an item, so that its message reached the model.
@@ -1141,14 +1125,14 @@ func (d *draft) open(e int32) bool {
 	return c.Unresolved() && !c.Git() && !d.wentOn(e) && !d.mended(e)
 }
 
-// mended reports whether a file that an error names was changed since, and a check that ran after that had no error.
+// mended reports whether a file that an error names was changed since, and a check of the whole that ran after that had no error.
 func (d *draft) mended(e int32) bool {
 	said, changed := "", false
 	for i := e + 1; i < int32(len(d.s.Events)); i++ {
 		c := d.s.Events[i].Call
 		switch {
 		case d.s.Events[i].Kind != session.Did || c.State != session.Done:
-		case changed && c.Checks() && !c.Errors:
+		case changed && c.Proves(d.s.Events[e].Call):
 			return true
 		case !changed && changes(c):
 			if said == "" {

@@ -388,6 +388,25 @@ var lineCases = []struct {
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("make lint", "0 issues.")
 	}, []string{"Failed before the last edit, no success seen: `go test ./importer` (#2, exit 1)"}},
+	{"failed: its file was mended, and the tests of everything passed", func(s *story) {
+		s.asks(task)
+		s.fails("go build ./...", 1, "importer/rows.go:41:2: undefined: skipped")
+		s.edits("/w/app/importer/rows.go", "x", "y")
+		s.runs("make test | tail -3", "ok  \tapp/importer\t0.3s")
+	}, []string{"`make test` (#6, status hidden, no error printed): \"ok app/importer 0.3s\"", "!no success seen"}},
+	{"failed: its file was mended, and only a linter passed", func(s *story) {
+		s.asks(task)
+		s.fails("go test ./importer", 1, bad)
+		s.edits("/w/app/importer_test.go", "x", "y")
+		s.runs("make lint", "0 issues.")
+	}, []string{"Failed before the last edit, no success seen: `go test ./importer` (#2, exit 1)"}},
+	{"failed: a tool, twice with the same error", func(s *story) {
+		s.asks(task)
+		for range 2 {
+			s.does("Glob", object{"pattern": "**/*.md"})
+			s.result(s.last, "ENOENT: no such file or directory, posix_spawn '/opt/client'", true)
+		}
+	}, []string{"Fails each time: Glob, the last 2 calls, newest #4: \"ENOENT"}},
 	{"failed: overtaken by an edit", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)
@@ -422,6 +441,12 @@ var lineCases = []struct {
 		s.plans("completed: parse the date", "in_progress: run the tests")
 		s.runs("go test ./...", pass)
 	}, []string{"Plan, unfinished as of #2 (1 open of 2, calls since: 1): run the tests", "!in progress"}},
+	{"plan: a message since", func(s *story) {
+		s.asks(task)
+		s.plans("pending: skip the rows")
+		s.queues("count them first")
+		s.reads("/w/app/a.go", "x")
+	}, []string{"Plan, unfinished as of #2 (1 open of 1, before the message #4, calls since: 1): skip the rows"}},
 	{"plan: finished", func(s *story) {
 		s.asks(task)
 		s.plans("pending: skip the rows")
@@ -546,6 +571,19 @@ var textCases = []struct {
 		s.fails("gh api repos/a/b/comments/7/replies -f body=done", 1, "gh: Parent comment not found (HTTP 404)")
 		s.runs("gh api repos/a/b/comments", "ID: 9")
 	}, []string{"Parent comment not found (HTTP 404)", "!worked at"}},
+	{"an edit that was undone is none", 9000, func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "var rows int", "var skipped int")
+		s.edits("/w/app/a.go", "var skipped int", "var rows int")
+		s.edits("/w/app/b.go", "x", "y")
+	}, []string{"Not committed (no commit by the agent seen since): `b.go` (#6)", "Other files, the last used first: a.go\n"}},
+	{"an approved plan with a newer message is an outline with its file", 9000, func(s *story) {
+		s.asks(task)
+		s.writes("/w/app/plan.md", "# Plan\nRows are skipped by date.\n## Count\nThe last line has the count.\n")
+		s.proposes("# Plan\nRows are skipped by date.\n## Count\nThe last line has the count.", "")
+		s.asks("put the count into the first line instead")
+		s.says("I begin.")
+	}, []string{"the human approved the plan of #4, which stands in `plan.md`:\n> # Plan\n> ## Count\n"}},
 	{"an edit that a later one replaced", 9000, func(s *story) {
 		s.asks("Pon el enlace del tema en azul, por favor, y deja el resto del archivo tal como está ahora")
 		s.edits("/w/app/tema.css", "enlace: negro;", "enlace: azul;")

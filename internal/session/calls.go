@@ -651,6 +651,16 @@ func (c *Call) Repeats(f *Call) bool {
 	return false
 }
 
+// Proves reports whether a check of the whole work without an error in its output proves that what failed in another one is mended: tests
+// also build, but what builds may not pass its tests.
+func (c *Call) Proves(f *Call) bool {
+	tests := func(g goal) bool { return strings.Contains(g.what, "test") || strings.Contains(g.what, "spec") }
+	return !c.Errors && c.Checks() && slices.ContainsFunc(c.run.goals, func(g goal) bool {
+		whole := len(g.targets) == 0 || slices.ContainsFunc(g.targets, func(t string) bool { return strings.HasSuffix(t, "/...") })
+		return g.proved && whole && g.narrow == "" && (tests(g) || !slices.ContainsFunc(f.run.goals, tests))
+	})
+}
+
 // Named returns the files that a successful command names as its operands, in their order, resolved to its directory: of
 // programs that read files and of git. What other programs take may be a pattern, a filter or a name of a test.
 func (c *Call) Named() (paths []string) {
