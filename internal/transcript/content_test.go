@@ -72,8 +72,7 @@ func TestReplacedInPart(t *testing.T) {
 	}
 }
 
-// Notices, tasks and jobs.
-func TestTold(t *testing.T) {
+func TestNotice(t *testing.T) {
 	job, exit, ok := Notice("<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>Background command \"make\" failed with exit code 12</summary>\n</task-notification>")
 	if job != "b1" || exit != 12 || !ok {
 		t.Error(job, exit, ok)
@@ -85,35 +84,6 @@ func TestTold(t *testing.T) {
 		if _, _, ok := Notice(text); ok {
 			t.Errorf("%q is a notice", text)
 		}
-	}
-	list := planTold("Tasks:\n#1 [completed] Buy rye\n#2. [in_progress] Grind it [blocked by #1]\n- #3 [pending] Sell it\n#x [pending] no\n#4 [odd] no\nfix #5 [pending]")
-	if got := fmt.Sprint(list); got != "[{1 Buy rye completed} {2 Grind it in_progress} {3 Sell it pending}]" {
-		t.Error(got)
-	}
-	list = planTold(`{"tasks":[{"id":7,"subject":"Buy rye","status":"completed"}]}`)
-	if got := fmt.Sprint(list); got != "[{7 Buy rye completed}]" {
-		t.Error(got)
-	}
-	for text, want := range map[string]string{
-		"Task #3 created successfully: x": "3", `{"task":{"id":"4","subject":"x"}}`: "4", `{"id":5}`: "5", `{"ok":true}`: "", "Task #3 was deleted": "",
-	} {
-		if got := created(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	c := &Client{
-		Ops: map[string]Op{"write": Write, "apply_patch": Edit, "edit": Edit},
-	}
-	for text, want := range map[string]bool{"File created successfully at: /a": true, "The file /a has been updated.": false} {
-		if o := c.Explain("Write", Write, Quote(text), false); o.Created != want {
-			t.Errorf("%q: %+v", text, o)
-		}
-	}
-	if !c.Explain("apply_patch", Edit, Quote("error: Failed to find expected lines"), false).Failed {
-		t.Error("a patch that did not apply goes unnoticed")
-	}
-	if !c.Explain("Edit", Edit, Quote("The user modified your proposed changes before accepting them."), false).Amended {
-		t.Error("what the human changed goes unnoticed")
 	}
 }
 

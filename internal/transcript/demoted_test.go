@@ -29,9 +29,6 @@ func TestDemoted(t *testing.T) {
 func TestADemotedReadIsNotTheFile(t *testing.T) {
 	id := mark.Sum([]byte("whole")).ID()
 	text := "1\tpackage x\n2\t\n3\t" + Demotion(id, 40000, 1001, 12) + "\n4\tThe whole output is archived\n"
-	if content, first, ok := FileText(text); content != "package x\n" || first != 1 || !ok {
-		t.Errorf("%q, %d, %v", content, first, ok)
-	}
 	a := Action{Op: Read, Files: []FileChange{{Op: Read, Path: "/x.go"}}}
 	c := new(Client).Reading("Read", &a, &Outcome{Text: text})
 	if _, whole := c.Text(); whole || len(c.Known()) != 1 || c.Known()[0] != [2]int{1, 2} {

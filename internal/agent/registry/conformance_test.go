@@ -564,7 +564,7 @@ func (s *story) steps() (all []step) {
 
 var opNames = map[transcript.Op]string{
 	transcript.Read: "read", transcript.Edit: "edit", transcript.Write: "write", transcript.Command: "run", transcript.Delete: "delete", transcript.Rename: "rename",
-	transcript.Search: "search", transcript.Web: "web", transcript.Plan: "plan", transcript.Ask: "ask", transcript.Agent: "agent",
+	transcript.Search: "search", transcript.Web: "web", transcript.Plan: "plan", transcript.Ask: "ask", transcript.Agent: "agent", transcript.Revert: "revert", transcript.Touch: "touch", transcript.Other: "change",
 }
 
 // work checks that the calls are understood: the files that they touch, the content of these afterwards, and how

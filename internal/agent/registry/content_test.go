@@ -27,6 +27,16 @@ func jsonOf(t testing.TB, v any) []byte {
 	return data
 }
 
+// clientOf returns the client of the first row that knows the tool, or of the first row.
+func clientOf(tool string) *transcript.Client {
+	for _, f := range (registry.Table{}).All() {
+		if f.Client.Op(tool) != transcript.Other {
+			return f.Client
+		}
+	}
+	return registry.Table{}.All()[0].Client
+}
+
 func TestAfter(t *testing.T) {
 	patch := "*** Begin Patch\n*** Add File: b.go\n+package b\n+var x = 1\n*** Update File: a.go\n@@ func\n one\n-two\n+2\n three\n@@\n-five\n+5\n*** End Patch"
 	update := func(body string) []byte {

@@ -84,19 +84,3 @@ func TestRecordsOfACopyAreTheSameForTheSameSession(t *testing.T) {
 		}
 	}
 }
-
-func TestResumedIsReadOnlyWhereItIsWhole(t *testing.T) {
-	for line, want := range map[string]bool{
-		`{"type":"user","ccd":{"resumed":"x","records":3},"message":{"role":"user","content":"hi"}}`: true,
-		`{"type":"user","ccd":{"resumed":"x"},"message":{"role":"user","content":"hi"}}`:             false,
-		`{"type":"user","ccd":{"records":3},"message":{"role":"user","content":"hi"}}`:               false,
-		`{"type":"user","ccd":"x","message":{"role":"user","content":"hi"}}`:                         false,
-		`{"type":"user","message":{"role":"user","content":"{\"ccd\":{\"resumed\":\"x\"}}"}}`:        false,
-	} {
-		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n")}) {
-			if got := r.Resumed != nil; got != want {
-				t.Errorf("%s: got %v", line, got)
-			}
-		}
-	}
-}

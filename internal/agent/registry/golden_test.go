@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -81,7 +82,7 @@ func dump(b *strings.Builder, r *transcript.Record) {
 		}
 	}
 	if !r.Time.IsZero() {
-		fmt.Fprintf(b, " at %s", r.Time.Format("15:04:05.000"))
+		fmt.Fprintf(b, " at %s", r.Time.Format(time.RFC3339Nano))
 	}
 	if r.Back != 0 {
 		fmt.Fprintf(b, " back %d", r.Back)

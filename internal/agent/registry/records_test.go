@@ -16,8 +16,8 @@ import (
 )
 
 // TestRecords reads the invented records of testdata/records/AGENT.txtar and compares all that is read in them with AGENT.golden.
-// The sections are transcripts, each with its class (alone: each line is one), calls and results of a tool, paths below a root,
-// lines, perhaps cut, of any agent, and variables that move the roots.
+// The sections are transcripts, each with its class (alone: each line is one), calls and results of a tool (! if it
+// failed), paths below a root, lines, perhaps cut, of any agent, and variables that move the roots.
 func TestRecords(t *testing.T) {
 	files, err := filepath.Glob("testdata/records/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -26,10 +26,8 @@ func TestRecords(t *testing.T) {
 	for _, file := range files {
 		agent := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(agent, func(t *testing.T) {
-			row, ok := registry.Table{}.Lookup(agent)
-			if !ok {
-				t.Fatal("no row")
-			}
+			row, _ := registry.Table{}.Lookup(agent) // plain lists have none
+			client := registry.Table{}.NewDecoder(agent, transcript.Main).Client
 			forms, err := txtar.ParseFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -45,20 +43,22 @@ func TestRecords(t *testing.T) {
 				for _, part := range parts(string(f.Data), alone || how == "") {
 					switch {
 					case how != "":
-						for r := range transcript.NewDecoder(row, class).Records(transcript.Segment{Data: []byte(part), Rest: true}) {
+						for r := range (registry.Table{}).NewDecoder(agent, class).Records(transcript.Segment{Data: []byte(part), Rest: true}) {
 							dump(&b, r)
 							meaning(&b, r)
 						}
 					case name == "calls":
 						tool, input, _ := strings.Cut(part, " ")
-						does(&b, row.Client, tool, []byte(input))
+						does(&b, client, tool, []byte(input))
 					case name == "results":
 						tool, raw, _ := strings.Cut(part, " ")
-						b.WriteString(plain("%+v", row.Client.Explain(tool, row.Client.Op(tool), []byte(raw), false)))
+						tool, failed := strings.CutPrefix(tool, "!")
+						b.WriteString(plain("%+v", client.Explain(tool, client.Op(tool), []byte(raw), failed)))
 					case name == "paths":
 						base, rel, _ := strings.Cut(part, " ")
-						s, ok := row.Match(base, rel)
-						fmt.Fprintf(&b, "%s: %v %q class %d parent %q thread %q\n", part, ok, s.ID, s.Class, s.Parent, s.Thread)
+						root := filepath.FromSlash("/r/" + base)
+						s, ok := registry.Table{}.Find(agent, root, filepath.Join(root, filepath.FromSlash(rel)))
+						fmt.Fprintf(&b, "%s: %v %q class %d parent %q thread %q source %q packed %v\n", part, ok, s.ID, s.Class, s.Parent, s.Thread, s.Source, s.Packed)
 					case name == "lines":
 						fmt.Fprintf(&b, "%.90s: of %q\n", part, recognized(part))
 					case name == "roots":
@@ -115,10 +115,30 @@ func meaning(b *strings.Builder, r *transcript.Record) {
 	}
 }
 
-// does writes what a call does.
+// does writes what a call does: its files with what proves their change, and their text afterwards if they were empty before.
 func does(b *strings.Builder, client *transcript.Client, tool string, input []byte) {
 	a := client.Understand(tool, input)
+	files := a.Files
+	a.Files = nil
 	b.WriteString(plain("   does "+opNames[a.Op]+" %+v", a))
+	for n, f := range files {
+		fmt.Fprintf(b, "      %s %s", opNames[f.Op], f.Path)
+		if f.To != "" {
+			b.WriteString(" to " + f.To)
+		}
+		for _, how := range []struct {
+			name string
+			on   bool
+		}{{"tree", f.Tree}, {"loose", f.Loose}, {"if silent", f.Proof == transcript.Silence}, {"perhaps", f.Proof == transcript.Always}} {
+			if how.on {
+				b.WriteString(", " + how.name)
+			}
+		}
+		if text, ok := client.After(tool, input, n, transcript.Whole("")).Text(); ok && text != "" {
+			fmt.Fprintf(b, ", leaving %q", text)
+		}
+		b.WriteByte('\n')
+	}
 	if content, steps, ok := transcript.Edits(input); ok {
 		fmt.Fprintf(b, "   edits %q %+v\n", content, steps)
 	}
@@ -130,7 +150,7 @@ var unset = regexp.MustCompile(`([{ ])(?:Op|Files|Path|To|Tree|Loose|Proof|Comma
 
 // plain formats a struct in one line without its fields that are unset.
 func plain(format string, v any) string {
-	text := strings.ReplaceAll(fmt.Sprintf(format, v), "\n", "\\n")
+	text := strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(fmt.Sprintf(format, v))
 	for before := ""; before != text; {
 		before, text = text, strings.ReplaceAll(unset.ReplaceAllString(text, "$1$2"), "  ", " ")
 	}
