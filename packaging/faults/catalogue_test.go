@@ -185,7 +185,6 @@ var catalogue = []fault{
 			{pkg: "cmd/ccd", name: "TestFileTimesJump", each: 12, again: 3},
 			{pkg: "watcher", name: "TestStrangeTimes"},
 			{pkg: "daemon", name: "TestRewriteOfEqualLengthIsSeenByItsTime"},
-			{pkg: "internal/agent/registry", name: "TestTimesThatCannotBeWritten"},
 		},
 		nil, "The machine's own clock is not moved.",
 	},
