@@ -113,6 +113,9 @@ func taskOf(now string) string {
 	}
 	var quoted strings.Builder
 	for line := range strings.Lines(task[strings.IndexByte(task, '\n')+1:]) {
+		if quoted.Len() == 0 && strings.HasPrefix(line, "(") {
+			continue // what the message answers
+		}
 		if !strings.HasPrefix(line, "> ") && !strings.HasPrefix(line, ">+ ") {
 			break
 		}
