@@ -207,11 +207,17 @@ func (m *maker) item(n int, full bool) (units, decided []*unit) {
 	}
 	answer := m.answerOf(it)
 	ended := m.endsWith(it, answer)
-	if _, told := d.quoted[max(0, it.Ask)]; current && it.Ask >= 0 && !told && (it.Width >= replyWidth || d.approved < it.Ask) && !d.had(&d.s.Events[it.Ask]) { // newer messages are the task
+	if whole, told := d.quoted[max(0, it.Ask)]; current && it.Ask >= 0 && (!told || !whole && !d.reader.brief) && (it.Width >= replyWidth || d.approved < it.Ask) && !d.had(&d.s.Events[it.Ask]) { // newer messages are the task
 		u := m.unit(p, it.Ask)
 		ev := &d.s.Events[it.Ask]
 		u.key = true
-		u.add(fmt.Sprintf("#%d the human wrote:\n", ev.N())+d.answered(it, 200)+d.ask(ev.Ref, d.src.Text(ev.Ref), 600), worthWork)
+		title := fmt.Sprintf("#%d the human wrote:\n", ev.N()) + d.answered(it, 200)
+		if !told {
+			u.add(title+d.ask(ev.Ref, d.src.Text(ev.Ref), 600), worthWork)
+		}
+		if !d.reader.brief { // the handover has no room for all of it
+			u.add(title+d.ask(ev.Ref, d.src.Text(ev.Ref), mostSpec), worthStep)
+		}
 		add(u)
 	}
 	if current && !ended && d.approved < it.Ask && it.Before >= 0 && !d.had(&d.s.Events[it.Before]) && !d.stoppedBetween(it.Before, it.Ask) {
