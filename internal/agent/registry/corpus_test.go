@@ -179,32 +179,3 @@ func count(t *testing.T, agent string, class transcript.Class, data []byte) (c t
 	}
 	return c, output
 }
-
-// BenchmarkCorpus decodes the real transcripts.
-func BenchmarkCorpus(b *testing.B) {
-	files := map[string]bytes.Buffer{}
-	manifest(b)
-	for _, agent := range []string{"claude", "codex"} {
-		var all bytes.Buffer
-		paths, err := filepath.Glob(filepath.Join(corpus, agent, "*.jsonl"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, path := range paths {
-			all.Write(read(b, path))
-			all.WriteByte('\n')
-		}
-		files[agent] = all
-	}
-	for agent, all := range files {
-		b.Run(agent, func(b *testing.B) {
-			b.SetBytes(int64(all.Len()))
-			b.ReportAllocs()
-			name := map[string]string{"claude": "claude-code", "codex": "codex"}[agent]
-			for b.Loop() {
-				for range (registry.Table{}).NewDecoder(name, transcript.Main).Records(transcript.Segment{Data: all.Bytes(), Rest: true}) {
-				}
-			}
-		})
-	}
-}

@@ -4,137 +4,160 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"io"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
 
+	"ccd/compactor/sidecar"
 	"ccd/internal/testkit/gen"
 )
 
 // searches are what BenchmarkSearch looks for: nothing; what stands in a few places, in many,
-// and nearly everywhere; what one tool did. All of it is looked through, but for the first hit.
+// and nearly everywhere; what one tool did. All of it is looked through.
 var searches = []struct {
 	name string
 	args []string
 }{
-	{"a word that stands nowhere", []string{"zzqxqzz"}},
-	{"a phrase that stands nowhere", []string{"return the zzqxqzz"}},
-	{"two letters that stand nowhere together", []string{"qz", "zq"}},
+	{"an absent word", []string{"zzqxqzz"}},
+	{"an absent phrase", []string{"return the zzqxqzz"}},
+	{"an absent pair of letters", []string{"qz", "zq"}},
 	{"a rare word, every hit", []string{"--limit", "0", "assertionerror"}},
 	{"a common word, every hit", []string{"--limit", "0", "context.context"}},
 	{"every edit", []string{"--limit", "0", "--tool", "edit"}},
 }
 
-// BenchmarkSearch measures `ccd search --all` over an archive of invented transcripts, with its output discarded, against
-// `rg -F -c` for an absent word, or grep, over their files in the page cache. $CCD_BENCH_BYTES is the size of the transcripts (200MB),
-// $CCD_BENCH_ROUNDS the number of rounds (3).
+// cost is what a process took: processor time, and the peak of anonymous memory in bytes, sampled.
+type cost struct {
+	cpu       time.Duration
+	anonymous int64
+}
+
+// BenchmarkSearch measures `ccd search --all` over an archive of $CCD_BENCH_BYTES (200MB) of invented transcripts, with its
+// output discarded, against `rg -F -c` for an absent word, or grep, over their files in the page cache. Each figure is
+// the median of three rounds.
 func BenchmarkSearch(b *testing.B) {
-	home, bin, state := b.TempDir(), built(b), b.TempDir()
-	size, err := humanize.ParseBytes(env("CCD_BENCH_BYTES", "200MB"))
+	home, bin := b.TempDir(), filepath.Join(b.TempDir(), "ccd")
+	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
+		b.Fatalf("build: %v\n%s", err, out)
+	}
+	size, err := humanize.ParseBytes(cmp.Or(os.Getenv("CCD_BENCH_BYTES"), "200MB"))
 	if err == nil {
 		err = gen.Tree(home, 1, int64(size))
 	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	rounds, err := strconv.Atoi(env("CCD_BENCH_ROUNDS", "3"))
-	if err != nil {
-		b.Fatal(err)
+	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + b.TempDir(), "PATH=" + os.Getenv("PATH")}
+	run(b, env, 0, bin, "run", "--once", "-q")
+	raw := removeCompanions(b, home)
+	program := []string{"rg", "-uuu", "-F", "-c", "zzqxqzz", home}
+	if _, err := exec.LookPath("rg"); err != nil {
+		program = []string{"grep", "-r", "-F", "-c", "zzqxqzz", home}
 	}
-	s := searched{bin: bin, env: []string{"HOME=" + home, "XDG_STATE_HOME=" + state, "PATH=" + os.Getenv("PATH")}}
-	before := transcripts(b, home)
-	raw := floor(b, home).raw
-	s.run(b, "run", "--once", "-q")
-	removeOthers(b, home, before)
-	var floors []cost
-	all := make([][]cost, len(searches)+1)
+	var scans []cost
+	all := make([][]cost, len(searches))
 	for b.Loop() {
-		for range rounds {
-			floors = append(floors, scan(b, home))
+		for range 3 {
+			scans = append(scans, run(b, []string{"LC_ALL=C", env[2]}, 1, program...))
 			for i, one := range searches {
-				c, _ := s.run(b, append([]string{"search", "--all"}, one.args...)...)
-				all[i] = append(all[i], c)
+				all[i] = append(all[i], run(b, env, 3, append([]string{bin, "search", "--all"}, one.args...)...))
 			}
-			_, first := s.run(b, "search", "return")
-			all[len(searches)] = append(all[len(searches)], cost{wall: first})
 		}
 	}
-	floor := median(floors)
-	b.Logf("\n| %.0f MB of transcripts | seconds wall | CPU | of the scan, wall | CPU | peak anonymous |\n|---|---|---|---|---|---|\n"+
-		"| a scan of the files | %.2f | %.2f | | | |", float64(raw)/1e6, floor.wall.Seconds(), floor.cpu.Seconds())
+	scan := median(scans).cpu.Seconds()
+	var table strings.Builder
+	fmt.Fprintf(&table, "\n| %.0f MB of transcripts | CPU s | of the scan's CPU | peak of anonymous memory |\n|---|---|---|---|\n"+
+		"| a scan of the files | %.2f | 1 | |\n", float64(raw)/1e6, scan)
 	for i, one := range searches {
 		c := median(all[i])
-		b.Logf("| %s | %.2f | %.2f | %.2f | %.2f | %.0f MB |", one.name, c.wall.Seconds(), c.cpu.Seconds(),
-			c.wall.Seconds()/floor.wall.Seconds(), c.cpu.Seconds()/floor.cpu.Seconds(), float64(c.anonymous)/1e6)
+		fmt.Fprintf(&table, "| %s | %.2f | %.1f | %.0f MB |\n", one.name, c.cpu.Seconds(), c.cpu.Seconds()/scan, float64(c.anonymous)/1e6)
 	}
-	first := median(all[len(searches)]).wall
-	b.Logf("first hit of a common word: %d ms", first.Milliseconds())
-	nothing := median(all[0])
+	b.Log(table.String())
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(nothing.wall.Seconds()/floor.wall.Seconds(), "of-scan-wall")
-	b.ReportMetric(nothing.cpu.Seconds()/floor.cpu.Seconds(), "of-scan-cpu")
-	b.ReportMetric(float64(first.Milliseconds()), "ms-first")
 }
 
-// searched is a home with its archive.
-type searched struct {
-	bin string
-	env []string
-}
-
-// run runs a command and throws its output away; first is when its first byte came. That a search finds nothing is no
-// failure.
-func (s searched) run(b *testing.B, args ...string) (c cost, first time.Duration) {
+// removeCompanions leaves only transcripts below home and returns how many bytes they have.
+func removeCompanions(b *testing.B, home string) (raw int64) {
 	b.Helper()
-	cmd := exec.Command(s.bin, args...)
-	cmd.Env = s.env
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.Type().IsRegular():
+			return err
+		case strings.HasSuffix(path, sidecar.Suffix):
+			return os.Remove(path)
+		}
+		info, err := d.Info()
+		if err == nil {
+			raw += info.Size()
+		}
+		return err
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	begin := time.Now()
+	return raw
+}
+
+// run runs a program and throws its output away. That it ends with the status none, having found nothing, is no failure.
+func run(b *testing.B, env []string, none int, program ...string) (c cost) {
+	b.Helper()
+	cmd := exec.Command(program[0], program[1:]...)
+	var said bytes.Buffer
+	cmd.Env, cmd.Stderr = env, &said
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	read := make(chan time.Duration, 1)
-	go func() {
-		_, _ = io.ReadFull(out, make([]byte, 1))
-		read <- time.Since(begin)
-		_, _ = io.Copy(io.Discard, out)
-	}()
-	c.watch(b, cmd.Process.Pid)
-	first = <-read
-	err = cmd.Wait()
-	c.wall, c.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3 && args[0] == "search") {
-		b.Fatalf("ccd %q: %v\n%s", args, err, said.Bytes())
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		c.anonymous = max(c.anonymous, anonymous(cmd.Process.Pid))
+		var info unix.Siginfo // of a process that has ended, and is still there to be waited for
+		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
+			b.Fatal(err)
+		}
+		if info.Signo != 0 {
+			break
+		}
 	}
-	return c, first
+	err := cmd.Wait()
+	c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == none) {
+		b.Fatalf("%q: %v\n%s", program, err, said.Bytes())
+	}
+	return c
 }
 
-// scan searches the transcripts for a word that stands nowhere: with ripgrep or, without it, grep.
-func scan(b *testing.B, home string) (c cost) {
-	b.Helper()
-	cmd := exec.Command("rg", "-uuu", "-F", "-c", "zzqxqzz", home)
-	if cmd.Err != nil {
-		cmd = exec.Command("grep", "-r", "-F", "-c", "zzqxqzz", home)
+// anonymous is the anonymous memory of a process.
+func anonymous(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, _ := bytes.Cut(text, []byte("\nRssAnon:"))
+	words := bytes.Fields(after)
+	if len(words) == 0 {
+		return 0 // it has ended
 	}
-	cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}
-	begin := time.Now()
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
-		b.Fatal(err)
+	kb, _ := strconv.ParseInt(string(words[0]), 10, 64)
+	return kb * 1024
+}
+
+// median returns the processor time in the middle, with the worst memory of all.
+func median(rounds []cost) cost {
+	slices.SortFunc(rounds, func(a, b cost) int { return int(a.cpu - b.cpu) })
+	m := rounds[len(rounds)/2]
+	for _, r := range rounds {
+		m.anonymous = max(m.anonymous, r.anonymous)
 	}
-	c.wall, c.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
-	return c
+	return m
 }
