@@ -68,7 +68,7 @@ func holding(t testing.TB, dir, text string) (files []string) {
 			found = bytes.Contains(raw, []byte(text))
 		}
 		s := scan{f: bytes.NewReader(b), size: int64(len(b))}
-		must(t, s.each(t.Context(), func(e storedEntry) error {
+		_ = s.each(t.Context(), func(e storedEntry) error { // fails for what is no archive
 			if e.kind == kindBlock {
 				env, packed, err := parseEnvelope(e.record)
 				must(t, err)
@@ -77,7 +77,7 @@ func holding(t testing.TB, dir, text string) (files []string) {
 				found = found || bytes.Contains(raw, []byte(text))
 			}
 			return nil
-		}, func(int64, int64) {}))
+		}, func(int64, int64) {})
 		if found {
 			files = append(files, e.Name())
 		}
@@ -193,7 +193,7 @@ func TestForgetText(t *testing.T) {
 	preview, err := f.a.Preview(t.Context(), Removal{Texts: []Text{whatever(canary)}}, nil)
 	must(t, err)
 	done := f.forget(t, Removal{Texts: []Text{whatever(canary)}})
-	if preview.Places != done.Places || !slices.Equal(preview.Touched, done.Touched) || done.Places != 14 || done.IDs != 4 {
+	if preview.Places != done.Places || !slices.Equal(preview.Touched, done.Touched) || done.Places != 14 || len(done.IDs) != 4 {
 		t.Errorf("%+v, %+v", preview, done)
 	}
 	for of, data := range f.want {
@@ -256,7 +256,7 @@ func TestForgottenStaysAway(t *testing.T) {
 	if err := other.Append(t.Context(), child, segment(1, 0, []byte("x\n"))); !errors.Is(err, ErrForgotten) || !other.Forgets(child) {
 		t.Errorf("a file of a forgotten session is stored: %v", err)
 	}
-	filler := other.Filler(one.Key, 1)
+	filler := other.Filler(one.Key)
 	if again := bytes.Clone(was[one]); !filler.Fill(again) || !bytes.Equal(again, f.want[one]) {
 		t.Error("a filler leaves the text in the transcript")
 	}
@@ -286,7 +286,7 @@ func TestForgottenStaysAway(t *testing.T) {
 		if g, ok := was[generationOf{s.Key, n}]; ok {
 			data = bytes.Clone(g)
 		}
-		other.Filler(s.Key, n).Fill(data)
+		other.Filler(s.Key).Fill(data)
 		return bytes.NewReader(data), nil, nil
 	}, nil)
 	must(t, err)
@@ -599,7 +599,7 @@ func TestRandomRemovals(t *testing.T) {
 	restore := func() { // what damage took, from the transcripts
 		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) (io.ReaderAt, func(), error) {
 			data := bytes.Clone(was[generationOf{s.Key, n}])
-			f.a.Filler(s.Key, n).Fill(data)
+			f.a.Filler(s.Key).Fill(data)
 			return bytes.NewReader(data), nil, nil
 		}, nil)
 		must(t, err)

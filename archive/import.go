@@ -48,8 +48,8 @@ type importer struct {
 	Imported
 	a, from *Archive
 	id      string                  // of from
+	entries *rebuilder              // has those of from
 	places  map[generationOf]landed // where the generations of from are here
-	holes   holes                   // what was forgotten here, in from
 }
 
 // generationOf names a generation.
@@ -91,7 +91,7 @@ func (im *importer) file(ctx context.Context, file string, progress func(done, t
 	}
 	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
 	defer os.Remove(tmp)
-	r, _, err := im.a.salvage(ctx, l.data, tmp, nil, func(done, _ int64) { progress(done/2, 1000) })
+	r, _, err := im.a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, nil, nil, func(done, _ int64) { progress(done/2, 1000) })
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,17 @@ func (im *importer) run(ctx context.Context, progress func(done, total int64)) (
 	for _, s := range all {
 		total += s.size()
 	}
-	im.places, im.holes = map[generationOf]landed{}, holes{}
+	im.places, im.entries = map[generationOf]landed{}, newRebuilder(nil, nil)
+	im.entries.into = im.a
+	err = im.from.view(ctx, func(tx *bolt.Tx) error {
+		return tree{tx}.each(ctx, func(e storedEntry) error {
+			im.entries.take(e)
+			return nil
+		}, func(int64, int64) {})
+	})
+	if err := skipDamage(err); err != nil {
+		return err
+	}
 	for _, s := range all {
 		if !im.a.Forgets(s.Session) {
 			err = im.session(ctx, s, s.Key)
@@ -216,35 +226,56 @@ func (im *importer) session(ctx context.Context, s Session, key transcript.Key) 
 	return nil
 }
 
-// add imports a session that is not here.
+// add imports a session that is not here. It appears with the last transaction.
 func (im *importer) add(ctx context.Context, s Session, key transcript.Key) error {
 	t, err := im.a.tombs()
 	if err != nil {
 		return err
 	}
-	for _, g := range s.Generations {
-		of := generationOf{s.Key, g.N}
-		if find := t.finder(key, g.N); find != nil {
-			if im.holes[of], err = im.from.Reader(s.Key, g.N).holes(ctx, find); err != nil {
-				return err
-			}
-		}
-		im.places[of] = landed{generationOf{key, g.N}, g.Tip.Offset}
-		im.Bytes += g.Tip.Offset
+	of := s.Session
+	if of.Key = key; key != s.Key {
+		of.Path, of.Root = "", ""
 	}
-	im.Sessions++
-	var num uint64
+	record := newSessionRecord(of)
+	record.Generation = len(s.Generations)
 	err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-		num, err = newNum(tx)
+		record.Num, err = newNum(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if key != s.Key {
-		s.Path, s.Root = "", ""
+	for _, g := range s.Generations {
+		var without filled
+		if f := t.filler(key); f != nil {
+			s.State = nil // it may have what was forgotten
+			if without, err = im.from.Reader(s.Key, g.N).search(ctx, nil, f); err != nil {
+				return err
+			}
+		}
+		err = im.from.view(ctx, func(tx *bolt.Tx) error {
+			was, _, err := getSession(tx, s.Key)
+			if err != nil {
+				return err
+			}
+			im.entries.from = tree{tx}
+			return im.entries.generation(ctx, key, &record, newStream(was.Num, g.N), newStream(record.Num, g.N), without)
+		})
+		if err != nil {
+			return err
+		}
+		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, g.N}, g.Tip.Offset}
+		im.Bytes += g.Tip.Offset
 	}
-	return im.from.view(ctx, func(from *bolt.Tx) error { return copySession(ctx, from, im.a, s, key, num, im.holes, Removal{}) })
+	im.Sessions++
+	return im.a.update(ctx, 0, func(tx *bolt.Tx) error {
+		if s.State != nil {
+			if err := putState(tx, key, s.State); err != nil {
+				return err
+			}
+		}
+		return putSession(tx, key, record)
+	})
 }
 
 // match returns the generation here that has the same bytes, or begins with them, or can grow to them; else a zero one.
@@ -253,7 +284,7 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 		h, err := a.Reader(k, n).sumOf(ctx, size, f)
 		return h, skipDamage(err)
 	}
-	theirs, err := sum(im.from, s.Key, g.N, g.Tip.Offset, im.a.Filler(ours.Key, g.N))
+	theirs, err := sum(im.from, s.Key, g.N, g.Tip.Offset, im.a.Filler(ours.Key))
 	if err != nil {
 		return Generation{}, err
 	}
@@ -264,7 +295,7 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 			y, err = sum(im.a, ours.Key, o.N, g.Tip.Offset, nil)
 		} else if o.N == len(ours.Generations) {
 			x = o.Sum
-			y, err = sum(im.from, s.Key, g.N, o.Tip.Offset, im.a.Filler(ours.Key, g.N))
+			y, err = sum(im.from, s.Key, g.N, o.Tip.Offset, im.a.Filler(ours.Key))
 		}
 		if err != nil {
 			return Generation{}, err
@@ -336,11 +367,11 @@ func (im *importer) pointers(ctx context.Context) error {
 	err = im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
 		f, err := parsePointer(k, v)
 		to, ok := im.places[generationOf{f.Key, f.Generation}]
-		if !ok || err != nil || checkPointer(f.Pointer, to.tip) != nil || im.holes.touch(f) {
+		if !ok || err != nil || checkPointer(f.Pointer, to.tip) != nil {
 			return nil
 		}
 		f.Key, f.Generation = to.Key, to.n
-		if t.filler(to.Key, to.n) == nil || im.a.Reader(to.Key, to.n).CheckPointer(ctx, f.Pointer) == nil { // nothing in it was forgotten
+		if t.filler(to.Key) == nil || im.a.Reader(to.Key, to.n).CheckPointer(ctx, f.Pointer) == nil { // nothing in it was forgotten
 			all = append(all, f)
 		}
 		return nil

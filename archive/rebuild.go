@@ -84,7 +84,7 @@ func (a *Archive) rebuild(ctx context.Context, f *os.File, sources Sources, r *R
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
-	if r.Report, r.Restored, err = a.salvage(ctx, f, tmp, sources, progress); err != nil {
+	if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: f, size: info.Size()}, tmp, sources, nil, progress); err != nil {
 		return err
 	}
 	if r.Aside, err = setAside(path, time.Now()); err != nil {
@@ -93,17 +93,18 @@ func (a *Archive) rebuild(ctx context.Context, f *os.File, sources Sources, r *R
 	return a.swap(tmp, path)
 }
 
-// salvage makes an archive at path from the intact entries of a file and from sources, and verifies it.
-func (a *Archive) salvage(ctx context.Context, f *os.File, path string, sources Sources, progress func(done, total int64)) (r Report, restored int64, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return r, 0, err
-	}
-	s := rebuilder{
-		scan: scan{f: f, size: info.Size()}, sessions: map[transcript.Key]versioned[sessionRecord]{},
-		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
-		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
-	}
+// entries are those of a file that a new one is made from.
+type entries interface {
+	// each calls fn with every intact entry.
+	each(ctx context.Context, fn func(e storedEntry) error, progress func(done, total int64)) error
+	// value returns the value of a block.
+	value(c candidate) ([]byte, error)
+}
+
+// salvage makes an archive at path from the entries of a file and from sources, without what w removes (nil: nothing), and
+// verifies it.
+func (a *Archive) salvage(ctx context.Context, from entries, path string, sources Sources, w *rewriter, progress func(done, total int64)) (r Report, restored int64, err error) {
+	s := newRebuilder(from, w)
 	err = a.build(path, func(into *Archive) error {
 		s.into = into
 		if err := s.collect(ctx, func(done, total int64) { progress(400*done/max(1, total), 1000) }); err != nil {
@@ -121,8 +122,8 @@ func (a *Archive) salvage(ctx context.Context, f *os.File, path string, sources 
 	}
 	there := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
 	r, err = there.Verify(ctx, func(done, total int64) { progress(700+300*done/max(1, total), 1000) })
-	if s.scan.failed != nil {
-		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.scan.failed))
+	if file, ok := from.(*scan); ok && file.failed != nil {
+		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", file.failed))
 	}
 	if n := s.nameless(); n > 0 {
 		r.Damage = append(r.Damage, there.damage("%d sessions are lost, both names and bytes", n))
@@ -165,14 +166,22 @@ const buildGrow = 64 << 20
 // rebuilder makes a new archive from the entries of a file.
 type rebuilder struct {
 	into        *Archive
-	scan        scan
-	any         bool   // there are entries
-	version     uint64 // the highest
+	from        entries
+	without     *rewriter // nil: nothing is removed
+	version     uint64    // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
 	nums        map[transcript.Key]uint64 // of sessions, as envelopes have them
 	blocks      map[uint64][]candidate    // by ID
 	places      map[stream][]candidate    // by envelopes
+}
+
+func newRebuilder(from entries, without *rewriter) *rebuilder {
+	return &rebuilder{
+		from: from, without: without, sessions: map[transcript.Key]versioned[sessionRecord]{},
+		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
+		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
+	}
 }
 
 // versioned is the newest intact record.
@@ -190,14 +199,9 @@ type candidate struct {
 	n       int
 }
 
-// collect scans the file. States, the index and summaries go to the new archive at once.
+// collect reads the entries. States, the index and summaries go to the new archive at once.
 func (s *rebuilder) collect(ctx context.Context, progress func(done, total int64)) error {
-	type sealed struct {
-		kind       kind
-		version    uint64
-		key, value []byte
-	}
-	var batch []sealed
+	var batch []storedEntry
 	size := 0
 	flush := func() error {
 		defer func() { batch, size = nil, 0 }()
@@ -214,14 +218,20 @@ func (s *rebuilder) collect(ctx context.Context, progress func(done, total int64
 			return nil
 		})
 	}
-	err := s.scan.each(ctx, func(e storedEntry) error {
-		s.any, s.version = true, max(s.version, e.version)
+	err := s.from.each(ctx, func(e storedEntry) error {
+		s.version = max(s.version, e.version)
 		switch e.kind {
 		case kindState, kindID, kindSummary, kindMeta:
 			if e.kind == kindMeta && !bytes.Equal(e.key, keyID) {
 				return nil
 			}
-			batch = append(batch, sealed{e.kind, e.version, bytes.Clone(e.key), bytes.Clone(e.value)})
+			if s.without != nil {
+				e.value = s.without.value(e)
+			}
+			if e.value == nil {
+				return nil
+			}
+			batch = append(batch, storedEntry{header: e.header, key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
 			if size += len(e.value); size > scanStep {
 				return flush()
 			}
@@ -233,9 +243,6 @@ func (s *rebuilder) collect(ctx context.Context, progress func(done, total int64
 	if err == nil {
 		err = flush()
 	}
-	if err == nil && !s.any && !s.mayBeOwn() {
-		err = errors.New("not a ccd archive; move the file away, and ccd creates a new archive")
-	}
 	return err
 }
 
@@ -245,7 +252,7 @@ func (s *rebuilder) take(e storedEntry) {
 	case kindSession:
 		k, err := parseSessionKey(e.key)
 		r, bad := decodeSession(e.record)
-		if err == nil && bad == nil && e.version >= s.sessions[k].version {
+		if err == nil && bad == nil && e.version >= s.sessions[k].version && !s.removes(k) {
 			s.sessions[k] = versioned[sessionRecord]{r, e.version}
 		}
 	case kindGeneration:
@@ -255,18 +262,16 @@ func (s *rebuilder) take(e storedEntry) {
 	case kindBlock:
 		if env, _, err := parseEnvelope(e.record); err == nil && len(e.key) == 8 {
 			c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
-			s.nums[env.Key] = env.Stream.num()
+			if !s.removes(env.Key) {
+				s.nums[env.Key] = env.Stream.num()
+			}
 			s.blocks[c.id] = append(s.blocks[c.id], c)
 			s.places[env.Stream] = append(s.places[env.Stream], c)
 		}
 	}
 }
 
-// mayBeOwn reports whether a file without an entry may have been an archive: it begins like a file of bbolt, or was zeroed.
-func (s *rebuilder) mayBeOwn() bool {
-	head := s.scan.read(nil, 0, min(s.scan.size, 2*4096))
-	return bytes.Contains(head, binary.NativeEndian.AppendUint32(nil, 0xED0CDAED)) || len(bytes.Trim(head, "\x00")) == 0
-}
+func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && s.without.removed[k] }
 
 // write writes sessions, generations and blocks.
 func (s *rebuilder) write(ctx context.Context, progress func(done, total int64)) error {
@@ -292,7 +297,11 @@ func (s *rebuilder) write(ctx context.Context, progress func(done, total int64))
 	for k, r := range s.sessions {
 		r.record.Generation = last[r.record.Num]
 		for n := 1; n <= r.record.Generation && err == nil; n++ {
-			err = s.generation(ctx, k, &r.record, newStream(r.record.Num, n))
+			st, without := newStream(r.record.Num, n), filled{}
+			if s.without != nil {
+				without = s.without.holes[generationOf{k, n}]
+			}
+			err = s.generation(ctx, k, &r.record, st, st, without)
 		}
 		if err == nil {
 			err = s.into.held.update(func(tx *bolt.Tx) error { return putSession(tx, k, r.record) })
@@ -306,11 +315,11 @@ func (s *rebuilder) write(ctx context.Context, progress func(done, total int64))
 	return nil
 }
 
-// generation writes a generation and its blocks. If its record is lost, or a newer one than there is, it is made from the
+// generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is, it is made from the
 // blocks; with gaps between them its hash stays unknown, so that a read of it fails.
-func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, st stream) error {
-	was := s.generations[st]
-	all := s.place(st, was)
+func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) error {
+	was := s.generations[from]
+	all := s.place(from, was)
 	g := was.record
 	if len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
 		var err error
@@ -323,9 +332,13 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := s.into.held.update(func(tx *bolt.Tx) error {
+		err := s.into.update(ctx, 0, func(tx *bolt.Tx) error {
 			for _, c := range portion {
-				_, stored, err := openBlock(c.id, s.scan.read(nil, c.at, int64(c.n)))
+				value, err := s.from.value(c)
+				if err != nil {
+					return err
+				}
+				_, stored, err := openBlock(c.id, value)
 				if err != nil {
 					return err
 				}
@@ -333,7 +346,10 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 					of.Class = uint8(c.Class)
 				}
 				b := packed{envelope: c.envelope, piece: c.end() > g.Cut.Start, stored: stored}
-				b.Key, b.Class, b.Stream = k, transcript.Class(of.Class), st
+				b.Key, b.Class, b.Stream = k, transcript.Class(of.Class), to
+				if err := b.fill(s.into.codec, without.holes); err != nil {
+					return err
+				}
 				made, err := b.write(tx)
 				if err != nil {
 					return err
@@ -348,7 +364,22 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 		}
 	}
 	g.lose(g.Offset)
-	return s.into.held.update(func(tx *bolt.Tx) error { return putGeneration(tx, st, g) })
+	without.change(&g)
+	return s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, to, g) })
+}
+
+// fill replaces holes in a block of which the stored form was checked.
+func (b *packed) fill(c *codec, holes []hole) error {
+	if len(overlapping(holes, b.Off, b.end())) == 0 {
+		return nil
+	}
+	raw, err := c.decode(b.Len, b.stored, nil)
+	if err == nil {
+		fillSorted(raw, b.Off, holes)
+		b.Sum = mark.Sum(raw)
+		b.stored, err = c.pack(raw, b.Sum)
+	}
+	return err
 }
 
 // lose adds what is lost between the blocks and an offset. What is appended later reads the open frame, which begins a block.
@@ -401,7 +432,11 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 	g.Head = was.Head
 	sum, gap := sha256.New(), len(all) == 0
 	for _, c := range all {
-		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.scan.read(nil, c.at, int64(c.n)), nil, false)
+		value, err := s.from.value(c)
+		if err != nil {
+			return g, err
+		}
+		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, value, nil, false)
 		if err != nil {
 			return g, err
 		}
@@ -423,6 +458,9 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 // nameless counts the sessions that have a generation, but no record and no intact block.
 func (s *rebuilder) nameless() int {
 	lost := map[uint64]bool{}
+	if s.without != nil {
+		return 0 // the file is intact
+	}
 	for g := range s.generations {
 		lost[g.num()] = true
 	}

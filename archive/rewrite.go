@@ -21,7 +21,6 @@ import (
 type Removal struct {
 	Texts    []Text
 	Sessions []transcript.Key
-	Index    []Found // originals in other sessions, to be indexed if the index had them in a removed one
 	// Reset returns the state to store with a session that has lost some bytes, or whose state has a text. It may be nil: no state.
 	Reset func(state []byte) []byte
 }
@@ -40,7 +39,7 @@ type Removed struct {
 	Places   int              // stretches of bytes that were replaced
 	Bytes    int64            // in them, and in removed sessions
 	Sessions []transcript.Key // that were removed
-	IDs      int              // that do not resolve any more
+	IDs      []mark.ID        // that the index has no more
 	Before   int64            // size of the archive's file in bytes
 	After    int64
 	Links    uint64 // other names of the old file, which still has everything: hard links that somebody made
@@ -60,7 +59,7 @@ func (a *Archive) Forget(ctx context.Context, r Removal, progress func(done, tot
 // Compact replaces the archive's file by one without free space and without the given sessions, as Forget does. It adds no
 // tombstones: if their transcripts come back, they are stored again.
 func (a *Archive) Compact(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
-	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Index: r.Index, Reset: r.Reset}}
+	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Reset: r.Reset}}
 	return w.run(ctx, "compact archive", progress)
 }
 
@@ -88,12 +87,11 @@ type rewriter struct {
 	forget  bool
 	now     time.Time
 	tombs   *tombs    // as they were
-	all     []Session // in the old file
-	kept    []Session // of them
+	kept    []Session // of the old file
 	removed map[transcript.Key]bool
-	holes   holes
-	gone    map[string]bool // keys of the originals that the index loses
-	missing []*DamageError  // stretches that were lost in an earlier repair
+	reset   map[transcript.Key]bool // Touched and States
+	holes   map[generationOf]filled
+	missing []*DamageError // stretches that were lost in an earlier repair
 }
 
 func (w *rewriter) run(ctx context.Context, what string, progress func(done, total int64)) (Removed, error) {
@@ -115,21 +113,23 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if _, err := w.a.stat(); err != nil {
 		return err
 	}
+	if w.a.o.ReadOnly {
+		return ErrReadOnly
+	}
+	s := &store{a: w.a, write: true}
+	if err := s.open(ctx, nil); err != nil {
+		return err
+	}
+	defer s.close()
 	path, err := filepath.EvalSymlinks(w.a.path)
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	s, err := w.a.openWrite(ctx, info.Size())
-	if err != nil {
-		return err
-	}
-	defer s.close()
 	old := s.hold()
 	w.Before = s.lock.info.Size()
+	if err := w.a.checkSpace(filepath.Dir(path), w.Before); err != nil {
+		return err
+	}
 	if w.tombs, err = w.a.tombs(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 	if err := w.search(ctx, old, func(done, total int64) { progress(200+200*done/max(1, total), 1000) }); err != nil {
 		return err
 	}
-	if w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
+	if w.forget && len(w.reset)+len(w.Sessions) == 0 {
 		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
@@ -155,10 +155,14 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
-	if err := w.copy(ctx, old, tmp, func(done, total int64) { progress(400+300*done/max(1, total), 1000) }); err != nil {
+	err = old.view(ctx, func(tx *bolt.Tx) error {
+		r, _, err := w.a.salvage(ctx, tree{tx}, tmp, nil, w, func(done, _ int64) { progress(400+600*done/1000, 1000) })
+		if err == nil {
+			err = w.check(ctx, tmp, r)
+		}
 		return err
-	}
-	if err := w.check(ctx, tmp, func(done, total int64) { progress(700+300*done/max(1, total), 1000) }); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -219,11 +223,8 @@ func (w *rewriter) bury() (all []tomb) {
 func (w *rewriter) buryIn(s Session) (all []tomb) {
 	for _, g := range s.Generations {
 		f := w.holes[generationOf{s.Key, g.N}]
-		if !f.changes() {
-			continue
-		}
 		for i, h := range f.holes {
-			all = append(all, tomb{w.now, named(s.Key), g.N, h.from, h.to - h.from, h.fill, f.before[i][:]})
+			all = append(all, tomb{w.now, named(s.Key), h.from, h.to - h.from, h.fill, f.before[i][:]})
 		}
 	}
 	return all
@@ -250,8 +251,8 @@ func (w *rewriter) intact(ctx context.Context, old *Archive, progress func(done,
 }
 
 // list reads the sessions.
-func (w *rewriter) list(ctx context.Context, old *Archive) (err error) {
-	w.all, err = old.Sessions(ctx)
+func (w *rewriter) list(ctx context.Context, old *Archive) error {
+	all, err := old.Sessions(ctx)
 	if err != nil {
 		return err
 	}
@@ -259,7 +260,7 @@ func (w *rewriter) list(ctx context.Context, old *Archive) (err error) {
 	for _, k := range w.removal.Sessions {
 		w.removed[k] = true
 	}
-	for _, s := range w.all {
+	for _, s := range all {
 		if !w.removed[s.Key] {
 			w.kept = append(w.kept, s)
 			continue
@@ -280,7 +281,7 @@ func (s Session) size() (n int64) {
 
 // search finds the forgotten texts.
 func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done, total int64)) error {
-	w.holes = holes{}
+	w.holes, w.reset = map[generationOf]filled{}, map[transcript.Key]bool{}
 	var done, total int64
 	for _, s := range w.kept {
 		total += s.size()
@@ -292,7 +293,7 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done,
 		touched := false
 		for _, g := range s.Generations {
 			for _, h := range w.holes[generationOf{s.Key, g.N}].holes {
-				if !h.old {
+				if h.isNew {
 					touched, w.Places, w.Bytes = true, w.Places+1, w.Bytes+h.to-h.from
 				}
 			}
@@ -300,7 +301,10 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done,
 		if touched {
 			w.Touched = append(w.Touched, s.Key)
 		} else if w.removal.InState(s.State) {
-			w.States, w.Places = append(w.States, s.Key), w.Places+1
+			touched, w.States, w.Places = true, append(w.States, s.Key), w.Places+1
+		}
+		if touched {
+			w.reset[s.Key] = true
 		}
 		done += s.size()
 		progress(done, total)
@@ -309,13 +313,13 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done,
 }
 
 // searchSession finds the texts in a session. Where one stands in one generation, the same place of another one is replaced too,
-// as its tombstone will have it.
+// as its tombstone will have it; so are the places of earlier tombstones, which depend on the bytes before them.
 func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) error {
-	tombs := w.tombs
-	for before := -1; ; {
+	places := w.tombs
+	for before := 0; ; {
 		n := 0
 		for _, g := range s.Generations {
-			f, err := old.Reader(s.Key, g.N).holes(ctx, w.finder(s.Key, g.N, tombs))
+			f, err := old.Reader(s.Key, g.N).search(ctx, w.removal.Texts, places.filler(s.Key))
 			if err != nil {
 				return err
 			}
@@ -325,41 +329,9 @@ func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) e
 		if n == before || len(s.Generations) == 1 {
 			return nil
 		}
-		before, tombs = n, newTombs(w.buryIn(s))
+		before, places = n, w.tombs.with(w.buryIn(s))
 	}
 }
-
-// finder finds the texts in a generation of a session. What was forgotten there before is found too: its tombstone depends on
-// the bytes before it.
-func (w *rewriter) finder(k transcript.Key, generation int, found *tombs) finder {
-	longest := 1
-	for _, t := range w.removal.Texts {
-		longest = max(longest, len(t.Bytes))
-	}
-	earlier := []finder{w.tombs.finder(k, generation), found.finder(k, generation)}
-	buf, end := []byte(nil), int64(0) // buf has the last bytes, in which a text may begin
-	return func(data []byte, off int64) (holes []hole) {
-		if off != end {
-			buf = buf[:0]
-		}
-		buf, end = append(buf, data...), off+int64(len(data))
-		from := end - int64(len(buf))
-		for _, h := range occurrences(buf, w.removal.Texts) {
-			h.from, h.to = h.from+from, h.to+from
-			holes = append(holes, h)
-		}
-		buf = buf[:copy(buf, buf[max(0, len(buf)-longest+1):])]
-		for _, find := range earlier {
-			if find != nil {
-				holes = append(holes, find(data, off)...)
-			}
-		}
-		return holes
-	}
-}
-
-// holes are the stretches of generations that are to be replaced.
-type holes map[generationOf]filled
 
 // filled is a generation in which stretches are to be replaced.
 type filled struct {
@@ -368,18 +340,33 @@ type filled struct {
 	sum    generationRecord // with the hash of the replaced bytes
 }
 
-// holes finds the stretches of a generation that are to be replaced, and its hash with them. It continues after damage.
-func (r *Reader) holes(ctx context.Context, find finder) (f filled, err error) {
+// search finds texts, and what a filler replaces, in a generation, and its hash without them. It continues after damage.
+func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f filled, err error) {
 	g, err := r.generation(ctx)
 	if err != nil {
 		return f, skipDamage(err)
 	}
+	longest := 1
+	for _, t := range texts {
+		longest = max(longest, len(t.Bytes))
+	}
+	buf, end := []byte(nil), int64(0) // buf has the last bytes, in which a text may begin
 	for p, err := range r.portions(ctx, 0, g.Offset) {
-		if err == nil {
-			f.holes = append(f.holes, find(p.data, p.off)...)
-		} else if err := skipDamage(err); err != nil {
+		if err := skipDamage(err); err != nil {
 			return f, err
 		}
+		if p.off != end {
+			buf = buf[:0]
+		}
+		buf, end = append(buf, p.data...), p.off+int64(len(p.data))
+		f.holes = append(f.holes, occurrences(buf, end-int64(len(buf)), texts)...)
+		buf = buf[:copy(buf, buf[max(0, len(buf)-longest+1):])]
+		if filler != nil && filler.off == p.off { // all before it is known
+			filler.Fill(bytes.Clone(p.data))
+		}
+	}
+	if filler != nil {
+		f.holes = append(f.holes, filler.filled...)
 	}
 	if f.holes = joinHoles(f.holes); len(f.holes) == 0 {
 		return f, nil
@@ -430,213 +417,46 @@ func (f filled) change(g *generationRecord) {
 	}
 }
 
-// copy writes the new file.
-func (w *rewriter) copy(ctx context.Context, old *Archive, tmp string, progress func(done, total int64)) error {
-	return w.a.build(tmp, func(into *Archive) error {
-		return old.view(ctx, func(from *bolt.Tx) error { return w.copyAll(ctx, from, into, progress) })
-	})
-}
-
-func (w *rewriter) copyAll(ctx context.Context, from *bolt.Tx, into *Archive, progress func(done, total int64)) error {
-	var done, total int64
-	for _, s := range w.kept {
-		total += s.size()
-	}
-	for _, s := range w.kept {
-		r, _, err := getSession(from, s.Key)
-		if err == nil { // a reader may be using its number
-			err = copySession(ctx, from, into, s, s.Key, r.Num, w.holes, w.removal)
-		}
-		if err != nil {
-			return err
-		}
-		done += s.size()
-		progress(done, total)
-	}
-	w.gone = map[string]bool{}
-	err := copyEntries(from, into, kindID, func(k, v []byte) bool {
-		f, err := parsePointer(k, v)
-		if err == nil && (w.removed[f.Key] || w.holes.touch(f)) {
-			w.gone[string(k)] = true
-		}
-		return err == nil && !w.gone[string(k)]
-	})
-	if err == nil && !w.forget { // a summary may have a forgotten text; the summarizer makes it again
-		err = copyEntries(from, into, kindSummary, func(k, v []byte) bool { return true })
-	}
-	if err == nil {
-		err = into.update(ctx, 0, w.reindex)
-	}
-	w.IDs = len(w.gone)
-	if err == nil {
-		err = into.update(ctx, 0, func(tx *bolt.Tx) error { return finish(from, tx) })
-	}
-	return err
-}
-
-// copySession writes a session under a key and a number, without what is forgotten. It appears with the last transaction.
-func copySession(ctx context.Context, from *bolt.Tx, into *Archive, s Session, key transcript.Key, num uint64, h holes, why Removal) error {
-	was, _, err := getSession(from, s.Key)
-	if err != nil {
-		return err
-	}
-	touched := false
-	for n := 1; n <= was.Generation; n++ {
-		st, of := newStream(num, n), h[generationOf{s.Key, n}]
-		g, err := getGeneration(from, newStream(was.Num, n))
-		if err != nil {
-			return err
-		}
-		all := g.Blocks
-		g.Blocks = nil
-		for portion := range slices.Chunk(all, 16) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			made := make([]block, len(portion))
-			err := into.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-				for i, b := range portion {
-					p := packed{envelope: envelope{Key: key, Class: s.Class, Stream: st}, piece: b.end() > g.Cut.Start}
-					if made[i], err = p.copy(from, tx, into, b, of.holes); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			g.Blocks = append(g.Blocks, made...)
-		}
-		of.change(&g)
-		touched = touched || of.changes()
-		if err := into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, st, g) }); err != nil {
-			return err
-		}
-	}
-	state := s.State
-	if touched = touched || why.InState(state); touched && why.Reset == nil {
-		state = nil
-	} else if touched {
-		state = why.Reset(state)
-	}
-	record := newSessionRecord(s.Session)
-	record.Num, record.Generation = num, was.Generation
-	return into.update(ctx, 0, func(tx *bolt.Tx) error {
-		if state != nil {
-			if err := putState(tx, key, state); err != nil {
-				return err
-			}
-		}
-		return putSession(tx, key, record)
-	})
-}
-
-// copy writes a block of another archive, with the holes filled, and returns its place.
-func (p *packed) copy(from, to *bolt.Tx, into *Archive, b block, holes []hole) (block, error) {
-	if b.ID == 0 {
-		return b, nil
-	}
-	value, err := getBlock(from, b.ID)
-	var e envelope
-	if err == nil {
-		e, p.stored, err = openBlock(b.ID, value)
-	}
-	if err != nil {
-		return b, err
-	}
-	p.Off, p.Len, p.Sum = b.Off, b.Len, e.Sum
-	if len(overlapping(holes, b.Off, b.end())) > 0 {
-		raw, err := into.unpack(b, value, nil, false)
-		if err != nil {
-			return b, err
-		}
-		fillSorted(raw, b.Off, holes)
-		p.Sum = mark.Sum(raw)
-		if p.stored, err = into.codec.pack(raw, p.Sum); err != nil {
-			return b, err
-		}
-	}
-	return p.write(to)
-}
-
-// copyEntries copies the entries of a kind that keep does not leave out.
-func copyEntries(from *bolt.Tx, into *Archive, k kind, keep func(k, v []byte) bool) error {
-	c := k.bucket(from).Cursor()
-	for key, v := c.First(); key != nil; {
-		err := into.held.update(func(tx *bolt.Tx) error {
-			for n := 0; key != nil && n < pageSize; key, v = c.Next() {
-				if n++; keep(key, v) {
-					if err := putSealed(tx, k, key, v); err != nil {
-						return err
-					}
-				}
-			}
+// value returns the value of a state, of an original's place or of a summary in the new file, nil if it is not to be there.
+func (w *rewriter) value(e storedEntry) []byte {
+	switch e.kind {
+	case kindState:
+		k, err := parseSessionKey(e.key)
+		switch {
+		case err != nil || w.removed[k] || w.reset[k] && w.removal.Reset == nil:
 			return nil
-		})
-		if err != nil {
-			return err
+		case w.reset[k]:
+			return seal(kindState, e.version, e.key, w.removal.Reset(e.record))
+		}
+	case kindID:
+		if f, err := parsePointer(e.key, e.value); err != nil || w.removed[f.Key] || w.touch(f) {
+			w.IDs = append(w.IDs, f.Hash.ID())
+			return nil
+		}
+	case kindSummary: // it may have a forgotten text; the summarizer makes it again
+		if w.forget {
+			return nil
 		}
 	}
-	return nil
+	return e.value
 }
 
-// reindex indexes the originals of Removal.Index that the index does not have.
-func (w *rewriter) reindex(tx *bolt.Tx) error {
-	for _, f := range w.removal.Index {
-		key := pointerKey(f.Pointer)
-		if there, err := get(tx, kindID, key); err != nil || there != nil || w.holes.touch(f) {
-			continue
-		}
-		if err := put(tx, kindID, key, encodePointer(f.Key, f.Generation, f.Pointer)); err != nil {
-			return err
-		}
-		delete(w.gone, string(key))
-	}
-	return nil
-}
-
-// finish writes what belongs to the archive as a whole.
-func finish(from, to *bolt.Tx) error {
-	version, err := versionOf(from)
-	if err == nil {
-		err = continueFrom(to, version)
-	}
-	if err == nil {
-		err = to.Bucket(bucketMeta).SetSequence(from.Bucket(bucketMeta).Sequence())
-	}
-	if err != nil {
-		return err
-	}
-	return to.Bucket(bucketMeta).Put(keyID, from.Bucket(bucketMeta).Get(keyID))
-}
-
-// touch reports whether a hole is in an original.
-func (h holes) touch(f Found) bool {
-	holes := h[generationOf{f.Key, f.Generation}].holes
+// touch reports whether a new hole is in an original.
+func (w *rewriter) touch(f Found) bool {
+	holes := w.holes[generationOf{f.Key, f.Generation}].holes
 	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool {
-		return filled{holes: overlapping(holes, p.Span.Off, p.Span.End())}.changes()
+		return slices.ContainsFunc(overlapping(holes, p.Span.Off, p.Span.End()), func(h hole) bool { return h.isNew })
 	})
 }
 
-// changes reports whether a hole is new.
-func (f filled) changes() bool {
-	return slices.ContainsFunc(f.holes, func(h hole) bool { return !h.old })
-}
-
-// check verifies the new file, and that it has every session that is kept.
-func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, total int64)) error {
-	there := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: w.a.codec}
-	r, err := there.Verify(ctx, progress)
-	if err != nil {
-		return err
-	}
+// check fails unless the new file, of which r is the report, has every session that is kept, with its bytes.
+func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
 	for _, d := range r.Damage {
 		if !slices.ContainsFunc(w.missing, func(o *DamageError) bool { return o.Session == d.Session && o.Generation == d.Generation }) {
 			return fmt.Errorf("verify the new file: %w", d)
 		}
 	}
-	now, err := there.Sessions(ctx)
+	now, err := (&Archive{path: tmp, o: Options{ReadOnly: true}, codec: w.a.codec}).Sessions(ctx)
 	if err != nil {
 		return err
 	}
@@ -645,8 +465,12 @@ func (w *rewriter) check(ctx context.Context, tmp string, progress func(done, to
 			return fmt.Errorf("the new file lacks session %s %s", s.Agent, s.ID)
 		}
 		for i, g := range s.Generations {
-			touched := w.holes[generationOf{s.Key, g.N}].changes()
-			if n := now[at].Generations[i]; n.Tip.Offset != g.Tip.Offset || !touched && n.Sum != g.Sum {
+			if f := w.holes[generationOf{s.Key, g.N}]; len(f.holes) > 0 {
+				if g.Sum, err = f.sum.sum(); err != nil {
+					return err
+				}
+			}
+			if n := now[at].Generations[i]; n.Tip.Offset != g.Tip.Offset || n.Sum != g.Sum {
 				return fmt.Errorf("the new file has other bytes of generation %d of session %s %s", g.N, s.Agent, s.ID)
 			}
 		}

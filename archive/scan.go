@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -18,6 +19,7 @@ type scan struct {
 	from   int64  // where it begins
 	spare  []byte // for an entry that reaches beyond the window
 	failed error  // the first error of the disk
+	found  bool   // an entry
 }
 
 const (
@@ -33,7 +35,8 @@ type storedEntry struct {
 	at         int64  // of the value
 }
 
-// each calls fn with every intact entry, in the order of the file. A part of an entry is none.
+// each calls fn with every intact entry, in the order of the file. A part of an entry is none. It fails for a file that is no
+// archive.
 func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress func(done, total int64)) error {
 	next := int64(0)
 	for s.from = 0; s.from < s.size; s.from += scanStep {
@@ -55,6 +58,7 @@ func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress 
 				at++
 				continue
 			}
+			s.found = true
 			if err := fn(e); err != nil {
 				return err
 			}
@@ -63,8 +67,20 @@ func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress 
 		}
 		s.from += lead
 	}
+	if !s.found && !s.mayBeOwn() {
+		return errors.New("not a ccd archive; move the file away, and ccd creates a new archive")
+	}
 	return nil
 }
+
+// mayBeOwn reports whether a file without an entry may have been an archive: it begins like a file of bbolt, or was zeroed.
+func (s *scan) mayBeOwn() bool {
+	head := s.read(nil, 0, min(s.size, 2*4096))
+	return bytes.Contains(head, binary.NativeEndian.AppendUint32(nil, 0xED0CDAED)) || len(bytes.Trim(head, "\x00")) == 0
+}
+
+// value returns the value of a block that each has found.
+func (s *scan) value(c candidate) ([]byte, error) { return s.read(nil, c.at, int64(c.n)), nil }
 
 // entry returns the entry whose value begins at an offset, if there is an intact one.
 func (s *scan) entry(at int64) (e storedEntry, ok bool) {
@@ -106,3 +122,39 @@ func (s *scan) read(buf []byte, off, n int64) []byte {
 	}
 	return buf
 }
+
+// tree reads the entries of a file that is intact.
+type tree struct{ tx *bolt.Tx }
+
+// each calls fn with every entry.
+func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress func(done, total int64)) error {
+	all := kinds()
+	for i, k := range all {
+		b := k.bucket(t.tx)
+		c := b.Cursor()
+		for key, v := c.First(); key != nil; key, v = c.Next() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if v == nil { // see ownBucket
+				v = b.Bucket(key).Get(key)
+			}
+			h, ok := parseHeader(v)
+			if !ok && k == kindMeta { // the schema, the file's number
+				continue
+			}
+			record, err := unseal(k, key, v)
+			if err == nil {
+				err = fn(storedEntry{header: h, key: key, value: v, record: record})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		progress(int64(i+1), int64(len(all)))
+	}
+	return nil
+}
+
+// value returns the value of a block.
+func (t tree) value(c candidate) ([]byte, error) { return getBlock(t.tx, c.id) }

@@ -31,16 +31,15 @@ type Text struct {
 }
 
 // tomb says where something was forgotten, so that it does not come back from a transcript, a backup or another machine. It
-// has nothing of it: a place is the session and all bytes before it, with what was forgotten in them replaced. The same text
-// elsewhere, or pasted later, is another place.
+// has nothing of it: a place is an offset in a session and all bytes before it, with what was forgotten in them replaced. So it is
+// the same one in each generation that begins with these bytes. The same text elsewhere, or pasted later, is another place.
 type tomb struct {
-	Time       time.Time      `json:"time"`
-	Session    transcript.Key `json:"session"`              // the ID encoded by mark.Name
-	Generation int            `json:"generation,omitempty"` // 0: the whole session, and the fields below are zero
-	Offset     int64          `json:"offset,omitempty"`
-	Length     int64          `json:"length,omitempty"`
-	Fill       byte           `json:"fill,omitempty"`
-	Before     []byte         `json:"before,omitempty"` // SHA-256 of the bytes before it
+	Time    time.Time      `json:"time"`
+	Session transcript.Key `json:"session"` // the ID encoded by mark.Name
+	Offset  int64          `json:"offset,omitempty"`
+	Length  int64          `json:"length,omitempty"` // 0: the whole session
+	Fill    byte           `json:"fill,omitempty"`
+	Before  []byte         `json:"before,omitempty"` // SHA-256 of the bytes before it
 }
 
 // tombs are the tombstones of an archive. Nil has none.
@@ -87,7 +86,7 @@ func newTombs(all []tomb) *tombs {
 	t := &tombs{all: all, sessions: map[transcript.Key]bool{}, places: map[transcript.Key][]tomb{}}
 	for _, one := range all {
 		k := transcript.Key{Agent: one.Session.Agent, ID: mark.Unname(one.Session.ID)}
-		if one.Generation == 0 {
+		if one.Length == 0 {
 			t.sessions[k] = true
 		} else {
 			t.places[k] = append(t.places[k], one)
@@ -101,19 +100,18 @@ func newTombs(all []tomb) *tombs {
 
 // with returns the tombstones and more of them, each once: a rewrite that was interrupted is run again.
 func (t *tombs) with(more []tomb) *tombs {
-	if t == nil {
-		return newTombs(more)
+	if t != nil {
+		more = slices.Concat(t.all, more)
 	}
 	type place struct {
 		transcript.Key
-		generation     int
 		offset, length int64
 		fill           byte
 		before         string
 	}
 	known := map[place]bool{}
-	return newTombs(slices.DeleteFunc(slices.Concat(t.all, more), func(one tomb) bool {
-		p := place{one.Session, one.Generation, one.Offset, one.Length, one.Fill, string(one.Before)}
+	return newTombs(slices.DeleteFunc(more, func(one tomb) bool {
+		p := place{one.Session, one.Offset, one.Length, one.Fill, string(one.Before)}
 		defer func() { known[p] = true }()
 		return known[p]
 	}))
@@ -152,7 +150,6 @@ func (t *tombs) forgets(s transcript.Session) bool {
 
 // Filler replaces what was forgotten in the bytes of a transcript, which it gets in order. Nil replaces nothing.
 type Filler struct {
-	n      int    // the generation
 	places []tomb // that are still to come
 	open   []hole // that the next bytes may be in
 	off    int64  // of the next byte
@@ -160,17 +157,17 @@ type Filler struct {
 	filled []hole
 }
 
-// Filler returns the filler for the bytes of a generation of a session from the first one on.
-func (a *Archive) Filler(k transcript.Key, generation int) *Filler {
+// Filler returns the filler for the bytes of a session's transcript from the first one on.
+func (a *Archive) Filler(k transcript.Key) *Filler {
 	t, _ := a.tombs() // Append fails
-	return t.filler(k, generation)
+	return t.filler(k)
 }
 
-func (t *tombs) filler(k transcript.Key, generation int) *Filler {
+func (t *tombs) filler(k transcript.Key) *Filler {
 	if t == nil || len(t.places[k]) == 0 {
 		return nil
 	}
-	return &Filler{n: generation, places: t.places[k], sum: sha256.New()}
+	return &Filler{places: t.places[k], sum: sha256.New()}
 }
 
 // Fill replaces what was forgotten in the next bytes, and reports whether there was any.
@@ -187,46 +184,29 @@ func (f *Filler) Fill(data []byte) (any bool) {
 		f.open = slices.DeleteFunc(f.open, func(h hole) bool { return h.to <= off })
 	}
 	for len(f.places) > 0 && f.places[0].Offset < end {
-		off := f.places[0].Offset
-		n := slices.IndexFunc(f.places, func(p tomb) bool { return p.Offset != off })
-		if n < 0 {
-			n = len(f.places)
-		}
-		here := f.places[:n]
-		f.places = f.places[n:]
-		if off < f.off {
+		p := f.places[0]
+		if f.places = f.places[1:]; p.Offset < f.off {
 			continue
 		}
-		to(off)
-		f.begin(here)
+		if to(p.Offset); bytes.Equal(p.Before, f.sum.Sum(nil)) {
+			f.open, f.filled = append(f.open, p.hole()), append(f.filled, p.hole())
+		}
 	}
 	to(end)
 	return any
 }
 
-// begin begins the places at the next byte: those of this generation or, as a transcript may be stored again as another one,
-// of any.
-func (f *Filler) begin(here []tomb) {
-	before := f.sum.Sum(nil)
-	own := func(p tomb) bool { return p.Generation == f.n && bytes.Equal(p.Before, before) }
-	known := slices.ContainsFunc(here, own)
-	for _, p := range here {
-		if own(p) || !known && bytes.Equal(p.Before, before) {
-			h := hole{from: p.Offset, to: p.Offset + p.Length, fill: p.Fill}
-			f.open, f.filled = append(f.open, h), append(f.filled, h)
-		}
-	}
-}
+func (p tomb) hole() hole { return hole{from: p.Offset, to: p.Offset + p.Length, fill: p.Fill} }
 
 // continued returns the filler for the bytes after those of a stored generation, of which sum is the hash.
 func (t *tombs) continued(ctx context.Context, r *Reader, off int64, sum hash.Hash) (*Filler, error) {
-	f := t.filler(r.key, r.n)
+	f := t.filler(r.key)
 	if f == nil || off == 0 {
 		return f, nil
 	}
 	f.off, f.sum = off, sum
 	for _, p := range f.places {
-		if p.Offset >= off || p.Offset+p.Length <= off {
+		if p.Offset >= off || p.hole().to <= off {
 			continue
 		}
 		begun, err := r.Span(ctx, transcript.Span{Off: p.Offset, Len: off - p.Offset})
@@ -234,45 +214,21 @@ func (t *tombs) continued(ctx context.Context, r *Reader, off int64, sum hash.Ha
 			return nil, err
 		}
 		if err == nil && len(bytes.Trim(begun, string(rune(p.Fill)))) == 0 {
-			f.open = append(f.open, hole{from: p.Offset, to: p.Offset + p.Length, fill: p.Fill})
+			f.open = append(f.open, p.hole())
 		}
 	}
 	return f, nil
-}
-
-// finder returns stretches to be replaced, of which the last byte is in the next bytes of a generation, or which begin there.
-// It does not get bytes that are damaged.
-type finder func(data []byte, off int64) []hole
-
-// finder finds what was forgotten in a generation. It is nil if there is nothing.
-func (t *tombs) finder(k transcript.Key, generation int) finder {
-	f := t.filler(k, generation)
-	if f == nil {
-		return nil
-	}
-	return func(data []byte, off int64) []hole {
-		if f.off != off { // what is before it is not known
-			return nil
-		}
-		n, replaced := len(f.filled), bytes.Clone(data)
-		f.Fill(replaced)
-		old := bytes.Equal(data, replaced)
-		for i := range f.filled[n:] {
-			f.filled[n+i].old = old
-		}
-		return f.filled[n:]
-	}
 }
 
 // hole is a stretch of bytes to be replaced.
 type hole struct {
 	from, to int64
 	fill     byte
-	old      bool // it was replaced before
+	isNew    bool // it was not replaced before
 }
 
-// occurrences returns where the texts are in data, in no order.
-func occurrences(data []byte, texts []Text) (holes []hole) {
+// occurrences returns where the texts are in data, which begins at off, in no order.
+func occurrences(data []byte, off int64, texts []Text) (holes []hole) {
 	for _, t := range texts {
 		for at := 0; ; at++ {
 			i := bytes.Index(data[at:], t.Bytes)
@@ -280,7 +236,7 @@ func occurrences(data []byte, texts []Text) (holes []hole) {
 				break
 			}
 			at += i
-			holes = append(holes, hole{from: int64(at + t.From), to: int64(at + t.To), fill: t.Fill})
+			holes = append(holes, hole{from: off + int64(at+t.From), to: off + int64(at+t.To), fill: t.Fill})
 		}
 	}
 	return holes
@@ -289,9 +245,9 @@ func occurrences(data []byte, texts []Text) (holes []hole) {
 // fillHoles replaces the holes in data, which begins at off, and reports whether there are any.
 func fillHoles(data []byte, off int64, holes []hole) (any bool) {
 	end := off + int64(len(data))
-	for _, h := range holes {
+	for n, h := range holes {
 		for i := max(h.from, off); i < min(h.to, end); i++ {
-			any = true
+			any, holes[n].isNew = true, holes[n].isNew || data[i-off] != h.fill
 			data[i-off] = h.fill
 		}
 	}

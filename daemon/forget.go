@@ -23,18 +23,18 @@ import (
 // leaves none with what was forgotten, and made again at the end.
 func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.Removed, progress func(done, total int64)) (archive.Removed, error) {
 	r.Reset = func(state []byte) []byte { return resetState(state, r) }
-	var err error
-	if r.Index, err = d.elsewhere(ctx, preview.Sessions); err != nil {
-		return archive.Removed{}, fmt.Errorf("forget: %w", err)
-	}
-	return d.rewrite(ctx, slices.Concat(preview.Touched, preview.States, preview.Sessions), func() (archive.Removed, error) {
-		return d.Archive.Forget(ctx, r, progress)
-	})
+	of := slices.Concat(preview.Touched, preview.States, preview.Sessions)
+	return d.rewrite(ctx, of, preview.Sessions, func() (archive.Removed, error) { return d.Archive.Forget(ctx, r, progress) })
 }
 
-// rewrite removes the companions of sessions, runs do, and makes the companions of those that are left again.
-func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (archive.Removed, error)) (removed archive.Removed, err error) {
-	of = d.withLater(of)
+// rewrite removes the companions of sessions, and those that name originals which the index has in sessions that do removes. It
+// runs do, and makes the companions of those that are left again: they have IDs that the index has in their own session.
+func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func() (archive.Removed, error)) (removed archive.Removed, err error) {
+	naming, err := d.naming(ctx, gone)
+	if err != nil {
+		return removed, err
+	}
+	of = d.withLater(slices.Concat(of, naming))
 	had := map[transcript.Key]bool{}
 	for _, k := range of {
 		s := d.sessions[k]
@@ -69,7 +69,13 @@ func (d *Daemon) rewrite(ctx context.Context, of []transcript.Key, do func() (ar
 			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
 		}
 	}
-	return removed, nil
+	found, _, err := d.Archive.LookupAll(ctx, removed.IDs)
+	again := map[mark.ID]bool{}
+	for _, f := range found {
+		again[f.Hash.ID()] = true
+	}
+	removed.IDs = slices.DeleteFunc(removed.IDs, func(id mark.ID) bool { return again[id] })
+	return removed, err
 }
 
 // withLater returns sessions with those that continue one of them: what was said in it is in their companions too.
@@ -91,41 +97,30 @@ func (d *Daemon) withLater(of []transcript.Key) []transcript.Key {
 	return of
 }
 
-// elsewhere returns the originals that companions of other sessions name, and that the index has in one of these sessions:
-// the same bytes stand in both. It makes these companions again, so that they name what is returned.
-func (d *Daemon) elsewhere(ctx context.Context, sessions []transcript.Key) (all []archive.Found, err error) {
-	gone := map[transcript.Key]bool{}
-	for _, k := range sessions {
-		gone[k] = true
+// naming returns the other sessions whose companions name originals that the index has in these: the same bytes are in both.
+func (d *Daemon) naming(ctx context.Context, these []transcript.Key) (all []transcript.Key, err error) {
+	if len(these) == 0 {
+		return nil, nil
 	}
-	for _, s := range d.sessions {
+	in := map[transcript.Key]bool{}
+	for _, k := range these {
+		in[k] = true
+	}
+	for k, s := range d.sessions {
 		d.heartbeat()
-		if len(gone) == 0 || gone[s.Key] || s.state.Companion == "" || s.Class == transcript.Attachment || !d.knowsAgent(s.Agent) {
+		if in[k] || s.state.Companion == "" || s.Class == transcript.Attachment || !d.knowsAgent(k.Agent) {
 			continue
 		}
 		text, err := os.ReadFile(s.state.Companion)
 		if err != nil { // made again by the next sync, or not at all
 			continue
 		}
-		named, err := d.namesAny(ctx, text, gone)
+		named, err := d.namesAny(ctx, text, in)
 		if err != nil {
 			return nil, err
 		}
-		if !named {
-			continue
-		}
-		err = d.withRecords(ctx, s, func(records *reading) error {
-			made, err := d.publish(ctx, s, records)
-			if err != nil {
-				return err
-			}
-			for _, p := range made.Pointers {
-				all = append(all, archive.Found{Pointer: p, Key: s.Key, Generation: made.At.Generation})
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+		if named {
+			all = append(all, k)
 		}
 	}
 	return all, nil
@@ -321,12 +316,8 @@ func (d *Daemon) Collect(ctx context.Context, all []Candidate, progress func(don
 	for _, c := range all {
 		keys = append(keys, c.Keys...)
 	}
-	index, err := d.elsewhere(ctx, keys)
-	if err != nil {
-		return archive.Removed{}, fmt.Errorf("collect garbage: %w", err)
-	}
-	r := archive.Removal{Sessions: keys, Index: index, Reset: func(state []byte) []byte { return resetState(state, archive.Removal{}) }}
-	removed, err := d.rewrite(ctx, keys, func() (archive.Removed, error) { return d.Archive.Compact(ctx, r, progress) })
+	r := archive.Removal{Sessions: keys, Reset: func(state []byte) []byte { return resetState(state, archive.Removal{}) }}
+	removed, err := d.rewrite(ctx, keys, keys, func() (archive.Removed, error) { return d.Archive.Compact(ctx, r, progress) })
 	if err != nil {
 		return removed, fmt.Errorf("collect garbage: %w", err)
 	}

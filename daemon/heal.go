@@ -78,7 +78,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 			f.Close()
 			os.Remove(f.Name())
 		}
-		if err = d.unpackTo(ctx, f, file, d.Archive.Filler(s.Key, n)); ctx.Err() == nil && err != nil {
+		if err = d.unpackTo(ctx, f, file, d.Archive.Filler(s.Key)); ctx.Err() == nil && err != nil {
 			d.Log.Warn("cannot read a transcript to repair the archive", "session", s.ID, "err", err)
 			remove()
 			return nil, nil, nil

@@ -91,7 +91,7 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		return false, err
 	}
 	last := a.Generations[len(a.Generations)-1]
-	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key, last.N)
+	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key)
 	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
 		if watcher.NotExist(err) {
 			return true, nil

@@ -149,7 +149,7 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	out.IDs, out.Places, out.Bytes = done.IDs, done.Places, done.Bytes
+	out.IDs, out.Places, out.Bytes = len(done.IDs), done.Places, done.Bytes
 	if done.Links > 0 {
 		out.StillIn = append(out.StillIn, stillHeld{mark.Name(l.ArchivePath), "hard link to the old"})
 	}
