@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 )
 
 // readyWithin is how long Install waits for the daemon to report that it is ready.
@@ -21,8 +21,8 @@ const readyWithin = 90 * time.Second
 
 // Install writes the service's files that differ, enables the service, (re)starts it if something changed or it is not
 // running, waits until the daemon is ready, and prints what it did and how to undo it. If the daemon does not start in
-// the sandbox, Install starts it without one and says so. It fails, with a hint, for root without --system and --user,
-// for a system service without root, if no service manager answers, and if the daemon does not start.
+// the sandbox, Install starts it without one and says so. It fails, with a hint, as CanInstall does, and if the daemon
+// does not start.
 func (s *Service) Install(ctx context.Context) error {
 	if err := s.install(ctx); err != nil {
 		return fmt.Errorf("install service: %w", err)
@@ -32,8 +32,7 @@ func (s *Service) Install(ctx context.Context) error {
 
 func (s *Service) install(ctx context.Context) error {
 	if strings.Contains(s.o.Executable, string(filepath.Separator)+"go-build") {
-		return hinted("go install ./cmd/ccd, then run install from there",
-			fmt.Errorf("%s is a build that `go run` will remove", s.o.Executable))
+		return words.Hint(fmt.Errorf("%s is a build that `go run` will remove", s.o.Executable), "make install, then run that one")
 	}
 	if err := checkAccount(s.o, s.host); err != nil {
 		return err
@@ -43,13 +42,17 @@ func (s *Service) install(ctx context.Context) error {
 			return err
 		}
 	}
-	st, err := s.CheckInstall(ctx)
+	st, err := s.Status(ctx)
+	for n := 0; n < tries && s.o.Linger && st.Silent != nil && err == nil && pause(ctx); n++ { // lingering has just started it
+		st, err = s.Status(ctx)
+	}
+	if err == nil {
+		err = s.CanInstall(st)
+	}
 	if err != nil {
 		return err
 	}
-	if current, err := s.Current(st); err != nil {
-		return err
-	} else if current {
+	if st.Current {
 		s.say("service %s is up to date and running (%s)", name, s.mgr.name)
 	} else if err := s.installLayers(ctx); err != nil {
 		return err
@@ -61,54 +64,26 @@ func (s *Service) install(ctx context.Context) error {
 	return nil
 }
 
-// CheckInstall returns the service's state. It fails, with a hint, if Install cannot work: for root without --system and
-// --user, for a system service without root, if no service manager answers, and if the manager has the service of another
-// home. It writes nothing.
-func (s *Service) CheckInstall(ctx context.Context) (State, error) {
-	if err := checkAccount(s.o, s.host); err != nil {
-		return State{}, err
+// CanInstall fails, with a hint, if Install cannot work in this state: for root without --system and --user, for a system
+// service without root, if no service manager answers, and if the manager has the service of another home.
+func (s *Service) CanInstall(st State) error {
+	err := checkAccount(s.o, s.host)
+	switch {
+	case err != nil:
+	case errors.Is(st.Silent, exec.ErrNotFound):
+		return words.Hint(fmt.Errorf("%s: %w", strings.Fields(s.mgr.name)[0], exec.ErrNotFound), "%s", s.mgr.hint)
+	case st.Silent != nil && s.mgr.linger && !s.o.Linger:
+		return words.Hint(st.Silent, "ccd service install --linger, which starts it without a login; or %s", s.mgr.hint)
+	case st.Silent != nil:
+		return words.Hint(st.Silent, "%s", s.mgr.hint)
+	case st.OtherHome != "":
+		return words.Hint(fmt.Errorf("%s has the service of another home directory, %s", s.mgr.name, st.OtherHome),
+			"log in as that user, or set HOME to that directory")
 	}
-	if err := s.probe(ctx); err != nil {
-		if s.mgr.linger && !s.o.Linger && !errors.Is(err, exec.ErrNotFound) {
-			err = hinted("ccd service install --linger, which starts it without a login; or "+s.mgr.hint, errors.Unwrap(err))
-		}
-		return State{}, err
-	}
-	st, err := s.Status(ctx)
-	if err == nil && st.OtherHome != "" {
-		err = hinted("log in as that user, or set HOME to that directory", fmt.Errorf("%s has the service of another home directory, %s", s.mgr.name, st.OtherHome))
-	}
-	return st, err
+	return err
 }
 
 func (s *Service) say(format string, args ...any) { fmt.Fprintf(s.o.Out, format+"\n", args...) }
-
-// probe fails with a hint if no manager answers. A manager that lingering has just started needs some time.
-func (s *Service) probe(ctx context.Context) error {
-	steps := slices.Clone(s.mgr.probe)
-	if s.o.Linger {
-		for i := range steps {
-			steps[i].tries = 50
-		}
-	}
-	if err := s.steps(ctx, steps); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return hinted(s.mgr.hint, fmt.Errorf("%s: %w", strings.Fields(s.mgr.name)[0], exec.ErrNotFound))
-		}
-		return hinted(s.mgr.hint, fmt.Errorf("%s does not answer: %w", s.mgr.name, err))
-	}
-	return nil
-}
-
-// Current reports whether Install has nothing to do, given the service's state: the files are up to date, the manager has
-// read them, and the daemon runs from the current executable.
-func (s *Service) Current(st State) (bool, error) {
-	if !st.Enabled || !st.Active || st.Stale || s.mgr.file() == "" {
-		return false, nil
-	}
-	drift, err := s.Drift()
-	return err == nil && len(drift) == 0 && s.host.runs(st.Pid, s.o.Executable), err
-}
 
 // installLayers writes the files of the first layer and starts the daemon. If it does not start, it tries the next
 // layer.
@@ -125,16 +100,13 @@ func (s *Service) installLayers(ctx context.Context) error {
 			return err
 		}
 		err := s.startAndWait(ctx)
-		if err == nil {
-			if i > 0 {
-				s.say("this machine does not support the sandbox (%v); the service runs without it", first)
-			}
-			return nil
-		}
-		if ctx.Err() != nil {
+		switch {
+		case err == nil && i > 0:
+			s.say("this machine does not support the sandbox (%v); the service runs without it", first)
+			fallthrough
+		case err == nil, ctx.Err() != nil:
 			return err
-		}
-		if first == nil {
+		case first == nil:
 			first = err
 		}
 		if i+1 < len(s.mgr.layers) {
@@ -142,14 +114,15 @@ func (s *Service) installLayers(ctx context.Context) error {
 		}
 	}
 	if len(s.mgr.layers) > 1 { // the sandbox was not the cause: restore the first layer
-		if err := s.write(s.mgr.layers[0]); err != nil {
-			return errors.Join(first, err)
+		err := s.write(s.mgr.layers[0])
+		if err == nil {
+			err = s.steps(ctx, s.mgr.enable)
 		}
-		if err := s.steps(ctx, s.mgr.enable); err != nil {
+		if err != nil {
 			return errors.Join(first, err)
 		}
 	}
-	return hinted(s.mgr.logs, first)
+	return words.Hint(first, "%s", s.mgr.logs)
 }
 
 // startAndWait enables and starts the service, and waits until the daemon is ready.
@@ -164,8 +137,8 @@ func (s *Service) startAndWait(ctx context.Context) error {
 		if limited.Err() != nil && ctx.Err() == nil {
 			return fmt.Errorf("the daemon was not ready after %s", readyWithin)
 		}
-		if cause := s.mgr.cause(ctx, s.host.run); cause != "" {
-			return fmt.Errorf("start daemon: %s", cause)
+		if st, bad := s.Status(ctx); bad == nil && st.cause != "" {
+			return fmt.Errorf("start daemon: %s", st.cause)
 		}
 		return err
 	}
@@ -173,13 +146,8 @@ func (s *Service) startAndWait(ctx context.Context) error {
 	return nil
 }
 
-// directories creates the manager's directories, and ccd's own as the account that the service runs as.
+// directories creates ccd's own directories, as the account that the service runs as.
 func (s *Service) directories(ctx context.Context) error {
-	for _, dir := range s.mgr.dirs {
-		if err := os.MkdirAll(dir.path, dir.perm); err != nil {
-			return fmt.Errorf("create directory: %w", err)
-		}
-	}
 	for _, dir := range s.o.Own {
 		if s.o.System {
 			// Never as root: the user could replace a parent by a symlink to any place.
@@ -225,46 +193,6 @@ func (f file) current() bool {
 	return err == nil && bytes.Equal(text, f.text)
 }
 
-// Manager returns the command of the service manager, such as "systemctl --user".
-func (s *Service) Manager() string { return s.mgr.name }
-
-// Files returns the existing files and links of the service.
-func (s *Service) Files() (all []string) {
-	for _, layer := range s.mgr.layers {
-		for _, f := range layer {
-			if !slices.Contains(all, f.path) {
-				all = append(all, f.path)
-			}
-		}
-	}
-	return slices.DeleteFunc(append(all, s.mgr.links...), func(path string) bool { return !exists(path) })
-}
-
-// Drift returns the service's files that Install would change: files with another text, missing files, and files to be
-// removed. Files of a layer that this machine does not support do not count as missing. Drift does not call the
-// manager, and does not check whether the service is installed.
-func (s *Service) Drift() ([]string, error) {
-	if len(s.mgr.layers) == 0 {
-		return nil, nil
-	}
-	layer := s.mgr.layers[0]
-	for _, l := range s.mgr.layers {
-		if l[0].current() {
-			layer = l
-		}
-	}
-	var all []string
-	for _, f := range layer {
-		if _, err := os.ReadFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("read service: %w", err)
-		}
-		if !f.current() {
-			all = append(all, f.path)
-		}
-	}
-	return all, nil
-}
-
 // endsAtLogout reports whether the service ends with the user's last session.
 func (s *Service) endsAtLogout() bool { return s.mgr.linger && !s.host.lingers(s.o.User) }
 
@@ -273,7 +201,7 @@ func (s *Service) lingerCommand() string { return "loginctl enable-linger " + s.
 // enableLinger makes the user's services continue after the last logout, and prints it.
 func (s *Service) enableLinger(ctx context.Context) error {
 	if _, err := s.host.run(ctx, strings.Fields(s.lingerCommand())); err != nil {
-		return hinted("sudo "+s.lingerCommand(), fmt.Errorf("enable lingering: %w", err))
+		return words.Hint(fmt.Errorf("enable lingering: %w", err), "sudo %s", s.lingerCommand())
 	}
 	s.say("the service continues after logout; undo with: loginctl disable-linger %s", s.o.User)
 	return nil

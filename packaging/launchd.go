@@ -3,10 +3,8 @@ package packaging
 import (
 	"context"
 	_ "embed"
-	"encoding/xml"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,7 +18,7 @@ func launchd(o Options, h host) (manager, error) {
 	if o.System {
 		domain, path = "system", filepath.Join("/Library/LaunchDaemons", name+".plist")
 	}
-	text, err := plistOf(name, withLog(o), arguments(o), accountOf(o))
+	text, err := fill(plistText, map[string]any{"Label": name, "Arguments": arguments(o), "Environment": withLog(o), "User": accountOf(o)})
 	if err != nil {
 		return manager{}, err
 	}
@@ -28,12 +26,10 @@ func launchd(o Options, h host) (manager, error) {
 	do := func(args ...string) step { return step{argv: append([]string{"launchctl"}, args...)} }
 	may := func(args ...string) step { st := do(args...); st.optional = true; return st }
 	// bootout returns before the job is gone, and a bootstrap that comes too early fails.
-	load := step{argv: []string{"launchctl", "bootstrap", domain, path}, tries: 50}
+	load := step{argv: []string{"launchctl", "bootstrap", domain, path}, again: true}
 	return manager{
-		name: "launchctl", layers: [][]file{{{path, text}}}, dirs: []folder{{filepath.Dir(path), 0o755}},
-		logs:   "ccd run",
+		name: "launchctl", layers: [][]file{{{path, text}}}, logs: "ccd run",
 		hint:   "log in on the machine's own screen once, or run `ccd run` from a login item",
-		probe:  []step{do("print", domain)},
 		enable: []step{may("bootout", job), do("enable", job), load},
 		run:    []step{do("kickstart", job)},
 		remove: []step{may("bootout", job), may("disable", job)},
@@ -56,44 +52,22 @@ func launchd(o Options, h host) (manager, error) {
 			config:   regexp.MustCompile(`<string>--config</string>\s*<string>(.*)</string>`),
 			variable: regexp.MustCompile(`<key>([A-Z][A-Z0-9_]*)</key>\s*<string>(.*)</string>`),
 		},
-		make:  func(string) []step { return nil }, // the daemon can create them itself
-		cause: func(context.Context, runner) string { return "" },
+		make: func(string) []step { return nil }, // the daemon can create them itself
 	}, nil
 }
 
-// plistOf returns the plist of a job that is kept alive.
-func plistOf(label string, environ, args []string, user string) ([]byte, error) {
-	type variable struct{ Key, Value string }
-	var env []variable
-	for _, v := range environ {
-		key, val, _ := strings.Cut(v, "=")
-		env = append(env, variable{escape(key), escape(val)})
+// withLog returns the service's variables with the path of the daemon's log. launchd would append to a file without limit,
+// so the service discards its output and the daemon writes a log of limited size.
+func withLog(o Options) map[string]string {
+	env := map[string]string{}
+	if o.Log != "" {
+		env["CCD_LOG_FILE"] = o.Log
 	}
-	for i, a := range args {
-		args[i] = escape(a)
+	for _, v := range environment(o) {
+		key, value, _ := strings.Cut(v, "=")
+		env[key] = value
 	}
-	return fill(plistText, map[string]any{
-		"Label": label, "Arguments": args, "Environment": env, "User": escape(user),
-	})
-}
-
-// withLog adds the path of the daemon's log. launchd would append to a file without limit, so the service discards its
-// output and the daemon writes a log of limited size.
-func withLog(o Options) []string {
-	env := environment(o)
-	if o.Log != "" && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, logVariable) }) {
-		env = append(env, logVariable+o.Log)
-	}
-	slices.Sort(env)
 	return env
-}
-
-const logVariable = "CCD_LOG_FILE="
-
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
-	return b.String()
 }
 
 // readJob reads the output of `launchctl print` for a loaded job.

@@ -3,7 +3,6 @@ package packaging
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
@@ -20,23 +19,20 @@ type manager struct {
 	layers  [][]file
 	sandbox string   // the file that only the first layer has, "" if none
 	links   []string // created by enabling the service
-	dirs    []folder // created before the files are written
 	made    []string // directories removed after the files if they are empty, inner ones first
 	linger  bool     // a user's services end with the last session, unless lingering is enabled
 	hint    string   // for the error if the manager does not answer
 	logs    string   // command that shows the daemon's log
-	probe   []step   // fail if the manager does not answer
 
 	enable, run, remove, removed, start, stop, restart []step
 
 	// make creates a directory as the account of a system service.
 	make func(dir string) []step
-	// status fills in what the manager knows. Installed is already set if the file exists.
+	// status fills in what the manager knows. Installed is already set if the file exists. It fails if the manager does
+	// not answer.
 	status func(ctx context.Context, run runner, st *State) error
 	// patterns find settings in the service's own file.
 	patterns filePatterns
-	// cause returns why the daemon did not start, "" if the manager does not know.
-	cause func(ctx context.Context, run runner) string
 }
 
 // file is the wanted content of a path; a nil text means no file.
@@ -70,14 +66,28 @@ func (g filePatterns) places(text string) (all []string) {
 		all = append(all, "--config "+found[1])
 	}
 	for _, found := range g.variable.FindAllStringSubmatch(text, -1) {
-		all = append(all, strings.Join(found[1:], "="))
+		v := strings.Join(found[1:], "=")
+		if key, _, _ := strings.Cut(strings.TrimPrefix(v, `"`), "="); key != "PATH" && key != "CCD_LOG_LEVEL" {
+			all = append(all, v)
+		}
 	}
 	return all
 }
 
-type folder struct {
-	path string
-	perm fs.FileMode
+// changes returns the places in the text that wanted has not, and those that it has beside them.
+func (g filePatterns) changes(text, wanted string) (all []string) {
+	there, wants := g.places(text), g.places(wanted)
+	for _, v := range there {
+		if !slices.Contains(wants, v) {
+			all = append(all, v)
+		}
+	}
+	for _, v := range wants {
+		if !slices.Contains(there, v) {
+			all = append(all, "not "+v)
+		}
+	}
+	return all
 }
 
 // runner runs a command and returns its output.
@@ -88,21 +98,27 @@ type step struct {
 	argv     []string
 	do       func() error
 	optional bool // failing is no error: there may be nothing to undo
-	tries    int  // number of attempts, 200 ms apart; 0 means 1
+	again    bool // it may fail for some time: there are so many tries
 }
 
-// retryPause is the pause between two attempts.
-const retryPause = 200 * time.Millisecond
+// tries is the number of attempts at what takes some time to succeed.
+const tries = 50
+
+// pause waits between two attempts. It returns false if ctx ends.
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(200 * time.Millisecond):
+		return true
+	}
+}
 
 func (s *Service) steps(ctx context.Context, steps []step) error {
 	for _, st := range steps {
 		err := s.step(ctx, st)
-		for n := 1; err != nil && n < st.tries && ctx.Err() == nil; n++ {
-			select {
-			case <-ctx.Done():
-			case <-time.After(retryPause):
-				err = s.step(ctx, st)
-			}
+		for n := 1; err != nil && st.again && n < tries && pause(ctx); n++ {
+			err = s.step(ctx, st)
 		}
 		if err != nil && (!st.optional || ctx.Err() != nil) {
 			return err
@@ -185,16 +201,3 @@ func arguments(o Options) []string {
 	}
 	return []string{o.Executable, "run", "--config", o.Config}
 }
-
-// hintError is an error with a command to try.
-type hintError struct {
-	error
-	hint string
-}
-
-func hinted(hint string, err error) error { return &hintError{err, hint} }
-
-// Hint returns the command to try. The caller that prints the error finds it with errors.As.
-func (e *hintError) Hint() string { return e.hint }
-
-func (e *hintError) Unwrap() error { return e.error }

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"ccd/internal/words"
 )
 
 // name is the service's name for every manager: ccd.service, the launchd label, the Windows service.
@@ -46,19 +48,27 @@ type Options struct {
 	Out        io.Writer
 }
 
-// State is the state of the service according to the service manager.
+// State is what the service manager and the service's files say, beside what Install would make of them.
 type State struct {
-	Installed      bool   // Install's file exists, or the service is enabled without it (by a package's file)
-	Enabled        bool   // it starts with the session (or the machine)
-	Active         bool   // it is running
-	Pid            int    // of the running daemon, 0 if none is running or the manager does not know
-	Sandboxed      bool   // the sandbox is installed: only listed directories are writable
-	EndsAtLogout   bool   // it ends with the user's last session (see Options.Linger)
-	Stale          bool   // the files have changed since the manager read them
-	Detail         string // as the manager prints it ("active (running)"), or why it does not answer
-	File           string // path that the manager loaded the service from, "" if none or unknown
-	OtherHome      string // File, if it belongs to another home: then this home's service is not installed
-	BlocksCommands bool   // its file prevents the daemon from running other commands (see Options.Child)
+	System         bool     // it is a service of the machine, not of the user
+	Installed      bool     // Install's file exists, or the service is enabled without it (by a package's file)
+	Enabled        bool     // it starts with the session (or the machine)
+	Active         bool     // it is running
+	Pid            int      // of the running daemon, 0 if none is running or the manager does not know
+	Current        bool     // Install has nothing to do: no drift, and the daemon runs from the current executable
+	Drift          []string // its files that Install would write or remove; none that this machine does not support
+	Files          []string // its files and links that are there: Uninstall removes them
+	Places         []string // settings in its file that say where the daemon's files are, and that Install would change
+	Sandboxed      bool     // the sandbox is installed: only listed directories are writable
+	EndsAtLogout   bool     // it ends with the user's last session (see Options.Linger)
+	Stale          bool     // the files have changed since the manager read them
+	Silent         error    // why the manager does not answer, nil if it does
+	Detail         string   // as the manager prints it ("active (running)"), or Silent
+	File           string   // path that the manager loaded the service from, "" if none or unknown
+	OtherHome      string   // File, if it belongs to another home: then this home's service is not installed
+	BlocksCommands bool     // its file prevents the daemon from running other commands (see Options.Child)
+
+	cause string // why the daemon did not start, "" if the manager does not know
 }
 
 // Service is a service that is or can be installed. It keeps nothing open.
@@ -133,36 +143,73 @@ func checkAccount(o Options, h host) error {
 	case h.goos == "windows":
 		return nil
 	case o.System && h.uid != 0:
-		return hinted("sudo ccd service install --system --user NAME", errors.New("a system service needs root"))
+		return words.Hint(errors.New("a system service needs root"), "sudo ccd service install --system --user NAME")
 	case o.System && o.User == "":
-		return hinted("ccd service install --system --user NAME", errors.New("a system service needs the user it runs as"))
+		return words.Hint(errors.New("a system service needs the user it runs as"), "ccd service install --system --user NAME")
 	case !o.System && h.uid == 0:
-		return hinted("ccd service install --system --user NAME, or run ccd service install as that user",
-			errors.New("root needs a system service, which archives the transcripts of one user"))
+		return words.Hint(errors.New("root needs a system service, which archives the transcripts of one user"),
+			"ccd service install --system --user NAME, or run ccd service install as that user")
 	}
 	return nil
 }
 
-// Status asks the manager. If none answers, Status does not fail: Detail has the cause, and Installed says whether the
-// file exists. It writes nothing.
+// Status asks the manager and reads the service's files. If no manager answers, it does not fail: Silent has the cause.
+// It writes nothing.
 func (s *Service) Status(ctx context.Context) (State, error) {
-	st := State{EndsAtLogout: s.endsAtLogout()}
-	if s.mgr.file() != "" {
-		text, err := os.ReadFile(s.mgr.file())
-		st.Installed = err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
-		st.BlocksCommands = bytes.Contains(text, []byte(commandBlock))
-		st.Sandboxed = st.Installed && s.mgr.sandbox != "" && exists(s.mgr.sandbox)
-	}
+	st := State{System: s.o.System, EndsAtLogout: s.endsAtLogout()}
+	s.compare(&st)
 	if err := s.mgr.status(ctx, s.host.run, &st); err != nil {
 		if ctx.Err() != nil {
 			return st, fmt.Errorf("ask %s: %w", s.mgr.name, ctx.Err())
 		}
-		st.Detail = fmt.Sprintf("%s does not answer: %v", s.mgr.name, err)
+		st.Silent = fmt.Errorf("%s does not answer: %w", s.mgr.name, err)
+		st.Detail = st.Silent.Error()
 	}
 	st.OtherHome = s.otherHome(st)
 	st.Installed = st.Installed || st.Enabled && st.OtherHome == ""
+	st.Current = st.Enabled && st.Active && !st.Stale && s.mgr.file() != "" && len(st.Drift) == 0 && s.host.runs(st.Pid, s.o.Executable)
 	return st, nil
 }
+
+// compare reads the service's files.
+func (s *Service) compare(st *State) {
+	text, err := os.ReadFile(s.mgr.file())
+	st.Installed = s.mgr.file() != "" && (err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR))
+	st.BlocksCommands = bytes.Contains(text, []byte(commandBlock))
+	wanted := 0
+	for i, layer := range s.mgr.layers {
+		if layer[0].current() {
+			wanted = i
+		}
+		for _, f := range layer {
+			if exists(f.path) && !slices.Contains(st.Files, f.path) {
+				st.Files = append(st.Files, f.path)
+			}
+		}
+	}
+	if st.Installed {
+		st.Sandboxed = exists(s.mgr.sandbox)
+	}
+	for _, link := range s.mgr.links {
+		if exists(link) {
+			st.Files = append(st.Files, link)
+		}
+	}
+	if len(s.mgr.layers) == 0 {
+		return
+	}
+	for _, f := range s.mgr.layers[wanted] {
+		if !f.current() {
+			st.Drift = append(st.Drift, f.path)
+		}
+	}
+	if err == nil {
+		st.Places = s.mgr.patterns.changes(string(text), string(s.mgr.layers[0][0].text))
+	}
+}
+
+// Manager returns the command of the service manager, such as "systemctl --user".
+func (s *Service) Manager() string { return s.mgr.name }
 
 // System reports whether it is a service of the machine, not of the user.
 func (s *Service) System() bool { return s.o.System }

@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/kardianos/service"
@@ -30,10 +31,12 @@ func native(o Options) (manager, error) {
 			got, err := svc.Status()
 			st.Installed, st.Enabled = err == nil, err == nil
 			st.Active = got == service.StatusRunning
+			if errors.Is(err, service.ErrNotInstalled) {
+				return nil
+			}
 			return err
 		},
-		make:  func(string) []step { return nil },
-		cause: func(context.Context, runner) string { return "" },
+		make: func(string) []step { return nil },
 	}, nil
 }
 

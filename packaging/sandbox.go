@@ -40,11 +40,11 @@ func sandboxOf(o Options) ([]byte, error) {
 	within := func(dir string) bool { return slices.ContainsFunc(seen, func(p string) bool { return below(p, dir) }) }
 	var writes, hidden []string
 	for _, dir := range slices.Compact(slices.Sorted(slices.Values(o.Writes))) {
-		writes = append(writes, unitWord("-"+dir, false)) // it may be created later: the daemon then says what to do
+		writes = append(writes, "-"+dir) // it may be created later: the daemon then says what to do
 	}
 	for _, dir := range secrets() {
 		if dir = filepath.Join(o.Home, dir); !within(dir) {
-			hidden = append(hidden, unitWord("-"+dir, false))
+			hidden = append(hidden, "-"+dir)
 		}
 	}
 	// With a private /tmp or /run the service would not see watched roots that are below the machine's.

@@ -57,9 +57,7 @@ func systemd(o Options, h host) (manager, error) {
 	may := func(args ...string) step { st := do(args...); st.optional = true; return st }
 	return manager{
 		name: strings.Join(sc.ctl, " "), layers: layers, sandbox: layers[0][1].path, linger: !o.System,
-		links: []string{filepath.Join(sc.dir, sc.target+".wants", unit)}, dirs: []folder{{sc.dir, 0o755}}, made: sc.made,
-		hint: sc.hint, logs: sc.logs,
-		probe:  []step{do("show", "--property=Version")},
+		links: []string{filepath.Join(sc.dir, sc.target+".wants", unit)}, made: sc.made, hint: sc.hint, logs: sc.logs,
 		enable: []step{do("daemon-reload"), do("enable", unit)},
 		// Reset the start limit, which would refuse the restart. With Type=notify restart returns when the daemon is
 		// ready.
@@ -73,7 +71,7 @@ func systemd(o Options, h host) (manager, error) {
 			return []step{{argv: []string{"runuser", "-u", o.User, "--", "mkdir", "-p", "-m", "0700", "--", dir}}}
 		},
 		status: func(ctx context.Context, run runner, st *State) error {
-			out, err := run(ctx, do("show", "--property=UnitFileState,ActiveState,SubState,MainPID,Result,NeedDaemonReload,FragmentPath", unit).argv)
+			out, err := run(ctx, do("show", unit).argv)
 			if err == nil {
 				readUnitState(out, st)
 			}
@@ -82,13 +80,6 @@ func systemd(o Options, h host) (manager, error) {
 		patterns: filePatterns{
 			account: regexp.MustCompile(`(?m)^User=(.+)$`), variable: regexp.MustCompile(`(?m)^Environment=(.+)$`),
 			config: regexp.MustCompile(`(?m)^ExecStart=.* run --config (.+)$`),
-		},
-		cause: func(ctx context.Context, run runner) string {
-			out, err := run(ctx, do("show", "--property=Result,ExecMainCode,ExecMainStatus", unit).argv)
-			if err != nil {
-				return ""
-			}
-			return causeOf(out)
 		},
 	}, nil
 }
@@ -119,36 +110,21 @@ const (
 func unitOf(origin string, o Options, sc scope, bare bool) ([]byte, error) {
 	return fill(unitText, map[string]any{
 		"Origin": origin, "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
-		"Exec": execOf(arguments(o)), "Environment": variablesOf(o), "User": accountOf(o), "Target": sc.target, "Child": o.Child,
+		"Exec": arguments(o), "Environment": environment(o), "User": accountOf(o), "Target": sc.target, "Child": o.Child,
 	})
 }
 
 // fill returns the text of a template with its data.
 func fill(text string, data map[string]any) ([]byte, error) {
-	t, err := template.New("").Parse(text)
+	t, err := template.New("").Funcs(template.FuncMap{
+		"word": func(s string) string { return unitWord(s, false) }, "argument": func(s string) string { return unitWord(s, true) },
+	}).Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, data)
 	return b.Bytes(), err
-}
-
-// execOf returns a command for a unit file.
-func execOf(args []string) string {
-	for i, a := range args {
-		args[i] = unitWord(a, i > 0)
-	}
-	return strings.Join(args, " ")
-}
-
-// variablesOf returns the environment for a unit file.
-func variablesOf(o Options) []string {
-	env := environment(o)
-	for i, v := range env {
-		env[i] = unitWord(v, false)
-	}
-	return env
 }
 
 // unitWord quotes one word for a unit file. Percent signs are specifiers everywhere; a dollar sign is a variable only
@@ -166,30 +142,25 @@ func unitWord(s string, argument bool) string {
 
 // readUnitState reads the KEY=VALUE lines of `systemctl show`.
 func readUnitState(out string, st *State) {
-	v := properties(out)
+	v := map[string]string{}
+	for line := range strings.Lines(out) {
+		key, val, _ := strings.Cut(strings.TrimSpace(line), "=")
+		v[key] = val
+	}
 	st.Stale = v["NeedDaemonReload"] == "yes"
 	st.Enabled = strings.HasPrefix(v["UnitFileState"], "enabled")
 	st.Active = v["ActiveState"] == "active" || v["ActiveState"] == "reloading"
 	st.Pid, _ = strconv.Atoi(v["MainPID"])
 	st.File = v["FragmentPath"]
+	st.cause = causeOf(v)
 	st.Detail = v["ActiveState"] + " (" + v["SubState"] + ")"
 	if r := v["Result"]; r != "" && r != "success" {
 		st.Detail += ", " + r
 	}
 }
 
-func properties(out string) map[string]string {
-	v := map[string]string{}
-	for line := range strings.Lines(out) {
-		key, val, _ := strings.Cut(strings.TrimSpace(line), "=")
-		v[key] = val
-	}
-	return v
-}
-
 // causeOf returns why a start under systemd failed.
-func causeOf(out string) string {
-	v := properties(out)
+func causeOf(v map[string]string) string {
 	status := v["ExecMainStatus"]
 	// Failures of systemd itself, before the daemon starts.
 	own := map[string]string{

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/words"
 )
 
 // Uninstall stops and disables the service, in any state, and removes its files, the links to them and leftovers of a
@@ -25,22 +25,21 @@ func (s *Service) Uninstall(ctx context.Context) error {
 
 func (s *Service) uninstall(ctx context.Context) error {
 	if s.o.System && s.mgr.file() != "" && s.host.uid != 0 {
-		return hinted("sudo ccd service remove --system", errors.New("a system service needs root"))
+		return words.Hint(errors.New("a system service needs root"), "sudo ccd service remove --system")
 	}
 	st, err := s.Status(ctx)
 	if err != nil {
 		return err
 	}
-	probed := s.probe(ctx)
-	ours := probed == nil && st.OtherHome == ""
+	ours := st.Silent == nil && st.OtherHome == ""
 	if ours {
 		if err := s.steps(ctx, s.mgr.remove); err != nil {
 			return err
 		}
-	} else if probed != nil && s.mgr.file() == "" {
-		return probed
+	} else if st.Silent != nil && s.mgr.file() == "" {
+		return words.Hint(st.Silent, "%s", s.mgr.hint)
 	}
-	removed, err := s.unlink()
+	removed, err := s.unlink(st.Files)
 	if err != nil {
 		return err
 	}
@@ -64,23 +63,21 @@ func (s *Service) uninstall(ctx context.Context) error {
 }
 
 // unlink removes the service's files and the links to them, prints each, and removes leftovers beside them.
-func (s *Service) unlink() (removed bool, err error) {
-	paths := append([]string{}, s.mgr.links...)
+func (s *Service) unlink(files []string) (removed bool, err error) {
 	dirs := append([]string{}, s.mgr.made...)
-	for _, layer := range s.mgr.layers {
-		for _, f := range layer {
-			paths = append(paths, f.path)
-		}
-	}
-	for _, p := range paths {
+	for _, p := range files {
 		switch err := os.Remove(p); {
 		case err == nil:
 			removed = true
 			s.say("removed %s", p)
-		case !errors.Is(err, fs.ErrNotExist):
+		case !errors.Is(err, fs.ErrNotExist): // the manager has removed its links
 			return removed, err
 		}
-		dirs = append(dirs, filepath.Dir(p))
+	}
+	for _, layer := range s.mgr.layers {
+		for _, f := range layer {
+			dirs = append(dirs, filepath.Dir(f.path))
+		}
 	}
 	for _, dir := range dirs {
 		if err := atomicfile.CleanAll(dir); err != nil {
@@ -131,38 +128,4 @@ func samePath(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
-}
-
-// PlaceChanges returns the settings in the installed service's file that Install would change and that determine the
-// daemon's files: configuration, state, roots. It returns none if Install has not written a file.
-func (s *Service) PlaceChanges() ([]string, error) {
-	if s.mgr.file() == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(s.mgr.file())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read service: %w", err)
-	}
-	there, wanted := s.mgr.patterns.places(string(text)), s.mgr.patterns.places(string(s.mgr.layers[0][0].text))
-	var all []string
-	for _, v := range there {
-		if !slices.Contains(wanted, v) && namesPlace(v) {
-			all = append(all, v)
-		}
-	}
-	for _, v := range wanted {
-		if !slices.Contains(there, v) && namesPlace(v) {
-			all = append(all, "not "+v)
-		}
-	}
-	return all, nil
-}
-
-// namesPlace reports whether a setting determines where the daemon's files are.
-func namesPlace(v string) bool {
-	key, _, _ := strings.Cut(strings.TrimPrefix(v, `"`), "=")
-	return key != "PATH" && key != "CCD_LOG_LEVEL"
 }

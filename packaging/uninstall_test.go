@@ -93,8 +93,8 @@ func TestDiffers(t *testing.T) {
 		o := options(t.TempDir())
 		o.Config = "/etc/my ccd.toml"
 		s, _ := serviceOn(t, o, goos, 1000, &fake{})
-		if got, err := s.PlaceChanges(); err != nil || len(got) > 0 {
-			t.Errorf("%s: nothing is installed: %q, %v", goos, got, err)
+		if st, err := s.Status(t.Context()); err != nil || len(st.Places) > 0 {
+			t.Errorf("%s: nothing is installed: %q, %v", goos, st.Places, err)
 		}
 		if err := os.MkdirAll(filepath.Dir(s.mgr.file()), 0o700); err != nil {
 			t.Fatal(err)
@@ -114,7 +114,8 @@ func TestDiffers(t *testing.T) {
 			other := o
 			other.Config, other.Environ = c.config, c.environ
 			s, _ := serviceOn(t, other, goos, 1000, &fake{})
-			got, err := s.PlaceChanges()
+			st, err := s.Status(t.Context())
+			got := st.Places
 			same := len(got) == len(c.want)
 			for n := range min(len(got), len(c.want)) {
 				same = same && strings.HasPrefix(strings.TrimPrefix(got[n], `"`), c.want[n])

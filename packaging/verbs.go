@@ -3,6 +3,8 @@ package packaging
 import (
 	"context"
 	"fmt"
+
+	"ccd/internal/words"
 )
 
 // Start starts the installed service and returns when the manager reports that it is running. It fails with
@@ -23,14 +25,14 @@ func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
 		if s.o.System {
 			install += " --system --user NAME"
 		}
-		err = hinted(install, ErrNotInstalled)
+		err = words.Hint(ErrNotInstalled, "%s", install)
 	}
 	if err == nil && verb == "stop" && !st.Active {
 		fmt.Fprintf(s.o.Out, "service %s is not running\n", name)
 		return nil
 	}
-	if err == nil {
-		err = s.probe(ctx)
+	if err == nil && st.Silent != nil {
+		err = words.Hint(st.Silent, "%s", s.mgr.hint)
 	}
 	if err == nil {
 		err = s.steps(ctx, steps)

@@ -154,7 +154,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if f.line && !slices.ContainsFunc(which, func(id string) bool { return install.Connection(id).Line }) {
 		return usage(c, errors.New("--statusline works only with claude"))
 	}
-	p, err := s.Install(which...)
+	p, err := s.Plan(true, which...)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string
 	if named == nil {
 		named = install.Agents()
 	}
-	p, err := s.Uninstall(named...)
+	p, err := s.Plan(false, named...)
 	if err != nil {
 		return err
 	}

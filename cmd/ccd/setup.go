@@ -19,10 +19,10 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
-	"ccd/packaging"
 )
 
 // setupFlags are those of `ccd setup`.
@@ -42,8 +42,7 @@ func (f setupFlags) verb() string {
 
 // setupOutput is what --json prints.
 type setupOutput struct {
-	Steps   []*install.Step   `json:"steps"`
-	Archive *install.Archived `json:"archive"` // null unless something was done
+	Steps []*install.Step `json:"steps"`
 }
 
 func (a *app) setupCommand() *cobra.Command {
@@ -60,9 +59,7 @@ Transcripts, copies by ccd resume and backups never change.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
 archive, service, companions, configuration), title, state (todo, done,
-unchanged, unavailable, failed), what, does, error, hint, notes}], archive
-(what can be restored: path, bytes, raw_bytes, sessions, originals,
-companions; null with --dry-run and --undo)`,
+unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 		Example: `  ccd setup             show the plan, ask, do it
   ccd setup --dry-run   show the plan only
   ccd setup --yes       for scripts
@@ -103,7 +100,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	}
 	switch {
 	case f.dryRun && a.json:
-		err = a.printJSON(setupOutput{Steps: steps})
+		err = a.printJSON(setupOutput{steps})
 		fallthrough
 	case f.dryRun:
 		if err == nil && has(steps, install.Failed) {
@@ -146,24 +143,27 @@ func has(steps []*install.Step, state string) bool {
 	return slices.ContainsFunc(steps, func(s *install.Step) bool { return s.State == state })
 }
 
-// setupSteps plans what setup, or undo, will do.
+// setupSteps plans what setup, or undo, will do. Undo needs no valid configuration.
 func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
-	if f.undo {
-		u, err := a.undoing()
-		if err != nil {
-			return nil, err
-		}
-		return u.Steps(ctx)
-	}
 	agents, err := a.setup(nil, agentsFlags{})
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.locate(true)
+	place, err := a.Place(true)
+	if err != nil && f.undo {
+		place, err = a.State()
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := reader.Open(place, false)
 	if err != nil {
 		return nil, err
 	}
 	account := install.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Say: a.say, Out: io.Discard}
+	if f.undo {
+		return account.Undo(ctx)
+	}
 	if a.verbose {
 		account.Out = a.err
 	}
@@ -259,23 +259,30 @@ func byVerb(does []string) (lines []string) {
 
 // setupEnd says what can be restored now, or what is left, and what to do next.
 func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step) error {
-	out := setupOutput{Steps: steps}
+	if a.json {
+		return a.printJSON(setupOutput{steps})
+	}
 	l, err := a.locate(true)
 	switch {
-	case f.undo && err == nil && !a.json:
+	case f.undo && err == nil: // undo does not need the configuration
 		a.sayKept(l)
-	case !f.undo && err == nil:
-		out.Archive, err = install.Measure(ctx, l)
-	}
-	switch {
-	case err != nil && !f.undo: // undo does not need the configuration
-		return err
-	case a.json:
-		return a.printJSON(out)
+		fallthrough
 	case f.undo || a.quiet:
 		return nil
+	case err == nil:
+		err = l.Load(ctx)
 	}
-	r := out.Archive
+	if err != nil {
+		return err
+	}
+	size, err := l.Archive.Size(ctx)
+	originals := 0
+	if err == nil {
+		originals, err = l.Archive.Originals(ctx)
+	}
+	if err != nil {
+		return err
+	}
 	unattended := slices.ContainsFunc(steps, func(s *install.Step) bool {
 		return s.Step == "service" && (s.State == install.Unavailable || s.State == install.Failed)
 	})
@@ -284,14 +291,14 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 		next = "New sessions are not archived until `ccd run` runs. Next:\n  ccd run                  archive new sessions, until you press Ctrl-C\n"
 	}
 	text := "\nNo sessions are archived yet. " + next + "  ccd demo                 see what ccd does with a session\n  ccd status               show what is watched\n"
-	if r.Sessions > 0 {
+	if have := status.TotalsOf(l.Sessions); have.Sessions > 0 {
 		with := "Companions are written when a session grows long."
-		if r.Companions > 0 {
-			with = fmt.Sprintf("%s, %s with an ID.", words.Count(r.Companions, "companion"), words.Count(r.Originals, "original"))
+		if have.Companions > 0 {
+			with = fmt.Sprintf("%s, %s with an ID.", words.Count(have.Companions, "companion"), words.Count(originals, "original"))
 		}
 		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\n%s"+
 			"  ccd ls                   list your sessions\n  ccd search WORDS         search all of them\n",
-			words.Count(r.Sessions, "session"), humanize.IBytes(uint64(r.Raw)), humanize.IBytes(uint64(r.Bytes)), with, next)
+			words.Count(have.Sessions, "session"), humanize.IBytes(uint64(size.Raw)), humanize.IBytes(uint64(size.File)), with, next)
 	}
 	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
 		text += "  ccd help remote          keep an encrypted copy in object storage\n"
@@ -311,25 +318,6 @@ func (a *app) sayKept(l *reader.Library) {
 	if len(left) > 0 {
 		a.say("kept: the archive and the configuration; to remove them for good: rm -r %s", strings.Join(left, " "))
 	}
-}
-
-// undoing finds what `ccd setup --undo` removes. It needs no valid configuration.
-func (a *app) undoing() (u install.Undo, err error) {
-	place, err := a.Place(true)
-	if err != nil {
-		place, err = a.State()
-	}
-	if err != nil {
-		return u, err
-	}
-	if u.Library, err = reader.Open(place, false); err != nil {
-		return u, err
-	}
-	if u.Agents, err = a.setup(nil, agentsFlags{}); err != nil {
-		return u, err
-	}
-	u.Service, err = place.Service(packaging.Options{Out: io.Discard})
-	return u, err
 }
 
 // answers reports whether there is a terminal to ask on.

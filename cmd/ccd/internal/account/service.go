@@ -59,6 +59,14 @@ func (p *Place) Installed(out io.Writer) (*packaging.Service, error) {
 	return own, nil
 }
 
+// ServiceState returns the service that Installed finds, with its state.
+func (p *Place) ServiceState(ctx context.Context, out io.Writer) (s *packaging.Service, st packaging.State, err error) {
+	if s, err = p.Installed(out); err == nil {
+		st, err = s.Status(ctx)
+	}
+	return s, st, err
+}
+
 // MachineService describes the system service that runs as the named account, with that account's home directory and
 // without this environment.
 func (e Env) MachineService(name string, out io.Writer) (*packaging.Service, error) {

@@ -49,9 +49,9 @@ func soundFacts(t *testing.T) *facts {
 			Run: daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)},
 		},
 	}
-	f.service.Service, err = p.Service(packaging.Options{})
+	f.manager, err = p.Service(packaging.Options{})
 	must(t, err)
-	f.Live.Service = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
+	f.Service = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
 	return f
 }
 
@@ -106,22 +106,21 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive locked", checkLock, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", checkLock, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
 		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
-		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Live.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
-		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.service.err = errors.New("no home") }, "note", "no home"},
-		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Live.Service = packaging.State{} }, "note", "ccd setup"},
-		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.Live.Service.Enabled = false }, "note", "not enabled"},
+		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
+		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.unasked = errors.New("no home") }, "note", "no home"},
+		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
+		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
 		{"manager silent", checkService, func(_ *testing.T, s *facts) {
-			s.Live.Service.Detail = "systemctl --user does not answer: no bus"
+			s.Service.Silent = errors.New("systemctl --user does not answer: no bus")
 		}, "note", "ccd service install --linger"},
-		{"unit of another shell", checkDrift, func(_ *testing.T, s *facts) {
-			s.service.drift, s.Differs = []string{"/u/ccd.service"}, []string{"--config /c"}
+		{"unit of another shell", checkService, func(_ *testing.T, s *facts) {
+			s.Service.Drift, s.Service.Places = []string{"/u/ccd.service"}, []string{"--config /c"}
 		}, "wrong", "--config /c"},
-		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.service.drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
-		{"unit unreadable", checkDrift, func(_ *testing.T, s *facts) { s.service.drifted = errors.New("read service: no") }, "note", "read service"},
-		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Live.Service.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkLinger, func(_ *testing.T, s *facts) { s.Live.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
+		{"unit drifted", checkService, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
+		{"unit not reread", checkService, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
+		{"ends at logout", checkService, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
 		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.Running = false }, "wrong", "ccd service start"},
-		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.Running, s.Live.Service = false, packaging.State{} }, "note", "not running"},
+		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
 		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.RunErr = errors.New("read run state: eof") }, "wrong", "run.json"},
 		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.Run.LastPass = s.Now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
 		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
@@ -136,7 +135,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "full path"},
 		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *facts) {
-			s.Config.Summarizer.Command, s.Live.Service.BlocksCommands = []string{os.Args[0]}, true
+			s.Config.Summarizer.Command, s.Service.BlocksCommands = []string{os.Args[0]}, true
 		}, "wrong", "ccd service install"},
 		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
 		{"behind without a daemon", checkBehind, func(_ *testing.T, s *facts) {
@@ -247,14 +246,14 @@ func TestFindings(t *testing.T) {
 		t.Errorf("sound: %+v", all)
 	}
 	if s := soundFacts(t); s != nil {
-		s.Running, s.Live.Service = false, packaging.State{}
+		s.Running, s.Service = false, packaging.State{}
 		if all := s.Findings(); len(all) != 0 {
 			t.Errorf("not installed: %+v", all)
 		}
 	}
 	for want, spoil := range map[string]func(l *Live){
 		"not running":                  func(l *Live) { l.Running = false },
-		"settings differ":              func(l *Live) { l.Differs, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
+		"settings differ":              func(l *Live) { l.Service.Places, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
 		"no scan for":                  func(l *Live) { l.Run.LastPass = l.Now.Add(-time.Hour) },
 		"the daemon is v0, this is v1": func(l *Live) { l.Run.Version = "v0" },
 		"below archive.min":            func(l *Live) { l.Config.Archive.MinFree = 1 << 50 },

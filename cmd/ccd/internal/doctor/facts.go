@@ -26,7 +26,8 @@ type facts struct {
 	sessions []reader.Entry
 	readErr  error   // why the archive could not be read
 	damage   []error // damaged sessions
-	service  service
+	manager  *packaging.Service
+	unasked  error // why the service manager could not be asked
 }
 
 // scan is one watched root.
@@ -35,14 +36,6 @@ type scan struct {
 	err      error // why the root cannot be read; fs.ErrNotExist if it does not exist yet
 	found    []watcher.Found
 	problems []error
-}
-
-// service describes the service that is installed for this user.
-type service struct {
-	*packaging.Service          // nil if err is set
-	err                error    // why the service manager could not be asked
-	drift              []string // its files that differ from what install would write
-	drifted            error    // why drift or Differs could not be determined
 }
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
@@ -68,10 +61,15 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 		f.readArchive(ctx)
 	}
 	d.Progress(40, 100)
-	var err error
-	if f.service, err = disk.Bounded(ctx, disk.Patience, f.readService); err != nil {
-		f.service.err = err
+	type asked struct {
+		s  *packaging.Service
+		st packaging.State
 	}
+	got, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (a asked, err error) {
+		a.s, a.st, err = p.ServiceState(ctx, d.Out)
+		return a, err
+	})
+	f.manager, f.Service, f.unasked = got.s, got.st, err
 	return f
 }
 
@@ -112,19 +110,4 @@ func (f *facts) readArchive(ctx context.Context) {
 // locked reports whether the archive could not be read because another process holds its lock or its disk hangs.
 func (f *facts) locked() bool {
 	return disk.Slow(f.readErr) || errors.As(f.readErr, new(*archive.LockedError))
-}
-
-// readService asks the service manager.
-func (f *facts) readService(ctx context.Context) (s service, err error) {
-	if s.Service, s.err = f.Installed(f.doctor.Out); s.err == nil {
-		f.System = s.System()
-		f.Service, s.err = s.Status(ctx)
-	}
-	if s.err != nil || !f.Service.Installed {
-		return s, nil
-	}
-	s.drift, s.drifted = s.Drift()
-	f.Differs, err = s.PlaceChanges()
-	s.drifted = errors.Join(s.drifted, err)
-	return s, nil
 }

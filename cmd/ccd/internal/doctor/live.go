@@ -29,8 +29,6 @@ type Live struct {
 	Running bool
 	RunErr  error // why Run cannot be read
 	Service packaging.State
-	System  bool     // it is the machine's
-	Differs []string // settings of the service that this command was run without
 	Size    archive.Size
 	Free    int64 // bytes on the archive's file system, -1 if unknown
 }
@@ -104,11 +102,11 @@ func (l Live) failing() (all []Finding) {
 
 // place compares the service's settings with those of this command.
 func (l Live) place() []Finding {
-	if len(l.Differs) == 0 {
+	if len(l.Service.Places) == 0 {
 		return nil
 	}
 	return []Finding{wrong("drift", "run ccd with the service's environment and --config, or "+l.install()+" to use this shell's",
-		"the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(l.Differs, ", "))}
+		"the service's settings differ from this shell's, so its paths differ too: %s", strings.Join(l.Service.Places, ", "))}
 }
 
 // limit compares the archive's size with archive.max_size.
@@ -151,7 +149,7 @@ const staleCopy = 24 * time.Hour
 
 // command returns the command that starts or restarts the service.
 func (l Live) command(verb string) string {
-	if l.System {
+	if l.Service.System {
 		return "sudo ccd service " + verb + " --system"
 	}
 	return "ccd service " + verb
@@ -159,7 +157,7 @@ func (l Live) command(verb string) string {
 
 // install returns the command that writes the service's files again.
 func (l Live) install() string {
-	if l.System {
+	if l.Service.System {
 		return "sudo ccd service install --system --user " + words.Shell(account.Name())
 	}
 	return "ccd service install"
@@ -170,22 +168,19 @@ func (l Live) journal() string {
 	switch {
 	case runtime.GOOS != "linux":
 		return "its log"
-	case l.System:
+	case l.Service.System:
 		return "journalctl -u ccd -n 50"
 	}
 	return "journalctl --user -u ccd -n 50"
 }
 
-// answer is the state without the manager's whole error, which is too long for a line.
+// answer is why the service manager does not answer, without the whole cause, which is too long for a line.
 func (l Live) answer() string {
-	what, _, _ := strings.Cut(l.Service.Detail, ":")
+	what, _, _ := strings.Cut(l.Service.Silent.Error(), ":")
 	return what
 }
 
-// silent reports whether the service manager does not answer.
-func (l Live) silent() bool { return strings.Contains(l.Service.Detail, "does not answer") }
-
 // down reports whether the service is installed, for this account's places, and no daemon runs.
 func (l Live) down() bool {
-	return l.RunErr == nil && !l.Running && l.Service.Installed && !(l.Service.Active && len(l.Differs) > 0)
+	return l.RunErr == nil && !l.Running && l.Service.Installed && !(l.Service.Active && len(l.Service.Places) > 0)
 }

@@ -12,82 +12,72 @@ import (
 	"ccd/cmd/ccd/internal/install"
 )
 
-// fixable reports whether this user may start the service and write its files again.
-func (f *facts) fixable() bool {
-	s := f.service
-	return s.Service != nil && !f.System && !f.silent() && !f.unconfigured && len(f.Differs) == 0
-}
-
 // byInstall adds the repair of writing the service's files again, if this user may do that.
 func (f *facts) byInstall(found Finding) Finding {
 	if !f.fixable() {
 		return found
 	}
-	return found.by("rewrote the service's files and started it", f.service.Install)
+	return found.by("rewrote the service's files and started it", f.manager.Install)
 }
 
+// fixable reports whether this user may start the service and write its files again.
+func (f *facts) fixable() bool {
+	return f.manager != nil && !f.Service.System && f.Service.Silent == nil && !f.unconfigured && len(f.Service.Places) == 0
+}
+
+// checkService reports whether the service is installed and starts with the session, and what install would change.
 func checkService(_ context.Context, f *facts) []Finding {
 	const check = "service"
-	s, st := f.service, f.Service
-	where := map[bool]string{true: " as a system service"}[f.System]
+	st := f.Service
+	where := map[bool]string{true: " as a system service"}[st.System]
+	found := ok(check, "installed%s, %s", where, st.Detail)
 	switch {
-	case s.err != nil:
-		return []Finding{note(check, "", "%v", s.err)}
-	case !st.Installed && f.silent():
+	case f.unasked != nil:
+		return []Finding{note(check, "", "%v", f.unasked)}
+	case !st.Installed && st.Silent != nil:
 		return []Finding{note(check, "start `ccd run` at login", "not installed; %s", f.answer())}
 	case !st.Installed:
 		return []Finding{note(check, "ccd setup", "not installed: ccd runs only while you run `ccd run`")}
-	case f.silent():
-		return []Finding{note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, f.answer())}
+	case st.Silent != nil:
+		found = note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, f.answer())
 	case strings.HasPrefix(st.Detail, "failed"):
-		return []Finding{wrong(check, f.journal()+" shows why; then "+f.command("restart"), "installed%s, %s", where, st.Detail)}
+		found = wrong(check, f.journal()+" shows why; then "+f.command("restart"), "installed%s, %s", where, st.Detail)
 	case !st.Enabled:
-		found := note(check, f.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail)
-		return []Finding{f.byInstall(found)}
+		found = f.byInstall(note(check, f.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail))
 	}
-	return []Finding{ok(check, "installed%s, %s", where, st.Detail)}
+	all := []Finding{found}
+	if !f.unconfigured {
+		all = append(all, f.drift()...)
+	}
+	if st.EndsAtLogout {
+		all = append(all, note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login"))
+	}
+	return all
 }
 
-// checkDrift compares the service's files with those that this ccd would write and with those that the manager has loaded.
-func checkDrift(_ context.Context, f *facts) []Finding {
-	const check = "drift"
-	s := f.service
-	switch {
-	case s.err != nil || !f.Service.Installed:
-		return nil
-	case s.drifted != nil:
-		return []Finding{note(check, f.install(), "%v", s.drifted)}
-	case len(f.Differs) > 0:
-		return f.place()
-	case len(s.drift) > 0:
-		return []Finding{f.byInstall(wrong(check, f.install(), "differ from what this ccd writes with this configuration: %s", strings.Join(s.drift, ", ")))}
-	case f.Service.Stale:
-		return []Finding{f.byInstall(wrong(check, f.install(), "the service manager has not read the service's files since they changed"))}
+// drift compares the service's files with those that this ccd would write and with those that the manager has loaded, and
+// reports how the service is sandboxed.
+func (f *facts) drift() []Finding {
+	found := ok("drift", "the service's files are up to date")
+	switch st := f.Service; {
+	case len(st.Places) > 0:
+		found = f.place()[0]
+	case len(st.Drift) > 0:
+		found = f.byInstall(wrong("drift", f.install(), "differ from what this ccd writes with this configuration: %s", strings.Join(st.Drift, ", ")))
+	case st.Stale:
+		found = f.byInstall(wrong("drift", f.install(), "the service manager has not read the service's files since they changed"))
 	}
-	return []Finding{ok(check, "the service's files are up to date")}
-}
-
-// checkSandbox reports how the service is sandboxed.
-func checkSandbox(_ context.Context, f *facts) []Finding {
 	const check = "sandbox"
-	s := f.service
 	switch {
-	case s.err != nil || !f.Service.Installed || runtime.GOOS != "linux":
-		return nil
+	case runtime.GOOS != "linux":
+		return []Finding{found}
 	case f.Config.RunsCommands():
-		return []Finding{ok(check, "off, because the configuration sets a command")}
+		return []Finding{found, ok(check, "off, because the configuration sets a command")}
 	case !f.Service.Sandboxed:
-		return []Finding{note(check, "ccd service remove, then "+f.install(),
+		return []Finding{found, note(check, "ccd service remove, then "+f.install(),
 			"partial: this machine did not allow user namespaces when the service was installed")}
 	}
-	return []Finding{ok(check, "on: the daemon can write only its own directories and companions")}
-}
-
-func checkLinger(_ context.Context, f *facts) []Finding {
-	if st := f.Service; f.service.err != nil || !st.Installed || !st.EndsAtLogout {
-		return nil
-	}
-	return []Finding{note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login")}
+	return []Finding{found, ok(check, "on: the daemon can write only its own directories and companions")}
 }
 
 // checkDaemon reports whether a daemon is running, has this version and makes progress.
@@ -95,7 +85,7 @@ func checkDaemon(_ context.Context, f *facts) []Finding {
 	all := f.daemon()
 	for i := range all {
 		if f.down() && f.fixable() {
-			all[i] = all[i].by("started the service", f.service.Start)
+			all[i] = all[i].by("started the service", f.manager.Start)
 		}
 	}
 	return all

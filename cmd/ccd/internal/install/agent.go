@@ -11,6 +11,18 @@ import (
 	"ccd/internal/words"
 )
 
+// advice returns what the user should know of an agent that a plan connects.
+func (s *Setup) advice(a agent, p *Plan) (notes []string) {
+	if len(p.changes) > 0 && p.changes[0].write && a.Note != "" {
+		notes = append(notes, a.Note)
+	}
+	notes = append(notes, s.notes(a)...)
+	if a.Rules && !s.o.Allow {
+		notes = append(notes, a.title+" asks before each `ccd agent` command; to allow them: ccd agents install "+a.Name+" --allow")
+	}
+	return notes
+}
+
 // notes returns what keeps an agent from using what is installed.
 func (s *Setup) notes(a agent) (notes []string) {
 	if a.hooks != "" {

@@ -66,7 +66,7 @@ func TestCodexServer(t *testing.T) {
 	}
 	for _, text := range []string{"mcp_servers = { other = { command = \"x\" } }\n", "[mcp_servers]\nccd = { command = \"/old/ccd\", args = [\"mcp\"] }\n"} {
 		h.write(".codex/config.toml", text)
-		_, err := h.setup(nil).Install(Codex)
+		_, err := h.setup(nil).Plan(true, Codex)
 		want(t, err, "of its own")
 	}
 }

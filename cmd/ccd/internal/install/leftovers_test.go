@@ -148,11 +148,11 @@ func TestFilesOfSeveralNames(t *testing.T) {
 			h := newHome(t)
 			h.write(".claude/settings.json", "{}")
 			h.write(".codex/config.toml", "")
-			h.apply(h.setup(nil).Install(Agents()...)) // control
+			h.apply(h.setup(nil).Plan(true, Agents()...)) // control
 			h.uninstall(Agents()...)
 			c.make(h)
 			before := h.tree()
-			_, err := h.setup(nil).Install(Agents()...)
+			_, err := h.setup(nil).Plan(true, Agents()...)
 			want(t, err, c.words)
 			h.same(before)
 		})

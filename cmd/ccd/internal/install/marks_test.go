@@ -42,9 +42,9 @@ func TestLinesInsideOfOurs(t *testing.T) {
 		whole := h.read(file)
 		h.write(file, change(whole))
 		before := h.tree()
-		_, err := h.setup(moved(h)).Install(Agents()...)
+		_, err := h.setup(moved(h)).Plan(true, Agents()...)
 		want(t, err, file, "changed since ccd wrote it")
-		_, err = h.setup(nil).Uninstall(Agents()...)
+		_, err = h.setup(nil).Plan(false, Agents()...)
 		want(t, err, file, "changed since ccd wrote it")
 		h.same(before)
 		if s := h.setup(nil).Status(Claude).Parts[2].State + h.setup(nil).Status(Codex).Parts[2].State; !strings.Contains(s, Other) && !strings.Contains(s, Unread) {

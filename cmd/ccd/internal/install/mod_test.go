@@ -48,13 +48,13 @@ func TestModOfOthers(t *testing.T) {
 		t.Errorf("repaired: %+v", st)
 	}
 	h.write(code, h.read(code)+"// mine\n")
-	for _, plan := range []func(...string) (*Plan, error){h.setup(nil).Install, h.setup(nil).Uninstall} {
-		if _, err := plan(Claude); err == nil || !strings.Contains(err.Error(), "changed since ccd wrote it") {
+	for _, wanted := range []bool{true, false} {
+		if _, err := h.setup(nil).Plan(wanted, Claude); err == nil || !strings.Contains(err.Error(), "changed since ccd wrote it") {
 			t.Errorf("changed: %v", err)
 		}
 	}
 	h.write(code, "export const register = () => {}\n")
-	if _, err := h.setup(nil).Install(Claude); err == nil || !strings.Contains(err.Error(), "ccd did not write") {
+	if _, err := h.setup(nil).Plan(true, Claude); err == nil || !strings.Contains(err.Error(), "ccd did not write") {
 		t.Errorf("another's: %v", err)
 	}
 	h.uninstall(Claude)

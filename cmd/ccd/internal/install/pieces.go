@@ -161,14 +161,20 @@ func modBinaries(f file) (paths []string) {
 	return nil
 }
 
-// byFile calls each for the pieces of each of an agent's files, with the error of reading it.
-func (s *Setup) byFile(a agent, each func(f file, unread error, here []piece) error) error {
+// byFile calls each for the pieces of each of an agent's files, with the error of reading it. If ccd is not wanted, all
+// pieces are to be dropped.
+func (s *Setup) byFile(a agent, wanted bool, each func(f file, unread error, dir string, here []piece) error) error {
 	for all := s.pieces(a); len(all) > 0; {
 		path := all[0].path
 		here := slices.DeleteFunc(slices.Clone(all), func(p piece) bool { return p.path != path })
+		for i := range here {
+			if !wanted {
+				here[i].mode = dropped
+			}
+		}
 		f, err := read(path)
 		f.state = a.State && path == a.servers
-		if err := each(f, err, here); err != nil {
+		if err := each(f, err, a.dir, here); err != nil {
 			return err
 		}
 		all = slices.DeleteFunc(all, func(p piece) bool { return p.path == path })
@@ -182,65 +188,63 @@ func (f file) has(p piece) (bool, error) {
 	return err == nil && !bytes.Equal(without, f.text), err
 }
 
-// install plans to bring each of an agent's pieces to its mode.
-func (s *Setup) install(a agent, p *Plan) error {
-	err := s.byFile(a, func(f file, unread error, pieces []piece) error {
-		if unread != nil {
-			return unread
-		}
-		now, ours := f, pieces[0].own
-		for _, row := range pieces {
-			there, err := f.has(row)
-			switch {
-			case err != nil:
-			case row.mode == dropped:
-				now.text, err = row.take(now)
-			case row.mode == wanted || there:
-				now.text, err = row.put(now)
-			}
-			if err != nil {
-				return err
-			}
-			ours = ours || there
-		}
-		if len(now.text) == 0 && pieces[0].mode == dropped {
-			return p.put(f.uninstalled(now.text, a.dir))
-		}
-		return p.put(f.installed(now.text, pieces[0].perm, ours))
-	})
-	p.Started = append(p.Started, a.title)
-	if len(p.changes) > 0 && p.changes[0].write && a.Note != "" {
-		p.Notes = append(p.Notes, a.Note)
+// bring plans to bring the pieces of a file to their modes.
+func (p *Plan) bring(f file, unread error, dir string, pieces []piece) error {
+	empty := !slices.ContainsFunc(pieces, func(row piece) bool { return row.mode != dropped })
+	switch {
+	case empty && errors.Is(unread, errDangling): // nothing of ccd's is there
+		return nil
+	case unread != nil:
+		return unread
+	case empty:
+		return p.clear(f, dir, pieces)
 	}
-	p.Notes = append(p.Notes, s.notes(a)...)
-	if a.Rules && !s.o.Allow && err == nil {
-		p.Notes = append(p.Notes, a.title+" asks before each `ccd agent` command; to allow them: ccd agents install "+a.Name+" --allow")
-	}
-	return err
-}
-
-// uninstall plans to remove all of an agent's pieces.
-func (s *Setup) uninstall(a agent, p *Plan) error {
-	return s.byFile(a, func(f file, unread error, pieces []piece) error {
+	now, ours := f, pieces[0].own
+	for _, row := range pieces {
+		there, err := f.has(row)
+		before := now.text
 		switch {
-		case errors.Is(unread, errDangling): // nothing of ccd's is there
-			return nil
-		case unread != nil:
-			return unread
-		}
-		text, err := f.without(pieces)
-		if err != nil && !bytes.Contains(f.text, []byte("ccd")) { // it cannot be read, but it has nothing of ccd's
-			text, err = f.text, nil
+		case err != nil:
+		case row.mode == dropped:
+			now.text, err = row.take(now)
+		case row.mode == wanted || there:
+			now.text, err = row.put(now)
 		}
 		if err != nil {
 			return err
 		}
-		c, err := f.uninstalled(text, a.dir)
-		if c.write && c.backup != nil && !c.drop {
-			p.Notes = append(p.Notes, f.path+backupSuffix+" stays, because the file was changed since install.")
+		if ours = ours || there; !row.option && !bytes.Equal(before, now.text) && !slices.Contains(p.parts, row.label()) {
+			p.parts = append(p.parts, row.label())
 		}
-		return p.put(c, err)
-	})
+	}
+	c, err := f.installed(now.text, pieces[0].perm, ours)
+	p.changes = append(p.changes, c)
+	return err
+}
+
+// label is the piece's name for people.
+func (p piece) label() string {
+	if p.name == "mcp" {
+		return "MCP server"
+	}
+	return p.name
+}
+
+// clear plans to remove all pieces of a file.
+func (p *Plan) clear(f file, dir string, pieces []piece) error {
+	text, err := f.without(pieces)
+	if err != nil && !bytes.Contains(f.text, []byte("ccd")) { // it cannot be read, but it has nothing of ccd's
+		text, err = f.text, nil
+	}
+	if err != nil {
+		return err
+	}
+	c, err := f.uninstalled(text, dir)
+	if c.write && c.backup != nil && !c.drop {
+		p.Notes = append(p.Notes, f.path+backupSuffix+" stays, because the file was changed since install.")
+	}
+	p.changes = append(p.changes, c)
+	return err
 }
 
 // without returns the text without pieces, the last first: the backup, byte for byte, if only ccd has changed the file.

@@ -35,6 +35,7 @@ type Plan struct {
 	Notes []string
 	// Started are the agents whose new sessions will use what is installed.
 	Started []string
+	parts   []string // what it writes, by its name
 	changes []change
 }
 

@@ -117,7 +117,7 @@ func TestAnySettings(t *testing.T) {
 		before := h.tree()
 		h.install(everything, Claude)
 		now := h.read(".claude/settings.json")
-		if p, err := h.setup(everything).Install(Claude); err != nil || !p.Empty() {
+		if p, err := h.setup(everything).Plan(true, Claude); err != nil || !p.Empty() {
 			t.Fatalf("seed %d: a second install: %v\n%s", seed, err, p.Diff())
 		}
 		theirs(t, decoded(t, text), decoded(t, now))

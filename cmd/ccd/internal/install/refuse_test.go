@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 			h := newHome(t)
 			h.write(c.file, c.text)
 			before := h.tree()
-			_, err := h.setup(everything).Install(Agents()...)
+			_, err := h.setup(everything).Plan(true, Agents()...)
 			want(t, err, c.words...)
 			var next interface{ Hint() string }
 			if !errors.As(err, &next) || next.Hint() == "" {
@@ -79,7 +79,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			h := newHome(t)
 			c.make(h)
 			before := h.tree()
-			p, err := h.setup(nil).Install(Agents()...)
+			p, err := h.setup(nil).Plan(true, Agents()...)
 			if err == nil {
 				err = p.Apply()
 			}
@@ -107,7 +107,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			h := newHome(t)
 			h.write(".claude/settings.json", "{}")
 			h.write(".gemini/settings.json", "{}")
-			p, err := h.setup(nil).Install(Agents()...)
+			p, err := h.setup(nil).Plan(true, Agents()...)
 			must(t, err)
 			spoil(h)
 			before := h.tree()

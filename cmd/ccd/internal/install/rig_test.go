@@ -82,12 +82,12 @@ func everything(o *Options) {
 
 func (h home) install(change func(*Options), agents ...string) {
 	h.t.Helper()
-	h.apply(h.setup(change).Install(agents...))
+	h.apply(h.setup(change).Plan(true, agents...))
 }
 
 func (h home) uninstall(agents ...string) {
 	h.t.Helper()
-	h.apply(h.setup(nil).Uninstall(agents...))
+	h.apply(h.setup(nil).Plan(false, agents...))
 }
 
 func (h home) apply(p *Plan, err error) {

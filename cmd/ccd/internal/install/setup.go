@@ -130,19 +130,15 @@ func isDir(path string) bool {
 // Usable fails if an agent could not start this binary later; see the function Usable.
 func (s *Setup) Usable() error { return Usable(s.o.Executable, s.o.Home) }
 
-// Install plans to connect the agents; with another binary, to replace the old one. It fails, with the file and the line, if
-// a file is not valid or not writable, or if something of ccd's name is not ccd's.
-func (s *Setup) Install(agents ...string) (*Plan, error) {
-	if err := s.Usable(); err != nil {
-		return nil, err
+// Plan compares the agents' files with what is wanted in them: ccd's parts, with this binary in place of any other, or none
+// of any binary. What others changed stays. It fails, with the file and the line, if a file is not valid or not writable, or
+// if something of ccd's name is not ccd's.
+func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
+	if wanted {
+		if err := s.Usable(); err != nil {
+			return nil, err
+		}
 	}
-	return s.plan(agents, s.install)
-}
-
-// Uninstall plans to remove ccd's parts, of any binary. What others changed since install stays.
-func (s *Setup) Uninstall(agents ...string) (*Plan, error) { return s.plan(agents, s.uninstall) }
-
-func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error) {
 	if err := s.distinct(); err != nil {
 		return nil, err
 	}
@@ -152,14 +148,16 @@ func (s *Setup) plan(agents []string, of func(agent, *Plan) error) (*Plan, error
 		if !filepath.IsAbs(a.dir) {
 			return nil, fmt.Errorf("set up %s: directory %q is not absolute", id, a.dir)
 		}
-		if err := of(a, p); err != nil {
+		if err := s.byFile(a, wanted, p.bring); err != nil {
 			return nil, fmt.Errorf("set up %s: %w", id, err)
 		}
-		if p.Empty() {
-			p.Started, p.Notes = nil, nil
+		if wanted && !p.Empty() {
+			p.Started = append(p.Started, a.title)
+			p.Notes = append(p.Notes, s.advice(a, p)...)
 		}
 		all.Notes = append(all.Notes, p.Notes...)
 		all.Started = append(all.Started, p.Started...)
+		all.parts = append(all.parts, p.parts...)
 		all.changes = append(all.changes, p.changes...)
 	}
 	return all, nil
@@ -182,14 +180,6 @@ func (s *Setup) distinct() error {
 		}
 	}
 	return nil
-}
-
-// put adds a change to the plan.
-func (p *Plan) put(c change, err error) error {
-	if err == nil {
-		p.changes = append(p.changes, c)
-	}
-	return err
 }
 
 // command returns the command line with which an agent's shell calls ccd.

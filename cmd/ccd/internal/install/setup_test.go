@@ -63,7 +63,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 				}
 			}
 			installed := h.tree()
-			p, err := h.setup(everything).Install(Agents()...)
+			p, err := h.setup(everything).Plan(true, Agents()...)
 			must(t, err)
 			if !p.Empty() || p.Diff() != "" {
 				t.Errorf("a second install would change\n%s", p.Diff())
@@ -127,7 +127,7 @@ func TestMovedDirectories(t *testing.T) {
 		h.read(f)
 	}
 	relative := h.setup(func(o *Options) { o.Getenv = func(string) string { return "here" } })
-	if _, err := relative.Install(Claude); err == nil || len(relative.Present()) > 0 {
+	if _, err := relative.Plan(true, Claude); err == nil || len(relative.Present()) > 0 {
 		t.Errorf("a relative directory was taken: %v", err)
 	}
 	old := newHome(t) // clients of old kept their state elsewhere, and read it there

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
@@ -61,6 +62,13 @@ func (s *Step) is(state, what string) *Step {
 	return s
 }
 
+// does adds a line for each path.
+func (s *Step) does(verb string, paths []string) {
+	for _, path := range paths {
+		s.Does = append(s.Does, verb+path)
+	}
+}
+
 // fail notes why the step cannot be done; nil changes nothing.
 func (s *Step) fail(err error) *Step {
 	if err != nil {
@@ -78,10 +86,11 @@ func (s *Step) because(err error) {
 	}
 }
 
-// Account is the account to set up, and what the command lends to the steps.
+// Account is the account whose machine is to have what ccd puts there, or nothing of it, and what the command lends to the
+// steps.
 type Account struct {
-	Library *reader.Library
-	Agents  *Setup
+	*reader.Library
+	Agents *Setup
 	// Plan returns what is not archived yet. Each call looks again.
 	Plan func(context.Context) (daemon.Plan, error)
 	// Archive archives all of it. It returns what it did, and how many files failed.
@@ -108,43 +117,64 @@ func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range a.Library.Agents.All() {
+	for _, f := range a.Place.Agents.All() {
 		has := func(r daemon.RootPlan) bool { return r.Agent == f.Agent && r.Files > 0 }
 		if slices.ContainsFunc(plan.Roots, has) || a.Agents.Found(f) {
-			steps = append(steps, a.connect(f))
+			steps = append(steps, a.agent(f, true))
 		}
 	}
-	return append(steps, a.archive(plan), a.service(ctx)), nil
+	return append(steps, a.archive(plan), a.service(ctx, true)), nil
 }
 
-// connect edits an agent's settings.
-func (a Account) connect(f transcript.Format) *Step {
+// Undo plans `ccd setup --undo`: what Setup puts on the machine goes, and the companions. The service is first, because it
+// would write the companions again. The archive, the state and the configuration stay.
+func (a Account) Undo(ctx context.Context) ([]*Step, error) {
+	s, err := a.Installed(a.Out)
+	if err != nil {
+		return nil, err
+	}
+	if pid := account.Foreground(ctx, s, a.StateDir); pid != 0 {
+		return nil, fmt.Errorf("undo setup: %w", runs(pid))
+	}
+	steps := []*Step{a.service(ctx, false), a.companions(ctx)}
+	for _, f := range connectable() {
+		if step := a.agent(f, false); len(step.Does) > 0 || step.State == Failed {
+			steps = append(steps, step)
+		}
+	}
+	return steps, ctx.Err()
+}
+
+// runs is the error where a running daemon that is not the service is in the way.
+func runs(pid int) error {
+	return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
+}
+
+// agent is the row of an agent's settings.
+func (a Account) agent(f transcript.Format, wanted bool) *Step {
 	step := newStep(f.Agent, f.Title)
 	if f.Connect == nil {
 		step.Hint = f.How
 		return step.is(Unavailable, "archived; ccd cannot edit its settings")
 	}
-	p, err := a.Agents.Install(f.Agent)
-	switch {
-	case err != nil:
+	p, err := a.Agents.Plan(wanted, f.Agent)
+	if err != nil {
 		return step.fail(err)
-	case p.Empty():
-		return step.is(Unchanged, "already connected")
 	}
-	var parts []string
-	for _, part := range a.Agents.Status(f.Agent).Parts {
-		if part.Name == "mcp" {
-			part.Name = "MCP server"
-		}
-		if !part.Option && part.State != Installed {
-			parts = append(parts, part.Name)
-		}
+	did := "connected"
+	step.does("", p.Steps())
+	step.What = "connect: " + strings.Join(p.parts, ", ")
+	if !wanted {
+		step.What, did = "disconnect", "disconnected"
 	}
-	step.What, step.Does = "connect: "+strings.Join(parts, ", "), p.Steps()
 	step.do = func(context.Context) (string, error) {
 		err := p.Apply()
 		step.Notes = append(step.Notes, p.Notes...)
-		return "connected", err
+		return did, err
+	}
+	if p.Empty() {
+		_ = p.Apply() // removes what a killed one left
+		return step.is(Unchanged, "already "+did)
 	}
 	return step
 }
@@ -163,7 +193,7 @@ func (a Account) archive(plan daemon.Plan) *Step {
 		grows = newFile(plan.New)
 	}
 	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(grows)))
-	if _, running, _ := daemon.ReadRun(a.Library.StateDir); running { // only one process writes the archive
+	if _, running, _ := daemon.ReadRun(a.StateDir); running { // only one process writes the archive
 		return step.is(Unchanged, "the running daemon archives new data: "+size)
 	}
 	switch {
@@ -173,10 +203,10 @@ func (a Account) archive(plan daemon.Plan) *Step {
 		step.What = "archive new data: " + size
 	}
 	where := plan.Companion
-	if a.Library.Config.Companion.Dir != "" {
+	if a.Config.Companion.Dir != "" {
 		where = "in " + where
 	}
-	step.Does = []string{"write " + a.Library.ArchivePath, "write companions (*.ccd.md) " + where}
+	step.Does = []string{"write " + a.ArchivePath, "write companions (*.ccd.md) " + where}
 	step.do = func(ctx context.Context) (string, error) {
 		did, failed, err := a.Archive(ctx)
 		if failed > 0 {
@@ -195,36 +225,4 @@ func newFile(raw int64) int64 {
 		return (need + step - 1) / step * step
 	}
 	return raw / 3
-}
-
-// Archived is what can be restored.
-type Archived struct {
-	Path       string `json:"path"`
-	Bytes      int64  `json:"bytes"`     // of the archive's file
-	Raw        int64  `json:"raw_bytes"` // of the transcripts in it
-	Sessions   int    `json:"sessions"`
-	Originals  int    `json:"originals"` // what has an ID in a companion
-	Companions int    `json:"companions"`
-}
-
-// Measure returns what the archive holds; nothing if there is no archive. It loads l.
-func Measure(ctx context.Context, l *reader.Library) (*Archived, error) {
-	m := &Archived{Path: l.ArchivePath}
-	if err := l.Load(ctx); err != nil {
-		return m, err
-	}
-	for _, e := range l.Sessions {
-		if e.Class == transcript.Attachment {
-			continue
-		}
-		m.Sessions++
-		if e.HasCompanion() {
-			m.Companions++
-		}
-	}
-	size, err := l.Archive.Size(ctx)
-	if m.Bytes, m.Raw = size.File, size.Raw; err == nil {
-		m.Originals, err = l.Archive.Originals(ctx)
-	}
-	return m, err
 }

@@ -51,7 +51,7 @@ func TestNotes(t *testing.T) {
 	allowed := func(o *Options) { o.Allow = true }
 	notes := func() (all []string) {
 		for _, agent := range Agents() {
-			p, err := h.setup(allowed).Install(agent)
+			p, err := h.setup(allowed).Plan(true, agent)
 			must(t, err)
 			s := h.setup(allowed).Status(agent)
 			if strings.Join(p.Notes, "") != strings.Join(s.Notes[len(s.Notes)-len(p.Notes):], "") {

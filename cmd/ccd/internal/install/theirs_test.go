@@ -43,9 +43,9 @@ func TestNamesThatStandTwice(t *testing.T) {
 			h := newHome(t)
 			h.write(c.file, c.text)
 			before := h.tree()
-			_, err := h.setup(nil).Uninstall(Agents()...)
+			_, err := h.setup(nil).Plan(false, Agents()...)
 			want(t, err, c.where)
-			_, err = h.setup(nil).Install(Agents()...)
+			_, err = h.setup(nil).Plan(true, Agents()...)
 			want(t, err, c.where[:strings.Index(c.where, ":")])
 			h.same(before)
 			h.write(c.file, strings.ReplaceAll(c.text, "ccd", "other")) // control: nothing of ccd's, nothing to tell of
@@ -92,7 +92,7 @@ func TestNamesakes(t *testing.T) {
 			before := h.tree()
 			h.uninstall(Agents()...)
 			h.same(before)
-			_, err := h.setup(nil).Install(Agents()...)
+			_, err := h.setup(nil).Plan(true, Agents()...)
 			want(t, err, "ccd did not write")
 		}
 	}
@@ -124,10 +124,10 @@ func TestBinaryOfAnotherName(t *testing.T) {
 	named := func(o *Options) { everything(o); o.Executable = h.path("bin/compactor") }
 	before := h.tree()
 	h.install(named, Agents()...)
-	if p, err := h.setup(named).Install(Agents()...); err != nil || !p.Empty() {
+	if p, err := h.setup(named).Plan(true, Agents()...); err != nil || !p.Empty() {
 		t.Errorf("a second install: %v\n%s", err, p.Diff())
 	}
-	h.apply(h.setup(named).Uninstall(Agents()...))
+	h.apply(h.setup(named).Plan(false, Agents()...))
 	h.same(before)
 }
 

@@ -52,9 +52,6 @@ type Gauge struct {
 	scanned  time.Time
 	scanTook time.Duration
 
-	elsewhere []string // the settings with which the service runs, and not here
-	system    bool     // the service is the machine's
-
 	reads int // how often the archive was read
 }
 
@@ -132,7 +129,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	}
 	g.ask(ctx, running)
 	out.Service = Service{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
-	out.ShouldRun = out.Service.Installed && len(g.elsewhere) == 0
+	out.ShouldRun = out.Service.Installed && len(g.service.Places) == 0
 	if err := reader.Locked(archiveErr); err != nil {
 		var next interface{ Hint() string }
 		if errors.As(err, &next) {
@@ -146,7 +143,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.Config.Archive.MaxSize}
 	live := doctor.Live{
 		Place: g.l.Place, Version: g.version, Now: time.Now(), Run: info, Running: running, RunErr: runErr,
-		Service: g.service, System: g.system, Differs: g.elsewhere, Size: g.size, Free: -1,
+		Service: g.service, Size: g.size, Free: -1,
 	}
 	if free, err := disk.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
 		out.Archive.Space, out.Archive.measured, live.Free = free, true, free
@@ -242,13 +239,11 @@ func (g *Gauge) ask(ctx context.Context, running bool) {
 	if running == g.running && time.Since(g.asked) < askEvery {
 		return
 	}
-	g.running, g.asked, g.service, g.elsewhere = running, time.Now(), packaging.State{}, nil
-	if s, err := g.l.Place.Installed(nil); err == nil {
-		if state, err := s.Status(ctx); err == nil {
-			g.service, g.system = state, s.System()
-			if !running && state.Active {
-				g.elsewhere, _ = s.PlaceChanges() // what cannot be read, doctor tells
-			}
+	g.running, g.asked, g.service = running, time.Now(), packaging.State{}
+	if _, state, err := g.l.ServiceState(ctx, nil); err == nil {
+		g.service = state
+		if running || !state.Active {
+			g.service.Places = nil // only a service that runs elsewhere explains why none runs here
 		}
 	}
 }

@@ -14,54 +14,54 @@ import (
 	"ccd/packaging"
 )
 
-// service installs the account's service.
-func (a Account) service(ctx context.Context) *Step {
+// service is the row of the account's service.
+func (a Account) service(ctx context.Context, wanted bool) *Step {
 	step := newStep("service", "service")
-	if other, err := a.Library.Installed(nil); err == nil && other.System() {
+	s, st, err := a.ServiceState(ctx, a.Out)
+	switch {
+	case err != nil:
+		return step.fail(err)
+	case st.System && wanted:
 		return step.is(Unchanged, "a system service already runs as you")
-	}
-	s, err := a.Library.Service(packaging.Options{Out: a.Out})
-	if err != nil {
-		return step.fail(err)
-	}
-	st, err := s.CheckInstall(ctx)
-	if err != nil {
-		return a.noService(step, err)
-	}
-	if current, err := s.Current(st); err != nil {
-		return step.fail(err)
-	} else if current {
+	case st.System:
+		step.Hint = "sudo ccd service remove --system"
+		return step.is(Unavailable, "it is a system service")
+	case wanted && st.Current:
 		return step.is(Unchanged, "already installed and running")
-	}
-	drift, err := s.Drift()
-	if err != nil {
-		return step.fail(err)
-	}
-	step.What = "start `ccd run` at login (" + s.Manager() + ")"
-	for _, path := range drift {
-		step.Does = append(step.Does, "write "+path)
-	}
-	step.do = func(ctx context.Context) (string, error) {
-		if err := Install(ctx, a.Library, s, "", a.Say); err != nil {
-			return "", err
+	case wanted:
+		if err := s.CanInstall(st); err != nil {
+			return a.noService(step, err)
 		}
-		if st.EndsAtLogout {
-			step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd service install --linger` keeps it running")
+		step.What = "start `ccd run` at login (" + s.Manager() + ")"
+		step.does("write ", st.Drift)
+		step.do = func(ctx context.Context) (string, error) {
+			err := Install(ctx, a.Library, s, "", a.Say)
+			if err == nil && st.EndsAtLogout {
+				step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd service install --linger` keeps it running")
+			}
+			return "installed and running", err
 		}
-		return "installed and running", nil
+	case len(st.Files) == 0 && st.OtherHome != "":
+		return step.is(Unchanged, "not installed; that of another home stays: "+st.OtherHome)
+	case len(st.Files) == 0 && !st.Installed:
+		return step.is(Unchanged, "not installed")
+	default:
+		step.What = "stop and remove it"
+		step.does("remove ", st.Files)
+		step.do = func(ctx context.Context) (string, error) { return "stopped and removed", s.Uninstall(ctx) }
 	}
 	return step
 }
 
 // noService says why there can be no service here, and what to do instead.
 func (a Account) noService(step *Step, err error) *Step {
-	if info, running, _ := daemon.ReadRun(a.Library.StateDir); running {
+	if info, running, _ := daemon.ReadRun(a.StateDir); running {
 		return step.is(Unchanged, fmt.Sprintf("`ccd run` is running, pid %d; a service is not available here", info.Pid))
 	}
 	step.because(err)
 	instead := "start `ccd run` at login (in a container: beside its main program)"
 	switch {
-	case a.Library.Env.Getenv("WSL_DISTRO_NAME") != "":
+	case a.Env.Getenv("WSL_DISTRO_NAME") != "":
 		instead += "; or set systemd=true below [boot] in /etc/wsl.conf, restart WSL, and run ccd setup again"
 	case !errors.Is(err, exec.ErrNotFound) && step.Hint != "":
 		instead += "; or " + step.Hint
@@ -108,8 +108,8 @@ func mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, us
 	} else if other, err := l.Installed(nil); err == nil && other.System() {
 		return fail(errors.New("a system service already runs as you"), "sudo ccd service remove --system")
 	}
-	if had, err := s.PlaceChanges(); err == nil && len(had) > 0 {
-		say("the service now uses other settings; it was installed with %s", strings.Join(had, ", "))
+	if st, err := s.Status(ctx); err == nil && len(st.Places) > 0 {
+		say("the service now uses other settings; it was installed with %s", strings.Join(st.Places, ", "))
 	}
 	if pid := account.Foreground(ctx, s, stateDir); pid != 0 {
 		return fail(fmt.Errorf("another daemon is running, pid %d", pid), "stop it first: kill %d", pid)

@@ -10,93 +10,22 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/atomicfile"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
-	"ccd/packaging"
 	"ccd/watcher"
 )
 
-// Undo removes what setup adds, and the companions. The archive, the state and the configuration stay.
-type Undo struct {
-	*reader.Library
-	Service *packaging.Service
-	Agents  *Setup
-}
-
-// Steps plans it. The service is first, because it would write the companions again.
-func (u Undo) Steps(ctx context.Context) ([]*Step, error) {
-	if pid := account.Foreground(ctx, u.Service, u.StateDir); pid != 0 {
-		return nil, fmt.Errorf("undo setup: %w", runs(pid))
-	}
-	steps := []*Step{u.undoService(ctx), u.undoCompanions(ctx)}
-	for _, id := range Agents() {
-		if step := u.disconnect(id); step != nil {
-			steps = append(steps, step)
-		}
-	}
-	return steps, ctx.Err()
-}
-
-func runs(pid int) error {
-	return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
-}
-
-func (u Undo) undoService(ctx context.Context) *Step {
-	step := newStep("service", "service")
-	if other, err := u.Installed(nil); err == nil && other.System() {
-		step.Hint = "sudo ccd service remove --system"
-		return step.is(Unavailable, "it is a system service")
-	}
-	st, err := u.Service.Status(ctx)
-	if err != nil {
-		return step.fail(err)
-	}
-	files := u.Service.Files()
-	switch {
-	case len(files) > 0 || st.Installed && st.OtherHome == "":
-	case st.OtherHome != "":
-		return step.is(Unchanged, "not installed; that of another home stays: "+st.OtherHome)
-	default:
-		return step.is(Unchanged, "not installed")
-	}
-	step.What = "stop and remove it"
-	for _, path := range files {
-		step.Does = append(step.Does, "remove "+path)
-	}
-	step.do = func(ctx context.Context) (string, error) { return "stopped and removed", u.Service.Uninstall(ctx) }
-	return step
-}
-
-// disconnect removes ccd from an agent's settings; nil if it is not in them.
-func (u Undo) disconnect(id string) *Step {
-	f, _ := u.Place.Agents.Lookup(id)
-	step := newStep(id, f.Title)
-	p, err := u.Agents.Uninstall(id)
-	if step.What = "disconnect"; err != nil {
-		return step.fail(err)
-	}
-	step.Does, step.Notes = append(step.Does, p.Steps()...), append(step.Notes, p.Notes...)
-	step.do = func(context.Context) (string, error) { return "disconnected", p.Apply() }
-	if len(step.Does) == 0 {
-		_ = p.Apply() // removes what a killed one left
-		return nil
-	}
-	return step
-}
-
-// undoCompanions removes the companions below the watched roots and in ccd's trees of companions. It searches again when it
+// companions removes the companions below the watched roots and in ccd's trees of companions. It searches again when it
 // is done, because the service may have written until then.
-func (u Undo) undoCompanions(ctx context.Context) *Step {
+func (a Account) companions(ctx context.Context) *Step {
 	step := newStep("companions", "companions")
-	if _, err := u.Env.Place(true); err != nil { // a configuration that cannot be read does not say where they are
+	if _, err := a.Env.Place(true); err != nil { // a configuration that cannot be read does not say where they are
 		return step.fail(err)
 	}
-	found := u.findCompanions(ctx)
+	found := a.findCompanions(ctx)
 	for i := 0; i < len(found.paths); {
 		dir, n := filepath.Dir(found.paths[i]), i
 		for i < len(found.paths) && filepath.Dir(found.paths[i]) == dir {
@@ -110,10 +39,10 @@ func (u Undo) undoCompanions(ctx context.Context) *Step {
 	}
 	step.What = "remove " + words.Count(len(found.paths), "companion")
 	step.do = func(ctx context.Context) (string, error) {
-		if run, running, _ := daemon.ReadRun(u.StateDir); running {
+		if run, running, _ := daemon.ReadRun(a.StateDir); running {
 			return "", fmt.Errorf("remove companions: %w", runs(run.Pid))
 		}
-		found := u.findCompanions(ctx)
+		found := a.findCompanions(ctx)
 		return words.Count(len(found.paths), "companion") + " removed", found.remove(ctx)
 	}
 	return step
@@ -127,22 +56,22 @@ type companions struct {
 	failed error    // what could not be read
 }
 
-func (u Undo) findCompanions(ctx context.Context) *companions {
+func (a Account) findCompanions(ctx context.Context) *companions {
 	c := &companions{}
-	for _, root := range u.Roots {
-		c.walk(ctx, root.Path, func(path string) bool { return u.placed(root, path, path) })
+	for _, root := range a.Roots {
+		c.walk(ctx, root.Path, func(path string) bool { return a.placed(root, path, path) })
 	}
-	for _, dir := range []string{filepath.Join(u.StateDir, "companions"), u.Config.Companion.Dir} {
+	for _, dir := range []string{filepath.Join(a.StateDir, "companions"), a.Config.Companion.Dir} {
 		if dir == "" {
 			continue
 		}
-		for _, f := range u.Place.Agents.All() { // no other directory in the tree is ccd's
+		for _, f := range a.Place.Agents.All() { // no other directory in the tree is ccd's
 			agent := filepath.Join(dir, f.Agent)
 			c.dirs = append(c.dirs, c.walk(ctx, agent, func(path string) bool {
 				rel, _ := filepath.Rel(agent, path) // it cannot fail, because path is below agent
 				base, below, _ := strings.Cut(rel, string(filepath.Separator))
-				return slices.ContainsFunc(u.Roots, func(r watcher.Root) bool {
-					return r.Agent == f.Agent && filepath.Base(r.Path) == base && u.placed(r, filepath.Join(r.Path, below), path)
+				return slices.ContainsFunc(a.Roots, func(r watcher.Root) bool {
+					return r.Agent == f.Agent && filepath.Base(r.Path) == base && a.placed(r, filepath.Join(r.Path, below), path)
 				})
 			})...)
 		}
@@ -155,8 +84,8 @@ func (u Undo) findCompanions(ctx context.Context) *companions {
 
 // placed reports whether the companion at path has the name that its text gives, and whether a transcript could be at
 // the matching place below the root.
-func (u Undo) placed(root watcher.Root, place, path string) bool {
-	t, ok := u.Place.Agents.Find(root.Agent, root.Path, strings.TrimSuffix(place, sidecar.Suffix)+".jsonl")
+func (a Account) placed(root watcher.Root, place, path string) bool {
+	t, ok := a.Place.Agents.Find(root.Agent, root.Path, strings.TrimSuffix(place, sidecar.Suffix)+".jsonl")
 	if !ok || t.Class == transcript.Attachment {
 		return false
 	}
