@@ -244,7 +244,7 @@ func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
 	return a.viewEach(ctx, len(frames), func(tx *bolt.Tx, i int) {
 		b := frames[i]
 		if b.id = getShared(tx, b.Sum); b.id != 0 {
-			b.shared = a.recovered(func() error {
+			b.shared = a.guard(func() error {
 				_, err := checkBlock(tx, b.id)
 				return err
 			}) == nil

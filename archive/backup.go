@@ -76,26 +76,26 @@ func (a *Archive) copyTo(ctx context.Context, path string, progress func(done, t
 	if err := a.view(ctx, func(*bolt.Tx) error { return nil }); err != nil { // it is an archive of this schema
 		return err
 	}
+	l, err := a.lock(ctx, false, nil)
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	return l.copyTo(ctx, path, progress)
+}
+
+// copyTo makes a synced copy of the locked file at path, where there must be none.
+func (l lock) copyTo(ctx context.Context, path string, progress func(done, total int64)) error {
+	size := l.info.Size()
+	free, err := freeSpace(filepath.Dir(path))
+	if err == nil && free > 0 && free < size { // free is 0 if the file system does not report it
+		return fmt.Errorf("%d bytes are free in %s, %d are needed", free, filepath.Dir(path), size)
+	}
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	l, err := a.lock(ctx, false, nil)
-	if err != nil {
-		return err
-	}
-	err = a.copyFile(ctx, l, to, progress)
-	l.release()
-	return errors.Join(err, to.Sync())
-}
-
-func (a *Archive) copyFile(ctx context.Context, l lock, to *os.File, progress func(done, total int64)) error {
-	size := l.info.Size()
-	free, err := freeSpace(filepath.Dir(to.Name()))
-	if err == nil && free > 0 && free < size { // free is 0 if the file system does not report it
-		return fmt.Errorf("%d bytes are free in %s, %d are needed", free, filepath.Dir(to.Name()), size)
-	}
 	for done := int64(0); done < size && err == nil; progress(done, size) {
 		var n int64
 		n, err = io.Copy(to, io.NewSectionReader(l.data, done, min(scanStep, size-done)))
@@ -103,7 +103,7 @@ func (a *Archive) copyFile(ctx context.Context, l lock, to *os.File, progress fu
 			err = ctx.Err()
 		}
 	}
-	return err
+	return errors.Join(err, to.Sync())
 }
 
 // tempName returns a name for a temporary file as all of ccd uses it, so that leftovers of a crash are recognized.

@@ -278,7 +278,7 @@ func (r *Reader) Only(words ...string) {
 func (a *Archive) LeftOut(ctx context.Context, readers []*Reader) ([]bool, error) {
 	out := make([]bool, len(readers))
 	_ = a.viewEach(ctx, len(readers), func(tx *bolt.Tx, i int) {
-		_ = a.recovered(func() error {
+		_ = a.guard(func() error {
 			out[i] = readers[i].leftOut(tx)
 			return nil
 		})
@@ -304,7 +304,7 @@ func (r *Reader) skip(tx *bolt.Tx, i int) (*Skipped, bool) {
 		return nil, false
 	}
 	var f, before filter
-	err := r.a.recovered(func() (err error) { // what a damaged page means shows when the block is read
+	err := r.a.guard(func() (err error) { // what a damaged page means shows when the block is read
 		if f, err = readFilter(tx, r.gen.Blocks[i].ID); err == nil && i > 0 {
 			before, err = readFilter(tx, r.gen.Blocks[i-1].ID)
 		}

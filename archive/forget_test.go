@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -281,13 +281,13 @@ func TestForgottenStaysAway(t *testing.T) {
 		b[at+60] ^= 1
 	}
 	must(t, os.WriteFile(other.Path(), b, 0o600))
-	r, err := other.Rebuild(t.Context(), func(_ context.Context, s Session, n int) (io.ReaderAt, func(), error) {
+	r, err := other.Rebuild(t.Context(), func(_ context.Context, s Session, n int) iter.Seq[[]byte] {
 		data := bytes.Clone(was[generationOf{s.Key, min(n, 1)}])
 		if g, ok := was[generationOf{s.Key, n}]; ok {
 			data = bytes.Clone(g)
 		}
 		other.Filler(s.Key).Fill(data)
-		return bytes.NewReader(data), nil, nil
+		return inPieces(data)
 	}, nil)
 	must(t, err)
 	if r.Restored == 0 {
@@ -597,10 +597,10 @@ func TestRandomRemovals(t *testing.T) {
 		f.want[of], was[of] = bytes.Clone(text.Bytes()), bytes.Clone(text.Bytes())
 	}
 	restore := func() { // what damage took, from the transcripts
-		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) (io.ReaderAt, func(), error) {
+		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) iter.Seq[[]byte] {
 			data := bytes.Clone(was[generationOf{s.Key, n}])
 			f.a.Filler(s.Key).Fill(data)
-			return bytes.NewReader(data), nil, nil
+			return inPieces(data)
 		}, nil)
 		must(t, err)
 		must(t, os.Remove(r.Aside))

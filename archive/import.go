@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,38 +157,23 @@ func (im *importer) repair(ctx context.Context) error {
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s Session, n int) (io.ReaderAt, func(), error) {
+	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s Session, n int) iter.Seq[[]byte] {
 		want := s.Generations[n-1]
 		theirs, err := im.from.find(ctx, s.Key)
 		for _, g := range theirs.Generations {
 			if err == nil && (g.Sum == want.Sum || n == len(s.Generations) && g.Tip.Offset >= want.Tip.Offset) {
-				return sourceOf(ctx, im.from.Reader(s.Key, g.N), g.Tip.Offset), nil, nil
+				return func(yield func([]byte) bool) {
+					for seg, err := range im.from.Reader(s.Key, g.N).Segments(ctx) {
+						if err != nil || !yield(seg.Data) {
+							return
+						}
+					}
+				}
 			}
 		}
-		return nil, nil, nil
+		return nil
 	}, nil)
 	return err
-}
-
-// source reads a generation at any offset.
-type source func(p []byte, off int64) (int, error)
-
-// ReadAt reads bytes of the generation.
-func (s source) ReadAt(p []byte, off int64) (int, error) { return s(p, off) }
-
-// sourceOf returns the first size bytes of the generation that r reads.
-func sourceOf(ctx context.Context, r *Reader, size int64) source {
-	return func(p []byte, off int64) (int, error) {
-		n := min(int64(len(p)), size-off)
-		if n <= 0 {
-			return 0, io.EOF
-		}
-		data, err := r.Span(ctx, transcript.Span{Off: off, Len: n})
-		if err == nil && n < int64(len(p)) {
-			err = io.EOF
-		}
-		return copy(p, data), err
-	}
 }
 
 // session imports a session under a key: what it has here grows, or it gets another key.

@@ -71,7 +71,7 @@ func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, 
 		var got []Found
 		lo, hi, err := mark.PrefixRange(string(ids[i]))
 		if err == nil {
-			err = a.recovered(func() error {
+			err = a.guard(func() error {
 				got, err = a.inIndex(tx, lo, hi)
 				return err
 			})
@@ -109,7 +109,7 @@ func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (da
 			return err
 		}
 		f := all[i]
-		if a.recovered(func() error { return a.Reader(f.Key, f.Generation).eachBlockOf(tx, f.Pointer, check) }) != nil {
+		if a.guard(func() error { return a.Reader(f.Key, f.Generation).eachBlockOf(tx, f.Pointer, check) }) != nil {
 			damaged = append(damaged, f)
 		}
 	})
@@ -142,16 +142,6 @@ func (a *Archive) viewEach(ctx context.Context, n int, fn func(tx *bolt.Tx, i in
 		}
 	}
 	return nil
-}
-
-// recovered calls fn and turns a panic because of a damaged page into an error (see guard).
-func (a *Archive) recovered(fn func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = a.damage("%v", p)
-		}
-	}()
-	return fn()
 }
 
 // eachBlockOf calls fn with the blocks that have the bytes of an original.

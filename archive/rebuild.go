@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,9 +28,9 @@ type Rebuilt struct {
 	Restored int64  // bytes that were lost, and taken from sources
 }
 
-// Sources returns the bytes of a generation that the caller still has, or nil. They are compared with what is left of it
-// before any of them is stored. release, if not nil, is called when they have been read.
-type Sources func(ctx context.Context, s Session, generation int) (source io.ReaderAt, release func(), err error)
+// Sources returns the bytes of a generation that the caller still has, from the first one on, or nil. They are read twice: compared
+// with what is left of it before any of them is stored.
+type Sources func(ctx context.Context, s Session, generation int) iter.Seq[[]byte]
 
 // Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, takes
 // from sources what is missing there, and puts the new file in the archive's place. The old file is kept beside it. Others
@@ -44,7 +44,7 @@ func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress func(do
 		var l lock
 		if l, err = a.lock(ctx, true, nil); err == nil {
 			defer l.release()
-			err = a.rebuild(ctx, l.data, sources, &r, progress)
+			err = a.rebuild(ctx, l, sources, &r, progress)
 		}
 	}
 	if errors.Is(err, errAbsent) {
@@ -67,16 +67,12 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, f *os.File, sources Sources, r *Rebuilt, progress func(done, total int64)) error {
+func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, progress func(done, total int64)) error {
 	path, err := filepath.EvalSymlinks(a.path)
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := a.checkSpace(filepath.Dir(path), info.Size()); err != nil {
+	if err := a.checkSpace(filepath.Dir(path), l.info.Size()); err != nil {
 		return err
 	}
 	tmp, err := newFile(path)
@@ -84,10 +80,10 @@ func (a *Archive) rebuild(ctx context.Context, f *os.File, sources Sources, r *R
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
-	if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: f, size: info.Size()}, tmp, sources, nil, progress); err != nil {
+	if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, sources, nil, progress); err != nil {
 		return err
 	}
-	if r.Aside, err = setAside(path, time.Now()); err != nil {
+	if r.Aside, err = setAside(ctx, l, path, time.Now()); err != nil {
 		return err
 	}
 	return a.swap(tmp, path)
@@ -494,12 +490,8 @@ func (s *rebuilder) restore(ctx context.Context, sources Sources) (restored int6
 			} else if !lacks {
 				continue
 			}
-			source, release, err := sources(ctx, one, g.N)
-			if err == nil && source != nil {
+			if source := sources(ctx, one, g.N); source != nil {
 				err = h.heal(ctx, source)
-			}
-			if release != nil {
-				release()
 			}
 			if err != nil && !errors.Is(err, errDiffers) {
 				return restored, fmt.Errorf("restore session %s %s: %w", one.Agent, one.ID, err)
@@ -535,36 +527,54 @@ func (h *healer) lacks(ctx context.Context) (bool, error) {
 	return h.unknown || slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 }), err
 }
 
-// heal compares the source with what is left of the generation, by its hash or, if that was lost, by all bytes that are left,
-// and stores what is missing.
-func (h *healer) heal(ctx context.Context, source io.ReaderAt) error {
-	sum, buf := sha256.New(), []byte(nil)
-	for p, err := range h.r.portions(ctx, 0, h.gen.Offset) {
-		if err := skipDamage(err); err != nil {
-			return err
-		}
-		for off := p.off; off < p.end; off += int64(len(buf)) {
-			if buf, err = readSpan(source, buf, off, min(p.end, off+maxFrame)); err != nil {
-				return err
-			}
-			if p.data != nil && !bytes.Equal(buf, p.data[off-p.off:][:len(buf)]) {
-				return errDiffers
-			}
-			sum.Write(buf)
-		}
-	}
-	if h.unknown && h.gen.Offset == 0 || !h.unknown && h.gen.matches(sum) != nil {
+// heal compares the source with the generation, by its hash or, if that was lost, by all bytes that are left, and stores what is
+// missing.
+func (h *healer) heal(ctx context.Context, source iter.Seq[[]byte]) error {
+	if h.unknown && h.gen.Offset == 0 {
 		return errDiffers // with nothing to compare, any source would do
 	}
-	was := h.gen.Blocks
-	h.gen.Blocks = nil
-	for _, b := range was {
-		if b.ID != 0 {
-			h.gen.Blocks = append(h.gen.Blocks, b)
-		} else if err := h.store(ctx, source, b); err != nil {
-			return err
+	sum, err := h.read(ctx, source, func(b block, off int64, data []byte) error {
+		if b.ID == 0 || !h.unknown {
+			return nil
 		}
+		left, err := h.r.Span(ctx, transcript.Span{Off: off, Len: int64(len(data))})
+		if err == nil && !bytes.Equal(left, data) {
+			return errDiffers
+		}
+		return skipDamage(err)
+	})
+	if err == nil && !h.unknown && h.gen.matches(sum) != nil {
+		err = errDiffers
 	}
+	if err != nil {
+		return err
+	}
+	var all []block
+	var lost []byte // that are not stored yet
+	again, err := h.read(ctx, source, func(b block, off int64, data []byte) error {
+		if b.ID != 0 {
+			if off == b.Off {
+				all = append(all, b)
+			}
+			return nil
+		}
+		lost, off = append(lost, data...), off+int64(len(data))
+		for len(lost) >= maxFrame || len(lost) > 0 && off == b.end() {
+			made, err := h.store(ctx, off-int64(len(lost)), lost[:min(len(lost), maxFrame)])
+			if err != nil {
+				return err
+			}
+			all, lost = append(all, made), lost[made.Len:]
+		}
+		return nil
+	})
+	if err == nil && !bytes.Equal(sum.Sum(nil), again.Sum(nil)) {
+		err = errDiffers // rewritten meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	h.gen.Blocks = all
 	return h.a.update(ctx, 0, func(tx *bolt.Tx) error {
 		s, _, err := getSession(tx, h.r.key)
 		if err == nil {
@@ -577,46 +587,47 @@ func (h *healer) heal(ctx context.Context, source io.ReaderAt) error {
 	})
 }
 
-// store writes a lost stretch as new blocks.
-func (h *healer) store(ctx context.Context, source io.ReaderAt, lost block) (err error) {
-	for off := lost.Off; off < lost.end() && err == nil; off = h.gen.end() {
-		b := packed{piece: off >= h.gen.Cut.Start}
-		if b.raw, err = readSpan(source, nil, off, min(lost.end(), off+maxFrame)); err != nil {
-			return err
-		}
-		b.envelope = envelope{Key: h.session.Key, Class: h.session.Class, Off: off, Len: int64(len(b.raw)), Sum: mark.Sum(b.raw)}
-		if b.stored, err = h.a.codec.pack(b.raw, b.Sum); err != nil {
-			return err
-		}
-		err = h.a.update(ctx, int64(len(b.stored)), func(tx *bolt.Tx) error {
-			s, _, err := getSession(tx, h.r.key)
-			if err != nil {
-				return err
+// read reads the source up to the end of the generation, and calls fn with the bytes that are in one block, or in a stretch that is
+// lost. It returns the hash of all. A source that is shorter differs.
+func (h *healer) read(ctx context.Context, source iter.Seq[[]byte], fn func(b block, off int64, data []byte) error) (hash.Hash, error) {
+	sum, off := sha256.New(), int64(0)
+	for data := range source {
+		data = data[:min(int64(len(data)), h.gen.Offset-off)]
+		for sum.Write(data); len(data) > 0; {
+			b := h.gen.at(off)
+			part := data[:min(int64(len(data)), b.end()-off)]
+			if err := fn(b, off, part); err != nil {
+				return nil, err
 			}
-			b.Stream = newStream(s.Num, h.r.n)
-			made, err := b.write(tx)
-			h.gen.Blocks = append(h.gen.Blocks, made)
-			return err
-		})
-		h.healed += b.Len
+			off, data = off+int64(len(part)), data[len(part):]
+		}
+		if off == h.gen.Offset {
+			return sum, nil
+		}
 	}
-	return err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, errDiffers
 }
 
-// readSpan reads the source's bytes from off to end. A source that is shorter differs.
-func readSpan(source io.ReaderAt, buf []byte, off, end int64) ([]byte, error) {
-	if int64(cap(buf)) < end-off {
-		buf = make([]byte, end-off)
+// store writes a part of a lost stretch as a block.
+func (h *healer) store(ctx context.Context, off int64, raw []byte) (made block, err error) {
+	b := packed{piece: off >= h.gen.Cut.Start}
+	b.envelope = envelope{Key: h.session.Key, Class: h.session.Class, Off: off, Len: int64(len(raw)), Sum: mark.Sum(raw)}
+	if b.stored, err = h.a.codec.pack(raw, b.Sum); err != nil {
+		return made, err
 	}
-	buf = buf[:end-off]
-	n, err := source.ReadAt(buf, off)
-	if n == len(buf) {
-		return buf, nil
-	}
-	if errors.Is(err, io.EOF) {
-		err = errDiffers
-	}
-	return buf, err
+	h.healed += b.Len
+	err = h.a.update(ctx, int64(len(b.stored)), func(tx *bolt.Tx) error {
+		s, _, err := getSession(tx, h.r.key)
+		if err == nil {
+			b.Stream = newStream(s.Num, h.r.n)
+			made, err = b.write(tx)
+		}
+		return err
+	})
+	return made, err
 }
 
 // newFile returns the path of the file that is to replace the archive at path. It removes that of a process that was
@@ -639,9 +650,9 @@ func (a *Archive) swap(tmp, path string) error {
 
 const asideSuffix = ".damaged-"
 
-// setAside gives the file a second name, or copies it where that cannot be. The first one stays, so that there is an archive
-// at any time, and nobody makes a new one meanwhile.
-func setAside(path string, now time.Time) (aside string, err error) {
+// setAside gives the locked file a second name, or copies it where that cannot be. The first one stays, so that there is an
+// archive at any time, and nobody makes a new one meanwhile.
+func setAside(ctx context.Context, l lock, path string, now time.Time) (aside string, err error) {
 	for n := 0; ; n++ {
 		aside = path + asideSuffix + now.UTC().Format("20060102-150405")
 		if n > 0 {
@@ -653,22 +664,7 @@ func setAside(path string, now time.Time) (aside string, err error) {
 		}
 	}
 	if err != nil { // perhaps a file system without hard links
-		err = copyFile(path, aside)
+		err = l.copyTo(ctx, aside, func(int64, int64) {})
 	}
 	return aside, err
-}
-
-// copyFile makes a synced copy.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
 }

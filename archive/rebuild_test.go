@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -154,17 +154,20 @@ func (ro rotten) withoutSources(t *testing.T, name string, file []byte) (lost in
 	return lost
 }
 
+// inPieces yields data in pieces, as a source.
+func inPieces(data []byte) iter.Seq[[]byte] { return slices.Chunk(data, max(1, len(data)/3)) }
+
 // withSources fails the test unless everything comes back. Of an earlier generation of which nothing is left, not even its
 // length, a source cannot be compared with anything: it stays damaged.
 func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 	t.Helper()
 	sources := ro.sources()
 	a := openAt(t, ro.path, Options{})
-	r, err := a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) (io.ReaderAt, func(), error) {
+	r, err := a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) iter.Seq[[]byte] {
 		if all := sources[s.Key]; n <= len(all) {
-			return bytes.NewReader(all[n-1]), nil, nil
+			return inPieces(all[n-1])
 		}
-		return nil, nil, nil
+		return nil
 	}, nil)
 	if err != nil {
 		t.Errorf("%s: rebuild: %v", name, err)
@@ -297,8 +300,8 @@ func TestEntriesInATranscriptAreNone(t *testing.T) {
 		b[at+50] ^= 1
 	}
 	must(t, os.WriteFile(a.Path(), b, 0o600))
-	_, err := a.Rebuild(t.Context(), func(context.Context, Session, int) (io.ReaderAt, func(), error) {
-		return bytes.NewReader(data), nil, nil
+	_, err := a.Rebuild(t.Context(), func(context.Context, Session, int) iter.Seq[[]byte] {
+		return inPieces(data)
 	}, nil)
 	must(t, err)
 	if all, err := a.Sessions(t.Context()); err != nil || len(all) != 1 {

@@ -136,7 +136,7 @@ func (s *store) openLocked() error {
 	if s.lock.info.Size() < 2*4096 { // bbolt fails with an error that is no damage
 		return s.a.damage("the file is too short to be an archive")
 	}
-	err := s.guard(func() (err error) {
+	err := s.a.guard(func() (err error) {
 		s.broken = true // a panic inside bolt.Open leaves only the file to close
 		s.db, err = bolt.Open(s.a.path, 0o600, s.options())
 		s.broken = false
@@ -250,7 +250,7 @@ func (s *store) view(fn func(tx *bolt.Tx) error) error { return s.run(false, fn)
 func (s *store) update(fn func(tx *bolt.Tx) error) error { return wrapFull(s.run(true, fn)) }
 
 func (s *store) run(write bool, fn func(tx *bolt.Tx) error) error {
-	return s.guard(func() error {
+	return s.a.guard(func() error {
 		s.broken = true // a panic in Begin or Commit leaves their locks locked
 		tx, err := s.db.Begin(write)
 		if err != nil {
@@ -270,11 +270,11 @@ func (s *store) run(write bool, fn func(tx *bolt.Tx) error) error {
 
 // guard runs fn and turns a panic into a DamageError: bbolt panics on damaged pages, and a page number outside the file
 // causes a fault.
-func (s *store) guard(fn func() error) (err error) {
+func (a *Archive) guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = s.a.damage("%v", p)
+			err = a.damage("%v", p)
 		}
 	}()
 	return fn()
@@ -283,7 +283,7 @@ func (s *store) guard(fn func() error) (err error) {
 // close closes the file and releases the lock.
 func (s *store) close() {
 	if s.db != nil && !s.broken { // the mapping of a broken one cannot be undone
-		_ = s.guard(s.db.Close) // release closes the file in any case
+		_ = s.a.guard(s.db.Close) // release closes the file in any case
 	}
 	s.lock.release()
 }

@@ -127,7 +127,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	return nil
 }
 
-// Run watches until ctx ends, and returns ctx's error. It fails with *RunningError if another daemon runs. It waits for
+// Run watches until ctx ends, and returns ctx's error, or until Options.Scanned fails. It fails with *RunningError if another daemon runs. It waits for
 // the archive's lock without a time limit.
 func (d *Daemon) Run(ctx context.Context) error {
 	release, err := d.start()
@@ -135,6 +135,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	outer := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer d.abandon()
 	defer end(nil)
@@ -152,15 +153,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.sync(ctx, offer)
 		d.startJobs(ctx)
 	}
-	var fatal fatalError
-	if errors.As(context.Cause(ctx), &fatal) {
-		return fatal.error
+	if outer.Err() != nil {
+		return outer.Err()
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
-
-// fatalError ends Run.
-type fatalError struct{ error }
 
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated after a
 // failure, it reaches the same state. New bytes are archived first (archiveNew), then their records are read and the companion
@@ -352,7 +349,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 			return
 		}
 		if err := d.Scanned(h); err != nil {
-			end(fatalError{err})
+			end(err)
 		}
 	}
 	o.Match = func(r watcher.Root, path string) bool {

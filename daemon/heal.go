@@ -3,8 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
+	"iter"
 	"slices"
 	"time"
 
@@ -64,41 +63,35 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 			files[k] = s.Session
 		}
 	}
-	return func(ctx context.Context, s archive.Session, n int) (io.ReaderAt, func(), error) {
+	return func(ctx context.Context, s archive.Session, _ int) iter.Seq[[]byte] {
 		d.heartbeat()
 		file, ok := files[s.Key]
 		if !ok {
-			return nil, nil, nil
+			return nil
 		}
-		f, err := os.CreateTemp("", "ccd-*.jsonl")
-		if err != nil {
-			return nil, nil, err
+		return func(yield func([]byte) bool) {
+			for data, err := range d.original(ctx, file) {
+				if err != nil {
+					d.Log.Warn("cannot read a transcript to repair the archive", "session", s.ID, "err", err)
+				}
+				if err != nil || !yield(data) {
+					return
+				}
+			}
 		}
-		remove := func() {
-			f.Close()
-			os.Remove(f.Name())
-		}
-		if err = d.unpackTo(ctx, f, file, d.Archive.Filler(s.Key)); ctx.Err() == nil && err != nil {
-			d.Log.Warn("cannot read a transcript to repair the archive", "session", s.ID, "err", err)
-			remove()
-			return nil, nil, nil
-		}
-		return f, remove, err
 	}
 }
 
-// unpackTo writes the bytes of a transcript to a file, without what was forgotten.
-func (d *Daemon) unpackTo(ctx context.Context, f io.Writer, s transcript.Session, filler *archive.Filler) error {
-	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
-		if err == nil {
-			filler.Fill(seg.Data)
-			_, err = f.Write(seg.Data)
-		}
-		if err != nil {
-			return err
+// original yields all bytes of a transcript, with what was forgotten replaced.
+func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		filler := d.Archive.Filler(s.Key)
+		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
+			if filler.Fill(seg.Data); !yield(seg.Data, err) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // syncAll syncs all transcripts, because sessions may be lost, and after a rebuild all companions.

@@ -234,7 +234,7 @@ func (d *Daemon) take(ctx context.Context, j *job) {
 
 // derived does what a job cannot do after it has derived a session.
 func (d *Daemon) derived(ctx context.Context, s *session, err error) {
-	if err == nil || errors.As(err, new(notPlacedError)) {
+	if err == nil || errors.Is(err, ErrNotPlaced) {
 		d.batch.note(s)
 	}
 	if s.published && d.Published != nil {

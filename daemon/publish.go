@@ -15,15 +15,6 @@ import (
 	"ccd/internal/transcript"
 )
 
-// notPlacedError is returned if a companion cannot be written. The session itself is archived.
-type notPlacedError struct{ error }
-
-// Unwrap returns the cause.
-func (e notPlacedError) Unwrap() error { return e.error }
-
-// Is makes it an ErrNotPlaced.
-func (e notPlacedError) Is(err error) bool { return err == ErrNotPlaced }
-
 // ErrNotPlaced is returned if a companion was made but could not be written to its place. Its originals are archived.
 var ErrNotPlaced = errors.New("companion not written")
 
@@ -38,7 +29,7 @@ func (d *Daemon) publish(ctx context.Context, s *session, all *reading) (Compact
 	path := d.companion(s)
 	pending, err := sidecar.Prepare(path, doc.Text)
 	if err != nil {
-		return Compacted{}, notPlacedError{err}
+		return Compacted{}, fmt.Errorf("%w: %w", ErrNotPlaced, err)
 	}
 	defer pending.Discard()
 	info, err := pending.Stat() // before Commit: later others may change it
@@ -48,7 +39,7 @@ func (d *Daemon) publish(ctx context.Context, s *session, all *reading) (Compact
 	was := s.state.Companion
 	err = d.store(ctx, s, c.Pointers, func() (State, error) {
 		if err := pending.Commit(); err != nil {
-			return next, notPlacedError{err}
+			return next, fmt.Errorf("%w: %w", ErrNotPlaced, err)
 		}
 		next.Companion, next.Written = path, statOf(info)
 		return next, nil

@@ -10,7 +10,6 @@ import (
 
 	"ccd/archive"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -91,17 +90,16 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		return false, err
 	}
 	last := a.Generations[len(a.Generations)-1]
-	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key)
-	for seg, err := range watcher.Tail(ctx, s.Session, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
+	left, sum := last.Tip.Offset, sha256.New()
+	for data, err := range d.original(ctx, s.Session) {
 		if watcher.NotExist(err) {
 			return true, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		filler.Fill(seg.Data)
-		n := min(left, int64(len(seg.Data)))
-		sum.Write(seg.Data[:n])
+		n := min(left, int64(len(data)))
+		sum.Write(data[:n])
 		if left -= n; left == 0 {
 			break
 		}

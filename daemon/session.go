@@ -311,7 +311,7 @@ func (s *session) setStatus() {
 // fail records that a sync failed. The next one loads the session from the archive.
 func (d *Daemon) fail(s *session, err error) {
 	d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
-	if !errors.As(err, new(notPlacedError)) {
+	if !errors.Is(err, ErrNotPlaced) {
 		s.invalidate()
 	}
 	s.failures++

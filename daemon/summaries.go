@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"ccd/archive"
@@ -15,8 +17,8 @@ var ErrUnavailable = errors.New("summaries cannot be written")
 
 const (
 	jobTime   = 5 * time.Minute  // after it no further summary of a session is started
-	passTime  = 10 * time.Minute // after it a pass starts no further job
-	maxPause  = 5                // doublings of the pause after failures: half an hour with the default scan interval
+	passTime  = 10 * time.Minute // after it a pass begins no further session
+	failPause = 10 * time.Minute // after a failure
 	maxFailed = 3                // successive failures that end a job: the command is broken, not the texts
 )
 
@@ -84,16 +86,13 @@ type summaries struct {
 	done        chan outcome // nil if nothing is being written
 	written     int
 	err         error     // the last one
-	pauses      int       // successive failures
 	pausedUntil time.Time // nothing is begun before
 }
 
-// wantsSummaries reports whether a session's companion lacks summaries and they could be written now. A pass does not try
-// again after a failure.
+// wantsSummaries reports whether a session's companion lacks summaries and they could be written now, beside Run.
 func (d *Daemon) wantsSummaries(s *session) bool {
 	e := &d.summaries
-	paused := e.pauses > 0 && (d.pool.wake == nil || time.Now().Before(e.pausedUntil))
-	return s.state.MissingSummaries > 0 && d.Summarize != nil && e.done == nil && !paused
+	return s.state.MissingSummaries > 0 && d.Summarize != nil && d.pool.wake != nil && e.done == nil && time.Now().After(e.pausedUntil)
 }
 
 // startSummaries has the summaries written that a session's companion lacks. If others are being written, a later scan
@@ -111,21 +110,15 @@ func (d *Daemon) startSummaries(ctx context.Context, s *session) {
 	}()
 }
 
-// takeSummaries processes what was written, and syncs the session again.
+// takeSummaries syncs a session again for which summaries were written.
 func (d *Daemon) takeSummaries(ctx context.Context, o outcome) {
-	e := &d.summaries
-	e.done, e.err, e.written = nil, o.err, e.written+o.accepted
-	if e.pauses++; o.err == nil && o.refused == 0 {
-		e.pauses = 0
-	} else {
-		e.pausedUntil = time.Now().Add(d.Watch.ScanInterval << min(e.pauses-1, maxPause))
-	}
-	if o.err == nil || !errors.Is(o.err, context.Canceled) {
+	d.summaries.done = nil
+	d.summarized(o)
+	if !errors.Is(o.err, context.Canceled) {
 		d.health.mu.Lock()
 		d.setFailure(summariesName, o.err)
 		d.health.mu.Unlock()
 	}
-	d.Log.Info("summaries written", "session", o.key.ID, "taken", o.accepted, "refused", o.refused)
 	if s := d.sessions[o.key]; s != nil && o.accepted+o.refused > 0 {
 		if !s.busy {
 			s.renew = true
@@ -134,32 +127,41 @@ func (d *Daemon) takeSummaries(ctx context.Context, o outcome) {
 	}
 }
 
+// summarized records what was written.
+func (d *Daemon) summarized(o outcome) {
+	e := &d.summaries
+	e.err, e.written = o.err, e.written+o.accepted
+	if o.err != nil || o.refused > 0 {
+		e.pausedUntil = time.Now().Add(failPause)
+	}
+	d.Log.Info("summaries written", "session", o.key.ID, "taken", o.accepted, "refused", o.refused)
+}
+
 // summariesName is the name under which failures of the summarizer are listed, instead of a path.
 const summariesName = "summarizer"
 
-// writeMissing has the summaries written that companions lack, of the most recent sessions first. It stops after passTime, or
-// when a failure has brought a pause. It returns how many companions still lack some.
+// writeMissing writes the summaries that companions lack, of the most recent sessions first. It stops after passTime, or when
+// one has failed. It returns how many companions still lack some.
 func (d *Daemon) writeMissing(ctx context.Context) (lacking int, err error) {
-	for end := time.Now().Add(passTime); ; {
-		if d.summaries.done != nil {
-			d.takeSummaries(ctx, <-d.summaries.done)
-			d.finishJobs(ctx)
-			continue
+	var all []*session
+	for _, s := range d.sessions {
+		if s.state.MissingSummaries > 0 && !s.state.Gone {
+			all = append(all, s)
 		}
-		var newest *session
-		lacking = 0
-		for _, s := range d.sessions {
-			if s.state.MissingSummaries > 0 && !s.state.Gone {
-				if lacking++; newest == nil || s.state.Last.After(newest.state.Last) {
-					newest = s
-				}
-			}
-		}
-		if newest == nil || !d.wantsSummaries(newest) || time.Now().After(end) || ctx.Err() != nil {
-			return lacking, d.summaries.err
-		}
-		d.bring(ctx, newest.asOffer())
 	}
+	slices.SortFunc(all, func(x, y *session) int { return y.state.Last.Compare(x.state.Last) })
+	for end := time.Now().Add(passTime); len(all) > 0; all = all[1:] {
+		if d.Summarize != nil && ctx.Err() == nil && err == nil && time.Now().Before(end) && time.Now().After(d.summaries.pausedUntil) {
+			err = d.withRecords(ctx, all[0], func(records *reading) error {
+				_, err := d.compact(ctx, all[0], records, true)
+				return err
+			})
+		}
+		if all[0].state.MissingSummaries > 0 {
+			lacking++
+		}
+	}
+	return lacking, cmp.Or(err, d.summaries.err)
 }
 
 // addSummaries writes the summaries that a requested companion lacks and makes it again, until nothing is added or
@@ -171,6 +173,7 @@ func (d *Daemon) addSummaries(ctx context.Context, s *session, made Compacted, a
 		if ctx.Err() != nil {
 			return made, ctx.Err()
 		}
+		d.summarized(o)
 		if o.err != nil || o.refused > 0 {
 			d.Log.Warn("summaries not written; using ccd's own", "session", s.ID, "refused", o.refused, "err", o.err)
 		}
