@@ -428,4 +428,9 @@ func TestSixteenMachinesAtOnce(t *testing.T) {
 	for _, h := range all {
 		h.same(reader)
 	}
+	all[1].ok("remote", "push", "--new-name", "-q")
+	s.inject(nil)
+	if out := reader.ok("remote", "pull", "--machine", "machine1"); !strings.Contains(out, "of 2 machines") || s.requests() != "[GET:3]" { // a list, its head and pack
+		t.Errorf("a machine that has a new name: %s%s", s.requests(), out)
+	}
 }

@@ -254,7 +254,7 @@ func (r *Reader) update(ctx context.Context, h *Head, p *Pulled) error {
 }
 
 func (r *Reader) packs(ctx context.Context, h *Head, m *pulled.Machine, p *Pulled) error {
-	u, err := r.openUpdate(ctx, h, m.At)
+	u, err := r.openUpdate(ctx, h)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type tip struct {
 	state []byte
 }
 
-func (r *Reader) openUpdate(ctx context.Context, h *Head, at int64) (*update, error) {
+func (r *Reader) openUpdate(ctx context.Context, h *Head) (*update, error) {
 	a, err := archive.Open(pulled.Archive(r.o.Dir, h.machine), r.o.Archive)
 	if err != nil {
 		return nil, err

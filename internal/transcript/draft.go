@@ -102,13 +102,13 @@ func (b *Block) JSON() string {
 	case Thinking:
 		return string(b.Raw)
 	case Call:
-		return `{"type":"tool_use","id":` + quote(b.Call) + `,"name":` + quote(b.Tool) + `,"input":` + string(b.Raw) + `}`
+		return `{"type":"tool_use","id":` + QuoteText(b.Call) + `,"name":` + QuoteText(b.Tool) + `,"input":` + string(b.Raw) + `}`
 	case Result:
 		failed := ""
 		if b.Failed {
 			failed = `,"is_error":true`
 		}
-		return `{"type":"tool_result","tool_use_id":` + quote(b.Call) + `,"content":` + string(b.Raw) + failed + `}`
+		return `{"type":"tool_result","tool_use_id":` + QuoteText(b.Call) + `,"content":` + string(b.Raw) + failed + `}`
 	case Image:
 		source, kind := ImageSource(b.Raw), "image"
 		if media := (Node{Raw: source}).Field("media_type").Text(); media != "" && !strings.HasPrefix(media, "image/") {
@@ -122,7 +122,7 @@ func (b *Block) JSON() string {
 // ImageSource returns an image's source in Anthropic's form, made from its URL if necessary.
 func ImageSource(raw []byte) []byte {
 	if media, data := ImageData(raw); media != "" {
-		return []byte(`{"type":"base64","media_type":` + quote(media) + `,"data":` + quote(data) + `}`)
+		return []byte(`{"type":"base64","media_type":` + QuoteText(media) + `,"data":` + QuoteText(data) + `}`)
 	} else if (Node{Raw: raw}).Is('"') {
 		return []byte(`{"type":"url","url":` + string(raw) + `}`)
 	}
@@ -143,11 +143,9 @@ func ShellTool(name string) func(command, dir string) (tool string, input []byte
 		if dir != "" {
 			command = "cd " + ShellWord(dir) + " && " + command
 		}
-		return name, []byte(`{"command":` + quote(command) + "}")
+		return name, []byte(`{"command":` + QuoteText(command) + "}")
 	}
 }
-
-func quote(text string) string { return string(Quote(text)) }
 
 func number(n int) string { return strconv.Itoa(n) }
 

@@ -22,7 +22,7 @@ func ReadResumed(mark Node) *Resumed {
 
 // JSON returns the mark for a copy with this many records.
 func (r Resumed) JSON(records int) string {
-	return `"ccd":{"resumed":` + quote(r.ID) + `,"records":` + number(records) + `,"covers":` + number(r.Covers) + `}`
+	return `"ccd":{"resumed":` + QuoteText(r.ID) + `,"records":` + number(records) + `,"covers":` + number(r.Covers) + `}`
 }
 
 // A copy's first message replaces everything that the copy does not contain word for word. It starts with the copy's

@@ -35,8 +35,6 @@ const secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
 func sessionURL(id string) string { return "/s/claude-code/" + id }
 
-var testTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
 // transcript writes a session of Claude Code, one record per step.
 type transcript struct {
 	bytes.Buffer

@@ -5,10 +5,8 @@ package browser
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -287,18 +285,4 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("what the file looked like before its last edit: %s", text)
 	}
 	p.quiet("questions", s)
-}
-
-// TestStory checks the invented sessions without a browser: they are JSON lines, and the secret is one text.
-func TestStory(t *testing.T) {
-	for _, w := range []*transcript{shop(testTime), leaky(testTime), hostile(testTime)} {
-		for line := range bytes.Lines(w.Bytes()) {
-			if !json.Valid(line) {
-				t.Fatalf("%s: %.200s", w.id, line)
-			}
-		}
-	}
-	if _, err := os.Stat(filepath.Join("..", "..", "story", "ledger.jsonl")); err != nil {
-		t.Error(err)
-	}
 }

@@ -57,7 +57,6 @@ type Copy struct {
 	After    int64                  // estimated tokens of the copy
 	PerToken float64                // chars per real token in the source
 	Reported int64                  // real tokens in that context as last reported, 0 if none are
-	Window   int64                  // context window of the source's agent, real tokens
 	Verbatim int                    // number of messages kept verbatim
 	Pointers [][]transcript.Pointer // the originals of its IDs, by source
 	Secrets  map[string]int         // how many different secrets of each kind the copied sessions have that it leaves out
@@ -202,7 +201,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in the future
 		d.Start = m.want.Now
 	}
-	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, Window: s.Window, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
+	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
 	if !m.complete(t, chars) {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
