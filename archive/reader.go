@@ -24,14 +24,13 @@ const (
 // Reader reads one generation of a session. Each block that is not cached costs one short locked read; nothing is
 // locked between calls and yields. It is not safe for concurrent use.
 type Reader struct {
-	a       *Archive
-	key     transcript.Key
-	n       int              // the requested generation, 0: the current one
-	gen     generationRecord // as last read
-	file    string           // from which it was read
-	cache   []fetched
-	size    int   // bytes in cache
-	decoded int64 // bytes so far, for tests
+	a     *Archive
+	key   transcript.Key
+	n     int              // the requested generation, 0: the current one
+	gen   generationRecord // as last read
+	file  string           // from which it was read
+	cache []fetched
+	size  int // bytes in cache
 
 	ahead   []fetched // blocks whose values were read ahead
 	arena   []byte    // their values
@@ -266,7 +265,6 @@ func (r *Reader) block(ctx context.Context, off int64, fetch func(tx *bolt.Tx) e
 		return b, &DamageError{Err: err}
 	}
 	b.value = nil
-	r.decoded += b.Len
 	if !r.whole { // else each block is read once
 		r.scratch = r.keep(b)
 	}

@@ -201,7 +201,11 @@ func (g *generationRecord) matches(h hash.Hash) error {
 
 // getGeneration fails if there is no such generation.
 func getGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
-	return recordsOf(tx).generation(s)
+	v := tx.Bucket(bucketGenerations).Get(s[:])
+	if v == nil {
+		return generationRecord{}, fmt.Errorf("generation %d is missing", s.generation())
+	}
+	return parseGeneration(s[:], v)
 }
 
 func parseGeneration(key, v []byte) (g generationRecord, err error) {

@@ -43,7 +43,7 @@ func (a *Archive) findFrom(ctx context.Context, k transcript.Key, from int) (s S
 	err = a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
-			s, err = a.session(recordsOf(tx), sessionKey(k), k, r, min(from, r.Generation))
+			s, err = a.session(tx, k, r, min(from, r.Generation))
 		}
 		if err != nil {
 			return a.damageIn(k, transcript.Cursor{}, err)
@@ -82,34 +82,11 @@ func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
 	})
 }
 
-// records finds the generations and the states of sessions in one read transaction.
-type records struct{ generations, states *bolt.Cursor }
-
-func recordsOf(tx *bolt.Tx) records {
-	return records{tx.Bucket(bucketGenerations).Cursor(), tx.Bucket(bucketState).Cursor()}
-}
-
-// find returns the value of a key, nil if there is none. The next key needs no search.
-func find(c *bolt.Cursor, key []byte) []byte {
-	k, v := c.Next()
-	if !bytes.Equal(k, key) {
-		k, v = c.Seek(key)
-	}
-	if !bytes.Equal(k, key) {
-		return nil
-	}
-	return v
-}
-
-// session reads the session of a key without its bytes, with the generations from from on.
-func (a *Archive) session(in records, key []byte, k transcript.Key, r sessionRecord, from int) (Session, error) {
+// session reads a session without its bytes, with the generations from from on.
+func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from int) (Session, error) {
 	s := Session{Session: r.session(k)}
-	from = max(1, from)
-	if from <= r.Generation {
-		s.Generations = make([]Generation, 0, r.Generation-from+1)
-	}
-	for n := from; n <= r.Generation; n++ {
-		g, err := in.generation(newStream(r.Num, n))
+	for n := max(1, from); n <= r.Generation; n++ {
+		g, err := getGeneration(tx, newStream(r.Num, n))
 		if err != nil {
 			return s, err
 		}
@@ -119,42 +96,23 @@ func (a *Archive) session(in records, key []byte, k transcript.Key, r sessionRec
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
 	}
-	state, err := in.state(key)
+	err := a.guard(func() (err error) { // a damaged page of states does not make the session unreadable
+		s.State, err = getState(tx, k)
+		return err
+	})
 	if err != nil {
-		s.StateDamage = a.damageIn(k, s.Tip(), err)
+		s.StateDamage = a.damageIn(k, s.Tip(), fmt.Errorf("session state: %w", err))
 	}
-	s.State = bytes.Clone(state)
+	s.State = bytes.Clone(s.State)
 	return s, nil
 }
 
-// generation fails if there is no such generation.
-func (in records) generation(s stream) (generationRecord, error) {
-	v := find(in.generations, s[:])
-	if v == nil {
-		return generationRecord{}, fmt.Errorf("generation %d is missing", s.generation())
-	}
-	return parseGeneration(s[:], v)
-}
-
-// state returns the caller's state, nil if there is none or it is damaged: the next one replaces it.
-func (in records) state(key []byte) (state []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a damaged page of states does not make the session unreadable (see guard)
-			err = fmt.Errorf("session state: %v", p)
-		}
-	}()
-	v := find(in.states, key)
-	if v == nil {
-		return nil, nil
-	}
-	if state, err = unseal(kindState, key, v); err != nil {
-		return nil, fmt.Errorf("session state: %w", err)
+// getState returns the caller's state, nil if there is none or it is damaged: the next one replaces it.
+func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
+	if state, err = get(tx, kindState, sessionKey(k)); err != nil {
+		return nil, err
 	}
 	return state, nil
-}
-
-func getState(tx *bolt.Tx, k transcript.Key) (state []byte, err error) {
-	return recordsOf(tx).state(sessionKey(k))
 }
 
 func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
@@ -167,13 +125,8 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
 	var damaged error
-	var of *bolt.Tx
-	var in records
 	err := a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
-		if tx != of {
-			of, in = tx, recordsOf(tx)
-		}
-		s, err := a.stored(in, key, v)
+		s, err := a.stored(tx, key, v)
 		if err != nil {
 			damaged = errors.Join(damaged, err)
 			return nil
@@ -191,14 +144,14 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 }
 
 // stored reads an entry of "sessions". It fails with a DamageError.
-func (a *Archive) stored(in records, key, v []byte) (s Session, err error) {
+func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, err error) {
 	k, err := parseSessionKey(key)
 	var r sessionRecord
 	if err == nil {
 		r, err = parseSession(key, v)
 	}
 	if err == nil {
-		s, err = a.session(in, key, k, r, 1)
+		s, err = a.session(tx, k, r, 1)
 	}
 	if err != nil {
 		err = a.damageIn(k, transcript.Cursor{}, err)

@@ -1,14 +1,11 @@
 package archive
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
-
-	"ccd/internal/mark"
 )
 
 // Size is the size of the archive.
@@ -17,6 +14,7 @@ type Size struct {
 	Free     int64 // unused bytes in it
 	Raw      int64 // bytes of transcripts in it, all generations
 	Sessions int
+	IDs      int // entries of the index
 }
 
 // Size measures the archive. It returns zero if there is none yet.
@@ -41,25 +39,9 @@ func (a *Archive) measure(ctx context.Context, z *Size) error {
 	return a.use(ctx, &store{a: a, stats: true}, func(s *store) error {
 		z.File = s.lock.info.Size()
 		return s.view(func(tx *bolt.Tx) error {
-			z.Sessions = int(tx.Bucket(bucketSessions).Sequence())
+			z.Sessions, z.IDs = int(tx.Bucket(bucketSessions).Sequence()), int(tx.Bucket(bucketIDs).Sequence())
 			z.Free = int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) + max(0, z.File-tx.Size())
 			return nil
 		})
 	})
-}
-
-// Originals counts the originals that have an ID. It reads the keys of the whole index.
-func (a *Archive) Originals(ctx context.Context) (n int, err error) {
-	var last mark.Hash
-	err = a.each(ctx, kindID, func(_ *bolt.Tx, k, _ []byte) error {
-		if len(k) >= len(last) && (n == 0 || !bytes.Equal(k[:len(last)], last[:])) {
-			n++
-			copy(last[:], k)
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errAbsent) {
-		return n, fmt.Errorf("count originals: %w", err)
-	}
-	return n, nil
 }

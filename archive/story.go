@@ -174,7 +174,7 @@ func (a *Archive) conversation(ctx context.Context, s transcript.Session) (all [
 		if err != nil || k.ID != s.Thread && (r.Parent != s.Thread || r.Class != laterFile) {
 			return nil
 		}
-		one, err := a.session(recordsOf(tx), key, k, r, r.Generation)
+		one, err := a.session(tx, k, r, r.Generation)
 		if err == nil && len(one.Generations) > 0 && transcript.Base(one.Path) < transcript.Base(s.Path) {
 			all = append(all, one)
 		}

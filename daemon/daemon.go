@@ -32,9 +32,6 @@ import (
 	"ccd/watcher"
 )
 
-// inlineBytes is how many new bytes of a session sync archives at once. More of them are the pool's work.
-const inlineBytes = 4 << 20
-
 // Options configure a Daemon.
 type Options struct {
 	Archive        *archive.Archive
@@ -75,7 +72,7 @@ type Daemon struct {
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
 	kept     tracked                   // sessions whose records are followed in memory
-	batch    batch                     // what the next transaction stores
+	batch    batch                     // the states that the next transaction stores
 	pool     pool
 	more     bool // more offers wait
 
@@ -161,8 +158,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated after a
 // failure, it reaches the same state. New bytes are archived first (archiveNew), then their records are read and the companion
-// is made if it is due (derive). Little is archived at once; the rest is the pool's work, so that no session waits for
-// another one. done ends the sync.
+// is made if it is due (derive). Both are the pool's work, so that no session waits for another one. done ends the sync.
 func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s := d.register(o)
 	if s == nil {
@@ -180,7 +176,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	if before := d.sessions[transcript.Key{Agent: s.Agent, ID: cmp.Or(s.Thread, s.state.Origin)}]; s.state.Joined < 0 && before != nil && before.cursor.Offset > 0 {
 		s.read, s.renew, s.state.Read = nil, true, Place{} // what it continues is archived now
 	}
-	switch unseen := s.sourceStat.Size - s.state.At.Offset; {
+	switch {
 	case s.paused():
 		d.done(ctx, s, nil)
 	case s.isArchived(d):
@@ -191,22 +187,15 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 			return
 		}
 		d.afterArchiving(ctx, s)
-	case s.statErr == nil && (o.Cold || unseen > inlineBytes):
-		d.queue(s, archiving)
 	default:
-		if o.Live && unseen > 0 {
+		if o.Live && s.sourceStat.Size > s.state.At.Offset {
 			d.lastGrowth = time.Now()
 		}
-		s.ofSummarizer = d.belongsToSummarizer(s)
-		if err := d.archiveNew(ctx, s, &d.batch); err != nil {
-			d.done(ctx, s, err)
-			return
-		}
-		d.afterArchiving(ctx, s)
+		d.queue(s, archiving)
 	}
 }
 
-// afterArchiving continues with a session all of whose bytes are archived, or wait for the next transaction.
+// afterArchiving continues with a session all of whose bytes are archived.
 func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
 	d.catchUp.archived(s.offer)
 	if s.upToDate(d) {
@@ -295,12 +284,12 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if ctx.Err() == nil {
 		d.result(s.offer, err)
 	}
-	if d.batch.full() || !d.more && (d.batch.bytes > 0 || s.offer.Live || d.pool.queued() == 0) {
+	if d.batch.full() || !d.more && (s.offer.Live || d.pool.queued() == 0) {
 		d.save(ctx)
 	}
 }
 
-// save stores what waits for a transaction.
+// save stores the states that wait for a transaction.
 func (d *Daemon) save(ctx context.Context) {
 	for s, err := range d.commit(ctx, &d.batch) {
 		if o := s.offer; s.busy {
@@ -361,9 +350,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 	}
 	o.Wake = wake
 	o.Idle = func() {
-		if d.more = false; d.batch.bytes > 0 {
-			d.save(ctx)
-		}
+		d.more = false
 		d.takeEnded(ctx)
 		d.startJobs(ctx)
 		d.caughtUp()

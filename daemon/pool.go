@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The pool does in a few goroutines what would keep the daemon's own from archiving what is live: it archives a backlog, and
-// derives states and companions. A job works on copies of its sessions, which the daemon takes over when it has ended. So
+// The pool does in a few goroutines what would keep the daemon's own from taking offers: it archives, and derives states and
+// companions. A job works on copies of its sessions, which the daemon takes over when it has ended. So
 // nothing is shared, and nothing locked.
 type pool struct {
 	slots   int // jobs at once
@@ -20,7 +20,8 @@ type pool struct {
 	wake    chan<- struct{} // has Run look for jobs that have ended; nil outside Run
 
 	// The queues, in the order in which they are served.
-	urgent []*session // live
+	live   []*session // live, to be archived
+	urgent []*session // live, to be derived
 	mains  []*session // to be archived
 	parts  []*session // the same for sub-agents and attachments
 	later  []*session // to be derived
@@ -33,7 +34,7 @@ const maxSlots = 2
 
 func newPool() pool {
 	n := min(maxSlots, runtime.GOMAXPROCS(0))
-	return pool{slots: n, ended: make(chan *job, n+1)}
+	return pool{slots: n, ended: make(chan *job, n+2)}
 }
 
 func (p *pool) wakeRun() {
@@ -63,7 +64,9 @@ type job struct {
 func (d *Daemon) queue(s *session, next step) {
 	p := &d.pool
 	d.unqueue(s)
-	switch s.next = next; {
+	switch {
+	case s.offer.Live && next == archiving:
+		s.in = &p.live
 	case s.offer.Live:
 		s.in = &p.urgent
 	case next == deriving:
@@ -85,7 +88,7 @@ func (d *Daemon) unqueue(s *session) {
 
 // queued returns how many sessions wait for a job or are in one.
 func (p *pool) queued() int {
-	return len(p.urgent) + len(p.mains) + len(p.parts) + len(p.later) + p.running
+	return len(p.live) + len(p.urgent) + len(p.mains) + len(p.parts) + len(p.later) + p.running
 }
 
 // nextJob takes the sessions of the next job from the queues. Of a backlog everything is archived before the first companion
@@ -97,9 +100,10 @@ func (d *Daemon) nextJob() *job {
 		slots = 1
 	}
 	switch {
+	case len(p.live) > 0 && (p.adding == 0 || p.running <= p.slots):
+		return &job{step: archiving, sessions: take(&p.live, maxStates)}
 	case len(p.urgent) > 0 && p.running <= p.slots:
-		next := p.urgent[0].next
-		return &job{step: next, sessions: take(&p.urgent, 1)}
+		return &job{step: deriving, sessions: take(&p.urgent, 1)}
 	case p.running >= slots || d.more && len(p.mains) < maxStates: // a job takes what more offers bring
 	case len(p.mains) > 0:
 		return &job{step: archiving, sessions: take(&p.mains, maxStates)}
@@ -129,9 +133,6 @@ func take(from *[]*session, most int) []*session {
 // startJobs starts jobs as long as there are free slots.
 func (d *Daemon) startJobs(ctx context.Context) {
 	for ctx.Err() == nil {
-		if d.batch.bytes > 0 && len(d.pool.urgent)+len(d.pool.later) > 0 {
-			d.save(ctx) // archive before companion
-		}
 		j := d.nextJob()
 		if j == nil {
 			return

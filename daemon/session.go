@@ -46,7 +46,6 @@ type session struct {
 	races    int       // successive syncs during which another process changed the session
 
 	in           *[]*session    // the queue of the pool that it is in
-	next         step           // what a job of the pool does with it
 	busy         bool           // a job works on a copy of it
 	newer        *watcher.Offer // came meanwhile
 	ofSummarizer bool           // it belongs to a session of the summarizer's command

@@ -276,10 +276,6 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 		return err
 	}
 	size, err := l.Archive.Size(ctx)
-	originals := 0
-	if err == nil {
-		originals, err = l.Archive.Originals(ctx)
-	}
 	if err != nil {
 		return err
 	}
@@ -294,7 +290,7 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 	if have := status.TotalsOf(l.Sessions); have.Sessions > 0 {
 		with := "Companions are written when a session grows long."
 		if have.Companions > 0 {
-			with = fmt.Sprintf("%s, %s with an ID.", words.Count(have.Companions, "companion"), words.Count(originals, "original"))
+			with = fmt.Sprintf("%s, %s with an ID.", words.Count(have.Companions, "companion"), words.Count(size.IDs, "original"))
 		}
 		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\n%s"+
 			"  ccd ls                   list your sessions\n  ccd search WORDS         search all of them\n",
