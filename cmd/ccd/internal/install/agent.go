@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tailscale/hujson"
+
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -27,7 +29,7 @@ func (s *Setup) advice(a agent, p *Plan) (notes []string) {
 func (s *Setup) notes(a agent) (notes []string) {
 	if a.hooks != "" {
 		if d, err := documentAt(a.hooks); err == nil {
-			if off := d.root.get("disableAllHooks"); off != nil && off.kind == 't' {
+			if off := d.get("disableAllHooks"); off != nil && off.Value.Kind() == 't' {
 				notes = append(notes, a.hooks+" disables all hooks (disableAllHooks), also ccd's.")
 			}
 		}
@@ -60,48 +62,50 @@ func (s *Setup) serve(d *document, a agent) error {
 	if err := d.check('{', a.Member, "ccd"); err != nil {
 		return err
 	}
-	n := d.root.get(a.Member, "ccd")
-	if n == nil {
-		server := object{{"command", s.o.Executable}, {"args", listOf(s.arguments()...)}}
-		if a.Type != "" {
-			server = append(object{{"type", a.Type}}, server...)
-		}
-		if len(a.Tools) > 0 {
-			server = append(server, member{"tools", listOf(a.Tools...)})
-		}
-		return d.add(server, a.Member, "ccd")
+	there := d.get(a.Member, "ccd")
+	if there == nil {
+		return d.put(server{a.Type, s.o.Executable, s.arguments(), a.Tools}, a.Member, "ccd")
 	}
-	if _, ok := s.server(d, n); !ok {
-		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(n.at), errNotOurs), "rename that server")
+	if _, ok := s.server(there); !ok {
+		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errNotOurs), "rename that server")
 	}
-	if d.string(n.get("command")) != s.o.Executable {
-		if err := d.set(n.get("command"), s.o.Executable); err != nil {
-			return err
-		}
+	if err := d.setText(get(there, "command"), s.o.Executable); err != nil {
+		return err
 	}
-	n = d.root.get(a.Member, "ccd", "args")
-	if args, _ := d.strings(n); !slices.Equal(args, s.arguments()) {
-		return d.set(n, listOf(s.arguments()...))
+	if args, _ := stringsOf(get(there, "args")); slices.Equal(args, s.arguments()) {
+		return nil
 	}
-	return nil
+	return d.set(get(there, "args"), s.arguments())
+}
+
+// server is an MCP server in a client's settings.
+type server struct {
+	Type    string   `json:"type,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Tools   []string `json:"tools,omitempty"`
 }
 
 // unserve removes the MCP server if it is ccd's.
-func (s *Setup) unserve(d *document, a agent) error {
-	servers := d.root.get(a.Member)
-	if _, ok := s.server(d, servers.get("ccd")); !ok {
-		return nil
+func (s *Setup) unserve(d *document, a agent) {
+	if servers := d.get(a.Member); s.serverIn(d, a) != "" {
+		cut(servers, index(servers, "ccd"))
+		d.prune(a.Member)
 	}
-	if err := d.cut(servers, servers.index("ccd")); err != nil {
-		return err
+}
+
+// serverIn returns the binary that ccd's MCP server starts, "" if there is none.
+func (s *Setup) serverIn(d *document, a agent) string {
+	if binary, ours := s.server(d.get(a.Member, "ccd")); ours {
+		return binary
 	}
-	return d.prune(a.Member)
+	return ""
 }
 
 // server returns the binary that an MCP server starts, and whether the server is ccd's.
-func (s *Setup) server(d *document, n *node) (binary string, ok bool) {
-	args, ok := d.strings(n.get("args"))
-	binary = d.string(n.get("command"))
+func (s *Setup) server(v *hujson.Value) (binary string, ok bool) {
+	args, ok := stringsOf(get(v, "args"))
+	binary = stringOf(get(v, "command"))
 	return binary, ok && s.serves(binary, args)
 }
 

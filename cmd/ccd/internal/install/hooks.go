@@ -5,35 +5,41 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tailscale/hujson"
+
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
 // call is one of ccd's hooks in a text.
 type call struct {
-	event  string
-	group  int // of the event's
-	at     int // of the group's hooks
-	binary string
-	line   string
+	event   string
+	groups  *hujson.Value // of the event
+	group   int           // of groups
+	hooks   *hujson.Value // of the group
+	at      int           // of hooks
+	command *hujson.Value
+	binary  string
 }
 
 // calls finds ccd's hooks, and skips what does not have the form of a hook.
 func (d *document) calls() (all []call) {
-	hooks := d.root.get("hooks")
-	if hooks == nil || hooks.kind != '{' {
+	hooks := d.get("hooks")
+	if hooks == nil {
 		return nil
 	}
-	for e, groups := range hooks.values {
-		for g, group := range groups.values {
-			list := group.get("hooks")
-			if groups.kind != '[' || list == nil || list.kind != '[' {
-				continue
-			}
-			for h, hook := range list.values {
-				line := d.string(hook.get("command"))
-				if binary, ok := binaryOf(line, hooks.names[e].text); ok {
-					all = append(all, call{hooks.names[e].text, g, h, binary, line})
+	events, _ := hooks.Value.(*hujson.Object)
+	for e := range count(hooks) {
+		if events == nil {
+			return nil
+		}
+		event, groups := stringOf(&events.Members[e].Name), &events.Members[e].Value
+		for g := range elements(groups) {
+			list := get(&elements(groups)[g], "hooks")
+			for h := range elements(list) {
+				command := get(&elements(list)[h], "command")
+				if binary, ok := binaryOf(stringOf(command), event); ok {
+					all = append(all, call{event, groups, g, list, h, command, binary})
 				}
 			}
 		}
@@ -61,14 +67,11 @@ func (s *Setup) hook(d *document, a agent) error {
 		}
 	}
 	var seen []string
-	keep := func(c call) bool {
+	d.unhook(func(c call) bool {
 		wanted := slices.ContainsFunc(a.Events, func(e transcript.Event) bool { return e.Client == c.event }) && !slices.Contains(seen, c.event)
 		seen = append(seen, c.event)
 		return wanted
-	}
-	if err := d.unhook(keep); err != nil {
-		return err
-	}
+	})
 	for _, e := range a.Events {
 		if err := d.hookOne(e, s.command("hook "+e.Name+" --agent "+a.id)); err != nil {
 			return err
@@ -77,42 +80,32 @@ func (s *Setup) hook(d *document, a agent) error {
 	return nil
 }
 
+// command is a hook or a status line in a client's settings.
+type command struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout,omitzero"`
+}
+
 func (d *document) hookOne(e transcript.Event, line string) error {
 	for _, c := range d.calls() {
 		if c.event == e.Client {
-			if c.line == line {
-				return nil
-			}
-			return d.set(d.root.get("hooks", c.event).values[c.group].get("hooks").values[c.at].get("command"), line)
+			return d.setText(c.command, line)
 		}
 	}
-	group := object{{"hooks", list{object{{"type", "command"}, {"command", line}, {"timeout", e.Timeout}}}}}
-	if groups := d.root.get("hooks", e.Client); groups != nil {
-		return d.insert(groups, group)
-	}
-	return d.add(list{group}, "hooks", e.Client)
+	return d.push(map[string]any{"hooks": []any{command{"command", line, e.Timeout}}}, "hooks", e.Client)
 }
 
 // unhook removes ccd's hooks, except those that keep accepts.
-func (d *document) unhook(keep func(call) bool) error {
-	drop := slices.DeleteFunc(d.calls(), keep)
-	for _, c := range slices.Backward(drop) { // so that the indexes of the others stay valid
-		groups := d.root.get("hooks", c.event)
-		list := groups.values[c.group].get("hooks")
-		var err error
-		if len(list.values) > 1 {
-			err = d.cut(list, c.at)
+func (d *document) unhook(keep func(call) bool) {
+	for _, c := range slices.Backward(slices.DeleteFunc(d.calls(), keep)) { // so that the indexes of the others stay valid
+		if count(c.hooks) > 1 {
+			cut(c.hooks, c.at)
 		} else {
-			err = d.cut(groups, c.group)
+			cut(c.groups, c.group)
 		}
-		if err == nil {
-			err = d.prune("hooks", c.event)
-		}
-		if err != nil {
-			return err
-		}
+		d.prune("hooks", c.event)
 	}
-	return nil
 }
 
 // allow is the list in permissions of what Claude Code may run without asking.
@@ -125,7 +118,7 @@ func rules() []string {
 
 // rules returns what is allowed.
 func (d *document) rules() []string {
-	all, _ := d.strings(d.root.get("permissions", allow))
+	all, _ := stringsOf(d.get("permissions", allow))
 	return all
 }
 
@@ -144,15 +137,10 @@ func (d *document) grant() error {
 		return err
 	}
 	for _, r := range rules() {
-		n := d.root.get("permissions", allow)
-		var err error
-		switch {
-		case n == nil:
-			err = d.add(listOf(r), "permissions", allow)
-		case !slices.ContainsFunc(n.values, func(v *node) bool { return d.string(v) == r }):
-			err = d.insert(n, r)
+		if slices.ContainsFunc(elements(d.get("permissions", allow)), func(v hujson.Value) bool { return stringOf(&v) == r }) {
+			continue
 		}
-		if err != nil {
+		if err := d.push(r, "permissions", allow); err != nil {
 			return err
 		}
 	}
@@ -160,24 +148,17 @@ func (d *document) grant() error {
 }
 
 // revoke removes ccd's rules, except the user's, from the list of allowed commands. Without hooks of ccd's all are the user's.
-func (d *document) revoke(theirs []string) error {
-	n := d.root.get("permissions", allow)
-	if n == nil || n.kind != '[' || len(d.calls()) == 0 {
-		return nil
+func (d *document) revoke(theirs []string) {
+	list := d.get("permissions", allow)
+	if len(d.calls()) == 0 {
+		return
 	}
-	for i := len(n.values) - 1; i >= 0; i-- {
-		n = d.root.get("permissions", allow)
-		if r := d.string(n.values[i]); !slices.Contains(rules(), r) || slices.Contains(theirs, r) {
-			continue
-		}
-		if err := d.cut(n, i); err != nil {
-			return err
-		}
-		if err := d.prune("permissions", allow); err != nil {
-			return err
+	for i, v := range slices.Backward(elements(list)) {
+		if r := stringOf(&v); slices.Contains(rules(), r) && !slices.Contains(theirs, r) {
+			cut(list, i)
+			d.prune("permissions", allow)
 		}
 	}
-	return nil
 }
 
 // statusLine is the member of Claude Code's settings that holds the command of its status line.
@@ -187,7 +168,7 @@ var errOtherLine = errors.New("another status line is configured")
 
 // lineBinary returns the binary that the status line starts, and whether the line is ccd's.
 func (d *document) lineBinary() (binary string, ours bool) {
-	words, ok := called(d.string(d.root.get(statusLine, "command")), 2)
+	words, ok := called(stringOf(d.get(statusLine, "command")), 2)
 	if !ok || words[1] != "statusline" {
 		return "", false
 	}
@@ -196,24 +177,20 @@ func (d *document) lineBinary() (binary string, ours bool) {
 
 // putLine adds the status line, or repairs it.
 func (s *Setup) putLine(d *document) error {
-	there, line := d.root.get(statusLine), s.command("statusline")
-	_, ours := d.lineBinary()
-	switch {
-	case ours && d.string(there.get("command")) != line:
-		return d.set(there.get("command"), line)
+	there, line := d.get(statusLine), s.command("statusline")
+	switch _, ours := d.lineBinary(); {
 	case ours:
-		return nil
+		return d.setText(get(there, "command"), line)
 	case there != nil:
-		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.at), errOtherLine),
+		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errOtherLine),
 			"remove it and try again, or call `ccd statusline` from it with the same stdin")
 	}
-	return d.add(object{{"type", "command"}, {"command", line}}, statusLine)
+	return d.put(command{Type: "command", Command: line}, statusLine)
 }
 
 // takeLine removes the status line if it is ccd's.
-func (d *document) takeLine() error {
-	if _, ours := d.lineBinary(); !ours {
-		return nil
+func (d *document) takeLine() {
+	if _, ours := d.lineBinary(); ours {
+		cut(d.root, index(d.root, statusLine))
 	}
-	return d.cut(d.root, d.root.index(statusLine))
 }

@@ -41,19 +41,14 @@ func (s *Setup) pieces(a agent) (all []piece) {
 	add := func(p piece) { all = append(all, p) }
 	if a.hooks != "" {
 		add(inDocument("hooks", a.hooks, func(d *document) error { return s.hook(d, a) },
-			func(d *document) error { return d.unhook(func(call) bool { return false }) }, (*document).binaries))
+			func(d *document) { d.unhook(func(call) bool { return false }) }, (*document).binaries))
 	}
 	switch {
 	case a.servers != "" && a.Member == "":
 		add(s.tomlServer(a))
 	case a.servers != "":
 		add(inDocument("mcp", a.servers, func(d *document) error { return s.serve(d, a) },
-			func(d *document) error { return s.unserve(d, a) }, func(d *document) []string {
-				if binary, ours := s.server(d, d.root.get(a.Member, "ccd")); ours {
-					return []string{binary}
-				}
-				return nil
-			}))
+			func(d *document) { s.unserve(d, a) }, func(d *document) []string { return []string{s.serverIn(d, a)} }))
 	}
 	if a.skill != "" {
 		add(ownFile("skill", a.skill, skillText(s.o.Executable)))
@@ -78,7 +73,7 @@ func (s *Setup) pieces(a agent) (all []piece) {
 	if a.hooks != "" && a.Rules {
 		p := inDocument("allow", a.hooks, (*document).grant, nil, nil)
 		p.take = func(f file) ([]byte, error) {
-			return edit(func(d *document) error { return d.revoke(f.rulesBefore()) })(f)
+			return edit(func(d *document) error { d.revoke(f.rulesBefore()); return nil })(f)
 		}
 		if p.mode, p.option = kept, true; s.o.Allow {
 			p.mode = wanted
@@ -106,19 +101,21 @@ func edit(change func(d *document) error) func(file) ([]byte, error) {
 		if err == nil {
 			err = change(d)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case d.root != nil && len(d.root.values) == 0 && f.backup == nil && !bytes.Equal(d.text, f.text):
+		}
+		text := d.bytes()
+		if d.root != nil && count(d.root) == 0 && f.backup == nil && !bytes.Equal(text, f.text) {
 			return nil, nil
 		}
-		return d.text, nil
+		return text, nil
 	}
 }
 
 // inDocument returns a piece of a JSON file.
-func inDocument(name, path string, put, take func(d *document) error, binaries func(*document) []string) piece {
-	return piece{name: name, path: path, perm: 0o600, put: edit(put), take: edit(take), binaries: func(f file) []string {
+func inDocument(name, path string, put func(d *document) error, take func(d *document), binaries func(*document) []string) piece {
+	without := func(d *document) error { take(d); return nil }
+	return piece{name: name, path: path, perm: 0o600, put: edit(put), take: edit(without), binaries: func(f file) []string {
 		if d, err := parse(f.path, f.text); err == nil && binaries != nil {
 			return binaries(d)
 		}

@@ -17,7 +17,7 @@ func TestRefusals(t *testing.T) {
 		words      []string
 	}{
 		"comment":             {".claude/settings.json", "{\n  // mine\n  \"a\": 1\n}", []string{"settings.json:2:"}},
-		"comma too many":      {".claude/settings.json", "{\n  \"a\": 1,\n}", []string{"settings.json:2:"}},
+		"comma too many":      {".claude/settings.json", "{\n  \"a\": 1,\n}", []string{"settings.json:3:"}},
 		"two values":          {".claude/settings.json", "{}\n{}", []string{"settings.json:2:"}},
 		"cut off":             {".claude.json", "{\"a\": {", []string{".claude.json:1:"}},
 		"no object":           {".claude/settings.json", "[]", []string{"settings.json:1: the whole is an array, expected an object"}},

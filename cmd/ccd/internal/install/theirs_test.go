@@ -146,10 +146,10 @@ func TestHooksCannotBlock(t *testing.T) {
 			t.Errorf("%s: %d hooks", file, len(d.calls()))
 		}
 		for _, c := range d.calls() {
-			if out, err := exec.Command("sh", "-c", c.line).Output(); err != nil || string(out) != "told\n" {
-				t.Errorf("%s: %s: %q, %v", c.event, c.line, out, err)
+			if out, err := exec.Command("sh", "-c", stringOf(c.command)).Output(); err != nil || string(out) != "told\n" {
+				t.Errorf("%s: %s: %q, %v", c.event, stringOf(c.command), out, err)
 			}
-			if exec.Command("sh", "-c", strings.TrimSuffix(c.line, harmless)).Run() == nil { // control
+			if exec.Command("sh", "-c", strings.TrimSuffix(stringOf(c.command), harmless)).Run() == nil { // control
 				t.Error("this ccd fails")
 			}
 		}
