@@ -34,6 +34,9 @@ type Options struct {
 	ReadOnly bool  // every write fails, nothing is created
 	MinFree  int64 // bytes that must stay free on the archive's file system; 0: no limit
 	MaxSize  int64 // maximum size of the archive file (bbolt grows it in steps of 16 MB); 0: no limit
+
+	// MaxWait is how long a call waits for the lock, in steps of half a second; 0: 4 seconds. See WaitForLock.
+	MaxWait time.Duration
 }
 
 // Errors wrapped by the errors of this package.
@@ -104,6 +107,18 @@ func Damages(err error) []error {
 		return nil
 	}
 	return []error{err}
+}
+
+// Progress is called with what is done and the total. It may be nil.
+type Progress func(done, total int64)
+
+// part returns the progress of a step that takes these thousandths of the whole.
+func (p Progress) part(from, to int64) Progress {
+	return func(done, total int64) {
+		if p != nil {
+			p(from+(to-from)*done/max(1, total), 1000)
+		}
+	}
 }
 
 // Generation describes one archived life of a session's file.

@@ -28,10 +28,7 @@ var ErrOverwrite = errors.New("file exists")
 // always either the old file or a good backup. Of a damaged archive there is none before Rebuild; what that could not bring back
 // is missing in the copy too, and Damage lists it. An existing file is replaced only with force, but never one of the archive's
 // own. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
-func (a *Archive) Backup(ctx context.Context, file string, force bool, progress func(done, total int64)) (Copy, error) {
-	if progress == nil {
-		progress = func(int64, int64) {}
-	}
+func (a *Archive) Backup(ctx context.Context, file string, force bool, progress Progress) (Copy, error) {
 	c, err := a.backup(ctx, file, force, progress)
 	if err != nil {
 		return Copy{}, fmt.Errorf("back up archive to %s: %w", file, err)
@@ -39,17 +36,17 @@ func (a *Archive) Backup(ctx context.Context, file string, force bool, progress 
 	return c, nil
 }
 
-func (a *Archive) backup(ctx context.Context, file string, force bool, progress func(done, total int64)) (c Copy, err error) {
+func (a *Archive) backup(ctx context.Context, file string, force bool, progress Progress) (c Copy, err error) {
 	if c.File, err = a.target(file, force); err != nil {
 		return c, err
 	}
 	tmp := filepath.Join(filepath.Dir(c.File), tempName())
 	defer os.Remove(tmp) // fails after the rename
-	if err = a.copyTo(ctx, tmp, func(done, total int64) { progress(500*done/max(1, total), 1000) }); err != nil {
+	if err = a.copyTo(ctx, tmp, progress.part(0, 500)); err != nil {
 		return c, err
 	}
 	b := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
-	if c.Report, err = b.Verify(ctx, func(done, total int64) { progress(500+500*done/max(1, total), 1000) }); err != nil {
+	if c.Report, err = b.Verify(ctx, progress.part(500, 1000)); err != nil {
 		return c, err
 	}
 	for _, d := range c.Damage {
@@ -72,7 +69,7 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 }
 
 // copyTo makes a synced copy of the file at path.
-func (a *Archive) copyTo(ctx context.Context, path string, progress func(done, total int64)) error {
+func (a *Archive) copyTo(ctx context.Context, path string, progress Progress) error {
 	if err := a.view(ctx, func(*bolt.Tx) error { return nil }); err != nil { // it is an archive of this schema
 		return err
 	}
@@ -85,7 +82,7 @@ func (a *Archive) copyTo(ctx context.Context, path string, progress func(done, t
 }
 
 // copyTo makes a synced copy of the locked file at path, where there must be none.
-func (l lock) copyTo(ctx context.Context, path string, progress func(done, total int64)) error {
+func (l lock) copyTo(ctx context.Context, path string, progress Progress) error {
 	size := l.info.Size()
 	free, err := freeSpace(filepath.Dir(path))
 	if err == nil && free > 0 && free < size { // free is 0 if the file system does not report it

@@ -32,10 +32,7 @@ type Imported struct {
 // not change. What is here already is not stored again, nor is what was forgotten here. If this archive is damaged, it is
 // rebuilt first, with the other one as a source. A session whose content differs gets a key of its own. progress, if not nil, is
 // called with thousandths.
-func (a *Archive) Import(ctx context.Context, file string, progress func(done, total int64)) (Imported, error) {
-	if progress == nil {
-		progress = func(int64, int64) {}
-	}
+func (a *Archive) Import(ctx context.Context, file string, progress Progress) (Imported, error) {
 	im := importer{a: a}
 	if err := im.file(ctx, file, progress); err != nil {
 		return im.Imported, fmt.Errorf("import archive %s: %w", file, err)
@@ -64,7 +61,7 @@ type landed struct {
 	tip int64
 }
 
-func (im *importer) file(ctx context.Context, file string, progress func(done, total int64)) error {
+func (im *importer) file(ctx context.Context, file string, progress Progress) error {
 	if sameFile(im.a.path, file) {
 		return errors.New("this is the archive itself")
 	}
@@ -91,7 +88,7 @@ func (im *importer) file(ctx context.Context, file string, progress func(done, t
 	}
 	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
 	defer os.Remove(tmp)
-	r, _, err := im.a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, nil, nil, func(done, _ int64) { progress(done/2, 1000) })
+	r, _, err := im.a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, nil, nil, progress.part(0, 500))
 	if err != nil {
 		return err
 	}
@@ -100,10 +97,10 @@ func (im *importer) file(ctx context.Context, file string, progress func(done, t
 	}
 	im.Damage = r.Damage
 	im.from = &Archive{path: tmp, o: Options{ReadOnly: true}, codec: im.a.codec}
-	return im.run(ctx, func(done, total int64) { progress(500+500*done/max(1, total), 1000) })
+	return im.run(ctx, progress.part(500, 1000))
 }
 
-func (im *importer) run(ctx context.Context, progress func(done, total int64)) (err error) {
+func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	if im.id, err = im.from.ID(ctx); err != nil {
 		im.id = "unknown"
 	}
@@ -265,27 +262,20 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 
 // match returns the generation here that has the same bytes, or begins with them, or can grow to them; else a zero one.
 func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (Generation, error) {
-	sum := func(a *Archive, k transcript.Key, n int, size int64, f *Filler) (mark.Hash, error) {
-		h, err := a.Reader(k, n).sumOf(ctx, size, f)
-		return h, skipDamage(err)
-	}
-	theirs, err := sum(im.from, s.Key, g.N, g.Tip.Offset, im.a.Filler(ours.Key))
-	if err != nil {
-		return Generation{}, err
-	}
 	for _, o := range ours.Generations {
-		var x, y mark.Hash
-		if o.Tip.Offset >= g.Tip.Offset {
-			x = theirs
-			y, err = sum(im.a, ours.Key, o.N, g.Tip.Offset, nil)
-		} else if o.N == len(ours.Generations) {
-			x = o.Sum
-			y, err = sum(im.from, s.Key, g.N, o.Tip.Offset, im.a.Filler(ours.Key))
+		size := min(o.Tip.Offset, g.Tip.Offset)
+		if size < g.Tip.Offset && o.N < len(ours.Generations) {
+			continue
 		}
-		if err != nil {
+		x, err := im.from.Reader(s.Key, g.N).sumOf(ctx, size, im.a.Filler(ours.Key))
+		var y mark.Hash
+		if err == nil {
+			y, err = im.a.Reader(ours.Key, o.N).sumOf(ctx, size, nil)
+		}
+		if err := skipDamage(err); err != nil {
 			return Generation{}, err
 		}
-		if x == y && x != (mark.Hash{}) {
+		if err == nil && x == y {
 			return o, nil
 		}
 	}

@@ -36,10 +36,7 @@ type Sources func(ctx context.Context, s Session, generation int) iter.Seq[[]byt
 // from sources what is missing there, and puts the new file in the archive's place. The old file is kept beside it. Others
 // wait for the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with
 // ErrNotFound if there is no archive yet. sources and progress may be nil; progress is called with thousandths.
-func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress func(done, total int64)) (r Rebuilt, err error) {
-	if progress == nil {
-		progress = func(int64, int64) {}
-	}
+func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
 	if err = a.rebuildable(ctx); err == nil {
 		var l lock
 		if l, err = a.lock(ctx, true, nil); err == nil {
@@ -67,7 +64,17 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, progress func(done, total int64)) error {
+func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, progress Progress) error {
+	return a.replace(l, func(path, tmp string) (err error) {
+		if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, sources, nil, progress); err == nil {
+			r.Aside, err = setAside(ctx, l, path, time.Now())
+		}
+		return err
+	})
+}
+
+// replace puts the file that fill makes at tmp in the place of the locked one at path.
+func (a *Archive) replace(l lock, fill func(path, tmp string) error) error {
 	path, err := filepath.EvalSymlinks(a.path)
 	if err != nil {
 		return err
@@ -80,33 +87,33 @@ func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebui
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
-	if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, sources, nil, progress); err != nil {
+	if err := fill(path, tmp); err != nil {
 		return err
 	}
-	if r.Aside, err = setAside(ctx, l, path, time.Now()); err != nil {
+	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
-	return a.swap(tmp, path)
+	return syncDir(filepath.Dir(path))
 }
 
 // entries are those of a file that a new one is made from.
 type entries interface {
 	// each calls fn with every intact entry.
-	each(ctx context.Context, fn func(e storedEntry) error, progress func(done, total int64)) error
+	each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error
 	// value returns the value of a block.
 	value(c candidate) ([]byte, error)
 }
 
 // salvage makes an archive at path from the entries of a file and from sources, without what w removes (nil: nothing), and
 // verifies it.
-func (a *Archive) salvage(ctx context.Context, from entries, path string, sources Sources, w *rewriter, progress func(done, total int64)) (r Report, restored int64, err error) {
+func (a *Archive) salvage(ctx context.Context, from entries, path string, sources Sources, w *rewriter, progress Progress) (r Report, restored int64, err error) {
 	s := newRebuilder(from, w)
 	err = a.build(path, func(into *Archive) error {
 		s.into = into
-		if err := s.collect(ctx, func(done, total int64) { progress(400*done/max(1, total), 1000) }); err != nil {
+		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
 			return err
 		}
-		if err := s.write(ctx, func(done, total int64) { progress(400+300*done/max(1, total), 1000) }); err != nil {
+		if err := s.write(ctx, progress.part(400, 700)); err != nil {
 			return err
 		}
 		restored, err = s.restore(ctx, sources)
@@ -117,7 +124,7 @@ func (a *Archive) salvage(ctx context.Context, from entries, path string, source
 		return r, 0, err
 	}
 	there := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
-	r, err = there.Verify(ctx, func(done, total int64) { progress(700+300*done/max(1, total), 1000) })
+	r, err = there.Verify(ctx, progress.part(700, 1000))
 	if file, ok := from.(*scan); ok && file.failed != nil {
 		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", file.failed))
 	}
@@ -196,7 +203,7 @@ type candidate struct {
 }
 
 // collect reads the entries. States, the index and summaries go to the new archive at once.
-func (s *rebuilder) collect(ctx context.Context, progress func(done, total int64)) error {
+func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	var batch []storedEntry
 	size := 0
 	flush := func() error {
@@ -270,7 +277,7 @@ func (s *rebuilder) take(e storedEntry) {
 func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && s.without.removed[k] }
 
 // write writes sessions, generations and blocks.
-func (s *rebuilder) write(ctx context.Context, progress func(done, total int64)) error {
+func (s *rebuilder) write(ctx context.Context, progress Progress) error {
 	for k, num := range s.nums {
 		if _, ok := s.sessions[k]; !ok { // its record is lost
 			s.sessions[k] = versioned[sessionRecord]{record: sessionRecord{Num: num}}
@@ -638,14 +645,6 @@ func newFile(path string) (tmp string, err error) {
 		err = nil
 	}
 	return tmp, err
-}
-
-// swap puts a new file in the place of the archive at path, which has no symlinks.
-func (a *Archive) swap(tmp, path string) error {
-	if err := os.Rename(tmp, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 const asideSuffix = ".damaged-"

@@ -51,27 +51,24 @@ type Removed struct {
 // process that dies leaves the old file or the new one.
 //
 // Forget fails with ErrNotFound if nothing of it is in the archive. progress, if not nil, is called with thousandths.
-func (a *Archive) Forget(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
+func (a *Archive) Forget(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: r, forget: true}
 	return w.run(ctx, "forget", progress)
 }
 
 // Compact replaces the archive's file by one without free space and without the given sessions, as Forget does. It adds no
 // tombstones: if their transcripts come back, they are stored again.
-func (a *Archive) Compact(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
+func (a *Archive) Compact(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Reset: r.Reset}}
 	return w.run(ctx, "compact archive", progress)
 }
 
 // Preview returns what Forget would remove, without its IDs, and changes nothing.
-func (a *Archive) Preview(ctx context.Context, r Removal, progress func(done, total int64)) (Removed, error) {
-	if progress == nil {
-		progress = func(int64, int64) {}
-	}
+func (a *Archive) Preview(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: r, forget: true}
 	err := w.list(ctx, a)
 	if err == nil {
-		err = w.search(ctx, a, progress)
+		err = w.search(ctx, a, progress.part(0, 1000))
 	}
 	if err != nil {
 		return w.Removed, fmt.Errorf("search archive: %w", err)
@@ -94,10 +91,7 @@ type rewriter struct {
 	missing []*DamageError // stretches that were lost in an earlier repair
 }
 
-func (w *rewriter) run(ctx context.Context, what string, progress func(done, total int64)) (Removed, error) {
-	if progress == nil {
-		progress = func(int64, int64) {}
-	}
+func (w *rewriter) run(ctx context.Context, what string, progress Progress) (Removed, error) {
 	w.now = time.Now().UTC()
 	err := w.rewrite(ctx, progress)
 	if errors.Is(err, errAbsent) {
@@ -109,7 +103,7 @@ func (w *rewriter) run(ctx context.Context, what string, progress func(done, tot
 	return w.Removed, nil
 }
 
-func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)) (err error) {
+func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if _, err := w.a.stat(); err != nil {
 		return err
 	}
@@ -121,26 +115,19 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 		return err
 	}
 	defer s.close()
-	path, err := filepath.EvalSymlinks(w.a.path)
-	if err != nil {
-		return err
-	}
 	old := s.hold()
 	w.Before = s.lock.info.Size()
-	if err := w.a.checkSpace(filepath.Dir(path), w.Before); err != nil {
-		return err
-	}
 	if w.tombs, err = w.a.tombs(); err != nil {
 		return err
 	}
-	if err := w.intact(ctx, old, func(done, total int64) { progress(200*done/max(1, total), 1000) }); err != nil {
-		return err
-	}
-	if err := w.list(ctx, old); err != nil {
-		return err
-	}
-	if err := w.search(ctx, old, func(done, total int64) { progress(200+200*done/max(1, total), 1000) }); err != nil {
-		return err
+	for _, step := range []func() error{
+		func() error { return w.intact(ctx, old, progress.part(0, 200)) },
+		func() error { return w.list(ctx, old) },
+		func() error { return w.search(ctx, old, progress.part(200, 400)) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	if w.forget && len(w.reset)+len(w.Sessions) == 0 {
 		return ErrNotFound
@@ -150,43 +137,36 @@ func (w *rewriter) rewrite(ctx context.Context, progress func(done, total int64)
 			return err
 		}
 	}
-	tmp, err := newFile(path)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp) // fails after the rename
-	err = old.view(ctx, func(tx *bolt.Tx) error {
-		r, _, err := w.a.salvage(ctx, tree{tx}, tmp, nil, w, func(done, _ int64) { progress(400+600*done/1000, 1000) })
-		if err == nil {
-			err = w.check(ctx, tmp, r)
-		}
-		return err
+	err = w.a.replace(s.lock, func(_, tmp string) error {
+		return old.view(ctx, func(tx *bolt.Tx) error {
+			r, _, err := w.a.salvage(ctx, tree{tx}, tmp, nil, w, progress.part(400, 1000))
+			if err == nil {
+				err = w.check(ctx, tmp, r)
+			}
+			return err
+		})
 	})
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := w.a.swap(tmp, path); err != nil {
-		return err
-	}
-	if after, err := os.Stat(path); err == nil {
+	if after, err := os.Stat(w.a.path); err == nil {
 		w.After = after.Size()
 	}
 	if !w.forget {
 		return nil
 	}
-	if w.Links, err = erase(f); err != nil {
+	if w.Links, err = erase(s.lock.data); err != nil {
 		return err
 	}
-	return w.eraseAsides(path)
+	return w.eraseAsides()
 }
 
 // eraseAsides removes the damaged files that were set aside: nobody can tell what is in them.
-func (w *rewriter) eraseAsides(path string) error {
+func (w *rewriter) eraseAsides() error {
+	path, err := filepath.EvalSymlinks(w.a.path)
+	if err != nil {
+		return err
+	}
 	all, err := setAsides(path)
 	if err != nil {
 		return err
@@ -236,7 +216,7 @@ func named(k transcript.Key) transcript.Key {
 }
 
 // intact verifies the old file. What is damaged could not be repaired after the rewrite, and a forgotten text may be in it.
-func (w *rewriter) intact(ctx context.Context, old *Archive, progress func(done, total int64)) error {
+func (w *rewriter) intact(ctx context.Context, old *Archive, progress Progress) error {
 	r, err := old.Verify(ctx, progress)
 	if err != nil {
 		return err
@@ -280,7 +260,7 @@ func (s Session) size() (n int64) {
 }
 
 // search finds the forgotten texts.
-func (w *rewriter) search(ctx context.Context, old *Archive, progress func(done, total int64)) error {
+func (w *rewriter) search(ctx context.Context, old *Archive, progress Progress) error {
 	w.holes, w.reset = map[generationOf]filled{}, map[transcript.Key]bool{}
 	var done, total int64
 	for _, s := range w.kept {

@@ -37,7 +37,7 @@ type storedEntry struct {
 
 // each calls fn with every intact entry, in the order of the file. A part of an entry is none. It fails for a file that is no
 // archive.
-func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress func(done, total int64)) error {
+func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error {
 	next := int64(0)
 	for s.from = 0; s.from < s.size; s.from += scanStep {
 		if err := ctx.Err(); err != nil {
@@ -127,7 +127,7 @@ func (s *scan) read(buf []byte, off, n int64) []byte {
 type tree struct{ tx *bolt.Tx }
 
 // each calls fn with every entry.
-func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress func(done, total int64)) error {
+func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error {
 	all := kinds()
 	for i, k := range all {
 		b := k.bucket(t.tx)

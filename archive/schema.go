@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/words"
 )
 
 // schema is the version of the layout, in the bucket "meta" and in each entry. Another one is refused.
@@ -70,25 +72,6 @@ func (a *Archive) ID(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// SchemaError is returned for an archive with another schema. It wraps ErrNewer.
-type SchemaError struct {
-	Path  string // of the archive
-	Found int
-}
-
-// Error includes the schemas.
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%v: %s has schema %d, this ccd supports %d", ErrNewer, e.Path, e.Found, schema[0])
-}
-
-// Unwrap returns ErrNewer.
-func (e *SchemaError) Unwrap() error { return ErrNewer }
-
-// Hint returns what to do about it.
-func (e *SchemaError) Hint() string {
-	return "use the ccd that wrote it, or move the file away: ccd then makes a new archive from the transcripts"
-}
-
 // checkSchema fails if the schema is not supported.
 func (s *store) checkSchema(tx *bolt.Tx) error {
 	meta := tx.Bucket(bucketMeta)
@@ -101,7 +84,8 @@ func (s *store) checkSchema(tx *bolt.Tx) error {
 		return s.a.damage("the schema is unreadable")
 	}
 	if n != uint64(schema[0]) {
-		return &SchemaError{Path: s.a.path, Found: int(n)}
+		err := fmt.Errorf("%w: %s has schema %d, this ccd supports %d", ErrNewer, s.a.path, n, schema[0])
+		return words.Hint(err, "use the ccd that wrote it, or move the file away: ccd then makes a new archive from the transcripts")
 	}
 	for _, k := range kinds() {
 		if k.bucket(tx) == nil {

@@ -24,7 +24,7 @@ type Report struct {
 // Verify reads everything and checks every hash: each block, each generation, the original of each pointer, and the summaries.
 // Damage is listed and Verify continues; err is only set if it could not continue. progress, if not nil, is called with raw
 // bytes, never under the lock.
-func (a *Archive) Verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
+func (a *Archive) Verify(ctx context.Context, progress Progress) (Report, error) {
 	for {
 		v := verifier{a: a, progress: progress, blocks: map[uint64]bool{}}
 		before := a.fileNow(ctx)
@@ -71,7 +71,7 @@ func (a *Archive) Check(ctx context.Context, k transcript.Key, generation int) e
 type verifier struct {
 	Report
 	a        *Archive
-	progress func(done, total int64)
+	progress Progress
 	total    int64
 	sessions []transcript.Key
 	blocks   map[uint64]bool // intact ones

@@ -51,9 +51,9 @@ func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
 		found, ok := d.Agents.Find(r.Agent, r.Path, path)
 		if !ok {
-			continue // CompactFile may have registered the path without a root
+			continue // Adopt may have registered the path without a root
 		}
-		if d.Archive.Forgets(found) { // CompactFile would store it under another ID
+		if d.Archive.Forgets(found) { // Adopt would store it under another ID
 			return found, true
 		}
 		if s := d.register(watcher.Offer{Path: path, Root: r}); s != nil {
@@ -180,14 +180,9 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	return d.withRecords(ctx, s, func(*reading) error { return d.store(ctx, s, nil, s.currentState) })
 }
 
-// Keep archives what is new in a session's transcript, so that every ID of its records resolves, and makes nothing of it: to
-// read the records takes longer than all the rest.
-func (d *Daemon) Keep(ctx context.Context, key transcript.Key) error {
-	return d.Publish(ctx, key, 0, nil)
-}
-
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their
-// spans belong to the given generation, which must still be the newest one; generation is 0 if there are no pointers.
+// spans belong to the given generation, which must still be the newest one; generation is 0 if there are no pointers. It makes
+// nothing of the records, because to read them takes longer than all the rest.
 func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -201,14 +196,7 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 	})
 }
 
-// CompactFile archives a transcript outside the watched roots and makes its companion's text, as Compact does.
-func (d *Daemon) CompactFile(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
-	d.Adopt(s)
-	o.Write = false
-	return d.Compact(ctx, s.Key, o)
-}
-
-// Adopt adds a transcript outside the watched roots as a session, so that Update can archive it.
+// Adopt adds a transcript outside the watched roots as a session, so that Update and Compact can archive it.
 func (d *Daemon) Adopt(s transcript.Session) {
 	adopted := d.sessions[s.Key]
 	if adopted == nil {

@@ -249,7 +249,7 @@ func Render(s transcript.Session, o compactor.Options, c *compactor.Compaction, 
 	}, c.Sections)
 }
 
-// name returns the session's name in a companion. A session of CompactFile has the file's path in its ID, and a
+// name returns the session's name in a companion. A session of Adopt has the file's path in its ID, and a
 // companion must not depend on it.
 func name(s transcript.Session) string {
 	if strings.HasPrefix(s.ID, "file/") {

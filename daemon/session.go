@@ -73,7 +73,7 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 // returns nil if the file belongs to no session, or if its session is read from another file.
 func (d *Daemon) register(o watcher.Offer) *session {
 	key, known := d.owners[o.Path]
-	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: CompactFile
+	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: Adopt
 		return s
 	}
 	found, ok := d.Agents.Find(o.Root.Agent, o.Root.Path, o.Path)

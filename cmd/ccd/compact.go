@@ -170,17 +170,18 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 		return err
 	}
 	defer done()
+	d.Adopt(s)
 	filter, err := f.isFilter(s, a.json)
 	switch {
 	case err != nil:
 		return err
 	case filter:
-		d.Adopt(s)
 		return a.filterSession(ctx, d, l, s, f)
 	case f.dryRun || f.noArchive:
 		return a.previewFile(ctx, d, s, f, o)
 	}
-	made, err := d.CompactFile(ctx, s, o)
+	o.Write = false
+	made, err := d.Compact(ctx, s.Key, o)
 	if err != nil {
 		return err
 	}

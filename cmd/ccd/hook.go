@@ -251,7 +251,7 @@ func (a *app) sync(ctx context.Context, path string, companion bool) error {
 	case !ok:
 		return errors.New("archive transcript: not a session of a watched directory")
 	case !companion:
-		return d.Keep(ctx, s.Key)
+		return d.Publish(ctx, s.Key, 0, nil)
 	}
 	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
 	return err

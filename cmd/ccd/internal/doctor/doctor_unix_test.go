@@ -10,7 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"ccd/archive"
 	"ccd/watcher"
 )
 
@@ -85,6 +87,9 @@ func TestProgramInPath(t *testing.T) {
 // TestArchiveLockedByAnother tests that doctor returns while another process holds the archive's lock, and names the process.
 func TestArchiveLockedByAnother(t *testing.T) {
 	s := soundFacts(t)
+	var err error
+	s.Archive, err = archive.Open(s.ArchivePath, archive.Options{ReadOnly: true, MaxWait: time.Millisecond})
+	must(t, err)
 	lock := strings.TrimSuffix(s.ArchivePath, ".db") + ".lock"
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
