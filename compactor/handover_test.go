@@ -338,12 +338,12 @@ var lineCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./... | tail -5", bad)
-	}, []string{"(#4, status hidden)", "!exit 0"}},
+	}, []string{"(#4, exit status unknown)", "!exit 0"}},
 	{"run: a list hides the status", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./...; echo done", bad+"\ndone")
-	}, []string{"status hidden", "!exit 0"}},
+	}, []string{"exit status unknown", "!exit 0"}},
 	{"run: pipefail shows it", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
@@ -393,7 +393,7 @@ var lineCases = []struct {
 		s.fails("go build ./...", 1, "importer/rows.go:41:2: undefined: skipped")
 		s.edits("/w/app/importer/rows.go", "x", "y")
 		s.runs("make test | tail -3", "ok  \tapp/importer\t0.3s")
-	}, []string{"`make test` (#6, status hidden, no error printed): \"ok app/importer 0.3s\"", "!no success seen"}},
+	}, []string{"`make test` (#6, exit status unknown, no error printed): \"ok app/importer 0.3s\"", "!no success seen"}},
 	{"failed: its file was mended, and only a linter passed", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)

@@ -1558,7 +1558,7 @@ func (d *draft) used() (u used) {
 					case c.State == session.Failed:
 						how = " (failed)"
 					case c.Silent && c.Errors:
-						how = " (status hidden)"
+						how = " (exit status unknown)"
 					case c.State == session.Pending:
 						how = " (no result)"
 					}

@@ -57,9 +57,8 @@ agent's settings), boundary (number of the compaction), boundaries, record
 (ccd answered the compaction), sealed (a part of the new context is
 encrypted), preserved (records kept unchanged), chars (of the summary), facts,
 kept, dropped, handed_over (of the dropped ones, those that ccd adds or would
-add), earlier (dropped by earlier ones), classes [{class, facts, kept,
-dropped, handed_over, list [{text, status, record, id, output_id,
-handed_over}], more}]
+add), classes [{class, facts, kept, dropped, handed_over, list [{text, status,
+record, id, output_id, handed_over}], more}]
 
 ` + sessionWords,
 		Example: `  ccd diff
@@ -288,8 +287,8 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 	if more {
 		fmt.Fprintf(&b, "List all: ccd diff --all%s %s\n", class, name)
 	}
-	if out.Earlier > 0 {
-		fmt.Fprintf(&b, "%s dropped by earlier compactions: ccd diff --boundary %d %s\n", words.Count(out.Earlier, "fact"), out.Boundary-1, name)
+	if out.Boundary > 1 {
+		fmt.Fprintf(&b, "The compaction before: ccd diff --boundary %d %s\n", out.Boundary-1, name)
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -133,8 +134,8 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
-	handover, _, _ := strings.Cut(text, "\n## ")
-	if err := a.printWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
+	handover, rest, _ := strings.Cut(text, "\n## ")
+	if err := a.printWrapped(strings.TrimRight(handover, "\n") + "\n" + lastWords(handover, rest)); err != nil {
 		return err
 	}
 	var others []string
@@ -144,6 +145,36 @@ func (a *app) showHandover(session, text string) error {
 	}
 	a.say("\na record: ccd restore '%s#N'\nmore: ccd show %s --section NAME (%s), or ccd show %s | less", session, session, strings.Join(others, ", "), session)
 	return nil
+}
+
+// below is where a handover says that words of the agent stand in a later section.
+var below = regexp.MustCompile(`(#-?[0-9]+) \(below\)`)
+
+// mostLast is how many lines of the agent's last words a terminal shows.
+const mostLast = 16
+
+// lastWords returns the end of the words that a handover says are below it.
+func lastWords(handover, rest string) string {
+	m := below.FindStringSubmatch(handover)
+	if m == nil {
+		return ""
+	}
+	_, said, ok := strings.Cut(rest, "\n"+m[1]+" the agent ")
+	if !ok {
+		return ""
+	}
+	var quoted []string
+	title, said, _ := strings.Cut(said, "\n")
+	for line := range strings.Lines(said) {
+		if !strings.HasPrefix(line, ">") && line != "...\n" {
+			break
+		}
+		quoted = append(quoted, line)
+	}
+	if n := len(quoted) - mostLast; n > 0 {
+		quoted = append([]string{"...\n"}, quoted[n:]...)
+	}
+	return "\n" + m[1] + " the agent " + title + "\n" + strings.Join(quoted, "")
 }
 
 // body returns a companion without what tells agents and programs what the file is.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/history"
@@ -99,29 +100,55 @@ type timelineLines struct {
 	day   string
 }
 
-// turn formats a turn in one line, and one for each message and for a compaction within it.
+// turn formats a turn in one line, and one for each message and each compaction within it, in their order.
 func (l *timelineLines) turn(t history.Turn) string {
 	text := l.line(t)
+	compacted := func(before int) {
+		for len(t.Bounds) > 0 && t.Bounds[0].Record < before {
+			b := t.Bounds[0]
+			t.Bounds = t.Bounds[1:]
+			text += l.head(b.Record, b.Time) + " —— compacted by the agent"
+			if b.Before > 0 {
+				text += ", " + humanize.Comma(b.Before) + " tokens before"
+			}
+			text += "\n"
+		}
+	}
 	for _, w := range t.Words {
+		compacted(w.Record)
 		text += l.line(history.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID})
 	}
-	if t.Compactions > 0 && l.width > 0 {
-		text += "—— compacted by the agent ——\n"
-	}
+	compacted(math.MaxInt)
 	return text
 }
 
-func (l *timelineLines) line(t history.Turn) string {
-	if l.width <= 0 {
-		return turnLine(t) + "\n"
+// head formats a record and its time: on a terminal without its date, which stands in a line of its own above the first record of a day.
+func (l *timelineLines) head(record int, t time.Time) string {
+	head := "#" + strconv.Itoa(record)
+	switch {
+	case t.IsZero():
+		return head
+	case l.width <= 0:
+		return head + " " + words.Minute(t)
 	}
-	day, head := "", "#"+strconv.Itoa(t.Record)
-	if !t.Time.IsZero() {
-		at := t.Time.Local()
-		if date := at.Format(time.DateOnly); date != l.day {
-			l.day, day = date, at.Format("Monday, 2 January 2006")+"\n"
-		}
-		head += at.Format(" 15:04")
+	t = t.Local()
+	if date := t.Format(time.DateOnly); date != l.day {
+		l.day = date
+		head = t.Format("Monday, 2 January 2006") + "\n" + head
+	}
+	return head + t.Format(" 15:04")
+}
+
+func (l *timelineLines) line(t history.Turn) string {
+	head := l.head(t.Record, t.Time)
+	if l.width <= 0 {
+		return head + turnLine(t) + "\n"
+	}
+	day, head, ok := strings.Cut(head, "\n")
+	if !ok {
+		day, head = "", day
+	} else {
+		day += "\n"
 	}
 	var counts []string
 	if n := len(t.Files) + t.MoreFiles; n > 0 {
@@ -163,9 +190,9 @@ func requestOf(t history.Turn) string {
 	return request
 }
 
-// turnLine formats a turn in one line, with what a program may look for.
+// turnLine formats what follows the head of a turn, with what a program may look for.
 func turnLine(t history.Turn) string {
-	line := strings.TrimSpace("#"+strconv.Itoa(t.Record)+" "+words.Minute(t.Time)) + " · " + cut(requestOf(t), 160)
+	line := " · " + cut(requestOf(t), 160)
 	if t.ID != "" {
 		line += " " + mark.New(t.ID, "")
 	}
@@ -176,9 +203,6 @@ func turnLine(t history.Turn) string {
 	}
 	if t.Refused > 0 {
 		line += fmt.Sprintf(" · %d refused", t.Refused)
-	}
-	if t.Compactions > 0 {
-		line += " · compacted by the agent"
 	}
 	if t.TooLong > 0 {
 		line += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"

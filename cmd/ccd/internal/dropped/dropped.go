@@ -54,7 +54,6 @@ type Report struct {
 	Kept       int        `json:"kept"`          // of these
 	Dropped    int        `json:"dropped"`       // of these
 	InTold     int        `json:"handed_over"`   // of the dropped ones, those that ccd's hook adds to the context
-	Earlier    int        `json:"earlier"`       // facts that earlier compactions had dropped already
 	Classes    []List     `json:"classes"`       // classes with facts, the most important first
 	Own        string     `json:"-"`             // the summary
 	Told       string     `json:"-"`             // what ccd's hook adds
@@ -157,8 +156,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 	lists := map[Class]*List{}
 	for _, one := range facts(s, src, b.Event) {
 		if one.event < from {
-			out.Earlier++
-			continue
+			continue // an earlier compaction had it
 		}
 		l := lists[one.Class]
 		if l == nil {

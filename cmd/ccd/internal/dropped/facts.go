@@ -22,7 +22,7 @@ const (
 	Decisions Class = "decisions" // a person's answers, refusals and approvals
 	Files     Class = "files"     // changed files
 	Failures  Class = "failures"  // what failed last and did not succeed since
-	Checks    Class = "checks"    // builds, tests and checks that passed
+	Checks    Class = "checks"    // builds, tests and checks that did not fail, as last run
 	Commits   Class = "commits"
 )
 
@@ -76,7 +76,7 @@ func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 				add("", one)
 			}
 		case session.Reason, session.Answer:
-			one.Class, one.Text, one.words, one.Status = Decisions, lexicon.Head(oneLine(about(e.Call)), maxAbout), e.Ref, "answered"
+			one.Class, one.Text, one.words, one.Status = Decisions, mark.Inline(about(e.Call), maxAbout), e.Ref, "answered"
 			if e.Kind == session.Reason {
 				one.Status = "refused"
 			} else if transcript.Approves(src.Text(e.Ref)) { // the words are the client's
@@ -93,7 +93,7 @@ func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 			case call.Unresolved() || call.State == session.Failed && call.Fixed >= end:
 				one.Class = Failures
 				add("ran "+one.said, one)
-			case call.State == session.Done && !call.Silent && call.Checks() && !call.Git():
+			case call.State == session.Done && call.Checks():
 				one.Class = Checks
 				add("ran "+one.said, one)
 			}
@@ -152,7 +152,7 @@ func about(c *session.Call) string {
 func (f *Fact) fill(src *session.Source) {
 	if !f.words.Zero() {
 		if f.said = strings.TrimSpace(src.Text(f.words)); f.Text != "" {
-			f.Text += ": "
+			f.Text = "\"" + f.Text + "\": "
 		}
 		f.Text += f.said
 	}

@@ -39,8 +39,16 @@ type Turn struct {
 	Failed      int       `json:"failed"`      // calls
 	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
+	Bounds      []Bound   `json:"-"`           // these
 	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
 	Agents      int       `json:"agents"`      // calls that started or asked a sub-agent
+}
+
+// Bound is a compaction by the agent.
+type Bound struct {
+	Record int
+	Time   time.Time
+	Before int64 // tokens in the context, 0 if unknown
 }
 
 // Words is what a person said within a turn.
@@ -126,6 +134,7 @@ func (m turns) turn(i int) (t Turn, ok bool) {
 	for _, b := range m.Bounds {
 		if n := int(b.Rec) + 1; n != 0 && n >= t.Record && n <= t.Last {
 			t.Compactions++
+			t.Bounds = append(t.Bounds, Bound{n, m.Time(b.Rec), b.Before})
 		}
 	}
 	files := map[*session.File]bool{}

@@ -110,7 +110,7 @@ type Entry struct {
 	Sealed bool      `json:"encrypted,omitempty"` // reasoning that only the agent's provider can read
 
 	Plan    []transcript.PlanItem `json:"plan,omitempty"`    // what a call makes of the agent's plan
-	Ending  string                `json:"ending,omitempty"`  // "exit 1", "failed", "refused", "status hidden"
+	Ending  string                `json:"ending,omitempty"`  // "exit 1", "failed", "refused", "exit status unknown"
 	Failed  bool                  `json:"failed,omitempty"`  // or refused
 	Waiting bool                  `json:"waiting,omitempty"` // a call without a result yet
 	Result  mark.ID               `json:"result,omitempty"`  // ID of the call's result
