@@ -151,7 +151,7 @@ func (l *timelineLines) line(t history.Turn) string {
 		day += "\n"
 	}
 	var counts []string
-	if n := len(t.Files) + t.MoreFiles; n > 0 {
+	if n := t.Edits(); n > 0 {
 		counts = append(counts, words.Count(n, "file"))
 	}
 	for _, c := range []struct {

@@ -341,14 +341,11 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	life, err := wholeLife(ctx, l, e)
+	found, err := l.In(ctx, e, id)
 	if err != nil {
 		return "", err
 	}
-	o, err := life.Find(ctx, mark.ID(id))
-	if errors.Is(err, history.ErrNotFound) { // a range, a list, or of another session
-		o, err = view.Restore(ctx, l, id)
-	}
+	o, err := view.Found{Original: found, Lines: found.Raw()}.Show(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -369,8 +366,7 @@ func wholeLife(ctx context.Context, l *reader.Library, e reader.Entry) (*view.Li
 		return nil, err
 	}
 	life := view.Open(l, e, g)
-	_, err = life.Grow(ctx, g, 0)
-	return life, err
+	return life, life.Grow(ctx, g)
 }
 
 // details shows one session: its figures, compactions, requests, failed commands and files.
@@ -423,7 +419,7 @@ func requestLine(t view.Turn) string {
 	for _, one := range []struct {
 		n    int
 		noun string
-	}{{t.Calls, "call"}, {t.Commands, "command"}, {t.Edits, "changed file"}, {t.Compactions, "compaction"}} {
+	}{{t.Calls(), "call"}, {len(t.Commands) + t.MoreCommand, "command"}, {t.Edits(), "changed file"}, {t.Compactions, "compaction"}} {
 		if one.n > 0 {
 			line += " · " + words.Count(one.n, one.noun)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/testkit"
@@ -36,9 +37,7 @@ func lifeOf(t *testing.T, l *reader.Library, e reader.Entry) (*view.Life, archiv
 	g, err := e.Generation(0)
 	must(t, err)
 	life := view.Open(l, e, g)
-	if more, err := life.Grow(context.Background(), g, 0); more || err != nil {
-		t.Fatalf("%s: more %v, %v", e.ID, more, err)
-	}
+	must(t, life.Grow(context.Background(), g))
 	return life, g
 }
 
@@ -73,13 +72,13 @@ func TestPagesOfRealSessions(t *testing.T) {
 			continue
 		}
 		life, g := lifeOf(t, l, e)
-		pieces := view.Open(l, e, g)
-		for more := true; more; {
-			var err error
-			if more, err = pieces.Grow(ctx, g, 100); err != nil {
-				t.Fatal(err)
-			}
+		part := g
+		part.Tip.Offset = 1
+		pieces := view.Open(l, e, part)
+		for ; part.Tip.Offset < g.Tip.Offset; part.Tip.Offset += 1 + g.Tip.Offset/3 {
+			must(t, pieces.Grow(ctx, part))
 		}
+		must(t, pieces.Grow(ctx, g))
 		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files(), life.Files()) ||
 			!reflect.DeepEqual(pieces.Commands(), life.Commands()) {
 			t.Errorf("%s: grown in pieces, it differs", e.ID)
@@ -118,12 +117,12 @@ func TestPagesOfRealSessions(t *testing.T) {
 			}
 		}
 		for _, one := range sample(all, 4) {
-			o, err := life.Original(ctx, one.Record, one.ID)
+			f, err := life.Original(ctx, one.Record, one.ID)
+			must(t, err)
 			var exact bytes.Buffer
-			if err == nil {
-				err = life.Exact(ctx, one.Record, one.ID, &exact)
-			}
-			if err != nil || !o.Verified || len(o.SHA256) != 64 || o.ID != one.ID || o.Secrets == "" && o.MediaType == "" && exact.String() != o.Text {
+			must(t, f.Exact().Write(ctx, &exact))
+			o, err := f.Show(ctx)
+			if err != nil || len(o.SHA256) != 64 || o.ID != one.ID || o.Secrets == "" && o.MediaType == "" && exact.String() != o.Text {
 				t.Errorf("%s #%d %s: %+v, %v; the record is %q", e.ID, one.Record, one.Kind, o, err, exact.String())
 			}
 		}
@@ -184,14 +183,14 @@ func TestDroppedOnAPage(t *testing.T) {
 	}
 	for _, class := range got.Classes {
 		for _, line := range class.List {
-			if _, err := view.Restore(context.Background(), l, string(line.ID)); err != nil {
+			if _, err := view.Find(context.Background(), l, string(line.ID)); err != nil {
 				t.Errorf("%s #%d: %v", class.Class, line.Record, err)
 			}
 		}
 	}
 }
 
-// TestVersionsOfAFile: the last version is what ccd restore --file prints, and the diffs lead from one version to the next.
+// TestVersionsOfAFile: each version is what ccd restore --file prints at its time.
 func TestVersionsOfAFile(t *testing.T) {
 	home, id := t.TempDir(), "0a1b2c3d-0000-4000-8000-000000000002"
 	var b bytes.Buffer
@@ -213,16 +212,16 @@ func TestVersionsOfAFile(t *testing.T) {
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")
 	must(t, err)
-	whole, all, err := view.Versions(context.Background(), l, e, "mill.go")
+	whole, all, err := history.Changes(context.Background(), l.History(), l.Family(e), history.Wanted{Path: "mill.go", Dir: "/w"})
 	must(t, err)
 	if whole != "/w/src/mill.go" || len(all) != 4 {
 		t.Fatalf("%s: %s", whole, jsonOf(all))
 	}
-	for i, want := range []struct{ text, diff, how string }{
-		{"one\ntwo\nthree\n", "", "written"}, {"one\n2\nthree\n", "\n-two\n+2\n", "edited"}, {"one\n2\n", "\n-three\n", "edited"}, {"", "", "deleted"},
+	for i, want := range []struct{ text, how string }{
+		{"one\ntwo\nthree\n", "written"}, {"one\n2\nthree\n", "edited"}, {"one\n2\n", "edited"}, {"", "deleted"},
 	} {
 		v := all[i]
-		if v.Text != want.text || !strings.Contains(v.Diff, want.diff) || v.How != want.how || want.diff == "" && i < 3 && v.Diff != "" {
+		if v.Text != want.text || v.How != want.how || !v.Known {
 			t.Errorf("version %d: %s", i, jsonOf(v))
 		}
 		if at := v.Time.Format(time.RFC3339Nano); i < 3 && string(command(t, home, "restore", "--file", "mill.go", "--at", at, id)) != v.Text {
@@ -263,13 +262,15 @@ func TestPagesHideSecrets(t *testing.T) {
 	if len(last) != 1 || last[0].Text != "now with [redacted aws-key 2] and [redacted aws-key 1]" {
 		t.Errorf("last entry: %s", jsonOf(last))
 	}
-	o, err := view.Restore(context.Background(), l, string(last[0].ID))
+	f, err := view.Find(context.Background(), l, string(last[0].ID))
+	must(t, err)
+	o, err := f.Show(context.Background())
 	must(t, err)
 	if text := jsonOf(life.Turns) + jsonOf(o); strings.Contains(text, secret[4:]) || strings.Contains(text, other[4:]) || o.Secrets == "" {
 		t.Errorf("a secret is shown: %s", text)
 	}
 	var exact bytes.Buffer
-	must(t, view.Exact(context.Background(), l, string(last[0].ID), &exact))
+	must(t, f.Exact().Write(context.Background(), &exact))
 	if !strings.Contains(exact.String(), secret) || !strings.Contains(exact.String(), other) {
 		t.Errorf("exact: %q", exact.String())
 	}

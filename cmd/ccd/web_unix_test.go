@@ -401,20 +401,6 @@ func TestWebViews(t *testing.T) {
 	}
 }
 
-func TestWebJSON(t *testing.T) {
-	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
-	for _, page := range slices.Concat(pagesOf(ledgerURL), []string{"/", ledgerURL + "/compactions/1", "/o/w1sm843qvd19", ledgerURL + "/file?path=ledger/money.py"}) {
-		var v map[string]any
-		if body := s.want(http.StatusOK, page, "Accept: application/json"); json.Unmarshal([]byte(body), &v) != nil || len(v) < 3 {
-			t.Errorf("%s: %.300s", page, body)
-		}
-	}
-	var no struct{ Error string }
-	if body := s.want(http.StatusNotFound, "/nothing?format=json"); json.Unmarshal([]byte(body), &no) != nil || no.Error == "" {
-		t.Errorf("an error as JSON: %s", body)
-	}
-}
-
 // TestWebGrows: an open page that asks again gets nothing while its session is the same, and then the new part.
 func TestWebGrows(t *testing.T) {
 	text := ledger(t)

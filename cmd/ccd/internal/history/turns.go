@@ -51,6 +51,17 @@ type Bound struct {
 	Before int64 // tokens in the context, 0 if unknown
 }
 
+// Calls counts the calls of all tools.
+func (t *Turn) Calls() (n int) {
+	for _, tool := range t.Tools {
+		n += tool.Calls
+	}
+	return n
+}
+
+// Edits counts the changed files.
+func (t *Turn) Edits() int { return len(t.Files) + t.MoreFiles }
+
 // Words is what a person said within a turn.
 type Words struct {
 	Record int       `json:"record"`

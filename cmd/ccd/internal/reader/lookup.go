@@ -100,11 +100,37 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 	if !w.Raw {
 		p = history.Items(r)
 	}
-	found, err := l.Archive.Reader(e.Key, g.N).Locate(ctx, p)
+	o, err := l.placed(ctx, e, g.N, p)
+	o.raw = w.Raw
+	return o, err
+}
+
+// Placed returns what a pointer of a session's story stands for. All of it is in a record that the caller has read.
+func (l *Library) Placed(ctx context.Context, e Entry, generation int, p transcript.Pointer, r *transcript.Record) (Original, error) {
+	o, err := l.placed(ctx, e, generation, p)
+	if err != nil {
+		return Original{}, err
+	}
+	o.hidden = &secrets{}
+	o.hidden.add(r, r.Span.Off+o.found.Parts[0].Span.Off-p.Parts[0].Span.Off)
+	return o, nil
+}
+
+func (l *Library) placed(ctx context.Context, e Entry, generation int, p transcript.Pointer) (Original, error) {
+	found, err := l.Archive.Reader(e.Key, generation).Locate(ctx, p)
 	if err == nil && found.Key != e.Key { // it stands in another file of the story
 		e = l.Of(ctx, found.Key)
 	}
-	return Original{library: l, Entry: e, found: found, raw: w.Raw}, err
+	return Original{library: l, Entry: e, found: found}, err
+}
+
+// In finds an original by its whole ID, first in a session.
+func (l *Library) In(ctx context.Context, e Entry, id string) (Original, error) {
+	found, err := history.Find(ctx, history.Search{Archive: l.History(), Sessions: []archive.Session{e.Session}}, id)
+	if err == nil && len(found) == 1 {
+		return Original{library: l, Entry: e, found: found[0]}, nil
+	}
+	return l.Original(ctx, Wanted{Name: id}, func(int64, int64) {})
 }
 
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.

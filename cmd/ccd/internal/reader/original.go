@@ -25,7 +25,23 @@ type Original struct {
 	Session *archive.Generation // all of a session's file; nil: what a pointer stands for
 	library *Library
 	found   archive.Found
-	raw     bool // the lines that hold it
+	raw     bool     // the lines that hold it
+	hidden  *secrets // of the lines that hold it; nil: not known
+}
+
+// Raw is the lines that hold the original.
+func (o Original) Raw() Original {
+	o.raw = true
+	return o
+}
+
+// Exact is the original with its secrets: what `ccd restore` prints for a person.
+func (o Original) Exact() Original {
+	place, l := *o.library.Place, *o.library
+	place.Agents = place.Agents.Exact()
+	l.Place = &place
+	o.library, o.hidden = &l, nil
+	return o
 }
 
 // Write prints it as asked for, without its secrets if the library's agents leave them out. Nothing is locked or open in
@@ -249,8 +265,6 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 	}
 	sum := sha256.New()
 	var bytes, size counter
-	raw := o
-	raw.raw = true
 	if o.Session != nil {
 		i.Kind, i.ID, i.Generation = "transcript", o.Session.Sum.ID(), o.Session.N
 		i.Record, i.Last, i.Parts = 1, o.Entry.Kept.Records, 1
@@ -258,7 +272,7 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 		i.Offset = o.found.Parts[0].Span.Off
 		i.Kind, i.Shape = kindOf(o.found.Pointer)
 	}
-	if err := raw.writeRaw(ctx, io.MultiWriter(sum, &bytes)); err != nil {
+	if err := o.Raw().writeRaw(ctx, io.MultiWriter(sum, &bytes)); err != nil {
 		return i, err
 	}
 	if err := o.Write(ctx, &size); err != nil {

@@ -24,20 +24,28 @@ type secrets struct {
 
 // secrets reads the session up to the original, because the number of a secret depends on what is before it.
 func (o Original) secrets(ctx context.Context) (found secrets, err error) {
-	if o.library.Agents.Redact == nil {
+	switch {
+	case o.library.Agents.Redact == nil:
 		return secrets{}, nil
+	case o.hidden != nil:
+		return *o.hidden, nil
 	}
 	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
 		if err != nil {
 			return secrets{}, err
 		}
-		found.long = found.long || r.Long
-		for _, m := range r.Marks {
-			m.From, m.To = m.From+int(r.Span.Off), m.To+int(r.Span.Off)
-			found.marks = append(found.marks, m)
-		}
+		found.add(r, r.Span.Off)
 	}
 	return found, nil
+}
+
+// add adds the secrets of a record that begins at an offset.
+func (s *secrets) add(r *transcript.Record, off int64) {
+	s.long = s.long || r.Long
+	for _, m := range r.Marks {
+		m.From, m.To = m.From+int(off), m.To+int(off)
+		s.marks = append(s.marks, m)
+	}
 }
 
 // hide returns the bytes at off of the generation without their secrets.

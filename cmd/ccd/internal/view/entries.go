@@ -93,7 +93,7 @@ func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
 			w.results[c.Result.Span.Off] = true
 		}
 	}
-	if err := l.decode(ctx, false, first, last, w.add); err != nil {
+	if err := l.decode(ctx, first, last, w.add); err != nil {
 		return nil, err
 	}
 	return w.entries, w.src.Err

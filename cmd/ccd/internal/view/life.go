@@ -74,8 +74,7 @@ func End(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Gener
 			life.decoder.Redact.Whole = life.numbers
 		}
 	}
-	_, err = life.Grow(ctx, g, 0)
-	return life, err
+	return life, life.Grow(ctx, g)
 }
 
 func (l *Life) begin() {
@@ -88,28 +87,27 @@ func (l *Life) begin() {
 // Now replaces what is known of the session beside its bytes: its state, its companion.
 func (l *Life) Now(library *reader.Library, e reader.Entry) { l.library, l.entry = library, e }
 
-// Grow indexes what was archived up to tip. It stops after about most bytes (0: no limit), so that a server can show what
-// there is; more reports whether there is more to index.
-func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (more bool, err error) {
+// Grow indexes what was archived up to tip.
+func (l *Life) Grow(ctx context.Context, tip archive.Generation) error {
 	if tip.Tip.Offset > l.Total {
 		l.archive = l.library.Archive.Reader(l.entry.Key, l.generation) // a reader keeps the tip that it has seen
 	}
 	if l.Total = max(l.Total, tip.Tip.Offset); l.Bytes == 0 {
 		if err := l.before(ctx); err != nil {
-			return false, err
+			return err
 		}
 	}
-	for begun := l.Bytes; l.Bytes < l.Total && (most <= 0 || l.Bytes-begun < most); {
+	begun := l.Bytes
+	for l.Bytes < l.Total {
 		seg, err := l.segment(ctx, l.Bytes, l.Total)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if l.decoder.ContinuesLine(seg) { // the last record was only the beginning of its line
 			l.begin()
 			if err := l.before(ctx); err != nil {
-				return false, err
+				return err
 			}
-			begun = 0
 			continue
 		}
 		for r := range l.decoder.Records(seg) {
@@ -117,9 +115,11 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation, most int64) (mo
 		}
 		l.Bytes += int64(len(seg.Data))
 	}
-	l.Records, l.Long = l.model.Records(), len(l.model.Long)
-	l.finish()
-	return l.Bytes < l.Total, nil
+	if l.Bytes != begun || l.Records == 0 {
+		l.Records, l.Long = l.model.Records(), len(l.model.Long)
+		l.finish()
+	}
+	return nil
 }
 
 // before indexes what the session's file does not repeat.
@@ -157,12 +157,13 @@ func (l *Life) finish() {
 		said[l.model.Events[i].Span.Off] = l.model.Events[i].Note
 	}
 	for _, t := range history.Turns(l.model, func(r session.Ref) (string, int) { return said[r.Span.Off], 0 }) {
-		l.Turns = append(l.Turns, l.turn(&t))
+		t.Asked = mark.Inline(t.Asked, maxAsked)
+		l.Turns = append(l.Turns, Turn{t, len(l.Turns) + 1})
 	}
 	l.Compactions = l.Compactions[:0]
 	found, _ := dropped.Compactions(l.model)
 	for _, c := range found {
-		one := Compaction{N: c.N, Record: c.Record, Time: c.Time, Trigger: c.Trigger, Before: c.Before, ByCCD: c.ByCCD, Verbatim: c.Verbatim, Told: c.Told}
+		one := Compaction{Compaction: c}
 		i, _ := slices.BinarySearchFunc(l.Context, c.Record, func(m Moment, record int) int { return m.Record - record })
 		if i < len(l.Context) {
 			one.After = l.Context[i].Tokens
@@ -190,19 +191,6 @@ func (l *Life) measure() {
 			l.Context[n-1] = m
 		}
 	}
-}
-
-// turn returns a turn in a line.
-func (l *Life) turn(t *history.Turn) Turn {
-	one := Turn{
-		N: len(l.Turns) + 1, Record: t.Record, Last: t.Last, Time: t.Time, End: t.End, Asked: mark.Inline(t.Asked, maxAsked), ID: t.ID, Back: t.Back,
-		Commands: len(t.Commands) + t.MoreCommand, Edits: len(t.Files) + t.MoreFiles, Agents: t.Agents, Failed: t.Failed, Refused: t.Refused, Compactions: t.Compactions,
-		Tokens: l.model.Used(int32(t.Last - 1)),
-	}
-	for _, tool := range t.Tools {
-		one.Calls += tool.Calls
-	}
-	return one
 }
 
 // Commands returns the commands that ran.
@@ -248,9 +236,9 @@ func (l *Life) TurnOf(record int) int {
 }
 
 // decode calls add with the records of numbers first to last, with the numbers that they have in the session.
-func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func(*transcript.Record)) error {
+func (l *Life) decode(ctx context.Context, first, last int, add func(*transcript.Record)) error {
 	if l.decoder.Unlined() { // the elements of one JSON value can be decoded only from its beginning
-		return l.run(ctx, exact, 1, transcript.Span{Len: l.line(last).End()}, func(r *transcript.Record) {
+		return l.run(ctx, 1, transcript.Span{Len: l.line(last).End()}, func(r *transcript.Record) {
 			if r.N >= first && r.N <= last {
 				add(r)
 			}
@@ -268,7 +256,7 @@ func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func
 			end = l.line(n + 1).End()
 		}
 		at.Len = l.line(n).End() - at.Off
-		if err := l.run(ctx, exact, from, at, add); err != nil {
+		if err := l.run(ctx, from, at, add); err != nil {
 			return err
 		}
 	}
@@ -279,12 +267,8 @@ func (l *Life) decode(ctx context.Context, exact bool, first, last int, add func
 const rewrite = "rewrite"
 
 // run decodes adjacent records, from one on.
-func (l *Life) run(ctx context.Context, exact bool, n int, at transcript.Span, add func(*transcript.Record)) error {
-	agents := l.library.Agents
-	if exact {
-		agents = agents.Exact()
-	}
-	d := agents.NewDecoder(l.entry.Agent, l.entry.Class)
+func (l *Life) run(ctx context.Context, n int, at transcript.Span, add func(*transcript.Record)) error {
+	d := l.library.Agents.NewDecoder(l.entry.Agent, l.entry.Class)
 	d.Apart = true // a page shows the file, so that it has the same entries wherever it begins
 	if d.Redact != nil {
 		d.Redact.Whole = l.numbers

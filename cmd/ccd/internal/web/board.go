@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -26,12 +25,12 @@ const (
 
 // board is what the agents do now, above the list of sessions.
 type board struct {
-	Cards  []card `json:"cards"` // the sessions in which an agent works or waits
-	More   int    `json:"more"`
-	Today  int    `json:"sessions_today"`
-	Tokens string `json:"tokens_today"` // in the contexts of these sessions
-	Losses []loss `json:"compactions"`  // of this week, the newest first
-	Reads  bool   `json:"reading"`      // more of them are being read
+	Cards  []card // the sessions in which an agent works or waits
+	More   int
+	Today  int
+	Tokens string // in the contexts of these sessions
+	Losses []loss // of this week, the newest first
+	Reads  bool   // more of them are being read
 }
 
 // card is a session of the board.
@@ -42,33 +41,33 @@ type card struct {
 
 // glance is what the last records of a session show.
 type glance struct {
-	Said    string     `json:"said"`  // the agent's last words
-	Doing   string     `json:"doing"` // its last call
-	Tool    string     `json:"tool"`
-	File    string     `json:"file"` // that it changed last
-	Plus    int        `json:"added_lines"`
-	Minus   int        `json:"removed_lines"`
-	Record  int        `json:"record"` // of that change
-	Lines   []diffLine `json:"-"`
-	Done    int        `json:"plan_done"`
-	Planned int        `json:"plan"`
+	Said    string // the agent's last words
+	Doing   string // its last call
+	Tool    string
+	File    string // that it changed last
+	Plus    int
+	Minus   int
+	Record  int // of that change
+	Lines   []diffLine
+	Done    int
+	Planned int
 
 	offset int64 // archived when it was taken
 }
 
 // loss is what a compaction dropped.
 type loss struct {
-	Row     row       `json:"session"`
-	N       int       `json:"n"`
-	Time    time.Time `json:"time"`
-	Facts   int       `json:"facts"`
-	Dropped int       `json:"dropped"`
-	Told    int       `json:"handed_over"`
-	Apart   bool      `json:"not_connected"` // ccd's hook is missing from the agent's settings
+	Row     row
+	N       int
+	Time    time.Time
+	Facts   int
+	Dropped int
+	Told    int
+	Apart   bool // ccd's hook is missing from the agent's settings
 }
 
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
-	b := &board{Cards: []card{}, Losses: []loss{}}
+	b := &board{}
 	var active [2][]status.Session // those that wait for a person come first
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	var today status.Size
@@ -208,7 +207,7 @@ func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (
 func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Session) {
 	for _, one := range todo {
 		c := counted{compactions: one.Compactions}
-		_ = s.use(ctx, l, one.Entry(), wholly, func(indexed *life, _ archive.Generation) error {
+		_ = s.use(ctx, l, one.Entry(), func(indexed *life) error {
 			kept := indexed.life.Compactions
 			for _, k := range slices.Backward(kept[max(0, len(kept)-mostLosses):]) {
 				if k.N == 0 || time.Since(k.Time) > week {

@@ -13,17 +13,17 @@ import (
 
 // chart is a picture of the context over a session's records. Its coordinates are of a box of chartWide by chartHigh.
 type chart struct {
-	Area    string      `json:"-"` // below the line, as an SVG path
-	Line    string      `json:"-"`
-	Window  float64     `json:"-"` // height of the window's line; 0: there is none
-	Tokens  int64       `json:"window"`
-	Top     int64       `json:"-"` // tokens of its upper edge
-	Highest view.Moment `json:"highest"`
-	First   view.Moment `json:"-"`
-	Last    view.Moment `json:"last"`
-	Marks   []chartMark `json:"-"`
-	Wide    int         `json:"-"`
-	High    int         `json:"-"`
+	Area    string // below the line, as an SVG path
+	Line    string
+	Window  float64 // height of the window's line; 0: there is none
+	Tokens  int64
+	Top     int64 // tokens of its upper edge
+	Highest view.Moment
+	First   view.Moment
+	Last    view.Moment
+	Marks   []chartMark
+	Wide    int
+	High    int
 }
 
 type chartMark struct {

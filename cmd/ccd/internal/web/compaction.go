@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
@@ -24,22 +23,14 @@ const (
 type compactionData struct {
 	head
 	*dropped.Report
-	Own     string      `json:"own_summary"` // redacted; "" if it cannot be read
-	Told    string      `json:"told"`        // what ccd's hook adds to the context after it
-	Classes []ledger    `json:"ledger_classes"`
-	Apart   bool        `json:"not_connected"` // ccd's hook is missing from the agent's settings
-	Before  int         `json:"previous"`      // compactions beside it, 0 if there is none
-	Next    int         `json:"next"`
-	Turns   []view.Turn `json:"turns_before"`
-	Hidden  int         `json:"turns_hidden"`
-}
-
-// ledger is one class of dropped facts.
-type ledger struct {
-	Class dropped.Class  `json:"class"`
-	Lines []dropped.Fact `json:"lines"`
-	More  int            `json:"more"`
-	Told  int            `json:"in_told"`
+	Own     string // redacted; "" if it cannot be read
+	Told    string // what ccd's hook adds to the context after it
+	Classes []dropped.List
+	Apart   bool // ccd's hook is missing from the agent's settings
+	Before  int  // compactions beside it, 0 if there is none
+	Next    int
+	Turns   []view.Turn
+	Hidden  int
 }
 
 func compactionPage(ctx context.Context, r *request) (answer, error) {
@@ -48,7 +39,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
 	}
 	var d compactionData
-	err = r.shelf.use(ctx, r.library, r.entry, wholly, func(indexed *life, _ archive.Generation) error {
+	err = r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
 		f, err := indexed.compaction(ctx, n)
 		if err != nil {
 			return err
@@ -93,25 +84,15 @@ func newCompaction(f *dropped.Report, most int) compactionData {
 	return d
 }
 
-// ledgerOf returns the dropped facts by class; in each, those first that ccd does not add.
-func ledgerOf(all []dropped.List, most int) (out []ledger) {
-	for _, class := range all {
-		if class.Dropped == 0 {
-			continue
+// ledgerOf returns the classes with dropped facts, of each at most so many; those first that ccd does not add.
+func ledgerOf(all []dropped.List, most int) (out []dropped.List) {
+	for _, one := range all {
+		added := func(f dropped.Fact) bool { return f.InTold }
+		one.List = slices.Concat(slices.DeleteFunc(slices.Clone(one.List), added), slices.DeleteFunc(slices.Clone(one.List), func(f dropped.Fact) bool { return !added(f) }))
+		if one.List = one.List[:min(len(one.List), most)]; one.Dropped > 0 {
+			one.More = one.Dropped - len(one.List)
+			out = append(out, one)
 		}
-		l := ledger{Class: class.Class, Told: class.InTold, Lines: slices.Clone(class.List)}
-		slices.SortStableFunc(l.Lines, func(a, b dropped.Fact) int {
-			switch {
-			case a.InTold == b.InTold:
-				return 0
-			case b.InTold:
-				return -1
-			}
-			return 1
-		})
-		l.More = max(0, len(l.Lines)-most)
-		l.Lines = l.Lines[:len(l.Lines)-l.More]
-		out = append(out, l)
 	}
 	return out
 }

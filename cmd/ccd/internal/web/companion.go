@@ -14,22 +14,21 @@ import (
 // companionData is the page of a companion.
 type companionData struct {
 	head
-	Written  bool      `json:"written"` // it is the file that the daemon wrote
-	Path     string    `json:"path"`
-	Fields   []field   `json:"front_matter"`
-	Lead     string    `json:"lead"`
-	Sections []section `json:"sections"`
+	Written  bool // it is the file that the daemon wrote
+	Path     string
+	Fields   []field
+	Lead     string
+	Sections []section
 }
 
 type field struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
+	Name string
+	Text string
 }
 
 type section struct {
-	Name   string  `json:"name"`
-	Body   string  `json:"body"`
-	Blocks []block `json:"-"`
+	Name   string
+	Blocks []block
 }
 
 // block is a heading, a line of ccd, or a quote from the transcript, in which no ID is a link.
@@ -77,14 +76,14 @@ func Companion(p sidecar.Parsed, w io.Writer) error {
 }
 
 func dataOf(home string, p sidecar.Parsed) companionData {
-	d := companionData{Lead: strings.TrimSpace(p.Lead), Sections: []section{}}
+	d := companionData{Lead: strings.TrimSpace(p.Lead)}
 	for _, name := range []string{"covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
 		if p.Fields[name] != "" {
 			d.Fields = append(d.Fields, field{strings.ReplaceAll(name, "_", " "), p.Fields[name]})
 		}
 	}
 	for _, s := range p.Sections {
-		d.Sections = append(d.Sections, section{s.Name, s.Body, blocks(home, s.Body)})
+		d.Sections = append(d.Sections, section{s.Name, blocks(home, s.Body)})
 	}
 	return d
 }

@@ -30,7 +30,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 		return err
 	}
 	one := view.Open(l, e, g)
-	if _, err = one.Grow(ctx, g, 0); err != nil {
+	if err = one.Grow(ctx, g); err != nil {
 		return err
 	}
 	r := request{library: l, entry: e}

@@ -94,10 +94,10 @@ func (s *Server) admitted(r *http.Request) bool {
 
 // refusal is why a request is not answered.
 type refusal struct {
-	Status int    `json:"status"`
-	Why    string `json:"error"`
-	Help   string `json:"help"` // what to do
-	Code   string `json:"code"` // a command line for that
+	Status int
+	Why    string
+	Help   string // what to do
+	Code   string // a command line for that
 }
 
 // guard answers what the page must not, and passes on the rest.
@@ -107,7 +107,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			w.Header().Set(name, value)
 		}
 		if no := s.refuse(r); no != nil {
-			s.deny(w, r, no)
+			s.deny(w, *no)
 			return
 		}
 		if s.admitted(r) { // what is refused does not keep the server alive
@@ -122,7 +122,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case token != "" && r.Method == http.MethodGet && (s.admitted(r) || s.gate.spend(token)):
 			s.admit(w, r)
 		case !s.admitted(r):
-			s.deny(w, r, &refusal{
+			s.deny(w, refusal{
 				http.StatusForbidden, "This browser has no access to the page.",
 				"An address works once. To get a new address of this page, run:", "ccd web " + shellPath(pageOf(r.URL)),
 			})
@@ -188,13 +188,9 @@ func pageOf(u *url.URL) string {
 	return page
 }
 
-func (s *Server) deny(w http.ResponseWriter, r *http.Request, no *refusal) {
+func (s *Server) deny(w http.ResponseWriter, no refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD")
-	}
-	if wantsJSON(r) {
-		writeJSON(w, no.Status, no)
-		return
 	}
 	s.write(w, no.Status, "refused", no)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,29 +23,21 @@ const (
 
 // head is what every page of a session shows above.
 type head struct {
-	Session row     `json:"session"`
-	Tab     string  `json:"-"`
-	Parent  string  `json:"-"` // the ID of the session that started it
-	Kids    []kid   `json:"sub_agents"`
-	Reading reading `json:"reading"`
+	Session row
+	Tab     string
+	Parent  string // the ID of the session that started it
+	Kids    []kid
 }
 
 // kid is a sub-agent of a session.
 type kid struct {
-	Agent string `json:"agent"`
-	ID    string `json:"session"`
-	Label string `json:"title"`
-}
-
-// reading is how far the session is indexed.
-type reading struct {
-	Done  int64 `json:"bytes"`
-	Total int64 `json:"total_bytes"`
-	More  bool  `json:"more"`
+	Agent string
+	ID    string
+	Label string
 }
 
 func (r *request) head(tab string) head {
-	h := head{Session: newRow(status.Of(&r.entry), time.Now()), Tab: tab, Parent: r.entry.Parent, Kids: []kid{}}
+	h := head{Session: newRow(status.Of(&r.entry), time.Now()), Tab: tab, Parent: r.entry.Parent}
 	for i := range r.library.Sessions {
 		e := &r.library.Sessions[i]
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
@@ -57,39 +50,39 @@ func (r *request) head(tab string) head {
 // lifeData is the page of a session's life.
 type lifeData struct {
 	head
-	Chart       chart             `json:"chart"`
-	Compactions []view.Compaction `json:"compactions"`
-	MoreMarks   int               `json:"more_compactions"`
-	Turns       []turn            `json:"turns"` // around the page
-	TurnsAll    int               `json:"turns_all"`
-	TurnsFrom   int               `json:"turns_from"` // number of the first one that is listed
-	Entries     []entry           `json:"entries"`
-	Place       view.Place        `json:"place"`
-	Records     int               `json:"records"`
-	Long        int               `json:"too_long"`
-	At          int               `json:"at"`    // the record that was asked for, 0 if none was
-	Older       int               `json:"older"` // last record of the page before, 0 if there is none
-	Newer       int               `json:"newer"` // first record of the page after, 0 if there is none
-	After       int               `json:"after"` // what is newer than this record replaces the end of the page when the session grows
+	Chart       chart
+	Compactions []view.Compaction
+	MoreMarks   int
+	Turns       []turn // around the page
+	TurnsAll    int
+	TurnsFrom   int // number of the first one that is listed
+	Entries     []entry
+	Place       view.Place
+	Records     int
+	Long        int
+	At          int // the record that was asked for, 0 if none was
+	Older       int // last record of the page before, 0 if there is none
+	Newer       int // first record of the page after, 0 if there is none
+	After       int // what is newer than this record replaces the end of the page when the session grows
 }
 
 // turn is a request in the list beside the entries.
 type turn struct {
 	view.Turn
-	Here bool `json:"here"` // it is on the page
+	Here bool // it is on the page
 }
 
 // entry is one thing that happened, with its surroundings.
 type entry struct {
 	view.Entry
-	Boundary *view.Compaction `json:"compaction,omitempty"`
-	Turn     int              `json:"turn,omitempty"` // number of the request
-	Last     int              `json:"-"`              // record of the request before, 0 if there is none
-	Next     int              `json:"-"`
-	Anchor   bool             `json:"-"` // the first entry of its record
-	Home     string           `json:"-"` // address of the session
-	Dir      string           `json:"-"` // of the session, which paths below it leave out
-	Day      string           `json:"-"` // set where a new day begins
+	Boundary *view.Compaction
+	Turn     int // number of the request
+	Last     int // record of the request before, 0 if there is none
+	Next     int
+	Anchor   bool   // the first entry of its record
+	Home     string // address of the session
+	Dir      string // of the session, which paths below it leave out
+	Day      string // set where a new day begins
 }
 
 func lifePage(ctx context.Context, r *request) (answer, error) {
@@ -103,13 +96,12 @@ func partPage(ctx context.Context, r *request) (answer, error) {
 	return answer{"part", d}, err
 }
 
-// ifGrown answers that there is nothing new while the session has as many records as the page knows of, and its index, if the
-// page shows a part of it, is not complete.
+// ifGrown answers that there is nothing new while the session has as many records as the page knows of.
 func (s *Server) ifGrown(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if l, err := s.shelf.load(r.Context()); err == nil {
 			e, err := sessionOf(l, r)
-			if q := r.URL.Query(); err == nil && q.Get("records") == strconv.Itoa(e.Kept.Records) && (!q.Has("reading") || !s.shelf.complete(e.Key)) {
+			if err == nil && r.URL.Query().Get("records") == strconv.Itoa(e.Kept.Records) {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
@@ -124,23 +116,19 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
-	from, n, wait := at, perLife, time.Duration(briefly)
+	from, n := at, perLife
 	newest := to >= r.entry.Kept.Records || at == 0 && to == 0
 	switch {
 	case newest && at == 0:
-		from, n, wait = r.entry.Kept.Records, -perLife, awhile
+		from, n = r.entry.Kept.Records, -perLife
 	case at == 0:
 		from, n = to, -perLife
 	}
-	err = r.shelf.use(ctx, r.library, r.entry, wait, func(indexed *life, g archive.Generation) error {
+	err = r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
 		one := indexed.life
-		if err := indexed.reach(ctx, g, from); err != nil {
-			return err
-		}
-		d.Reading = indexed.reading()
 		d.Records, d.Long = one.Records, one.Long
 		d.Chart = newChart(one, r.entry.Kept.Window)
-		d.Compactions = append([]view.Compaction{}, one.Compactions[max(0, len(one.Compactions)-mostMarks):]...)
+		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
 		if newest && at == 0 {
 			from = d.Records
@@ -194,7 +182,7 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 
 // turns lists the requests around the page.
 func (d *lifeData) turns(one *view.Life) {
-	d.Turns, d.TurnsAll = []turn{}, len(one.Turns)
+	d.TurnsAll = len(one.Turns)
 	if len(one.Turns) == 0 || d.Place.Last == 0 {
 		return
 	}

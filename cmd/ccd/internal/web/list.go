@@ -30,34 +30,34 @@ const (
 
 // listData is the page of the sessions.
 type listData struct {
-	Query    string   `json:"query"`
-	Filter   filter   `json:"filter"`
-	Now      *board   `json:"now,omitempty"` // above the first page of all sessions
-	Rows     []row    `json:"sessions"`
-	Total    int      `json:"total"`
-	All      int      `json:"archived"`
-	Page     int      `json:"page"` // from 1
-	Pages    int      `json:"pages"`
-	Found    *found   `json:"found,omitempty"`
-	Agents   []string `json:"agents"`
-	Projects []string `json:"projects"`
-	Damage   []string `json:"damage"`
-	Next     string   `json:"-"`
-	Before   string   `json:"-"`
+	Query    string
+	Filter   filter
+	Now      *board // above the first page of all sessions
+	Rows     []row
+	Total    int
+	All      int
+	Page     int // from 1
+	Pages    int
+	Found    *found
+	Agents   []string
+	Projects []string
+	Damage   []string
+	Next     string
+	Before   string
 }
 
 // row is a session in a list.
 type row struct {
 	status.Session
-	ID     string  `json:"-"` // as addresses have it
-	State  string  `json:"state"`
-	Reason string  `json:"attention"`
-	Sub    bool    `json:"sub_agent"`
-	Label  string  `json:"-"`
-	When   string  `json:"-"`
-	Spark  spark   `json:"-"`
-	Share  float64 `json:"-"`
-	Group  string  `json:"-"` // set where a new day or project begins
+	ID     string // as addresses have it
+	State  string
+	Reason string
+	Sub    bool
+	Label  string
+	When   string
+	Spark  spark
+	Share  float64
+	Group  string // set where a new day or project begins
 }
 
 func newRow(s status.Session, now time.Time) row {
@@ -69,11 +69,11 @@ func newRow(s status.Session, now time.Time) row {
 
 // filter is what a list shows. Its zero value shows every main session.
 type filter struct {
-	Agent   string `json:"agent"`
-	Project string `json:"project"`
-	State   string `json:"state"` // a state, or "attention"
-	Subs    bool   `json:"sub_agents"`
-	Group   string `json:"group"` // "project", or else by day
+	Agent   string
+	Project string
+	State   string // a state, or "attention"
+	Subs    bool
+	Group   string // "project", or else by day
 }
 
 // urgent is the state of sessions that need attention.
@@ -97,8 +97,7 @@ func (f filter) passes(s status.Session, now time.Time) bool {
 
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
-	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Damage: []string{}, Rows: []row{}}
-	d.Filter = filterOf(r.URL.Query())
+	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Filter: filterOf(r.URL.Query())}
 	all, err := r.shelf.list(ctx)
 	if err != nil {
 		return answer{}, err
@@ -209,29 +208,22 @@ func (d *listData) link(q url.Values) {
 
 // found is what a search of the archive found.
 type found struct {
-	Groups []hitGroup `json:"sessions"`
-	Hits   int        `json:"hits"`
-	More   int        `json:"more"`  // how many hits to ask for next, 0 if there are no more
-	Wider  string     `json:"-"`     // the address of that search
-	Late   bool       `json:"late"`  // it stopped at searchTime
-	Error  string     `json:"error"` // why it could not search, or not everything
+	Groups []hitGroup
+	Hits   int
+	More   int    // how many hits to ask for next, 0 if there are no more
+	Wider  string // the address of that search
+	Late   bool   // it stopped at searchTime
+	Error  string // why it could not search, or not everything
 }
 
 type hitGroup struct {
-	Row  row   `json:"session"`
-	Hits []hit `json:"hits"`
+	Row  row
+	Hits []hit
 }
 
 type hit struct {
-	Record  int           `json:"record"`
-	What    string        `json:"kind"`
-	Tool    string        `json:"tool"`
-	ID      mark.ID       `json:"id"`
-	Time    time.Time     `json:"time,omitzero"`
-	Snippet string        `json:"snippet"`
-	Back    bool          `json:"taken_back"`
-	Copies  int           `json:"copies"`
-	Parts   []snippetPart `json:"-"`
+	*search.Hit
+	Parts []snippetPart
 }
 
 // snippetPart is a piece of a snippet; Match reports whether it is one of the words.
@@ -242,7 +234,7 @@ type snippetPart struct {
 
 // search searches what was said, then what was thought, run and read, each with the newest sessions first.
 func (r *request) search(ctx context.Context, line string, f filter) *found {
-	out := &found{Groups: []hitGroup{}}
+	out := &found{}
 	q := search.Query{Words: search.Words(line)}
 	if err := q.Check(); err != nil {
 		out.Error = err.Error()
@@ -297,8 +289,7 @@ func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 }
 
 func newHit(h *search.Hit, q search.Query) hit {
-	one := hit{h.Record, h.What(), inline(h.Tool), h.ID, h.Time, h.Snippet, h.Back, h.Copies, nil}
-	at := 0
+	one, at := hit{Hit: h}, 0
 	for _, span := range q.Spans(h.Snippet) {
 		one.Parts = append(one.Parts, snippetPart{h.Snippet[at:span[0]], false}, snippetPart{h.Snippet[span[0]:span[1]], true})
 		at = span[1]

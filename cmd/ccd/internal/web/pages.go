@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,7 +25,7 @@ type request struct {
 	entry   reader.Entry // of pages of a session
 }
 
-// answer is a page: a template and what it shows, which is also its JSON.
+// answer is a page: a template and what it shows.
 type answer struct {
 	template string
 	data     any
@@ -52,7 +51,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		s.failed(w, r, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), history.ErrNotFound))
+		s.failed(w, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), history.ErrNotFound))
 	})
 	return m
 }
@@ -74,18 +73,15 @@ func (s *Server) page(get func(context.Context, *request) (answer, error)) http.
 		defer cancel()
 		l, err := s.shelf.load(ctx)
 		if err != nil {
-			s.failed(w, r, err)
+			s.failed(w, err)
 			return
 		}
 		got, err := get(ctx, &request{Request: r, Server: s, library: l})
-		switch {
-		case err != nil:
-			s.failed(w, r, err)
-		case wantsJSON(r):
-			writeJSON(w, http.StatusOK, got.data)
-		default:
-			s.write(w, http.StatusOK, got.template, got.data)
+		if err != nil {
+			s.failed(w, err)
+			return
 		}
+		s.write(w, http.StatusOK, got.template, got.data)
 	}
 }
 
@@ -116,26 +112,6 @@ func (r *request) number(name string, other int) int {
 	return other
 }
 
-func wantsJSON(r *http.Request) bool {
-	if r.URL.Query().Get("format") == "json" {
-		return true
-	}
-	accept := r.Header.Get("Accept")
-	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		http.Error(w, "the page has no JSON", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
-	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // the client may be away
-}
-
 func (s *Server) write(w http.ResponseWriter, status int, template string, data any) {
 	text, err := s.look.text(template, data)
 	if err != nil {
@@ -150,8 +126,8 @@ func (s *Server) write(w http.ResponseWriter, status int, template string, data 
 }
 
 // failed answers with an error, in the words of the command line.
-func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
-	no := &refusal{Status: statusOf(err), Why: reader.Locked(err).Error()}
+func (s *Server) failed(w http.ResponseWriter, err error) {
+	no := refusal{Status: statusOf(err), Why: reader.Locked(err).Error()}
 	var several *history.AmbiguousError
 	var next interface{ Hint() string }
 	if errors.As(err, &several) {
@@ -160,7 +136,7 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &next) {
 		no.Help, no.Code = strings.TrimSpace(no.Help+"\nTry:"), next.Hint()
 	}
-	s.deny(w, r, no)
+	s.deny(w, no)
 }
 
 func statusOf(err error) int {

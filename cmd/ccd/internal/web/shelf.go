@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	maxLives  = 8               // sessions of which the index is kept
-	stepBytes = 2 << 20         // indexed between two looks at the clock
-	rowsFor   = 2 * time.Second // rows are reused so long, because they look at every transcript's file
+	maxLives   = 8               // sessions of which the index is kept
+	freedBytes = 8 << 20         // indexed at once, after which memory is given back
+	rowsFor    = 2 * time.Second // rows are reused so long, because they look at every transcript's file
 )
 
 // shelf keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
@@ -96,8 +96,6 @@ type life struct {
 
 	mu   sync.Mutex // a view.Life is used by one at a time
 	life *view.Life
-	more bool // there is more to index
-	busy bool // a goroutine indexes it
 
 	forgotten []forgotten // the last used first
 }
@@ -147,15 +145,8 @@ func (s *shelf) life(l *reader.Library, e reader.Entry, g archive.Generation) *l
 	return one
 }
 
-// How long a page waits for the index of its session.
-const (
-	briefly = 0
-	awhile  = 120 * time.Millisecond
-	wholly  = answerTime
-)
-
-// use indexes what is new of a session, for about as long as wait, and calls do. The rest is indexed in the background.
-func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, wait time.Duration, do func(one *life, g archive.Generation) error) error {
+// use indexes what is new of a session and calls do.
+func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do func(one *life) error) error {
 	g, err := e.Generation(0)
 	if err != nil {
 		return err
@@ -164,60 +155,13 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, wait
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	one.life.Now(l, e)
-	for begun, more := time.Now(), true; more; {
-		if more, err = one.life.Grow(ctx, g, stepBytes); err != nil {
-			return err
-		}
-		if one.more = more; time.Since(begun) >= wait {
-			break
-		}
+	if one.life.Bytes == 0 && g.Tip.Offset > freedBytes {
+		defer debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
 	}
-	if one.more && !one.busy && s.start != nil {
-		one.busy = true
-		s.start(func(ctx context.Context) { one.rest(ctx, g) })
+	if err := one.life.Grow(ctx, g); err != nil {
+		return err
 	}
-	return do(one, g)
-}
-
-// reach indexes the session up to a record and those of a page behind it.
-func (one *life) reach(ctx context.Context, g archive.Generation, record int) (err error) {
-	for one.more && record+perLife > one.life.Records && err == nil {
-		one.more, err = one.life.Grow(ctx, g, stepBytes)
-	}
-	return err
-}
-
-// reading is how far the session is indexed.
-func (one *life) reading() reading { return reading{one.life.Bytes, one.life.Total, one.more} }
-
-// rest indexes the rest, step by step, so that pages are answered between.
-func (one *life) rest(ctx context.Context, g archive.Generation) {
-	for busy := true; busy; {
-		one.mu.Lock()
-		var err error
-		one.more, err = one.life.Grow(ctx, g, stepBytes)
-		one.busy = one.more && err == nil
-		busy = one.busy
-		one.mu.Unlock()
-	}
-	debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
-}
-
-// complete reports whether the index of a session that was asked for is complete.
-func (s *shelf) complete(k transcript.Key) bool {
-	s.mu.Lock()
-	i := slices.IndexFunc(s.lives, func(one *life) bool { return one.key == k })
-	var one *life
-	if i >= 0 {
-		one = s.lives[i]
-	}
-	s.mu.Unlock()
-	if one == nil {
-		return true
-	}
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	return !one.more
+	return do(one)
 }
 
 // wait waits for the goroutines, whose context has ended.

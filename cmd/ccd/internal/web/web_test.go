@@ -7,15 +7,18 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
 )
 
 // TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
 func TestChart(t *testing.T) {
-	one := &view.Life{First: 1, Records: 101, Compactions: []view.Compaction{{N: 1, Record: 51, Before: 190_000, After: 9000}}}
+	one := &view.Life{First: 1, Records: 101, Compactions: []view.Compaction{{Compaction: dropped.Compaction{N: 1, Record: 51, Before: 190_000}, After: 9000}}}
 	one.Context = []view.Moment{{Record: 1, Tokens: 1000}, {Record: 41, Tokens: 180_000}, {Record: 61, Tokens: 10_000}}
 	c := newChart(one, 208_000)
 	if c.Highest.Record != 41 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 4 {
@@ -25,6 +28,16 @@ func TestChart(t *testing.T) {
 		t.Error("a chart without a size")
 	}
 	newChart(&view.Life{Records: 3, Context: []view.Moment{{Record: 9, Tokens: 5}}}, 0) // it must not panic
+}
+
+// TestDiffOfVersions: a version is compared with the last one before it that is known.
+func TestDiffOfVersions(t *testing.T) {
+	all := []history.Change{{Known: true}, {}, {Known: true}, {Known: true}}
+	all[0].Text, all[2].Text, all[3].Text = "one\ntwo\n", "one\n2\n", "one\n2\n"
+	got := versionsOf(all)
+	if want := []diffLine{{"hunk", "@@ -1,2 +1,2 @@"}, {"", " one"}, {"del", "-two"}, {"add", "+2"}}; !slices.Equal(got[2].Diff, want) || got[0].Diff != nil || got[1].Diff != nil || got[3].Diff != nil {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestPageOfIsALocalPath(t *testing.T) {
@@ -39,19 +52,6 @@ func TestPageOfIsALocalPath(t *testing.T) {
 		if got := pageOf(u); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
-	}
-}
-
-func TestDecodable(t *testing.T) {
-	vp8x := append([]byte("RIFF....WEBPVP8X........"), 9, 0, 0, 9, 0, 0)
-	huge := append([]byte("RIFF....WEBPVP8X........"), 255, 255, 255, 255, 255, 255)
-	for name, data := range map[string][]byte{"huge": huge, "svg": []byte("<svg onload=alert(1)>"), "html": []byte("<!doctype html><script>"), "empty": nil, "half a PNG": []byte("\x89PNG\r\n\x1a\n")} {
-		if media, err := decodable(data); err == nil {
-			t.Errorf("%s: sent as %s", name, media)
-		}
-	}
-	if media, err := decodable(vp8x); err != nil || media != "image/webp" {
-		t.Errorf("WebP: %s, %v", media, err)
 	}
 }
 

@@ -3,11 +3,14 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
-	"ccd/archive"
+	"github.com/rogpeppe/go-internal/diff"
+
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/compactor/lexicon"
 )
 
 const (
@@ -19,18 +22,16 @@ const (
 // filesData is the list of a session's files.
 type filesData struct {
 	head
-	Files []view.FileLine `json:"files"`
-	More  int             `json:"more"`
+	Files []view.FileLine
+	More  int
 }
 
 func filesPage(ctx context.Context, r *request) (answer, error) {
-	d := filesData{head: r.head("files"), Files: []view.FileLine{}}
-	err := r.shelf.use(ctx, r.library, r.entry, awhile, func(indexed *life, _ archive.Generation) error {
-		one := indexed.life
-		all := one.Files()
-		d.Files = append(d.Files, all[:min(len(all), mostFiles)]...)
+	d := filesData{head: r.head("files")}
+	err := r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
+		all := indexed.life.Files()
+		d.Files = all[:min(len(all), mostFiles)]
 		d.More = len(all) - len(d.Files)
-		d.Reading = indexed.reading()
 		return nil
 	})
 	return answer{"files", d}, err
@@ -39,46 +40,62 @@ func filesPage(ctx context.Context, r *request) (answer, error) {
 // fileData is the page of one file.
 type fileData struct {
 	head
-	Path     string        `json:"path"`
-	Versions []fileVersion `json:"versions"` // the newest first
-	More     int           `json:"more"`
-	Shown    *fileVersion  `json:"shown"` // the version that is shown whole
-	Cut      bool          `json:"cut"`
+	Path     string
+	Versions []fileVersion // the newest first
+	More     int
+	Shown    *fileVersion // the version that is shown whole
+	Cut      bool
 }
 
+// fileVersion is a file after one of its changes.
 type fileVersion struct {
-	view.Version
-	N     int        `json:"n"` // from 1, the oldest
-	Lines []diffLine `json:"-"`
-	Here  bool       `json:"-"`
+	history.Change
+	N    int        // from 1, the oldest
+	Diff []diffLine // against the version before it that is known
+	Here bool
 }
+
+// Lines counts the lines of the file.
+func (v fileVersion) Lines() int { return lexicon.AllLines(v.Text) }
 
 func filePage(ctx context.Context, r *request) (answer, error) {
-	d := fileData{head: r.head("files"), Path: r.URL.Query().Get("path"), Versions: []fileVersion{}}
-	path, all, err := view.Versions(ctx, r.library, r.entry, d.Path)
-	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("find file %s: %w", inline(d.Path), history.ErrNotFound)
-	}
+	d := fileData{head: r.head("files")}
+	wanted := r.URL.Query().Get("path")
+	path, all, err := history.Changes(ctx, r.library.History(), r.library.Family(r.entry), history.Wanted{Path: wanted, Dir: r.entry.Kept.Cwd})
 	if err != nil {
-		return answer{}, err
+		return answer{}, fmt.Errorf("list versions: %w", err)
 	}
-	d.Path = path
-	show := min(r.number("v", 0), len(all))
-	for i := len(all) - 1; i >= max(0, len(all)-mostVersions); i-- {
-		d.Versions = append(d.Versions, newVersion(all[i], i+1, show))
+	if len(all) == 0 {
+		return answer{}, fmt.Errorf("find file %s: %w", inline(wanted), history.ErrNotFound)
 	}
-	d.More = len(all) - len(d.Versions)
-	if show > 0 {
-		one := newVersion(all[show-1], show, show)
+	d.Path, d.Versions = path, versionsOf(all)
+	if show := min(r.number("v", 0), len(all)); show > 0 {
+		d.Versions[show-1].Here = true
+		one := d.Versions[show-1]
 		if d.Cut = len(one.Text) > maxFile; d.Cut {
 			one.Text = strings.ToValidUTF8(one.Text[:maxFile], "")
 		}
 		d.Shown = &one
 	}
+	d.More = max(0, len(all)-mostVersions)
+	d.Versions = d.Versions[d.More:]
+	slices.Reverse(d.Versions)
 	return answer{"file", d}, nil
 }
 
-func newVersion(v view.Version, n, show int) fileVersion {
-	diff := v.Diff[max(0, strings.Index(v.Diff, "@@")):] // before it are names that say nothing
-	return fileVersion{Version: v, N: n, Here: n == show, Lines: diffLines(diff)}
+// versionsOf returns the versions of a file, the oldest first.
+func versionsOf(all []history.Change) (out []fileVersion) {
+	before := -1 // the last version that is known
+	for i, c := range all {
+		v := fileVersion{Change: c, N: i + 1}
+		if c.Known {
+			if before >= 0 && i >= len(all)-mostVersions && c.Text != all[before].Text {
+				_, text, _ := strings.Cut(string(diff.Diff("before", []byte(all[before].Text), "after", []byte(c.Text))), "@@") // before it are names that say nothing
+				v.Diff = diffLines("@@" + text)
+			}
+			before = i
+		}
+		out = append(out, v)
+	}
+	return out
 }

@@ -99,7 +99,7 @@ if (life) {
     if (busy || document.hidden) return;
     busy = true;
     try {
-      const got = await fetch(life.dataset.base + '/part?after=' + life.dataset.after + '&records=' + known + ('reading' in life.dataset ? '&reading=1' : ''));
+      const got = await fetch(life.dataset.base + '/part?after=' + life.dataset.after + '&records=' + known);
       if (got.status === 200) take(await got.text());
     } catch (e) { /* the server has ended */ }
     busy = false;
@@ -107,7 +107,6 @@ if (life) {
   const take = text => {
     const part = new DOMParser().parseFromString(text, 'text/html').getElementById('entries');
     if (!part) return;
-    if ('reading' in life.dataset && !('reading' in part.dataset)) location.reload();
     const atEnd = 'newest' in life.dataset, fresh = +part.dataset.records - +life.dataset.records;
     known = part.dataset.records;
     if (atEnd) {
