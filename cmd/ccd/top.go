@@ -74,9 +74,14 @@ func (a *app) top(ctx context.Context, f topFlags) error {
 	if a.json || in == nil || out == nil || !isTTY(a.in) || !a.terminal(a.out) {
 		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd top --once")
 	}
+	viewed, stop := context.WithCancel(ctx)
 	key, err := top.Run(ctx, in, out, a.Vars, top.Feed{
-		List: feed.list, Text: feed.text, Original: feed.original, Wrap: wrapLines, Every: topEvery,
+		List:     func(width int) (top.List, error) { return feed.list(viewed, width) },
+		Text:     func(key string, what rune) (string, error) { return feed.text(viewed, key, what) },
+		Original: func(key, id string) (string, error) { return feed.original(viewed, key, id) },
+		Wrap:     wrapLines, Every: topEvery,
 	})
+	stop()
 	if agent, id, _ := strings.Cut(key, " "); id != "" && err == nil {
 		err = a.resume(ctx, id, resumeFlags{agent: agent, run: true})
 	}
@@ -151,7 +156,7 @@ func (f *topFeed) once(ctx context.Context) error {
 	if columns, lines := screen(fileOf(f.out)); columns > 0 && lines > 0 {
 		width, height = columns, lines-1
 	}
-	text, err := top.Frame(ctx, top.Feed{List: f.list, Wrap: wrapLines}, width, height)
+	text, err := top.Frame(top.Feed{List: func(width int) (top.List, error) { return f.list(ctx, width) }, Wrap: wrapLines}, width, height)
 	if err != nil {
 		return err
 	}

@@ -72,17 +72,10 @@ type List struct {
 
 // Compaction is one compaction by the agent.
 type Compaction struct {
-	N       int // from 1
-	Record  int // its first record
-	Time    time.Time
-	Trigger string // "auto", "manual" or ""
-	Before  int64  // tokens in the context before, 0 if unknown
-
-	ByCCD    bool // ccd answered it
-	Verbatim int  // then: messages, calls and results that stand word for word behind ccd's text
-	Told     int  // and the chars of that text
-
-	bound *session.Bound
+	session.Bound
+	N      int // from 1
+	Record int // its first record
+	Time   time.Time
 }
 
 // Compactions returns the compactions of a session. One with nothing before it is not counted: what it dropped is in another
@@ -94,11 +87,7 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 	for i := range s.Bounds {
 		b := &s.Bounds[i]
 		if begun >= 0 && begun < int(b.Event) {
-			one := Compaction{N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec), Trigger: b.Trigger, Before: b.Before, bound: b}
-			if b.ByCCD {
-				one.ByCCD, one.Verbatim, one.Told = true, b.Verbatim(), int(b.Own.Chars)
-			}
-			all = append(all, one)
+			all = append(all, Compaction{*b, len(all) + 1, int(b.Rec) + 1, s.Time(b.Rec)})
 		} else if summary == 0 {
 			summary = int(b.Rec) + 1
 		}
@@ -116,7 +105,7 @@ func Last(s *session.Session, n int) (record int, err error) {
 	if n = cmp.Or(n, len(found)); n < 1 || n > len(found) {
 		return 0, &NoneError{Compactions: len(found), Records: s.Records(), Summary: summary}
 	}
-	b := found[n-1].bound
+	b := found[n-1]
 	for _, e := range s.Events[b.Event:] {
 		if e.Kind != session.Summed && e.Rec > b.Rec {
 			return int(e.Rec), nil
@@ -133,9 +122,9 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 	}
 	found, _ := Compactions(s)
 	n := cmp.Or(by.Boundary, len(found))
-	b, from := found[n-1].bound, int32(0)
+	b, from := found[n-1], int32(0)
 	if n > 1 {
-		from = found[n-2].bound.Event
+		from = found[n-2].Event
 	}
 	out := &Report{
 		Boundary: n, Boundaries: len(found), Record: int(b.Rec) + 1, Last: last, Trigger: b.Trigger, Tokens: b.Before,

@@ -15,8 +15,8 @@ import (
 const endSoon = 500 * time.Millisecond
 
 // draw draws a model on a terminal until it quits or ctx ends, and returns what it sent on quit, which must have room for one
-// value; ok is false if it sent nothing.
-func draw[T any](ctx context.Context, in, out *os.File, env []string, m tea.Model, quit chan T) (got T, ok bool, err error) {
+// value.
+func draw(ctx context.Context, in, out *os.File, env []string, m tea.Model, quit chan string) (said string, err error) {
 	before, stateErr := term.GetState(in.Fd())
 	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithoutSignalHandler(), tea.WithFilter(sized))
 	ended := make(chan error, 1)
@@ -27,8 +27,10 @@ func draw[T any](ctx context.Context, in, out *os.File, env []string, m tea.Mode
 	select {
 	case err = <-ended:
 		ended <- nil
-	case got = <-quit:
-		ok = true
+		if len(quit) > 0 {
+			said = <-quit
+		}
+	case said = <-quit:
 	case <-ctx.Done():
 		go p.Quit() // a context of Bubble Tea's would close the terminal while it is read
 	}
@@ -39,20 +41,13 @@ func draw[T any](ctx context.Context, in, out *os.File, env []string, m tea.Mode
 			_ = term.Restore(in.Fd(), before)
 		}
 	}
-	if !ok {
-		select {
-		case got = <-quit:
-			ok = true
-		default:
-		}
-	}
 	switch {
 	case ctx.Err() != nil:
-		return got, ok, ctx.Err()
+		return said, ctx.Err()
 	case err != nil:
-		return got, ok, fmt.Errorf("draw on terminal: %w", err)
+		return said, fmt.Errorf("draw on terminal: %w", err)
 	}
-	return got, ok, nil
+	return said, nil
 }
 
 // sized gives a terminal that does not know its size the usual one.

@@ -34,12 +34,12 @@ type List struct {
 	Table func(width int) []string // a heading, then a line for each row
 }
 
-// Feed reads what is shown.
+// Feed reads what is shown. Its functions run beside the screen and end with the view.
 type Feed struct {
-	List func(ctx context.Context, width int) (List, error)
-	// Text returns a text about a session: what is one of the keys of Texts. Original returns the text of an ID.
-	Text     func(ctx context.Context, key string, what rune) (string, error)
-	Original func(ctx context.Context, key, id string) (string, error)
+	List func(width int) (List, error)
+	// Text returns a text about a session: what is one of the keys below. Original returns the text of an ID.
+	Text     func(key string, what rune) (string, error)
+	Original func(key, id string) (string, error)
 	Wrap     func(text string, width int) []string // breaks a text into lines of at most width cells
 	Every    time.Duration                         // how often List is read
 }
@@ -56,17 +56,14 @@ var titles = map[rune]string{Detail: "session", Companion: "companion", Dropped:
 // Run shows the view until the person quits or ctx ends. It returns the key of the session that is to be resumed, "" if the
 // person asked for none.
 func Run(ctx context.Context, in, out *os.File, env []string, f Feed) (string, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	m := &model{feed: f.until(ctx), quit: make(chan string, 1)}
-	said, _, err := draw(ctx, in, out, env, m, m.quit)
-	return said, err
+	m := &model{feed: f, quit: make(chan string, 1)}
+	return draw(ctx, in, out, env, m, m.quit)
 }
 
 // Frame returns the first screen in one text of at most width cells and height lines.
-func Frame(ctx context.Context, f Feed, width, height int) (string, error) {
-	m := &model{feed: f.until(ctx), width: width, height: height, once: true}
-	list, err := f.List(ctx, width)
+func Frame(f Feed, width, height int) (string, error) {
+	m := &model{feed: f, width: width, height: height, once: true}
+	list, err := f.List(width)
 	if err != nil {
 		return "", err
 	}
@@ -74,27 +71,9 @@ func Frame(ctx context.Context, f Feed, width, height int) (string, error) {
 	return strings.Join(m.lines(), "\n") + "\n", nil
 }
 
-// feed is a Feed that ends with a context, because the commands of Bubble Tea take none.
-type feed struct {
-	list     func(width int) (List, error)
-	text     func(key string, what rune) (string, error)
-	original func(key, id string) (string, error)
-	wrap     func(text string, width int) []string
-	every    time.Duration
-}
-
-func (f Feed) until(ctx context.Context) feed {
-	return feed{
-		list:     func(width int) (List, error) { return f.List(ctx, width) },
-		text:     func(key string, what rune) (string, error) { return f.Text(ctx, key, what) },
-		original: func(key, id string) (string, error) { return f.Original(ctx, key, id) },
-		wrap:     f.Wrap, every: f.Every,
-	}
-}
-
 // model is the state of the view. All of it changes in Update.
 type model struct {
-	feed          feed
+	feed          Feed
 	width, height int
 	once          bool // one frame without keys
 	list          List
@@ -141,7 +120,7 @@ func (m *model) Init() tea.Cmd { return nil } // the first size message reads th
 func (m *model) read() tea.Cmd {
 	width := m.width
 	return func() tea.Msg {
-		list, err := m.feed.list(width)
+		list, err := m.feed.List(width)
 		return listed{list, err}
 	}
 }
@@ -170,7 +149,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.err = msg.err; msg.err == nil {
 			m.take(msg.list)
 		}
-		return m, tea.Tick(m.feed.every, func(time.Time) tea.Msg { return tick{} })
+		return m, tea.Tick(m.feed.Every, func(time.Time) tea.Msg { return tick{} })
 	case tick:
 		return m, m.read()
 	case ready:
@@ -188,7 +167,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // layout breaks the texts of the pages into lines for the screen.
 func (m *model) layout() {
 	for p := m.page; p != nil; p = p.back {
-		p.lines = m.feed.wrap(p.text, m.width-2)
+		p.lines = m.feed.Wrap(p.text, m.width-2)
 	}
 	m.move(0)
 }
@@ -363,7 +342,7 @@ func (m *model) act(name string) tea.Cmd {
 }
 
 func (m *model) show(key string, what rune) tea.Cmd {
-	return m.open(key, titles[what], func() (string, error) { return m.feed.text(key, what) })
+	return m.open(key, titles[what], func() (string, error) { return m.feed.Text(key, what) })
 }
 
 // original shows the original of the ID in the marked line.
@@ -373,7 +352,7 @@ func (m *model) original(key string) tea.Cmd {
 		m.note = "mark a line with an ID, then press o"
 		return nil
 	}
-	return m.open(key, "original "+id, func() (string, error) { return m.feed.original(key, id) })
+	return m.open(key, "original "+id, func() (string, error) { return m.feed.Original(key, id) })
 }
 
 // idIn finds an ID, or the number of a record before it.
@@ -460,7 +439,7 @@ func (m *model) lines() []string {
 	case !m.loaded && m.err == nil:
 		out = []string{"reading the archive …"}
 	case !m.loaded:
-		out = m.feed.wrap("error: "+m.err.Error(), m.width)
+		out = m.feed.Wrap("error: "+m.err.Error(), m.width)
 	default:
 		out = m.listLines()
 	}
@@ -476,7 +455,7 @@ func (m *model) clip(lines []string) (out []string) {
 
 // cut shortens a line to the screen.
 func (m *model) cut(line string) string {
-	if got := m.feed.wrap(line, m.width); len(got) > 0 && len(got[0]) < len(strings.TrimSpace(line)) {
+	if got := m.feed.Wrap(line, m.width); len(got) > 0 && len(got[0]) < len(strings.TrimSpace(line)) {
 		return got[0]
 	}
 	return line

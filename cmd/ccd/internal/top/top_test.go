@@ -1,7 +1,6 @@
 package top
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // shelf is a Feed of three sessions.
 func shelf() Feed {
 	return Feed{
-		List: func(context.Context, int) (List, error) {
+		List: func(int) (List, error) {
 			l := List{Head: []string{"ccd: 3 sessions", ""}}
 			for _, name := range []string{"mill", "bread", "oven"} {
 				l.Rows = append(l.Rows, Row{Key: name, Match: "Title of " + name, ID: name + "-id", Marked: name == "mill"})
@@ -21,13 +20,13 @@ func shelf() Feed {
 			l.Table = func(int) []string { return []string{"TITLE", "the mill", "the bread", "the oven"} }
 			return l, nil
 		},
-		Text: func(_ context.Context, key string, what rune) (string, error) {
+		Text: func(key string, what rune) (string, error) {
 			if what == Dropped {
 				return "", errors.New("nothing was dropped")
 			}
 			return fmt.Sprintf("%s %c\n#1 asked [ccd 0123456789ab]\nlast line", key, what), nil
 		},
-		Original: func(_ context.Context, key, id string) (string, error) { return "original " + id + " of " + key, nil },
+		Original: func(key, id string) (string, error) { return "original " + id + " of " + key, nil },
 		Wrap:     func(text string, _ int) []string { return strings.Split(text, "\n") },
 	}
 }
@@ -36,7 +35,7 @@ func shelf() Feed {
 // screen runs at once.
 func play(t *testing.T, keys ...string) (screen, printed string) {
 	t.Helper()
-	m := &model{feed: shelf().until(t.Context()), quit: make(chan string, 1)}
+	m := &model{feed: shelf(), quit: make(chan string, 1)}
 	send := func(msg tea.Msg) {
 		_, cmd := m.Update(msg)
 		for cmd != nil {
@@ -111,8 +110,8 @@ func TestKeys(t *testing.T) {
 
 // TestListKeepsTheMark: a list that is read again keeps the marked session marked.
 func TestListKeepsTheMark(t *testing.T) {
-	m := &model{feed: shelf().until(t.Context()), width: 60, height: 10}
-	l, _ := m.feed.list(60)
+	m := &model{feed: shelf(), width: 60, height: 10}
+	l, _ := m.feed.List(60)
 	m.take(l)
 	m.move(1)
 	l.Rows = []Row{l.Rows[1], l.Rows[0], l.Rows[2]}
@@ -123,7 +122,7 @@ func TestListKeepsTheMark(t *testing.T) {
 }
 
 func TestFrame(t *testing.T) {
-	got, err := Frame(t.Context(), shelf(), 60, 5)
+	got, err := Frame(shelf(), 60, 5)
 	if want := "ccd: 3 sessions\n\n  TITLE\n! the mill\n  the bread\n"; got != want && err == nil {
 		t.Errorf("frame\n%s\nwant\n%s", got, want)
 	}

@@ -46,7 +46,7 @@ func (c Compaction) How() string {
 	if !c.ByCCD {
 		return how
 	}
-	return fmt.Sprintf("%s, by ccd: %s word for word, %s characters handed over, the rest behind IDs", how, words.Count(c.Verbatim, "part"), humanize.Comma(int64(c.Told)))
+	return fmt.Sprintf("%s, by ccd: %s word for word, %s characters handed over, the rest behind IDs", how, words.Count(c.Verbatim(), "part"), humanize.Comma(int64(c.Own.Chars)))
 }
 
 // FileLine is one file that the session touched.

@@ -14,11 +14,12 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/session"
 )
 
 // TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
 func TestChart(t *testing.T) {
-	one := &view.Life{First: 1, Records: 101, Compactions: []view.Compaction{{Compaction: dropped.Compaction{N: 1, Record: 51, Before: 190_000}, After: 9000}}}
+	one := &view.Life{First: 1, Records: 101, Compactions: []view.Compaction{{Compaction: dropped.Compaction{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51}, After: 9000}}}
 	one.Context = []view.Moment{{Record: 1, Tokens: 1000}, {Record: 41, Tokens: 180_000}, {Record: 61, Tokens: 10_000}}
 	c := newChart(one, 208_000)
 	if c.Highest.Record != 41 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 4 {
