@@ -19,19 +19,7 @@ const mostEarlier = 16
 
 // Records yields the records of one generation in order. A record is valid until the next one.
 func (a *Archive) Records(ctx context.Context, k transcript.Key, generation int, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
-	return func(yield func(*transcript.Record, error) bool) {
-		for seg, err := range a.Reader(k, generation).Segments(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for r := range d.Records(seg) {
-				if !yield(r, nil) {
-					return
-				}
-			}
-		}
-	}
+	return d.All(a.Reader(k, generation).Segments(ctx))
 }
 
 // Story yields the records of a session: those that its file does not repeat, because the session continues another file

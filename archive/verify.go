@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -46,26 +45,6 @@ func (a *Archive) fileNow(ctx context.Context) (file string) {
 		return nil
 	})
 	return file
-}
-
-// Check checks that the stored bytes of a generation are there and are what was written (see CheckStored). Unlike Verify
-// it does not prove that they are the generation's. It fails with a DamageError for each damaged stretch, joined.
-func (a *Archive) Check(ctx context.Context, k transcript.Key, generation int) error {
-	r := a.Reader(k, generation)
-	g, err := r.generation(ctx)
-	if err != nil {
-		return err
-	}
-	var all []Found
-	for off := int64(0); off < g.Offset; off += fetchSize {
-		part := transcript.Part{Span: transcript.Span{Off: off, Len: min(fetchSize, g.Offset-off)}}
-		all = append(all, Found{Key: k, Generation: generation, Pointer: transcript.Pointer{Parts: []transcript.Part{part}}})
-	}
-	damaged, _, err := a.CheckStored(ctx, all, math.MaxInt64)
-	for _, f := range damaged {
-		err = errors.Join(err, r.damage(f.Parts[0].Span.Off, errMismatch))
-	}
-	return err
 }
 
 type verifier struct {

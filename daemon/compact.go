@@ -223,31 +223,24 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	sum := sha256.New()
 	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
 	var head []byte
-	file := func(decoder *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
-		return func(yield func(*transcript.Record, error) bool) {
-			for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
-				if err == nil && seg.Start.Offset == p.cursor.Offset { // the first time
-					sum.Write(seg.Data)
-					if p.cursor = seg.End; head == nil {
-						line, _, _ := bytes.Cut(seg.Data, []byte{'\n'})
-						head = bytes.Clone(line)
-					}
-					if s.Packed {
-						_, err = f.Write(seg.Data)
-					}
+	tail := func(yield func(transcript.Segment, error) bool) {
+		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+			if err == nil && seg.Start.Offset == p.cursor.Offset { // the first time
+				sum.Write(seg.Data)
+				if p.cursor = seg.End; head == nil {
+					line, _, _ := bytes.Cut(seg.Data, []byte{'\n'})
+					head = bytes.Clone(line)
 				}
-				if err != nil {
-					yield(nil, err)
-					return
+				if s.Packed {
+					_, err = f.Write(seg.Data)
 				}
-				for r := range decoder.Records(seg) {
-					if !yield(r, nil) {
-						return
-					}
-				}
+			}
+			if !yield(seg, err) {
+				return
 			}
 		}
 	}
+	file := func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] { return d.All(tail) }
 	generation := Generation(ctx, d.Archive, s)
 	model := compactor.New(d.options(p), s)
 	for r, err := range d.Archive.Story(ctx, s, generation, decoder, file) {

@@ -42,7 +42,9 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 		d.heartbeat()
 		same, err := d.recheckSession(ctx, s, now)
 		if err == nil && s.state.At.Generation > 0 {
-			err = d.Archive.Check(ctx, s.Key, s.state.At.Generation)
+			for _, err = range d.Archive.Reader(s.Key, s.state.At.Generation).Segments(ctx) {
+				d.heartbeat()
+			}
 		}
 		if ctx.Err() != nil {
 			break

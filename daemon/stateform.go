@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"reflect"
 	"time"
 )
 
@@ -13,7 +14,7 @@ import (
 const stateForm = 5
 
 // fields returns what is stored of a state. A field is stored as its number and its value; a zero one is left out. The numbers
-// are the places in this list: a new field comes last. Lists of sessions decode thousands of states, so there is no reflection.
+// are the places in this list: a new field comes last. Lists of sessions decode thousands of states, so that reads without reflection.
 func (s *State) fields() []any {
 	return []any{
 		&s.Source.Size, &s.Source.ModTime, &s.Source.Inode, &s.At.Generation, &s.At.Offset, &s.Torn, &s.Checked,
@@ -30,48 +31,14 @@ func (s *State) fields() []any {
 
 // Encode returns the state as the archive stores it.
 func (s State) Encode() []byte {
-	out := []byte{stateForm}
+	c := stateCodec{out: []byte{stateForm}}
 	for i, field := range s.fields() {
-		n, v := byte(i+1), int64(0)
-		switch f := field.(type) {
-		case *int:
-			v = int64(*f)
-		case *int64:
-			v = *f
-		case *uint64:
-			v = int64(*f)
-		case *float64:
-			v = int64(bits.ReverseBytes64(math.Float64bits(*f)))
-		case *bool:
-			if *f {
-				out = append(out, n)
-			}
-		case *string:
-			if *f != "" {
-				out = appendText(append(out, n), *f)
-			}
-		case *[]string:
-			if len(*f) > 0 {
-				out = binary.AppendVarint(append(out, n), int64(len(*f)))
-			}
-			for _, text := range *f {
-				out = appendText(out, text)
-			}
-		case *time.Time:
-			if !f.IsZero() {
-				out = binary.AppendVarint(append(out, n), f.Unix())
-				out = binary.AppendVarint(out, int64(f.Nanosecond()))
-			}
-		}
-		if v != 0 {
-			out = binary.AppendVarint(append(out, n), v)
+		if v := reflect.ValueOf(field).Elem(); !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) {
+			c.out = append(c.out, byte(i+1))
+			c.value(field)
 		}
 	}
-	return out
-}
-
-func appendText(to []byte, text string) []byte {
-	return append(binary.AppendVarint(to, int64(len(text))), text...)
+	return c.out
 }
 
 // DecodeState decodes a stored state. Empty input is the zero State.
@@ -82,72 +49,88 @@ func DecodeState(b []byte) (s State, err error) {
 	if b[0] != stateForm {
 		return s, errors.New("decode session state: of another version")
 	}
-	in := fieldReader{rest: string(b[1:])} // texts are parts of it
+	c := stateCodec{in: string(b[1:])} // texts are parts of it
 	fields := s.fields()
 	for i, field := range fields {
-		if in.rest == "" || in.rest[0] != byte(i+1) {
-			continue
-		}
-		in.rest = in.rest[1:]
-		switch f := field.(type) {
-		case *int:
-			*f = int(in.number())
-		case *int64:
-			*f = in.number()
-		case *uint64:
-			*f = uint64(in.number())
-		case *float64:
-			*f = math.Float64frombits(bits.ReverseBytes64(uint64(in.number())))
-		case *bool:
-			*f = true
-		case *string:
-			*f = in.text()
-		case *[]string:
-			for n := in.number(); n > 0 && in.err == nil; n-- {
-				*f = append(*f, in.text())
-			}
-		case *time.Time:
-			*f = time.Unix(in.number(), in.number()).UTC()
+		if c.in != "" && c.in[0] == byte(i+1) {
+			c.in = c.in[1:]
+			c.value(field)
 		}
 	}
-	if in.err == nil && in.rest != "" && int(in.rest[0]) <= len(fields) { // a later version has more
-		in.err = errors.New("its fields are out of order")
+	if c.err == nil && c.in != "" && int(c.in[0]) <= len(fields) { // a later version has more
+		c.err = errors.New("its fields are out of order")
 	}
-	if in.err != nil {
-		return s, fmt.Errorf("decode session state: %w", in.err)
+	if c.err != nil {
+		return s, fmt.Errorf("decode session state: %w", c.err)
 	}
 	return s, nil
 }
 
-// fieldReader reads the values of fields.
-type fieldReader struct {
-	rest string
-	err  error
+// stateCodec writes the values of fields to out, or reads them from in if out is nil.
+type stateCodec struct {
+	out []byte
+	in  string
+	err error
 }
 
-func (r *fieldReader) fail() {
-	r.rest, r.err = "", errors.New("it is truncated")
+// value writes or reads the value of a field, which is not zero.
+func (c *stateCodec) value(field any) {
+	switch f := field.(type) {
+	case *int:
+		*f = int(c.number(int64(*f)))
+	case *int64:
+		*f = c.number(*f)
+	case *uint64:
+		*f = uint64(c.number(int64(*f)))
+	case *float64:
+		*f = math.Float64frombits(bits.ReverseBytes64(uint64(c.number(int64(bits.ReverseBytes64(math.Float64bits(*f)))))))
+	case *bool:
+		*f = true
+	case *string:
+		*f = c.text(*f)
+	case *[]string:
+		if n := c.number(int64(len(*f))); c.out == nil {
+			*f = make([]string, max(0, min(n, int64(len(c.in))))) // each takes a byte at least
+		}
+		for i := range *f {
+			(*f)[i] = c.text((*f)[i])
+		}
+	case *time.Time:
+		*f = time.Unix(c.number(f.Unix()), c.number(int64(f.Nanosecond()))).UTC()
+	}
 }
 
-func (r *fieldReader) number() int64 {
+func (c *stateCodec) fail() {
+	c.in, c.err = "", errors.New("it is truncated")
+}
+
+func (c *stateCodec) number(v int64) int64 {
+	if c.out != nil {
+		c.out = binary.AppendVarint(c.out, v)
+		return v
+	}
 	var u uint64
-	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
-		u |= uint64(r.rest[i]&0x7f) << (7 * i)
-		if r.rest[i] < 0x80 {
-			r.rest = r.rest[i+1:]
+	for i := 0; i < len(c.in) && i < binary.MaxVarintLen64; i++ {
+		u |= uint64(c.in[i]&0x7f) << (7 * i)
+		if c.in[i] < 0x80 {
+			c.in = c.in[i+1:]
 			return int64(u>>1) ^ -int64(u&1)
 		}
 	}
-	r.fail()
+	c.fail()
 	return 0
 }
 
-func (r *fieldReader) text() (text string) {
-	n := r.number()
-	if n < 0 || n > int64(len(r.rest)) {
-		r.fail()
+func (c *stateCodec) text(text string) string {
+	n := c.number(int64(len(text)))
+	if c.out != nil {
+		c.out = append(c.out, text...)
+		return text
+	}
+	if n < 0 || n > int64(len(c.in)) {
+		c.fail()
 		return ""
 	}
-	text, r.rest = r.rest[:n], r.rest[n:]
+	text, c.in = c.in[:n], c.in[n:]
 	return text
 }

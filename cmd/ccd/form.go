@@ -67,18 +67,6 @@ func keepSection(p *sidecar.Parsed, name string) error {
 }
 
 func fileRecords(ctx context.Context, agents registry.Table, s transcript.Session) iter.Seq2[*transcript.Record, error] {
-	return func(yield func(*transcript.Record, error) bool) {
-		d := agents.NewDecoder(s.Agent, s.Class)
-		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
-			if err != nil {
-				yield(nil, fmt.Errorf("read transcript: %w", err))
-				return
-			}
-			for r := range d.Records(seg) {
-				if !yield(r, nil) {
-					return
-				}
-			}
-		}
-	}
+	tail := watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) // its errors say what was read
+	return func(yield func(*transcript.Record, error) bool) { agents.NewDecoder(s.Agent, s.Class).All(tail)(yield) }
 }

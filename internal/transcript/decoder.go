@@ -88,6 +88,23 @@ func (d *Decoder) Torn() int64 {
 	return d.size
 }
 
+// All yields the records of segments in order, up to the first error.
+func (d *Decoder) All(segments iter.Seq2[Segment, error]) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for seg, err := range segments {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for r := range d.Records(seg) {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Records yields the records of the next segment in order. A record and its contents are only valid until the next one.
 // An unfinished line is kept for the next segment, up to MaxLine bytes. The sequence must be consumed completely, once.
 func (d *Decoder) Records(seg Segment) iter.Seq[*Record] {
