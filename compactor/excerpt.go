@@ -248,7 +248,11 @@ func headOf(line string, most int) string {
 	if lexicon.Chars(line) <= most {
 		return line
 	}
-	return strings.TrimRight(lexicon.SentenceHead(line, most-1), " ")
+	head := strings.TrimRight(lexicon.SentenceHead(line, most-2), " ")
+	if !strings.HasSuffix(head, "…") {
+		head += " …"
+	}
+	return head
 }
 
 // values scores a block by the values in it: those that later texts use count three times.

@@ -113,7 +113,7 @@ func (h *handover) task() {
 		h.approved(plan, since)
 	}
 	room := max(h.most(max(900, d.reader.room/20)), min(450, d.reader.room/6))
-	given := false // the task
+	given := plan >= 0 && since // the task
 	for n, e := range asks {
 		ev := &d.s.Events[e]
 		if e < plan && n > 0 && n < len(asks)-h.many(4) || n > 0 && n < len(asks)-1 && ev.Kind == session.Asked && d.s.Items[ev.Item].Width < replyWidth {
@@ -234,13 +234,21 @@ func (h *handover) approved(e int32, since bool) {
 	h.d.approved = e
 	h.proves(ev.Ref, "approved")
 	if h.d.older = since; since {
-		h.line("Approved before the last message: the plan of #%d", ev.Call.At.N())
+		h.line("%s: the plan of #%d, which the human approved%s, as changed by what they wrote since", TaskLabel, ev.Call.At.N(), h.d.keptIn(ev.Call))
 		return
 	}
 	h.line("%s: the plan of #%d, which the human approved:", TaskLabel, ev.Call.At.N())
 	text, whole := excerpt(h.d.planText(ev.Call), h.most(600), nil)
 	h.d.quoted[e] = whole
 	h.b.WriteString(text)
+}
+
+// keptIn names the file that holds the plan that a call proposes, "" if none does.
+func (d *draft) keptIn(c *session.Call) string {
+	if f := d.s.Holding(d.planText(c)); f != nil {
+		return fmt.Sprintf(", which stands in `%s`", mark.Inline(d.path(f.Path), 0))
+	}
+	return ""
 }
 
 // taskItem returns the item of the newest message that says something by itself, else of the newest message; -1 if there is
@@ -552,6 +560,9 @@ func stepsExcerpt(all []block, from, to, room int) string {
 		for _, l := range step[:shown[n]] {
 			b.WriteString(mark.Quote("", headOf(l, most)))
 		}
+		if shown[n] < len(step) && !strings.HasSuffix(b.String(), "\n...\n") {
+			b.WriteString("...\n")
+		}
 	}
 	if left := room - lexicon.Chars(b.String()); left > 120 && to < len(all) {
 		after, _ := excerpt(join(all[to:]), left, nil)
@@ -583,7 +594,7 @@ func (d *draft) marked(ref session.Ref) func(string, bool) string {
 
 // cut is the marker after an excerpt.
 func (d *draft) cut(ref session.Ref) string {
-	return mark.New(d.src.ID(ref), fmt.Sprintf("cut, %d chars", ref.Chars)) + "\n"
+	return mark.New(d.src.ID(ref), fmt.Sprintf("cut, of %d chars", ref.Chars)) + "\n"
 }
 
 // stands says where the work stands: what the last events are.
@@ -690,6 +701,7 @@ func (h *handover) since(did []int32) {
 	var last []string
 	for _, e := range slices.Backward(did[:min(n, len(did))]) {
 		c := d.s.Events[e].Call
+		d.named[e] = d.named[e] || c.State == session.Pending
 		last = append(last, fmt.Sprintf("#%d %s%s", c.At.N(), d.label(c, h.most(90)), d.outcome(c, h.most(120))))
 	}
 	more := ""
@@ -985,15 +997,19 @@ func (h *handover) checks() {
 		d.named[e] = true
 		return h.ran(d.s.Events[e].Call)
 	}
+	what := "the last change"
+	if edited == d.s.Taken() {
+		what = "git changed the files"
+	}
 	switch {
 	case len(since) > 0:
 		var all []string
 		for _, e := range since[:min(len(since), h.many(3))] {
 			all = append(all, one(e))
 		}
-		h.line("Run since the last change (#%d): %s", d.s.Events[edited].N(), strings.Join(all, "; "))
+		h.line("Run since %s (#%d): %s", what, d.s.Events[edited].N(), strings.Join(all, "; "))
 	case len(before) > 0:
-		h.line("Run since the last change (#%d): none; last before it %s", d.s.Events[edited].N(), one(before[0]))
+		h.line("Run since %s (#%d): none; last before it %s", what, d.s.Events[edited].N(), one(before[0]))
 	}
 }
 
@@ -1180,10 +1196,14 @@ func (h *handover) plan() {
 		return
 	}
 	since, ended, newer := 0, false, "" // acts
+	var edited []string
 	for e := p.Event + 1; e < int32(len(d.s.Events)); e++ {
 		ev := &d.s.Events[e]
 		if ev.Kind == session.Did && ev.Call.Op != transcript.Plan {
 			since++
+			if changes(ev.Call) && ev.Call.State == session.Done && len(edited) < 4 {
+				edited = append(edited, fmt.Sprintf("`%s` #%d", mark.Inline(transcript.Base(ev.Call.Files[0].File.Path), 60), ev.N()))
+			}
 		}
 		if ev.Kind == session.Queued {
 			newer = fmt.Sprintf(", before the message #%d", ev.N())
@@ -1211,6 +1231,9 @@ func (h *handover) plan() {
 	after := newer
 	if since > 0 {
 		after += fmt.Sprintf(", calls since: %d", since)
+	}
+	if len(edited) > 0 {
+		after += ", edited: " + strings.Join(edited, ", ")
 	}
 	h.line("Plan, unfinished as of #%d (%d open of %d%s): %s", d.s.Events[p.Event].N(), len(steps), len(p.Steps), after, strings.Join(all, "; "))
 }

@@ -86,7 +86,7 @@ var lineCases = []struct {
 		s.proposes("# Plan\n1. parse the date as UTC\n2. count what is skipped", "")
 		s.asks("put the count into the first line instead")
 		s.says("I begin.")
-	}, []string{"Approved before the last message: the plan of #4\nTask (#6, ", "!(#3, "}},
+	}, []string{"Task: the plan of #4, which the human approved, as changed by what they wrote since\nThen (#6, ", "!(#3, "}},
 	{"task: a refused plan is not approved", func(s *story) {
 		s.asks(task)
 		s.proposes("# Plan\n1. parse the date as UTC", "no, local time")
@@ -122,6 +122,11 @@ var lineCases = []struct {
 		s.asks(task)
 		s.does("Bash", object{"command": "go test ./importer"})
 	}, []string{"State: at work.", "Since then: #2 ran `go test ./importer`, sent, no result: check"}},
+	{"state: a call without a result that went well before", func(s *story) {
+		s.asks(task)
+		s.runs("# first\ngh api repos/app/app/comments/2734662585/replies -f body=\"Fixed.\"", "{}")
+		s.does("Bash", object{"command": "gh api repos/app/app/comments/2734662585/replies -f body=\"It is fixed now.\""})
+	}, []string{", sent, no result; the same went well at #2: check"}},
 	{"state: in the background", func(s *story) {
 		s.asks(task)
 		s.does("Bash", object{"command": "npm run dev", "run_in_background": true})
@@ -338,12 +343,12 @@ var lineCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./... | tail -5", bad)
-	}, []string{"(#4, exit status unknown)", "!exit 0"}},
+	}, []string{"(#4, exit unknown)", "!exit 0"}},
 	{"run: a list hides the status", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./...; echo done", bad+"\ndone")
-	}, []string{"exit status unknown", "!exit 0"}},
+	}, []string{"exit unknown", "!exit 0"}},
 	{"run: pipefail shows it", func(s *story) {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
@@ -393,7 +398,7 @@ var lineCases = []struct {
 		s.fails("go build ./...", 1, "importer/rows.go:41:2: undefined: skipped")
 		s.edits("/w/app/importer/rows.go", "x", "y")
 		s.runs("make test | tail -3", "ok  \tapp/importer\t0.3s")
-	}, []string{"`make test` (#6, exit status unknown, no error printed): \"ok app/importer 0.3s\"", "!no success seen"}},
+	}, []string{"`make test` (#6, exit unknown, no error printed): \"ok app/importer 0.3s\"", "!no success seen"}},
 	{"failed: its file was mended, and only a linter passed", func(s *story) {
 		s.asks(task)
 		s.fails("go test ./importer", 1, bad)
@@ -506,7 +511,7 @@ func TestHandoverOfCodex(t *testing.T) {
 	s.codexCalls("update_plan", object{"plan": []object{{"step": "skip the rows", "status": "completed"}, {"step": "count them", "status": "pending"}}}, "Plan updated")
 	edit := s.codexPatches("*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch")
 	s.codexRuns("go test ./importer", 1, bad)
-	want(t, s.handover(t), "Task (#2", "> "+task, "Git: branch `dev`", "Plan, unfinished as of #5 (1 open of 2, calls since: 2): count them",
+	want(t, s.handover(t), "Task (#2", "> "+task, "Git: branch `dev`", "Plan, unfinished as of #5 (1 open of 2, calls since: 2, edited: `a.go` #7): count them",
 		"Not committed (no commit by the agent seen since): `a.go` (#7)", "Run since the last change (#7): `go test ./importer` (#9, exit 1): \"importer_test.go:41: error",
 		"State: at work. Last words (#4):\n> First the parser.")
 	if edit != 7 {

@@ -254,6 +254,9 @@ func (m *maker) item(n int, full bool) (units, decided []*unit) {
 				m.said(p, head, it, e, e == answer, replaced, age, add)
 			}
 		case session.Did:
+			if m.reader.brief && d.named[e] && ev.Call.State == session.Pending {
+				continue // the handover has it
+			}
 			if full && !over {
 				if m.quiet(ev.Call) {
 					if current && !(m.reader.brief && ended) {
@@ -328,7 +331,7 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 	said := ""
 	if outcome {
 		said = d.src.Text(d.s.Events[answer].Ref)
-		outcome = !d.own.covers(said) && !json.Valid([]byte(said))
+		outcome = !d.own.covers(said) && !json.Valid([]byte(said)) && (changed || !m.revised(it, said))
 	}
 	title := fmt.Sprintf("#%d the agent said:", d.s.Events[max(0, answer)].N())
 	switch {
@@ -343,7 +346,6 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 		u.add(line+"\n"+title+"\n"+d.marked(d.s.Events[answer].Ref)(excerpt(withoutCode(said), most, d.usedAfter(answer))), worthAnswer*age)
 	case effect == "" && changed && !known: // all of it is committed since
 		u.add(line+"\n", worthAsk/2*age)
-	case effect == "" && outcome && !changed && m.corrected(it, said):
 	case effect == "" && outcome && !m.idle(it) && !m.explainsOver(m.turnOf(it.From)):
 		u.add(line+", "+title+" \""+mark.Inline(gist(said), 0)+"\"\n", worthAsk*age)
 	case !known || effect != "":
@@ -362,23 +364,18 @@ func gist(text string) string {
 	return headOf(joined(text), 160)
 }
 
-// corrected reports whether the answer of the next item, in which nothing was changed either, speaks of a value of an answer: it is the newer
-// word on it.
-func (m *maker) corrected(it *session.Item, said string) bool {
-	n := m.turnOf(it.From) + 1
-	if n >= len(m.turns) || len(m.changed(&m.turns[n])) > 0 {
-		return false
+// revised reports whether an answer is about files most of which were changed since its item: what it says of them is overtaken.
+func (m *maker) revised(it *session.Item, said string) bool {
+	named, since := 0, 0
+	for _, f := range m.s.Files {
+		if strings.Contains(said, transcript.Base(f.Path)) {
+			named++
+			if n := len(f.Edits); n > 0 && f.Edits[n-1].Event >= it.To {
+				since++
+			}
+		}
 	}
-	e := m.answerOf(&m.turns[n])
-	if !m.endsWith(&m.turns[n], e) {
-		return false
-	}
-	next, has := m.src.Text(m.s.Events[e].Ref), false
-	lexicon.Terms(said, func(term string) bool {
-		has = strings.ContainsAny(term, "0123456789") && strings.Contains(next, term)
-		return !has
-	})
-	return has
+	return since > 0 && 2*since >= named
 }
 
 // withoutCode returns a text without its blocks of code: what stands of them is in the files.
@@ -949,6 +946,8 @@ func (m *maker) step(p part, head *unit, it *session.Item, e int32, age float64,
 		return // a decision, or it never ended, or it is over
 	case c.Op == transcript.Command && d.last[d.command(c)] > e && !(c.State == session.Failed && !d.reader.brief):
 		return // it ran again
+	case d.reader.brief && c.State == session.Done && session.Commits(c):
+		return // the handover or the item's effect names the commit
 	case d.reader.brief && c.State == session.Failed && (!d.isCheck(c) && m.overcome(it, e) || d.mended(e)):
 		return
 	case c.State == session.Done && (d.named[e] || d.reader.brief && m.namesAll(c)):
@@ -1066,9 +1065,7 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 			changes = append(changes, change{call.At.N(), patch})
 			m.shown = append(m.shown, shownChange{call.At.N(), lexicon.WordSet(patch)})
 		case call.Op == transcript.Edit:
-			if at := place(patch); at != "" {
-				named = append(named, record+at)
-			}
+			named = append(named, record+place(patch))
 		}
 	}
 	slices.Reverse(changes)
@@ -1126,19 +1123,20 @@ func (m *maker) alike(patch string) int {
 	return 0
 }
 
-// place names the place of a change in its file: the first line with a word that stood there before, else the first one.
-func place(patch string) (at string) {
+// place says how many lines a change takes and adds, and below which line.
+func place(patch string) string {
+	below, added, removed := "", 0, 0
 	for line := range strings.Lines(patch) {
-		text := strings.TrimSpace(strings.TrimLeft(line, "+- "))
-		if !session.HasWord(text) || at != "" && line[0] == '+' {
-			continue
-		}
-		at = "at `" + mark.Inline(text, 80) + "`"
-		if line[0] != '+' {
-			break
+		switch text := strings.TrimSpace(line[1:]); {
+		case line[0] == '+':
+			added++
+		case line[0] == '-':
+			removed++
+		case below == "" && session.HasWord(text):
+			below = " below `" + mark.Inline(text, 80) + "`"
 		}
 	}
-	return at
+	return fmt.Sprintf("+%d -%d", added, removed) + below
 }
 
 // smallChange is up to how many chars a change is shown whole beside a summary.
@@ -1319,12 +1317,8 @@ func (m *maker) decision(e int32, age float64) *unit {
 		if d.quoted[e] || m.reader.brief && (e != d.approved || d.lastEdit() > e) {
 			return nil // the handover quotes it, or it is done already
 		}
-		title := fmt.Sprintf("#%d the human approved the plan of #%d", ev.N(), ev.Call.At.N())
-		plan := d.planText(ev.Call)
-		kept := d.s.Holding(plan)
-		if kept != nil {
-			title += fmt.Sprintf(", which stands in `%s`", mark.Inline(d.path(kept.Path), 0))
-		}
+		plan, kept := d.planText(ev.Call), d.keptIn(ev.Call)
+		title := fmt.Sprintf("#%d the human approved the plan of #%d", ev.N(), ev.Call.At.N()) + kept
 		u.add(title+"\n", worthDecision*age)
 		if e == d.approved && d.older { // the human may have changed it: what it is about is enough
 			u.add(title+":\n"+outline(plan), worthPlan*age)
@@ -1334,7 +1328,7 @@ func (m *maker) decision(e int32, age float64) *unit {
 			room  int
 			worth float64
 		}{{600, worthPlan}, {2500, 30}, {8000, 18}} {
-			if f.room > 600 && d.reader.brief && kept != nil {
+			if f.room > 600 && d.reader.brief && kept != "" {
 				break // it can be read there
 			}
 			quoted := d.marked(ev.Call.At)(excerpt(plan, f.room, nil))
@@ -1552,13 +1546,15 @@ func (d *draft) used() (u used) {
 					switch {
 					case c.Aborted:
 						how = " (aborted)"
-					case c.State == session.Failed && !d.open(e):
+					case c.State == session.Failed && (c.Fixed >= 0 || d.wentOn(e)):
+					case c.State == session.Failed && d.mended(e):
+						how = " (failed, mended since)"
 					case c.State == session.Failed && len(c.Acts) > 1:
 						how = " (in a line that failed)"
 					case c.State == session.Failed:
 						how = " (failed)"
 					case c.Silent && c.Errors:
-						how = " (exit status unknown)"
+						how = " (exit unknown)"
 					case c.State == session.Pending:
 						how = " (no result)"
 					}

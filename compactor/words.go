@@ -160,6 +160,9 @@ func (d *draft) noun(c *session.Call, most int) string {
 func (d *draft) state(c *session.Call) string {
 	switch {
 	case c.State == session.Pending:
+		if before := d.sentBefore(c); before != nil {
+			return fmt.Sprintf(", sent, no result; the same went well at #%d: check", before.At.N())
+		}
 		return ", sent, no result: check"
 	case c.State == session.Running:
 		return ", in the background"
@@ -178,6 +181,22 @@ func (d *draft) state(c *session.Call) string {
 		return ", " + ending
 	}
 	return ""
+}
+
+// sentBefore returns the newest successful call to another machine about the same thing, whatever text it sent; nil if there is none.
+func (d *draft) sentBefore(c *session.Call) *session.Call {
+	about := func(c *session.Call) string {
+		before, _, _ := strings.Cut(strings.ReplaceAll(d.command(c), "\"", "'"), "'")
+		return before
+	}
+	if what := about(c); c.Remote() && what != d.command(c) && idForm.MatchString(what) {
+		for _, one := range slices.Backward(d.s.Calls) {
+			if one != c && one.State == session.Done && one.Remote() && about(one) == what {
+				return one
+			}
+		}
+	}
+	return nil
 }
 
 // outcome says how a call ended and what it gave, as `, exit 1: "..."`; "" if there is nothing to say.
