@@ -15,7 +15,7 @@ import (
 
 // advice returns what the user should know of an agent that a plan connects.
 func (s *Setup) advice(a agent, p *Plan) (notes []string) {
-	if len(p.changes) > 0 && p.changes[0].write && a.Note != "" {
+	if len(p.changes) > 0 && p.changes[0].differs() && a.Note != "" {
 		notes = append(notes, a.Note)
 	}
 	notes = append(notes, s.notes(a)...)

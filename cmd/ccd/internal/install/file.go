@@ -28,6 +28,7 @@ type file struct {
 	text   []byte
 	info   fs.FileInfo // nil if the file does not exist
 	backup []byte      // nil if there is none
+	saved  fs.FileInfo // of the backup
 	linked bool        // path is a symlink
 	state  bool        // the agent stores its own state in it, so it changes often
 }
@@ -77,7 +78,7 @@ func (f file) withBackup() (file, error) {
 	if err != nil {
 		return f, fmt.Errorf("read backup: %w", err)
 	}
-	f.backup = append([]byte{}, text...)
+	f.backup, f.saved = append([]byte{}, text...), info
 	return f, nil
 }
 
@@ -101,37 +102,50 @@ func (f file) writable() error {
 	return nil
 }
 
-// installed returns the change that gives a file this text. ours reports whether ccd was in it before: if not, a backup is
-// made first.
-func (f file) installed(text []byte, perm fs.FileMode, ours bool) (change, error) {
-	c := change{file: f, after: text, perm: perm}
-	if f.exists() && bytes.Equal(f.text, text) {
-		return c, nil
-	}
-	c.write = true
-	if f.exists() && !ours {
-		c.keep = true
-	}
-	return c, f.writable()
+// aside is the backup of the file.
+func (f file) aside() file {
+	return file{path: f.path + backupSuffix, target: f.path + backupSuffix, text: f.backup, info: f.saved}
 }
 
-// uninstalled returns the change that gives a file this text, which is without ccd's parts. It removes a file that ccd
-// made if nothing else is in it, the directories below dir that are empty then, and the backup of a state file or of one
-// that is now as before.
-func (f file) uninstalled(text []byte, dir string) (change, error) {
-	c := change{file: f, after: text, within: dir}
-	if f.exists() {
-		c.write = !bytes.Equal(f.text, text)
-		c.remove = c.write && len(text) == 0 && f.backup == nil
-		if c.remove && f.linked && filepath.Base(f.path) != skillName { // the user's symlink would dangle
-			c.remove, c.after = false, f.nothing()
-		}
-		c.drop = f.backup != nil && (f.state || bytes.Equal(text, f.backup))
+// install plans to give a file this text. ours reports whether ccd was in it before: if not, a backup is made first.
+func (p *Plan) install(f file, text []byte, perm fs.FileMode, ours bool) error {
+	c := change{file: f, after: text, perm: perm}
+	if c.differs() && f.exists() && !ours {
+		p.changes = append(p.changes, change{file: f.aside(), after: f.text, perm: 0o600})
 	}
-	if !c.write {
-		return c, nil
+	return p.add(c)
+}
+
+// uninstall plans to give a file this text, which is without ccd's parts. It removes a file that ccd made if nothing else is
+// in it, the directories below dir that are empty then, and the backup of a state file or of one that is now as before.
+func (p *Plan) uninstall(f file, text []byte, dir string) error {
+	c := change{file: f, after: f.text, within: dir}
+	switch {
+	case !f.exists() || bytes.Equal(f.text, text):
+	case len(text) > 0 || f.backup != nil:
+		c.after = append([]byte{}, text...)
+	case f.linked && filepath.Base(f.path) != skillName: // the user's symlink would dangle
+		c.after = f.nothing()
+	default:
+		c.after = nil
 	}
-	return c, f.writable()
+	err := p.add(c)
+	switch {
+	case f.backup == nil || !f.exists():
+	case f.state || bytes.Equal(text, f.backup):
+		p.changes = append(p.changes, change{file: f.aside()})
+	case c.differs():
+		p.Notes = append(p.Notes, f.path+backupSuffix+" stays, because the file was changed since install.")
+	}
+	return err
+}
+
+func (p *Plan) add(c change) error {
+	p.changes = append(p.changes, c)
+	if !c.differs() {
+		return nil
+	}
+	return c.writable()
 }
 
 // skillName is the name of every skill's file.

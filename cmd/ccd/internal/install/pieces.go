@@ -214,9 +214,7 @@ func (p *Plan) bring(f file, unread error, dir string, pieces []piece) error {
 			p.parts = append(p.parts, row.label())
 		}
 	}
-	c, err := f.installed(now.text, pieces[0].perm, ours)
-	p.changes = append(p.changes, c)
-	return err
+	return p.install(f, now.text, pieces[0].perm, ours)
 }
 
 // label is the piece's name for people.
@@ -236,12 +234,7 @@ func (p *Plan) clear(f file, dir string, pieces []piece) error {
 	if err != nil {
 		return err
 	}
-	c, err := f.uninstalled(text, dir)
-	if c.write && c.backup != nil && !c.drop {
-		p.Notes = append(p.Notes, f.path+backupSuffix+" stays, because the file was changed since install.")
-	}
-	p.changes = append(p.changes, c)
-	return err
+	return p.uninstall(f, text, dir)
 }
 
 // without returns the text without pieces, the last first: the backup, byte for byte, if only ccd has changed the file.

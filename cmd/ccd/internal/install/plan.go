@@ -20,13 +20,14 @@ import (
 // change is what Apply does to one file.
 type change struct {
 	file
-	after  []byte
+	after  []byte      // nil: no file
 	perm   fs.FileMode // of a new file
-	write  bool        // after differs from the file's text
-	remove bool        // instead of writing after, remove the file
-	keep   bool        // make a backup first
-	drop   bool        // remove the backup
 	within string      // remove the directories around the file, below this one, that are empty; "" for none
+}
+
+// differs reports whether the file has to be written or removed.
+func (c change) differs() bool {
+	return c.exists() != (c.after != nil) || !bytes.Equal(c.text, c.after)
 }
 
 // Plan is what install or uninstall would do to agents' files. Nothing is written before Apply.
@@ -48,14 +49,8 @@ func (p *Plan) Empty() bool { return len(p.Steps()) == 0 }
 // Steps returns one line for each thing that Apply would do.
 func (p *Plan) Steps() (all []string) {
 	for _, c := range p.changes {
-		if c.write {
+		if c.differs() {
 			all = append(all, c.verb()+" "+c.path)
-		}
-		switch {
-		case c.keep:
-			all = append(all, "write "+c.path+backupSuffix)
-		case c.drop:
-			all = append(all, "remove "+c.path+backupSuffix)
 		}
 	}
 	return all
@@ -77,14 +72,14 @@ func (p *Plan) Done() (all []string) {
 func (p *Plan) Diff() string {
 	var b strings.Builder
 	for _, c := range p.changes {
-		if !c.write {
+		if !c.differs() || strings.HasSuffix(c.path, backupSuffix) {
 			continue
 		}
 		old, now := c.path, c.path
 		if !c.exists() {
 			old = os.DevNull
 		}
-		if c.remove {
+		if c.after == nil {
 			now = os.DevNull
 		}
 		text := diff.Diff(old, c.text, now, c.after)
@@ -122,7 +117,7 @@ func (p *Plan) Apply() (err error) {
 		}
 	}
 	for _, c := range p.changes {
-		if err := c.commit(ready); err != nil {
+		if err := c.commit(ready[c.path]); err != nil {
 			return words.Hint(err, again)
 		}
 	}
@@ -158,17 +153,10 @@ func (c change) unchanged() error {
 	return words.Hint(fmt.Errorf("write %s: %w", c.path, err), "run it again")
 }
 
-// prepare writes the new texts of the file and of its backup to temporary files, and makes their directories.
+// prepare writes the new text of the file to a temporary file, and makes its directory.
 func (c change) prepare(ready map[string]*atomicfile.Pending, made *[]string) error {
-	if !c.write {
+	if !c.differs() {
 		return nil
-	}
-	if c.keep {
-		b, err := atomicfile.Prepare(c.path+backupSuffix, 0o600, c.text)
-		if err != nil {
-			return err
-		}
-		ready[c.path+backupSuffix] = b
 	}
 	if err := makeAll(filepath.Dir(c.target), made); err != nil {
 		return err
@@ -203,31 +191,9 @@ func makeAll(dir string, made *[]string) error {
 	return nil
 }
 
-func (c change) commit(ready map[string]*atomicfile.Pending) error {
-	if b := ready[c.path+backupSuffix]; b != nil {
-		if err := b.Commit(); err != nil {
-			return err
-		}
-	}
-	if c.write {
-		if err := c.unchanged(); err != nil {
-			return err
-		}
-		if err := c.replace(ready[c.path]); err != nil {
-			return err
-		}
-	}
-	if c.drop {
-		if err := os.Remove(c.path + backupSuffix); err != nil && !missing(err) {
-			return fmt.Errorf("remove backup: %w", err)
-		}
-	}
-	return nil
-}
-
 func (c change) verb() string {
 	switch {
-	case c.remove:
+	case c.after == nil:
 		return "remove"
 	case c.exists():
 		return "change"
@@ -235,8 +201,14 @@ func (c change) verb() string {
 	return "write"
 }
 
-func (c change) replace(p *atomicfile.Pending) error {
-	if c.remove {
+func (c change) commit(p *atomicfile.Pending) error {
+	if p == nil {
+		return nil
+	}
+	if err := c.unchanged(); err != nil {
+		return err
+	}
+	if c.after == nil {
 		p.Discard()
 		if err := os.Remove(c.target); err != nil {
 			return fmt.Errorf("remove file: %w", err)
