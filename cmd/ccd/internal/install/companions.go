@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,12 +27,12 @@ func (a Account) companions(ctx context.Context) *Step {
 		return step.fail(err)
 	}
 	found := a.findCompanions(ctx)
-	for i := 0; i < len(found.paths); {
-		dir, n := filepath.Dir(found.paths[i]), i
-		for i < len(found.paths) && filepath.Dir(found.paths[i]) == dir {
-			i++
-		}
-		step.Does = append(step.Does, fmt.Sprintf("remove %d below %s", i-n, dir))
+	in := map[string]int{}
+	for _, path := range found.paths {
+		in[filepath.Dir(path)]++
+	}
+	for _, dir := range slices.Sorted(maps.Keys(in)) {
+		step.Does = append(step.Does, fmt.Sprintf("remove %d below %s", in[dir], dir))
 	}
 	step.Does = append(step.Does, found.keeps...)
 	if len(found.paths) == 0 && found.failed == nil {
@@ -59,38 +60,33 @@ type companions struct {
 func (a Account) findCompanions(ctx context.Context) *companions {
 	c := &companions{}
 	for _, root := range a.Roots {
-		c.walk(ctx, root.Path, func(path string) bool { return a.placed(root, path, path) })
-	}
-	for _, dir := range []string{filepath.Join(a.StateDir, "companions"), a.Config.Companion.Dir} {
-		if dir == "" {
-			continue
+		c.walk(ctx, root.Path, a.placed(root, root.Path))
+		for _, tree := range []string{filepath.Join(a.StateDir, "companions"), a.Config.Companion.Dir} {
+			if tree != "" {
+				own := filepath.Join(tree, root.Agent, filepath.Base(root.Path)) // no other directory in the tree is ccd's
+				c.dirs = append(c.dirs, c.walk(ctx, own, a.placed(root, own))...)
+				c.dirs = append(c.dirs, filepath.Dir(own), tree)
+			}
 		}
-		for _, f := range a.Place.Agents.All() { // no other directory in the tree is ccd's
-			agent := filepath.Join(dir, f.Agent)
-			c.dirs = append(c.dirs, c.walk(ctx, agent, func(path string) bool {
-				rel, _ := filepath.Rel(agent, path) // it cannot fail, because path is below agent
-				base, below, _ := strings.Cut(rel, string(filepath.Separator))
-				return slices.ContainsFunc(a.Roots, func(r watcher.Root) bool {
-					return r.Agent == f.Agent && filepath.Base(r.Path) == base && a.placed(r, filepath.Join(r.Path, below), path)
-				})
-			})...)
-		}
-		c.dirs = append(c.dirs, dir)
 	}
 	slices.Sort(c.paths)
 	c.paths = slices.Compact(c.paths)
 	return c
 }
 
-// placed reports whether the companion at path has the name that its text gives, and whether a transcript could be at
-// the matching place below the root.
-func (a Account) placed(root watcher.Root, place, path string) bool {
-	t, ok := a.Place.Agents.Find(root.Agent, root.Path, strings.TrimSuffix(place, sidecar.Suffix)+".jsonl")
-	if !ok || t.Class == transcript.Attachment {
-		return false
+// placed returns a function that reports whether a companion below dir has the name that its text gives, and whether a
+// transcript could be at the matching place below the root.
+func (a Account) placed(root watcher.Root, dir string) func(path string) bool {
+	return func(path string) bool {
+		rel, _ := filepath.Rel(dir, path) // it cannot fail, because path is below dir
+		place := filepath.Join(root.Path, strings.TrimSuffix(rel, sidecar.Suffix)+".jsonl")
+		t, ok := a.Place.Agents.Find(root.Agent, root.Path, place)
+		if !ok || t.Class == transcript.Attachment {
+			return false
+		}
+		source, err := sidecar.Source(path)
+		return err == nil && sidecar.Named(path, source)
 	}
-	source, err := sidecar.Source(path)
-	return err == nil && sidecar.Named(path, source)
 }
 
 // walk takes the companions below dir, and returns the directories, inner ones first. It follows no symlink except dir itself.

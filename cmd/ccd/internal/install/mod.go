@@ -4,7 +4,6 @@ import (
 	"embed"
 	"encoding/json"
 	"io/fs"
-	"iter"
 	"path"
 	"regexp"
 	"strconv"
@@ -28,7 +27,7 @@ type Mod struct {
 func (m Mod) none() bool { return !m.Compaction && m.Output == 0 }
 
 // modFiles returns the files of a mod that calls this binary, by their paths below the mod's folder.
-func (s *Setup) modFiles(a agent) iter.Seq2[string, string] {
+func (s *Setup) modFiles(a agent) map[string]string {
 	argv := []string{s.o.Executable, "hook", "--agent", a.id}
 	if s.o.Config != "" {
 		argv = append(argv, "--config", s.o.Config)
@@ -38,19 +37,14 @@ func (s *Setup) modFiles(a agent) iter.Seq2[string, string] {
 		command = []byte("[]") // strings always have a JSON form
 	}
 	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output), "IDLE", strconv.Itoa(s.o.Mod.Idle))
-	return func(yield func(name, text string) bool) {
-		root := path.Join("mod", a.id)
-		_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
-			if err != nil || d.IsDir() {
-				return err
-			}
-			text, err := mods.ReadFile(name)
-			if err == nil && !yield(strings.TrimPrefix(name, root+"/"), fill.Replace(string(text))) {
-				return fs.SkipAll
-			}
-			return err
-		})
-	}
+	root, files := path.Join("mod", a.id), map[string]string{}
+	_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
+		if text, unread := mods.ReadFile(name); unread == nil {
+			files[strings.TrimPrefix(name, root+"/")] = fill.Replace(string(text))
+		}
+		return err
+	})
+	return files
 }
 
 // unsigned stands in a text where its checksum will be.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,8 +62,9 @@ func (s *Setup) pieces(a agent) (all []piece) {
 		})
 	}
 	if a.mod != "" {
-		for name, text := range s.modFiles(a) {
-			p := ownFile("mod", filepath.Join(a.mod, filepath.FromSlash(name)), text)
+		files := s.modFiles(a)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			p := ownFile("mod", filepath.Join(a.mod, filepath.FromSlash(name)), files[name])
 			p.binaries = modBinaries
 			if s.o.Mod.none() {
 				p.mode, p.option = dropped, true
