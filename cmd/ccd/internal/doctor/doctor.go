@@ -70,19 +70,11 @@ func Count(all []Finding) string {
 	return fmt.Sprintf("%s, %s, %s", words.Count(len(all), "check"), words.Count(n["wrong"], "problem"), words.Count(n["note"], "note"))
 }
 
-// Agents reports on the agents' settings; install.Setup implements it.
-type Agents interface {
-	// Present returns the agents installed on this machine.
-	Present() []string
-	// Status returns what an agent's settings contain of ccd.
-	Status(agent string) install.Status
-}
-
 // Doctor holds the input of Examine.
 type Doctor struct {
 	Env      account.Env
-	Agents   Agents // nil if unknown
-	Version  string // of this ccd
+	Agents   *install.Setup // nil if unknown
+	Version  string         // of this ccd
 	Out      io.Writer
 	Progress func(done, total int64)
 }
@@ -106,7 +98,7 @@ func checks() []check {
 		{"remote", checkRemote, true},
 		{"service", checkService, false},
 		{"daemon", checkDaemon, false},
-		{"errors", checkErrors, false},
+		{"errors", func(_ context.Context, f *facts) []Finding { return f.failing() }, false},
 		{"summarizer", checkSummarizer, true},
 		{"program", checkProgram, false},
 		{"agents", checkAgents, false},

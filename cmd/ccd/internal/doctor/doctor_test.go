@@ -123,14 +123,14 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
 		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.RunErr = errors.New("read run state: eof") }, "wrong", "run.json"},
 		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.Run.LastPass = s.Now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
-		{"more fails than is listed", checkErrors, func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
+		{"more fails than is listed", failing, func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
 		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
-		{"last errors", checkErrors, func(_ *testing.T, s *facts) {
+		{"last errors", failing, func(_ *testing.T, s *facts) {
 			for i := range 7 {
 				s.Run.Errors = append(s.Run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
 			}
 		}, "wrong", "7 files could not"},
-		{"directories unreadable to it", checkErrors, func(_ *testing.T, s *facts) { s.Run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 path"},
+		{"directories unreadable to it", failing, func(_ *testing.T, s *facts) { s.Run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 path"},
 		{"summarizer missing", checkSummarizer, func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "full path"},
@@ -165,6 +165,8 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func failing(_ context.Context, f *facts) []Finding { return f.failing() }
 
 func tells(all []Finding, state, want string) bool {
 	for _, f := range all {

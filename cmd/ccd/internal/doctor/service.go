@@ -91,9 +91,6 @@ func checkDaemon(_ context.Context, f *facts) []Finding {
 	return all
 }
 
-// checkErrors counts what the daemon could not archive or read.
-func checkErrors(_ context.Context, f *facts) []Finding { return f.failing() }
-
 // checkSummarizer checks that the summarizer's command exists and that the service may run it.
 func checkSummarizer(_ context.Context, f *facts) []Finding {
 	const check = "summarizer"

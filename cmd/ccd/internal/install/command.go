@@ -57,8 +57,8 @@ func segment(path string, is func(name string) bool) bool {
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), is)
 }
 
-// shellWords splits a simple command as a shell does. It returns false for operators, variables and unclosed quotes.
-func shellWords(command string) (words []string, ok bool) {
+// shellWords splits a simple command as a shell does. It returns none for operators, variables and unclosed quotes.
+func shellWords(command string) (words []string) {
 	var b strings.Builder
 	var quote rune
 	begun, escaped := false, false
@@ -82,16 +82,19 @@ func shellWords(command string) (words []string, ok bool) {
 			b.Reset()
 			begun = false
 		case strings.ContainsRune("\n;&|<>()$`#", r):
-			return nil, false
+			return nil
 		default:
 			begun = true
 			b.WriteRune(r)
 		}
 	}
+	if quote != 0 || escaped {
+		return nil
+	}
 	if begun {
 		words = append(words, b.String())
 	}
-	return words, quote == 0 && !escaped
+	return words
 }
 
 // harmless ends a hook's command line, so that the agent always sees exit status 0: 2 would block the prompt or the tool, and
@@ -99,23 +102,28 @@ func shellWords(command string) (words []string, ok bool) {
 const harmless = " || :"
 
 // binaryOf returns the binary that a hook starts, and whether the hook is ccd's: only if it has the form that install
-// writes, ABSOLUTE hook EVENT --agent AGENT [--config FILE] [|| :], at that event of the client, "" for any.
+// writes, with or without || : at its end, at that event of the client, "" for any.
 func binaryOf(command, event string) (path string, ok bool) {
-	words, ok := called(command, 5)
-	if !ok || words[1] != "hook" || words[3] != "--agent" || !hooked(words[4], event, words[2]) {
+	words := shellWords(strings.TrimSuffix(command, harmless))
+	if path, ok = called(words, "hook", "", "--agent", ""); !ok || !hooked(words[4], event, words[2]) {
 		return "", false
 	}
-	return words[0], true
+	return path, true
 }
 
-// called splits a command line in the form that install writes: ABSOLUTE WORDS... [--config FILE] [|| :], with n words
-// before the optional parts.
-func called(command string, n int) (words []string, ok bool) {
-	words, ok = shellWords(strings.TrimSuffix(command, harmless))
-	if !ok || len(words) != n && (len(words) != n+2 || words[n] != "--config") || !absolute(words[0]) {
-		return nil, false
+// called returns the binary of a command in the form that install writes: ABSOLUTE WORDS... [--config FILE]. An empty word
+// stands for any.
+func called(argv []string, words ...string) (path string, ok bool) {
+	n := 1 + len(words)
+	if len(argv) != n && (len(argv) != n+2 || argv[n] != "--config") || !absolute(argv[0]) {
+		return "", false
 	}
-	return words, true
+	for i, word := range words {
+		if word != "" && argv[i+1] != word {
+			return "", false
+		}
+	}
+	return argv[0], true
 }
 
 // hooked reports whether an agent has a hook of this name at an event of its client, "" for any.
@@ -131,11 +139,9 @@ func hooked(agent, client, name string) bool {
 
 // serves reports whether an MCP server is ccd's: it starts this binary, or one named ccd, as install writes it.
 func (s *Setup) serves(binary string, args []string) bool {
-	if len(args) != 1 && (len(args) != 3 || args[1] != "--config") || args[0] != "mcp" {
-		return false
-	}
+	_, ok := called(append([]string{binary}, args...), "mcp")
 	name := binary[strings.LastIndexAny(binary, `/\`)+1:]
-	return absolute(binary) && (name == "ccd" || name == "ccd.exe" || binary == s.o.Executable)
+	return ok && (name == "ccd" || name == "ccd.exe" || binary == s.o.Executable)
 }
 
 // absolute is filepath.IsAbs for paths of any system, because settings are copied between systems.

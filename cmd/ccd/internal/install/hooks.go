@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -168,11 +169,7 @@ var errOtherLine = errors.New("another status line is configured")
 
 // lineBinary returns the binary that the status line starts, and whether the line is ccd's.
 func (d *document) lineBinary() (binary string, ours bool) {
-	words, ok := called(stringOf(d.get(statusLine, "command")), 2)
-	if !ok || words[1] != "statusline" {
-		return "", false
-	}
-	return words[0], true
+	return called(shellWords(strings.TrimSuffix(stringOf(d.get(statusLine, "command")), harmless)), "statusline")
 }
 
 // putLine adds the status line, or repairs it.

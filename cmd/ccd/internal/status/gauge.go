@@ -108,7 +108,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out := g.count
 	out.agents = g.l.Agents
 	out.Damage = g.l.Damages()
-	out.Live = append([]Session{}, out.Live...)
+	out.Live = slices.DeleteFunc(append([]Session{}, out.Live...), func(s Session) bool { return time.Since(s.LastAt()) >= liveWithin })
 	out.Running, out.This = running, g.version
 	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
 	if p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir)); err == nil && !p.Tried.IsZero() {
@@ -173,14 +173,13 @@ func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
 	return out, rows, nil
 }
 
-// readArchive reads what the archive knows of each session, where it has changed or a live session may have come to rest.
+// readArchive reads what the archive knows of each session, where it has changed.
 func (g *Gauge) readArchive(ctx context.Context) error {
 	info, err := os.Stat(g.l.ArchivePath)
 	if err != nil {
 		info = nil
 	}
 	if g.archive.same(info) {
-		g.rest()
 		return nil
 	}
 	seen := stamp{info, time.Now()}
@@ -221,17 +220,6 @@ func (g *Gauge) lag(ctx context.Context, err error) *int64 {
 	bytes := reader.Behind(found, g.stored, nil).Bytes
 	g.behind, g.scanned, g.scanTook = &bytes, time.Now(), time.Since(begun)
 	return g.behind
-}
-
-// rest drops the sessions that have not grown for a while.
-func (g *Gauge) rest() {
-	var live []Session
-	for _, s := range g.count.Live {
-		if s.Last != nil && time.Since(*s.Last) < liveWithin {
-			live = append(live, s)
-		}
-	}
-	g.count.Live = live
 }
 
 // ask asks the service manager.

@@ -70,7 +70,7 @@ func lagLine(o Report) string {
 	}
 	line := humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
 	if o.Unreadable > 0 {
-		line += ", not counting " + o.unreadable() + " that cannot be read"
+		line += ", not counting " + words.Count(o.Unreadable, "path") + " that cannot be read"
 	}
 	return line
 }
@@ -87,13 +87,6 @@ func Pace(p daemon.Progress) string {
 		line += fmt.Sprintf(", %s/s, about %s left", humanize.IBytes(uint64(p.Rate)), words.Short(max(0, time.Until(p.Ends))))
 	}
 	return line
-}
-
-func (o Report) unreadable() string {
-	if o.Unreadable == 1 {
-		return "1 directory or file"
-	}
-	return fmt.Sprintf("%d directories or files", o.Unreadable)
 }
 
 func (r Root) state(running bool) string {
