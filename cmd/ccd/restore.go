@@ -41,7 +41,7 @@ terminal, control characters are shown as \xNN; pipes and files get the exact
 bytes.
 
 --file prints a file as the agent last read or wrote it. If the transcript
-does not show all of it, ccd fails and says which lines are known.
+does not show all of it at once, ccd fails.
 
 ` + timeWords + `
 

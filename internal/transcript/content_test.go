@@ -1,74 +1,37 @@
 package transcript
 
-import (
-	"fmt"
-	"testing"
-)
-
-// known writes what is known of a content: its text, or its line ranges.
-func known(c Content) string {
-	if text, ok := c.Text(); ok {
-		return text
-	}
-	return fmt.Sprint("lines ", c.Known())
-}
+import "testing"
 
 func TestSeen(t *testing.T) {
-	abc := Some(1, "a\nb\nc", true)
+	whole := Whole("a\nb\nc")
 	for _, c := range []struct {
-		name string
-		have Content
-		read Content
-		want string
+		name             string
+		have, read, want Content
 	}{
-		{"nothing was known", Content{}, Some(3, "c\nd", true), "lines [[3 4]]"},
-		{"a whole read is the newest", Whole("old"), Whole("new"), "new"},
-		{"an empty read changes nothing", Whole("old"), Content{}, "old"},
-		{"two stretches", abc, Some(7, "g", true), "lines [[1 3] [7 7]]"},
-		{"next to each other", abc, Some(4, "d", true), "lines [[1 4]]"},
-		{"overlapping", abc, Some(2, "b\nc\nd\ne", true), "lines [[1 5]]"},
-		{"within", abc, Some(2, "b", true), "lines [[1 3]]"},
-		{"the end closes it", abc, Some(4, "d\n", false), "a\nb\nc\nd\n"},
-		{"all pieces in any order", Some(3, "c\n", false), Some(1, "a\nb", true), "a\nb\nc\n"},
-		{"contradicting", abc, Some(3, "C\nd", true), "lines [[3 4]]"},
-		{"a part of what is whole", Whole("a\nb\nc"), Some(2, "b", true), "a\nb\nc"},
-		{"not a part of it", Whole("a\nb\nc"), Some(2, "B", true), "lines [[2 2]]"},
-		{"behind its end", Whole("a\nb"), Some(3, "c", true), "lines [[3 3]]"},
-		{"another end", Some(4, "d", false), Some(5, "e", false), "lines [[5 5]]"},
+		{"nothing was known", Content{}, Some(3, "c\nd", true), Some(3, "c\nd", true)},
+		{"a whole read is the newest", whole, Whole("new"), Whole("new")},
+		{"an empty read changes nothing", whole, Content{}, whole},
+		{"a part of what is whole", whole, Some(2, "b", true), whole},
+		{"its end", whole, Some(2, "b\nc", false), whole},
+		{"not a part of it", whole, Some(2, "B", true), Some(2, "B", true)},
+		{"behind its end", whole, Some(4, "d", true), Some(4, "d", true)},
+		{"another end", whole, Some(2, "b", false), Some(2, "b", false)},
+		{"another part", Some(1, "a", true), Some(2, "b", false), Some(2, "b", false)},
 	} {
-		before := known(c.have)
-		if got := known(c.have.Seen(c.read)); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
-		if known(c.have) != before {
-			t.Errorf("%s: the content before is not what it was", c.name)
+		if got := c.have.Seen(c.read); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
 
-func TestReplacedInPart(t *testing.T) {
-	have := Some(2, "b\nc\nd", true).Seen(Some(10, "j\nk", true))
-	for _, c := range []struct {
-		old, new string
-		all      bool
-		want     string
-	}{
-		{"c", "C1\nC2", false, "lines [[2 5] [11 12]]"},
-		{"c\n", "", false, "lines [[2 3] [9 10]]"},
-		{"j", "J", false, "lines [[2 4] [10 11]]"},
-		{"d", "", false, "lines []"}, // whether a line end goes with it cannot be told
-		{"x", "y", false, "lines []"},
-		{"c", "C", true, "lines []"},
-		{"", "y", false, "lines []"},
-	} {
-		if got := known(have.replaced(c.old, c.new, c.all, true)); got != c.want {
-			t.Errorf("%q -> %q: got %s, want %s", c.old, c.new, got, c.want)
+func TestReplaced(t *testing.T) {
+	for swallow, want := range map[bool]string{true: "b\n", false: "\nb\n"} {
+		if got := Whole("a\nb\n").replaced("a", "", false, swallow); got != Whole(want) {
+			t.Errorf("the line end is taken as well (%t): %+v, want %q", swallow, got, want)
 		}
 	}
-	for swallow, want := range map[bool]string{true: "b\n", false: "\nb\n"} {
-		if got := known(Whole("a\nb\n").replaced("a", "", false, swallow)); got != want {
-			t.Errorf("the line end is taken as well (%t): %q, want %q", swallow, got, want)
-		}
+	if got := Some(1, "a\nb", true).replaced("a", "b", false, false); got.Known() {
+		t.Errorf("in a part: %+v", got)
 	}
 }
 

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -68,33 +67,29 @@ func (c *Client) Reading(tool string, a *Action, o *Outcome) Content {
 	return Content{}
 }
 
-// numbered reads a result with line numbers. It reaches the end of the file if nothing follows and there are fewer
-// lines than requested.
-func numbered(result string, limit int) (c Content) {
+// numbered reads the first lines of a result with line numbers. It reaches the end of the file if nothing follows and there
+// are fewer lines than requested.
+func numbered(result string, limit int) Content {
 	if limit <= 0 {
 		limit = readLines
 	}
-	end, count := 0, 0
+	first, count, cut, rest := 0, 0, false, result
+	var lines []string
 	for n, text := range numberedLines(result) {
-		end, count = n, count+1
-		last := len(c.parts) - 1
-		switch {
-		case len(text) >= readLine: // perhaps truncated
-		case last >= 0 && c.parts[last].end() == n:
-			c.parts[last].lines = append(c.parts[last].lines, text)
-		default:
-			c.parts = append(c.parts, stretch{n, []string{text}})
+		if count == 0 {
+			first = n
 		}
-	}
-	rest := result
-	for range count {
+		if cut = cut || len(text) >= readLine; !cut { // perhaps truncated
+			lines = append(lines, text)
+		}
+		count++
 		_, rest, _ = strings.Cut(rest, "\n")
 	}
-	rest = strings.TrimSpace(rest)
-	if count > 0 && count < limit && (rest == "" || strings.HasPrefix(rest, "<system-reminder>")) {
-		c.total = end
+	if len(lines) == 0 {
+		return Content{}
 	}
-	return c
+	rest = strings.TrimSpace(rest)
+	return Some(first, strings.Join(lines, "\n"), cut || count >= limit || rest != "" && !strings.HasPrefix(rest, "<system-reminder>"))
 }
 
 // printed reads the output of one plain command that prints a file: cat, nl, head or sed -n.
@@ -110,7 +105,7 @@ func printed(cmd, text string) Content {
 	case name == "cat" && len(args) == 1:
 	case name == "nl", name == "cat" && len(args) == 2 && args[0].text == "-n":
 		c := numbered(text, lines)
-		c.total = 0 // unknown whether the last line has a newline
+		c.end = false // unknown whether the last line has a newline
 		return c
 	case name == "head":
 		if _, lines = linesArgs(args); lines < 1 {
@@ -126,13 +121,11 @@ func printed(cmd, text string) Content {
 		return Content{}
 	}
 	body, ended := strings.CutSuffix(text, "\n")
-	if text == "" {
+	switch {
+	case text == "":
 		return Content{}
+	case ended && strings.Count(text, "\n") < lines:
+		return Some(from, text, false)
 	}
-	c := Some(from, body, true)
-	if count := len(c.parts[0].lines); ended && count < lines {
-		c.parts[0].lines = append(slices.Clip(c.parts[0].lines), "")
-		c.total = from + count
-	}
-	return c
+	return Some(from, body, true)
 }

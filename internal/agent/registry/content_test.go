@@ -10,12 +10,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// known returns the text of a content, or the line ranges that are known.
+// known returns the text of a content, or whether a part is known.
 func known(c transcript.Content) string {
-	if text, ok := c.Text(); ok {
+	text, ok := c.Text()
+	switch {
+	case ok:
 		return text
+	case c.Known():
+		return "a part"
 	}
-	return fmt.Sprint("lines ", c.Known())
+	return "nothing"
 }
 
 func jsonOf(t testing.TB, v any) []byte {
@@ -46,7 +50,7 @@ func TestAfter(t *testing.T) {
 		return jsonOf(t, map[string]any{"file_path": "/a.go", "old_string": old, "new_string": new, "replace_all": all})
 	}
 	shell := func(cmd string) []byte { return jsonOf(t, map[string]any{"command": cmd}) }
-	const unknown = "lines []"
+	const unknown = "nothing"
 	for _, c := range []struct {
 		name, tool string
 		input      []byte
@@ -117,23 +121,23 @@ func TestReading(t *testing.T) {
 		{"whole", "Read", `{"file_path":"/a"}`, "     1\ta\n     2\t", "a\n"},
 		{"without a last line end", "Read", `{"file_path":"/a"}`, "     1→a\n     2→b", "a\nb"},
 		{"a reminder follows", "Read", `{"file_path":"/a"}`, "1\ta\n2\t\n\n<system-reminder>\nx\n</system-reminder>", "a\n"},
-		{"something else follows", "Read", `{"file_path":"/a"}`, "1\ta\n... 12 more lines", "lines [[1 1]]"},
-		{"some lines", "Read", `{"file_path":"/a","offset":5,"limit":2}`, "5\ta\n6\tb", "lines [[5 6]]"},
+		{"something else follows", "Read", `{"file_path":"/a"}`, "1\ta\n... 12 more lines", "a part"},
+		{"some lines", "Read", `{"file_path":"/a","offset":5,"limit":2}`, "5\ta\n6\tb", "a part"},
 		{"up to the end", "Read", `{"file_path":"/a","offset":1,"limit":5}`, "1\ta\n2\tb", "a\nb"},
-		{"as many as the tool gives", "Read", `{"file_path":"/a"}`, many(2000), "lines [[1 2000]]"},
-		{"a line that may be cut", "Read", `{"file_path":"/a"}`, "1\ta\n2\t" + strings.Repeat("x", 2000) + "\n3\tb", "lines [[1 1] [3 3]]"},
-		{"not numbered", "Read", `{"file_path":"/a"}`, "a\nb", "lines []"},
+		{"as many as the tool gives", "Read", `{"file_path":"/a"}`, many(2000), "a part"},
+		{"a line that may be cut", "Read", `{"file_path":"/a"}`, "1\ta\n2\t" + strings.Repeat("x", 2000) + "\n3\tb", "a part"},
+		{"not numbered", "Read", `{"file_path":"/a"}`, "a\nb", "nothing"},
 		{"cat", "shell", `{"command":["cat","a"]}`, "a\nb\n", "a\nb\n"},
-		{"cat without a line end", "shell", `{"command":["cat","a"]}`, "a\nb", "lines [[1 2]]"},
-		{"cat that was cut", "shell", `{"command":["cat","a"]}`, "a\n…12 tokens truncated…\nb\n", "lines []"},
-		{"cat of two", "shell", `{"command":["cat","a","b"]}`, "a\nb\n", "lines []"},
-		{"cat and more", "shell", `{"command":["bash","-lc","cat a && ls"]}`, "a\nb\n", "lines []"},
-		{"cat in a shell that trims", "Bash", `{"command":"cat a"}`, "a\nb\n", "lines []"},
-		{"sed", "shell", `{"command":["sed","-n","3,4p","a"]}`, "c\nd\n", "lines [[3 4]]"},
+		{"cat without a line end", "shell", `{"command":["cat","a"]}`, "a\nb", "a part"},
+		{"cat that was cut", "shell", `{"command":["cat","a"]}`, "a\n…12 tokens truncated…\nb\n", "nothing"},
+		{"cat of two", "shell", `{"command":["cat","a","b"]}`, "a\nb\n", "nothing"},
+		{"cat and more", "shell", `{"command":["bash","-lc","cat a && ls"]}`, "a\nb\n", "nothing"},
+		{"cat in a shell that trims", "Bash", `{"command":"cat a"}`, "a\nb\n", "nothing"},
+		{"sed", "shell", `{"command":["sed","-n","3,4p","a"]}`, "c\nd\n", "a part"},
 		{"sed up to the end", "shell", `{"command":["sed","-n","1,400p","a"]}`, "c\nd\n", "c\nd\n"},
-		{"head", "shell", `{"command":["head","-n","2","a"]}`, "c\nd\n", "lines [[1 2]]"},
-		{"tail", "shell", `{"command":["tail","-n","2","a"]}`, "c\nd\n", "lines []"},
-		{"nl", "shell", `{"command":["nl","-ba","a"]}`, "     1\tc\n     2\td\n", "lines [[1 2]]"},
+		{"head", "shell", `{"command":["head","-n","2","a"]}`, "c\nd\n", "a part"},
+		{"tail", "shell", `{"command":["tail","-n","2","a"]}`, "c\nd\n", "nothing"},
+		{"nl", "shell", `{"command":["nl","-ba","a"]}`, "     1\tc\n     2\td\n", "a part"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := clientOf(c.tool).Understand(c.tool, []byte(c.input))
@@ -142,7 +146,7 @@ func TestReading(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			out.Failed, out.Exit = true, 1
-			if got := known(clientOf(c.tool).Reading(c.tool, &a, &out)); got != "lines []" {
+			if got := known(clientOf(c.tool).Reading(c.tool, &a, &out)); got != "nothing" {
 				t.Errorf("a failed read tells %q", got)
 			}
 		})
@@ -167,11 +171,11 @@ func TestCopyOf(t *testing.T) {
 		told any
 		want string
 	}{
-		{"whole", file("a\nb\n", 1, 3, 3), "/a seen a\nb\n before lines []"},
-		{"part", file("b", 2, 1, 3), "/a seen lines [[2 2]] before lines []"},
-		{"numbers that do not agree", file("b\nc", 2, 1, 3), "/a seen lines [] before lines []"},
-		{"edit", map[string]any{"filePath": "/a", "originalFile": "x\n"}, "/a seen lines [] before x\n"},
-		{"edit of a new file", map[string]any{"filePath": "/a", "originalFile": nil}, "/a seen lines [] before lines []"},
+		{"whole", file("a\nb\n", 1, 3, 3), "/a seen a\nb\n before nothing"},
+		{"part", file("b", 2, 1, 3), "/a seen a part before nothing"},
+		{"numbers that do not agree", file("b\nc", 2, 1, 3), "/a seen nothing before nothing"},
+		{"edit", map[string]any{"filePath": "/a", "originalFile": "x\n"}, "/a seen nothing before x\n"},
+		{"edit of a new file", map[string]any{"filePath": "/a", "originalFile": nil}, "/a seen nothing before nothing"},
 		{"not of a file", map[string]any{"stdout": "x"}, ""},
 		{"text", "Error: x", ""},
 	} {
@@ -208,19 +212,6 @@ func FuzzAfter(f *testing.F) {
 				if got, ok := after.Text(); ok && known(transcript.Whole(got)) != got {
 					t.Errorf("%q is not the text of its lines", got)
 				}
-				last := 0
-				for _, k := range after.Known() {
-					if k[0] <= last || k[1] < k[0] {
-						t.Errorf("known lines %v", after.Known())
-					}
-					last = k[1]
-				}
-			}
-			// If an edit applies to a part of a file, it must do the same to a whole file with that content.
-			if lines := part.Known(); len(lines) == 1 && a.Op == transcript.Edit && strings.EqualFold(tool, "edit") {
-				if got, ok := whole.Text(); ok && strings.Count(got, "\n") != lines[0][1]-lines[0][0] && !strings.Contains(input, `"new_string":""`) {
-					t.Errorf("the whole has %d lines, the part %v", strings.Count(got, "\n")+1, lines)
-				}
 			}
 		}
 	})
@@ -228,7 +219,7 @@ func FuzzAfter(f *testing.F) {
 
 // TestReadingWithoutNumbers checks a tool that does not number lines and says in a notice that some are missing.
 func TestReadingWithoutNumbers(t *testing.T) {
-	const whole, unknown = "# a\n\n1\tb\n", "lines []"
+	const whole, unknown = "# a\n\n1\tb\n", "nothing"
 	none := [2]int{}
 	for _, c := range []struct {
 		agent, name string
@@ -238,10 +229,10 @@ func TestReadingWithoutNumbers(t *testing.T) {
 		{"pi", "whole", none, whole, whole},
 		{"pi", "brackets of the file's own", none, "a\n\n[b]", "a\n\n[b]"},
 		{"pi", "no more lines than asked for", [2]int{0, 9}, whole, whole},
-		{"pi", "from a line to the end", [2]int{5, 0}, "e\nf", "lines [[5 6]]"},
-		{"pi", "part", [2]int{2, 2}, "b\nc\n\n[4 more lines in file. Use offset=4 to continue.]", "lines [[2 3]]"},
-		{"pi", "the first lines", none, "a\nb\n\n[Showing lines 1-2 of 9 (50.0KB limit). Use offset=3 to continue.]", "lines [[1 2]]"},
-		{"pi", "part, in 2025", [2]int{0, 1}, "a\n\n... (620 more lines not shown. Use offset=2 to continue reading)", "lines [[1 1]]"},
+		{"pi", "from a line to the end", [2]int{5, 0}, "e\nf", "a part"},
+		{"pi", "part", [2]int{2, 2}, "b\nc\n\n[4 more lines in file. Use offset=4 to continue.]", "a part"},
+		{"pi", "the first lines", none, "a\nb\n\n[Showing lines 1-2 of 9 (50.0KB limit). Use offset=3 to continue.]", "a part"},
+		{"pi", "part, in 2025", [2]int{0, 1}, "a\n\n... (620 more lines not shown. Use offset=2 to continue reading)", "a part"},
 		{"pi", "cut lines, in 2025", none, "a\n\n... (Some lines were truncated to 2000 characters for display)", unknown},
 		{"pi", "a line too long", none, "[Line 1 is 80.0KB, exceeds 50.0KB limit. Use bash: sed -n '1p' a | head -c 51200]", unknown},
 		{"pi", "no text", none, "a\ufffdb", unknown},

@@ -60,7 +60,7 @@ type Event struct {
 type UnknownError struct {
 	Path    string
 	Session string    // the session that touched it
-	Lines   [][2]int  // the known ranges of lines, nil if there are none
+	Part    bool      // some lines of it are known
 	Why     *Event    // the change whose result the transcript does not contain; nil if it never had the whole file
 	Last    time.Time // until when the content was known, zero if never
 }
@@ -68,12 +68,8 @@ type UnknownError struct {
 // Error returns the message in one line.
 func (e *UnknownError) Error() string {
 	said := "restore file " + e.Path + ": its content is not in the transcript"
-	if len(e.Lines) > 0 {
-		var parts []string
-		for _, l := range e.Lines {
-			parts = append(parts, fmt.Sprintf("%d-%d", l[0], l[1]))
-		}
-		said = "restore file " + e.Path + ": only these lines are known: " + strings.Join(parts, ", ")
+	if e.Part {
+		said = "restore file " + e.Path + ": only a part of it is in the transcript"
 	}
 	switch {
 	case e.Why != nil && e.Last.IsZero():
@@ -399,7 +395,7 @@ func (f *file) result(path, session string, w Wanted) (*Version, error) {
 	}
 	text, ok := f.content.Text()
 	if !ok {
-		return nil, &UnknownError{Path: path, Session: session, Lines: f.content.Known(), Why: f.why, Last: f.last}
+		return nil, &UnknownError{Path: path, Session: session, Part: f.content.Known(), Why: f.why, Last: f.last}
 	}
 	v := f.version
 	v.Path, v.Text, v.Gone, v.Doubt = path, text, f.gone, f.doubt
@@ -518,12 +514,10 @@ func (e *event) copyOf() bool {
 func (e *event) read(f *file) {
 	a := e.client.Understand(e.Tool, e.input)
 	seen := e.client.Reading(e.Tool, &a, &e.out)
-	if e.copyOf() && len(seen.Known()) > 0 {
-		if both := seen.Seen(e.copy.Seen); len(e.copy.Seen.Known()) > 0 && len(both.Known()) > 0 {
-			seen = both
-		}
+	if e.copyOf() && seen.Known() {
+		seen = seen.Seen(e.copy.Seen)
 	}
-	if len(seen.Known()) == 0 {
+	if !seen.Known() {
 		f.touched, f.gone = true, nil
 		return
 	}
@@ -539,7 +533,7 @@ func (e *event) written(f *file) {
 	if f.gone != nil || f.doubt != nil && !certain {
 		before = transcript.Content{}
 	}
-	if e.copyOf() && len(e.copy.Before.Known()) > 0 {
+	if e.copyOf() && e.copy.Before.Known() {
 		before = e.copy.Before
 	}
 	after := e.client.After(e.Tool, e.input, int(e.N), before)
@@ -550,7 +544,7 @@ func (e *event) written(f *file) {
 		after = transcript.Content{}
 	}
 	e.now(f, after, how)
-	if len(after.Known()) == 0 {
+	if !after.Known() {
 		f.why = e.told(how)
 	}
 }
@@ -565,7 +559,7 @@ func (e *event) moved(name string, f *file) {
 		}
 		*g = *f
 		e.now(g, e.client.After(e.Tool, e.input, int(e.N), f.content), "renamed")
-		if len(g.content.Known()) == 0 && len(f.content.Known()) > 0 {
+		if !g.content.Known() && f.content.Known() {
 			g.why = e.told("renamed")
 		}
 	}
