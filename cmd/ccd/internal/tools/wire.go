@@ -7,18 +7,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The length of the longest message that is read, and how much is kept of each end of a longer one, in bytes.
-const (
-	maxMessage = 16 << 20
-	maxEdge    = 1 << 10
-)
+// maxMessage is the length of the longest message, in bytes. No call needs a longer one, whose end is not kept.
+const maxMessage = 16 << 20
+
+// invalid is the answer to a line that is no message. The ID of its request, if it has one, is unknown.
+var invalid = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message, or too long"}}`)
 
 // wire is the transport, one message per line. Unlike the SDK's it answers an invalid line and continues, and it answers all
 // requests read before the input ended.
@@ -29,14 +28,14 @@ type wire struct {
 
 // Connect implements mcp.Transport.
 func (w wire) Connect(context.Context) (mcp.Connection, error) {
-	c := &connection{out: w.out, lines: make(chan input), closed: make(chan struct{}), open: map[string]bool{}, changed: make(chan struct{}, 1)}
+	c := &connection{out: w.out, lines: make(chan []byte), closed: make(chan struct{}), open: map[string]bool{}, changed: make(chan struct{}, 1)}
 	go c.read(w.in)
 	return c, nil
 }
 
 // connection is a wire in use.
 type connection struct {
-	lines  chan input // closed when the input ends, after failed is set
+	lines  chan []byte // closed when the input ends, after failed is set
 	failed error
 	close  sync.Once
 	closed chan struct{}
@@ -53,7 +52,7 @@ func (c *connection) read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := readLine(r)
-		if len(line.text) > 0 {
+		if len(line) > 0 {
 			select {
 			case c.lines <- line:
 			case <-c.closed:
@@ -69,57 +68,17 @@ func (c *connection) read(in io.Reader) {
 	}
 }
 
-// input is a line without its newline. Of a line that is too long it has only both ends.
-type input struct {
-	text []byte
-	end  []byte // nil if text is the whole line
-}
-
-// readLine reads a line. With an error it also returns what it read before.
-func readLine(r *bufio.Reader) (input, error) {
-	var line input
+// readLine reads a line without its newline. With an error it also returns what it read before.
+func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		switch {
-		case line.end != nil:
-			line.end = lastBytes(append(line.end, part...))
-		case len(line.text)+len(part) > maxMessage:
-			line = input{bytes.Clone(line.text[:maxEdge]), lastBytes(append(lastBytes(line.text), part...))}
-		default:
-			line.text = append(line.text, part...)
+		if len(line) <= maxMessage {
+			line = append(line, part...)
 		}
-		if err == bufio.ErrBufferFull {
-			continue
+		if err != bufio.ErrBufferFull {
+			return bytes.TrimRight(line, "\r\n"), err
 		}
-		if line.end == nil {
-			line.text = bytes.TrimRight(line.text, "\r\n")
-		}
-		return line, err
 	}
-}
-
-// lastBytes returns a copy of the last maxEdge bytes.
-func lastBytes(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-maxEdge):]) }
-
-// The places where programs write the ID of a request: before its parameters, or after them at the end of the line. No JSON
-// string can contain either match in full.
-var (
-	idAhead  = regexp.MustCompile(`^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*(\d{1,15}|"[^"\\\x00-\x1f]*")\s*,`)
-	idBehind = regexp.MustCompile(`,\s*"id"\s*:\s*(\d{1,15}|"[^"\\\x00-\x1f]*")\s*(?:,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*)*\}\s*$`)
-)
-
-// refusal returns the answer to an unreadable line, with the ID of its request if that can be found.
-func (line input) refusal() []byte {
-	if line.end == nil {
-		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message"}}`)
-	}
-	id := "null"
-	if m := idAhead.FindSubmatch(line.text); m != nil {
-		id = string(m[1])
-	} else if m := idBehind.FindSubmatch(line.end); m != nil {
-		id = string(m[1])
-	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"this line is longer than %d MiB"}}`, id, maxMessage>>20)
 }
 
 // Read implements mcp.Connection.
@@ -136,13 +95,11 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			} else if !ok {
 				return nil, c.drained(ctx)
 			}
-			if line.end == nil {
-				if msg, err := jsonrpc.DecodeMessage(line.text); err == nil {
-					c.note(msg)
-					return msg, nil
-				}
+			if msg, err := jsonrpc.DecodeMessage(line); err == nil {
+				c.note(msg)
+				return msg, nil
 			}
-			if err := c.write(line.refusal()); err != nil {
+			if err := c.write(invalid); err != nil {
 				return nil, err
 			}
 		}
