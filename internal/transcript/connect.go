@@ -29,6 +29,8 @@ type Connect struct {
 	Skill  string // or the file of a skill
 	Note   string // what the user must know after hooks have changed, "" for nothing
 	Mod    string // folder of a plugin with which ccd answers compactions, "" if the client has none
+
+	Outputs bool // the plugin also shortens long outputs
 }
 
 // Event is a moment at which a client calls ccd.

@@ -15,7 +15,7 @@ func Row() transcript.Format {
 			Name: "claude", Dir: transcript.DirOf("CLAUDE_CONFIG_DIR", ".claude"),
 			Hooks: "settings.json", Events: transcript.Events(), Rules: true, Line: true,
 			ServersAt: state, Member: "mcpServers", Type: "stdio", State: true,
-			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd",
+			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd", Outputs: true,
 		},
 	}
 }

@@ -3,11 +3,16 @@ package install
 import (
 	"embed"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"ccd/internal/transcript"
 )
 
 // A mod is a plugin that runs in the client: it has ccd answer the compactions of a session and, where the client allows,
@@ -21,6 +26,17 @@ type Mod struct {
 	Compaction bool // the new context of a compaction
 	Output     int  // an excerpt of an output of so many chars, 0: never
 	Idle       int  // old results to be shortened between turns, from that percentage of the window; 0: never
+}
+
+// does is what ccd does in a client with this mod, a line each.
+func (m Mod) does(c transcript.Connect) (all []string) {
+	if m.Compaction {
+		all = append(all, "compact in the agent's place, without a model; off: compaction = false below [live]")
+	}
+	if m.Output > 0 && c.Outputs {
+		all = append(all, fmt.Sprintf("shorten outputs over %s characters for the model; off: outputs = false below [live]", humanize.Comma(int64(m.Output))))
+	}
+	return all
 }
 
 // none reports whether no mod is needed.

@@ -35,7 +35,7 @@ type Step struct {
 	Title string   `json:"title"` // the same for people
 	State string   `json:"state"`
 	What  string   `json:"what"`  // what it will do, then what it did
-	Does  []string `json:"does"`  // what is written, removed and run, a line each
+	Does  []string `json:"does"`  // what is written, removed and run, and what ccd does from then on, a line each
 	Error string   `json:"error"` // why it failed or is unavailable
 	Hint  string   `json:"hint"`  // what to try next; alternatives follow "; or "
 	Notes []string `json:"notes"` // what the user should know afterwards, a sentence each
@@ -166,6 +166,9 @@ func (a Account) agent(f transcript.Format, wanted bool) *Step {
 	step.What = "connect: " + strings.Join(p.parts, ", ")
 	if !wanted {
 		step.What, did = "disconnect", "disconnected"
+	}
+	if wanted && slices.Contains(p.parts, "mod") {
+		step.Does = append(step.Does, a.Agents.o.Mod.does(*f.Connect)...)
 	}
 	step.do = func(context.Context) (string, error) {
 		err := p.Apply()
