@@ -132,46 +132,6 @@ func running(command string) (string, error) {
 	return "gui/501/ccd = {\n\tstate = running\n\tpid = 42\n}\n", nil
 }
 
-func TestUninstall(t *testing.T) {
-	o := options(t.TempDir())
-	f := &fake{answer: running}
-	s, out := serviceOn(t, o, "linux", 1000, f)
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	link := s.mgr.links[0]
-	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(s.mgr.file(), link); err != nil {
-		t.Fatal(err)
-	}
-	kept := filepath.Join(o.StateDir, "archive.db")
-	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(kept, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f.answer = func(string) (string, error) { return "", errors.New("no bus") } // also without a manager
-	out.Reset()
-	if err := s.Uninstall(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []string{s.mgr.file(), s.mgr.sandbox, link} {
-		if _, err := os.Lstat(p); err == nil {
-			t.Errorf("%s is still there", p)
-		}
-	}
-	if _, err := os.Stat(kept); err != nil {
-		t.Errorf("the archive went too: %v", err)
-	}
-	out.Reset()
-	if err := s.Uninstall(t.Context()); err != nil || !strings.Contains(out.String(), "no service was installed") {
-		t.Errorf("a second uninstall: %v, %q", err, out)
-	}
-}
-
 // TestRefused holds what Install does not do, and that nothing is left behind then.
 func TestRefused(t *testing.T) {
 	silent := func(string) (string, error) { return "", errors.New("Failed to connect to bus") }

@@ -1,6 +1,7 @@
 package packaging
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,13 +12,19 @@ import (
 // TestUninstallClearsUp holds that nothing of ours is left, however the service came to be, and that others' files stay.
 func TestUninstallClearsUp(t *testing.T) {
 	o := options(t.TempDir())
-	s, out := serviceOn(t, o, "linux", 1000, &fake{answer: running})
+	f := &fake{answer: running}
+	s, out := serviceOn(t, o, "linux", 1000, f)
 	if err := s.Install(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Dir(s.mgr.file())
+	link := s.mgr.links[0]
+	if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(s.mgr.file(), link)); err != nil {
+		t.Fatal(err)
+	}
+	f.answer = func(string) (string, error) { return "", errors.New("no bus") } // also without a manager
+	dir, archive := filepath.Dir(s.mgr.file()), filepath.Join(o.StateDir, "archive.db")
 	own := filepath.Join(dir, ".ccd-0123456789abcdef.tmp")
-	others := []string{filepath.Join(dir, "other.service"), filepath.Join(dir, unit+".d", "override.conf"), filepath.Join(dir, ".ccd-notes.tmp")}
+	others := []string{filepath.Join(dir, "other.service"), filepath.Join(dir, unit+".d", "override.conf"), filepath.Join(dir, ".ccd-notes.tmp"), archive}
 	for _, p := range append([]string{own}, others...) {
 		if err := os.WriteFile(p, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -30,8 +37,10 @@ func TestUninstallClearsUp(t *testing.T) {
 	if !strings.Contains(out.String(), "kept: "+others[1]) {
 		t.Errorf("the user's drop-in is not told: %q", out)
 	}
-	if exists(own) {
-		t.Errorf("%s is left", own)
+	for _, p := range []string{own, link, s.mgr.file(), s.mgr.sandbox} {
+		if exists(p) {
+			t.Errorf("%s is left", p)
+		}
 	}
 	for _, p := range others {
 		if !exists(p) {
@@ -41,8 +50,9 @@ func TestUninstallClearsUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Uninstall(t.Context()); err != nil {
-		t.Fatal(err)
+	out.Reset()
+	if err := s.Uninstall(t.Context()); err != nil || !strings.Contains(out.String(), "no service was installed") {
+		t.Fatalf("a second uninstall: %v, %q", err, out)
 	}
 	if left := filepath.Join(o.Home, ".config/systemd"); exists(left) {
 		t.Errorf("%s is empty, and left", left)

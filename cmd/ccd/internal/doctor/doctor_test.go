@@ -99,10 +99,6 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			s.damage = []error{&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}}
 		}, "wrong", "hash mismatch"},
 		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "another version of ccd"},
-		{"archive full", checkArchive, func(_ *testing.T, s *facts) { s.Config.Archive.MaxSize = 17 << 20 }, "wrong", "cannot grow"},
-		{"archive nearly full", checkArchive, func(_ *testing.T, s *facts) {
-			s.Config.Archive.MaxSize, s.Size.File = 100<<20, 84<<20
-		}, "note", "over 80%"},
 		{"archive locked", checkLock, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", checkLock, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
 		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},

@@ -25,6 +25,8 @@ func comes(t *testing.T, file, text string) {
 	h.install(nil, Agents()...)
 	if now := h.read(file); !strings.HasPrefix(now, text) || len(now) == len(text) {
 		t.Errorf("%q became %q", text, now)
+	} else if strings.Contains(text, "\r\n") && strings.Count(now, "\n") != strings.Count(now, "\r\n") {
+		t.Errorf("line ends are mixed: %q", now)
 	}
 	h.install(moved(h), Agents()...)
 	h.uninstall(Agents()...)
@@ -73,7 +75,7 @@ func TestBlockThatIsQuoted(t *testing.T) {
 // that it is again as it was.
 func TestAppendedToAnOpenText(t *testing.T) {
 	for file, more := range map[string]string{".gemini/GEMINI.md": "more\n", ".codex/AGENTS.md": "more\n"} {
-		for _, text := range []string{"a = 1", "a = 1\r\nb = 2", "\ufeff", "a = 1\n", ""} {
+		for _, text := range append([]string{"\ufeff"}, texts...) {
 			comes(t, file, text)
 			h := newHome(t)
 			h.write(file, text)

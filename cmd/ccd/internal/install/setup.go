@@ -1,7 +1,8 @@
-// Package install brings a machine to the state that ccd wants: the agents' settings, the service, companions and state.
+// Package install brings a machine to the state that ccd wants: the agents' settings and the service, or nothing of them.
 //
-// pieces.go has the table of what ccd writes into agents' files: setup brings each row to its mode, undo drops all, status
-// and doctor print the difference. steps.go orders the steps of `ccd setup`, undo.go those of `ccd setup --undo`.
+// pieces.go has the table of what ccd writes into agents' files, and service.go the row of the service: what is wanted, or
+// nothing, is compared with what is there. setup and undo apply the difference; --dry-run, status and doctor print it.
+// steps.go orders the steps; companions.go finds what undo removes besides.
 //
 // ccd's parts are recognized by the exact form of a command line or by marks with a checksum, and a text is edited without
 // changing the rest. Its invariant: what others wrote stays as it is, byte for byte, and undo restores the bytes from before

@@ -9,27 +9,6 @@ import (
 // texts are what people write into AGENTS.md.
 var texts = []string{"", "\n", "\n\n", "a = 1", "a = 1\n", "a = 1\n\n", "a = 1\r\n", "a = 1\r\n\r\n", "a = 1\r\nb = 2", "a = 1\n\n\n[t]\nb = \"\"\"\n[mcp_servers.ccd]\n\"\"\"", "\ufeffa = 1\n"}
 
-func TestTextsComeBack(t *testing.T) {
-	for _, text := range texts {
-		h := newHome(t)
-		h.write(".codex/AGENTS.md", text)
-		before := h.tree()
-		h.install(nil, Codex)
-		for _, f := range []string{".codex/AGENTS.md"} {
-			now := h.read(f)
-			if !strings.HasPrefix(now, text) || len(now) == len(text) {
-				t.Errorf("%q became %q", text, now)
-			}
-			if strings.Contains(text, "\r\n") && strings.Count(now, "\n") != strings.Count(now, "\r\n") {
-				t.Errorf("line ends are mixed: %q", now)
-			}
-		}
-		h.install(moved(h), Codex)
-		h.uninstall(Codex)
-		h.same(before)
-	}
-}
-
 // What others write before and behind ccd's lines stays.
 func TestTextsOfOthersStay(t *testing.T) {
 	h := newHome(t)
