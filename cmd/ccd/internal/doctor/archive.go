@@ -24,14 +24,17 @@ import (
 	"ccd/watcher"
 )
 
-// checkArchive checks that the archive's index can be read and that it has room to grow.
+// checkArchive checks that the archive is not locked, that its index can be read and that it has room to grow.
 func checkArchive(_ context.Context, f *facts) []Finding {
 	const check = "archive"
 	path := f.ArchivePath
 	var all []Finding
+	var locked *archive.LockedError
 	switch {
+	case errors.As(f.readErr, &locked): // a healthy process holds the lock only for a moment
+		return []Finding{wrong("lock", locked.Hint(), "%v", locked)}
 	case f.locked():
-		return nil // checkLock reports it
+		return []Finding{wrong("lock", "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v; the file system does not respond", f.readErr)}
 	case errors.Is(f.readErr, archive.ErrNewer):
 		all = append(all, wrong(check, "use the ccd that wrote it", "%v", f.readErr))
 	case errors.Is(f.readErr, fs.ErrPermission):
@@ -76,19 +79,6 @@ func Healed(h daemon.Healed) Finding {
 	return f
 }
 
-// checkLock reports the process that holds the archive's lock. A healthy process holds it only for a moment.
-func checkLock(_ context.Context, f *facts) []Finding {
-	const check = "lock"
-	if !f.locked() {
-		return nil
-	}
-	var locked *archive.LockedError
-	if errors.As(f.readErr, &locked) {
-		return []Finding{wrong(check, locked.Hint(), "%v", locked)}
-	}
-	return []Finding{wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(f.ArchivePath)), "%v; the file system does not respond", f.readErr)}
-}
-
 // checkSpace compares the free bytes with archive.min_free and with what the unarchived transcripts will need.
 func checkSpace(_ context.Context, f *facts) []Finding {
 	if f.Free < 0 {
@@ -108,7 +98,7 @@ func checkSpace(_ context.Context, f *facts) []Finding {
 // unarchived counts the files that the filter accepts (nil: all) and that are not fully archived.
 func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
 	if f.readErr != nil {
-		return reader.Pending{} // checkArchive and checkLock report it
+		return reader.Pending{} // checkArchive reports it
 	}
 	var found []watcher.Found
 	for _, r := range f.scans {

@@ -93,7 +93,6 @@ func checks() []check {
 		{"roots", checkRoots, true},
 		{"state", checkState, false},
 		{"archive", checkArchive, true},
-		{"lock", checkLock, true},
 		{"space", checkSpace, true},
 		{"remote", checkRemote, true},
 		{"service", checkService, false},

@@ -191,19 +191,12 @@ func (a Account) archive(plan daemon.Plan) *Step {
 	case plan.New == 0:
 		return step.is(Unchanged, "up to date, "+words.Count(plan.Known, "session"))
 	}
-	grows := plan.Archive
-	if plan.Known == 0 {
-		grows = newFile(plan.New)
-	}
-	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(grows)))
+	size := fmt.Sprintf("%s, about %s on disk", humanize.IBytes(uint64(plan.New)), humanize.IBytes(uint64(plan.Archive)))
 	if _, running, _ := daemon.ReadRun(a.StateDir); running { // only one process writes the archive
 		return step.is(Unchanged, "the running daemon archives new data: "+size)
 	}
-	switch {
-	case plan.Known == 0:
+	if step.What = "archive new data: " + size; plan.Known == 0 {
 		step.What = "store " + words.Count(plan.Sessions, "session") + ": " + size
-	default:
-		step.What = "archive new data: " + size
 	}
 	where := plan.Companion
 	if a.Config.Companion.Dir != "" {
@@ -218,14 +211,4 @@ func (a Account) archive(plan daemon.Plan) *Step {
 		return did, err
 	}
 	return step
-}
-
-// newFile is about the size of an archive that did not exist, with that many bytes of transcripts: a third, because the
-// index weighs more in a small one, and the file grows by 512 KiB at a time.
-func newFile(raw int64) int64 {
-	const step = 512 << 10
-	if need := raw / 3; need > step {
-		return (need + step - 1) / step * step
-	}
-	return raw / 3
 }
