@@ -34,42 +34,6 @@ func load(t *testing.T, text string, env ...string) (Config, error) {
 	return c, err
 }
 
-func TestDefaults(t *testing.T) {
-	got, err := Load(filepath.Join(t.TempDir(), "absent.toml"), false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Config{
-		Watch:   Watch{Roots: map[string][]string{}, Ignore: []string{}, Settle: 2 * time.Second, MaxWait: 15 * time.Second, ScanInterval: time.Minute},
-		Trigger: Trigger{Threshold: 0, Pressure: 0.6, MinSavings: 20000},
-		Models: Models{Windows: map[string]int64{
-			"claude-3": 200000, "claude-fable-5": 1000000, "claude-haiku-4-5": 200000, "claude-haiku-5-5": 1000000, "claude-mythos": 1000000,
-			"claude-opus-4-0": 200000, "claude-opus-4-1": 200000, "claude-opus-4-2": 200000, "claude-opus-4-5": 200000, "claude-opus-5": 1000000,
-			"claude-sonnet-4-0": 200000, "claude-sonnet-4-2": 200000, "claude-sonnet-4-5": 200000, "claude-sonnet-5": 1000000,
-			"gemini-": 1048576, "gpt-5": 272000,
-		}},
-		Compaction: Compaction{
-			RecentMessages:   5,
-			MicrocompactKeep: 3, MicrocompactTokens: 1000, Dedup: true,
-			LargeOutputTokens: 40000, LargeOutputChars: 2000, SummaryChars: 600, LongCap: "off",
-			KeepRecent: 4, KeepRoles: []string{"system", "user"}, KeepPatterns: []string{}, NearThreshold: 0.85, ContradictionThreshold: 0.15,
-		},
-		Companion:  Companion{MaxTokens: 72000, RefreshIdle: 30 * time.Second, KeepAfterPurge: 90 * 24 * time.Hour},
-		Live:       Live{Compaction: true, TextChars: 32000, VerbatimChars: 24000, Outputs: true},
-		Archive:    Archive{MinFree: 256_000_000, KeepProjects: []string{}},
-		Summarizer: Summarizer{Command: []string{}, Timeout: time.Minute},
-		Agents:     Agents{Reach: "project", Formats: map[string]generic.Agent{}},
-		Redact:     Redact{Secrets: true, Allow: []string{}, Rules: map[string]string{}},
-		Log:        Log{Level: "warn", Format: "text"},
-	}
-	if diff := cmp.Diff(want, got, exported); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
-	}
-	if got.Path() != "" {
-		t.Errorf("path = %q", got.Path())
-	}
-}
-
 // The example at the root of the project is what Example says, it sets every key, and reading it changes nothing.
 func TestExampleEqualsDefaults(t *testing.T) {
 	file := filepath.Join("..", "..", "config.toml.example")
@@ -341,17 +305,6 @@ func TestPaths(t *testing.T) {
 	}
 	if got, err := File(func(string) string { return "" }, ""); err == nil {
 		t.Errorf("File without HOME = %q, want an error", got)
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "", 3}, {"settle", "setle", 1}, {"wait", "wiat", 1}, {"poll", "pool", 1}, {"ab", "ba", 1}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
 	}
 }
 
