@@ -1032,8 +1032,18 @@ func (d *draft) isCheck(c *session.Call) bool {
 	return c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.Command != "" && (c.Checks() || d.runs[d.command(c)] > 1 && !c.Git())
 }
 
-// failedItems is how many items a failure stays worth naming.
-const failedItems = 5
+// failedItems is how many messages a failure stays worth naming.
+const failedItems = 4
+
+// messagesSince counts the messages after an event that say more than to go on.
+func (d *draft) messagesSince(e int32) (n int) {
+	for _, it := range d.s.Items[d.s.Events[e].Item+1:] {
+		if it.Width >= replyWidth && !it.Back {
+			n++
+		}
+	}
+	return n
+}
 
 // failures lists what failed last and did not succeed since, nor was committed over: the newest of each purpose. Of what failed before
 // the last edit only checks count, because whether the edit helped is not known.
@@ -1047,7 +1057,7 @@ func (h *handover) failures() {
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= from && len(seen) < 100; e-- {
 		c := d.s.Events[e].Call
-		age := len(d.s.Items) - int(d.s.Events[e].Item)
+		age := d.messagesSince(e)
 		if age > failedItems {
 			break
 		}
@@ -1056,7 +1066,7 @@ func (h *handover) failures() {
 		}
 		key, text := "", ""
 		switch {
-		case changes(c) && c.State == session.Failed && c.Fixed < 0 && len(c.Files) > 0 && age <= 2:
+		case changes(c) && c.State == session.Failed && c.Fixed < 0 && len(c.Files) > 0 && age <= 1:
 			f := c.Files[0].File
 			if n := len(f.Edits); n == 0 || f.Edits[n-1].Event < e {
 				key = f.Path
@@ -1066,7 +1076,7 @@ func (h *handover) failures() {
 			}
 		case c.Op == transcript.Command:
 			key = d.goal(c)
-			if !seen[key] && !d.named[e] && d.open(e) && (d.isCheck(c) || e > edited && age <= 2) {
+			if !seen[key] && !d.named[e] && d.open(e) && (d.isCheck(c) || e > edited && age <= 1) {
 				text = h.ran(c)
 			}
 		}

@@ -290,6 +290,15 @@ var lineCases = []struct {
 		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
 		s.result(s.last, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)
 	}, []string{"!Not committed", "Failed last, no success seen: a change of `a.go` (#2): \"String to replace not found in file.\""}},
+	{"open: an edit that failed, whatever said to go on since", func(s *story) {
+		s.asks(task)
+		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})
+		s.result(s.last, "sh: line 3: warning: here-document delimited by end-of-file\nInvalid patch hunk on line 4: no header", true)
+		for range 3 {
+			s.asks("continue")
+			s.says("I read on.")
+		}
+	}, []string{"Failed last, no success seen: a change of `a.go` (#2): \"Invalid patch hunk on line 4"}},
 	{"open: an edit that failed and was made", func(s *story) {
 		s.asks(task)
 		s.does("Edit", object{"file_path": "/w/app/a.go", "old_string": "x", "new_string": "y"})

@@ -314,7 +314,7 @@ func firstError(text string, strict bool) (first string, placed bool) {
 		if !speaks(line) {
 			continue
 		}
-		if lexicon.IsPlaced(line) {
+		if lexicon.IsPlaced(line) && !warns(line) {
 			return lexicon.Head(line, 300), true
 		}
 		if first == "" || warns(first) && !warns(line) {
@@ -325,7 +325,10 @@ func firstError(text string, strict bool) (first string, placed bool) {
 }
 
 // warns reports whether a line is only a warning.
-func warns(line string) bool { return strings.HasPrefix(strings.ToLower(line), "warn") }
+func warns(line string) bool {
+	line = strings.ToLower(line)
+	return strings.HasPrefix(line, "warn") || strings.Contains(line, ": warning:")
+}
 
 // usedValues counts the values of a text that are used after an event.
 func (d *draft) usedValues(text string, e int32) int {
