@@ -125,7 +125,7 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 	if err != nil {
 		return nil, err
 	}
-	return f.result(path, found.sources[0].ID, w)
+	return f.result(path, found.family[0].ID, w)
 }
 
 // Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.
@@ -155,9 +155,9 @@ func Changes(ctx context.Context, a Archive, family []Source, w Wanted) (path st
 	}
 	size, last := 0, Change{}
 	_, err = t.replay(path, func(f *file) {
-		one := Change{Version: f.version}
-		if one.Text, one.Known = f.content.Text(); f.gone != nil {
-			one = Change{Version{How: f.gone.What, Record: f.gone.Record, Time: f.gone.Time, Source: Source{Session: transcript.Session{Key: transcript.Key{ID: f.gone.Session}}}}, true}
+		one := Change{Version: f.Version}
+		if one.Text, one.Known = f.content.Text(); f.Gone != nil {
+			one = Change{Version{How: f.Gone.What, Record: f.Gone.Record, Time: f.Gone.Time, Source: Source{Session: transcript.Session{Key: transcript.Key{ID: f.Gone.Session}}}}, true}
 		}
 		one.Path = path
 		if one.Record == 0 || one.Record == last.Record && one.Source.ID == last.Source.ID {
@@ -188,28 +188,33 @@ const maxPaths = 50
 
 // touched are the calls of a family, and those of their files that match.
 type touched struct {
-	sources []Source
-	models  []*session.Session
-	texts   []*session.Source
-	steps   []step
-	moves   []session.Change // all renames, in order
-	rank    int
-	paths   []string
+	family []Source
+	steps  []step
+	moves  []session.Change // all renames, in order
+	rank   int
+	paths  []string
+}
+
+// origin is a session of a family as it is read.
+type origin struct {
+	Source
+	model *session.Session
+	text  *session.Source
 }
 
 // step is a call that names files.
 type step struct {
 	*session.Call
-	from int       // index of its source
+	from *origin
 	rec  int32     // of its result, or of the call if it has none
 	when time.Time // of that record, or of those before it
 }
 
 // touch reads a family and finds the files that match.
 func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched, error) {
-	t := &touched{sources: family, rank: rankNone}
-	seen := map[[2]uint64]int{} // a sub-agent's transcript may begin with a copy of its parent's
-	for i, one := range family {
+	t := &touched{family: family, rank: rankNone}
+	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
+	for _, one := range family {
 		s := session.New(limits.Options{}, one.Session)
 		for r, err := range Records(ctx, a, one.Session, one.Generation) {
 			if err != nil {
@@ -219,17 +224,15 @@ func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched,
 				s.Add(r)
 			}
 		}
-		t.models = append(t.models, s)
 		reader := a.Reader(one.Key, one.Generation)
-		text := session.NewSource(s, func(span transcript.Span) ([]byte, error) { return reader.Span(ctx, span) })
-		text.Whole = true
-		t.texts = append(t.texts, text)
+		from := &origin{one, s, session.NewSource(s, func(span transcript.Span) ([]byte, error) { return reader.Span(ctx, span) })}
+		from.text.Whole = true
 		var own []step
 		for _, c := range s.Calls {
 			key := [2]uint64{c.At.Sum.Key(), c.Result.Sum.Key()}
-			if from, known := seen[key]; len(c.Files) > 0 && (!known || from == i) {
-				seen[key] = i
-				own = append(own, step{Call: c, from: i, rec: max(c.At.Rec, c.Result.Rec)})
+			if first, known := seen[key]; len(c.Files) > 0 && (!known || first == from) {
+				seen[key] = from
+				own = append(own, step{Call: c, from: from, rec: max(c.At.Rec, c.Result.Rec)})
 			}
 		}
 		slices.SortStableFunc(own, func(a, b step) int { return cmp.Compare(a.rec, b.rec) })
@@ -286,8 +289,8 @@ func (t *touched) match(w Wanted) {
 }
 
 // add records a path that matches at least as well as those before it.
-func (t *touched) add(p string, from int, w Wanted) {
-	st, rank := t.models[from].Status(), rankNone
+func (t *touched) add(p string, from *origin, w Wanted) {
+	st, rank := from.model.Status(), rankNone
 	inside := func(dir string) bool { return dir != "" && transcript.SamePath(p, transcript.Join(dir, w.Path)) }
 	switch {
 	case transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
@@ -377,13 +380,11 @@ func (t *touched) ancestors(path string) []string {
 	return all
 }
 
-// file is the state of a file during a replay.
+// file is the state of a file during a replay, as the last change or read left it.
 type file struct {
+	Version
 	content transcript.Content
-	version Version // of the last change or read
 	touched bool
-	gone    *Event
-	doubt   *Event
 	why     *Event    // why the content is unknown
 	last    time.Time // until when it was known
 }
@@ -397,8 +398,8 @@ func (f *file) result(path, session string, w Wanted) (*Version, error) {
 	if !ok {
 		return nil, &UnknownError{Path: path, Session: session, Part: f.content.Known(), Why: f.why, Last: f.last}
 	}
-	v := f.version
-	v.Path, v.Text, v.Gone, v.Doubt = path, text, f.gone, f.doubt
+	v := f.Version
+	v.Path, v.Text = path, text
 	return &v, nil
 }
 
@@ -421,13 +422,13 @@ func (t *touched) replay(path string, each func(*file)) (*file, error) {
 					continue
 				}
 				if e == nil {
-					e = t.event(s, files)
+					e = s.event(files)
 				}
 				e.Change = change
 				e.apply(name, files[name])
 			}
 		}
-		if err := t.texts[s.from].Err; err != nil {
+		if err := s.from.text.Err; err != nil {
 			return nil, err
 		}
 		if e != nil {
@@ -442,23 +443,18 @@ type event struct {
 	session.Change
 	step
 	files  map[string]*file
-	source Source
 	client *transcript.Client
 	input  []byte
 	out    transcript.Outcome
-	root   string
 	copy   transcript.Copy
 	copied bool
 	at     time.Time
 }
 
 // event reads a call and its result.
-func (t *touched) event(s step, files map[string]*file) *event {
-	m, text := t.models[s.from], t.texts[s.from]
-	e := &event{
-		step: s, files: files, source: t.sources[s.from], client: m.Client(), input: slices.Clone(text.Raw(s.At)), out: text.Explain(s.Call),
-		root: m.Root(), at: m.Time(s.Result.Rec),
-	}
+func (s step) event(files map[string]*file) *event {
+	m, text := s.from.model, s.from.text
+	e := &event{step: s, files: files, client: m.Client(), input: slices.Clone(text.Raw(s.At)), out: text.Explain(s.Call), at: m.Time(s.Result.Rec)}
 	var results []transcript.Item
 	for _, c := range m.Calls {
 		if c.Result.Rec == s.Result.Rec && !c.Result.Zero() {
@@ -470,26 +466,26 @@ func (t *touched) event(s step, files map[string]*file) *event {
 }
 
 func (e *event) told(what string) *Event {
-	return &Event{What: what, Session: e.source.ID, Record: e.Result.N(), Time: e.at}
+	return &Event{What: what, Session: e.from.ID, Record: e.Result.N(), Time: e.at}
 }
 
 // apply updates what is known of a file.
 func (e *event) apply(name string, f *file) {
 	switch e.Change.Op {
 	case transcript.Other:
-		if f.touched && f.gone == nil {
-			f.doubt = e.told("named by a command")
+		if f.touched && f.Gone == nil {
+			f.Doubt = e.told("named by a command")
 		}
 	case transcript.Read:
 		e.read(f)
 	case transcript.Write, transcript.Edit:
 		e.written(f)
 	case transcript.Touch:
-		f.touched, f.gone = true, nil
+		f.touched, f.Gone = true, nil
 	case transcript.Delete:
-		f.touched, f.gone = true, e.told("deleted")
+		f.touched, f.Gone = true, e.told("deleted")
 	case transcript.Revert:
-		f.touched, f.gone, f.doubt = true, nil, nil
+		f.touched, f.Gone, f.Doubt = true, nil, nil
 		f.content, f.why = transcript.Content{}, e.told("restored by git")
 	case transcript.Rename:
 		e.moved(name, f)
@@ -498,17 +494,16 @@ func (e *event) apply(name string, f *file) {
 
 // now sets the content that the file has from this record on.
 func (e *event) now(f *file, c transcript.Content, how string) {
-	f.touched, f.gone, f.doubt = true, nil, nil
-	f.content = c
+	f.touched, f.content = true, c
 	if _, ok := c.Text(); ok {
 		f.why, f.last = nil, e.at
 	}
-	f.version = Version{Source: e.source, Record: e.Result.N(), Time: e.at, How: how}
+	f.Version = Version{Source: e.from.Source, Record: e.Result.N(), Time: e.at, How: how}
 }
 
 // copyOf reports whether the client's own copy is one of the event's file.
 func (e *event) copyOf() bool {
-	return e.copied && transcript.SamePath(transcript.Join(e.root, e.copy.Path), e.File.Path)
+	return e.copied && transcript.SamePath(transcript.Join(e.from.model.Root(), e.copy.Path), e.File.Path)
 }
 
 func (e *event) read(f *file) {
@@ -518,10 +513,10 @@ func (e *event) read(f *file) {
 		seen = seen.Seen(e.copy.Seen)
 	}
 	if !seen.Known() {
-		f.touched, f.gone = true, nil
+		f.touched, f.Gone = true, nil
 		return
 	}
-	if f.gone != nil || f.doubt != nil {
+	if f.Gone != nil || f.Doubt != nil {
 		f.content = transcript.Content{}
 	}
 	e.now(f, f.content.Seen(seen), "read")
@@ -530,7 +525,7 @@ func (e *event) read(f *file) {
 func (e *event) written(f *file) {
 	before, how := f.content, "edited"
 	certain := strings.EqualFold(e.Tool, "edit") || strings.EqualFold(e.Tool, "multiedit")
-	if f.gone != nil || f.doubt != nil && !certain {
+	if f.Gone != nil || f.Doubt != nil && !certain {
 		before = transcript.Content{}
 	}
 	if e.copyOf() && e.copy.Before.Known() {
@@ -563,5 +558,5 @@ func (e *event) moved(name string, f *file) {
 			g.why = e.told("renamed")
 		}
 	}
-	f.touched, f.gone = true, e.told("renamed to "+transcript.Join(e.To.Path, cmp.Or(rest, ".")))
+	f.touched, f.Gone = true, e.told("renamed to "+transcript.Join(e.To.Path, cmp.Or(rest, ".")))
 }

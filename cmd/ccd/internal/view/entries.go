@@ -158,7 +158,7 @@ func (w *writer) entry(it *transcript.Item) Entry {
 		case e.Failed:
 			e.Ending = "failed"
 		}
-		e.Output, e.OutSize = bothEnds(out.Text), lexicon.Chars(out.Text)
+		e.Output = bothEnds(out.Text)
 	case Pictured:
 	default:
 		text := string(transcript.Original(it.Kind, it.Raw))
@@ -260,7 +260,7 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 	}
 	e.Waiting, e.Result, e.Agent = false, result.Sum.ID(), c.Agent
 	e.Failed, e.Ending = c.State == session.Failed || c.State == session.Refused, c.Ending()
-	e.Output, e.OutSize = bothEnds(text), int(result.Chars)
+	e.Output = bothEnds(text)
 }
 
 // head returns the first characters of a text, its length, and whether that is not all.

@@ -32,7 +32,6 @@ type Life struct {
 	Records     int   // number of the last one
 	Bytes       int64 // indexed so far
 	Total       int64 // archived when it last grew
-	Long        int   // records over 16 MB
 
 	library    *reader.Library
 	entry      reader.Entry
@@ -116,7 +115,7 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation) error {
 		l.Bytes += int64(len(seg.Data))
 	}
 	if l.Bytes != begun || l.Records == 0 {
-		l.Records, l.Long = l.model.Records(), len(l.model.Long)
+		l.Records = l.model.Records()
 		l.finish()
 	}
 	return nil

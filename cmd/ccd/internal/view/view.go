@@ -96,7 +96,6 @@ type Entry struct {
 	Waiting bool                  // a call without a result yet
 	Result  mark.ID               // ID of the call's result
 	Output  string                // the beginning and the end of the result, redacted
-	OutSize int
 	Back    bool
 	Side    bool   // of an inline sub-agent
 	Agent   string // session of the sub-agent that the call started

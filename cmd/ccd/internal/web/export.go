@@ -35,7 +35,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	}
 	r := request{library: l, entry: e}
 	d := exported{lifeData: lifeData{head: r.head("life")}, Files: one.Files()}
-	d.Records, d.Long, d.Compactions, d.Chart = one.Records, one.Long, one.Compactions, newChart(one, e.Kept.Window)
+	d.Records, d.Compactions, d.Chart = one.Records, one.Compactions, newChart(one, e.Kept.Window)
 	for _, t := range one.Turns {
 		d.Turns = append(d.Turns, turn{Turn: t})
 	}

@@ -59,8 +59,6 @@ type lifeData struct {
 	Entries     []entry
 	Place       view.Place
 	Records     int
-	Long        int
-	At          int // the record that was asked for, 0 if none was
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
 	After       int // what is newer than this record replaces the end of the page when the session grows
@@ -112,7 +110,7 @@ func (s *Server) ifGrown(next http.HandlerFunc) http.HandlerFunc {
 
 // life returns the page that begins with record at, or that ends with record to. Without either, it is the newest one.
 func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) {
-	d = lifeData{head: r.head("life"), At: at}
+	d = lifeData{head: r.head("life")}
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
@@ -126,7 +124,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	}
 	err = r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
 		one := indexed.life
-		d.Records, d.Long = one.Records, one.Long
+		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
