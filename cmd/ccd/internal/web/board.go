@@ -205,15 +205,15 @@ func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (
 
 // count compares the sessions with what they still had in their context. One that cannot be read counts nothing.
 func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Session) {
-	for _, one := range todo {
-		c := counted{compactions: one.Compactions}
-		_ = s.use(ctx, l, one.Entry(), func(indexed *life) error {
-			kept := indexed.life.Compactions
+	for _, row := range todo {
+		c := counted{compactions: row.Compactions}
+		_ = s.use(ctx, l, row.Entry(), func(one *view.Life) error {
+			kept := one.Compactions
 			for _, k := range slices.Backward(kept[max(0, len(kept)-mostLosses):]) {
 				if k.N == 0 || time.Since(k.Time) > week {
 					continue
 				}
-				f, err := indexed.compaction(ctx, k.N)
+				f, err := one.Forgotten(ctx, k.N)
 				if err != nil {
 					return err
 				}
@@ -230,7 +230,7 @@ func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Sess
 		if s.counted == nil {
 			s.counted = map[transcript.Key]counted{}
 		}
-		s.counted[one.Key()] = c
+		s.counted[row.Key()] = c
 		s.mu.Unlock()
 	}
 	s.mu.Lock()

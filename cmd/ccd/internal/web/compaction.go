@@ -23,14 +23,11 @@ const (
 type compactionData struct {
 	head
 	*dropped.Report
-	Own     string // redacted; "" if it cannot be read
-	Told    string // what ccd's hook adds to the context after it
-	Classes []dropped.List
-	Apart   bool // ccd's hook is missing from the agent's settings
-	Before  int  // compactions beside it, 0 if there is none
-	Next    int
-	Turns   []view.Turn
-	Hidden  int
+	Apart  bool // ccd's hook is missing from the agent's settings
+	Before int  // compactions beside it, 0 if there is none
+	Next   int
+	Turns  []view.Turn // the requests that were in the context
+	Hidden int
 }
 
 func compactionPage(ctx context.Context, r *request) (answer, error) {
@@ -39,47 +36,37 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
 	}
 	var d compactionData
-	err = r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
-		f, err := indexed.compaction(ctx, n)
+	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
+		f, err := one.Forgotten(ctx, n)
 		if err != nil {
 			return err
 		}
-		d = newCompaction(f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
-		d.head, d.Apart = r.head("compactions"), r.apart(r.entry.Agent)
-		d.before(indexed.life)
+		d = newCompaction(r.head("compactions"), one, f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
+		d.Apart = r.apart(r.entry.Agent)
 		return nil
 	})
 	return answer{"compaction", d}, err
 }
 
-// before lists the requests that were in the context: those after the compaction before this one.
-func (d *compactionData) before(one *view.Life) {
-	from := 0
+// newCompaction shows of each class at most so many facts, and the requests after the compaction before this one.
+func newCompaction(h head, one *view.Life, f *dropped.Report, most int) compactionData {
+	f.Own, f.Classes = clip(f.Own), ledgerOf(f.Classes, most)
+	d, from := compactionData{head: h, Report: f, Before: f.Boundary - 1}, 0
+	if f.Boundary < f.Boundaries {
+		d.Next = f.Boundary + 1
+	}
 	for _, k := range one.Compactions {
 		if k.Record < d.Record {
 			from = k.Record
 		}
 	}
 	for _, t := range one.Turns {
-		if t.Last < from || t.Record >= d.Record {
-			continue
+		if t.Last >= from && t.Record < d.Record {
+			d.Turns = append(d.Turns, t)
 		}
-		d.Turns = append(d.Turns, t)
 	}
 	if more := len(d.Turns) - maxChoices; more > 0 { // the newest are what the agent needed next
 		d.Turns, d.Hidden = d.Turns[more:], more
-	}
-}
-
-func newCompaction(f *dropped.Report, most int) compactionData {
-	d := compactionData{
-		Report: f, Own: clip(f.Own), Told: f.Told, Classes: ledgerOf(f.Classes, most),
-	}
-	if f.Boundary > 1 {
-		d.Before = f.Boundary - 1
-	}
-	if f.Boundary < f.Boundaries {
-		d.Next = f.Boundary + 1
 	}
 	return d
 }

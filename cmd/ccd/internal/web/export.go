@@ -66,10 +66,7 @@ func (d *exported) forgotten(ctx context.Context, one *view.Life) error {
 		if err != nil {
 			return err
 		}
-		c := newCompaction(f, allLines)
-		c.head = d.head
-		c.before(one)
-		d.Forgotten = append(d.Forgotten, c)
+		d.Forgotten = append(d.Forgotten, newCompaction(d.head, one, f, allLines))
 	}
 	slices.Reverse(d.Forgotten)
 	return nil

@@ -122,8 +122,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	case at == 0:
 		from, n = to, -perLife
 	}
-	err = r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
-		one := indexed.life
+	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
 		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])

@@ -66,8 +66,8 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 // find finds what a place names.
 func (s *Server) find(ctx context.Context, l *reader.Library, p place) (f view.Found, err error) {
 	if p.record != 0 {
-		err = s.shelf.use(ctx, l, p.entry, func(indexed *life) error {
-			f, err = indexed.life.Original(ctx, p.record, p.id)
+		err = s.shelf.use(ctx, l, p.entry, func(one *view.Life) error {
+			f, err = one.Original(ctx, p.record, p.id)
 			return err
 		})
 		if p.id == "" || !errors.Is(err, history.ErrNotFound) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -96,36 +95,6 @@ type life struct {
 
 	mu   sync.Mutex // a view.Life is used by one at a time
 	life *view.Life
-
-	forgotten []forgotten // the last used first
-}
-
-// forgotten is a compaction as it was reported when the session had so many bytes.
-type forgotten struct {
-	n     int
-	bytes int64
-	*dropped.Report
-}
-
-const maxForgotten = 4 // kept for each session
-
-// compaction returns a report, which it keeps.
-func (one *life) compaction(ctx context.Context, n int) (*dropped.Report, error) {
-	want := forgotten{n: n, bytes: one.life.Bytes}
-	i := slices.IndexFunc(one.forgotten, func(f forgotten) bool {
-		f.Report = nil
-		return f == want
-	})
-	if i >= 0 {
-		return one.forgotten[i].Report, nil
-	}
-	var err error
-	if want.Report, err = one.life.Forgotten(ctx, n); err != nil {
-		return nil, err
-	}
-	one.forgotten = slices.Insert(one.forgotten, 0, want)
-	one.forgotten = one.forgotten[:min(len(one.forgotten), maxForgotten)]
-	return want.Report, nil
 }
 
 // life returns the index of a session's generation, which may be empty.
@@ -146,7 +115,7 @@ func (s *shelf) life(l *reader.Library, e reader.Entry, g archive.Generation) *l
 }
 
 // use indexes what is new of a session and calls do.
-func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do func(one *life) error) error {
+func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do func(one *view.Life) error) error {
 	g, err := e.Generation(0)
 	if err != nil {
 		return err
@@ -161,7 +130,7 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do f
 	if err := one.life.Grow(ctx, g); err != nil {
 		return err
 	}
-	return do(one)
+	return do(one.life)
 }
 
 // wait waits for the goroutines, whose context has ended.

@@ -28,8 +28,8 @@ type filesData struct {
 
 func filesPage(ctx context.Context, r *request) (answer, error) {
 	d := filesData{head: r.head("files")}
-	err := r.shelf.use(ctx, r.library, r.entry, func(indexed *life) error {
-		all := indexed.life.Files()
+	err := r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
+		all := one.Files()
 		d.Files = all[:min(len(all), mostFiles)]
 		d.More = len(all) - len(d.Files)
 		return nil
