@@ -11,15 +11,10 @@ import (
 // Health is the state of watching after the last scan.
 type Health struct {
 	Roots      []RootHealth
-	Dirs       int               // directories seen
-	Watched    int               // watched by events
-	Files      int               // files that are offered when they change
-	Skipped    int               // with a transcript's name but a symlink, FIFO, socket or device
-	Linked     int               // of Files, those with several hard links
+	Linked     int               // files with several hard links
 	Unreadable map[string]string // directory, file of another user, or name with control characters -> cause; at most 100
 	Overflows  int               // times that events were lost; a scan followed each time
 	LastScan   time.Time
-	ScanTook   time.Duration
 	Waiting    int   // files waiting to be offered
 	Cold       int64 // bytes of those that only the scan found
 }
@@ -30,27 +25,16 @@ type RootHealth struct {
 	Present bool
 	Polled  bool   // recent files are checked periodically, because events do not work
 	Why     string // why it is polled or absent
-	Files   int
 }
 
 const maxUnreadable = 100
 
 func (l *loop) publish() {
 	h := &Health{
-		Dirs: len(l.tree.dirs), Skipped: l.tree.skipped, Linked: l.tree.linked, Unreadable: map[string]string{}, Overflows: l.overflows,
-		LastScan: l.scanned, ScanTook: l.scanTook, Waiting: l.queue.waiting(),
+		Linked: l.tree.linked, Unreadable: map[string]string{}, Overflows: l.overflows, LastScan: l.scanned, Waiting: l.queue.waiting(),
 	}
 	for i, r := range l.tree.roots {
-		h.Roots = append(h.Roots, RootHealth{
-			Root: l.o.Roots[i], Present: r.present(), Polled: r.polled != "", Why: r.why(), Files: 0,
-		})
-	}
-	for _, d := range l.tree.dirs {
-		h.Files += len(d.files)
-		h.Roots[d.root].Files += len(d.files)
-		if d.watched {
-			h.Watched++
-		}
+		h.Roots = append(h.Roots, RootHealth{Root: l.o.Roots[i], Present: r.present(), Polled: r.polled != "", Why: r.why()})
 	}
 	for _, dir := range slices.Sorted(maps.Keys(l.tree.unreadable)) {
 		if len(h.Unreadable) == maxUnreadable {

@@ -23,8 +23,7 @@ type tree struct {
 	roots      []root
 	dirs       map[string]*dir
 	unreadable map[string]unreadable
-	skipped    int // in the last scan
-	linked     int
+	linked     int // in the last scan
 	pass       uint32
 
 	// onFile is called for each new or changed file, onDir for each directory before it is listed, onGone for each
@@ -298,7 +297,6 @@ func (t *tree) addEntry(d *dir, e fs.DirEntry) bool {
 		return false
 	}
 	if !e.Type().IsRegular() {
-		t.skipped++
 		t.onSkip(fmt.Errorf("skip %q: %w", path, irregular{}))
 		return false
 	}
