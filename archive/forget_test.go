@@ -190,6 +190,13 @@ func TestForgetText(t *testing.T) {
 	if got := holding(t, f.dir, canary); !slices.Equal(got, []string{"archive.db"}) {
 		t.Fatalf("before: %q", got) // the control
 	}
+	input := mark.Sum([]byte("a text with " + canary))
+	must(t, f.a.KeepSummary(t.Context(), input, Summary{Text: "it has " + canary}))
+	_, err := f.a.Compact(t.Context(), Removal{}, nil)
+	must(t, err)
+	if kept, err := f.a.Summary(t.Context(), input); err != nil || kept.Text == "" {
+		t.Errorf("a summary after a collection: %+v, %v", kept, err)
+	}
 	preview, err := f.a.Preview(t.Context(), Removal{Texts: []Text{whatever(canary)}}, nil)
 	must(t, err)
 	done := f.forget(t, Removal{Texts: []Text{whatever(canary)}})
@@ -209,6 +216,9 @@ func TestForgetText(t *testing.T) {
 		if kept := i == 2 || i == 4; len(found) == 1 != kept {
 			t.Errorf("id %d: %d found", i, len(found))
 		}
+	}
+	if kept, err := f.a.Summary(t.Context(), input); err != nil || kept.Text != "" {
+		t.Errorf("a summary after a forget: %+v, %v", kept, err)
 	}
 	if s, err := f.a.Session(t.Context(), session("one").Key); err != nil || string(s.State) != "reset" {
 		t.Errorf("state %q, %v", s.State, err)

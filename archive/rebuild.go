@@ -318,8 +318,8 @@ func (s *rebuilder) write(ctx context.Context, progress Progress) error {
 	return nil
 }
 
-// generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is, it is made from the
-// blocks; with gaps between them its hash stays unknown, so that a read of it fails.
+// generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is,
+// it is made from the blocks; with gaps between them its hash stays unknown, so that a read of it fails.
 func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) error {
 	was := s.generations[from]
 	all := s.place(from, was)
@@ -540,8 +540,13 @@ func (h *healer) heal(ctx context.Context, source iter.Seq[[]byte]) error {
 	if h.unknown && h.gen.Offset == 0 {
 		return errDiffers // with nothing to compare, any source would do
 	}
+	var sums []mark.Hash // of the lost parts
 	sum, err := h.read(ctx, source, func(b block, off int64, data []byte) error {
-		if b.ID == 0 || !h.unknown {
+		if b.ID == 0 {
+			sums = append(sums, mark.Sum(data))
+			return nil
+		}
+		if !h.unknown {
 			return nil
 		}
 		left, err := h.r.Span(ctx, transcript.Span{Off: off, Len: int64(len(data))})
@@ -557,27 +562,19 @@ func (h *healer) heal(ctx context.Context, source iter.Seq[[]byte]) error {
 		return err
 	}
 	var all []block
-	var lost []byte // that are not stored yet
-	again, err := h.read(ctx, source, func(b block, off int64, data []byte) error {
-		if b.ID != 0 {
-			if off == b.Off {
-				all = append(all, b)
+	_, err = h.read(ctx, source, func(b block, off int64, data []byte) error {
+		if b.ID == 0 {
+			if len(sums) == 0 || mark.Sum(data) != sums[0] {
+				return errDiffers // rewritten meanwhile
 			}
-			return nil
+			sums = sums[1:]
+			b, err = h.store(ctx, off, data)
 		}
-		lost, off = append(lost, data...), off+int64(len(data))
-		for len(lost) >= maxFrame || len(lost) > 0 && off == b.end() {
-			made, err := h.store(ctx, off-int64(len(lost)), lost[:min(len(lost), maxFrame)])
-			if err != nil {
-				return err
-			}
-			all, lost = append(all, made), lost[made.Len:]
+		if b.Off == off {
+			all = append(all, b)
 		}
-		return nil
+		return err
 	})
-	if err == nil && !bytes.Equal(sum.Sum(nil), again.Sum(nil)) {
-		err = errDiffers // rewritten meanwhile
-	}
 	if err != nil {
 		return err
 	}
@@ -594,19 +591,23 @@ func (h *healer) heal(ctx context.Context, source iter.Seq[[]byte]) error {
 	})
 }
 
-// read reads the source up to the end of the generation, and calls fn with the bytes that are in one block, or in a stretch that is
-// lost. It returns the hash of all. A source that is shorter differs.
+// read reads the source up to the end of the generation, and calls fn with its bytes: those of a lost stretch in parts that a block
+// can have, the others in parts that are in one block. It returns the hash of all. A source that is shorter differs.
 func (h *healer) read(ctx context.Context, source iter.Seq[[]byte], fn func(b block, off int64, data []byte) error) (hash.Hash, error) {
-	sum, off := sha256.New(), int64(0)
+	sum, off, part := sha256.New(), int64(0), []byte(nil) // part is before off
 	for data := range source {
 		data = data[:min(int64(len(data)), h.gen.Offset-off)]
 		for sum.Write(data); len(data) > 0; {
 			b := h.gen.at(off)
-			part := data[:min(int64(len(data)), b.end()-off)]
-			if err := fn(b, off, part); err != nil {
+			n := min(int64(len(data)), b.end()-off, maxFrame-int64(len(part)))
+			part, data, off = append(part, data[:n]...), data[n:], off+n
+			if b.ID == 0 && len(part) < maxFrame && off < b.end() {
+				continue
+			}
+			if err := fn(b, off-int64(len(part)), part); err != nil {
 				return nil, err
 			}
-			off, data = off+int64(len(part)), data[len(part):]
+			part = part[:0]
 		}
 		if off == h.gen.Offset {
 			return sum, nil

@@ -154,6 +154,61 @@ func (ro rotten) withoutSources(t *testing.T, name string, file []byte) (lost in
 	return lost
 }
 
+// A source that has other bytes, where some are left or where they are lost, is not taken, nor is one that is rewritten while it is
+// read.
+func TestSourcesThatDiffer(t *testing.T) {
+	t.Parallel()
+	data := talk(31, 3<<20)
+	a, s := open(t), session("s")
+	fill(t, a, s, 1, data, whole)
+	good := []byte(bytesOf(t, a.Path()))
+	first := bytes.Index(good, []byte(magic+"B"))
+	h, _ := parseHeader(good[first:])
+	e, _, err := parseEnvelope(good[first+h.size+sealSize:])
+	must(t, err)
+	for name, damaged := range map[string][]int{"a block": {first}, "a block and the record": {first, bytes.Index(good, []byte(magic+"G"))}} {
+		b := bytes.Clone(good)
+		for _, at := range damaged {
+			b[at+30] ^= 1
+		}
+		edit := func(off int64) []byte {
+			other := bytes.Clone(data)
+			other[off] ^= 1
+			return other
+		}
+		try := func(sources ...[]byte) int64 {
+			must(t, os.WriteFile(a.Path(), b, 0o600))
+			r, err := a.Rebuild(t.Context(), func(context.Context, Session, int) iter.Seq[[]byte] {
+				return func(yield func([]byte) bool) {
+					inPieces(sources[0])(yield)
+					sources = sources[len(sources)-1:]
+				}
+			}, nil)
+			must(t, err)
+			return r.Restored
+		}
+		elsewhere := int64(len(data)) - 1
+		if e.Off == elsewhere {
+			elsewhere = 0
+		}
+		if n := try(edit(elsewhere)); n > 0 {
+			t.Errorf("%s: %d bytes are taken from a source that differs from what is left", name, n)
+		}
+		if n := try(edit(e.Off)); n > 0 && len(damaged) == 1 { // without the record nothing tells
+			t.Errorf("%s: %d bytes are taken that are not the lost ones", name, n)
+		}
+		if n := try(data, edit(e.Off)); n > 0 {
+			t.Errorf("%s: %d bytes are taken from a source that was rewritten meanwhile", name, n)
+		}
+		if n := try(data); n == 0 {
+			t.Errorf("%s: nothing is taken: this test sees nothing", name)
+		}
+		if got, _, err := everything(a.Reader(s.Key, 1)); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
 // inPieces yields data in pieces, as a source.
 func inPieces(data []byte) iter.Seq[[]byte] { return slices.Chunk(data, max(1, len(data)/3)) }
 
