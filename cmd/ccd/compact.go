@@ -234,7 +234,7 @@ func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags
 // savedLine says how much smaller the companion is than the messages, and whether it passed its checks.
 func savedLine(made daemon.Compacted) string {
 	h := made.Header
-	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About, h.Tokens.Reported) + ", level " + h.Level.String()
+	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About) + ", level " + h.Level.String()
 	if h.Verified {
 		return line + ", verified"
 	}

@@ -150,6 +150,11 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		e.Path, e.Root, family[0].Path = "", "", ""
 	}
 	path, command := resumedAt(l, e, want, &c)
+	if row, _ := l.Agents.Lookup(want.Agent); f.run {
+		if _, err := a.LookPath(row.Resume[0]); err != nil {
+			return words.Hint(fmt.Errorf("resume %s: %s is not in PATH; no copy was written", e.Name(), row.Resume[0]), "ccd resume --as %s %s", want.Agent, l.Argument(e))
+		}
+	}
 	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {
 		c.ID = s.ID // the ID under which ccd lists the copy
 	}
@@ -281,7 +286,7 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Ent
 	}
 	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
 	if newest {
-		a.say("ccd: warning: the sessions beside the copy are about to be deleted: claude --continue continues the copy")
+		a.say("note: Claude Code soon deletes the original, as all sessions of that age (cleanupPeriodDays); ccd keeps it")
 	}
 	return err
 }
@@ -317,7 +322,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 		})
 	}
 	larger := c.After >= c.Before && agent == e.Agent
-	a.say("%s, %d of them verbatim: %s", status.Shrunk(tokens.AboutBefore, tokens.AboutAfter, c.Reported), c.Verbatim, c.Title)
+	a.say("%s\n%s; the newest %d are word for word", c.Title, status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
 	if text := movedLine(c.Moved); text != "" {
 		a.say("%s", text)
 	}

@@ -229,7 +229,7 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 		fmt.Fprintf(a.err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged place"), p.first)
 		return errDamaged
 	case p.rest > 0:
-		a.say("\nand %s in thoughts, calls and results: ccd search --all%s", words.Count(p.rest, "more hit"), asTyped(args))
+		a.say("\nmore hits, in thoughts, calls and results: ccd search --all%s", asTyped(args))
 	case p.hits > 0 && p.hits == f.limit:
 		a.say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.damaged:

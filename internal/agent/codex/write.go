@@ -28,7 +28,7 @@ func write(d transcript.Draft) [][]byte {
 	}
 	meta := `{"timestamp":"` + head + `","type":"session_meta","payload":{"id":` + transcript.QuoteText(d.ID) + `,"session_id":` + transcript.QuoteText(d.ID) +
 		`,"timestamp":"` + head + `","cwd":` + transcript.QuoteText(d.Cwd) + `,"originator":"codex_cli_rs","cli_version":` + transcript.QuoteText(cmp.Or(d.Version, version)) +
-		`,"source":"cli"` + branch + `,` + d.Resumed.JSON(len(w.lines)+1) + `}}`
+		`,"source":"cli"` + branch + `,"thread_name":` + transcript.QuoteText(transcript.TitlePrefix+d.Title) + `,` + d.Resumed.JSON(len(w.lines)+1) + `}}`
 	return append([][]byte{[]byte(meta)}, w.lines...)
 }
 

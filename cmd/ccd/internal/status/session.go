@@ -111,7 +111,7 @@ func (s Session) Marks() []int { return s.compacted }
 const (
 	Working = "working" // the agent is at work
 	Waits   = "waiting" // the agent has answered, the person is next
-	Resting = "idle"    // nothing has happened for a while
+	Resting = "idle"    // nothing has happened for a while, or nobody works in it here
 	Deleted = "deleted" // the transcript is gone, the archive has it
 )
 
@@ -120,6 +120,8 @@ func (s Session) State(now time.Time) string {
 	switch {
 	case !s.Present && s.Machine == "":
 		return Deleted
+	case s.Apart() != "":
+		return Resting
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
 	case now.Sub(s.LastAt()) > liveWithin:

@@ -2,7 +2,9 @@ package status
 
 import (
 	"testing"
+	"time"
 
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 )
 
@@ -18,8 +20,20 @@ func TestSize(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}
-	if few, many := Shrunk(1000, 160, 0), Shrunk(1000, 1000, 0); few != "about 1.0K -> 160 tokens of messages, 84% smaller" || many != "about 1.0K -> 1.0K tokens of messages, not smaller" {
+	if few, many := Shrunk(1000, 160), Shrunk(1000, 1000); few != "about 1.0K -> 160 tokens of messages, 84% smaller" || many != "about 1.0K -> 1.0K tokens of messages, not smaller" {
 		t.Error(few, many)
+	}
+}
+
+// TestNobodyWaitsInACopy: a copy that nobody has continued is at rest, whoever spoke last in it.
+func TestNobodyWaitsInACopy(t *testing.T) {
+	now := time.Now()
+	for records, want := range map[int]string{3: Resting, 4: Waits} {
+		e := reader.Entry{}
+		e.Kept.Last, e.Kept.Records, e.Kept.Resumed.Records = now, records, 3
+		if got := (Session{Present: true, Waiting: true, entry: &e}).State(now); got != want {
+			t.Errorf("%d records, 3 of them copied: %s, want %s", records, got, want)
+		}
 	}
 }
 

@@ -62,13 +62,9 @@ func (s Size) Filled() string {
 	return fmt.Sprintf("%.0f%%", 100*s.Share())
 }
 
-// Shrunk says what size messages had and have now, both converted, and of how much they were a part: what the agent reports (0
-// if it does not) contains its own prompt and tools too, which come back with any copy.
-func Shrunk(before, after, reported int64) string {
+// Shrunk says what size messages had and have now, both converted.
+func Shrunk(before, after int64) string {
 	line := fmt.Sprintf("about %s -> %s tokens of messages", words.Tokens(before), words.Tokens(after))
-	if reported > 0 {
-		line = fmt.Sprintf("of %s tokens in the context, about %s are messages -> %s", words.Tokens(reported), words.Tokens(before), words.Tokens(after))
-	}
 	if before <= 0 || 100*after > 99*before {
 		return line + ", not smaller"
 	}

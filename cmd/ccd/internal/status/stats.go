@@ -21,7 +21,7 @@ type Totals struct {
 }
 
 // Shrunk says what size the messages of the sessions with a companion have, and what size their companions.
-func (t Totals) Shrunk() string { return Shrunk(t.Messages, t.Real, 0) }
+func (t Totals) Shrunk() string { return Shrunk(t.Messages, t.Real) }
 
 // Project adds up the sessions of a project.
 type Project struct {
