@@ -336,12 +336,11 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 			continue
 		}
 		c.Files = append(c.Files, Change{Op: f.Op, File: file, N: int32(n), Sure: f.Op != transcript.Other, Tree: f.Tree, Into: f.Loose})
-		e := Edit{Event: i, N: int32(n), Op: f.Op, Sub: c.Index < 0, Shell: a.Op == transcript.Command}
+		e := Edit{Event: i, Op: f.Op, Sub: c.Index < 0, Shell: a.Op == transcript.Command}
 		switch f.Op {
 		case transcript.Other:
 		case transcript.Read:
 			file.Reads++
-			file.Read = i
 			if text, ok := s.client.Reading(c.Tool, a, out).Text(); ok {
 				file.seen(text, i)
 			}
@@ -416,7 +415,7 @@ func (s *Session) file(path string, at int32) *File {
 	key := transcript.PathKey(path)
 	f := s.byPath[key]
 	if f == nil {
-		f = &File{Path: clip(path, maxPath), Read: -1, Last: -1}
+		f = &File{Path: clip(path, maxPath), Last: -1}
 		s.byPath[strings.Clone(key)] = f
 		s.Files = append(s.Files, f)
 	}

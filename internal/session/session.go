@@ -169,7 +169,6 @@ type File struct {
 	Path    string
 	Edits   []Edit
 	Reads   int
-	Read    int32 // event of the last read, -1
 	Last    int32 // event of the last use
 	Created bool  // by this session, according to a result
 	Deleted bool
@@ -200,7 +199,6 @@ func (s *Session) Edited(f *File) bool {
 // Edit is one change of a file.
 type Edit struct {
 	Event int32
-	N     int32 // index in the call's Action.Files
 	Op    transcript.Op
 	Sub   bool // by an inline sub-agent
 	Shell bool // by a command

@@ -234,7 +234,6 @@ type Status struct {
 	Assumed         bool  // the window is neither reported, nor configured, nor proven
 	Outliers        Outliers
 	Pressure        float64
-	Highest         float64      // highest pressure so far
 	Level           limits.Level // of Highest
 	Trigger         string       // the first trigger that fired: "threshold", "pressure" or "boundary"; "" if none
 	First, Last     time.Time
@@ -261,7 +260,7 @@ func (t *Tracker) Status() Status {
 	st.Context, st.Total = limits.Tokens(t.held.chars), limits.Tokens(t.held.total)
 	st.Reported, st.Outliers = t.gauge.reported, t.gauge.outliers()
 	st.Window, st.Assumed = t.gauge.size()
-	st.Pressure, st.Highest = t.gauge.pressure, t.gauge.highest
+	st.Pressure = t.gauge.pressure
 	st.Level, st.Curve = t.Level(), t.curve
 	return st
 }

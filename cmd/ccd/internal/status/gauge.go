@@ -106,7 +106,6 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		return Report{}, context.Cause(ctx)
 	}
 	out := g.count
-	out.agents = g.l.Agents
 	out.Damage = g.l.Damages()
 	out.Live = slices.DeleteFunc(append([]Session{}, out.Live...), func(s Session) bool { return time.Since(s.LastAt()) >= liveWithin })
 	out.Running, out.This = running, g.version

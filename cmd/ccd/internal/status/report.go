@@ -5,7 +5,6 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
-	"ccd/internal/agent/registry"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -46,8 +45,6 @@ type Report struct {
 	Archive     Archive          `json:"archive"`
 	Errors      []daemon.Failure `json:"errors"`
 	Remote      *pulled.Push     `json:"remote"` // null if ccd remote has not pushed
-
-	agents registry.Table
 }
 
 // Service is the service as its manager knows it.
