@@ -472,9 +472,6 @@ func (d *draft) ask(ref session.Ref, text string, room int) string {
 		return quoted
 	}
 	all := blocksOf(text)
-	if from, to := stepsOf(all); to > from {
-		return stepsExcerpt(all, from, to, room) + d.cut(ref)
-	}
 	var b strings.Builder
 	for n, one := range all {
 		if n > 0 && !one.code {
@@ -487,88 +484,6 @@ func (d *draft) ask(ref session.Ref, text string, room int) string {
 	}
 	quoted, _ = excerpt(b.String(), room, nil)
 	return d.shortened(strings.ReplaceAll(quoted, "> \\x01\n", "...\n"), ref)
-}
-
-// stepsOf returns the range of blocks that make the first numbered list of a text: what a long message tells to do.
-func stepsOf(all []block) (from, to int) {
-	steps := 0
-	for n := range all {
-		number := 0
-		if lines := all[n].lines; all[n].list && !all[n].code {
-			number = lexicon.NumberLen(lines[0])
-		}
-		switch {
-		case number == 0 && steps >= 3:
-			return from, to
-		case number == 0:
-			steps = 0
-		default:
-			if steps == 0 {
-				from = n
-			}
-			to = n + 1
-			for _, l := range all[n].lines {
-				steps += boolInt(lexicon.NumberLen(l) > 0)
-			}
-		}
-	}
-	if steps >= 3 {
-		return from, to
-	}
-	return 0, 0
-}
-
-// stepsExcerpt quotes a message that has steps: they come first, one line each, then what stands before and after them.
-func stepsExcerpt(all []block, from, to, room int) string {
-	join := func(blocks []block) string {
-		var b strings.Builder
-		for i := range blocks {
-			b.WriteString(strings.Join(blocks[i].lines, "\n") + "\n\n")
-		}
-		return b.String()
-	}
-	before, _ := excerpt(join(all[:from]), room/4, nil)
-	var steps [][]string // each with what is nested in it
-	for i := from; i < to; i++ {
-		for _, l := range all[i].lines {
-			if lexicon.NumberLen(l) > 0 {
-				steps = append(steps, []string{l})
-			} else if n := len(steps); n > 0 && strings.TrimSpace(l) != "" {
-				steps[n-1] = append(steps[n-1], l)
-			}
-		}
-	}
-	var b strings.Builder
-	b.WriteString(before)
-	left := room - lexicon.Chars(before)
-	most := max(60, left*3/4/len(steps)-4)
-	shown := make([]int, len(steps))
-	for n, step := range steps {
-		left -= min(lexicon.Chars(step[0]), most) + 3
-		if shown[n] = 1; lexicon.Leads(step[0]) && len(step) > 1 { // a lead says nothing alone
-			shown[n] = 2
-			left -= min(lexicon.Chars(step[1]), most) + 3
-		}
-	}
-	for n := len(steps) - 1; n >= 0; n-- { // the last ones are still to do
-		for shown[n] < len(steps[n]) && left > most {
-			left -= min(lexicon.Chars(steps[n][shown[n]]), most) + 3
-			shown[n]++
-		}
-	}
-	for n, step := range steps {
-		for _, l := range step[:shown[n]] {
-			b.WriteString(mark.Quote("", headOf(l, most)))
-		}
-		if shown[n] < len(step) && !strings.HasSuffix(b.String(), "\n...\n") {
-			b.WriteString("...\n")
-		}
-	}
-	if left := room - lexicon.Chars(b.String()); left > 120 && to < len(all) {
-		after, _ := excerpt(join(all[to:]), left, nil)
-		b.WriteString(">\n" + after)
-	}
-	return b.String()
 }
 
 // A block of this many lines that is no list is a paste. pasteNote stands for its middle.
@@ -1315,11 +1230,4 @@ func (d *draft) clock(r session.Ref) string {
 func firstWords(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return lexicon.Head(text, 60)
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

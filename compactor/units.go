@@ -1532,9 +1532,6 @@ func (d *draft) used() (u used) {
 				}
 				file(p, f != nil && d.s.Edited(f))
 			}
-			if len(c.Acts) == 1 && d.rewrites(c) {
-				continue // the files tell of it
-			}
 			for _, text := range c.Acts {
 				text = d.relative(text)
 				if short := withoutTexts(text); strings.Count(short, "…") > 1 || textOnly.MatchString(short) {
@@ -1564,11 +1561,6 @@ func (d *draft) used() (u used) {
 		}
 	}
 	return u
-}
-
-// rewrites reports whether a command is known to have changed a file.
-func (d *draft) rewrites(c *session.Call) bool {
-	return slices.ContainsFunc(c.Files, func(f session.Change) bool { return f.Sure && f.Op == transcript.Edit })
 }
 
 var (
