@@ -6,7 +6,8 @@
 //
 // A generation of a session is one life of its file. Its record lists its blocks: frames of up to 2 MB, cut by content (see cutter)
 // and stored once however often they occur, and pieces after the last frame. bbolt has no checksums: every value is an entry,
-// which a scan of the file finds and checks by itself (see entry.go). Rebuild makes a new file from the intact ones.
+// which a scan of the file finds and checks by itself (see entry.go). Rebuild and Import make a new file from the intact ones of a
+// scan; Forget and Compact make one from those of the tree, without what is removed. All four use one rebuilder.
 //
 // The way in: Append, or Save for many sessions in one transaction, compares the stored tip with the start of the new bytes, replaces
 // in them what was forgotten, and cuts, hashes and compresses them without the lock (plan). Under the lock plan.commit writes
