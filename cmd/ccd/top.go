@@ -350,7 +350,7 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	o, err := view.Found{Original: found, Lines: found.Raw()}.Show(ctx)
+	o, err := view.Show(ctx, found)
 	if err != nil {
 		return "", err
 	}

@@ -121,7 +121,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 			must(t, err)
 			var exact bytes.Buffer
 			must(t, f.Exact().Write(ctx, &exact))
-			o, err := f.Show(ctx)
+			o, err := view.Show(ctx, f)
 			if err != nil || len(o.SHA256) != 64 || o.ID != one.ID || o.Secrets == "" && o.MediaType == "" && exact.String() != o.Text {
 				t.Errorf("%s #%d %s: %+v, %v; the record is %q", e.ID, one.Record, one.Kind, o, err, exact.String())
 			}
@@ -183,7 +183,7 @@ func TestDroppedOnAPage(t *testing.T) {
 	}
 	for _, class := range got.Classes {
 		for _, line := range class.List {
-			if _, err := view.Find(context.Background(), l, string(line.ID)); err != nil {
+			if _, err := l.Original(context.Background(), reader.Wanted{Name: string(line.ID)}, nil); err != nil {
 				t.Errorf("%s #%d: %v", class.Class, line.Record, err)
 			}
 		}
@@ -262,9 +262,9 @@ func TestPagesHideSecrets(t *testing.T) {
 	if len(last) != 1 || last[0].Text != "now with [redacted aws-key 2] and [redacted aws-key 1]" {
 		t.Errorf("last entry: %s", jsonOf(last))
 	}
-	f, err := view.Find(context.Background(), l, string(last[0].ID))
+	f, err := l.Original(context.Background(), reader.Wanted{Name: string(last[0].ID)}, nil)
 	must(t, err)
-	o, err := f.Show(context.Background())
+	o, err := view.Show(context.Background(), f)
 	must(t, err)
 	if text := jsonOf(life.Turns) + jsonOf(o); strings.Contains(text, secret[4:]) || strings.Contains(text, other[4:]) || o.Secrets == "" {
 		t.Errorf("a secret is shown: %s", text)

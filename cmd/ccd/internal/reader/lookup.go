@@ -35,7 +35,7 @@ func (w Wanted) Kind() string {
 	return "id"
 }
 
-// Original finds what is wanted. Progress is told how much of the archive has been looked through.
+// Original finds what is wanted. Progress, which may be nil, is told how much of the archive has been looked through.
 func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (Original, error) {
 	name, number, isRecord := strings.Cut(w.Name, "#")
 	if w.Session != "" || isRecord || w.Full {
@@ -107,13 +107,14 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 
 // Placed returns what a pointer of a session's story stands for. All of it is in a record that the caller has read.
 func (l *Library) Placed(ctx context.Context, e Entry, generation int, p transcript.Pointer, r *transcript.Record) (Original, error) {
-	o, err := l.placed(ctx, e, generation, p)
+	line, err := l.placed(ctx, e, generation, history.Whole(*r))
 	if err != nil {
 		return Original{}, err
 	}
-	o.hidden = &secrets{}
-	o.hidden.add(r, r.Span.Off+o.found.Parts[0].Span.Off-p.Parts[0].Span.Off)
-	return o, nil
+	o, err := l.placed(ctx, e, generation, p)
+	o.line, o.hidden = &line.found.Pointer, &secrets{}
+	o.hidden.add(r, line.found.Parts[0].Span.Off)
+	return o, err
 }
 
 func (l *Library) placed(ctx context.Context, e Entry, generation int, p transcript.Pointer) (Original, error) {
@@ -130,7 +131,7 @@ func (l *Library) In(ctx context.Context, e Entry, id string) (Original, error) 
 	if err == nil && len(found) == 1 {
 		return Original{library: l, Entry: e, found: found[0]}, nil
 	}
-	return l.Original(ctx, Wanted{Name: id}, func(int64, int64) {})
+	return l.Original(ctx, Wanted{Name: id}, nil)
 }
 
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.

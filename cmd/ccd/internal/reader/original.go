@@ -25,8 +25,9 @@ type Original struct {
 	Session *archive.Generation // all of a session's file; nil: what a pointer stands for
 	library *Library
 	found   archive.Found
-	raw     bool     // the lines that hold it
-	hidden  *secrets // of the lines that hold it; nil: not known
+	raw     bool                // the lines that hold it
+	line    *transcript.Pointer // the line that holds it, nil if it has not been read
+	hidden  *secrets            // of this line
 }
 
 // Raw is the lines that hold the original.
@@ -50,6 +51,8 @@ func (o Original) Write(ctx context.Context, w io.Writer) error {
 	switch {
 	case o.Session != nil:
 		return o.redacted(w, func(w io.Writer) error { return o.writeSession(ctx, w) })
+	case o.raw && o.line != nil:
+		o.found.Pointer = *o.line
 	case o.raw && o.found.Shape != transcript.Lines && o.found.Record != 0:
 		return o.writeLines(ctx, w)
 	}

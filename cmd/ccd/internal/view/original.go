@@ -25,44 +25,27 @@ type Original struct {
 // MaxShown is how much of an original is shown, in bytes. The rest is a download.
 const MaxShown = 512 << 10
 
-// Found is an original and the lines that hold it.
-type Found struct {
-	reader.Original
-	Lines reader.Original
-}
-
-// Find returns an original by its ID, or the beginning of one. The error is history.ErrNotFound if there is none.
-func Find(ctx context.Context, l *reader.Library, name string) (f Found, err error) {
-	f.Original, err = l.Original(ctx, reader.Wanted{Name: name}, func(int64, int64) {})
-	f.Lines = f.Raw()
-	return f, err
-}
-
 // nearby is how many records behind a call its result is looked for.
 const nearby = 24
 
-// Original returns an item of a record, or of the few records behind it, by its ID, or the whole record without one. Find has to
-// search the archive for an item that no companion names. The error is history.ErrNotFound if there is none.
-func (l *Life) Original(ctx context.Context, record int, id mark.ID) (f Found, err error) {
+// Original returns an item of a record, or of the few records behind it, by its ID, or the whole record without one. The library
+// has to search the archive for an item that no companion names. The error is history.ErrNotFound if there is none.
+func (l *Life) Original(ctx context.Context, record int, id mark.ID) (o reader.Original, err error) {
 	last, found := record, false
 	if id != "" {
 		last += nearby
 	}
 	for n := record; n >= l.First && n <= min(last, l.Records) && !found && err == nil; n++ {
 		decoded := l.decode(ctx, n, n, func(r *transcript.Record) {
-			whole := history.Whole(*r)
-			p := whole
+			p := history.Whole(*r)
 			for i := range r.Items {
 				if it := &r.Items[i]; id != "" && it.Sum().ID() == id {
 					p = transcript.Pointer{Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}}, Record: r.N, Last: r.N, Time: r.Time}
 				}
 			}
-			if found || id != "" && p.Hash.ID() != id {
-				return
-			}
-			found = true
-			if f.Lines, err = l.library.Placed(ctx, l.entry, l.generation, whole, r); err == nil {
-				f.Original, err = l.library.Placed(ctx, l.entry, l.generation, p, r)
+			if !found && (id == "" || p.Hash.ID() == id) {
+				found = true
+				o, err = l.library.Placed(ctx, l.entry, l.generation, p, r)
 			}
 		})
 		err = errors.Join(err, decoded)
@@ -70,21 +53,21 @@ func (l *Life) Original(ctx context.Context, record int, id mark.ID) (f Found, e
 	if err == nil && !found {
 		err = fmt.Errorf("find record %s#%d: %w", l.entry.ID, record, history.ErrNotFound)
 	}
-	return f, err
+	return o, err
 }
 
 // Show reads all of an original and checks its hash. The error is an *archive.DamageError if its bytes are damaged.
-func (f Found) Show(ctx context.Context) (out Original, err error) {
-	if out.Info, err = f.Info(ctx); err != nil {
+func Show(ctx context.Context, o reader.Original) (out Original, err error) {
+	if out.Info, err = o.Info(ctx); err != nil {
 		return Original{}, err
 	}
 	if out.Shape == "lines" && out.Record == out.Last {
 		out.Kind = "record"
 	}
-	if out.Secrets, err = f.Hidden(ctx); err != nil {
+	if out.Secrets, err = o.Hidden(ctx); err != nil {
 		return Original{}, err
 	}
-	if out.Text, out.Cut, err = shown(ctx, f.Original); err != nil {
+	if out.Text, out.Cut, err = shown(ctx, o); err != nil {
 		return Original{}, err
 	}
 	if out.MediaType = MediaType([]byte(out.Text)); out.MediaType != "" {
@@ -92,7 +75,7 @@ func (f Found) Show(ctx context.Context) (out Original, err error) {
 	}
 	if out.Record != 0 {
 		var cut bool
-		out.Line, cut, err = shown(ctx, f.Lines)
+		out.Line, cut, err = shown(ctx, o.Raw())
 		out.Cut = out.Cut || cut
 	}
 	return out, err

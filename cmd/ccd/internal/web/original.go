@@ -64,17 +64,17 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 }
 
 // find finds what a place names.
-func (s *Server) find(ctx context.Context, l *reader.Library, p place) (f view.Found, err error) {
+func (s *Server) find(ctx context.Context, l *reader.Library, p place) (o reader.Original, err error) {
 	if p.record != 0 {
 		err = s.shelf.use(ctx, l, p.entry, func(one *view.Life) error {
-			f, err = one.Original(ctx, p.record, p.id)
+			o, err = one.Original(ctx, p.record, p.id)
 			return err
 		})
 		if p.id == "" || !errors.Is(err, history.ErrNotFound) {
-			return f, err
+			return o, err
 		}
 	}
-	return view.Find(ctx, l, string(p.id))
+	return l.Original(ctx, reader.Wanted{Name: string(p.id)}, nil)
 }
 
 func originalPage(ctx context.Context, r *request) (answer, error) {
@@ -82,11 +82,11 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	f, err := r.find(ctx, r.library, p)
+	found, err := r.find(ctx, r.library, p)
 	if err != nil {
 		return answer{}, err
 	}
-	o, err := f.Show(ctx)
+	o, err := view.Show(ctx, found)
 	if err != nil {
 		return answer{}, err
 	}
@@ -124,11 +124,10 @@ func (s *Server) named(r *http.Request) (p place, o reader.Original, err error) 
 	if p, err = s.placeOf(l, r); err != nil {
 		return p, o, err
 	}
-	f, err := s.find(r.Context(), l, p)
-	if err != nil {
+	if o, err = s.find(r.Context(), l, p); err != nil {
 		return p, o, err
 	}
-	return p, f.Exact(), nil
+	return p, o.Exact(), nil
 }
 
 // exact sends an original with its secrets, as text that no browser takes for a page.
