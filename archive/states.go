@@ -31,7 +31,7 @@ type Addition struct {
 // Save fails, nothing is stored.
 func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
 	if stale, err = a.save(ctx, additions, changes); err != nil {
-		return nil, fmt.Errorf("store %d segments and %d states: %w", len(additions), len(changes), err)
+		return nil, fmt.Errorf("archive what is new: %w", err)
 	}
 	return stale, nil
 }

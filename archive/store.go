@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
@@ -113,7 +114,7 @@ func (a *Archive) checkSpace(dir string, need int64) error {
 		return fmt.Errorf("get free space: %w", err)
 	}
 	if free-need < a.o.MinFree {
-		return fmt.Errorf("%w: %d bytes free on its file system, %d to write, %d must stay free", ErrFull, free, need, a.o.MinFree)
+		return fmt.Errorf("%w: %s free on its disk, and %s must stay free (archive.min_free)", ErrFull, humanize.Bytes(uint64(max(0, free))), humanize.Bytes(uint64(a.o.MinFree)))
 	}
 	return nil
 }

@@ -45,6 +45,14 @@ type Failure struct {
 	Time  time.Time `json:"time"`
 }
 
+func failureOf(path string, err error) Failure {
+	text := err.Error()
+	if errors.Is(err, archive.ErrFull) { // the same for all files
+		text = text[max(0, strings.Index(text, archive.ErrFull.Error())):]
+	}
+	return Failure{Path: mark.Name(path), Error: mark.Name(text), Time: time.Now().UTC()}
+}
+
 // String returns the error, preceded by the path if the error does not contain it.
 func (f Failure) String() string {
 	if strings.Contains(f.Error, f.Path) {
@@ -203,7 +211,7 @@ func (d *Daemon) setFailure(path string, err error) {
 	}
 	h.failing[path] = true
 	h.info.Failing = len(h.failing)
-	h.info.Errors = append(h.info.Errors, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
+	h.info.Errors = append(h.info.Errors, failureOf(path, err))
 	h.info.Errors = newest(h.info.Errors, maxFailures)
 	if known {
 		return

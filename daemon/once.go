@@ -125,7 +125,7 @@ func (r *Report) add(o watcher.Offer, err error) {
 }
 
 func (r *Report) fail(path string, err error) {
-	r.Failed = append(r.Failed, Failure{Path: mark.Name(path), Error: mark.Name(err.Error()), Time: time.Now().UTC()})
+	r.Failed = append(r.Failed, failureOf(path, err))
 }
 
 // syncMissing syncs the sessions whose files are gone: their companions can only be made from the archive.

@@ -279,9 +279,7 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 	if a.json {
 		err = a.printJSON(report)
 	} else {
-		for _, f := range report.Failed {
-			fmt.Fprintf(a.err, "failed: %s\n", f)
-		}
+		a.sayFailed(report.Failed)
 		for _, s := range report.Skipped {
 			a.say("skipped: %s", strings.TrimPrefix(s, "skip "))
 		}
@@ -312,15 +310,30 @@ func (a *app) archiveAll(ctx context.Context) (did string, failed int, err error
 	if err != nil {
 		return "", 0, err
 	}
-	for _, f := range report.Failed {
-		fmt.Fprintf(a.err, "failed: %s\n", f)
-	}
+	a.sayFailed(report.Failed)
 	return onceLine(report), len(report.Failed), nil
 }
 
-// onceLine says what there is after a pass: "17 sessions archived (22 MiB), 7 companions".
+// sayFailed lists the files that failed. Those that failed for the same reason are one line.
+func (a *app) sayFailed(all []daemon.Failure) {
+	files := map[string]int{}
+	for _, f := range all {
+		files[f.Error]++
+	}
+	for _, f := range all {
+		switch n := files[f.Error]; {
+		case n > 1:
+			fmt.Fprintf(a.err, "failed: %s: %s\n", words.Count(n, "file"), f.Error)
+		case n == 1:
+			fmt.Fprintf(a.err, "failed: %s\n", f)
+		}
+		delete(files, f.Error)
+	}
+}
+
+// onceLine says what there is after a pass: "17 sessions archived, 7 companions".
 func onceLine(r daemon.Report) string {
-	line := fmt.Sprintf("%s archived (%s)", words.Count(r.Sessions, "session"), humanize.IBytes(uint64(r.Bytes)))
+	line := words.Count(r.Sessions, "session") + " archived"
 	for _, one := range []struct {
 		n    int
 		noun string
