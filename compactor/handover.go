@@ -755,13 +755,16 @@ func (h *handover) uncommitted() {
 	var names []string
 	for _, f := range open[:min(n, len(open))] {
 		e := f.Edits[len(f.Edits)-1]
-		for _, one := range slices.Backward(f.Edits) { // the last one of which something is left
-			if c := d.s.Events[one.Event].Call; c != nil && !c.Over() {
-				e = one
-				break
+		var at []int // of which something is left
+		for _, one := range f.Edits {
+			if c := d.s.Events[one.Event].Call; one.Event >= f.Opened && c != nil && !c.Over() {
+				e, at = one, append(at, d.s.Events[one.Event].N())
 			}
 		}
-		names = append(names, fmt.Sprintf("`%s` (#%d)", mark.Inline(d.path(f.Path), 160), d.s.Events[e.Event].N()))
+		if len(at) == 0 {
+			at = []int{d.s.Events[e.Event].N()}
+		}
+		names = append(names, fmt.Sprintf("`%s` (%s)", mark.Inline(d.path(f.Path), 160), numbers(slices.Compact(at))))
 		if !e.Shell && !e.Sub {
 			h.proves(d.s.Events[e.Event].Ref, transcript.Base(f.Path))
 		}

@@ -254,7 +254,7 @@ func (m *maker) item(n int, full bool) (units, decided []*unit) {
 				m.said(p, head, it, e, e == answer, replaced, age, add)
 			}
 		case session.Did:
-			if m.reader.brief && d.named[e] && ev.Call.State == session.Pending {
+			if m.reader.brief && d.named[e] && ev.Call.State == session.Pending && !changes(ev.Call) {
 				continue // the handover has it
 			}
 			if full && !over {

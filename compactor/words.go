@@ -94,7 +94,11 @@ func (d *draft) label(c *session.Call, most int) string {
 		if c.Stdin {
 			return "input to a running command"
 		}
-		return "ran `" + mark.Inline(d.command(c), most) + "`"
+		ran := "ran `" + mark.Inline(d.command(c), most) + "`"
+		if i := slices.IndexFunc(c.Files, func(f session.Change) bool { return f.Sure && f.Op != transcript.Read }); i >= 0 && strings.HasSuffix(ran, "…`") {
+			ran += ", which changed `" + mark.Inline(endOf(d.path(c.Files[i].File.Path), most), 0) + "`"
+		}
+		return ran
 	case transcript.Read:
 		lines := ""
 		if c.Lines[0] > 0 && c.Lines[1] > 0 {

@@ -381,7 +381,7 @@ func nothing(all []swap) bool {
 func (f *File) change(c *Call, at int32) (undoes bool) {
 	switch {
 	case !f.Open:
-		f.swaps, f.open = map[[2]uint64]*Call{}, 0
+		f.swaps, f.open, f.Opened = map[[2]uint64]*Call{}, 0, at
 	case f.swaps == nil: // it was moved or deleted
 		f.swaps, f.open = map[[2]uint64]*Call{}, 1
 	}

@@ -172,7 +172,8 @@ type File struct {
 	Last    int32 // event of the last use
 	Created bool  // by this session, according to a result
 	Deleted bool
-	Open    bool // edited, and no commit seen since that took it
+	Open    bool  // edited, and no commit seen since that took it
+	Opened  int32 // then: the event of the first of these edits
 	Losses  []Loss
 
 	lines   map[string][]standing // by their text without white space at its ends
