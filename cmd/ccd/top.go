@@ -364,20 +364,14 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	return head + "\n" + o.Text, nil
 }
 
-// wholeLife indexes the session's current generation.
-func wholeLife(ctx context.Context, l *reader.Library, e reader.Entry) (*view.Life, error) {
-	g, err := e.Generation(0)
-	if err != nil {
-		return nil, err
-	}
-	life := view.Open(l, e, g)
-	return life, life.Grow(ctx, g)
-}
-
 // details shows one session: its figures, compactions, requests, failed commands and files.
 func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
-	life, err := wholeLife(ctx, l, e)
+	g, err := e.Generation(0)
 	if err != nil {
+		return "", err
+	}
+	life := view.Open(l, e, g)
+	if err := life.Grow(ctx, g); err != nil {
 		return "", err
 	}
 	s := status.Of(&e)

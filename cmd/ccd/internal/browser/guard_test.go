@@ -126,7 +126,7 @@ const attack = `(async () => {
 	const to = %q, got = {};
 	const event = (e, on) => new Promise(done => { e.onload = () => done('loaded'); e.onerror = () => done('refused'); on(e); setTimeout(() => done('nothing'), 4000) });
 	got.read = await fetch(to, {credentials: 'include'}).then(r => r.text()).then(t => t.includes(%q) ? 'read' : 'other text', () => 'refused');
-	got.script = await event(document.createElement('script'), e => { e.src = to + '?format=json'; document.head.append(e) });
+	got.script = await event(document.createElement('script'), e => { e.src = to; document.head.append(e) });
 	got.frame = await event(document.createElement('iframe'), e => { e.src = to; document.body.append(e) });
 	try { got.framed = document.querySelector('iframe').contentWindow.length === 0 && document.querySelector('iframe').contentDocument === null ? 'closed' : 'open' } catch (e) { got.framed = 'closed' }
 	return JSON.stringify(got) })()`
