@@ -307,7 +307,7 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 	}
 	answer, changed := m.answerOf(it), len(m.changed(it)) > 0
 	outcome := answer >= 0 && answer != m.spec && m.endsWith(it, answer) && !d.had(&d.s.Events[answer])
-	line := fmt.Sprintf("#%d%s", ev.N(), d.after(it.Ask))
+	line := fmt.Sprintf("#%d", ev.N())
 	if ev.Back {
 		line += ", taken back by the human,"
 	}
@@ -316,6 +316,9 @@ func (m *maker) finished(it *session.Item, age float64) *unit {
 			most = 80
 		}
 		line += fmt.Sprintf(" \"%s\"", mark.Inline(text, most))
+	}
+	if after := strings.TrimPrefix(d.after(it.Ask), ", "); after != "" {
+		line += " (" + after + ")"
 	}
 	if it.Width < replyWidth || len(d.picked(it)) > 0 {
 		answered := d.answered(it, 200)

@@ -98,6 +98,7 @@ func TestFiles(t *testing.T) {
 		{[]string{write, commit}, "1 created"},
 		{[]string{edit, commit, edit}, "2 open"},
 		{[]string{edit, "$ git checkout -- a.go => "}, "2"},
+		{[]string{edit, "$ git checkout --theirs a.go && git add a.go => "}, "2"},
 		{[]string{edit, "$ rm a.go => "}, "2 open deleted"},
 		{[]string{write, "$ rm a.go => "}, "2 created deleted"},
 		{[]string{edit, "$ mv a.go b.go => "}, "2 open deleted"},

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -59,8 +60,12 @@ func (s *shell) git(args []word) {
 // anyFile records that any file of the tree may have changed.
 func (s *shell) anyFile() { s.maybeChanged(word{text: ".", literal: true}, true) }
 
-// checkout restores the files after "--"; otherwise it may switch branches.
+// checkout restores the files after "--", or takes one side of a conflict in them; otherwise it may switch branches.
 func (s *shell) checkout(args []word) {
+	if hasOption(args, "", "--ours") || hasOption(args, "", "--theirs") {
+		s.revert(slices.DeleteFunc(slices.Clone(args), func(w word) bool { return strings.HasPrefix(w.text, "--") }))
+		return
+	}
 	for i, w := range args {
 		if w.text != "--" || !w.literal {
 			continue
