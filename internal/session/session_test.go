@@ -245,3 +245,24 @@ func TestARequestIsWhatReachedTheAgent(t *testing.T) {
 		}
 	}
 }
+
+// A question and a plan wait for the person as the agent's last words do, until they are answered.
+func TestWaiting(t *testing.T) {
+	const ask = `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":%q,"input":{}}]}}` + "\n"
+	const answer = `{"type":"user","uuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"yes"}]}}` + "\n"
+	for tool, waits := range map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "Read": false} {
+		for _, answered := range []bool{false, true} {
+			s := session.NewTracker(limits.Defaults(), transcript.Session{})
+			data := fmt.Sprintf(ask, tool)
+			if answered {
+				data += answer
+			}
+			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(data), Rest: true}) {
+				s.Add(r)
+			}
+			if got := s.Status().Waiting; got != (waits && !answered) {
+				t.Errorf("%s, answered %v: waiting %v", tool, answered, got)
+			}
+		}
+	}
+}

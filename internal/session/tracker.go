@@ -198,7 +198,9 @@ func waits(before bool, it *transcript.Item) bool {
 	switch it.Kind {
 	case transcript.Text:
 		return true
-	case transcript.Human, transcript.Call, transcript.Result, transcript.Thinking:
+	case transcript.Call:
+		return it.Client().Op(it.Tool) == transcript.Ask // a question, or a plan to approve
+	case transcript.Human, transcript.Result, transcript.Thinking:
 		return false
 	}
 	return before
