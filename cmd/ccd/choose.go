@@ -60,6 +60,8 @@ func (a *app) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 		e, err := a.find(l, arg, agent)
 		if _, _, other := mark.PrefixRange(arg); errors.Is(err, history.ErrNotFound) && other == nil && len(arg) == mark.IDLen {
 			err = words.Hint(fmt.Errorf("%w: an ID of 12 characters names an original", err), "ccd restore %s", arg)
+		} else if strings.Contains(arg, "#") && errors.Is(err, history.ErrNotFound) {
+			err = words.Hint(fmt.Errorf("%w: SESSION#N names a record", err), "ccd restore %s", words.Shell(arg))
 		}
 		return e, err
 	}
@@ -114,7 +116,7 @@ func (a *app) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry,
 		}
 		n, err := strconv.Atoi(line)
 		switch {
-		case line == "":
+		case line == "", line == "q":
 			return reader.Entry{}, errInterrupted
 		case err == nil && n >= 1 && n <= most:
 			a.say("session: %s", sessionLine(all[n-1]))

@@ -86,8 +86,10 @@ since): null or {what, session, record, time}`,
 
 func (f restoreFlags) check(args []string, json bool) error {
 	switch {
-	case f.file != "" && (len(args) > 1 || f.session != "" || f.raw || f.full || f.generation != 0):
-		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --session, --generation, --raw or --full")
+	case f.file != "" && f.session != "":
+		return fmt.Errorf("--file takes the session without --session: ccd restore --file %s %s", words.Shell(f.file), words.Shell(f.session))
+	case f.file != "" && (len(args) > 1 || f.raw || f.full || f.generation != 0):
+		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --generation, --raw or --full")
 	case f.at != "" && f.file == "":
 		return fmt.Errorf("--at needs --file")
 	case f.file != "" && len(args) < 2:

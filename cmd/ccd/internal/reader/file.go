@@ -71,7 +71,7 @@ func (w WantedFile) hint(err error) error {
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
 		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(unknown.Session))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
-		return words.Hint(err, "add more of the path")
+		return words.Hint(err, "add more of the path, or the session: ccd restore --file %s SESSION", words.Shell(w.Path))
 	case err != nil && w.At == "" && errors.Is(err, history.ErrNotFound) && unknown == nil:
 		return words.Hint(err, "ccd timeline SESSION shows which files a session touched")
 	}
