@@ -138,7 +138,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		case n > 0 && len(entries) < n, newest && at == 0:
 			place.Last = d.Records
 		}
-		if n < 0 && len(entries) < -n {
+		if n < 0 && len(entries) < -n || n > 0 && from <= max(one.First, 1) {
 			place.First = one.First
 		}
 		d.Place = place
@@ -184,7 +184,7 @@ func (d *lifeData) turns(one *view.Life) {
 		return
 	}
 	first, last := clamp(one.TurnOf(d.Place.First), len(one.Turns)), clamp(one.TurnOf(d.Place.Last), len(one.Turns))
-	from := max(0, first-mostTurns/8)
+	from := max(0, min(first-mostTurns/8, len(one.Turns)-mostTurns))
 	d.TurnsFrom = from + 1
 	for i, t := range one.Turns[from:min(len(one.Turns), from+mostTurns)] {
 		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last && last-first+1 < len(one.Turns)})

@@ -50,7 +50,7 @@ func newLook(static bool) *look {
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count, "percent": percent,
-		"class": className, "add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
+		"class": className, "add": func(a, b int) int { return a + b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
 		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
