@@ -258,7 +258,7 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 	default:
 		return
 	}
-	e.Waiting, e.Result, e.Agent = false, result.Sum.ID(), c.Agent
+	e.Waiting, e.Result, e.Answer, e.Agent = false, result.Sum.ID(), result.N(), c.Agent
 	e.Failed, e.Ending = c.State == session.Failed || c.State == session.Refused, c.Ending()
 	e.Output = bothEnds(text)
 }

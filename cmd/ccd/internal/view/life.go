@@ -225,6 +225,16 @@ func (l *Life) Files() (all []FileLine) {
 	return all
 }
 
+// Shown returns the record in which a page shows another one: of a result that of its call.
+func (l *Life) Shown(record int) int {
+	for _, c := range slices.Backward(l.model.Calls) {
+		if c.Index >= 0 && (!c.Result.Zero() && c.Result.N() == record || !c.Words.Zero() && c.Words.N() == record) {
+			return c.At.N()
+		}
+	}
+	return record
+}
+
 // TurnOf returns the index in Turns of the turn with a record, 0 for a record before the first one.
 func (l *Life) TurnOf(record int) int {
 	i, found := slices.BinarySearchFunc(l.Turns, record, func(t Turn, record int) int { return t.Record - record })

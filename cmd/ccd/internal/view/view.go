@@ -95,6 +95,7 @@ type Entry struct {
 	Failed  bool                  // or refused
 	Waiting bool                  // a call without a result yet
 	Result  mark.ID               // ID of the call's result
+	Answer  int                   // number of the record with it, 0 if none
 	Output  string                // the beginning and the end of the result, redacted
 	Back    bool
 	Side    bool   // of an inline sub-agent

@@ -130,6 +130,9 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if newest && at == 0 {
 			from = d.Records
 		}
+		if n > 0 {
+			from = one.Shown(from)
+		}
 		entries, place, err := one.Page(ctx, min(from, d.Records), n)
 		if err != nil {
 			return err
@@ -143,6 +146,11 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		}
 		d.Place = place
 		d.fill(one, entries)
+		for i := range d.Entries { // a session that is not archived cannot be opened
+			if _, ok := r.library.Entry(transcript.Key{Agent: d.Session.Agent, ID: d.Entries[i].Agent}); !ok {
+				d.Entries[i].Agent = ""
+			}
+		}
 		return nil
 	})
 	return d, err
