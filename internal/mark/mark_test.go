@@ -111,3 +111,16 @@ func FuzzQuoteIsExactAndInert(f *testing.F) {
 		}
 	})
 }
+
+// A joiner stays where it joins two emoji, as a letter does, and is escaped elsewhere.
+func TestJoinedEmoji(t *testing.T) {
+	const shrug, lone = "🤦🏻\u200d♂️", "🙂\u200dx"
+	for name, form := range map[string]func(string) string{"Visible": Visible, "Inline": func(s string) string { return Inline(s, 0) }} {
+		if got := form(shrug); got != shrug {
+			t.Errorf("%s(%q) = %q", name, shrug, got)
+		}
+		if got := form(lone); got != `🙂\xe2\x80\x8dx` {
+			t.Errorf("%s(%q) = %q", name, lone, got)
+		}
+	}
+}

@@ -132,16 +132,25 @@ func escapeNext(text string) (string, int) {
 		}
 		return b.String(), size
 	}
-	for emoji(r) { // what joins two emoji makes one picture of them
-		rest := strings.TrimPrefix(text[size:], "\ufe0f")
-		rest, ok := strings.CutPrefix(rest, "\u200d")
-		next, n := utf8.DecodeRuneInString(rest)
-		if !ok || !emoji(next) {
-			break
-		}
-		r, size = next, len(text)-len(rest)+n
-	}
+	size = max(size, picture(text))
 	return text[:size], size
+}
+
+// picture returns the length in bytes of the emoji with which text begins, together with those that are joined to it; 0 if there is none.
+func picture(text string) (size int) {
+	r, n := utf8.DecodeRuneInString(text)
+	for ok := true; ok && emoji(r); r, n = utf8.DecodeRuneInString(text[size:]) {
+		size += n
+		var rest string
+		if rest, ok = strings.CutPrefix(strings.TrimPrefix(text[size:], "\ufe0f"), "\u200d"); ok {
+			if next, _ := utf8.DecodeRuneInString(rest); emoji(next) {
+				size = len(text) - len(rest)
+			} else {
+				ok = false
+			}
+		}
+	}
+	return size
 }
 
 // emoji reports whether r is in the blocks of pictures, without letters and signs of other scripts.

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// mostPicture is how many bytes of joined emoji are looked at.
+const mostPicture = 64
+
 // Visible returns text with everything escaped that could control a terminal or deceive its reader: what Quote escapes,
 // except newlines, tabs and the carriage return of CR LF. It cannot be reversed.
 func Visible(text string) string {
@@ -26,6 +29,9 @@ func visible(dst, text []byte, ends bool) (_ []byte, taken int) {
 			var r rune
 			r, size = utf8.DecodeRune(rest)
 			plain = (r != utf8.RuneError || size > 1) && !hidden(r)
+			if emoji(r) {
+				size = picture(string(rest[:min(len(rest), mostPicture)]))
+			}
 		}
 		if plain {
 			dst = append(dst, rest[:size]...)
