@@ -50,7 +50,7 @@ func (a *app) printForm(c reader.Companion, name, only string) error {
 		}
 		return a.print(string(list))
 	}
-	return a.print("## " + p.Sections[0].Name + "\n" + p.Sections[0].Body)
+	return a.printWrapped("## " + p.Sections[0].Name + "\n" + p.Sections[0].Body)
 }
 
 func keepSection(p *sidecar.Parsed, name string) error {

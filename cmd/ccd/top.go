@@ -300,11 +300,12 @@ func wrapLines(text string, width int) (lines []string) {
 			lines = append(lines, line)
 			continue
 		}
-		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		rest := strings.TrimLeft(line, "> ") // each part of a quoted line is quoted
+		indent := line[:len(line)-len(rest)]
 		if len(indent) >= width/2 {
-			indent = ""
+			indent, rest = "", line
 		}
-		for _, part := range wrapCells(line, max(1, width-len(indent))) {
+		for _, part := range wrapCells(rest, max(1, width-len(indent))) {
 			lines = append(lines, indent+part)
 		}
 	}
