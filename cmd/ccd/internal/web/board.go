@@ -134,7 +134,9 @@ func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (
 	if err != nil {
 		return out
 	}
+	before := max(0, e.Kept.Records-end.Records) // records that are not read
 	for _, one := range entries {
+		one.Record += before
 		out.add(one, e.Kept.Cwd)
 	}
 	s.mu.Lock()
