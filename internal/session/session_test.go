@@ -250,10 +250,11 @@ func TestARequestIsWhatReachedTheAgent(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	const ask = `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":%q,"input":{}}]}}` + "\n"
 	const answer = `{"type":"user","uuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"yes"}]}}` + "\n"
+	const read = `{"type":"assistant","uuid":"u3","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Read","input":{}}]}}` + "\n"
 	for tool, waits := range map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "Read": false} {
 		for _, answered := range []bool{false, true} {
 			s := session.NewTracker(limits.Defaults(), transcript.Session{})
-			data := fmt.Sprintf(ask, tool)
+			data := fmt.Sprintf(ask, tool) + read + strings.NewReplacer("t1", "t2", "u2", "u4").Replace(answer) // beside another call
 			if answered {
 				data += answer
 			}

@@ -17,6 +17,7 @@ type Tracker struct {
 	root    string
 	begun   bool   // something was said or done
 	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
+	asks    string // the call of a question or a plan that has no answer, "" if none
 	taken   string // the command that the newest item decided to be a message, "" if none
 	first   int    // number of the record with Status.Ask
 	copied  bool   // the record is a copy from another session, and its message is that one's title
@@ -111,7 +112,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	t.held.add(it, chars)
 	t.calibration.count(it, chars)
 	if !it.Side {
-		t.status.Waiting = waits(t.status.Waiting, it)
+		t.status.Waiting = t.waits(it)
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -193,17 +194,26 @@ func (t *Tracker) ask(text string) {
 	}
 }
 
-// waits reports whether the agent waits for the person after an item.
-func waits(before bool, it *transcript.Item) bool {
+// waits reports whether the agent waits for the person after an item: it spoke last, or a question or a plan has no answer.
+func (t *Tracker) waits(it *transcript.Item) bool {
 	switch it.Kind {
 	case transcript.Text:
 		return true
 	case transcript.Call:
-		return it.Client().Op(it.Tool) == transcript.Ask // a question, or a plan to approve
-	case transcript.Human, transcript.Result, transcript.Thinking:
-		return false
+		if it.Client().Op(it.Tool) == transcript.Ask {
+			t.asks = clip(it.Call, maxNote)
+		}
+	case transcript.Result:
+		if it.Call == t.asks {
+			t.asks = ""
+		}
+	case transcript.Human:
+		t.asks = ""
+	case transcript.Thinking:
+	default:
+		return t.status.Waiting
 	}
-	return before
+	return t.asks != ""
 }
 
 // keep sets *s to a copy of newer unless that is empty.
@@ -251,7 +261,7 @@ type Status struct {
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	SubAgents       []string           // IDs, in order of appearance, the first 256
 	Curve           Curve              // valid until the next record is added
-	Waiting         bool               // the agent spoke last: it waits for the person
+	Waiting         bool               // for the person: the agent spoke last, or asked something
 	Origin          string             // ID of the session that this one is a fork of
 	Back            Ranges             // of records that the person took back
 }
