@@ -108,6 +108,8 @@ type draft struct {
 	runs     map[string]int   // how often each command ran
 	last     map[string]int32 // the event of its last run
 	newest   map[string]int32 // the event of the last run of a command line, look-ups included
+	worked   map[string]int32 // the newest success of each goal, nil until it is asked for
+	checked  int32            // then: the newest check that did not fail
 	own      own
 	whole    int32                             // the text of the agent that the handover quotes whole, -1 if none
 	quoted   map[int32]bool                    // messages that the handover quotes whole

@@ -334,7 +334,7 @@ func (d *draft) answered(it *session.Item, most int) string {
 		}
 		return fmt.Sprintf("(of #%d: %s)\n", n, strings.Join(lines, ", "))
 	}
-	if q := d.question(it); q != "" && !d.asks(it) {
+	if q := d.question(it); q != "" {
 		how := "answers" // a short reply does; a longer one may be about something else
 		if it.Width >= taskWidth {
 			how = "after the question of"
@@ -426,18 +426,12 @@ func (d *draft) replies(it *session.Item) bool {
 	if it.Before < 0 || it.Width >= 2*taskWidth || d.stoppedBetween(it.Before, it.Ask) {
 		return false
 	}
-	if len(d.picked(it)) > 0 {
-		return true
-	}
-	if d.asks(it) {
-		return false
-	}
-	if d.question(it) != "" {
+	if d.question(it) != "" || len(d.picked(it)) > 0 {
 		return true
 	}
 	all := blocksOf(strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref)))
 	last := len(all) - 1
-	return it.Width < replyWidth && last >= 0 && all[last].list && leads(all[last].lines[0]) && lexicon.BulletLen(strings.TrimSpace(all[last].lines[0])) == 0
+	return it.Width < replyWidth && !d.asks(it) && last >= 0 && all[last].list && leads(all[last].lines[0]) && lexicon.BulletLen(strings.TrimSpace(all[last].lines[0])) == 0
 }
 
 // asks reports whether a message has a question of its own.
@@ -445,10 +439,10 @@ func (d *draft) asks(it *session.Item) bool {
 	return strings.ContainsAny(d.src.Text(d.s.Events[it.Ask].Ref), "?？")
 }
 
-// question returns the question in the last paragraphs of the text that stood before a short message, "" if it asked none or
-// the human interrupted the agent after it.
+// question returns the question in the last paragraphs of the text that stood before a message, "" if it asked none, the human
+// interrupted the agent after it, or the message has a question of its own.
 func (d *draft) question(it *session.Item) string {
-	if it.Before < 0 || d.stoppedBetween(it.Before, it.Ask) {
+	if it.Before < 0 || d.stoppedBetween(it.Before, it.Ask) || d.asks(it) {
 		return ""
 	}
 	text := strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref))
@@ -793,11 +787,7 @@ func (h *handover) listed() {
 	if len(other) == 0 {
 		return
 	}
-	n, more := h.many(4), ""
-	if len(other) > n {
-		more = fmt.Sprintf(" and %d more", len(other)-n)
-	}
-	h.line("Changed besides, by `git status` (#%d): %s%s", last.Call.At.N(), strings.Join(other[:min(n, len(other))], ", "), more)
+	h.line("Changed besides, by `git status` (#%d): %s", last.Call.At.N(), first(other, h.many(4)))
 	h.proves(last.Call.Result, last.Files[0])
 }
 
@@ -1071,8 +1061,9 @@ func (d *draft) open(e int32) bool {
 
 // mended reports whether a file that an error names was changed since, and a check of the whole that ran after that had no error.
 func (d *draft) mended(e int32) bool {
+	d.successes()
 	said, changed := "", false
-	for i := e + 1; i < int32(len(d.s.Events)); i++ {
+	for i := e + 1; i <= d.checked; i++ {
 		c := d.s.Events[i].Call
 		switch {
 		case d.s.Events[i].Kind != session.Did || c.State != session.Done:
@@ -1092,13 +1083,40 @@ func (d *draft) mended(e int32) bool {
 
 // wentOn reports whether the same program ran well after a failure, or a run of everything that includes it.
 func (d *draft) wentOn(e int32) bool {
+	d.successes()
 	f := d.s.Events[e].Call
+	if d.worked[d.goal(f)] > e {
+		return true
+	}
 	for i := e + 1; i < int32(len(d.s.Events)); i++ {
-		if c := d.s.Events[i].Call; d.s.Events[i].Kind == session.Did && c.State == session.Done && c.Op == transcript.Command && !c.Silent && (d.goal(c) == d.goal(f) || c.HasExit && c.Repeats(f)) {
+		if c := d.s.Events[i].Call; d.ranWell(i) && c.HasExit && c.Repeats(f) {
 			return true
 		}
 	}
 	return false
+}
+
+// successes collects what ran well, once.
+func (d *draft) successes() {
+	if d.worked != nil {
+		return
+	}
+	d.worked = map[string]int32{}
+	for i := range d.s.Events {
+		c := d.s.Events[i].Call
+		if d.ranWell(int32(i)) {
+			d.worked[d.goal(c)] = int32(i)
+		}
+		if d.s.Events[i].Kind == session.Did && c.State == session.Done && c.Checks() {
+			d.checked = int32(i)
+		}
+	}
+}
+
+// ranWell reports whether an event is a command that succeeded by a status of its own.
+func (d *draft) ranWell(e int32) bool {
+	c := d.s.Events[e].Call
+	return d.s.Events[e].Kind == session.Did && c.State == session.Done && c.Op == transcript.Command && !c.Silent
 }
 
 // goal returns what identifies the purpose of a command: its program and sub-command.

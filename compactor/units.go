@@ -510,14 +510,11 @@ func (m *maker) effect(it *session.Item, n int) string {
 	}
 	var parts []string
 	if len(files) > 0 {
-		more := ""
-		if n == len(files)-1 {
-			n++
+		most := n
+		if most == len(files)-1 { // its name is no longer than its count
+			most++
 		}
-		if len(files) > n {
-			more = fmt.Sprintf(" and %d more", len(files)-n)
-		}
-		parts = append(parts, "changed "+strings.Join(files[:min(n, len(files))], ", ")+more)
+		parts = append(parts, "changed "+first(files, most))
 	}
 	if len(restored) > 0 {
 		parts = append(parts, "restored by git "+strings.Join(restored[:min(n, len(restored))], ", "))
@@ -562,15 +559,14 @@ func (m *maker) changed(it *session.Item) (all []*changedFile) {
 				byFile[f.File] = one
 				all = append(all, one)
 			}
-			if !c.Over() && one.over { // those of which nothing is left are named where all are
-				one.at = nil
-			}
-			if !c.Over() || one.over {
+			switch over := c.Over(); { // those of which nothing is left are named where all are
+			case over == one.over:
 				one.at = append(one.at, c.At.N())
+			case one.over:
+				one.at, one.over = []int{c.At.N()}, false
 			}
 			one.deleted = f.Op == transcript.Delete
 			one.replaced = max(one.replaced, c.Replaced)
-			one.over = one.over && c.Over()
 			one.reverted = f.Op == transcript.Revert
 			one.undoes = c.Undoes != nil || one.reverted
 			for line := range m.standing[c] {
@@ -1060,13 +1056,14 @@ func (m *maker) edits(p part, head *unit, it *session.Item, all []int32, age flo
 		if len(all) == 1 {
 			record = ""
 		}
-		switch like := m.alike(patch); {
+		words := lexicon.WordSet(patch)
+		switch like := m.alike(words); {
 		case like > 0:
 			named = append(named, fmt.Sprintf("%slike #%d", record, like))
 		case !m.reader.brief || len(named) == 0 && n <= min(smallChange, room): // the files can be read: an older one says less
 			room -= n
 			changes = append(changes, change{call.At.N(), patch})
-			m.shown = append(m.shown, shownChange{call.At.N(), lexicon.WordSet(patch)})
+			m.shown = append(m.shown, shownChange{call.At.N(), words})
 		case call.Op == transcript.Edit:
 			named = append(named, record+place(patch))
 		}
@@ -1109,9 +1106,8 @@ type shownChange struct {
 	words map[string]bool
 }
 
-// alike returns the record of a change that is shown and has nearly all words of another one, 0 if there is none.
-func (m *maker) alike(patch string) int {
-	words := lexicon.WordSet(patch)
+// alike returns the record of a change that is shown and has nearly all of these words, 0 if there is none.
+func (m *maker) alike(words map[string]bool) int {
 	for _, one := range slices.Backward(m.shown) {
 		same := 0
 		for w := range words {

@@ -75,7 +75,7 @@ func (d *draft) relative(text string) string {
 func (d *draft) label(c *session.Call, most int) string {
 	file := ""
 	if len(c.Files) > 0 {
-		file = "`" + mark.Inline(endOf(d.path(c.Files[0].File.Path), most), 0) + "`"
+		file = d.pathEnd(c.Files[0].File, most)
 		if n := len(c.Files); n > 1 && c.Op != transcript.Command {
 			file += fmt.Sprintf(" and %d more", n-1)
 		}
@@ -96,7 +96,7 @@ func (d *draft) label(c *session.Call, most int) string {
 		}
 		ran := "ran `" + mark.Inline(d.command(c), most) + "`"
 		if i := slices.IndexFunc(c.Files, func(f session.Change) bool { return f.Sure && f.Op != transcript.Read }); i >= 0 && strings.HasSuffix(ran, "…`") {
-			ran += ", which changed `" + mark.Inline(endOf(d.path(c.Files[i].File.Path), most), 0) + "`"
+			ran += ", which changed " + d.pathEnd(c.Files[i].File, most)
 		}
 		return ran
 	case transcript.Read:
@@ -130,16 +130,25 @@ func (d *draft) label(c *session.Call, most int) string {
 	return mark.Inline(c.Tool, 60)
 }
 
-// endOf returns the end of a path, which says what it is, in about most chars.
-func endOf(path string, most int) string {
-	if lexicon.Chars(path) <= most {
-		return path
+// first joins the first n texts, and counts the others.
+func first(all []string, n int) string {
+	if len(all) <= n {
+		return strings.Join(all, ", ")
 	}
-	end := lexicon.Tail(path, most-1)
-	if i := strings.IndexByte(end, '/'); i >= 0 && i < len(end)/2 {
-		end = end[i:]
+	return strings.Join(all[:n], ", ") + fmt.Sprintf(" and %d more", len(all)-n)
+}
+
+// pathEnd returns a file's path in about most chars: of a long one the end, which says what it is.
+func (d *draft) pathEnd(f *session.File, most int) string {
+	path := d.path(f.Path)
+	if lexicon.Chars(path) > most {
+		path = lexicon.Tail(path, most-1)
+		if i := strings.IndexByte(path, '/'); i >= 0 && i < len(path)/2 {
+			path = path[i:]
+		}
+		path = "…" + path
 	}
-	return "…" + end
+	return "`" + mark.Inline(path, 0) + "`"
 }
 
 // noun names a call that was not made, for a sentence about its refusal.
@@ -268,10 +277,7 @@ func single(text, line string) bool {
 // speaks reports whether a line has words, and is neither data nor a list of paths nor a runner's echo of a command or pointer into the
 // source.
 func speaks(line string) bool {
-	paths := true
-	for w := range strings.FieldsSeq(line) {
-		paths = paths && strings.ContainsAny(w, `/\\`)
-	}
+	paths := !slices.ContainsFunc(strings.Fields(line), func(w string) bool { return !strings.ContainsAny(w, `/\`) })
 	return !paths && strings.ContainsFunc(line, unicode.IsLetter) && line[0] != '>' && (len(line) < 80 || line[0] != '{' && line[0] != '[')
 }
 

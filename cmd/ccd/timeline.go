@@ -107,7 +107,7 @@ func (l *timelineLines) turn(t history.Turn) string {
 		for len(t.Bounds) > 0 && t.Bounds[0].Record < before {
 			b := t.Bounds[0]
 			t.Bounds = t.Bounds[1:]
-			text += l.head(b.Record, b.Time) + " —— compacted by the agent"
+			text += l.begin(b.Time) + l.head(b.Record, b.Time) + " —— compacted by the agent"
 			if b.Before > 0 {
 				text += ", " + humanize.Comma(b.Before) + " tokens before"
 			}
@@ -122,33 +122,28 @@ func (l *timelineLines) turn(t history.Turn) string {
 	return text
 }
 
-// head formats a record and its time: on a terminal without its date, which stands in a line of its own above the first record of a day.
-func (l *timelineLines) head(record int, t time.Time) string {
-	head := "#" + strconv.Itoa(record)
-	switch {
-	case t.IsZero():
-		return head
-	case l.width <= 0:
-		return head + " " + words.Minute(t)
-	}
-	t = t.Local()
-	if date := t.Format(time.DateOnly); date != l.day {
+// begin returns the heading of a day, on a terminal above the first record of it; else "".
+func (l *timelineLines) begin(t time.Time) string {
+	if date := t.Local().Format(time.DateOnly); l.width > 0 && !t.IsZero() && date != l.day {
 		l.day = date
-		head = t.Format("Monday, 2 January 2006") + "\n" + head
+		return t.Local().Format("Monday, 2 January 2006") + "\n"
 	}
-	return head + t.Format(" 15:04")
+	return ""
+}
+
+// head formats a record and its time: on a terminal without the date.
+func (l *timelineLines) head(record int, t time.Time) string {
+	at := words.Minute(t)
+	if l.width > 0 && at != "" {
+		at = t.Local().Format("15:04")
+	}
+	return strings.TrimSpace("#" + strconv.Itoa(record) + " " + at)
 }
 
 func (l *timelineLines) line(t history.Turn) string {
 	head := l.head(t.Record, t.Time)
 	if l.width <= 0 {
 		return head + turnLine(t) + "\n"
-	}
-	day, head, ok := strings.Cut(head, "\n")
-	if !ok {
-		day, head = "", day
-	} else {
-		day += "\n"
 	}
 	var counts []string
 	if n := t.Edits(); n > 0 {
@@ -167,7 +162,7 @@ func (l *timelineLines) line(t history.Turn) string {
 		tail = " · " + strings.Join(counts, ", ")
 	}
 	request := cut(requestOf(t), max(1, l.width-cellsOf(head)-1-cellsOf(tail)))
-	return day + cut(head+" "+request+tail, l.width) + "\n"
+	return l.begin(t.Time) + cut(head+" "+request+tail, l.width) + "\n"
 }
 
 // ways says how a person spoke within a turn.

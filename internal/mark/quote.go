@@ -138,19 +138,18 @@ func escapeNext(text string) (string, int) {
 
 // picture returns the length in bytes of the emoji with which text begins, together with those that are joined to it; 0 if there is none.
 func picture(text string) (size int) {
-	r, n := utf8.DecodeRuneInString(text)
-	for ok := true; ok && emoji(r); r, n = utf8.DecodeRuneInString(text[size:]) {
-		size += n
-		var rest string
-		if rest, ok = strings.CutPrefix(strings.TrimPrefix(text[size:], "\ufe0f"), "\u200d"); ok {
-			if next, _ := utf8.DecodeRuneInString(rest); emoji(next) {
-				size = len(text) - len(rest)
-			} else {
-				ok = false
-			}
+	for {
+		r, n := utf8.DecodeRuneInString(text[size:])
+		if !emoji(r) {
+			return size
 		}
+		size += n
+		rest, joined := strings.CutPrefix(strings.TrimPrefix(text[size:], "\ufe0f"), "\u200d")
+		if next, _ := utf8.DecodeRuneInString(rest); !joined || !emoji(next) {
+			return size
+		}
+		size = len(text) - len(rest)
 	}
-	return size
 }
 
 // emoji reports whether r is in the blocks of pictures, without letters and signs of other scripts.

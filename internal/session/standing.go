@@ -306,13 +306,13 @@ func (s *Session) Standing() map[*Call]map[string]bool {
 func (s *Session) Holding(text string) *File {
 	lines := wordLines(text)
 	for _, f := range slices.Backward(s.Files) {
-		n := 0
-		for _, l := range lines {
-			if f.stands(l) {
-				n++
+		missing := 0
+		for i := 0; i < len(lines) && 10*missing <= len(lines); i++ {
+			if !f.stands(lines[i]) {
+				missing++
 			}
 		}
-		if n > 0 && 10*n >= 9*len(lines) {
+		if len(lines) > 0 && 10*missing <= len(lines) {
 			return f
 		}
 	}

@@ -176,7 +176,9 @@ func (a Account) agent(f transcript.Format, wanted bool) *Step {
 		return did, err
 	}
 	if p.Empty() {
-		_ = p.Apply() // removes what a killed one left
+		if !wanted {
+			_ = p.Apply() // removes what a killed one left
+		}
 		return step.is(Unchanged, "already "+did)
 	}
 	return step

@@ -147,8 +147,10 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Place = place
 		d.fill(one, entries)
 		for i := range d.Entries { // a session that is not archived cannot be opened
-			if _, ok := r.library.Entry(transcript.Key{Agent: d.Session.Agent, ID: d.Entries[i].Agent}); !ok {
-				d.Entries[i].Agent = ""
+			if e := &d.Entries[i]; e.Agent != "" {
+				if _, ok := r.library.Entry(transcript.Key{Agent: d.Session.Agent, ID: e.Agent}); !ok {
+					e.Agent = ""
+				}
 			}
 		}
 		return nil
