@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak faults faults-long fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -50,14 +50,6 @@ systemd:
 LASTS ?= 1h
 soak:
 	CCD_TESTS=full CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
-
-# Every fault of packaging/faults, and docs/RELIABILITY.md with what came of it: about 10 minutes, or hours with a soak of
-# 30 minutes.
-faults:
-	CCD_TESTS=full CCD_FAULTS=medium go test ./packaging/faults -run Reliability -count=1 -v -timeout 2h
-
-faults-long:
-	CCD_TESTS=full CCD_FAULTS=long go test ./packaging/faults -run Reliability -count=1 -v -timeout 24h
 
 # Invented secrets of every kind in every place of a transcript: none is in an output.
 canaries:

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,8 +26,6 @@ import (
 
 	"ccd/internal/remote/pulled"
 )
-
-var update = flag.Bool("update", false, "write the table of docs/RELIABILITY.md")
 
 // site is a machine, a reader and the store between them, for one fault.
 type site struct {
@@ -52,7 +49,6 @@ type trouble struct {
 	says   string                     // part of what it prints on stderr
 	hint   string                     // the same
 	told   string                     // part of what ccd status and ccd remote status print while it lasts
-	note   string                     // for the table, in place of exit code and message
 }
 
 // some meets every other request, all meets each.
@@ -191,15 +187,13 @@ func (h *home) state() string {
 	return filepath.Join(h.dir, ".local/state/ccd/remote")
 }
 
-// soon runs ccd-remote as ccd does, but so that it gives up soon.
+// soon runs ccd-remote as ccd does, but so that it gives up soon: TestMain does.
 func (h *home) soon(args ...string) (out, talk string, code int) {
 	h.t.Helper()
-	bin, err := binaries()
-	must(h.t, err)
-	c := exec.Command(filepath.Join(bin, "ccd-remote"), append([]string{
-		"--state=" + h.state(), "--archive=" + filepath.Join(filepath.Dir(h.state()), "archive.db"), "--host=" + h.name, "--impatient",
+	c := exec.Command(os.Args[0], append([]string{
+		"--state=" + h.state(), "--archive=" + filepath.Join(filepath.Dir(h.state()), "archive.db"), "--host=" + h.name,
 	}, args...)...)
-	c.Dir, c.Env = h.dir, append([]string{"HOME=" + h.dir, "PATH=/nonexistent"}, h.env...)
+	c.Dir, c.Env = h.dir, append([]string{impatient + "=1", "HOME=" + h.dir, "PATH=/nonexistent"}, h.env...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	var exit *exec.ExitError
@@ -216,7 +210,7 @@ var troubles = []trouble{
 	{name: "every other answer takes 0.3 s", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
 		<-time.After(300 * time.Millisecond)
 		forward(w, r)
-	}), note: "-"},
+	})},
 	{name: "every other request: 500", answer: some(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "InternalError") })},
 	{name: "the same: 503 SlowDown", answer: some(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, "SlowDown") })},
 	{name: "the same: connection cut before the body", answer: some(func(w http.ResponseWriter, _ *http.Request) { cut(w) })},
@@ -235,7 +229,7 @@ var troubles = []trouble{
 	{name: "the same: answer lost after success", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
 		forward(httptest.NewRecorder(), r)
 		cut(w)
-	}), note: "tried again; after a 412 the pack's signature shows whose it is"},
+	})},
 	{name: "the same: answer cut in the middle", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
 		got := httptest.NewRecorder()
 		forward(got, r)
@@ -249,7 +243,7 @@ var troubles = []trouble{
 		_, _ = w.Write(got.Body.Bytes()[:got.Body.Len()/2])
 		w.(http.Flusher).Flush()
 		cut(w)
-	}), note: "its length, tried again"},
+	})},
 	{name: "every request: 500", answer: all(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "InternalError") }), verb: "push", code: 1, says: unavailable, hint: "nothing is lost"},
 	{name: "every request: 503 SlowDown", answer: all(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, "SlowDown") }), verb: "push", code: 1, says: unavailable, hint: "nothing is lost"},
 	{name: "no answer", answer: all(func(_ http.ResponseWriter, r *http.Request) {
@@ -311,42 +305,18 @@ type failing struct{}
 func (failing) Read([]byte) (int, error) { return 0, errors.New("injected") }
 
 // TestFaults injects each fault into pushes and pulls. While it lasts, the daemon archives and status says what is wrong;
-// after it the reader has every byte. The table is docs/RELIABILITY.md's.
+// after it the reader has every byte. docs/RELIABILITY.md lists them.
 func TestFaults(t *testing.T) {
 	startServer(t)
-	rows := make([]string, len(troubles))
-	t.Run("each", func(t *testing.T) {
-		for i, f := range troubles {
-			t.Run(f.name, func(t *testing.T) {
-				t.Parallel()
-				rows[i] = f.row(t)
-			})
-		}
-	})
-	const page, begin, end = "../../docs/RELIABILITY.md", "<!-- remote -->\n", "<!-- /remote -->\n"
-	table := "| fault | tries | lost | noticed by |\n|---|---|---|---|\n"
-	for i, row := range rows {
-		if row == "" {
-			t.Skipf("the table is not compared: no result of %q", troubles[i].name)
-		}
-		table += row
-	}
-	text, err := os.ReadFile(page)
-	must(t, err)
-	head, rest, found := strings.Cut(string(text), begin)
-	_, tail, closed := strings.Cut(rest, end)
-	if now := head + begin + table + end + tail; found && closed && now != string(text) {
-		if !*update {
-			t.Fatal("the table in docs/RELIABILITY.md is stale, run: cmd/ccd-remote/run -run TestFaults -update")
-		}
-		must(t, os.WriteFile(page, []byte(now), 0o644))
-	} else if !found || !closed {
-		t.Errorf("%s has no table", page)
+	for _, f := range troubles {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			f.run(t)
+		})
 	}
 }
 
-// row runs one fault and returns its row of the table.
-func (f trouble) row(t *testing.T) string {
+func (f trouble) run(t *testing.T) {
 	s := startServer(t)
 	c := &site{server: s, t: t, desk: newHome(t, s, "desk"), reader: newHome(t, s, "reader"), old: map[string]*httptest.ResponseRecorder{}}
 	c.desk.join(c.reader.reader())
@@ -373,18 +343,13 @@ func (f trouble) row(t *testing.T) string {
 	if want, err := os.ReadFile(c.desk.transcript(id(3))); err != nil || c.desk.ok("restore", "-q", "--session", id(3)) != string(want) {
 		t.Errorf("not archived during the fault: %v", err)
 	}
-	tries, noticed := 1, f.note
 	if f.verb == "" {
-		tries = 3
 		c.desk.ok("remote", "push")
 		c.desk.talk(id(3), 20)
 		c.desk.ok("remote", "push")
 		c.reader.ok("remote", "pull")
-		if noticed == "" {
-			noticed = "tried again"
-		}
 	} else {
-		noticed = f.meet(c)
+		f.meet(c)
 	}
 	if c.hit.Load() == 0 {
 		t.Error("no request met the fault")
@@ -399,16 +364,11 @@ func (f trouble) row(t *testing.T) string {
 		t.Error(st)
 	}
 	c.reader.ok("remote", "pull")
-	lost := 0
 	c.desk.same(c.reader)
-	if t.Failed() {
-		lost++
-	}
-	return fmt.Sprintf("| %s | %d | %d | %s |\n", f.name, tries, lost, noticed)
 }
 
-// meet runs the command that meets the fault, and returns how it is noticed.
-func (f trouble) meet(c *site) string {
+// meet runs the command that meets the fault, and checks how it is noticed.
+func (f trouble) meet(c *site) {
 	h := c.desk
 	if f.reader {
 		h = c.reader
@@ -430,8 +390,6 @@ func (f trouble) meet(c *site) string {
 			c.t.Errorf("ccd status: %s", got)
 		}
 	}
-	verb, _, _ := strings.Cut(f.verb, " ")
-	return fmt.Sprintf("%s: exit %d, `%s`", verb, f.code, f.says)
 }
 
 // client talks to the server past ccd.

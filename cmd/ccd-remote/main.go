@@ -36,6 +36,7 @@ type app struct {
 	archive  string
 	host     string
 	minFree  int64
+	patience remote.Patience
 	json     bool
 	quiet    bool
 
@@ -43,7 +44,7 @@ type app struct {
 	recipients                          []string
 	grace                               time.Duration
 	sample                              int
-	all, newName, impatient             bool
+	all, newName                        bool
 	given                               func(flag string) bool // on the command line
 }
 
@@ -56,13 +57,15 @@ func usagef(format string, args ...any) error {
 	return words.Hint(words.Usage(fmt.Errorf(format, args...)), "ccd help remote")
 }
 
-func main() {
+func main() { os.Exit(start(remote.DefaultPatience)) }
+
+// start runs the command line and returns the exit code.
+func start(patience remote.Patience) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	a := &app{out: os.Stdout, err: os.Stderr}
+	defer stop()
+	a := &app{out: os.Stdout, err: os.Stderr, patience: patience}
 	err := a.run(ctx, os.Args[1:])
-	interrupted := ctx.Err() != nil && err != nil
-	stop()
-	os.Exit(a.report(err, interrupted))
+	return a.report(err, ctx.Err() != nil && err != nil)
 }
 
 // report prints an error and returns the exit code.
@@ -141,7 +144,6 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.IntVar(&a.sample, "sample", 0, "")
 	f.BoolVar(&a.all, "all", false, "")
 	f.BoolVar(&a.newName, "new-name", false, "")
-	f.BoolVar(&a.impatient, "impatient", false, "") // for tests: gives up soon
 	if err := f.Parse(args); err != nil {
 		return usagef("parse command line: %w", err)
 	}
@@ -231,10 +233,8 @@ func (a *app) open() (pulled.Settings, remote.Store, error) {
 	if err != nil {
 		return s, nil, err
 	}
-	p := remote.DefaultPatience
-	if p.Say = a.say; a.impatient {
-		p.Tries, p.Pause, p.Limit, p.Rate = 2, 50*time.Millisecond, time.Second, 1<<30
-	}
+	p := a.patience
+	p.Say = a.say
 	return s, remote.Patient(b, p), nil
 }
 

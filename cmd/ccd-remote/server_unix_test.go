@@ -25,6 +25,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
 )
 
@@ -50,7 +51,13 @@ var binaries = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
+// impatient, in the environment, has the test binary run as a ccd-remote that gives up soon.
+const impatient = "CCD_TEST_IMPATIENT"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(impatient) != "" {
+		os.Exit(start(remote.Patience{Tries: 2, Pause: 50 * time.Millisecond, Limit: time.Second, Rate: 1 << 30}))
+	}
 	if endpoint := os.Getenv("CCD_S3_ENDPOINT"); endpoint != "" {
 		b, err := openBucket(pulled.Settings{URL: "s3://" + os.Getenv("CCD_S3_BUCKET"), Endpoint: endpoint})
 		if err == nil {

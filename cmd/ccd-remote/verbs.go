@@ -25,11 +25,7 @@ func (a *app) openBoth() (pulled.Settings, remote.Store, *remote.Machine, error)
 	if err != nil {
 		return s, nil, nil, err
 	}
-	wait := 10 * time.Second
-	if a.impatient {
-		wait = time.Second
-	}
-	m, err := a.openMachine(s, store, wait)
+	m, err := a.openMachine(s, store, 10*time.Second)
 	return s, store, m, err
 }
 

@@ -24,7 +24,7 @@ import (
 
 type searchFlags struct {
 	tool, path, session, since, agent string
-	phrase, all, everywhere, said     bool
+	all, everywhere, said             bool
 	limit                             int
 }
 
@@ -58,11 +58,10 @@ func (a *app) searchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "search WORDS...", GroupID: everyday, Short: "search all archived sessions",
 		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
-and case, including inside longer words. Quoted words must be adjacent; with
---phrase, all words must be. ccd searches all archived sessions, and prints
-what people and agents said first, then the rest; each newest first. A hit has
-its session and record, time, kind, ID, and the line of the match; equal
-originals are one hit.
+and case, including inside longer words. Quoted words must be adjacent. ccd
+searches all archived sessions, and prints what people and agents said first,
+then the rest; each newest first. A hit has its session and record, time, kind,
+ID, and the line of the match; equal originals are one hit.
 
 ` + timeWords + `
 
@@ -98,7 +97,6 @@ last read), if it is another machine's (--everywhere, --machine)`,
 
 func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	flags.BoolVar(&f.phrase, "phrase", false, "search for WORDS as one phrase")
 	flags.BoolVar(&f.said, "said", false, "only what people and agents said")
 	flags.StringVar(&f.tool, "tool", "", "only calls to the tool `NAME`, and their results")
 	flags.StringVar(&f.path, "path", "", "only calls that read or change `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
@@ -256,7 +254,7 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled 
 	default:
 		what = " --tool " + words.Shell(f.tool)
 	}
-	narrow := f.said || f.since != "" || f.session != "" || f.agent != "" || f.phrase || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	narrow := f.said || f.since != "" || f.session != "" || f.agent != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
 	switch {
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
@@ -295,12 +293,9 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 	if q.Since, _, err = words.Instant(f.since, now); err != nil {
 		return q, err
 	}
-	if f.phrase {
-		args = []string{strings.Join(args, " ")}
-	}
 	for _, arg := range args {
 		words := []string{arg}
-		if strings.HasPrefix(arg, `"`) && !f.phrase {
+		if strings.HasPrefix(arg, `"`) {
 			words = search.Words(arg)
 		}
 		q.Words = append(q.Words, words...)

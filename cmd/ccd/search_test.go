@@ -29,18 +29,15 @@ func TestMatchesAreMarked(t *testing.T) {
 
 func TestQueryFromArguments(t *testing.T) {
 	for _, c := range []struct {
-		args   []string
-		phrase bool
-		want   string
+		args []string
+		want string
 	}{
-		{[]string{"a", "b"}, false, "a|b"},
-		{[]string{"a b", "c"}, false, "a b|c"},
-		{[]string{`"a b" c`}, false, "a b|c"},
-		{[]string{`f("a b")`}, false, `f("a b")`},
-		{[]string{"a", "b"}, true, "a b"},
-		{[]string{`"a`, `b"`}, true, `"a b"`},
+		{[]string{"a", "b"}, "a|b"},
+		{[]string{"a b", "c"}, "a b|c"},
+		{[]string{`"a b" c`}, "a b|c"},
+		{[]string{`f("a b")`}, `f("a b")`},
 	} {
-		q, err := searchFlags{phrase: c.phrase}.query(c.args, time.Now())
+		q, err := searchFlags{}.query(c.args, time.Now())
 		if got := strings.Join(q.Words, "|"); err != nil || got != c.want {
 			t.Errorf("%q: %q, %v, want %q", c.args, got, err, c.want)
 		}

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -231,4 +232,13 @@ func fitImage(to string, b *transcript.Block) bool {
 		return isBase64(data)
 	}
 	return soundURL(url) && (data != "" || slices.Contains([]string{claude, codex, transcript.Messages}, to))
+}
+
+// node parses a JSON value. It returns none if the value is invalid.
+func node(raw []byte) transcript.Node {
+	raw = bytes.TrimSpace(raw)
+	if !transcript.Valid(raw) {
+		return transcript.Node{}
+	}
+	return transcript.Node{Raw: raw}
 }

@@ -2,7 +2,6 @@ package resume
 
 import (
 	"bytes"
-	"errors"
 	"iter"
 	"math/rand/v2"
 	"testing"
@@ -60,7 +59,11 @@ func dropped(data []byte, rng *rand.Rand, oneIn int) []byte {
 
 func makeCopy(t testing.TB, src Source, to string, tokens int) (Copy, error) {
 	t.Helper()
-	return Make([]Source{src}, Request{Agent: to, ID: newID, MaxTokens: tokens, Now: time.Unix(1_800_000_000, 0)})
+	c, err := Make([]Source{src}, Request{Agent: to, ID: newID, MaxTokens: tokens, Now: time.Unix(1_800_000_000, 0)})
+	if err == nil {
+		err = check(to, c.Lines)
+	}
+	return c, err
 }
 
 // decoded decodes the lines of a copy.
@@ -88,5 +91,3 @@ func date(s string) time.Time {
 	}
 	return t
 }
-
-func asRefused(err error, to **RefusedError) bool { return errors.As(err, to) }

@@ -12,6 +12,9 @@ import (
 // callID matches a call ID that an API accepts.
 var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
+// toolName matches a tool's name that an API accepts.
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+
 // pair finds the result of each call and gives each pair a unique ID. A call without a result, or unknown to the agent, is
 // described in words, as is its result. A result without a call is dropped.
 func pair(all []piece) (kept, dropped []piece) {

@@ -3,7 +3,6 @@ package resume
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,27 +11,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// RefusedError says why an agent or its API would reject a copy.
-type RefusedError struct {
-	Record int // line number in the copy from 1, 0 for it as a whole
-	Why    string
-}
-
-// Error names the record, without any of its content.
-func (e *RefusedError) Error() string {
-	if e.Record == 0 {
-		return "refuse copy: " + e.Why
-	}
-	return fmt.Sprintf("refuse copy: its record %d: %s", e.Record, e.Why)
-}
-
-// Check checks that the agent and its API would accept a session: that its lines are records of one chain, that calls and
-// results are paired, and that nothing would be rejected or cause an immediate compaction. It fails with *RefusedError for
-// the first wrong record.
-func Check(agent string, lines [][]byte) error {
-	if _, ok := (registry.Table{}).Lookup(agent); !ok {
-		return refuse(0, "unknown agent")
-	}
+// check checks that the agent and its API would accept a copy: that its lines are records of one chain, that calls and results are
+// paired, and that nothing would be rejected or cause an immediate compaction. The error names the first wrong record, 0 for the
+// copy as a whole.
+func check(agent string, lines [][]byte) error {
+	refuse := func(record int, why string) error { return fmt.Errorf("record %d: %s", record, why) }
 	for i, line := range lines {
 		if why := unsound(line); why != "" {
 			return refuse(i+1, why)
@@ -56,8 +39,6 @@ func Check(agent string, lines [][]byte) error {
 	return nil
 }
 
-func refuse(record int, why string) *RefusedError { return &RefusedError{record, why} }
-
 // unsound returns what is wrong with a line, which must be one JSON object.
 func unsound(line []byte) string {
 	switch {
@@ -73,9 +54,7 @@ func unsound(line []byte) string {
 	return ""
 }
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
-
-// checked is the state of Check between records, the same for all formats.
+// checked is the state of check between records, the same for all formats.
 type checked struct {
 	agent  string
 	time   time.Time
@@ -221,13 +200,4 @@ func soundItem(agent string, it *transcript.Item) bool {
 		return soundURL(node(it.Raw).Text())
 	}
 	return true
-}
-
-// node parses a JSON value. It returns none if the value is invalid.
-func node(raw []byte) transcript.Node {
-	raw = bytes.TrimSpace(raw)
-	if !transcript.Valid(raw) {
-		return transcript.Node{}
-	}
-	return transcript.Node{Raw: raw}
 }
