@@ -256,7 +256,7 @@ func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
 func (p *plan) pack(context.Context) (err error) {
 	for _, b := range p.blocks {
 		if !b.shared {
-			if b.stored, err = p.a.codec.pack(b.raw, b.Sum); err != nil {
+			if b.stored, err = p.a.codec.pack(b.raw); err != nil {
 				return err
 			}
 			p.need += int64(len(b.stored))

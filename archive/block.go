@@ -80,14 +80,13 @@ func newCodec() *codec {
 	}
 }
 
-// pack returns the packed form of raw, which includes its filter.
-func (c *codec) pack(raw []byte, sum mark.Hash) ([]byte, error) {
+// pack returns the packed form of raw.
+func (c *codec) pack(raw []byte) ([]byte, error) {
 	enc, err := c.encoder()
 	if err != nil {
 		return nil, err
 	}
-	packed := append(make([]byte, 0, 2+len(raw)/4), packedZstd, 0)
-	packed = enc.EncodeAll(raw, append(packed, encodeFilter(raw, sum)...))
+	packed := enc.EncodeAll(raw, append(make([]byte, 0, 2+len(raw)/4), packedZstd, 0))
 	if len(packed)-2 >= len(raw) {
 		packed = append(packed[:2], raw...)
 		packed[0] = packedRaw
@@ -171,19 +170,6 @@ func openBlock(id uint64, value []byte) (e envelope, packed []byte, err error) {
 		err = fmt.Errorf("block %d: %w", id, sealed)
 	}
 	return e, packed, err
-}
-
-// envelopeOf returns the envelope and the packed bytes of a block without checking the hash of them.
-func envelopeOf(tx *bolt.Tx, id uint64) (e envelope, packed []byte, err error) {
-	v, err := getBlock(tx, id)
-	if err != nil {
-		return e, nil, err
-	}
-	h, ok := parseHeader(v)
-	if !ok || h.value() != len(v) {
-		return e, nil, errors.New("record has wrong size")
-	}
-	return parseEnvelope(v[h.size+sealSize:])
 }
 
 // getBlock returns the stored value of a block, a slice of the mapped file.

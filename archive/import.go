@@ -308,7 +308,7 @@ func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, 
 	r := im.from.Reader(s.Key, g.N)
 	tip = here.Tip.Offset
 	for stop := g.Tip.Offset; tip < stop || tip == 0; {
-		data, err := r.Span(ctx, transcript.Span{Off: tip, Len: min(stop-tip, pieceSize)})
+		data, err := r.Span(ctx, transcript.Span{Off: tip, Len: min(stop-tip, fetchSize)})
 		if d := (*DamageError)(nil); errors.As(err, &d) && d.Offset < stop { // Damage has it
 			stop = max(tip, d.Offset)
 			continue

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	cacheSize   = 8 << 20 // decoded blocks that a Reader keeps
-	fetchSize   = 4 << 20 // raw bytes that one locked read fetches at most, except for its first block
-	segmentSize = 2 << 20 // minimum size of a segment; with one more block it stays below 4 MB
-	pieceSize   = 8 << 20 // size from which a line is split
+	cacheSize   = 8 << 20                // decoded blocks that a Reader keeps
+	fetchSize   = 4 << 20                // raw bytes that one locked read fetches at most, except for its first block
+	segmentSize = 2 << 20                // minimum size of a segment; with one more block it stays below 4 MB
+	pieceSize   = transcript.MaxLine + 1 // size from which a line is split
 )
 
 // Reader reads one generation of a session. Each block that is not cached costs one short locked read; nothing is
@@ -36,7 +36,6 @@ type Reader struct {
 	arena   []byte    // their values
 	scratch []byte    // for the raw bytes of the next block
 	whole   bool      // segments checks the hash of the generation at the end, not of each block's bytes
-	only    []word    // of Only
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
@@ -47,7 +46,6 @@ type Reader struct {
 type fetched struct {
 	block
 	value, raw []byte
-	skipped    *Skipped // not nil if it was left out
 }
 
 // Reader returns a reader of a generation; 0 means the current one at the first read.
@@ -145,23 +143,22 @@ func (r *Reader) check(ctx context.Context, span transcript.Span) error {
 }
 
 // generation reads the generation's record.
-func (r *Reader) generation(ctx context.Context) (generationRecord, error) {
-	return r.generationAnd(ctx, func(*bolt.Tx) {})
-}
+func (r *Reader) generation(ctx context.Context) (generationRecord, error) { return r.begin(ctx, 0) }
 
-// generationAnd is generation with a callback that reads blocks ahead in the same transaction. If that fails because of damage,
-// the record is read without it.
-func (r *Reader) generationAnd(ctx context.Context, ahead func(tx *bolt.Tx)) (g generationRecord, err error) {
-	read := func(tx *bolt.Tx) error {
-		if err := r.load(tx); err != nil {
+// begin reads the generation's record, and in the same transaction its blocks up to end ahead. Damage of these is reported when
+// it is reached.
+func (r *Reader) begin(ctx context.Context, end int64) (generationRecord, error) {
+	loaded := false
+	err := r.a.view(ctx, func(tx *bolt.Tx) error {
+		if err := r.load(tx); err != nil || end == 0 {
 			return err
 		}
-		ahead(tx)
-		return nil
-	}
-	if err = r.a.view(ctx, read); errors.As(err, new(*DamageError)) {
-		r.ahead, ahead = nil, func(*bolt.Tx) {}
-		err = r.a.view(ctx, read)
+		loaded = true
+		r.ahead, r.arena = nil, r.arena[:0]
+		return r.fetch(tx, 0, end)
+	})
+	if loaded {
+		err = skipDamage(err)
 	}
 	if err = r.a.explainMissing(ctx, err); errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("read generation %d of session %s %s: %w", r.n, r.key.Agent, r.key.ID, err)
@@ -209,7 +206,7 @@ type portion struct {
 func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion, error] {
 	return func(yield func(portion, error) bool) {
 		for off < end {
-			b, err := r.block(ctx, off, func(tx *bolt.Tx) error { return r.fetch(tx, off, end) })
+			b, err := r.block(ctx, off, end)
 			if err != nil && !errors.As(err, new(*DamageError)) {
 				yield(portion{}, err)
 				return
@@ -228,8 +225,8 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 }
 
 // block returns the checked block that contains the byte at an offset: from the cache, from those read ahead, or by reading
-// ahead. If it is damaged, it returns its place.
-func (r *Reader) block(ctx context.Context, off int64, fetch func(tx *bolt.Tx) error) (fetched, error) {
+// ahead, but not beyond end. If it is damaged, it returns its place.
+func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 	if b, ok := r.cached(off); ok {
 		return b, nil
 	}
@@ -243,7 +240,7 @@ func (r *Reader) block(ctx context.Context, off int64, fetch func(tx *bolt.Tx) e
 			if off >= r.gen.Offset {
 				return ErrNotFound
 			}
-			return fetch(tx)
+			return r.fetch(tx, off, end)
 		})
 		if err != nil && (len(r.ahead) == 0 || !errors.As(err, new(*DamageError))) {
 			return fetched{block: r.gen.at(off)}, err // otherwise the blocks before the damage are good
@@ -251,9 +248,6 @@ func (r *Reader) block(ctx context.Context, off int64, fetch func(tx *bolt.Tx) e
 	}
 	b := r.ahead[0]
 	r.ahead = r.ahead[1:]
-	if b.skipped != nil {
-		return b, b.skipped
-	}
 	switch {
 	case r.whole && int64(cap(r.scratch)) < b.Len:
 		r.scratch = make([]byte, 0, max(b.Len, min(maxFrame, 2*int64(cap(r.scratch)))))
@@ -274,26 +268,21 @@ func (r *Reader) block(ctx context.Context, off int64, fetch func(tx *bolt.Tx) e
 // fetch reads the stored blocks from off to end ahead, but at most fetchSize bytes.
 func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
 	end = min(end, off+fetchSize)
-	for _, b := range r.gen.Blocks[r.gen.blockAt(off):] {
+	for _, b := range r.gen.Blocks {
+		if b.end() <= off {
+			continue
+		}
 		if b.Off >= end {
 			break
 		}
-		if err := r.fetchBlock(tx, b); err != nil {
-			return err
+		value, err := getBlock(tx, b.ID)
+		if err != nil {
+			return &DamageError{Err: err}
 		}
+		from := len(r.arena)
+		r.arena = append(r.arena, value...)
+		r.ahead = append(r.ahead, fetched{block: b, value: r.arena[from:]})
 	}
-	return nil
-}
-
-// fetchBlock reads a stored block ahead.
-func (r *Reader) fetchBlock(tx *bolt.Tx, b block) error {
-	value, err := getBlock(tx, b.ID)
-	if err != nil {
-		return &DamageError{Err: err}
-	}
-	from := len(r.arena)
-	r.arena = append(r.arena, value...)
-	r.ahead = append(r.ahead, fetched{block: b, value: r.arena[from:]})
 	return nil
 }
 
@@ -369,10 +358,7 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 
 func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.generationAnd(ctx, func(tx *bolt.Tx) {
-			r.ahead, r.arena = nil, r.arena[:0]
-			_ = r.fetch(tx, 0, r.gen.Offset) // damage is reported when it is reached
-		})
+		g, err := r.begin(ctx, fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
@@ -395,7 +381,9 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 				yield(transcript.Segment{}, err)
 				return
 			}
-			sum.Write(p.data)
+			if !pastDamage {
+				sum.Write(p.data)
+			}
 			if seg, ok := c.add(p.data, p.end == g.Offset); ok && !yield(seg, nil) {
 				return
 			}

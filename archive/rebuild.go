@@ -380,7 +380,7 @@ func (b *packed) fill(c *codec, holes []hole) error {
 	if err == nil {
 		fillSorted(raw, b.Off, holes)
 		b.Sum = mark.Sum(raw)
-		b.stored, err = c.pack(raw, b.Sum)
+		b.stored, err = c.pack(raw)
 	}
 	return err
 }
@@ -623,7 +623,7 @@ func (h *healer) read(ctx context.Context, source iter.Seq[[]byte], fn func(b bl
 func (h *healer) store(ctx context.Context, off int64, raw []byte) (made block, err error) {
 	b := packed{piece: off >= h.gen.Cut.Start}
 	b.envelope = envelope{Key: h.session.Key, Class: h.session.Class, Off: off, Len: int64(len(raw)), Sum: mark.Sum(raw)}
-	if b.stored, err = h.a.codec.pack(raw, b.Sum); err != nil {
+	if b.stored, err = h.a.codec.pack(raw); err != nil {
 		return made, err
 	}
 	h.healed += b.Len

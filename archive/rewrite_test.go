@@ -142,14 +142,6 @@ func TestRewritesOfAnyKind(t *testing.T) {
 		if got, _, err := everything(r); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("state %d: %d bytes of %d, %v", i, len(got), len(want), err)
 		}
-		var back []byte
-		for seg, err := range r.Backward(context.Background(), int64(len(want))) {
-			must(t, err)
-			back = slices.Concat(seg.Data, back)
-		}
-		if !bytes.Equal(back, want) {
-			t.Errorf("state %d, backwards: %d bytes of %d", i, len(back), len(want))
-		}
 	}
 	sound(t, a)
 	file := filepath.Join(t.TempDir(), "copy")

@@ -348,8 +348,8 @@ func (e *Entry) Conversation() bool {
 func (l *Library) Searched(e *Entry) search.Source {
 	whole := l.Whole(*e)
 	return search.Source{
-		Session: e.Session, Last: e.Last(), Records: e.Kept.Records, Joined: max(0, e.Kept.Joined), Fork: e.Kept.Origin != "",
-		Taken: transcript.Cursor{Generation: e.Kept.At.Generation, Offset: e.Kept.At.Offset}, Back: session.ParseRanges(whole.Kept.Back),
+		Session: e.Session, Last: e.Last(), Joined: max(0, e.Kept.Joined), Fork: e.Kept.Origin != "",
+		Back: session.ParseRanges(whole.Kept.Back),
 	}
 }
 

@@ -19,7 +19,6 @@ const maxAhead = 3
 // matching run in parallel.
 type ahead struct {
 	archive *archive.Archive
-	words   []string     // that each line with a match contains, as Only takes them
 	streams chan *stream // in the order of reading
 }
 
@@ -37,8 +36,8 @@ type portion struct {
 }
 
 // readAhead starts reading. end stops the reader and waits for it.
-func readAhead(ctx context.Context, a *archive.Archive, words []string, sources []Source) (r *ahead, end func()) {
-	r = &ahead{archive: a, words: words, streams: make(chan *stream, runtime.GOMAXPROCS(0))}
+func readAhead(ctx context.Context, a *archive.Archive, sources []Source) (r *ahead, end func()) {
+	r = &ahead{archive: a, streams: make(chan *stream, runtime.GOMAXPROCS(0))}
 	ctx, cancel := context.WithCancel(ctx)
 	var readers sync.WaitGroup
 	readers.Go(func() {
@@ -51,70 +50,24 @@ func readAhead(ctx context.Context, a *archive.Archive, words []string, sources 
 	}
 }
 
-// batch is how many generations are looked up at a time.
-const batch = 64
-
-// lookedUp is a generation to read.
-type lookedUp struct {
-	Source
-	archive.Generation
-	nothing bool // no line can have a match
-}
-
 func (r *ahead) read(ctx context.Context, readers *sync.WaitGroup, sources []Source) {
-	var all []lookedUp
 	for _, s := range sources {
 		for _, g := range slices.Backward(s.Generations) {
-			all = append(all, lookedUp{Source: s, Generation: g})
-		}
-	}
-	for some := range slices.Chunk(all, batch) {
-		r.lookUp(ctx, some)
-		for _, g := range some {
 			one := &stream{portions: make(chan portion, maxAhead), left: make(chan struct{})}
 			select {
 			case r.streams <- one:
 			case <-ctx.Done():
 				return
 			}
-			readers.Go(func() { r.generation(ctx, g, one) })
+			readers.Go(func() { r.generation(ctx, s.Key, g.N, one) })
 		}
 	}
 }
 
-// lookUp finds the generations without a match. In one whose text need not be in one line, a word is in none.
-func (r *ahead) lookUp(ctx context.Context, some []lookedUp) {
-	if len(r.words) == 0 {
-		return
-	}
-	defer func() { _ = recover() }() // the read panics again, where the consumer learns of it
-	var readers []*archive.Reader
-	var of []int
-	for i, g := range some {
-		ask := [][]string{r.words}
-		if g.forth() {
-			ask = slices.Collect(slices.Chunk(r.words, 1))
-		}
-		for _, words := range ask {
-			readers, of = append(readers, r.reader(g, words...)), append(of, i)
-		}
-	}
-	left, _ := r.archive.LeftOut(ctx, readers) // the end of ctx is noticed later
-	for i, out := range left {
-		some[of[i]].nothing = some[of[i]].nothing || out
-	}
-}
-
-func (r *ahead) reader(g lookedUp, words ...string) *archive.Reader {
-	one := r.archive.Reader(g.Key, g.N)
-	one.Only(words...)
-	return one
-}
-
-func (r *ahead) generation(ctx context.Context, g lookedUp, to *stream) {
+func (r *ahead) generation(ctx context.Context, k transcript.Key, n int, to *stream) {
 	defer close(to.portions)
 	defer func() { to.panicked = recover() }() // the consumer panics with it again
-	for seg, err := range r.segments(ctx, g) {
+	for seg, err := range r.archive.Reader(k, n).SegmentsPastDamage(ctx) {
 		seg.Data = bytes.Clone(seg.Data) // the reader reuses its buffer
 		select {
 		case to.portions <- portion{seg, err}:
@@ -124,18 +77,6 @@ func (r *ahead) generation(ctx context.Context, g lookedUp, to *stream) {
 			return
 		}
 	}
-}
-
-func (r *ahead) segments(ctx context.Context, g lookedUp) iter.Seq2[transcript.Segment, error] {
-	switch {
-	case g.nothing:
-		return func(yield func(transcript.Segment, error) bool) {
-			yield(transcript.Segment{End: g.Generation.Tip}, &archive.Skipped{})
-		}
-	case g.forth():
-		return r.reader(g).SegmentsPastDamage(ctx)
-	}
-	return r.reader(g, r.words...).Backward(ctx, g.Generation.Tip.Offset)
 }
 
 // next returns the segments of the next generation. It must be called once for each generation of the sources, in order, and

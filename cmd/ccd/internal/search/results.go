@@ -115,7 +115,7 @@ func (w *walk) candidates(ctx context.Context, seg transcript.Segment) ([]transc
 	}
 	w.wantedIn(before, seg.Start.Offset-int64(len(before)), &ids)
 	found := w.wantedIn(seg.Data, seg.Start.Offset, &ids)
-	maps.DeleteFunc(w.known, func(at int64, _ []string) bool { return at >= seg.Start.Offset })
+	maps.DeleteFunc(w.known, func(at int64, _ []string) bool { return at < seg.Start.Offset-maxBefore })
 	found = append(found, ids.lines(seg.Data)...)
 	slices.SortFunc(found, func(a, b transcript.Span) int { return cmp.Compare(a.Off, b.Off) })
 	found = slices.Compact(found)

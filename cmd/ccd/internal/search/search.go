@@ -32,14 +32,10 @@ type Search struct {
 // Source is a session to search: all its generations, the newest first.
 type Source struct {
 	archive.Session
-	Last time.Time // time of its newest record, zero if unknown
-	// Records is the number of records before Taken in the newest generation, as the last fold counted them. It saves
-	// counting. If Taken is zero or not the generation's tip, records are counted when the first hit needs its number.
-	Records int
-	Taken   transcript.Cursor
-	Joined  int            // of Records, those in other files
-	Back    session.Ranges // those that the person took back
-	Fork    bool           // it was made from another session, of which it may have copies
+	Last   time.Time      // time of its newest record, zero if unknown
+	Joined int            // records that it has in other files
+	Back   session.Ranges // records that the person took back
+	Fork   bool           // it was made from another session, of which it may have copies
 }
 
 // Hit is an item that matches.
@@ -61,10 +57,10 @@ type Hit struct {
 	uuid string // of the record
 }
 
-// Hits yields the matches: sessions in the order of Sources, within a session the newest records first (in a plain message
-// list that is one JSON array, part by part). An item that several generations contain is yielded once. An invalid query
+// Hits yields the matches: sessions in the order of Sources, within a session the newest records first. An item that several generations contain is yielded once. An invalid query
 // yields only its error. After an *archive.DamageError the search continues behind the damage; any other error ends it, as
-// does the end of ctx. A goroutine reads ahead until the iteration ends, and holds a lock only while it reads a few MB.
+// does the end of ctx. A goroutine reads ahead until the iteration ends, and holds a lock only while it reads a few MB. The hits of
+// one generation are in memory.
 func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		f, err := s.Query.finder()
@@ -82,7 +78,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 				s.Progress(done, total)
 			}
 		}
-		reader, end := readAhead(ctx, s.Archive, f.sieve.words(), slices.Collect(s.passing(f)))
+		reader, end := readAhead(ctx, s.Archive, slices.Collect(s.passing(f)))
 		defer end()
 		for _, one := range s.Sources {
 			if ctx.Err() != nil {
@@ -109,11 +105,6 @@ func (s Search) passing(f *finder) iter.Seq[Source] {
 			}
 		}
 	}
-}
-
-// forth reports whether the source is searched from its beginning instead of from its end.
-func (s Source) forth() bool {
-	return s.Class == transcript.Attachment || s.Unlined()
 }
 
 func size(s Source) (n int64) {
@@ -163,11 +154,8 @@ const maxSeen = 1 << 16
 func (f *finder) session(ctx context.Context, a *archive.Archive, r *ahead, s Source, yield func(Hit, error) bool) bool {
 	seen := map[mark.ID]bool{}
 	for i, g := range slices.Backward(s.Generations) {
-		w := walk{finder: f, archive: a, source: s, generation: g, segments: r.next(ctx), upTo: -1, known: map[int64][]string{}}
+		w := walk{finder: f, archive: a, source: s, generation: g, segments: r.next(ctx), known: map[int64][]string{}}
 		w.numbers = history.Archive{Archive: a, Agents: f.agents}.Numbers(ctx, s.Session.Session, g.N)
-		if s.Taken.Generation == g.N && s.Taken.Offset == g.Tip.Offset && i == len(s.Generations)-1 {
-			w.upTo = s.Records
-		}
 		var own []mark.ID
 		for h, err := range w.hits(ctx) {
 			if err == nil && seen[h.ID] {

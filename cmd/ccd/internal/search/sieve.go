@@ -59,14 +59,6 @@ func plainInJSON(r rune) bool {
 	return r != '"' && r != '\\' && r != '/' && !unicode.IsControl(r) && r != unicode.ReplacementChar
 }
 
-// words returns the texts that each line with a match contains.
-func (s *sieve) words() (all []string) {
-	for _, u := range s.runs {
-		all = append(all, string(u.folded))
-	}
-	return all
-}
-
 // lines returns the lines of data that may contain a match, without their line ends, in order.
 func (s *sieve) lines(data []byte) []transcript.Span {
 	if len(s.runs) == 0 {

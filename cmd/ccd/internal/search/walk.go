@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,16 +15,18 @@ import (
 	"ccd/internal/transcript"
 )
 
-// walk searches one generation of a session from its end to its beginning.
+// walk searches one generation of a session from its beginning to its end. Its hits are yielded in reverse, so they are kept.
 type walk struct {
 	*finder
 	archive    *archive.Archive
 	source     Source
 	generation archive.Generation
-	segments   iter.Seq2[transcript.Segment, error] // from the end to the beginning, unless the source goes forth
+	segments   iter.Seq2[transcript.Segment, error]
+	kept       []kept
 
-	upTo    int  // number of records up to the end of the next segment, -1 if unknown
-	lost    bool // upTo cannot be known because of earlier damage
+	number  int  // of the first record of the next segment
+	lost    bool // it cannot be known because of earlier damage
+	long    bool // the next segment continues a line that is too long to be searched
 	decoder *transcript.Decoder
 	numbers func() *redact.Session // of the secrets of the whole generation
 	cwd     string                 // the session's working directory, if the transcript names it only once
@@ -31,52 +34,66 @@ type walk struct {
 	known   map[int64][]string     // IDs of wanted calls in lines decoded before it, by offset
 }
 
+// kept is a hit, or what kept some from being found.
+type kept struct {
+	hit Hit
+	err error
+}
+
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
 
-// hits yields the hits of the generation.
+// hits yields the hits of the generation, the newest first.
 func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
-	switch {
-	case w.source.Class == transcript.Attachment:
-		return w.attachment()
-	case w.source.Unlined():
-		return w.messages()
-	}
-	return w.lines(ctx)
-}
-
-func (w *walk) lines(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		w.near = w.archive.Reader(w.source.Key, w.generation.N)
-		for seg, err := range w.read {
-			if err != nil {
-				w.upTo = -1
-				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
-					return
-				}
-				continue
+		var err error
+		switch {
+		case w.source.Class == transcript.Attachment:
+			err = w.attachment()
+		case w.source.Unlined():
+			err = w.messages()
+		default:
+			err = w.lines(ctx)
+		}
+		for _, k := range slices.Backward(w.kept) {
+			if ctx.Err() != nil {
+				break
 			}
-			if !w.segment(ctx, seg, yield) {
+			if !yield(k.hit, k.err) {
 				return
 			}
-			if w.upTo >= 0 {
-				w.upTo -= records(seg)
-			}
+		}
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			yield(Hit{}, w.failed(err))
 		}
 	}
 }
 
-// read yields the segments that may contain a match.
-func (w *walk) read(yield func(transcript.Segment, error) bool) {
-	for seg, err := range w.segments {
-		w.progress(seg.End.Offset - seg.Start.Offset)
-		var skipped *archive.Skipped
-		if errors.As(err, &skipped) {
-			if w.upTo >= 0 {
-				w.upTo -= skipped.Lines
-			}
+func (w *walk) lines(ctx context.Context) error {
+	w.near, w.number = w.archive.Reader(w.source.Key, w.generation.N), w.source.Joined+1
+	for seg, err := range w.read {
+		if damaged(err) {
+			w.kept = append(w.kept, kept{err: w.failed(err)})
+			w.lost, w.long = true, false
 			continue
 		}
-		if !yield(seg, err) {
+		if err == nil {
+			err = w.segment(ctx, seg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read yields the segments of what the generation was when the search began.
+func (w *walk) read(yield func(transcript.Segment, error) bool) {
+	for seg, err := range w.segments {
+		if more := seg.End.Offset - w.generation.Tip.Offset; more > 0 && err == nil {
+			seg.Data, seg.End, seg.Rest = seg.Data[:max(0, int64(len(seg.Data))-more)], w.generation.Tip, true
+		}
+		w.progress(max(0, seg.End.Offset-seg.Start.Offset))
+		if !yield(seg, err) || seg.End.Offset >= w.generation.Tip.Offset {
 			return
 		}
 	}
@@ -86,83 +103,35 @@ func (w *walk) failed(err error) error {
 	return fmt.Errorf("search session %s: %w", w.source.ID, err)
 }
 
-// records returns the number of records in a segment.
-func records(seg transcript.Segment) int {
-	if seg.Data == nil {
-		return 1 // an overlong line
-	}
-	return countLines(seg.Data)
-}
-
-func countLines(data []byte) int {
-	n := bytes.Count(data, []byte("\n"))
-	if l := len(data); l > 0 && data[l-1] != '\n' {
-		n++
-	}
-	return n
-}
-
-// segment yields the hits of a segment, the last one first.
-func (w *walk) segment(ctx context.Context, seg transcript.Segment, yield func(Hit, error) bool) bool {
-	after, from := 0, len(seg.Data) // number of lines from there on
+// segment finds the hits of a segment.
+func (w *walk) segment(ctx context.Context, seg transcript.Segment) error {
 	lines, err := w.candidates(ctx, seg)
 	if err != nil {
-		yield(Hit{}, w.failed(err))
-		return false
+		return err
 	}
-	for _, line := range slices.Backward(lines) {
+	end := int64(0)
+	for _, line := range lines {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if w.long && line.Off == 0 || !seg.Rest && line.End() == int64(len(seg.Data)) { // not the whole line
+			continue
+		}
 		hits, err := w.line(ctx, seg, line)
-		if err == nil && len(hits) > 0 {
-			end := min(int(line.End())+1, from)
-			after, from = after+countLines(seg.Data[end:from]), end
-			err = w.number(ctx, seg, after, hits)
-		}
-		if err != nil {
-			yield(Hit{}, w.failed(err))
-			return false
-		}
-		for _, h := range slices.Backward(hits) {
-			if ctx.Err() != nil {
-				yield(Hit{}, ctx.Err())
-				return false
-			}
-			if !yield(h, nil) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// number sets the record number of the hits of a line that is followed by so many lines in the segment.
-func (w *walk) number(ctx context.Context, seg transcript.Segment, after int, hits []Hit) error {
-	if w.upTo < 0 && !w.lost {
-		before, err := w.count(ctx, seg.Start.Offset)
 		if err != nil {
 			return err
 		}
-		if w.lost = before < 0; !w.lost {
-			w.upTo = w.source.Joined + before + records(seg)
+		w.number, end = w.number+bytes.Count(seg.Data[end:line.Off], []byte("\n")), line.Off
+		for _, h := range hits {
+			if !w.lost {
+				h.Record = w.number
+			}
+			w.kept = append(w.kept, kept{hit: h})
 		}
 	}
-	for i := range hits {
-		hits[i].Record = max(0, w.upTo-after)
-	}
+	w.number += bytes.Count(seg.Data[end:], []byte("\n"))
+	w.long = !seg.Rest && !bytes.HasSuffix(seg.Data, []byte("\n"))
 	return nil
-}
-
-// count returns the number of records before an offset, -1 if damage hides some of them.
-func (w *walk) count(ctx context.Context, offset int64) (n int, err error) {
-	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Backward(ctx, offset) {
-		if damaged(err) {
-			return -1, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		n += records(seg)
-	}
-	return n, nil
 }
 
 // record decodes a line of data, which begins at offset off, without what the decoder remembers of other lines. It returns

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"iter"
 	"slices"
 
 	"ccd/internal/redact"
@@ -13,35 +12,35 @@ import (
 // bytes.
 const overlap = 8 << 10
 
-// attachment yields the file as one item if each term occurs in some segment.
-func (w *walk) attachment() iter.Seq2[Hit, error] {
-	return func(yield func(Hit, error) bool) {
-		found := make([]bool, len(w.terms))
-		h := Hit{
-			Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
-			ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
+// attachment finds the file as one item if each term occurs in some segment.
+func (w *walk) attachment() error {
+	found := make([]bool, len(w.terms))
+	h := Hit{
+		Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
+		ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
+	}
+	var buf []byte // the end of the last segment and this one
+	lines := 0     // line ends before buf
+	secrets := w.agents.Redact.Session()
+	for seg, err := range w.read {
+		if damaged(err) {
+			w.kept = append(w.kept, kept{err: w.failed(err)})
+			continue
 		}
-		var buf []byte // the end of the last segment and this one
-		lines := 0     // line ends before buf
-		secrets := w.agents.Redact.Session()
-		for seg, err := range w.read {
-			if err != nil {
-				if !yield(Hit{}, w.failed(err)) || !damaged(err) {
-					return
-				}
-				continue
-			}
-			drop := max(0, len(buf)-overlap)
-			lines += bytes.Count(buf[:drop], []byte("\n"))
-			buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
-			marks := secrets.Marks(buf)
-			w.look(redact.Apply(buf, 0, marks), marks, lines, found, &h)
-			if !slices.Contains(found, false) {
-				yield(h, nil)
-				return
-			}
+		if err != nil {
+			return err
+		}
+		drop := max(0, len(buf)-overlap)
+		lines += bytes.Count(buf[:drop], []byte("\n"))
+		buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
+		marks := secrets.Marks(buf)
+		w.look(redact.Apply(buf, 0, marks), marks, lines, found, &h)
+		if !slices.Contains(found, false) {
+			w.kept = append(w.kept, kept{hit: h})
+			return nil
 		}
 	}
+	return nil
 }
 
 // look records which terms occur in a part of an attachment without its secrets, and the first match.
@@ -65,47 +64,26 @@ func (w *walk) look(part []byte, marks []redact.Mark, lines int, found []bool, h
 	}
 }
 
-// maxHeld is how many hits of a message list are kept to yield the last one first.
-const maxHeld = 1000
-
-// messages decodes a plain message list from its beginning, because its messages cannot be separated from the end.
-func (w *walk) messages() iter.Seq2[Hit, error] {
-	return func(yield func(Hit, error) bool) {
-		d := w.agents.NewDecoder(w.source.Agent, w.source.Class)
-		calls := map[string]bool{}
-		var held []Hit
-		give := func() bool {
-			for _, h := range slices.Backward(held) {
-				if !yield(h, nil) {
-					return false
-				}
-			}
-			held = held[:0]
-			return true
+// messages decodes a plain message list.
+func (w *walk) messages() error {
+	d := w.agents.NewDecoder(w.source.Agent, w.source.Class)
+	calls := map[string]bool{}
+	for seg, err := range w.read {
+		if err != nil {
+			return err // message boundaries and numbers are unknown from here on
 		}
-		for seg, err := range w.read {
-			if err != nil {
-				if give() {
-					yield(Hit{}, w.failed(err))
-				}
-				return // message boundaries and numbers are unknown from here on
-			}
-			for r := range d.Records(seg) {
-				held = w.message(r, calls, held)
-			}
-			if len(held) >= maxHeld && !give() {
-				return
-			}
+		for r := range d.Records(seg) {
+			w.message(r, calls)
 		}
-		give()
 	}
+	return nil
 }
 
 // maxCalls is how many wanted calls may wait for their results.
 const maxCalls = 4096
 
-// message appends the hits of a message. calls are those whose results are wanted.
-func (w *walk) message(r *transcript.Record, calls map[string]bool, held []Hit) []Hit {
+// message finds the hits of a message. calls are those whose results are wanted.
+func (w *walk) message(r *transcript.Record, calls map[string]bool) {
 	for i := range r.Items {
 		it := &r.Items[i]
 		if it.Kind == transcript.Call && w.ofCall() && w.wanted(it, r) && it.Call != "" && len(calls) < maxCalls {
@@ -118,7 +96,6 @@ func (w *walk) message(r *transcript.Record, calls map[string]bool, held []Hit) 
 		}
 		h := w.hit(r, it, m)
 		h.Record = r.N
-		held = append(held, h)
+		w.kept = append(w.kept, kept{hit: h})
 	}
-	return held
 }

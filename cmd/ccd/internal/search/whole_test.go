@@ -60,26 +60,15 @@ func TestMessageLists(t *testing.T) {
 	}
 }
 
-// The counts of the last fold save counting, and wrong places of theirs are not taken.
+// Records are numbered after those in other files, and beside a line that is too long to be searched.
 func TestNumbers(t *testing.T) {
 	s := newShelf(t)
-	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 4_000)
-	k := s.put("claude-code", "one", transcript.Main, 1, text, 1<<19)
-	for name, c := range map[string]struct {
-		records int
-		taken   transcript.Cursor
-		want    int
-	}{
-		"not known":   {0, transcript.Cursor{}, 7},
-		"known":       {4_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 7},
-		"taken as is": {14_007, transcript.Cursor{Generation: 1, Offset: int64(len(text))}, 10_007},
-		"of before":   {99, transcript.Cursor{Generation: 1, Offset: 99}, 7},
-	} {
-		in := s.source(k)
-		in.Records, in.Taken = c.records, c.taken
-		if hits, _ := s.find(search.Query{Words: []string{"ink"}}, in); len(hits) != 1 || hits[0].Record != c.want {
-			t.Errorf("%s: %+v, want record %d", name, hits, c.want)
-		}
+	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 4_000) + asked("ink"+strings.Repeat(" soot", 7<<20)) + asked("ink")
+	in := s.source(s.put("claude-code", "one", transcript.Main, 1, text, 1<<19))
+	in.Joined = 10
+	hits, _ := s.find(search.Query{Words: []string{"ink"}}, in)
+	if len(hits) != 2 || hits[0].Record != 4019 || hits[1].Record != 17 {
+		t.Errorf("%+v, want records 4019 and 17", hits)
 	}
 }
 
