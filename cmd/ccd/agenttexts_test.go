@@ -102,7 +102,7 @@ func commandExists(line string) error {
 	if len(words) > 1 && words[0] == "agent" && !slices.Contains([]string{"restore", "search", "show"}, words[1]) {
 		return fmt.Errorf("agent has no %s", words[1])
 	}
-	root := (&app{}).root()
+	root := newRoot(&app{})
 	c, _, err := root.Find(words)
 	if err != nil || c == root {
 		return fmt.Errorf("no such command (%v)", err)

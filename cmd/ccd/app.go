@@ -3,17 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/status"
@@ -31,8 +27,10 @@ type std struct {
 type app struct {
 	std
 	account.Env
-	process bool // the process is this command's alone, so it may limit its memory
-	agent   bool // the caller is an agent, so only the sessions in its reach exist
+	run     func(ctx context.Context, args []string, s std, env account.Env) int // runs a whole command line
+	release string                                                               // the version that the linker set, or ""
+	process bool                                                                 // the process is this command's alone, so it may limit its memory
+	agent   bool                                                                 // the caller is an agent, so only the sessions in its reach exist
 	json    bool
 	quiet   bool
 	verbose bool
@@ -40,40 +38,6 @@ type app struct {
 	machine string // read the pulled archive of this machine instead of the own one
 	verb    string // the command that a hint with --machine names: this one if it has that flag, else show
 	damaged bool   // ccd said that the answer lacks something because of damage
-}
-
-// runIn runs a command in an environment, which may have another working directory than the process.
-func runIn(ctx context.Context, args []string, s std, env account.Env) int {
-	return (&app{std: s, Env: env}).execute(ctx, args)
-}
-
-// execute runs a command line and returns the exit code.
-func (a *app) execute(ctx context.Context, args []string) int {
-	s := a.std
-	if f, ok := s.err.(*os.File); ok && isTTY(f) {
-		a.err = guarded{f}
-	}
-	root := a.root()
-	root.SetArgs(args)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		i := slices.IndexFunc(args, func(arg string) bool { return synonyms[arg] != "" })
-		if !c.HasParent() && i >= 0 {
-			return unknownCommand(c, args[i:])
-		}
-		return unknownFlag(c, err)
-	})
-	c, err := root.ExecuteContextC(ctx)
-	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
-		err = cause
-	}
-	if errors.Is(err, errStopped) {
-		err = nil
-	}
-	if err == nil && a.damaged {
-		err = errDamaged
-	}
-	report(s.err, a.onMachine(root, err), c.Name() == "agent")
-	return exitCode(err)
 }
 
 // say prints a message on stderr, unless --quiet is given.

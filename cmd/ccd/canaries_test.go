@@ -49,7 +49,7 @@ var shownBy = map[string]struct {
 
 // TestEveryCommandIsLookedThrough: no command is missing in shownBy.
 func TestEveryCommandIsLookedThrough(t *testing.T) {
-	eachCommand((&app{std: std{out: &bytes.Buffer{}}}).root(), func(c *cobra.Command) {
+	eachCommand(newRoot(&app{std: std{out: &bytes.Buffer{}}}), func(c *cobra.Command) {
 		if one, ok := shownBy[commandName(c)]; c.HasParent() && (!ok || (one.args == nil) == (one.not == "")) {
 			t.Errorf("%s: needs arguments or a reason", commandName(c))
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -122,28 +121,6 @@ func (a *app) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry,
 			a.say("session: %s", sessionLine(all[n-1]))
 			return *all[n-1], nil
 		}
-	}
-}
-
-// readLine reads a line with its newline, or "" at the end of input. It returns early if ctx ends.
-func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	typed := make(chan answer, 1)
-	go func() {
-		line, err := in.ReadString('\n')
-		typed <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case got := <-typed:
-		if got.err != nil && !errors.Is(got.err, io.EOF) {
-			return "", fmt.Errorf("read answer: %w", got.err)
-		}
-		return got.line, nil
 	}
 }
 

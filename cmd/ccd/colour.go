@@ -12,9 +12,6 @@ const (
 	match  tone = "\x1b[1;31m" // matches a search
 )
 
-// colours reports whether stdout takes colors: it is a terminal and NO_COLOR is not set.
-func (a *app) colours() bool { return a.terminal(a.out) && a.Getenv("NO_COLOR") == "" }
-
 // paint returns text in the color of a tone, if on.
 func (t tone) paint(text string, on bool) string {
 	if !on || t == noTone || text == "" {

@@ -144,7 +144,7 @@ func (d demo) ccd(ctx context.Context, s std, args ...string) error {
 			env = append(env, name+"="+v)
 		}
 	}
-	if code := runIn(ctx, args, s, account.Env{Vars: env, Dir: d.home}); code != exitDone {
+	if code := d.run(ctx, args, s, account.Env{Vars: env, Dir: d.home}); code != exitDone {
 		return fmt.Errorf("ccd %s: exit %d", strings.Join(args, " "), code)
 	}
 	return nil

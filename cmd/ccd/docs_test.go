@@ -36,7 +36,7 @@ func golden(t *testing.T, path, want string) {
 
 // TestHelp checks what the help of every command must have.
 func TestHelp(t *testing.T) {
-	eachCommand((&app{std: std{out: &bytes.Buffer{}}}).root(), func(c *cobra.Command) {
+	eachCommand(newRoot(&app{std: std{out: &bytes.Buffer{}}}), func(c *cobra.Command) {
 		if c.Short == "" || !c.Hidden && c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" {
 			t.Errorf("%s: group or short help is missing", c.CommandPath())
 		}
@@ -59,7 +59,7 @@ func TestHelp(t *testing.T) {
 
 // TestSynonyms: a synonym is not a command, and what it suggests is one.
 func TestSynonyms(t *testing.T) {
-	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
+	root := newRoot(&app{std: std{out: &bytes.Buffer{}}})
 	for typed := range synonyms {
 		if c, _, err := root.Find([]string{typed}); err == nil && c != root {
 			t.Errorf("%s is a command", typed)

@@ -49,7 +49,7 @@ func unknown(root *cobra.Command, line string) string {
 
 // TestDocumentsNameRealCommands: every command line in a document names an existing command and its flags.
 func TestDocumentsNameRealCommands(t *testing.T) {
-	root := (&app{std: std{out: &bytes.Buffer{}}}).root()
+	root := newRoot(&app{std: std{out: &bytes.Buffer{}}})
 	files, _ := filepath.Glob("../../docs/*.md")
 	seen := 0
 	for _, file := range append(files, "../../README.md", "../../CHANGELOG.md", "../../CONTRIBUTING.md") {

@@ -43,7 +43,7 @@ transcripts that are not archived yet)`,
 
 func (a *app) doctor(ctx context.Context, fix bool) error {
 	show, wipe := a.progress("checking:")
-	d := doctor.Doctor{Env: a.Env, Version: version().Version, Out: a.talkOut(), Progress: show}
+	d := doctor.Doctor{Env: a.Env, Version: a.version().Version, Out: a.talkOut(), Progress: show}
 	if s, err := a.setup(nil, agentsFlags{}); err == nil {
 		d.Agents = s
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
@@ -34,7 +35,17 @@ var (
 	// errSaid ends a command that has already reported what failed.
 	errSaid    = errors.New("failed")
 	errDamaged = errors.New("damage found")
+	// errStopped ends a daemon that was stopped on purpose.
+	errStopped = errors.New("stopped")
 )
+
+// errChild is returned for a child process that has failed and has reported why.
+type errChild struct{ code int }
+
+// Error returns the exit code.
+func (e errChild) Error() string {
+	return fmt.Sprintf("%s exited with status %d", account.RemoteProgram, e.code)
+}
 
 // exitCode returns the exit code of an error.
 func exitCode(err error) int {

@@ -20,15 +20,6 @@ type column[T any] struct {
 	part  int            // before a column is dropped, it keeps this many percent of the width
 }
 
-// printTable prints a table: fitted to a terminal, else one tab-separated line per row, with nothing cut.
-func printTable[T any](a *app, rows []T, columns []column[T]) error {
-	width := a.width()
-	if width <= 0 {
-		return a.print(tabbed(rows, columns))
-	}
-	return a.draw(strings.Join(fit(rows, columns, width, a.colours()), "\n") + "\n")
-}
-
 // tabbed returns a table as tab-separated text.
 func tabbed[T any](rows []T, columns []column[T]) string {
 	var b strings.Builder
@@ -135,15 +126,6 @@ func room[T any](columns []column[T], texts [][]string, width int) (shown, width
 	return shown, widths
 }
 
-// printFacts prints lines of a name and a value. On a terminal, long values continue on the next line.
-func (a *app) printFacts(rows [][]string) error {
-	width := a.width()
-	if width <= 0 {
-		return a.table(rows)
-	}
-	return a.draw(strings.Join(facts(rows, width, a.colours()), "\n") + "\n")
-}
-
 // facts returns the lines of printFacts.
 func facts(rows [][]string, width int, colours bool) (lines []string) {
 	names := 0
@@ -169,13 +151,24 @@ func wrapCells(text string, width int) []string {
 	return strings.Split(ansi.Wrap(strings.Join(strings.Fields(text), " "), width, ""), "\n")
 }
 
-// width returns the width of the terminal that stdout is, or 0 if it is none.
-func (a *app) width() int {
-	if a.terminal(a.out) {
-		columns, _ := screen(fileOf(a.out))
-		return columns
+// wrapLines breaks a text into lines of at most width cells. Each line keeps its indentation.
+func wrapLines(text string, width int) (lines []string) {
+	for line := range strings.Lines(text) {
+		line = mark.Visible(strings.TrimRight(line, "\r\n"))
+		if cellsOf(line) <= width { // a table keeps its columns
+			lines = append(lines, line)
+			continue
+		}
+		rest := strings.TrimLeft(line, "> ") // each part of a quoted line is quoted
+		indent := line[:len(line)-len(rest)]
+		if len(indent) >= width/2 {
+			indent, rest = "", line
+		}
+		for _, part := range wrapCells(rest, max(1, width-len(indent))) {
+			lines = append(lines, indent+part)
+		}
 	}
-	return 0
+	return lines
 }
 
 // cut shortens a line that is longer than n cells; the last cell is then an ellipsis.

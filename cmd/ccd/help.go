@@ -118,3 +118,16 @@ func (a *app) helpPage(c *cobra.Command) string {
 	}
 	return strings.TrimSpace(strings.Join(page, "\n\n")) + "\n"
 }
+
+// commandName returns the words that call a command, without ccd.
+func commandName(c *cobra.Command) string {
+	return strings.TrimPrefix(c.CommandPath(), "ccd ")
+}
+
+// noJSON rejects --json for commands without it, so that a script notices.
+func (a *app) noJSON(c *cobra.Command) error {
+	if a.json {
+		return usage(c, fmt.Errorf("ccd %s takes no --json", commandName(c)))
+	}
+	return nil
+}

@@ -11,10 +11,13 @@ import (
 	"ccd/cmd/ccd/internal/account"
 )
 
+// release is set by the linker for releases. Otherwise the build information has the version.
+var release string
+
 func main() {
 	cobra.EnableCommandSorting = false // keep the order of root(); the setting is global in cobra
 	ctx, stop := signals()
 	defer stop()
-	a := &app{std: std{os.Stdin, os.Stdout, os.Stderr}, Env: account.Env{Vars: os.Environ()}, process: true}
-	os.Exit(a.execute(ctx, os.Args[1:]))
+	a := &app{std: std{os.Stdin, os.Stdout, os.Stderr}, Env: account.Env{Vars: os.Environ()}, run: runIn, release: release, process: true}
+	os.Exit(execute(ctx, a, os.Args[1:]))
 }

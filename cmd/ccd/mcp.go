@@ -37,7 +37,7 @@ func (a *app) serveTools(ctx context.Context) error {
 		log = slog.New(slog.NewTextHandler(a.err, nil))
 	}
 	a.agent = true
-	err := tools.Serve(ctx, version().Version, a.archiveTools(), a.in, a.out, log)
+	err := tools.Serve(ctx, a.version().Version, a.archiveTools(), a.in, a.out, log)
 	if errors.Is(err, errTerminated) {
 		return errStopped
 	}

@@ -103,6 +103,6 @@ func (a *app) daemonOptions(l *reader.Library, log *slog.Logger) daemon.Options 
 	}
 	return daemon.Options{
 		Config: config, Archive: l.Archive, Agents: l.Agents, StateDir: l.StateDir, Watch: l.Watch, Compaction: reader.Options(l.Place),
-		CompanionDir: l.Config.Companion.Dir, KeepAfterPurge: l.Config.Companion.KeepAfterPurge, Log: log, Version: version().Version, Summarize: a.summarize(l),
+		CompanionDir: l.Config.Companion.Dir, KeepAfterPurge: l.Config.Companion.KeepAfterPurge, Log: log, Version: a.version().Version, Summarize: a.summarize(l),
 	}
 }

@@ -49,7 +49,7 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 		if err := os.WriteFile(path, []byte(file.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range (&app{}).root().Commands() {
+		for _, c := range newRoot(&app{}).Commands() {
 			name := c.Name()
 			if name == "demo" || kind != "key" && name != "search" && name != "config" {
 				continue // demo has its own configuration; one function reads the file for all commands

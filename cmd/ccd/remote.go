@@ -15,17 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/remote/pulled"
 )
-
-// errChild is returned for a child process that has failed and has reported why.
-type errChild struct{ code int }
-
-// Error returns the exit code.
-func (e errChild) Error() string {
-	return fmt.Sprintf("%s exited with status %d", account.RemoteProgram, e.code)
-}
 
 func (a *app) remoteCommand() *cobra.Command {
 	c := &cobra.Command{

@@ -1,25 +1,62 @@
 package main
 
 import (
+	"ccd/cmd/ccd/internal/account"
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 )
 
-// root returns the command table. Within a group, help keeps its order.
-func (a *app) root() *cobra.Command {
-	root := a.rootCommand()
+// runIn runs a command in an environment, which may have another working directory than the process.
+func runIn(ctx context.Context, args []string, s std, env account.Env) int {
+	return execute(ctx, &app{std: s, Env: env, run: runIn}, args)
+}
+
+// execute runs a command line and returns the exit code.
+func execute(ctx context.Context, a *app, args []string) int {
+	s := a.std
+	if f, ok := s.err.(*os.File); ok && isTTY(f) {
+		a.err = guarded{f}
+	}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		i := slices.IndexFunc(args, func(arg string) bool { return synonyms[arg] != "" })
+		if !c.HasParent() && i >= 0 {
+			return unknownCommand(c, args[i:])
+		}
+		return unknownFlag(c, err)
+	})
+	c, err := root.ExecuteContextC(ctx)
+	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
+		err = cause
+	}
+	if errors.Is(err, errStopped) {
+		err = nil
+	}
+	if err == nil && a.damaged {
+		err = errDamaged
+	}
+	report(s.err, a.onMachine(root, err), c.Name() == "agent")
+	return exitCode(err)
+}
+
+// newRoot returns the command table. Within a group, help keeps its order.
+func newRoot(a *app) *cobra.Command {
+	root := rootCommand(a)
 	root.AddCommand(
 		a.topCommand(), a.lsCommand(), a.showCommand(), a.timelineCommand(), a.searchCommand(), a.diffCommand(), a.restoreCommand(),
 		a.webCommand(), a.exportCommand(), a.labelCommand(),
 		a.resumeCommand(), a.compactCommand(), a.agentsCommand(),
 		a.setupCommand(), a.runCommand(), a.serviceCommand(), a.statusCommand(), a.doctorCommand(), a.configCommand(), a.demoCommand(),
-		a.archiveCommand(), a.remoteCommand(),
+		archiveCommand(a), a.remoteCommand(),
 	)
-	for _, c := range []*cobra.Command{a.hookCommand(), a.agentCommand(), a.mcpCommand(), a.statuslineCommand(), a.manCommand(), a.versionCommand()} {
+	for _, c := range []*cobra.Command{a.hookCommand(), a.agentCommand(), a.mcpCommand(), a.statuslineCommand(), manCommand(a), a.versionCommand()} {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
@@ -32,7 +69,7 @@ func (a *app) root() *cobra.Command {
 }
 
 // rootCommand returns `ccd` itself, with the global flags.
-func (a *app) rootCommand() *cobra.Command {
+func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use: "ccd COMMAND", Short: "archive sessions of coding agents, restore what they forget", Long: about,
 		SilenceErrors: true, SilenceUsage: true,
@@ -82,21 +119,8 @@ func (a *app) rootCommand() *cobra.Command {
 	return root
 }
 
-// commandName returns the words that call a command, without ccd.
-func commandName(c *cobra.Command) string {
-	return strings.TrimPrefix(c.CommandPath(), "ccd ")
-}
-
-// noJSON rejects --json for commands without it, so that a script notices.
-func (a *app) noJSON(c *cobra.Command) error {
-	if a.json {
-		return usage(c, fmt.Errorf("ccd %s takes no --json", commandName(c)))
-	}
-	return nil
-}
-
 // archiveCommand returns `ccd archive`: what keeps the archive, and what removes from it.
-func (a *app) archiveCommand() *cobra.Command {
+func archiveCommand(a *app) *cobra.Command {
 	return grouped(
 		&cobra.Command{Use: "archive", GroupID: data, Short: "check, back up and clean up the archive"},
 		a.verifyCommand(), a.backupCommand(), a.importCommand(), a.gcCommand(), a.forgetCommand(), a.secretsCommand(),
@@ -104,7 +128,7 @@ func (a *app) archiveCommand() *cobra.Command {
 }
 
 // manCommand returns `ccd man`, which packages call.
-func (a *app) manCommand() *cobra.Command {
+func manCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "write the man pages to a directory", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

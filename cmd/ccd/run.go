@@ -28,9 +28,6 @@ import (
 	"ccd/watcher"
 )
 
-// errStopped ends a daemon that was stopped on purpose.
-var errStopped = errors.New("stopped")
-
 // The daemon collects garbage early, to keep its heap small.
 const (
 	gcPercent   = 50

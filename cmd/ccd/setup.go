@@ -316,19 +316,6 @@ func (a *app) sayKept(l *reader.Library) {
 	}
 }
 
-// answers reports whether there is a terminal to ask on.
-func (a *app) answers() bool {
-	in, ok := a.in.(*os.File)
-	return ok && a.terminal(in) && a.terminal(a.err)
-}
-
-// answer reads a line without the space around it, or "" if there is none. If ctx ends, it fails with the cause; the
-// read continues until the process ends.
-func answer(ctx context.Context, in io.Reader) (string, error) {
-	text, err := readLine(ctx, bufio.NewReader(in))
-	return strings.TrimSpace(text), err
-}
-
 // helpColumns is the width of what setup prints.
 const helpColumns = 80
 

@@ -76,7 +76,7 @@ from an estimate), saved_about, bytes, last}], damage`,
 
 func (a *app) status(ctx context.Context) error {
 	a.collectLess()
-	g, err := status.NewGauge(a.Env, version().Version)
+	g, err := status.NewGauge(a.Env, a.version().Version)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ attention, "" if it does not)`,
 }
 
 func (a *app) top(ctx context.Context, f topFlags) error {
-	g, err := status.NewGauge(a.Env, version().Version)
+	g, err := status.NewGauge(a.Env, a.version().Version)
 	if err != nil {
 		return err
 	}
@@ -290,26 +290,6 @@ func (g signs) curve(s status.Session, cells int) string {
 		b.WriteRune(g.levels[min(level, len(g.levels)-1)])
 	}
 	return b.String()
-}
-
-// wrapLines breaks a text into lines of at most width cells. Each line keeps its indentation.
-func wrapLines(text string, width int) (lines []string) {
-	for line := range strings.Lines(text) {
-		line = mark.Visible(strings.TrimRight(line, "\r\n"))
-		if cellsOf(line) <= width { // a table keeps its columns
-			lines = append(lines, line)
-			continue
-		}
-		rest := strings.TrimLeft(line, "> ") // each part of a quoted line is quoted
-		indent := line[:len(line)-len(rest)]
-		if len(indent) >= width/2 {
-			indent, rest = "", line
-		}
-		for _, part := range wrapCells(rest, max(1, width-len(indent))) {
-			lines = append(lines, indent+part)
-		}
-	}
-	return lines
 }
 
 // find returns the session of a row.

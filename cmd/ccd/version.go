@@ -12,9 +12,6 @@ import (
 	"ccd/internal/words"
 )
 
-// release is set by the linker for releases. Otherwise the build information has the version.
-var release string
-
 type versionOutput struct {
 	Version   string `json:"version"`
 	Revision  string `json:"revision"`
@@ -40,7 +37,7 @@ compaction rules)`,
 }
 
 func (a *app) printVersion() error {
-	v := version()
+	v := a.version()
 	if a.json {
 		return a.printJSON(v)
 	}
@@ -51,9 +48,9 @@ func (a *app) printVersion() error {
 	return a.print(fmt.Sprintf("%s %s %s, companion format %d, rules version %d\n", text, v.Go, v.Platform, v.Companion, v.Rules))
 }
 
-func version() versionOutput {
+func (a *app) version() versionOutput {
 	v := versionOutput{
-		Version: words.Version(release), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: words.Version(a.release), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Companion: sidecar.Version, Rules: compactor.Rules,
 	}
 	info, ok := debug.ReadBuildInfo()
