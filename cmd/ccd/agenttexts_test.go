@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 )
 
 // toldCommands matches command lines in a text: after a backtick, or `ccd agent` anywhere.
@@ -102,7 +105,7 @@ func commandExists(line string) error {
 	if len(words) > 1 && words[0] == "agent" && !slices.Contains([]string{"restore", "search", "show"}, words[1]) {
 		return fmt.Errorf("agent has no %s", words[1])
 	}
-	root := newRoot(&app{})
+	root := newApp(cli.Std{}, account.Env{}).Root()
 	c, _, err := root.Find(words)
 	if err != nil || c == root {
 		return fmt.Errorf("no such command (%v)", err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // tornEnds are the ways in which a writer may leave the end of a transcript: whole lines, half a line, a line without
@@ -99,7 +100,7 @@ func lagOf(t *testing.T, home string) (status, ls int64, doctor map[string]any) 
 func restoreWhole(t *testing.T, home, path string) (out []byte, said string) {
 	t.Helper()
 	out, said, code := outputs(t, home, "restore", "--session", strings.TrimSuffix(filepath.Base(path), ".jsonl"))
-	if code != exitDone {
+	if code != words.ExitDone {
 		t.Fatalf("restore %s: exit %d: %s", path, code, said)
 	}
 	return out, said
@@ -115,7 +116,7 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 	put(t, transcriptPath(home, 0), aLine)
 	configure(t, home, "[watch]\nsettle = \"100ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"500ms\"\n")
 	c := spawn(t, home, "run")
-	eventually(t, "the daemon runs", func() bool { return c.running(t) })
+	testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
 	for stage := range stages {
 		var writers sync.WaitGroup
 		for n := range sessions {
@@ -138,7 +139,7 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 			c = spawn(t, home, "run")
 		}
 		writers.Wait()
-		eventually(t, fmt.Sprintf("stage %d: nothing lags", stage), func() bool { s, l, _ := lagOf(t, home); return s+l == 0 })
+		testkit.Eventually(t, fmt.Sprintf("stage %d: nothing lags", stage), func() bool { s, l, _ := lagOf(t, home); return s+l == 0 })
 		for n := range sessions {
 			path := transcriptPath(home, n)
 			want, err := os.ReadFile(path)
@@ -163,7 +164,7 @@ func TestLagIsReported(t *testing.T) {
 	c := spawn(t, home, "run")
 	var ls int64
 	var doctor map[string]any
-	eventually(t, "the whole line is archived, and the other is told of", func() bool {
+	testkit.Eventually(t, "the whole line is archived, and the other is told of", func() bool {
 		var status int64
 		status, ls, doctor = lagOf(t, home)
 		return status == int64(len(end))
@@ -171,10 +172,10 @@ func TestLagIsReported(t *testing.T) {
 	if ls != int64(len(end)) || doctor["lag_bytes"] != float64(len(end)) || doctor["detail"] == "all transcripts are archived" {
 		t.Errorf("%d bytes are missing; ls tells %d, doctor %v", len(end), ls, doctor)
 	}
-	if out, _, code := outputs(t, home, "status"); code != exitDone || !strings.Contains(string(out), fmt.Sprintf("%d B not archived yet", len(end))) {
+	if out, _, code := outputs(t, home, "status"); code != words.ExitDone || !strings.Contains(string(out), fmt.Sprintf("%d B not archived yet", len(end))) {
 		t.Errorf("status: exit %d: %s", code, out)
 	}
-	if out, _, code := outputs(t, home, "ls"); code != exitDone || !strings.Contains(string(out), fmt.Sprintf("%d B behind", len(end))) {
+	if out, _, code := outputs(t, home, "ls"); code != words.ExitDone || !strings.Contains(string(out), fmt.Sprintf("%d B behind", len(end))) {
 		t.Errorf("ls: exit %d: %s", code, out)
 	}
 	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine || !strings.Contains(said, fmt.Sprintf("warning: %d bytes of ", len(end))) {
@@ -182,8 +183,8 @@ func TestLagIsReported(t *testing.T) {
 	}
 
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
-	if _, said, code := outputs(t, home, "run", "--once"); code != exitDone {
+	c.ends(t, words.ExitDone, 5*time.Second)
+	if _, said, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatalf("run --once: exit %d: %s", code, said)
 	}
 	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine+end || said != "" {
@@ -205,7 +206,7 @@ func TestRewriteIsReported(t *testing.T) {
 	ccd := func(args ...string) string {
 		t.Helper()
 		out, said, code := outputs(t, home, args...)
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("%q: exit %d: %s", args, code, said)
 		}
 		return string(out)

@@ -13,10 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/cli/data"
 	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
 )
@@ -49,9 +51,9 @@ var shownBy = map[string]struct {
 
 // TestEveryCommandIsLookedThrough: no command is missing in shownBy.
 func TestEveryCommandIsLookedThrough(t *testing.T) {
-	eachCommand(newRoot(&app{std: std{out: &bytes.Buffer{}}}), func(c *cobra.Command) {
-		if one, ok := shownBy[commandName(c)]; c.HasParent() && (!ok || (one.args == nil) == (one.not == "")) {
-			t.Errorf("%s: needs arguments or a reason", commandName(c))
+	cli.EachCommand(newApp(cli.Std{Out: &bytes.Buffer{}}, account.Env{}).Root(), func(c *cobra.Command) {
+		if one, ok := shownBy[cli.CommandName(c)]; c.HasParent() && (!ok || (one.args == nil) == (one.not == "")) {
+			t.Errorf("%s: needs arguments or a reason", cli.CommandName(c))
 		}
 	})
 }
@@ -131,13 +133,13 @@ func (g *garden) leaves(v any, kinds []canaryKind, r *rand.Rand) any {
 		e := encodings[(n+n/len(kinds))%len(encodings)]
 		raw := e.encode(c.text)
 		if e.raw == nil {
-			raw = plainJSON(raw)
+			raw = data.PlainJSON(raw)
 		} else {
 			raw = e.raw(raw)
 		}
 		at := r.IntN(len(v) + 1) // at the beginning, the end or within, so that forms cut it at any byte
 		at -= len(v[:at]) - len(strings.ToValidUTF8(v[:at], ""))
-		return json.RawMessage(`"` + plainJSON(v[:at]) + " " + raw + " " + plainJSON(v[at:]) + `"`)
+		return json.RawMessage(`"` + data.PlainJSON(v[:at]) + " " + raw + " " + data.PlainJSON(v[at:]) + `"`)
 	}
 	return v
 }
@@ -223,7 +225,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	ask := func(in string, args ...string) []byte {
 		var out, talk bytes.Buffer
-		code := run(t.Context(), args, std{strings.NewReader(in), &out, &talk}, g.env)
+		code := run(t.Context(), args, std(strings.NewReader(in), &out, &talk), g.env)
 		all[fmt.Sprintf("ccd %s (exit %d)", strings.Join(args, " "), code)] = slices.Concat(out.Bytes(), talk.Bytes())
 		return out.Bytes()
 	}

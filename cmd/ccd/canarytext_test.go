@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode"
 
+	"ccd/cmd/ccd/internal/cli/data"
 	"ccd/internal/redact"
 	"ccd/internal/testkit"
 )
@@ -217,9 +218,9 @@ var encodings = []struct {
 	{"percent", percentForm, nil},
 	{"after a line break", func(s string) string { return "one\n" + s + "\n\ttwo" }, nil},
 	{"shell quotes", func(s string) string { return "export V='" + strings.ReplaceAll(s, "'", `'\''`) + "'" }, nil},
-	{"angle brackets", func(s string) string { return "<" + s + ">" }, htmlJSON},
-	{"escaped quotes", func(s string) string { return "'" + s + "'" }, strictJSON},
-	{"escaped slashes", func(s string) string { return s }, func(s string) string { return slashJSON(s) }},
+	{"angle brackets", func(s string) string { return "<" + s + ">" }, data.HtmlJSON},
+	{"escaped quotes", func(s string) string { return "'" + s + "'" }, data.StrictJSON},
+	{"escaped slashes", func(s string) string { return s }, func(s string) string { return data.SlashJSON(s) }},
 }
 
 // unicodeEscapes returns a JSON string of nothing but \u escapes.
@@ -377,7 +378,7 @@ func TestCanariesAreFoundInEveryEncoding(t *testing.T) {
 				}
 			}
 			for _, e := range encodings {
-				raw := plainJSON(e.encode(c.text))
+				raw := data.PlainJSON(e.encode(c.text))
 				if e.raw != nil {
 					raw = e.raw(e.encode(c.text))
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 )
 
 // ended is what a command did.
@@ -21,6 +22,7 @@ func ccdAt(t *testing.T, home, dir, stdin string, vars []string, args ...string)
 	t.Helper()
 	var out, errs bytes.Buffer
 	vars = append(vars, "HOME="+home, "USERPROFILE="+home, "PATH="+os.Getenv("PATH"))
-	code := runIn(t.Context(), append([]string{}, args...), std{strings.NewReader(stdin), &out, &errs}, account.Env{Vars: vars, Dir: dir, Program: programPath})
+	a := newApp(cli.Std{In: strings.NewReader(stdin), Out: &out, Err: &errs}, account.Env{Vars: vars, Dir: dir, Program: programPath})
+	code := a.Execute(t.Context(), append([]string{}, args...))
 	return ended{code, out.String(), errs.String()}
 }

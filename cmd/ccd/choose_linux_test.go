@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/words"
 )
 
 // screenText collects what a program writes to a terminal.
@@ -115,7 +117,7 @@ func exitOf(t *testing.T, c *exec.Cmd, seen *screenText) int {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	return exitDone
+	return words.ExitDone
 }
 
 // TestPickByNumber: a terminal gets a list and a question for a number.
@@ -127,7 +129,7 @@ func TestPickByNumber(t *testing.T) {
 		seen.shows(t, "Number of a session (1-3), empty to cancel: ")
 		typeKeys(t, screen, keys)
 		code := exitOf(t, cmd, seen)
-		if want == "" && code != exitInterrupted || want != "" && (code != exitDone || !strings.Contains(out.String(), want)) {
+		if want == "" && code != words.ExitInterrupted || want != "" && (code != words.ExitDone || !strings.Contains(out.String(), want)) {
 			t.Errorf("%q: exit %d: %s", keys, code, out.String())
 		}
 		if strings.Contains(seen.String(), "\x1b") {

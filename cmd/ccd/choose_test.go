@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/words"
 )
 
 // Sessions for the tests below: A worked in the repository's root, B in another directory, C in neither.
@@ -45,7 +47,7 @@ func chooseHome(t *testing.T, ageA, ageB, ageC time.Duration) (home string) {
 	if err := os.RemoveAll(filepath.Join(home, "src", "gone")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)
 	}
 	return home
@@ -67,14 +69,14 @@ func TestSessionOfThisDirectory(t *testing.T) {
 			{"restore", "--session", ".", "--info"},
 		} {
 			code, _, said := ccdIn(home, "", args...)
-			if code != exitDone || strings.Count(said, "session of this directory: "+want[:13]+", ") != 1 {
+			if code != words.ExitDone || strings.Count(said, "session of this directory: "+want[:13]+", ") != 1 {
 				t.Errorf("%s: %v: exit %d: %s", dir, args, code, said)
 			}
 		}
 		if _, out, said := ccdIn(home, "", "restore", "--info", "--json", "-q", ".#1"); !strings.Contains(out, `"session": "`+want) || said != "" {
 			t.Errorf("%s: %s %s", dir, out, said)
 		}
-		if code, _, said := ccdIn(home, "", "show", "--path"); code != exitNotFound || !strings.Contains(said, "find companion of session "+want) {
+		if code, _, said := ccdIn(home, "", "show", "--path"); code != words.ExitNotFound || !strings.Contains(said, "find companion of session "+want) {
 			t.Errorf("%s: path: exit %d: %s", dir, code, said)
 		}
 	}
@@ -87,13 +89,13 @@ func TestNoSessionOfThisDirectory(t *testing.T) {
 	for _, args := range [][]string{{"show"}, {"timeline"}, {"show", "--path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
 		code, out, said := ccdIn(home, "1\n", args...)
 		lines := strings.Split(said, "\n")
-		if code != exitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: find session: this directory has no session" ||
+		if code != words.ExitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: find session: this directory has no session" ||
 			!strings.HasPrefix(lines[1], "   1  cccc3333-0000, ") || !strings.HasPrefix(lines[3], "   3  aaaa1111-0000, ") ||
 			!strings.HasPrefix(lines[4], "hint: ") || strings.Contains(said, "\x1b") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, said)
 		}
 	}
-	if code, _, said := ccdIn(home, "", "show", ""); code != exitUsage || !strings.Contains(said, "SESSION is empty") {
+	if code, _, said := ccdIn(home, "", "show", ""); code != words.ExitUsage || !strings.Contains(said, "SESSION is empty") {
 		t.Errorf("an empty name: exit %d, %s", code, said)
 	}
 }
@@ -104,16 +106,16 @@ func TestLatestSaysWhich(t *testing.T) {
 	t.Chdir(home)
 	for _, args := range [][]string{{"show", "latest"}, {"restore", "--session", "latest"}, {"restore", "latest#1"}, {"search", "--session", "latest", "the"}} {
 		code, _, said := ccdIn(home, "", args...)
-		if code != exitDone || strings.Count(said, "latest is "+chosenA[:13]+", ") != 1 ||
+		if code != words.ExitDone || strings.Count(said, "latest is "+chosenA[:13]+", ") != 1 ||
 			strings.Count(said, "also active: ") != 1 || !strings.Contains(said, "; its ID is "+chosenB[:8]) || strings.Contains(said, chosenC[:8]) {
 			t.Errorf("%v: exit %d: %s", args, code, said)
 		}
 	}
-	if code, _, said := ccdIn(home, "", "show", "latest:"+filepath.Join(home, "src", "plain")); code != exitDone ||
+	if code, _, said := ccdIn(home, "", "show", "latest:"+filepath.Join(home, "src", "plain")); code != words.ExitDone ||
 		!strings.Contains(said, "latest is "+chosenB[:13]) || strings.Contains(said, "also") {
 		t.Errorf("latest:DIR: exit %d: %s", code, said)
 	}
-	if code, out, said := ccdIn(home, "", "show", "-q", "latest"); code != exitDone || out == "" || said != "" {
+	if code, out, said := ccdIn(home, "", "show", "-q", "latest"); code != words.ExitDone || out == "" || said != "" {
 		t.Errorf("-q: exit %d: %s", code, said)
 	}
 }

@@ -7,22 +7,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // runLine runs a command line and returns its exit code and output.
 func runLine(t *testing.T, home string, args ...string) (int, string) {
 	t.Helper()
 	var out strings.Builder
-	code := run(t.Context(), args, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home})
+	code := run(t.Context(), args, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home})
 	return code, out.String()
 }
 
 func TestClumsyCommandLines(t *testing.T) {
 	home := t.TempDir()
-	if code, out := runLine(t, home, "archive", "backup", ""); code != exitUsage || !strings.Contains(out, "FILE is empty") {
+	if code, out := runLine(t, home, "archive", "backup", ""); code != words.ExitUsage || !strings.Contains(out, "FILE is empty") {
 		t.Errorf("backup '': exit %d: %s", code, out)
 	}
-	if code, out := runLine(t, home, "--version"); code != exitDone || !strings.HasPrefix(out, "ccd ") {
+	if code, out := runLine(t, home, "--version"); code != words.ExitDone || !strings.HasPrefix(out, "ccd ") {
 		t.Errorf("--version: exit %d: %s", code, out)
 	}
 	gone := filepath.Join(home, "gone")
@@ -30,7 +32,7 @@ func TestClumsyCommandLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, transcriptPath(home, 1), aLine)
-	if code, out := runLine(t, home, "run", "--once"); code != exitDone {
+	if code, out := runLine(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatalf("run --once: exit %d: %s", code, out)
 	}
 	t.Chdir(gone)

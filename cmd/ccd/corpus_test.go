@@ -16,6 +16,7 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // corpus is the directory of real transcripts, which are not part of the repository.
@@ -72,7 +73,7 @@ func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
 	var out, talk bytes.Buffer
 	env = append([]string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}, env...)
 	args = append([]string{}, args...) // cobra takes those of the process for nil
-	if code := run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, env); code != exitDone {
+	if code := run(t.Context(), args, std(strings.NewReader(""), &out, &talk), env); code != words.ExitDone {
 		t.Fatalf("ccd %s: exit %d: %s", strings.Join(args, " "), code, &talk)
 	}
 	return out.Bytes()

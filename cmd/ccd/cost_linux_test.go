@@ -175,7 +175,7 @@ func TestCostOfAnAppend(t *testing.T) {
 	grow := func() (read, written int64) {
 		beforeRead, beforeWritten := l.io(running)
 		n := l.grow()
-		eventually(t, "the companion covers all", l.covered)
+		testkit.Eventually(t, "the companion covers all", l.covered)
 		read, written = l.io(running)
 		return read - beforeRead - n, written - beforeWritten
 	}
@@ -250,7 +250,7 @@ func TestMemoryOfACatchUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := c.daemon()
-	eventually(t, "the daemon has caught up", func() bool {
+	testkit.Eventually(t, "the daemon has caught up", func() bool {
 		info, ok, err := daemon.ReadRun(filepath.Join(c.home, ".local", "state", "ccd"))
 		return err == nil && ok && !info.LastPass.IsZero() && info.CatchUp == nil
 	})

@@ -16,6 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // damageable is a home with an archive to damage, and what restore printed before.
@@ -37,7 +38,7 @@ type restoreCase struct {
 func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
 	var out bytes.Buffer
 	var talk strings.Builder
-	code = run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, []string{"HOME=" + home})
+	code = run(t.Context(), args, std(strings.NewReader(""), &out, &talk), []string{"HOME=" + home})
 	return out.Bytes(), talk.String(), code
 }
 
@@ -99,7 +100,7 @@ func (d *damageable) asks(t *testing.T) {
 func (d *damageable) add(t *testing.T, args ...string) {
 	t.Helper()
 	out, talk, code := outputs(t, d.home, args...)
-	if code != exitDone || len(out) == 0 {
+	if code != words.ExitDone || len(out) == 0 {
 		t.Fatalf("%v of a sound archive: exit %d: %s", args, code, talk)
 	}
 	d.restores = append(d.restores, restoreCase{args, out})
@@ -162,28 +163,28 @@ func TestRestoreFromADamagedArchive(t *testing.T) {
 			out, talk, code := outputs(t, d.home, c.args...)
 			codes[code]++
 			switch {
-			case code == exitDone && !bytes.Equal(out, c.want):
+			case code == words.ExitDone && !bytes.Equal(out, c.want):
 				t.Errorf("%s: %v gives other bytes", what, c.args)
-			case code != exitDone && code != exitDamage:
+			case code != words.ExitDone && code != words.ExitDamage:
 				t.Errorf("%s: %v: exit %d: %s", what, c.args, code, talk)
-			case code == exitDamage && !strings.Contains(talk, "damaged"):
+			case code == words.ExitDamage && !strings.Contains(talk, "damaged"):
 				t.Errorf("%s: %v: exit 4 without a word of damage: %s", what, c.args, talk)
 			}
 		}
-		if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitDamage && !strings.Contains(talk, "it was not cut") {
+		if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != words.ExitDamage && !strings.Contains(talk, "it was not cut") {
 			t.Errorf("%s: restore --full: exit %d: %s", what, code, talk)
 		}
 	})
 	t.Logf("%d pages, %d restores of each of %d archives: %v", len(d.sound)/4096, len(d.restores), n, codes)
-	if codes[exitDamage] == 0 || codes[exitDone] == 0 {
+	if codes[words.ExitDamage] == 0 || codes[words.ExitDone] == 0 {
 		t.Errorf("exit codes %v: the test sees nothing", codes)
 	}
 	for _, c := range d.restores {
-		if out, talk, code := outputs(t, d.home, c.args...); code != exitDone || !bytes.Equal(out, c.want) {
+		if out, talk, code := outputs(t, d.home, c.args...); code != words.ExitDone || !bytes.Equal(out, c.want) {
 			t.Errorf("sound again: %v: exit %d: %s", c.args, code, talk)
 		}
 	}
-	if _, talk, code := outputs(t, d.home, "restore", "4tq9c1m7x2ka"); code != exitNotFound {
+	if _, talk, code := outputs(t, d.home, "restore", "4tq9c1m7x2ka"); code != words.ExitNotFound {
 		t.Errorf("what a sound archive does not have: exit %d: %s", code, talk)
 	}
 }
@@ -253,7 +254,7 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
 			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
 		}
-		if code == exitDamage && !strings.Contains(talk+string(out), "damaged") {
+		if code == words.ExitDamage && !strings.Contains(talk+string(out), "damaged") {
 			t.Errorf("%s: exit 4 without a word of damage", tt.line)
 		}
 	}
@@ -263,7 +264,7 @@ func TestDamagedSessionsAreSkipped(t *testing.T) {
 func TestStatusDoesNotReadContents(t *testing.T) {
 	testkit.Long(t, "it damages contents and index")
 	d := newDamageable(t)
-	if _, talk, code := outputs(t, d.home, "archive", "verify", "-q"); code != exitDone || talk != "" {
+	if _, talk, code := outputs(t, d.home, "archive", "verify", "-q"); code != words.ExitDone || talk != "" {
 		t.Fatalf("sound: exit %d: %s", code, talk)
 	}
 	db, err := bolt.Open(d.path, 0o600, nil)
@@ -276,10 +277,10 @@ func TestStatusDoesNotReadContents(t *testing.T) {
 		return b.Put(slices.Clone(key), bad)
 	}))
 	must(t, db.Close())
-	if out, talk, code := outputs(t, d.home, "status"); code != exitDone || strings.Contains(string(out), "degraded") {
+	if out, talk, code := outputs(t, d.home, "status"); code != words.ExitDone || strings.Contains(string(out), "degraded") {
 		t.Errorf("status: exit %d: %s%s", code, out, talk)
 	}
-	if out, _, code := outputs(t, d.home, "archive", "verify", "-q"); code != exitDamage || !strings.Contains(string(out), "damaged: ") {
+	if out, _, code := outputs(t, d.home, "archive", "verify", "-q"); code != words.ExitDamage || !strings.Contains(string(out), "damaged: ") {
 		t.Errorf("verify: exit %d: %s", code, out)
 	}
 }
@@ -292,18 +293,18 @@ func TestAdviceEnds(t *testing.T) {
 	file := filepath.Join(home, ".local/state/ccd/archive.db")
 	for what, text := range map[string]string{"short": "no archive", "long": strings.Repeat("no archive\n", 40_000)} {
 		put(t, file, text)
-		if _, talk, code := outputs(t, home, "archive", "verify"); code == exitDone || !strings.Contains(talk, "hint: ccd doctor --fix") {
+		if _, talk, code := outputs(t, home, "archive", "verify"); code == words.ExitDone || !strings.Contains(talk, "hint: ccd doctor --fix") {
 			t.Errorf("%s: verify: %d %s", what, code, talk)
 		}
 		out, talk, code := outputs(t, home, "doctor", "--fix")
-		if code == exitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "move the file away") {
+		if code == words.ExitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "move the file away") {
 			t.Errorf("%s: doctor: %d\n%s%s", what, code, out, talk)
 		}
 		if err := os.Rename(file, file+".old"); err != nil {
 			t.Fatal(err)
 		}
 		once(t, home)
-		if _, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
+		if _, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 			t.Errorf("%s: verify of the new archive: %d %s", what, code, talk)
 		}
 	}
@@ -311,8 +312,8 @@ func TestAdviceEnds(t *testing.T) {
 	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), home+"/nowhere does not exist") || strings.Contains(string(out), "not found yet, watched when they appear: "+home) {
 		t.Errorf("doctor with a configured root that is missing: %s", out)
 	}
-	for line, want := range map[string]int{"help agents install": exitDone, "help agents nonsense": exitUsage} {
-		if out, talk, code := outputs(t, home, strings.Fields(line)...); code != want || want == exitDone && !strings.Contains(string(out), "ccd agents") {
+	for line, want := range map[string]int{"help agents install": words.ExitDone, "help agents nonsense": words.ExitUsage} {
+		if out, talk, code := outputs(t, home, strings.Fields(line)...); code != want || want == words.ExitDone && !strings.Contains(string(out), "ccd agents") {
 			t.Errorf("%s: %d %s", line, code, talk)
 		}
 	}

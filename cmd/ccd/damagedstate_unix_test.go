@@ -11,6 +11,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // If a session's state is damaged, reading commands say so and exit 4, but print everything that needs no state. The
@@ -37,7 +38,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 		{"restore " + d.id, 0, "", ""},
 	}
 	for _, tt := range tests {
-		if out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code == exitDamage || strings.Contains(string(out)+talk, "session state") {
+		if out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code == words.ExitDamage || strings.Contains(string(out)+talk, "session state") {
 			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
 		}
 	}
@@ -55,10 +56,10 @@ func TestDamagedStateIsReported(t *testing.T) {
 	}
 	healed := func(how string) {
 		t.Helper()
-		if _, talk, code := outputs(t, d.home, "run", "--once"); code != exitDone {
+		if _, talk, code := outputs(t, d.home, "run", "--once"); code != words.ExitDone {
 			t.Fatal(code, talk)
 		}
-		if out, talk, code := outputs(t, d.home, "archive", "verify"); code != exitDone {
+		if out, talk, code := outputs(t, d.home, "archive", "verify"); code != words.ExitDone {
 			t.Errorf("%s: exit %d: %s%s", how, code, out, talk)
 		}
 		if got := d.session(t, bad); got.Project != sound.Project || got.Records != sound.Records || got.Compacted != sound.Compacted || got.Companion == "" || got.Lag != 0 {
@@ -69,7 +70,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 	damage()
 	must(t, os.Remove(transcriptPath(d.home, 1)))
 	healed("without its transcript")
-	if out, talk, code := outputs(t, d.home, "show", "--path", bad); code != exitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
+	if out, talk, code := outputs(t, d.home, "show", "--path", bad); code != words.ExitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
 		t.Errorf("path without the transcript: exit %d: %s%s", code, out, talk)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(transcriptPath(d.home, 1)), bad+"*")); len(left) > 0 {
@@ -99,19 +100,19 @@ func TestReachOfADamagedState(t *testing.T) {
 	sound, err := os.ReadFile(path)
 	must(t, err)
 	damageSessions(t, path, "state", sessionA)
-	if r := p.run("a", "agent", "show", sessionA); r.code != exitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
+	if r := p.run("a", "agent", "show", sessionA); r.code != words.ExitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
 		t.Errorf("show: %+v", r)
 	}
-	if r := p.run("a", "agent", "search", "alpha-main"); r.code != exitDamage || !strings.Contains(r.out, sessionA) || !strings.Contains(r.err, "session state") {
+	if r := p.run("a", "agent", "search", "alpha-main"); r.code != words.ExitDamage || !strings.Contains(r.out, sessionA) || !strings.Contains(r.err, "session state") {
 		t.Errorf("search: %+v", r)
 	}
-	if r := p.run("a", "agent", "restore", sessionA+"#1"); r.code != exitDone || r.out == "" {
+	if r := p.run("a", "agent", "restore", sessionA+"#1"); r.code != words.ExitDone || r.out == "" {
 		t.Errorf("restore: %+v", r)
 	}
 	must(t, os.WriteFile(path, sound, 0o600))
 	damageSessions(t, path, "state", sessionB)
 	for _, args := range [][]string{{"show", sessionB}, {"search", "bravo-main"}, {"restore", sessionB + "#1"}} {
-		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != exitNotFound || strings.Contains(r.err, "damaged") {
+		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != words.ExitNotFound || strings.Contains(r.err, "damaged") {
 			t.Errorf("%v of another project: %+v", args, r)
 		}
 	}
@@ -123,11 +124,11 @@ func TestFullOfADamagedSession(t *testing.T) {
 	testkit.Long(t, "it damages each part")
 	d := newDamageable(t)
 	const bad = "00000000-0000-4000-8000-000000000001"
-	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitFailed || !strings.Contains(talk, "it was not cut") {
+	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != words.ExitFailed || !strings.Contains(talk, "it was not cut") {
 		t.Fatalf("sound: exit %d: %s", code, talk)
 	}
 	damageSessions(t, d.path, "sessions", bad)
-	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != exitDamage || !strings.Contains(talk, "session claude-code "+bad) {
+	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != words.ExitDamage || !strings.Contains(talk, "session claude-code "+bad) {
 		t.Errorf("damaged: exit %d: %s", code, talk)
 	}
 }

@@ -11,6 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/internal/words"
 )
 
 var update = flag.Bool("update", false, "write the generated documents and golden files anew")
@@ -36,7 +40,7 @@ func golden(t *testing.T, path, want string) {
 
 // TestHelp checks what the help of every command must have.
 func TestHelp(t *testing.T) {
-	eachCommand(newRoot(&app{std: std{out: &bytes.Buffer{}}}), func(c *cobra.Command) {
+	cli.EachCommand(newApp(cli.Std{Out: &bytes.Buffer{}}, account.Env{}).Root(), func(c *cobra.Command) {
 		if c.Short == "" || !c.Hidden && c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" {
 			t.Errorf("%s: group or short help is missing", c.CommandPath())
 		}
@@ -52,19 +56,19 @@ func TestHelp(t *testing.T) {
 		}
 	})
 	var first bytes.Buffer
-	if code := run(t.Context(), []string{"help"}, std{strings.NewReader(""), &first, &first}, []string{"HOME=" + t.TempDir()}); code != exitDone || strings.Count(first.String(), "\n") > 40 {
+	if code := run(t.Context(), []string{"help"}, std(strings.NewReader(""), &first, &first), []string{"HOME=" + t.TempDir()}); code != words.ExitDone || strings.Count(first.String(), "\n") > 40 {
 		t.Errorf("exit %d, %d lines: the first page does not fit one screen", code, strings.Count(first.String(), "\n"))
 	}
 }
 
 // TestSynonyms: a synonym is not a command, and what it suggests is one.
 func TestSynonyms(t *testing.T) {
-	root := newRoot(&app{std: std{out: &bytes.Buffer{}}})
-	for typed := range synonyms {
+	root := newApp(cli.Std{Out: &bytes.Buffer{}}, account.Env{}).Root()
+	for typed := range cli.Synonyms {
 		if c, _, err := root.Find([]string{typed}); err == nil && c != root {
 			t.Errorf("%s is a command", typed)
 		}
-		if line := "ccd " + nearestCommand(root, typed); unknown(root, line) != "" {
+		if line := "ccd " + cli.NearestCommand(root, typed); unknown(root, line) != "" {
 			t.Errorf("%s leads to %q, which is none", typed, line)
 		}
 	}

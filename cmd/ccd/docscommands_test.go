@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 )
 
 var (
@@ -49,7 +52,7 @@ func unknown(root *cobra.Command, line string) string {
 
 // TestDocumentsNameRealCommands: every command line in a document names an existing command and its flags.
 func TestDocumentsNameRealCommands(t *testing.T) {
-	root := newRoot(&app{std: std{out: &bytes.Buffer{}}})
+	root := newApp(cli.Std{Out: &bytes.Buffer{}}, account.Env{}).Root()
 	files, _ := filepath.Glob("../../docs/*.md")
 	seen := 0
 	for _, file := range append(files, "../../README.md", "../../CHANGELOG.md", "../../CONTRIBUTING.md") {

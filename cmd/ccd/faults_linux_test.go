@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 const quick = "[watch]\nsettle = \"20ms\"\nmax_wait = \"200ms\"\nscan_interval = \"1s\"\n[companion]\nrefresh_idle = \"200ms\"\n"
@@ -36,11 +37,11 @@ func started(t *testing.T, home, script string) *child {
 // allArchived waits until ccd restores exactly what is in the files.
 func allArchived(t *testing.T, home string, paths ...string) {
 	t.Helper()
-	eventually(t, "everything is archived", func() bool {
+	testkit.Eventually(t, "everything is archived", func() bool {
 		for _, path := range paths {
 			want, err := os.ReadFile(path)
 			must(t, err)
-			if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != exitDone || !bytes.Equal(got, want) {
+			if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != words.ExitDone || !bytes.Equal(got, want) {
 				return false
 			}
 		}
@@ -52,7 +53,7 @@ func allArchived(t *testing.T, home string, paths ...string) {
 func (c *child) endsNormally(t *testing.T) {
 	t.Helper()
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
+	c.ends(t, words.ExitDone, 5*time.Second)
 }
 
 // Without inotify watches ccd polls, reports that, and archives everything. Each user namespace has its own limits.
@@ -75,7 +76,7 @@ func TestInotifyLimits(t *testing.T) {
 				paths = append(paths, path)
 			}
 			c := started(t, home, script)
-			eventually(t, "the daemon runs", func() bool {
+			testkit.Eventually(t, "the daemon runs", func() bool {
 				if c.ProcessState == nil && c.state() == "Z" {
 					_ = c.Wait()
 				}
@@ -131,7 +132,7 @@ func TestPermissionsChangedInFlight(t *testing.T) {
 	put(t, file, aLine)
 	put(t, inDir, aLine)
 	c := started(t, home, script)
-	eventually(t, "the daemon runs", func() bool {
+	testkit.Eventually(t, "the daemon runs", func() bool {
 		if c.ProcessState == nil && c.state() == "Z" {
 			_ = c.Wait()
 			t.Skipf("NOTICE: no setpriv here: %s", c.stderr.String())
@@ -156,11 +157,11 @@ func TestPermissionsChangedInFlight(t *testing.T) {
 		_, err := f.WriteString(aLine + aLine)
 		must(t, err)
 	}
-	eventually(t, "status reports both", func() bool {
+	testkit.Eventually(t, "status reports both", func() bool {
 		o, code := statusOf(t, home)
-		return o.Running && o.Failing == 1 && o.Unreadable == 1 && code == exitFailed && len(o.Degraded) >= 2
+		return o.Running && o.Failing == 1 && o.Unreadable == 1 && code == words.ExitFailed && len(o.Degraded) >= 2
 	})
-	if got, _, code := outputs(t, home, "restore", "--session", id(file)); code != exitDone || string(got) != aLine {
+	if got, _, code := outputs(t, home, "restore", "--session", id(file)); code != words.ExitDone || string(got) != aLine {
 		t.Errorf("what was archived before: exit %d, %d bytes", code, len(got))
 	}
 	if testkit.Full() { // it does not spin
@@ -172,9 +173,9 @@ func TestPermissionsChangedInFlight(t *testing.T) {
 	}
 	chmod(0o600, 0o700)
 	allArchived(t, home, file, inDir)
-	eventually(t, "status reports nothing", func() bool {
+	testkit.Eventually(t, "status reports nothing", func() bool {
 		o, code := statusOf(t, home)
-		return o.Failing+o.Unreadable == 0 && code == exitDone
+		return o.Failing+o.Unreadable == 0 && code == words.ExitDone
 	})
 	c.endsNormally(t)
 }
@@ -189,7 +190,7 @@ func TestDirectoriesRenamedInFlight(t *testing.T) {
 	path := transcriptPath(home, 1)
 	put(t, path, aLine)
 	c := spawn(t, home, "run")
-	eventually(t, "the daemon runs", func() bool { return c.running(t) })
+	testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
 	allArchived(t, home, path)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
@@ -209,7 +210,7 @@ func TestDirectoriesRenamedInFlight(t *testing.T) {
 		allArchived(t, home, filepath.Join(at, filepath.Base(path)))
 		must(t, os.Rename(root, root+".away"))
 		write()
-		eventually(t, "the root is absent", func() bool {
+		testkit.Eventually(t, "the root is absent", func() bool {
 			o, _ := statusOf(t, home)
 			for _, r := range o.Roots {
 				if r.Path == root && !r.Present {
@@ -218,7 +219,7 @@ func TestDirectoriesRenamedInFlight(t *testing.T) {
 			}
 			return false
 		})
-		if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != exitDone || len(got) != (3*n+3)*len(aLine) {
+		if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != words.ExitDone || len(got) != (3*n+3)*len(aLine) {
 			t.Fatalf("round %d, without the root: exit %d, %d bytes", n, code, len(got))
 		}
 		must(t, os.Rename(root+".away", root))
@@ -238,7 +239,7 @@ func TestFileTimesJump(t *testing.T) {
 	put(t, path, text)
 	c := spawn(t, home, "run")
 	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"
-	eventually(t, "the companion is written", func() bool { _, err := os.Stat(companion); return err == nil })
+	testkit.Eventually(t, "the companion is written", func() bool { _, err := os.Stat(companion); return err == nil })
 	now := time.Now()
 	for n, to := range []time.Time{now.AddDate(1, 0, 0), now.AddDate(-1, 0, 0), time.Unix(0, 0), now.AddDate(70, 0, 0), time.Unix(-1e9, 0), now} {
 		grow(t, path)
@@ -255,10 +256,10 @@ func TestFileTimesJump(t *testing.T) {
 			t.Errorf("%v: %v", to, err)
 		}
 	}
-	if got, talk, code := outputs(t, home, "restore", "--session", id(path), "--generation", "1"); code != exitDone || !strings.HasPrefix(string(got), text) {
+	if got, talk, code := outputs(t, home, "restore", "--session", id(path), "--generation", "1"); code != words.ExitDone || !strings.HasPrefix(string(got), text) {
 		t.Errorf("the first generation: exit %d, %d bytes: %s", code, len(got), talk)
 	}
-	if out, _, code := outputs(t, home, "archive", "verify"); code != exitDone {
+	if out, _, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 		t.Errorf("verify: exit %d: %s", code, out)
 	}
 	c.endsNormally(t)
@@ -283,7 +284,7 @@ func TestFewFileDescriptors(t *testing.T) {
 		_ = c.Wait()
 		code, said := c.ProcessState.ExitCode(), c.stderr.String()
 		switch {
-		case code == exitDone:
+		case code == words.ExitDone:
 			done++
 			allArchived(t, home, paths...)
 		case code < 0 || said == "" || limit > 8 && strings.Contains(said, "goroutine "): // with fewer, Go's runtime does not start
@@ -291,7 +292,7 @@ func TestFewFileDescriptors(t *testing.T) {
 		default:
 			failed++
 		}
-		if code, _, said := ccdIn(home, "", "run", "--once"); code != exitDone {
+		if code, _, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone {
 			t.Errorf("after limit %d: exit %d: %s", limit, code, said)
 		}
 		allArchived(t, home, paths...)

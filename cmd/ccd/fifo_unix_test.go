@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // A FIFO in place of one of ccd's own files blocks no command. os.Open would wait forever.
@@ -19,9 +21,9 @@ func TestFIFOsDoNotBlock(t *testing.T) {
 	} {
 		home := t.TempDir()
 		env := []string{"HOME=" + home}
-		quiet := std{strings.NewReader(""), io.Discard, io.Discard}
+		quiet := std(strings.NewReader(""), io.Discard, io.Discard)
 		put(t, transcriptPath(home, 1), aLine)
-		if code := run(t.Context(), []string{"run", "--once"}, quiet, env); code != exitDone {
+		if code := run(t.Context(), []string{"run", "--once"}, quiet, env); code != words.ExitDone {
 			t.Fatalf("run --once: exit %d", code)
 		}
 		path := filepath.Join(home, name)

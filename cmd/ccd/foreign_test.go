@@ -13,6 +13,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // Invented files that are no transcripts. Output must never contain their last keys and values.
@@ -56,19 +57,19 @@ func TestUnknownInputIsRefused(t *testing.T) {
 			for _, args := range []string{"compact FILE", "compact --no-archive FILE", "compact --dry-run FILE", "compact -", "compact --no-archive --format messages -"} {
 				code, out, said := ccdIn(home, c.content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
 				if strings.Contains(args, "messages") && slices.Contains(lists, name) { // the filter accepts these as lists
-					if code != exitDone || out != c.content {
+					if code != words.ExitDone || out != c.content {
 						t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, out, said)
 					}
 					continue
 				}
-				if code != exitFailed || out != "" || !strings.Contains(said, c.seen) || strings.Contains(said, "sekret") {
+				if code != words.ExitFailed || out != "" || !strings.Contains(said, c.seen) || strings.Contains(said, "sekret") {
 					t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, out, said)
 				}
 			}
 			if left, _ := filepath.Glob(filepath.Join(home, "*.ccd.md")); len(left) > 0 {
 				t.Errorf("left %v", left)
 			}
-			if code, out, _ := ccdIn(home, "", "ls", "--all", "--json"); code != exitDone || strings.TrimSpace(out) != "[]" {
+			if code, out, _ := ccdIn(home, "", "ls", "--all", "--json"); code != words.ExitDone || strings.TrimSpace(out) != "[]" {
 				t.Errorf("ls: exit %d, %s", code, out)
 			}
 		})
@@ -91,16 +92,16 @@ func TestForeignFileBelowARoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)
 	}
 	for id, content := range sessions {
 		foreign := id[0] == '1'
-		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
+		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != words.ExitDone || out != content {
 			t.Errorf("restore %s: exit %d, %d bytes of %d, %s", id, code, len(out), len(content), said)
 		}
 		code, _, said := ccdIn(home, "", "compact", id)
-		if foreign != (code == exitFailed && strings.Contains(said, "unknown format: none of 40 records")) {
+		if foreign != (code == words.ExitFailed && strings.Contains(said, "unknown format: none of 40 records")) {
 			t.Errorf("compact %s: exit %d, %s", id, code, said)
 		}
 		if _, err := os.Stat(filepath.Join(dir, id+".ccd.md")); foreign != os.IsNotExist(err) {
@@ -108,7 +109,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 		}
 	}
 	code, out, _ := ccdIn(home, "", "ls")
-	if code != exitDone || strings.Count(out, "unknown format") != 1 {
+	if code != words.ExitDone || strings.Count(out, "unknown format") != 1 {
 		t.Errorf("ls: %s", out)
 	}
 	var report status.Report
@@ -121,6 +122,6 @@ func TestForeignFileBelowARoot(t *testing.T) {
 // ccdIn runs a command in a home.
 func ccdIn(home, in string, args ...string) (code int, out, said string) {
 	var stdout, stderr bytes.Buffer
-	code = run(context.Background(), args, std{strings.NewReader(in), &stdout, &stderr}, []string{"HOME=" + home, "USERPROFILE=" + home})
+	code = run(context.Background(), args, std(strings.NewReader(in), &stdout, &stderr), []string{"HOME=" + home, "USERPROFILE=" + home})
 	return code, stdout.String(), stderr.String()
 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ccd/cmd/ccd/internal/cli/data"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 const leaked = "sk-leaked-77d1e0b2c9a84f"
@@ -44,7 +46,7 @@ func leakedHome(t *testing.T) (home string) {
 
 func once(t *testing.T, home string) {
 	t.Helper()
-	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatal(talk)
 	}
 }
@@ -77,10 +79,10 @@ func TestForgetMatch(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if _, talk, code := outputs(t, home, "archive", "backup", backup); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "backup", backup); code != words.ExitDone {
 		t.Fatal(talk)
 	}
-	if out, talk, code := outputs(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept"); code != exitDone {
+	if out, talk, code := outputs(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept"); code != words.ExitDone {
 		t.Fatalf("label: %d\n%s%s", code, out, talk)
 	}
 	if got := leaks(t, home); len(got) < 8 { // the control
@@ -111,14 +113,14 @@ func TestForgetMatch(t *testing.T) {
 	if id == "" {
 		t.Fatalf("no ID of the leak: %s", companion)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--match", leaked); code != exitUsage || !strings.Contains(talk, "--yes") {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--match", leaked); code != words.ExitUsage || !strings.Contains(talk, "--yes") {
 		t.Errorf("without a terminal: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", leaked); code != exitDone || !strings.Contains(talk, "would be forgotten: 5 places in 3 sessions") || len(leaks(t, home)) < 8 {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", leaked); code != words.ExitDone || !strings.Contains(talk, "would be forgotten: 5 places in 3 sessions") || len(leaks(t, home)) < 8 {
 		t.Errorf("dry run: %d\n%s%s", code, out, talk)
 	}
 	out, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", leaked)
-	if code != exitDone || !strings.Contains(talk, "forgotten: 5 places in 3 sessions") || !strings.Contains(talk, "a later paste of it is a new place") || strings.Count(string(out), "transcript "+home) != 2 {
+	if code != words.ExitDone || !strings.Contains(talk, "forgotten: 5 places in 3 sessions") || !strings.Contains(talk, "a later paste of it is a new place") || strings.Count(string(out), "transcript "+home) != 2 {
 		t.Errorf("%d\n%s%s", code, out, talk)
 	}
 	clean := func(when string) {
@@ -126,7 +128,7 @@ func TestForgetMatch(t *testing.T) {
 		if got := leaks(t, home); len(got) > 0 {
 			t.Errorf("%s: %q", when, got)
 		}
-		if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
+		if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 			t.Errorf("%s: verify: %d\n%s%s", when, code, out, talk)
 		}
 	}
@@ -143,7 +145,7 @@ func TestForgetMatch(t *testing.T) {
 	if companions, _ := filepath.Glob(filepath.Dir(transcriptPath(home, 0)) + "/*.ccd.md"); len(companions) != 3 {
 		t.Errorf("companions: %q", companions)
 	}
-	if out, talk, code := outputs(t, home, "restore", id); code != exitNotFound || len(out) > 0 {
+	if out, talk, code := outputs(t, home, "restore", id); code != words.ExitNotFound || len(out) > 0 {
 		t.Errorf("restore: %d\n%s%s", code, out, talk)
 	}
 
@@ -159,7 +161,7 @@ func TestForgetMatch(t *testing.T) {
 	clean("after an append")
 
 	// An import of a backup, and a repair, do not bring it back either.
-	if out, talk, code := outputs(t, home, "archive", "import", backup); code != exitDone || !strings.Contains(talk, "0 new sessions and attachments, 0 sessions extended") {
+	if out, talk, code := outputs(t, home, "archive", "import", backup); code != words.ExitDone || !strings.Contains(talk, "0 new sessions and attachments, 0 sessions extended") {
 		t.Errorf("import: %d\n%s%s", code, out, talk)
 	}
 	clean("after an import")
@@ -169,7 +171,7 @@ func TestForgetMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, archive, string(raw[:len(raw)/2]))
-	if out, talk, code := outputs(t, home, "doctor", "--fix"); code == exitUsage {
+	if out, talk, code := outputs(t, home, "doctor", "--fix"); code == words.ExitUsage {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
 	}
 	clean("after a repair")
@@ -184,11 +186,11 @@ func TestForgetSession(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
 	id := "00000000-0000-4000-8000-000000000001"
-	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id); code != exitDone || !strings.Contains(talk, "1 whole file") {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id); code != words.ExitDone || !strings.Contains(talk, "1 whole file") {
 		t.Errorf("%d\n%s%s", code, out, talk)
 	}
 	for range 2 {
-		if out, talk, code := outputs(t, home, "restore", "--session", id); code != exitNotFound {
+		if out, talk, code := outputs(t, home, "restore", "--session", id); code != words.ExitNotFound {
 			t.Errorf("restore: %d\n%s%s", code, out, talk)
 		}
 		put(t, transcriptPath(home, 1), strings.Repeat(aLine, 90)) // its transcript goes on
@@ -197,7 +199,7 @@ func TestForgetSession(t *testing.T) {
 	if out, _, _ := outputs(t, home, "ls", "--json"); bytes.Contains(out, []byte(id)) || !bytes.Contains(out, []byte("000000000002")) {
 		t.Errorf("ls: %s", out)
 	}
-	if out, talk, code := outputs(t, home, "compact", transcriptPath(home, 1)); code == exitDone || bytes.Contains(out, []byte(leaked)) {
+	if out, talk, code := outputs(t, home, "compact", transcriptPath(home, 1)); code == words.ExitDone || bytes.Contains(out, []byte(leaked)) {
 		t.Errorf("compact its transcript: %d\n%s%s", code, out, talk)
 	}
 	if out, _, _ := outputs(t, home, "status", "--json"); !bytes.Contains(out, []byte(`"lag_bytes": 0`)) {
@@ -209,7 +211,7 @@ func TestForgetSession(t *testing.T) {
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 		t.Errorf("verify: %d\n%s%s", code, out, talk)
 	}
 }
@@ -219,30 +221,30 @@ func TestForgetOriginal(t *testing.T) {
 	home := leakedHome(t)
 	id := "00000000-0000-4000-8000-000000000000"
 	record := "31" // the leak in the middle
-	if out, talk, code := outputs(t, home, "restore", id+"#"+record); code != exitDone || !bytes.Contains(out, []byte(leaked)) {
+	if out, talk, code := outputs(t, home, "restore", id+"#"+record); code != words.ExitDone || !bytes.Contains(out, []byte(leaked)) {
 		t.Fatalf("restore: %d\n%s%s", code, out, talk)
 	}
 	info, _, _ := outputs(t, home, "restore", "--info", "--json", id+"#"+record)
 	_, short, _ := strings.Cut(string(info), `"id": "`)
-	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", short[:mark.MinPrefix]); code != exitDone || !strings.Contains(talk, "in 2 sessions") {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", short[:mark.MinPrefix]); code != words.ExitDone || !strings.Contains(talk, "in 2 sessions") {
 		t.Errorf("by the beginning of its ID in %s: %d\n%s%s", info, code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "zzzz"); code != exitNotFound {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "zzzz"); code != words.ExitNotFound {
 		t.Errorf("by the beginning of no ID: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id+"#"+record); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id+"#"+record); code != words.ExitDone {
 		t.Fatalf("%d\n%s%s", code, out, talk)
 	}
 	out, _, code := outputs(t, home, "restore", "--session", id)
-	if lines := strings.Split(string(out), "\n"); code != exitDone || strings.Contains(lines[30], "deploy") || !strings.Contains(lines[31], leaked) || !json.Valid([]byte(lines[30])) {
+	if lines := strings.Split(string(out), "\n"); code != words.ExitDone || strings.Contains(lines[30], "deploy") || !strings.Contains(lines[31], leaked) || !json.Valid([]byte(lines[30])) {
 		t.Errorf("%d\n%s", code, lines[30])
 	}
 	for name, line := range map[string][]string{"nothing": {"archive", "forget"}, "a short text": {"archive", "forget", "--match", "abc"}, "both": {"archive", "forget", "--match", "abcd", id}} {
-		if _, talk, code := outputs(t, home, line...); code != exitUsage {
+		if _, talk, code := outputs(t, home, line...); code != words.ExitUsage {
 			t.Errorf("%s: %d %s", name, code, talk)
 		}
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", "nowhere to be found"); code != exitNotFound {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "--match", "nowhere to be found"); code != words.ExitNotFound {
 		t.Errorf("a text that is nowhere: %d %s", code, talk)
 	}
 }
@@ -253,7 +255,7 @@ func TestForgetEscaped(t *testing.T) {
 	home := t.TempDir()
 	text := `pa/th <b>"q"</b> it's Ünï 🙂+1`
 	var all strings.Builder
-	for _, form := range escapedForms(text)[1:] {
+	for _, form := range data.EscapedForms(text)[1:] {
 		fmt.Fprintf(&all, `{"type":"user","message":{"role":"user","content":"%s"},"uuid":"u","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`+"\n", form)
 	}
 	for _, form := range []string{`pa\/th <b>\"q\"<\/b> it's Ünï 🙂+1`, `pa/th \u003Cb\u003E\u0022q\u0022\u003C/b\u003E it\u0027s \u00DCn\u00EF \uD83D\uDE42\u002B1`, `pa/th \u003cb\u003e\"q\"\u003c/b\u003e it's Ünï 🙂+1`} {
@@ -266,10 +268,10 @@ func TestForgetEscaped(t *testing.T) {
 	if out, _, _ := outputs(t, home, "search", "Ünï"); !bytes.Contains(out, []byte("Ünï")) {
 		t.Fatalf("before: %s", out)
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", text); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", text); code != words.ExitDone {
 		t.Fatal(talk)
 	}
-	if out, _, code := outputs(t, home, "restore", "--session", "latest"); code != exitDone || bytes.Contains(out, []byte("pa")) || !bytes.Contains(out, []byte("****")) {
+	if out, _, code := outputs(t, home, "restore", "--session", "latest"); code != words.ExitDone || bytes.Contains(out, []byte("pa")) || !bytes.Contains(out, []byte("****")) {
 		t.Errorf("%d\n%s", code, out)
 	}
 }
@@ -283,20 +285,20 @@ func TestForgetOfADamagedArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range [][]string{{"archive", "forget", "--yes", "--match", "parcels"}, {"archive", "gc", "--yes"}} {
-		if _, talk, code := outputs(t, home, line...); code != exitDamage || !strings.Contains(talk, "doctor --fix") {
+		if _, talk, code := outputs(t, home, line...); code != words.ExitDamage || !strings.Contains(talk, "doctor --fix") {
 			t.Errorf("%q: %d\n%s", line, code, talk)
 		}
 	}
 	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
 		t.Error("the damaged archive was changed")
 	}
-	if _, talk, code := outputs(t, home, "doctor", "--fix"); code != exitDone {
+	if _, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone {
 		t.Error(talk)
 	}
 	if n := exactSessions(t, home, texts); n != len(texts) {
 		t.Errorf("%d of %d sessions are exact", n, len(texts))
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", "parcels"); code != exitDone {
+	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", "parcels"); code != words.ExitDone {
 		t.Error(talk)
 	}
 }
@@ -307,7 +309,7 @@ func TestGC(t *testing.T) {
 	config := "[trigger]\nthreshold = 1000000\n[archive]\nkeep = \"1h\"\n[companion]\nkeep_after_purge = \"1ms\"\n"
 	configure(t, home, config)
 	once(t, home)
-	if _, talk, code := outputs(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002"); code != exitDone {
+	if _, talk, code := outputs(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone {
 		t.Fatal(talk)
 	}
 	type plan struct {
@@ -321,7 +323,7 @@ func TestGC(t *testing.T) {
 	gc := func(args ...string) (p plan) {
 		t.Helper()
 		out, talk, code := outputs(t, home, append([]string{"archive", "gc", "--json"}, args...)...)
-		if err := json.Unmarshal(out, &p); err != nil || code != exitDone {
+		if err := json.Unmarshal(out, &p); err != nil || code != words.ExitDone {
 			t.Fatalf("%d: %v\n%s%s", code, err, out, talk)
 		}
 		return p
@@ -351,16 +353,16 @@ func TestGC(t *testing.T) {
 	if p := gc("--yes"); len(p.Sessions) != 2 || p.After > p.Before {
 		t.Errorf("%+v", p)
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 		t.Errorf("verify: %d\n%s%s", code, out, talk)
 	}
 	want := strings.Repeat(aLine, 30)
-	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000002"); code != exitDone || string(out) != want {
+	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone || string(out) != want {
 		t.Errorf("the pinned session: %d, %s", code, humanize.Bytes(uint64(len(out))))
 	}
 	put(t, transcriptPath(home, 0), want) // what comes back is archived again
 	once(t, home)
-	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000000"); code != exitDone || string(out) != want {
+	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000000"); code != words.ExitDone || string(out) != want {
 		t.Errorf("restore: %d", code)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // soon is the time limit for a command while another process has the lock: 5 seconds, plus time for a busy machine.
@@ -86,7 +87,7 @@ func (c *child) stops(t *testing.T, s syscall.Signal) bool {
 	t.Helper()
 	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond)
 	c.signal(t, s)
-	eventually(t, "it is stopped, or has ended", func() bool { return strings.Contains("TZ", c.state()) })
+	testkit.Eventually(t, "it is stopped, or has ended", func() bool { return strings.Contains("TZ", c.state()) })
 	return c.state() == "T"
 }
 
@@ -152,11 +153,11 @@ func TestFrozenReader(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
-	if o := all(t, home, "run --once")["run --once"]; o.code != exitDone {
+	if o := all(t, home, "run --once")["run --once"]; o.code != words.ExitDone {
 		t.Fatalf("%+v", o)
 	}
 	d := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run", "-q")
-	eventually(t, "the daemon runs", func() bool { return d.running(t) && !d.info(t).LastPass.IsZero() })
+	testkit.Eventually(t, "the daemon runs", func() bool { return d.running(t) && !d.info(t).LastPass.IsZero() })
 	reader := spawn(t, home, "archive", "verify")
 	for !reader.frozen(t, "READ", func() {}) {
 		reader = spawn(t, home, "archive", "verify")
@@ -168,26 +169,26 @@ func TestFrozenReader(t *testing.T) {
 	for command, o := range all(t, home, "ls", "search parcel", restore, "status", "compact "+id(paths[1]), "timeline "+id(paths[2])) {
 		switch {
 		case strings.HasPrefix(command, "compact"): // compact writes
-			if o.code != exitFailed || !strings.Contains(o.err, name) || !strings.Contains(o.err, fmt.Sprintf("kill -CONT %d", reader.Process.Pid)) {
+			if o.code != words.ExitFailed || !strings.Contains(o.err, name) || !strings.Contains(o.err, fmt.Sprintf("kill -CONT %d", reader.Process.Pid)) {
 				t.Errorf("%s: %+v", command, o)
 			}
-		case command == "status" && o.code == exitFailed: // the waiting daemon is degraded
-		case o.code != exitDone:
+		case command == "status" && o.code == words.ExitFailed: // the waiting daemon is degraded
+		case o.code != words.ExitDone:
 			t.Errorf("%s: exit %d, %s", command, o.code, o.err)
 		}
 	}
-	eventually(t, "the daemon tells what it waits for", func() bool { return d.info(t).Locked == name })
-	if o := all(t, home, "status")["status"]; o.code != exitFailed || !strings.Contains(o.out, "the daemon is waiting for the archive: "+name) {
+	testkit.Eventually(t, "the daemon tells what it waits for", func() bool { return d.info(t).Locked == name })
+	if o := all(t, home, "status")["status"]; o.code != words.ExitFailed || !strings.Contains(o.out, "the daemon is waiting for the archive: "+name) {
 		t.Errorf("status: %+v", o)
 	}
 	if comesBack(t, home, paths[0]) {
 		t.Error("the daemon has written: nothing was held up, and the test proves nothing")
 	}
 	reader.signal(t, syscall.SIGCONT)
-	reader.ends(t, exitDone, soon)
-	eventually(t, "the daemon has caught up", func() bool { return comesBack(t, home, paths[0]) && d.info(t).Locked == "" })
+	reader.ends(t, words.ExitDone, soon)
+	testkit.Eventually(t, "the daemon has caught up", func() bool { return comesBack(t, home, paths[0]) && d.info(t).Locked == "" })
 	d.signal(t, syscall.SIGTERM)
-	d.ends(t, exitDone, soon)
+	d.ends(t, words.ExitDone, soon)
 }
 
 // A daemon stopped in a transaction blocks the archive. Each command ends and names the daemon.
@@ -197,7 +198,7 @@ func TestFrozenDaemon(t *testing.T) {
 	home := t.TempDir()
 	paths := manyParcels(t, home, 6)
 	d := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run", "-q")
-	eventually(t, "the daemon runs", func() bool { return d.running(t) })
+	testkit.Eventually(t, "the daemon runs", func() bool { return d.running(t) })
 	if !d.frozen(t, "WRITE", func() { grow(t, paths[rand.IntN(len(paths))]) }) {
 		t.Fatalf("the daemon has ended: %s", d.stderr.String())
 	}
@@ -205,7 +206,7 @@ func TestFrozenDaemon(t *testing.T) {
 	for command, o := range all(t, home, "ls", "search parcel", "restore --session "+id(paths[0]), "restore c0ffeec0ffee", "status", "compact "+id(paths[1]), "doctor",
 		"show "+id(paths[1])) {
 		switch {
-		case o.code != exitFailed || !strings.Contains(o.err+o.out, name) || !strings.Contains(o.err+o.out, fmt.Sprintf("kill -CONT %d", d.Process.Pid)):
+		case o.code != words.ExitFailed || !strings.Contains(o.err+o.out, name) || !strings.Contains(o.err+o.out, fmt.Sprintf("kill -CONT %d", d.Process.Pid)):
 			t.Errorf("%s: %+v", command, o)
 		case command != "doctor" && !strings.Contains(o.err+o.out, " open archive: "+name):
 			t.Errorf("%s has another form of the error: %+v", command, o)
@@ -215,10 +216,10 @@ func TestFrozenDaemon(t *testing.T) {
 	}
 	d.signal(t, syscall.SIGCONT)
 	for _, path := range paths {
-		eventually(t, "the daemon has caught up", func() bool { return comesBack(t, home, path) })
+		testkit.Eventually(t, "the daemon has caught up", func() bool { return comesBack(t, home, path) })
 	}
 	d.signal(t, syscall.SIGTERM)
-	d.ends(t, exitDone, soon)
+	d.ends(t, words.ExitDone, soon)
 }
 
 // If the archive is locked at the start, the daemon fails for a person, and waits for a service manager.
@@ -227,27 +228,27 @@ func TestStartWhileTheArchiveIsLocked(t *testing.T) {
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
 	put(t, transcriptPath(home, 1), aLine)
-	if o := all(t, home, "run --once")["run --once"]; o.code != exitDone {
+	if o := all(t, home, "run --once")["run --once"]; o.code != words.ExitDone {
 		t.Fatalf("%+v", o)
 	}
 	release := lockArchive(t, (&child{home: home}).stateDir())
 	service := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr}, "run")
-	eventually(t, "the manager is told that it takes longer", func() bool { return b.count("EXTEND_TIMEOUT_USEC=60000000") > 0 })
+	testkit.Eventually(t, "the manager is told that it takes longer", func() bool { return b.count("EXTEND_TIMEOUT_USEC=60000000") > 0 })
 	service.signal(t, syscall.SIGSTOP) // it has run.lock
-	eventually(t, "it is stopped", func() bool { return service.state() == "T" })
+	testkit.Eventually(t, "it is stopped", func() bool { return service.state() == "T" })
 	o := all(t, home, "run")["run"]
-	if o.code != exitFailed || !strings.Contains(o.err, fmt.Sprintf("already running, pid %d", service.Process.Pid)) {
+	if o.code != words.ExitFailed || !strings.Contains(o.err, fmt.Sprintf("already running, pid %d", service.Process.Pid)) {
 		t.Errorf("a second one: %+v", o)
 	}
 	service.signal(t, syscall.SIGCONT)
 	o = all(t, home, "run --once")["run --once"]
-	if o.code != exitFailed || !strings.Contains(o.err, fmt.Sprintf("archive is locked by process %d", os.Getpid())) {
+	if o.code != words.ExitFailed || !strings.Contains(o.err, fmt.Sprintf("archive is locked by process %d", os.Getpid())) {
 		t.Errorf("a person's: %+v", o)
 	}
 	release()
-	eventually(t, "the service is ready", func() bool { return b.count("READY=1") == 1 })
+	testkit.Eventually(t, "the service is ready", func() bool { return b.count("READY=1") == 1 })
 	service.signal(t, syscall.SIGTERM)
-	service.ends(t, exitDone, soon)
+	service.ends(t, words.ExitDone, soon)
 }
 
 // A signal interrupts the wait for the archive.
@@ -255,13 +256,13 @@ func TestSignalsEndTheWaitForTheLock(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		home := t.TempDir()
 		put(t, transcriptPath(home, 1), aLine)
-		if o := all(t, home, "run --once")["run --once"]; o.code != exitDone {
+		if o := all(t, home, "run --once")["run --once"]; o.code != words.ExitDone {
 			t.Fatalf("%+v", o)
 		}
 		lockArchive(t, (&child{home: home}).stateDir())
 		c := spawn(t, home, "ls")
-		eventually(t, "it waits", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
+		testkit.Eventually(t, "it waits", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 		c.signal(t, s)
-		c.ends(t, exitInterrupted, soon)
+		c.ends(t, words.ExitInterrupted, soon)
 	}
 }

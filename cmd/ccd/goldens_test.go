@@ -225,7 +225,7 @@ func ran(t *testing.T, input []byte, args ...string) []byte {
 func piped(home string, input []byte, args ...string) (out []byte, code int, talk string) {
 	var stdout, stderr bytes.Buffer
 	env := []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}
-	code = run(context.Background(), args, std{bytes.NewReader(input), &stdout, &stderr}, env)
+	code = run(context.Background(), args, std(bytes.NewReader(input), &stdout, &stderr), env)
 	return stdout.Bytes(), code, stderr.String()
 }
 

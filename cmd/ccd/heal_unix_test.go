@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // damagedHome returns a HOME with three archived sessions and a damaged archive, and the sessions' texts by ID.
@@ -20,7 +22,7 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 		put(t, transcriptPath(home, n), text)
 		texts[strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl")] = text
 	}
-	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatal(talk)
 	}
 	archive = filepath.Join(home, ".local/state/ccd/archive.db")
@@ -34,7 +36,7 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
 		}
 		put(t, archive, string(raw))
-		if _, _, code := outputs(t, home, "archive", "verify"); code == exitDamage {
+		if _, _, code := outputs(t, home, "archive", "verify"); code == words.ExitDamage {
 			return home, archive, texts
 		}
 	}
@@ -46,9 +48,9 @@ func exactSessions(t *testing.T, home string, texts map[string]string) (n int) {
 	t.Helper()
 	for id, want := range texts {
 		out, _, code := outputs(t, home, "restore", "--session", id)
-		if code == exitDone && string(out) == want {
+		if code == words.ExitDone && string(out) == want {
 			n++
-		} else if code == exitDone {
+		} else if code == words.ExitDone {
 			t.Errorf("restore --session %s: %d other bytes", id, len(out))
 		}
 	}
@@ -62,10 +64,10 @@ func TestDoctorRepairsTheArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != exitDone || !strings.Contains(talk, "fixed: archive: ") {
+	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone || !strings.Contains(talk, "fixed: archive: ") {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != exitDone {
+	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 		t.Errorf("verify: %d\n%s%s", code, out, talk)
 	}
 	if n := exactSessions(t, home, texts); n != len(texts) {
@@ -91,7 +93,7 @@ func TestImportOfADamagedFile(t *testing.T) {
 	other := t.TempDir()
 	put(t, transcriptPath(other, 7), aLine)
 	_, _, _ = outputs(t, other, "run", "--once")
-	if out, talk, code := outputs(t, other, "archive", "import", archive); code != exitDamage && code != exitDone || code == exitDamage && !strings.Contains(string(out), "missing in FILE: ") {
+	if out, talk, code := outputs(t, other, "archive", "import", archive); code != words.ExitDamage && code != words.ExitDone || code == words.ExitDamage && !strings.Contains(string(out), "missing in FILE: ") {
 		t.Errorf("import: %d\n%s%s", code, out, talk)
 	}
 	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
@@ -100,7 +102,7 @@ func TestImportOfADamagedFile(t *testing.T) {
 	if n := exactSessions(t, other, texts); n == 0 {
 		t.Errorf("%d of %d sessions are exact", n, len(texts))
 	}
-	if _, talk, code := outputs(t, other, "archive", "import", archive); code == exitUsage || !strings.Contains(talk, "0 new sessions") {
+	if _, talk, code := outputs(t, other, "archive", "import", archive); code == words.ExitUsage || !strings.Contains(talk, "0 new sessions") {
 		t.Errorf("import again: %d\n%s", code, talk)
 	}
 }

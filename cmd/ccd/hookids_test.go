@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 const hooked = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
@@ -53,7 +53,7 @@ func (p hookPlace) ccd(code int, in string, args ...string) string {
 	p.t.Helper()
 	var out, talk bytes.Buffer
 	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
-	if got := run(context.Background(), args, std{strings.NewReader(in), &out, &talk}, env); got != code {
+	if got := run(context.Background(), args, std(strings.NewReader(in), &out, &talk), env); got != code {
 		p.t.Errorf("ccd %s: exit %d, %s", strings.Join(args, " "), got, talk.String())
 	}
 	return out.String()
@@ -66,7 +66,7 @@ func (p hookPlace) hookContext(args ...string) string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	answer := p.ccd(exitDone, string(event), append([]string{"hook", "SessionStart", "--agent", "claude-code"}, args...)...)
+	answer := p.ccd(words.ExitDone, string(event), append([]string{"hook", "SessionStart", "--agent", "claude-code"}, args...)...)
 	var out struct {
 		Specific struct {
 			Context string `json:"additionalContext"`
@@ -100,12 +100,12 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	whole := harbour(300, "")
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	p := newHookPlace(t, bytes.Join(lines[:1100], nil))
-	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
+	p.ccd(words.ExitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
 	told := p.hookContext("--within", "1m")
 	ids := mark.IDs(told)
 	p.write(whole)
-	p.ccd(exitDone, "", "run", "--once")
-	companion := p.ccd(exitDone, "", "show", hooked)
+	p.ccd(words.ExitDone, "", "run", "--once")
+	companion := p.ccd(words.ExitDone, "", "show", hooked)
 	if err := os.Remove(p.path); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 		if !strings.Contains(companion, string(id)) {
 			only++
 		}
-		if p.ccd(exitDone, "", "restore", string(id)) == "" {
+		if p.ccd(words.ExitDone, "", "restore", string(id)) == "" {
 			t.Errorf("%s is empty", id)
 		}
 	}
@@ -131,7 +131,7 @@ func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
 		t.Fatalf("only %d bytes", len(data))
 	}
 	p := newHookPlace(t, data)
-	p.ccd(exitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
+	p.ccd(words.ExitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
 	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Earlier items\n") {
 		t.Errorf("by the fold:\n%s", text)
 	}
@@ -161,10 +161,10 @@ func TestFoldTimeout(t *testing.T) {
 	l := emptyLibrary(t)
 	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
-	if _, _, _, err := foldFor(late, l, s, compactor.Manual{}, nil); !errors.Is(err, errLate) {
+	if _, _, _, err := l.Fold(late, s, compactor.Manual{}, nil); err == nil || !strings.Contains(err.Error(), "no time left") {
 		t.Errorf("behind the deadline: %v", err)
 	}
-	f, text, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil)
+	f, text, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,12 +176,8 @@ func TestFoldTimeout(t *testing.T) {
 	if b, err := text(said); err != nil || !json.Valid(b) || f.Status().Records != 12 {
 		t.Errorf("%s, %v, %d records", b, err, f.Status().Records)
 	}
-	h := hookFold{begun: time.Now().Add(-time.Minute), deadline: time.Now().Add(-time.Second)}
-	if _, err := h.text(t.Context(), transcript.Span{Len: 1}); !errors.Is(err, errLate) {
-		t.Errorf("a text behind the deadline: %v", err)
-	}
 	s.Packed = true
-	if _, _, _, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil); err == nil {
+	if _, _, _, err := l.Fold(context.Background(), s, compactor.Manual{}, nil); err == nil {
 		t.Error("a packed transcript is folded")
 	}
 }
@@ -202,7 +198,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
 		p := newHookPlace(t, data[:len(data)-c.cut])
 		s, _ := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-		f, _, done, err := foldFor(context.Background(), emptyLibrary(t), s, compactor.Manual{}, nil)
+		f, _, done, err := emptyLibrary(t).Fold(context.Background(), s, compactor.Manual{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +217,7 @@ func TestFoldStaysBelowItsRoot(t *testing.T) {
 		t.Fatal("no session")
 	}
 	l := emptyLibrary(t)
-	_, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil)
+	_, _, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +229,7 @@ func TestFoldStaysBelowItsRoot(t *testing.T) {
 	if err := os.Symlink(outside, project); err != nil {
 		t.Skip(err)
 	}
-	if _, _, done, err := foldFor(context.Background(), l, s, compactor.Manual{}, nil); err == nil {
+	if _, _, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil); err == nil {
 		done()
 		t.Error("a transcript behind a link that leads out of the root is folded")
 	}

@@ -14,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // rowsOf returns the rows that Claude Code shows a mod for a transcript: one for each block since the last boundary, without
@@ -87,7 +88,7 @@ func (p hookPlace) compacts(event map[string]any, args ...string) (l answered, o
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	out := p.ccd(exitDone, string(in), append([]string{"hook", "SessionCompact", "--agent", "claude-code"}, args...)...)
+	out := p.ccd(words.ExitDone, string(in), append([]string{"hook", "SessionCompact", "--agent", "claude-code"}, args...)...)
 	if out == "" {
 		return l, false
 	}
@@ -222,7 +223,7 @@ func TestCompactionIsAnswered(t *testing.T) {
 	ids := mark.IDs(all)
 	os.Remove(p.path)
 	for _, id := range ids {
-		p.ccd(exitDone, "", "restore", string(id))
+		p.ccd(words.ExitDone, "", "restore", string(id))
 	}
 	if len(ids) < 3 {
 		t.Errorf("only %d IDs", len(ids))
@@ -245,7 +246,7 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 		sizes = append(sizes, l.size())
 		w.accept(l)
 		p = newHookPlace(t, w.buf.Bytes()) // another home: only the transcript says that ccd has answered
-		p.ccd(exitDone, "", "run", "--once")
+		p.ccd(words.ExitDone, "", "run", "--once")
 		if got := p.hookContext("--within", "1m"); got != "" {
 			t.Errorf("SessionStart adds %.200q", got)
 		}
@@ -257,18 +258,18 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 		}
 	}
 	p := newHookPlace(t, w.buf.Bytes())
-	p.ccd(exitDone, "", "run", "--once")
-	out := p.ccd(exitDone, "", "timeline", hooked, "--json")
+	p.ccd(words.ExitDone, "", "run", "--once")
+	out := p.ccd(words.ExitDone, "", "timeline", hooked, "--json")
 	if n := strings.Count(out, "Survey berth 149 "); n != 1 {
 		t.Errorf("a kept message is told %d times", n)
 	}
-	if out := p.ccd(exitDone, "", "search", "Survey berth 149 "); strings.Contains(out, "## Handover") || strings.Contains(out, "### #") {
+	if out := p.ccd(words.ExitDone, "", "search", "Survey berth 149 "); strings.Contains(out, "## Handover") || strings.Contains(out, "### #") {
 		t.Errorf("the search finds ccd's own text: %s", out)
 	}
-	if out := p.ccd(exitDone, "", "diff", hooked); !strings.Contains(out, "by ccd") {
+	if out := p.ccd(words.ExitDone, "", "diff", hooked); !strings.Contains(out, "by ccd") {
 		t.Errorf("diff does not say who compacted: %.300s", out)
 	}
-	if companion := p.ccd(exitDone, "", "show", hooked); strings.Contains(companion, "live: {covers") {
+	if companion := p.ccd(words.ExitDone, "", "show", hooked); strings.Contains(companion, "live: {covers") {
 		t.Error("the companion quotes ccd's text")
 	}
 }

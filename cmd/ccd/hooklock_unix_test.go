@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // TestHooksDoNotWaitForTheArchive locks the archive. Hooks still answer from what is ready, and PreCompact ends within
@@ -33,8 +35,8 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, talk bytes.Buffer
-		code := run(context.Background(), []string{"hook", event, "--within", within}, std{bytes.NewReader(in), &out, &talk}, env)
-		if code != exitDone || talk.Len() > 0 {
+		code := run(context.Background(), []string{"hook", event, "--within", within}, std(bytes.NewReader(in), &out, &talk), env)
+		if code != words.ExitDone || talk.Len() > 0 {
 			t.Errorf("%s: exit %d, %s", event, code, talk.String())
 		}
 		return out.String()

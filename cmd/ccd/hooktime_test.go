@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"ccd/cmd/ccd/internal/cli/agents"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // panicky is a stdin that panics.
@@ -50,8 +52,8 @@ func TestHooksNeverFail(t *testing.T) {
 		c := cases[name]
 		home := t.TempDir()
 		var out, talk bytes.Buffer
-		code := run(context.Background(), append([]string{"hook"}, strings.Fields(c.args)...), std{c.in, &out, &talk}, []string{"HOME=" + home, "USERPROFILE=" + home})
-		if code != exitDone || out.Len() > 0 || talk.Len() > 0 {
+		code := run(context.Background(), append([]string{"hook"}, strings.Fields(c.args)...), std(c.in, &out, &talk), []string{"HOME=" + home, "USERPROFILE=" + home})
+		if code != words.ExitDone || out.Len() > 0 || talk.Len() > 0 {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, out.String(), talk.String())
 		}
 		log, err := filepath.Glob(filepath.Join(home, "*", "*", "*", "hook.log"))
@@ -64,7 +66,7 @@ func TestHooksNeverFail(t *testing.T) {
 // TestHookWithoutHome: there is no place for the log either.
 func TestHookWithoutHome(t *testing.T) {
 	var out, talk bytes.Buffer
-	if code := run(context.Background(), []string{"hook", "SessionStart"}, std{strings.NewReader("{}"), &out, &talk}, nil); code != exitDone || out.Len()+talk.Len() > 0 {
+	if code := run(context.Background(), []string{"hook", "SessionStart"}, std(strings.NewReader("{}"), &out, &talk), nil); code != words.ExitDone || out.Len()+talk.Len() > 0 {
 		t.Errorf("exit %d, %q, %q", code, out.String(), talk.String())
 	}
 	if _, err := os.Stat("hook.log"); err == nil {
@@ -75,15 +77,15 @@ func TestHookWithoutHome(t *testing.T) {
 // TestLimitsOfLargeEventsIncludeReading: the limits of other events start after reading.
 func TestLimitsOfLargeEventsIncludeReading(t *testing.T) {
 	for _, name := range []string{hook.ToolResult, hook.SessionCompact} {
-		whole, _ := hookCall{}.limits(hook.Event{Name: name}, 0)
-		if answer, _ := (hookCall{}).limits(hook.Event{Name: name}, inputTime); answer != whole-inputTime || answer <= 0 {
-			t.Errorf("%s: %v behind %v of reading", name, answer, inputTime)
+		whole, _ := agents.HookCall{}.Limits(hook.Event{Name: name}, 0)
+		if answer, _ := (agents.HookCall{}).Limits(hook.Event{Name: name}, agents.InputTime); answer != whole-agents.InputTime || answer <= 0 {
+			t.Errorf("%s: %v behind %v of reading", name, answer, agents.InputTime)
 		}
-		if answer, _ := (hookCall{within: time.Minute}).limits(hook.Event{Name: name}, time.Second); answer != 59*time.Second {
+		if answer, _ := (agents.HookCall{Within: time.Minute}).Limits(hook.Event{Name: name}, time.Second); answer != 59*time.Second {
 			t.Errorf("%s: %v of a minute", name, answer)
 		}
 	}
-	if answer, _ := (hookCall{}).limits(hook.Event{Name: hook.SessionStart}, inputTime); answer != readingTime {
+	if answer, _ := (agents.HookCall{}).Limits(hook.Event{Name: hook.SessionStart}, agents.InputTime); answer != agents.ReadingTime {
 		t.Errorf("control: %v", answer)
 	}
 }

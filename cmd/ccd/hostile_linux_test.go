@@ -10,6 +10,7 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // onTerminal runs a command on a terminal, types a line, and returns everything that the terminal got.
@@ -57,7 +58,7 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	line := `{"type":"user","message":{"role":"user","content":` + string(text) + `},"cwd":"/you/` + "\\u001b[2J\u202e" + `","uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`
 	put(t, transcriptPath(home, 1), line+"\n"+strings.ReplaceAll(line, "u1", "u2")+"\n\x1b[35mno JSON \x9b2J\xff\n")
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatal(code, talk)
 	}
 	const id = "00000000-0000-4000-8000-000000000001"
@@ -76,7 +77,7 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 		}
 	}
 	seen, code := onTerminal(t, home, "", "restore", id+"#1")
-	if want := mark.Visible(hostile); code != exitDone || !strings.Contains(strings.ReplaceAll(seen, "\r\n", "\n"), want) || !strings.Contains(want, "one\ttwo\n\\x1b[2J") {
+	if want := mark.Visible(hostile); code != words.ExitDone || !strings.Contains(strings.ReplaceAll(seen, "\r\n", "\n"), want) || !strings.Contains(want, "one\ttwo\n\\x1b[2J") {
 		t.Errorf("exit %d: %q, want %q", code, seen, want)
 	}
 	if out, _, _ := outputs(t, home, "restore", id+"#1"); string(out) != hostile {

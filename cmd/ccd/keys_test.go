@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // compactionKeys are values of the keys of [compaction], each with what shows it.
@@ -92,7 +94,7 @@ func filtered(t *testing.T, config string, list []map[string]any, args ...string
 		t.Fatal(err)
 	}
 	p := configured(t, newHookPlace(t, nil), config)
-	return p.ccd(exitDone, string(in), append([]string{"compact", "--format", "messages", "-"}, args...)...)
+	return p.ccd(words.ExitDone, string(in), append([]string{"compact", "--format", "messages", "-"}, args...)...)
 }
 
 // filteredList compacts a list that has something for each rule.
@@ -157,6 +159,6 @@ func demotedOutput(t *testing.T, config string) string {
 	}
 	var out, talk bytes.Buffer
 	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
-	run(context.Background(), []string{"hook", "ToolResult", "--agent", "claude-code", "--within", "1m"}, std{bytes.NewReader(in), &out, &talk}, env)
+	run(context.Background(), []string{"hook", "ToolResult", "--agent", "claude-code", "--within", "1m"}, std(bytes.NewReader(in), &out, &talk), env)
 	return out.String()
 }

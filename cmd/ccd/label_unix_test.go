@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // A daemon that has the session in memory and keeps saving its state does not lose labels.
@@ -24,7 +26,7 @@ func TestLabelsWhileADaemonRuns(t *testing.T) {
 	c := spawn(t, home, "run")
 	only := func() (s status.Session, ok bool) {
 		out, code, talk := piped(home, nil, "ls", "--json")
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("ls: exit code %d: %s", code, talk)
 		}
 		var all []status.Session
@@ -36,10 +38,10 @@ func TestLabelsWhileADaemonRuns(t *testing.T) {
 		}
 		return all[0], true
 	}
-	eventually(t, "it is archived", func() bool { s, ok := only(); return ok && s.Records == 1 })
+	testkit.Eventually(t, "it is archived", func() bool { s, ok := only(); return ok && s.Records == 1 })
 	for n := 1; n <= 5; n++ {
 		tag := fmt.Sprint("tag", n)
-		if _, code, talk := piped(home, nil, "label", "latest", "--pin", "--tag", tag, "--name", "parcel "+tag); code != exitDone {
+		if _, code, talk := piped(home, nil, "label", "latest", "--pin", "--tag", tag, "--name", "parcel "+tag); code != words.ExitDone {
 			t.Fatalf("exit code %d: %s", code, talk)
 		}
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -50,13 +52,13 @@ func TestLabelsWhileADaemonRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Close()
-		eventually(t, "the daemon stores the state again", func() bool { s, ok := only(); return ok && s.Records == n+1 })
+		testkit.Eventually(t, "the daemon stores the state again", func() bool { s, ok := only(); return ok && s.Records == n+1 })
 		if s, _ := only(); !s.Pinned || s.Name != "parcel "+tag || len(s.Tags) != n {
 			t.Fatalf("after %d records: pinned %t, name %q, tags %q", n+1, s.Pinned, s.Name, s.Tags)
 		}
 	}
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
+	c.ends(t, words.ExitDone, 5*time.Second)
 	if text := c.stderr.String(); text != "" {
 		t.Errorf("the daemon says: %s", text)
 	}

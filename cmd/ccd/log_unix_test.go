@@ -3,77 +3,15 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
-
-func TestLogFileIsBounded(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	path := filepath.Join(dir, "ccd.log")
-	var said bytes.Buffer
-	l := openLogFile(path, &said)
-	defer l.out.Close()
-	line := append(bytes.Repeat([]byte("x"), 64<<10-1), '\n')
-	for n := range 16 * 32 { // 32 MB
-		if n == 200 { // another program renames it
-			if err := os.Rename(path, path+".old"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := l.Write(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if said.Len() > 0 {
-		t.Errorf("said: %s", said.String())
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Size() == 0 || info.Size() > 2<<20 || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	eventually(t, "five older ones are kept", func() bool {
-		kept, err := filepath.Glob(filepath.Join(dir, "ccd-*.log"))
-		for _, k := range kept {
-			if info, err := os.Stat(k); err == nil && (info.Mode().Perm() != 0o600 || info.Size() > 2<<20) {
-				t.Errorf("%s: %v, %d bytes", k, info.Mode(), info.Size())
-			}
-		}
-		return err == nil && len(kept) == logsKept
-	})
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info, err)
-	}
-	if !os.SameFile(info, l.crash) {
-		t.Error("panics would be printed into a file that was moved aside")
-	}
-}
-
-func TestLogFileThatCannotBeWritten(t *testing.T) {
-	dir := t.TempDir()
-	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(dir, "file"), "")
-	for _, path := range []string{fifo, dir, filepath.Join(dir, "file", "ccd.log")} {
-		var said bytes.Buffer
-		l := openLogFile(path, &said)
-		for range 5 {
-			if n, err := l.Write([]byte("a line\n")); n != 7 || err != nil {
-				t.Errorf("%s: %d, %v", path, n, err)
-			}
-		}
-		l.out.Close()
-		if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), path) {
-			t.Errorf("%s: said %q", path, said.String())
-		}
-	}
-}
 
 // The log file gets the panic that ends the process.
 func TestLogFileOfTheDaemon(t *testing.T) {
@@ -82,7 +20,7 @@ func TestLogFileOfTheDaemon(t *testing.T) {
 	path := filepath.Join(home, "logs", "ccd.log")
 	configure(t, home, "[log]\nfile = \""+path+"\"\n")
 	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr, "GOTRACEBACK="}, "run")
-	eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
+	testkit.Eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
 	c.signal(t, syscall.SIGABRT)
 	c.ends(t, -1, 5*time.Second) // by the signal, see TestAbortedUnderAManagerEndsByTheSignal
 	b2, err := os.ReadFile(path)

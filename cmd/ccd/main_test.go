@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 	"ccd/internal/testkit"
 )
 
@@ -144,7 +146,7 @@ func ccdCode(ts *testscript.TestScript, args []string) (code int) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	return runIn(ctx, args, std{strings.NewReader(in), ts.Stdout(), ts.Stderr()}, account.Env{Vars: environment(ts), Dir: ts.MkAbs("."), Program: programPath})
+	return newApp(std(strings.NewReader(in), ts.Stdout(), ts.Stderr()), account.Env{Vars: environment(ts), Dir: ts.MkAbs("."), Program: programPath}).Execute(ctx, args)
 }
 
 // environment returns a script's variables. The package shows them only by name, and keeps older values in its list.
@@ -175,6 +177,8 @@ func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 }
 
 // run runs a command in this process.
-func run(ctx context.Context, args []string, s std, env []string) int {
-	return runIn(ctx, args, s, account.Env{Vars: env})
+func run(ctx context.Context, args []string, s cli.Std, env []string) int {
+	return newApp(s, account.Env{Vars: env}).Execute(ctx, args)
 }
+
+func std(in io.Reader, out, talk io.Writer) cli.Std { return cli.Std{In: in, Out: out, Err: talk} }

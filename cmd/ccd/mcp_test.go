@@ -75,7 +75,7 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 func inProcess(t *testing.T, env []string, args ...string) (stdout []byte, code int) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	code = run(t.Context(), args, std{strings.NewReader(""), &out, &talk}, env)
+	code = run(t.Context(), args, std(strings.NewReader(""), &out, &talk), env)
 	if code != 0 {
 		t.Logf("%q: %s", args, talk.String())
 	}
@@ -89,7 +89,7 @@ func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 	toClient, out := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(context.Background(), []string{"mcp"}, std{in, out, io.Discard}, env)
+		ended <- run(context.Background(), []string{"mcp"}, std(in, out, io.Discard), env)
 		_ = out.Close()
 	}()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "x", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/words"
 )
 
 // TestNamesThatAreNotUTF8: a transcript's name may have any bytes. Names that differ only in bytes that are not UTF-8,
@@ -32,7 +33,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	ask := func(args ...string) string {
 		t.Helper()
 		code, out, said := ccdIn(home, "", args...)
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("%q: exit %d, %s", args, code, said)
 		}
 		return out
@@ -100,16 +101,16 @@ func TestLongestName(t *testing.T) {
 	}
 	found := map[string]bool{}
 	for range 2 {
-		if code, _, said := ccdIn(home, "", "run", "--once"); code != exitDone {
+		if code, _, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone {
 			t.Fatalf("run --once: exit %d, %s", code, said)
 		}
-		if code, out, said := ccdIn(home, "", "status"); code != exitDone {
+		if code, out, said := ccdIn(home, "", "status"); code != words.ExitDone {
 			t.Errorf("status: exit %d, %s%s", code, out, said)
 		}
 		for _, name := range names {
 			code, out, said := ccdIn(home, "", "show", "--path", filepath.Join(dir, name+".jsonl"))
 			at := strings.TrimSuffix(out, "\n")
-			if text, err := os.ReadFile(at); code != exitDone || err != nil || !strings.Contains(string(text), name) || !utf8.ValidString(out) {
+			if text, err := os.ReadFile(at); code != words.ExitDone || err != nil || !strings.Contains(string(text), name) || !utf8.ValidString(out) {
 				t.Errorf("path: exit %d, %v, %s", code, err, said)
 			}
 			found[at] = true
@@ -132,17 +133,17 @@ func TestControlCharactersInANameAreReported(t *testing.T) {
 		_, out, _ := ccdIn(home, "", "doctor")
 		return out
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone || !strings.Contains(doctor(), "all transcripts are archived") {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone || !strings.Contains(doctor(), "all transcripts are archived") {
 		t.Fatalf("control: exit %d, %s", code, said)
 	}
 	put(t, filepath.Join(dir, "bad\x1bname.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
 	put(t, filepath.Join(dir+"\n", "in.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
 	code, _, said := ccdIn(home, "", "run", "--once")
-	if code != exitFailed || !strings.Contains(said, `x1bname.jsonl`) || !strings.Contains(said, `-src-mill\n`) {
+	if code != words.ExitFailed || !strings.Contains(said, `x1bname.jsonl`) || !strings.Contains(said, `-src-mill\n`) {
 		t.Errorf("run --once: exit %d, %s", code, said)
 	}
 	code, out, _ := ccdIn(home, "", "status")
-	if code != exitFailed || !strings.Contains(out, `x1bname.jsonl`) || strings.Contains(out, "\x1b") {
+	if code != words.ExitFailed || !strings.Contains(out, `x1bname.jsonl`) || strings.Contains(out, "\x1b") {
 		t.Errorf("status: exit %d, %q", code, out)
 	}
 	if out := doctor(); strings.Contains(out, "all transcripts are archived") || !strings.Contains(out, `x1bname.jsonl`) || !strings.Contains(out, "2 paths not archived") {

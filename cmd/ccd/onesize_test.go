@@ -12,6 +12,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestOneSize: every command shows the same size for a session, also if its model reports none.
@@ -33,7 +34,7 @@ func TestOneSize(t *testing.T) {
 	ask := func(args ...string) string {
 		t.Helper()
 		code, out, said := ccdIn(home, "", args...)
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("ccd %s: exit %d, %s", strings.Join(args, " "), code, said)
 		}
 		return out + said

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 	"ccd/watcher"
 )
 
@@ -22,10 +24,10 @@ func TestHardLinksAreArchived(t *testing.T) {
 	if err := os.Link(filepath.Join(home, "backup.jsonl"), filepath.Join(dir, id+".jsonl")); err != nil {
 		t.Skip("NOTICE: no hard links here:", err)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)
 	}
-	if code, out, _ := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
+	if code, out, _ := ccdIn(home, "", "restore", "--session", id); code != words.ExitDone || out != content {
 		t.Errorf("restore: exit %d, %d bytes of %d", code, len(out), len(content))
 	}
 	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, "1 file, 1 with hard links") {
@@ -57,18 +59,18 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 		}
 	}
 	code, _, said := ccdIn(home, "", "run", "--once")
-	if code != exitFailed || strings.Count(said, strangers) != 1 || !strings.Contains(said, watcher.ErrOwner.Error()+" (uid 4322)") {
+	if code != words.ExitFailed || strings.Count(said, strangers) != 1 || !strings.Contains(said, watcher.ErrOwner.Error()+" (uid 4322)") {
 		t.Errorf("run --once: exit %d, %s", code, said)
 	}
 	for _, id := range []string{ours, rootOwners} {
-		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != exitDone || out != content {
+		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != words.ExitDone || out != content {
 			t.Errorf("restore %s: exit %d, %s", id, code, said)
 		}
 	}
-	if code, out, _ := ccdIn(home, "", "restore", "--session", strangers); code != exitNotFound || out != "" {
+	if code, out, _ := ccdIn(home, "", "restore", "--session", strangers); code != words.ExitNotFound || out != "" {
 		t.Errorf("restore of the stranger's: exit %d, %d bytes", code, len(out))
 	}
-	if code, _, said := ccdIn(home, "", "compact", path(strangers)); code != exitFailed || !strings.Contains(said, watcher.ErrOwner.Error()) {
+	if code, _, said := ccdIn(home, "", "compact", path(strangers)); code != words.ExitFailed || !strings.Contains(said, watcher.ErrOwner.Error()) {
 		t.Errorf("compact: exit %d, %s", code, said)
 	}
 	if _, out, _ := ccdIn(home, "", "doctor"); !strings.Contains(out, strangers) || !strings.Contains(out, "not archived") {
@@ -100,7 +102,7 @@ func rooted(t *testing.T) (home, project string) {
 // statusWhen waits until so accepts the status of a daemon.
 func statusWhen(t *testing.T, c *child, so func(status.Report) bool) (report status.Report) {
 	t.Helper()
-	eventually(t, "status", func() bool {
+	testkit.Eventually(t, "status", func() bool {
 		_, out, _ := ccdIn(c.home, "", "status", "--json")
 		report = status.Report{}
 		return json.Unmarshal([]byte(out), &report) == nil && so(report)

@@ -15,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/agent/claude"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // projects is a home with sessions of two repositories: a, with worktrees and sub-agents, and b.
@@ -205,27 +206,27 @@ func TestAgentsReachOneProject(t *testing.T) {
 	if err := os.Symlink(p.at("a"), p.at("link")); err != nil {
 		t.Fatal(err)
 	}
-	for dir, words := range map[string][]string{"a": ofA, "a/sub": ofA, "a-feature": ofA, "link": ofA, "b/../a": ofA, "b": ofB, "b/sub": ofB} {
+	for dir, own := range map[string][]string{"a": ofA, "a/sub": ofA, "a-feature": ofA, "link": ofA, "b/../a": ofA, "b": ofB, "b/sub": ofB} {
 		for _, word := range slices.Concat(ofA, ofB) {
-			want := exitNotFound
-			if slices.Contains(words, word) {
-				want = exitDone
+			want := words.ExitNotFound
+			if slices.Contains(own, word) {
+				want = words.ExitDone
 			}
 			id := idOf("result of " + word)
 			if strings.HasSuffix(word, "spilled") {
 				id = string(mark.Sum([]byte("it says " + word + "\n")).ID())
 			}
-			if r := p.run(dir, "agent", "restore", id); r.code != want || want == exitDone && !strings.Contains(r.out, word) {
+			if r := p.run(dir, "agent", "restore", id); r.code != want || want == words.ExitDone && !strings.Contains(r.out, word) {
 				t.Errorf("from %s, agent restore of %s: %+v", dir, word, r)
 			}
 		}
 		r := p.run(dir, "agent", "search", "--all", "--limit", "0", "-")
-		if text, _ := p.call(dir, "search", map[string]any{"words": "-", "all": true}); r.code != 0 || strings.Count(r.out, "result of ") != len(words)-1 {
+		if text, _ := p.call(dir, "search", map[string]any{"words": "-", "all": true}); r.code != 0 || strings.Count(r.out, "result of ") != len(own)-1 {
 			t.Errorf("from %s, agent search finds: %+v", dir, r)
-		} else if strings.Count(text, "result of ") != len(words)-1 {
+		} else if strings.Count(text, "result of ") != len(own)-1 {
 			t.Errorf("from %s, the tool search finds: %s", dir, text)
 		}
-		if r := p.run(dir, "agent", "show"); r.code != 0 || !strings.Contains(r.out, words[0][:5]) {
+		if r := p.run(dir, "agent", "show"); r.code != 0 || !strings.Contains(r.out, own[0][:5]) {
 			t.Errorf("from %s, agent show: %+v", dir, r)
 		}
 		if r := p.run(dir, "agent", "restore", idOf(shared)); r.code != 0 || r.out != shared {
@@ -253,7 +254,7 @@ func TestAgentsAreRefused(t *testing.T) {
 		if probe[0] == "search" && asked == "bravo" { // a search for words names no project
 			want = "\n"
 		}
-		if r.code != exitNotFound || r.out != "" || !strings.Contains(r.err, " not found in this project's sessions") || !strings.Contains(r.err, want) {
+		if r.code != words.ExitNotFound || r.out != "" || !strings.Contains(r.err, " not found in this project's sessions") || !strings.Contains(r.err, want) {
 			t.Errorf("%q: %+v", probe, r)
 		}
 		p.leaks(fmt.Sprint(probe), r.err, asked)
@@ -334,7 +335,7 @@ func TestNoProjectClaimsAnother(t *testing.T) {
 			t.Errorf("from %q: %+v", dir, r)
 		}
 	}
-	if r := p.run("..", "agent", "search", "--all", "bravo"); r.code != exitNotFound {
+	if r := p.run("..", "agent", "search", "--all", "bravo"); r.code != words.ExitNotFound {
 		t.Errorf("from the home directory: %+v", r)
 	}
 	if r := ccdAt(t, p.home, p.at("a"), "", []string{"CLAUDE_CODE_SESSION_ID=" + sessionB}, "agent", "show", sessionB); r.code != 0 || !strings.Contains(r.out, "bravo") {

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 	"ccd/internal/agent/claude"
 	"ccd/internal/mark"
+	"ccd/internal/words"
 )
 
 // canary must not appear in any output when a file with it is given as the configuration.
@@ -49,7 +52,7 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 		if err := os.WriteFile(path, []byte(file.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range newRoot(&app{}).Commands() {
+		for _, c := range newApp(cli.Std{}, account.Env{}).Root().Commands() {
 			name := c.Name()
 			if name == "demo" || kind != "key" && name != "search" && name != "config" {
 				continue // demo has its own configuration; one function reads the file for all commands
@@ -96,13 +99,13 @@ func TestRulesAllowNoFile(t *testing.T) {
 	for _, rule := range settings.Permissions.Allow {
 		line, begun := strings.CutPrefix(rule, "Bash(")
 		line, ended := strings.CutSuffix(line, ":*)")
-		words := strings.Fields(line)
-		if !begun || !ended || len(words) != 3 || filepath.Base(words[0]) != "ccd" && !strings.HasSuffix(words[0], ".test") || words[1] != "agent" {
+		args := strings.Fields(line)
+		if !begun || !ended || len(args) != 3 || filepath.Base(args[0]) != "ccd" && !strings.HasSuffix(args[0], ".test") || args[1] != "agent" {
 			t.Errorf("rule %s", rule)
 			continue
 		}
-		asked := map[string]string{"restore": idOf("result of alpha-main"), "search": "alpha", "show": sessionA}[words[2]]
-		if r := p.run("a", append(words[1:], asked)...); r.code != 0 { // control
+		asked := map[string]string{"restore": idOf("result of alpha-main"), "search": "alpha", "show": sessionA}[args[2]]
+		if r := p.run("a", append(args[1:], asked)...); r.code != 0 { // control
 			t.Errorf("%s: %+v", rule, r)
 		}
 		for _, flags := range [][]string{
@@ -120,9 +123,9 @@ func TestRulesAllowNoFile(t *testing.T) {
 			{"--generation", "1"},
 			{"--info"},
 		} {
-			for _, args := range [][]string{slices.Concat(words[1:], []string{asked}, flags), slices.Concat(words[1:], flags, []string{asked}), slices.Concat(flags, words[1:], []string{asked})} {
-				if r := p.run("a", args...); r.code != exitUsage || strings.Contains(r.out+r.err, canary) || r.out != "" {
-					t.Errorf("%q: %+v", args, r)
+			for _, given := range [][]string{slices.Concat(args[1:], []string{asked}, flags), slices.Concat(args[1:], flags, []string{asked}), slices.Concat(flags, args[1:], []string{asked})} {
+				if r := p.run("a", given...); r.code != words.ExitUsage || strings.Contains(r.out+r.err, canary) || r.out != "" {
+					t.Errorf("%q: %+v", given, r)
 				}
 			}
 		}
@@ -154,7 +157,7 @@ func TestDemotedOutputOfANewSession(t *testing.T) {
 	if r := p.run("a-feature", "agent", "restore", id); r.code != 0 || r.out != output {
 		t.Errorf("from its project: exit %d, %d bytes: %s", r.code, len(r.out), r.err)
 	}
-	if r := p.run("b", "agent", "restore", id); r.code != exitNotFound {
+	if r := p.run("b", "agent", "restore", id); r.code != words.ExitNotFound {
 		t.Errorf("from another project: exit %d, %d bytes", r.code, len(r.out))
 	}
 }

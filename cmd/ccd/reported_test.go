@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/internal/words"
 )
 
 // cases holds inputs of situations that users of agents reported; they are not part of the repository.
@@ -23,7 +25,7 @@ func caseHome(t *testing.T, name string) (home string) {
 	}
 	home = t.TempDir()
 	must(t, os.CopyFS(home, os.DirFS(from)))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)
 	}
 	return home
@@ -71,7 +73,7 @@ func TestReportedSituations(t *testing.T) {
 	} {
 		t.Run(c.name+" "+c.command, func(t *testing.T) {
 			code, out, said := ccdIn(caseHome(t, c.name), "", strings.Fields(c.command)...)
-			if code != exitDone {
+			if code != words.ExitDone {
 				t.Fatalf("exit %d: %s", code, said)
 			}
 			wants(t, out+said, c.want)
@@ -98,7 +100,7 @@ func TestLinkedDirectories(t *testing.T) {
 	put(t, transcriptPath(home, 2), aLine)
 	must(t, os.Symlink(filepath.Dir(transcriptPath(home, 2)), filepath.Join(home, ".claude", "projects", "-also")))
 	code, _, said := ccdIn(home, "", "run", "--once")
-	if code != exitDone {
+	if code != words.ExitDone {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	wants(t, said, []string{"1 session", "!not followed"})
@@ -107,7 +109,7 @@ func TestLinkedDirectories(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(home, "dot", "projects"), 0o700))
 	must(t, os.Symlink(filepath.Join(home, "dot"), filepath.Join(home, ".claude")))
 	put(t, transcriptPath(home, 3), aLine)
-	if code, _, said = ccdIn(home, "", "run", "--once"); code != exitDone {
+	if code, _, said = ccdIn(home, "", "run", "--once"); code != words.ExitDone {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	wants(t, said, []string{"1 session"})
@@ -121,11 +123,11 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 		line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+filepath.Join(base, gone)+`","sessionId"`, 1)
 		answer := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Weighed."}]},"uuid":"u2","parentUuid":"u1","timestamp":"2026-03-01T09:00:05.000Z","sessionId":"s"}` + "\n"
 		put(t, transcriptPath(home, 1), line+answer)
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 			t.Fatalf("run: exit %d, %s", code, said)
 		}
 		code, out, said := ccdIn(home, "", "resume", "latest")
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("exit %d: %s", code, said)
 		}
 		to := filepath.Join(base, "shop")
@@ -148,7 +150,7 @@ func TestTwoHomesShareAnArchive(t *testing.T) {
 	put(t, transcriptPath(two, 1), strings.Replace(aLine, "u1", "of home two", 1))
 	for range 3 {
 		for _, home := range []string{one, two} {
-			if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+			if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 				t.Fatalf("exit %d: %s", code, said)
 			}
 		}
@@ -172,11 +174,11 @@ func TestLatestOfALinkedDirectory(t *testing.T) {
 	must(t, os.Symlink(shop, link))
 	for i, dir := range []string{filepath.Join(shop, "src"), filepath.Join(link, "src")} {
 		put(t, transcriptPath(home, i+1), strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1))
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 			t.Fatalf("run: exit %d, %s", code, said)
 		}
 		for _, asked := range []string{shop, link} {
-			if code, _, said := ccdIn(home, "", "show", "latest:"+asked); code != exitDone {
+			if code, _, said := ccdIn(home, "", "show", "latest:"+asked); code != words.ExitDone {
 				t.Errorf("recorded %s, asked for %s: exit %d, %s", dir, asked, code, said)
 			}
 		}
@@ -205,13 +207,13 @@ func TestTwoProjectsWithOneDirectoryName(t *testing.T) {
 			line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1)
 			put(t, transcriptPath(home, i+1), line)
 		}
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 			t.Fatalf("run: exit %d, %s", code, said)
 		}
 		for i, name := range names {
 			var out strings.Builder
 			t.Chdir(filepath.Join(base, name))
-			run(t.Context(), []string{"agent", "search", "parcels"}, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home, "PWD=" + filepath.Join(base, name)})
+			run(t.Context(), []string{"agent", "search", "parcels"}, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home, "PWD=" + filepath.Join(base, name)})
 			wants(t, out.String(), []string{id(transcriptPath(home, i+1)), "!" + id(transcriptPath(home, 2-i))})
 		}
 	}
@@ -221,7 +223,7 @@ func TestTwoProjectsWithOneDirectoryName(t *testing.T) {
 func TestLongCommandsEndAtOnce(t *testing.T) {
 	home := t.TempDir()
 	put(t, transcriptPath(home, 1), ledger(t))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)
 	}
 	files := func() (all string) {
@@ -237,9 +239,9 @@ func TestLongCommandsEndAtOnce(t *testing.T) {
 		"archive secrets", "search harbour --all", "timeline latest", "resume latest", "compact latest", "archive forget latest", "run --once",
 	} {
 		ctx, stop := context.WithCancelCause(t.Context())
-		stop(errInterrupted)
+		stop(cli.ErrInterrupted)
 		var out strings.Builder
-		if code := run(ctx, strings.Fields(command), std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home}); code != exitInterrupted {
+		if code := run(ctx, strings.Fields(command), std(strings.NewReader(""), &out, &out), []string{"HOME=" + home}); code != words.ExitInterrupted {
 			t.Errorf("%s: exit %d: %s", command, code, out.String())
 		}
 		if after := files(); after != before {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // rewrite is a session before and after its agent rewrites the transcript in place.
@@ -67,7 +69,7 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 			ask := func(args ...string) string {
 				t.Helper()
 				code, out, said := ccdIn(home, "", args...)
-				if code != exitDone {
+				if code != words.ExitDone {
 					t.Fatalf("%q: exit %d: %s", args, code, said)
 				}
 				return out

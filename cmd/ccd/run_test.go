@@ -20,6 +20,7 @@ import (
 
 	"ccd/daemon"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // child is a ccd process with its home.
@@ -74,21 +75,6 @@ func (c *child) until(t *testing.T, text string) {
 	}
 }
 
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("%s: not within a minute", what)
-		case <-tick.C:
-		}
-	}
-}
-
 func (c *child) stateDir() string {
 	if runtime.GOOS == "darwin" {
 		return filepath.Join(c.home, "Library", "Application Support", "ccd")
@@ -108,15 +94,15 @@ func TestRunEndsBySignal(t *testing.T) {
 		signal syscall.Signal
 		code   int
 	}{
-		{"interrupted", syscall.SIGINT, exitInterrupted},
-		{"told to stop", syscall.SIGTERM, exitDone},
+		{"interrupted", syscall.SIGINT, words.ExitInterrupted},
+		{"told to stop", syscall.SIGTERM, words.ExitDone},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := spawn(t, t.TempDir(), "run")
 			c.until(t, "No transcripts found")
-			eventually(t, "the daemon runs", func() bool { return c.running(t) })
+			testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
 			begun := time.Now()
 			if err := c.Process.Signal(tt.signal); err != nil {
 				t.Fatal(err)
@@ -139,12 +125,12 @@ func TestOnlyOneRuns(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	first := spawn(t, home, "run")
-	eventually(t, "the daemon runs", func() bool { return first.running(t) })
+	testkit.Eventually(t, "the daemon runs", func() bool { return first.running(t) })
 	for _, args := range [][]string{{"run"}, {"run", "--once"}} {
 		second := spawn(t, home, args...)
 		var exit *exec.ExitError
-		if err := second.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
-			t.Errorf("ccd %v: %v, want exit %d", args, err, exitFailed)
+		if err := second.Wait(); !errors.As(err, &exit) || exit.ExitCode() != words.ExitFailed {
+			t.Errorf("ccd %v: %v, want exit %d", args, err, words.ExitFailed)
 		}
 		if want := "already running, pid " + strconv.Itoa(first.Process.Pid); !strings.Contains(second.stderr.String(), want) {
 			t.Errorf("ccd %v says %q, want %q", args, second.stderr.String(), want)
@@ -168,7 +154,7 @@ func TestIdleMemory(t *testing.T) {
 	}
 	t.Parallel()
 	c := spawn(t, t.TempDir(), "run")
-	eventually(t, "the first scan is over", func() bool {
+	testkit.Eventually(t, "the first scan is over", func() bool {
 		info, _, err := daemon.ReadRun(c.stateDir())
 		return err == nil && c.running(t) && info.Pid > 0
 	})
@@ -219,7 +205,7 @@ func TestRunWithoutAnArchive(t *testing.T) {
 		put(t, other, text)
 		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", other))
 		code, _, said := ccdIn(home, "", "run", "--once")
-		if code != exitFailed || !strings.Contains(said, "not a ccd archive") || strings.Contains(said, "0 failed") {
+		if code != words.ExitFailed || !strings.Contains(said, "not a ccd archive") || strings.Contains(said, "0 failed") {
 			t.Errorf("%s: exit %d: %s", name, code, said)
 		}
 		if now, err := os.ReadFile(other); err != nil || string(now) != text {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/words"
 )
 
 // TestRunPrintsEachEvent: on a terminal, run says what it has archived and what to do next, then prints a line for each
@@ -32,7 +34,7 @@ func TestRunPrintsEachEvent(t *testing.T) {
 	seen.has(t, `"Mill the rye.", mill: companion updated: ccd show `+chosenA)
 	typeKeys(t, screen, "\x03")
 	exitOf(t, cmd, seen)
-	if code, out, said := ccdIn(home, "", "run", "--once"); code != exitDone || strings.Contains(out+said, "companion updated") {
+	if code, out, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone || strings.Contains(out+said, "companion updated") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/cmd/ccd/internal/table"
 )
 
 // screenWidths are the widths that TestScreens tests.
@@ -44,8 +46,8 @@ func TestScreens(t *testing.T) {
 				screen := onScreen(t, home, width, strings.Fields(line))
 				text := sgr.ReplaceAllString(screen, "")
 				for l := range strings.SplitSeq(text, "\n") {
-					if cellsOf(l) > int(width) {
-						t.Errorf("%d cells on a terminal of %d: %s", cellsOf(l), width, l)
+					if table.CellsOf(l) > int(width) {
+						t.Errorf("%d cells on a terminal of %d: %s", table.CellsOf(l), width, l)
 					}
 				}
 				if line == "ls --all" && text == screen {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestRootCreatedAfterTheSandbox imitates a service's mount namespace, in which a directory created later is read-only.
@@ -54,8 +55,8 @@ func TestRootCreatedAfterTheSandbox(t *testing.T) {
 			if got := strings.Contains(string(out), "it appeared after the start"); got != tt.comes {
 				t.Errorf("says so: %v, want %v: %v, %s", got, tt.comes, err, out)
 			}
-			if code := cmd.ProcessState.ExitCode(); tt.comes && code != exitFailed {
-				t.Errorf("exit code %d, want %d: %s", code, exitFailed, out)
+			if code := cmd.ProcessState.ExitCode(); tt.comes && code != words.ExitFailed {
+				t.Errorf("exit code %d, want %d: %s", code, words.ExitFailed, out)
 			}
 		})
 	}
@@ -85,17 +86,17 @@ func TestWatchdogSeesAHang(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the daemon works, and gives signs", func() bool { return archived(c) && b.count(sign) > 3 })
+	testkit.Eventually(t, "the daemon works, and gives signs", func() bool { return archived(c) && b.count(sign) > 3 })
 	go func() { _, _ = log.Write(make([]byte, 1<<20)) }() // more than the pipe can take
 	put(t, transcriptPath(home, 1), aLine)                // replacing a file is logged
-	eventually(t, "there are no more signs", func() bool {
+	testkit.Eventually(t, "there are no more signs", func() bool {
 		before := b.count(sign)
 		<-time.After(time.Second)
 		return b.count(sign) == before
 	})
 	go func() { _, _ = io.Copy(io.Discard, unread) }()
 	now := b.count(sign)
-	eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
+	testkit.Eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
 	c.signal(t, unix.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
+	c.ends(t, words.ExitDone, 5*time.Second)
 }

@@ -16,6 +16,7 @@ import (
 
 	"ccd/daemon"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // manager is the service manager's end of $NOTIFY_SOCKET.
@@ -78,7 +79,7 @@ func (b *manager) count(what string) (n int) {
 // stopped waits for the last message, which the socket may deliver after the process has ended.
 func (b *manager) stopped(t *testing.T) {
 	t.Helper()
-	eventually(t, "the manager is told of the stop", func() bool {
+	testkit.Eventually(t, "the manager is told of the stop", func() bool {
 		return b.count("STOPPING=1") == 1
 	})
 }
@@ -136,8 +137,8 @@ func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 		signal syscall.Signal
 		code   int
 	}{
-		{"told to stop", syscall.SIGTERM, exitDone},
-		{"interrupted", syscall.SIGINT, exitInterrupted},
+		{"told to stop", syscall.SIGTERM, words.ExitDone},
+		{"interrupted", syscall.SIGINT, words.ExitInterrupted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,10 +146,10 @@ func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 			home, b := t.TempDir(), listening(t)
 			c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
 			put(t, transcriptPath(home, 1), aLine)
-			eventually(t, "the archive is there", func() bool { return archived(c) })
+			testkit.Eventually(t, "the archive is there", func() bool { return archived(c) })
 			lockArchive(t, c.stateDir())
 			put(t, transcriptPath(home, 2), aLine)
-			eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
+			testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 			c.signal(t, tt.signal)
 			c.ends(t, tt.code, 5*time.Second)
 			if strings.Contains(c.stderr.String(), "still busy") {
@@ -175,20 +176,20 @@ func TestWatchdog(t *testing.T) {
 	home, b := t.TempDir(), listening(t)
 	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}, "run")
 	put(t, transcriptPath(home, 1), aLine)
-	eventually(t, "the archive is there", func() bool { return archived(c) })
+	testkit.Eventually(t, "the archive is there", func() bool { return archived(c) })
 	now := b.count(sign)
-	eventually(t, "the idle daemon gives signs", func() bool { return b.count(sign) > now+3 })
+	testkit.Eventually(t, "the idle daemon gives signs", func() bool { return b.count(sign) > now+3 })
 
 	release := lockArchive(t, c.stateDir())
 	put(t, transcriptPath(home, 2), aLine)
-	eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
+	testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 	now = b.count(sign)
-	eventually(t, "it gives signs while it waits", func() bool { return b.count(sign) > now+2 })
+	testkit.Eventually(t, "it gives signs while it waits", func() bool { return b.count(sign) > now+2 })
 	release()
 	now = b.count(sign)
-	eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
+	testkit.Eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, time.Second)
+	c.ends(t, words.ExitDone, time.Second)
 }
 
 func TestNoHeartbeatWithoutWatchdog(t *testing.T) {
@@ -196,9 +197,9 @@ func TestNoHeartbeatWithoutWatchdog(t *testing.T) {
 	home, b := t.TempDir(), listening(t)
 	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
 	put(t, transcriptPath(home, 1), aLine)
-	eventually(t, "the transcript is archived", func() bool { return b.count("READY=1") == 1 && c.info(t).Sessions == 0 && archived(c) })
+	testkit.Eventually(t, "the transcript is archived", func() bool { return b.count("READY=1") == 1 && c.info(t).Sessions == 0 && archived(c) })
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, time.Second)
+	c.ends(t, words.ExitDone, time.Second)
 	b.stopped(t)
 	if b.count("WATCHDOG=1") > 0 {
 		t.Errorf("nobody watches, yet it told %q", b.messages())
@@ -219,12 +220,12 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 		"[summarizer]\ncommand = [\"sh\", \"-c\", \"trap '' TERM INT HUP; echo $$ > "+begun+"; sleep 1000; exit\"]\n")
 	c := spawn(t, home, "run")
 	put(t, transcriptPath(home, 1), string(muchTalk()))
-	eventually(t, "the command runs", func() bool {
+	testkit.Eventually(t, "the command runs", func() bool {
 		b, err := os.ReadFile(begun)
 		return err == nil && strings.HasSuffix(string(b), "\n")
 	})
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 3*time.Second)
+	c.ends(t, words.ExitDone, 3*time.Second)
 	b, err := os.ReadFile(begun)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +234,7 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 	if _, err := fmt.Sscan(string(b), &pid); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+	testkit.Eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
 // If the archive is removed while the daemon runs, all files are archived in the new one, not only those that grow.
@@ -247,10 +248,10 @@ func TestArchiveRemovedWhileRunning(t *testing.T) {
 	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run")
 	whole := func() bool {
 		var out strings.Builder
-		code := run(t.Context(), []string{"ls", "--json"}, std{strings.NewReader(""), &out, io.Discard}, []string{"HOME=" + home})
-		return code == exitDone && strings.Count(out.String(), `"session"`) == 3
+		code := run(t.Context(), []string{"ls", "--json"}, std(strings.NewReader(""), &out, io.Discard), []string{"HOME=" + home})
+		return code == words.ExitDone && strings.Count(out.String(), `"session"`) == 3
 	}
-	eventually(t, "three sessions are archived, and a scan has ended since", func() bool { return whole() && c.info(t).Sessions == 3 })
+	testkit.Eventually(t, "three sessions are archived, and a scan has ended since", func() bool { return whole() && c.info(t).Sessions == 3 })
 	path := filepath.Join(c.stateDir(), "archive.db")
 	c.signal(t, syscall.SIGSTOP) // or it may archive them again before ls looks
 	if err := os.Rename(path, path+".away"); err != nil {
@@ -260,9 +261,9 @@ func TestArchiveRemovedWhileRunning(t *testing.T) {
 		t.Error("the archive is gone, and ls lists three sessions: the test proves nothing")
 	}
 	c.signal(t, syscall.SIGCONT)
-	eventually(t, "three sessions are archived again", whole)
+	testkit.Eventually(t, "three sessions are archived again", whole)
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
+	c.ends(t, words.ExitDone, 5*time.Second)
 	if !strings.Contains(c.stderr.String(), "the archive was removed or replaced") {
 		t.Errorf("not a word of it: %s", c.stderr.String())
 	}

@@ -16,6 +16,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // plain makes a command run as a user who is not root, in a namespace where root's files are that user's.
@@ -169,14 +170,14 @@ func TestSetup(t *testing.T) {
 	}
 	r := newSetupRig(t)
 	before := r.tree()
-	if out, said := r.ccd(exitUsage, "setup"); !strings.Contains(out, "connect: hooks, MCP server, instructions") || !strings.Contains(said, "hint: ccd setup --yes") {
+	if out, said := r.ccd(words.ExitUsage, "setup"); !strings.Contains(out, "connect: hooks, MCP server, instructions") || !strings.Contains(said, "hint: ccd setup --yes") {
 		t.Errorf("without a terminal:\n%s%s", out, said)
 	}
 	if now := r.tree(); now != before {
 		t.Errorf("the plan changed something:\n%s", now)
 	}
 
-	out, said := r.ccd(exitDone, "setup", "--yes")
+	out, said := r.ccd(words.ExitDone, "setup", "--yes")
 	for _, want := range []string{"done: Claude Code: connected", "done: Codex: connected", "done: Gemini CLI: connected", "done: archive: 1 session", "done: service: installed and running"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("setup does not say %q:\n%s", want, said)
@@ -188,7 +189,7 @@ func TestSetup(t *testing.T) {
 	if asked := r.asked(); !slices.Contains(asked, "--user enable ccd.service") || !slices.Contains(asked, "--user restart ccd.service") {
 		t.Errorf("the manager was asked for %q", asked)
 	}
-	eventually(t, "the service runs", func() bool {
+	testkit.Eventually(t, "the service runs", func() bool {
 		var s status.Report
 		out, _, _ := r.quietly("status", "--json")
 		return json.Unmarshal([]byte(out), &s) == nil && s.Running && s.Service.Active && s.Sessions == 1
@@ -198,7 +199,7 @@ func TestSetup(t *testing.T) {
 		t.Fatal("setup changed nothing that this test sees")
 	}
 
-	_, said = r.ccd(exitDone, "setup", "--yes")
+	_, said = r.ccd(words.ExitDone, "setup", "--yes")
 	if !strings.Contains(said, "ccd setup has nothing to do") || strings.Contains(said, "done: ") || len(r.asked()) > 0 {
 		t.Errorf("the second time it says:\n%s", said)
 	}
@@ -206,7 +207,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("the second time it changed something:\n%s\nwant\n%s", now, after)
 	}
 
-	if _, said = r.ccd(exitDone, "setup", "--undo", "--yes"); !strings.Contains(said, "done: service: stopped and removed") {
+	if _, said = r.ccd(words.ExitDone, "setup", "--undo", "--yes"); !strings.Contains(said, "done: service: stopped and removed") {
 		t.Errorf("undo says:\n%s", said)
 	}
 	if now := r.tree(); now != before {
@@ -215,7 +216,7 @@ func TestSetup(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.home, ".local", "state", "ccd", "archive.db")); err != nil {
 		t.Errorf("the archive: %v", err)
 	}
-	if _, said = r.ccd(exitDone, "setup", "--undo"); !strings.Contains(said, "has nothing to do") {
+	if _, said = r.ccd(words.ExitDone, "setup", "--undo"); !strings.Contains(said, "has nothing to do") {
 		t.Errorf("undone already, it says:\n%s", said)
 	}
 }
@@ -239,7 +240,7 @@ func TestSetupFailingStep(t *testing.T) {
 	settings, broken := filepath.Join(r.home, ".claude", "settings.json"), filepath.Join(r.manager, "broken")
 	put(t, settings, "{\n  // mine\n}\n")
 	put(t, broken, "")
-	_, said := r.ccd(exitFailed, "setup", "--yes")
+	_, said := r.ccd(words.ExitFailed, "setup", "--yes")
 	for _, want := range []string{"failed: Claude Code: ", "settings.json:2", "failed: service: ", "done: Codex: connected", "done: archive: 1 session"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("setup does not say %q:\n%s", want, said)
@@ -247,7 +248,7 @@ func TestSetupFailingStep(t *testing.T) {
 	}
 	put(t, settings, "{}\n")
 	must(t, os.Remove(broken))
-	_, said = r.ccd(exitDone, "setup", "--yes")
+	_, said = r.ccd(words.ExitDone, "setup", "--yes")
 	for _, want := range []string{"done: Claude Code: connected", "done: service: installed and running", "Codex        already connected"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the second setup does not say %q:\n%s", want, said)
@@ -270,9 +271,9 @@ func TestSetupBesideADaemon(t *testing.T) {
 	must(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Signal(syscall.SIGTERM); _ = c.Wait() })
 	daemon := &child{Cmd: c, home: r.home}
-	eventually(t, "the daemon runs", func() bool { return daemon.running(t) })
+	testkit.Eventually(t, "the daemon runs", func() bool { return daemon.running(t) })
 	put(t, transcriptPath(r.home, 2), strings.Repeat(aLine, 40))
-	_, said := r.ccd(exitFailed, "setup", "--yes") // for the service: two daemons never run at once
+	_, said := r.ccd(words.ExitFailed, "setup", "--yes") // for the service: two daemons never run at once
 	if !strings.Contains(said, "the running daemon archives new data") || !strings.Contains(said, "failed: service: ") || !strings.Contains(said, "hint: stop it first: kill ") || strings.Contains(said, "archive: ") {
 		t.Errorf("setup says:\n%s", said)
 	}
@@ -285,8 +286,8 @@ func TestSetupAsks(t *testing.T) {
 		answer string
 		code   int
 	}{
-		"no": {"n\n", exitFailed}, "the end of the input": {"\x04", exitFailed}, "something else": {"later\n", exitFailed},
-		"Enter": {"\n", exitDone}, "yes": {"Yes\n", exitDone},
+		"no": {"n\n", words.ExitFailed}, "the end of the input": {"\x04", words.ExitFailed}, "something else": {"later\n", words.ExitFailed},
+		"Enter": {"\n", words.ExitDone}, "yes": {"Yes\n", words.ExitDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newSetupRig(t)
@@ -321,7 +322,7 @@ func TestSetupAsks(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != c.code {
 				t.Errorf("exit %d, want %d:\n%s", got, c.code, text)
 			}
-			if changed := r.tree() != before; changed != (c.code == exitDone) {
+			if changed := r.tree() != before; changed != (c.code == words.ExitDone) {
 				t.Errorf("changed: %v:\n%s", changed, text)
 			}
 		})
@@ -357,7 +358,7 @@ func TestSetupOfAnotherUser(t *testing.T) {
 		t.Errorf("install of one's own says:\n%s", said)
 	}
 	must(t, os.Chown(r.home, 4321, -1))
-	if _, said := r.ccd(exitFailed, "setup", "--yes"); !strings.Contains(said, "belongs to another user") || !strings.Contains(said, "without sudo") {
+	if _, said := r.ccd(words.ExitFailed, "setup", "--yes"); !strings.Contains(said, "belongs to another user") || !strings.Contains(said, "without sudo") {
 		t.Errorf("setup says:\n%s", said)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestStatusOfABrokenConfiguration: with a broken configuration, status still shows the daemon, as degraded.
@@ -18,12 +21,12 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	file, elsewhere := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, "data", "a.db")
 	status := func(args ...string) (string, int) {
 		var out bytes.Buffer
-		code := run(t.Context(), append([]string{"status"}, args...), std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home})
+		code := run(t.Context(), append([]string{"status"}, args...), std(strings.NewReader(""), &out, &out), []string{"HOME=" + home})
 		return out.String(), code
 	}
 	configure(t, home, "[archive]\npath = \""+elsewhere+"\"\n")
 	c := spawn(t, home, "run")
-	eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
+	testkit.Eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
 	has := func(said string, wants ...string) {
 		t.Helper()
 		for _, want := range wants {
@@ -36,17 +39,17 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	if has(sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
 		t.Errorf("sound: %d\n%s", code, sound)
 	}
-	if _, said, code := outputs(t, home, "service", "stop"); code != exitFailed || !c.running(t) {
+	if _, said, code := outputs(t, home, "service", "stop"); code != words.ExitFailed || !c.running(t) {
 		t.Errorf("stop: exit %d\n%s", code, said)
 	} else {
 		has(said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))
 	}
 	configure(t, home, "[trigger]\npresure = 0.5\n")
 	broken, code := status()
-	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != exitFailed {
+	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != words.ExitFailed {
 		t.Errorf("broken: %d\n%s", code, broken)
 	}
-	if said, code := status("-q"); code != exitFailed || said != "" {
+	if said, code := status("-q"); code != words.ExitFailed || said != "" {
 		t.Errorf("broken, quiet: %d, %q", code, said)
 	}
 	other := filepath.Join(home, "other.toml")
@@ -56,7 +59,7 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, 0, 5*time.Second)
 	said, code = status()
-	if has(said, "presure"); code != exitFailed || strings.Contains(said, "running") { // without a daemon, only the error is shown
+	if has(said, "presure"); code != words.ExitFailed || strings.Contains(said, "running") { // without a daemon, only the error is shown
 		t.Errorf("broken, no daemon: %d\n%s", code, said)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestWriteErrorIsPrintedOnce: output that cannot be written is one error.
@@ -21,8 +22,8 @@ func TestWriteErrorIsPrintedOnce(t *testing.T) {
 	must(t, err)
 	defer full.Close()
 	var said bytes.Buffer
-	code := run(t.Context(), []string{"version"}, std{strings.NewReader(""), full, &said}, []string{"HOME=" + t.TempDir()})
-	if code != exitFailed || strings.Count(said.String(), "no space left") != 1 {
+	code := run(t.Context(), []string{"version"}, std(strings.NewReader(""), full, &said), []string{"HOME=" + t.TempDir()})
+	if code != words.ExitFailed || strings.Count(said.String(), "no space left") != 1 {
 		t.Errorf("exit %d: %s", code, said.String())
 	}
 }
@@ -34,8 +35,8 @@ func TestStatusOfAHomeThatIsAFile(t *testing.T) {
 	must(t, os.WriteFile(home, nil, 0o600))
 	must(t, os.WriteFile(config, nil, 0o600))
 	var out bytes.Buffer
-	code := run(t.Context(), []string{"status"}, std{strings.NewReader(""), &out, &out}, []string{"HOME=" + home, "CCD_CONFIG=" + config})
-	if code != exitFailed || !strings.Contains(out.String(), "not installed") || strings.Contains(out.String(), "service is installed") {
+	code := run(t.Context(), []string{"status"}, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home, "CCD_CONFIG=" + config})
+	if code != words.ExitFailed || !strings.Contains(out.String(), "not installed") || strings.Contains(out.String(), "service is installed") {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }
@@ -56,9 +57,9 @@ func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 	configure(t, home, "[watch]\nscan_interval = \"1s\"\n[archive]\npath = "+strconv.Quote(filepath.Join(home, "data", "a.db"))+"\n")
 	put(t, transcriptPath(home, 1), aLine)
 	c := spawn(t, home, "run")
-	eventually(t, "all is well", func() bool {
+	testkit.Eventually(t, "all is well", func() bool {
 		o, code := statusOf(t, home)
-		return o.Running && o.LastPass != nil && code == exitDone
+		return o.Running && o.LastPass != nil && code == words.ExitDone
 	})
 	f, err := os.Create(filepath.Join(dir, "filler"))
 	must(t, err)
@@ -66,18 +67,18 @@ func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 		_, err = f.Write(bytes.Repeat([]byte("x"), 512))
 	}
 	f.Close()
-	eventually(t, "status says that it is not current", func() bool {
+	testkit.Eventually(t, "status says that it is not current", func() bool {
 		o, code := statusOf(t, home)
-		return o.Running && o.Pid == c.Process.Pid && o.Stale && code == exitFailed && strings.Contains(strings.Join(o.Degraded, "\n"), "cannot write")
+		return o.Running && o.Pid == c.Process.Pid && o.Stale && code == words.ExitFailed && strings.Contains(strings.Join(o.Degraded, "\n"), "cannot write")
 	})
 	if out, _, _ := outputs(t, home, "status"); strings.Contains(string(out), "last scan") || !strings.Contains(string(out), "running, pid ") {
 		t.Errorf("told as current:\n%s", out)
 	}
 	must(t, os.Remove(f.Name()))
-	eventually(t, "all is well again", func() bool {
+	testkit.Eventually(t, "all is well again", func() bool {
 		o, code := statusOf(t, home)
-		return o.Running && !o.Stale && code == exitDone
+		return o.Running && !o.Stale && code == words.ExitDone
 	})
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 20*time.Second)
+	c.ends(t, words.ExitDone, 20*time.Second)
 }

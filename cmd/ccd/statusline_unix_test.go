@@ -10,6 +10,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // hasCompacted is the record of Claude Code's own compaction.
@@ -33,14 +37,14 @@ func statusline(t *testing.T, home, input string, args ...string) string {
 	if took := time.Since(begun); took > 3*time.Second {
 		t.Errorf("%q took %v", input, took)
 	}
-	if code != exitDone || talk != "" || strings.Count(string(out), "\n") != 1 || !strings.HasSuffix(string(out), "\n") {
+	if code != words.ExitDone || talk != "" || strings.Count(string(out), "\n") != 1 || !strings.HasSuffix(string(out), "\n") {
 		t.Errorf("%q: exit code %d, %q on stdout, %q on stderr", input, code, out, talk)
 	}
 	return strings.TrimSuffix(string(out), "\n")
 }
 
 func bare(line string) string {
-	for _, t := range []tone{warn, bad, "\x1b[0m"} {
+	for _, t := range []table.Tone{table.Warn, table.Bad, "\x1b[0m"} {
 		line = strings.ReplaceAll(line, string(t), "")
 	}
 	return line
@@ -56,9 +60,9 @@ func TestStatusline(t *testing.T) {
 	put(t, path, aLine+turn(1, 150_000)+hasCompacted+turn(31, 40_000))
 	configure(t, home, "[watch]\nsettle = \"20ms\"\n")
 	c := spawn(t, home, "run")
-	eventually(t, "it is archived", func() bool { return pressureOf(t, home) == 0.2 })
+	testkit.Eventually(t, "it is archived", func() bool { return pressureOf(t, home) == 0.2 })
 	line := statusline(t, home, lineEvent(path, usedUp))
-	if !strings.HasPrefix(bare(line), "context 124K, 62% · compacted ") || !strings.HasSuffix(line, " · 3 originals in ccd") || !strings.HasPrefix(line, string(warn)) {
+	if !strings.HasPrefix(bare(line), "context 124K, 62% · compacted ") || !strings.HasSuffix(line, " · 3 originals in ccd") || !strings.HasPrefix(line, string(table.Warn)) {
 		t.Errorf("while ccd runs: %q", line)
 	}
 	for _, unknown := range []string{``, `"current_usage":null,"used_percentage":null`, `"current_usage":7`, `"current_usage":{"input_tokens":-5}`, `"current_usage":{"input_tokens":1e300},"context_window_size":1e300`} {
@@ -79,8 +83,8 @@ func TestStatusline(t *testing.T) {
 	}
 	release()
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 5*time.Second)
-	if got := statusline(t, home, lineEvent(path, "")); !strings.HasSuffix(got, " · 3 originals in ccd · "+bad.paint("ccd is not running", true)) {
+	c.ends(t, words.ExitDone, 5*time.Second)
+	if got := statusline(t, home, lineEvent(path, "")); !strings.HasSuffix(got, " · 3 originals in ccd · "+table.Bad.Paint("ccd is not running", true)) {
 		t.Errorf("without ccd: %q", got)
 	}
 	configure(t, home, "[watch\n")
@@ -104,12 +108,12 @@ func TestStatuslineDoesNotWait(t *testing.T) {
 		}
 		var out, talk strings.Builder
 		begun := time.Now()
-		code := run(t.Context(), []string{"statusline"}, std{r, &out, &talk}, []string{"HOME=" + home, "NO_COLOR=1"})
+		code := run(t.Context(), []string{"statusline"}, std(r, &out, &talk), []string{"HOME=" + home, "NO_COLOR=1"})
 		want := "ccd is not running\n"
 		if written != "" {
 			want = "context 124K, 62% · " + want
 		}
-		if took := time.Since(begun); code != exitDone || out.String() != want || talk.Len() > 0 || took > 2*time.Second {
+		if took := time.Since(begun); code != words.ExitDone || out.String() != want || talk.Len() > 0 || took > 2*time.Second {
 			t.Errorf("exit code %d after %v: %q, %q", code, took, out.String(), talk.String())
 		}
 	}

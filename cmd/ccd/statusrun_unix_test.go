@@ -14,6 +14,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // badRunFiles replace run.json by something that no daemon writes.
@@ -49,19 +50,19 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(stateOf(t, home), "run.json")
 	put(t, transcriptPath(home, 1), aLine)
-	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatal(code, talk)
 	}
-	if o, code := statusOf(t, home); code != exitDone || o.Sessions != 1 || len(o.Degraded) > 0 {
+	if o, code := statusOf(t, home); code != words.ExitDone || o.Sessions != 1 || len(o.Degraded) > 0 {
 		t.Fatalf("sound: exit %d: %+v", code, o)
 	}
 	check := func(name string, running bool, pid int) {
 		t.Helper()
 		o, code := statusOf(t, home)
-		if code != exitFailed || o.Sessions != 1 || o.Running != running || o.Pid != pid || o.Stale != running || !strings.Contains(strings.Join(o.Degraded, "\n"), "run.json") && !strings.Contains(strings.Join(o.Degraded, "\n"), "run state") {
+		if code != words.ExitFailed || o.Sessions != 1 || o.Running != running || o.Pid != pid || o.Stale != running || !strings.Contains(strings.Join(o.Degraded, "\n"), "run.json") && !strings.Contains(strings.Join(o.Degraded, "\n"), "run state") {
 			t.Errorf("%s: exit %d: %+v", name, code, o)
 		}
-		if out, talk, code := outputs(t, home, "status"); code != exitFailed || !strings.Contains(string(out), "degraded ") || !strings.Contains(string(out), "sessions ") {
+		if out, talk, code := outputs(t, home, "status"); code != words.ExitFailed || !strings.Contains(string(out), "degraded ") || !strings.Contains(string(out), "sessions ") {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, talk)
 		}
 	}
@@ -72,7 +73,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	}
 	must(t, os.RemoveAll(file))
 	c := spawn(t, home, "run")
-	eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
+	testkit.Eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
 	sound, err := os.ReadFile(file)
 	must(t, err)
 	c.signal(t, syscall.SIGSTOP) // otherwise it would overwrite the file
@@ -86,5 +87,5 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	check("of another daemon", true, c.Process.Pid)
 	c.signal(t, syscall.SIGCONT)
 	c.signal(t, syscall.SIGTERM)
-	c.ends(t, exitDone, 20*time.Second)
+	c.ends(t, words.ExitDone, 20*time.Second)
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/words"
 )
 
 // TestNothingSteersATerminal: questions and messages contain directory names, which others choose.
@@ -15,7 +17,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	dir := filepath.Join(home, ".claude", "projects", "-p\u009b31mq\u202ex")
 	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("")))
-	if _, talk, code := outputs(t, home, "run", "--once"); code != exitDone {
+	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatal(code, talk)
 	}
 	master, slave := terminalPair(t, 200, 50)

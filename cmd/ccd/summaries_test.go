@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 )
 
 // cmdTalks writes a transcript in which the agent answers at length: `talks FILE`.
@@ -77,8 +78,8 @@ func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
 		{[]string{"CCD_SUMMARIZER_COMMAND=short"}, true},
 		{[]string{"CCD_SUMMARIZER_COMMAND=short", "CCD_SUMMARIZER=1"}, false},
 	} {
-		a := &app{std: std{nil, &bytes.Buffer{}, &bytes.Buffer{}}, Env: account.Env{Vars: append([]string{"HOME=" + home}, c.env...)}}
-		d, _, err := a.daemonFor(context.Background(), true)
+		a := newApp(cli.Std{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, account.Env{Vars: append([]string{"HOME=" + home}, c.env...)})
+		d, _, err := a.DaemonFor(context.Background(), true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // rollout is a file of a conversation of Codex whose history is paginated.
@@ -55,7 +57,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		code, out, said := ccdIn(home, "", args...)
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("%q: exit %d: %s", args, code, said)
 		}
 		return out
@@ -164,7 +166,7 @@ func TestFileUnderARelativeName(t *testing.T) {
 	}
 	wrote(1, 14, "/home/me/shop/src/a.py", `,"cwd":"/home/me/shop"`)
 	wrote(2, 10, "src/a.py", "")
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatal(said)
 	}
 	for _, c := range []struct{ file, at, want string }{
@@ -189,10 +191,10 @@ func TestInputsAreNoSessions(t *testing.T) {
 	home := t.TempDir()
 	list := `[{"role":"user","content":"Weigh cargo STDINMARK"},{"role":"assistant","content":"Weighed."}]`
 	put(t, filepath.Join(home, "given.jsonl"), aLine)
-	if code, _, said := ccdIn(home, list, "compact", "-"); code != exitDone {
+	if code, _, said := ccdIn(home, list, "compact", "-"); code != words.ExitDone {
 		t.Fatal(said)
 	}
-	if code, _, said := ccdIn(home, "", "compact", filepath.Join(home, "given.jsonl")); code != exitDone {
+	if code, _, said := ccdIn(home, "", "compact", filepath.Join(home, "given.jsonl")); code != words.ExitDone {
 		t.Fatal(said)
 	}
 	for _, args := range [][]string{{"ls"}, {"ls", "--all"}, {"ls", "--all", "--json"}, {"top", "--once"}, {"timeline", "latest"}} {
@@ -222,7 +224,7 @@ func TestForksOfClaudeCode(t *testing.T) {
 	for n := 2; n < 4; n++ {
 		put(t, transcriptPath(home, n), said(`,"forkedFrom":{"sessionId":"`+from+`","messageUuid":"u"}`)+line(10*n, "user", fmt.Sprintf("Own work FORKOWN%d", n), ""))
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatal(said)
 	}
 	_, out, _ := ccdIn(home, "", "ls")

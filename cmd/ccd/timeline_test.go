@@ -9,6 +9,7 @@ import (
 
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // TestTimelineOfALongRecord: a record that is too long to be parsed is mentioned in its turn.
@@ -21,10 +22,10 @@ func TestTimelineOfALongRecord(t *testing.T) {
 	_, err = f.WriteString(`{"type":"user","uuid":"v","message":{"role":"user","content":"` + strings.Repeat("x", transcript.MaxLine) + `"}}` + "\n")
 	must(t, err)
 	must(t, f.Close())
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)
 	}
-	if code, out, said := ccdIn(home, "", "timeline", chosenA); code != exitDone || !strings.HasSuffix(out, " · 1 record over 16 MB not shown\n") {
+	if code, out, said := ccdIn(home, "", "timeline", chosenA); code != words.ExitDone || !strings.HasSuffix(out, " · 1 record over 16 MB not shown\n") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 }

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestTopInATerminal walks the keys of ccd top in tmux: what a person sees, of sessions whose titles are hostile.
@@ -43,7 +47,7 @@ func TestTopInATerminal(t *testing.T) {
 	t.Cleanup(func() { exec.Command("tmux", "-S", socket, "kill-server").Run() })
 	shows := func(texts ...string) (screen string) {
 		t.Helper()
-		eventually(t, strings.Join(texts, ", "), func() bool {
+		testkit.Eventually(t, strings.Join(texts, ", "), func() bool {
 			screen = tmux("capture-pane", "-p")
 			for _, text := range texts {
 				if !strings.Contains(screen, text) {
@@ -61,7 +65,7 @@ func TestTopInATerminal(t *testing.T) {
 		t.Errorf("control characters are shown as they are:\n%s", screen)
 	}
 	for line := range strings.Lines(screen) {
-		if n := cellsOf(strings.TrimRight(line, "\n")); n > 80 {
+		if n := table.CellsOf(strings.TrimRight(line, "\n")); n > 80 {
 			t.Errorf("%d cells: %s", n, line)
 		}
 	}
@@ -104,7 +108,7 @@ func TestTopOnce(t *testing.T) {
 	if out := string(command(t, home, "top", "--once")); !strings.Contains(out, "HISTORY") || strings.ContainsAny(out, "\x1b█▁") {
 		t.Errorf("top --once without UTF-8 in the locale:\n%s", out)
 	}
-	if code, _, said := ccdIn(home, "", "top"); code != exitFailed || !strings.Contains(said, "hint: ccd top --once") {
+	if code, _, said := ccdIn(home, "", "top"); code != words.ExitFailed || !strings.Contains(said, "hint: ccd top --once") {
 		t.Errorf("top without a terminal: exit %d, %s", code, said)
 	}
 	if out := string(command(t, home)); !strings.Contains(out, "ccd COMMAND [SESSION]") {

@@ -15,6 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/internal/words"
 )
 
 // cmdTree lists the files below directories with name, mode and bytes: `tree OUT DIR...`.
@@ -62,15 +64,15 @@ func treeOf(dir string) (string, error) {
 
 func TestAnswer(t *testing.T) {
 	for in, want := range map[string]string{"yes\n": "yes", " YES \n": "YES", "yes": "yes", "": "", "yes please\n": "yes please"} {
-		if got, err := answer(t.Context(), strings.NewReader(in)); got != want || err != nil {
+		if got, err := cli.Answer(t.Context(), strings.NewReader(in)); got != want || err != nil {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
 	in, out := io.Pipe() // never answers
 	defer out.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errInterrupted)
-	if got, err := answer(ctx, in); got != "" || exitCode(err) != exitInterrupted {
+	cancel(cli.ErrInterrupted)
+	if got, err := cli.Answer(ctx, in); got != "" || cli.ExitCode(err) != words.ExitInterrupted {
 		t.Errorf("interrupted: %q, %v", got, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // claudeSession is a session of Claude Code with 20 replies of 2,000 characters. Reply n reports reports[n] as
@@ -164,7 +165,7 @@ func archivedRollout(t *testing.T, rollout string) (s status.Session, hook strin
 	home, ask := rolloutHome(t, rollout)
 	var all []status.Session
 	code, out, said := ccdIn(home, "", "ls", "--json")
-	if err := json.Unmarshal([]byte(out), &all); code != exitDone || err != nil || len(all) != 1 {
+	if err := json.Unmarshal([]byte(out), &all); code != words.ExitDone || err != nil || len(all) != 1 {
 		t.Fatalf("ls: exit %d, %d sessions, %v, %s", code, len(all), err, said)
 	}
 	if all[0].Trigger == "manual" { // no trigger had fired before
@@ -186,7 +187,7 @@ func rolloutHome(t *testing.T, rollout string) (home string, hook func(event, mo
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"run", "--once", "-q"}, {"compact", "-q", rolloutID}} {
-		if code, _, said := ccdIn(home, "", args...); code != exitDone {
+		if code, _, said := ccdIn(home, "", args...); code != words.ExitDone {
 			t.Fatalf("%v: exit %d, %s", args, code, said)
 		}
 	}
@@ -194,7 +195,7 @@ func rolloutHome(t *testing.T, rollout string) (home string, hook func(event, mo
 		t.Helper()
 		in := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/src/mill","hook_event_name":%q,%s}`, rolloutID, path, event, more)
 		code, out, said := ccdIn(home, in, "hook", event, "--agent", "codex")
-		if code != exitDone {
+		if code != words.ExitDone {
 			t.Fatalf("hook %s: exit %d, %s", event, code, said)
 		}
 		return out

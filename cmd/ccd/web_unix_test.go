@@ -21,7 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"ccd/cmd/ccd/internal/cli"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // pageCSP is the policy of every page.
@@ -56,7 +58,7 @@ func webHome(t *testing.T, transcripts map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run --once: exit %d, %s", code, said)
 	}
 	return home
@@ -84,7 +86,7 @@ func serveWeb(t *testing.T, home string, args ...string) *site {
 	out, in := io.Pipe()
 	var said bytes.Buffer
 	go func() {
-		code := run(ctx, append([]string{"web", "--no-open"}, args...), std{strings.NewReader(""), in, &said}, []string{"HOME=" + home})
+		code := run(ctx, append([]string{"web", "--no-open"}, args...), std(strings.NewReader(""), in, &said), []string{"HOME=" + home})
 		in.Close()
 		s.ended <- code
 	}()
@@ -111,11 +113,11 @@ func newBrowser(t *testing.T) *http.Client {
 
 // end ends the server as Ctrl-C does.
 func (s *site) end() {
-	s.stop(errInterrupted)
+	s.stop(cli.ErrInterrupted)
 	select {
 	case code := <-s.ended:
 		s.ended <- code
-		if code != exitInterrupted && code != exitDone { // it may have ended before
+		if code != words.ExitInterrupted && code != words.ExitDone { // it may have ended before
 			s.t.Errorf("ccd web: exit %d after Ctrl-C", code)
 		}
 	case <-time.After(20 * time.Second):
@@ -195,7 +197,7 @@ func TestWebTokenWorksOnce(t *testing.T) {
 
 	code, out, _ := ccdIn(s.home, "", "web", "--no-open", "/o/x")
 	fresh := strings.TrimSpace(out)
-	if code != exitDone || !strings.HasPrefix(fresh, s.base+"/o/x?token=") {
+	if code != words.ExitDone || !strings.HasPrefix(fresh, s.base+"/o/x?token=") {
 		t.Fatalf("a second ccd web: exit %d, %q", code, out)
 	}
 	a, _ = s.ask(stranger, http.MethodGet, fresh)
@@ -205,7 +207,7 @@ func TestWebTokenWorksOnce(t *testing.T) {
 	if c := a.Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || len(c.Value) < 40 {
 		t.Errorf("the cookie: %v", c)
 	}
-	if code, out, _ = ccdIn(s.home, "", "web", "--no-open", ledgerID[:8]); code != exitDone || !strings.HasPrefix(out, s.base+ledgerURL+"?token=") {
+	if code, out, _ = ccdIn(s.home, "", "web", "--no-open", ledgerID[:8]); code != words.ExitDone || !strings.HasPrefix(out, s.base+ledgerURL+"?token=") {
 		t.Errorf("ccd web SESSION: exit %d, %q", code, out)
 	}
 	info, err := os.Stat(filepath.Join(s.home, ".local", "state", "ccd", "web.json"))
@@ -306,7 +308,7 @@ func pagesOf(session string) []string {
 func TestWebListensOnLoopbackOnly(t *testing.T) {
 	home := t.TempDir()
 	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:80", "example.com:80", "nonsense"} {
-		if code, _, said := ccdIn(home, "", "web", "--no-open", "--addr", addr); code != exitUsage || !strings.Contains(said, "loopback") {
+		if code, _, said := ccdIn(home, "", "web", "--no-open", "--addr", addr); code != words.ExitUsage || !strings.Contains(said, "loopback") {
 			t.Errorf("--addr %s: exit %d, %s", addr, code, said)
 		}
 	}
@@ -362,7 +364,7 @@ func TestWebEndsWhenIdle(t *testing.T) {
 	}()
 	select {
 	case code := <-s.ended:
-		if s.ended <- code; code != exitDone {
+		if s.ended <- code; code != words.ExitDone {
 			t.Errorf("exit %d", code)
 		}
 	case <-time.After(20 * time.Second):
@@ -414,7 +416,7 @@ func TestWebGrows(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != exitDone {
+	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatal(said)
 	}
 	s.has(again, "also add a regression test", `data-after="`)
@@ -582,13 +584,13 @@ func TestWebLongSessions(t *testing.T) {
 		}
 	}
 	s.has(many+"?at=50000", "request 50000 of many", "request 50001 of many")
-	eventually(t, "the session is indexed", func() bool { return strings.Contains(s.want(http.StatusOK, many), "request 100000 of many") })
+	testkit.Eventually(t, "the session is indexed", func() bool { return strings.Contains(s.want(http.StatusOK, many), "request 100000 of many") })
 }
 
 func TestExport(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	file := filepath.Join(home, "session.html")
-	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code != exitDone {
+	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code != words.ExitDone {
 		t.Fatalf("exit %d, %s", code, said)
 	}
 	data, err := os.ReadFile(file)
@@ -612,7 +614,7 @@ func TestExport(t *testing.T) {
 	if strings.Contains(text, "<script") || regexp.MustCompile(`(href|src)="(/|http)`).MatchString(text) {
 		t.Error("the file refers to something outside of it")
 	}
-	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code == exitDone || !strings.Contains(said, "--force") {
+	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code == words.ExitDone || !strings.Contains(said, "--force") {
 		t.Errorf("a second time: exit %d, %s", code, said)
 	}
 }

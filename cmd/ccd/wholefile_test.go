@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/words"
 )
 
 // geminiFile is a session of an older Gemini CLI, which rewrites the whole file at each change.
@@ -58,7 +60,7 @@ func TestSessionAsOneValue(t *testing.T) {
 	if resolveIDs(t, home) == 0 {
 		t.Error("the companion has no ID")
 	}
-	if code, _, said := ccdIn(home, whole, "compact", "-"); code != exitDone || !strings.HasPrefix(said, "Gemini CLI: ") {
+	if code, _, said := ccdIn(home, whole, "compact", "-"); code != words.ExitDone || !strings.HasPrefix(said, "Gemini CLI: ") {
 		t.Errorf("exit %d, %s", code, said)
 	}
 	command(t, home, "archive", "verify")

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // The words in the cases of testdata/whose: of a program, of the human, and of the human in every session.
@@ -245,7 +246,7 @@ func (c *whose) hook(t *testing.T, env []string, session, source string) string 
 	}
 	agent := map[string]string{"claude": "claude-code", "codex": "codex"}[c.agent]
 	var out, talk bytes.Buffer
-	if code := run(t.Context(), []string{"hook", "SessionStart", "--agent", agent, "--within", "1m"}, std{bytes.NewReader(event), &out, &talk}, env); code != 0 {
+	if code := run(t.Context(), []string{"hook", "SessionStart", "--agent", agent, "--within", "1m"}, std(bytes.NewReader(event), &out, &talk), env); code != 0 {
 		t.Fatalf("hook: exit %d, %s", code, talk.String())
 	}
 	var answer struct {
@@ -274,8 +275,8 @@ func (c *whose) inSearch(t *testing.T, env []string) {
 	var human strings.Builder
 	for _, word := range []string{opening, forged, said} {
 		out, code := inProcess(t, env, "search", "--json", "--session", c.id, word)
-		var hits []hitOutput
-		if err := json.Unmarshal(out, &hits); code != 0 && code != exitNotFound || err != nil && len(out) > 0 {
+		var hits []struct{ Kind, Snippet string }
+		if err := json.Unmarshal(out, &hits); code != 0 && code != words.ExitNotFound || err != nil && len(out) > 0 {
 			t.Fatalf("search: exit %d, %v", code, err)
 		}
 		for _, h := range hits {

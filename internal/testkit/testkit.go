@@ -3,11 +3,13 @@
 package testkit
 
 import (
+	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Full reports whether CCD_TESTS=full asks for whole matrices.
@@ -82,4 +84,20 @@ func Numbers(t testing.TB, n, quick int) []int {
 		all[i] = i
 	}
 	return Sample(t, all, quick)
+}
+
+// Eventually waits until cond holds, at most a minute.
+func Eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: not within a minute", what)
+		case <-tick.C:
+		}
+	}
 }

@@ -1,0 +1,309 @@
+package agents
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/install"
+	"ccd/internal/config"
+	"ccd/internal/words"
+)
+
+type agentsFlags struct{ line, allow, dryRun bool }
+
+func (a *app) agentsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "agents [install|uninstall|status]", GroupID: cli.Agents, Short: "list agents; connect them to ccd",
+		Long: `Without an argument it lists the agents that ccd knows: which are on this
+machine, have transcripts, and are connected to ccd. install merges hooks, the
+MCP server and a skill or an instruction block into the agent's own settings,
+and keeps each file as FILE.ccd-backup. Claude Code and Pi also get a mod: ccd
+then answers their compactions. Run it again to repair. uninstall removes what
+ccd added. Without a name: every agent here.
+
+Agents can read the sessions of their own project; with agents.reach = "all" in
+the configuration, those of all projects. Rules that let Claude Code run
+` + "`ccd agent`" + ` without asking are only added with --allow.
+
+With --json: one array, an object per agent: agent, title, present (on this
+machine), roots, followed, installed, how (to connect it to ccd)
+
+(status) one array, an object per agent: agent, directory, present, installed,
+reach (project, all), parts (each name, file, state (installed, other,
+missing, unreadable), option, detail), binaries (path, exists, this), notes`,
+		Example: `  ccd agents
+      which agents were found, and how to connect them
+  ccd agents install --dry-run
+      show the changes as a diff
+  ccd agents install claude --statusline
+      Claude Code, with the status line
+  ccd agents uninstall
+      disconnect all agents`,
+	}
+	var f agentsFlags
+	c.Args = cobra.MaximumNArgs(2)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.agents(c, args, f) }
+	c.ValidArgs = []string{"install", "uninstall", "status"}
+	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
+	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules (Claude Code)")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
+	return c
+}
+
+func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
+	var line *bool
+	if c.Flags().Changed("statusline") {
+		line = &f.line
+	}
+	s, err := a.AgentSetup(line, f.allow)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		if f != (agentsFlags{}) {
+			return cli.Usage(c, errors.New("only install and uninstall take these flags"))
+		}
+		return a.agentsHere(s)
+	}
+	named, err := a.agentsNamed(c, args[1:])
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "install":
+		return a.agentsInstall(c, s, named, f)
+	case "uninstall":
+		return a.agentsUninstall(c, s, named, f)
+	case "status":
+		if f != (agentsFlags{}) {
+			return cli.Usage(c, errors.New("only install and uninstall take these flags"))
+		}
+		return a.agentsStatus(s, named)
+	}
+	return cli.Usage(c, fmt.Errorf("expected install, uninstall or status, got %s", args[0]))
+}
+
+// agentsNamed returns the agents that an argument names, or nil for all on this machine.
+func (a *app) agentsNamed(c *cobra.Command, args []string) ([]string, error) {
+	arg := strings.Join(args, "")
+	if arg == "" || arg == "all" {
+		return nil, nil
+	}
+	if id, ok := install.Find(arg); ok {
+		return []string{id}, nil
+	}
+	if f, ok := a.Agents().Lookup(arg); ok {
+		how := cmp.Or(f.How, "add the MCP server `ccd mcp` to its settings")
+		return nil, words.Hint(words.Usage(fmt.Errorf("connect %s: ccd cannot edit its settings, but archives its sessions", f.Title)), "%s", how)
+	}
+	return nil, cli.Usage(c, fmt.Errorf("expected %s or all, got %s", strings.Join(connectable(), ", "), arg))
+}
+
+// connectable returns the names that install takes.
+func connectable() (names []string) {
+	for _, id := range install.Agents() {
+		names = append(names, install.Connection(id).Name)
+	}
+	return names
+}
+
+func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
+	if err := a.NoJSON(c); err != nil {
+		return err
+	}
+	which := named
+	if which == nil {
+		which = s.Present()
+	}
+	if len(which) == 0 {
+		return words.Hint(fmt.Errorf("find agents: none found (%s)", strings.Join(connectable(), ", ")), "ccd agents install claude")
+	}
+	if f.line && !slices.ContainsFunc(which, func(id string) bool { return install.Connection(id).Line }) {
+		return cli.Usage(c, errors.New("--statusline works only with claude"))
+	}
+	p, err := s.Plan(true, which...)
+	if err != nil {
+		return err
+	}
+	if err := a.carryOut(p, f.dryRun, "already installed", which); err != nil || f.dryRun {
+		return err
+	}
+	if s.Reach() == config.ReachAll {
+		a.Say("agents can read the sessions of all projects (agents.reach = %q)", config.ReachAll)
+	}
+	return nil
+}
+
+func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
+	if err := a.NoJSON(c); err != nil {
+		return err
+	}
+	if f.line || f.allow {
+		return cli.Usage(c, errors.New("uninstall takes only --dry-run"))
+	}
+	if named == nil {
+		named = install.Agents()
+	}
+	p, err := s.Plan(false, named...)
+	if err != nil {
+		return err
+	}
+	return a.carryOut(p, f.dryRun, "nothing to uninstall", named)
+}
+
+// carryOut applies a plan, or prints it as a diff.
+func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []string) error {
+	if dryRun {
+		return a.Print(p.Diff())
+	}
+	if err := p.Apply(); err != nil { // also if the plan is empty: it cleans up after a killed run
+		return err
+	}
+	for _, line := range p.Done() {
+		a.Say("%s", line)
+	}
+	if p.Empty() {
+		a.Say("%s (%s)", nothing, strings.Join(which, ", "))
+	}
+	if len(p.Started) > 0 {
+		a.Say("New sessions of %s use ccd.", strings.Join(p.Started, ", "))
+	}
+	for _, n := range p.Notes {
+		a.Say("%s", n)
+	}
+	return nil
+}
+
+func (a *app) agentsStatus(s *install.Setup, named []string) error {
+	if named == nil {
+		named = install.Agents()
+	}
+	all := []install.Status{}
+	for _, agent := range named {
+		all = append(all, s.Status(agent))
+	}
+	_, unread := a.Config() // explains why the reach is unknown
+	if a.JSON {
+		return errors.Join(a.PrintJSON(all), unread)
+	}
+	var rows [][]string
+	for _, st := range all {
+		rows = append(rows, statusRows(st)...)
+	}
+	if err := a.Table(rows); err != nil {
+		return err
+	}
+	for _, st := range all {
+		for _, n := range st.Notes {
+			if len(st.Binaries) > 0 {
+				a.Say("%s", n)
+			}
+		}
+	}
+	return unread
+}
+
+var reachMeaning = map[string]string{
+	config.ReachProject: "the sessions of its own project", config.ReachAll: "the sessions of all projects", "": "the configuration cannot be read",
+}
+
+// statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
+func statusRows(st install.Status) [][]string {
+	word := "not installed"
+	switch {
+	case st.Installed:
+		word = "installed"
+	case len(st.Binaries) > 0:
+		word = "partly installed: `ccd agents install " + install.Connection(st.Agent).Name + "` repairs it"
+	case !st.Present:
+		word = "not found"
+	}
+	rows := [][]string{{st.Agent, word, st.Directory}}
+	for _, p := range st.Parts {
+		state := p.State
+		if p.Option && state == install.Missing {
+			state = "off"
+		}
+		rows = append(rows, []string{"  " + p.Name, state, cmp.Or(p.Detail, p.File)})
+	}
+	rows = append(rows, []string{"  reach", cmp.Or(st.Reach, "unknown"), reachMeaning[st.Reach]})
+	for _, b := range st.Binaries {
+		word := "another ccd"
+		switch {
+		case !b.Exists:
+			word = "missing"
+		case b.This:
+			word = "this ccd"
+		}
+		rows = append(rows, []string{"  binary", word, b.Path})
+	}
+	return rows
+}
+
+// agentHere is one agent in the output of `ccd agents --json`.
+type agentHere struct {
+	Agent     string   `json:"agent"`
+	Title     string   `json:"title"`
+	Present   bool     `json:"present"`
+	Roots     []string `json:"roots"`
+	Followed  bool     `json:"followed"`
+	Installed bool     `json:"installed"`
+	How       string   `json:"how"`
+}
+
+// agentsHere lists every agent that ccd knows: whether it is on this machine, has transcripts and is connected to ccd.
+func (a *app) agentsHere(s *install.Setup) error {
+	home, err := a.Home()
+	if err != nil {
+		return err
+	}
+	conf, unread := a.Config()
+	watched := a.Roots(conf, home)
+	missing := false
+	list, rows := []agentHere{}, [][]string{{"AGENT", "PRESENT", "TRANSCRIPTS", "CONNECTED"}}
+	for _, f := range account.AgentsOf(conf).All() {
+		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How, Present: f.Connect != nil && disk.Exists(s.Dir(f.Agent))}
+		for _, r := range watched {
+			if r.Agent == f.Agent {
+				one.Roots = append(one.Roots, r.Path)
+				one.Followed = one.Followed || disk.Exists(r.Path)
+				one.Present = one.Present || disk.Exists(filepath.Dir(r.Path))
+			}
+		}
+		here, followed, knows := "no", "-", "-"
+		if one.Present {
+			here, followed = "yes", "none yet"
+			switch knows = "not checked: " + one.How; {
+			case f.Connect == nil:
+			case s.Status(f.Agent).Installed:
+				one.Installed, knows = true, "yes"
+			default:
+				missing = true
+				one.How = "ccd agents install " + f.Connect.Name
+				knows = "no: run " + one.How
+			}
+		}
+		if one.Followed {
+			followed = "found"
+		}
+		list = append(list, one)
+		rows = append(rows, []string{f.Title, here, followed, knows})
+	}
+	if a.JSON {
+		return errors.Join(a.PrintJSON(list), unread)
+	}
+	if err := errors.Join(a.Table(rows), unread); err != nil || !missing {
+		return err
+	}
+	a.Say("ccd setup connects all of them")
+	return nil
+}

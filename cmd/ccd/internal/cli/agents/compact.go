@@ -1,0 +1,293 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/compactor"
+	"ccd/compactor/sidecar"
+	"ccd/daemon"
+	"ccd/internal/agent/registry"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+	"ccd/watcher"
+)
+
+type compactFlags struct {
+	agent, form                      string
+	manual                           compactor.Manual
+	filter                           filterFlags
+	reset, dryRun, stdout, noArchive bool
+}
+
+type compactOutput struct {
+	Agent     string  `json:"agent"`
+	Session   string  `json:"session"`
+	Companion string  `json:"companion"`
+	Original  int64   `json:"original_tokens"`
+	Compacted int64   `json:"companion_tokens"`
+	About     int64   `json:"companion_about"`
+	Saved     float64 `json:"saved_percent"`
+	Reported  int64   `json:"reported_tokens"`
+	Level     string  `json:"level"`
+	Verified  bool    `json:"verified"`
+	Reason    string  `json:"reason"`
+}
+
+func (a *app) compactCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "compact [SESSION|FILE|-]", GroupID: cli.Agents, Short: "write a session's companion now; compact a file or stdin",
+		Long: `Writes the companion of SESSION now and prints its path. --focus and
+--max-tokens stay in effect for this session until --reset.
+
+A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of
+messages (JSON array or JSONL of {"role", "content"}). A FILE that ccd watches
+is treated as its session.
+
+With --json: one object: agent, session, companion ("" if none was written),
+original_tokens and companion_tokens (estimated), companion_about (in real
+tokens, converted), saved_percent, reported_tokens, level, verified, reason;
+of a filtered list: original_tokens, tokens (estimated), saved_percent,
+messages (the list), decisions, one for each input message: id, role, action,
+reason, importance (0 to 1), chars, in (position of the output message, from
+0), in_id (its id), marker (the ID of what was left out, or "")
+
+` + cli.SessionWords,
+		Example: `  ccd compact
+      write the companion of this directory's session
+  ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e
+      a smaller one, with more about invoices and cents
+  my-agent export | ccd compact --no-archive --format messages -
+      filter a list, write nothing`,
+	}
+	var f compactFlags
+	c.Args = cli.OneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.check(a.JSON, cli.SessionOf(args)); err != nil {
+			return cli.Usage(c, err)
+		}
+		return a.compact(c.Context(), cli.SessionOf(args), f)
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	manualFlags(flags, &f.manual)
+	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus and --max-tokens")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
+	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
+	cli.FormatFlag(flags, &f.form, "")
+	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
+	f.filter.add(flags)
+	a.AgentFlag(c, &f.agent)
+	return c
+}
+
+func (f compactFlags) check(json bool, arg string) error {
+	switch {
+	case f.reset && !f.manual.IsZero():
+		return errors.New("--reset cannot be used with --focus or --max-tokens")
+	case json && (!f.writes() || arg == "-") && !f.dryRun && f.form != cli.AsMessages:
+		return errors.New("--json cannot be used with --stdout or --format; --format json prints the companion as JSON")
+	case f.dryRun && f.form != "":
+		return errors.New("--dry-run cannot be used with --format")
+	}
+	for _, p := range f.filter.patterns {
+		if _, err := regexp.Compile(p); err != nil {
+			return fmt.Errorf("--keep-pattern %q: not a regular expression", p)
+		}
+	}
+	return nil
+}
+
+// compact compacts what arg names: stdin, a file outside the watched roots, or a session.
+func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
+	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: f.writes()}
+	d, l, err := a.DaemonFor(ctx, f.dryRun || f.noArchive)
+	if err != nil {
+		return err
+	}
+	if arg == "-" || isFile(a.Path(arg)) {
+		if s, ok := d.SessionAt(a.Absolute(arg)); ok && arg != "-" {
+			return a.compactSession(ctx, d, l, reader.Entry{Session: archive.Session{Session: s}}, f, asked)
+		}
+		return a.compactFile(ctx, d, l, arg, f, asked)
+	}
+	if err := l.Load(ctx); err != nil {
+		return err
+	}
+	e, err := a.Choose(ctx, l, arg, f.agent)
+	if err != nil {
+		return err
+	}
+	if (f.dryRun || f.noArchive) && e.Class != transcript.Attachment && !e.Present() {
+		return a.compactPurged(ctx, l, e, f, asked)
+	}
+	return a.compactSession(ctx, d, l, e, f, asked)
+}
+
+// writes reports whether the session's companion is written and not only printed.
+func (f compactFlags) writes() bool { return !f.stdout && (f.form == cli.AsMarkdown || f.form == "") }
+
+func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
+	s := e.Session.Session
+	filter, err := f.isFilter(s, a.JSON)
+	if err != nil {
+		return err
+	}
+	if s.Class == transcript.Attachment {
+		return words.Hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", words.Shell(s.ID))
+	}
+	switch {
+	case filter:
+		return a.filterSession(ctx, d, l, s, f)
+	case f.dryRun || f.noArchive:
+		return a.previewFile(ctx, d, s, f, o)
+	}
+	made, err := d.Compact(ctx, s.Key, o)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.PrintJSON(outputOf(s, made))
+	case !o.Write:
+		return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
+	}
+	a.Say("%s", savedLine(made))
+	return a.Print(made.Path + "\n")
+}
+
+// compactFile compacts a file outside the watched roots, or stdin.
+func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Library, arg string, f compactFlags, o daemon.CompactOptions) error {
+	s, done, err := a.input(ctx, arg, f.form == cli.AsMessages)
+	if err != nil {
+		return err
+	}
+	defer done()
+	d.Adopt(s)
+	filter, err := f.isFilter(s, a.JSON)
+	switch {
+	case err != nil:
+		return err
+	case filter:
+		return a.filterSession(ctx, d, l, s, f)
+	case f.dryRun || f.noArchive:
+		return a.previewFile(ctx, d, s, f, o)
+	}
+	o.Write = false
+	made, err := d.Compact(ctx, s.Key, o)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(outputOf(s, made))
+	}
+	return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
+}
+
+// previewFile compacts a session and writes nothing.
+func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+	made, err := d.Preview(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	return a.printPreview(reader.Fresh(made, fileRecords(ctx, d.Agents, s)), s, f)
+}
+
+// compactPurged previews a session from the archive, because its transcript is gone.
+func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
+	switch filter, err := f.isFilter(e.Session.Session, a.JSON); {
+	case err != nil:
+		return err
+	case filter:
+		return a.filterArchived(ctx, l, e, f)
+	}
+	c, err := l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
+	if err != nil {
+		return err
+	}
+	return a.printPreview(c, e.Session.Session, f)
+}
+
+func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFlags) error {
+	switch {
+	case a.JSON:
+		return a.PrintJSON(outputOf(s, *c.Made))
+	case f.dryRun:
+		return a.Print(savedLine(*c.Made) + "\n")
+	}
+	a.Say("ccd: warning: not archived: the IDs in this text cannot be restored")
+	return a.printMade(c, s, f)
+}
+
+func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags) error {
+	a.Say("%s: %s", a.Agents().Title(s.Agent), savedLine(*c.Made))
+	return a.PrintForm(c, f.form, "")
+}
+
+// savedLine says how much smaller the companion is than the messages, and whether it passed its checks.
+func savedLine(made daemon.Compacted) string {
+	h := made.Header
+	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About) + ", level " + h.Level.String()
+	if h.Verified {
+		return line + ", verified"
+	}
+	return line + ", not verified: " + strings.TrimSpace(h.Reason)
+}
+
+func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
+	h := made.Header
+	return compactOutput{
+		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens, About: made.About,
+		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
+	}
+}
+
+// manualFlags adds the flags for options that the user sets for one companion.
+func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
+	flags.Func("focus", "keep more about these `WORDS`", func(text string) (err error) {
+		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
+		return err
+	})
+	budgetFlag(flags, &m.MaxTokens, 1, "limit the companion or list to `N` estimated tokens")
+}
+
+func fileRecords(ctx context.Context, agents registry.Table, s transcript.Session) iter.Seq2[*transcript.Record, error] {
+	tail := watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) // its errors say what was read
+	return func(yield func(*transcript.Record, error) bool) { agents.NewDecoder(s.Agent, s.Class).All(tail)(yield) }
+}
+
+// leastTokens is the smallest budget of a companion, in estimated tokens.
+const leastTokens = 1000
+
+// mostTokens is the largest budget: more than any context window, and small enough that computations do not overflow.
+const mostTokens = 1_000_000_000
+
+// budgetFlag adds --max-tokens.
+func budgetFlag(flags *pflag.FlagSet, tokens *int, least int, text string) {
+	flags.Func("max-tokens", text, func(text string) error {
+		n, err := strconv.Atoi(text)
+		switch {
+		case err != nil:
+			return errors.New("must be a whole number")
+		case n < least:
+			return fmt.Errorf("must be %d or more", least)
+		case n > mostTokens:
+			return fmt.Errorf("must be %d or less", mostTokens)
+		}
+		*tokens = n
+		return nil
+	})
+}

@@ -1,0 +1,217 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/form"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor"
+	"ccd/compactor/filter"
+	"ccd/daemon"
+	"ccd/internal/redact"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+	"ccd/watcher"
+)
+
+// filterFlags are the flags of compact for plain lists. The configuration has their defaults.
+type filterFlags struct {
+	recent          int // -1: not given
+	roles, patterns []string
+	level           compactor.Level
+}
+
+func (f *filterFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&f.recent, "keep-recent", -1, "in a list, keep the newest `N` messages")
+	flags.Lookup("keep-recent").DefValue = "4"
+	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable (default system, user)")
+	flags.Func("level", "in a list, summarize to this `LEVEL`: gentle (30 %), standard (20 %), aggressive (10 %), maximum (5 %)", func(name string) (err error) {
+		f.level, err = compactor.ParseLevel(name)
+		return err
+	})
+	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "in a list, keep messages that match `REGEXP`; repeatable")
+}
+
+// isFilter reports whether f filters a plain list. It fails if the flags for lists are given with anything else.
+func (f compactFlags) isFilter(s transcript.Session, json bool) (bool, error) {
+	if s.Agent == transcript.Messages && f.form == cli.AsMessages {
+		return true, nil
+	}
+	if f.filter.recent >= 0 || f.filter.roles != nil || f.filter.patterns != nil || f.filter.level != 0 || json && f.form == cli.AsMessages {
+		return false, words.Usage(errors.New("--keep-recent, --keep-role, --keep-pattern, --level and --json need --format messages and a plain list"))
+	}
+	if n := f.manual.MaxTokens; n > 0 && n < leastTokens {
+		return false, words.Usage(fmt.Errorf("--max-tokens of a companion must be %d or more", leastTokens))
+	}
+	return false, nil
+}
+
+// filterSession prints a plain list, filtered. It archives the list first, unless --no-archive is given.
+func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, s transcript.Session, f compactFlags) error {
+	if f.noArchive {
+		tail := watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true})
+		return a.filter(ctx, l, s.ID, tail, f, func([]transcript.Pointer) error {
+			a.Say("ccd: warning: not archived: the IDs in this list cannot be restored")
+			return nil
+		})
+	}
+	if err := d.Update(ctx, s.Key); err != nil {
+		return err
+	}
+	known, err := d.Archive.Session(ctx, s.Key)
+	if err != nil {
+		return err
+	}
+	n := known.Generations[len(known.Generations)-1].N
+	return a.filter(ctx, l, s.ID, d.Archive.Reader(s.Key, n).Segments(ctx), f, func(pointers []transcript.Pointer) error {
+		return d.Publish(ctx, s.Key, n, pointers)
+	})
+}
+
+// FilterArchived prints an archived list of messages, filtered by the configuration. It archives nothing.
+func FilterArchived(ctx context.Context, shared *cli.App, l *reader.Library, e reader.Entry) error {
+	return (&app{shared}).filterArchived(ctx, l, e, compactFlags{noArchive: true, filter: filterFlags{recent: -1}})
+}
+
+func (a *app) filterArchived(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags) error {
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
+	return a.filter(ctx, l, e.ID, l.Archive.Reader(e.Key, g.N).Segments(ctx), f, func([]transcript.Pointer) error { return nil })
+}
+
+// filter reads a list from segments and prints it, filtered. It calls publish with the pointers of the new IDs, if any.
+func (a *app) filter(ctx context.Context, l *reader.Library, name string, segments iter.Seq2[transcript.Segment, error], f compactFlags, publish func([]transcript.Pointer) error) error {
+	data, err := joined(segments)
+	if err != nil {
+		return fmt.Errorf("read list: %w", err)
+	}
+	hide := hider(l.Agents.Redact)
+	list, err := form.ReadList(data, hide)
+	if err != nil {
+		return fmt.Errorf("compact %s: %w", name, err)
+	}
+	o := a.filterOptions(ctx, l, f)
+	out := list.Filter(o)
+	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
+		return fmt.Errorf("compact %s: --max-tokens %s cannot be met: %s tokens are left, of %s: what must stay is longer",
+			name, humanize.Comma(int64(o.MaxTokens)), humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original)))
+	}
+	if len(out.Pointers) > 0 {
+		if err := publish(out.Pointers); err != nil {
+			return err
+		}
+	}
+	shortened, dropped := 0, 0
+	for _, d := range out.Report.Decisions {
+		switch d.Action {
+		case filter.Preserved.String():
+		case filter.Dropped.String():
+			dropped++
+		default:
+			shortened++
+		}
+	}
+	line := fmt.Sprintf("%s -> %s tokens (est), %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
+		humanize.Comma(int64(out.Report.Tokens)), out.Report.Saved, shortened, len(out.Report.Decisions))
+	if dropped > 0 {
+		line += fmt.Sprintf(", %d dropped", dropped)
+	}
+	a.Say("%s", line)
+	text := out.Text
+	if a.JSON {
+		if text, err = json.MarshalIndent(out.Report, "", "  "); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		text = append(text, '\n')
+	}
+	return a.Print(withoutSecrets(hide, text))
+}
+
+// hider returns a function that leaves out the secrets of the next line or text.
+func hider(rules *redact.Rules) func(text []byte) []byte {
+	session := rules.Session()
+	return func(text []byte) []byte { return redact.Apply(text, 0, session.Marks(text)) }
+}
+
+// withoutSecrets leaves the secrets out of each line of a list, so that its lines stay JSON.
+func withoutSecrets(hide func([]byte) []byte, text []byte) string {
+	out := make([]byte, 0, len(text))
+	for line := range bytes.Lines(text) {
+		out = append(out, hide(line)...)
+	}
+	return string(out)
+}
+
+// filterOptions returns the options of a list: the configuration, overridden by flags.
+func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFlags) (o form.FilterOptions) {
+	c := l.Config.Compaction
+	o.Options = filter.Options{
+		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.filter.level.Percent(), Focus: f.manual.Focus,
+		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
+		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
+	}
+	o.MaxTokens = f.manual.MaxTokens
+	if !f.noArchive { // --no-archive starts no command: agents may run it without asking
+		o.Summarize = a.listSummaries(ctx, l)
+	}
+	if f.filter.recent >= 0 {
+		o.Recent, o.Least = f.filter.recent, f.filter.recent
+	}
+	if f.filter.roles != nil {
+		o.KeepRoles = f.filter.roles
+	}
+	patterns := c.KeepPatterns
+	if f.filter.patterns != nil {
+		patterns = f.filter.patterns
+	}
+	for _, p := range patterns {
+		o.KeepPatterns = append(o.KeepPatterns, regexp.MustCompile(p)) // the configuration and the flags were checked
+	}
+	return o
+}
+
+// listSummaries returns a function that asks the summarizer, or nil if none is configured. It asks once per text and
+// gives up after three failures.
+func (a *app) listSummaries(ctx context.Context, l *reader.Library) func(text string) string {
+	ask := a.Summarize(l)
+	if ask == nil {
+		return nil
+	}
+	o, known, failures := reader.Options(l.Place), map[string]string{}, 0
+	return func(text string) string {
+		in, ok := compactor.InputOf(o, text)
+		if s, asked := known[text]; asked || !ok || failures == 3 {
+			return s
+		}
+		out, err := ask(ctx, in.Text)
+		if err != nil {
+			failures++
+			fmt.Fprintf(a.Err, "ccd: warning: write summary: %v\n", err)
+		}
+		known[text], _ = in.Take(out)
+		return known[text]
+	}
+}
+
+// joined returns the bytes of a transcript.
+func joined(segments iter.Seq2[transcript.Segment, error]) (data []byte, err error) {
+	for seg, err := range segments {
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, seg.Data...)
+	}
+	return data, nil
+}

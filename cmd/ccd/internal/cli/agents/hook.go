@@ -1,0 +1,256 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/hook"
+	"ccd/compactor"
+	"ccd/daemon"
+	"ccd/internal/config"
+	"ccd/internal/transcript"
+	"ccd/watcher"
+)
+
+// Time limits of a hook. What is not ready in time is not printed.
+const (
+	InputTime   = 500 * time.Millisecond // for the client to write its event
+	ReadingTime = 120 * time.Millisecond // for hooks that only read what is ready
+	foldingTime = 950 * time.Millisecond // for reading the transcript and answering, including reading the event
+	refreshTime = 2 * time.Second        // for updating the companion before a compaction
+	compactTime = 8 * time.Second        // for answering a compaction, including reading the event; then the client's own runs
+	outputTime  = 2 * time.Second        // for archiving an output, including reading the event
+)
+
+func (a *app) hookCommand() *cobra.Command {
+	c := &cobra.Command{
+		Hidden: true, Use: "hook EVENT", Short: "handle an agent's hook event (run by agents, not by people)",
+		Long: `Agents call it after ccd agents install, with their event as JSON on stdin. On
+any error it exits 0 and prints nothing; hook.log in ccd's state directory has
+the reason.
+
+  SessionStart      new session: offers the project's previous one. Resumed,
+                    compacted: prints what the agent has forgotten
+  UserPromptSubmit  above trigger.pressure, prints how full the context is
+  SessionCompact    prints the new context of a compaction (called by the mod)
+  ToolResult        archives an output above compaction.large_output_tokens;
+                    the agent gets the beginning, error lines and an ID
+                    (called by the mod)
+  PreCompact        updates the companion; asks Claude Code to keep IDs`,
+		Example: `  ccd hook SessionStart --agent codex < event.json
+      what Codex gets when a session begins
+  ccd hook PreCompact --agent claude-code < event.json
+      what ccd asks Claude Code's summarizer to keep`,
+	}
+	var call HookCall
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var help bool
+		if help, call.args, call.err = parseLenient(c, args); help {
+			return c.Help()
+		}
+		a.hook(c.Context(), call)
+		return nil
+	}
+	c.DisableFlagParsing = true
+	c.Flags().SortFlags = false
+	c.Flags().StringVar(&call.agent, "agent", "", "the `AGENT` that runs the hook")
+	c.Flags().DurationVar(&call.Within, "within", 0, "print nothing after this `TIME` (default: 120ms to 8s)")
+	return c
+}
+
+// parseLenient parses the flags of a command that must not fail.
+func parseLenient(c *cobra.Command, args []string) (help bool, rest []string, err error) {
+	c.DisableFlagParsing = false // it was only set so that cobra does not reject wrong flags
+	err = c.ParseFlags(args)
+	help, _ = c.Flags().GetBool("help")
+	return help, c.Flags().Args(), err
+}
+
+// HookCall is the command line of a hook, with its parse error.
+type HookCall struct {
+	args   []string
+	agent  string
+	Within time.Duration // 0: the event's default
+	err    error
+}
+
+// Limits returns the time for the answer and the part of it for updating the companion first. spent is the time it took
+// to read the event. It counts where the limit covers everything that the agent waits for: a large event takes time to
+// read.
+func (c HookCall) Limits(e hook.Event, spent time.Duration) (answer, refresh time.Duration) {
+	switch {
+	case e.Large() && c.Within > 0:
+		return c.Within - spent, c.Within
+	case e.Name == hook.ToolResult:
+		return outputTime - spent, 0
+	case e.Name == hook.SessionCompact:
+		return compactTime - spent, compactTime
+	case c.Within > 0:
+		return c.Within, c.Within - c.Within/8
+	case e.Name == hook.PreCompact:
+		return refreshTime + ReadingTime, refreshTime
+	case e.Continues():
+		return foldingTime - spent, 0
+	}
+	return ReadingTime, 0
+}
+
+// hook answers an event and logs the outcome. It returns no error, because a hook must not stop the agent.
+func (a *app) hook(ctx context.Context, call HookCall) {
+	begun := time.Now()
+	entry := hook.Entry{Time: begun.UTC().Truncate(time.Second), Agent: call.agent}
+	if len(call.args) > 0 {
+		entry.Event = call.args[0]
+	}
+	answer, err := a.answer(ctx, call, &entry)
+	if len(answer.Stdout) > 0 {
+		if _, failed := a.Out.Write(answer.Stdout); failed != nil {
+			err = errors.Join(err, errors.New("the agent did not read the answer"))
+		}
+	}
+	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
+	if err != nil {
+		entry.Why = err.Error()
+	}
+	if home, err := a.Home(); err == nil {
+		if dir, err := config.StateDir(a.Getenv, home); err == nil {
+			hook.Log(dir, entry)
+		}
+	}
+}
+
+// answer reads the event and answers it, each within its time limit.
+func (a *app) answer(ctx context.Context, call HookCall, entry *hook.Entry) (hook.Answer, error) {
+	if call.err != nil || len(call.args) != 1 {
+		return hook.Answer{}, errors.New("command line not understood")
+	}
+	begun := time.Now()
+	e := hook.Event{Name: entry.Event}
+	wait := max(InputTime, call.Within)
+	if e.Large() {
+		wait, _ = call.Limits(e, 0)
+	}
+	e, err := inTime(ctx, wait, func(context.Context) (hook.Event, error) { return hook.Read(a.In) })
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	e.Name, e.Agent = entry.Event, call.agent
+	entry.Session, entry.Source = e.Session, e.Source
+	limit, _ := call.Limits(e, time.Since(begun))
+	return inTime(ctx, limit, func(ctx context.Context) (hook.Answer, error) {
+		h, err := a.hooks(call, e)
+		if err != nil {
+			return hook.Answer{}, err
+		}
+		return h.Answer(ctx, e)
+	})
+}
+
+// inTime runs do within a limit. If do is late, it ends with the process; what hooks write cannot be torn.
+func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if fault := recover(); fault != nil { // the only recover: a bug in ccd must not fail the agent's turn
+				r = result{err: errors.New("panic")}
+			}
+			done <- r
+		}()
+		r.value, r.err = do(ctx)
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return *new(T), fmt.Errorf("not ready within %v", limit)
+	}
+}
+
+// hooks returns what answering an event needs. Only ToolResult opens the archive at once.
+func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
+	silent := *a
+	silent.Err, silent.Quiet = io.Discard, true
+	l, err := silent.Locate(e.Name != hook.ToolResult)
+	if err != nil {
+		return hook.Hooks{}, err
+	}
+	h := hook.Hooks{
+		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
+		Now: time.Now(), Program: program(), Keep: l.Archive,
+	}
+	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+		return l.Fold(ctx, s, m, each)
+	}
+	conf := l.Config.Compaction
+	h.Live = hook.Live{
+		On: l.Config.Live.Compaction, Text: l.Config.Live.TextChars, Verbatim: l.Config.Live.VerbatimChars,
+		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: cli.CharsOf(conf.MicrocompactTokens),
+		Saves: cli.CharsOf(int(l.Config.Trigger.MinSavings)), OutputHead: conf.LargeOutputChars,
+	}
+	if l.Config.Live.Outputs {
+		h.Live.Output = cli.CharsOf(conf.LargeOutputTokens)
+	}
+	_, limit := call.Limits(e, 0)
+	h.Sync = func(ctx context.Context, path string, companion bool) error {
+		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, silent.sync(ctx, path, companion)
+		})
+		return err
+	}
+	return h, nil
+}
+
+func rootsOf(all []watcher.Root) map[string][]string {
+	roots := map[string][]string{}
+	for _, r := range all {
+		roots[r.Agent] = append(roots[r.Agent], r.Path)
+	}
+	return roots
+}
+
+// program returns the path by which an agent's shell can call this ccd, as in the agent's settings.
+func program() string {
+	if filepath.IsAbs(os.Args[0]) {
+		return os.Args[0]
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// sync archives what is new in one transcript, with companion also updates that. The daemon does later what does not fit in
+// the time.
+func (a *app) sync(ctx context.Context, path string, companion bool) error {
+	d, _, err := a.DaemonFor(ctx, false)
+	if err != nil {
+		return err
+	}
+	d.Summarize = nil // a summarizer is slow; the daemon runs it later
+	s, ok := d.SessionAt(path)
+	switch {
+	case !ok:
+		return errors.New("archive transcript: not a session of a watched directory")
+	case !companion:
+		return d.Publish(ctx, s.Key, 0, nil)
+	}
+	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
+	return err
+}

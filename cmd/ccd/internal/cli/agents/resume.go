@@ -1,0 +1,366 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/doctor"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/compactor/sidecar"
+	"ccd/daemon"
+	"ccd/internal/agent/registry"
+	"ccd/internal/mark"
+	"ccd/internal/project"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+	"ccd/watcher"
+)
+
+type resumeFlags struct {
+	agent, to string
+	maxTokens int
+	dryRun    bool
+	run       bool
+	secrets   bool
+}
+
+type resumeOutput struct {
+	Agent   string        `json:"agent"`
+	Session string        `json:"session"`
+	Source  string        `json:"source"`
+	Title   string        `json:"title"`
+	Path    string        `json:"path"`
+	Cwd     string        `json:"cwd"`
+	Moved   *resume.Moved `json:"moved"`
+	Command string        `json:"command"`
+	Tokens  resumedTokens `json:"tokens"`
+	Records int           `json:"records"`
+	Written bool          `json:"written"`
+	// Redacted has the secrets of the session, by kind.
+	Redacted map[string]int `json:"redacted"`
+}
+
+type resumedTokens struct {
+	Before      int64 `json:"before"`
+	After       int64 `json:"after"`
+	AboutBefore int64 `json:"about_before"`
+	AboutAfter  int64 `json:"about_after"`
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "resume [SESSION]", GroupID: cli.Agents, Short: "write a smaller copy of a session to continue from",
+		Long: `Writes a new session in the agent's own format beside the original, which does
+not change. The first message is a companion of the older part; the newest
+messages follow verbatim. Prints the command that continues it. --as writes
+the session for another agent. With --machine, the copy continues another
+machine's session here: run it in your clone of the session's repository. Only
+the working directory changes, and the first message says which paths are
+where.
+
+With --json: one object: agent, session (the new ID), source (the ID of the
+original), title, path, cwd, moved (with --machine {from, to, by: "remote",
+"name" or "directory", remote}, else null), command, tokens {before, after
+(estimated), about_before, about_after (in real tokens, converted)}, records,
+written (false with --dry-run), redacted (how many secrets of each kind are
+left out)
+
+` + cli.SessionWords,
+		Example: `  ccd resume
+      a smaller copy of this directory's session
+  ccd resume --run latest
+      continue it at once
+  ccd resume --as codex 5d2f7a1e
+      continue a Claude Code session in Codex
+  ccd resume --max-tokens 40000 --dry-run
+      show the size of a smaller copy`,
+	}
+	var f resumeFlags
+	c.Args = cli.OneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.run && (f.dryRun || a.JSON) {
+			return cli.Usage(c, errors.New("--run cannot be used with --dry-run or --json"))
+		}
+		return a.resume(c.Context(), cli.SessionOf(args), f)
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	asFlag(flags, &f.to)
+	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
+	flags.BoolVar(&f.secrets, "with-secrets", false, "do not redact secrets in the copy")
+	flags.BoolVar(&f.run, "run", false, "start the agent with the copy, instead of printing its command")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
+	a.AgentFlag(c, &f.agent)
+	a.MachineFlag(c)
+	return c
+}
+
+func asFlag(flags *pflag.FlagSet, to *string) {
+	flags.Func("as", "write it for `AGENT`: claude, codex, gemini, qwen or pi", func(name string) error {
+		for _, f := range (registry.Table{}).All() {
+			if f.Write != nil && (name == f.Agent || strings.HasPrefix(f.Agent, name+"-")) {
+				*to = f.Agent
+				return nil
+			}
+		}
+		return errors.New("unknown agent, must be claude, codex, gemini, qwen or pi")
+	})
+}
+
+// Resume makes a copy of a session and runs its agent there.
+func Resume(ctx context.Context, shared *cli.App, session, agent string) error {
+	return (&app{shared}).resume(ctx, session, resumeFlags{agent: agent, run: true})
+}
+
+func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
+	a.Resumes = true
+	d, l, err := a.DaemonFor(ctx, f.dryRun)
+	if err != nil {
+		return err
+	}
+	rules := l.Agents.Redact
+	if f.secrets {
+		l.Agents = l.Agents.Exact()
+	}
+	e, err := a.resumable(ctx, l, d, arg, f.agent)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun && a.Machine == "" {
+		if err := a.UpToDate(ctx, d, l, &e); err != nil {
+			return err
+		}
+	}
+	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != ""}
+	if want.Dir, err = a.WorkingDir(); err != nil {
+		return err
+	}
+	if want.Agent == "" {
+		want.Agent = e.Agent
+	}
+	if _, ok := l.Agents.Lookup(want.Agent); !ok {
+		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.Name()), "ccd resume --as claude %s", l.Argument(e))
+	}
+	if want.ID, err = resume.NewID(want.Agent); err != nil {
+		return fmt.Errorf("make a session ID: %w", err)
+	}
+	want.Root = rootOf(l, e, want.Agent)
+	family, c, err := l.Copy(ctx, e, want)
+	if errors.Is(err, resume.ErrNoFormat) {
+		return words.Hint(err, "ccd resume --as claude %s", l.Argument(e))
+	}
+	if err != nil {
+		return err
+	}
+	if want.Move { // what is at the source's path here is another session
+		e.Path, e.Root, family[0].Path = "", "", ""
+	}
+	path, command := resumedAt(l, e, want, &c)
+	if row, _ := l.Agents.Lookup(want.Agent); f.run {
+		if _, err := a.LookPath(row.Resume[0]); err != nil {
+			return words.Hint(fmt.Errorf("resume %s: %s is not in PATH; no copy was written", e.Name(), row.Resume[0]), "ccd resume --as %s %s", want.Agent, l.Argument(e))
+		}
+	}
+	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {
+		c.ID = s.ID // the ID under which ccd lists the copy
+	}
+	if !f.dryRun {
+		if err := a.putCopy(ctx, d, family, want.Agent, &c, path); err != nil {
+			return err
+		}
+	}
+	c.Title = withoutSecrets(hider(rules), []byte(c.Title)) // the copy may have it, the terminal must not
+	if err := a.printResumed(e, want.Agent, &c, path, command, f); err != nil || !f.run {
+		return err
+	}
+	return become(strings.TrimSpace(command), a.Vars)
+}
+
+// resumable returns the session that arg names, if an agent can continue it.
+func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (reader.Entry, error) {
+	if err := l.Load(ctx); err != nil {
+		return reader.Entry{}, err
+	}
+	var e reader.Entry
+	var err error
+	if s, ok := d.SessionAt(a.Absolute(arg)); ok && isFile(a.Path(arg)) {
+		e = reader.Entry{Session: archive.Session{Session: s}}
+		if have, ok := l.Entry(s.Key); ok {
+			e = have
+		}
+	} else if e, err = a.Choose(ctx, l, arg, agent); err != nil {
+		s, ok := unarchived(ctx, l, d, arg, agent)
+		if !ok || len(l.Damage) > 0 || !errors.Is(err, history.ErrNotFound) { // a damaged session is not new
+			return e, err
+		}
+		e = reader.Entry{Session: archive.Session{Session: s}}
+	}
+	switch e.Class {
+	case transcript.Attachment:
+		return e, words.Hint(fmt.Errorf("resume %s: it is an attachment, not a session", e.Name()), "ccd restore --session %s", words.Shell(e.Name()))
+	case transcript.SubAgent:
+		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.Name()), "ccd resume %s", words.Argument(e.Parent))
+	}
+	return e, nil
+}
+
+// unarchived finds a session that is not archived yet, such as a copy made while no daemon runs.
+func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
+	files, _ := watcher.Scan(ctx, l.Watch) // what cannot be read cannot be resumed
+	for _, f := range files {
+		s, is := l.Agents.Find(f.Root.Agent, f.Root.Path, f.Path)
+		if !is || s.Class != transcript.Main || agent != "" && s.Agent != agent || len(arg) < mark.MinPrefix || !strings.HasPrefix(s.ID, arg) {
+			continue
+		}
+		if ok { // ambiguous
+			return found, false
+		}
+		found, ok = d.SessionAt(f.Path)
+	}
+	return found, ok
+}
+
+// rootOf returns the watched directory for a new session of agent: if that is the source's agent, the source's own.
+func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
+	for _, r := range l.Roots {
+		if r.Agent == agent && (root == "" || r.Path == e.Root && e.Agent == agent && filepath.Base(r.Path) != "archived_sessions") {
+			root = r.Path
+		}
+	}
+	return root
+}
+
+// resumedAt returns the path of a copy and the command that continues it. A copy for the same agent goes into the
+// directory of its source, if that exists. It continues in the session's directory; if that is gone, in the main one of its repository,
+// else in want.Dir.
+func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume.Copy) (path, command string) {
+	path = filepath.Join(want.Root, filepath.FromSlash(c.Place))
+	name := c.ID
+	row, _ := l.Agents.Lookup(want.Agent)
+	if dir := filepath.Dir(e.Path); e.Agent == want.Agent && e.Agent != "codex" && dir != filepath.Dir(path) && e.Root != "" && disk.Exists(dir) {
+		// The client looks up an ID only in the directory named after its working directory, but a path anywhere.
+		if path = filepath.Join(dir, filepath.Base(path)); row.ByPath {
+			name = path
+		}
+	}
+	if c.Cwd != "" && !disk.Exists(c.Cwd) { // a worktree that was removed, or a directory that was renamed, perhaps to the present one
+		if c.Gone, c.Cwd = c.Cwd, cmp.Or(project.Instead(c.Cwd), want.Dir); row.ByPath {
+			name = path
+		}
+	}
+	return path, "cd " + words.Shell(c.Cwd) + " && " + strings.Join(row.Resume, " ") + " " + words.Shell(name)
+}
+
+// putCopy adds the copy's IDs to the index, then writes the copy, so that each ID in it can be restored.
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Entry, agent string, c *resume.Copy, path string) error {
+	for i, e := range family {
+		if len(c.Pointers[i]) == 0 {
+			continue
+		}
+		g, err := e.Generation(0)
+		if err == nil {
+			err = d.Publish(ctx, e.Key, g.N, c.Pointers[i])
+		}
+		switch {
+		case errors.As(err, new(*archive.DamageError)):
+			a.Say("ccd: warning: %v", err)
+		case err != nil:
+			return err
+		}
+	}
+	source := ""
+	if len(family) > 0 && family[0].Present() {
+		source = family[0].Path
+	}
+	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
+	if newest {
+		a.Say("note: Claude Code soon deletes the original, as all sessions of that age (cleanupPeriodDays); ccd keeps it")
+	}
+	return err
+}
+
+// purgeAge returns the age at which an agent deletes sessions, or 0 if it never does. If Claude Code's setting cannot
+// be read or is not positive, its default counts.
+func (a *app) purgeAge(agent string) time.Duration {
+	const day, most = 24 * time.Hour, 36500
+	if agent != "claude-code" {
+		return 0
+	}
+	days, _, _, err := doctor.ClaudeKeeps(a.Env)
+	if err != nil || days <= 0 {
+		days = doctor.ClaudeDefault
+	}
+	return time.Duration(min(days, most) * float64(day))
+}
+
+// withinReported bounds the converted size of messages by that of the context that they are a part of.
+func withinReported(about, reported int64) int64 {
+	if reported > 0 {
+		return min(about, reported)
+	}
+	return about
+}
+
+func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
+	tokens := resumedTokens{c.Before, c.After, withinReported(sidecar.About(c.Before, c.PerToken), c.Reported), sidecar.About(c.After, c.PerToken)}
+	if a.JSON {
+		return a.PrintJSON(resumeOutput{
+			Agent: agent, Session: c.ID, Source: e.Name(), Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
+			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun, Redacted: c.Secrets,
+		})
+	}
+	larger := c.After >= c.Before && agent == e.Agent
+	a.Say("%s\n%s; the newest %d are word for word", c.Title, status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
+	if text := movedLine(c.Moved); text != "" {
+		a.Say("%s", text)
+	}
+	if found := reader.Kinds(c.Secrets); found != "" {
+		a.Say("redacted in the copy: %s; if a command needs one, use --with-secrets", found)
+	}
+	switch saves := tokens.AboutBefore - tokens.AboutAfter; {
+	case a.Machine != "" || agent != e.Agent:
+	case larger:
+		a.Say("ccd: warning: the copy is not smaller than the original; continue that instead")
+	case 10*saves < c.Reported:
+		a.Say("ccd: warning: most of the %s tokens that the agent reports are its own prompt and tools, which come back with the copy", words.Tokens(c.Reported))
+	}
+	if c.Gone != "" {
+		a.Say("the session's directory %s does not exist: it continues in %s", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
+	}
+	switch {
+	case f.dryRun:
+		return a.Print("would write " + path + "\n")
+	case f.run:
+		return nil
+	}
+	return a.Print(strings.TrimSpace(command) + "\n")
+}
+
+// movedLine says where a session of another machine continues.
+func movedLine(m *resume.Moved) string {
+	if m == nil {
+		return ""
+	}
+	why := "the current directory; in a clone of its repository it keeps its place"
+	switch m.By {
+	case "remote":
+		why = "the same git remote, " + m.Remote
+	case "name":
+		why = "a repository of the same name"
+	}
+	return fmt.Sprintf("%s is %s here (%s)", mark.Inline(m.From, 300), mark.Inline(m.To, 300), mark.Inline(why, 300))
+}

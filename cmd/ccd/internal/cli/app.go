@@ -1,0 +1,204 @@
+// Package cli has what all commands share: the streams, the environment, the global flags, how a session is chosen, how
+// lists, errors and hints are printed, and the exit codes. Data goes to stdout, messages go to stderr, and a command that
+// only reads opens no file for writing. The commands are in the packages below it, one file each.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/daemon"
+	"ccd/internal/mark"
+)
+
+// Std has the streams of a command.
+type Std struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// App has what every command needs: the streams, the environment and the global flags.
+type App struct {
+	Std
+	account.Env
+	Commands func(*App) []*cobra.Command                         // all of ccd
+	Start    func(context.Context, *App) (shown bool, err error) // `ccd` without a command; shown is false where help is better
+	Release  string                                              // the version that the linker set, or ""
+	Process  bool                                                // the process is this command's alone, so it may limit its memory
+	Agent    bool                                                // the caller is an agent, so only the sessions in its reach exist
+	JSON     bool
+	Quiet    bool
+	Verbose  bool
+	Resumes  bool   // with machine: IDs of the copy are added to the index of its archive
+	Machine  string // read the pulled archive of this machine instead of the own one
+	verb     string // the command that a hint with --machine names: this one if it has that flag, else show
+	Damaged  bool   // ccd said that the answer lacks something because of damage
+}
+
+// Say prints a message on stderr, unless --quiet is given.
+func (a *App) Say(format string, args ...any) {
+	if !a.Quiet {
+		fmt.Fprint(a.Err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
+	}
+}
+
+// PrintJSON prints v as indented JSON on stdout.
+func (a *App) PrintJSON(v any) error {
+	return a.Shown(func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+		return nil
+	})
+}
+
+// Print writes text to stdout. If that is a terminal, it escapes control characters.
+func (a *App) Print(text string) error {
+	return a.Shown(func(w io.Writer) error { return writeText(w, text) })
+}
+
+// PrintWrapped is print. On a terminal, long lines break between words.
+func (a *App) PrintWrapped(text string) error {
+	if width := a.Width(); width > 0 {
+		text = strings.Join(table.WrapLines(text, width), "\n") + "\n"
+	}
+	return a.Print(text)
+}
+
+// Draw writes text with control sequences. The caller has escaped what comes from transcripts.
+func (a *App) Draw(text string) error { return writeText(a.Out, text) }
+
+func writeText(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// Table prints rows in columns of equal width on stdout.
+func (a *App) Table(rows [][]string) error {
+	return a.Shown(func(w io.Writer) error { return WriteTable(w, rows) })
+}
+
+// Shown calls write with stdout. If that is a terminal, control characters are escaped.
+func (a *App) Shown(write func(io.Writer) error) error {
+	if !IsTTY(a.Out) {
+		return write(a.Out)
+	}
+	v := &mark.VisibleWriter{W: a.Out}
+	err := write(v)
+	if cerr := v.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// guarded is the terminal of stderr. It escapes control characters in everything that is written to it, in whole
+// characters.
+type guarded struct{ file *os.File }
+
+// Write escapes and writes whole characters. It returns the length of p, or 0 with the error of the terminal.
+func (g guarded) Write(p []byte) (int, error) {
+	if _, err := g.file.WriteString(mark.Visible(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Unguarded returns the terminal behind w, for control sequences and for child processes.
+func Unguarded(w io.Writer) io.Writer {
+	if g, ok := w.(guarded); ok {
+		return g.file
+	}
+	return w
+}
+
+// WriteTable is Table to any writer.
+func WriteTable(to io.Writer, rows [][]string) error {
+	w := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// Terminal reports whether w is a terminal that takes control sequences. Only there ccd uses color and progress bars.
+func (a *App) Terminal(w io.Writer) bool { return IsTTY(w) && a.Getenv("TERM") != "dumb" }
+
+// FileOf returns the file of a stream, also if it is guarded, or nil.
+func FileOf(stream any) *os.File {
+	switch s := stream.(type) {
+	case guarded:
+		return s.file
+	case *os.File:
+		return s
+	}
+	return nil
+}
+
+// IsTTY reports whether a stream is a terminal of any kind.
+func IsTTY(stream any) bool {
+	f := FileOf(stream)
+	if f == nil {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// Progress returns a function that shows the progress of a long command, at most ten times a second and only on a
+// terminal, and one that clears it.
+func (a *App) Progress(what string) (show func(done, total int64), wipe func()) {
+	return a.progressWith(what, func(int64, int64) string { return "" })
+}
+
+// ByteProgress is progress of bytes, with their total, the rate and the time left.
+func (a *App) ByteProgress(what string) (show func(done, total int64), wipe func()) {
+	begun := time.Now()
+	return a.progressWith(what, func(done, total int64) string {
+		p := daemon.Progress{Since: begun, Bytes: total, Archived: done, Compacted: done}
+		return " of " + status.Pace(p.At(time.Now()))
+	})
+}
+
+func (a *App) progressWith(what string, rest func(done, total int64) string) (show func(done, total int64), wipe func()) {
+	if a.Quiet || a.JSON || !a.Terminal(a.Err) {
+		return func(int64, int64) {}, func() {}
+	}
+	var last time.Time
+	show = func(done, total int64) {
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
+			last = now
+			percent := int(100 * done / max(total, 1))
+			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)
+			fmt.Fprintf(Unguarded(a.Err), "\r%s [%-20s] %d%%%s\x1b[K", what, bar, percent, rest(done, total))
+		}
+	}
+	return show, func() {
+		if !last.IsZero() {
+			fmt.Fprint(Unguarded(a.Err), "\r\x1b[K")
+		}
+	}
+}

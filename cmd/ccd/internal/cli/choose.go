@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/mark"
+	"ccd/internal/words"
+)
+
+// ThisDir is the SESSION argument for the session of the current directory, and the default.
+const ThisDir = "."
+
+// active is how recently a session must have grown to be mentioned beside latest.
+const active = 10 * time.Minute
+
+// mostListed limits the list of sessions to choose from.
+const mostListed = 20
+
+// OneSession accepts at most one SESSION argument.
+func OneSession(c *cobra.Command, args []string) error {
+	if len(args) == 1 && args[0] == "" {
+		return errors.New("SESSION is empty")
+	}
+	return cobra.MaximumNArgs(1)(c, args)
+}
+
+// SessionOf returns the SESSION argument, or thisDir if there is none.
+func SessionOf(args []string) string {
+	if len(args) == 0 {
+		return ThisDir
+	}
+	return args[0]
+}
+
+// Choose returns the session that arg names. For thisDir it returns the session of the current directory and says so;
+// if there is none, it asks. It reports what other machines have of the session.
+func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
+	e, err := a.chooseHere(ctx, l, arg, agent)
+	if err != nil {
+		return e, a.notHere(ctx, l, arg, agent, err)
+	}
+	a.SayMore(ctx, l, e)
+	return e, nil
+}
+
+func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
+	if arg != ThisDir {
+		e, err := a.Find(l, arg, agent)
+		if _, _, other := mark.PrefixRange(arg); errors.Is(err, history.ErrNotFound) && other == nil && len(arg) == mark.IDLen {
+			err = words.Hint(fmt.Errorf("%w: an ID of 12 characters names an original", err), "ccd restore %s", arg)
+		} else if strings.Contains(arg, "#") && errors.Is(err, history.ErrNotFound) {
+			err = words.Hint(fmt.Errorf("%w: SESSION#N names a record", err), "ccd restore %s", words.Shell(arg))
+		}
+		return e, err
+	}
+	if e, ok := l.Here(agent); ok {
+		a.Incomplete(l)
+		a.Say("session of this directory: %s; `ccd ls` lists others", SessionLine(&e))
+		return e, nil
+	}
+	all := l.Listed(agent)
+	if len(all) == 0 {
+		return l.Find("latest", agent) // fails with a hint
+	}
+	a.Incomplete(l)
+	if !IsTTY(a.In) || !IsTTY(a.Err) {
+		return reader.Entry{}, noChoice(all)
+	}
+	return a.askNumber(ctx, all)
+}
+
+// noChoice returns an error that lists the sessions to choose from.
+func noChoice(all []*reader.Entry) error {
+	err := &history.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all, 0)}
+	return words.Hint(err, "add a session's ID, latest or latest:DIR")
+}
+
+// numbered lists sessions, one line each, of at most width cells if that is not 0.
+func numbered(all []*reader.Entry, width int) []string {
+	var lines []string
+	for i, e := range all[:min(len(all), mostListed)] {
+		number, line := fmt.Sprintf("%2d  ", i+1), SessionLine(e)
+		if width > 0 {
+			line = FittedLine(e, width-len(number))
+		}
+		lines = append(lines, number+line)
+	}
+	if more := len(all) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("    %d more: ccd ls", more))
+	}
+	return lines
+}
+
+// askNumber lists the sessions and reads the number of one.
+func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
+	fmt.Fprint(a.Err, mark.Visible(strings.Join(numbered(all, a.Width()), "\n")+"\n"))
+	most := min(len(all), mostListed)
+	in := bufio.NewReader(a.In)
+	for {
+		fmt.Fprintf(a.Err, "Number of a session (1-%d), empty to cancel: ", most)
+		line, err := ReadLine(ctx, in)
+		if line = strings.TrimSpace(line); err != nil {
+			return reader.Entry{}, err
+		}
+		n, err := strconv.Atoi(line)
+		switch {
+		case line == "", line == "q":
+			return reader.Entry{}, ErrInterrupted
+		case err == nil && n >= 1 && n <= most:
+			a.Say("session: %s", SessionLine(all[n-1]))
+			return *all[n-1], nil
+		}
+	}
+}
+
+// sayLatest says which session latest is, and which others are active.
+func (a *App) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
+	a.Say("latest is %s", SessionLine(&e))
+	for other := range l.Latest(dir, agent) {
+		if other.Key != e.Key && time.Since(other.Last()) < active {
+			a.Say("also active: %s; its ID is %s", SessionDetails(other), l.Argument(*other))
+		}
+	}
+}
+
+// SessionLine returns a session in one line, with its ID.
+func SessionLine(e *reader.Entry) string { return status.Short(e.ID) + ", " + SessionDetails(e) }
+
+// FittedLine is sessionLine in at most width cells; the title is cut first.
+func FittedLine(e *reader.Entry, width int) string {
+	line, title := SessionLine(e), table.Cut(status.Of(e).Called(), 60)
+	room := max(leastTitle, table.CellsOf(title)-max(0, table.CellsOf(line)-width))
+	return table.Cut(strings.Replace(line, title, table.Cut(title, room), 1), width)
+}
+
+const leastTitle = 12
+
+// SessionDetails describes a session: its title, project, agent, age and size.
+func SessionDetails(e *reader.Entry) string {
+	s := status.Of(e)
+	return strings.Join(append(TitleAndProject(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")
+}
+
+// TitleAndProject returns the title and the project of a session, if known.
+func TitleAndProject(s status.Session) (parts []string) {
+	if title := table.Cut(s.Called(), 60); title != "" {
+		parts = append(parts, `"`+title+`"`)
+	}
+	if dir := s.Directory(); dir != "" {
+		parts = append(parts, table.Cut(dir, 30))
+	}
+	return parts
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ccd/cmd/ccd/internal/install"
+	"ccd/internal/transcript"
+)
+
+// AgentFlag adds --agent.
+func (a *App) AgentFlag(c *cobra.Command, agent *string) {
+	c.Flags().Func("agent", "only sessions of `AGENT` (ccd agents lists them)", func(name string) error {
+		if id, ok := install.Find(name); ok { // accept the names that `ccd agents` and `ccd resume --as` use
+			name = id
+		}
+		known := append(a.Agents().Names(), transcript.Messages)
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown agent, must be one of %s", strings.Join(known, ", "))
+		}
+		*agent = name
+		return nil
+	})
+}
+
+// The formats of a companion.
+const (
+	AsMarkdown = "markdown"
+	asJSON     = "json"
+	AsMessages = "messages"
+	asHTML     = "html"
+)
+
+// FormatFlag adds --format. where ends its description.
+func FormatFlag(flags *pflag.FlagSet, form *string, where string) {
+	forms := []string{AsMarkdown, asJSON, AsMessages, asHTML}
+	flags.Func("format", "output `FORMAT`: markdown, json, messages or html"+where, func(name string) error {
+		if !slices.Contains(forms, name) {
+			return fmt.Errorf("unknown form, must be one of %s", strings.Join(forms, ", "))
+		}
+		*form = name
+		return nil
+	})
+}
+
+// flagError replaces the parser's text for a bad value by a plain one.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	cause := bad.Unwrap()
+	switch bad.GetFlag().Value.Type() {
+	case "int", "int64":
+		cause = errors.New("must be a whole number")
+	case "bool":
+		cause = errors.New("must be true or false")
+	}
+	return fmt.Errorf("--%s %q: %w", bad.GetFlag().Name, bad.GetValue(), cause)
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"ccd/cmd/ccd/internal/form"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/cmd/ccd/internal/web"
+	"ccd/compactor/sidecar"
+)
+
+// PrintForm prints a companion, or one section of it.
+func (a *App) PrintForm(c reader.Companion, name, only string) error {
+	if only == "" && (name == AsMarkdown || name == "") {
+		return a.Print(string(c.Text))
+	}
+	p, err := sidecar.Parse(c.Text)
+	if err != nil {
+		return err
+	}
+	if only != "" {
+		if err := keepSection(&p, only); err != nil {
+			return err
+		}
+	}
+	switch name {
+	case asJSON:
+		d, err := form.JSON(p, c.Known)
+		if err != nil {
+			return err
+		}
+		return a.PrintJSON(d)
+	case asHTML:
+		return a.Shown(func(w io.Writer) error { return web.Companion(p, w) })
+	case AsMessages:
+		list, err := resume.List(p.Fields["agent"], c.Records, resume.Handover{
+			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: c.Made.Options.MaxTokens * 3 / 4,
+		})
+		if err != nil {
+			return err
+		}
+		return a.Print(string(list))
+	}
+	return a.PrintWrapped("## " + p.Sections[0].Name + "\n" + p.Sections[0].Body)
+}
+
+func keepSection(p *sidecar.Parsed, name string) error {
+	var names []string
+	for _, s := range p.Sections {
+		if strings.EqualFold(s.Name, name) {
+			p.Sections = p.Sections[:0:0]
+			p.Sections = append(p.Sections, s)
+			return nil
+		}
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("find section %s: %w: the companion has %s", name, history.ErrNotFound, strings.Join(names, ", "))
+}

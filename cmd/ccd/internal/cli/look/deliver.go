@@ -1,0 +1,76 @@
+package look
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/internal/atomicfile"
+	"ccd/internal/words"
+)
+
+// deliver sends what write produces to stdout or to a file that appears completely or not at all. It escapes control
+// characters only on a terminal, unless raw is set.
+func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error) error {
+	if file == "" {
+		end := &lastByte{}
+		through := func(w io.Writer) error {
+			end.w = w
+			return write(end)
+		}
+		var err error
+		if raw {
+			err = through(a.Out)
+		} else {
+			err = a.Shown(through)
+		}
+		if err == nil && end.last != '\n' && end.any && cli.IsTTY(a.Out) {
+			fmt.Fprintln(a.Err) // a newline on stderr for the prompt; stdout stays exact
+		}
+		return err
+	}
+	file = a.Path(file)
+	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "use --force to overwrite it")
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("write %s: it is a directory", file)
+	}
+	if _, err := os.Lstat(file); err == nil && !force {
+		return refuse
+	}
+	p, err := atomicfile.Create(file, 0o600)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(p, 256<<10)
+	if err := errors.Join(write(buffered), buffered.Flush()); err != nil {
+		p.Discard()
+		return err
+	}
+	if force {
+		return p.Commit()
+	}
+	if err := p.CommitNew(); errors.Is(err, fs.ErrExist) {
+		return refuse
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// lastByte remembers the last byte written through it.
+type lastByte struct {
+	w    io.Writer
+	last byte
+	any  bool
+}
+
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		l.last, l.any = p[len(p)-1], true
+	}
+	return l.w.Write(p)
+}

@@ -1,0 +1,314 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// mostDropped limits how many dropped facts of a class are listed without --class.
+const mostDropped = 10
+
+type diffFlags struct {
+	agent, class string
+	boundary     int
+	all, fresh   bool
+}
+
+type diffOutput struct {
+	Agent     string `json:"agent"`
+	Session   string `json:"session"`
+	Connected bool   `json:"connected"`
+	*dropped.Report
+
+	argument string // names the session in a command
+}
+
+func (a *app) diffCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "diff [SESSION]", GroupID: cli.Everyday, Short: "show what the agent's last compaction dropped",
+		Long: `Lists what the agent's context contained before the agent compacted it, and
+its own summary neither quotes nor names: your messages and decisions, changed
+files, failures, checks and commits. What the agent said is not compared,
+because a summary may say it in other words. CCD ADDS counts the dropped facts
+that ccd adds to the context; WOULD ADD, if the agent is not connected. If ccd
+answered the compaction, KEPT are the facts kept verbatim. Exits 3 if the
+agent has not compacted the session.
+
+With --json: one object: agent, session, connected (ccd's hook is in the
+agent's settings), boundary (number of the compaction), boundaries, record
+(its first), last_record, time, trigger, tokens_before, summary (ID), by_ccd
+(ccd answered the compaction), sealed (a part of the new context is
+encrypted), preserved (records kept unchanged), chars (of the summary), facts,
+kept, dropped, handed_over (of the dropped ones, those that ccd adds or would
+add), classes [{class, facts, kept, dropped, handed_over, list [{text, status,
+record, id, output_id, handed_over}], more}]
+
+` + cli.SessionWords,
+		Example: `  ccd diff
+      what this directory's agent forgot
+  ccd diff --fresh
+      the same, including the newest compaction
+  ccd diff 5d2f7a1e --class files --all
+      all changed files that the summary does not name`,
+	}
+	var f diffFlags
+	c.Args = cli.OneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !slices.Contains(append(dropped.Classes(), ""), dropped.Class(f.class)) {
+			return cli.Usage(c, fmt.Errorf("--class %q is not one of %s", f.class, classNames()))
+		}
+		if f.boundary < 0 {
+			return cli.Usage(c, errors.New("--boundary must be 1 or more"))
+		}
+		return a.diff(c.Context(), cli.SessionOf(args), f)
+	}
+	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only")
+	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d per class", mostDropped))
+	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
+	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the archive first")
+	a.AgentFlag(c, &f.agent)
+	a.MachineFlag(c)
+	return c
+}
+
+func classNames() string {
+	var names []string
+	for _, c := range dropped.Classes() {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
+	l, e, err := a.diffSession(ctx, arg, f)
+	if err != nil {
+		return err
+	}
+	by := dropped.Choice{Boundary: f.boundary, Class: dropped.Class(f.class), Most: mostDropped}
+	if f.all {
+		by.Most = 0
+	}
+	out, err := a.diffOf(ctx, l, e, by)
+	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
+		a.Say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.Name()))
+	}
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(out)
+	}
+	if err := a.printHeading(e); err != nil {
+		return err
+	}
+	return a.PrintWrapped(diffText(out, f.class, a.Agent, a.Width() > 0))
+}
+
+// diffSession finds the session. With --fresh it archives what is new first.
+func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e reader.Entry, err error) {
+	if !f.fresh {
+		if l, err = a.Library(ctx); err != nil {
+			return nil, e, err
+		}
+		from := *l
+		if _, here := l.Here(f.agent); arg == cli.ThisDir && !here { // then only compacted ones are of interest
+			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return status.Of(&e).Compactions == 0 })
+			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
+				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", history.ErrNotFound), "ccd ls")
+			}
+		}
+		e, err = a.Choose(ctx, &from, arg, f.agent)
+		return l, e, err
+	}
+	d, l, err := a.DaemonFor(ctx, false)
+	if err != nil {
+		return nil, e, err
+	}
+	if err = l.Load(ctx); err != nil {
+		return nil, e, err
+	}
+	if e, err = a.Choose(ctx, l, arg, f.agent); err != nil {
+		return nil, e, err
+	}
+	return l, e, a.UpToDate(ctx, d, l, &e)
+}
+
+// diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
+func (a *app) diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
+	apart := a.apart()
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
+	if e.Class == transcript.Attachment {
+		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), history.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
+	}
+	g, err := e.Generation(0)
+	if err != nil {
+		return out, err
+	}
+	model, _, err := l.Model(ctx, e, g.N, math.MaxInt)
+	if err != nil {
+		return out, err
+	}
+	out.Report, err = view.Forgotten(ctx, l, e, g.N, model.Session, by)
+	var none *dropped.NoneError
+	if !errors.As(err, &none) {
+		return out, err
+	}
+	archived := words.Count(none.Records, "archived record")
+	if none.Compactions == 0 && none.Summary > 0 {
+		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.Name(), history.ErrNotFound, none.Summary)
+		return out, words.Hint(err, "ccd show %s", out.argument)
+	}
+	if by.Boundary == 0 { // the last seconds may not be archived yet
+		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.Name(), history.ErrNotFound, archived)
+		return out, words.Hint(err, "ccd show %s", out.argument)
+	}
+	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.Name(), history.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
+	return out, words.Hint(err, "ccd diff %s", out.argument)
+}
+
+// diffText formats a report, of one class if class is set. Text from the transcript has no control characters.
+func diffText(out diffOutput, class string, agent, local bool) string {
+	var b strings.Builder
+	b.WriteString(diffHead(out, local))
+	if out.Facts == 0 {
+		b.WriteString("Nothing to compare: before it, ccd found no message, decision, change or failure.\n")
+		return b.String() + diffFoot(out, class, false, agent)
+	}
+	row := func(class string, numbers ...any) {
+		if out.Told == "" { // ccd has no hook in this agent
+			numbers = numbers[:3]
+		}
+		fmt.Fprintf(&b, "%-9s %6v %6v %8v"+strings.Repeat(" %10v", len(numbers)-3)+"\n", append([]any{class}, numbers...)...)
+	}
+	b.WriteByte('\n')
+	adds := "CCD ADDS"
+	if !out.Connected {
+		adds = "WOULD ADD"
+	}
+	row("FACTS", "TOTAL", "KEPT", "DROPPED", adds)
+	for _, c := range out.Classes {
+		if class != "" && string(c.Class) != class {
+			continue
+		}
+		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold)
+	}
+	if class == "" {
+		row("all", out.Facts, out.Kept, out.Dropped, out.InTold)
+	}
+	more := false
+	for _, c := range out.Classes {
+		if len(c.List) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s, %d dropped:\n", c.Class, c.Dropped)
+		for _, one := range c.List {
+			b.WriteString(droppedLine(one) + "\n")
+		}
+		if c.More > 0 {
+			fmt.Fprintf(&b, "  %d more\n", c.More)
+			more = true
+		}
+	}
+	return b.String() + diffFoot(out, class, more, agent)
+}
+
+// diffHead says which compaction it was, when (in local time if local), and how the agent summarized.
+func diffHead(out diffOutput, local bool) string {
+	said := []string{fmt.Sprintf("compaction %d of %d, #%d", out.Boundary, out.Boundaries, out.Record)}
+	if !local { // a terminal has a heading
+		said[0] = out.Agent + " " + mark.Inline(out.Session, 200) + ": " + said[0]
+	}
+	if out.Time != nil {
+		when := words.Minute(*out.Time)
+		if local {
+			when = words.Local(*out.Time)
+		}
+		said[0] += " " + when
+	}
+	if out.Trigger != "" {
+		said = append(said, mark.Inline(out.Trigger, 20))
+	}
+	if out.Tokens > 0 {
+		said = append(said, humanize.Comma(out.Tokens)+" tokens before")
+	}
+	after := "no readable summary"
+	if out.Summary != "" {
+		after = "summary " + mark.New(out.Summary, "")
+	}
+	if out.ByCCD {
+		after += " by ccd"
+	}
+	if out.Sealed {
+		after += ", a part of it encrypted, so not compared"
+	}
+	if out.Preserved > 0 {
+		after += ", " + words.Count(out.Preserved, "record") + " kept"
+	}
+	return fmt.Sprintf("%s\nafter it: %s; %s chars\n", strings.Join(said, ", "), after, humanize.Comma(int64(out.Chars)))
+}
+
+// diffFoot says what to do next.
+func diffFoot(out diffOutput, class string, more, agent bool) string {
+	var b strings.Builder
+	name := out.argument
+	if out.InTold > 0 && !out.Connected {
+		b.WriteString("\nTo let ccd add what it would: ccd setup")
+	}
+	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 }) {
+		restore := "ccd restore"
+		if agent {
+			restore = "ccd agent restore"
+		}
+		fmt.Fprintf(&b, "\nPrint an original: %s ID\n", restore)
+	}
+	if slices.ContainsFunc(out.Classes, filesListed) {
+		fmt.Fprintf(&b, "Print a file: ccd restore --file PATH %s\n", name)
+	}
+	if class != "" {
+		class = " --class " + class
+	}
+	if more {
+		fmt.Fprintf(&b, "List all: ccd diff --all%s %s\n", class, name)
+	}
+	if out.Boundary > 1 {
+		fmt.Fprintf(&b, "The compaction before: ccd diff --boundary %d %s\n", out.Boundary-1, name)
+	}
+	return b.String()
+}
+
+func filesListed(c dropped.List) bool { return len(c.List) > 0 && c.Class == dropped.Files }
+
+// droppedLine formats one fact: its record, text and ID.
+func droppedLine(one dropped.Fact) string {
+	chars := 160
+	if one.Class == dropped.Asked {
+		chars = 320
+	}
+	line := "  #" + strconv.Itoa(one.Record) + " " + mark.Inline(one.Text, chars)
+	if one.Status != "" && one.Status != "exit 0" {
+		line += " (" + one.Status + ")"
+	}
+	line += " " + mark.New(one.ID, "")
+	if one.Output != "" {
+		line += " output " + mark.New(one.Output, "")
+	}
+	return line
+}

@@ -1,0 +1,70 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/web"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+type exportFlags struct {
+	agent, output string
+	force         bool
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "export [SESSION]", GroupID: cli.Everyday, Short: "write a session as one HTML file",
+		Long: `Writes the whole session as one page that needs no server, no network and no
+JavaScript: its requests, answers, calls and files, its context over time,
+what each compaction dropped, and the companion. Long texts and outputs are
+cut; each has the ID that ccd restore prints in full. On a terminal, the file
+is named after the session.
+
+` + cli.SessionWords,
+		Example: `  ccd export                           this directory's session
+  ccd export 5d2f7a1e > session.html   another one, to stdout`,
+	}
+	var f exportFlags
+	c.Args = cli.OneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := a.NoJSON(c); err != nil {
+			return err
+		}
+		return a.export(c.Context(), cli.SessionOf(args), f)
+	}
+	flags := c.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
+	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
+	a.AgentFlag(c, &f.agent)
+	a.MachineFlag(c)
+	return c
+}
+
+func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error) {
+	l, e, err := a.Session(ctx, arg, f.agent)
+	if err != nil {
+		return err
+	}
+	if e.Class == transcript.Attachment {
+		return words.Hint(fmt.Errorf("export %s: %w: it is an attachment, not a conversation", e.ID, archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
+	}
+	if f.output == "" && cli.IsTTY(a.Out) {
+		f.output = strings.ReplaceAll(status.Short(e.ID), "/", "-") + ".html"
+		defer func() {
+			if err == nil {
+				a.Say("wrote %s", f.output)
+			}
+		}()
+	}
+	return a.deliver(f.output, f.force, false, func(w io.Writer) error { return web.Export(ctx, l, e, w) })
+}

@@ -1,0 +1,102 @@
+package look
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/daemon"
+)
+
+// labelFlags are what `ccd label` changes.
+type labelFlags struct {
+	pin         bool
+	tag, untag  []string
+	name, agent string
+}
+
+func (a *app) labelCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "label [SESSION]", GroupID: cli.Everyday, Short: "pin, tag or name a session",
+		Long: `ccd keeps the companion of a pinned session forever, even after the agent
+removed the transcript. A tag is one word of at most 40 characters, in lower
+case. A name is one line of at most 120 characters; lists show it before the
+agent's title, which does not change. Labels are in the archive, so backups
+have them. ccd ls --pinned and --tag list by label.
+
+` + cli.SessionWords,
+		Example: `  ccd label 5d2f7a1e --pin                    keep its companion
+  ccd label 5d2f7a1e --tag billing --tag q3   add two tags
+  ccd label 5d2f7a1e --name "cents migration"`,
+		Args: cli.OneSession,
+	}
+	var f labelFlags
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.pin, "pin", false, "pin the session; --pin=false removes the pin")
+	flags.StringArrayVar(&f.tag, "tag", nil, "add the `TAG`; repeatable")
+	flags.StringArrayVar(&f.untag, "untag", nil, "remove the `TAG`; repeatable")
+	flags.StringVar(&f.name, "name", "", "name it `NAME`; an empty one removes the name")
+	a.AgentFlag(c, &f.agent)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := a.NoJSON(c); err != nil {
+			return err
+		}
+		if !flags.Changed("pin") && len(f.tag)+len(f.untag) == 0 && !flags.Changed("name") {
+			return cli.Usage(c, errors.New("expected --pin, --tag TAG or --name NAME"))
+		}
+		return a.label(c, cli.SessionOf(args), f)
+	}
+	return c
+}
+
+// apply returns the labels with the changes of the flags that were given.
+func (f labelFlags) apply(now daemon.Labels, given func(flag string) bool) (daemon.Labels, error) {
+	if given("pin") {
+		now.Pinned = f.pin
+	}
+	now, err := now.Tagged(f.tag, false)
+	if err == nil {
+		now, err = now.Tagged(f.untag, true)
+	}
+	if err == nil && given("name") {
+		now, err = now.Named(f.name)
+	}
+	return now, err
+}
+
+// label changes the labels of a session and says what they are.
+func (a *app) label(c *cobra.Command, arg string, f labelFlags) error {
+	given := c.Flags().Changed
+	if _, err := f.apply(daemon.Labels{}, given); err != nil {
+		return cli.Usage(c, err)
+	}
+	library, err := a.Locate(false)
+	if err == nil {
+		err = library.Load(c.Context())
+	}
+	if err != nil {
+		return err
+	}
+	e, err := a.Choose(c.Context(), library, arg, f.agent)
+	if err != nil {
+		return err
+	}
+	var now daemon.Labels
+	err = daemon.Label(c.Context(), library.Archive, e.Key, func(was daemon.Labels) (daemon.Labels, error) {
+		now, err = f.apply(was, given)
+		return now, err
+	})
+	if err != nil {
+		return err
+	}
+	pinned := "not pinned"
+	if now.Pinned {
+		pinned = "pinned"
+	}
+	a.Say("%s: %s, tags: %s, name: %s", e.ID, pinned, cmp.Or(strings.Join(now.Tags, ", "), "none"), cmp.Or(now.Name, "none"))
+	return nil
+}

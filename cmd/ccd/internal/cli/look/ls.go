@@ -1,0 +1,166 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+const sessionKeys = `agent, session, damage ("" if it can be read; else why not, and only agent and
+session are set), parent, project, title (the agent's own), asked (the
+beginning of the first request), last, records, bytes, lag_bytes (bytes of the
+source that are not archived yet; all bytes of a compressed source that has
+changed), generations, model, reported_tokens, estimated_tokens, about_tokens
+(the estimate converted to real tokens), size_tokens (what TOKENS shows),
+size_about (whether that is converted from the estimate), context_window,
+context_window_assumed, outliers {reports, tokens} (ignored reports of an
+impossible context or window: how many, and the last value, 0 if it is not a
+count), pressure (size_tokens of the window; 1: it is full), level, trigger
+("" if none has fired), original_tokens and companion_tokens (estimated),
+companion_about (in real tokens, converted), saved_percent, verified,
+companion ("" if there is none), not_understood (no record is of a known type,
+so it gets no companion), skipped (why it is not followed, else ""), resumed
+(the ID of the session that ccd resume made it from, else ""), forked_from
+(that of the one that it is a fork of, else ""), source, source_present,
+rewritten (when the source was last found replaced or rewritten in place, else
+null), pinned, tags, name ("" if it has none; see ccd help label), waiting
+(the agent spoke last and waits for the person), compactions (by the agent),
+curve (tokens in the context, the highest of each curve_step records; [] if
+the model reports none), machine (that has it, if it is another one)`
+
+type lsFlags struct {
+	all, pinned bool
+	everywhere  bool
+	agent, tag  string
+}
+
+func (a *app) lsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "ls", GroupID: cli.Everyday, Short: "list the sessions",
+		Long: `Lists the sessions, pinned ones (*) first, then newest first. TITLE is the
+name from ccd label, else the agent's own title, else the first request. LAST
+is when it last grew, or who is next: working (the agent), waiting (you); or
+deleted (the transcript, which ccd still has). CONTEXT is the share of the
+agent's window that is full, by the model's last report, else by an estimate
+("~"). COMPACTED is how often the agent compacted it.
+
+On a terminal the title is cut, and columns that do not fit are left out:
+STATE first, then TOKENS, AGENT, PROJECT, COMPACTED, LAST. In a pipe, every
+session is one line with all columns, separated by tabs.
+
+With --json: one array, an object per session:
+` + sessionKeys,
+		Example: `  ccd ls
+      the sessions, newest first
+  ccd ls --everywhere
+      and the pulled sessions of other machines
+  ccd ls --all
+      include sub-agents (under their parents) and sessions without messages from you
+  ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'
+      sessions that use over 60% of their window`,
+	}
+	var f lsFlags
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.everywhere && a.Machine != "" {
+			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
+		}
+		return a.ls(c.Context(), f)
+	}
+	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, and summarizer sessions")
+	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
+	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
+	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
+	a.AgentFlag(c, &f.agent)
+	a.MachineFlag(c)
+	return c
+}
+
+func (a *app) ls(ctx context.Context, f lsFlags) error {
+	a.CollectLess()
+	l, err := a.Library(ctx)
+	if err != nil {
+		return err
+	}
+	a.Incomplete(l)
+	archived := len(l.Sessions) > 0
+	f.narrow(l)
+	rows, columns := status.Family(l.Sessions, f.all), cli.LsColumns(time.Now())
+	if f.everywhere {
+		rows, columns = a.lsEverywhere(ctx, l, rows, f), append(columns, machineColumn())
+	}
+	if a.JSON {
+		return a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
+	}
+	switch {
+	case len(rows) == 0 && (archived || f.pinned || f.tag != "") && !a.Damaged:
+		a.Say("no session matches")
+		return nil
+	case len(rows) == 0 && a.HasPulled(l):
+		a.Say("nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines")
+		return nil
+	case len(rows) == 0 && !a.Damaged:
+		a.Say("nothing is archived yet; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works")
+		return nil
+	}
+	if err := cli.PrintTable(a.App, rows, columns); err != nil {
+		return err
+	}
+	if n := f.hidden(l); n > 0 && a.Width() > 0 {
+		a.Say("%s of sub-agents, or in which you said nothing: ccd ls --all", words.Count(n, "more session"))
+	}
+	return nil
+}
+
+// hidden returns how many sessions are only listed with --all.
+func (f lsFlags) hidden(l *reader.Library) (n int) {
+	for _, e := range l.Sessions {
+		if !f.all && e.Class != transcript.Attachment && (e.Class == transcript.SubAgent || e.Aside()) {
+			n++
+		}
+	}
+	return n
+}
+
+// narrow drops the sessions that the flags exclude.
+func (f lsFlags) narrow(l *reader.Library) {
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
+		labels := e.Kept.Labels
+		return f.agent != "" && e.Agent != f.agent || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
+	})
+}
+
+// lsEverywhere adds the sessions of other machines to the rows of those here, the newest first, each with its sub-agents.
+func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) []status.Session {
+	families := status.Families(rows)
+	for other := range a.LoadedOthers(ctx, l) {
+		a.Incomplete(other)
+		a.SayOld(other.Place)
+		f.narrow(other)
+		families = append(families, status.Families(status.Family(other.Sessions, f.all))...)
+	}
+	slices.SortStableFunc(families, func(x, y []status.Session) int { return y[0].LastAt().Compare(x[0].LastAt()) })
+	return slices.Concat(families...)
+}
+
+// machineColumn is the column of ls --everywhere.
+func machineColumn() table.Column[status.Session] {
+	return table.Column[status.Session]{Head: "MACHINE", Text: func(s status.Session) string {
+		if s.Machine == "" {
+			return "here"
+		}
+		return mark.Inline(s.Machine, 60)
+	}}
+}

@@ -1,0 +1,355 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/mark"
+	"ccd/internal/redact"
+	"ccd/internal/words"
+)
+
+type restoreFlags struct {
+	session, agent, output string
+	file, at               string
+	generation             int
+	raw, full, info, force bool
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var f restoreFlags
+	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.JSON) }
+	c := &cobra.Command{
+		Use: "restore ID|SESSION#N", GroupID: cli.Everyday, Short: "print an archived original, exactly",
+		Long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it,
+or the whole marker. SESSION#N is record N of a session. ccd prints the
+original as the agent saw it, and fails if it does not match its hash. On a
+terminal, control characters are shown as \xNN; pipes and files get the exact
+bytes.
+
+--file prints a file as the agent last read or wrote it. If the transcript
+does not show all of it at once, ccd fails.
+
+` + timeWords + `
+
+With --json: one object, with --info only: id, kind, shape ("single", "lines",
+"list"), agent, session, generation, path (of the transcript), record,
+last_record, time, offset and bytes (of the raw span), size (bytes that
+restore prints), sha256 (of the raw span; of a range of its lines; of a list
+of its raw parts joined by newline), parts, note. With --file: path, how
+("read", "written", "edited", "renamed"), agent, session, generation, record
+and time (of the last read or change), size, lines, sha256 (of the text), gone
+(it was deleted or renamed since) and doubt (a command may have changed it
+since): null or {what, session, record, time}`,
+		Example: `  ccd restore 4tq9c1m7x2ka
+      the original behind a marker
+  ccd restore --session latest -o session.jsonl
+      a whole transcript, even if its file is deleted
+  ccd restore --file src/money.py --at yesterday
+      a file as it was at the end of yesterday`,
+	}
+	c.Args = args
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.file != "" {
+			return a.restoreFile(c.Context(), f, args)
+		}
+		return a.restore(c.Context(), f, joinMarker(args))
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")
+	flags.BoolVar(&f.full, "full", false, "print the full result if the agent saw a shortened one")
+	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
+	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
+	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
+	timeFlag(flags, &f.at, "at", "with --file: as it was at `TIME` (a day: its end)")
+	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
+	a.AgentFlag(c, &f.agent)
+	a.MachineFlag(c)
+	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
+	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
+	return c
+}
+
+func (f restoreFlags) check(args []string, json bool) error {
+	switch {
+	case f.file != "" && f.session != "":
+		return fmt.Errorf("--file takes the session without --session: ccd restore --file %s %s", words.Shell(f.file), words.Shell(f.session))
+	case f.file != "" && (len(args) > 1 || f.raw || f.full || f.generation != 0):
+		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --generation, --raw or --full")
+	case f.at != "" && f.file == "":
+		return fmt.Errorf("--at needs --file")
+	case f.file != "" && len(args) < 2:
+	case f.session == "" && len(args) != 1:
+		return fmt.Errorf("expected one ID or SESSION#N, or --session SESSION; got %d arguments", len(args))
+	case f.session != "" && len(args) != 0:
+		return fmt.Errorf("--session takes no ID")
+	case f.raw && f.full, f.full && f.session != "":
+		return fmt.Errorf("--full needs an ID or SESSION#N and cannot be used with --raw")
+	}
+	switch {
+	case f.generation < 0:
+		return fmt.Errorf("--generation must be 1 or more")
+	case json && !f.info:
+		return fmt.Errorf("--json needs --info")
+	case f.info && f.output != "":
+		return fmt.Errorf("--info cannot be used with --output")
+	}
+	return nil
+}
+
+func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error {
+	l, err := a.Locate(true)
+	if err != nil {
+		return err
+	}
+	rules := l.Agents.Redact
+	if !a.Agent {
+		l.Agents = l.Agents.Exact()
+	}
+	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
+	if f.session == "" {
+		want.Name = reader.Unmark(args[0])
+	}
+	if err := a.resolveLatest(ctx, l, &want); err != nil {
+		return err
+	}
+	show, wipe := a.Progress("looking through the archive:")
+	o, err := a.original(ctx, l, want, show)
+	wipe()
+	if errors.Is(err, history.ErrNotFound) && want.Kind() == "id" && !a.Agent {
+		if e, wrong := l.Find(want.Name, want.Agent); wrong == nil {
+			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, history.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if f.info {
+		return a.restoreInfo(ctx, o)
+	}
+	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
+		err := a.write(ctx, w, o, rules)
+		if lag := o.Entry.Lag(); err == nil && lag > 0 && o.Session != nil && o.Session.N == o.Entry.Tip().Generation {
+			fmt.Fprintf(a.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
+		}
+		return err
+	})
+}
+
+// original finds an original here, else in the archives that were pulled of other machines. An ID means the same bytes in
+// each of them; a session may have branches.
+func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
+	if want.Kind() == "id" && !l.Indexed(ctx, want.Name) { // before all sessions here are read
+		for other := range a.OtherLibraries(l) {
+			if other.Indexed(ctx, want.Name) {
+				a.Say("from machine %s", cli.NameAndAge(other.Place))
+				return other.Original(ctx, want, show)
+			}
+		}
+	}
+	o, err := l.Original(ctx, want, show)
+	switch {
+	case err == nil && want.Session != "":
+		a.SayMore(ctx, l, o.Entry)
+		return o, nil
+	case !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound):
+		return o, err
+	case a.Agent && want.Kind() == "id":
+		if o, ok := a.Copied(ctx, l, want); ok {
+			return o, nil
+		}
+	}
+	return a.originalOnOthers(ctx, l, want, show, err)
+}
+
+// originalOnOthers finds an original that is not here in the archives that were pulled of other machines. here is the error of
+// the search here.
+func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, err error) {
+	var found []reader.Entry
+	var names []string
+	var first reader.Original
+	var from *reader.Library
+	for other := range a.OtherLibraries(l) {
+		names = append(names, cli.NameAndAge(other.Place))
+		o, err := other.Original(ctx, want, show)
+		if ctx.Err() != nil {
+			return o, ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		if len(found) == 0 {
+			first, from = o, other
+		} else if newest(o.Entry) == newest(found[0]) { // the same bytes
+			continue
+		}
+		if found = append(found, o.Entry); want.Kind() == "id" {
+			break
+		}
+	}
+	switch {
+	case len(found) > 1:
+		name := cmp.Or(want.Session, want.Name)
+		return o, words.Hint(cli.OnMachines(name, found), "add --machine %s", words.Shell(found[0].Machine))
+	case len(found) == 1:
+		a.Say("from machine %s", cli.NameAndAge(from.Place))
+		return first, nil
+	case len(names) > 0:
+		here = words.Hint(fmt.Errorf("%w, nor on %s", here, strings.Join(names, ", ")), "ccd remote pull")
+	case a.CanPull(l):
+		here = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", here), "ccd remote pull")
+	}
+	return reader.Original{}, here
+}
+
+// newest names the newest generation of a session by its number and its bytes.
+func newest(e reader.Entry) string {
+	g := e.Generations[len(e.Generations)-1]
+	return fmt.Sprint(g.N, g.Sum)
+}
+
+// hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.
+const hiddenNote = "redacted: %s; only the user can print them: ccd restore %s"
+
+// write writes an original, and says on stderr which secrets it has. An agent gets it without them.
+func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *redact.Rules) error {
+	if !a.Agent {
+		return a.countSecrets(rules, w, func(w io.Writer) error { return o.Write(ctx, w) })
+	}
+	if err := o.Write(ctx, w); err != nil {
+		return err
+	}
+	hidden, err := o.Hidden(ctx)
+	if hidden != "" {
+		a.Say(hiddenNote, hidden, o.ID())
+	}
+	return err
+}
+
+// resolveLatest replaces latest or thisDir by the ID of the session, and says which it is.
+func (a *app) resolveLatest(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
+	name, number, isRecord := strings.Cut(want.Name, "#")
+	arg := cmp.Or(want.Session, name, cli.ThisDir)
+	if _, latest := history.LatestIn(arg); arg != cli.ThisDir && !latest || want.Session == "" && !isRecord {
+		return nil
+	}
+	if err := l.Load(ctx); err != nil {
+		return err
+	}
+	e, err := a.Choose(ctx, l, arg, want.Agent)
+	switch {
+	case err != nil:
+		return err
+	case want.Session != "":
+		want.Session = e.ID
+	case isRecord:
+		want.Name = e.ID + "#" + number
+	}
+	want.Agent = e.Agent
+	return nil
+}
+
+// countSecrets calls write with w, and says on stderr which secrets were written.
+func (a *app) countSecrets(rules *redact.Rules, w io.Writer, write func(io.Writer) error) error {
+	secrets := redact.NewStream(rules.Session(), io.Discard)
+	err := write(io.MultiWriter(w, secrets))
+	if err := cmp.Or(err, secrets.Close()); err != nil {
+		return err
+	}
+	if found := reader.Kinds(secrets.Kinds()); found != "" {
+		a.Say("ccd: this text has %s", found)
+	}
+	return nil
+}
+
+// joinMarker joins a marker that the shell split at its spaces.
+func joinMarker(args []string) []string {
+	if len(args) > 1 && args[0] == "[ccd" {
+		return []string{strings.Join(args, " ")}
+	}
+	return args
+}
+
+func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
+	i, err := o.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(i)
+	}
+	records := strconv.Itoa(i.Record)
+	if i.Last > i.Record {
+		records = fmt.Sprintf("%d to %d", i.Record, i.Last)
+	}
+	note := i.Note
+	if note == i.Kind {
+		note = ""
+	}
+	rows := [][]string{
+		{"id", string(i.ID)},
+		{"kind", i.Kind},
+		{"note", mark.Inline(note, 200)},
+		{"session", i.Agent + " " + i.Session},
+		{"generation", strconv.Itoa(i.Generation)},
+		{"path", i.Path},
+		{"record", records},
+		{"time", a.when(i.Time)},
+		{"offset", strconv.FormatInt(i.Offset, 10)},
+		{"bytes", exactSize(i.Bytes)},
+		{"size", exactSize(i.Size)},
+		{"sha256", i.SHA256},
+	}
+	return a.PrintFacts(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
+}
+
+// when is a time as --info prints it: local on a terminal, UTC elsewhere.
+func (a *app) when(t *time.Time) string {
+	switch {
+	case t == nil:
+		return ""
+	case a.Width() > 0:
+		return words.Local(*t)
+	}
+	return t.Format(time.RFC3339)
+}
+
+// exactSize formats a size in bytes, and a large one also in a readable unit.
+func exactSize(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%d B (%s)", n, humanize.IBytes(uint64(n)))
+}
+
+// timeFlag adds a flag for a time. An empty one, such as an unset variable, must not mean every time.
+func timeFlag(flags *pflag.FlagSet, to *string, name, text string) {
+	flags.Func(name, text, func(given string) error {
+		if strings.TrimSpace(given) == "" {
+			return errors.New("must not be empty")
+		}
+		*to = given
+		return nil
+	})
+}
+
+// timeWords explains TIME.
+const timeWords = `TIME is a time (14:00, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (2026-01-29,
+today, yesterday), both (yesterday 14:00), or an age (3h, 2d, 1w). Times without
+a zone are local.`

@@ -1,0 +1,78 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/mark"
+)
+
+// restoreFile prints a file as the agent last read or wrote it.
+func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) error {
+	l, err := a.Library(ctx)
+	if err != nil {
+		return err
+	}
+	rules := l.Agents.Redact
+	l.Agents = l.Agents.Exact()
+	want := reader.WantedFile{Path: f.file, At: f.at, Agent: f.agent}
+	if len(args) == 1 {
+		e, err := a.Choose(ctx, l, args[0], f.agent)
+		if err != nil {
+			return err
+		}
+		want.Session, want.Agent = e.ID, e.Agent
+	} else {
+		a.Incomplete(l) // a damaged session may have changed the file later
+	}
+	show, wipe := a.Progress("looking for the file:")
+	v, err := l.File(ctx, want, show)
+	wipe()
+	if err != nil {
+		return err
+	}
+	if f.info {
+		return a.fileInfo(reader.FileInfoOf(v))
+	}
+	for _, line := range reader.FileNotes(v) {
+		a.Say("%s", line)
+	}
+	return a.deliver(f.output, f.force, false, func(w io.Writer) error {
+		return a.countSecrets(rules, w, func(w io.Writer) error {
+			_, err := io.WriteString(w, v.Text)
+			if err != nil {
+				return fmt.Errorf("write output: %w", err)
+			}
+			return nil
+		})
+	})
+}
+
+func (a *app) fileInfo(o reader.FileInfo) error {
+	if a.JSON {
+		return a.PrintJSON(o)
+	}
+	rows := [][]string{
+		{"path", mark.Inline(o.Path, 400)},
+		{"how", o.How},
+		{"session", o.Agent + " " + o.Session},
+		{"generation", strconv.Itoa(o.Generation)},
+		{"record", strconv.Itoa(o.Record)},
+	}
+	if o.Time != nil {
+		rows = append(rows, []string{"time", a.when(o.Time)})
+	}
+	rows = append(rows, []string{"lines", strconv.Itoa(o.Lines)}, []string{"size", exactSize(o.Size)}, []string{"sha256", o.SHA256})
+	for _, e := range []struct {
+		name string
+		*reader.FileEvent
+	}{{"gone", o.Gone}, {"doubt", o.Doubt}} {
+		if e.FileEvent != nil {
+			rows = append(rows, []string{e.name, fmt.Sprintf("%s, %s#%d", mark.Inline(e.What, 400), e.Session, e.Record)})
+		}
+	}
+	return a.PrintFacts(rows)
+}

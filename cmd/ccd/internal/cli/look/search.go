@@ -1,0 +1,493 @@
+package look
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/search"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+type searchFlags struct {
+	tool, path, session, since, agent string
+	all, everywhere, said             bool
+	limit                             int
+}
+
+type hitOutput struct {
+	Agent      string     `json:"agent"`
+	Session    string     `json:"session"`
+	Generation int        `json:"generation"`
+	Record     int        `json:"record"`
+	Line       int        `json:"line"`
+	Kind       string     `json:"kind"`
+	Tool       string     `json:"tool"`
+	ID         mark.ID    `json:"id"`
+	Time       *time.Time `json:"time"`
+	Snippet    string     `json:"snippet"`
+	Back       bool       `json:"taken_back"`
+	Copies     int        `json:"copies"`
+	Equal      int        `json:"equal"`
+	Machine    string     `json:"machine,omitempty"`
+	Pulled     *time.Time `json:"pulled,omitempty"`
+}
+
+// searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
+const searchLimit = 50
+
+func (a *app) searchCommand() *cobra.Command {
+	var f searchFlags
+	check := func(_ *cobra.Command, args []string) error {
+		_, err := f.query(args, time.Now())
+		return err
+	}
+	c := &cobra.Command{
+		Use: "search WORDS...", GroupID: cli.Everyday, Short: "search all archived sessions",
+		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
+and case, including inside longer words. Quoted words must be adjacent. ccd
+searches all archived sessions, and prints what people and agents said first,
+then the rest; each newest first. A hit has its session and record, time, kind,
+ID, and the line of the match; equal originals are one hit.
+
+` + timeWords + `
+
+With --json: one array in that order, an object per hit: agent, session,
+generation, record (0 if unknown, and of a spilled file), line (of the first
+match, in what restore prints), kind, tool ("" if none), id, time, snippet
+(the line of the match, at most 200 characters, control characters escaped),
+taken_back (by the person), copies (how many forks have the same record),
+equal (how many more equal originals), machine and pulled (when its copy was
+last read), if it is another machine's (--everywhere, --machine)`,
+		Example: `  ccd search overflow cents
+      items with both words
+  ccd search "exit status 2" --tool Bash
+      a phrase, in commands and their outputs
+  ccd search --path src/money.py --since 2d
+      each read and change of a file in the last 2 days
+  ccd search --session . --all --limit 0 panic
+      every hit in this directory's session and its sub-agents`,
+	}
+	c.Args = check
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.everywhere && a.Machine != "" {
+			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
+		}
+		return a.search(c.Context(), f, args)
+	}
+	c.Flags().SortFlags = false
+	f.add(a, c)
+	a.MachineFlag(c)
+	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "search the pulled sessions of all machines too")
+	return c
+}
+
+func (f *searchFlags) add(a *app, c *cobra.Command) {
+	flags := c.Flags()
+	flags.BoolVar(&f.said, "said", false, "only what people and agents said")
+	flags.StringVar(&f.tool, "tool", "", "only calls to the tool `NAME`, and their results")
+	flags.StringVar(&f.path, "path", "", "only calls that read or change `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
+	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
+	a.AgentFlag(c, &f.agent)
+	timeFlag(flags, &f.since, "since", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
+	flags.IntVar(&f.limit, "limit", searchLimit, "stop after `N` hits; 0: no limit")
+	flags.BoolVar(&f.all, "all", false, "include sub-agents, outputs saved to separate files and, on a terminal, what was not said")
+}
+
+func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
+	q, err := f.query(args, time.Now())
+	if err != nil {
+		return err
+	}
+	l, err := a.Library(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := a.sources(ctx, l, f)
+	missing := err // the session that is to be searched is not here
+	if err != nil && (!f.everywhere || !errors.Is(err, history.ErrNotFound)) {
+		return err
+	}
+	p := a.hitPrinter(l, q, f.limit)
+	p.said, p.all = f.said, f.all
+	if !f.all && f.session == "" {
+		p.copies = copiesOf(l)
+	}
+	more, err := p.search(ctx, l, in)
+	searched := len(in)
+	if err == nil && more && f.everywhere {
+		n, err := p.everywhere(ctx, f)
+		if searched += n; err != nil {
+			return err
+		}
+	}
+	if err == nil && missing != nil && searched == 0 {
+		err = missing
+	}
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return err
+	}
+	return a.reportSearch(p, l, searched, f, args)
+}
+
+// everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
+// searched.
+func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
+	for other := range p.LoadedOthers(ctx, p.library) {
+		p.Incomplete(other)
+		in := other.Sessions
+		if f.session != "" {
+			e, err := other.Find(f.session, f.agent)
+			if err != nil { // it has no such session
+				continue
+			}
+			in = f.family(in, e)
+		}
+		p.machines = append(p.machines, cli.NameAndAge(other.Place))
+		p.library, p.copies = other, nil
+		from := f.sources(other, in)
+		searched += len(from)
+		if more, err := p.search(ctx, other, from); !more || err != nil {
+			return searched, err
+		}
+	}
+	return searched, nil
+}
+
+// search prints the hits in an archive.
+func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.Source) (more bool, err error) {
+	show, wipe := p.Progress("searching:")
+	defer wipe()
+	var found search.Ranked
+	if p.limit > 0 {
+		found.Most = p.limit - p.hits
+	}
+	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: p.query, Progress: show}).Hits(ctx) {
+		if errors.As(err, new(*archive.DamageError)) {
+			if p.damage++; p.first == nil {
+				p.first = err
+			}
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if h.Record > 0 && h.Record <= p.copies[h.Session.Key] || p.said && !h.Said() {
+			continue
+		}
+		if !found.Add(h) {
+			break
+		}
+	}
+	wipe()
+	all := found.All()
+	if rest := slices.IndexFunc(all, func(h *search.Hit) bool { return !h.Said() }); rest > 0 && p.width > 0 && !p.JSON && !p.all {
+		all, p.rest = all[:rest], len(all)-rest
+	}
+	for _, h := range all {
+		if p.JSON {
+			err = p.object(h)
+		} else {
+			err = p.lines(h)
+		}
+		if err != nil {
+			return false, err
+		}
+		p.hits++
+	}
+	return p.hits+p.rest < p.limit || p.limit == 0, nil
+}
+
+// reportSearch reports how the search ended.
+func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f searchFlags, args []string) error {
+	if f.session == "" {
+		a.Incomplete(l)
+	}
+	if len(p.machines) > 0 {
+		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
+	}
+	switch {
+	case p.damage > 0:
+		fmt.Fprintf(a.Err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged place"), p.first)
+		return cli.ErrDamaged
+	case p.rest > 0:
+		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", asTyped(args))
+	case p.hits > 0 && p.hits == f.limit:
+		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
+	case p.hits > 0, a.Damaged:
+	case len(l.Sessions) == 0 && !l.Limited() && !a.HasPulled(l):
+		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
+	default:
+		return f.none(l, args, sources, !f.everywhere && a.HasPulled(l))
+	}
+	return nil
+}
+
+// none returns the error of a search without hits. Its hint is a wider search. pulled: other machines were not searched.
+func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled bool) error {
+	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
+	if l.Limited() {
+		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
+	}
+	what := ""
+	switch {
+	case len(args) > 0:
+		what = asTyped(args)
+	case f.path != "":
+		what = " --path " + words.Shell(f.path)
+	default:
+		what = " --tool " + words.Shell(f.tool)
+	}
+	narrow := f.said || f.since != "" || f.session != "" || f.agent != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	switch {
+	case narrow && f.all:
+		return words.Hint(err, "ccd search --all%s", what)
+	case narrow:
+		return words.Hint(err, "ccd search%s", what)
+	case slices.ContainsFunc(args, looksRegexp.MatchString):
+		return words.Hint(err, "search does not support regular expressions")
+	case pulled:
+		return words.Hint(err, "ccd search --everywhere%s", what)
+	case !f.all && sources > 0:
+		return words.Hint(err, "ccd search --all%s", what)
+	}
+	return err
+}
+
+// asTyped returns the words of a search as they are typed.
+func asTyped(args []string) (typed string) {
+	for _, arg := range args {
+		typed += " " + words.Shell(arg)
+	}
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		typed = " --" + typed
+	}
+	return typed
+}
+
+// looksRegexp matches words that are probably meant as regular expressions.
+var looksRegexp = regexp.MustCompile(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
+
+// query makes the query of the command line.
+func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
+	q.Tool, q.Path, q.Retold = f.tool, f.path, f.all
+	if f.limit < 0 {
+		return q, errors.New("--limit must be 0 or more")
+	}
+	if q.Since, _, err = words.Instant(f.since, now); err != nil {
+		return q, err
+	}
+	for _, arg := range args {
+		words := []string{arg}
+		if strings.HasPrefix(arg, `"`) {
+			words = search.Words(arg)
+		}
+		q.Words = append(q.Words, words...)
+	}
+	return q, q.Check()
+}
+
+// sources returns the sessions to search, newest first.
+func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]search.Source, error) {
+	in := l.Sessions
+	if f.session != "" {
+		e, err := a.Choose(ctx, l, f.session, f.agent)
+		if err != nil {
+			return nil, err
+		}
+		in = f.family(in, e)
+	}
+	return f.sources(l, in), nil
+}
+
+// family returns a session and, with --all, its sub-agents and files.
+func (f searchFlags) family(in []reader.Entry, e reader.Entry) []reader.Entry {
+	return slices.DeleteFunc(slices.Clone(in), func(o reader.Entry) bool {
+		return o.Key != e.Key && (o.Agent != e.Agent || !(f.all && o.Parent == e.Name() || o.Class == transcript.Earlier && o.Name() == e.Name()))
+	})
+}
+
+func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search.Source) {
+	for i := range in {
+		e := &in[i]
+		if f.agent != "" && e.Agent != f.agent || f.session == "" && !f.all && !e.Conversation() {
+			continue
+		}
+		all = append(all, l.Searched(e))
+	}
+	return all
+}
+
+// copiesOf returns, for each copy by ccd of an archived session, how many of its records ccd wrote.
+func copiesOf(l *reader.Library) map[transcript.Key]int {
+	all := map[transcript.Key]int{}
+	for _, e := range l.Sessions {
+		if _, ok := l.CopiedFrom(e); ok {
+			all[e.Key] = e.Kept.Resumed.Records
+		}
+	}
+	return all
+}
+
+type hitPrinter struct {
+	*app
+	library  *reader.Library
+	machines []string // that were searched, with their ages
+	query    search.Query
+	limit    int
+	width    int // of the terminal; 0: not a terminal
+	colour   bool
+	last     transcript.Key         // session of the previous hit
+	place    string                 // machine of the previous hit
+	said     bool                   // print only what people and agents said
+	all      bool                   // print on a terminal what was not said too, if something was
+	rest     int                    // hits not printed for that
+	below    bool                   // the previous hit was not said
+	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
+	hits     int
+	damage   int
+	first    error // the first damage
+}
+
+func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {
+	return &hitPrinter{app: a, library: l, query: q, limit: limit, width: a.Width(), colour: a.Colours()}
+}
+
+// lines prints a hit. On a terminal, hits are grouped by session; elsewhere, each names its session.
+func (p *hitPrinter) lines(h *search.Hit) error {
+	if p.width > 0 {
+		return p.fitted(h)
+	}
+	where := h.Session.Name()
+	if p.library.Machine != "" {
+		where = p.library.Machine + " " + where
+	}
+	if h.Record > 0 && !p.rewritten(h) {
+		where += "#" + strconv.Itoa(h.Record)
+	}
+	return p.Draw(strings.Join(append([]string{mark.Inline(where, 0)}, p.hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
+		"\n  > " + h.Snippet + "\n")
+}
+
+// rewritten reports whether the hit stands only in an earlier generation, which numbers its records for itself.
+func (p *hitPrinter) rewritten(h *search.Hit) bool {
+	e, ok := p.library.Entry(h.Session.Key)
+	return ok && len(e.Generations) > 0 && h.Generation < e.Generations[len(e.Generations)-1].N
+}
+
+func (p *hitPrinter) fitted(h *search.Hit) error {
+	var b strings.Builder
+	if !h.Said() && !p.below {
+		if p.below = true; p.hits > 0 {
+			b.WriteString("\nNot said, but thought, run or read:\n")
+			p.last = transcript.Key{}
+		}
+	}
+	if h.Session.Key != p.last || p.place != p.library.Machine {
+		if p.hits > 0 && b.Len() == 0 {
+			b.WriteString("\n")
+		}
+		e, _ := p.library.Entry(h.Session.Key)
+		machine := ""
+		if p.library.Machine != "" {
+			machine = mark.Inline(p.library.Machine, 60) + ": "
+		}
+		b.WriteString(table.Cut(machine+cli.FittedLine(&e, p.width-table.CellsOf(machine)), p.width) + "\n")
+		p.last, p.place = h.Session.Key, p.library.Machine
+	}
+	parts := p.hitPlace(h, words.Local(h.Time))
+	if h.Record > 0 && !p.rewritten(h) {
+		parts = append([]string{"#" + strconv.Itoa(h.Record)}, parts...)
+	}
+	id := " " + mark.New(h.ID, "")
+	b.WriteString(table.Cut(strings.Join(parts, " · "), max(1, p.width-table.CellsOf(id))) + id + "\n")
+	before := "  > "
+	for _, line := range table.WrapCells(h.Snippet, max(p.width-len(before), table.MinCells)) {
+		b.WriteString(before + p.marked(line) + "\n")
+		before = "    "
+	}
+	return p.Draw(b.String())
+}
+
+// hitPlace says when the hit was written, and in what.
+func (p *hitPrinter) hitPlace(h *search.Hit, when string) (parts []string) {
+	if when != "" {
+		parts = append(parts, when)
+	}
+	parts = append(parts, strings.TrimSpace(h.What()+" "+mark.Inline(h.Tool, 60)))
+	if h.Line > 1 {
+		parts = append(parts, "line "+strconv.Itoa(h.Line))
+	}
+	if h.Back {
+		parts = append(parts, "taken back")
+	}
+	if p.rewritten(h) {
+		parts = append(parts, "before the rewrite")
+	}
+	if h.Copies > 0 { // in forks
+		parts = append(parts, fmt.Sprintf("%d copies", h.Copies+1))
+	}
+	if h.Equal > 0 {
+		parts = append(parts, fmt.Sprintf("and %d equal", h.Equal))
+	}
+	return parts
+}
+
+// marked highlights the matches in a snippet.
+func (p *hitPrinter) marked(snippet string) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range p.query.Spans(snippet) {
+		b.WriteString(snippet[at:s[0]] + table.Match.Paint(snippet[s[0]:s[1]], p.colour))
+		at = s[1]
+	}
+	return b.String() + snippet[at:]
+}
+
+// object prints a hit as the next element of the JSON array.
+func (p *hitPrinter) object(h *search.Hit) error {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetIndent("  ", "  ")
+	e.SetEscapeHTML(false)
+	err := e.Encode(hitOutput{
+		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, p.library.Machine, words.Known(p.library.Pulled),
+	})
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	before := ",\n  "
+	if p.hits == 0 {
+		before = "[\n  "
+	}
+	return p.Print(before + strings.TrimSuffix(b.String(), "\n"))
+}
+
+// end closes the JSON array.
+func (p *hitPrinter) end() error {
+	switch {
+	case !p.JSON:
+		return nil
+	case p.hits == 0:
+		return p.Print("[]\n")
+	}
+	return p.Print("\n]\n")
+}

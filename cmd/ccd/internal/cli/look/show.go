@@ -1,0 +1,224 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/cli/agents"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/sidecar"
+	"ccd/daemon"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+type showFlags struct {
+	agent, section, form string
+	fresh, path          bool
+}
+
+// pathOutput is what show --path --json prints.
+type pathOutput struct {
+	Agent     string `json:"agent"`
+	Session   string `json:"session"`
+	Companion string `json:"companion"`
+	Source    string `json:"source"`
+	Present   bool   `json:"source_present"`
+}
+
+func (a *app) showCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show [SESSION]", GroupID: cli.Everyday, Short: "print a session's companion",
+		Long: `On a terminal, prints the handover of the companion as ccd last wrote it; in a
+pipe, the whole file. If the file is missing, ccd rebuilds it from
+the archive. Text that is damaged in the archive is shown as
+"[ccd ID content unavailable: PATH, hash mismatch]".
+
+--path prints the path of its file instead, and exits 3 if there is none. With
+--json: agent, session, companion, source (the transcript), source_present.
+
+` + cli.SessionWords,
+		Example: `  ccd show
+      the companion of this directory's session
+  ccd show --section handover 5d2f7a1e
+      the last request, work in progress, plan and open problems
+  ccd show --format html latest > page.html
+      read it in a browser`,
+	}
+	var f showFlags
+	c.Args = cli.OneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.path {
+			if f.section != "" || f.form != "" || f.fresh {
+				return cli.Usage(c, errors.New("--path cannot be used with --section, --format or --fresh"))
+			}
+			return a.showPath(c.Context(), cli.SessionOf(args), f.agent)
+		}
+		if err := a.NoJSON(c); err != nil {
+			return words.Hint(err, "ccd show --format json %s", words.Argument(cli.SessionOf(args)))
+		}
+		if f.section != "" && f.form == cli.AsMessages {
+			return cli.Usage(c, errors.New("--section cannot be used with --format messages"))
+		}
+		return a.show(c.Context(), cli.SessionOf(args), f)
+	}
+	cli.FormatFlag(c.Flags(), &f.form, "")
+	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`, by its heading: handover, 'current item', ...")
+	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
+	c.Flags().BoolVar(&f.path, "path", false, "print the path of the companion's file")
+	a.AgentFlag(c, &f.agent)
+	a.MachineFlag(c)
+	return c
+}
+
+// showPath prints the path of a session's companion.
+func (a *app) showPath(ctx context.Context, arg, agent string) error {
+	a.CollectLess()
+	l, e, err := a.Session(ctx, arg, agent)
+	if err != nil {
+		return err
+	}
+	if e.Kept.Companion == "" {
+		return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.Name(), history.ErrNotFound),
+			"ccd compact %s", l.Argument(e)))
+	}
+	if err := disk.Readable(e.Kept.Companion); err != nil {
+		what := "is missing"
+		if errors.Is(err, fs.ErrPermission) {
+			what = "is not readable by you; once its transcript is deleted, it is at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
+		}
+		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.Name(), history.ErrNotFound, e.Kept.Companion, what),
+			"ccd show %s", l.Argument(e))
+	}
+	if a.JSON {
+		return a.PrintJSON(pathOutput{e.Agent, mark.Name(e.Name()), mark.Name(e.Kept.Companion), mark.Name(e.Path), e.Present()})
+	}
+	return a.Print(e.Kept.Companion + "\n")
+}
+
+func (a *app) show(ctx context.Context, arg string, f showFlags) error {
+	l, e, err := a.Session(ctx, arg, f.agent)
+	if err != nil {
+		return err
+	}
+	if e.StateDamage != nil {
+		a.Incomplete(l) // the labels and options that the user chose are lost
+	}
+	if e.Class == transcript.Attachment {
+		return words.Hint(fmt.Errorf("show %s: an attachment has no companion", e.Name()), "ccd restore --session %s", words.Shell(e.Name()))
+	}
+	if e.Agent == transcript.Messages && f.form == cli.AsMessages {
+		return agents.FilterArchived(ctx, a.App, l, e)
+	}
+	c, err := a.companionOf(ctx, l, e, f)
+	if err != nil {
+		return err
+	}
+	if err := a.printHeading(e); err != nil {
+		return err
+	}
+	if a.Width() > 0 && f.form == "" && f.section == "" {
+		return a.showHandover(l.Argument(e), body(c.Text))
+	}
+	return a.PrintForm(c, f.form, f.section)
+}
+
+// showHandover prints the first section of a companion and says how to see the rest.
+func (a *app) showHandover(session, text string) error {
+	handover, rest, _ := strings.Cut(text, "\n## ")
+	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n" + lastWords(handover, rest)); err != nil {
+		return err
+	}
+	var others []string
+	for _, section := range strings.Split(text, "\n## ")[1:] {
+		name, _, _ := strings.Cut(section, "\n")
+		others = append(others, strings.ToLower(name))
+	}
+	a.Say("\na record: ccd restore '%s#N'\nmore: ccd show %s --section NAME (%s), or ccd show %s | less", session, session, strings.Join(others, ", "), session)
+	return nil
+}
+
+// below is where a handover says that words of the agent stand in a later section.
+var below = regexp.MustCompile(`(#-?[0-9]+) \(below\)`)
+
+// mostLast is how many lines of the agent's last words a terminal shows.
+const mostLast = 16
+
+// lastWords returns the end of the words that a handover says are below it.
+func lastWords(handover, rest string) string {
+	m := below.FindStringSubmatch(handover)
+	if m == nil {
+		return ""
+	}
+	_, said, ok := strings.Cut(rest, "\n"+m[1]+" the agent ")
+	if !ok {
+		return ""
+	}
+	var quoted []string
+	title, said, _ := strings.Cut(said, "\n")
+	for line := range strings.Lines(said) {
+		if !strings.HasPrefix(line, ">") && line != "...\n" {
+			break
+		}
+		quoted = append(quoted, line)
+	}
+	if n := len(quoted) - mostLast; n > 0 {
+		quoted = append([]string{"...\n"}, quoted[n:]...)
+	}
+	return "\n" + m[1] + " the agent " + title + "\n" + strings.Join(quoted, "")
+}
+
+// body returns a companion without what tells agents and programs what the file is.
+func body(companion []byte) string {
+	_, after, ok := strings.Cut(string(companion), "\n## ")
+	if !ok {
+		return string(companion)
+	}
+	return "## " + after
+}
+
+// companionOf returns the session's companion as it was last written. It makes a new one if that is missing, or if the
+// form needs more than its text.
+func (a *app) companionOf(ctx context.Context, l *reader.Library, e reader.Entry, f showFlags) (reader.Companion, error) {
+	if f.fresh {
+		return a.freshCompanion(ctx, e)
+	}
+	return l.Companion(ctx, e, f.form == cli.AsMessages)
+}
+
+func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Companion, error) {
+	d, l, err := a.DaemonFor(ctx, false)
+	if err != nil {
+		return reader.Companion{}, err
+	}
+	d.Summarize = nil // agents may run this without asking, with any configuration, so it starts no command
+	made, err := d.Compact(ctx, e.Key, daemon.CompactOptions{Write: true})
+	if errors.Is(err, daemon.ErrNotPlaced) { // its text exists, which is enough here
+		fmt.Fprintf(a.Err, "ccd: warning: %v\n", err)
+		made, err = d.Compact(ctx, e.Key, daemon.CompactOptions{})
+	}
+	if err != nil {
+		return reader.Companion{}, err
+	}
+	return reader.Fresh(made, history.Story(ctx, l.History(), e.Session.Session, made.At.Generation, made.At.Offset)), nil
+}
+
+// printHeading prints on a terminal which session the next lines are about.
+func (a *app) printHeading(e reader.Entry) error {
+	width := a.Width()
+	if width <= 0 || a.JSON || a.Quiet {
+		return nil
+	}
+	return a.Draw(cli.FittedLine(&e, width) + "\n\n")
+}

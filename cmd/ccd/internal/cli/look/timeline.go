@@ -1,0 +1,256 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// turnOutput is a turn in --json output. Unknown times are null.
+type turnOutput struct {
+	history.Turn
+	Time *time.Time `json:"time"`
+	End  *time.Time `json:"end"`
+}
+
+func (a *app) timelineCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "timeline [SESSION]", GroupID: cli.Everyday, Short: "show a session turn by turn, one line per turn",
+		Long: `Each line shows the record, the time, the request, how many files changed, and
+how many calls failed or were refused. What you sent while the agent worked,
+your answers and reasons, and compactions have lines of their own. In a pipe,
+lines also have IDs, tools, files and failed commands. If the agent rewrote its
+transcript, records from before have numbers below 0.
+
+With --json: one array, an object per turn: record, last, time, end, asked (at
+most 2000 characters), id, words [{record, how, text, id, time}] (said within
+the turn; how: queued, refusal or answer), taken_back, task, tools [{name,
+calls}], files, more_files, commands [{record, command, exit, id}],
+more_commands, failed (calls), refused, compactions, too_long (records over 16
+MB), agents (calls to sub-agents)
+
+` + cli.SessionWords,
+		Example: `  ccd timeline                   what happened in this directory's session
+  ccd timeline 5d2f7a1e --json   all details of each turn`,
+	}
+	var agent string
+	c.Args = cli.OneSession
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.timeline(c.Context(), cli.SessionOf(args), agent)
+	}
+	a.AgentFlag(c, &agent)
+	a.MachineFlag(c)
+	return c
+}
+
+func (a *app) timeline(ctx context.Context, arg, agent string) error {
+	l, e, err := a.Session(ctx, arg, agent)
+	if err != nil {
+		return err
+	}
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
+	if err := a.printHeading(e); err != nil {
+		return err
+	}
+	all, asked, lines := []turnOutput{}, false, timelineLines{width: a.Width()}
+	model, text, damage := l.Model(ctx, e, g.N, math.MaxInt)
+	src := session.NewSource(model.Session, text)
+	turns := history.Turns(model.Session, src.Said)
+	if damage == nil {
+		damage = src.Err
+	}
+	for _, t := range turns {
+		asked = asked || t.ID != ""
+		if a.JSON {
+			all = append(all, turnOutput{t, words.Known(t.Time), words.Known(t.End)})
+		} else if err := a.Print(lines.turn(t)); err != nil {
+			return err
+		}
+	}
+	if damage != nil {
+		return damage
+	}
+	if !asked {
+		a.Say("session %s has no turns: it has no message from a person", e.Name())
+	}
+	if a.JSON {
+		return a.PrintJSON(all)
+	}
+	return nil
+}
+
+// timelineLines formats turns, on a terminal below the days on which they began.
+type timelineLines struct {
+	width int // of the terminal; 0: not a terminal
+	day   string
+}
+
+// turn formats a turn in one line, and one for each message and each compaction within it, in their order.
+func (l *timelineLines) turn(t history.Turn) string {
+	text := l.line(t)
+	compacted := func(before int) {
+		for len(t.Bounds) > 0 && t.Bounds[0].Record < before {
+			b := t.Bounds[0]
+			t.Bounds = t.Bounds[1:]
+			text += l.begin(b.Time) + l.head(b.Record, b.Time) + " —— compacted by the agent"
+			if b.Before > 0 {
+				text += ", " + humanize.Comma(b.Before) + " tokens before"
+			}
+			text += "\n"
+		}
+	}
+	for _, w := range t.Words {
+		compacted(w.Record)
+		text += l.line(history.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID})
+	}
+	compacted(math.MaxInt)
+	return text
+}
+
+// begin returns the heading of a day, on a terminal above the first record of it; else "".
+func (l *timelineLines) begin(t time.Time) string {
+	if date := t.Local().Format(time.DateOnly); l.width > 0 && !t.IsZero() && date != l.day {
+		l.day = date
+		return t.Local().Format("Monday, 2 January 2006") + "\n"
+	}
+	return ""
+}
+
+// head formats a record and its time: on a terminal without the date.
+func (l *timelineLines) head(record int, t time.Time) string {
+	at := words.Minute(t)
+	if l.width > 0 && at != "" {
+		at = t.Local().Format("15:04")
+	}
+	return strings.TrimSpace("#" + strconv.Itoa(record) + " " + at)
+}
+
+func (l *timelineLines) line(t history.Turn) string {
+	head := l.head(t.Record, t.Time)
+	if l.width <= 0 {
+		return head + turnLine(t) + "\n"
+	}
+	var counts []string
+	if n := t.Edits(); n > 0 {
+		counts = append(counts, words.Count(n, "file"))
+	}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{t.Failed, "failed"}, {t.Refused, "refused"}, {t.TooLong, "over 16 MB"}} {
+		if c.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	tail := ""
+	if len(counts) > 0 {
+		tail = " · " + strings.Join(counts, ", ")
+	}
+	request := table.Cut(requestOf(t), max(1, l.width-table.CellsOf(head)-1-table.CellsOf(tail)))
+	return l.begin(t.Time) + table.Cut(head+" "+request+tail, l.width) + "\n"
+}
+
+// ways says how a person spoke within a turn.
+var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered"}
+
+// requestOf returns what a person asked, and how.
+func requestOf(t history.Turn) string {
+	request := mark.Inline(t.Asked, 400) + mark.Added(t.Added)
+	switch {
+	case t.ID == "":
+		request = "(no request)"
+	case t.Back:
+		request = "taken back: " + request
+	case t.Task:
+		request = "task given by the parent session: " + request
+	}
+	if t.Record < 0 {
+		request = "before the rewrite at #1: " + request
+	}
+	return request
+}
+
+// turnLine formats what follows the head of a turn, with what a program may look for.
+func turnLine(t history.Turn) string {
+	line := " · " + table.Cut(requestOf(t), 160)
+	if t.ID != "" {
+		line += " " + mark.New(t.ID, "")
+	}
+	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
+		if of != "" {
+			line += " · " + of
+		}
+	}
+	if t.Refused > 0 {
+		line += fmt.Sprintf(" · %d refused", t.Refused)
+	}
+	if t.TooLong > 0 {
+		line += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
+	}
+	return line
+}
+
+func toolsOf(t history.Turn) string {
+	var all []string
+	for _, tool := range t.Tools {
+		name := mark.Inline(tool.Name, 40)
+		if tool.Calls > 1 {
+			name += fmt.Sprintf(" %dx", tool.Calls)
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, ", ")
+}
+
+func filesOf(t history.Turn) string {
+	const show = 6
+	var all []string
+	for _, f := range t.Files[:min(show, len(t.Files))] {
+		all = append(all, "`"+mark.Inline(transcript.Base(f), 60)+"`")
+	}
+	if more := len(t.Files) - len(all) + t.MoreFiles; more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+func exitsOf(t history.Turn) string {
+	const show = 4
+	var all []string
+	good, bad := 0, 0
+	for _, c := range t.Commands {
+		switch {
+		case c.Exit == nil:
+		case *c.Exit == 0:
+			good++
+		case len(all) < show:
+			all = append(all, fmt.Sprintf("`%s` -> %d %s", mark.Inline(c.Line, 60), *c.Exit, mark.New(c.ID, "")))
+		default:
+			bad++
+		}
+	}
+	if bad > 0 {
+		all = append(all, fmt.Sprintf("%d more failed", bad))
+	}
+	if good > 0 {
+		all = append(all, words.Count(good, "command")+" with exit 0")
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,429 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/cli/agents"
+	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/cmd/ccd/internal/top"
+	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/mark"
+	"ccd/internal/words"
+)
+
+const topEvery = 2 * time.Second
+
+type topFlags struct {
+	once  bool
+	agent string
+}
+
+func (a *app) topCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "top", GroupID: cli.Everyday, Short: "watch the sessions live",
+		Long: `Lists the sessions and updates the list every 2 seconds: the ones that need
+attention first, marked with "!", then the newest. STATE says who is next
+(working: the agent; waiting: you). CONTEXT is the share of the agent's
+context window that is in use. HISTORY is the context over the session; ` + "`|`" + ` is
+where the agent compacted it.
+
+Enter shows a session's requests, failed commands, files and compactions, c
+its companion, d what the agent's last compaction dropped, o the original of
+an ID in the marked line. r twice resumes the session in a smaller copy, y
+copies an ID, / filters, ? lists all keys.
+
+With --json: with --once: one array, an object per main session: the keys of
+ccd ls, and state (working, waiting, idle, deleted), attention (why it needs
+attention, "" if it does not)`,
+		Example: `  ccd top
+      watch all sessions
+  ccd top --once
+      print the list once
+  ccd top --once --json | jq -r '.[] | select(.attention != "") | .session'
+      sessions that need attention`,
+	}
+	var f topFlags
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.top(c.Context(), f) }
+	c.Flags().BoolVar(&f.once, "once", false, "print the list once and exit")
+	a.AgentFlag(c, &f.agent)
+	return c
+}
+
+func (a *app) top(ctx context.Context, f topFlags) error {
+	g, err := status.NewGauge(a.Env, a.Version())
+	if err != nil {
+		return err
+	}
+	feed := &topFeed{app: a, gauge: g, agent: f.agent, signs: a.signs()}
+	if f.once {
+		return feed.once(ctx)
+	}
+	in, out := cli.FileOf(a.In), cli.FileOf(a.Out)
+	if a.JSON || in == nil || out == nil || !cli.IsTTY(a.In) || !a.Terminal(a.Out) {
+		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd top --once")
+	}
+	viewed, stop := context.WithCancel(ctx)
+	key, err := top.Run(ctx, in, out, a.Vars, top.Feed{
+		List:     func(width int) (top.List, error) { return feed.list(viewed, width) },
+		Text:     func(key string, what rune) (string, error) { return feed.text(viewed, key, what) },
+		Original: func(key, id string) (string, error) { return feed.original(viewed, key, id) },
+		Wrap:     table.WrapLines, Every: topEvery,
+	})
+	stop()
+	if agent, id, _ := strings.Cut(key, " "); id != "" && err == nil {
+		err = agents.Resume(ctx, a.App, id, agent)
+	}
+	return err
+}
+
+// Home is `ccd` without arguments: the live view if there are sessions and a terminal, else false.
+func Home(ctx context.Context, shared *cli.App) (shown bool, err error) {
+	a := &app{shared}
+	if !cli.IsTTY(a.In) || !a.Terminal(a.Out) {
+		return false, nil
+	}
+	l, err := a.Library(ctx)
+	if err != nil || len(l.Listed("")) == 0 {
+		return false, nil // help says how to begin; the commands themselves report what is wrong
+	}
+	return true, a.top(ctx, topFlags{})
+}
+
+// topFeed reads what the live view shows.
+type topFeed struct {
+	*app
+	gauge *status.Gauge
+	agent string
+	signs signs
+}
+
+// topSession is a session in --json output.
+type topSession struct {
+	status.Session
+	State     string `json:"state"`
+	Attention string `json:"attention"`
+}
+
+func (f *topFeed) rows(ctx context.Context) (status.Report, []topSession, error) {
+	report, all, err := f.gauge.List(ctx)
+	if err != nil {
+		return report, nil, err
+	}
+	now := time.Now()
+	rows := []topSession{}
+	for _, s := range all {
+		if s.Key().Agent == f.agent || f.agent == "" {
+			if !s.SubAgent() && !s.Aside() {
+				rows = append(rows, topSession{s, s.State(now), s.Attention(now)})
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y topSession) int { return cmp.Compare(rank(x), rank(y)) })
+	return report, rows, nil
+}
+
+// rank is the order of the list: what needs attention, then what is live, then the rest.
+func rank(s topSession) int {
+	switch {
+	case s.Attention != "" && (s.State == status.Working || s.State == status.Waits):
+		return 0
+	case s.State == status.Working || s.State == status.Waits:
+		return 1
+	}
+	return 2
+}
+
+func (f *topFeed) once(ctx context.Context) error {
+	if f.JSON {
+		_, rows, err := f.rows(ctx)
+		if err != nil {
+			return err
+		}
+		return f.PrintJSON(rows)
+	}
+	width, height := 80, 24
+	if columns, lines := cli.Screen(cli.FileOf(f.Out)); columns > 0 && lines > 0 {
+		width, height = columns, lines-1
+	}
+	text, err := top.Frame(top.Feed{List: func(width int) (top.List, error) { return f.list(ctx, width) }, Wrap: table.WrapLines}, width, height)
+	if err != nil {
+		return err
+	}
+	return f.Draw(text)
+}
+
+func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
+	report, rows, err := f.rows(ctx)
+	if err != nil {
+		return top.List{}, err
+	}
+	out := top.List{Head: topHead(report, rows, width)}
+	for _, s := range rows {
+		out.Rows = append(out.Rows, top.Row{
+			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
+			Match: strings.Join([]string{s.Labelled(), s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
+		})
+	}
+	colours := f.Colours()
+	out.Table = func(width int) []string { return table.Fit(rows, f.columns(time.Now()), width, colours) }
+	return out, nil
+}
+
+// topHead says how the daemon and the archive are, who waits, and what is wrong.
+func topHead(r status.Report, rows []topSession, width int) []string {
+	state := "not running"
+	if r.Running {
+		state = fmt.Sprintf("running, pid %d", r.Pid)
+	}
+	line := fmt.Sprintf("ccd: daemon %s; %s; archive %s", state, words.Count(len(rows), "session"), humanize.IBytes(uint64(r.Archive.Bytes)))
+	if r.LagBytes != nil && *r.LagBytes > 0 {
+		line += fmt.Sprintf("; %s not archived yet", humanize.IBytes(uint64(*r.LagBytes)))
+	}
+	head := []string{table.Cut(line, width)}
+	var waiting []string
+	for _, s := range rows {
+		if s.State == status.Waits {
+			waiting = append(waiting, fmt.Sprintf("%s (%s)", table.Cut(cmp.Or(s.Labelled(), "untitled"), 40), words.Age(s.LastAt())))
+		}
+	}
+	if len(waiting) > 0 {
+		head = append(head, table.Cut("waiting for you: "+strings.Join(waiting, ", "), width))
+	}
+	for i, d := range r.Degraded {
+		if i == 2 {
+			head = append(head, fmt.Sprintf("%d more problems: ccd status", len(r.Degraded)-i))
+			break
+		}
+		head = append(head, table.Cut("problem: "+mark.Inline(d, 0), width))
+	}
+	return append(head, "")
+}
+
+func (f *topFeed) columns(now time.Time) []table.Column[topSession] {
+	of := func(s topSession) status.Session { return s.Session }
+	identity := cli.SessionColumns(now, of)[1:] // without the ID, which y copies
+	identity[0].Part = 0                        // a shorter title leaves room for the curve at 80 columns
+	agent := cli.AgentColumn(func(s topSession) string { return s.Agent })
+	agent.Drop = 1
+	return append([]table.Column[topSession]{{
+		Head: "STATE", Text: func(s topSession) string {
+			if s.Damaged() {
+				return "damaged"
+			}
+			return s.State
+		},
+		Tone: func(s topSession) table.Tone {
+			switch {
+			case s.Attention != "" && rank(s) == 0:
+				return table.Warn
+			case s.Damaged():
+				return table.Bad
+			}
+			return table.NoTone
+		},
+	}}, append(identity,
+		table.Column[topSession]{
+			Head: "CONTEXT", Text: func(s topSession) string { return f.signs.bar(s.Size(), barCells) },
+			Tone: func(s topSession) table.Tone { return cli.SizeTone(s.Size()) },
+		},
+		table.Column[topSession]{Head: "HISTORY", Drop: 7, Text: func(s topSession) string { return f.signs.curve(s.Session, curveCells) }},
+		agent)...)
+}
+
+const (
+	barCells   = 8
+	curveCells = 12
+)
+
+// signs draw bars and curves.
+type signs struct {
+	full, empty string
+	levels      []rune // of a curve, the lowest first
+}
+
+// signs are blocks where the locale has UTF-8, else ASCII.
+func (a *app) signs() signs {
+	locale := strings.ToLower(cmp.Or(a.Getenv("LC_ALL"), a.Getenv("LC_CTYPE"), a.Getenv("LANG")))
+	if strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8") {
+		return signs{"█", "░", []rune("▁▂▃▄▅▆▇█")}
+	}
+	return signs{"#", ".", []rune("_.-=+*#@")}
+}
+
+// bar shows the used share of a context window: "####.... 52%".
+func (g signs) bar(size status.Size, cells int) string {
+	share := size.Share()
+	if size.Window <= 0 || size.Tokens == 0 {
+		return size.Short()
+	}
+	n := min(cells, int(share*float64(cells)+0.5))
+	about := ""
+	if size.About {
+		about = "~"
+	}
+	return fmt.Sprintf("%s%s %s%.0f%%", strings.Repeat(g.full, n), strings.Repeat(g.empty, cells-n), about, 100*share)
+}
+
+// curve shows the context over a session in so many cells, the highest of each part; a part with a compaction is a "|".
+func (g signs) curve(s status.Session, cells int) string {
+	all, marks := s.Curve, s.Marks()
+	most := max(s.Window, slices.Max(append([]int64{1}, all...)))
+	var b strings.Builder
+	for n := range min(cells, len(all)) {
+		from, to := n*len(all)/min(cells, len(all)), (n+1)*len(all)/min(cells, len(all))
+		if slices.Max(marks[from:to]) > 0 {
+			b.WriteByte('|')
+			continue
+		}
+		level := int(slices.Max(all[from:to])) * len(g.levels) / int(most)
+		b.WriteRune(g.levels[min(level, len(g.levels)-1)])
+	}
+	return b.String()
+}
+
+// find returns the session of a row.
+func (f *topFeed) find(ctx context.Context, key string) (*reader.Library, reader.Entry, error) {
+	l, err := f.Library(ctx)
+	if err != nil {
+		return nil, reader.Entry{}, err
+	}
+	agent, id, _ := strings.Cut(key, " ")
+	e, err := l.Find(id, agent)
+	return l, e, err
+}
+
+func (f *topFeed) text(ctx context.Context, key string, what rune) (string, error) {
+	l, e, err := f.find(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	switch what {
+	case top.Companion:
+		c, err := l.Companion(ctx, e, false)
+		return body(c.Text), err
+	case top.Dropped:
+		out, err := f.diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
+		if err != nil {
+			return err.Error(), nil //nolint:nilerr // that nothing was compacted is an answer
+		}
+		return diffText(out, "", false, true), nil
+	}
+	return f.details(ctx, l, e)
+}
+
+func (f *topFeed) original(ctx context.Context, key, id string) (string, error) {
+	l, e, err := f.find(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	found, err := l.In(ctx, e, id)
+	if err != nil {
+		return "", err
+	}
+	o, err := view.Show(ctx, found)
+	if err != nil {
+		return "", err
+	}
+	head := fmt.Sprintf("%s of %s #%d, %s, SHA-256 %s, verified now\n", o.Kind, o.Session, o.Record, exactSize(o.Bytes), o.SHA256)
+	if o.Secrets != "" {
+		head += fmt.Sprintf("redacted: %s; see them with: ccd restore %s\n", o.Secrets, o.ID)
+	}
+	if o.MediaType != "" {
+		return head + "\n" + o.MediaType + "; save it with: ccd restore -o FILE " + string(o.ID) + "\n", nil
+	}
+	return head + "\n" + o.Text, nil
+}
+
+// details shows one session: its figures, compactions, requests, failed commands and files.
+func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
+	g, err := e.Generation(0)
+	if err != nil {
+		return "", err
+	}
+	life := view.Open(l, e, g)
+	if err := life.Grow(ctx, g); err != nil {
+		return "", err
+	}
+	s := status.Of(&e)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s, %s, %s\n", cmp.Or(s.Labelled(), "(no title)"), mark.Inline(e.ID, 0), e.Agent, mark.Inline(s.Project, 0))
+	if why := s.Attention(time.Now()); why != "" {
+		fmt.Fprintf(&b, "attention: %s\n", why)
+	}
+	fmt.Fprintf(&b, "context  %s  %s\n", f.signs.bar(s.Size(), 2*barCells), f.signs.curve(s, 48))
+	fmt.Fprintf(&b, "%s, %s, %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)), cli.Condition(s, time.Now()), words.Local(s.LastAt()))
+	if len(life.Compactions) > 0 {
+		b.WriteString("\nCompactions\n")
+		for _, c := range slices.Backward(life.Compactions) {
+			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), words.Tokens(c.Before), words.Tokens(c.After), mark.Inline(c.How(), 0))
+		}
+	}
+	listed(&b, "Requests", life.Turns, requestLine)
+	failed := slices.DeleteFunc(life.Commands(), func(c history.Command) bool { return c.Exit == nil || *c.Exit == 0 })
+	listed(&b, "Commands that failed", failed, func(c history.Command) string {
+		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
+	})
+	if files := life.Files(); len(files) > 0 {
+		b.WriteString("\nFiles, newest first\n")
+		for _, file := range files[:min(len(files), mostTopLines)] {
+			fmt.Fprintf(&b, "  #%d %s %s", file.Last, cmp.Or(file.Change, "read"), mark.Inline(file.Path, 0))
+			if file.Edits > 1 {
+				fmt.Fprintf(&b, ", %d changes", file.Edits)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), nil
+}
+
+// mostTopLines bounds each list of the details.
+const mostTopLines = 100
+
+// requestLine is a request and how much followed it.
+func requestLine(t view.Turn) string {
+	line := fmt.Sprintf("#%d %s · (no request)", t.Record, words.Local(t.Time))
+	if t.ID != "" {
+		line = fmt.Sprintf("#%d %s · %s %s", t.Record, words.Local(t.Time), t.Asked, mark.New(t.ID, ""))
+	}
+	for _, one := range []struct {
+		n    int
+		noun string
+	}{{t.Calls(), "call"}, {len(t.Commands) + t.MoreCommand, "command"}, {t.Edits(), "changed file"}, {t.Compactions, "compaction"}} {
+		if one.n > 0 {
+			line += " · " + words.Count(one.n, one.noun)
+		}
+	}
+	if t.Failed > 0 {
+		line += fmt.Sprintf(" · %d failed", t.Failed)
+	}
+	if t.Back {
+		line += " · taken back"
+	}
+	return line
+}
+
+// listed writes the last of a list, the newest first.
+func listed[T any](b *strings.Builder, head string, all []T, line func(T) string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s, newest first\n", head)
+	for _, one := range slices.Backward(all[max(0, len(all)-mostTopLines):]) {
+		b.WriteString("  " + line(one) + "\n")
+	}
+}

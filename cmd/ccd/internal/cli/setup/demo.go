@@ -1,0 +1,161 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/cmd/ccd/story"
+	"ccd/internal/words"
+)
+
+// demoID is the ID of the session in package story.
+const demoID = "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
+
+// demoPause is how long a person may read between two steps.
+const demoPause = 1500 * time.Millisecond
+
+func (a *app) demoCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "demo", GroupID: cli.Setup, Short: "see in 15 seconds what ccd is for, in a temporary directory",
+		Long: `Plays an invented session: an agent decides something, compacts its context,
+and cannot say any more what it decided. Then ccd answers, with the commands
+that you would type. ccd does not read your own files and leaves nothing
+behind.`,
+	}
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := a.NoJSON(c); err != nil {
+			return err
+		}
+		if err := a.demo(c.Context()); err != nil {
+			return fmt.Errorf("run demo: %w", err)
+		}
+		return nil
+	}
+	return c
+}
+
+func (a *app) demo(ctx context.Context) (err error) {
+	home, err := os.MkdirTemp("", "ccd-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", demoID+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, slices.Concat(story.Session, story.Compaction), 0o600); err != nil {
+		return err
+	}
+	return demo{app: a, home: home}.play(ctx)
+}
+
+// demo is a run of `ccd demo` with its temporary home.
+type demo struct {
+	*app
+	home string
+}
+
+// play tells the story.
+func (d demo) play(ctx context.Context) error {
+	if err := d.ccd(ctx, d.Std, "run", "--once", "-q"); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return d.quote(ctx, "An invented session with Claude Code. You ask:", "#1") },
+		func() error { return d.quote(ctx, "It measures, and decides:", "#21") },
+		func() error {
+			return d.quote(ctx, "Hours later it compacts its context. This is all that it keeps:", "#66")
+		},
+		func() error { return d.quote(ctx, "You ask:", "#67") },
+		func() error { return d.quote(ctx, "It answers:", "#68") },
+		func() error {
+			return d.command(ctx, "ccd kept every word. What did the agent forget of what you asked?", "diff", "--class", "asked", demoID[:8])
+		},
+		func() error {
+			return d.command(ctx, "And why not Decimal?", "search", "--said", "Decimal", "everywhere")
+		},
+		func() error { return d.command(ctx, "The whole answer, byte for byte:", "restore", "w1sm843qvd19") },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+		if err := d.pause(ctx); err != nil {
+			return err
+		}
+	}
+	run, connect := d.typed(), d.typed()+" setup"
+	if run == goRun {
+		connect = "make install, then ccd setup"
+	}
+	d.Say("\nFor your own sessions: %s run\nTo give agents what they forgot, after each compaction: %s", run, connect)
+	return nil
+}
+
+// quote prints a record of the session.
+func (d demo) quote(ctx context.Context, what, record string) error {
+	var text bytes.Buffer
+	if err := d.ccd(ctx, cli.Std{In: d.In, Out: &text, Err: d.Err}, "restore", demoID+record, "-q"); err != nil {
+		return err
+	}
+	width := d.Width()
+	if width <= 0 {
+		width = 100
+	}
+	b := "\n" + what + "\n"
+	for _, line := range table.WrapLines(strings.TrimSpace(text.String()), max(width-4, table.MinCells)) {
+		b += "  │ " + line + "\n"
+	}
+	return d.Print(b)
+}
+
+// command prints a command that a person would type, and what it prints.
+func (d demo) command(ctx context.Context, what string, args ...string) error {
+	if err := d.Print("\n" + what + "\n"); err != nil {
+		return err
+	}
+	if err := d.Draw(table.Match.Paint("$ ccd "+strings.Join(args, " "), d.Colours()) + "\n"); err != nil {
+		return err
+	}
+	return d.ccd(ctx, d.Std, args...)
+}
+
+// ccd runs a command in the demo's home, without the caller's configuration.
+func (d demo) ccd(ctx context.Context, s cli.Std, args ...string) error {
+	env := []string{"HOME=" + d.home, "USERPROFILE=" + d.home}
+	for _, name := range []string{"PATH", "SYSTEMROOT", "TERM", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} {
+		if v := d.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	if code := (&cli.App{Std: s, Env: account.Env{Vars: env, Dir: d.home}, Commands: d.Commands}).Execute(ctx, args); code != words.ExitDone {
+		return fmt.Errorf("ccd %s: exit %d", strings.Join(args, " "), code)
+	}
+	return nil
+}
+
+// pause waits on a terminal, so that a person can read.
+func (d demo) pause(ctx context.Context) error {
+	if !d.Terminal(d.Out) {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(demoPause):
+		return nil
+	}
+}

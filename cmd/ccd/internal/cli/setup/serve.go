@@ -1,0 +1,177 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"syscall"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/daemon"
+	"ccd/packaging"
+	"ccd/watcher"
+)
+
+// server is the process of `ccd run`. It runs one daemon at a time, under one run.lock.
+type server struct {
+	*app
+	held         *daemon.RunLock
+	pulse        *packaging.Pulse
+	notifyFailed bool            // a failed notification was logged
+	absent       map[string]bool // roots that did not exist when the process started
+	library      *reader.Library
+	log          *slog.Logger
+}
+
+// serve runs the daemon until ctx ends.
+func (a *app) serve(ctx context.Context) error {
+	s := &server{app: a, pulse: packaging.NewPulse()}
+	defer notifyStopping(ctx)()
+	err := s.run(ctx)
+	if errors.Is(err, cli.ErrInterrupted) && a.Terminal(a.Err) {
+		a.Say("\nStopped. The next start archives what is written until then.")
+	}
+	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), cli.ErrInterrupted) {
+		return cli.ErrStopped
+	}
+	return withStatusHint(err)
+}
+
+// notifyStopping tells the service manager when ctx ends. The returned function waits for that, so that the process does
+// not exit first.
+func notifyStopping(ctx context.Context) (wait func()) {
+	sent := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(sent)
+		_ = packaging.Notify("STOPPING=1") // if the manager is gone, nobody waits for it
+	})
+	return func() {
+		if !stop() {
+			<-sent
+		}
+	}
+}
+
+func (s *server) run(ctx context.Context) (err error) {
+	if s.library, err = s.Locate(false); err != nil {
+		return err
+	}
+	if s.log, err = s.openLog(); err != nil {
+		return err
+	}
+	if s.held, err = daemon.LockRun(s.library.StateDir); err != nil {
+		return err
+	}
+	defer s.held.Release()
+	s.absent = absentRoots(s.library.Roots)
+	d, err := s.daemon(ctx, s.Getenv("NOTIFY_SOCKET") != "") // a service waits, because it would only be restarted; a person gets the error
+	if err != nil {
+		return err
+	}
+	if s.Terminal(s.Err) && !s.Quiet {
+		d.Published, d.CaughtUp = nil, func(r daemon.Report) { // from then on, each companion is an event
+			d.Published = s.companionPrinter()
+			s.Say("%s. See them in another terminal: %s ls\nWatching until Ctrl-C.", onceLine(r), s.typed())
+		}
+	}
+	if err := s.sayPlan(ctx, d, s.library, runFlags{}); err != nil {
+		return err
+	}
+	return packaging.Run(ctx, func(ctx context.Context) error { return s.runAll(ctx, d) })
+}
+
+// daemon makes a daemon. With wait, it waits for the archive's lock.
+func (s *server) daemon(ctx context.Context, wait bool) (*daemon.Daemon, error) {
+	beat := func() { s.tell(s.pulse.Beat()) }
+	if wait {
+		ctx = archive.WaitForLock(ctx, func(*archive.LockedError) { beat() })
+	}
+	o := s.DaemonOptions(s.library, s.log)
+	o.Lock = s.held
+	o.Published = s.companionPrinter()
+	o.Ready = func() { s.tell(s.pulse.Ready()) }
+	o.Heartbeat = beat
+	o.HeartbeatEvery = s.pulse.Every()
+	o.Scanned = func(h watcher.Health) error { return errors.Join(s.checkRoots(h), s.checkArchive()) }
+	return daemon.New(ctx, o)
+}
+
+// tell logs the first failed notification of the service manager.
+func (s *server) tell(err error) {
+	if err != nil && !s.notifyFailed {
+		s.log.Warn("service manager not notified", "err", err)
+		s.notifyFailed = true
+	}
+}
+
+// openLog returns the log of the configuration.
+func (s *server) openLog() (*slog.Logger, error) {
+	to := s.Err
+	if file := s.library.Config.Log.File; file != "" {
+		to = openLogFile(file, s.Err)
+	}
+	return s.LogTo(to, s.library.Config)
+}
+
+// runAll runs d until ctx ends or it fails. If the archive was replaced, a new daemon reads everything from disk.
+func (s *server) runAll(ctx context.Context, d *daemon.Daemon) error {
+	for {
+		err := d.Run(ctx)
+		if ctx.Err() != nil || !errors.Is(err, errArchiveReplaced) {
+			if errors.Is(context.Cause(ctx), cli.ErrInterrupted) {
+				return cli.ErrInterrupted
+			}
+			return err
+		}
+		s.log.Error("the archive was removed or replaced: reading everything again", "archive", s.library.ArchivePath)
+		d = nil // so that its sessions can be freed before the next daemon loads them
+		if d, err = s.daemon(ctx, true); err != nil {
+			return err
+		}
+	}
+}
+
+func absentRoots(roots []watcher.Root) map[string]bool {
+	absent := map[string]bool{}
+	for _, r := range roots {
+		absent[r.Path] = !disk.Exists(r.Path)
+	}
+	return absent
+}
+
+// checkRoots fails if a root was created after the service's sandbox: in that sandbox it stays read-only, so ccd must
+// restart. It ignores roots that existed at the start, so that ccd does not restart again if that did not help.
+func (s *server) checkRoots(h watcher.Health) error {
+	if s.Getenv("NOTIFY_SOCKET") == "" || s.library.Config.Companion.Dir != "" {
+		return nil
+	}
+	for _, r := range h.Roots {
+		if r.Present && s.absent[r.Path] && errors.Is(disk.Writable(r.Path), syscall.EROFS) {
+			return &lateRootError{r.Path}
+		}
+	}
+	return nil
+}
+
+// errArchiveReplaced says that the archive's file is not the one that the daemon opened.
+var errArchiveReplaced = errors.New("the archive was moved")
+
+// checkArchive fails with errArchiveReplaced if the archive's file was removed or replaced: what the daemon knows as archived is then
+// lost.
+func (s *server) checkArchive() error {
+	if s.library.Archive.FileReplaced() {
+		return errArchiveReplaced
+	}
+	return nil
+}
+
+// lateRootError reports a root that the service's sandbox does not include.
+type lateRootError struct{ root string }
+
+// Error includes the root and what ccd does now.
+func (e *lateRootError) Error() string {
+	return "watch " + e.root + ": it appeared after the start, and the service's sandbox cannot write there; ccd exits so that the service manager restarts it"
+}

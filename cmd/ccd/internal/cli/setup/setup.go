@@ -1,0 +1,339 @@
+package setup
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/install"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/mark"
+	"ccd/internal/remote/pulled"
+	"ccd/internal/words"
+)
+
+// setupFlags are those of `ccd setup`.
+type setupFlags struct{ yes, dryRun, undo bool }
+
+func (f setupFlags) command() string {
+	return "ccd setup" + map[bool]string{true: " --undo"}[f.undo]
+}
+
+// verb names what failed, in errors.
+func (f setupFlags) verb() string {
+	if f.undo {
+		return "undo setup"
+	}
+	return "set up ccd"
+}
+
+// setupOutput is what --json prints.
+type setupOutput struct {
+	Steps []*install.Step `json:"steps"`
+}
+
+func (a *app) setupCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "setup", GroupID: cli.Setup, Short: "set up everything: agents, archive, service",
+		Long: `Finds the agents on this machine, shows what it will do, and asks. Then it
+connects each agent to ccd, archives existing sessions, and installs the
+service. Run it again to complete a partial setup. Without a terminal it needs
+--yes.
+
+--undo removes the service, the companions and what was added to the agents'
+settings. The archive and the configuration stay: ccd prints where they are.
+Transcripts, copies by ccd resume and backups never change.
+
+With --json: with --yes or --dry-run, one object: steps [{step (an agent,
+archive, service, companions, configuration), title, state (todo, done,
+unchanged, unavailable, failed), what, does, error, hint, notes}]`,
+		Example: `  ccd setup             show the plan, ask, do it
+  ccd setup --dry-run   show the plan only
+  ccd setup --yes       for scripts
+  ccd setup --undo      undo the setup; keep the archive`,
+	}
+	var f setupFlags
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case f.yes && f.dryRun:
+			return cli.Usage(c, errors.New("--yes and --dry-run cannot be used together"))
+		case a.JSON && !f.yes && !f.dryRun:
+			return cli.Usage(c, errors.New("--json needs --yes or --dry-run"))
+		}
+		return a.setUp(c.Context(), f)
+	}
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
+	c.Flags().BoolVar(&f.undo, "undo", false, "remove service, companions and the agents' connections")
+	return c
+}
+
+func (a *app) setUp(ctx context.Context, f setupFlags) error {
+	defer a.endInTime(ctx, false)()
+	home, err := a.Home()
+	if err != nil {
+		return err
+	}
+	if err := install.CheckHome(home); err != nil {
+		return err
+	}
+	steps, err := a.setupSteps(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(steps, f, home)); err != nil {
+		return err
+	}
+	switch {
+	case f.dryRun && a.JSON:
+		err = a.PrintJSON(setupOutput{steps})
+		fallthrough
+	case f.dryRun:
+		if err == nil && has(steps, install.Failed) {
+			return cli.ErrSaid
+		}
+		return err
+	}
+	for _, s := range steps {
+		switch s.Do(ctx); {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case s.State == install.Done:
+			a.Say("done: %s: %s", s.Title, s.What)
+		case s.State == install.Failed:
+			text := fmt.Sprintf("failed: %s: %s\n", s.Title, shortened(s.Error, home))
+			if s.Hint != "" {
+				text += "hint: " + s.Hint + "\n"
+			}
+			fmt.Fprint(a.Err, mark.Visible(text))
+		}
+	}
+	for _, s := range steps {
+		for _, n := range s.Notes {
+			if !strings.HasPrefix(n, s.Title) {
+				n = s.Title + ": " + n
+			}
+			a.Say("%s", strings.TrimSuffix(hanging("note: ", n, "      "), "\n"))
+		}
+	}
+	if err := a.setupEnd(ctx, f, steps); err != nil {
+		return err
+	}
+	if has(steps, install.Failed) {
+		return cli.ErrSaid
+	}
+	return nil
+}
+
+func has(steps []*install.Step, state string) bool {
+	return slices.ContainsFunc(steps, func(s *install.Step) bool { return s.State == state })
+}
+
+// setupSteps plans what setup, or undo, will do. Undo needs no valid configuration.
+func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
+	agents, err := a.AgentSetup(nil, false)
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Place(true)
+	if err != nil && f.undo {
+		place, err = a.State()
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := reader.Open(place, false)
+	if err != nil {
+		return nil, err
+	}
+	account := install.Account{Library: l, Agents: agents, Plan: a.toArchive, Archive: a.archiveAll, Say: a.Say, Out: io.Discard}
+	if f.undo {
+		return account.Undo(ctx)
+	}
+	if a.Verbose {
+		account.Out = a.Err
+	}
+	return account.Setup(ctx)
+}
+
+// agreed shows the plan and asks whether it is to be done. It fails if the answer is no, or if nobody can answer.
+func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) error {
+	switch {
+	case a.JSON:
+		return nil
+	case f.dryRun, todo && !f.yes && !a.Answers():
+		if err := a.Print(plan); err != nil || f.dryRun {
+			return err
+		}
+		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
+	case !a.Quiet || todo && !f.yes:
+		fmt.Fprint(a.Err, mark.Visible(plan))
+	}
+	if !todo || f.yes {
+		return nil
+	}
+	fmt.Fprint(a.Err, "Continue? [Y/n] ")
+	text, err := cli.ReadLine(ctx, bufio.NewReader(a.In))
+	if text == "" {
+		fmt.Fprintln(a.Err) // behind the question
+	}
+	if err != nil {
+		return err
+	}
+	if given := strings.ToLower(strings.TrimSpace(text)); text == "" || given != "" && given != "y" && given != "yes" {
+		return fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
+	}
+	return nil
+}
+
+// shortened is text with ~ for the home directory.
+func shortened(text, home string) string {
+	return strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))
+}
+
+// setupText shows the steps before they are done.
+func setupText(steps []*install.Step, f setupFlags, home string) string {
+	wide := 0
+	for _, s := range steps {
+		wide = max(wide, len(s.Title))
+	}
+	var b strings.Builder
+	then, back := " will:\n", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
+	switch {
+	case !has(steps, install.Todo):
+		then, back = " has nothing to do:\n", ""
+	case f.undo:
+		back = "The archive and the configuration stay.\n"
+	}
+	b.WriteString(f.command() + then)
+	for _, s := range steps {
+		lines := []string{s.What}
+		switch s.State {
+		case install.Failed:
+			lines[0] = "failed: " + s.Error
+		case install.Todo:
+			lines = append(lines, byVerb(s.Does)...)
+		}
+		if s.Hint != "" {
+			lines = append(lines, strings.Split("hint: "+strings.ReplaceAll(s.Hint, "; or ", "\nor: "), "\n")...)
+		}
+		for i, line := range lines {
+			head := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)])
+			b.WriteString(hanging(head, mark.Inline(shortened(line, home), 0), strings.Repeat(" ", wide+6)))
+		}
+	}
+	if !f.undo && len(steps) == 2 {
+		b.WriteString("No agents were found; after you install one, run `ccd setup` again.\n")
+	}
+	return b.String() + back
+}
+
+// byVerb joins the lines that begin with the same word.
+func byVerb(does []string) (lines []string) {
+	at := map[string]int{}
+	for _, line := range does {
+		verb, what, _ := strings.Cut(line, " ")
+		if i, ok := at[verb]; ok && verb == "remove" || ok && verb == "write" || ok && verb == "change" {
+			lines[i] += ", " + what
+			continue
+		}
+		at[verb] = len(lines)
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// setupEnd says what can be restored now, or what is left, and what to do next.
+func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step) error {
+	if a.JSON {
+		return a.PrintJSON(setupOutput{steps})
+	}
+	l, err := a.Locate(true)
+	switch {
+	case f.undo && err == nil: // undo does not need the configuration
+		a.sayKept(l)
+		fallthrough
+	case f.undo || a.Quiet:
+		return nil
+	case err == nil:
+		err = l.Load(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	size, err := l.Archive.Size(ctx)
+	if err != nil {
+		return err
+	}
+	unattended := slices.ContainsFunc(steps, func(s *install.Step) bool {
+		return s.Step == "service" && (s.State == install.Unavailable || s.State == install.Failed)
+	})
+	next := "Next:\n"
+	if unattended {
+		next = "New sessions are not archived until `ccd run` runs. Next:\n  ccd run                  archive new sessions, until you press Ctrl-C\n"
+	}
+	text := "\nNo sessions are archived yet. " + next + "  ccd demo                 see what ccd does with a session\n  ccd status               show what is watched\n"
+	if have := status.TotalsOf(l.Sessions); have.Sessions > 0 {
+		with := "Companions are written when a session grows long."
+		if have.Companions > 0 {
+			with = fmt.Sprintf("%s, %s with an ID.", words.Count(have.Companions, "companion"), words.Count(size.IDs, "original"))
+		}
+		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\n%s"+
+			"  ccd ls                   list your sessions\n  ccd search WORDS         search all of them\n",
+			words.Count(have.Sessions, "session"), humanize.IBytes(uint64(size.Raw)), humanize.IBytes(uint64(size.File)), with, next)
+	}
+	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
+		text += "  ccd help remote          keep an encrypted copy in object storage\n"
+	}
+	return a.Print(text)
+}
+
+// sayKept says where the archive and the configuration are, and how to remove them.
+func (a *app) sayKept(l *reader.Library) {
+	var left []string
+	file, err := a.UsualConfig()
+	for _, path := range []string{l.StateDir, l.ArchivePath, a.Path(cmp.Or(a.ConfigFile, file))} {
+		if err == nil && disk.Exists(path) && (path == l.StateDir || !disk.Within(path, l.StateDir)) {
+			left = append(left, words.Shell(path))
+		}
+	}
+	if len(left) > 0 {
+		a.Say("kept: the archive and the configuration; to remove them for good: rm -r %s", strings.Join(left, " "))
+	}
+}
+
+// helpColumns is the width of what setup prints.
+const helpColumns = 80
+
+// hanging returns text after head, broken into lines of at most helpColumns. indent starts each line but the first.
+func hanging(head, text, indent string) string {
+	var b strings.Builder
+	line, begun := head, false
+	for _, word := range strings.Fields(text) {
+		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > helpColumns {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, begun = indent, false
+		}
+		if begun {
+			line += " "
+		}
+		line, begun = line+word, true
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
+	return b.String()
+}

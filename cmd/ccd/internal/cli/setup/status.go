@@ -1,0 +1,120 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/status"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "status", GroupID: cli.Setup, Short: "show the state of the daemon and live sessions",
+		Long: `Shows the daemon, its service, the watched directories, the number of
+sessions, the archive and the lag (bytes of transcripts that are not archived
+yet), after a start how far it has got with older sessions, then the live
+sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. With
+--totals: what is archived and what companions saved, by project.
+
+"degraded" lists every problem: the service is installed but not running; a
+session cannot be archived; the archive is damaged, locked or unreadable; the
+disk is full; a directory cannot be read or watched; no scan finishes;
+run.json cannot be written; the configuration is invalid; the daemon runs
+another version of ccd. "not verified" counts companions whose text failed a
+check; their front matter gives the reason.
+
+status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
+else 0. ` + "`ccd archive verify`" + ` checks stored contents; ` + "`ccd doctor`" + `
+checks the setup.
+
+With --json: one object: running, should_run, stale (the daemon cannot write
+run.json; its figures are old), degraded (reasons), damage (sessions that
+cannot be read, as in verify), pid, version (of the daemon), this_version (of
+this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
+transcripts, not archived yet; null if unknown), waiting (files), catch_up
+{since, bytes (of the files that a scan found), archived, compacted (of
+these), bytes_per_second, ends (about)} (null if there is none), overflows
+(how often events were lost), unreadable (directories and files that are
+skipped), hard_links (files with several names), failing (files), config (the
+daemon's configuration file, else this command's; "" if none), service
+{installed, enabled, active, detail}, roots [{agent, path, present, polled,
+why}], sessions, attachments, companions (whose files exist), unverified,
+not_understood (sessions without any known record), unknown_records,
+broken_records, rewritten (sessions whose transcript was replaced or rewritten
+in place, and was archived again), live (sessions as in ls), archive {path,
+bytes, free_bytes (the unused part of bytes), raw_bytes, max_bytes (0: no
+limit), space_bytes (free on its file system)}, errors [{path, error, time}],
+remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
+{sessions, bytes}} (null if ccd remote has not
+pushed). With --totals: sessions,
+companions, messages_about and companion_about (real tokens of the messages of
+the sessions with a companion, and of the companions, converted), by_project
+[{project, sessions, companions, size_tokens, size_about (some are converted
+from an estimate), saved_about, bytes, last}], damage`,
+		Example: `  ccd status
+      show the state once
+  ccd status --totals
+      what is archived and saved, by project
+  ccd status -q || ccd doctor
+      run doctor if anything is degraded`,
+	}
+	totals := false
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if totals {
+			return a.totals(c.Context())
+		}
+		return a.status(c.Context())
+	}
+	a.MachineFlag(c)
+	c.Flags().BoolVar(&totals, "totals", false, "show what is archived and what companions saved, by project")
+	return c
+}
+
+func (a *app) status(ctx context.Context) error {
+	a.CollectLess()
+	g, err := status.NewGauge(a.Env, a.Version())
+	if err != nil {
+		return err
+	}
+	out, err := g.Read(ctx)
+	if err != nil {
+		return err
+	}
+	if g.Wrong != nil && !out.Running && !out.ShouldRun {
+		return g.Wrong // nothing else to show
+	}
+	switch {
+	case a.JSON:
+		err = a.PrintJSON(out)
+	case !a.Quiet:
+		err = a.printStatus(out)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(out.Damage) > 0:
+		return cli.ErrDamaged
+	case out.ShouldRun && !out.Running && !a.Quiet && !a.JSON:
+		fmt.Fprintln(a.Err, "hint: ccd service start")
+	}
+	if len(out.Degraded) > 0 {
+		return cli.ErrSaid
+	}
+	return nil
+}
+
+// printStatus prints status for people: its lines, then the live sessions.
+func (a *app) printStatus(o status.Report) error {
+	if err := a.PrintFacts(o.Rows()); err != nil || len(o.Live) == 0 {
+		return err
+	}
+	if err := a.Print("\n"); err != nil {
+		return err
+	}
+	return cli.PrintTable(a.App, o.Live, cli.LsColumns(time.Now()))
+}

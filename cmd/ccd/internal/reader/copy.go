@@ -1,0 +1,113 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/resume"
+	"ccd/compactor"
+	"ccd/internal/transcript"
+)
+
+// mostCopies limits how many copies of copies are followed back to the original session.
+const mostCopies = 8
+
+// Copy makes the copy of a session. family are the sessions that it is made from. If the archive is damaged, Copy
+// uses what can still be read.
+func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (family []Entry, c resume.Copy, err error) {
+	family = l.lineage(e)
+	sources, err := l.copySources(ctx, family)
+	if err != nil {
+		return family, c, err
+	}
+	c, err = resume.Make(sources, want)
+	if !errors.As(err, new(*archive.DamageError)) {
+		return family, c, err
+	}
+	for i, e := range family {
+		g, gerr := e.Generation(0)
+		if gerr != nil {
+			return family, c, gerr
+		}
+		if s, serr := l.Salvaged(ctx, e, g, err); serr == nil {
+			salvagedSource(ctx, &sources[i], s)
+		}
+	}
+	c, err = resume.Make(sources, want)
+	return family, c, err
+}
+
+// lineage returns a session and, if it is a copy by ccd, the archived sessions that it was copied from.
+func (l *Library) lineage(e Entry) []Entry {
+	all := []Entry{e}
+	for len(all) < mostCopies {
+		from, ok := l.CopiedFrom(all[len(all)-1])
+		if !ok {
+			break
+		}
+		all = append(all, from)
+	}
+	return all
+}
+
+// CopiedFrom returns the session that e is a copy of. ok is false if e is no copy, or its original is not archived.
+func (l *Library) CopiedFrom(e Entry) (from Entry, ok bool) {
+	if e.Kept.Resumed.Records < 1 {
+		return from, false
+	}
+	i := slices.IndexFunc(l.Sessions, func(o Entry) bool {
+		return o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
+	})
+	if i < 0 {
+		return from, false
+	}
+	return l.Sessions[i], true
+}
+
+// copySources returns the sessions of a family as input of a copy; of each original, only the records that its copy was
+// made from.
+func (l *Library) copySources(ctx context.Context, family []Entry) ([]resume.Source, error) {
+	var all []resume.Source
+	for i, e := range family {
+		g, err := e.Generation(0)
+		if err != nil {
+			return nil, err
+		}
+		r := l.Archive.Reader(e.Key, g.N)
+		s := resume.Source{
+			Session: e.Session.Session, Options: l.Options(e), Records: history.Story(ctx, l.History(), e.Session.Session, g.N, math.MaxInt64),
+			Text:      func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) },
+			Summaries: l.Archive.Summaries(ctx),
+		}
+		if i > 0 {
+			s.Until = family[i-1].Kept.Resumed.Covers
+		}
+		if i+1 < len(family) {
+			s.Resumed = e.Kept.Resumed
+		} else {
+			s.Before = e.Kept.Resumed.ID
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// salvagedSource replaces the records of a source by those that can still be read.
+func salvagedSource(ctx context.Context, to *resume.Source, s Salvage) {
+	lost := 0
+	to.Records = func(yield func(*transcript.Record, error) bool) {
+		for r, err := range s.Records(ctx) {
+			if err == nil && lost == 0 && r.Broken && r.Span.Len == 0 {
+				lost = r.N
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+	to.Tell = func(c *compactor.Compaction) error { return s.Tell(ctx, c, lost) }
+}
