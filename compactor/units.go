@@ -1648,13 +1648,8 @@ func (m *maker) files() {
 	d := m.draft
 	rest := slices.DeleteFunc(d.used().files, func(f usedFile) bool { return m.listed[f.path] || m.names(f.path) })
 	one := &unit{part: filePart}
-	for _, f := range []struct {
-		room  int
-		worth float64
-	}{{1500, worthFile}, {5000, worthEdit}} {
-		text, _ := filesByDir("Files used before: ", rest, f.room)
-		one.add(text, f.worth)
-	}
+	text, _ := filesByDir("Files used before: ", rest, 1500)
+	one.add(text, worthFile)
 	d.units = append(d.units, one)
 	how := 0
 	seen := map[string]bool{}

@@ -20,7 +20,7 @@ func unknown(what, name string, known []string) error {
 
 // Nearest returns the name most similar to another one, and their distance; "" if none is similar enough.
 func Nearest(name string, known []string) (best string, away int) {
-	away = len(name)/2 + 1
+	away = (len(name)+1)/3 + 1
 	for _, k := range known {
 		if d := distance(name, k); d < away {
 			best, away = k, d

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -21,8 +22,8 @@ func (o Report) Rows() [][]string {
 	for _, d := range o.Degraded {
 		rows = append(rows, []string{"degraded", d})
 	}
-	for _, e := range o.Errors {
-		rows = append(rows, []string{"error", fmt.Sprintf("%s (%s ago)", mark.Inline(e.String(), 0), words.Age(e.Time))})
+	for _, line := range FailedLines(o.Errors, true) {
+		rows = append(rows, []string{"error", line})
 	}
 	absent := 0
 	for _, r := range o.Roots {
@@ -47,6 +48,30 @@ func (o Report) Rows() [][]string {
 			" rewritten and archived again; ccd restore --session ID --generation N prints the earlier version"})
 	}
 	return rows
+}
+
+// FailedLines returns a line for each reason for which files failed, the newest failure first.
+func FailedLines(all []daemon.Failure, ages bool) (lines []string) {
+	reason := func(f daemon.Failure) string { return strings.ReplaceAll(f.Error, f.Path, "") }
+	files := map[string]int{}
+	for _, f := range all {
+		files[reason(f)]++
+	}
+	for _, f := range all {
+		n, line := files[reason(f)], mark.Inline(f.String(), 0)
+		if n == 0 {
+			continue
+		}
+		delete(files, reason(f))
+		if n > 1 {
+			line += fmt.Sprintf("; the same for %s", words.Count(n-1, "more file"))
+		}
+		if ages {
+			line += " (" + words.Age(f.Time) + " ago)"
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // remoteLine says when the copy in object storage was last brought up to date, and why it was not since.

@@ -314,18 +314,8 @@ func (a *app) archiveAll(ctx context.Context) (did string, failed int, err error
 
 // sayFailed lists the files that failed. Those that failed for the same reason are one line.
 func (a *app) sayFailed(all []daemon.Failure) {
-	files := map[string]int{}
-	for _, f := range all {
-		files[f.Error]++
-	}
-	for _, f := range all {
-		switch n := files[f.Error]; {
-		case n > 1:
-			fmt.Fprintf(a.Err, "failed: %s: %s\n", words.Count(n, "file"), f.Error)
-		case n == 1:
-			fmt.Fprintf(a.Err, "failed: %s\n", f)
-		}
-		delete(files, f.Error)
+	for _, line := range status.FailedLines(all, false) {
+		fmt.Fprintf(a.Err, "failed: %s\n", line)
 	}
 }
 
