@@ -345,9 +345,8 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 				file.seen(text, i)
 			}
 		case transcript.Revert:
-			file.clear(i)
+			file.discard(i)
 			file.Edits = append(file.Edits, e)
-			file.Open = false
 		case transcript.Delete:
 			file.clear(i)
 			e.Gone = true

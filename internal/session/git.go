@@ -208,7 +208,9 @@ func (s *Session) followVerbs(c *Call, line, out string) {
 			}
 			s.undo(verb.args)
 			if slices.Contains(verb.args, "--hard") {
-				s.discard(c.Index)
+				for _, f := range s.Files {
+					f.discard(c.Index)
+				}
 			}
 		case "stash":
 			if c.State == Done {
@@ -255,15 +257,12 @@ func (s *Session) close() (open []*File) {
 	return open
 }
 
-// discard takes back what was written since the last commit.
-func (s *Session) discard(at int32) {
-	last := int32(-1)
-	if n := len(s.Commits); n > 0 {
-		last = s.Commits[n-1].Event
+// discard takes back what no commit took.
+func (f *File) discard(at int32) {
+	if f.Open {
+		f.drop(at, func(_ string, c *Call) bool { return c.Index < 0 || c.Index >= f.Opened })
 	}
-	for _, f := range s.close() {
-		f.drop(at, func(_ string, c *Call) bool { return c.Index > last })
-	}
+	f.Open = false
 }
 
 // stash takes a `git stash` of everything, and one that brings it back.

@@ -128,6 +128,16 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestRestored: what git restores in a file takes back what no commit took of it.
+func TestRestored(t *testing.T) {
+	const edit, commit = "Edit /w/a.go => The file has been updated.", "$ git commit -am x => [main 1a2b3c4] x"
+	for _, command := range []string{"$ git checkout -- a.go => ", "$ git restore a.go => ", "$ git reset --hard => HEAD is now at 1a2b3c4 x"} {
+		if open, taken := told(edit, command).Events[0].Call, told(edit, commit, command).Events[0].Call; !open.Over() || taken.Over() {
+			t.Errorf("%s: next to nothing is left of an edit: %t, of one that was committed: %t", command, open.Over(), taken.Over())
+		}
+	}
+}
+
 // chatter is a record of one assistant text of n chars, with usage where used is not 0.
 func chatter(n int, reply string, used int64) *transcript.Record {
 	raw := []byte(`"` + strings.Repeat("x", n) + `"`)

@@ -29,6 +29,7 @@ const asAtHome = `(() => { const all = document.createTreeWalker(document.body, 
 func TestPictures(t *testing.T) {
 	needBrowser(t)
 	s := serve(t, story(t))
+	starts(t, s.home, "run")
 	p := newTab(t)
 	p.enter(s, "/")
 	for _, one := range []struct {

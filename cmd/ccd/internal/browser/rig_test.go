@@ -101,11 +101,11 @@ type site struct {
 	base string // http://127.0.0.1:PORT
 }
 
-// serve starts `ccd web` in a home until the test ends.
-func serve(t testing.TB, home string) *site {
+// starts runs a command in a home until the test ends, and returns its first line.
+func starts(t testing.TB, home string, args ...string) (line string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	cmd := command(ctx, home, "web", "--no-open")
+	cmd := command(ctx, home, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = patience
 	out, err := cmd.StdoutPipe()
@@ -120,10 +120,17 @@ func serve(t testing.TB, home string) *site {
 		stop()
 		_ = cmd.Wait() // it ends by Ctrl-C
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
+	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("ccd web printed %q: %v", line, err)
+		t.Fatalf("ccd %q printed %q: %v", args, line, err)
 	}
+	return line
+}
+
+// serve starts `ccd web`.
+func serve(t testing.TB, home string) *site {
+	t.Helper()
+	line := starts(t, home, "web", "--no-open")
 	base, _, _ := strings.Cut(line, "/?")
 	return &site{home, base}
 }

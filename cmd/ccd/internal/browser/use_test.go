@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -213,11 +215,59 @@ func TestGrowth(t *testing.T) {
 	if twice := eval[[]string](end, "[...document.querySelectorAll('#entries [id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)"); len(twice) > 0 {
 		t.Errorf("records are there twice: %v", twice)
 	}
+	end.await("the head", "document.querySelector('#said').innerText.includes('to 68 of 68') && document.querySelector('#requests').innerText.includes('also add a regression test') && document.querySelector('#about').innerText.includes('68 records')")
+	if days := eval[[]string](end, "[...document.querySelectorAll('.day')].map(e => e.textContent)"); len(days) > 2 {
+		t.Errorf("the days %v", days)
+	}
 	begin.await("the note", "/new record/.test(document.querySelector('#grown').innerText)")
 	if at := eval[float64](begin, "scrollY"); at != 0 {
 		t.Errorf("a page that is read has moved to %f", at)
 	}
 	end.quiet("growth", s)
+}
+
+// TestNow: what a person sees of a session in which the agent waits with a question.
+func TestNow(t *testing.T) {
+	needBrowser(t)
+	home := t.TempDir()
+	w := &transcript{id: shopID, cwd: "/home/me/shop", branch: "main", model: "claude-opus-4-6", at: time.Now(), step: time.Second, tokens: 20000}
+	w.asks("Count the till.")
+	w.edits(w.cwd+"/till.py", "sum(coins)", "sum(coins) + sum(notes)")
+	w.runs("git checkout -- till.py", "", 0)
+	w.add("queue-operation", map[string]any{"operation": "enqueue", "content": "and count the notes"})
+	w.add("queue-operation", map[string]any{"operation": "dequeue"})
+	w.asks("and count the notes")
+	w.runs("python -m till", "482 coins", 0)
+	result := w.n
+	w.answers(map[string]any{"type": "tool_use", "id": "toolu_ask", "name": "AskUserQuestion", "input": map[string]any{"questions": []any{map[string]any{"question": "Which notes?", "options": []any{}}}}})
+	put(t, home, w.id, w.ending(time.Now()).Bytes())
+	once(t, home)
+	s := serve(t, home)
+	p := newTab(t)
+	p.enter(s, "/")
+	const still = "ccd does not run, so nothing new appears here"
+	if text := p.text(); !strings.Contains(text, "Which notes?") || !strings.Contains(text, still) || strings.Contains(text, "sum(coins)") {
+		t.Errorf("the board:\n%s", text)
+	}
+	p.open(fmt.Sprintf("%s%s?at=%d#r%d", s.base, sessionURL(w.id), result, result))
+	if text := p.text(); !strings.Contains(text, "482 coins") || !strings.Contains(text, still) {
+		t.Errorf("the result:\n%s", text)
+	}
+	p.open(s.base + sessionURL(w.id))
+	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"no longer in the file", "exit 0", "exit 0", "waiting for you"}) {
+		t.Errorf("marked %q", got)
+	}
+	if text := p.text(); !strings.Contains(text, "You, typed while the agent worked: and count the notes") {
+		t.Errorf("the session:\n%s", text)
+	}
+	p.size(420, false)
+	if got := eval[int](p, "[...document.querySelectorAll('.entry .rec')].filter(e => !e.checkVisibility({opacityProperty: true})).length"); got > 0 {
+		t.Errorf("%d numbers of records cannot be seen", got)
+	}
+	p.open(s.base + "/")
+	starts(t, home, "run")
+	p.await("the daemon", fmt.Sprintf("!document.body.innerText.includes(%q)", still))
+	p.quiet("now", s)
 }
 
 // TestReveal: a secret is in no page until "Show raw" is clicked.

@@ -18,11 +18,11 @@ func (h Hit) What() string {
 	return h.Kind.String()
 }
 
-// Ranked collects hits: what people and agents said, then thoughts and summaries, then calls, results and files. Hits of equal
-// originals are one.
+// Ranked collects hits: what people and agents said, then thoughts and summaries, then calls, results and files; of each, first
+// those with the words themselves, then those with parts of longer words. Hits of equal originals are one.
 type Ranked struct {
 	Most  int // how many are wanted; 0: all
-	ranks [3][]*Hit
+	ranks [6][]*Hit
 	byID  map[mark.ID]*Hit
 	seen  int
 }
@@ -37,12 +37,15 @@ func (r *Ranked) Add(h Hit) (more bool) {
 		first.take(h)
 		return true
 	}
-	rank := 2
+	rank := 4
 	switch {
 	case h.Said():
 		rank = 0
 	case h.Kind == transcript.Thinking, h.Kind == transcript.Summary:
-		rank = 1
+		rank = 2
+	}
+	if h.Part {
+		rank++
 	}
 	if r.Most == 0 || len(r.ranks[rank]) < r.Most {
 		r.ranks[rank] = append(r.ranks[rank], &h)

@@ -52,6 +52,7 @@ type Hit struct {
 	Back       bool      // the person took it back
 	Copies     int       // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
 	Equal      int       // how many more equal originals it was given
+	Part       bool      // a word of the query is only a part of longer words in it
 
 	fork bool
 	uuid string // of the record

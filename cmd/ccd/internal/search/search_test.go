@@ -311,6 +311,18 @@ func TestWhatMatches(t *testing.T) {
 	}
 }
 
+// TestWholeWords: a hit is a part only if a word is nowhere by itself, and its snippet shows the word itself.
+func TestWholeWords(t *testing.T) {
+	s := newShelf(t)
+	k := s.put("claude-code", "one", transcript.Main, 1, line("user", `"rebill it\nthe bill, Straße_2"`), 1<<20)
+	for word, part := range map[string]bool{"bill": false, "bil": true, "Straße": true, "the bill": false, "he bill": true} {
+		hits, _ := s.find(search.Query{Words: []string{word}}, s.source(k))
+		if len(hits) != 1 || hits[0].Part != part || word == "bill" && hits[0].Line != 2 {
+			t.Errorf("%s: %+v", word, hits)
+		}
+	}
+}
+
 // TestWordsInTheQueueAreAPersons: what a person typed while the agent worked often stands nowhere else.
 func TestWordsInTheQueueAreAPersons(t *testing.T) {
 	s := newShelf(t)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -223,16 +224,50 @@ func (u *run) rarity() int { return rarity(u.folded[u.anchor]) }
 
 // find returns the first occurrence of the term at or after from; start is negative if there is none.
 func (t *term) find(text []byte, from int) (start, end int) {
-	lead := &t.runs[t.lead]
-	p := lead.places(text[from:])
-	for at := p.from(0); at < len(p.data); at = p.from(at + 1) {
-		if s, e, ok := lead.around(p.data, at); ok {
-			if s, e, ok = t.rest(p.data, s, e); ok {
-				return from + s, from + e
+	for s, e := range t.each(text[from:]) {
+		return from + s, from + e
+	}
+	return -1, -1
+}
+
+// best returns the first occurrence that is no part of longer words, else the first one; start is negative if there is none.
+func (t *term) best(text []byte) (start, end int, part bool) {
+	start = -1
+	for s, e := range t.each(text) {
+		if !inWord(text, s) && !inWord(text, e) {
+			return s, e, false
+		}
+		if start < 0 {
+			start, end = s, e
+		}
+	}
+	return start, end, true
+}
+
+// inWord reports whether a position is within a word.
+func inWord(text []byte, at int) bool {
+	before, _ := utf8.DecodeLastRune(text[:at])
+	after, _ := utf8.DecodeRune(text[at:])
+	return ofWord(before) && ofWord(after)
+}
+
+func ofWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// each yields the occurrences of the term.
+func (t *term) each(text []byte) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		lead := &t.runs[t.lead]
+		p := lead.places(text)
+		for at := p.from(0); at < len(text); at = p.from(at + 1) {
+			s, e, ok := lead.around(text, at)
+			if ok {
+				s, e, ok = t.rest(text, s, e)
+			}
+			if ok && !yield(s, e) {
+				return
 			}
 		}
 	}
-	return -1, -1
 }
 
 // rest reports whether the other runs surround the lead, and returns the range of all of them.

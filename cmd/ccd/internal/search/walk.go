@@ -226,6 +226,7 @@ type match struct {
 	text       []byte
 	same       bool // the text is what restore prints
 	start, end int
+	part       bool            // a term is only a part of longer words
 	said       [2]int          // range of a person's words in the text; all of it if a person wrote none
 	kind       transcript.Kind // kind of the matching words; not Human for what a client added to a person's message
 }
@@ -249,7 +250,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	m.kind, m.said = it.Kind, [2]int{0, len(m.text)}
 	if it.Kind == transcript.Human {
 		from, to := it.Client().Span(it.Frame, string(m.text))
-		if m.start, m.end, ok = w.all(text[from:to]); ok {
+		if m.all(w.terms, text[from:to]) {
 			m.start, m.end, m.said = m.start+from, m.end+from, [2]int{from, to}
 			return m, true
 		}
@@ -260,8 +261,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	if r.Queue == transcript.Enqueued { // often the only copy of what a person typed
 		m.kind = transcript.Human
 	}
-	m.start, m.end, ok = w.all(text)
-	return m, ok
+	return m, m.all(w.terms, text)
 }
 
 // masked returns a text of the same length in which no word matches the marks. If one did, the lines that the sieve returns
@@ -288,25 +288,27 @@ func masked(text []byte, marks []redact.Mark) []byte {
 // noText is a byte that no text has.
 const noText = 0xff
 
-// all returns the first occurrence of a term in a text if the text contains all terms.
-func (f *finder) all(text []byte) (start, end int, ok bool) {
-	start, end = -1, 0
-	for i := range f.terms {
-		s, e := f.terms[i].find(text, 0)
+// all finds the first occurrence of a term in a text, reports whether the text contains all terms, and whether it has one only as a
+// part of longer words. Whole words are preferred.
+func (m *match) all(terms []term, text []byte) (ok bool) {
+	m.start, m.end, m.part = -1, 0, false
+	for i := range terms {
+		s, e, part := terms[i].best(text)
 		if s < 0 {
-			return 0, 0, false
+			return false
 		}
-		if start < 0 || s < start {
-			start, end = s, e
+		if m.part = m.part || part; m.start < 0 || s < m.start {
+			m.start, m.end = s, e
 		}
 	}
-	return max(0, start), end, true
+	m.start = max(0, m.start)
+	return true
 }
 
 func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Kind: m.kind, Tool: it.Tool,
-		ID: it.Sum().ID(), Time: r.Time, Line: 1, uuid: strings.Clone(r.UUID),
+		ID: it.Sum().ID(), Time: r.Time, Line: 1, Part: m.part, uuid: strings.Clone(r.UUID),
 		Snippet: snippet(m.text[m.said[0]:m.said[1]], m.start-m.said[0], m.end-m.said[0]),
 	}
 	if m.same {

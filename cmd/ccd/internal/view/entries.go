@@ -127,7 +127,7 @@ func (w *writer) add(r *transcript.Record) {
 	}
 	for i := range r.Items {
 		if it := &r.Items[i]; !w.results[it.Span.Off] {
-			w.put(r, w.entry(it))
+			w.put(r, w.entry(r, it))
 		}
 	}
 }
@@ -137,13 +137,15 @@ func (w *writer) put(r *transcript.Record, e Entry) {
 	w.entries = append(w.entries, e)
 }
 
-func (w *writer) entry(it *transcript.Item) Entry {
+func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 	kind, most := kindOf(it)
 	if w.said[it.Span.Off] {
 		kind, most = Asked, askChars
 		if it.Kind == transcript.Result {
 			it.Kind, it.Frame = transcript.Human, transcript.Reported
 		}
+	} else if r.Queue == transcript.Enqueued {
+		kind, most = Ahead, askChars
 	}
 	e := Entry{Kind: kind, ID: it.Sum().ID(), Side: it.Side}
 	switch kind {
@@ -245,6 +247,7 @@ func (w *writer) change(e *Entry, c *session.Call) {
 		}
 	}
 	e.Diff, _, _ = head(b.String(), diffChars)
+	e.Over = c.State == session.Done && (c.Over() || !slices.ContainsFunc(c.Files, func(f session.Change) bool { return w.model.Edited(f.File) }))
 }
 
 // ended says how a call ended.

@@ -69,6 +69,7 @@ const (
 	Compacted  = "compacted"  // the agent compacted its context here
 	Summarized = "summarized" // the agent's own summary
 	Added      = "added"      // text that a program added: reminders, hooks, system prompts
+	Ahead      = "ahead"      // typed while the agent worked; taken back, or sent in another record
 	Pictured   = "image"
 	Unparsed   = "unparsed" // a record that was not understood, or is longer than 16 MB
 )
@@ -88,6 +89,7 @@ type Entry struct {
 	Diff   string // of a call that writes: its lines, with "+ ", "- " or two blanks before them
 	Plus   int
 	Minus  int
+	Over   bool // next to nothing is left of these lines in the file
 	Sealed bool // reasoning that only the agent's provider can read
 
 	Plan    []transcript.PlanItem // what a call makes of the agent's plan

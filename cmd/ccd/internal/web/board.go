@@ -9,6 +9,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/daemon"
 	"ccd/internal/transcript"
 )
 
@@ -31,6 +32,7 @@ type board struct {
 	Tokens string // in the contexts of these sessions
 	Losses []loss // of this week, the newest first
 	Reads  bool   // more of them are being read
+	Still  bool   // nothing new is archived
 }
 
 // card is a session of the board.
@@ -41,10 +43,10 @@ type card struct {
 
 // glance is what the last records of a session show.
 type glance struct {
-	Said    string // the agent's last words
+	Said    string // the agent's last words, or the question that it waits with
 	Doing   string // its last call
 	Tool    string
-	File    string // that it changed last
+	File    string // with its last change that still stands
 	Plus    int
 	Minus   int
 	Record  int // of that change
@@ -67,7 +69,7 @@ type loss struct {
 }
 
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
-	b := &board{}
+	b := &board{Still: r.still()}
 	var active [2][]status.Session // those that wait for a person come first
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	var today status.Size
@@ -108,6 +110,12 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		b.Losses[i].Apart = r.apart(b.Losses[i].Row.Agent)
 	}
 	return b
+}
+
+// still reports whether no daemon runs, so that a page does not change.
+func (r *request) still() bool {
+	_, running, _ := daemon.ReadRun(r.library.StateDir) // valid in any case
+	return !running
 }
 
 // apart reports whether an agent's settings could have ccd's hook, and have not.
@@ -152,7 +160,7 @@ func (g *glance) add(e view.Entry, dir string) {
 	switch {
 	case e.Kind == view.Asked:
 		g.Said, g.Doing, g.Tool = "", "", ""
-	case e.Kind == view.Said && !e.Side:
+	case e.Kind == view.Said && !e.Side, e.Op == "ask" && e.Waiting:
 		g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), saidBytes)], "")
 	case e.Kind == view.Called:
 		g.Tool, g.Doing = e.Tool, below(dir, e.Text)
@@ -165,7 +173,7 @@ func (g *glance) add(e view.Entry, dir string) {
 			}
 		}
 	}
-	if e.Diff != "" && len(e.Files) > 0 && !e.Failed {
+	if e.Diff != "" && len(e.Files) > 0 && !e.Failed && !e.Over {
 		g.File, g.Plus, g.Minus, g.Record = below(dir, e.Files[0]), e.Plus, e.Minus, e.Record
 		g.Lines = diffLines(e.Diff)
 		from := max(0, slices.IndexFunc(g.Lines, func(l diffLine) bool { return l.Kind == "add" || l.Kind == "del" }))

@@ -119,8 +119,9 @@ func quoted(line string) (said string, ok bool) {
 	return strings.TrimPrefix(said, " "), ok && (said == "" || said[0] == ' ')
 }
 
-// inText matches what a line of ccd has beside plain text: the ID of a marker, the number of a record, code, strong words.
-var inText = regexp.MustCompile("\\[ccd ([0-9a-z]{12})[ \\]]|#([0-9]+)\\b|`([^`]+)`|\\*\\*([^*]+)\\*\\*")
+// inText matches what a line of ccd has beside plain text: the ID of a marker, the number of a record, code, strong words, and what it
+// quotes, in which nothing is ccd's.
+var inText = regexp.MustCompile("\\[ccd ([0-9a-z]{12})[ \\]]|#([0-9]+)\\b|`([^`]+)`|\\*\\*([^*]+)\\*\\*|\"[^\"]*\"")
 
 // pieces splits a line of ccd.
 func pieces(home, line string) (all []piece) {

@@ -27,6 +27,7 @@ type head struct {
 	Tab     string
 	Parent  string // the ID of the session that started it
 	Kids    []kid
+	Still   bool // somebody works in it, and nothing new is archived
 }
 
 // kid is a sub-agent of a session.
@@ -38,6 +39,7 @@ type kid struct {
 
 func (r *request) head(tab string) head {
 	h := head{Session: newRow(status.Of(&r.entry), time.Now()), Tab: tab, Parent: r.entry.Parent}
+	h.Still = (h.Session.State == status.Working || h.Session.State == status.Waits) && r.still()
 	for i := range r.library.Sessions {
 		e := &r.library.Sessions[i]
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
@@ -88,10 +90,10 @@ func lifePage(ctx context.Context, r *request) (answer, error) {
 	return answer{"life", d}, err
 }
 
-// partPage is the end of a session behind a record, which an open page fetches when the session has grown.
+// partPage is the end of a session behind a record, of which an open page takes what is new when the session has grown.
 func partPage(ctx context.Context, r *request) (answer, error) {
 	d, err := r.life(ctx, r.number("after", 0)+1, 0)
-	return answer{"part", d}, err
+	return answer{"life", d}, err
 }
 
 // ifGrown answers that there is nothing new while the session has as many records as the page knows of.
@@ -144,6 +146,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if n < 0 && len(entries) < -n || n > 0 && from <= max(one.First, 1) {
 			place.First = one.First
 		}
+		place.First = r.number("first", place.First) // of the page that has grown
 		d.Place = place
 		d.fill(one, entries)
 		for i := range d.Entries { // a session that is not archived cannot be opened
@@ -180,8 +183,16 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 			x.neighbours(one)
 		case e.Kind == view.Compacted:
 			x.Boundary = compactionAt(one, e.Record)
-		case e.Waiting && d.After >= e.Record: // its result replaces it
-			d.After = e.Record - 1
+		case e.Waiting:
+			d.After = min(d.After, e.Record-1) // its result replaces it
+			switch {
+			case e.Op == "ask" && d.Session.State == status.Waits:
+				x.Ending = "waiting for you"
+			case d.Session.State == status.Working:
+				x.Ending = "running"
+			default:
+				x.Ending = "no result"
+			}
 		}
 		d.Entries = append(d.Entries, x)
 	}

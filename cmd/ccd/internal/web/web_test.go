@@ -106,8 +106,8 @@ func TestMarkdownIsInert(t *testing.T) {
 
 // TestQuotesHaveNoLinks: an ID and the number of a record are links only in a line of ccd, not in quoted text.
 func TestQuotesHaveNoLinks(t *testing.T) {
-	all := blocks("/s/a/b", "### Title\nline [ccd w1sm843qvd19 file] and [ccd nothing], #12\n> quoted [ccd w1sm843qvd19 file] #12\n>+ more\n")
-	if len(all) != 3 || all[0].Kind != "heading" || len(all[1].Parts) != 4 || all[1].Parts[1].ID != "w1sm843qvd19" || all[1].Parts[3].Record != "/s/a/b?at=12#r12" || all[2].Text != "quoted [ccd w1sm843qvd19 file] #12more" {
+	all := blocks("/s/a/b", "### Title\nline [ccd w1sm843qvd19 file] and [ccd nothing], \"PR #7\" `#8` #12\n> quoted [ccd w1sm843qvd19 file] #12\n>+ more\n")
+	if len(all) != 3 || all[0].Kind != "heading" || len(all[1].Parts) != 6 || all[1].Parts[1].ID != "w1sm843qvd19" || all[1].Parts[2].Text != " file] and [ccd nothing], \"PR #7\" " || all[1].Parts[5].Record != "/s/a/b?at=12#r12" || all[2].Text != "quoted [ccd w1sm843qvd19 file] #12more" {
 		t.Errorf("%+v", all)
 	}
 }

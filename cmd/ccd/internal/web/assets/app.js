@@ -17,7 +17,7 @@ if (find) {
     q.set('titles', '1');
     try {
       const got = await fetch('/?' + q, { signal: running.signal });
-      if (got.ok) place($('#rows'), await got.text());
+      if (got.ok) place(await got.text(), 'rows');
     } catch (e) { /* a newer one was started, or the server has ended */ }
   };
   find.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
@@ -26,19 +26,30 @@ if (find) {
 
 // The board looks again, while somebody looks at it.
 if ($('#now')) setInterval(async () => {
-  if (document.hidden || $('#now').contains(document.activeElement)) return;
+  if (document.hidden) return;
   try {
     const got = await fetch('/?part=now');
-    if (got.ok) place($('#now'), await got.text());
+    if (got.ok) place(await got.text(), 'now');
   } catch (e) { /* the server has ended */ }
 }, 3000);
 
-// place replaces an element by the same element of a page that the server made.
-function place(old, text) {
-  const made = new DOMParser().parseFromString(text, 'text/html').getElementById(old.id);
-  if (made) old.replaceWith(made);
-  return made;
+// place fills elements as they are in a page that the server made, except one with the focus.
+function place(text, ...ids) {
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  for (const id of ids) {
+    const old = document.getElementById(id), made = page.getElementById(id);
+    if (old && made && !old.contains(document.activeElement)) old.replaceChildren(...made.childNodes);
+  }
+  return page.getElementById('entries');
 }
+
+// What a link leads to is open.
+function reveal() {
+  const to = document.getElementById(location.hash.slice(1)), box = to && to.closest('.entry') && $('details', to.closest('.entry'));
+  if (box) box.open = true;
+}
+addEventListener('hashchange', reveal);
+reveal();
 
 // Keys.
 const asks = () => all('.entry.asked:not(.side)');
@@ -89,33 +100,38 @@ function showSeen() {
   line.textContent = 'seen up to here';
   next.before(line);
 }
-if (life) showSeen();
+if (life) {
+  showSeen();
+  const here = $('.turns .here');
+  if (here) $('aside').scrollTop = here.offsetTop - 60;
+}
 
 // Live growth. Only a page that is seen asks, and the server answers with nothing while nothing is new.
 if (life) {
-  let busy, known = life.dataset.records;
-  const note = $('#grown');
+  const note = $('#grown'), now = $('#entries').dataset;
+  let busy, known = now.records;
   const grow = async () => {
     if (busy || document.hidden) return;
     busy = true;
     try {
-      const got = await fetch(life.dataset.base + '/part?after=' + life.dataset.after + '&records=' + known);
+      const got = await fetch(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, records: known }));
       if (got.status === 200) take(await got.text());
     } catch (e) { /* the server has ended */ }
     busy = false;
   };
   const take = text => {
-    const part = new DOMParser().parseFromString(text, 'text/html').getElementById('entries');
+    const atEnd = 'newest' in now, end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
+    const part = place(text, 'strip', 'about', 'chart', ...(atEnd ? ['requests', 'said'] : []));
     if (!part) return;
-    const atEnd = 'newest' in life.dataset, fresh = +part.dataset.records - +life.dataset.records;
+    const fresh = +part.dataset.records - +now.records;
     known = part.dataset.records;
     if (atEnd) {
-      const end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
-      for (const e of all('#entries > .entry')) if (+e.dataset.record > +life.dataset.after) e.remove();
+      for (const e of all('#entries > .entry')) if (+e.dataset.record > +now.after) e.remove();
+      const day = $('.day', part), last = all('#entries > .day').pop();
+      if (day && last && day.textContent === last.textContent) day.remove();
       $('#entries').append(...part.childNodes);
-      life.dataset.after = part.dataset.after;
-      life.dataset.records = part.dataset.records;
-      if (!('newest' in part.dataset)) delete life.dataset.newest;
+      Object.assign(now, part.dataset);
+      if (!('newest' in part.dataset)) delete now.newest;
       showSeen();
       if (end) scrollTo(0, document.documentElement.scrollHeight);
     }
