@@ -79,8 +79,8 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 	s.request(o)
 	defer func() { s.requested = nil }()
 	var made Compacted
-	err := d.withRecords(ctx, s, func(all *reading) (err error) {
-		made, err = d.compact(ctx, s, all, o.Write)
+	err := d.withRecords(ctx, s, func(model *compactor.Compactor) (err error) {
+		made, err = d.compact(ctx, s, model, o.Write)
 		return err
 	})
 	return made, err
@@ -106,16 +106,13 @@ func retryRaces(ctx context.Context, step func() error) error {
 }
 
 // withRecords archives what is new in a session, reads it and calls do.
-func (d *Daemon) withRecords(ctx context.Context, s *session, do func(all *reading) error) error {
+func (d *Daemon) withRecords(ctx context.Context, s *session, do func(model *compactor.Compactor) error) error {
 	return d.withBytes(ctx, s, func() error {
-		all, err := d.readArchived(ctx, s)
+		model, err := d.readArchived(ctx, s)
 		if err != nil {
 			return err
 		}
-		s.read = all
-		s.setStatus()
-		s.read = nil
-		return do(all)
+		return do(model)
 	})
 }
 
@@ -150,21 +147,21 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 // raced reports whether another process changed the session since it was read: it has to be read again.
 func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
 
-func (d *Daemon) compact(ctx context.Context, s *session, all *reading, write bool) (Compacted, error) {
-	if c := all.tracker.Status(); unknownFormat(c) {
+func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compactor, write bool) (Compacted, error) {
+	if c := model.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
-	once := func(all *reading) (Compacted, error) {
+	once := func(model *compactor.Compactor) (Compacted, error) {
 		if write {
-			return d.publish(ctx, s, all)
+			return d.publish(ctx, s, model)
 		}
-		doc, c, _, err := d.makeCompanion(ctx, s, all)
+		doc, c, _, err := d.makeCompanion(ctx, s, model)
 		if err != nil {
 			return Compacted{}, err
 		}
 		return d.compacted(s, doc, c), d.store(ctx, s, c.Pointers, s.currentState)
 	}
-	made, err := once(all)
+	made, err := once(model)
 	if err != nil {
 		return made, err
 	}
@@ -177,7 +174,7 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	if s == nil {
 		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknownSession)
 	}
-	return d.withRecords(ctx, s, func(*reading) error { return d.store(ctx, s, nil, s.currentState) })
+	return d.withRecords(ctx, s, func(*compactor.Compactor) error { return d.store(ctx, s, nil, s.currentState) })
 }
 
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their

@@ -3,7 +3,7 @@
 //
 // The way of a byte: the watcher offers its file (Run), watcher.Tail reads what is after the session's cursor (archiveNew), and
 // archive.Save stores it with new bytes of other sessions in one transaction (batch). When that is on disk, derive reads the
-// records of the session from memory or from the archive, and publish makes the companion, stores where its originals are, and
+// records of the session from the archive, and publish makes the companion, stores where its originals are, and
 // renames it into place. `ccd restore` needs no daemon: it reads the archive.
 //
 // docs/ARCHITECTURE.md has the picture. Four invariants, each with a test of its name:
@@ -71,7 +71,6 @@ type Daemon struct {
 	Options
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
-	kept     tracked                   // sessions whose records are followed in memory
 	batch    batch                     // the states that the next transaction stores
 	pool     pool
 	more     bool // more offers wait
@@ -114,7 +113,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	d.sessions, d.owners, d.batch, d.kept = map[transcript.Key]*session{}, map[string]transcript.Key{}, batch{}, nil
+	d.sessions, d.owners, d.batch = map[transcript.Key]*session{}, map[string]transcript.Key{}, batch{}
 	for _, a := range stored {
 		d.heartbeat()
 		s := d.sessionOf(a)
@@ -174,7 +173,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s.statSource()
 	s.renew = s.renew || d.wantsSummaries(s)
 	if before := d.sessions[transcript.Key{Agent: s.Agent, ID: cmp.Or(s.Thread, s.state.Origin)}]; s.state.Joined < 0 && before != nil && before.cursor.Offset > 0 {
-		s.read, s.renew, s.state.Read = nil, true, Place{} // what it continues is archived now
+		s.renew, s.state.Read = true, Place{} // what it continues is archived now
 	}
 	switch {
 	case s.paused():
@@ -205,8 +204,7 @@ func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
 	d.queue(s, deriving)
 }
 
-// archiveNew archives what is new in the transcript, each segment at once or with the others of b. If the session's records
-// are followed in memory, it reads the new ones too.
+// archiveNew archives what is new in the transcript, each segment at once or with the others of b.
 func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 	if err := d.fresh(ctx, s); err != nil {
 		return err
@@ -218,7 +216,7 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 		}
 		if d.isSummarizer(s, seg) {
 			d.Log.Info("skipping session of the summarizer's own command", "session", s.ID)
-			s.state.SkipReason, s.state.Source, s.read = skippedSummarizer, s.sourceStat, nil
+			s.state.SkipReason, s.state.Source = skippedSummarizer, s.sourceStat
 			b.note(s)
 			return nil
 		}
@@ -243,18 +241,12 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 // derive makes what depends on the archived bytes: the state that lists show, and the companion if it is due.
 func (d *Daemon) derive(ctx context.Context, s *session) error {
 	err := d.fresh(ctx, s)
-	var all *reading
-	if err == nil && s.read == nil {
-		if all, err = d.readArchived(ctx, s); err == nil {
-			s.read = all
-			s.setStatus()
-		}
+	var model *compactor.Compactor
+	if err == nil {
+		model, err = d.readArchived(ctx, s)
 	}
 	if err == nil && s.due(d) {
-		_, err = d.publish(ctx, s, all)
-	}
-	if all != nil {
-		all.model = nil // it grows with the session
+		_, err = d.publish(ctx, s, model)
 	}
 	if err == nil || s.state.Gone && errors.As(err, new(*archive.DamageError)) { // of damage nothing more can be read
 		s.state.Read, s.state.Options = s.state.At, d.hash(s)
@@ -278,7 +270,6 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		d.fail(s, err)
 	case !s.paused():
 		s.failures = 0
-		d.kept.use(s, maxTracked)
 	}
 	d.catchUp.derived(s)
 	if ctx.Err() == nil {

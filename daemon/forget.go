@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -58,12 +59,12 @@ func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func
 			continue
 		}
 		d.heartbeat()
-		if err := d.withRecords(ctx, s, func(all *reading) error {
+		if err := d.withRecords(ctx, s, func(model *compactor.Compactor) error {
 			if !had[k] || s.state.UnknownFormat {
 				s.state.Options = d.hash(s)
 				return d.store(ctx, s, nil, s.currentState)
 			}
-			_, err := d.publish(ctx, s, all)
+			_, err := d.publish(ctx, s, model)
 			return err
 		}); err != nil { // the next sync makes it
 			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)

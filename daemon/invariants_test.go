@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -95,7 +96,7 @@ func syncTo(t *testing.T, d *Daemon, path, what string) *session {
 	if s == nil {
 		t.Fatalf("%s: no session", what)
 	}
-	if err := d.withRecords(context.Background(), s, func(*reading) error { return nil }); err != nil {
+	if err := d.withRecords(context.Background(), s, func(*compactor.Compactor) error { return nil }); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	return s

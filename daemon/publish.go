@@ -19,10 +19,10 @@ import (
 var ErrNotPlaced = errors.New("companion not written")
 
 // publish makes the session's companion and puts it in place. The IDs are indexed and synced to disk first, then the
-// file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again. all is what
-// was read of the session, or nil.
-func (d *Daemon) publish(ctx context.Context, s *session, all *reading) (Compacted, error) {
-	doc, c, next, err := d.makeCompanion(ctx, s, all)
+// file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again. model is of
+// the archived records, or nil.
+func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compactor) (Compacted, error) {
+	doc, c, next, err := d.makeCompanion(ctx, s, model)
 	if err != nil {
 		return Compacted{}, err
 	}
@@ -55,7 +55,7 @@ func (d *Daemon) publish(ctx context.Context, s *session, all *reading) (Compact
 }
 
 // makeCompanion makes the companion's text from all records, and the state that is stored with it. It writes nothing.
-func (d *Daemon) makeCompanion(ctx context.Context, s *session, all *reading) (sidecar.Document, *compactor.Compaction, State, error) {
+func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor.Compactor) (sidecar.Document, *compactor.Compaction, State, error) {
 	var doc sidecar.Document
 	next := s.state
 	a, err := d.Archive.Last(ctx, s.Key)
@@ -63,8 +63,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, all *reading) (s
 		return doc, nil, next, err
 	}
 	r := d.Archive.Reader(s.Key, s.cursor.Generation)
-	model, err := d.story(ctx, s, all)
-	if err != nil {
+	if model, err = d.story(ctx, s, model); err != nil {
 		return doc, nil, next, err
 	}
 	text := func(span transcript.Span) ([]byte, error) {
@@ -96,16 +95,13 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, all *reading) (s
 }
 
 // story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
-// lacks. all is what was read of the session, or nil.
-func (d *Daemon) story(ctx context.Context, s *session, all *reading) (_ *compactor.Compactor, err error) {
+// lacks. read is of the archived records, or nil.
+func (d *Daemon) story(ctx context.Context, s *session, read *compactor.Compactor) (*compactor.Compactor, error) {
 	if s.cursor.Generation < 2 || s.Unlined() {
-		if all == nil {
-			if all, err = d.readArchived(ctx, s); err != nil {
-				return nil, err
-			}
+		if read != nil {
+			return read, nil
 		}
-		all.takeTail()
-		return all.model, nil
+		return d.readArchived(ctx, s)
 	}
 	d.pool.long.Lock() // how long its lines are shows only when they are read
 	defer d.pool.long.Unlock()
@@ -124,32 +120,18 @@ func (d *Daemon) story(ctx context.Context, s *session, all *reading) (_ *compac
 	return model, nil
 }
 
-// reading is what was read of a session's records, from the first one on.
-type reading struct {
-	at      transcript.Cursor // end of what was read
-	decoder *transcript.Decoder
-	tracker *compactor.Tracker
-	model   *compactor.Compactor // with that tracker; nil if only lists need what is read
-}
-
 // longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is decoded
 // whole, which takes several times its size of memory. So sessions with such lines are read one at a time.
 const longLine = 4 << 20
 
-// newReading returns a reading before the session's first record.
-func (d *Daemon) newReading(s *session) *reading {
-	r := &reading{decoder: d.Agents.NewDecoder(s.Agent, s.Class), model: compactor.New(d.options(s), s.Session)}
-	r.tracker = r.model.Tracker
-	return r
-}
-
-// readArchived reads all archived bytes up to the cursor.
-func (d *Daemon) readArchived(ctx context.Context, s *session) (*reading, error) {
-	all := d.newReading(s)
+// readArchived reads all archived records up to the cursor, and updates the state with what they say.
+func (d *Daemon) readArchived(ctx context.Context, s *session) (*compactor.Compactor, error) {
+	model, decoder := compactor.New(d.options(s), s.Session), d.Agents.NewDecoder(s.Agent, s.Class)
 	if s.cursor.Offset == 0 {
-		return all, nil
+		s.setStatus(model)
+		return model, nil
 	}
-	long := false
+	long, tip := false, transcript.Cursor{}
 	for seg, err := range d.Archive.Reader(s.Key, s.cursor.Generation).Segments(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
@@ -161,71 +143,37 @@ func (d *Daemon) readArchived(ctx context.Context, s *session) (*reading, error)
 		}
 		d.heartbeat()
 		if seg.Start.Offset == 0 {
-			if err := d.readJoined(ctx, s, all, seg.Data); err != nil {
+			if err := d.readJoined(ctx, s, model, decoder, seg.Data); err != nil {
 				return nil, err
 			}
 		}
-		all.take(seg)
+		for r := range decoder.Records(seg) {
+			model.Add(r)
+		}
+		tip = seg.End
 	}
-	if all.at.Offset != s.cursor.Offset { // another process appended
+	if tip.Offset != s.cursor.Offset { // another process appended
 		return nil, archive.ErrTip
 	}
-	return all, nil
+	s.setStatus(model)
+	return model, nil
 }
 
 // readJoined reads the records that the session's file, which begins with these bytes, does not repeat.
-func (d *Daemon) readJoined(ctx context.Context, s *session, all *reading, begin []byte) error {
+func (d *Daemon) readJoined(ctx context.Context, s *session, model *compactor.Compactor, decoder *transcript.Decoder, begin []byte) error {
 	head, _, _ := bytes.Cut(begin, []byte{'\n'})
-	for r, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, head, all.decoder) {
+	for r, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, head, decoder) {
 		if err != nil {
 			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
 		}
 		d.heartbeat()
-		all.model.Add(r)
+		model.Add(r)
 	}
-	if s.state.Joined = all.decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(head).ID != "") {
+	if s.state.Joined = decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(head).ID != "") {
 		s.state.Joined = -1
 	}
 	return nil
 }
-
-// takes reads a segment that follows what was read. It returns false if all has to be read again.
-func (r *reading) takes(seg transcript.Segment) bool {
-	if r.at.Offset != seg.Start.Offset || seg.Start.Offset == 0 || len(seg.Data) > longLine || r.decoder.ContinuesLine(seg) {
-		return false
-	}
-	r.model = nil
-	r.take(seg)
-	return true
-}
-
-// take reads a segment. A last line without a newline counts if it is whole JSON. A torn one waits for its end, or for
-// takeTail: most torn lines are completed, and a line read too early costs another pass over the whole session.
-func (r *reading) take(seg transcript.Segment) {
-	rest := seg.Rest
-	seg.Rest = false
-	r.feed(seg)
-	r.at = seg.End
-	if rest && r.decoder.Torn() == 0 {
-		r.takeTail()
-	}
-}
-
-// takeTail reads a torn last line as it is, for a companion that covers all bytes.
-func (r *reading) takeTail() { r.feed(transcript.Segment{Start: r.at, Rest: true}) }
-
-func (r *reading) feed(seg transcript.Segment) {
-	for rec := range r.decoder.Records(seg) {
-		if r.model != nil {
-			r.model.Add(rec)
-		} else {
-			r.tracker.Add(rec)
-		}
-	}
-}
-
-// size returns the memory that following a session takes, in bytes.
-func (r *reading) size() int64 { return r.tracker.Size() + r.decoder.Kept() }
 
 func (s *session) extent(m *compactor.Compactor, sum mark.Hash) Extent {
 	status := m.Status()
@@ -310,7 +258,7 @@ func (d *Daemon) fresh(ctx context.Context, s *session) error {
 
 // reload replaces the session's state in memory by the archived one.
 func (d *Daemon) reload(ctx context.Context, s *session) error {
-	s.read, s.waiting = nil, nil
+	s.waiting = nil
 	a, err := d.Archive.Last(ctx, s.Key)
 	if errors.Is(err, archive.ErrNotFound) {
 		s.cursor, s.raw, s.archivedPath, s.stale = transcript.Cursor{}, nil, "", false

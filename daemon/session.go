@@ -19,8 +19,7 @@ import (
 	"ccd/watcher"
 )
 
-// session is a session in memory: its stored state, the last stat of its transcript and, unless that was dropped, what is
-// known of its records.
+// session is a session in memory: its stored state and the last stat of its transcript.
 type session struct {
 	transcript.Session
 	state        State
@@ -29,7 +28,6 @@ type session struct {
 	stale        bool   // state and cursor have to be loaded again
 	cursor       transcript.Cursor
 	waiting      *transcript.Segment // before cursor, archived with the next transaction; nil if there is none
-	read         *reading            // of all records before cursor; nil if they have to be read again
 
 	offer      watcher.Offer // the last one
 	sourceStat Stat          // last stat of the transcript
@@ -102,7 +100,7 @@ func (d *Daemon) register(o watcher.Offer) *session {
 		}
 		s.Session = found
 		s.Key = key
-		s.read = nil // the companion depends on the path below the root
+		s.state.Read = Place{} // the companion depends on the path below the root
 	}
 	d.owners[o.Path] = key
 	return s
@@ -173,9 +171,9 @@ func (s *session) statSource() {
 }
 
 // upToDate is the one rule: what the last sync stored is what a stat says now of the transcript (isArchived) and of the
-// companion (due), and both were made of all archived bytes with the current options.
+// companion (due), and both were made of the archived bytes with the current options.
 func (s *session) upToDate(d *Daemon) bool {
-	return s.isArchived(d) && (!s.isRead() || s.state.Read == s.state.At && s.state.Options == d.hash(s) && !s.due(d))
+	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && s.state.Options == d.hash(s) && !s.due(d))
 }
 
 // isArchived reports whether the archive has all bytes that the transcript had at the last stat.
@@ -211,13 +209,16 @@ func (s *session) asWritten(path string) bool {
 	return err == nil && written == s.state.Written
 }
 
-// refreshDue reports whether the file is at rest and the companion does not cover all of it. A companion that covers
-// part of a torn line is not due when that line grows: each time would cost a pass over the whole session.
-func (s *session) refreshDue(idle time.Duration) bool {
-	at, covers := s.state.At, s.state.Covers
-	grows := at.Generation == covers.Generation && at.Offset-s.state.Torn < covers.Offset
-	return at != covers && !grows && s.offer.Quiet >= idle
+// readDue reports whether the records are to be read: lists may lag while a session grows, by a sixteenth of it or, of a small
+// one, until it has settled. Each time all is read, so all of them take at most 17 times the session's length.
+func (s *session) readDue(d *Daemon) bool {
+	at, read, quiet := s.state.At, s.state.Read, s.offer.Quiet
+	return at != read && (at.Generation != read.Generation || at.Offset-read.Offset >= read.Offset/16 ||
+		quiet >= d.Watch.RefreshIdle || quiet >= d.Watch.Settle && at.Offset < smallSession)
 }
+
+// smallSession is the size of a session that is read in a tenth of a second.
+const smallSession = 4 << 20
 
 // tailMissing reports whether the file had bytes at the last sync that were not read: a last line without a newline. A
 // compressed file is always read to its end.
@@ -235,7 +236,7 @@ func (s *session) due(d *Daemon) bool {
 	}
 	return s.renew || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
 		s.state.At.Generation != s.state.Covers.Generation || s.uncovered() >= s.refreshBytes() ||
-		s.refreshDue(d.Watch.RefreshIdle)
+		s.state.At != s.state.Covers && s.offer.Quiet >= d.Watch.RefreshIdle
 }
 
 // dueGone is due for a session whose transcript is gone: its companion was made with other rules or options than the
@@ -252,7 +253,7 @@ func (s *session) dueGone(d *Daemon) bool {
 func (s *session) uncovered() int64 { return s.state.At.Offset - s.state.Covers.Offset }
 
 // refreshBytes returns how many new bytes make the companion due: a quarter of what it covers. Each companion takes a
-// pass over the session, so all of a growing session take five times its length, and following it takes it once.
+// pass over the session, so all of a growing session take five times its length.
 func (s *session) refreshBytes() int64 {
 	return max(1, s.state.Covers.Offset/4)
 }
@@ -264,21 +265,18 @@ func (d *Daemon) tail(ctx context.Context, s *session) iter.Seq2[transcript.Segm
 	return watcher.Tail(ctx, s.Session, s.cursor, watcher.TailOptions{Rest: quiet >= d.Watch.Settle, Torn: quiet >= d.Watch.RefreshIdle, Heartbeat: d.heartbeat})
 }
 
-// follow records that a segment was archived, or waits for that, and reads it if all before it was read.
+// follow records that a segment was archived, or waits for that.
 func (s *session) follow(d *Daemon, seg transcript.Segment) {
 	if seg.Start.Offset == 0 && seg.Start.Generation > 1 && !s.Unlined() { // such an agent rewrites its file at each change
 		d.Log.Info("transcript replaced; the archive keeps its earlier content", "session", s.ID, "generation", seg.Start.Generation)
 		s.state.Rewritten = time.Now().UTC()
 	}
 	s.cursor = seg.End
-	if s.read != nil && !s.read.takes(seg) {
-		s.read = nil
-	}
 }
 
 // rewrite has the next sync archive the transcript from the start, as a new generation.
 func (s *session) rewrite() {
-	s.cursor, s.read = transcript.Cursor{Generation: s.cursor.Generation + 1}, nil
+	s.cursor = transcript.Cursor{Generation: s.cursor.Generation + 1}
 	s.state.Source = Stat{}
 }
 
@@ -292,18 +290,15 @@ func (s *session) updateState(taken int64) {
 		s.state.Checked = time.Time{} // archived in parts, touched or rewritten: recheck compares it
 	}
 	s.state.Source, s.state.Gone, s.state.GoneAt = s.sourceStat, false, time.Time{}
-	if s.read != nil {
-		s.setStatus()
-	}
 }
 
 // setStatus takes over what the records say.
-func (s *session) setStatus() {
-	st := s.read.tracker.Status()
+func (s *session) setStatus(model *compactor.Compactor) {
+	st := model.Status()
 	if s.state.At.Generation > 1 && !s.Unlined() { // what a rewrite took away was said
 		st.Title, st.Ask = cmp.Or(st.Title, s.state.Title), cmp.Or(s.state.Ask, st.Ask)
 	}
-	s.state.setStatus(st, s.read.tracker.PerToken(), s.read.decoder.Torn())
+	s.state.setStatus(st, model.PerToken())
 	s.state.Read = s.state.At
 }
 
@@ -330,7 +325,7 @@ func (s *session) paused() bool {
 // invalidate makes the next sync load the session from the archive again, even if its file has not changed: another
 // process has stored a change.
 func (s *session) invalidate() {
-	s.stale, s.read = true, nil
+	s.stale = true
 }
 
 // unchanged returns an offer of a session whose file may not have changed.

@@ -1,12 +1,17 @@
 package daemon
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -17,7 +22,6 @@ type State struct {
 	Source     Stat      // of the transcript
 	At         Place     // end of the archived bytes
 	Read       Place     // end of those whose records were read
-	Torn       int64     // bytes before At of a last line that has no newline and is not whole JSON
 	Checked    time.Time // when all bytes of the source were last compared with the archive
 	Rewritten  time.Time // when the last generation began because the source was replaced, or rewritten in place
 	Trigger    string    // the trigger that fired, "" if none has
@@ -85,6 +89,28 @@ type Stat struct {
 	Inode   uint64 `json:"inode,omitempty"`
 }
 
+// stateForm are the options of the JSON that the archive stores. A path may have any bytes; texts only show what they are.
+var stateForm = json.JoinOptions(json.OmitZeroStructFields(true), jsontext.AllowInvalidUTF8(true))
+
+// Encode returns the state as the archive stores it.
+func (s State) Encode() []byte {
+	s.Companion = mark.Name(s.Companion)
+	b, _ := json.Marshal(s, stateForm) // no field has a value that JSON lacks
+	return b
+}
+
+// DecodeState decodes a stored state. Empty input is the zero State.
+func DecodeState(b []byte) (s State, err error) {
+	if len(b) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(b, &s, stateForm); err != nil {
+		return State{}, fmt.Errorf("decode session state: %w", err)
+	}
+	s.Companion = mark.Unname(s.Companion)
+	return s, nil
+}
+
 // NotResumed reports whether the session is a copy that ccd wrote and that has no new records yet.
 func (s State) NotResumed() bool { return s.Resumed.Records > 0 && s.Records <= s.Resumed.Records }
 
@@ -106,9 +132,8 @@ func statOf(info fs.FileInfo) Stat {
 // unknownFormat reports whether a session has records, but none of a known type.
 func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing() }
 
-// setStatus takes over the tracker's status. perToken is the number of chars per real token. A torn line counts as one
-// more record that could not be parsed.
-func (s *State) setStatus(c compactor.Status, perToken float64, torn int64) {
+// setStatus takes over the tracker's status. perToken is the number of chars per real token.
+func (s *State) setStatus(c compactor.Status, perToken float64) {
 	s.Records, s.Broken, s.Unknown, s.UnknownFormat = c.Records, c.Broken, c.Unknown, unknownFormat(c)
 	s.Unread, s.FirstUnread = c.Unread, c.FirstUnread
 	s.First, s.Last, s.Boundary, s.Items = c.First, c.Last, c.Boundary, c.Items
@@ -117,9 +142,6 @@ func (s *State) setStatus(c compactor.Status, perToken float64, torn int64) {
 	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
 	s.Curve, s.Waiting, s.Back = c.Curve.Encode(), c.Waiting, c.Back.String()
 	s.Origin = c.Origin
-	if s.Torn = torn; torn > 0 {
-		s.Records, s.Broken = s.Records+1, s.Broken+1
-	}
 	if s.Trigger == "" {
 		s.Trigger = c.Trigger
 	}

@@ -152,8 +152,8 @@ func (d *Daemon) writeMissing(ctx context.Context) (lacking int, err error) {
 	slices.SortFunc(all, func(x, y *session) int { return y.state.Last.Compare(x.state.Last) })
 	for end := time.Now().Add(passTime); len(all) > 0; all = all[1:] {
 		if d.Summarize != nil && ctx.Err() == nil && err == nil && time.Now().Before(end) && time.Now().After(d.summaries.pausedUntil) {
-			err = d.withRecords(ctx, all[0], func(records *reading) error {
-				_, err := d.compact(ctx, all[0], records, true)
+			err = d.withRecords(ctx, all[0], func(model *compactor.Compactor) error {
+				_, err := d.compact(ctx, all[0], model, true)
 				return err
 			})
 		}

@@ -41,8 +41,6 @@ func (h *held) name(uuid string, rec int) {
 	h.named = append(h.named, named{hashOf(uuid), int32(rec), h.fresh})
 }
 
-func (h *held) bytes() int64 { return int64(cap(h.named))*16 + int64(cap(h.preserved))*4 }
-
 // maxPreserved is how many records a boundary may preserve. Agents preserve a handful.
 const maxPreserved = 4096
 

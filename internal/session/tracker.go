@@ -295,9 +295,6 @@ func (t *Tracker) Held() int { return t.held.start }
 // Chars returns the chars of all items, in context or not.
 func (t *Tracker) Chars() int64 { return t.held.total }
 
-// Size returns about how many bytes of memory the tracker takes.
-func (t *Tracker) Size() int64 { return t.held.bytes() + 8192 }
-
 // Approximate chars per token, for sessions that report too little to measure it.
 const (
 	latinToken = 3.2

@@ -48,17 +48,13 @@ func filled() (s State) {
 }
 
 func TestEveryFieldOfAStateIsStored(t *testing.T) {
-	for _, want := range []State{filled(), {}, {Companion: "/a\xff", Labels: Labels{Tags: []string{"\xfe"}}, Source: Stat{Inode: 1<<64 - 1}}} {
+	for _, want := range []State{filled(), {}, {Companion: "/a\xff", Source: Stat{Inode: 1<<64 - 1}}} {
 		raw := want.Encode()
 		if got, err := DecodeState(raw); !reflect.DeepEqual(got, want) || err != nil {
 			t.Errorf("stored %+v\nread   %+v, %v", want, got, err)
 		}
 	}
-	if _, err := DecodeState([]byte("{}")); err == nil {
-		t.Error("another form is read")
-	}
-	later := append(State{Records: 3}.Encode(), 255, 1, 2)
-	if got, err := DecodeState(later); got.Records != 3 || err != nil {
+	if got, err := DecodeState([]byte(`{"Records":3,"Later":{"x":[1]}}`)); got.Records != 3 || err != nil {
 		t.Errorf("with the field of a later version: %+v, %v", got, err)
 	}
 }
