@@ -291,10 +291,10 @@ func TestForgottenStaysAway(t *testing.T) {
 		b[at+60] ^= 1
 	}
 	must(t, os.WriteFile(other.Path(), b, 0o600))
-	r, err := other.Rebuild(t.Context(), func(_ context.Context, s Session, n int) iter.Seq[[]byte] {
-		data := bytes.Clone(was[generationOf{s.Key, min(n, 1)}])
-		if g, ok := was[generationOf{s.Key, n}]; ok {
-			data = bytes.Clone(g)
+	r, err := other.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) iter.Seq[[]byte] {
+		data := bytes.Clone(was[generationOf{s.Key, min(g.N, 1)}])
+		if text, ok := was[generationOf{s.Key, g.N}]; ok {
+			data = bytes.Clone(text)
 		}
 		other.Filler(s.Key).Fill(data)
 		return inPieces(data)
@@ -607,8 +607,8 @@ func TestRandomRemovals(t *testing.T) {
 		f.want[of], was[of] = bytes.Clone(text.Bytes()), bytes.Clone(text.Bytes())
 	}
 	restore := func() { // what damage took, from the transcripts
-		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) iter.Seq[[]byte] {
-			data := bytes.Clone(was[generationOf{s.Key, n}])
+		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) iter.Seq[[]byte] {
+			data := bytes.Clone(was[generationOf{s.Key, g.N}])
 			f.a.Filler(s.Key).Fill(data)
 			return inPieces(data)
 		}, nil)

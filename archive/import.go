@@ -154,11 +154,10 @@ func (im *importer) repair(ctx context.Context) error {
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s Session, n int) iter.Seq[[]byte] {
-		want := s.Generations[n-1]
+	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s transcript.Session, want Generation) iter.Seq[[]byte] {
 		theirs, err := im.from.find(ctx, s.Key)
 		for _, g := range theirs.Generations {
-			if err == nil && (g.Sum == want.Sum || n == len(s.Generations) && g.Tip.Offset >= want.Tip.Offset) {
+			if err == nil && (g.Sum == want.Sum || g.N == want.N && g.Tip.Offset >= want.Tip.Offset) {
 				return func(yield func([]byte) bool) {
 					for seg, err := range im.from.Reader(s.Key, g.N).Segments(ctx) {
 						if err != nil || !yield(seg.Data) {

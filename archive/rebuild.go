@@ -30,7 +30,7 @@ type Rebuilt struct {
 
 // Sources returns the bytes of a generation that the caller still has, from the first one on, or nil. They are read twice: compared
 // with what is left of it before any of them is stored.
-type Sources func(ctx context.Context, s Session, generation int) iter.Seq[[]byte]
+type Sources func(ctx context.Context, s transcript.Session, g Generation) iter.Seq[[]byte]
 
 // Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, takes
 // from sources what is missing there, and puts the new file in the archive's place. The old file is kept beside it. Others
@@ -108,16 +108,13 @@ type entries interface {
 // verifies it.
 func (a *Archive) salvage(ctx context.Context, from entries, path string, sources Sources, w *rewriter, progress Progress) (r Report, restored int64, err error) {
 	s := newRebuilder(from, w)
+	s.sources = sources
 	err = a.build(path, func(into *Archive) error {
 		s.into = into
 		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
 			return err
 		}
-		if err := s.write(ctx, progress.part(400, 700)); err != nil {
-			return err
-		}
-		restored, err = s.restore(ctx, sources)
-		return err
+		return s.write(ctx, progress.part(400, 700))
 	})
 	if err != nil {
 		_ = os.Remove(path) // an earlier error is being returned
@@ -131,7 +128,7 @@ func (a *Archive) salvage(ctx context.Context, from entries, path string, source
 	if n := s.nameless(); n > 0 {
 		r.Damage = append(r.Damage, there.damage("%d sessions are lost, both names and bytes", n))
 	}
-	return r, restored, err
+	return r, s.restored, err
 }
 
 // build makes an archive at path, which fn fills. It is synced at the end.
@@ -171,6 +168,8 @@ type rebuilder struct {
 	into        *Archive
 	from        entries
 	without     *rewriter // nil: nothing is removed
+	sources     Sources   // nil: none
+	restored    int64     // bytes that were lost, and taken from sources
 	version     uint64    // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
@@ -330,6 +329,14 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 			return err
 		}
 	}
+	if of.Path == "" && len(all) > 0 { // its record is lost
+		of.Class = uint8(all[0].Class)
+	}
+	if s.sources != nil {
+		if done, err := s.heal(ctx, k, *of, to.generation(), g, all); done || err != nil {
+			return err
+		}
+	}
 	g.Blocks = nil
 	for portion := range slices.Chunk(all, 16) {
 		if err := ctx.Err(); err != nil {
@@ -344,9 +351,6 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 				_, stored, err := openBlock(c.id, value)
 				if err != nil {
 					return err
-				}
-				if of.Path == "" { // its record is lost
-					of.Class = uint8(c.Class)
 				}
 				b := packed{envelope: c.envelope, piece: c.end() > g.Cut.Start, stored: stored}
 				b.Key, b.Class, b.Stream = k, transcript.Class(of.Class), to
@@ -480,162 +484,81 @@ func unknownHash() hash.Hash {
 	return h
 }
 
-// restore takes from sources what generations lack, and returns how many bytes.
-func (s *rebuilder) restore(ctx context.Context, sources Sources) (restored int64, err error) {
-	if sources == nil {
-		return 0, nil
-	}
-	all, err := s.into.Sessions(ctx)
-	if err := skipDamage(err); err != nil {
-		return 0, err
-	}
-	for _, one := range all {
-		for _, g := range one.Generations {
-			h := healer{a: s.into, r: s.into.Reader(one.Key, g.N), session: one.Session}
-			if lacks, err := h.lacks(ctx); err != nil {
-				return restored, err
-			} else if !lacks {
-				continue
-			}
-			if source := sources(ctx, one, g.N); source != nil {
-				err = h.heal(ctx, source)
-			}
-			if err != nil && !errors.Is(err, errDiffers) {
-				return restored, fmt.Errorf("restore session %s %s: %w", one.Agent, one.ID, err)
-			}
-			restored += h.healed
-		}
-	}
-	return restored, nil
-}
-
-// errDiffers is returned if a source does not have the archived bytes.
-var errDiffers = errors.New("the source has other bytes")
-
-// healer completes one generation of a new archive.
-type healer struct {
-	a       *Archive
-	r       *Reader
-	session transcript.Session
-	gen     generationRecord
-	unknown bool // the generation's hash was lost
-	healed  int64
-}
-
-// lacks reports whether bytes of the generation, or its hash, are missing.
-func (h *healer) lacks(ctx context.Context) (bool, error) {
-	g, err := h.r.generation(ctx)
+// heal writes a generation from a source, if it lacks bytes or its hash and a source has all of them.
+func (s *rebuilder) heal(ctx context.Context, k transcript.Key, of sessionRecord, n int, g generationRecord, all []candidate) (done bool, err error) {
+	sum, err := g.sum()
 	if err != nil {
-		return false, skipDamage(err)
+		return false, err
 	}
-	h.gen = g
-	want, err := g.sum()
-	h.unknown = want == mark.Hash(unknownHash().Sum(nil))
-	return h.unknown || slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 }), err
-}
-
-// heal compares the source with the generation, by its hash or, if that was lost, by all bytes that are left, and stores what is
-// missing.
-func (h *healer) heal(ctx context.Context, source iter.Seq[[]byte]) error {
-	if h.unknown && h.gen.Offset == 0 {
-		return errDiffers // with nothing to compare, any source would do
+	lost, known := g.Offset, sum != mark.Hash(unknownHash().Sum(nil))
+	for _, c := range all {
+		lost -= c.Len
 	}
-	var sums []mark.Hash // of the lost parts
-	sum, err := h.read(ctx, source, func(b block, off int64, data []byte) error {
-		if b.ID == 0 {
-			sums = append(sums, mark.Sum(data))
-			return nil
-		}
-		if !h.unknown {
-			return nil
-		}
-		left, err := h.r.Span(ctx, transcript.Span{Off: off, Len: int64(len(data))})
-		if err == nil && !bytes.Equal(left, data) {
-			return errDiffers
-		}
-		return skipDamage(err)
-	})
-	if err == nil && !h.unknown && h.gen.matches(sum) != nil {
-		err = errDiffers
+	if known && lost == 0 || g.Offset == 0 { // with nothing to compare, any source would do
+		return false, nil
 	}
-	if err != nil {
-		return err
+	source := s.sources(ctx, of.session(k), Generation{N: n, Tip: g.cursor(n), Sum: sum})
+	if source == nil {
+		return false, nil
 	}
-	var all []block
-	_, err = h.read(ctx, source, func(b block, off int64, data []byte) error {
-		if b.ID == 0 {
-			if len(sums) == 0 || mark.Sum(data) != sums[0] {
-				return errDiffers // rewritten meanwhile
-			}
-			sums = sums[1:]
-			b, err = h.store(ctx, off, data)
-		}
-		if b.Off == off {
-			all = append(all, b)
-		}
-		return err
-	})
-	if err != nil {
-		return err
+	got, same := sameBytes(source, g.Offset, all)
+	if !same || known && got != sum {
+		return false, ctx.Err()
 	}
-	h.gen.Blocks = all
-	return h.a.update(ctx, 0, func(tx *bolt.Tx) error {
-		s, _, err := getSession(tx, h.r.key)
-		if err == nil {
-			err = h.gen.setHash(sum)
-		}
-		if err == nil {
-			err = putGeneration(tx, newStream(s.Num, h.r.n), h.gen)
-		}
-		return err
-	})
-}
-
-// read reads the source up to the end of the generation, and calls fn with its bytes: those of a lost stretch in parts that a block
-// can have, the others in parts that are in one block. It returns the hash of all. A source that is shorter differs.
-func (h *healer) read(ctx context.Context, source iter.Seq[[]byte], fn func(b block, off int64, data []byte) error) (hash.Hash, error) {
-	sum, off, part := sha256.New(), int64(0), []byte(nil) // part is before off
+	of.Generation = n - 1
+	if err := s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putSession(tx, k, of) }); err != nil {
+		return false, err
+	}
+	at := transcript.Cursor{Generation: n, Head: g.Head, Back: g.Back}
 	for data := range source {
-		data = data[:min(int64(len(data)), h.gen.Offset-off)]
-		for sum.Write(data); len(data) > 0; {
-			b := h.gen.at(off)
-			n := min(int64(len(data)), b.end()-off, maxFrame-int64(len(part)))
-			part, data, off = append(part, data[:n]...), data[n:], off+n
-			if b.ID == 0 && len(part) < maxFrame && off < b.end() {
-				continue
-			}
-			if err := fn(b, off-int64(len(part)), part); err != nil {
-				return nil, err
-			}
-			part = part[:0]
+		seg := transcript.Segment{Start: at, Data: data[:min(int64(len(data)), g.Offset-at.Offset)]}
+		at.Offset += int64(len(seg.Data))
+		if seg.End = at; len(seg.Data) == 0 {
+			break
 		}
-		if off == h.gen.Offset {
-			return sum, nil
+		if err := s.into.Append(ctx, of.session(k), seg); err != nil {
+			return false, err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	made, err := s.into.find(ctx, k)
+	if err == nil && (len(made.Generations) < n || made.Generations[n-1].Sum != got) {
+		err = cmp.Or(ctx.Err(), fmt.Errorf("the transcript of session %s %s was rewritten meanwhile; try again", k.Agent, k.ID))
 	}
-	return nil, errDiffers
+	s.restored += lost
+	return err == nil, err
 }
 
-// store writes a part of a lost stretch as a block.
-func (h *healer) store(ctx context.Context, off int64, raw []byte) (made block, err error) {
-	b := packed{piece: off >= h.gen.Cut.Start}
-	b.envelope = envelope{Key: h.session.Key, Class: h.session.Class, Off: off, Len: int64(len(raw)), Sum: mark.Sum(raw)}
-	if b.stored, err = h.a.codec.pack(raw); err != nil {
-		return made, err
-	}
-	h.healed += b.Len
-	err = h.a.update(ctx, int64(len(b.stored)), func(tx *bolt.Tx) error {
-		s, _, err := getSession(tx, h.r.key)
-		if err == nil {
-			b.Stream = newStream(s.Num, h.r.n)
-			made, err = b.write(tx)
+// sameBytes reports whether a source has bytes up to end, and in them the blocks, and returns their hash.
+func sameBytes(source iter.Seq[[]byte], end int64, blocks []candidate) (sum mark.Hash, same bool) {
+	whole, block, off := sha256.New(), sha256.New(), int64(0)
+	for data := range source {
+		data = data[:min(int64(len(data)), end-off)]
+		whole.Write(data)
+		for len(data) > 0 {
+			stop := end
+			if len(blocks) > 0 {
+				if stop = blocks[0].Off; off >= stop {
+					stop = blocks[0].end()
+				}
+			}
+			n := min(int64(len(data)), stop-off)
+			block.Write(data[:n])
+			if data, off = data[n:], off+n; off < stop {
+				break
+			}
+			if len(blocks) > 0 && off == blocks[0].end() {
+				if mark.Hash(block.Sum(nil)) != blocks[0].Sum {
+					return sum, false
+				}
+				blocks = blocks[1:]
+			}
+			block.Reset()
 		}
-		return err
-	})
-	return made, err
+		if off == end {
+			break
+		}
+	}
+	return mark.Hash(whole.Sum(nil)), off == end
 }
 
 // newFile returns the path of the file that is to replace the archive at path. It removes that of a process that was

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -176,15 +177,18 @@ func TestSourcesThatDiffer(t *testing.T) {
 			other[off] ^= 1
 			return other
 		}
+		rewritten := false
 		try := func(sources ...[]byte) int64 {
 			must(t, os.WriteFile(a.Path(), b, 0o600))
-			r, err := a.Rebuild(t.Context(), func(context.Context, Session, int) iter.Seq[[]byte] {
+			r, err := a.Rebuild(t.Context(), func(context.Context, transcript.Session, Generation) iter.Seq[[]byte] {
 				return func(yield func([]byte) bool) {
 					inPieces(sources[0])(yield)
 					sources = sources[len(sources)-1:]
 				}
 			}, nil)
-			must(t, err)
+			if rewritten = err != nil && strings.Contains(err.Error(), "rewritten meanwhile"); !rewritten {
+				must(t, err)
+			}
 			return r.Restored
 		}
 		elsewhere := int64(len(data)) - 1
@@ -197,7 +201,7 @@ func TestSourcesThatDiffer(t *testing.T) {
 		if n := try(edit(e.Off)); n > 0 && len(damaged) == 1 { // without the record nothing tells
 			t.Errorf("%s: %d bytes are taken that are not the lost ones", name, n)
 		}
-		if n := try(data, edit(e.Off)); n > 0 {
+		if n := try(data, edit(e.Off)); !rewritten {
 			t.Errorf("%s: %d bytes are taken from a source that was rewritten meanwhile", name, n)
 		}
 		if n := try(data); n == 0 {
@@ -218,9 +222,9 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 	t.Helper()
 	sources := ro.sources()
 	a := openAt(t, ro.path, Options{})
-	r, err := a.Rebuild(t.Context(), func(_ context.Context, s Session, n int) iter.Seq[[]byte] {
-		if all := sources[s.Key]; n <= len(all) {
-			return inPieces(all[n-1])
+	r, err := a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) iter.Seq[[]byte] {
+		if all := sources[s.Key]; g.N <= len(all) {
+			return inPieces(all[g.N-1])
 		}
 		return nil
 	}, nil)
@@ -355,7 +359,7 @@ func TestEntriesInATranscriptAreNone(t *testing.T) {
 		b[at+50] ^= 1
 	}
 	must(t, os.WriteFile(a.Path(), b, 0o600))
-	_, err := a.Rebuild(t.Context(), func(context.Context, Session, int) iter.Seq[[]byte] {
+	_, err := a.Rebuild(t.Context(), func(context.Context, transcript.Session, Generation) iter.Seq[[]byte] {
 		return inPieces(data)
 	}, nil)
 	must(t, err)

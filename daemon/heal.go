@@ -63,7 +63,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 			files[k] = s.Session
 		}
 	}
-	return func(ctx context.Context, s archive.Session, _ int) iter.Seq[[]byte] {
+	return func(ctx context.Context, s transcript.Session, _ archive.Generation) iter.Seq[[]byte] {
 		d.heartbeat()
 		file, ok := files[s.Key]
 		if !ok {
