@@ -35,9 +35,6 @@ type Options struct {
 	ReadOnly bool  // every write fails, nothing is created
 	MinFree  int64 // bytes that must stay free on the archive's file system; 0: no limit
 	MaxSize  int64 // maximum size of the archive file (bbolt grows it in steps of 16 MB); 0: no limit
-
-	// MaxWait is how long a call waits for the lock, in steps of half a second; 0: 4 seconds. See WaitForLock.
-	MaxWait time.Duration
 }
 
 // Errors wrapped by the errors of this package.

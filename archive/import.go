@@ -353,7 +353,7 @@ func (im *importer) pointers(ctx context.Context) error {
 	if err := skipDamage(err); err != nil {
 		return err
 	}
-	for batch := range slices.Chunk(all, indexBatch) {
+	for batch := range slices.Chunk(all, pageSize) {
 		err := im.a.update(ctx, 0, func(tx *bolt.Tx) error {
 			if fileOf(tx) != file {
 				return errors.New("the archive was replaced meanwhile; try again")

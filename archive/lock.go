@@ -29,7 +29,7 @@ type lock struct {
 }
 
 const (
-	maxWait     = 4 * time.Second        // after which a wait ends with a LockedError, unless Options say otherwise
+	maxWait     = 4 * time.Second        // after which a wait ends with a LockedError, unless the context says otherwise
 	gateTimeout = 500 * time.Millisecond // ten times as long as a reader may hold the lock
 )
 
@@ -54,9 +54,9 @@ func WaitForLock(ctx context.Context, onWait func(*LockedError)) context.Context
 // archive's file.
 func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lock, error) {
 	onWait, _ := ctx.Value(waitKey{}).(func(*LockedError))
-	begun, waited, most := time.Now(), false, cmp.Or(a.o.MaxWait, maxWait)
+	begun, waited := time.Now(), false
 	if gaveUp := a.gaveUp.Load(); gaveUp != nil && time.Since(*gaveUp) < time.Second {
-		begun = begun.Add(-most) // after one timeout, do not make the same command wait again
+		begun = begun.Add(-maxWait) // after one timeout, do not make the same command wait again
 	}
 	for {
 		l, err := a.attempt(ctx, write, create)
@@ -69,7 +69,7 @@ func (a *Archive) lock(ctx context.Context, write bool, create func() error) (lo
 		case onWait != nil:
 			waited = true
 			onWait(a.lockedError(begun))
-		case time.Since(begun) > most:
+		case time.Since(begun) > maxWait:
 			now := time.Now()
 			a.gaveUp.Store(&now)
 			return lock{}, a.lockedError(begun)
@@ -186,7 +186,7 @@ func poll(ctx context.Context, get func() (bool, error)) error {
 // release unlocks and closes the file: bbolt may have closed it, or have left a mapping that cannot be undone.
 func (l lock) release() { ownfile.Unlock(l.data) }
 
-// LockedError is returned if other processes held the archive's lock for longer than Options.MaxWait.
+// LockedError is returned if other processes held the archive's lock for too long.
 type LockedError struct {
 	Waited  time.Duration // so far
 	path    string        // of the archive

@@ -25,9 +25,6 @@ type Publication struct {
 	Replace func() (state []byte, err error)
 }
 
-// indexBatch is how many new pointers one transaction indexes.
-const indexBatch = 2000
-
 // Publish indexes the IDs of a publication durably, then calls Replace, then stores the new state. It fails with
 // ErrStale if the tip or the state have changed. Pointers that are indexed already cost one lookup. If Replace fails,
 // its error is returned and the state stays; the IDs stay indexed.
@@ -46,12 +43,6 @@ func (a *Archive) publish(ctx context.Context, p Publication) error {
 	entries, err = a.unindexed(ctx, entries)
 	if err != nil {
 		return err
-	}
-	for len(entries) > indexBatch {
-		if err := a.index(ctx, p, entries[:indexBatch]); err != nil {
-			return err
-		}
-		entries = entries[indexBatch:]
 	}
 	s, err := a.openWrite(ctx, entrySize(entries))
 	if err != nil {
@@ -78,16 +69,6 @@ func (s *store) publish(p Publication, entries []indexed) error {
 		return err
 	}
 	return s.update(func(tx *bolt.Tx) error { return putState(tx, p.Key, state) })
-}
-
-// index stores entries in one transaction.
-func (a *Archive) index(ctx context.Context, p Publication, entries []indexed) error {
-	return a.update(ctx, entrySize(entries), func(tx *bolt.Tx) error {
-		if err := a.checkCurrent(tx, p); err != nil {
-			return err
-		}
-		return putEntries(tx, entries)
-	})
 }
 
 // checkCurrent fails with ErrStale if the tip or the state are not those of p.

@@ -58,39 +58,64 @@ func (a *Archive) Before(ctx context.Context, s transcript.Session, generation i
 	}
 }
 
-// before yields what earlier generations have alone, and the rewrite. It returns false if the caller wants no more.
+// before yields what only earlier generations have, the oldest first, and the rewrite, unless there was no item among it. It
+// returns false if the caller wants no more.
 func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error], yield func(*transcript.Record, error) bool) bool {
-	lost, err := a.lost(ctx, k, generation, decoder, file(decoder()))
-	if err != nil {
-		yield(nil, err)
-		return false
+	read := func(n int) iter.Seq2[*transcript.Record, error] {
+		if n == generation {
+			return file(decoder())
+		}
+		return a.Records(ctx, k, n, decoder())
 	}
-	number := 0
-	for _, l := range lost {
-		number -= len(l.numbers)
+	name := func(r *transcript.Record) string { return cmp.Or(r.UUID, string(r.Hash[:])) }
+	type last struct {
+		n     int // the last generation that has it
+		items bool
 	}
-	for _, l := range lost {
-		first, i := number, 0
-		for r, err := range a.Records(ctx, k, generation-l.back, decoder()) {
-			if err != nil || i == len(l.numbers) {
+	all, oldest := map[string]last{}, max(1, generation-mostEarlier)
+	for n := oldest; n <= generation; n++ {
+		for r, err := range read(n) {
+			if err = cmp.Or(ctx.Err(), err); err != nil && (n == generation || ctx.Err() != nil) {
+				yield(nil, err)
+				return false
+			}
+			if err != nil {
 				break
 			}
-			if r.N != l.numbers[i] {
+			all[name(r)] = last{n, len(r.Items) > 0}
+		}
+	}
+	number, said := 0, false
+	for _, l := range all {
+		if l.n < generation {
+			number, said = number-1, said || l.items
+		}
+	}
+	if !said {
+		return true
+	}
+	for n := oldest; n < generation; n++ {
+		first, kept := number, []int(nil)
+		for r, err := range read(n) {
+			if err != nil {
+				break
+			}
+			if all[name(r)].n != n {
 				continue
 			}
+			delete(all, name(r)) // the same bytes may follow
+			kept = append(kept, r.N)
 			if r.From > 0 {
-				at, _ := slices.BinarySearch(l.numbers, r.From)
+				at, _ := slices.BinarySearch(kept, r.From)
 				r.From = first + at
 			}
-			r.Move(l.back, number)
-			i, number = i+1, number+1
-			if !yield(r, nil) {
+			r.Move(generation-n, number)
+			if number++; !yield(r, nil) {
 				return false
 			}
 		}
-		number = first + len(l.numbers)
 	}
-	return len(lost) == 0 || yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
+	return yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
 }
 
 // part is a file that a story is made of. The last one is the session's own.
@@ -258,53 +283,4 @@ func endOf(data []byte, lines *int64) (end int) {
 		}
 	}
 	return len(data)
-}
-
-// lostRecords are the records of an earlier generation that no later one has.
-type lostRecords struct {
-	back    int
-	numbers []int
-}
-
-// lost returns what the earlier generations have alone, the oldest first; nothing if no item is among it.
-func (a *Archive) lost(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file iter.Seq2[*transcript.Record, error]) (all []lostRecords, err error) {
-	known, items := map[string]bool{}, false
-	isNew := func(r *transcript.Record) bool {
-		name := r.UUID
-		if name == "" {
-			name = string(r.Hash[:])
-		}
-		was := known[name]
-		known[name] = true
-		return !was
-	}
-	for r, err := range file {
-		if err != nil {
-			return nil, err
-		}
-		isNew(r)
-	}
-	for back := 1; back < generation && back <= mostEarlier; back++ {
-		one := lostRecords{back: back}
-		for r, err := range a.Records(ctx, k, generation-back, decoder()) {
-			if err != nil {
-				break
-			}
-			if isNew(r) {
-				one.numbers = append(one.numbers, r.N)
-				items = items || len(r.Items) > 0
-			}
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if len(one.numbers) > 0 {
-			all = append(all, one)
-		}
-	}
-	slices.Reverse(all)
-	if !items {
-		return nil, nil
-	}
-	return all, nil
 }
