@@ -148,6 +148,15 @@ func (it *Item) Sum() mark.Hash {
 // Redacted reports whether Raw leaves out a secret of the original.
 func (it *Item) Redacted() bool { return it.exact != nil && !bytes.Equal(it.exact, it.Raw) }
 
+// Hide leaves secrets out of a record that was decoded with them.
+func (r *Record) Hide(marks []redact.Mark) {
+	r.Marks, r.Raw = marks, redact.Apply(r.exact, 0, marks)
+	for i := range r.Items {
+		it := &r.Items[i]
+		it.Raw = redact.Apply(it.exact, int(it.Span.Off-r.Span.Off), marks)
+	}
+}
+
 // Clone returns a copy of the record whose bytes stay valid.
 func (r *Record) Clone() Record {
 	c := *r

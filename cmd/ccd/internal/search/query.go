@@ -66,7 +66,7 @@ func quoted(line string) (phrase, rest string, ok bool) {
 
 // Check returns an error if the query cannot be used.
 func (q Query) Check() error {
-	_, err := q.finder()
+	_, err := Search{Query: q}.finder()
 	return err
 }
 
@@ -116,4 +116,19 @@ func (q Query) terms() ([]term, error) {
 		return nil, errors.New("WORDS, --tool or --path is required")
 	}
 	return terms, nil
+}
+
+// literals returns the parts of the terms that occur literally in the bytes of a session with a match. JSON writes the characters
+// of a string literally, except control characters, the quote, the backslash and perhaps the slash; escapes of others are undone.
+func literals(terms []term) (all []run) {
+	for _, t := range terms {
+		for _, u := range t.runs {
+			for _, part := range strings.FieldsFunc(string(u.folded), func(r rune) bool {
+				return r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar
+			}) {
+				all = append(all, newRun([]rune(part)))
+			}
+		}
+	}
+	return all
 }

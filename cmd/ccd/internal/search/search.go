@@ -1,15 +1,17 @@
 // Package search finds items in the archive by words, tool, file and time.
 //
-// It defines a match: all words in the text of one item, except in its secrets and in the marks in their place. Its result
-// is the same as if the whole archive were decoded. It only reads, a few MB at a time, so that it blocks no writer and its
-// memory does not grow with the archive. Lines are filtered by their bytes, and only those that may match are decoded. It
-// knows nothing of companions, of which sessions exist, or of how hits are printed.
+// It defines a match: all words in the text of one item, except in its secrets and in the marks in their place. Each session whose
+// bytes have all words is decoded from its beginning, several at a time, as everything that reads records does it. It only reads, a few MB at a time, so that it blocks no writer. It knows nothing of companions, of which
+// sessions exist, or of how hits are printed.
 package search
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"ccd/archive"
@@ -33,7 +35,7 @@ type Search struct {
 type Source struct {
 	archive.Session
 	Last   time.Time      // time of its newest record, zero if unknown
-	Joined int            // records that it has in other files
+	Joined int            // how many of its records are in other files, and counted before those of this one
 	Back   session.Ranges // records that the person took back
 	Fork   bool           // it was made from another session, of which it may have copies
 }
@@ -58,13 +60,13 @@ type Hit struct {
 	uuid string // of the record
 }
 
-// Hits yields the matches: sessions in the order of Sources, within a session the newest records first. An item that several generations contain is yielded once. An invalid query
-// yields only its error. After an *archive.DamageError the search continues behind the damage; any other error ends it, as
-// does the end of ctx. A goroutine reads ahead until the iteration ends, and holds a lock only while it reads a few MB. The hits of
-// one generation are in memory.
+// Hits yields the matches: sessions in the order of Sources, within a session the newest records first. An item that several
+// generations contain is yielded once. An invalid query yields only its error. After an *archive.DamageError the search continues;
+// any other error ends it, as does the end of ctx. Goroutines search the next sessions until the iteration ends, and hold a lock
+// only while they read a few MB.
 func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		f, err := s.Query.finder()
+		f, err := s.finder()
 		if err != nil {
 			yield(Hit{}, err)
 			return
@@ -73,37 +75,40 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 		for _, one := range s.Sources {
 			total += size(one)
 		}
-		f.agents = s.Agents
-		f.progress = func(n int64) {
-			if done += n; s.Progress != nil {
+		results := make(chan chan result, runtime.GOMAXPROCS(0))
+		var workers sync.WaitGroup
+		defer workers.Wait()
+		working, cancel := context.WithCancel(ctx)
+		defer cancel()
+		workers.Go(func() {
+			defer close(results)
+			f.search(working, s.Sources, results, &workers)
+		})
+		for coming := range results {
+			r := <-coming
+			if r.panicked != nil {
+				panic(r.panicked)
+			}
+			if done += r.size; s.Progress != nil {
 				s.Progress(done, total)
 			}
+			for _, h := range r.hits {
+				if ctx.Err() != nil {
+					yield(Hit{}, ctx.Err())
+					return
+				}
+				if !yield(h, nil) {
+					return
+				}
+			}
+			for _, err := range r.errs {
+				if !yield(Hit{}, err) || !damaged(err) {
+					return
+				}
+			}
 		}
-		reader, end := readAhead(ctx, s.Archive, slices.Collect(s.passing(f)))
-		defer end()
-		for _, one := range s.Sources {
-			if ctx.Err() != nil {
-				yield(Hit{}, ctx.Err())
-				return
-			}
-			if !f.passes(one) {
-				f.progress(size(one))
-				continue
-			}
-			if !f.session(ctx, s.Archive, reader, one, yield) {
-				return
-			}
-		}
-	}
-}
-
-// passing returns the sources that can contain a match.
-func (s Search) passing(f *finder) iter.Seq[Source] {
-	return func(yield func(Source) bool) {
-		for _, one := range s.Sources {
-			if f.passes(one) && !yield(one) {
-				return
-			}
+		if ctx.Err() != nil {
+			yield(Hit{}, ctx.Err())
 		}
 	}
 }
@@ -115,64 +120,78 @@ func size(s Source) (n int64) {
 	return n
 }
 
+// result is what was found in a session.
+type result struct {
+	hits     []Hit
+	errs     []error // damage, and at last perhaps another error
+	size     int64
+	panicked any
+}
+
+// search starts to search the sources, in their order, as fast as results are taken.
+func (f *finder) search(ctx context.Context, sources []Source, results chan<- chan result, workers *sync.WaitGroup) {
+	for _, s := range sources {
+		one := make(chan result, 1)
+		select {
+		case results <- one:
+		case <-ctx.Done():
+			return
+		}
+		workers.Go(func() {
+			r := result{size: size(s)}
+			defer func() {
+				r.panicked = recover() // the consumer panics with it again
+				one <- r
+			}()
+			f.session(ctx, s, &r)
+		})
+	}
+}
+
 // finder is a prepared query.
 type finder struct {
-	agents   registry.Table
-	terms    []term
-	sieve    sieve // for the terms
-	calls    sieve // for calls of the tool on the file
-	tool     string
-	path     pattern
-	since    time.Time
-	retold   bool
-	progress func(n int64)
+	Query
+	archive history.Archive
+	terms   []term
+	parts   []run // see literals
+	path    pattern
 }
 
-func (q Query) finder() (*finder, error) {
-	terms, err := q.terms()
+func (s Search) finder() (*finder, error) {
+	terms, err := s.Query.terms()
 	if err != nil {
 		return nil, err
 	}
-	path, err := newPattern(q.Path)
-	if err != nil {
-		return nil, err
-	}
-	return &finder{terms: terms, sieve: newSieve(terms), calls: callSieve(q.Tool, path), tool: q.Tool, path: path, since: q.Since, retold: q.Retold}, nil
-}
-
-// passes reports whether a session can contain a match.
-func (f *finder) passes(s Source) bool {
-	return (f.since.IsZero() || s.Last.IsZero() || !s.Last.Before(f.since)) && (!f.ofCall() || s.Class != transcript.Attachment)
+	path, err := newPattern(s.Query.Path)
+	return &finder{Query: s.Query, archive: history.Archive{Archive: s.Archive, Agents: s.Agents}, terms: terms, parts: literals(terms), path: path}, err
 }
 
 // ofCall reports whether only calls and their results can match.
-func (f *finder) ofCall() bool { return f.tool != "" || f.path != nil }
+func (f *finder) ofCall() bool { return f.Tool != "" || f.path != nil }
 
-// maxSeen is how many hits of newer generations are remembered to skip them in older ones.
-const maxSeen = 1 << 16
+func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
 
-// session yields the hits of all generations. It returns false if the consumer or an error ended the search.
-func (f *finder) session(ctx context.Context, a *archive.Archive, r *ahead, s Source, yield func(Hit, error) bool) bool {
+// session searches all generations, the newest one first.
+func (f *finder) session(ctx context.Context, s Source, r *result) {
+	if !f.Since.IsZero() && !s.Last.IsZero() && s.Last.Before(f.Since) || f.ofCall() && s.Class == transcript.Attachment {
+		return
+	}
 	seen := map[mark.ID]bool{}
 	for i, g := range slices.Backward(s.Generations) {
-		w := walk{finder: f, archive: a, source: s, generation: g, segments: r.next(ctx), known: map[int64][]string{}}
-		w.numbers = history.Archive{Archive: a, Agents: f.agents}.Numbers(ctx, s.Session.Session, g.N)
-		var own []mark.ID
-		for h, err := range w.hits(ctx) {
-			if err == nil && seen[h.ID] {
-				continue
-			}
-			h.Back, h.fork = i == len(s.Generations)-1 && s.Back.Has(h.Record), s.Fork
-			if err == nil && i > 0 && len(seen)+len(own) < maxSeen {
-				own = append(own, h.ID)
-			}
-			if !yield(h, err) || err != nil && !damaged(err) {
-				return false
+		w := walk{finder: f, source: s, generation: g, result: r}
+		err := w.read(ctx)
+		for _, h := range slices.Backward(w.hits) {
+			if !seen[h.ID] {
+				h.Back, h.fork = i == len(s.Generations)-1 && s.Back.Has(h.Record), s.Fork
+				r.hits = append(r.hits, h)
 			}
 		}
-		for _, id := range own {
-			seen[id] = true
+		for _, h := range w.hits {
+			seen[h.ID] = true
+		}
+		if err != nil {
+			r.errs = append(r.errs, w.failed(err))
+			return
 		}
 	}
-	return true
 }

@@ -41,7 +41,6 @@ type run struct {
 	folded  []rune
 	anchor  int      // index in folded of the character that is searched first
 	needles [][]byte // the forms of the anchor
-	loose   bool     // shell quoting may occur within it
 }
 
 func newRun(text []rune) run {
@@ -123,31 +122,21 @@ func (p *places) from(at int) int {
 	return least
 }
 
-// find returns the first occurrence of the run at or after from; start is negative if there is none.
-func (u *run) find(data []byte, from int) (start, end int) {
-	p := u.places(data[from:])
-	for at := p.from(0); at < len(p.data); at = p.from(at + 1) {
-		if s, e, ok := u.around(p.data, at); ok {
-			return from + s, from + e
-		}
-	}
-	return -1, -1
-}
-
 // in reports whether data contains the run.
 func (u *run) in(data []byte) bool {
-	start, _ := u.find(data, 0)
-	return start >= 0
+	p := u.places(data)
+	for at := p.from(0); at < len(data); at = p.from(at + 1) {
+		if _, _, ok := u.around(data, at); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // around reports whether the run occurs with its anchor at at.
 func (u *run) around(data []byte, at int) (start, end int, ok bool) {
 	if u.folded[u.anchor] == dot && ofI(data, at) {
 		return 0, 0, false
-	}
-	if u.loose {
-		start, end = looseBack(data, at, u.folded[:u.anchor]), looseForth(data, at, u.folded[u.anchor:])
-		return start, end, start >= 0 && end >= 0
 	}
 	if start = back(data, at, u.folded[:u.anchor]); start < 0 {
 		return 0, 0, false

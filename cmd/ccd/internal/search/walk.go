@@ -2,9 +2,7 @@ package search
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -15,210 +13,165 @@ import (
 	"ccd/internal/transcript"
 )
 
-// walk searches one generation of a session from its beginning to its end. Its hits are yielded in reverse, so they are kept.
+// walk searches one generation of a session, from its beginning.
 type walk struct {
 	*finder
-	archive    *archive.Archive
 	source     Source
 	generation archive.Generation
-	segments   iter.Seq2[transcript.Segment, error]
-	kept       []kept
+	result     *result
+	hits       []Hit // the oldest first
 
-	number  int  // of the first record of the next segment
-	lost    bool // it cannot be known because of earlier damage
-	long    bool // the next segment continues a line that is too long to be searched
-	decoder *transcript.Decoder
-	numbers func() *redact.Session // of the secrets of the whole generation
-	cwd     string                 // the session's working directory, if the transcript names it only once
-	near    *archive.Reader        // reads what precedes the current segment
-	known   map[int64][]string     // IDs of wanted calls in lines decoded before it, by offset
-}
-
-// kept is a hit, or what kept some from being found.
-type kept struct {
-	hit Hit
-	err error
-}
-
-func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
-
-// hits yields the hits of the generation, the newest first.
-func (w *walk) hits(ctx context.Context) iter.Seq2[Hit, error] {
-	return func(yield func(Hit, error) bool) {
-		var err error
-		switch {
-		case w.source.Class == transcript.Attachment:
-			err = w.attachment()
-		case w.source.Unlined():
-			err = w.messages()
-		default:
-			err = w.lines(ctx)
-		}
-		for _, k := range slices.Backward(w.kept) {
-			if ctx.Err() != nil {
-				break
-			}
-			if !yield(k.hit, k.err) {
-				return
-			}
-		}
-		if err = cmp.Or(ctx.Err(), err); err != nil {
-			yield(Hit{}, w.failed(err))
-		}
-	}
-}
-
-func (w *walk) lines(ctx context.Context) error {
-	w.near, w.number = w.archive.Reader(w.source.Key, w.generation.N), w.source.Joined+1
-	for seg, err := range w.read {
-		if damaged(err) {
-			w.kept = append(w.kept, kept{err: w.failed(err)})
-			w.lost, w.long = true, false
-			continue
-		}
-		if err == nil {
-			err = w.segment(ctx, seg)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read yields the segments of what the generation was when the search began.
-func (w *walk) read(yield func(transcript.Segment, error) bool) {
-	for seg, err := range w.segments {
-		if more := seg.End.Offset - w.generation.Tip.Offset; more > 0 && err == nil {
-			seg.Data, seg.End, seg.Rest = seg.Data[:max(0, int64(len(seg.Data))-more)], w.generation.Tip, true
-		}
-		w.progress(max(0, seg.End.Offset-seg.Start.Offset))
-		if !yield(seg, err) || seg.End.Offset >= w.generation.Tip.Offset {
-			return
-		}
-	}
+	cwd    string          // the session's working directory
+	calls  map[string]bool // whether the last call with an ID is wanted
+	secret *redact.Session
 }
 
 func (w *walk) failed(err error) error {
 	return fmt.Errorf("search session %s: %w", w.source.ID, err)
 }
 
-// segment finds the hits of a segment.
-func (w *walk) segment(ctx context.Context, seg transcript.Segment) error {
-	lines, err := w.candidates(ctx, seg)
-	if err != nil {
-		return err
-	}
-	end := int64(0)
-	for _, line := range lines {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if w.long && line.Off == 0 || !seg.Rest && line.End() == int64(len(seg.Data)) { // not the whole line
-			continue
-		}
-		hits, err := w.line(ctx, seg, line)
-		if err != nil {
-			return err
-		}
-		w.number, end = w.number+bytes.Count(seg.Data[end:line.Off], []byte("\n")), line.Off
-		for _, h := range hits {
-			if !w.lost {
-				h.Record = w.number
+// segments yields the segments of the generation. It notes damage, and continues behind it.
+func (w *walk) segments(ctx context.Context) iter.Seq2[transcript.Segment, error] {
+	return func(yield func(transcript.Segment, error) bool) {
+		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).SegmentsPastDamage(ctx) {
+			if damaged(err) {
+				w.result.errs = append(w.result.errs, w.failed(err))
+				seg.Data, err = nil, nil
 			}
-			w.kept = append(w.kept, kept{hit: h})
+			if !yield(seg, err) {
+				return
+			}
 		}
 	}
-	w.number += bytes.Count(seg.Data[end:], []byte("\n"))
-	w.long = !seg.Rest && !bytes.HasSuffix(seg.Data, []byte("\n"))
-	return nil
 }
 
-// record decodes a line of data, which begins at offset off, without what the decoder remembers of other lines. It returns
-// nil if the line has no record.
-func (w *walk) record(data []byte, off int64, at transcript.Span) *transcript.Record {
-	w.decoder.Forget()
-	if off+at.Off == 0 { // a decoder treats the first line differently
-		return decoded(w.newDecoder(), data, off, at)
+// read searches the generation. A record behind damage has no number, and in a list of messages none behind it is known.
+func (w *walk) read(ctx context.Context) error {
+	if w.source.Class == transcript.Attachment {
+		return w.attachment(ctx)
 	}
-	return decoded(w.decoder, data, off, at)
-}
-
-// newDecoder returns a decoder for lines from anywhere in the generation.
-func (w *walk) newDecoder() *transcript.Decoder {
-	d := w.agents.NewDecoder(w.source.Agent, w.source.Class)
+	if w.lacks(ctx) {
+		return nil
+	}
+	d := w.archive.Agents.Exact().NewDecoder(w.source.Agent, w.source.Class)
 	d.Apart = true
-	if d.Redact != nil {
-		d.Redact.Whole = w.numbers
+	w.calls = map[string]bool{}
+	if w.secret = w.archive.Agents.Redact.Session(); w.secret != nil {
+		w.secret.Whole = w.archive.Numbers(ctx, w.source.Session.Session, w.generation.N)
 	}
-	return d
-}
-
-func decoded(d *transcript.Decoder, data []byte, off int64, at transcript.Span) (last *transcript.Record) {
-	end := min(at.End()+1, int64(len(data))) // with its line end, which saves a copy
-	seg := transcript.Segment{Start: transcript.Cursor{Offset: off + at.Off}, Data: data[at.Off:end], Rest: true}
-	for r := range d.Records(seg) {
-		c := *r
-		c.Items, c.Marks = slices.Clone(r.Items), slices.Clone(r.Marks)
-		last = &c
-	}
-	return last
-}
-
-// maxFirst is how much of a generation is read to find its first line, in bytes.
-const maxFirst = 1 << 20
-
-// begin gives the decoder the first line, because that of a Codex rollout says who wrote its prompts and where the session works.
-func (w *walk) begin(ctx context.Context, seg transcript.Segment) error {
-	w.decoder = w.newDecoder()
-	data := seg.Data
-	if seg.Start.Offset > 0 {
-		var err error
-		data, err = w.near.Span(ctx, transcript.Span{Len: min(w.generation.Tip.Offset, maxFirst)})
-		if err != nil && !damaged(err) {
+	before := len(w.result.errs)
+	for seg, err := range w.segments(ctx) {
+		lost := len(w.result.errs) > before
+		if err != nil || lost && w.source.Unlined() {
 			return err
 		}
-	}
-	line := transcript.Span{Len: int64(max(0, bytes.IndexByte(data, '\n')))}
-	if line.Len == 0 {
-		data = []byte("\n") // overlong or missing; an empty line keeps later lines from being taken for the first
-	}
-	if r := decoded(w.decoder, data, 0, line); r != nil {
-		w.cwd = r.Cwd
+		for r := range d.Records(seg) {
+			if r.Span.End() > w.generation.Tip.Offset { // appended since
+				return nil
+			}
+			n := w.source.Joined + r.N
+			if lost {
+				n = 0
+			}
+			w.record(r, n)
+		}
 	}
 	return nil
 }
 
-// line decodes a line and returns its hits, in order, without record numbers.
-func (w *walk) line(ctx context.Context, seg transcript.Segment, at transcript.Span) ([]Hit, error) {
-	if w.decoder == nil {
-		if err := w.begin(ctx, seg); err != nil {
-			return nil, err
-		}
+// lacks reports whether the generation's bytes do not contain a part of the words, which is faster to see than what its records say.
+func (w *walk) lacks(ctx context.Context) bool {
+	missing := slices.Clone(w.parts)
+	find := func(text []byte) {
+		missing = slices.DeleteFunc(missing, func(u run) bool { return u.in(text) })
 	}
-	r := w.record(seg.Data, seg.Start.Offset, at)
-	if r == nil {
-		return nil, nil
-	}
-	var hits []Hit
-	for i := range r.Items {
-		m, ok := w.match(r, &r.Items[i])
-		if !ok {
-			continue
-		}
-		it, ok, err := w.called(ctx, seg, at, r, i)
+	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).SegmentsPastDamage(ctx) {
 		if err != nil {
-			return nil, err
+			return false
 		}
-		if !ok {
+		if find(seg.Data); len(missing) == 0 {
+			return false
+		}
+		for _, line := range transcript.Spelled(seg.Data) {
+			text := seg.Data[line.Off:line.End()]
+			for range 2 { // JSON may be in a string of JSON
+				text = transcript.Unescaped(text)
+				find(text)
+			}
+		}
+	}
+	return len(missing) > 0
+}
+
+// record adds the hits of a record. It looks for secrets only where something matches, because that takes longer than all else.
+func (w *walk) record(r *transcript.Record, n int) {
+	if r.Cwd != "" && r.Cwd != w.cwd {
+		w.cwd = strings.Clone(r.Cwd)
+	}
+	from := len(w.hits)
+	if !w.items(r, n) {
+		return
+	}
+	if marks := w.secret.Marks(r.Raw); len(marks) > 0 {
+		r.Hide(marks)
+		w.hits = w.hits[:from]
+		w.items(r, n)
+	}
+}
+
+// items adds the hits of a record's items, and reports whether anything matches: an item, or a call whose result may.
+func (w *walk) items(r *transcript.Record, n int) (any bool) {
+	for i := range r.Items {
+		it := &r.Items[i]
+		wanted := !w.ofCall()
+		switch {
+		case wanted:
+		case it.Kind == transcript.Call:
+			wanted = w.wanted(it, r)
+			w.calls[strings.Clone(it.Call)] = wanted && it.Call != ""
+		default:
+			wanted = it.Call != "" && w.calls[it.Call]
+		}
+		if !wanted {
 			continue
 		}
-		if it.Kind != r.Items[i].Kind { // its call shows that it is a person's answer
-			m, _ = w.match(r, &it)
+		any = any || it.Kind == transcript.Call && w.ofCall()
+		if m, ok := w.match(r, it); ok {
+			any = true
+			w.hits = append(w.hits, w.hit(r, it, m, n))
 		}
-		hits = append(hits, w.hit(r, &it, m))
 	}
-	return hits, nil
+	return any
+}
+
+// wanted reports whether a call matches the tool and file of the query.
+func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
+	if w.Tool != "" && !isTool(call.Tool, w.Tool) {
+		return false
+	}
+	if w.path == nil {
+		return true
+	}
+	a := call.Understand()
+	a.Resolve(w.cwd)
+	for _, f := range a.Files {
+		if len(r.Marks) > 0 {
+			f.Path, f.To = string(masked([]byte(f.Path), r.Marks)), string(masked([]byte(f.To), r.Marks))
+		}
+		if w.path.matches(f.Path) || f.To != "" && w.path.matches(f.To) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTool reports whether want is the tool's name, with or without the name of its server.
+func isTool(tool, want string) bool {
+	if strings.EqualFold(tool, want) {
+		return true
+	}
+	i := strings.LastIndex(tool, "__")
+	return i >= 0 && strings.EqualFold(tool[i+2:], want)
 }
 
 // match is the first occurrence of a term in the text of an item.
@@ -231,16 +184,12 @@ type match struct {
 	kind       transcript.Kind // kind of the matching words; not Human for what a client added to a person's message
 }
 
-// match matches an item by itself, without looking for its call.
+// match matches the text of an item.
 func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
 	switch t := r.Time; {
-	case !w.since.IsZero() && !t.IsZero() && t.Before(w.since):
+	case !w.Since.IsZero() && !t.IsZero() && t.Before(w.Since):
 		return m, false
-	case w.ofCall() && it.Kind != transcript.Call && it.Call == "":
-		return m, false
-	case w.tool != "" && it.Kind == transcript.Call && !isTool(it.Tool, w.tool):
-		return m, false
-	case !w.retold && (it.Copy || (it.Kind == transcript.Meta || it.Kind == transcript.System || it.Kind == transcript.Summary) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote))):
+	case !w.Retold && (it.Copy || (it.Kind == transcript.Meta || it.Kind == transcript.System || it.Kind == transcript.Summary) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote))):
 		return m, false
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
@@ -264,8 +213,8 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	return m, m.all(w.terms, text)
 }
 
-// masked returns a text of the same length in which no word matches the marks. If one did, the lines that the sieve returns
-// would differ with the secret, and so a hit would show something of it.
+// masked returns a text of the same length in which no word matches the marks. If one did, which generations lack the word would
+// differ with the secret, and so a hit would show something of it.
 func masked(text []byte, marks []redact.Mark) []byte {
 	own := true
 	for _, m := range marks {
@@ -305,9 +254,9 @@ func (m *match) all(terms []term, text []byte) (ok bool) {
 	return true
 }
 
-func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
+func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match, n int) Hit {
 	h := Hit{
-		Session: w.source.Session.Session, Generation: w.generation.N, Kind: m.kind, Tool: it.Tool,
+		Session: w.source.Session.Session, Generation: w.generation.N, Record: n, Kind: m.kind, Tool: strings.Clone(it.Tool),
 		ID: it.Sum().ID(), Time: r.Time, Line: 1, Part: m.part, uuid: strings.Clone(r.UUID),
 		Snippet: snippet(m.text[m.said[0]:m.said[1]], m.start-m.said[0], m.end-m.said[0]),
 	}
@@ -315,4 +264,56 @@ func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match) Hit {
 		h.Line += bytes.Count(m.text[:m.start], []byte("\n"))
 	}
 	return h
+}
+
+// overlap is how much of a segment of an attachment is searched again with the next one, to find phrases across both, in
+// bytes.
+const overlap = 8 << 10
+
+// attachment searches the file as one item: each term occurs in some segment.
+func (w *walk) attachment(ctx context.Context) error {
+	found := make([]bool, len(w.terms))
+	h := Hit{
+		Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
+		ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
+	}
+	var buf []byte // the end of the last segment and this one
+	lines := 0     // line ends before buf
+	secrets := w.archive.Agents.Redact.Session()
+	for seg, err := range w.segments(ctx) {
+		if err != nil {
+			return err
+		}
+		drop := max(0, len(buf)-overlap)
+		lines += bytes.Count(buf[:drop], []byte("\n"))
+		buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
+		marks := secrets.Marks(buf)
+		w.look(redact.Apply(buf, 0, marks), marks, lines, found, &h)
+		if !slices.Contains(found, false) {
+			w.hits = append(w.hits, h)
+			return nil
+		}
+	}
+	return nil
+}
+
+// look records which terms occur in a part of an attachment without its secrets, and the first match.
+func (w *walk) look(part []byte, marks []redact.Mark, lines int, found []bool, h *Hit) {
+	start, end := -1, -1
+	text := masked(part, marks)
+	for i := range w.terms {
+		if found[i] {
+			continue
+		}
+		s, e := w.terms[i].find(text, 0)
+		if s < 0 {
+			continue
+		}
+		if found[i] = true; start < 0 || s < start {
+			start, end = s, e
+		}
+	}
+	if start >= 0 && h.Snippet == "" {
+		h.Line, h.Snippet = lines+1+bytes.Count(part[:start], []byte("\n")), snippet(part, start, end)
+	}
 }

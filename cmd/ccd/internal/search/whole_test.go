@@ -60,18 +60,6 @@ func TestMessageLists(t *testing.T) {
 	}
 }
 
-// Records are numbered after those in other files, and beside a line that is too long to be searched.
-func TestNumbers(t *testing.T) {
-	s := newShelf(t)
-	text := strings.Repeat(asked("soot"), 5) + "\n" + asked("ink") + strings.Repeat(asked("soot"), 4_000) + asked("ink"+strings.Repeat(" soot", 7<<20)) + asked("ink")
-	in := s.source(s.put("claude-code", "one", transcript.Main, 1, text, 1<<19))
-	in.Joined = 10
-	hits, _ := s.find(search.Query{Words: []string{"ink"}}, in)
-	if len(hits) != 2 || hits[0].Record != 4019 || hits[1].Record != 17 {
-		t.Errorf("%+v, want records 4019 and 17", hits)
-	}
-}
-
 // Damage is told once, the rest is found, and numbers that it hides are not made up.
 func TestDamageIsPassed(t *testing.T) {
 	s := newShelf(t)

@@ -53,7 +53,7 @@ func TestReadingAheadEndsWithTheSearch(t *testing.T) {
 
 func reading() bool {
 	stacks := make([]byte, 1<<20)
-	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("(*ahead).read"))
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("search.(*finder)"))
 }
 
 // What panics while it reads ahead does so where the search is asked for, and where it can be taken up.

@@ -1,93 +1,13 @@
 package search
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ccd/internal/transcript"
 )
-
-// spellings are ways to write a text as a JSON string, all of them valid.
-var spellings = []func(string) string{
-	func(s string) string { b, _ := json.Marshal(s); return string(b) },
-	func(s string) string {
-		var b strings.Builder
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(s)
-		return strings.TrimSpace(b.String())
-	},
-	func(s string) string { // all of it as escapes
-		var b strings.Builder
-		for _, r := range s {
-			if r > 0xffff {
-				fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
-			} else {
-				fmt.Fprintf(&b, `\u%04X`, r)
-			}
-		}
-		return `"` + b.String() + `"`
-	},
-	func(s string) string { b, _ := json.Marshal(s); return strings.ReplaceAll(string(b), "/", `\/`) },
-}
-
-// No line is sieved out that holds a match, however it is written, also within JSON in a string.
-func FuzzSieve(f *testing.F) {
-	f.Add("Mix the ink", 4, 7)
-	f.Add("C:\\new\tline \"quoted\" a/b", 0, 9)
-	f.Add("Путь 日本 \u212a ſ \x1b[31m", 0, 4)
-	f.Add("ship 🚀 now", 5, 9)
-	f.Add("ab\x7fcd\u0085e\ufffd", 1, 5)
-	f.Fuzz(func(t *testing.T, text string, from, to int) {
-		if !utf8.ValidString(text) || from < 0 || to > len(text) || from >= to {
-			return
-		}
-		word := strings.TrimSpace(strings.ToValidUTF8(text[from:to], ""))
-		terms, err := Query{Words: []string{word}}.terms()
-		if err != nil {
-			return
-		}
-		s := newSieve(terms)
-		for i, spell := range spellings {
-			object := `{"content":` + spell(text) + `}`
-			for _, value := range []string{spell(text), object, spell(object)} {
-				seen, _ := transcript.Readable(transcript.Call, []byte(value))
-				if start, _ := terms[0].find(seen, 0); start < 0 {
-					continue // the white space of a phrase may be of another kind, and a quote end the text
-				}
-				line := `{"message":{"content":[{"type":"tool_use","input":` + value + `}]}}`
-				data := []byte("{}\n" + line + "\n{}")
-				if got := s.lines(data); !slices.Contains(got, transcript.Span{Off: 3, Len: int64(len(line))}) {
-					t.Errorf("spelling %d of %q: the sieve does not give the line that holds %q", i, text, word)
-				}
-			}
-		}
-	})
-}
-
-// The seeds of FuzzSieve do find something, and a line that holds nothing is sieved out.
-func TestSieveCanFail(t *testing.T) {
-	terms, err := Query{Words: []string{"путь", "ink"}}.terms()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSieve(terms)
-	data := []byte(`{"a":"Ink"}` + "\n" + `{"a":"ink, Путь"}` + "\n" + `{"a":"\u041f\u0443\u0442\u044c"}` + "\n" + `{"a":"\u0069nk \u041f\u0443\u0442\u044c"}`)
-	var got []string
-	for _, l := range s.lines(data) {
-		got = append(got, string(data[l.Off:l.End()]))
-	}
-	want := []string{`{"a":"ink, Путь"}`, `{"a":"\u0069nk \u041f\u0443\u0442\u044c"}`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-}
 
 // A term is found where a plain search in the folded text finds it.
 func FuzzFind(f *testing.F) {
@@ -129,13 +49,6 @@ func TestDottedI(t *testing.T) {
 			start, end := one.find([]byte(text), 1)
 			if want := len(text); start != 3 || end != want && word != "\u0130" {
 				t.Errorf("%q in %q: from %d to %d, want 3 to %d", word, text, start, end, want)
-			}
-			terms := []term{one}
-			s := newSieve(terms)
-			for i, spell := range spellings {
-				if line := spell(text); len(s.lines([]byte(line))) != 1 {
-					t.Errorf("spelling %d of %q is sieved out by %q", i, text, word)
-				}
 			}
 		}
 	}
