@@ -1122,20 +1122,24 @@ func (m *maker) alike(words map[string]bool) int {
 	return 0
 }
 
-// place says how many lines a change takes and adds, and below which line.
+// place says how many lines a change takes and adds, and the first one that it only adds, else the first one that it only takes.
 func place(patch string) string {
-	below, added, removed := "", 0, 0
+	sides := map[byte][]string{}
 	for line := range strings.Lines(patch) {
-		switch text := strings.TrimSpace(line[1:]); {
-		case line[0] == '+':
-			added++
-		case line[0] == '-':
-			removed++
-		case below == "" && session.HasWord(text):
-			below = " below `" + mark.Inline(text, 80) + "`"
+		sides[line[0]] = append(sides[line[0]], strings.TrimSpace(line[1:]))
+	}
+	text := fmt.Sprintf("+%d -%d", len(sides['+']), len(sides['-']))
+	for _, one := range []struct {
+		sign, other byte
+		verb        string
+	}{{'+', '-', "adds"}, {'-', '+', "removes"}} {
+		for _, line := range sides[one.sign] {
+			if session.HasWord(line) && !slices.Contains(sides[one.other], line) {
+				return text + ", " + one.verb + " `" + mark.Inline(line, 80) + "`"
+			}
 		}
 	}
-	return fmt.Sprintf("+%d -%d", added, removed) + below
+	return text
 }
 
 // smallChange is up to how many chars a change is shown whole beside a summary.
