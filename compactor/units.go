@@ -1438,7 +1438,7 @@ func (m *maker) workingSet(room int) {
 	if len(rest) < len(u.files) {
 		what = "Other files"
 	}
-	commands, ran := listed("Commands, newest first: ", slices.DeleteFunc(slices.Clone(u.commands), func(c string) bool { return strings.Contains(m.above, c) }), most*4/10)
+	commands, ran := listed("Commands, newest first, git's at the end: ", slices.DeleteFunc(slices.Clone(u.commands), func(c string) bool { return strings.Contains(m.above, c) }), most*4/10)
 	room = most - ran
 	if d.reader.brief {
 		room = min(room, filesBeside)
@@ -1508,6 +1508,7 @@ func (d *draft) used() (u used) {
 	}
 	defer func() { d.usage = &u }()
 	seen := map[string]bool{}
+	var git []string
 	file := func(path string, edited bool) {
 		if f := d.s.File(path); f != nil && f.Deleted {
 			return
@@ -1537,7 +1538,8 @@ func (d *draft) used() (u used) {
 			}
 			for _, text := range c.Acts {
 				text = d.relative(text)
-				if short := withoutTexts(text); strings.Count(short, "…") > 1 || textOnly.MatchString(short) {
+				short := withoutTexts(text)
+				if strings.Count(short, "…") > 1 || textOnly.MatchString(short) {
 					continue // what it did is in what was cut
 				}
 				if key := "c" + shape(text); !seen[key] && len(u.commands) < mostUsed {
@@ -1558,11 +1560,17 @@ func (d *draft) used() (u used) {
 					case c.State == session.Pending:
 						how = " (no result)"
 					}
-					u.commands = append(u.commands, "`"+mark.Inline(withoutTexts(text), 120)+"`"+how)
+					one := "`" + mark.Inline(short, 120) + "`" + how
+					if strings.HasPrefix(text, "git ") { // what it did is told of the commits
+						git = append(git, one)
+						continue
+					}
+					u.commands = append(u.commands, one)
 				}
 			}
 		}
 	}
+	u.commands = append(u.commands, git...)
 	return u
 }
 
