@@ -1,17 +1,19 @@
 package tools
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"math"
+	"io"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// countable is the size in bytes up to which an original is read to its end to count its characters.
-const countable = 16 << 20
+const (
+	maxHead  = 8000    // bytes that tell text and other data apart
+	maxImage = 1 << 20 // bytes of the images in one answer
+)
 
 func (h handler) addRestore(s *mcp.Server, restore func(context.Context, RestoreQuery) (Original, error)) {
 	if restore == nil {
@@ -48,16 +50,8 @@ func (q RestoreQuery) check() error {
 
 // page returns one page of an original.
 func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQuery) (answer, error) {
-	w := &window{from: q.Offset, limit: math.MaxInt64 - q.Offset, room: room(req), all: o.Bytes <= countable}
-	if q.Limit > 0 {
-		w.limit = int64(q.Limit)
-	}
-	s := &sorter{text: w}
-	err := o.Write(ctx, s)
-	if err == nil {
-		err = s.end()
-	}
-	if err != nil && !errors.Is(err, errEnough) {
+	w, err := read(func(w io.Writer) error { return o.Write(ctx, w) })
+	if err != nil {
 		return answer{}, err
 	}
 	a := answer{about: o.About, notes: o.Notes}
@@ -74,57 +68,67 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 		a.images = images(o.Images)
 		a.notes = append(a.notes, fmt.Sprintf("Images in it: %d, shown after its text: %d. Use raw for the JSON that contains them.", len(o.Images), len(a.images)))
 	}
-	switch {
-	case s.kept:
-		a.images = append(a.images, &mcp.ImageContent{Data: s.head, MIMEType: s.image})
-		a.end = fmt.Sprintf("That is all of it: an image of %d bytes.", s.size)
+	switch image := imageType(w.text); {
+	case image != "" && len(w.text) <= maxImage:
+		a.images = append(a.images, &mcp.ImageContent{Data: w.text, MIMEType: image})
+		a.end = fmt.Sprintf("That is all of it: an image of %d bytes.", len(w.text))
 		return a, nil
-	case s.image != "" || s.other:
-		a.end = "It is not shown: " + o.unshown(s, q) + "."
+	case image != "":
+		a.end = "It is not shown: " + image + " too large for an answer" + o.elsewhere(q) + "."
+		return a, nil
+	case binary(w.text[:min(len(w.text), maxHead)]):
+		a.end = "It is not shown: binary data" + o.elsewhere(q) + "."
 		return a, nil
 	}
-	return w.answer(a, req, o, err == nil)
+	return o.window(a, req, q, w)
 }
 
-// unshown says why an original cannot be shown, and how to get it in a shell.
-func (o Original) unshown(s *sorter, q RestoreQuery) string {
-	what := "binary data"
-	if s.image != "" {
-		what = s.image + " too large for an answer"
-	}
+// elsewhere says how large an original is, and how to get it in a shell.
+func (o Original) elsewhere(q RestoreQuery) (text string) {
 	if o.Bytes > 0 {
-		what += fmt.Sprintf(", about %d bytes in the transcript", o.Bytes)
+		text = fmt.Sprintf(", about %d bytes in the transcript", o.Bytes)
+	}
+	if q.File != "" {
+		return text
 	}
 	flag := ""
 	if q.Full {
 		flag = " --full"
 	}
-	if q.File != "" {
-		return what
-	}
-	return what + ". In a shell: ccd agent restore" + flag + " '" + q.ID + "' > FILE"
+	return text + ". In a shell: ccd agent restore" + flag + " '" + q.ID + "' > FILE"
 }
 
-// answer adds the kept characters and their position. ended reports whether the original was written to its end.
-func (w *window) answer(a answer, req *mcp.CallToolRequest, o Original, ended bool) (answer, error) {
-	if w.from > 0 && w.at <= w.from && !w.more {
-		return answer{}, toolError(fmt.Sprintf("restore: offset %d is beyond the end: the text has %d characters", w.from, w.at))
+// window adds the characters that are asked for, as many as fit, and their position. A byte that is not UTF-8 counts as one
+// character and becomes U+FFFD, because JSON cannot represent it.
+func (o Original) window(a answer, req *mcp.CallToolRequest, q RestoreQuery, w whole) (answer, error) {
+	total := int64(utf8.RuneCount(w.text))
+	if q.Offset > 0 && q.Offset >= total {
+		return answer{}, toolError(fmt.Sprintf("restore: offset %d is beyond the end: the text has %d characters", q.Offset, total))
 	}
-	to := w.from + int64(utf8.RuneCount(w.text))
-	span := fmt.Sprintf("characters %d to %d", w.from, to)
-	if ended {
-		span += fmt.Sprintf(" of %d", w.at)
-	} else if o.Bytes > 0 {
-		span += fmt.Sprintf(" of a text that takes %d bytes in the transcript", o.Bytes)
+	var body []byte
+	most := room(req)
+	rest, to, wrong := w.text[prefix(w.text, q.Offset):], q.Offset, 0
+	for len(rest) > 0 && (q.Limit == 0 || to < q.Offset+int64(q.Limit)) {
+		r, n := utf8.DecodeRune(rest)
+		if len(body)+utf8.RuneLen(r) > most {
+			break
+		}
+		if r == utf8.RuneError && n == 1 {
+			wrong++
+		}
+		body, rest, to = utf8.AppendRune(body, r), rest[n:], to+1
 	}
-	if w.wrong > 0 {
-		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d, each shown as U+FFFD. In a shell, `ccd agent restore` prints them exactly.", w.wrong))
+	a.body = string(body)
+	span := fmt.Sprintf("characters %d to %d of %d", q.Offset, to, total)
+	if wrong > 0 {
+		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d, each shown as U+FFFD. In a shell, `ccd agent restore` prints them exactly.", wrong))
 	}
-	a.body = string(w.text)
 	switch {
-	case w.more:
+	case len(rest) > 0:
 		a.end = "More follows. This is " + span + "; next page: " + again(req, map[string]any{"offset": to, "id": o.Name})
-	case w.from > 0:
+	case w.more:
+		a.end = "More follows, which is too long to be shown" + o.elsewhere(q) + "."
+	case q.Offset > 0:
 		a.end = "End of the text: " + span + "."
 	case a.body == "" && len(o.Images) > 0:
 		a.end = "It has no text."
@@ -146,4 +150,42 @@ func images(all [][]byte) (shown []mcp.Content) {
 		}
 	}
 	return shown
+}
+
+// imageType returns the MIME type of an image that models accept, by its first bytes, "" for anything else.
+func imageType(head []byte) string {
+	for _, f := range []struct{ starts, mime string }{
+		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.starts)) {
+			return f.mime
+		}
+	}
+	if len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP" {
+		return "image/webp"
+	}
+	return ""
+}
+
+// binary reports whether data is not text: over a tenth of it is not UTF-8, or it contains both zeros and invalid UTF-8.
+func binary(head []byte) bool {
+	wrong := 0
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		if r == utf8.RuneError && n == 1 && utf8.FullRune(head[i:]) {
+			wrong++
+		}
+		i += n
+	}
+	return wrong*10 > len(head) || wrong > 0 && bytes.IndexByte(head, 0) >= 0
+}
+
+// prefix returns the number of bytes that the first max characters take.
+func prefix(text []byte, max int64) int {
+	n := 0
+	for ; max > 0 && n < len(text); max-- {
+		_, size := utf8.DecodeRune(text[n:])
+		n += size
+	}
+	return n
 }

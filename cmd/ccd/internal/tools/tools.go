@@ -22,7 +22,7 @@ type Archive struct {
 	Sessions  func(ctx context.Context, q SessionsQuery, w io.Writer) error // one line per session, newest first
 	Companion func(ctx context.Context, q CompanionQuery, w io.Writer) (session string, err error)
 	Timeline  func(ctx context.Context, q OfSession, w io.Writer) (session string, err error)
-	Search    func(ctx context.Context, q SearchQuery, w io.Writer) error // newest first, written as found
+	Search    func(ctx context.Context, q SearchQuery, w io.Writer) error // newest first
 	Diff      func(ctx context.Context, q DiffQuery, w io.Writer) (session string, err error)
 	Restore   func(ctx context.Context, q RestoreQuery) (Original, error)
 
@@ -69,11 +69,11 @@ func server(version string, a Archive, log *slog.Logger, closing <-chan struct{}
 	s.AddReceivingMiddleware(probed)
 	h := handler{archive: a, log: log, free: make(chan struct{}, maxCalls), closing: closing}
 	h.addRestore(s, a.Restore)
-	addText(h, s, textTool[CompanionQuery]{"companion", companionText, a.Companion, false})
-	addText(h, s, textTool[SearchQuery]{"search", searchText, ofNone(a.Search), true})
-	addText(h, s, textTool[SessionsQuery]{"sessions", sessionsText, ofNone(a.Sessions), false})
-	addText(h, s, textTool[OfSession]{"timeline", timelineText, a.Timeline, true})
-	addText(h, s, textTool[DiffQuery]{"diff", diffText, a.Diff, false})
+	addText(h, s, textTool[CompanionQuery]{"companion", companionText, a.Companion})
+	addText(h, s, textTool[SearchQuery]{"search", searchText, ofNone(a.Search)})
+	addText(h, s, textTool[SessionsQuery]{"sessions", sessionsText, ofNone(a.Sessions)})
+	addText(h, s, textTool[OfSession]{"timeline", timelineText, a.Timeline})
+	addText(h, s, textTool[DiffQuery]{"diff", diffText, a.Diff})
 	return s
 }
 

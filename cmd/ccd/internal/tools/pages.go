@@ -1,0 +1,110 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxText is how much of a text is read to show a page of it, in bytes.
+const maxText = 32 << 20
+
+var errEnough = errors.New("the text is too long")
+
+// whole keeps what is written to it, up to maxText. Then it fails with errEnough.
+type whole struct {
+	text []byte
+	more bool // it was not all
+}
+
+// Write implements io.Writer.
+func (w *whole) Write(data []byte) (int, error) {
+	if len(w.text)+len(data) > maxText {
+		w.text, w.more = append(w.text, data[:maxText-len(w.text)]...), true
+		return 0, errEnough
+	}
+	w.text = append(w.text, data...)
+	return len(data), nil
+}
+
+// read returns what write writes.
+func read(write func(io.Writer) error) (w whole, err error) {
+	if err = write(&w); errors.Is(err, errEnough) {
+		err = nil
+	}
+	return w, err
+}
+
+// split returns a text as pages that end at a line end, or within a line that is longer than a page.
+func split(text []byte, room int) (pages [][]byte) {
+	for len(text) > room {
+		n := bytes.LastIndexByte(text[:room], '\n') + 1
+		if n == 0 {
+			n = boundary(text, room)
+		}
+		pages, text = append(pages, text[:n]), text[n:]
+	}
+	return append(pages, text)
+}
+
+// textTool is a tool whose answer consists of lines.
+type textTool[Q any] struct {
+	name, text string
+	write      func(ctx context.Context, q Q, w io.Writer) (session string, err error)
+}
+
+// ofNone adapts a query that is not about one session.
+func ofNone[Q any](write func(context.Context, Q, io.Writer) error) func(context.Context, Q, io.Writer) (string, error) {
+	if write == nil {
+		return nil
+	}
+	return func(ctx context.Context, q Q, w io.Writer) (string, error) { return "", write(ctx, q, w) }
+}
+
+func addText[Q any](h handler, s *mcp.Server, t textTool[Q]) {
+	if t.write == nil {
+		return
+	}
+	mcp.AddTool(s, describe(t.name, t.text), func(ctx context.Context, req *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
+		return h.serve(ctx, t.name, func(ctx context.Context) (answer, error) {
+			var session string
+			w, err := read(func(w io.Writer) (err error) {
+				session, err = t.write(ctx, q, w)
+				return err
+			})
+			if err != nil {
+				return answer{}, err
+			}
+			return pageOf(req, session, split(w.text, room(req)))
+		})
+	})
+}
+
+// pageOf returns the page that a request asks for, says which one it is and how to get the next one.
+func pageOf(req *mcp.CallToolRequest, session string, pages [][]byte) (answer, error) {
+	var q struct{ Page int }
+	_ = json.Unmarshal(req.Params.Arguments, &q) // it has been checked against the schema
+	name, n, last := req.Params.Name, max(1, q.Page), len(pages)
+	if n > last {
+		return answer{}, toolError(fmt.Sprintf("%s: no page %d: the last page is %d", name, n, last))
+	}
+	a := answer{about: name, body: string(pages[n-1]), end: "That is all of it."}
+	if session != "" {
+		a.about += " of session " + session
+	}
+	a.about += fmt.Sprintf(", page %d of %d", n, last)
+	switch {
+	case last > n:
+		a.end = "More follows; next page: " + again(req, map[string]any{"page": n + 1, "session": session})
+	case n > 1:
+		a.end = "That was the last page."
+	case a.body == "":
+		a.end = "No results."
+	}
+	return a, nil
+}
