@@ -260,6 +260,11 @@ func TestNow(t *testing.T) {
 	if text := p.text(); !strings.Contains(text, "You, typed while the agent worked: and count the notes") {
 		t.Errorf("the session:\n%s", text)
 	}
+	p.open(s.base + sessionURL(w.id) + "/file?path=till.py")
+	if text := p.text(); !strings.Contains(text, "restored by git at #5") {
+		t.Errorf("the file:\n%s", text)
+	}
+	p.open(s.base + sessionURL(w.id))
 	p.size(420, false)
 	if got := eval[int](p, "[...document.querySelectorAll('.entry .rec')].filter(e => !e.checkVisibility({opacityProperty: true})).length"); got > 0 {
 		t.Errorf("%d numbers of records cannot be seen", got)

@@ -485,8 +485,9 @@ func (e *event) apply(name string, f *file) {
 	case transcript.Delete:
 		f.touched, f.Gone = true, e.told("deleted")
 	case transcript.Revert:
-		f.touched, f.Gone, f.Doubt = true, nil, nil
-		f.content, f.why = transcript.Content{}, e.told("restored by git")
+		f.Gone, f.Doubt = nil, nil
+		e.now(f, transcript.Content{}, "restored by git")
+		f.why = e.told(f.How)
 	case transcript.Rename:
 		e.moved(name, f)
 	}

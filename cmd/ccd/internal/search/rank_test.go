@@ -15,7 +15,8 @@ func TestRanked(t *testing.T) {
 	hit := func(id mark.ID, kind transcript.Kind) Hit { return Hit{ID: id, Kind: kind} }
 	r := Ranked{Most: 4}
 	for _, h := range []Hit{
-		{ID: "part", Kind: transcript.Text, Part: true}, hit("dump1", transcript.Result), hit("think", transcript.Thinking), hit("text1", transcript.Text), hit("dump1", transcript.Result),
+		{ID: "part", Kind: transcript.Text, Part: true},
+		hit("dump1", transcript.Result), hit("think", transcript.Thinking), hit("text1", transcript.Text), hit("dump1", transcript.Result),
 		hit("human", transcript.Human), hit("dump2", transcript.File), hit("dump1", transcript.Result),
 	} {
 		if !r.Add(h) {

@@ -214,7 +214,13 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 	if len(e.Files) > 0 && (a.Command == "" || a.Op != transcript.Command) { // a shell may only carry a patch
 		what = e.Files[0]
 	}
-	switch e.Plan = a.Plan; a.Op {
+	e.Plan = a.Plan
+	for i, p := range e.Plan { // a change of one step may name only its key
+		if at := slices.IndexFunc(w.model.Plan.Steps, func(q transcript.PlanItem) bool { return q.Key == p.Key }); at >= 0 && p.Text == "" {
+			e.Plan[i].Text = w.model.Plan.Steps[at].Text
+		}
+	}
+	switch a.Op {
 	case transcript.Ask:
 		what, most = cmp.Or(transcript.Question(it.Raw), what), textChars
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:

@@ -45,15 +45,14 @@ func newLook(static bool) *look {
 		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
 		"policy": filePolicy,
 		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": baseName,
-		"ago":    func(t time.Time) string { return words.Ago(t, time.Now()) },
 		"local":  words.Local,
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count, "percent": percent,
+		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count,
 		"class": className, "add": func(a, b int) int { return a + b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
-		"named": mark.Unname, "args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
+		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 	})
 	template.Must(l.ParseFS(files, "templates/*.html"))
 	return l
@@ -124,8 +123,6 @@ func comma(n any) string {
 }
 
 func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
-
-func percent(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
 
 // shellPath quotes a page's path for a shell.
 func shellPath(page string) string { return words.Shell(page) }
