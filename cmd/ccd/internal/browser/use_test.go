@@ -237,6 +237,8 @@ func TestNow(t *testing.T) {
 	w.add("queue-operation", map[string]any{"operation": "enqueue", "content": "and count the notes"})
 	w.add("queue-operation", map[string]any{"operation": "dequeue"})
 	w.asks("and count the notes")
+	w.calls("TaskCreate", map[string]any{"subject": "Sum the notes"}, "Task #1 created successfully: Sum the notes", false)
+	w.calls("TaskUpdate", map[string]any{"taskId": "1", "status": "in_progress"}, "Updated task #1 status", false)
 	w.runs("python -m till", "482 coins", 0)
 	result := w.n
 	w.answers(map[string]any{"type": "tool_use", "id": "toolu_ask", "name": "AskUserQuestion", "input": map[string]any{"questions": []any{map[string]any{"question": "Which notes?", "options": []any{}}}}})
@@ -257,7 +259,7 @@ func TestNow(t *testing.T) {
 	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"no longer in the file", "exit 0", "exit 0", "waiting for you"}) {
 		t.Errorf("marked %q", got)
 	}
-	if text := p.text(); !strings.Contains(text, "You, typed while the agent worked: and count the notes") {
+	if text := p.text(); !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") {
 		t.Errorf("the session:\n%s", text)
 	}
 	p.open(s.base + sessionURL(w.id) + "/file?path=till.py")
