@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd soak fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -45,11 +45,6 @@ remote-radosgw:
 # A real systemd in a container (root, Linux): the package is installed there, and the service lives its whole life.
 systemd:
 	packaging/walk/run
-
-# 90 sessions written in torn pieces for LASTS, under kills, frozen processes and (as root) a full disk.
-LASTS ?= 1h
-soak:
-	CCD_TESTS=full CCD_SOAK=$(LASTS) go test ./packaging/soak -count=1 -v -timeout 3h
 
 # Invented secrets of every kind in every place of a transcript: none is in an output.
 canaries:

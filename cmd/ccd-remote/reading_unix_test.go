@@ -5,12 +5,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -74,50 +71,4 @@ func TestPullRepairs(t *testing.T) {
 		t.Error(out)
 	}
 	desk.same(reader)
-}
-
-// TestPullIsInterrupted kills a pull at each of its requests: what was stored stays, and the next pull continues.
-func TestPullIsInterrupted(t *testing.T) {
-	s := startServer(t)
-	reader := newHome(t, s, "reader")
-	recipient := reader.reader()
-	desk := newHome(t, s, "desk")
-	desk.join(recipient)
-	for n := range 3 {
-		desk.talk(id(n), 10)
-		desk.ok("remote", "push") // a pack
-	}
-	for at := 1; ; at++ {
-		must(t, os.RemoveAll(filepath.Join(reader.state(), "machines")))
-		c := reader.command("remote", "pull")
-		hit := false
-		s.inject(func(n int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-			if n != at {
-				forward(w, r)
-				return
-			}
-			hit = true
-			forward(httptest.NewRecorder(), r)
-			_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-			cut(w)
-		})
-		must(t, c.Start())
-		err := c.Wait()
-		n := s.n
-		s.inject(nil)
-		if !hit {
-			if err != nil || n != 6 { // two lists, the head, three packs
-				t.Errorf("not killed: %v, %d requests", err, n)
-			}
-			break
-		}
-		if out, talk, code := reader.run("ls", "--everywhere"); code != 0 {
-			t.Errorf("killed at request %d: ls: exit %d: %s%s", at, code, out, talk)
-		}
-		reader.ok("remote", "pull")
-		if got, want := s.requests(), map[int]string{5: "[GET:5]", 6: "[GET:3]"}[at]; want != "" && got != want {
-			t.Errorf("killed at request %d: the next pull: %s, want %s", at, got, want) // stored packs are not read again
-		}
-		desk.same(reader)
-	}
 }

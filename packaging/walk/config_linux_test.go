@@ -2,10 +2,6 @@
 
 package walk
 
-import (
-	"strings"
-)
-
 // set writes alice's configuration.
 func (w *walk) set(text string) {
 	w.Helper()
@@ -17,17 +13,4 @@ func (w *walk) status() string {
 	w.Helper()
 	out, said, _ := w.run(w.Context(), w.alice, "", "ccd", "status")
 	return out + said
-}
-
-// now is the machine's time as journalctl reads it.
-func (w *walk) now() string {
-	w.Helper()
-	return strings.TrimSpace(w.must(root, "date", "+%Y-%m-%d %H:%M:%S.%6N"))
-}
-
-// journal is what the service said since then.
-func (w *walk) journal(since string) string {
-	w.Helper()
-	out, _, _ := w.run(w.Context(), root, "", "journalctl", "-q", "-o", "cat", "--since", since, "_SYSTEMD_USER_UNIT=ccd.service")
-	return out
 }

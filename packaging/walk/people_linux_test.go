@@ -77,57 +77,6 @@ func rebooted(w *walk) {
 	w.login(w.bob)
 }
 
-// barred has another user try what is alice's, where her home lets everybody in.
-func barred(w *walk) {
-	w.must(root, "chmod", "755", w.alice.home())
-	defer w.must(root, "chmod", "700", w.alice.home())
-	companions := w.companions(w.alice)
-	for _, path := range []string{w.state() + "/archive.db", w.state() + "/run.json", companions[0]} {
-		w.refused(w.bob, "cat", path)
-	}
-	w.refused(w.bob, "ls", w.state())
-	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "restore", "--session", w.files[0])
-	w.refused(w.bob, "env", "CCD_ARCHIVE_PATH="+w.state()+"/archive.db", "ccd", "archive", "backup", w.bob.home()+"/stolen")
-	w.refused(w.bob, "systemctl", "--user", "-M", "alice@", "stop", "ccd.service")
-	w.refused(w.bob, "ccd", "service", "install", "--system", "--user", "alice")
-	pid := w.pid()
-	w.refused(w.bob, "kill", "-9", strings.TrimSpace(w.must(root, "pgrep", "-x", "-u", "alice", "ccd")))
-	if w.pid() != pid || pid == 0 {
-		w.Error("another user has moved the service")
-	}
-	w.must(w.bob, "cat", w.alice.home()+"/.profile") // the control: it is not the home that keeps him out
-}
-
-// copied takes a backup while the service works, and restores from it elsewhere.
-func copied(w *walk) {
-	file := w.alice.home() + "/ccd-copy.db"
-	w.grown(8 << 20)
-	start := time.Now()
-	w.must(w.alice, "ccd", "archive", "backup", file)
-	defer w.shell(w.alice, "", `rm -f "$1" "$1".*`, file)
-	w.tell("%.1f s", time.Since(start).Seconds())
-	w.must(w.alice, "env", "CCD_ARCHIVE_PATH="+file, "ccd", "archive", "verify")
-	have := map[string]bool{}
-	elsewhere := w.bob.home() + "/copy.db"
-	w.must(root, "install", "-m", "600", "-o", w.bob.name, "-g", w.bob.name, file, elsewhere)
-	for _, s := range w.list(w.bob, "CCD_ARCHIVE_PATH="+elsewhere) {
-		have[s.Source] = true
-	}
-	all := w.files
-	w.files = w.files[:len(w.files)-1] // the newest one may be there in part
-	for _, f := range w.files {
-		if !have[f] {
-			w.Errorf("the copy lacks %s", f)
-		}
-	}
-	w.restored(w.bob, "CCD_ARCHIVE_PATH="+elsewhere)
-	w.files = all
-	w.shell(w.bob, "", `rm -rf ~/copy.db* ~/.local/state/ccd`)
-	if _, err := os.Stat(w.path(w.state() + "/archive.db")); err != nil {
-		w.Fatal(err)
-	}
-}
-
 // runs reports whether the daemon that runs is of that version.
 func (w *walk) runs(version string) bool {
 	w.Helper()

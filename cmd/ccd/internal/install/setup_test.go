@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -135,43 +134,6 @@ func TestMovedDirectories(t *testing.T) {
 	old.install(nil, Claude)
 	if text := old.read(".claude/.config.json"); !strings.Contains(text, "mcpServers") {
 		t.Error(text)
-	}
-}
-
-// Another binary takes the place of the old one, where it stands; what uninstall then takes out is of any binary.
-func TestAnotherBinary(t *testing.T) {
-	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(layouts)), 4) {
-		text := layouts[name]
-		t.Run(name, func(t *testing.T) {
-			one, two := newHome(t), newHome(t)
-			for _, h := range []home{one, two} {
-				h.write(".claude/settings.json", text)
-				h.write(".claude.json", text)
-				h.write(".codex/hooks.json", text)
-				h.write(".codex/config.toml", "a = 1\n")
-			}
-			before := one.tree()
-			one.install(everything, Agents()...)
-			one.install(moved(one), Agents()...) // live and rules stay without being asked for again
-			two.install(func(o *Options) { everything(o); moved(two)(o) }, Agents()...)
-			sums := regexp.MustCompile("((?:<!-- ccd|written by ccd)[^\n]*) [0-9a-f]{12}\\b") // of texts that name the directory
-			for path, text := range two.tree() {
-				text = sums.ReplaceAllString(text, "$1")
-				if got := sums.ReplaceAllString(strings.ReplaceAll(one.tree()[path], one.dir, two.dir), "$1"); got != text {
-					t.Errorf("%s:\n%s\nwant\n%s", path, got, text)
-				}
-			}
-			if s := one.setup(nil).Status(Claude); s.Installed || len(s.Binaries) != 1 || s.Binaries[0].This || !s.Binaries[0].Exists {
-				t.Errorf("status of the old binary: %+v", s)
-			}
-			must(t, os.Remove(one.path("new place/ccd")))
-			if s := one.setup(nil).Status(Codex); s.Installed || s.Binaries[0].Exists {
-				t.Errorf("status where the binary is gone: %+v", s)
-			}
-			one.uninstall(Agents()...)
-			delete(before, "new place/ccd")
-			one.same(before)
-		})
 	}
 }
 

@@ -9,21 +9,6 @@ import (
 // texts are what people write into AGENTS.md.
 var texts = []string{"", "\n", "\n\n", "a = 1", "a = 1\n", "a = 1\n\n", "a = 1\r\n", "a = 1\r\n\r\n", "a = 1\r\nb = 2", "a = 1\n\n\n[t]\nb = \"\"\"\n[mcp_servers.ccd]\n\"\"\"", "\ufeffa = 1\n"}
 
-// What others write before and behind ccd's lines stays.
-func TestTextsOfOthersStay(t *testing.T) {
-	h := newHome(t)
-	h.write(".codex/AGENTS.md", "# one\n")
-	h.install(nil, Codex)
-	h.write(".codex/AGENTS.md", "# zero\n"+h.read(".codex/AGENTS.md")+"\n# two\n")
-	h.install(moved(h), Codex)
-	h.uninstall(Codex)
-	for f, want := range map[string]string{".codex/AGENTS.md": "# zero\n# one\n\n# two\n"} {
-		if got := h.read(f); got != want {
-			t.Errorf("%s: %q, want %q", f, got, want)
-		}
-	}
-}
-
 // What keeps an agent from using what is installed is told.
 func TestNotes(t *testing.T) {
 	h := newHome(t)
@@ -68,14 +53,5 @@ func TestConfigurationIsPassedOn(t *testing.T) {
 	}
 	if text := h.read(".codex/hooks.json"); !strings.Contains(text, "--agent codex --config '/etc/my ccd.toml'") {
 		t.Error(text)
-	}
-}
-
-// Every session pays for these words.
-func TestTextsAreShort(t *testing.T) {
-	for _, text := range []string{skillText("/usr/bin/ccd"), strings.Join(newHome(t).setup(nil).instructions(agent{servers: "x"}), "\n")} {
-		if len(text) > 1800 || !strings.Contains(text, "ccd agent restore ID") {
-			t.Errorf("%d bytes:\n%s", len(text), text)
-		}
 	}
 }
