@@ -14,8 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// shown is a command in docs/picture.svg. only selects lines of its output (nil: all).
+// shown is a command in docs/picture.svg, or what somebody said. only selects lines of the output (nil: all).
 type shown struct {
+	who  string // the name before a text that the command prints; "": the command is shown before its output
 	line string
 	only *regexp.Regexp
 }
@@ -25,16 +26,13 @@ const pictureColumns = 92
 // screens are the commands of docs/LOOK.md, which are shown as terminals of 80 and 120 columns show them.
 var screens = []string{"ls", "top --once", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal everywhere"}
 
-var (
-	decimal  = regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41`)
-	pictured = []shown{
-		{"ccd restore 5d2f7a1e#67", nil},
-		{"ccd restore 5d2f7a1e#68", nil},
-		{"ccd diff 5d2f7a1e --class asked", regexp.MustCompile(`^(asked, |  #)`)},
-		{"ccd search Decimal everywhere", decimal},
-		{"ccd restore w1sm843qvd19", nil},
-	}
-)
+var pictured = []shown{
+	{"you", "ccd restore 5d2f7a1e#67", nil},
+	{"agent", "ccd restore 5d2f7a1e#68", nil},
+	{"", "ccd diff 5d2f7a1e --class asked   # what the agent forgot when it compacted", regexp.MustCompile(`^(asked, |  )`)},
+	{"", "ccd search Decimal everywhere", regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41`)},
+	{"", "ccd restore w1sm843qvd19", nil},
+}
 
 // TestDocsPicture checks that the pictures show what the commands print on a terminal for invented sessions, of which an agent
 // compacted one.
@@ -53,26 +51,34 @@ func TestDocsPicture(t *testing.T) {
 		}
 		path = filepath.Join(home, path)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2025-`)) // so that ages are printed as dates
+		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2020-`))
 		must(t, os.WriteFile(path, session, 0o600))
 	}
 	commandIn(t, home, nil, "run", "--once", "-q")
+	// The sessions are of 2020, which has the weekdays of 2026, so that their ages are dates on any day.
+	screen := func(columns uint16, line string) string {
+		line, _, _ = strings.Cut(strings.TrimPrefix(line, "ccd "), " #")
+		return strings.ReplaceAll(onScreen(t, home, columns, strings.Fields(line)), "2020", "2026")
+	}
 	var scenes [][]string
 	for _, s := range pictured {
-		scenes = append(scenes, s.text(onScreen(t, home, pictureColumns, strings.Fields(s.line)[1:])))
+		scenes = append(scenes, s.text(screen(pictureColumns, s.line)))
 	}
 	golden(t, "../../docs/picture.svg", svg(pictureColumns, scenes))
 	for _, columns := range []int{80, 120} {
 		var all []string
 		for _, line := range screens {
-			all = append(all, shown{"ccd " + line, nil}.text(onScreen(t, home, uint16(columns), strings.Fields(line)))...)
+			all = append(all, shown{line: "ccd " + line}.text(screen(uint16(columns), line))...)
 		}
 		golden(t, fmt.Sprintf("../../docs/screens-%d.svg", columns), svg(columns, [][]string{all}))
 	}
 }
 
-// text returns the command after a prompt, its output and an empty line.
+// text returns the command after a prompt or who speaks, the output and an empty line.
 func (s shown) text(screen string) []string {
+	if s.who != "" {
+		return []string{fmt.Sprintf("\x1b[36m%-7s\x1b[0m%s", s.who+":", strings.TrimSpace(screen)), ""}
+	}
 	text := []string{"\x1b[1m$ " + s.line + "\x1b[0m"}
 	left := false
 	for line := range strings.SplitSeq(strings.TrimRight(screen, "\n"), "\n") {
@@ -119,8 +125,8 @@ var styles = map[string]string{
 	"34": `fill="#79c0ff"`, "35": `fill="#d2a8ff"`, "36": `fill="#76e3ea"`, "90": `fill="#8b949e"`,
 }
 
-// svg draws commands and what they print, with their colors, one command after the other. It wraps long lines as a terminal
-// does. Where pictures do not move, all of it is shown.
+// svg draws commands and what they print, with their colors, one command after the other. All of it can be read at any time:
+// a picture that moves only dims what comes later.
 func svg(columns int, scenes [][]string) string {
 	const cell, row, margin, lasts = 9, 20, 20, 2.5 // lasts: seconds
 	var rows [][]string
@@ -143,7 +149,7 @@ func svg(columns int, scenes [][]string) string {
 	for i, lines := range rows {
 		b.WriteString("<g>")
 		if i > 0 {
-			fmt.Fprintf(&b, `<set attributeName="visibility" to="hidden" begin="0s" dur="%gs"/>`, float64(i)*lasts)
+			fmt.Fprintf(&b, `<set attributeName="opacity" to="0.4" begin="1s" dur="%gs"/>`, float64(i)*lasts)
 		}
 		b.WriteByte('\n')
 		for _, line := range lines {
@@ -183,20 +189,27 @@ func spans(line string) string {
 	return b.String()
 }
 
-// wrapped splits a line where a terminal of so many columns would.
+// wrapped splits a line into rows of so many columns, between words where it can.
 func wrapped(line string, columns int) []string {
 	var rows []string
-	column, start := 0, 0
+	column, start, space := 0, 0, 0
 	for i := 0; i < len(line); {
 		if at := sgr.FindStringIndex(line[i:]); at != nil && at[0] == 0 {
 			i += at[1]
 			continue
 		}
 		if column == columns {
-			rows, column, start = append(rows, line[start:i]), 0, i
+			end := i
+			if space > start {
+				end = space
+			}
+			rows, start = append(rows, line[start:end]), end
+			column = utf8.RuneCountInString(sgr.ReplaceAllString(line[end:i], ""))
 		}
 		_, size := utf8.DecodeRuneInString(line[i:])
-		i, column = i+size, column+1
+		if i, column = i+size, column+1; line[i-1] == ' ' {
+			space = i
+		}
 	}
 	return append(rows, line[start:])
 }
