@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,25 +67,23 @@ func TestExampleIsReal(t *testing.T) {
 	}
 }
 
-// excerptOf is how many lines of a section README shows.
-var excerptOf = map[string]int{"## Handover": 13}
+// inExcerpt matches the lines that README shows: of the handover, what was asked and what is open.
+var inExcerpt = regexp.MustCompile(`^(## Handover|Began with|Asked before|Task|State|Plan|> )`)
 
 // excerpt returns the part of a companion that README.md shows, with "…" for omissions.
 func excerpt(text string) string {
 	var b strings.Builder
-	section, n, left := "", 0, false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "## ") {
-			section, n = strings.TrimSuffix(line, "\n"), -1
-		}
-		n++
-		show := n <= excerptOf[section] && excerptOf[section] > 0
-		if !show && !left {
+	left := false
+	handover, _, _ := strings.Cut(text, "\n## Working set")
+	for line := range strings.Lines(handover) {
+		show := inExcerpt.MatchString(line)
+		switch {
+		case show:
+			b.WriteString(line)
+		case !left:
 			b.WriteString("…\n")
 		}
-		if left = !show; show {
-			b.WriteString(line)
-		}
+		left = !show
 	}
 	return b.String()
 }
