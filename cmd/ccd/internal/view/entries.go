@@ -110,13 +110,6 @@ type writer struct {
 	entries []Entry
 }
 
-// ops names what a call does.
-var ops = map[transcript.Op]string{
-	transcript.Command: "command", transcript.Read: "read", transcript.Write: "write", transcript.Edit: "edit", transcript.Delete: "edit",
-	transcript.Rename: "edit", transcript.Revert: "edit", transcript.Touch: "edit", transcript.Search: "search", transcript.Web: "web",
-	transcript.Plan: "plan", transcript.Ask: "ask", transcript.Agent: "agent",
-}
-
 func (w *writer) add(r *transcript.Record) {
 	line := mark.Combine([]mark.ID{r.Hash.ID()}).ID()
 	if r.Long || r.Broken || r.Unknown && len(r.Items) > 0 {
@@ -153,7 +146,7 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 		w.call(&e, it)
 	case Resulted: // its call is not known
 		out := it.Explain(it.Tool, transcript.Other)
-		e.Tool, e.Op = strings.Clone(it.Tool), "other"
+		e.Tool = strings.Clone(it.Tool)
 		switch e.Failed = out.Failed || it.Failed; {
 		case out.Rejected || it.Refused:
 			e.Ending = "refused"
@@ -197,7 +190,7 @@ func kindOf(it *transcript.Item) (kind string, most int) {
 // call says what a call does and how it ended.
 func (w *writer) call(e *Entry, it *transcript.Item) {
 	a := it.Understand()
-	e.Tool, e.Op, e.Waiting = strings.Clone(it.Tool), cmp.Or(ops[a.Op], "other"), it.Call != ""
+	e.Tool, e.Ask, e.Waiting = strings.Clone(it.Tool), a.Op == transcript.Ask, it.Call != ""
 	i, known := slices.BinarySearchFunc(w.model.Calls, it.Span.Off, func(c *session.Call, off int64) int { return cmp.Compare(c.At.Span.Off, off) })
 	if known && len(w.model.Calls[i].Files) > 0 { // with their directory
 		a.Files = nil

@@ -84,7 +84,7 @@ type Entry struct {
 	Chars  int     // of the whole text
 	Cut    bool    // Text is not all of it
 	Tool   string
-	Op     string // "command", "read", "write", "edit", "search", "agent", "other"
+	Ask    bool // the call asks the person, with Text
 	Files  []string
 	Diff   string // of a call that writes: its lines, with "+ ", "- " or two blanks before them
 	Plus   int

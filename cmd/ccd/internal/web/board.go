@@ -160,7 +160,7 @@ func (g *glance) add(e view.Entry, dir string) {
 	switch {
 	case e.Kind == view.Asked:
 		g.Said, g.Doing, g.Tool = "", "", ""
-	case e.Kind == view.Said && !e.Side, e.Op == "ask" && e.Waiting:
+	case e.Kind == view.Said && !e.Side, e.Ask && e.Waiting:
 		g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), saidBytes)], "")
 	case e.Kind == view.Called:
 		g.Tool, g.Doing = e.Tool, below(dir, e.Text)

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"ccd/internal/words"
 )
 
 // csp is the content security policy of every page. form-action is 'self' and not 'none' because the search field is a plain
@@ -124,7 +126,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case !s.admitted(r):
 			s.deny(w, refusal{
 				http.StatusForbidden, "This browser has no access to the page.",
-				"An address works once. To get a new address of this page, run:", "ccd web " + shellPath(pageOf(r.URL)),
+				"An address works once. To get a new address of this page, run:", "ccd web " + words.Shell(pageOf(r.URL)),
 			})
 		default:
 			next.ServeHTTP(w, r)
@@ -147,7 +149,7 @@ func (s *Server) refuse(r *http.Request) *refusal {
 	case origin != "" && !s.ownOrigin(origin), site != "" && site != "same-origin" && site != "none" && !opens(r):
 		return &refusal{
 			http.StatusForbidden, "Another site sent this request.",
-			"Copy the address into the address bar. To get a new address of this page, run:", "ccd web " + shellPath(pageOf(r.URL)),
+			"Copy the address into the address bar. To get a new address of this page, run:", "ccd web " + words.Shell(pageOf(r.URL)),
 		}
 	}
 	return nil

@@ -26,24 +26,18 @@ type head struct {
 	Session row
 	Tab     string
 	Parent  string // the ID of the session that started it
-	Kids    []kid
-	Still   bool // somebody works in it, and nothing new is archived
-}
-
-// kid is a sub-agent of a session.
-type kid struct {
-	Agent string
-	ID    string
-	Label string
+	Kids    []row  // its sub-agents
+	Still   bool   // somebody works in it, and nothing new is archived
 }
 
 func (r *request) head(tab string) head {
-	h := head{Session: newRow(status.Of(&r.entry), time.Now()), Tab: tab, Parent: r.entry.Parent}
+	now := time.Now()
+	h := head{Session: newRow(status.Of(&r.entry), now), Tab: tab, Parent: r.entry.Parent}
 	h.Still = (h.Session.State == status.Working || h.Session.State == status.Waits) && r.still()
 	for i := range r.library.Sessions {
 		e := &r.library.Sessions[i]
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
-			h.Kids = append(h.Kids, kid{e.Agent, e.ID, status.Of(e).Called()})
+			h.Kids = append(h.Kids, newRow(status.Of(e), now))
 		}
 	}
 	return h
@@ -57,7 +51,6 @@ type lifeData struct {
 	MoreMarks   int
 	Turns       []turn // around the page
 	TurnsAll    int
-	TurnsFrom   int // number of the first one that is listed
 	Entries     []entry
 	Place       view.Place
 	Records     int
@@ -186,7 +179,7 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 		case e.Waiting:
 			d.After = min(d.After, e.Record-1) // its result replaces it
 			switch {
-			case e.Op == "ask" && d.Session.State == status.Waits:
+			case e.Ask && d.Session.State == status.Waits:
 				x.Ending = "waiting for you"
 			case d.Session.State == status.Working:
 				x.Ending = "running"
@@ -206,7 +199,6 @@ func (d *lifeData) turns(one *view.Life) {
 	}
 	first, last := clamp(one.TurnOf(d.Place.First), len(one.Turns)), clamp(one.TurnOf(d.Place.Last), len(one.Turns))
 	from := max(0, min(first-mostTurns/8, len(one.Turns)-mostTurns))
-	d.TurnsFrom = from + 1
 	for i, t := range one.Turns[from:min(len(one.Turns), from+mostTurns)] {
 		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last && last-first+1 < len(one.Turns)})
 	}

@@ -223,13 +223,7 @@ type hitGroup struct {
 
 type hit struct {
 	*search.Hit
-	Parts []snippetPart
-}
-
-// snippetPart is a piece of a snippet; Match reports whether it is one of the words.
-type snippetPart struct {
-	Text  string
-	Match bool
+	Parts []piece // of the snippet, words of the query strong
 }
 
 // search searches what was said, then what was thought, run and read, each with the newest sessions first.
@@ -291,10 +285,10 @@ func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 func newHit(h *search.Hit, q search.Query) hit {
 	one, at := hit{Hit: h}, 0
 	for _, span := range q.Spans(h.Snippet) {
-		one.Parts = append(one.Parts, snippetPart{h.Snippet[at:span[0]], false}, snippetPart{h.Snippet[span[0]:span[1]], true})
+		one.Parts = append(one.Parts, piece{Text: h.Snippet[at:span[0]]}, piece{Text: h.Snippet[span[0]:span[1]], Strong: true})
 		at = span[1]
 	}
-	one.Parts = append(one.Parts, snippetPart{h.Snippet[at:], false})
+	one.Parts = append(one.Parts, piece{Text: h.Snippet[at:]})
 	return one
 }
 

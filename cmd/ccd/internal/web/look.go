@@ -2,12 +2,12 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/url"
 	"strings"
 	"time"
@@ -22,14 +22,6 @@ import (
 
 //go:embed assets/style.css assets/app.js assets/icon.svg templates/*.html
 var files embed.FS
-
-func assets() fs.FS {
-	sub, err := fs.Sub(files, "assets")
-	if err != nil {
-		panic(err) // the name is a constant
-	}
-	return sub
-}
 
 // look is how pages look: the templates.
 type look struct {
@@ -49,7 +41,7 @@ func newLook(static bool) *look {
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count,
-		"class": className, "add": func(a, b int) int { return a + b },
+		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
@@ -124,22 +116,10 @@ func comma(n any) string {
 
 func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
-// shellPath quotes a page's path for a shell.
-func shellPath(page string) string { return words.Shell(page) }
-
-// className is what people call a class of facts.
-func className(c dropped.Class) string {
-	if name := classNames()[c]; name != "" {
-		return name
-	}
-	return string(c)
-}
-
-func classNames() map[dropped.Class]string {
-	return map[dropped.Class]string{
-		dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
-		dropped.Checks: "Checks that passed", dropped.Commits: "Commits",
-	}
+// classNames are what people call the classes of facts.
+var classNames = map[dropped.Class]string{
+	dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
+	dropped.Checks: "Checks that passed", dropped.Commits: "Commits",
 }
 
 // step is the sign of a step of a plan.

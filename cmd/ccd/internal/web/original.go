@@ -169,7 +169,7 @@ type late struct {
 	begun bool
 }
 
-// Write implements io.Writer. It sends the headers before the first bytes, so that an error before them can have its own.
+// Write implements io.Writer.
 func (l *late) Write(p []byte) (int, error) {
 	if !l.begun {
 		l.begun = true

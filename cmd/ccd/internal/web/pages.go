@@ -35,7 +35,7 @@ type answer struct {
 // with the IDs in the archive, so it reaches no file.
 func (s *Server) routes() http.Handler {
 	m := http.NewServeMux()
-	m.Handle("GET "+assetsPath, http.StripPrefix(assetsPath, http.FileServerFS(assets())))
+	m.Handle("GET "+assetsPath, http.FileServerFS(files))
 	m.HandleFunc("GET /{$}", s.page(listPage))
 	m.HandleFunc("GET /o/{id}", s.page(originalPage))
 	m.HandleFunc("GET /o/{id}/exact", s.exact)
