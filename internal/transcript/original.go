@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strconv"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -252,4 +253,26 @@ func unit(b []byte) (rune, bool) {
 	}
 	u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
 	return rune(u), err == nil
+}
+
+// Unescaped undoes all JSON escapes.
+func Unescaped(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for {
+		i := bytes.IndexByte(line, '\\')
+		if i < 0 || i+1 == len(line) {
+			return append(out, line...)
+		}
+		out = append(out, line[:i]...)
+		r, ok := unit(line[i:])
+		if !ok {
+			out, line = append(out, line[i+1]), line[i+2:]
+			continue
+		}
+		line = line[i+6:]
+		if second, ok := unit(line); ok && utf16.DecodeRune(r, second) != unicode.ReplacementChar {
+			r, line = utf16.DecodeRune(r, second), line[6:]
+		}
+		out = utf8.AppendRune(out, r)
+	}
 }

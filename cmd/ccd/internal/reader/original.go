@@ -7,9 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
-	"sync"
 	"time"
 
 	"ccd/archive"
@@ -70,7 +68,7 @@ func (o Original) writeSession(ctx context.Context, w io.Writer) error {
 	if o.Session.N == 0 {
 		return nil
 	}
-	for seg, err := range ahead(o.library.Archive.Reader(o.Entry.Key, o.Session.N).Segments(ctx)) {
+	for seg, err := range o.library.Archive.Reader(o.Entry.Key, o.Session.N).Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
 		}
@@ -79,44 +77,6 @@ func (o Original) writeSession(ctx context.Context, w io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// ahead yields the segments of seq, which reads the next one in its own goroutine while one is used: decompressing and hashing
-// take as long as looking for secrets.
-func ahead(seq iter.Seq2[transcript.Segment, error]) iter.Seq2[transcript.Segment, error] {
-	type portion struct {
-		seg transcript.Segment
-		err error
-	}
-	return func(yield func(transcript.Segment, error) bool) {
-		portions, left := make(chan portion), make(chan struct{})
-		var panicked any
-		var reading sync.WaitGroup
-		reading.Go(func() {
-			defer close(portions)
-			defer func() { panicked = recover() }()
-			var free, used []byte
-			for seg, err := range seq {
-				seg.Data = append(free[:0], seg.Data...) // seq uses its own buffer again
-				select {
-				case portions <- portion{seg, err}: // so the one before is not used any more
-					free, used = used, seg.Data
-				case <-left:
-					return
-				}
-			}
-		})
-		defer reading.Wait()
-		defer close(left)
-		for p := range portions {
-			if !yield(p.seg, p.err) {
-				return
-			}
-		}
-		if panicked != nil {
-			panic(panicked)
-		}
-	}
 }
 
 // writeLines prints the whole lines that hold the parts of a pointer, joined by newline.

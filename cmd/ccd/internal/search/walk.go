@@ -92,11 +92,10 @@ func (w *walk) lacks(ctx context.Context) bool {
 		if find(seg.Data); len(missing) == 0 {
 			return false
 		}
-		for _, line := range transcript.Spelled(seg.Data) {
-			text := seg.Data[line.Off:line.End()]
-			for range 2 { // JSON may be in a string of JSON
-				text = transcript.Unescaped(text)
-				find(text)
+		for line := range bytes.Lines(seg.Data) {
+			for n := 0; n < 2 && bytes.Contains(line, []byte(`\u`)); n++ { // JSON may be in a string of JSON
+				line = transcript.Unescaped(line)
+				find(line)
 			}
 		}
 	}
