@@ -239,7 +239,7 @@ func TestNow(t *testing.T) {
 	w.asks("and count the notes")
 	w.calls("TaskCreate", map[string]any{"subject": "Sum the notes"}, "Task #1 created successfully: Sum the notes", false)
 	w.calls("TaskUpdate", map[string]any{"taskId": "1", "status": "in_progress"}, "Updated task #1 status", false)
-	w.runs("python -m till", "482 coins", 0)
+	w.runs("python <<'END'\nprint(count())\nEND", "482 coins", 0)
 	result := w.n
 	w.answers(map[string]any{"type": "tool_use", "id": "toolu_ask", "name": "AskUserQuestion", "input": map[string]any{"questions": []any{map[string]any{"question": "Which notes?", "options": []any{}}}}})
 	put(t, home, w.id, w.ending(time.Now()).Bytes())
@@ -251,15 +251,19 @@ func TestNow(t *testing.T) {
 	if text := p.text(); !strings.Contains(text, "Which notes?") || !strings.Contains(text, still) || strings.Contains(text, "sum(coins)") {
 		t.Errorf("the board:\n%s", text)
 	}
+	p.do("a low window", chromedp.EmulateViewport(1280, 300))
 	p.open(fmt.Sprintf("%s%s?at=%d#r%d", s.base, sessionURL(w.id), result, result))
-	if text := p.text(); !strings.Contains(text, "482 coins") || !strings.Contains(text, still) {
+	if text := p.text(); !strings.Contains(text, "python <<'END'…") || !strings.Contains(text, "print(count())\nEND") || !strings.Contains(text, "482 coins") || !strings.Contains(text, still) {
 		t.Errorf("the result:\n%s", text)
+	}
+	if over := eval[float64](p, "document.querySelector('.strip').getBoundingClientRect().bottom - document.querySelector(':target').closest('.entry').getBoundingClientRect().top"); over > 1 {
+		t.Errorf("the strip hides %f px of the entry with the result", over)
 	}
 	p.open(s.base + sessionURL(w.id))
 	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"no longer in the file", "exit 0", "exit 0", "waiting for you"}) {
 		t.Errorf("marked %q", got)
 	}
-	if text := p.text(); !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") {
+	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") {
 		t.Errorf("the session:\n%s", text)
 	}
 	p.open(s.base + sessionURL(w.id) + "/file?path=till.py")

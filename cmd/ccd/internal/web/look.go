@@ -45,6 +45,7 @@ func newLook(static bool) *look {
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
+		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
 	})
 	template.Must(l.ParseFS(files, "templates/*.html"))
 	return l
