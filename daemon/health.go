@@ -35,6 +35,7 @@ type RunInfo struct {
 	Errors   []Failure      `json:"errors"`  // of these transcripts, newest last, at most 20
 	Watch    watcher.Health `json:"watch"`
 	CatchUp  *Progress      `json:"catch_up,omitempty"` // with the files that a scan found, nil if it has dealt with all
+	Killed   int            `json:"-"`                  // set by ReadRun: the pid of a daemon that was killed, since which none ran
 	Stale    bool           `json:"-"`                  // set by ReadRun: the running daemon could not write run.json, so this is older
 }
 
@@ -93,6 +94,7 @@ func ReadRun(stateDir string) (info RunInfo, running bool, err error) {
 		err = fmt.Errorf("read run state: %w", err)
 	}
 	if !running {
+		info.Killed = pid
 		return info, false, err
 	}
 	if unread != nil || pid != 0 && info.Pid != pid { // run.json is of an earlier daemon
@@ -123,7 +125,7 @@ func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 	return info, told, nil
 }
 
-// readLock returns the process that holds run.lock, if any, and when the file was last touched.
+// readLock returns the process that holds run.lock, or that was killed while it did, and when the file was last touched.
 func readLock(stateDir string) (pid int, touched time.Time, held bool, err error) {
 	f, err := ownfile.Open(lockFile(stateDir), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,8 +135,9 @@ func readLock(stateDir string) (pid int, touched time.Time, held bool, err error
 		return 0, touched, false, err
 	}
 	if got, _ := ownfile.TryLock(f, true, 0); got {
+		pid, _ = scanPid(f)
 		ownfile.Unlock(f)
-		return 0, touched, false, nil
+		return pid, touched, false, nil
 	}
 	defer f.Close()
 	if file, err := f.Stat(); err == nil {

@@ -45,8 +45,11 @@ func LockRun(stateDir string) (*RunLock, error) {
 	return &RunLock{file: f, start: time.Now().UTC()}, nil
 }
 
-// Release releases the lock.
-func (h *RunLock) Release() { ownfile.Unlock(h.file) }
+// Release releases the lock. The pid goes first: one that is left tells of a process that was killed.
+func (h *RunLock) Release() {
+	_ = h.file.Truncate(0) // what fails leaves a pid of a process that ended
+	ownfile.Unlock(h.file)
+}
 
 func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
 
@@ -63,14 +66,20 @@ func writePid(f *os.File) error {
 // pid yet.
 func readPid(f *os.File) (pid int) {
 	for range 50 {
-		b := make([]byte, 32)
-		n, _ := f.ReadAt(b, 0)
-		if _, err := fmt.Sscanln(string(b[:n]), &pid); err == nil {
+		if pid, ok := scanPid(f); ok {
 			return pid
 		}
 		<-time.After(10 * time.Millisecond)
 	}
 	return 0
+}
+
+// scanPid reads the pid that stands in a lock file.
+func scanPid(f *os.File) (pid int, ok bool) {
+	b := make([]byte, 32)
+	n, _ := f.ReadAt(b, 0)
+	_, err := fmt.Sscanln(string(b[:n]), &pid)
+	return pid, err == nil
 }
 
 // start takes run.lock, unless Options.Lock has it already, and starts a new run.json. The returned function releases

@@ -196,4 +196,9 @@ func (p *Pending) Discard() {
 	p.dir.Close()
 }
 
-func (p *Pending) fail(err error) error { return fmt.Errorf("write %s: %w", p.path, err) }
+func (p *Pending) fail(err error) error {
+	if cause := (*fs.PathError)(nil); errors.As(err, &cause) { // it names the temporary file
+		err = cause.Err
+	}
+	return fmt.Errorf("write %s: %w", p.path, err)
+}

@@ -105,7 +105,7 @@ func numbered(all []*reader.Entry, width int) []string {
 
 // askNumber lists the sessions and reads the number of one.
 func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
-	fmt.Fprint(a.Err, mark.Visible(strings.Join(numbered(all, a.Width()), "\n")+"\n"))
+	fmt.Fprint(a.Err, mark.Visible("this directory has no session:\n"+strings.Join(numbered(all, a.Width()), "\n")+"\n"))
 	most := min(len(all), mostListed)
 	in := bufio.NewReader(a.In)
 	for {
@@ -122,6 +122,7 @@ func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry,
 			a.Say("session: %s", SessionLine(all[n-1]))
 			return *all[n-1], nil
 		}
+		fmt.Fprintf(a.Err, "%q is no number of the list\n", line)
 	}
 }
 
@@ -138,14 +139,24 @@ func (a *App) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 // SessionLine returns a session in one line, with its ID.
 func SessionLine(e *reader.Entry) string { return status.Short(e.ID) + ", " + SessionDetails(e) }
 
-// FittedLine is sessionLine in at most width cells; the title is cut first.
+// FittedLine is sessionLine in at most width cells; the title is cut first, then the directory.
 func FittedLine(e *reader.Entry, width int) string {
-	line, title := SessionLine(e), table.Cut(status.Of(e).Called(), 60)
-	room := max(leastTitle, table.CellsOf(title)-max(0, table.CellsOf(line)-width))
-	return table.Cut(strings.Replace(line, title, table.Cut(title, room), 1), width)
+	line, s := SessionLine(e), status.Of(e)
+	for _, part := range []struct {
+		text  string
+		least int
+	}{{table.Cut(s.Called(), 60), leastTitle}, {table.Cut(s.Directory(), 30), leastDirectory}} {
+		room := max(part.least, table.CellsOf(part.text)-max(0, table.CellsOf(line)-width))
+		line = strings.Replace(line, part.text, table.Cut(part.text, room), 1)
+	}
+	return table.Cut(line, width)
 }
 
-const leastTitle = 12
+// The cells that a title and a directory keep.
+const (
+	leastTitle     = 12
+	leastDirectory = 8
+)
 
 // SessionDetails describes a session: its title, project, agent, age and size.
 func SessionDetails(e *reader.Entry) string {

@@ -18,6 +18,7 @@ func (a *App) Execute(ctx context.Context, args []string) int {
 		a.Err = guarded{f}
 	}
 	root := a.Root()
+	args = hyphened(root, args)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		i := slices.IndexFunc(args, func(arg string) bool { return Synonyms[arg] != "" })

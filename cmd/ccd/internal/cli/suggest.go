@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,11 @@ func unknownFlag(c *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
+	for _, not := range []string{"no-", "un"} {
+		if f := c.Flags().Lookup(strings.TrimPrefix(typed, not)); f != nil && f.Value.Type() == "bool" {
+			return words.Hint(Usage(c, err), "%s --%s=false", c.CommandPath(), f.Name)
+		}
+	}
 	if typed == "version" {
 		return words.Hint(Usage(c, err), "ccd version")
 	}
@@ -93,4 +99,29 @@ func unknownFlag(c *cobra.Command, err error) error {
 		return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), best)
 	}
 	return Usage(c, err)
+}
+
+// hyphened returns a command line in which arguments that begin with a hyphen, as the IDs of sub-agents do, stand behind "--".
+func hyphened(root *cobra.Command, args []string) []string {
+	c, _, err := root.Find(args)
+	if err != nil || slices.Contains(args, "--") || !strings.Contains(c.Use, "SESSION") || c.Parent().Name() == "agent" {
+		return args
+	}
+	var flags, ids []string
+	takes := false // the flag before takes a value
+	for _, arg := range args {
+		letter := c.Flags().ShorthandLookup(strings.TrimPrefix(arg, "-")[:min(1, len(strings.TrimPrefix(arg, "-")))])
+		isID := !takes && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg, "/") && (letter == nil || letter.NoOptDefVal != "")
+		if isID {
+			ids = append(ids, arg)
+			continue
+		}
+		f := c.Flag(strings.TrimPrefix(arg, "--"))
+		takes = strings.HasPrefix(arg, "--") && f != nil && f.NoOptDefVal == ""
+		flags = append(flags, arg)
+	}
+	if len(ids) == 0 {
+		return args
+	}
+	return slices.Concat(flags, []string{"--"}, ids)
 }

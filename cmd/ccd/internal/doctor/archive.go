@@ -150,7 +150,7 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 	for _, e := range f.sessions {
 		if e.Kept.Unread > 0 {
 			place := fmt.Sprintf("%s#%d", mark.Name(e.ID), e.Kept.FirstUnread)
-			all = append(all, note(check, "ccd restore --raw "+words.Shell(place)+" prints it", "%s could not be read in whole, first %s; archived like all others",
+			all = append(all, note(check, "ccd restore --raw "+words.Argument(place)+" prints it", "%s could not be read in whole, first %s; archived like all others",
 				words.Count(e.Kept.Unread, "record"), place))
 		}
 		if e.Kept.Unknown > 0 {

@@ -37,7 +37,7 @@ type Live struct {
 func (l Live) Findings() (all []Finding) {
 	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.failing()} {
 		for _, f := range found {
-			if f.State != "ok" && (l.Running || l.Service.Installed || f.Check != "daemon") { // no daemon is wanted
+			if f.State != "ok" && (l.Running || l.Service.Installed || l.Run.Killed > 0 || f.Check != "daemon") { // no daemon is wanted
 				all = append(all, f)
 			}
 		}
@@ -59,6 +59,8 @@ func (l Live) daemon() []Finding {
 		return []Finding{wrong(check, l.journal()+" shows why; then "+l.command("start"), "not running, although the service is installed")}
 	case !l.Running && l.Service.Installed:
 		return nil // it uses another state directory, which place reports
+	case !l.Running && l.Run.Killed > 0:
+		return []Finding{wrong(check, "ccd run", "not running: process %d was killed", l.Run.Killed)}
 	case !l.Running:
 		return []Finding{note(check, "ccd run", "not running")}
 	}
@@ -88,10 +90,26 @@ func Late(interval time.Duration) time.Duration { return max(3*interval, 3*time.
 // Named returns a version as shown to people.
 func Named(version string) string { return cmp.Or(version, "of an unknown version") }
 
+// unplaced counts the sessions that are archived, and whose companion cannot be written.
+func (l Live) unplaced() (n int) {
+	for _, f := range l.Run.Errors {
+		if strings.HasPrefix(f.Error, daemon.ErrNotPlaced.Error()) {
+			n++
+		}
+	}
+	return n
+}
+
 // failing counts what the daemon cannot archive or read. status lists it.
 func (l Live) failing() (all []Finding) {
 	const check = "errors"
-	if n := max(l.Run.Failing, len(l.Run.Errors)); n > 0 {
+	n := max(l.Run.Failing, len(l.Run.Errors))
+	if unplaced := l.unplaced(); unplaced > 0 {
+		n -= unplaced
+		all = append(all, wrong(check, "make its directory writable, or set companion.dir", "%s not written; the sessions are archived",
+			words.Are(unplaced, "companion", "companions")))
+	}
+	if n > 0 {
 		all = append(all, wrong(check, "ccd status lists them; ccd retries by itself once the cause is fixed", "%s could not be archived", words.Count(n, "file")))
 	}
 	if n := len(l.Run.Watch.Unreadable); n > 0 && l.Running {

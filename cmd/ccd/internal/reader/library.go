@@ -144,7 +144,7 @@ func (l *Library) candidates() []history.Candidate {
 	all, whole := make([]history.Candidate, len(l.Sessions)), map[transcript.Key]int{}
 	for i := range all {
 		e := &l.Sessions[i]
-		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Aside() || e.Kept.NotResumed(), N: i}
+		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Aside() || e.Kept.UnknownFormat || e.Kept.NotResumed(), N: i}
 		if all[i].ID = e.Name(); e.Thread != "" && e.Class != transcript.Earlier {
 			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = i
 		}
@@ -215,7 +215,8 @@ func (e *Entry) Aside() bool {
 	case e.Class != transcript.Main:
 		return false
 	}
-	known := e.StateDamage == nil && !s.UnknownFormat && s.Resumed.Records == 0 && (s.Records > 0 || e.Bytes() == 0)
+	understood := !s.UnknownFormat || s.Broken == s.Records // a file without any JSON is no transcript
+	known := e.StateDamage == nil && understood && s.Resumed.Records == 0 && (s.Records > 0 || e.Bytes() == 0)
 	return known && s.Ask == "" && s.Boundary.IsZero() && !s.Labels.Pinned && s.Labels.Name == "" && len(s.Labels.Tags) == 0
 }
 
@@ -270,7 +271,10 @@ func (e *Entry) set(s archive.Session, machine string) {
 	e.Session, e.Machine = s, machine
 	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
 		e.Kept = state
-		if e.Parent = cmp.Or(e.Parent, state.Parent); e.Parent != "" && e.Class == transcript.Main {
+		if e.Parent == "" && state.Parent != e.ID {
+			e.Parent = state.Parent
+		}
+		if e.Parent != "" && e.Class == transcript.Main {
 			e.Class = transcript.SubAgent // its path does not tell, its records do
 		}
 	}

@@ -253,6 +253,10 @@ func (g *Gauge) degraded(o Report, live doctor.Live) (why []string) {
 		add("%s was removed; all existing transcripts are archived again at the next scan", o.Archive.Path)
 	}
 	for _, f := range live.Findings() {
+		if f.Check == "errors" { // each is a line of its own here
+			add("%s", f.Detail)
+			continue
+		}
 		add("%s (%s)", f.Detail, f.Fix)
 	}
 	for _, r := range o.Roots {

@@ -34,7 +34,7 @@ func (o Report) Rows() [][]string {
 		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
 	}
 	if absent > 0 {
-		rows = append(rows, []string{"not found", fmt.Sprintf("%d more, watched when they appear: ccd doctor lists them", absent)})
+		rows = append(rows, []string{"not found", fmt.Sprintf("directories: %d, watched when they appear; ccd doctor lists their agents", absent)})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
 	if o.CatchUp != nil && !o.Stale {

@@ -30,9 +30,8 @@ type Project struct {
 	Companions int        `json:"companions"`
 	Size       int64      `json:"size_tokens"`
 	About      bool       `json:"size_about"`
-	Saved      int64      `json:"saved_about"` // real tokens that the companions are smaller than the messages of their sessions
-	Bytes      int64      `json:"bytes"`       // archived, with attachments
-	Last       *time.Time `json:"last"`        // the last record, nil if unknown
+	Bytes      int64      `json:"bytes"` // archived, with attachments
+	Last       *time.Time `json:"last"`  // the last record, nil if unknown
 }
 
 // LastAt is Last, the zero time where that is not known.
@@ -56,7 +55,6 @@ func (p *Project) add(e reader.Entry) {
 	p.Size, p.About = p.Size+size.Tokens, p.About || size.About && size.Tokens > 0
 	if e.Kept.Companion != "" {
 		p.Companions++
-		p.Saved += max(0, e.Kept.About-e.Kept.Real)
 	}
 }
 

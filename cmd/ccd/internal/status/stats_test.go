@@ -23,8 +23,8 @@ func TestTotalsOf(t *testing.T) {
 	want := Totals{
 		Sessions: 3, Companions: 2, Messages: 690, Real: 300,
 		ByProject: []*Project{
-			{Project: "/x", Sessions: 2, Companions: 1, Size: 507, Saved: 300, Last: &two},
-			{Project: "/y", Sessions: 1, Companions: 1, Size: 300, Saved: 90, Last: &one},
+			{Project: "/x", Sessions: 2, Companions: 1, Size: 507, Last: &two},
+			{Project: "/y", Sessions: 1, Companions: 1, Size: 300, Last: &one},
 		},
 	}
 	got := TotalsOf([]reader.Entry{

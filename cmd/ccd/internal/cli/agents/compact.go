@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"regexp"
 	"strconv"
@@ -129,6 +130,9 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	e, err := a.Choose(ctx, l, arg, f.agent)
+	if errors.Is(err, history.ErrNotFound) && strings.HasSuffix(arg, ".jsonl") {
+		return fmt.Errorf("compact %s: no such file, and no session: %w", arg, fs.ErrNotExist)
+	}
 	if err != nil {
 		return err
 	}
@@ -261,7 +265,7 @@ func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
 		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
 		return err
 	})
-	budgetFlag(flags, &m.MaxTokens, 1, "limit the companion or list to `N` estimated tokens")
+	budgetFlag(flags, &m.MaxTokens, 1, "limit the companion or list to `N` estimated tokens (chars*4/3, about three times what agents count)")
 }
 
 func fileRecords(ctx context.Context, agents registry.Table, s transcript.Session) iter.Seq2[*transcript.Record, error] {

@@ -172,7 +172,11 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	path, command := resumedAt(l, e, want, &c)
 	if row, _ := l.Agents.Lookup(want.Agent); f.run {
 		if _, err := a.LookPath(row.Resume[0]); err != nil {
-			return words.Hint(fmt.Errorf("resume %s: %s is not in PATH; no copy was written", e.Name(), row.Resume[0]), "ccd resume --as %s %s", want.Agent, l.Argument(e))
+			as := ""
+			if want.Agent != e.Agent {
+				as = "--as " + want.Agent + " "
+			}
+			return words.Hint(fmt.Errorf("resume %s: %s is not in PATH; no copy was written", e.Name(), row.Resume[0]), "ccd resume %s%s, which prints the command", as, l.Argument(e))
 		}
 	}
 	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {

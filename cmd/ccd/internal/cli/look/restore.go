@@ -66,6 +66,9 @@ since): null or {what, session, record, time}`,
 	c.Args = args
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.file != "" {
+			if f.session != "" {
+				args = []string{f.session}
+			}
 			return a.restoreFile(c.Context(), f, args)
 		}
 		return a.restore(c.Context(), f, joinMarker(args))
@@ -88,9 +91,7 @@ since): null or {what, session, record, time}`,
 
 func (f restoreFlags) check(args []string, json bool) error {
 	switch {
-	case f.file != "" && f.session != "":
-		return fmt.Errorf("--file takes the session without --session: ccd restore --file %s %s", words.Shell(f.file), words.Shell(f.session))
-	case f.file != "" && (len(args) > 1 || f.raw || f.full || f.generation != 0):
+	case f.file != "" && (len(args) > 1 || len(args) == 1 && f.session != "" || f.raw || f.full || f.generation != 0):
 		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --generation, --raw or --full")
 	case f.at != "" && f.file == "":
 		return fmt.Errorf("--at needs --file")

@@ -18,6 +18,7 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -246,6 +247,14 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled 
 	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
+	}
+	if q, bad := f.query(args, time.Now()); bad == nil && len(q.Words) > 0 {
+		for _, e := range l.Listed(f.agent) {
+			if len(q.Spans(status.Of(e).Called())) > 0 {
+				err = fmt.Errorf("%w, but in the title of session %s", err, status.Short(e.Name()))
+				break
+			}
+		}
 	}
 	what := ""
 	switch {

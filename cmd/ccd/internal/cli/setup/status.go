@@ -54,7 +54,7 @@ pushed). With --totals: sessions,
 companions, messages_about and companion_about (real tokens of the messages of
 the sessions with a companion, and of the companions, converted), by_project
 [{project, sessions, companions, size_tokens, size_about (some are converted
-from an estimate), saved_about, bytes, last}], damage`,
+from an estimate), bytes, last}], damage`,
 		Example: `  ccd status
       show the state once
   ccd status --totals

@@ -51,7 +51,6 @@ func projectColumns(now time.Time) []table.Column[*status.Project] {
 		{Head: "BYTES", Text: func(g *status.Project) string { return humanize.IBytes(uint64(g.Bytes)) }},
 		{Head: "TOKENS", Text: func(g *status.Project) string { return status.Size{Tokens: g.Size, About: g.About}.Short() }},
 		{Head: "COMPANIONS", Drop: 1, Text: func(g *status.Project) string { return fmt.Sprint(g.Companions) }},
-		{Head: "SAVED", Drop: 2, Text: func(g *status.Project) string { return status.Size{Tokens: g.Saved, About: true}.Short() }},
 		{
 			Head: "LAST", Drop: 3, Text: func(g *status.Project) string { return words.Ago(g.LastAt(), now) },
 			Piped: func(g *status.Project) string { return words.Minute(g.LastAt()) },
