@@ -63,6 +63,10 @@ BYTES ?= 200MB
 bench:
 	CCD_BENCH_BYTES=$(BYTES) go test -tags rig -run '^$$' -bench '^BenchmarkSearch$$' -benchtime 1x -count 1 -timeout 60m -v ./cmd/ccd/internal/bench
 
+# The tests that docs/RELIABILITY.md names, in full: about 10 minutes; some need root on Linux.
+faults:
+	CCD_TESTS=full go test -timeout 60m -run "^($$(grep -o '`Test[A-Za-z0-9]*`' docs/RELIABILITY.md | tr -d '`' | sort -u | paste -s -d '|' -))$$" ./...
+
 # A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
 rewrites:
 	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v

@@ -69,6 +69,9 @@ func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebui
 		if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, sources, nil, progress); err == nil {
 			r.Aside, err = setAside(ctx, l, path, time.Now())
 		}
+		if errors.Is(err, errNotArchive) {
+			err = fmt.Errorf("%w; move the file away, and ccd creates a new archive", err)
+		}
 		return err
 	})
 }

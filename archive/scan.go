@@ -68,7 +68,7 @@ func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress 
 		s.from += lead
 	}
 	if !s.found && !s.mayBeOwn() {
-		return errors.New("not a ccd archive; move the file away, and ccd creates a new archive")
+		return errNotArchive
 	}
 	return nil
 }
@@ -158,3 +158,5 @@ func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress P
 
 // value returns the value of a block.
 func (t tree) value(c candidate) ([]byte, error) { return getBlock(t.tx, c.id) }
+
+var errNotArchive = errors.New("not a ccd archive")
