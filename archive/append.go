@@ -240,16 +240,21 @@ func (p *plan) share(ctx context.Context) error { return p.a.reuse(ctx, p.blocks
 
 // reuse finds the same frames in the archive, if they are stored there and intact. A damaged one is stored again.
 func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
-	frames := slices.DeleteFunc(slices.Clone(blocks), func(b *packed) bool { return b.piece })
-	return a.viewEach(ctx, len(frames), func(tx *bolt.Tx, i int) {
-		b := frames[i]
-		if b.id = getShared(tx, b.Sum); b.id != 0 {
-			b.shared = a.guard(func() error {
-				_, err := checkBlock(tx, b.id)
-				return err
-			}) == nil
+	err := a.view(ctx, func(tx *bolt.Tx) error {
+		for _, b := range blocks {
+			if b.piece {
+				continue
+			}
+			if b.id = getShared(tx, b.Sum); b.id != 0 {
+				b.shared = a.guard(func() error { return checkBlock(tx, b.id) }) == nil
+			}
 		}
+		return nil
 	})
+	if errors.Is(err, errAbsent) {
+		return nil
+	}
+	return err
 }
 
 // pack compresses the blocks to be written.

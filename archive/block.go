@@ -16,12 +16,6 @@ import (
 
 func blockKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
-// How a block is packed: the first byte after its envelope.
-const (
-	packedRaw  = 0 // uncompressed: zstd did not make it smaller
-	packedZstd = 1
-)
-
 // envelope says where a block belongs, so that a scan finds its place without the records that lead to it. A shared frame
 // names the first place only.
 type envelope struct {
@@ -86,22 +80,17 @@ func (c *codec) pack(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed := enc.EncodeAll(raw, append(make([]byte, 0, 2+len(raw)/4), packedZstd, 0))
-	if len(packed)-2 >= len(raw) {
-		packed = append(packed[:2], raw...)
-		packed[0] = packedRaw
-	}
-	return hideMagic(packed), nil
+	return hideMagic(enc.EncodeAll(raw, make([]byte, 1, 1+len(raw)/4))), nil
 }
 
 // hideMagic changes packed bytes, which may have bytes of a transcript as they are, so that no scan takes a part of them for
-// an entry. The second byte says how.
+// an entry. The first byte says how.
 func hideMagic(packed []byte) []byte {
 	for mask := byte(1); bytes.Contains(packed, []byte(magic)); mask++ {
-		for i := 2; i < len(packed); i++ {
-			packed[i] ^= packed[1] ^ mask
+		for i := 1; i < len(packed); i++ {
+			packed[i] ^= packed[0] ^ mask
 		}
-		packed[1] = mask
+		packed[0] = mask
 	}
 	return packed
 }
@@ -125,15 +114,15 @@ func (a *Archive) unpack(b block, value, buf []byte, whole bool) ([]byte, error)
 
 // decode returns the raw bytes of a block, of which there are size.
 func (c *codec) decode(size int64, packed, buf []byte) ([]byte, error) {
-	if len(packed) < 2 || size < 0 || size > maxFrame {
+	if len(packed) == 0 || size < 0 || size > maxFrame {
 		return nil, fmt.Errorf("block of %d bytes", size)
 	}
 	dec, err := c.decoder()
 	if err != nil {
 		return nil, err
 	}
-	payload := packed[2:]
-	if mask := packed[1]; mask != 0 {
+	payload := packed[1:]
+	if mask := packed[0]; mask != 0 {
 		payload = bytes.Clone(payload)
 		for i := range payload {
 			payload[i] ^= mask
@@ -142,22 +131,11 @@ func (c *codec) decode(size int64, packed, buf []byte) ([]byte, error) {
 	if int64(cap(buf)) < size {
 		buf = make([]byte, 0, size)
 	}
-	var raw []byte
-	switch packed[0] {
-	case packedRaw:
-		raw = append(buf[:0], payload...)
-	case packedZstd:
-		raw, err = dec.DecodeAll(payload, buf[:0:size])
-	default:
-		err = fmt.Errorf("unknown packing %d", packed[0])
-	}
+	raw, err := dec.DecodeAll(payload, buf[:0:size])
 	if err == nil && int64(len(raw)) != size {
 		err = errMismatch
 	}
-	if err != nil {
-		return nil, err
-	}
-	return raw, nil
+	return raw, err
 }
 
 // openBlock returns the envelope and the packed bytes in the value of a block.
@@ -197,11 +175,11 @@ func removeBlock(tx *bolt.Tx, id uint64) error {
 	return all.Delete(key)
 }
 
-// checkBlock checks the stored value of a block without decoding it, and returns its size.
-func checkBlock(tx *bolt.Tx, id uint64) (size int64, err error) {
+// checkBlock checks the stored value of a block without decoding it.
+func checkBlock(tx *bolt.Tx, id uint64) error {
 	v, err := getBlock(tx, id)
 	if err == nil {
 		_, _, err = openBlock(id, v)
 	}
-	return int64(len(v)), err
+	return err
 }

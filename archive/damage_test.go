@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -156,7 +155,7 @@ func (ro rotten) flips(t *testing.T) iter.Seq[int64] {
 	}
 }
 
-// Whatever bit is flipped, nothing wrong is given out, and what is sound is given. Verify sees what is refused, and CheckStored
+// Whatever bit is flipped, nothing wrong is given out, and what is sound is given. Verify sees what is refused, and
 // meets no error that is no damage.
 func TestFlippedBitsAreNeverServed(t *testing.T) {
 	t.Parallel()
@@ -174,7 +173,6 @@ func TestFlippedBitsAreNeverServed(t *testing.T) {
 		if o.refused > 0 {
 			damaged++
 		}
-		ro.checkStored(t, a, at)
 		g, r := ro.pastDamage(t, a, at)
 		gaps, rests = gaps+g, rests+r
 		report, err := a.Verify(t.Context(), nil)
@@ -232,23 +230,6 @@ func (ro rotten) pastDamage(t *testing.T, a *Archive, at int64) (gaps, rests int
 		}
 	}
 	return gaps, rests
-}
-
-// checkStored fails the test unless CheckStored says of each original what decoding and hashing it says.
-func (ro rotten) checkStored(t *testing.T, a *Archive, at int64) {
-	t.Helper()
-	var all []Found
-	for _, p := range ro.pointers {
-		all = append(all, Found{Pointer: p, Key: session("r0").Key, Generation: 1})
-	}
-	bad, _, err := a.CheckStored(t.Context(), all, math.MaxInt64)
-	for _, f := range all {
-		decoded := a.Reader(f.Key, 1).CheckPointer(t.Context(), f.Pointer)
-		said := slices.ContainsFunc(bad, func(o Found) bool { return o.Hash == f.Hash })
-		if errors.As(decoded, new(*DamageError)) != said {
-			t.Errorf("a flipped bit at %d: decoding gives %v, CheckStored %v, %v", at, decoded, said, err)
-		}
-	}
 }
 
 // Blocks that are intact and in the wrong order are found by the hash of the generation, before the last bytes are given.

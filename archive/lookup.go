@@ -10,7 +10,7 @@ import (
 	"hash"
 	"iter"
 	"math"
-	"time"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -25,25 +25,28 @@ type Found struct {
 	Generation int
 }
 
-// Lookup returns every indexed original whose ID begins with prefix (see mark.PrefixRange), ordered by hash. An empty
-// result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as a
-// DamageError together with the good ones.
-func (a *Archive) Lookup(ctx context.Context, prefix string) ([]Found, error) {
-	lo, hi, err := mark.PrefixRange(prefix)
-	if err != nil {
-		return nil, err
-	}
-	var found []Found
+// Lookup returns every indexed original whose ID begins with one of the prefixes (see mark.PrefixRange), ordered by prefix and
+// hash. An empty result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as
+// DamageErrors together with the good ones.
+func (a *Archive) Lookup(ctx context.Context, prefixes ...string) (found []Found, err error) {
 	var damaged error
 	err = a.view(ctx, func(tx *bolt.Tx) error {
-		found, damaged = a.inIndex(tx, lo, hi)
+		found, damaged = nil, nil
+		for _, prefix := range prefixes {
+			lo, hi, err := mark.PrefixRange(prefix)
+			if err != nil {
+				return err
+			}
+			some, err := a.inIndex(tx, lo, hi)
+			found, damaged = append(found, some...), errors.Join(damaged, err)
+		}
 		return nil
 	})
 	if errors.Is(err, errAbsent) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look up id %s: %w", prefix, err)
+		return found, fmt.Errorf("look up id %s: %w", strings.Join(prefixes, ", "), err)
 	}
 	return found, damaged
 }
@@ -63,104 +66,6 @@ func (a *Archive) inIndex(tx *bolt.Tx, lo, hi uint64) (found []Found, damaged er
 		found = append(found, f)
 	}
 	return found, damaged
-}
-
-// LookupAll returns the first indexed original of each ID that has one. damaged are IDs whose entries are damaged.
-func (a *Archive) LookupAll(ctx context.Context, ids []mark.ID) (found []Found, damaged []mark.ID, err error) {
-	err = a.viewEach(ctx, len(ids), func(tx *bolt.Tx, i int) {
-		var got []Found
-		lo, hi, err := mark.PrefixRange(string(ids[i]))
-		if err == nil {
-			err = a.guard(func() error {
-				got, err = a.inIndex(tx, lo, hi)
-				return err
-			})
-		}
-		if len(got) > 0 {
-			found = append(found, got[0])
-		} else if err != nil {
-			damaged = append(damaged, ids[i])
-		}
-	})
-	switch {
-	case errors.As(err, new(*DamageError)):
-		return nil, ids, nil
-	case err != nil:
-		return nil, nil, fmt.Errorf("look up ids: %w", err)
-	}
-	return found, damaged, nil
-}
-
-// CheckStored returns the originals whose stored bytes are not what was written. No block is decoded, and each is
-// read once. After limit bytes were read, no further original is checked.
-func (a *Archive) CheckStored(ctx context.Context, all []Found, limit int64) (damaged []Found, read int64, err error) {
-	checked := map[uint64]error{}
-	err = a.viewEach(ctx, len(all), func(tx *bolt.Tx, i int) {
-		if read >= limit {
-			return
-		}
-		check := func(b block) error {
-			err, known := checked[b.ID]
-			if !known {
-				var n int64
-				n, err = checkBlock(tx, b.ID)
-				checked[b.ID], read = err, read+n
-			}
-			return err
-		}
-		f := all[i]
-		if a.guard(func() error { return a.Reader(f.Key, f.Generation).eachBlockOf(tx, f.Pointer, check) }) != nil {
-			damaged = append(damaged, f)
-		}
-	})
-	switch {
-	case errors.As(err, new(*DamageError)):
-		return all, read, nil
-	case err != nil:
-		return nil, read, fmt.Errorf("check originals: %w", err)
-	}
-	return damaged, read, nil
-}
-
-// readTime is how long viewEach reads under one lock.
-const readTime = 10 * time.Millisecond
-
-// viewEach calls fn with 0 to n-1, in short read transactions. Without an archive it calls nothing.
-func (a *Archive) viewEach(ctx context.Context, n int, fn func(tx *bolt.Tx, i int)) error {
-	for i := 0; i < n; {
-		err := a.view(ctx, func(tx *bolt.Tx) error {
-			for begun := time.Now(); i < n && time.Since(begun) < readTime; i++ { // without the wait for the lock
-				fn(tx, i)
-			}
-			return nil
-		})
-		if errors.Is(err, errAbsent) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachBlockOf calls fn with the blocks that have the bytes of an original.
-func (r *Reader) eachBlockOf(tx *bolt.Tx, p transcript.Pointer, fn func(b block) error) error {
-	if err := checkPointer(p, math.MaxInt64); err != nil {
-		return err
-	}
-	if err := r.load(tx); err != nil {
-		return err
-	}
-	for _, part := range p.Parts {
-		if part.Span.End() > r.gen.Offset {
-			return ErrNotFound
-		}
-		if err := r.eachBlock(part.Span, fn); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func parsePointer(k, v []byte) (f Found, err error) {

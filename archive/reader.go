@@ -286,19 +286,6 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
 	return nil
 }
 
-// eachBlock calls fn with the blocks of a span of the generation, which load has read.
-func (r *Reader) eachBlock(span transcript.Span, fn func(b block) error) error {
-	for _, b := range r.gen.Blocks {
-		if b.end() <= span.Off || b.Off >= span.End() {
-			continue
-		}
-		if err := fn(b); err != nil {
-			return r.damage(b.Off, err)
-		}
-	}
-	return nil
-}
-
 func (r *Reader) cached(off int64) (fetched, bool) {
 	if r.file == "" || off >= r.gen.Offset {
 		return fetched{}, false

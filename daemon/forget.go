@@ -70,13 +70,15 @@ func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func
 			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
 		}
 	}
-	found, _, err := d.Archive.LookupAll(ctx, removed.IDs)
 	again := map[mark.ID]bool{}
-	for _, f := range found {
-		again[f.Hash.ID()] = true
+	for _, id := range removed.IDs {
+		found, err := d.Archive.Lookup(ctx, string(id))
+		if again[id] = len(found) > 0; err != nil {
+			return removed, err
+		}
 	}
 	removed.IDs = slices.DeleteFunc(removed.IDs, func(id mark.ID) bool { return again[id] })
-	return removed, err
+	return removed, nil
 }
 
 // withLater returns sessions with those that continue one of them: what was said in it is in their companions too.

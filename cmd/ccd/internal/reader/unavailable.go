@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,35 +12,67 @@ import (
 	"ccd/internal/transcript"
 )
 
-// maxChecked bounds what showing a companion reads of the archive to see whether its originals are intact: stored bytes, or
-// decoded ones of blocks without a checksum. `ccd archive verify` checks the rest.
+// maxChecked bounds what showing a companion reads of its originals to see whether they are intact, in bytes. `ccd archive verify`
+// checks the rest.
 const maxChecked = 32 << 20
 
 // Checked looks up the IDs of a companion and marks in the text those whose originals are damaged. It leaves IDs that
 // the index does not have as they are.
 func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcript.Pointer, error) {
-	found, damaged, err := l.Archive.LookupAll(ctx, mark.IDs(string(text)))
-	if err != nil {
-		return nil, nil, err
+	var ids []string
+	for _, id := range mark.IDs(string(text)) {
+		ids = append(ids, string(id))
 	}
+	found, err := l.Archive.Lookup(ctx, ids...)
 	lost := map[mark.ID]string{} // the transcript that held it
-	for _, id := range damaged {
-		lost[id] = "index"
+	for _, err := range archive.Damages(err) {
+		var d *archive.DamageError
+		if !errors.As(err, &d) {
+			return nil, nil, err
+		}
+		if lost[d.ID] = "index"; d.ID == "" {
+			for _, id := range ids {
+				lost[mark.ID(id)] = "index"
+			}
+		}
 	}
 	known := make([]transcript.Pointer, len(found))
 	for i, f := range found {
 		known[i] = f.Pointer
+		delete(lost, f.Hash.ID())
 	}
-	// small ones are many, and a few large ones would be all that is read
-	slices.SortStableFunc(found, func(x, y archive.Found) int { return cmp.Compare(sizeOf(x), sizeOf(y)) })
-	bad, _, err := l.Archive.CheckStored(ctx, found, maxChecked)
+	err = l.check(ctx, found, func(f archive.Found) { lost[f.Hash.ID()] = l.Of(ctx, f.Key).Path })
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, f := range bad {
-		lost[f.Hash.ID()] = l.Of(ctx, f.Key).Path
-	}
 	return unavailable(text, lost), known, ctx.Err()
+}
+
+// check calls bad with the originals that are damaged, of those that it reads.
+func (l *Library) check(ctx context.Context, all []archive.Found, bad func(archive.Found)) error {
+	// small ones are many, and a few large ones would be all that is read
+	slices.SortStableFunc(all, func(x, y archive.Found) int { return cmp.Compare(sizeOf(x), sizeOf(y)) })
+	n := 0
+	for left := int64(maxChecked); n < len(all) && left > 0; n++ {
+		left -= sizeOf(all[n])
+	}
+	all = all[:n]
+	slices.SortStableFunc(all, func(x, y archive.Found) int { // each block is read once
+		return cmp.Or(cmp.Compare(x.Key.ID, y.Key.ID), cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Parts[0].Span.Off, y.Parts[0].Span.Off))
+	})
+	var r *archive.Reader
+	for i, f := range all {
+		if i == 0 || f.Key != all[i-1].Key || f.Generation != all[i-1].Generation {
+			r = l.Archive.Reader(f.Key, f.Generation)
+		}
+		err := r.CheckPointer(ctx, f.Pointer)
+		if errors.As(err, new(*archive.DamageError)) {
+			bad(f)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sizeOf is how many bytes an original takes in its transcript.
