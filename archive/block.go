@@ -95,9 +95,8 @@ func hideMagic(packed []byte) []byte {
 	return packed
 }
 
-// unpack returns the raw bytes of the stored value of b. It checks the hash of the value and, unless the caller checks that
-// of the whole generation, of the bytes. It uses buf if they fit.
-func (a *Archive) unpack(b block, value, buf []byte, whole bool) ([]byte, error) {
+// unpack returns the raw bytes of the stored value of b, and checks the hashes of both. It uses buf if they fit.
+func (a *Archive) unpack(b block, value, buf []byte) ([]byte, error) {
 	e, packed, err := openBlock(b.ID, value)
 	if err != nil && !(a.unchecked && errors.Is(err, errSeal)) {
 		return nil, err
@@ -106,7 +105,7 @@ func (a *Archive) unpack(b block, value, buf []byte, whole bool) ([]byte, error)
 		return nil, errMismatch
 	}
 	raw, err := a.codec.decode(e.Len, packed, buf)
-	if err == nil && !whole && !a.unchecked && mark.Sum(raw) != e.Sum {
+	if err == nil && !a.unchecked && mark.Sum(raw) != e.Sum {
 		return nil, errMismatch
 	}
 	return raw, err

@@ -123,24 +123,11 @@ func seal(k kind, version uint64, key, record []byte) []byte {
 
 // sealOf returns the beginning of the hash of some parts. Their lengths must be known from the first one.
 func sealOf(parts ...[]byte) [sealSize]byte {
-	var space [1 << 10]byte // enough for most, so that nothing is allocated for them
-	n := 0
-	for _, p := range parts {
-		n += len(p)
-	}
-	if n <= len(space) {
-		b := space[:0]
-		for _, p := range parts {
-			b = append(b, p...)
-		}
-		sum := sha256.Sum256(b)
-		return [sealSize]byte(sum[:])
-	}
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write(p)
 	}
-	return [sealSize]byte(h.Sum(space[:0]))
+	return [sealSize]byte(h.Sum(nil))
 }
 
 // errSeal is the cause if an entry is not what was written.

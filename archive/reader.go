@@ -35,7 +35,6 @@ type Reader struct {
 	ahead   []fetched // blocks whose values were read ahead
 	arena   []byte    // their values
 	scratch []byte    // for the raw bytes of the next block
-	whole   bool      // segments checks the hash of the generation at the end, not of each block's bytes
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
@@ -248,20 +247,15 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 	}
 	b := r.ahead[0]
 	r.ahead = r.ahead[1:]
-	switch {
-	case r.whole && int64(cap(r.scratch)) < b.Len:
-		r.scratch = make([]byte, 0, max(b.Len, min(maxFrame, 2*int64(cap(r.scratch)))))
-	case !r.whole && b.Len < int64(cap(r.scratch)/2):
+	if b.Len < int64(cap(r.scratch)/2) {
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
 	var err error
-	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch, r.whole); err != nil {
+	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch); err != nil {
 		return b, &DamageError{Err: err}
 	}
 	b.value = nil
-	if !r.whole { // else each block is read once
-		r.scratch = r.keep(b)
-	}
+	r.scratch = r.keep(b)
 	return b, nil
 }
 
@@ -349,10 +343,6 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
-		}
-		if !pastDamage {
-			r.whole, r.cache, r.size = true, nil, 0
-			defer func() { r.whole, r.cache, r.size, r.scratch = false, nil, 0, nil }()
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
 		c, sum := collector{start: at(0)}, sha256.New()

@@ -230,12 +230,7 @@ func (a *Archive) create() error {
 		return err
 	}
 	defer os.Remove(tmp)
-	db, err := bolt.Open(tmp, 0o600, &bolt.Options{Timeout: gateTimeout, FreelistType: bolt.FreelistMapType})
-	if err != nil {
-		return err
-	}
-	err = errors.Join(db.Update(initialise), db.Sync(), db.Close())
-	if err != nil {
+	if err := a.build(tmp, func(*Archive) error { return nil }); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp, a.path); err != nil {
