@@ -115,7 +115,7 @@ func (ro rotten) check(a *Archive) (o outcome) {
 		o.add(bytes.Equal(got, want[500:9500]), err)
 	}
 	for _, p := range ro.pointers {
-		found, err := a.Lookup(ctx, string(p.Hash.ID()))
+		found, err := a.Lookup(ctx, p.Hash.ID())
 		if err == nil && len(found) == 0 {
 			err = ErrNotFound
 		}

@@ -211,7 +211,7 @@ func TestForgetText(t *testing.T) {
 		t.Errorf("still in %q", got)
 	}
 	for i, p := range f.ids {
-		found, err := f.a.Lookup(t.Context(), string(p.Hash.ID()))
+		found, err := f.a.Lookup(t.Context(), p.Hash.ID())
 		must(t, err)
 		if kept := i == 2 || i == 4; len(found) == 1 != kept {
 			t.Errorf("id %d: %d found", i, len(found))

@@ -39,7 +39,7 @@ func TestImport(t *testing.T) {
 			}
 		}
 		for _, p := range ro.pointers {
-			if found, err := a.Lookup(ctx, string(p.Hash.ID())); err != nil || len(found) != 1 || a.Reader(found[0].Key, found[0].Generation).CheckPointer(ctx, found[0].Pointer) != nil {
+			if found, err := a.Lookup(ctx, p.Hash.ID()); err != nil || len(found) != 1 || a.Reader(found[0].Key, found[0].Generation).CheckPointer(ctx, found[0].Pointer) != nil {
 				t.Errorf("import %d: id %s: %v, %v", n, p.Hash.ID(), found, err)
 			}
 		}

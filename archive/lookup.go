@@ -10,7 +10,6 @@ import (
 	"hash"
 	"iter"
 	"math"
-	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -25,15 +24,15 @@ type Found struct {
 	Generation int
 }
 
-// Lookup returns every indexed original whose ID begins with one of the prefixes (see mark.PrefixRange), ordered by prefix and
-// hash. An empty result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as
+// Lookup returns every indexed original with one of the IDs, or prefixes of them (see mark.PrefixRange), in their order and that of
+// its hash. An empty result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as
 // DamageErrors together with the good ones.
-func (a *Archive) Lookup(ctx context.Context, prefixes ...string) (found []Found, err error) {
+func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Found, err error) {
 	var damaged error
 	err = a.view(ctx, func(tx *bolt.Tx) error {
 		found, damaged = nil, nil
 		for _, prefix := range prefixes {
-			lo, hi, err := mark.PrefixRange(prefix)
+			lo, hi, err := mark.PrefixRange(string(prefix))
 			if err != nil {
 				return err
 			}
@@ -46,7 +45,7 @@ func (a *Archive) Lookup(ctx context.Context, prefixes ...string) (found []Found
 		return nil, nil
 	}
 	if err != nil {
-		return found, fmt.Errorf("look up id %s: %w", strings.Join(prefixes, ", "), err)
+		return found, fmt.Errorf("look up id %v: %w", prefixes, err)
 	}
 	return found, damaged
 }

@@ -275,7 +275,7 @@ func (data crashData) lost(t *testing.T, path string, said []string) (lost []str
 		case what == "tip" && off > len(held[i]):
 			lost = append(lost, line)
 		case what == "id":
-			found, err := a.Lookup(ctx, string(mark.Sum(data[i][off:off+n]).ID()))
+			found, err := a.Lookup(ctx, mark.Sum(data[i][off:off+n]).ID())
 			if len(found) != 1 || err != nil {
 				lost = append(lost, fmt.Sprintf("%s: %v", line, err))
 			}

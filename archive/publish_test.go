@@ -91,7 +91,7 @@ func TestPublishLookupRaw(t *testing.T) {
 		t.Errorf("published once more: %v", err)
 	}
 	for _, p := range pointers {
-		found, err := a.Lookup(ctx, string(p.Hash.ID()))
+		found, err := a.Lookup(ctx, p.Hash.ID())
 		if err != nil || len(found) != 1 {
 			t.Fatalf("Lookup(%s) = %v, %v", p.Hash.ID(), found, err)
 		}
@@ -114,7 +114,7 @@ func TestPublishLookupRaw(t *testing.T) {
 			}
 		}
 	}
-	short, err := a.Lookup(ctx, strings.ToUpper(string(pointers[0].Hash.ID()[:4])))
+	short, err := a.Lookup(ctx, mark.ID(strings.ToUpper(string(pointers[0].Hash.ID()[:4]))))
 	if err != nil || len(short) != 1 {
 		t.Errorf("Lookup of four characters: %v, %v", short, err)
 	}
@@ -143,7 +143,7 @@ func TestIDsThatCollideAreBothListed(t *testing.T) {
 	two.Hash[31] ^= 1 // as if SHA-256 had given it 60 equal bits
 	err := a.Publish(ctx, Publication{Key: s.Key, At: transcript.Cursor{Generation: 1, Offset: int64(len(data))}, Pointers: []transcript.Pointer{one, two}})
 	must(t, err)
-	found, err := a.Lookup(ctx, string(one.Hash.ID()))
+	found, err := a.Lookup(ctx, one.Hash.ID())
 	if err != nil || len(found) != 2 {
 		t.Fatalf("Lookup = %v, %v", found, err)
 	}
@@ -197,7 +197,7 @@ func TestPublishRefusesWhatHasMovedOn(t *testing.T) {
 		t.Errorf("state = %q, %v", held.State, err)
 	}
 	// What a failed Replace published stays found: an ID may resolve without a companion, never the other way.
-	if found, err := a.Lookup(ctx, string(good.Pointers[0].Hash.ID())); len(found) != 1 || err != nil {
+	if found, err := a.Lookup(ctx, good.Pointers[0].Hash.ID()); len(found) != 1 || err != nil {
 		t.Errorf("Lookup after a failed Replace = %v, %v", found, err)
 	}
 }

@@ -3,7 +3,6 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -204,40 +203,27 @@ func (d *Daemon) Adopt(s transcript.Session) {
 	d.owners[s.Path] = s.Key
 }
 
-// Preview makes the text of a companion without writing to the archive. Its IDs resolve only after the same bytes have
-// been archived.
+// Preview makes the text of a companion without writing to the archive, from the whole transcript in memory. Its IDs resolve only
+// after the same bytes have been archived.
 func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
-	f, done, err := openReaderAt(s)
-	if err != nil {
-		return Compacted{}, fmt.Errorf("read transcript: %w", err)
-	}
-	defer done()
 	p := &session{Session: s}
 	if known := d.sessions[s.Key]; known != nil {
 		p.state.Manual = known.state.Manual
 	}
 	p.request(o)
-	sum := sha256.New()
-	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
-	var head []byte
-	tail := func(yield func(transcript.Segment, error) bool) {
-		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
-			if err == nil && seg.Start.Offset == p.cursor.Offset { // the first time
-				sum.Write(seg.Data)
-				if p.cursor = seg.End; head == nil {
-					line, _, _ := bytes.Cut(seg.Data, []byte{'\n'})
-					head = bytes.Clone(line)
-				}
-				if s.Packed {
-					_, err = f.Write(seg.Data)
-				}
-			}
-			if !yield(seg, err) {
-				return
-			}
+	var data []byte
+	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+		if err != nil {
+			return Compacted{}, fmt.Errorf("read transcript: %w", err)
 		}
+		data, p.cursor = append(data, seg.Data...), seg.End
 	}
-	file := func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] { return d.All(tail) }
+	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
+	file := func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+		return d.All(func(yield func(transcript.Segment, error) bool) {
+			yield(transcript.Segment{Data: data, End: p.cursor, Rest: true}, nil)
+		})
+	}
 	generation := Generation(ctx, d.Archive, s)
 	model := compactor.New(d.options(p), s)
 	for r, err := range d.Archive.Story(ctx, s, generation, decoder, file) {
@@ -249,20 +235,18 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	if c := model.Status(); unknownFormat(c) {
 		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
 	}
+	head, _, _ := bytes.Cut(data, []byte{'\n'})
 	earlier := d.Archive.Reader(s.Key, generation).Of(s, head)
 	c, err := model.Summarized(func(span transcript.Span) ([]byte, error) {
 		if back, _ := span.Life(); back > 0 {
 			return earlier.Span(ctx, span)
 		}
-		b := make([]byte, span.Len)
-		_, err := f.ReadAt(b, span.Off)
-		return b, err
+		return data[span.Off:span.End()], nil
 	}, d.Archive.Summaries(ctx))
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
 	}
-	doc := Render(s, d.options(p), c, p.extent(model, mark.Hash(sum.Sum(nil))))
-	return d.compacted(p, doc, c), nil
+	return d.compacted(p, Render(s, d.options(p), c, p.extent(model, mark.Sum(data))), c), nil
 }
 
 // Generation returns which generation of its session a transcript's file is, archived or not.
@@ -294,18 +278,4 @@ func (o CompactOptions) Merge(earlier compactor.Manual) compactor.Manual {
 		return o.Manual
 	}
 	return o.Over(earlier)
-}
-
-// openReaderAt returns a file for random access to the transcript of s. For a compressed transcript that is an empty
-// temporary file, which the caller fills. done closes it and removes a temporary file.
-func openReaderAt(s transcript.Session) (f *os.File, done func(), err error) {
-	if !s.Packed {
-		f, err = os.Open(s.Path)
-		return f, func() { f.Close() }, err
-	}
-	f, err = os.CreateTemp("", "ccd-*.jsonl")
-	return f, func() {
-		f.Close()
-		os.Remove(f.Name())
-	}, err
 }

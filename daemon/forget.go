@@ -70,15 +70,13 @@ func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func
 			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
 		}
 	}
+	found, err := d.Archive.Lookup(ctx, removed.IDs...)
 	again := map[mark.ID]bool{}
-	for _, id := range removed.IDs {
-		found, err := d.Archive.Lookup(ctx, string(id))
-		if again[id] = len(found) > 0; err != nil {
-			return removed, err
-		}
+	for _, f := range found {
+		again[f.Hash.ID()] = true
 	}
 	removed.IDs = slices.DeleteFunc(removed.IDs, func(id mark.ID) bool { return again[id] })
-	return removed, nil
+	return removed, err
 }
 
 // withLater returns sessions with those that continue one of them: what was said in it is in their companions too.
@@ -118,29 +116,15 @@ func (d *Daemon) naming(ctx context.Context, these []transcript.Key) (all []tran
 		if err != nil { // made again by the next sync, or not at all
 			continue
 		}
-		named, err := d.namesAny(ctx, text, in)
+		found, err := d.Archive.Lookup(ctx, mark.IDs(string(text))...)
 		if err != nil {
 			return nil, err
 		}
-		if named {
+		if slices.ContainsFunc(found, func(f archive.Found) bool { return in[f.Key] }) {
 			all = append(all, k)
 		}
 	}
 	return all, nil
-}
-
-// namesAny reports whether a companion has an ID that the index has in one of these sessions.
-func (d *Daemon) namesAny(ctx context.Context, text []byte, in map[transcript.Key]bool) (bool, error) {
-	for _, id := range mark.IDs(string(text)) {
-		found, err := d.Archive.Lookup(ctx, string(id))
-		if err != nil {
-			return false, err
-		}
-		if slices.ContainsFunc(found, func(f archive.Found) bool { return in[f.Key] }) {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // resetState removes from a state what is from the transcript, which the next sync adds again, and labels with what r removes.

@@ -217,7 +217,7 @@ func TestDaemonHealsDamage(t *testing.T) {
 		}
 		ids := mark.IDs(h.companion(h.path(3)))
 		for _, id := range ids {
-			if found, err := h.o.Archive.Lookup(t.Context(), string(id)); err != nil || len(found) == 0 {
+			if found, err := h.o.Archive.Lookup(t.Context(), mark.ID(id)); err != nil || len(found) == 0 {
 				t.Errorf("%s: the index has no ID %s, %v", kind, id, err)
 			}
 		}

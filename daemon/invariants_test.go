@@ -113,7 +113,7 @@ func (h *house) resolves(ids []mark.ID) {
 
 // lookup fetches an original by its ID and checks that its bytes are what the ID says.
 func (h *house) lookup(id mark.ID) error {
-	found, err := h.o.Archive.Lookup(context.Background(), string(id))
+	found, err := h.o.Archive.Lookup(context.Background(), mark.ID(id))
 	if err != nil {
 		return err
 	}

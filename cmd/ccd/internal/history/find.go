@@ -28,7 +28,7 @@ func Find(ctx context.Context, s Search, prefix string) ([]archive.Found, error)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Archive.Lookup(ctx, prefix)
+	found, err := s.Archive.Lookup(ctx, mark.ID(prefix))
 	found = slices.DeleteFunc(found, func(f archive.Found) bool { return !s.has(f.Key) })
 	var damage *archive.DamageError
 	switch {

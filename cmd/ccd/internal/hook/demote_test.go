@@ -53,7 +53,7 @@ func updated(t *testing.T, a Answer) any {
 func restored(t *testing.T, a *archive.Archive, preview string) string {
 	t.Helper()
 	id := transcript.Demoted(preview)
-	found, err := a.Lookup(context.Background(), string(id))
+	found, err := a.Lookup(context.Background(), id)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("id %q: %d found, %v", id, len(found), err)
 	}

@@ -139,7 +139,7 @@ func (l *Library) Indexed(ctx context.Context, id string) bool {
 	if len(id) < mark.IDLen {
 		return false
 	}
-	found, err := l.Archive.Lookup(ctx, id)
+	found, err := l.Archive.Lookup(ctx, mark.ID(id))
 	return err == nil && len(found) == 1
 }
 
@@ -156,7 +156,7 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 	var found []archive.Found
 	var err error
 	if l.reach == nil { // what a companion names stands in the index: nothing else need be read
-		found, err = l.Archive.Lookup(ctx, prefix)
+		found, err = l.Archive.Lookup(ctx, mark.ID(prefix))
 	}
 	if len(found) == 0 {
 		if err := l.Load(ctx); err != nil {

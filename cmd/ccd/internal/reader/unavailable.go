@@ -19,10 +19,7 @@ const maxChecked = 32 << 20
 // Checked looks up the IDs of a companion and marks in the text those whose originals are damaged. It leaves IDs that
 // the index does not have as they are.
 func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcript.Pointer, error) {
-	var ids []string
-	for _, id := range mark.IDs(string(text)) {
-		ids = append(ids, string(id))
-	}
+	ids := mark.IDs(string(text))
 	found, err := l.Archive.Lookup(ctx, ids...)
 	lost := map[mark.ID]string{} // the transcript that held it
 	for _, err := range archive.Damages(err) {
@@ -32,7 +29,7 @@ func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcrip
 		}
 		if lost[d.ID] = "index"; d.ID == "" {
 			for _, id := range ids {
-				lost[mark.ID(id)] = "index"
+				lost[id] = "index"
 			}
 		}
 	}

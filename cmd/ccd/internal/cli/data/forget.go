@@ -180,7 +180,7 @@ func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 		_, _, bad := mark.PrefixRange(arg)
 		e, err := a.Find(l, arg, f.agent)
 		if err == nil {
-			if found, err := l.Archive.Lookup(ctx, arg); bad == nil && err == nil && len(found) > 0 {
+			if found, err := l.Archive.Lookup(ctx, mark.ID(arg)); bad == nil && err == nil && len(found) > 0 {
 				return r, fmt.Errorf("forget %s: a session's ID and an original's begin with it", arg)
 			}
 			r.Sessions = append(r.Sessions, d.Family(e.Key)...)

@@ -104,7 +104,7 @@ func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out
 	for _, id := range mark.IDs(string(text)) {
 		out.IDs++
 		cause := ""
-		switch found, err := l.Archive.Lookup(ctx, string(id)); {
+		switch found, err := l.Archive.Lookup(ctx, mark.ID(id)); {
 		case errors.As(err, new(*archive.DamageError)):
 			cause = err.Error()
 		case err != nil && !errors.Is(err, archive.ErrNotFound):
