@@ -14,29 +14,6 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Append stores a segment after the stored bytes of its session. It is durable when Append returns. The cost depends
-// only on the new bytes, except that a segment which closes a frame reads the frame's earlier pieces, at most 2 MB.
-//
-// It is a compare-and-swap: it fails with ErrTip unless seg.Start is the stored tip (generation and offset; nothing
-// else is compared) or begins the next generation at offset 0. An empty segment is allowed: it adds the session, and
-// stores new fingerprints.
-//
-// What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
-func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
-	start, err := checkSegment(seg)
-	var p *plan
-	if err == nil {
-		p, err = a.plan(ctx, s, start, seg)
-	}
-	if err == nil && !p.noop() {
-		err = a.update(ctx, p.need, p.commit)
-	}
-	if err != nil {
-		return fmt.Errorf("append to session %s %s: %w", s.Agent, s.ID, err)
-	}
-	return nil
-}
-
 // checkSegment returns the start of seg, with generation 1 for the zero Cursor.
 func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 	start := seg.Start
@@ -48,47 +25,6 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 			len(seg.Data), start.Generation, start.Offset, seg.End.Generation, seg.End.Offset)
 	}
 	return start, nil
-}
-
-// plan prepares an Append, outside the write lock.
-func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
-	p := &plan{a: a, session: s, start: start, seg: seg}
-	for _, step := range []func(context.Context) error{p.base, p.forget, p.cut, p.share, p.pack} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// plan is one Append. Everything except commit runs outside the write lock.
-type plan struct {
-	a       *Archive
-	session transcript.Session
-	start   transcript.Cursor
-	seg     transcript.Segment
-
-	file              string // identifies the archive's file, "" if there was none
-	record, wasRecord sessionRecord
-	known             bool // the session has a record
-	gen               generationRecord
-	hasGeneration     bool    // the generation has a record
-	was               []byte  // the newest generation's record, encoded
-	removed           []block // pieces to be replaced
-	blocks            []*packed
-	need              int64 // bytes to be written
-	tombs             *tombs
-	filled            bool // something in the segment was forgotten
-}
-
-// packed is a block to be written.
-type packed struct {
-	envelope
-	piece  bool // not a frame
-	raw    []byte
-	stored []byte // packed
-	id     uint64 // of a stored frame with the same hash, 0 if there is none
-	shared bool   // it is intact
 }
 
 // base reads the records that the segment extends, and compares the tip.
@@ -273,41 +209,6 @@ func (p *plan) pack(context.Context) (err error) {
 // noop reports whether the segment changes nothing.
 func (p *plan) noop() bool {
 	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, p.gen.encode())
-}
-
-// commit writes the plan in one transaction, if the session has not changed.
-func (p *plan) commit(tx *bolt.Tx) error {
-	if err := p.unchanged(tx); err != nil {
-		return err
-	}
-	record, gen := p.record, p.gen // commit may be called again
-	if !p.known {
-		num, err := newNum(tx)
-		if err != nil {
-			return err
-		}
-		record.Num = num
-	}
-	s := newStream(record.Num, record.Generation)
-	for _, b := range p.removed {
-		if err := removeBlock(tx, b.ID); err != nil {
-			return err
-		}
-	}
-	for _, b := range p.blocks {
-		b.Stream = s
-		made, err := b.write(tx)
-		if err != nil {
-			return err
-		}
-		gen.Blocks = append(gen.Blocks, made)
-	}
-	if record != p.wasRecord {
-		if err := putSession(tx, p.session.Key, record); err != nil {
-			return err
-		}
-	}
-	return putGeneration(tx, s, gen)
 }
 
 // unchanged fails with ErrTip if another process has appended since base.

@@ -9,6 +9,8 @@
 // which a scan of the file finds and checks by itself (see entry.go). Rebuild and Import make a new file from the intact ones of a
 // scan; Forget and Compact make one from those of the tree, without what is removed. All four use one rebuilder.
 //
+// This file has the way of a byte into the archive and back, the others have its steps.
+//
 // The way in: Append, or Save for many sessions in one transaction, compares the stored tip with the start of the new bytes, replaces
 // in them what was forgotten, and cuts, hashes and compresses them without the lock (plan). Under the lock plan.commit writes
 // the new blocks and the longer list. It returns after the fsync. Publish then stores where each ID of a companion is.
@@ -19,12 +21,15 @@
 package archive
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -34,89 +39,7 @@ import (
 type Options struct {
 	ReadOnly bool  // every write fails, nothing is created
 	MinFree  int64 // bytes that must stay free on the archive's file system; 0: no limit
-	MaxSize  int64 // maximum size of the archive file (bbolt grows it in steps of 16 MB); 0: no limit
-}
-
-// Errors wrapped by the errors of this package.
-var (
-	ErrTip      = errors.New("segment does not start at the stored tip")
-	ErrStale    = errors.New("session has changed since it was folded")
-	ErrNotFound = errors.New("not in the archive")
-	ErrFull     = errors.New("no space for the archive")
-	ErrNewer    = errors.New("archive was written by another version of ccd")
-	ErrReadOnly = errors.New("archive is open read-only")
-	ErrMissing  = errors.New("no block") // the cause of a DamageError for bytes that were lost
-)
-
-// DamageError is returned if stored bytes differ from what was written. Fields that do not apply are zero.
-type DamageError struct {
-	Path       string // of the archive file
-	Session    transcript.Key
-	Generation int
-	Offset     int64   // in the generation
-	ID         mark.ID // of the affected original
-	Err        error   // the cause
-}
-
-// Error includes the place and the cause.
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("read archive %s: damaged: %v", strings.Join(append([]string{e.Path}, e.place()...), ", "), e.Err)
-}
-
-// Brief returns the place without the archive's path, and the cause, for a list of damage.
-func (e *DamageError) Brief() string {
-	if place := e.place(); len(place) > 0 {
-		return fmt.Sprintf("%s: %v", strings.Join(place, ", "), e.Err)
-	}
-	return e.Err.Error()
-}
-
-func (e *DamageError) place() (parts []string) {
-	if e.Session != (transcript.Key{}) {
-		parts = append(parts, fmt.Sprintf("session %s %s, generation %d, offset %d", e.Session.Agent, e.Session.ID, e.Generation, e.Offset))
-	}
-	if e.ID != "" {
-		parts = append(parts, fmt.Sprintf("id %s", e.ID))
-	}
-	return parts
-}
-
-// Unwrap returns the cause.
-func (e *DamageError) Unwrap() error { return e.Err }
-
-// Hint returns what to do about it.
-func (e *DamageError) Hint() string { return "ccd doctor --fix" }
-
-// Missing reports whether bytes or a session are gone, without a trace that could still be read: Rebuild finds no more of it.
-func (e *DamageError) Missing() bool {
-	return errors.Is(e.Err, ErrMissing) || errors.Is(e.Err, ErrNotFound)
-}
-
-// Damages returns the errors joined in err, or err alone; none for nil.
-func Damages(err error) []error {
-	if all, ok := err.(interface{ Unwrap() []error }); ok {
-		var flat []error
-		for _, one := range all.Unwrap() {
-			flat = append(flat, Damages(one)...)
-		}
-		return flat
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
-}
-
-// Progress is called with what is done and the total. It may be nil.
-type Progress func(done, total int64)
-
-// part returns the progress of a step that takes these thousandths of the whole.
-func (p Progress) part(from, to int64) Progress {
-	return func(done, total int64) {
-		if p != nil {
-			p(from+(to-from)*done/max(1, total), 1000)
-		}
-	}
+	MaxSize  int64 // maximum size of the archive file; 0: no limit
 }
 
 // Generation describes one archived life of a session's file.
@@ -163,4 +86,181 @@ func Open(path string, o Options) (*Archive, error) {
 		return nil, errors.New("open archive: no path")
 	}
 	return &Archive{path: path, o: o, codec: newCodec()}, nil
+}
+
+// Append stores a segment after the stored bytes of its session. It is durable when Append returns. The cost depends
+// only on the new bytes, except that a segment which closes a frame reads the frame's earlier pieces, at most 2 MB.
+//
+// It is a compare-and-swap: it fails with ErrTip unless seg.Start is the stored tip (generation and offset; nothing
+// else is compared) or begins the next generation at offset 0. An empty segment is allowed: it adds the session, and
+// stores new fingerprints.
+//
+// What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
+func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
+	start, err := checkSegment(seg)
+	var p *plan
+	if err == nil {
+		p, err = a.plan(ctx, s, start, seg)
+	}
+	if err == nil && !p.noop() {
+		err = a.update(ctx, p.need, p.commit)
+	}
+	if err != nil {
+		return fmt.Errorf("append to session %s %s: %w", s.Agent, s.ID, err)
+	}
+	return nil
+}
+
+// plan prepares an Append, outside the write lock.
+func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
+	p := &plan{a: a, session: s, start: start, seg: seg}
+	for _, step := range []func(context.Context) error{
+		p.base,   // reads the stored records, and compares the tip
+		p.forget, // replaces what was forgotten
+		p.cut,    // divides the bytes into frames and a piece
+		p.share,  // finds frames that are stored already
+		p.pack,   // compresses the others
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// plan is one Append. Everything except commit runs outside the write lock.
+type plan struct {
+	a       *Archive
+	session transcript.Session
+	start   transcript.Cursor
+	seg     transcript.Segment
+
+	file              string // identifies the archive's file, "" if there was none
+	record, wasRecord sessionRecord
+	known             bool // the session has a record
+	gen               generationRecord
+	hasGeneration     bool    // the generation has a record
+	was               []byte  // the newest generation's record, encoded
+	removed           []block // pieces to be replaced
+	blocks            []*packed
+	need              int64 // bytes to be written
+	tombs             *tombs
+	filled            bool // something in the segment was forgotten
+}
+
+// packed is a block to be written.
+type packed struct {
+	envelope
+	piece  bool // not a frame
+	raw    []byte
+	stored []byte // packed
+	id     uint64 // of a stored frame with the same hash, 0 if there is none
+	shared bool   // it is intact
+}
+
+// commit writes the plan in one transaction, if the session has not changed.
+func (p *plan) commit(tx *bolt.Tx) error {
+	if err := p.unchanged(tx); err != nil {
+		return err
+	}
+	record, gen := p.record, p.gen // commit may be called again
+	if !p.known {
+		num, err := newNum(tx)
+		if err != nil {
+			return err
+		}
+		record.Num = num
+	}
+	s := newStream(record.Num, record.Generation)
+	for _, b := range p.removed {
+		if err := removeBlock(tx, b.ID); err != nil {
+			return err
+		}
+	}
+	for _, b := range p.blocks {
+		b.Stream = s
+		made, err := b.write(tx)
+		if err != nil {
+			return err
+		}
+		gen.Blocks = append(gen.Blocks, made)
+	}
+	if record != p.wasRecord {
+		if err := putSession(tx, p.session.Key, record); err != nil {
+			return err
+		}
+	}
+	return putGeneration(tx, s, gen)
+}
+
+// Found is an original and its location.
+type Found struct {
+	transcript.Pointer
+	Key        transcript.Key
+	Generation int
+}
+
+// Lookup returns every indexed original with one of the IDs, or prefixes of them (see mark.PrefixRange), in their order and that of
+// its hash. An empty result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as
+// DamageErrors together with the good ones.
+func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Found, err error) {
+	var damaged error
+	err = a.view(ctx, func(tx *bolt.Tx) error {
+		found, damaged = nil, nil
+		for _, prefix := range prefixes {
+			lo, hi, err := mark.PrefixRange(string(prefix))
+			if err != nil {
+				return err
+			}
+			some, err := a.inIndex(tx, lo, hi)
+			found, damaged = append(found, some...), errors.Join(damaged, err)
+		}
+		return nil
+	})
+	if errors.Is(err, errAbsent) {
+		return nil, nil
+	}
+	if err != nil {
+		return found, fmt.Errorf("look up id %v: %w", prefixes, err)
+	}
+	return found, damaged
+}
+
+// Piece is a stretch of an original's raw bytes.
+type Piece struct {
+	Index int             // of its part, from 0
+	Part  transcript.Part // the whole part
+	Data  []byte          // valid until the next piece
+	More  bool            // the next piece continues the same part
+}
+
+// Raw yields the raw bytes of an original, part by part; parts over transcript.MaxLine in pieces of about 4 MB. It
+// first reads and hashes everything, so that a DamageError comes before any byte. Then it reads the bytes again and
+// checks each block.
+func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Piece, error] {
+	return func(yield func(Piece, error) bool) {
+		r := a.Reader(f.Key, f.Generation)
+		if err := r.CheckPointer(ctx, f.Pointer); err != nil {
+			yield(Piece{}, err)
+			return
+		}
+		for i, part := range f.Parts {
+			step, end := part.Span.Len, part.Span.End()
+			if step > transcript.MaxLine {
+				step = fetchSize
+			}
+			for off, more := part.Span.Off, true; more; off += step {
+				n := min(step, end-off)
+				more = off+n < end
+				data, err := r.Span(ctx, transcript.Span{Off: off, Len: n})
+				if err != nil {
+					yield(Piece{}, r.damageOf(f.Pointer, err))
+					return
+				}
+				if !yield(Piece{Index: i, Part: part, Data: data, More: more}, nil) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"iter"
 	"math"
 
 	bolt "go.etcd.io/bbolt"
@@ -16,39 +15,6 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
-
-// Found is an original and its location.
-type Found struct {
-	transcript.Pointer
-	Key        transcript.Key
-	Generation int
-}
-
-// Lookup returns every indexed original with one of the IDs, or prefixes of them (see mark.PrefixRange), in their order and that of
-// its hash. An empty result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as
-// DamageErrors together with the good ones.
-func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Found, err error) {
-	var damaged error
-	err = a.view(ctx, func(tx *bolt.Tx) error {
-		found, damaged = nil, nil
-		for _, prefix := range prefixes {
-			lo, hi, err := mark.PrefixRange(string(prefix))
-			if err != nil {
-				return err
-			}
-			some, err := a.inIndex(tx, lo, hi)
-			found, damaged = append(found, some...), errors.Join(damaged, err)
-		}
-		return nil
-	})
-	if errors.Is(err, errAbsent) {
-		return nil, nil
-	}
-	if err != nil {
-		return found, fmt.Errorf("look up id %v: %w", prefixes, err)
-	}
-	return found, damaged
-}
 
 // inIndex returns the indexed originals whose hashes begin with lo to hi.
 func (a *Archive) inIndex(tx *bolt.Tx, lo, hi uint64) (found []Found, damaged error) {
@@ -101,45 +67,6 @@ func (a *Archive) Pointers(ctx context.Context, k transcript.Key, generation int
 		err = nil
 	}
 	return all, err
-}
-
-// Piece is a stretch of an original's raw bytes.
-type Piece struct {
-	Index int             // of its part, from 0
-	Part  transcript.Part // the whole part
-	Data  []byte          // valid until the next piece
-	More  bool            // the next piece continues the same part
-}
-
-// Raw yields the raw bytes of an original, part by part; parts over transcript.MaxLine in pieces of about 4 MB. It
-// first reads and hashes everything, so that a DamageError comes before any byte. Then it reads the bytes again and
-// checks each block.
-func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Piece, error] {
-	return func(yield func(Piece, error) bool) {
-		r := a.Reader(f.Key, f.Generation)
-		if err := r.CheckPointer(ctx, f.Pointer); err != nil {
-			yield(Piece{}, err)
-			return
-		}
-		for i, part := range f.Parts {
-			step, end := part.Span.Len, part.Span.End()
-			if step > transcript.MaxLine {
-				step = fetchSize
-			}
-			for off, more := part.Span.Off, true; more; off += step {
-				n := min(step, end-off)
-				more = off+n < end
-				data, err := r.Span(ctx, transcript.Span{Off: off, Len: n})
-				if err != nil {
-					yield(Piece{}, r.damageOf(f.Pointer, err))
-					return
-				}
-				if !yield(Piece{Index: i, Part: part, Data: data, More: more}, nil) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // errMismatch is the cause if bytes have another hash than the original.
