@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -144,9 +142,8 @@ func resetState(state []byte, r archive.Removal) []byte {
 
 // Keep says which sessions Collect removes. Zero fields remove none.
 type Keep struct {
-	Age      time.Duration // since they were last active
-	Size     int64         // of the archive's file in bytes: the oldest are removed until it fits
-	Projects []string      // globs of directories whose sessions stay
+	Age  time.Duration // since they were last active
+	Size int64         // of the archive's file in bytes: the oldest are removed until it fits
 }
 
 // Candidate is a session, with its sub-agents and attachments, that Collect may remove.
@@ -201,7 +198,7 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		if !old && (keep.Size <= 0 || left <= keep.Size) {
 			continue
 		}
-		if why := d.whyKept(c, keep, copied); why != "" {
+		if why := d.whyKept(c, copied); why != "" {
 			stay[why]++
 			continue
 		}
@@ -261,7 +258,7 @@ func (d *Daemon) families() map[transcript.Key][]transcript.Key {
 }
 
 // whyKept returns why sessions stay, "" if they may be removed.
-func (d *Daemon) whyKept(c Candidate, keep Keep, copied map[string]bool) string {
+func (d *Daemon) whyKept(c Candidate, copied map[string]bool) string {
 	for _, k := range c.Keys {
 		s := d.sessions[k]
 		switch {
@@ -275,26 +272,9 @@ func (d *Daemon) whyKept(c Candidate, keep Keep, copied map[string]bool) string 
 			return "companion exists"
 		case copied[k.ID]:
 			return "resumed as another session"
-		case inProject(s.state, keep.Projects):
-			return "in a project of archive.keep_projects"
 		}
 	}
 	return ""
-}
-
-// inProject reports whether a session worked in a directory that a glob matches, or below one.
-func inProject(s State, globs []string) bool {
-	for _, dir := range []string{s.Start, s.Cwd} {
-		for dir = filepath.ToSlash(dir); dir != "" && dir != "/" && dir != "."; dir = path.Dir(dir) {
-			if slices.ContainsFunc(globs, func(glob string) bool {
-				ok, _ := path.Match(glob, dir)
-				return ok
-			}) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Collect removes the candidates and the free space from the archive's file.

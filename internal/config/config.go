@@ -111,9 +111,8 @@ type Archive struct {
 	MinFree int64  `toml:"min_free" is:"size"` // bytes
 
 	// What `ccd archive gc` removes.
-	Keep         time.Duration `toml:"keep"`                    // since a session was last active; 0: forever
-	KeepSize     int64         `toml:"keep_size" is:"size"`     // bytes of the archive; 0: no limit
-	KeepProjects []string      `toml:"keep_projects" is:"glob"` // of directories
+	Keep     time.Duration `toml:"keep"`                // since a session was last active; 0: forever
+	KeepSize int64         `toml:"keep_size" is:"size"` // bytes of the archive; 0: no limit
 }
 
 // Summarizer is [summarizer]: the command that writes summaries.

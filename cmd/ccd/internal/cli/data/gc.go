@@ -46,9 +46,9 @@ them, checks it and replaces the old file. By default it removes no session,
 only free space.
 
 It keeps sessions whose transcript or companion exists, pinned ones (ccd label
---pin), those that were resumed as another session, and those in
-archive.keep_projects. If a removed transcript comes back, ccd archives it
-again. Other commands and the daemon wait meanwhile.
+--pin), and those that were resumed as another session. If a removed
+transcript comes back, ccd archives it again. Other commands and the daemon
+wait meanwhile.
 
 With --json: one object: dry_run, sessions [{id, title, cwd, last, files (with
 sub-agents and attachments), bytes}] to be removed, kept (number of sessions
@@ -75,7 +75,7 @@ func (a *app) gc(ctx context.Context, yes, dryRun bool) error {
 		return err
 	}
 	c := l.Config.Archive
-	all, kept, err := d.Candidates(ctx, daemon.Keep{Age: c.Keep, Size: c.KeepSize, Projects: c.KeepProjects}, time.Now())
+	all, kept, err := d.Candidates(ctx, daemon.Keep{Age: c.Keep, Size: c.KeepSize}, time.Now())
 	if err != nil {
 		return err
 	}
