@@ -110,6 +110,15 @@ type writer struct {
 	entries []Entry
 }
 
+// kinds are the kinds of entries for items; any other is Added.
+var kinds = map[transcript.Kind]string{
+	transcript.Human: Asked, transcript.Text: Said, transcript.Thinking: Thought, transcript.Call: Called, transcript.Result: Resulted,
+	transcript.Summary: Summarized, transcript.Image: Pictured,
+}
+
+// mostChars is how much of a text an entry has, in characters.
+var mostChars = map[string]int{Asked: askChars, Ahead: askChars, Said: textChars, Summarized: textChars, Thought: thoughtChars, Added: thoughtChars}
+
 func (w *writer) add(r *transcript.Record) {
 	line := mark.Combine([]mark.ID{r.Hash.ID()}).ID()
 	if r.Long || r.Broken || r.Unknown && len(r.Items) > 0 {
@@ -131,14 +140,14 @@ func (w *writer) put(r *transcript.Record, e Entry) {
 }
 
 func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
-	kind, most := kindOf(it)
+	kind := cmp.Or(kinds[it.Kind], Added)
 	if w.said[it.Span.Off] {
-		kind, most = Asked, askChars
+		kind = Asked
 		if it.Kind == transcript.Result {
 			it.Kind, it.Frame = transcript.Human, transcript.Reported
 		}
 	} else if r.Queue == transcript.Enqueued {
-		kind, most = Ahead, askChars
+		kind = Ahead
 	}
 	e := Entry{Kind: kind, ID: it.Sum().ID(), Side: it.Side}
 	switch kind {
@@ -162,29 +171,9 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 		} else if plain, _ := transcript.Readable(it.Kind, it.Raw); kind == Thought && plain == nil {
 			e.Sealed, text = text != "", ""
 		}
-		e.Text, e.Chars, e.Cut = head(text, most)
+		e.Text, e.Chars, e.Cut = head(text, mostChars[kind])
 	}
 	return e
-}
-
-func kindOf(it *transcript.Item) (kind string, most int) {
-	switch it.Kind {
-	case transcript.Human:
-		return Asked, askChars
-	case transcript.Text:
-		return Said, textChars
-	case transcript.Thinking:
-		return Thought, thoughtChars
-	case transcript.Call:
-		return Called, callChars
-	case transcript.Result:
-		return Resulted, 0
-	case transcript.Summary:
-		return Summarized, textChars
-	case transcript.Image:
-		return Pictured, 0
-	}
-	return Added, thoughtChars
 }
 
 // call says what a call does and how it ended.
