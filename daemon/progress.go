@@ -97,9 +97,12 @@ func (d *Daemon) caughtUp() {
 		return
 	}
 	if tell := d.CaughtUp; tell != nil {
-		d.CaughtUp = nil
 		var r Report
 		d.count(&r)
+		if r.Sessions == 0 && d.health.info.Watch.Waiting > 0 {
+			return // all files that were found are being written
+		}
+		d.CaughtUp = nil
 		for _, s := range d.sessions {
 			r.Bytes += s.cursor.Offset
 		}
