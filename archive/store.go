@@ -63,6 +63,11 @@ func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) er
 	return fn(s)
 }
 
+// Held calls fn with an archive whose calls use one opening of the file. Writers wait meanwhile, so fn must be short.
+func (a *Archive) Held(ctx context.Context, fn func(*Archive) error) error {
+	return a.use(ctx, &store{a: a}, func(s *store) error { return fn(s.hold()) })
+}
+
 // hold returns an archive whose calls use the open store.
 func (s *store) hold() *Archive {
 	return &Archive{path: s.a.path, codec: s.a.codec, held: s}

@@ -1,7 +1,8 @@
 // Package search finds items in the archive by words, tool, file and time.
 //
 // It defines a match: all words in the text of one item, except in its secrets and in the marks in their place. Each session whose
-// bytes have all words is decoded from its beginning, several at a time, as everything that reads records does it. It only reads, a few MB at a time, so that it blocks no writer. It knows nothing of companions, of which
+// bytes have all words is decoded from its beginning, several at a time, as everything that reads records does it. It only reads, a few
+// MB at a time, so that it blocks no writer. It knows nothing of companions, of which
 // sessions exist, or of how hits are printed.
 package search
 
@@ -75,7 +76,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 		for _, one := range s.Sources {
 			total += size(one)
 		}
-		results := make(chan chan result, runtime.GOMAXPROCS(0))
+		results := make(chan chan []result, runtime.GOMAXPROCS(0))
 		var workers sync.WaitGroup
 		defer workers.Wait()
 		working, cancel := context.WithCancel(ctx)
@@ -85,24 +86,11 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 			f.search(working, s.Sources, results, &workers)
 		})
 		for coming := range results {
-			r := <-coming
-			if r.panicked != nil {
-				panic(r.panicked)
-			}
-			if done += r.size; s.Progress != nil {
-				s.Progress(done, total)
-			}
-			for _, h := range r.hits {
-				if ctx.Err() != nil {
-					yield(Hit{}, ctx.Err())
-					return
+			for _, r := range <-coming {
+				if done += r.size; s.Progress != nil {
+					s.Progress(done, total)
 				}
-				if !yield(h, nil) {
-					return
-				}
-			}
-			for _, err := range r.errs {
-				if !yield(Hit{}, err) || !damaged(err) {
+				if !r.yield(ctx, yield) {
 					return
 				}
 			}
@@ -128,24 +116,72 @@ type result struct {
 	panicked any
 }
 
-// search starts to search the sources, in their order, as fast as results are taken.
-func (f *finder) search(ctx context.Context, sources []Source, results chan<- chan result, workers *sync.WaitGroup) {
-	for _, s := range sources {
-		one := make(chan result, 1)
+// yield passes the result on, and reports whether the search goes on.
+func (r result) yield(ctx context.Context, yield func(Hit, error) bool) bool {
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
+	for _, h := range r.hits {
+		if ctx.Err() != nil {
+			yield(Hit{}, ctx.Err())
+			return false
+		}
+		if !yield(h, nil) {
+			return false
+		}
+	}
+	for _, err := range r.errs {
+		if !yield(Hit{}, err) || !damaged(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// heldBytes is how much of the sessions is read in one opening of the archive. To open it takes as long as to read some 100 KB.
+const heldBytes = 2 << 20
+
+// search starts to search the sources, in their order, as fast as results are taken: small ones together.
+func (f *finder) search(ctx context.Context, sources []Source, results chan<- chan []result, workers *sync.WaitGroup) {
+	for len(sources) > 0 {
+		n, bytes := 1, size(sources[0])
+		for n < len(sources) && bytes+size(sources[n]) <= heldBytes {
+			bytes += size(sources[n])
+			n++
+		}
+		some := sources[:n]
+		sources = sources[n:]
+		coming := make(chan []result, 1)
 		select {
-		case results <- one:
+		case results <- coming:
 		case <-ctx.Done():
 			return
 		}
-		workers.Go(func() {
-			r := result{size: size(s)}
-			defer func() {
-				r.panicked = recover() // the consumer panics with it again
-				one <- r
-			}()
-			f.session(ctx, s, &r)
-		})
+		workers.Go(func() { coming <- f.together(ctx, some) })
 	}
+}
+
+// together searches sources. Several are read in one opening of the archive.
+func (f *finder) together(ctx context.Context, sources []Source) (all []result) {
+	all = make([]result, len(sources))
+	last := &all[0]
+	defer func() { last.panicked = recover() }() // the consumer panics with it again
+	each := func(a *archive.Archive) error {
+		held := *f
+		held.archive.Archive = a
+		for i, s := range sources {
+			last = &all[i]
+			last.size = size(s)
+			held.session(ctx, s, last)
+		}
+		return nil
+	}
+	if len(sources) == 1 {
+		_ = each(f.archive.Archive) // it returns no error
+	} else if err := f.archive.Held(ctx, each); err != nil {
+		all[0].errs = append(all[0].errs, err)
+	}
+	return all
 }
 
 // finder is a prepared query.
