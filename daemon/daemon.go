@@ -18,7 +18,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -171,10 +170,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	d.unqueue(s)
 	s.offer = o
 	s.statSource()
-	s.renew = s.renew || d.wantsSummaries(s)
-	if before := d.sessions[transcript.Key{Agent: s.Agent, ID: cmp.Or(s.Thread, s.state.Origin)}]; s.state.Joined < 0 && before != nil && before.cursor.Offset > 0 {
-		s.renew, s.state.Read = true, Place{} // what it continues is archived now
-	}
+	s.renew = s.renew || d.wantsSummaries(s) || d.lacksBeginning(s)
 	switch {
 	case s.paused():
 		d.done(ctx, s, nil)

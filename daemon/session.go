@@ -173,7 +173,7 @@ func (s *session) statSource() {
 // upToDate is the one rule: what the last sync stored is what a stat says now of the transcript (isArchived) and of the
 // companion (due), and both were made of the archived bytes with the current options.
 func (s *session) upToDate(d *Daemon) bool {
-	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && s.state.Options == d.hash(s) && !s.due(d))
+	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && !d.lacksBeginning(s) && s.state.Options == d.hash(s) && !s.due(d))
 }
 
 // isArchived reports whether the archive has all bytes that the transcript had at the last stat.
@@ -215,6 +215,12 @@ func (s *session) readDue(d *Daemon) bool {
 	at, read, quiet := s.state.At, s.state.Read, s.offer.Quiet
 	return at != read && (at.Generation != read.Generation || at.Offset-read.Offset >= read.Offset/16 ||
 		quiet >= d.Watch.RefreshIdle || quiet >= d.Watch.Settle && at.Offset < smallSession)
+}
+
+// lacksBeginning reports whether the records were read without those of the session that they continue, and that is archived now.
+func (d *Daemon) lacksBeginning(s *session) bool {
+	before := d.sessions[transcript.Key{Agent: s.Agent, ID: cmp.Or(s.Thread, s.state.Origin)}]
+	return s.state.Joined < 0 && before != nil && before.cursor.Offset > 0
 }
 
 // smallSession is the size of a session that is read in a tenth of a second.
