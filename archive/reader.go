@@ -33,7 +33,6 @@ type Reader struct {
 	size  int // bytes in cache
 
 	ahead   []fetched // blocks whose values were read ahead
-	arena   []byte    // their values
 	scratch []byte    // for the raw bytes of the next block
 
 	before map[int]*Reader // of other files of its story, by life
@@ -153,7 +152,7 @@ func (r *Reader) begin(ctx context.Context, end int64) (generationRecord, error)
 			return err
 		}
 		loaded = true
-		r.ahead, r.arena = nil, r.arena[:0]
+		r.ahead = nil
 		return r.fetch(tx, 0, end)
 	})
 	if loaded {
@@ -230,9 +229,8 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 		return b, nil
 	}
 	if len(r.ahead) == 0 || off < r.ahead[0].Off || off >= r.ahead[0].end() {
-		r.ahead, r.arena = nil, r.arena[:0]
+		r.ahead = nil
 		err := r.a.view(ctx, func(tx *bolt.Tx) error {
-			r.ahead, r.arena = nil, r.arena[:0]
 			if err := r.load(tx); err != nil { // pieces may have been merged
 				return err
 			}
@@ -273,9 +271,7 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
 		if err != nil {
 			return &DamageError{Err: err}
 		}
-		from := len(r.arena)
-		r.arena = append(r.arena, value...)
-		r.ahead = append(r.ahead, fetched{block: b, value: r.arena[from:]})
+		r.ahead = append(r.ahead, fetched{block: b, value: bytes.Clone(value)})
 	}
 	return nil
 }
@@ -380,16 +376,9 @@ type collector struct {
 	yielded int // bytes of buf that were yielded
 }
 
-// add appends bytes and returns the next segment, if it is complete. The last bytes are left to rest. A frame of whole
-// lines is a segment, without a copy.
+// add appends bytes and returns the next segment, if it is complete. The last bytes are left to rest.
 func (c *collector) add(data []byte, last bool) (transcript.Segment, bool) {
 	c.shift()
-	if len(c.buf) == 0 && !last && len(data) >= minFrame && data[len(data)-1] == '\n' {
-		seg := transcript.Segment{Start: c.start, Data: data[:len(data):len(data)], End: c.start}
-		seg.End.Offset += int64(len(data))
-		c.start = seg.End
-		return seg, true
-	}
 	c.buf = append(c.buf, data...)
 	if last || len(c.buf) < segmentSize {
 		return transcript.Segment{}, false
