@@ -163,7 +163,7 @@ func TestFrozenReader(t *testing.T) {
 		reader = spawn(t, home, "archive", "verify")
 	}
 	grow(t, paths[0])
-	name := fmt.Sprintf("archive is locked by process %d (ccd archive verify)", reader.Process.Pid)
+	name := fmt.Sprintf("archive is locked by process %d (ccd archive)", reader.Process.Pid)
 
 	restore := "restore --session " + id(paths[1])
 	for command, o := range all(t, home, "ls", "search parcel", restore, "status", "compact "+id(paths[1]), "timeline "+id(paths[2])) {
