@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -37,6 +38,7 @@ type canaryKind struct {
 	least  float64 // entropy of the secret, in bits per byte
 	digit  bool    // the secret has a digit
 	starts []string
+	allow  []string // regular expressions of what is no secret
 
 	parsed  *syntax.Regexp
 	classes map[*syntax.Regexp]class
@@ -54,7 +56,7 @@ func secretKinds() (all []canaryKind) {
 		if s.Kind == "aws-amazon-bedrock-api-key-short-lived" { // a fixed text: what follows it is the secret
 			s.Text += `[A-Za-z0-9]{60}`
 		}
-		k := canaryKind{kind: s.Kind, text: s.Text, least: s.Entropy, digit: s.Digit, starts: s.Starts}
+		k := canaryKind{kind: s.Kind, text: s.Text, least: s.Entropy, digit: s.Digit, starts: s.Starts, allow: s.Allow}
 		if s.Kind == "jwt" { // its parts begin with {"
 			k.text = `eyJ[a-zA-Z0-9]{20}\.eyJ[a-zA-Z0-9_-]{20}\.[A-Za-z0-9_-]{30}`
 		}
@@ -91,7 +93,8 @@ func (k canaryKind) make(r *rand.Rand) fakeSecret {
 		c = fakeSecret{k.kind, k.before + string(w.out) + k.after, string(w.out[from:to]), w.random[from:to]}
 		low := strings.ToLower(c.text)
 		begun := len(k.starts) == 0 || slices.ContainsFunc(k.starts, func(start string) bool { return strings.Contains(low, start) })
-		if begun && bitsPerByte(c.secret) > k.least && (!k.digit || strings.ContainsAny(c.secret, "0123456789")) {
+		none := slices.ContainsFunc(k.allow, func(allow string) bool { return regexp.MustCompile(allow).MatchString(c.secret) })
+		if begun && !none && bitsPerByte(c.secret) > k.least && (!k.digit || strings.ContainsAny(c.secret, "0123456789")) {
 			break
 		}
 	}
