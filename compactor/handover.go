@@ -203,8 +203,9 @@ func (d *draft) carries(ask int32, c *session.Call) bool {
 	return c.Op == transcript.Ask && len(plan) > 200 && strings.Contains(joined(d.src.Text(d.s.Events[ask].Ref)), plan[len(plan)/4:len(plan)/2])
 }
 
-// brokenOff reports whether the agent did not end its turn in an item: the human interrupted it or refused its call.
-func (d *draft) brokenOff(it *session.Item) bool {
+// brokenOff reports whether the agent did not end its turn in an item: the human interrupted it or refused its call. before says so
+// of an item in which nothing happened.
+func (d *draft) brokenOff(it *session.Item, before bool) bool {
 	for e := it.To - 1; e >= it.From; e-- {
 		switch ev := &d.s.Events[e]; ev.Kind {
 		case session.Stopped, session.Reason:
@@ -215,7 +216,7 @@ func (d *draft) brokenOff(it *session.Item) bool {
 			return true
 		}
 	}
-	return true
+	return before
 }
 
 // approval returns the newest approval of a plan since an item, -1 if there is none.
@@ -943,16 +944,6 @@ func (d *draft) isCheck(c *session.Call) bool {
 // failedItems is how many messages a failure stays worth naming.
 const failedItems = 4
 
-// messagesSince counts the messages after an event that say more than to go on.
-func (d *draft) messagesSince(e int32) (n int) {
-	for _, it := range d.s.Items[d.s.Events[e].Item+1:] {
-		if it.Width >= replyWidth && !it.Back {
-			n++
-		}
-	}
-	return n
-}
-
 // failures lists what failed last and did not succeed since, nor was committed over: the newest of each purpose. Of what failed before
 // the last edit only checks count, because whether the edit helped is not known.
 func (h *handover) failures() {
@@ -963,9 +954,14 @@ func (h *handover) failures() {
 	}
 	edited := d.lastEdit()
 	seen := map[string]bool{}
+	age, newer := 0, len(d.s.Items)-1 // how many messages after the event say more than to go on
 	for e := int32(len(d.s.Events)) - 1; e >= from && len(seen) < 100; e-- {
 		c := d.s.Events[e].Call
-		age := d.messagesSince(e)
+		for ; newer > int(d.s.Events[e].Item); newer-- {
+			if it := &d.s.Items[newer]; it.Width >= replyWidth && !it.Back {
+				age++
+			}
+		}
 		if age > failedItems {
 			break
 		}

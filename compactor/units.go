@@ -43,15 +43,16 @@ type maker struct {
 	spec  int32 // the text that its message answers, which stands there, -1 if none
 	built int   // chars of the forms so far
 
-	shown  []shownChange
-	listed map[string]bool // files that the working set names
-	above  string          // the handover and the commands of the working set
+	shown   []shownChange
+	answers map[int32]int32 // of an item by its first event, see answerOf
+	listed  map[string]bool // files that the working set names
+	above   string          // the handover and the commands of the working set
 }
 
 // makeUnits makes the units for a text of all chars, of which room are left after the handover state, in the order of the text.
 // Older items get fewer of them once there is several times more than fits.
 func (d *draft) makeUnits(state string, all, room int) {
-	m := &maker{draft: d, turns: d.turns(), spec: -1}
+	m := &maker{draft: d, turns: d.turns(), spec: -1, answers: map[int32]int32{}}
 	m.last, m.above = len(m.turns)-1, state
 	m.focus()
 	m.workingSet(min(all, room*3/2))
@@ -103,15 +104,18 @@ func (d *draft) turns() (all []session.Item) {
 	for newest > 0 && !d.acted(&d.s.Items[newest]) {
 		newest--
 	}
+	broken := false // whether the newest of all was broken off
 	for n := range d.s.Items {
 		it := &d.s.Items[n]
 		k := len(all) - 1
-		goesOn := k >= 0 && it.Ask >= 0 && it.Width < replyWidth && !it.Command && !it.Back && all[k].Ask >= 0 && d.brokenOff(&all[k]) && !d.replies(it)
+		goesOn := k >= 0 && it.Ask >= 0 && it.Width < replyWidth && !it.Command && !it.Back && all[k].Ask >= 0 && broken && !d.replies(it)
 		if goesOn || k >= 0 && n > newest && d.acted(&all[k]) {
 			all[k].To = it.To
+			broken = d.brokenOff(it, broken)
 			continue
 		}
 		all = append(all, *it)
+		broken = d.brokenOff(it, true)
 	}
 	return all
 }
@@ -650,12 +654,18 @@ func sharesValue(message, text string) (has bool) {
 
 // answerOf returns the last text of an item, -1 if it has none.
 func (m *maker) answerOf(it *session.Item) int32 {
-	for e := it.To - 1; e >= it.From; e-- {
-		if m.s.Events[e].Kind == session.Said {
-			return e
-		}
+	if e, known := m.answers[it.From]; known {
+		return e
 	}
-	return -1
+	e := it.To - 1
+	for e >= it.From && m.s.Events[e].Kind != session.Said {
+		e--
+	}
+	if e < it.From {
+		e = -1
+	}
+	m.answers[it.From] = e
+	return e
 }
 
 // usedAfter returns a function that reports whether a value is used after an event.
@@ -1106,9 +1116,12 @@ type shownChange struct {
 	words map[string]bool
 }
 
-// alike returns the record of a change that is shown and has nearly all of these words, 0 if there is none.
+// mostAlike is with how many shown changes another one is compared.
+const mostAlike = 100
+
+// alike returns the record of a change that was shown lately and has nearly all of these words, 0 if there is none.
 func (m *maker) alike(words map[string]bool) int {
-	for _, one := range slices.Backward(m.shown) {
+	for _, one := range slices.Backward(m.shown[max(0, len(m.shown)-mostAlike):]) {
 		same := 0
 		for w := range words {
 			if one.words[w] {
