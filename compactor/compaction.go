@@ -77,7 +77,7 @@ func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
 // Beside is Summarized for a reader who also gets the records from number first on in full. If first is past the last
 // record, the reader gets none. maxTokens (estimated) replaces the options' limit, and no room is kept for a lead.
 func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Compaction, error) {
-	return c.draft(reader{room: max(0, maxTokens*3/4), first: max(1, first)}, text, kept).made()
+	return c.draft(reader{room: max(0, limits.Chars(maxTokens)), first: max(1, first)}, text, kept).made()
 }
 
 // Injection makes the text that a hook adds, at most room long as size counts. If holds, it leaves out what the agent still

@@ -1574,7 +1574,7 @@ func (d *draft) used() (u used) {
 						how = " (no result)"
 					}
 					one := "`" + mark.Inline(short, 120) + "`" + how
-					if strings.HasPrefix(text, "git ") { // what it did is told of the commits
+					if strings.HasPrefix(text, "git ") { // the commits say what it did
 						git = append(git, one)
 						continue
 					}

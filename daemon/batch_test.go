@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -179,7 +180,7 @@ func TestFewCommitsForOneAppend(t *testing.T) {
 		before := h.transactions()
 		h.append(h.path(1), next)
 		text += next
-		eventually(t, "the turn is archived", func() bool {
+		testkit.Eventually(t, "the turn is archived", func() bool {
 			s := h.stored(h.path(1))
 			return s.At.Offset == int64(len(text)) && s.Read == s.At && (quiet || s.Covers == s.At)
 		})

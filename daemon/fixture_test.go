@@ -199,18 +199,3 @@ func turns(from, to int) string {
 	}
 	return b.String()
 }
-
-// eventually fails the test when cond does not come true within a minute: a busy machine may need it.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within a minute: %s", what)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	"ccd/archive"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -57,7 +58,7 @@ func TestForgetBesideADaemon(t *testing.T) {
 	d := h.daemon()
 	go func() { ended <- d.Run(ctx) }()
 	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"
-	eventually(t, "the companion has the text", func() bool {
+	testkit.Eventually(t, "the companion has the text", func() bool {
 		b, err := os.ReadFile(companion)
 		return err == nil && strings.Contains(string(b), leak)
 	})
@@ -65,7 +66,7 @@ func TestForgetBesideADaemon(t *testing.T) {
 	h.clean(path, text)
 	more := turns(8, 14)
 	h.append(path, more)
-	eventually(t, "the companion covers more", func() bool {
+	testkit.Eventually(t, "the companion covers more", func() bool {
 		b, err := os.ReadFile(companion)
 		return err == nil && strings.Contains(string(b), "invoice 13")
 	})

@@ -45,7 +45,7 @@ func LockRun(stateDir string) (*RunLock, error) {
 	return &RunLock{file: f, start: time.Now().UTC()}, nil
 }
 
-// Release releases the lock. The pid goes first: one that is left tells of a process that was killed.
+// Release removes the pid and releases the lock. A pid that is left means that its process was killed.
 func (h *RunLock) Release() {
 	_ = h.file.Truncate(0) // what fails leaves a pid of a process that ended
 	ownfile.Unlock(h.file)

@@ -62,7 +62,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
 		moment := rng.IntN(180)
 		if n%2 == 0 { // in the middle of the catch-up, else at once
-			eventually(t, "a companion", func() bool { return len(h.companions()) > before })
+			testkit.Eventually(t, "a companion", func() bool { return len(h.companions()) > before })
 			moment = rng.IntN(20)
 		}
 		kill := time.After(time.Duration(moment) * time.Millisecond)

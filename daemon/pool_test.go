@@ -59,8 +59,8 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 			}
 		}
 		stop := h.running()
-		eventually(t, "all companions", func() bool { return made.Load() == 13 })
-		eventually(t, "run.json says that it ended", func() bool {
+		testkit.Eventually(t, "all companions", func() bool { return made.Load() == 13 })
+		testkit.Eventually(t, "run.json says that it ended", func() bool {
 			info, _, err := ReadRun(h.o.StateDir)
 			return err == nil && info.CatchUp == nil
 		})
@@ -111,7 +111,7 @@ func TestRewrittenWithinACatchUp(t *testing.T) {
 			<-ended
 			h.running()
 		}
-		eventually(t, "all as they are now", func() bool {
+		testkit.Eventually(t, "all as they are now", func() bool {
 			for path, text := range texts {
 				if h.restore(key(path)) != text {
 					return false

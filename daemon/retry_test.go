@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/internal/testkit"
 )
 
 // A new session that cannot be archived is tried again although its file never changes, and is told as failing until it
@@ -21,7 +22,7 @@ func TestFailureIsTriedAgainUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := h.running()
-	eventually(t, "the first scan", func() bool {
+	testkit.Eventually(t, "the first scan", func() bool {
 		info, _, err := ReadRun(h.o.StateDir)
 		return err == nil && !info.LastPass.IsZero()
 	})
@@ -31,7 +32,7 @@ func TestFailureIsTriedAgainUnchanged(t *testing.T) {
 		info, _, err := ReadRun(h.o.StateDir)
 		return info, err == nil && len(info.Errors) == 1
 	}
-	eventually(t, "the failure is told", func() bool { _, ok := failing(); return ok })
+	testkit.Eventually(t, "the failure is told", func() bool { _, ok := failing(); return ok })
 	first, _ := failing()
 	for last := first.LastPass; last.Sub(first.LastPass) < 3*h.o.Watch.ScanInterval; {
 		info, ok := failing()
@@ -39,7 +40,7 @@ func TestFailureIsTriedAgainUnchanged(t *testing.T) {
 			t.Fatalf("nothing is archived, and nothing is told: %+v", info.Errors)
 		}
 		last = info.LastPass
-		eventually(t, "another scan", func() bool {
+		testkit.Eventually(t, "another scan", func() bool {
 			info, _, err := ReadRun(h.o.StateDir)
 			return err == nil && info.LastPass.After(last)
 		})
@@ -47,8 +48,8 @@ func TestFailureIsTriedAgainUnchanged(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is archived", h.covers(h.path(1)))
-	eventually(t, "nothing is told any more", func() bool { info, ok := failing(); return !ok && info.Failing == 0 })
+	testkit.Eventually(t, "it is archived", h.covers(h.path(1)))
+	testkit.Eventually(t, "nothing is told any more", func() bool { info, ok := failing(); return !ok && info.Failing == 0 })
 	if err := stop(); err == nil {
 		t.Error("run ended without a reason")
 	}

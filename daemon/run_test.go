@@ -12,6 +12,7 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -60,11 +61,11 @@ func TestRunFollowsASession(t *testing.T) {
 	stop := h.running()
 	h.write(h.path(1), turns(0, 2))
 	h.append(h.path(1), turns(2, 12))
-	eventually(t, "the first companion", h.has(h.path(1), "## Handover"))
+	testkit.Eventually(t, "the first companion", h.has(h.path(1), "## Handover"))
 	for n := 12; n < 18; n++ {
 		h.append(h.path(1), turn(n))
 	}
-	eventually(t, "the companion covers the session at rest", h.covers(h.path(1)))
+	testkit.Eventually(t, "the companion covers the session at rest", h.covers(h.path(1)))
 	if err := stop(); !errors.Is(err, context.Canceled) {
 		t.Errorf("run = %v", err)
 	}
@@ -75,15 +76,15 @@ func TestRunMendsWhatWasTakenAway(t *testing.T) {
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 12))
 	h.running()
-	eventually(t, "the companion", h.covers(h.path(1)))
+	testkit.Eventually(t, "the companion", h.covers(h.path(1)))
 	companion := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
 	want := h.companion(h.path(1))
 	if err := os.Remove(companion); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a removed companion is written again", h.covers(h.path(1)))
+	testkit.Eventually(t, "a removed companion is written again", h.covers(h.path(1)))
 	h.append(companion, "scribbled\n")
-	eventually(t, "a changed companion is written again", func() bool { return h.covers(h.path(1))() && h.companion(h.path(1)) == want })
+	testkit.Eventually(t, "a changed companion is written again", func() bool { return h.covers(h.path(1))() && h.companion(h.path(1)) == want })
 }
 
 func TestForeignFileIsNeverTouched(t *testing.T) {
@@ -111,7 +112,7 @@ func TestForeignFileIsNeverTouched(t *testing.T) {
 func TestTwoDaemons(t *testing.T) {
 	h := newHouse(t)
 	stop := h.running()
-	eventually(t, "the first runs", func() bool { _, running, _ := ReadRun(h.o.StateDir); return running })
+	testkit.Eventually(t, "the first runs", func() bool { _, running, _ := ReadRun(h.o.StateDir); return running })
 	var other *RunningError
 	if err := h.daemon().Run(context.Background()); !errors.As(err, &other) || other.Pid != os.Getpid() {
 		t.Errorf("the second daemon = %v, want the first one's pid", err)

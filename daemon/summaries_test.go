@@ -249,17 +249,17 @@ func TestRunWritesSummariesBeside(t *testing.T) {
 	h.write(h.path(1), talks(0, 60))
 	stop := h.running()
 	<-begun
-	eventually(t, "the companion without the model's summaries", h.covers(h.path(1)))
+	testkit.Eventually(t, "the companion without the model's summaries", h.covers(h.path(1)))
 	h.write(h.path(2), turns(0, 12))
-	eventually(t, "another session's companion", h.covers(h.path(2)))
+	testkit.Eventually(t, "another session's companion", h.covers(h.path(2)))
 	h.append(h.path(1), talks(60, 62))
-	eventually(t, "the companion of the session that grew", h.covers(h.path(1)))
+	testkit.Eventually(t, "the companion of the session that grew", h.covers(h.path(1)))
 	if h.has(h.path(1), said)() || len(begun) > 0 {
 		t.Error("a second summary was begun before the first was there")
 	}
 	close(release)
-	eventually(t, "the model's summaries", h.has(h.path(1), said))
-	eventually(t, "nothing is lacking", h.lacksNothing(h.path(1)))
+	testkit.Eventually(t, "the model's summaries", h.has(h.path(1), said))
+	testkit.Eventually(t, "nothing is lacking", h.lacksNothing(h.path(1)))
 	want := h.companion(h.path(1))
 	if err := stop(); !errors.Is(err, context.Canceled) {
 		t.Errorf("run = %v", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -194,7 +195,7 @@ func TestRewriteInPlace(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() { done <- d.Run(ctx) }()
-		eventually(t, "the daemon finds it", func() bool { return generations(h.path(1)) == 4 })
+		testkit.Eventually(t, "the daemon finds it", func() bool { return generations(h.path(1)) == 4 })
 		stop()
 		<-done
 	})

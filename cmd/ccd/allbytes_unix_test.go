@@ -164,7 +164,7 @@ func TestLagIsReported(t *testing.T) {
 	c := spawn(t, home, "run")
 	var ls int64
 	var doctor map[string]any
-	testkit.Eventually(t, "the whole line is archived, and the other is told of", func() bool {
+	testkit.Eventually(t, "the whole line is archived, and status reports the other", func() bool {
 		var status int64
 		status, ls, doctor = lagOf(t, home)
 		return status == int64(len(end))

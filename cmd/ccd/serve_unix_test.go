@@ -79,7 +79,7 @@ func (b *manager) count(what string) (n int) {
 // stopped waits for the last message, which the socket may deliver after the process has ended.
 func (b *manager) stopped(t *testing.T) {
 	t.Helper()
-	testkit.Eventually(t, "the manager is told of the stop", func() bool {
+	testkit.Eventually(t, "the manager is notified of the stop", func() bool {
 		return b.count("STOPPING=1") == 1
 	})
 }

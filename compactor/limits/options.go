@@ -107,8 +107,11 @@ func (o Options) Hash() string {
 	return hex.EncodeToString(sum[:4])
 }
 
+// Chars returns the chars of so many estimated tokens, which are chars*4/3.
+func Chars(tokens int) int { return tokens * 3 / 4 }
+
 // Budget returns how many chars the text after the front matter may have, without the lead.
-func (o Options) Budget() int { return max(0, o.MaxTokens*3/4-o.LeadChars) }
+func (o Options) Budget() int { return max(0, Chars(o.MaxTokens)-o.LeadChars) }
 
 // Tokens estimates tokens as chars * 4 / 3. It overestimates on purpose, so that compaction comes early.
 func Tokens[N int | int64](chars N) N { return chars * 4 / 3 }

@@ -72,7 +72,7 @@ func (a *App) Print(text string) error {
 	return a.Shown(func(w io.Writer) error { return writeText(w, text) })
 }
 
-// PrintWrapped is print. On a terminal, long lines break between words.
+// PrintWrapped is Print. On a terminal, long lines break between words.
 func (a *App) PrintWrapped(text string) error {
 	if width := a.Width(); width > 0 {
 		text = strings.Join(table.WrapLines(text, width), "\n") + "\n"

@@ -139,7 +139,7 @@ func (a *App) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
 // SessionLine returns a session in one line, with its ID.
 func SessionLine(e *reader.Entry) string { return status.Short(e.ID) + ", " + SessionDetails(e) }
 
-// FittedLine is sessionLine in at most width cells; the title is cut first, then the directory.
+// FittedLine is SessionLine in at most width cells; the title is cut first, then the directory.
 func FittedLine(e *reader.Entry, width int) string {
 	line, s := SessionLine(e), status.Of(e)
 	for _, part := range []struct {

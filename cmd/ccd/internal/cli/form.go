@@ -10,6 +10,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/web"
+	"ccd/compactor/limits"
 	"ccd/compactor/sidecar"
 )
 
@@ -38,7 +39,7 @@ func (a *App) PrintForm(c reader.Companion, name, only string) error {
 		return a.Shown(func(w io.Writer) error { return web.Companion(p, w) })
 	case AsMessages:
 		list, err := resume.List(p.Fields["agent"], c.Records, resume.Handover{
-			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: c.Made.Options.MaxTokens * 3 / 4,
+			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: limits.Chars(c.Made.Options.MaxTokens),
 		})
 		if err != nil {
 			return err

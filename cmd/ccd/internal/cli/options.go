@@ -11,6 +11,7 @@ import (
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/limits"
 	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/mark"
@@ -148,13 +149,10 @@ func (a *App) AgentSetup(line *bool, allow bool) (*install.Setup, error) {
 	}
 	o.Mod = install.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
 	if conf.Live.Outputs {
-		o.Mod.Output = CharsOf(conf.Compaction.LargeOutputTokens)
+		o.Mod.Output = limits.Chars(conf.Compaction.LargeOutputTokens)
 	}
 	if a.ConfigFile != "" {
 		o.Config = a.Absolute(a.ConfigFile)
 	}
 	return install.New(o)
 }
-
-// CharsOf returns the chars of so many estimated tokens.
-func CharsOf(tokens int) int { return tokens * 3 / 4 }

@@ -110,11 +110,11 @@ func hyphened(root *cobra.Command, args []string) []string {
 	var flags, ids []string
 	takes := false // the flag before takes a value
 	for _, arg := range args {
-		letter := c.Flags().ShorthandLookup(strings.TrimPrefix(arg, "-")[:min(1, len(strings.TrimPrefix(arg, "-")))])
-		isID := !takes && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg, "/") && (letter == nil || letter.NoOptDefVal != "")
-		if isID {
-			ids = append(ids, arg)
-			continue
+		if !takes && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg, "/") {
+			if f := c.Flags().ShorthandLookup(arg[1:2]); f == nil || f.NoOptDefVal != "" { // not the value of a flag
+				ids = append(ids, arg)
+				continue
+			}
 		}
 		f := c.Flag(strings.TrimPrefix(arg, "--"))
 		takes = strings.HasPrefix(arg, "--") && f != nil && f.NoOptDefVal == ""

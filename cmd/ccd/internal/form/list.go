@@ -15,6 +15,7 @@ import (
 
 	"ccd/compactor/filter"
 	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -271,7 +272,7 @@ func (l List) Filter(o FilterOptions) Filtered {
 		messages[i] = l.elements[i].filter
 		before += l.elements[i].chars
 	}
-	o.Budget = o.MaxTokens * 3 / 4
+	o.Budget = limits.Chars(o.MaxTokens)
 	var w filterWriter
 	fates, dropped := filter.Apply(messages, o.Options)
 	for i := 0; i < len(l.elements); i++ {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/compactor/limits"
 	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
@@ -97,12 +98,12 @@ func Make(sources []Source, want Request) (Copy, error) {
 	if m.talk.n == 0 && len(sources) == 1 && len(m.lead.parts) == 0 {
 		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
 	}
-	chars := m.budget() * 3 / 4
+	chars := limits.Chars(m.budget())
 	if t := m.talk.tail(3 * chars); m.complete(t, chars) {
 		return m.compose(t, chars)
 	}
 	for share := 2; ; share++ { // the newest part may take 1/2, 1/3, ... of the budget
-		room := max(chars/share, chars-summaryMost*3/4*share/2)
+		room := max(chars/share, chars-limits.Chars(summaryMost)*share/2)
 		c, err := m.compose(m.talk.tail(room), chars)
 		if !errors.Is(err, ErrTooSmall) || share > 6 {
 			return m.filled(c, err, room, chars)
@@ -112,7 +113,7 @@ func Make(sources []Source, want Request) (Copy, error) {
 
 // filled extends the newest part by what the summary left of the budget, if that is worth it.
 func (m *maker) filled(c Copy, err error, room, chars int) (Copy, error) {
-	left := chars - int(c.After)*3/4
+	left := chars - limits.Chars(int(c.After))
 	if err != nil || left < chars/8 {
 		return c, err
 	}
@@ -135,7 +136,7 @@ type maker struct {
 
 // read folds the sources and keeps the newest records of the first one verbatim.
 func (m *maker) read() error {
-	m.talk = newTalk(m.sources[0].Session.Agent, m.want.Agent, cmp.Or(m.want.MaxTokens, usualMost)*3/4)
+	m.talk = newTalk(m.sources[0].Session.Agent, m.want.Agent, limits.Chars(cmp.Or(m.want.MaxTokens, usualMost)))
 	for i := range m.sources {
 		s := &m.sources[i]
 		fold := compactor.New(s.Options, s.Session)
@@ -328,7 +329,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	if before := m.sources[len(m.sources)-1].Before; before != "" {
 		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(before, 100))
 	}
-	room := min(chars, summaryMost*3/4) - utf8.RuneCountInString(b.String())
+	room := min(chars, limits.Chars(summaryMost)) - utf8.RuneCountInString(b.String())
 	began, beganPointers := m.lead.quoted(room / 2)
 	room -= utf8.RuneCountInString(began)
 	pointers := make([][]transcript.Pointer, len(m.sources))

@@ -1,9 +1,8 @@
 // Package search finds items in the archive by words, tool, file and time.
 //
 // It defines a match: all words in the text of one item, except in its secrets and in the marks in their place. Each session whose
-// bytes have all words is decoded from its beginning, several at a time, as everything that reads records does it. It only reads, a few
-// MB at a time, so that it blocks no writer. It knows nothing of companions, of which
-// sessions exist, or of how hits are printed.
+// bytes have all words is decoded from its beginning, several at a time. It only reads, a few MB at a time, so that it blocks no writer. It
+// knows nothing of companions, of which sessions exist, or of how hits are printed.
 package search
 
 import (

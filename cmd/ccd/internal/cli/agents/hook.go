@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/compactor"
+	"ccd/compactor/limits"
 	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/transcript"
@@ -200,11 +200,11 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	conf := l.Config.Compaction
 	h.Live = hook.Live{
 		On: l.Config.Live.Compaction, Text: l.Config.Live.TextChars, Verbatim: l.Config.Live.VerbatimChars,
-		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: cli.CharsOf(conf.MicrocompactTokens),
-		Saves: cli.CharsOf(int(l.Config.Trigger.MinSavings)), OutputHead: conf.LargeOutputChars,
+		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: limits.Chars(conf.MicrocompactTokens),
+		Saves: limits.Chars(int(l.Config.Trigger.MinSavings)), OutputHead: conf.LargeOutputChars,
 	}
 	if l.Config.Live.Outputs {
-		h.Live.Output = cli.CharsOf(conf.LargeOutputTokens)
+		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
 	}
 	_, limit := call.Limits(e, 0)
 	h.Sync = func(ctx context.Context, path string, companion bool) error {

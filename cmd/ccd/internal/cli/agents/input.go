@@ -110,6 +110,7 @@ func (s *unknownContent) take(r *transcript.Record) {
 	}
 }
 
+// String says what the file has instead of records: its lines and the keys of the first one.
 func (s unknownContent) String() string {
 	switch {
 	case s.records == 0:

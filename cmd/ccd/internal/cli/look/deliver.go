@@ -68,6 +68,7 @@ type lastByte struct {
 	any  bool
 }
 
+// Write implements io.Writer.
 func (l *lastByte) Write(p []byte) (int, error) {
 	if len(p) > 0 {
 		l.last, l.any = p[len(p)-1], true
