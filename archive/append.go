@@ -171,18 +171,15 @@ func (p *plan) advance() error {
 	return nil
 }
 
-// share finds the frames that are stored already, and checks that they are intact.
-func (p *plan) share(ctx context.Context) error { return p.a.reuse(ctx, p.blocks...) }
-
-// reuse finds the same frames in the archive, if they are stored there and intact. A damaged one is stored again.
-func (a *Archive) reuse(ctx context.Context, blocks ...*packed) error {
-	err := a.view(ctx, func(tx *bolt.Tx) error {
-		for _, b := range blocks {
+// share finds the frames that are stored already and intact. A damaged one is stored again.
+func (p *plan) share(ctx context.Context) error {
+	err := p.a.view(ctx, func(tx *bolt.Tx) error {
+		for _, b := range p.blocks {
 			if b.piece {
 				continue
 			}
 			if b.id = getShared(tx, b.Sum); b.id != 0 {
-				b.shared = a.guard(func() error { return checkBlock(tx, b.id) }) == nil
+				b.shared = p.a.guard(func() error { return checkBlock(tx, b.id) }) == nil
 			}
 		}
 		return nil

@@ -97,11 +97,7 @@ func Open(path string, o Options) (*Archive, error) {
 //
 // What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
 func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
-	start, err := checkSegment(seg)
-	var p *plan
-	if err == nil {
-		p, err = a.plan(ctx, s, start, seg)
-	}
+	p, err := a.plan(ctx, s, seg)
 	if err == nil && !p.noop() {
 		err = a.update(ctx, p.need, p.commit)
 	}
@@ -112,7 +108,11 @@ func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcri
 }
 
 // plan prepares an Append, outside the write lock.
-func (a *Archive) plan(ctx context.Context, s transcript.Session, start transcript.Cursor, seg transcript.Segment) (*plan, error) {
+func (a *Archive) plan(ctx context.Context, s transcript.Session, seg transcript.Segment) (*plan, error) {
+	start, err := checkSegment(seg)
+	if err != nil {
+		return nil, err
+	}
 	p := &plan{a: a, session: s, start: start, seg: seg}
 	for _, step := range []func(context.Context) error{
 		p.base,   // reads the stored records, and compares the tip

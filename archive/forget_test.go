@@ -501,7 +501,7 @@ func TestReadWhileReplaced(t *testing.T) {
 	if n < 2 || !bytes.Equal(got, f.want[one]) {
 		t.Errorf("%d portions, %d bytes instead of %d", n, len(got), len(f.want[one]))
 	}
-	p, err := f.a.plan(t.Context(), session("one"), transcript.Cursor{Generation: 1, Offset: int64(len(got))}, segment(1, int64(len(got)), []byte("x\n")))
+	p, err := f.a.plan(t.Context(), session("one"), segment(1, int64(len(got)), []byte("x\n")))
 	must(t, err)
 	_, err = openAt(t, f.a.Path(), Options{}).Compact(t.Context(), Removal{}, nil)
 	must(t, err)

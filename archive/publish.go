@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -36,15 +35,11 @@ func (a *Archive) Publish(ctx context.Context, p Publication) error {
 }
 
 func (a *Archive) publish(ctx context.Context, p Publication) error {
-	entries, err := a.entries(ctx, p)
+	entries, need, err := a.entries(ctx, p)
 	if err != nil {
 		return err
 	}
-	entries, err = a.unindexed(ctx, entries)
-	if err != nil {
-		return err
-	}
-	s, err := a.openWrite(ctx, entrySize(entries))
+	s, err := a.openWrite(ctx, need)
 	if err != nil {
 		return err
 	}
@@ -53,16 +48,18 @@ func (a *Archive) publish(ctx context.Context, p Publication) error {
 }
 
 func (s *store) publish(p Publication, entries []indexed) error {
-	if err := s.view(func(tx *bolt.Tx) error { return s.a.checkCurrent(tx, p) }); err != nil {
+	err := s.view(func(tx *bolt.Tx) error {
+		entries = slices.DeleteFunc(entries, func(e indexed) bool { // indexed already
+			_, err := unseal(kindID, e.key, tx.Bucket(bucketIDs).Get(e.key))
+			return err == nil
+		})
+		return s.a.checkCurrent(tx, p)
+	})
+	if err == nil && len(entries) > 0 {
+		err = s.update(func(tx *bolt.Tx) error { return putEntries(tx, entries) })
+	}
+	if err != nil || p.Replace == nil {
 		return err
-	}
-	if len(entries) > 0 {
-		if err := s.update(func(tx *bolt.Tx) error { return putEntries(tx, entries) }); err != nil {
-			return err
-		}
-	}
-	if p.Replace == nil {
-		return nil
 	}
 	state, err := p.Replace()
 	if err != nil || bytes.Equal(state, p.State) {
@@ -97,16 +94,9 @@ func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 // indexed is an entry of the index.
 type indexed struct{ key, record []byte }
 
-func entrySize(entries []indexed) (n int64) {
-	for _, e := range entries {
-		n += int64(len(e.key) + len(e.record))
-	}
-	return n
-}
-
-// entries checks and encodes the pointers.
-func (a *Archive) entries(ctx context.Context, p Publication) ([]indexed, error) {
-	entries, r := make([]indexed, 0, len(p.Pointers)), a.Reader(p.Key, p.At.Generation)
+// entries checks and encodes the pointers, and returns the bytes that they need.
+func (a *Archive) entries(ctx context.Context, p Publication) (entries []indexed, need int64, err error) {
+	r := a.Reader(p.Key, p.At.Generation)
 	for _, ptr := range p.Pointers {
 		f, err := r.Locate(ctx, ptr)
 		tip := p.At.Offset
@@ -117,12 +107,12 @@ func (a *Archive) entries(ctx context.Context, p Publication) ([]indexed, error)
 			err = checkPointer(f.Pointer, tip)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
+			return nil, 0, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
 		}
-		key := pointerKey(ptr)
-		entries = append(entries, indexed{key, encodePointer(f.Key, f.Generation, f.Pointer)})
+		e := indexed{pointerKey(ptr), encodePointer(f.Key, f.Generation, f.Pointer)}
+		entries, need = append(entries, e), need+int64(len(e.key)+len(e.record))
 	}
-	return entries, nil
+	return entries, need, nil
 }
 
 // Locate returns where a pointer of a story (Archive.Story) of the generation is. All its parts are in one generation.
@@ -153,23 +143,6 @@ func checkPointer(p transcript.Pointer, tip int64) error {
 		}
 	}
 	return nil
-}
-
-// unindexed returns the entries that are not in the index.
-func (a *Archive) unindexed(ctx context.Context, entries []indexed) (missing []indexed, err error) {
-	err = a.view(ctx, func(tx *bolt.Tx) error {
-		ids := tx.Bucket(bucketIDs)
-		for _, e := range entries {
-			if _, err := unseal(kindID, e.key, ids.Get(e.key)); err != nil {
-				missing = append(missing, e)
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, errAbsent) {
-		return entries, nil
-	}
-	return missing, err
 }
 
 func putEntries(tx *bolt.Tx, entries []indexed) error {

@@ -41,11 +41,7 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 	var raced []transcript.Key
 	var need int64
 	for _, add := range additions {
-		start, err := checkSegment(add.Segment)
-		var p *plan
-		if err == nil {
-			p, err = a.plan(ctx, add.Session, start, add.Segment)
-		}
+		p, err := a.plan(ctx, add.Session, add.Segment)
 		switch {
 		case errors.Is(err, ErrTip):
 			raced = append(raced, add.Session.Key)
