@@ -109,8 +109,14 @@ func (d *Decoder) Again(r *Record) bool {
 	return true
 }
 
-// RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter.
-func (d *Decoder) RememberUUID(uuid string) { d.recent.put(uuid, uuid) }
+// RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter. The record gets the title that SetSummary kept
+// for it.
+func (d *Decoder) RememberUUID(r *Record) {
+	d.recent.put(r.UUID, r.UUID)
+	if title, ok := d.titles.find(r.UUID); ok {
+		d.SetTitle(r, title, RankSummary)
+	}
+}
 
 // UUIDsBetween returns the UUIDs from head to tail in order, or only these two if they are too far back.
 func (d *Decoder) UUIDsBetween(head, tail string) []string {

@@ -36,6 +36,7 @@ type Decoder struct {
 	members Object          // memory of Object
 
 	recent    recent[string] // UUIDs of the last records
+	titles    recent[Node]   // titles of conversations, by the UUID of a record that was not read yet
 	once      once
 	Apart     bool // no record counts as written again: lines are read in any order, or twice
 	titleRank int  // of the best title so far

@@ -27,7 +27,7 @@ func TestDecoderAtRestHoldsNothing(t *testing.T) {
 func TestPreservedSegment(t *testing.T) {
 	d := NewDecoder(Format{}, Main)
 	for i := range maxRecent + 50 {
-		d.RememberUUID(fmt.Sprint("u", i))
+		d.RememberUUID(&Record{UUID: fmt.Sprint("u", i)})
 	}
 	last := fmt.Sprint("u", maxRecent+49)
 	if got := d.UUIDsBetween(fmt.Sprint("u", maxRecent+47), last); len(got) != 3 || got[2] != last {

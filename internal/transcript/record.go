@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"slices"
 	"time"
 )
@@ -69,6 +70,16 @@ const (
 func (d *Decoder) SetTitle(r *Record, title Node, rank int) {
 	if title.Full() && title.Is('"') && rank >= d.titleRank {
 		r.Title, d.titleRank = title.Text(), rank
+	}
+}
+
+// SetSummary sets the title of the conversation that ends with the record leaf, which can follow. If there is no such
+// record, it is the title of another session.
+func (d *Decoder) SetSummary(r *Record, title Node, leaf string) {
+	if _, ok := d.recent.find(leaf); ok {
+		d.SetTitle(r, title, RankSummary)
+	} else {
+		d.titles.put(leaf, Node{Raw: bytes.Clone(title.Raw)})
 	}
 }
 

@@ -49,7 +49,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		return
 	}
 	if !r.UI {
-		d.RememberUUID(r.UUID)
+		d.RememberUUID(r)
 	}
 	if parent := l.Field("parentUuid"); !l.side {
 		if r.UUID != "" && r.Typed() && string(parent.Raw) == "null" { // the person returned to the beginning
@@ -107,7 +107,7 @@ func header(d *transcript.Decoder, r *transcript.Record, l *line) {
 }
 
 func title(d *transcript.Decoder, r *transcript.Record, l *line) {
-	d.SetTitle(r, l.Field("summary"), transcript.RankSummary)
+	d.SetSummary(r, l.Field("summary"), l.Field("leafUuid").Text()) // clients also copy those of the project's other sessions
 	d.SetTitle(r, l.Field("agentName"), transcript.RankMade)
 	d.SetTitle(r, l.Field("aiTitle"), transcript.RankMade)
 	d.SetTitle(r, l.Field("customTitle"), transcript.RankGiven)

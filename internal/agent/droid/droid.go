@@ -81,7 +81,7 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, kind transcript.Nod
 		it := &r.Items[i]
 		it.Failed = it.Failed || it.Kind == transcript.Result && d.Client.Op(it.Tool) == transcript.Command && d.ResultFailed(it.Tool, transcript.Node{Raw: it.Raw})
 	}
-	d.RememberUUID(r.UUID)
+	d.RememberUUID(r)
 }
 
 func thinks(content transcript.Node) bool {

@@ -41,7 +41,7 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	if r.Type = d.TypeName(kind, sub); d.Again(r) {
 		return
 	}
-	d.RememberUUID(r.UUID)
+	d.RememberUUID(r)
 	chain(d, r, e.Field("parentId"))
 }
 
