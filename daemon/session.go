@@ -59,7 +59,7 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 		err = a.StateDamage
 	}
 	if err != nil {
-		d.Log.Warn("session state unreadable; rebuilding it", "session", s.ID, "err", err)
+		d.Log.Info("session state unreadable; rebuilding it", "session", s.ID, "err", err)
 	}
 	if at := (Place{s.cursor.Generation, s.cursor.Offset}); s.state.At != at { // some bytes were lost
 		s.state.At, s.state.Source = at, Stat{}

@@ -60,8 +60,12 @@ func (a *App) Incomplete(l *reader.Library) {
 		return
 	}
 	fmt.Fprintln(a.Err, "ccd: warning: the archive is damaged; the output may be incomplete:")
-	for _, err := range l.Damage {
+	most := min(len(l.Damage), 5)
+	for _, err := range l.Damage[:most] {
 		fmt.Fprintf(a.Err, "  %s\n", reader.Brief(err))
+	}
+	if more := len(l.Damage) - most; more > 0 {
+		fmt.Fprintf(a.Err, "  and %d more\n", more)
 	}
 	fmt.Fprintln(a.Err, "hint: ccd doctor --fix")
 }

@@ -245,6 +245,9 @@ func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched,
 			}
 			own[k].when = when
 		}
+		if !w.At.IsZero() { // what has no time may be later
+			own = slices.DeleteFunc(own, func(s step) bool { return s.when.IsZero() })
+		}
 		t.steps = append(t.steps, own...)
 	}
 	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })

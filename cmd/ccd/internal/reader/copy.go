@@ -28,6 +28,7 @@ func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (famil
 	if !errors.As(err, new(*archive.DamageError)) {
 		return family, c, err
 	}
+	damage := err
 	for i, e := range family {
 		g, gerr := e.Generation(0)
 		if gerr != nil {
@@ -37,7 +38,9 @@ func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (famil
 			salvagedSource(ctx, &sources[i], s)
 		}
 	}
-	c, err = resume.Make(sources, want)
+	if c, err = resume.Make(sources, want); errors.Is(err, resume.ErrNothing) {
+		err = damage
+	}
 	return family, c, err
 }
 

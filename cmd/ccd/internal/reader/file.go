@@ -56,10 +56,6 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		wanted.Ask = w.Session == "" && !filepath.IsAbs(w.Path)
 		v, err = find(rest)
 	}
-	if err == nil && !at.IsZero() && v.Time.IsZero() {
-		return nil, words.Hint(fmt.Errorf("restore file %s: --at %s cannot be applied: the session's records have no times", v.Path, w.At),
-			"ccd restore --file %s", words.Shell(w.Path))
-	}
 	return v, l.Missing(w.hint(err))
 }
 

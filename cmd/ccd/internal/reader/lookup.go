@@ -143,15 +143,23 @@ func (l *Library) Indexed(ctx context.Context, id string) bool {
 	return err == nil && len(found) == 1
 }
 
+const findsIDs = "ccd search WORDS finds IDs"
+
 // lookup finds the one original that an ID, or a prefix of one, names.
 func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, total int64)) (archive.Found, error) {
 	prefix := w.Name
 	if _, _, err := mark.PrefixRange(prefix); err != nil {
-		flag := "--session"
+		err = words.Usage(err)
 		if strings.Contains(prefix, ".") {
-			flag = "--file"
+			return archive.Found{}, words.Hint(err, "ccd restore --file %s", words.Shell(prefix))
 		}
-		return archive.Found{}, words.Hint(words.Usage(err), "ccd restore %s %s", flag, words.Shell(prefix))
+		if err := l.Load(ctx); err != nil {
+			return archive.Found{}, err
+		}
+		if _, wrong := l.Find(prefix, w.Agent); wrong != nil {
+			return archive.Found{}, words.Hint(err, findsIDs)
+		}
+		return archive.Found{}, words.Hint(err, "ccd restore --session %s", words.Shell(prefix))
 	}
 	var found []archive.Found
 	var err error
@@ -174,7 +182,7 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 	case err != nil && len(l.Sessions) == 0:
 		return archive.Found{}, words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
 	case errors.Is(err, history.ErrNotFound) && len(l.Damage) == 0:
-		return archive.Found{}, words.Hint(err, "ccd search WORDS finds IDs")
+		return archive.Found{}, words.Hint(err, findsIDs)
 	case err != nil:
 		return archive.Found{}, err
 	case len(found) > 1:

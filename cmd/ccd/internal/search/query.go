@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -85,6 +86,12 @@ func (q Query) Spans(text string) [][2]int {
 		all = append(all, [2]int{start, end})
 		at = end
 	}
+}
+
+// In reports whether a text has all of the query's words.
+func (q Query) In(text string) bool {
+	terms, err := q.terms()
+	return err == nil && len(terms) > 0 && !slices.ContainsFunc(terms, func(t term) bool { at, _ := t.find([]byte(text), 0); return at < 0 })
 }
 
 // first returns the first occurrence of any of the terms at or after from.

@@ -120,6 +120,9 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	in, err := a.sources(ctx, l, f)
+	if f.session != "" {
+		l.Damage = nil // what is damaged is not searched
+	}
 	missing := err // the session that is to be searched is not here
 	if err != nil && (!f.everywhere || !errors.Is(err, history.ErrNotFound)) {
 		return err
@@ -153,7 +156,6 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 // searched.
 func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
 	for other := range p.LoadedOthers(ctx, p.library) {
-		p.Incomplete(other)
 		in := other.Sessions
 		if f.session != "" {
 			e, err := other.Find(f.session, f.agent)
@@ -166,7 +168,8 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 		p.library, p.copies = other, nil
 		from := f.sources(other, in)
 		searched += len(from)
-		if more, err := p.search(ctx, other, from); !more || err != nil {
+		more, err := p.search(ctx, other, from)
+		if p.Incomplete(other); !more || err != nil {
 			return searched, err
 		}
 	}
@@ -183,9 +186,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.
 	}
 	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: p.query, Progress: show}).Hits(ctx) {
 		if errors.As(err, new(*archive.DamageError)) {
-			if p.damage++; p.first == nil {
-				p.first = err
-			}
+			l.Damage = append(l.Damage, err)
 			continue
 		}
 		if err != nil {
@@ -219,16 +220,11 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.
 
 // reportSearch reports how the search ended.
 func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f searchFlags, args []string) error {
-	if f.session == "" {
-		a.Incomplete(l)
-	}
+	a.Incomplete(l)
 	if len(p.machines) > 0 {
 		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
 	}
 	switch {
-	case p.damage > 0:
-		fmt.Fprintf(a.Err, "ccd: %s could not be searched: %v\n", words.Count(p.damage, "damaged place"), p.first)
-		return cli.ErrDamaged
 	case p.rest > 0:
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", asTyped(args))
 	case p.hits > 0 && p.hits == f.limit:
@@ -237,23 +233,21 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	case len(l.Sessions) == 0 && !l.Limited() && !a.HasPulled(l):
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
 	default:
-		return f.none(l, args, sources, !f.everywhere && a.HasPulled(l))
+		return f.none(l, p.query, args, sources, !f.everywhere && a.HasPulled(l))
 	}
 	return nil
 }
 
 // none returns the error of a search without hits. Its hint is a wider search. pulled: other machines were not searched.
-func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled bool) error {
+func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, pulled bool) error {
 	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
 	}
-	if q, bad := f.query(args, time.Now()); bad == nil && len(q.Words) > 0 {
-		for _, e := range l.Listed(f.agent) {
-			if len(q.Spans(status.Of(e).Called())) > 0 {
-				err = fmt.Errorf("%w, but in the title of session %s", err, status.Short(e.Name()))
-				break
-			}
+	for _, e := range l.Listed(f.agent) {
+		if q.In(status.Of(e).Called()) {
+			err = fmt.Errorf("%w, but in the title of session %s", err, status.Short(e.Name()))
+			break
 		}
 	}
 	what := ""
@@ -275,7 +269,8 @@ func (f searchFlags) none(l *reader.Library, args []string, sources int, pulled 
 		return words.Hint(err, "search does not support regular expressions")
 	case pulled:
 		return words.Hint(err, "ccd search --everywhere%s", what)
-	case !f.all && sources > 0:
+	}
+	if f.all = true; len(f.sources(l, l.Sessions)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
@@ -372,8 +367,6 @@ type hitPrinter struct {
 	below    bool                   // the previous hit was not said
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
-	damage   int
-	first    error // the first damage
 }
 
 func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {

@@ -126,7 +126,11 @@ func (s *server) runAll(ctx context.Context, d *daemon.Daemon) error {
 			}
 			return err
 		}
-		s.log.Error("the archive was removed or replaced: reading everything again", "archive", s.library.ArchivePath)
+		level := slog.LevelInfo // ccd archive forget replaces it, for one
+		if !disk.Exists(s.library.ArchivePath) {
+			level = slog.LevelError
+		}
+		s.log.Log(ctx, level, "the archive was removed or replaced: reading everything again", "archive", s.library.ArchivePath)
 		d = nil // so that its sessions can be freed before the next daemon loads them
 		if d, err = s.daemon(ctx, true); err != nil {
 			return err
