@@ -138,10 +138,11 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		out.ByCCD = b.ByCCD
 	}
 	out.Told = by.Told
-	own, told := NewText(out.Own), NewText(out.Told)
+	own := NewText(out.Own)
 	if out.ByCCD { // ccd answered the compaction: its text is what ccd handed over
-		out.Told, own, told = out.Own, NewText(""), own
+		out.Told, own = out.Own, NewText("")
 	}
+	added := newAddition(out.Told)
 	lists := map[Class]*List{}
 	for _, one := range facts(s, src, b.Event) {
 		if one.event < from {
@@ -154,13 +155,13 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		}
 		one.fill(src)
 		l.Facts++
-		errors := one.errors(src)
-		if b.Carries(one.ref) || own.Shows(&one, errors...) {
+		if b.Carries(one.ref) || own.Shows(&one, one.errors(src)...) {
 			l.Kept++
 			continue
 		}
 		l.Dropped++
-		if one.InTold = told.Shows(&one, errors...); one.InTold {
+		if one.Line = added.line(&one); one.Line > 0 {
+			one.InTold = true
 			l.InTold++
 		}
 		l.List = append(l.List, one)

@@ -31,13 +31,13 @@ const told = `Summary: The user wrote: mill the rye at 40 rpm and never touch th
 - edited src/wheel.go
 - ran go vet ./wheel
 - make wheel fails: the wheel is stuck
-- committed 9f31c07`
+- committed 9f31c07d2`
 
 func TestEachClass(t *testing.T) {
 	l := workday()
 	l.compact(told)
 	l.say("On with src/stone.go.")
-	r := l.report(t, Choice{Told: "#5 wrote: now weigh every sack of barley before noon\nran `make sieve`\n"})
+	r := l.report(t, Choice{Told: "ran go test ./stone, git commit -m 'Grease the axle', #3-#10 edits\n> src/stone.go #10\n#3 \"read #10\"\nexit 1: #15\n"})
 	for class, want := range map[Class][]string{
 		Asked:    {"Now weigh every sack of barley before noon."},
 		Files:    {"src/stone.go"},
@@ -55,6 +55,7 @@ func TestEachClass(t *testing.T) {
 	if r.Facts != r.Kept+r.Dropped || r.Kept != 5 || r.Dropped != 6 || r.InTold != 2 || r.Trigger != "auto" || r.Tokens != 155000 || r.Summary == "" {
 		t.Errorf("%+v", r)
 	}
+	lines := map[int]int{}
 	ids := map[string]bool{}
 	for rec := range l.records() {
 		for i := range rec.Items {
@@ -63,10 +64,16 @@ func TestEachClass(t *testing.T) {
 	}
 	for _, c := range r.Classes {
 		for _, one := range c.List {
+			if one.InTold {
+				lines[one.Record] = one.Line
+			}
 			if !ids[string(one.ID)] || one.Record >= r.Record {
 				t.Errorf("%s %q: #%d %s is no original from before the compaction", c.Class, one.Text, one.Record, one.ID)
 			}
 		}
+	}
+	if diff := cmp.Diff(map[int]int{3: 3, 14: 4}, lines); diff != "" {
+		t.Errorf("records and the lines that tell them (-want +got):\n%s", diff)
 	}
 }
 

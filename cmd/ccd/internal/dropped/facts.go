@@ -2,6 +2,8 @@ package dropped
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,7 +24,7 @@ const (
 	Decisions Class = "decisions" // a person's answers, refusals and approvals
 	Files     Class = "files"     // changed files
 	Failures  Class = "failures"  // what failed last and did not succeed since
-	Checks    Class = "checks"    // builds, tests and checks that did not fail, as last run
+	Checks    Class = "checks"    // builds, tests and checks, as last run, unless that failed
 	Commits   Class = "commits"
 )
 
@@ -39,7 +41,8 @@ type Fact struct {
 	Record int     `json:"record"`      // number of the newest record with it
 	ID     mark.ID `json:"id"`          // of the original in that record
 	Output mark.ID `json:"output_id"`   // of a command: its result, or ""
-	InTold bool    `json:"handed_over"` // what ccd's hook adds shows it
+	InTold bool    `json:"handed_over"` // what ccd's hook adds tells it
+	Line   int     `json:"-"`           // the line of it that does, from 1
 
 	event int32
 	ref   session.Ref
@@ -94,7 +97,9 @@ func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 				one.Class = Failures
 				add("ran "+one.said, one)
 			case call.State == session.Done && call.Checks():
-				one.Class = Checks
+				if one.Class = Checks; call.Silent && call.Errors {
+					one.Status += ", error lines printed"
+				}
 				add("ran "+one.said, one)
 			}
 		}
@@ -182,6 +187,29 @@ func (f *Fact) errors(src *session.Source) (lines []string) {
 	return lines
 }
 
+// addition is what ccd adds, by line and without what it quotes, which tells what others said.
+type addition []Text
+
+var quotes = regexp.MustCompile(`"[^"]*"|^ *>.*`)
+
+func newAddition(text string) (t addition) {
+	for line := range strings.Lines(text) {
+		t = append(t, Text{plain: lexicon.Plain(quotes.ReplaceAllString(line, ""))})
+	}
+	return t
+}
+
+// line returns the first line that tells a fact, from 1, 0 if none does. ccd names the records of what it tells, so a command or
+// words like those of a fact may be of another one.
+func (t addition) line(f *Fact) int {
+	return 1 + slices.IndexFunc(t, func(line Text) bool {
+		if f.name != "" {
+			return line.names(f)
+		}
+		return line.has(fmt.Sprintf("#%d", f.ref.N())) || f.call != nil && !f.call.Result.Zero() && line.has(fmt.Sprintf("#%d", f.call.Result.N()))
+	})
+}
+
 // Text is a text in which facts are searched.
 type Text struct {
 	plain string
@@ -214,11 +242,7 @@ func (t *Text) Shows(f *Fact, errors ...string) bool {
 	if t.plain == "" {
 		return false
 	}
-	name := lexicon.Lower(f.name)
-	if f.Class == Commits {
-		name = name[:min(len(name), mostHash)]
-	}
-	if named := t.has(name); named || f.Class == Files {
+	if named := t.names(f); named || f.Class == Files {
 		return named
 	}
 	if t.has(beginning(f.said)) || slices.ContainsFunc(errors, t.says) {
@@ -234,6 +258,14 @@ func (t *Text) Shows(f *Fact, errors ...string) bool {
 	return all > 0 && same*2 >= all
 }
 
+// names reports whether the text has the name of a fact, of a commit its hash or the beginning of it.
+func (t *Text) names(f *Fact) bool {
+	if f.Class == Commits {
+		return t.find(lexicon.Lower(f.name[:min(len(f.name), mostHash)]), false)
+	}
+	return t.has(lexicon.Lower(f.name))
+}
+
 // beginning returns the first words of a text: of its first line, if that has enough to tell it from others.
 func beginning(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
@@ -245,7 +277,10 @@ func beginning(text string) string {
 }
 
 // has reports whether some words stand in the text and are not a part of longer ones.
-func (t *Text) has(words string) bool {
+func (t *Text) has(words string) bool { return t.find(words, true) }
+
+// find reports whether some words stand in the text and do not begin within a longer one, nor end within it if whole is set.
+func (t *Text) find(words string, whole bool) bool {
 	if words == "" {
 		return false
 	}
@@ -257,7 +292,7 @@ func (t *Text) has(words string) bool {
 		}
 		before, _ := utf8.DecodeLastRuneInString(t.plain[:at+i])
 		at += i + len(words)
-		if after, _ := utf8.DecodeRuneInString(t.plain[at:]); !inside(before) && !inside(after) {
+		if after, _ := utf8.DecodeRuneInString(t.plain[at:]); !inside(before) && !(whole && inside(after)) {
 			return true
 		}
 	}

@@ -36,6 +36,7 @@ type block struct {
 	Kind  string // "heading", "line", "quote"
 	Text  string // of a quote
 	Parts []piece
+	Line  int // of the section, from 1
 }
 
 // piece is text of a line, an ID, or the number of a record.
@@ -90,22 +91,24 @@ func dataOf(home string, p sidecar.Parsed) companionData {
 
 // blocks parses the body of a section. home is the address of the session that its numbers of records are of.
 func blocks(home, body string) (all []block) {
+	n := 0
 	for line := range strings.Lines(body) {
+		n++
 		line = strings.TrimSuffix(line, "\n")
 		bare := strings.TrimLeft(line, " ")
 		last := len(all) - 1
 		if said, ok := quoted(bare); ok {
 			if last < 0 || all[last].Kind != "quote" {
-				all = append(all, block{Kind: "quote", Text: said})
+				all = append(all, block{Kind: "quote", Text: said, Line: n})
 			} else if strings.HasPrefix(bare, ">+ ") {
 				all[last].Text += said
 			} else {
 				all[last].Text += "\n" + said
 			}
 		} else if title := strings.TrimLeft(line, "#"); len(line)-len(title) >= 2 && strings.HasPrefix(title, " ") {
-			all = append(all, block{Kind: "heading", Parts: pieces(home, title[1:])})
+			all = append(all, block{Kind: "heading", Parts: pieces(home, title[1:]), Line: n})
 		} else if bare != "" {
-			all = append(all, block{Kind: "line", Parts: pieces(home, line)})
+			all = append(all, block{Kind: "line", Parts: pieces(home, line), Line: n})
 		}
 	}
 	return all

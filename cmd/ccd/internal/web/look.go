@@ -120,7 +120,7 @@ func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 // classNames are what people call the classes of facts.
 var classNames = map[dropped.Class]string{
 	dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
-	dropped.Checks: "Checks that passed", dropped.Commits: "Commits",
+	dropped.Checks: "Checks, as last run", dropped.Commits: "Commits",
 }
 
 // step is the sign of a step of a plan.
