@@ -161,10 +161,19 @@ func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compa
 		return d.compacted(s, doc, c), d.store(ctx, s, c.Pointers, s.currentState)
 	}
 	made, err := once(model)
-	if err != nil {
-		return made, err
+	for end := time.Now().Add(passTime); err == nil && d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end); made, err = once(nil) {
+		a := d.ask(ctx, s, made.Wanted)
+		if ctx.Err() != nil {
+			return made, ctx.Err()
+		}
+		if a.err != nil || a.refused > 0 {
+			d.Log.Warn("summaries not written; using ccd's own", "session", s.ID, "refused", a.refused, "err", a.err)
+		}
+		if a.taken == 0 {
+			break
+		}
 	}
-	return d.addSummaries(ctx, s, made, func() (Compacted, error) { return once(nil) })
+	return made, err
 }
 
 // Update archives what is new in a session's transcript, and stores what lists show. It does nothing if the file is gone.

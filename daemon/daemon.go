@@ -81,7 +81,9 @@ type Daemon struct {
 	lastGrowth  time.Time // when a live session last had new bytes
 	cleanedUp   bool      // cleanUp was called
 	optionsHash string    // hash of Options.Compaction
-	summaries   summaries
+	asking      bool      // the summarizer is asked
+	askAgain    time.Time // not before
+	summaries   int       // that it wrote
 	damaged     bool      // the archive has damage that was not repaired yet
 	healed      time.Time // when healIfDamaged last ran
 	rebuilt     bool      // the archive was rebuilt, and not all companions are published again
@@ -170,7 +172,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	d.unqueue(s)
 	s.offer = o
 	s.statSource()
-	s.renew = s.renew || d.wantsSummaries(s) || d.lacksBeginning(s)
+	s.renew = s.renew || d.lacksBeginning(s)
 	switch {
 	case s.paused():
 		d.done(ctx, s, nil)
@@ -340,6 +342,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		d.more = false
 		d.takeEnded(ctx)
 		d.startJobs(ctx)
+		d.startAsking(ctx)
 		d.caughtUp()
 	}
 	for _, s := range d.sessions {
@@ -365,7 +368,7 @@ func (d *Daemon) retry(ctx context.Context) {
 		if s.busy || s.in != nil {
 			continue
 		}
-		if s.failures > 0 || s.state.Companion != "" && !s.state.Gone && (d.wantsSummaries(s) || !s.asWritten(d.companion(s))) {
+		if s.failures > 0 || s.state.Companion != "" && !s.state.Gone && !s.asWritten(d.companion(s)) {
 			d.sync(ctx, d.unchanged(s))
 		}
 	}

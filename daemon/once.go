@@ -82,10 +82,8 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		}
 	}
 	d.syncMissing(ctx)
-	if report.Lacking, err = d.writeMissing(ctx); err != nil {
-		report.fail(summariesName, err)
-	}
-	report.Summaries = d.summaries.written
+	d.askAll(ctx)
+	report.Summaries = d.summaries
 	d.complete(&report, start)
 	return report, context.Cause(ctx)
 }
@@ -101,6 +99,9 @@ func (d *Daemon) count(report *Report) {
 		}
 		if s.state.Companion != "" && exists(s.state.Companion) {
 			report.Companions++
+		}
+		if s.state.MissingSummaries > 0 && !s.state.Gone {
+			report.Lacking++
 		}
 	}
 }

@@ -50,6 +50,7 @@ type step int
 const (
 	archiving step = iota // archiveNew
 	deriving              // derive
+	asking                // ask, beside the others
 )
 
 // job is one step of some sessions.
@@ -58,6 +59,7 @@ type job struct {
 	sessions []*session // the daemon's
 	copies   []*session
 	errs     []error
+	answers  answers
 }
 
 // queue has a job do the next step of a session.
@@ -185,8 +187,6 @@ func (d *Daemon) takeEnded(ctx context.Context) {
 		select {
 		case j := <-d.pool.ended:
 			d.take(ctx, j)
-		case o := <-d.summaries.done:
-			d.takeSummaries(ctx, o)
 		default:
 			return
 		}
@@ -203,16 +203,21 @@ func (d *Daemon) finishJobs(ctx context.Context) {
 
 // abandon waits for the jobs that run, whose context has ended, and drops what they have done.
 func (d *Daemon) abandon() {
-	for ; d.pool.running > 0; d.pool.running-- {
-		<-d.pool.ended
-	}
-	if d.summaries.done != nil {
-		<-d.summaries.done
+	for d.pool.running > 0 || d.asking {
+		if j := <-d.pool.ended; j.step == asking {
+			d.asking = false
+		} else {
+			d.pool.running--
+		}
 	}
 }
 
 // take takes over what a job has done, and continues with its sessions.
 func (d *Daemon) take(ctx context.Context, j *job) {
+	if j.step == asking {
+		d.takeAnswers(ctx, j.sessions[0], j.answers)
+		return
+	}
 	if d.pool.running--; j.step == archiving {
 		d.pool.adding--
 	}
@@ -241,6 +246,5 @@ func (d *Daemon) derived(ctx context.Context, s *session, err error) {
 	if s.published && d.Published != nil {
 		d.Published(s.Session, s.state)
 	}
-	d.startSummaries(ctx, s)
-	s.published, s.wanted = false, nil
+	s.published = false
 }

@@ -48,7 +48,7 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 		return Compacted{}, err
 	}
 	d.removeOld(was, path)
-	s.renew, s.published, s.wanted = false, true, c.Wanted
+	s.renew, s.published = false, true
 	made := d.compacted(s, doc, c)
 	made.Path = path
 	return made, nil

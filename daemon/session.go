@@ -48,7 +48,6 @@ type session struct {
 	newer        *watcher.Offer // came meanwhile
 	ofSummarizer bool           // it belongs to a session of the summarizer's command
 	published    bool           // its companion was written by the last job
-	wanted       []compactor.Input
 }
 
 // sessionOf makes a session from an archived one. An unreadable state counts as none, because it can be rebuilt.
