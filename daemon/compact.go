@@ -122,9 +122,7 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 	return retryRaces(ctx, func() error {
 		s.offer = s.asOffer()
 		err := d.reload(ctx, s)
-		if s.statSource(); errors.Is(err, archive.ErrNotFound) {
-			err = nil
-		}
+		s.statSource()
 		var b batch
 		switch {
 		case err != nil:
@@ -158,7 +156,7 @@ func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compa
 		if err != nil {
 			return Compacted{}, err
 		}
-		return d.compacted(s, doc, c), d.store(ctx, s, c.Pointers, s.currentState)
+		return d.compacted(s, doc, c), d.store(ctx, s, c.Pointers, s.state, nil)
 	}
 	made, err := once(model)
 	for end := time.Now().Add(passTime); err == nil && d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end); made, err = once(nil) {
@@ -182,7 +180,7 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	if s == nil {
 		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknownSession)
 	}
-	return d.withRecords(ctx, s, func(*compactor.Compactor) error { return d.store(ctx, s, nil, s.currentState) })
+	return d.withRecords(ctx, s, func(*compactor.Compactor) error { return d.store(ctx, s, nil, s.state, nil) })
 }
 
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their
@@ -197,7 +195,7 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 		if generation > 0 && s.cursor.Generation != generation {
 			return fmt.Errorf("publish ids of session %s: generation %d is no longer the newest", key.ID, generation)
 		}
-		return d.store(ctx, s, pointers, s.currentState)
+		return d.store(ctx, s, pointers, s.state, nil)
 	})
 }
 

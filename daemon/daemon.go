@@ -172,7 +172,9 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	d.unqueue(s)
 	s.offer = o
 	s.statSource()
-	s.renew = s.renew || d.lacksBeginning(s)
+	if d.lacksBeginning(s) {
+		s.renew, s.state.Read = true, Place{}
+	}
 	switch {
 	case s.paused():
 		d.done(ctx, s, nil)
@@ -204,8 +206,10 @@ func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
 
 // archiveNew archives what is new in the transcript, each segment at once or with the others of b.
 func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
-	if err := d.fresh(ctx, s); err != nil {
-		return err
+	if s.stale {
+		if err := d.reload(ctx, s); err != nil {
+			return err
+		}
 	}
 	taken := int64(0)
 	for seg, err := range d.tail(ctx, s) {
@@ -238,8 +242,11 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 
 // derive makes what depends on the archived bytes: the state that lists show, and the companion if it is due.
 func (d *Daemon) derive(ctx context.Context, s *session) error {
-	err := d.fresh(ctx, s)
 	var model *compactor.Compactor
+	var err error
+	if s.stale {
+		err = d.reload(ctx, s)
+	}
 	if err == nil {
 		model, err = d.readArchived(ctx, s)
 	}
@@ -256,7 +263,7 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 // done ends a sync with its result. If another process has changed the session meanwhile, it begins anew.
 func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if s.races++; raced(err) && s.races <= maxRetries && ctx.Err() == nil {
-		if s.invalidate(); s.missing {
+		if s.stale = true; s.missing {
 			d.sync(ctx, s.offer)
 		} else {
 			d.queue(s, archiving)
@@ -368,7 +375,7 @@ func (d *Daemon) retry(ctx context.Context) {
 		if s.busy || s.in != nil {
 			continue
 		}
-		if s.failures > 0 || s.state.Companion != "" && !s.state.Gone && !s.asWritten(d.companion(s)) {
+		if s.failures > 0 || s.state.Companion != "" && !s.state.Gone && !d.asWritten(s) {
 			d.sync(ctx, d.unchanged(s))
 		}
 	}

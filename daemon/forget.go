@@ -60,7 +60,7 @@ func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func
 		if err := d.withRecords(ctx, s, func(model *compactor.Compactor) error {
 			if !had[k] || s.state.UnknownFormat {
 				s.state.Options = d.hash(s)
-				return d.store(ctx, s, nil, s.currentState)
+				return d.store(ctx, s, nil, s.state, nil)
 			}
 			_, err := d.publish(ctx, s, model)
 			return err

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"ccd/archive"
 	"ccd/compactor/sidecar"
 	"ccd/internal/atomicfile"
 	"ccd/internal/transcript"
@@ -24,18 +23,18 @@ func (d *Daemon) markGone(ctx context.Context, s *session) error {
 	delete(d.owners, s.Path)
 	before := d.companion(s)
 	err := d.reload(ctx, s)
-	if errors.Is(err, archive.ErrNotFound) {
-		delete(d.sessions, s.Key) // the file was created and deleted before any byte was archived
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	s.state.Gone, s.state.GoneAt = true, time.Now().UTC()
-	next := s.state
-	if next.Options == "" && exists(before) {
-		next.Companion = before
+	if s.archivedPath == "" {
+		delete(d.sessions, s.Key) // the file was created and deleted before any byte was archived
+		return nil
 	}
+	s.state.Gone, s.state.GoneAt = true, time.Now().UTC()
+	if s.state.Options == "" && exists(before) {
+		s.state.Companion = before
+	}
+	next := s.state
 	from, to := next.Companion, d.companion(s)
 	if from != "" && from != to && d.CompanionDir == "" {
 		if err := sidecar.Copy(from, to); err != nil && !errors.Is(err, fs.ErrPermission) { // treat another user's as missing
@@ -46,7 +45,7 @@ func (d *Daemon) markGone(ctx context.Context, s *session) error {
 		}
 		next.Companion = to
 	}
-	return d.storeMoved(ctx, s, next, from)
+	return d.store(ctx, s, nil, next, nil)
 }
 
 // knowsAgent reports whether the agent's records can be read. The configuration of an agent may have been removed.
@@ -91,27 +90,7 @@ func (d *Daemon) expireOne(ctx context.Context, s *session, now time.Time) error
 	next := s.state
 	next.Companion, next.Written = "", Stat{}
 	d.Log.Info("companion removed: keep_after_purge has passed", "session", s.ID)
-	return d.storeMoved(ctx, s, next, s.state.Companion)
-}
-
-// storeMoved stores next as the session's state, then removes the companion from the place that it has left.
-func (d *Daemon) storeMoved(ctx context.Context, s *session, next State, was string) error {
-	if err := d.store(ctx, s, nil, func() (State, error) { return next, nil }); err != nil {
-		return err
-	}
-	d.removeOld(was, next.Companion)
-	return nil
-}
-
-// removeOld removes a companion from a place that its session has left. If it cannot, in a read-only directory for instance, the
-// file stays there.
-func (d *Daemon) removeOld(was, now string) {
-	if was == "" || was == now {
-		return
-	}
-	if err := sidecar.Remove(was); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.Log.Warn("cannot remove a companion from an earlier place", "path", was, "err", err)
-	}
+	return d.store(ctx, s, nil, next, nil)
 }
 
 // cleanUp removes, once after the start, what a crash left beside companions.

@@ -73,7 +73,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 		t.Fatalf("%d IDs in the text, %d pointers", len(ids), len(c.Pointers))
 	}
 	crash := errors.New("crash between index and rename")
-	err = d.store(context.Background(), s, c.Pointers, func() (State, error) { return State{}, crash })
+	err = d.store(context.Background(), s, c.Pointers, State{}, func() error { return crash })
 	if !errors.Is(err, crash) {
 		t.Fatalf("store = %v, want the crash", err)
 	}

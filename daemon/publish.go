@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"strings"
 
@@ -36,18 +37,16 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 	if err != nil {
 		return Compacted{}, err
 	}
-	was := s.state.Companion
-	err = d.store(ctx, s, c.Pointers, func() (State, error) {
+	next.Companion, next.Written = path, statOf(info)
+	err = d.store(ctx, s, c.Pointers, next, func() error {
 		if err := pending.Commit(); err != nil {
-			return next, fmt.Errorf("%w: %w", ErrNotPlaced, err)
+			return fmt.Errorf("%w: %w", ErrNotPlaced, err)
 		}
-		next.Companion, next.Written = path, statOf(info)
-		return next, nil
+		return nil
 	})
 	if err != nil {
 		return Compacted{}, err
 	}
-	d.removeOld(was, path)
 	s.renew, s.published = false, true
 	made := d.compacted(s, doc, c)
 	made.Path = path
@@ -206,68 +205,41 @@ func name(s transcript.Session) string {
 	return s.Name()
 }
 
-// currentState is the replace function of store if nothing is to be replaced.
-func (s *session) currentState() (State, error) { return s.state, nil }
-
-// store indexes pointers and stores the state that replace returns.
-func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Pointer, replace func() (State, error)) error {
-	var next State
-	var raw []byte
-	encode := func() ([]byte, error) {
-		var err error
-		if next, err = replace(); err != nil {
-			return nil, err
+// store indexes pointers, then has place, if not nil, put the companion in place, and stores next as the session's state. Last,
+// it removes the companion from a place that the session has left.
+func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Pointer, next State, place func() error) error {
+	raw, was := next.Encode(), s.state.Companion
+	replace := func() ([]byte, error) {
+		if place == nil {
+			return raw, nil
 		}
-		raw = next.Encode()
-		return raw, nil
+		return raw, place()
 	}
-	if err := d.storePath(ctx, s); err != nil {
-		return err
-	}
-	err := d.Archive.Publish(ctx, archive.Publication{
-		Key: s.Key, At: s.cursor, State: s.raw, Pointers: pointers, Replace: encode,
-	})
+	err := d.Archive.Publish(ctx, archive.Publication{Key: s.Key, At: s.cursor, State: s.raw, Pointers: pointers, Replace: replace})
 	if err != nil {
 		return err
 	}
 	s.state, s.raw = next, raw
-	return nil
-}
-
-// storePath stores the transcript's path if it changed. Append does not do it for a move or an empty file, because they
-// have no new bytes.
-func (d *Daemon) storePath(ctx context.Context, s *session) error {
-	if s.archivedPath == s.Path {
+	if was == "" || was == next.Companion {
 		return nil
 	}
-	var b batch
-	b.note(s)
-	return d.commit(ctx, &b)[s]
-}
-
-// fresh loads the session again if that has to be done.
-func (d *Daemon) fresh(ctx context.Context, s *session) error {
-	if !s.stale {
-		return nil
-	}
-	if err := d.reload(ctx, s); !errors.Is(err, archive.ErrNotFound) {
-		return err
+	if err := sidecar.Remove(was); err != nil && !errors.Is(err, fs.ErrNotExist) { // in a read-only directory, for instance
+		d.Log.Warn("cannot remove a companion from an earlier place", "path", was, "err", err)
 	}
 	return nil
 }
 
-// reload replaces the session's state in memory by the archived one.
+// reload replaces what is in memory of a session by what is stored. Of one that is not, only the state stays.
 func (d *Daemon) reload(ctx context.Context, s *session) error {
 	s.waiting = nil
 	a, err := d.Archive.Last(ctx, s.Key)
-	if errors.Is(err, archive.ErrNotFound) {
-		s.cursor, s.raw, s.archivedPath, s.stale = transcript.Cursor{}, nil, "", false
+	fresh := &session{state: s.state}
+	switch {
+	case err == nil:
+		fresh = d.sessionOf(a)
+	case !errors.Is(err, archive.ErrNotFound):
 		return err
 	}
-	if err != nil {
-		return err
-	}
-	fresh := d.sessionOf(a)
 	s.state, s.raw, s.archivedPath, s.cursor, s.stale = fresh.state, fresh.raw, fresh.archivedPath, fresh.cursor, false
 	return nil
 }

@@ -172,7 +172,7 @@ func (s *session) statSource() {
 // upToDate is the one rule: what the last sync stored is what a stat says now of the transcript (isArchived) and of the
 // companion (due), and both were made of the archived bytes with the current options.
 func (s *session) upToDate(d *Daemon) bool {
-	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && !d.lacksBeginning(s) && s.state.Options == d.hash(s) && !s.due(d))
+	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && !s.due(d))
 }
 
 // isArchived reports whether the archive has all bytes that the transcript had at the last stat.
@@ -185,7 +185,8 @@ func (s *session) isArchived(d *Daemon) bool {
 	case s.state.SkipReason != "":
 		return true
 	}
-	return s.sourceStat == s.state.Source && !s.state.Gone && (!s.tailMissing() || s.offer.Quiet < d.Watch.Settle)
+	tail := !s.Packed && s.state.Source.Size > s.state.At.Offset // a last line without a newline
+	return s.sourceStat == s.state.Source && s.archivedPath == s.Path && !s.state.Gone && (!tail || s.offer.Quiet < d.Watch.Settle)
 }
 
 // isRead reports whether a session has records that are read.
@@ -199,21 +200,27 @@ func (d *Daemon) companion(s *session) string {
 	return sidecar.Path(s.Session, d.CompanionDir)
 }
 
-// asWritten reports whether the companion at path is unchanged since ccd wrote it.
-func (s *session) asWritten(path string) bool {
-	if s.state.Companion != path {
+// asWritten reports whether the session's companion is in its place, unchanged since ccd wrote it.
+func (d *Daemon) asWritten(s *session) bool {
+	if s.state.Companion != d.companion(s) {
 		return false
 	}
-	written, err := stat(path)
+	written, err := stat(s.state.Companion)
 	return err == nil && written == s.state.Written
 }
 
-// readDue reports whether the records are to be read: lists may lag while a session grows, by a sixteenth of it or, of a small
-// one, until it has settled. Each time all is read, so all of them take at most 17 times the session's length.
+// lags reports whether what was made of the bytes before made is due: when the transcript is at rest, or after new bytes, a part
+// of them that limits what all of a growing session take: each reads the whole session.
+func (s *session) lags(d *Daemon, made Place, part int64) bool {
+	at := s.state.At
+	return at != made && (at.Generation != made.Generation || at.Offset-made.Offset >= made.Offset/part || s.offer.Quiet >= d.Watch.RefreshIdle)
+}
+
+// readDue reports whether the records are to be read: the options changed, or lists lag by a sixteenth of the session. So all of
+// it takes at most 17 times the session's length. A small session is read when it has settled.
 func (s *session) readDue(d *Daemon) bool {
-	at, read, quiet := s.state.At, s.state.Read, s.offer.Quiet
-	return at != read && (at.Generation != read.Generation || at.Offset-read.Offset >= read.Offset/16 ||
-		quiet >= d.Watch.RefreshIdle || quiet >= d.Watch.Settle && at.Offset < smallSession)
+	settled := s.state.At != s.state.Read && s.state.At.Offset < smallSession && s.offer.Quiet >= d.Watch.Settle
+	return settled || s.state.Options != d.hash(s) || s.lags(d, s.state.Read, 16)
 }
 
 // lacksBeginning reports whether the records were read without those of the session that they continue, and that is archived now.
@@ -225,13 +232,9 @@ func (d *Daemon) lacksBeginning(s *session) bool {
 // smallSession is the size of a session that is read in a tenth of a second.
 const smallSession = 4 << 20
 
-// tailMissing reports whether the file had bytes at the last sync that were not read: a last line without a newline. A
-// compressed file is always read to its end.
-func (s *session) tailMissing() bool { return !s.Packed && s.state.Source.Size > s.state.At.Offset }
-
-// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then after
-// enough new bytes or when the transcript is at rest. It is due at once if the companion was changed or deleted, or if
-// the options changed. It costs a stat of the companion.
+// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then when it lags by a
+// quarter of the session, five times its length in all. It is due at once if it was changed or deleted, or if the options
+// changed. It costs a stat of the companion.
 func (s *session) due(d *Daemon) bool {
 	switch {
 	case !s.isRead() || s.state.UnknownFormat || s.state.Trigger == "":
@@ -239,9 +242,7 @@ func (s *session) due(d *Daemon) bool {
 	case s.state.Gone:
 		return s.dueGone(d)
 	}
-	return s.renew || s.state.Options != d.hash(s) || !s.asWritten(d.companion(s)) ||
-		s.state.At.Generation != s.state.Covers.Generation || s.uncovered() >= s.refreshBytes() ||
-		s.state.At != s.state.Covers && s.offer.Quiet >= d.Watch.RefreshIdle
+	return s.renew || s.state.Options != d.hash(s) || !d.asWritten(s) || s.lags(d, s.state.Covers, 4)
 }
 
 // dueGone is due for a session whose transcript is gone: its companion was made with other rules or options than the
@@ -252,15 +253,6 @@ func (s *session) dueGone(d *Daemon) bool {
 		return false
 	}
 	return s.state.Companion == "" && s.state.Options == "" || s.state.Companion != "" && exists(s.state.Companion)
-}
-
-// uncovered returns how many bytes the companion does not cover yet.
-func (s *session) uncovered() int64 { return s.state.At.Offset - s.state.Covers.Offset }
-
-// refreshBytes returns how many new bytes make the companion due: a quarter of what it covers. Each companion takes a
-// pass over the session, so all of a growing session take five times its length.
-func (s *session) refreshBytes() int64 {
-	return max(1, s.state.Covers.Offset/4)
 }
 
 // tail yields what is new in the transcript. A last line without a newline is read if the file is at rest, and a torn one
@@ -311,7 +303,7 @@ func (s *session) setStatus(model *compactor.Compactor) {
 func (d *Daemon) fail(s *session, err error) {
 	d.damaged = d.damaged || errors.As(err, new(*archive.DamageError))
 	if !errors.Is(err, ErrNotPlaced) {
-		s.invalidate()
+		s.stale = true
 	}
 	s.failures++
 	s.failedAt = s.sourceStat
@@ -325,12 +317,6 @@ func (d *Daemon) fail(s *session, err error) {
 // paused reports whether the session is left alone after a failure.
 func (s *session) paused() bool {
 	return s.failures > 0 && s.sourceStat == s.failedAt && time.Now().Before(s.retry)
-}
-
-// invalidate makes the next sync load the session from the archive again, even if its file has not changed: another
-// process has stored a change.
-func (s *session) invalidate() {
-	s.stale = true
 }
 
 // unchanged returns an offer of a session whose file may not have changed.
