@@ -95,6 +95,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), pool: newPool()}
+	d.health.failing = map[string]Failure{}
 	d.result = func(o watcher.Offer, err error) {
 		if err != nil {
 			d.Log.Error("cannot update session", "path", o.Path, "err", err)

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +38,7 @@ type RunInfo struct {
 	Watch    watcher.Health `json:"watch"`
 	CatchUp  *Progress      `json:"catch_up,omitempty"` // with the files that a scan found, nil if it has dealt with all
 	Killed   int            `json:"-"`                  // set by ReadRun: the pid of a daemon that was killed, since which none ran
-	Stale    bool           `json:"-"`                  // set by ReadRun: the running daemon could not write run.json, so this is older
+	Stale    bool           `json:"-"`                  // set by ReadRun: the running daemon could not write run.json; nothing else is known
 }
 
 // Failure is a transcript that could not be brought up to date.
@@ -67,19 +69,24 @@ const (
 	maxLogged    = 20 // failures logged between two scans
 	runInfoEvery = 5 * time.Second
 	maxRunFile   = 16 << 20 // bytes
-
-	heartbeatSlack = time.Second // how much later than run.json run.lock may be touched
 )
 
 // health collects the content of run.json. The work loop fills it.
 type health struct {
 	mu          sync.Mutex
-	info        RunInfo
+	info        RunInfo // without the failures
 	written     time.Time
 	lastWritten []byte
-	writeFailed bool            // run.json could not be written
-	failing     map[string]bool // paths
-	logged      int             // failures logged since the last scan
+	writeFailed bool               // run.json could not be written
+	failing     map[string]Failure // by path
+	logged      int                // failures logged since the last scan
+}
+
+// failures returns what fails now, newest last.
+func (h *health) failures() []Failure {
+	return slices.SortedFunc(maps.Values(h.failing), func(x, y Failure) int {
+		return cmp.Or(x.Time.Compare(y.Time), cmp.Compare(x.Path, y.Path))
+	})
 }
 
 func runFile(stateDir string) string { return filepath.Join(stateDir, "run.json") }
@@ -88,8 +95,8 @@ func runFile(stateDir string) string { return filepath.Join(stateDir, "run.json"
 // that run.lock is held. running is valid even if err says that run.json or run.lock cannot be read. ReadRun writes
 // nothing.
 func ReadRun(stateDir string) (info RunInfo, running bool, err error) {
-	pid, touched, running, err := readLock(stateDir)
-	info, told, unread := readRunFile(stateDir)
+	pid, running, err := readLock(stateDir)
+	info, unread := readRunFile(stateDir)
 	if err = errors.Join(err, unread); err != nil {
 		err = fmt.Errorf("read run state: %w", err)
 	}
@@ -97,18 +104,17 @@ func ReadRun(stateDir string) (info RunInfo, running bool, err error) {
 		info.Killed = pid
 		return info, false, err
 	}
-	if unread != nil || pid != 0 && info.Pid != pid { // run.json is of an earlier daemon
+	if unread != nil || pid != 0 && info.Pid != pid { // run.json is of an earlier daemon, or missing
 		info = RunInfo{Pid: pid, Stale: true}
 	}
-	info.Stale = info.Stale || touched.Sub(told) > heartbeatSlack
 	return info, true, err
 }
 
-// readRunFile reads run.json and its modification time. A missing file is no error.
-func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
+// readRunFile reads run.json. A missing file is no error.
+func readRunFile(stateDir string) (info RunInfo, err error) {
 	b, err := ownfile.Read(runFile(stateDir), maxRunFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return info, told, nil
+		return info, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(b, &info)
@@ -117,33 +123,27 @@ func readRunFile(stateDir string) (info RunInfo, told time.Time, err error) {
 		err = fmt.Errorf("%s: invalid pid %d", runFile(stateDir), info.Pid)
 	}
 	if err != nil {
-		return RunInfo{}, told, err
+		return RunInfo{}, err
 	}
-	if file, err := os.Stat(runFile(stateDir)); err == nil {
-		told = file.ModTime()
-	}
-	return info, told, nil
+	return info, nil
 }
 
-// readLock returns the process that holds run.lock, or that was killed while it did, and when the file was last touched.
-func readLock(stateDir string) (pid int, touched time.Time, held bool, err error) {
+// readLock returns the process that holds run.lock, or that was killed while it did.
+func readLock(stateDir string) (pid int, held bool, err error) {
 	f, err := ownfile.Open(lockFile(stateDir), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, touched, false, nil
+		return 0, false, nil
 	}
 	if err != nil {
-		return 0, touched, false, err
+		return 0, false, err
 	}
 	if got, _ := ownfile.TryLock(f, true, 0); got {
 		pid, _ = scanPid(f)
 		ownfile.Unlock(f)
-		return pid, touched, false, nil
+		return pid, false, nil
 	}
 	defer f.Close()
-	if file, err := f.Stat(); err == nil {
-		touched = file.ModTime()
-	}
-	return readPid(f), touched, true, nil
+	return readPid(f), true, nil
 }
 
 // longWait is the wait for the archive's lock after which status reports it and Once gives up.
@@ -175,17 +175,19 @@ func (d *Daemon) archiveLocked(locked *archive.LockedError) {
 	d.writeRunInfo()
 }
 
-// report records the result of one sync. An error is logged once and listed until a sync succeeds; a sync that was
-// skipped because of the pause after a failure does not count as success.
+// report records the result of one sync. An error is logged once, and few between two scans.
 func (d *Daemon) report(o watcher.Offer, err error) {
 	d.heartbeat()
-	s := d.sessions[d.owners[o.Path]]
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	h := &d.health.info
-	before := len(h.Errors)
-	if err != nil || s == nil || s.failures == 0 {
-		d.setFailure(o.Path, err)
+	before := min(len(d.health.failing), maxFailures)
+	if d.setFailure(o.Path, err) {
+		if d.health.logged++; d.health.logged <= maxLogged {
+			d.Log.Error("cannot update session", "path", o.Path, "err", err)
+		} else if d.health.logged == maxLogged+1 {
+			d.Log.Error("more sessions failed; not logging them until the next scan, see ccd status")
+		}
 	}
 	waited := h.Watch.Waiting > 0
 	if !d.more {
@@ -193,40 +195,24 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 	}
 	done := waited && h.Watch.Waiting == 0
 	h.CatchUp = d.progress()
-	if done || time.Since(d.health.written) >= runInfoEvery || before != len(h.Errors) {
+	if done || time.Since(d.health.written) >= runInfoEvery || before != min(len(d.health.failing), maxFailures) {
 		d.writeRunInfo()
 	}
 }
 
-// setFailure lists the error of a path, or removes it if err is nil. A failing path is logged once; the number of log
-// lines is limited. The caller must hold health.mu.
-func (d *Daemon) setFailure(path string, err error) {
-	h := &d.health
-	h.info.Errors = slices.DeleteFunc(h.info.Errors, func(f Failure) bool { return f.Path == path })
-	known := h.failing[path]
-	if err == nil {
-		delete(h.failing, path)
-		h.info.Failing = len(h.failing)
-		return
+// setFailure lists the error of a path until a sync succeeds, and reports whether it is the first one. A sync that was skipped
+// because of the pause after a failure does not count as success. The caller must hold health.mu.
+func (d *Daemon) setFailure(path string, err error) (first bool) {
+	_, known := d.health.failing[path]
+	s := d.sessions[d.owners[path]]
+	switch {
+	case err != nil:
+		d.health.failing[path] = failureOf(path, err)
+	case s == nil || s.failures == 0:
+		delete(d.health.failing, path)
 	}
-	if h.failing == nil {
-		h.failing = map[string]bool{}
-	}
-	h.failing[path] = true
-	h.info.Failing = len(h.failing)
-	h.info.Errors = append(h.info.Errors, failureOf(path, err))
-	h.info.Errors = newest(h.info.Errors, maxFailures)
-	if known {
-		return
-	}
-	if h.logged++; h.logged <= maxLogged {
-		d.Log.Error("cannot update session", "path", path, "err", err)
-	} else if h.logged == maxLogged+1 {
-		d.Log.Error("more sessions failed; not logging them until the next scan, see ccd status")
-	}
+	return err != nil && !known
 }
-
-func newest(all []Failure, n int) []Failure { return all[max(0, len(all)-n):] }
 
 // scanned records the result of a scan.
 func (d *Daemon) scanned(w watcher.Health) {
@@ -251,13 +237,15 @@ func (d *Daemon) conversations() (n int) {
 	return n
 }
 
-// writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and touches run.lock, which needs
-// no disk space: a run.lock newer than run.json means that run.json is out of date. The caller must hold health.mu.
+// writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and removes it: nobody takes old figures for
+// current ones. The caller must hold health.mu.
 func (d *Daemon) writeRunInfo() {
 	h := &d.health
 	h.written = time.Now()
-	b, err := json.MarshalIndent(h.info, "", "  ")
-	if err == nil && string(b) == string(h.lastWritten) && !h.writeFailed {
+	info, failures := h.info, h.failures()
+	info.Errors, info.Failing = failures[max(0, len(failures)-maxFailures):], len(failures)
+	b, err := json.MarshalIndent(info, "", "  ")
+	if err == nil && string(b) == string(h.lastWritten) {
 		return
 	}
 	if err == nil {
@@ -270,6 +258,6 @@ func (d *Daemon) writeRunInfo() {
 	if !h.writeFailed {
 		d.Log.Error("cannot write run.json", "err", err)
 	}
-	_ = os.Chtimes(lockFile(d.StateDir), h.written, h.written)
-	h.writeFailed = true
+	_ = os.Remove(runFile(d.StateDir)) // needs no space
+	h.lastWritten, h.writeFailed = nil, true
 }

@@ -99,7 +99,7 @@ func (d *Daemon) start() (func(), error) {
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	d.health.info = RunInfo{
-		Pid: os.Getpid(), Version: d.Version, Start: held.start, Errors: []Failure{},
+		Pid: os.Getpid(), Version: d.Version, Start: held.start,
 		Config: d.Config, Archive: d.Archive.Path(),
 	}
 	d.writeRunInfo()

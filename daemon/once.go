@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"ccd/archive"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -46,13 +47,17 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	}
 	ctx = archive.WaitForLock(ctx, d.locked)
 	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
-	report := Report{Failed: []Failure{}, Skipped: []string{}}
-	d.result = report.add
+	report := Report{Skipped: []string{}}
+	d.result = func(o watcher.Offer, err error) {
+		d.health.mu.Lock()
+		defer d.health.mu.Unlock()
+		d.setFailure(o.Path, err)
+	}
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
 			report.Skipped = append(report.Skipped, err.Error())
 		} else {
-			report.fail("", err)
+			d.health.failing[err.Error()] = failureOf("", err)
 		}
 	}
 	var offers []watcher.Offer
@@ -70,14 +75,9 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	d.atScan(ctx, start)
 	d.finishJobs(ctx)
 	if !d.healed.IsZero() { // what failed because of damage may have been repaired
-		failed := report.Failed
-		report.Failed = []Failure{}
-		for _, f := range failed {
-			path := mark.Unname(f.Path)
-			if s := d.sessions[d.owners[path]]; s != nil && path != d.Archive.Path() { // a transcript is no archive
+		for _, path := range slices.Collect(maps.Keys(d.health.failing)) {
+			if s := d.sessions[d.owners[path]]; s != nil {
 				d.bring(ctx, s.asOffer())
-			} else {
-				report.Failed = append(report.Failed, f)
 			}
 		}
 	}
@@ -112,21 +112,9 @@ func (d *Daemon) complete(report *Report, start time.Time) {
 	d.count(report)
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
-	h := &d.health.info
-	h.Errors, h.Failing = newest(report.Failed, maxFailures), len(report.Failed)
-	h.Sessions, h.LastPass = report.Sessions, start.UTC()
+	report.Failed = append([]Failure{}, d.health.failures()...)
+	d.health.info.Sessions, d.health.info.LastPass = report.Sessions, start.UTC()
 	d.writeRunInfo()
-}
-
-// add adds the result of a session.
-func (r *Report) add(o watcher.Offer, err error) {
-	if err != nil {
-		r.fail(o.Path, err)
-	}
-}
-
-func (r *Report) fail(path string, err error) {
-	r.Failed = append(r.Failed, failureOf(path, err))
 }
 
 // syncMissing syncs the sessions whose files are gone: their companions can only be made from the archive.

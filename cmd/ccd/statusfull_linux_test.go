@@ -66,14 +66,17 @@ func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 	for err == nil {
 		_, err = f.Write(bytes.Repeat([]byte("x"), 512))
 	}
-	f.Close()
 	testkit.Eventually(t, "status says that it is not current", func() bool {
+		for err = nil; err == nil; { // others fill what run.json leaves
+			_, err = f.Write([]byte("x"))
+		}
 		o, code := statusOf(t, home)
 		return o.Running && o.Pid == c.Process.Pid && o.Stale && code == words.ExitFailed && strings.Contains(strings.Join(o.Degraded, "\n"), "cannot write")
 	})
 	if out, _, _ := outputs(t, home, "status"); strings.Contains(string(out), "last scan") || !strings.Contains(string(out), "running, pid ") {
 		t.Errorf("told as current:\n%s", out)
 	}
+	f.Close()
 	must(t, os.Remove(f.Name()))
 	testkit.Eventually(t, "all is well again", func() bool {
 		o, code := statusOf(t, home)

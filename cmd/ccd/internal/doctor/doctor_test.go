@@ -259,7 +259,7 @@ func TestFindings(t *testing.T) {
 		"cannot grow":                  func(l *Live) { l.Config.Archive.MaxSize = 17 << 20 },
 		"30 files could not":           func(l *Live) { l.Run.Failing = 30 },
 		"cannot read 1 path":           func(l *Live) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
-		"its figures are old":          func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
+		"what it does is unknown":      func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
 	} {
 		s := soundFacts(t)
 		spoil(&s.Live)

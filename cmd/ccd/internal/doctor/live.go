@@ -37,7 +37,7 @@ type Live struct {
 func (l Live) Findings() (all []Finding) {
 	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.failing()} {
 		for _, f := range found {
-			if f.State != "ok" && (l.Running || l.Service.Installed || l.Run.Killed > 0 || f.Check != "daemon") { // no daemon is wanted
+			if f.State != "ok" && (l.Running || l.RunErr != nil || l.Service.Installed || l.Run.Killed > 0 || f.Check != "daemon") { // no daemon is wanted
 				all = append(all, f)
 			}
 		}
@@ -66,7 +66,7 @@ func (l Live) daemon() []Finding {
 	}
 	var all []Finding
 	if l.Run.Stale {
-		all = append(all, wrong(check, "free disk space, or make it writable", "process %d cannot write %s: its figures are old", l.Run.Pid, filepath.Join(l.StateDir, "run.json")))
+		all = append(all, wrong(check, "free disk space, or make it writable", "process %d cannot write %s: what it does is unknown", l.Run.Pid, filepath.Join(l.StateDir, "run.json")))
 	}
 	if interval := l.Config.Watch.ScanInterval; !l.Run.LastPass.IsZero() && l.Now.Sub(l.Run.LastPass) > Late(interval) {
 		all = append(all, wrong(check, again, "process %d has finished no scan for %s (one is due every %s): it hangs or is reading a very large file",

@@ -37,7 +37,7 @@ func (o Report) Rows() [][]string {
 		rows = append(rows, []string{"not found", fmt.Sprintf("directories: %d, watched when they appear; ccd doctor lists their agents", absent)})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
-	if o.CatchUp != nil && !o.Stale {
+	if o.CatchUp != nil {
 		rows = append(rows, []string{"catching up", catchUpLine(*o.CatchUp)})
 	}
 	if o.Remote != nil {
@@ -150,8 +150,8 @@ func daemonLine(o Report) string {
 		return "not running, although its service is installed"
 	case !o.Running:
 		return "not running; `ccd run` starts it"
-	case o.Stale && o.LastPass != nil:
-		return fmt.Sprintf("running, pid %d, since %s; last update %s ago; the current state is unknown", o.Pid, o.since(), words.Age(*o.LastPass))
+	case o.Stale:
+		return fmt.Sprintf("running, pid %d; its state is unknown", o.Pid)
 	case o.LastPass == nil:
 		return fmt.Sprintf("running, pid %d, since %s", o.Pid, o.since())
 	}

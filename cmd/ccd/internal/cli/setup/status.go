@@ -32,7 +32,7 @@ else 0. ` + "`ccd archive verify`" + ` checks stored contents; ` + "`ccd doctor`
 checks the setup.
 
 With --json: one object: running, should_run, stale (the daemon cannot write
-run.json; its figures are old), degraded (reasons), damage (sessions that
+run.json; what it does is unknown), degraded (reasons), damage (sessions that
 cannot be read, as in verify), pid, version (of the daemon), this_version (of
 this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
 transcripts, not archived yet; null if unknown), waiting (files), catch_up
