@@ -50,7 +50,7 @@ type App struct {
 // Say prints a message on stderr, unless --quiet is given.
 func (a *App) Say(format string, args ...any) {
 	if !a.Quiet {
-		fmt.Fprint(a.Err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
+		fmt.Fprint(a.Err, a.wrapped(a.Err, mark.Visible(fmt.Sprintf(format+"\n", args...))))
 	}
 }
 
@@ -73,11 +73,13 @@ func (a *App) Print(text string) error {
 }
 
 // PrintWrapped is Print. On a terminal, long lines break between words.
-func (a *App) PrintWrapped(text string) error {
-	if width := a.Width(); width > 0 {
-		text = strings.Join(table.WrapLines(text, width), "\n") + "\n"
+func (a *App) PrintWrapped(text string) error { return a.Print(a.wrapped(a.Out, text)) }
+
+func (a *App) wrapped(to io.Writer, text string) string {
+	if width := a.widthOf(to); width > 0 {
+		return strings.Join(table.WrapLines(text, width), "\n") + "\n"
 	}
-	return a.Print(text)
+	return text
 }
 
 // Draw writes text with control sequences. The caller has escaped what comes from transcripts.

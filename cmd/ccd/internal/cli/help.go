@@ -39,7 +39,7 @@ const helpText = `Usage:
 {{- if and .HasParent .HasAvailableSubCommands}}
 
 Commands{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name 10}}{{.Short}}{{end}}{{end}}{{end}}
+  {{rpad .Name 12}}{{.Short}}{{end}}{{end}}{{end}}
 {{- if .HasExample}}
 
 Examples

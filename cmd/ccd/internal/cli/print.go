@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 
 	"ccd/cmd/ccd/internal/table"
@@ -25,9 +26,11 @@ func (a *App) PrintFacts(rows [][]string) error {
 }
 
 // Width returns the width of the terminal that stdout is, or 0 if it is none.
-func (a *App) Width() int {
-	if a.Terminal(a.Out) {
-		columns, _ := Screen(FileOf(a.Out))
+func (a *App) Width() int { return a.widthOf(a.Out) }
+
+func (a *App) widthOf(w io.Writer) int {
+	if a.Terminal(w) {
+		columns, _ := Screen(FileOf(w))
 		return columns
 	}
 	return 0

@@ -18,6 +18,10 @@ func (a *App) Execute(ctx context.Context, args []string) int {
 		a.Err = guarded{f}
 	}
 	root := a.Root()
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		Grouped(c) // cobra's own prints its help for a shell that it does not know
+	}
 	args = hyphened(root, args)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -110,7 +114,11 @@ func (a *App) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, Use: "man DIR", Short: "write the man pages to a directory", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			err := doc.GenManTree(c.Root(), &doc.GenManHeader{Section: "1", Source: "ccd", Manual: "ccd manual"}, a.Path(args[0]))
+			dir := a.Path(args[0])
+			err := os.MkdirAll(dir, 0o755)
+			if err == nil {
+				err = doc.GenManTree(c.Root(), &doc.GenManHeader{Section: "1", Source: "ccd", Manual: "ccd manual"}, dir)
+			}
 			if err != nil {
 				return fmt.Errorf("write man pages: %w", err)
 			}

@@ -24,7 +24,7 @@ const (
 func SessionColumns[T any](now time.Time, of func(T) status.Session) []table.Column[T] {
 	return []table.Column[T]{
 		{
-			Head: "SESSION", Least: 13, Text: func(r T) string { return status.Short(of(r).Session) },
+			Head: "SESSION", Least: 13, Text: func(r T) string { return status.Short(mark.Unname(of(r).Session)) },
 			Piped: func(r T) string { return of(r).Session },
 		},
 		{Head: "TITLE", Least: 20, Part: 40, Text: func(r T) string {

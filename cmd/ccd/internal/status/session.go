@@ -280,13 +280,15 @@ func (s Session) Problem() string {
 	return ""
 }
 
-// Apart is why nobody works in the session here: it is another machine's, or a copy that nobody has continued; else "".
+// Apart is why nobody works in the session here: it is another machine's, a copy that nobody has continued, or empty; else "".
 func (s Session) Apart() string {
 	switch {
 	case s.Machine != "":
 		return "on " + mark.Inline(s.Machine, 60)
 	case s.entry != nil && s.entry.Kept.NotResumed():
 		return "copy"
+	case s.entry != nil && s.entry.StateDamage == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
+		return "empty"
 	}
 	return ""
 }

@@ -25,10 +25,10 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsInACopy: a copy that nobody has continued is at rest, whoever spoke last in it.
+// TestNobodyWaitsInACopy: a copy that nobody has continued is at rest, whoever spoke last in it. So is an empty session.
 func TestNobodyWaitsInACopy(t *testing.T) {
 	now := time.Now()
-	for records, want := range map[int]string{3: Resting, 4: Waits} {
+	for records, want := range map[int]string{0: Resting, 3: Resting, 4: Waits} {
 		e := reader.Entry{}
 		e.Kept.Last, e.Kept.Records, e.Kept.Resumed.Records = now, records, 3
 		if got := (Session{Present: true, Waiting: true, entry: &e}).State(now); got != want {

@@ -126,21 +126,28 @@ func room[T any](columns []Column[T], texts [][]string, width int) (shown, width
 	return shown, widths
 }
 
-// Facts returns the lines of printFacts.
+// factTones are the tones of rows that begin with a state.
+var factTones = map[string]Tone{"degraded": Bad, "error": Bad, "wrong": Bad, "note": Warn, "ok": Good}
+
+// Facts returns the lines of rows of equally many cells. The last cell of each continues in lines of its own.
 func Facts(rows [][]string, width int, colours bool) (lines []string) {
-	names := 0
+	var wide []int
 	for _, r := range rows {
-		names = max(names, CellsOf(r[0]))
+		for i, cell := range r[:len(r)-1] {
+			wide = append(wide, make([]int, max(0, i+1-len(wide)))...)
+			wide[i] = max(wide[i], CellsOf(cell))
+		}
 	}
 	for _, r := range rows {
-		tone := NoTone
-		if r[0] == "degraded" || r[0] == "error" {
-			tone = Bad
+		head, indent := "", 0
+		for i, cell := range r[:len(r)-1] {
+			cell = Cut(cell, width)
+			head += factTones[cell].Paint(cell, colours) + strings.Repeat(" ", wide[i]-CellsOf(cell)+gap)
+			indent += wide[i] + gap
 		}
-		head := Cut(r[0], width)
-		for _, part := range WrapCells(mark.Visible(r[1]), max(width-names-gap, 8)) {
-			lines = append(lines, tone.Paint(head, colours)+strings.Repeat(" ", names-CellsOf(head)+gap)+part)
-			head = ""
+		for _, part := range WrapCells(mark.Visible(r[len(r)-1]), max(width-indent, MinCells)) {
+			lines = append(lines, head+part)
+			head = strings.Repeat(" ", indent)
 		}
 	}
 	return lines

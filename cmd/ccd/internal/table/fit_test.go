@@ -67,6 +67,11 @@ func TestFacts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	got = Facts([][]string{{"ok", "archive", "4 MiB for 23 MiB"}, {"wrong", "program", "not in $PATH"}, {"", "", "fix: move it"}}, 30, true)
+	want = []string{"\x1b[32mok\x1b[0m     archive  4 MiB for 23", "                MiB", "\x1b[31mwrong\x1b[0m  program  not in $PATH", "                fix: move it"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 	for width := 1; width < 40; width++ {
 		text := "a word 請求書の一セントを直す and/a/long/one"
 		if lines := WrapCells(text, max(width, 2)); strings.ReplaceAll(strings.Join(lines, ""), " ", "") != strings.ReplaceAll(text, " ", "") {

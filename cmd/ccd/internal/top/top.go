@@ -414,17 +414,17 @@ const keys = "Enter open  c companion  d dropped  r resume  / filter  ? keys  q 
 
 var helpLines = []string{
 	"Keys", "",
-	"up, down, j, k       move",
-	"PgUp, PgDn, g, G     move by a page, to the first, to the last",
-	"Enter                details of the session: requests, files, problems, compactions",
-	"c                    its companion: what an agent can read after a compaction",
-	"d                    what the agent's last compaction dropped, each with its ID",
-	"o, Enter             open the original on the marked line",
-	"r r                  write a smaller copy of the session and start the agent with it",
-	"y                    copy the ID of the session, or of the marked line",
-	"/                    filter: title, directory, agent, state; Enter keeps it, Esc clears it",
-	"Esc, h, q            back; in the list, q quits",
-	"Ctrl-C               quit",
+	"up, down, j, k    move",
+	"PgUp, PgDn, g, G  move by a page, to the first, to the last",
+	"Enter             the session's requests, files, problems, compactions",
+	"c                 its companion: what an agent can read after a compaction",
+	"d                 what the agent's last compaction dropped, each with its ID",
+	"o, Enter          open the original on the marked line",
+	"r, r              write a smaller copy, and start the agent with it",
+	"y                 copy the ID of the session, or of the marked line",
+	"/                 filter by words; Enter keeps the filter, Esc clears it",
+	"Esc, h, q         back; in the list, q quits",
+	"Ctrl-C            quit",
 	"", "any key closes this",
 }
 

@@ -139,8 +139,16 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if f.dryRun {
 		return a.printForget(out)
 	}
+	for _, k := range preview.Sessions {
+		if e, ok := l.Entry(k); ok {
+			a.Say("session: %s", cli.SessionLine(&e))
+		}
+	}
 	if !f.yes {
-		if err := a.askForget(ctx, l, preview); err != nil {
+		if preview.Places > 0 {
+			a.Say("text: %s in %s", words.Count(preview.Places, "place"), words.Count(len(preview.Touched)+len(preview.States), "session"))
+		}
+		if err := a.sure(ctx, "Remove this for good?"); err != nil {
 			return err
 		}
 	}
@@ -304,19 +312,6 @@ func (a *app) machinesWith(ctx context.Context, l *reader.Library, r archive.Rem
 		}
 	}
 	return names
-}
-
-// askForget lists what will be removed and asks.
-func (a *app) askForget(ctx context.Context, l *reader.Library, r archive.Removed) error {
-	for _, k := range r.Sessions {
-		if e, ok := l.Entry(k); ok {
-			a.Say("session: %s", cli.SessionLine(&e))
-		}
-	}
-	if r.Places > 0 {
-		a.Say("text: %s in %s", words.Count(r.Places, "place"), words.Count(len(r.Touched)+len(r.States), "session"))
-	}
-	return a.sure(ctx, "Remove this for good?")
 }
 
 // sure asks a question, and fails unless the answer is yes. Without a terminal that is an error of usage, as of setup.

@@ -126,7 +126,7 @@ func (a *app) listGC(out gcOutput) error {
 	}
 	rows := [][]string{}
 	for _, s := range out.Sessions {
-		rows = append(rows, []string{status.Short(s.ID), cmp.Or(table.Cut(s.Title, 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
+		rows = append(rows, []string{status.Short(mark.Unname(s.ID)), cmp.Or(table.Cut(s.Title, 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
 	}
 	if err := cli.WriteTable(a.Out, rows); err != nil {
 		return err

@@ -145,7 +145,7 @@ func (a *app) showHandover(session, text string) error {
 		name, _, _ := strings.Cut(section, "\n")
 		others = append(others, strings.ToLower(name))
 	}
-	a.Say("\na record: ccd restore '%s#N'\nmore: ccd show %s --section NAME (%s), or ccd show %s | less", session, session, strings.Join(others, ", "), session)
+	a.Say("\na record: ccd restore '%s#N'\nall of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s)", session, strings.Join(others, ", "))
 	return nil
 }
 

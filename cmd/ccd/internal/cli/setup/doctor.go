@@ -73,7 +73,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(all)
-	} else if err = cli.WriteTable(a.Out, findingRows(all, a.Terminal(a.Out) && a.Getenv("NO_COLOR") == "")); err == nil {
+	} else if err = a.PrintFacts(findingRows(all)); err == nil {
 		a.Say("%s", doctor.Count(all))
 	}
 	if err == nil && doctor.Worst(all) == "wrong" {
@@ -103,23 +103,15 @@ func (a *app) heal(ctx context.Context) ([]doctor.Finding, error) {
 }
 
 // findingRows formats the findings as lines, each with its fix below it.
-func findingRows(all []doctor.Finding, coloured bool) [][]string {
-	paint := func(state string) string {
-		if !coloured {
-			return state
-		}
-		colour := map[string]string{"ok": "\x1b[32m", "note": "\x1b[33m", "wrong": "\x1b[31m", "": "\x1b[39m"} // all sequences have the same length, so that columns stay aligned
-		return colour[state] + state + "\x1b[0m"
-	}
-	rows := [][]string{}
+func findingRows(all []doctor.Finding) (rows [][]string) {
 	for _, f := range all {
-		rows = append(rows, []string{paint(f.State), f.Check, mark.Visible(f.Detail)})
+		rows = append(rows, []string{f.State, f.Check, mark.Visible(f.Detail)})
 		if f.Fix != "" {
 			fix := "fix: " + f.Fix
 			if f.Fixable {
 				fix += " (or ccd doctor --fix)"
 			}
-			rows = append(rows, []string{paint(""), "", mark.Visible(fix)})
+			rows = append(rows, []string{"", "", mark.Visible(fix)})
 		}
 	}
 	return rows
