@@ -41,17 +41,18 @@ const (
 	replyWidth    = 20 // up to which a message is only a reply
 )
 
-// makeHandover returns the handover in at most room chars. If it is too long every line shrinks; none goes.
+// makeHandover returns the handover in at most room chars. Every line has as much as fits; if all are too long every line shrinks, and none goes.
 func (d *draft) makeHandover(room int) (string, []claim) {
 	most := max(min(handoverSmall, room*6/10), min(max(handoverMost, room/10), room*3/10))
 	var h *handover
-	for _, f := range []float64{1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
+	for _, f := range []float64{2, 1.4, 1, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05} {
 		d.whole, d.approved, d.quoted, d.named, d.steps = -1, -1, map[int32]bool{}, map[int32]bool{}, nil
 		h = &handover{d: d, f: f}
 		if d.s.Rewritten() {
 			h.line("The transcript was rewritten at #1: what has a number below 0 is from before.")
 		}
 		h.task()
+		h.inForce()
 		h.stands()
 		h.git()
 		h.uncommitted()
@@ -60,7 +61,6 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 		h.checks()
 		h.failures()
 		h.plan()
-		h.inForce()
 		if lexicon.Chars(h.b.String()) <= most {
 			break
 		}
@@ -72,7 +72,7 @@ func (d *draft) makeHandover(room int) (string, []claim) {
 func (h *handover) most(n int) int { return max(24, int(float64(n)*h.f)) }
 
 // many scales a number of entries.
-func (h *handover) many(n int) int { return max(1, int(float64(n)*h.f+0.5)) }
+func (h *handover) many(n int) int { return max(1, int(float64(n)*min(1, h.f)+0.5)) }
 
 func (h *handover) line(format string, args ...any) { fmt.Fprintf(&h.b, format+"\n", args...) }
 
@@ -124,11 +124,14 @@ func (h *handover) task() {
 			end = d.overWith(int(ev.Item))
 		}
 		ended := ""
+		if end >= 0 {
+			ended = fmt.Sprintf(", ended with #%d", d.s.Events[end].N())
+		}
 		switch {
-		case end >= 0:
-			label, ended = "Asked before", fmt.Sprintf(", ended with #%d", d.s.Events[end].N())
 		case given:
 			label = "Then"
+		case end >= 0:
+			label = "Asked before"
 		default:
 			given = true
 		}
@@ -265,10 +268,23 @@ func (d *draft) taskItem() int {
 			newest = n
 		}
 		if (it.Width >= taskWidth || d.lists(it)) && !d.closed(n, newest) {
+			if d.offers(n, newest) {
+				return n + 1
+			}
 			return n
 		}
 	}
 	return newest
+}
+
+// offers reports whether an item brought no more than the list from which the next message picks.
+func (d *draft) offers(n, newest int) bool {
+	return n < newest && d.didNothing(&d.s.Items[n]) && len(d.picked(&d.s.Items[n+1])) > 0
+}
+
+// didNothing reports whether the agent only spoke in an item.
+func (d *draft) didNothing(it *session.Item) bool {
+	return !slices.ContainsFunc(d.s.Events[it.From:it.To], func(e session.Event) bool { return e.Kind == session.Did })
 }
 
 // lists reports whether a message has several lines: a short list of things to do says something by itself.
@@ -321,13 +337,28 @@ func (d *draft) acted(it *session.Item) bool {
 	return false
 }
 
-// answered says in one line what a short message answers: the options that it picks by their numbers, or the question that
+// answersTo returns the text of the agent that a message may answer: the one before it, unless the human interrupted the agent
+// after that or wrote another message first. -1 if there is none.
+func (d *draft) answersTo(it *session.Item) int32 {
+	if it.Before < 0 || d.stoppedBetween(it.Before, it.Ask) {
+		return -1
+	}
+	for n := int(d.s.Events[it.Ask].Item) - 1; n >= 0 && d.s.Items[n].Before == it.Before; n-- {
+		if other := &d.s.Items[n]; other.Ask >= 0 && !other.Back && (!other.Command || d.acted(other)) {
+			return -1
+		}
+	}
+	return it.Before
+}
+
+// answered says in one line what a message answers: the options that a short one picks by their numbers, or the question that
 // it follows. "" if there is neither.
 func (d *draft) answered(it *session.Item, most int) string {
-	if it.Before < 0 || it.Width >= 3*taskWidth || d.stoppedBetween(it.Before, it.Ask) {
+	before := d.answersTo(it)
+	if before < 0 {
 		return ""
 	}
-	n := d.s.Events[it.Before].N()
+	n := d.s.Events[before].N()
 	if picked := d.picked(it); len(picked) > 0 {
 		var lines []string
 		for _, lead := range picked {
@@ -343,7 +374,7 @@ func (d *draft) answered(it *session.Item, most int) string {
 		return fmt.Sprintf("(%s #%d: \"%s\")\n", how, n, mark.Inline(q, most))
 	}
 	if it.Width < replyWidth { // to what the text before ends with
-		text := strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref))
+		text := strings.TrimSpace(d.src.Text(d.s.Events[before].Ref))
 		return fmt.Sprintf("(after #%d: \"%s\")\n", n, mark.Inline(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), most))
 	}
 	return ""
@@ -360,7 +391,8 @@ const mostPicked = 4
 
 // picked returns the options of the agent's text that a short message picks by their numbers, each with its nested lines.
 func (d *draft) picked(it *session.Item) (all [][]string) {
-	if it.Before < 0 || it.Width > 2*taskWidth {
+	before := d.answersTo(it)
+	if before < 0 || it.Width > 2*taskWidth {
 		return nil
 	}
 	text := d.src.Text(d.s.Events[it.Ask].Ref)
@@ -379,7 +411,7 @@ func (d *draft) picked(it *session.Item) (all [][]string) {
 	found := map[string][]string{}
 	var order []string
 	number := ""
-	for line := range strings.Lines(d.src.Text(d.s.Events[it.Before].Ref)) {
+	for line := range strings.Lines(d.src.Text(d.s.Events[before].Ref)) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := option.FindStringSubmatch(line); m != nil && (number == "" || !strings.HasPrefix(line, " ")) {
 			number = m[1]
@@ -424,13 +456,14 @@ func (d *draft) stoppedBetween(from, to int32) bool {
 // replies reports whether a message takes up what the agent's text before it asks or offers: it picks an option, or it is short and
 // follows a question or a list that its lead introduces.
 func (d *draft) replies(it *session.Item) bool {
-	if it.Before < 0 || it.Width >= 2*taskWidth || d.stoppedBetween(it.Before, it.Ask) {
+	before := d.answersTo(it)
+	if before < 0 || it.Width >= 2*taskWidth {
 		return false
 	}
 	if d.question(it) != "" || len(d.picked(it)) > 0 {
 		return true
 	}
-	all := blocksOf(strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref)))
+	all := blocksOf(strings.TrimSpace(d.src.Text(d.s.Events[before].Ref)))
 	last := len(all) - 1
 	return it.Width < replyWidth && !d.asks(it) && last >= 0 && all[last].list && leads(all[last].lines[0]) && lexicon.BulletLen(strings.TrimSpace(all[last].lines[0])) == 0
 }
@@ -440,13 +473,14 @@ func (d *draft) asks(it *session.Item) bool {
 	return strings.ContainsAny(d.src.Text(d.s.Events[it.Ask].Ref), "?？")
 }
 
-// question returns the question in the last paragraphs of the text that stood before a message, "" if it asked none, the human
-// interrupted the agent after it, or the message has a question of its own.
+// question returns the question in the last paragraphs of the text that a message may answer, "" if it asked none or the message
+// has a question of its own.
 func (d *draft) question(it *session.Item) string {
-	if it.Before < 0 || d.stoppedBetween(it.Before, it.Ask) || d.asks(it) {
+	before := d.answersTo(it)
+	if before < 0 || d.asks(it) {
 		return ""
 	}
-	text := strings.TrimSpace(d.src.Text(d.s.Events[it.Before].Ref))
+	text := strings.TrimSpace(d.src.Text(d.s.Events[before].Ref))
 	paragraphs := strings.Split(text, "\n\n")
 	for i := len(paragraphs) - 1; i >= 0 && i >= len(paragraphs)-4; i-- {
 		lines := strings.Split(strings.TrimSpace(paragraphs[i]), "\n")
@@ -540,53 +574,68 @@ loop:
 			}
 		}
 	}
+	var refused *session.Call // the newest call, and nothing came after that
+	if len(did) > 0 && stopped == nil {
+		if c := s.Events[did[0]].Call; c.State == session.Refused && c.Words.Zero() {
+			refused = c
+		}
+	}
 	// The current item has the answer whole.
-	below := d.reader.room >= answerBelow && len(did) == 0 && stopped == nil && said >= 0 && !d.had(&s.Events[said]) && !d.own.covers(d.src.Text(s.Events[said].Ref))
-	label := "State"
+	below := d.reader.room >= answerBelow && len(did) == 0 && stopped == nil && said >= 0 && s.Events[said].Ref.Chars > closing && !d.had(&s.Events[said]) && !d.own.covers(d.src.Text(s.Events[said].Ref))
+	words := ""
+	if said >= 0 {
+		words = fmt.Sprintf(" Last words before it (#%d):", s.Events[said].N())
+	}
+	label, where := "State", ""
+	if below {
+		where = " (whole below)"
+	}
 	if fresh != nil {
 		h.line("State: nothing done since the last message (#%d).", fresh.N())
 		label = "Before it"
 	}
 	switch {
 	case stopped != nil:
-		h.line("%s: the human interrupted the agent at #%d.", label, stopped.N())
+		h.line("%s: the human interrupted the agent at #%d.%s", label, stopped.N(), words)
 		h.proves(stopped.Ref, "")
+	case refused != nil:
+		h.line("%s: refused was %s (#%d), nothing since.%s", label, d.noun(refused, h.most(100)), refused.At.N(), words)
 	case said < 0 && len(did) == 0 && fresh != nil:
 	case said < 0 && len(did) == 0:
 		h.line("State: nothing done since the last message (#%d).", s.Events[last].N())
 	case len(did) > 0 && d.planned(did):
-		words := "."
 		h.planned = true
-		if said >= 0 {
-			words = fmt.Sprintf(", after the words #%d:", s.Events[said].N())
-		}
-		h.line("%s: all %d steps of the plan are completed (#%d), nothing was changed or said since%s", label, len(s.Plan.Steps), s.Events[s.Plan.Event].N(), words)
+		h.line("%s: all %d steps of the plan are completed (#%d), nothing was changed or said since.%s", label, len(s.Plan.Steps), s.Events[s.Plan.Event].N(), words)
 	case len(did) > 0 && said < 0:
 		h.line("%s: at work.", label)
 	case len(did) > 0:
 		h.line("%s: at work. Last words (#%d):", label, s.Events[said].N())
 	case !s.Events[said].Ends: // perhaps it announces a step that did not come
-		where := ":"
-		if below {
-			where = " (below)."
-		}
-		h.line("%s: the agent's last words are #%d%s", label, s.Events[said].N(), where)
-	case below:
-		h.line("%s: nothing done since the agent's words #%d (below).", label, s.Events[said].N())
+		h.line("%s: the agent's last words are #%d%s:", label, s.Events[said].N(), where)
 	default:
-		h.line("%s: nothing done since the agent's words #%d:", label, s.Events[said].N())
+		h.line("%s: nothing done since the agent's words #%d%s:", label, s.Events[said].N(), where)
 	}
-	if said >= 0 && !below {
+	if said >= 0 {
 		ref := s.Events[said].Ref
 		text := d.src.Text(ref)
-		if lexicon.Chars(strings.TrimSpace(text)) <= h.most(500) {
+		room := h.most(500)
+		if below {
+			room = h.most(closing)
+		} else if lexicon.Chars(strings.TrimSpace(text)) <= room {
 			d.whole = said
 		}
-		h.b.WriteString(tailExcerpt(text, h.most(500)))
+		h.b.WriteString(tailExcerpt(text, room))
 		h.proves(ref, firstWords(text))
 	}
-	if len(did) > 0 {
-		h.since(did)
+	how, calls := "Since then", did
+	if refused != nil {
+		calls = did[1:]
+	}
+	if stopped != nil || refused != nil {
+		how = "Before that"
+	}
+	if len(calls) > 0 {
+		h.since(how, calls)
 	}
 	h.notEnded(did)
 }
@@ -601,11 +650,15 @@ func (d *draft) planned(did []int32) bool {
 		})
 }
 
+// closing is how many chars of the last words the handover quotes if the current item has them whole: what they end with, which may
+// be a question.
+const closing = 200
+
 // answerBelow is from how much room on the current item is sure to show the last answer.
 const answerBelow = 4000
 
 // since names the last calls after the last words. The current item has each of them.
-func (h *handover) since(did []int32) {
+func (h *handover) since(how string, did []int32) {
 	d := h.d
 	n := h.sinceMost()
 	var last []string
@@ -618,7 +671,7 @@ func (h *handover) since(did []int32) {
 	if len(did) > n {
 		more = fmt.Sprintf(" %d calls, the last", len(did))
 	}
-	h.line("Since then%s: %s", more, strings.Join(last, "; "))
+	h.line("%s%s: %s", how, more, strings.Join(last, "; "))
 }
 
 // sinceMost is how many calls since the last words are named.
@@ -889,6 +942,9 @@ func (h *handover) checks() {
 		if d.s.Events[e].Kind != session.Did || c.Op != transcript.Command || seen[d.command(c)] || c.State == session.Refused || c.State == session.Running {
 			continue
 		}
+		if c.State == session.Failed && d.wentOn(e) { // a later one went well
+			continue
+		}
 		if since := e > edited; since && !d.isCheck(c) && (!c.Aims() || c.Git() || c.Remote()) || !since && (!c.Checks() || !d.isCheck(c) || c.State == session.Pending) {
 			continue
 		}
@@ -912,6 +968,7 @@ func (h *handover) checks() {
 	}
 	switch {
 	case len(since) > 0:
+		slices.SortStableFunc(since, func(x, y int32) int { return d.again(y) - d.again(x) })
 		var all []string
 		for _, e := range since[:min(len(since), h.many(3))] {
 			all = append(all, one(e))
@@ -935,6 +992,9 @@ func (h *handover) ran(c *session.Call) string {
 	}
 	return text
 }
+
+// again is 1 if a command ran more than once: most likely a check, and no trial.
+func (d *draft) again(e int32) int { return min(2, d.runs[d.command(d.s.Events[e].Call)]) - 1 }
 
 // isCheck reports whether a call is a run that is worth naming: a command that has a goal, or one that ran more than once.
 func (d *draft) isCheck(c *session.Call) bool {
@@ -1152,7 +1212,13 @@ func (h *handover) plan() {
 		}
 		ended = ended || since > 0 && (ev.Kind == session.Asked || ev.Kind == session.Said && (ev.Ends || e == int32(len(d.s.Events))-1))
 	}
-	if ended { // what is done of it is not known
+	how := "unfinished as of"
+	if ended { // what is done of what was begun is not known
+		steps = slices.DeleteFunc(steps, func(q transcript.PlanItem) bool { return q.Status == "in_progress" })
+		how = "not begun as of"
+		newer += ", a turn ended since"
+	}
+	if len(steps) == 0 {
 		return
 	}
 	n := h.many(8)
@@ -1174,10 +1240,10 @@ func (h *handover) plan() {
 	if since > 0 {
 		after += fmt.Sprintf(", calls since: %d", since)
 	}
-	if len(edited) > 0 {
+	if len(edited) > 0 && !ended {
 		after += ", edited: " + strings.Join(edited, ", ")
 	}
-	h.line("Plan, unfinished as of #%d (%d open of %d%s): %s", d.s.Events[p.Event].N(), len(steps), len(p.Steps), after, strings.Join(all, "; "))
+	h.line("Plan, %s #%d (%d open of %d%s): %s", how, d.s.Events[p.Event].N(), len(steps), len(p.Steps), after, strings.Join(all, "; "))
 }
 
 // inForce lists what the human said while refusing or interrupting in this task and nothing later carried out.

@@ -29,7 +29,7 @@ var lineCases = []struct {
 		s.asks("2, but compressed")
 	}, []string{"(of #2: \"2. keep them in a second file\")", "> 2, but compressed"}},
 	{"task: the steps of a long one", func(s *story) {
-		s.asks("# Outline\n\n" + lines("Background %d of the whole matter, which is long.\n", 40) + "\n1. **Setup**: run `make deps`\n   - and wait\n\n2. **Load** the rows of `a.csv`\n\n3. **Report** the totals\n\n" + lines("Rule %d for the format.\n", 60))
+		s.asks("# Outline\n\n" + lines("Background %d of the whole matter, which is long.\n", 40) + "\n1. **Setup**: run `make deps`\n   - and wait\n\n2. **Load** the rows of `a.csv`\n\n3. **Report** the totals\n\n" + lines("Rule %d for the format.\n", 160))
 	}, []string{"> # Outline", "> 1. **Setup**: run `make deps`", "> 2. **Load** the rows of `a.csv`", "> 3. **Report** the totals", "[ccd "}},
 	{"task: short ones follow with what they answer", func(s *story) {
 		s.asks(task)
@@ -112,7 +112,7 @@ var lineCases = []struct {
 		s.asks(task)
 		s.runs("go test ./importer", pass)
 		s.says("All green, 14 rows are skipped.")
-	}, []string{"State: nothing done since the agent's words #4 (below).", "!Since then"}},
+	}, []string{"State: nothing done since the agent's words #4:\n> All green, 14 rows are skipped.", "!Since then"}},
 	{"state: at work", func(s *story) {
 		s.asks(task)
 		s.says("First the parser.")
@@ -138,6 +138,40 @@ var lineCases = []struct {
 		s.runs("go test ./importer", pass)
 		s.interrupts()
 	}, []string{"State: the human interrupted the agent at #4."}},
+	{"state: an interruption comes after the calls before it", func(s *story) {
+		s.asks(task)
+		s.announces("I run the tests.")
+		s.runs("go test ./importer", pass)
+		s.interrupts()
+	}, []string{"State: the human interrupted the agent at #5. Last words before it (#2):\n> I run the tests.\nBefore that: #3 ran `go test ./importer`"}},
+	{"state: a refusal without a word", func(s *story) {
+		s.asks(task)
+		s.announces("I push.")
+		s.does("Bash", object{"command": "git push"})
+		s.refused("")
+	}, []string{"State: refused was `git push` (#3), nothing since. Last words before it (#2):\n> I push.", "!at work"}},
+	{"state: what a long answer ends with", func(s *story) {
+		s.asks(task)
+		s.says(lines("The report of column %d is done.\n\n", 60) + "Shall I commit it?")
+	}, []string{"State: nothing done since the agent's words #2 (whole below):", "> Shall I commit it?"}},
+	{"task: the first message after a question answers it", func(s *story) {
+		s.asks(task)
+		s.says("Do you want the rows in the report, too?")
+		s.asks("Yes, and while you are at it, also write the name of the file and the number of the line of each row into the report, so that people find it, and sort the rows by date.")
+		s.runs("go test ./importer", pass)
+		s.asks("continue")
+	}, []string{"(after the question of #2: \"Do you want the rows in the report, too?\")\n> Yes, and while", "Then (#6, 2026-03-04 09:00):\n> continue"}},
+	{"task: what is picked from a list that was asked for", func(s *story) {
+		s.asks("give me the list of all the things that are still open in this importer, once more")
+		s.says("1. sort the rows\n2. name the file\n3. count them")
+		s.asks("do 2 and 3")
+		s.runs("go test ./importer", pass)
+	}, []string{"Task (#3", "(of #2: \"2. name the file\", \"3. count them\")\n> do 2 and 3", "!Task (#1"}},
+	{"task: several commands with a long text", func(s *story) {
+		s.asks(task)
+		s.edits("/w/app/a.go", "x", "y")
+		s.does("Bash", object{"command": "go vet ./... && go test ./importer <<'EOF'\none\ntwo\nEOF"})
+	}, []string{"`go vet ./... … go test ./importer`"}},
 	{"state: asked after an interruption", func(s *story) {
 		s.asks(task)
 		s.does("Bash", object{"command": "make"})
@@ -311,6 +345,16 @@ var lineCases = []struct {
 		s.edits("/w/app/a.go", "x", "y")
 		s.runs("go test ./importer", pass)
 	}, []string{"Run since the last change (#2): `go test ./importer` (#4, exit 0): \"ok app/importer 0.3s\""}},
+	{"run: what ran before is a check, and a trial that a later run replaced is none", func(s *story) {
+		s.asks(task)
+		s.runs("make dup", "0 issues")
+		s.edits("/w/app/a.go", "x", "y")
+		s.runs("make dup", "0 issues")
+		s.fails("tool run -c /dev/null", 1, "can't load config")
+		s.runs("tool run -c a.yml", "fine")
+		s.runs("prepare --here", "done")
+		s.runs("other --here", "done")
+	}, []string{"Run since the last change (#4): `make dup` (#6, exit 0)", "!/dev/null"}},
 	{"run: none since", func(s *story) {
 		s.asks(task)
 		s.runs("go test ./importer", pass)
@@ -461,6 +505,13 @@ var lineCases = []struct {
 		s.queues("count them first")
 		s.reads("/w/app/a.go", "x")
 	}, []string{"Plan, unfinished as of #2 (1 open of 1, before the message #4, calls since: 1): skip the rows"}},
+	{"plan: a turn ended since", func(s *story) {
+		s.asks(task)
+		s.plans("completed: parse the date", "in_progress: skip the rows", "pending: count them")
+		s.edits("/w/app/a.go", "x", "y")
+		s.says("The rows are skipped.")
+		s.asks("thanks")
+	}, []string{"Plan, not begun as of #2 (1 open of 3, a turn ended since, calls since: 1): count them", "!skip the rows"}},
 	{"plan: finished", func(s *story) {
 		s.asks(task)
 		s.plans("pending: skip the rows")
@@ -652,7 +703,7 @@ var textCases = []struct {
 		s.asks(task)
 		s.edits("/w/app/a.go", "x", "y")
 		s.announces("Now the signatures:")
-	}, []string{"State: the agent's last words are #4 (below).", "#4 the agent said:\n> Now the signatures:", "!answered", "!nothing done since"}},
+	}, []string{"State: the agent's last words are #4:\n> Now the signatures:", "!answered", "!nothing done since"}},
 	{"a file that was removed", 9000, func(s *story) {
 		s.asks(task)
 		s.writes("/w/app/blue.md", "# Blue is a colour")

@@ -224,7 +224,7 @@ func (m *maker) item(n int, full bool) (units, decided []*unit) {
 		}
 		add(u)
 	}
-	if current && !ended && d.approved < it.Ask && it.Before >= 0 && !d.had(&d.s.Events[it.Before]) && !d.stoppedBetween(it.Before, it.Ask) {
+	if current && !ended && d.approved < it.Ask && d.answersTo(it) >= 0 && !d.had(&d.s.Events[it.Before]) {
 		m.specification(it, add)
 	}
 	var reads, edits []int32

@@ -44,8 +44,8 @@ func (d *draft) command(c *session.Call) string {
 		}
 		line = strings.TrimSpace(rest)
 	}
-	if len(c.Acts) > 0 && strings.Contains(line, "\n") { // without the texts of here-documents
-		return d.relative(strings.Join(c.Acts, "; "))
+	if len(c.Acts) > 0 && strings.Contains(line, "\n") { // without the texts of here-documents, and what only looks
+		return d.relative(strings.Join(c.Acts, " … "))
 	}
 	r := transcript.NormalizeRun("", line)
 	before := ""
