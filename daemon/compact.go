@@ -120,7 +120,7 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 	s.byCommand = true
 	defer func() { s.byCommand = false }()
 	return retryRaces(ctx, func() error {
-		s.offer = s.asOffer()
+		s.offer = d.asOffer(s)
 		err := d.reload(ctx, s)
 		s.statSource()
 		var b batch

@@ -35,7 +35,7 @@ import (
 type Options struct {
 	Archive        *archive.Archive
 	StateDir       string            // ccd's own directory, created with mode 0700 if missing
-	Watch          watcher.Options   // roots and timing; the daemon sets Match and Known
+	Watch          watcher.Options   // roots and timing; the daemon sets Match
 	Agents         registry.Table    // the formats of the watched transcripts
 	Compaction     compactor.Options // for every session without options of its own
 	CompanionDir   string            // "": each companion is written beside its transcript
@@ -330,7 +330,9 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 	o.Scanned = func(h watcher.Health) {
 		d.scanned(h)
 		d.atScan(ctx, time.Now())
-		d.retry(ctx)
+		for _, o := range d.unscanned() {
+			d.sync(ctx, o)
+		}
 		if d.Scanned == nil {
 			return
 		}
@@ -353,11 +355,6 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		d.startAsking(ctx)
 		d.caughtUp()
 	}
-	for _, s := range d.sessions {
-		if !s.state.Gone || s.due(d) {
-			o.Known = append(o.Known, s.Path)
-		}
-	}
 	return o
 }
 
@@ -370,17 +367,18 @@ func (d *Daemon) atScan(ctx context.Context, now time.Time) {
 	d.healIfDamaged(ctx)
 }
 
-// retry syncs what a scan does not offer: an error may be gone, and a companion may have been deleted.
-func (d *Daemon) retry(ctx context.Context) {
+// unscanned offers what a scan does not: a file that is gone, also since before the start, one whose last sync failed, and one
+// whose companion was changed or deleted.
+func (d *Daemon) unscanned() (all []watcher.Offer) {
 	for _, s := range d.sessions {
 		if s.busy || s.in != nil {
 			continue
 		}
-		if s.failures > 0 || s.state.Companion != "" && !s.state.Gone && !d.asWritten(s) {
-			d.sync(ctx, d.unchanged(s))
+		o := d.asOffer(s)
+		gone := s.missing && (s.state.Gone && s.due(d) || !s.state.Gone && exists(s.Root))
+		if gone || s.failures > 0 || s.state.Companion != "" && !s.state.Gone && !d.asWritten(s) {
+			all = append(all, o)
 		}
 	}
+	return all
 }
-
-// atRest is the Quiet time of a file that a command syncs: it counts as unchanged.
-const atRest = 100 * 365 * 24 * time.Hour

@@ -20,13 +20,13 @@ import (
 // read before its companion is made.
 func (d *Daemon) markGone(ctx context.Context, s *session) error {
 	d.Log.Info("transcript gone; the archive keeps it", "session", s.ID)
-	delete(d.owners, s.Path)
 	before := d.companion(s)
 	err := d.reload(ctx, s)
 	if err != nil {
 		return err
 	}
 	if s.archivedPath == "" {
+		delete(d.owners, s.Path)
 		delete(d.sessions, s.Key) // the file was created and deleted before any byte was archived
 		return nil
 	}
@@ -79,7 +79,7 @@ func (d *Daemon) expire(ctx context.Context, now time.Time) {
 		if err != nil {
 			err = fmt.Errorf("expire companion of session %s: %w", s.ID, err)
 		}
-		d.result(s.asOffer(), err)
+		d.result(d.asOffer(s), err)
 	}
 }
 

@@ -104,7 +104,7 @@ func (d *Daemon) syncAll(ctx context.Context) {
 		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
 	}
 	d.bring(ctx, offers...)
-	d.syncMissing(ctx)
+	d.bring(ctx, d.unscanned()...)
 }
 
 // healPause is the time between two repairs by the daemon itself.
@@ -129,7 +129,7 @@ func (d *Daemon) healIfDamaged(ctx context.Context) {
 	}
 	for _, damage := range h.Left {
 		if s := d.sessions[damage.Session]; s != nil {
-			d.result(s.asOffer(), damage)
+			d.result(d.asOffer(s), damage)
 		}
 	}
 }

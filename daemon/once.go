@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"ccd/archive"
@@ -73,15 +71,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		return report, context.Cause(ctx)
 	}
 	d.atScan(ctx, start)
-	d.finishJobs(ctx)
-	if !d.healed.IsZero() { // what failed because of damage may have been repaired
-		for _, path := range slices.Collect(maps.Keys(d.health.failing)) {
-			if s := d.sessions[d.owners[path]]; s != nil {
-				d.bring(ctx, s.asOffer())
-			}
-		}
-	}
-	d.syncMissing(ctx)
+	d.bring(ctx, d.unscanned()...)
 	d.askAll(ctx)
 	report.Summaries = d.summaries
 	d.complete(&report, start)
@@ -115,19 +105,6 @@ func (d *Daemon) complete(report *Report, start time.Time) {
 	report.Failed = append([]Failure{}, d.health.failures()...)
 	d.health.info.Sessions, d.health.info.LastPass = report.Sessions, start.UTC()
 	d.writeRunInfo()
-}
-
-// syncMissing syncs the sessions whose files are gone: their companions can only be made from the archive.
-func (d *Daemon) syncMissing(ctx context.Context) {
-	var gone []watcher.Offer
-	for _, s := range d.sessions {
-		if s.state.Gone && s.due(d) || !s.state.Gone && !exists(s.Path) && exists(s.Root) {
-			o := s.asOffer()
-			o.Gone = true
-			gone = append(gone, o)
-		}
-	}
-	d.bring(ctx, gone...)
 }
 
 // Plan is what a pass would read and write.

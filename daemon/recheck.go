@@ -57,7 +57,7 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 		case same:
 			d.batch.note(s)
 		default:
-			d.sync(ctx, d.unchanged(s))
+			d.sync(ctx, d.asOffer(s))
 		}
 	}
 	d.save(ctx)

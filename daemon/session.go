@@ -319,17 +319,15 @@ func (s *session) paused() bool {
 	return s.failures > 0 && s.sourceStat == s.failedAt && time.Now().Before(s.retry)
 }
 
-// unchanged returns an offer of a session whose file may not have changed.
-func (d *Daemon) unchanged(s *session) watcher.Offer {
-	o := s.asOffer()
-	if d.pool.wake != nil { // in Run; a pass finds all files at rest
-		s.statSource()
+// atRest is the Quiet time of a file that a command or a pass syncs: it counts as unchanged.
+const atRest = 100 * 365 * 24 * time.Hour
+
+// asOffer returns an offer of a session whose file may not have changed.
+func (d *Daemon) asOffer(s *session) watcher.Offer {
+	s.statSource()
+	o := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Gone: s.missing, Quiet: atRest}
+	if d.pool.wake != nil { // in Run
 		o.Quiet = max(0, time.Since(time.Unix(0, s.sourceStat.ModTime)))
 	}
 	return o
-}
-
-// asOffer returns the offer with which a command syncs the session: its file counts as at rest.
-func (s *session) asOffer() watcher.Offer {
-	return watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Quiet: atRest}
 }

@@ -107,7 +107,7 @@ func (d *Daemon) takeAnswers(ctx context.Context, s *session, a answers) {
 	}
 	if d.sessions[s.Key] == s && !s.busy && (a.err == nil || a.taken > 0) {
 		s.renew = true
-		d.sync(ctx, d.unchanged(s))
+		d.sync(ctx, d.asOffer(s))
 	}
 }
 

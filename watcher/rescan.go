@@ -31,9 +31,6 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if l.scanned.IsZero() {
-		l.queueMissingKnown()
-	}
 	l.queueFound()
 	l.scanned, l.scanTook = start, time.Since(start)
 	l.scanAt = start.Add(max(l.o.ScanInterval, l.scanTook*scanPauseFactor))
@@ -98,16 +95,4 @@ func (l *loop) watchAncestor(root string) {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// queueMissingKnown queues known files that the first scan did not find. Each is checked again before it is offered as
-// gone. It skips files of missing roots, which may come back.
-func (l *loop) queueMissingKnown() {
-	for _, path := range l.o.Known {
-		root, ok := l.tree.rootOf(path)
-		if ok && l.tree.roots[root].present() && l.tree.find(path) == nil {
-			l.queue.gone = append(l.queue.gone, place{path, root})
-		}
-	}
-	l.o.Known = nil
 }

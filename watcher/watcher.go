@@ -32,8 +32,6 @@ type Options struct {
 
 	// Match reports whether the file at path is offered at all, judging by its name.
 	Match func(r Root, path string) bool
-	// Known are the paths that earlier runs offered. Those that are gone are offered once as Gone.
-	Known []string
 	Log   *slog.Logger    // nil: discard
 	Wake  <-chan struct{} // has Run call Idle; nil: nothing does
 	// Scanned is called after each scan by the goroutine that ranges over Run, Idle each time that there is nothing to
