@@ -40,7 +40,9 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	for _, s := range d.sessions {
 		s.renew = true
 	}
+	d.rebuilt = true // sessions may be lost
 	d.syncAll(ctx)
+	d.rebuilt = false
 	if ctx.Err() != nil {
 		return h, ctx.Err()
 	}
@@ -92,19 +94,6 @@ func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[[
 			}
 		}
 	}
-}
-
-// syncAll syncs all transcripts, because sessions may be lost, and after a rebuild all companions.
-func (d *Daemon) syncAll(ctx context.Context) {
-	d.rebuilt = true
-	defer func() { d.rebuilt = false }()
-	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
-	var offers []watcher.Offer
-	for _, f := range found {
-		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Quiet: atRest})
-	}
-	d.bring(ctx, offers...)
-	d.bring(ctx, d.unscanned()...)
 }
 
 // healPause is the time between two repairs by the daemon itself.

@@ -44,12 +44,18 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		}
 	}
 	ctx = archive.WaitForLock(ctx, d.locked)
-	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	report := Report{Skipped: []string{}}
 	d.result = func(o watcher.Offer, err error) {
 		d.health.mu.Lock()
 		defer d.health.mu.Unlock()
 		d.setFailure(o.Path, err)
+	}
+	d.catchUp = &catchUp{show: progress}
+	var wrong []error
+	report.Files, report.Bytes, wrong = d.syncAll(ctx)
+	d.catchUp = nil
+	if ctx.Err() != nil {
+		return report, context.Cause(ctx)
 	}
 	for _, err := range wrong {
 		if errors.Is(err, watcher.ErrIrregular) {
@@ -58,24 +64,30 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 			d.health.failing[err.Error()] = failureOf("", err)
 		}
 	}
+	d.atScan(ctx, start)
+	d.finishJobs(ctx)
+	d.askAll(ctx)
+	d.count(&report)
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
+	report.Took, report.Summaries, report.Failed = time.Since(start), d.summaries, append([]Failure{}, d.health.failures()...)
+	d.health.info.Sessions, d.health.info.LastPass = report.Sessions, start.UTC()
+	d.writeRunInfo()
+	return report, context.Cause(ctx)
+}
+
+// syncAll syncs all transcripts and companions. It returns what it found.
+func (d *Daemon) syncAll(ctx context.Context) (files int, bytes int64, wrong []error) {
+	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	var offers []watcher.Offer
 	for _, f := range found {
 		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Size: f.Size, Quiet: atRest, Cold: true})
-		report.Files, report.Bytes = report.Files+1, report.Bytes+f.Size
+		bytes += f.Size
 	}
-	d.catchUp = newCatchUp(report.Bytes)
-	d.catchUp.show = progress
+	d.countFound(bytes)
 	d.bring(ctx, offers...)
-	d.catchUp = nil
-	if ctx.Err() != nil {
-		return report, context.Cause(ctx)
-	}
-	d.atScan(ctx, start)
 	d.bring(ctx, d.unscanned()...)
-	d.askAll(ctx)
-	report.Summaries = d.summaries
-	d.complete(&report, start)
-	return report, context.Cause(ctx)
+	return len(found), bytes, wrong
 }
 
 // count counts what there is.
@@ -94,17 +106,6 @@ func (d *Daemon) count(report *Report) {
 			report.Lacking++
 		}
 	}
-}
-
-// complete counts what there is after a pass, and writes run.json.
-func (d *Daemon) complete(report *Report, start time.Time) {
-	report.Took = time.Since(start)
-	d.count(report)
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
-	report.Failed = append([]Failure{}, d.health.failures()...)
-	d.health.info.Sessions, d.health.info.LastPass = report.Sessions, start.UTC()
-	d.writeRunInfo()
 }
 
 // Plan is what a pass would read and write.

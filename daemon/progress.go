@@ -44,10 +44,6 @@ type catchUp struct {
 	show func(done, all int64)
 }
 
-func newCatchUp(bytes int64) *catchUp {
-	return &catchUp{Progress: Progress{Since: time.Now().UTC(), Bytes: bytes}}
-}
-
 // archived counts an offered file that is archived.
 func (c *catchUp) archived(o watcher.Offer) {
 	if c != nil && o.Cold {
@@ -74,11 +70,11 @@ func (c *catchUp) told() {
 
 // countFound records that a scan found files of so many bytes that were never offered.
 func (d *Daemon) countFound(bytes int64) {
-	switch c := d.catchUp; {
-	case c != nil:
+	if d.catchUp == nil && bytes > 0 {
+		d.catchUp = &catchUp{Progress: Progress{Since: time.Now().UTC()}}
+	}
+	if c := d.catchUp; c != nil {
 		c.Bytes = max(c.Bytes, c.Archived+bytes)
-	case bytes > 0:
-		d.catchUp = newCatchUp(bytes)
 	}
 }
 
