@@ -33,6 +33,7 @@ type (
 	Level    = limits.Level
 	Manual   = limits.Manual
 	Status   = session.Status
+	Known    = session.Known
 	Tracker  = session.Tracker
 	Outliers = session.Outliers
 	Curve    = session.Curve

@@ -12,7 +12,6 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -27,7 +26,7 @@ type State struct {
 	Trigger    string    // the trigger that fired, "" if none has
 	SkipReason string    // why the session is not followed, "" if it is: "summarizer"
 	Gone       bool      // the transcript's file is gone; the archive has it
-	GoneAt     time.Time // when that was noticed; zero if an older ccd did
+	GoneAt     time.Time // when that was noticed
 	Companion  string    // path, "" if there is none
 	Written    Stat      // of the companion
 	Covers     Place     // how much the companion covers
@@ -36,33 +35,13 @@ type State struct {
 	Manual compactor.Manual // options that a person requested
 	Labels Labels           // set by a person
 
-	Records          int
-	Joined           int    // of them, those that the transcript does not repeat: of other files of its story; -1 if these are not archived
-	Origin           string // ID of the session that this one is a fork of
+	compactor.Known // what lists show
+
+	Joined           int    // of the records, those that the transcript does not repeat: of other files of its story; -1 if these are not archived
 	Back             string // numbers of the records that were taken back, as session.Status has them
-	Broken           int
-	Unknown          int
-	Unread           int  // records that were not read in whole
-	FirstUnread      int  // number of the first of them
-	UnknownFormat    bool // no record is of a known type: there is no companion
-	First            time.Time
-	Last             time.Time
-	Boundary         time.Time // when the agent last compacted its context
-	Items            int       // originals that can be restored
-	Model            string
-	Start            string // the first working directory; "" also if an older ccd recorded none
-	Cwd              string // the newest one
-	Title            string
-	Ask              string // the beginning of the first request; "" also if an older ccd recorded none
-	Parent           string
-	Resumed          transcript.Resumed // the session that ccd copied it from
-	Estimate         int64              // of the context
-	About            int64              // Estimate in real tokens, about
-	Reported         int64
-	Window           int64
-	Assumed          bool
-	Outliers         compactor.Outliers // reported context sizes that are impossible
-	Pressure         float64
+	UnknownFormat    bool   // no record is of a known type: there is no companion
+	Estimate         int64  // of the context
+	About            int64  // Estimate in real tokens, about
 	Level            string
 	Original         int64   // of the part that the companion covers
 	Compacted        int64   // of the companion
@@ -72,8 +51,7 @@ type State struct {
 	Reason           string
 	Lost             int
 	MissingSummaries int    // summaries that the companion lacks, of those requested at once
-	Curve            string // compactor.Curve, encoded; "" also if an older ccd recorded none
-	Waiting          bool
+	Curve            string // compactor.Curve, encoded
 }
 
 // Place is a position in a session.
@@ -132,16 +110,11 @@ func statOf(info fs.FileInfo) Stat {
 // unknownFormat reports whether a session has records, but none of a known type.
 func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing() }
 
-// setStatus takes over the tracker's status. perToken is the number of chars per real token.
+// setStatus takes over the model's status. perToken is the number of chars per real token.
 func (s *State) setStatus(c compactor.Status, perToken float64) {
-	s.Records, s.Broken, s.Unknown, s.UnknownFormat = c.Records, c.Broken, c.Unknown, unknownFormat(c)
-	s.Unread, s.FirstUnread = c.Unread, c.FirstUnread
-	s.First, s.Last, s.Boundary, s.Items = c.First, c.Last, c.Boundary, c.Items
-	s.Model, s.Start, s.Cwd, s.Title, s.Ask, s.Parent, s.Resumed = c.Model, c.Start, c.Cwd, c.Title, c.Ask, c.Parent, c.Resumed
-	s.Estimate, s.About, s.Reported, s.Window, s.Assumed = c.Context, sidecar.About(c.Context, perToken), c.Reported, c.Window, c.Assumed
-	s.Outliers, s.Pressure, s.Level = c.Outliers, c.Pressure, c.Level.String()
-	s.Curve, s.Waiting, s.Back = c.Curve.Encode(), c.Waiting, c.Back.String()
-	s.Origin = c.Origin
+	s.Known, s.UnknownFormat, s.Level = c.Known, unknownFormat(c), c.Level.String()
+	s.Estimate, s.About = c.Context, sidecar.About(c.Context, perToken)
+	s.Curve, s.Back = c.Curve.Encode(), c.Back.String()
 	if s.Trigger == "" {
 		s.Trigger = c.Trigger
 	}

@@ -32,7 +32,7 @@ type Tracker struct {
 // NewTracker returns a tracker before a session's first record. Of s only Class and Parent are used.
 func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 	return &Tracker{
-		o: o, session: s, status: Status{Parent: s.Parent}, gauge: newGauge(o),
+		o: o, session: s, status: Status{Known: Known{Parent: s.Parent}}, gauge: newGauge(o),
 		held: held{last: make([]int64, max(1, o.RecentMessages))},
 	}
 }
@@ -232,38 +232,42 @@ func appendNew(all []string, one string) []string {
 	return append(all, one)
 }
 
-// Status is what is known of a session as a whole. Token counts are estimates unless noted otherwise.
-type Status struct {
-	Records, Items  int
-	Broken, Unknown int // records that could not be parsed; records of an unknown type
-	Unread          int // records that were not read in whole: a part that a person may have written is missing
-	FirstUnread     int // number of the first of them
-	Grasp           transcript.Understood
-	Context         int64 // estimate of the agent's context
-	Total           int64 // estimate of all items
-	Reported        int64 // real tokens of the context as last reported since the last boundary, 0 if none
-	Window          int64 // real tokens
-	Assumed         bool  // the window is neither reported, nor configured, nor proven
-	Outliers        Outliers
+// Known is what the archive stores of a session's status for lists. Token counts are real tokens.
+type Known struct {
+	Records, Items  int   // an item is an original that can be restored
+	Broken, Unknown int   // records that could not be parsed; records of an unknown type
+	Unread          int   // records that were not read in whole: a part that a person may have written is missing
+	FirstUnread     int   // number of the first of them
+	Reported        int64 // tokens of the context as last reported since the last boundary, 0 if none
+	Window          int64
+	Assumed         bool     // the window is neither reported, nor configured, nor proven
+	Outliers        Outliers // reported context sizes that are impossible
 	Pressure        float64
-	Level           limits.Level // of Highest
-	Trigger         string       // the first trigger that fired: "threshold", "pressure" or "boundary"; "" if none
 	First, Last     time.Time
 	Boundary        time.Time // when the agent last compacted its context, zero if it has not
 	Model           string
-	Start           string // the first working directory
-	Cwd             string // the newest one
-	Branch          string // in the newest record that has one
+	Start, Cwd      string // the first working directory, the newest one
 	Parent          string // ID of the session that started this one, from its path or else its records
 	Title           string
-	Asked           transcript.Span    // of a sub-agent: its task, zero if there is none
 	Ask             string             // the beginning of the first request that reached the agent, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
-	SubAgents       []string           // IDs, in order of appearance, the first 256
-	Curve           Curve              // valid until the next record is added
 	Waiting         bool               // for the person: the agent spoke last, or asked something
 	Origin          string             // ID of the session that this one is a fork of
-	Back            Ranges             // of records that the person took back
+}
+
+// Status is what is known of a session as a whole.
+type Status struct {
+	Known
+	Grasp     transcript.Understood
+	Context   int64           // estimate of the agent's context
+	Total     int64           // estimate of all items
+	Level     limits.Level    // of Highest
+	Trigger   string          // the first trigger that fired: "threshold", "pressure" or "boundary"; "" if none
+	Branch    string          // in the newest record that has one
+	Asked     transcript.Span // of a sub-agent: its task, zero if there is none
+	SubAgents []string        // IDs, in order of appearance, the first 256
+	Curve     Curve           // valid until the next record is added
+	Back      Ranges          // of records that the person took back
 }
 
 // Status returns what is known of the session so far.

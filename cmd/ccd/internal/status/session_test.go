@@ -6,6 +6,7 @@ import (
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/session"
 )
 
 // The model's report comes before the estimate, and only what is converted says about.
@@ -54,7 +55,7 @@ func TestShort(t *testing.T) {
 
 // A session has the name that its agent gave it, else what was asked first.
 func TestName(t *testing.T) {
-	e := entryOf("a", daemon.State{Ask: "fix\x1b[2J the cents", Cwd: "/home/you/ledger"})
+	e := entryOf("a", daemon.State{Known: session.Known{Ask: "fix\x1b[2J the cents", Cwd: "/home/you/ledger"}})
 	if s := Of(&e); s.Called() != `fix\x1b[2J the cents` || s.Directory() != "ledger" {
 		t.Errorf("%q in %q", s.Called(), s.Directory())
 	}

@@ -9,6 +9,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -28,9 +29,9 @@ func TestTotalsOf(t *testing.T) {
 		},
 	}
 	got := TotalsOf([]reader.Entry{
-		entryOf("a", daemon.State{Companion: "/a", Reported: 500, About: 400, Real: 100, Cwd: "/x", Last: two}),
-		entryOf("b", daemon.State{Companion: "/b", Reported: 300, About: 290, Real: 200, Cwd: "/y", Last: one}),
-		entryOf("c", daemon.State{Reported: 7, Cwd: "/x", Last: one}),
+		entryOf("a", daemon.State{Companion: "/a", About: 400, Real: 100, Known: session.Known{Reported: 500, Cwd: "/x", Last: two}}),
+		entryOf("b", daemon.State{Companion: "/b", About: 290, Real: 200, Known: session.Known{Reported: 300, Cwd: "/y", Last: one}}),
+		entryOf("c", daemon.State{Known: session.Known{Reported: 7, Cwd: "/x", Last: one}}),
 	})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
