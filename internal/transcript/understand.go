@@ -291,18 +291,30 @@ func understandAsk(a *Action, args Node) {
 	}
 }
 
-// Question returns what a call shows the person, in Markdown: a plan, or questions with their options; "" for neither.
-func Question(input []byte) string {
+// Question returns what a call shows the person, in Markdown: a plan, or questions with their options, those that the answer names
+// ticked; "" for neither. rest is what of the answer is not shown in it.
+func Question(input []byte, answer string) (text, rest string) {
 	args := arguments(input)
 	var b strings.Builder
 	for q := range args.Field("questions").Elements() {
-		b.WriteString(firstText(q, "question", "prompt") + "\n\n")
+		asked := firstText(q, "question", "prompt")
+		b.WriteString(asked + "\n\n")
+		before, said, found := strings.Cut(answer, `"`+asked+`"="`)
+		said, after, closed := strings.Cut(said, `"`)
+		chosen := strings.Split(said, ", ")
 		for o := range q.Field("options").Elements() {
-			b.WriteString("- " + firstText(o, "label") + ": " + firstText(o, "description") + "\n")
+			label, tick := firstText(o, "label"), ""
+			if is := func(c string) bool { return c == label }; found && closed && (is(said) || slices.ContainsFunc(chosen, is)) {
+				tick, chosen = "✓ ", slices.DeleteFunc(chosen, func(c string) bool { return is(c) || is(said) })
+			}
+			b.WriteString("- " + tick + label + ": " + firstText(o, "description") + "\n")
+		}
+		if found && closed && len(chosen) == 0 {
+			answer = strings.Trim(before+after, ", ")
 		}
 		b.WriteString("\n")
 	}
-	return cmp.Or(strings.TrimSpace(b.String()), firstText(args, "plan", "question"))
+	return cmp.Or(strings.TrimSpace(b.String()), firstText(args, "plan", "question")), answer
 }
 
 func understandPlan(a *Action, tool string, args Node) {

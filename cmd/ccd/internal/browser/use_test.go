@@ -131,6 +131,7 @@ func TestKeys(t *testing.T) {
 	}
 	p.key("j")
 	at("52")
+	p.await("the address and the list follow", "location.hash === '#r52' && [...document.querySelectorAll('.turns [aria-current]')].map(e => e.dataset.record).join() === '52'")
 	p.key("p")
 	at("28")
 	p.key("k")
@@ -185,6 +186,16 @@ func TestSearchAsYouType(t *testing.T) {
 	if at := p.path(); at != "/" {
 		t.Errorf("the address is %s", at)
 	}
+	p.do("go through", chromedp.KeyEvent(kb.ArrowDown))
+	p.do("open", chromedp.KeyEvent(kb.Enter))
+	p.await("the session", "document.querySelector('#requests') !== null")
+	p.open(s.base + "/?q=nightly")
+	if eval[bool](p, "document.querySelector('#now') !== null") {
+		t.Error("the board, which grows, is above what was found")
+	}
+	p.open(s.base + "/")
+	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "nightly"))
+	p.await("one session", "document.querySelectorAll('.sessions > li:not(.group)').length === 1")
 	p.do("delete", chromedp.SendKeys(chromedp.CSS("#find"), strings.Repeat(kb.Backspace, 7)))
 	p.await("all sessions", fmt.Sprintf("document.querySelectorAll('.sessions > li:not(.group)').length === %d", all))
 	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "no such session"))
@@ -239,16 +250,24 @@ func TestNow(t *testing.T) {
 	w.asks("and count the notes")
 	w.calls("TaskCreate", map[string]any{"subject": "Sum the notes"}, "Task #1 created successfully: Sum the notes", false)
 	w.calls("TaskUpdate", map[string]any{"taskId": "1", "status": "in_progress"}, "Updated task #1 status", false)
+	question := func(text string, options ...string) map[string]any {
+		var all []any
+		for _, o := range options {
+			all = append(all, map[string]any{"label": o, "description": "of the " + o})
+		}
+		return map[string]any{"questions": []any{map[string]any{"question": text, "options": all}}}
+	}
+	w.calls("AskUserQuestion", question("Which till?", "left", "right"), "User has answered your questions: \"Which till?\"=\"right\". You can now continue with the user's answers in mind.", false)
 	w.runs("python <<'END'\nprint(count())\nEND", "482 coins", 0)
 	result := w.n
-	w.answers(map[string]any{"type": "tool_use", "id": "toolu_ask", "name": "AskUserQuestion", "input": map[string]any{"questions": []any{map[string]any{"question": "Which notes?", "options": []any{}}}}})
+	w.answers(map[string]any{"type": "tool_use", "id": "toolu_ask", "name": "AskUserQuestion", "input": question("Which notes?", "fives", "tens", "twenties", "fifties", "hundreds")})
 	put(t, home, w.id, w.ending(time.Now()).Bytes())
 	once(t, home)
 	s := serve(t, home)
 	p := newTab(t)
 	p.enter(s, "/")
 	const still = "ccd does not run, so nothing new appears here"
-	if text := p.text(); !strings.Contains(text, "Which notes?") || !strings.Contains(text, still) || strings.Contains(text, "sum(coins)") {
+	if text := p.text(); !strings.Contains(text, "of the hundreds") || eval[bool](p, "[...document.querySelectorAll('.card .md')].some(e => e.scrollHeight > e.clientHeight)") || !strings.Contains(text, still) || strings.Contains(text, "sum(coins)") {
 		t.Errorf("the board:\n%s", text)
 	}
 	p.do("a low window", chromedp.EmulateViewport(1280, 300))
@@ -263,7 +282,7 @@ func TestNow(t *testing.T) {
 	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"no longer in the file", "exit 0", "exit 0", "waiting for you"}) {
 		t.Errorf("marked %q", got)
 	}
-	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") {
+	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") || !strings.Contains(text, "✓ right: of the right") || strings.Contains(text, `?"="`) {
 		t.Errorf("the session:\n%s", text)
 	}
 	p.open(s.base + sessionURL(w.id) + "/file?path=till.py")
@@ -274,6 +293,12 @@ func TestNow(t *testing.T) {
 	p.size(420, false)
 	if got := eval[int](p, "[...document.querySelectorAll('.entry .rec')].filter(e => !e.checkVisibility({opacityProperty: true})).length"); got > 0 {
 		t.Errorf("%d numbers of records cannot be seen", got)
+	}
+	p.click("details:not([open]) summary")
+	p.await("what was clicked is open", "document.querySelector('.entry:hover details').open")
+	p.open(s.base + sessionURL(w.id) + "?at=99999")
+	if text := p.text(); !strings.Contains(text, "of the hundreds") {
+		t.Errorf("behind the end:\n%s", text)
 	}
 	p.open(s.base + "/")
 	starts(t, home, "run")

@@ -41,7 +41,7 @@ type Turn struct {
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 	Bounds      []Bound   `json:"-"`           // these
 	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
-	Agents      int       `json:"agents"`      // calls that started or asked a sub-agent
+	Agents      int       `json:"agents"`      // calls that started or asked a sub-agent, without those that failed to
 }
 
 // Bound is a compaction by the agent.
@@ -194,7 +194,7 @@ func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 	case session.Failed:
 		t.Failed++
 	}
-	if c.Op == transcript.Agent {
+	if c.Op == transcript.Agent && (c.Agent != "" || c.State != session.Failed && c.State != session.Refused) {
 		t.Agents++
 	}
 	if c.Op == transcript.Command && !c.Stdin {

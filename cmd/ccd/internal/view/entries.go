@@ -89,8 +89,10 @@ func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
 		}
 	}
 	for _, c := range l.model.Calls {
-		if n := c.Result.N(); !c.Result.Zero() && n >= first && n <= last {
-			w.results[c.Result.Span.Off] = true
+		for _, r := range []session.Ref{c.Result, c.Words} {
+			if n := r.N(); !r.Zero() && n >= first && n <= last && (r == c.Result || c.Op == transcript.Ask) {
+				w.results[r.Span.Off] = true
+			}
 		}
 	}
 	if err := l.decode(ctx, first, last, w.add); err != nil {
@@ -106,7 +108,7 @@ type writer struct {
 	cwd     string         // of the newest record, for a model that does not begin with the first one
 	said    map[int64]bool // offsets of what a person said while the agent worked, or about a call, which may be before the page
 	back    session.Ranges // what the person took back
-	results map[int64]bool // offsets of results that the entries of their calls show
+	results map[int64]bool // offsets of results and answers that the entries of their calls show
 	entries []Entry
 }
 
@@ -202,18 +204,19 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 			e.Plan[i].Text = w.model.Plan.Steps[at].Text
 		}
 	}
+	if known {
+		w.ended(e, w.model.Calls[i])
+	}
 	switch a.Op {
 	case transcript.Ask:
-		what, most = cmp.Or(transcript.Question(it.Raw), what), textChars
+		shown, rest := transcript.Question(it.Raw, e.Output)
+		what, e.Output, most = cmp.Or(shown, what), rest, textChars
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
 		if known {
 			w.change(e, w.model.Calls[i])
 		}
 	}
 	e.Text, e.Chars, e.Cut = head(what, most)
-	if known {
-		w.ended(e, w.model.Calls[i])
-	}
 }
 
 // change shows what a call writes: the lines that it changes, or the whole content as added lines.
@@ -245,12 +248,16 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 	case !result.Zero():
 		text = w.src.Outcome(c).Text
 	case !c.Words.Zero():
-		result, text = c.Words, w.src.Text(c.Words)
+		if result = c.Words; c.Op == transcript.Ask { // of any other call, they are an entry of their own
+			text = w.src.Text(c.Words)
+		}
 	default:
 		return
 	}
 	e.Waiting, e.Result, e.Answer, e.Agent = false, result.Sum.ID(), result.N(), c.Agent
-	e.Failed, e.Ending = c.State == session.Failed || c.State == session.Refused, c.Ending()
+	if e.Failed = c.State == session.Failed || c.State == session.Refused; e.Failed || !c.Silent { // most commands have a hidden status
+		e.Ending = c.Ending()
+	}
 	e.Output = bothEnds(text)
 }
 

@@ -215,6 +215,9 @@ func (l *Life) Files() (all []FileLine) {
 			continue
 		}
 		last := l.model.Events[f.Last].Ref
+		if c := l.model.Events[f.Last].Call; c != nil && !c.Result.Zero() { // where versions of a file are
+			last = c.Result
+		}
 		one := FileLine{Path: f.Path, Reads: f.Reads, Edits: len(f.Edits), Last: last.N(), Time: l.model.Time(last.Rec)}
 		if n := len(f.Edits); n > 0 {
 			one.Change = changes[f.Edits[n-1].Op]

@@ -93,7 +93,7 @@ type Entry struct {
 	Sealed bool // reasoning that only the agent's provider can read
 
 	Plan    []transcript.PlanItem // what a call makes of the agent's plan
-	Ending  string                // "exit 1", "failed", "refused", "exit unknown"
+	Ending  string                // "exit 1", "failed", "refused"; "" if it is unknown
 	Failed  bool                  // or refused
 	Waiting bool                  // a call without a result yet
 	Result  mark.ID               // ID of the call's result

@@ -20,6 +20,7 @@ const (
 	glanceTime  = 120 * time.Millisecond // then the other cards wait for the next time
 	glanceBack  = 40                     // entries
 	saidBytes   = 400                    // of the last words
+	askBytes    = 2000                   // of a question
 	glanceLines = 8                      // of a diff
 	lossBytes   = 32 << 20               // of a session whose facts are counted for the board
 )
@@ -29,8 +30,8 @@ type board struct {
 	Cards  []card // the sessions in which an agent works or waits
 	More   int
 	Today  int
-	Tokens string // in the contexts of these sessions
 	Losses []loss // of this week, the newest first
+	Apart  bool   // ccd's hook is missing where it would add some of them
 	Reads  bool   // more of them are being read
 	Still  bool   // nothing new is archived
 }
@@ -43,7 +44,9 @@ type card struct {
 
 // glance is what the last records of a session show.
 type glance struct {
+	Asked   string // the last request
 	Said    string // the agent's last words, or the question that it waits with
+	Asks    bool   // it is that question
 	Doing   string // its last call
 	Tool    string
 	File    string // with its last change that still stands
@@ -72,16 +75,13 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 	b := &board{Still: r.still()}
 	var active [2][]status.Session // those that wait for a person come first
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	var today status.Size
 	var compacted []status.Session
 	for _, s := range all {
 		if s.SubAgent() || s.Aside() || s.Apart() != "" {
 			continue
 		}
 		if s.LastAt().After(midnight) {
-			size := s.Size()
 			b.Today++
-			today.Tokens, today.About = today.Tokens+size.Tokens, today.About || size.About && size.Tokens > 0
 		}
 		switch s.State(now) {
 		case status.Waits:
@@ -93,7 +93,6 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 			compacted = append(compacted, s)
 		}
 	}
-	b.Tokens = today.Short()
 	for _, s := range slices.Concat(active[0], active[1]) {
 		if len(b.Cards) == mostCards {
 			b.More++
@@ -106,8 +105,9 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		b.Cards = append(b.Cards, c)
 	}
 	b.Losses, b.Reads = r.shelf.losses(r.library, compacted, now)
-	for i := range b.Losses {
-		b.Losses[i].Apart = r.apart(b.Losses[i].Row.Agent)
+	for i, one := range b.Losses {
+		b.Losses[i].Apart = r.apart(one.Row.Agent)
+		b.Apart = b.Apart || b.Losses[i].Apart && one.Told > 0
 	}
 	return b
 }
@@ -147,6 +147,9 @@ func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (
 		one.Record += before
 		out.add(one, e.Kept.Cwd)
 	}
+	if n := len(end.Turns); n > 0 {
+		out.Asked = end.Turns[n-1].Asked
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.glances == nil || len(s.glances) > 10*mostCards {
@@ -158,9 +161,12 @@ func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (
 
 func (g *glance) add(e view.Entry, dir string) {
 	switch {
-	case e.Kind == view.Asked:
-		g.Said, g.Doing, g.Tool = "", "", ""
-	case e.Kind == view.Said && !e.Side, e.Ask && e.Waiting:
+	case e.Kind == view.Asked, e.Ask && e.Waiting: // what was done before it is over
+		g.Said, g.Doing, g.Tool, g.File, g.Lines = "", "", "", "", nil
+		if g.Asks = e.Ask; g.Asks {
+			g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), askBytes)], "")
+		}
+	case e.Kind == view.Said && !e.Side:
 		g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), saidBytes)], "")
 	case e.Kind == view.Called:
 		g.Tool, g.Doing = e.Tool, below(dir, e.Text)

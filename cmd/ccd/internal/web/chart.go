@@ -47,6 +47,11 @@ func newChart(one *view.Life, window int64) (c chart) {
 		return chartWide * min(1, float64(max(0, record-one.First))/float64(max(1, one.Records-one.First)))
 	}
 	c.Highest = slices.MaxFunc(one.Context, func(a, b view.Moment) int { return cmp.Compare(a.Tokens, b.Tokens) })
+	for _, k := range one.Compactions { // the last report before it may be lower
+		if k.Before > c.Highest.Tokens {
+			c.Highest = view.Moment{Record: k.Record, Tokens: k.Before}
+		}
+	}
 	c.First, c.Last = one.Context[0], one.Context[len(one.Context)-1]
 	top := 1.04 * float64(max(c.Highest.Tokens, window, 1))
 	c.Top = int64(top)

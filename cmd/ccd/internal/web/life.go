@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	perLife   = 48 // entries of a page
-	mostTurns = 60 // requests listed beside it
-	mostMarks = 40 // compactions listed below the chart
+	perLife   = 48  // entries of a page
+	mostTurns = 500 // requests listed beside it
+	mostMarks = 40  // compactions listed below the chart
 )
 
 // head is what every page of a session shows above.
@@ -51,8 +51,11 @@ type lifeData struct {
 	MoreMarks   int
 	Turns       []turn // around the page
 	TurnsAll    int
+	TurnsBefore int // so many are not listed
+	TurnsAfter  int
 	Entries     []entry
 	Place       view.Place
+	Open        int // the request at which the page opens, 0: at its top
 	Records     int
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
@@ -62,7 +65,7 @@ type lifeData struct {
 // turn is a request in the list beside the entries.
 type turn struct {
 	view.Turn
-	Here bool // it is on the page
+	Here bool // the page begins with it
 }
 
 // entry is one thing that happened, with its surroundings.
@@ -79,7 +82,11 @@ type entry struct {
 }
 
 func lifePage(ctx context.Context, r *request) (answer, error) {
-	d, err := r.life(ctx, r.number("at", 0), r.number("to", 0))
+	at := r.number("at", 0)
+	d, err := r.life(ctx, at, r.number("to", 0))
+	if err == nil && at != 0 && len(d.Entries) == 0 { // there is none from there on
+		d, err = r.life(ctx, 0, at)
+	}
 	return answer{"life", d}, err
 }
 
@@ -117,6 +124,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	case at == 0:
 		from, n = to, -perLife
 	}
+	idle := at == 0 && to == 0 && d.Session.State != status.Working && d.Session.State != status.Waits
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
 		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)
@@ -129,6 +137,12 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			from = one.Shown(from)
 		}
 		entries, place, err := one.Page(ctx, min(from, d.Records), n)
+		if t := len(one.Turns); err == nil && idle && t > 0 {
+			if d.Open = one.Turns[t-1].Record; d.Open < place.First {
+				from, n, newest = d.Open, perLife, false
+				entries, place, err = one.Page(ctx, from, n)
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -163,8 +177,14 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 	}
 	d.turns(one)
 	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last
-	last, day := 0, ""
+	last, day, own := 0, "", map[int]bool{}
 	for _, e := range entries {
+		own[e.Record] = true
+	}
+	for _, e := range entries {
+		if own[e.Answer] { // that record has more than the result
+			e.Answer = 0
+		}
 		x := entry{Entry: e, Anchor: e.Record != last, Home: address("s", d.Session.Agent, d.Session.ID), Dir: d.Session.Project}
 		last = e.Record
 		if !e.Time.IsZero() && e.Time.Local().Format(time.DateOnly) != day {
@@ -197,11 +217,12 @@ func (d *lifeData) turns(one *view.Life) {
 	if len(one.Turns) == 0 || d.Place.Last == 0 {
 		return
 	}
-	first, last := clamp(one.TurnOf(d.Place.First), len(one.Turns)), clamp(one.TurnOf(d.Place.Last), len(one.Turns))
-	from := max(0, min(first-mostTurns/8, len(one.Turns)-mostTurns))
-	for i, t := range one.Turns[from:min(len(one.Turns), from+mostTurns)] {
-		d.Turns = append(d.Turns, turn{t, from+i >= first && from+i <= last && last-first+1 < len(one.Turns)})
+	first := one.TurnOf(d.Place.First)
+	d.TurnsBefore = max(0, min(first-mostTurns/8, d.TurnsAll-mostTurns))
+	for i, t := range one.Turns[d.TurnsBefore:min(d.TurnsAll, d.TurnsBefore+mostTurns)] {
+		d.Turns = append(d.Turns, turn{t, d.TurnsBefore+i == first})
 	}
+	d.TurnsAfter = d.TurnsAll - d.TurnsBefore - len(d.Turns)
 }
 
 func clamp(i, n int) int { return max(0, min(i, n-1)) }

@@ -42,6 +42,7 @@ func newLook(static bool) *look {
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count,
 		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
+		"sub":   func(a, b int) int { return a - b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
@@ -84,10 +85,18 @@ func address(parts ...any) string {
 
 func inline(text string) string { return mark.Inline(text, 0) }
 
-// baseName is the last part of a path of any system.
+// baseName is the last part of a path of any system, with the name before it if only a hidden directory is between them, as of a
+// worktree.
 func baseName(path string) string {
-	path = strings.TrimRight(path, `/\`)
-	return inline(path[strings.LastIndexAny(path, `/\`)+1:])
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	n := len(parts)
+	switch {
+	case n == 0:
+		return ""
+	case n > 2 && strings.HasPrefix(parts[n-2], "."):
+		return inline(parts[n-3] + "/" + parts[n-1])
+	}
+	return inline(parts[n-1])
 }
 
 // below is a path without the directory that it is in.

@@ -24,9 +24,9 @@ if (find) {
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
 }
 
-// The board looks again, while somebody looks at it.
+// The board looks again, while somebody looks at it and not at what the search shows below it.
 if ($('#now')) setInterval(async () => {
-  if (document.hidden) return;
+  if (document.hidden || find.value) return;
   try {
     const got = await fetch('/?part=now');
     if (got.ok) place(await got.text(), 'now');
@@ -61,6 +61,7 @@ function jump(by) {
   if (at === -2) at = list.length - 1;
   const to = list[at + by];
   if (to) {
+    location.replace('#r' + to.dataset.record);
     to.focus({ preventScroll: true });
     to.scrollIntoView({ block: 'start' });
     return;
@@ -69,13 +70,19 @@ function jump(by) {
   const record = edge && (by > 0 ? edge.dataset.next : edge.dataset.last);
   if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
 }
+function through(from, by) { // what the search shows
+  const list = [find, ...all('#rows .title, #rows .where')], to = list[list.indexOf(from) + by];
+  if (list.includes(from) && to) to.focus();
+}
 document.addEventListener('keydown', e => {
-  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
-  const key = e.key;
-  if (key === '/') $('#find, #q').focus();
+  const key = e.key, by = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (e.ctrlKey || e.metaKey || e.altKey || !by && /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+  if (find && by && e.target.matches('#find, #rows a')) through(e.target, by);
+  else if (key === '/') $('#find, #q').focus();
   else if ($('#life') && (key === 'n' || key === 'j')) jump(1);
   else if ($('#life') && (key === 'p' || key === 'k')) jump(-1);
   else if ($('#life') && key === 'm') mark();
+  else if ($('#life') && key === '?') $('.keys').classList.toggle('shown');
   else return;
   e.preventDefault();
 });
@@ -86,24 +93,38 @@ const seenKey = life && 'seen ' + life.dataset.key;
 function keep(value) { try { localStorage.setItem(seenKey, value); } catch (e) { /* storage is off */ } }
 function seen() { try { return +localStorage.getItem(seenKey) || 0; } catch (e) { return 0; } }
 function mark() {
-  const here = all('.entry').filter(e => e.getBoundingClientRect().top < innerHeight / 2).pop();
+  const here = all('.entry').filter(e => e.getBoundingClientRect().bottom <= innerHeight).pop();
   if (here) keep(here.dataset.record);
   showSeen();
 }
 function showSeen() {
   for (const e of all('.seen-line')) e.remove();
-  const upTo = seen();
-  const next = upTo && all('.entry').find(e => +e.dataset.record > upTo);
-  if (!next) return;
+  const upTo = seen(), last = all('.entry').filter(e => +e.dataset.record <= upTo).pop();
+  if (!last || !last.nextElementSibling && +last.dataset.record < upTo) return; // its place is on another page
   const line = document.createElement('p');
   line.className = 'seen-line';
   line.textContent = 'seen up to here';
-  next.before(line);
+  last.after(line);
+}
+
+// The request in view is the current one of the list.
+let current;
+function follow() {
+  const seen = all('.entry').filter(e => e.getBoundingClientRect().bottom > 100 && e.getBoundingClientRect().top < innerHeight);
+  const end = innerHeight + scrollY > document.documentElement.scrollHeight - 2;
+  const top = seen.find(e => e === document.activeElement) || seen[end ? seen.length - 1 : 0], list = all('.turns [data-record]');
+  const here = top && list.filter(e => +e.dataset.record <= +top.dataset.record).pop() || list[0];
+  if (!here || here === current) return;
+  current = here;
+  for (const e of list) e.ariaCurrent = e === here ? 'true' : null;
+  $('aside').scrollTop = here.offsetTop - 60;
 }
 if (life) {
+  const open = !location.hash && document.getElementById('r' + $('#entries').dataset.open);
+  if (open) open.scrollIntoView();
   showSeen();
-  const here = $('.turns .here');
-  if (here) $('aside').scrollTop = here.offsetTop - 60;
+  follow();
+  addEventListener('scroll', () => requestAnimationFrame(follow), { passive: true });
 }
 
 // Live growth. Only a page that is seen asks, and the server answers with nothing while nothing is new.
@@ -133,6 +154,7 @@ if (life) {
       Object.assign(now, part.dataset);
       if (!('newest' in part.dataset)) delete now.newest;
       showSeen();
+      follow();
       if (end) scrollTo(0, document.documentElement.scrollHeight);
     }
     if (fresh > 0) note.textContent = fresh + (fresh === 1 ? ' new record' : ' new records');
