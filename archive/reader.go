@@ -130,7 +130,7 @@ func (r *Reader) check(ctx context.Context, span transcript.Span) error {
 	if r.file != "" && inside() {
 		return nil
 	}
-	if _, err := r.generation(ctx); err != nil {
+	if _, err := r.begin(ctx, span.Off, span.End()); err != nil {
 		return err
 	}
 	if !inside() {
@@ -141,19 +141,19 @@ func (r *Reader) check(ctx context.Context, span transcript.Span) error {
 }
 
 // generation reads the generation's record.
-func (r *Reader) generation(ctx context.Context) (generationRecord, error) { return r.begin(ctx, 0) }
+func (r *Reader) generation(ctx context.Context) (generationRecord, error) { return r.begin(ctx, 0, 0) }
 
-// begin reads the generation's record, and in the same transaction its blocks up to end ahead. Damage of these is reported when
-// it is reached.
-func (r *Reader) begin(ctx context.Context, end int64) (generationRecord, error) {
+// begin reads the generation's record, and in the same transaction its blocks from off to end ahead. Damage of these is reported
+// when it is reached.
+func (r *Reader) begin(ctx context.Context, off, end int64) (generationRecord, error) {
 	loaded := false
 	err := r.a.view(ctx, func(tx *bolt.Tx) error {
-		if err := r.load(tx); err != nil || end == 0 {
+		if err := r.load(tx); err != nil || end <= off {
 			return err
 		}
 		loaded = true
 		r.ahead = nil
-		return r.fetch(tx, 0, end)
+		return r.fetch(tx, off, end)
 	})
 	if loaded {
 		err = skipDamage(err)
@@ -335,7 +335,7 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 
 func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.begin(ctx, fetchSize)
+		g, err := r.begin(ctx, 0, fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return

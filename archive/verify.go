@@ -179,17 +179,29 @@ func (v *verifier) pointers(ctx context.Context) error {
 	return v.checkAt(ctx, places)
 }
 
+// heldPointers is how many pointers checkAt checks with one opening of the file, while writers wait.
+const heldPointers = 64
+
 func (v *verifier) checkAt(ctx context.Context, places []place) error {
 	slices.SortFunc(places, func(x, y place) int {
 		return cmp.Or(cmp.Compare(x.sess.Agent, y.sess.Agent), cmp.Compare(x.sess.ID, y.sess.ID),
 			cmp.Compare(x.gen, y.gen), cmp.Compare(x.off, y.off))
 	})
 	var r *Reader
-	for i, p := range places {
-		if i == 0 || p.sess != places[i-1].sess || p.gen != places[i-1].gen {
-			r = v.a.Reader(p.sess, p.gen)
-		}
-		if err := v.pointer(ctx, r, p); err != nil {
+	for batch := range slices.Chunk(places, heldPointers) {
+		err := v.a.Held(ctx, func(a *Archive) error {
+			for _, p := range batch {
+				if r == nil || p.sess != r.key || p.gen != r.n {
+					r = a.Reader(p.sess, p.gen)
+				}
+				r.a = a
+				if err := v.pointer(ctx, r, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := v.addDamage(err); err != nil { // a lock that was not free in time is no damage
 			return err
 		}
 	}
@@ -199,13 +211,13 @@ func (v *verifier) checkAt(ctx context.Context, places []place) error {
 
 func (v *verifier) pointer(ctx context.Context, r *Reader, p place) error {
 	var f Found
-	err := v.a.view(ctx, func(tx *bolt.Tx) (err error) {
+	err := r.a.view(ctx, func(tx *bolt.Tx) (err error) {
 		if f, err = parsePointer(p.key[:], tx.Bucket(bucketIDs).Get(p.key[:])); err != nil {
 			err = &DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err}
 		}
 		return err
 	})
-	if err != nil { // a lock that was not free in time is no damage
+	if err != nil {
 		return v.addDamage(err)
 	}
 	return v.addDamage(r.CheckPointer(ctx, f.Pointer))
