@@ -27,7 +27,7 @@ func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
 // muchTalk is a transcript of long answers, so that a companion has summaries of them.
 func muchTalk() []byte {
 	var b bytes.Buffer
-	for n := range 60 {
+	for n := range 15 {
 		b.Write(line("user", fmt.Sprintf("Go through month %d.", n), n))
 		var said bytes.Buffer
 		for i := range 20 {
