@@ -41,7 +41,7 @@ func TestRestoreIsExactHoweverItWasCut(t *testing.T) {
 		data []byte
 	}
 	for _, c := range append(testkit.Sample(t, []content{
-		{"lines", talk(3, 4<<20)},
+		{"lines", talk(3, 2<<20)},
 		{"noise", noise(1, 2<<20+9)},
 		{"a long line", long},
 		{"blank lines", bytes.Repeat([]byte("\n"), 2<<20+9)},

@@ -16,7 +16,7 @@ func TestSegmentsAreWholeLines(t *testing.T) {
 	t.Parallel()
 	a := open(t)
 	s := session("s")
-	data := slices.Concat(talk(1, 5<<20), bytes.Repeat([]byte("y"), 6<<20), []byte("\n"), bytes.Repeat([]byte("z"), 20<<20), talk(2, 1000))
+	data := slices.Concat(talk(1, 3<<20), bytes.Repeat([]byte("y"), 5<<20), []byte("\n"), bytes.Repeat([]byte("z"), 17<<20), talk(2, 1000))
 	fill(t, a, s, 1, data, whole)
 	at := int64(0)
 	pieces := 0

@@ -428,16 +428,19 @@ func TestEntriesBehindADamagedBranchAreNotMissing(t *testing.T) {
 			bad[at+size-1] ^= bit
 			must(t, os.WriteFile(a.path, bad, 0o600))
 			b := openAt(t, a.path, Options{})
-			for i := range 600 {
-				_, err := b.Session(t.Context(), session(fmt.Sprintf("s%04d", i)).Key)
-				if errors.As(err, new(*DamageError)) {
-					misled++
-					break // the whole bucket was read
+			must(t, b.Held(t.Context(), func(b *Archive) error {
+				for i := range 600 {
+					_, err := b.Session(t.Context(), session(fmt.Sprintf("s%04d", i)).Key)
+					if errors.As(err, new(*DamageError)) {
+						misled++
+						break // the whole bucket was read
+					}
+					if err != nil {
+						return fmt.Errorf("page %d, bit %d, session %d: %w", page, bit, i, err)
+					}
 				}
-				if err != nil {
-					t.Fatalf("page %d, bit %d, session %d: %v", page, bit, i, err)
-				}
-			}
+				return nil
+			}))
 		}
 	}
 	if misled == 0 {

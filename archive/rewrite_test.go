@@ -113,11 +113,12 @@ func TestRewritesCostWhatHasChanged(t *testing.T) {
 func TestRewritesOfAnyKind(t *testing.T) {
 	t.Parallel()
 	a, s := open(t), session("s.json")
-	data := noise(1, 5<<20)
+	mb := testkit.Cases(t, 256<<10, 1<<20)
+	data := noise(1, 5*mb)
 	states := [][]byte{
 		data,
-		slices.Concat(data[:1000], noise(2, 3000), data[1000:]),       // inserted
-		slices.Concat(data[:3<<20], data[3<<20+70_000:], noise(3, 9)), // taken out
+		slices.Concat(data[:1000], noise(2, 3000), data[1000:]),     // inserted
+		slices.Concat(data[:3*mb], data[3*mb+70_000:], noise(3, 9)), // taken out
 		data[:100],       // truncated
 		noise(4, 40_000), // another file
 		nil,              // empty
@@ -129,7 +130,7 @@ func TestRewritesOfAnyKind(t *testing.T) {
 	}
 	for i, state := range states {
 		before := used(t, a)
-		fill(t, a, s, i+1, state, func() int { return 4 << 20 })
+		fill(t, a, s, i+1, state, func() int { return 4 * mb })
 		if cost := used(t, a) - before; i > 0 && i < 4 && cost > 128<<10 {
 			t.Errorf("state %d cost %d bytes", i, cost)
 		}

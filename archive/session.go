@@ -125,17 +125,23 @@ func putState(tx *bolt.Tx, k transcript.Key, state []byte) error {
 func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	var all []Session
 	var damaged error
-	err := a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
-		s, err := a.stored(tx, key, v)
-		if err != nil {
-			damaged = errors.Join(damaged, err)
+	err := a.Held(ctx, func(a *Archive) error {
+		err := a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
+			s, err := a.stored(tx, key, v)
+			if err != nil {
+				damaged = errors.Join(damaged, err)
+				return nil
+			}
+			all = append(all, s)
 			return nil
+		})
+		if err == nil && damaged == nil {
+			err = a.each(ctx, kindState, func(*bolt.Tx, []byte, []byte) error { return nil })
 		}
-		all = append(all, s)
-		return nil
+		return err
 	})
-	if err == nil && damaged == nil {
-		err = a.each(ctx, kindState, func(*bolt.Tx, []byte, []byte) error { return nil })
+	if errors.Is(err, errAbsent) {
+		return nil, nil
 	}
 	if err != nil {
 		damaged = errors.Join(damaged, fmt.Errorf("list sessions: %w", err))
