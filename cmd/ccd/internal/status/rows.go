@@ -155,7 +155,7 @@ func daemonLine(o Report) string {
 	case o.LastPass == nil:
 		return fmt.Sprintf("running, pid %d, since %s", o.Pid, o.since())
 	}
-	line := fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %d waiting", o.Pid, o.since(), words.Age(*o.LastPass), o.Waiting)
+	line := fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %s to read", o.Pid, o.since(), words.Age(*o.LastPass), words.Count(o.Waiting, "file"))
 	if o.Overflows > 0 {
 		line += fmt.Sprintf(", %s repaired by a scan", words.Count(o.Overflows, "overflow"))
 	}

@@ -169,6 +169,13 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if want.Move { // what is at the source's path here is another session
 		e.Path, e.Root, family[0].Path = "", "", ""
 	}
+	c.Before = max(c.Before, e.Kept.Estimate) // a copy's own records count too
+	for _, o := range l.Sessions {
+		if o.Agent == want.Agent && o.Kept.Resumed.ID == e.ID && o.Kept.Resumed.Covers == e.Kept.Records && o.Kept.NotResumed() && o.Present() {
+			a.Say("a copy of this state exists: %s", cli.SessionLine(&o))
+			break
+		}
+	}
 	path, command := resumedAt(l, e, want, &c)
 	if row, _ := l.Agents.Lookup(want.Agent); f.run {
 		if _, err := a.LookPath(row.Resume[0]); err != nil {

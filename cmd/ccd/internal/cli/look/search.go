@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
@@ -20,6 +21,7 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -269,6 +271,13 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 		return words.Hint(err, "search does not support regular expressions")
 	case pulled:
 		return words.Hint(err, "ccd search --everywhere%s", what)
+	}
+	var lag int64
+	for _, e := range l.Sessions {
+		lag += e.Lag()
+	}
+	if _, running, _ := daemon.ReadRun(l.StateDir); lag > 0 && !running {
+		return words.Hint(fmt.Errorf("%w; %s not archived yet", err, humanize.IBytes(uint64(lag))), "ccd run --once")
 	}
 	if f.all = true; len(f.sources(l, l.Sessions)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)

@@ -176,7 +176,7 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 	for _, s := range rows {
 		out.Rows = append(out.Rows, top.Row{
 			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
-			Match: strings.Join([]string{s.Labelled(), s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
+			Match: strings.Join([]string{s.Labelled(), s.Title, s.Asked, s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
 		})
 	}
 	colours := f.Colours()
@@ -190,7 +190,11 @@ func topHead(r status.Report, rows []topSession, width int) []string {
 	if r.Running {
 		state = fmt.Sprintf("running, pid %d", r.Pid)
 	}
-	line := fmt.Sprintf("ccd: daemon %s; %s; archive %s", state, words.Count(len(rows), "session"), humanize.IBytes(uint64(r.Archive.Bytes)))
+	sessions := words.Count(len(rows), "session")
+	if hidden := r.Sessions - len(rows); hidden > 0 {
+		sessions += fmt.Sprintf(", %d hidden", hidden)
+	}
+	line := fmt.Sprintf("ccd: daemon %s; %s; archive %s", state, sessions, humanize.IBytes(uint64(r.Archive.Bytes)))
 	if r.LagBytes != nil && *r.LagBytes > 0 {
 		line += fmt.Sprintf("; %s not archived yet", humanize.IBytes(uint64(*r.LagBytes)))
 	}
