@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -166,7 +167,6 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []Candidate
 	stay = map[string]int{}
 	bytes := map[transcript.Key]int64{}
 	for _, a := range stored {
@@ -174,19 +174,24 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 			bytes[a.Key] += g.Tip.Offset
 		}
 	}
-	for root, members := range d.families() {
-		c := Candidate{Keys: members}
-		for _, k := range members {
-			s := d.sessions[k]
-			c.Bytes += bytes[k]
-			c.Last = slices.MaxFunc([]time.Time{c.Last, s.state.Last, s.state.GoneAt}, time.Time.Compare)
+	families := map[transcript.Key]*Candidate{}
+	for _, k := range slices.SortedFunc(maps.Keys(d.sessions), byID) {
+		chain, s := d.partOf(k), d.sessions[k].state
+		root := chain[len(chain)-1]
+		c := families[root]
+		if c == nil {
+			of := d.sessions[root].state
+			c = &Candidate{Keys: []transcript.Key{root}, Title: cmp.Or(of.Labels.Name, of.Title), Cwd: cmp.Or(of.Start, of.Cwd)}
+			families[root] = c
 		}
-		s := d.sessions[root].state
-		c.Title, c.Cwd = cmp.Or(s.Labels.Name, s.Title), cmp.Or(s.Start, s.Cwd)
-		all = append(all, c)
+		if k != root {
+			c.Keys = append(c.Keys, k)
+		}
+		c.Bytes += bytes[k]
+		c.Last = slices.MaxFunc([]time.Time{c.Last, s.Last, s.GoneAt}, time.Time.Compare)
 	}
-	slices.SortFunc(all, func(x, y Candidate) int {
-		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Keys[0].ID, y.Keys[0].ID))
+	all := slices.SortedFunc(maps.Values(families), func(x, y *Candidate) int {
+		return cmp.Or(x.Last.Compare(y.Last), byID(x.Keys[0], y.Keys[0]))
 	})
 	copied := map[string]bool{} // IDs of sessions that ccd copied: the text of the copy names their originals
 	for k, s := range d.sessions {
@@ -198,64 +203,42 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		if !old && (keep.Size <= 0 || left <= keep.Size) {
 			continue
 		}
-		if why := d.whyKept(c, copied); why != "" {
+		if why := d.whyKept(*c, copied); why != "" {
 			stay[why]++
 			continue
 		}
 		left -= int64(float64(c.Bytes) * share)
-		chosen = append(chosen, c)
+		chosen = append(chosen, *c)
 	}
 	return chosen, stay, nil
 }
 
-// Family returns a session with its sub-agents and attachments, itself first.
+// Family returns a session with its sub-agents and attachments, itself first. Of a conversation in several files the first one
+// stands for all.
 func (d *Daemon) Family(k transcript.Key) []transcript.Key {
-	if s := d.sessions[k]; s != nil && s.Thread != "" { // the first file of the conversation stands for all
+	if s := d.sessions[k]; s != nil && s.Thread != "" {
 		k.ID = s.Thread
 	}
-	if of := d.families()[k]; of != nil {
-		return of
-	}
-	all := []transcript.Key{k} // a sub-agent, which has no family of its own
-	for other, s := range d.sessions {
-		if s.Agent == k.Agent && s.Parent == k.ID && other != k {
+	all := []transcript.Key{k}
+	for other := range d.sessions {
+		if other != k && slices.Contains(d.partOf(other), k) {
 			all = append(all, other)
 		}
 	}
+	slices.SortFunc(all[1:], byID)
 	return all
 }
 
-// families returns the sessions by the one that they belong to, which is first.
-func (d *Daemon) families() map[transcript.Key][]transcript.Key {
-	all := map[transcript.Key][]transcript.Key{}
-	for k := range d.sessions {
-		root := k
-		for range 10 { // a cycle of parents is possible in a damaged transcript
-			s := d.sessions[root]
-			if s == nil {
-				break
-			}
-			parent := transcript.Key{Agent: root.Agent, ID: cmp.Or(s.Thread, s.Parent, s.state.Parent)}
-			if parent.ID == "" || d.sessions[parent] == nil {
-				break
-			}
-			root = parent
-		}
-		all[root] = append(all[root], k)
+// partOf returns a session and those that it is a part of, the nearest first. A damaged transcript may have a cycle of parents.
+func (d *Daemon) partOf(k transcript.Key) (chain []transcript.Key) {
+	for s := d.sessions[k]; s != nil && !slices.Contains(chain, k); s = d.sessions[k] {
+		chain = append(chain, k)
+		k.ID = cmp.Or(s.Thread, s.Parent, s.state.Parent)
 	}
-	for root, members := range all {
-		slices.SortFunc(members, func(x, y transcript.Key) int {
-			switch {
-			case x == root:
-				return -1
-			case y == root:
-				return 1
-			}
-			return cmp.Compare(x.ID, y.ID)
-		})
-	}
-	return all
+	return chain
 }
+
+func byID(x, y transcript.Key) int { return cmp.Compare(x.ID, y.ID) }
 
 // whyKept returns why sessions stay, "" if they may be removed.
 func (d *Daemon) whyKept(c Candidate, copied map[string]bool) string {
