@@ -33,15 +33,12 @@ func (b *batch) note(s *session) {
 	b.sessions[s] = true
 }
 
-// append archives a segment: with the batch if it is small, and the first one of its session.
+// append archives a segment with the batch, of which it is the only one of its session.
 func (d *Daemon) append(ctx context.Context, s *session, seg transcript.Segment, b *batch) error {
 	if s.waiting != nil {
 		if err := d.commit(ctx, b)[s]; err != nil {
 			return err
 		}
-	}
-	if len(seg.Data) > maxBytes/2 {
-		return d.Archive.Append(ctx, s.Session, seg) // fails with ErrTip if another process appended
 	}
 	seg.Data = bytes.Clone(seg.Data)
 	s.waiting = &seg

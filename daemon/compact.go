@@ -33,16 +33,8 @@ type Compacted struct {
 	Path    string            // of the companion, "" if none was written
 }
 
-// compacted returns doc and c as the result of a request.
-func (d *Daemon) compacted(s *session, doc sidecar.Document, c *compactor.Compaction) Compacted {
-	return Compacted{Document: doc, Compaction: c, Options: d.options(s), At: Place{s.cursor.Generation, s.cursor.Offset}}
-}
-
 // ErrUnknownSession is returned for a session that is neither in the archive nor below a watched root.
 var ErrUnknownSession = errors.New("no such session")
-
-// ErrUnknownFormat is returned if a transcript has no record of a known type: there is nothing to compact.
-var ErrUnknownFormat = errors.New("unknown format")
 
 // SessionAt returns the session of the transcript at path, archived or not. It returns false if no watched root
 // contains path.
@@ -145,18 +137,15 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
 
 func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compactor, write bool) (Compacted, error) {
-	if c := model.Status(); unknownFormat(c) {
-		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
-	}
 	once := func(model *compactor.Compactor) (Compacted, error) {
 		if write {
 			return d.publish(ctx, s, model)
 		}
-		doc, c, _, err := d.makeCompanion(ctx, s, model)
+		made, _, err := d.makeCompanion(ctx, s, model)
 		if err != nil {
 			return Compacted{}, err
 		}
-		return d.compacted(s, doc, c), d.store(ctx, s, c.Pointers, s.state, nil)
+		return made, d.store(ctx, s, made.Pointers, s.state, nil)
 	}
 	made, err := once(model)
 	for end := time.Now().Add(passTime); err == nil && d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end); made, err = once(nil) {
@@ -239,21 +228,14 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		}
 		model.Add(r)
 	}
-	if c := model.Status(); unknownFormat(c) {
-		return Compacted{}, fmt.Errorf("compact %s: %w: none of %d records is of a known type", s.ID, ErrUnknownFormat, c.Records)
-	}
 	head, _, _ := bytes.Cut(data, []byte{'\n'})
 	earlier := d.Archive.Reader(s.Key, generation).Of(s, head)
-	c, err := model.Summarized(func(span transcript.Span) ([]byte, error) {
+	return d.compacted(ctx, p, model, func(span transcript.Span) ([]byte, error) {
 		if back, _ := span.Life(); back > 0 {
 			return earlier.Span(ctx, span)
 		}
 		return data[span.Off:span.End()], nil
-	}, d.Archive.Summaries(ctx))
-	if err != nil {
-		return Compacted{}, fmt.Errorf("compact %s: %w", s.ID, err)
-	}
-	return d.compacted(p, Render(s, d.options(p), c, p.extent(model, mark.Sum(data))), c), nil
+	}, mark.Sum(data))
 }
 
 // Generation returns which generation of its session a transcript's file is, archived or not.

@@ -64,16 +64,16 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	d := h.daemon()
 	s := syncTo(t, d, h.path(1), "before publication")
-	doc, c, _, err := d.makeCompanion(context.Background(), s, nil)
+	made, _, err := d.makeCompanion(context.Background(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := mark.IDs(string(doc.Text))
-	if len(ids) == 0 || len(ids) != len(c.Pointers) {
-		t.Fatalf("%d IDs in the text, %d pointers", len(ids), len(c.Pointers))
+	ids := mark.IDs(string(made.Text))
+	if len(ids) == 0 || len(ids) != len(made.Pointers) {
+		t.Fatalf("%d IDs in the text, %d pointers", len(ids), len(made.Pointers))
 	}
 	crash := errors.New("crash between index and rename")
-	err = d.store(context.Background(), s, c.Pointers, State{}, func() error { return crash })
+	err = d.store(context.Background(), s, made.Pointers, State{}, func() error { return crash })
 	if !errors.Is(err, crash) {
 		t.Fatalf("store = %v, want the crash", err)
 	}

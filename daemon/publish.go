@@ -23,12 +23,12 @@ var ErrNotPlaced = errors.New("companion not written")
 // file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again. model is of
 // the archived records, or nil.
 func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compactor) (Compacted, error) {
-	doc, c, next, err := d.makeCompanion(ctx, s, model)
+	made, next, err := d.makeCompanion(ctx, s, model)
 	if err != nil {
 		return Compacted{}, err
 	}
-	path := d.companion(s)
-	pending, err := sidecar.Prepare(path, doc.Text)
+	made.Path = d.companion(s)
+	pending, err := sidecar.Prepare(made.Path, made.Text)
 	if err != nil {
 		return Compacted{}, fmt.Errorf("%w: %w", ErrNotPlaced, err)
 	}
@@ -37,8 +37,8 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 	if err != nil {
 		return Compacted{}, err
 	}
-	next.Companion, next.Written = path, statOf(info)
-	err = d.store(ctx, s, c.Pointers, next, func() error {
+	next.Companion, next.Written = made.Path, statOf(info)
+	err = d.store(ctx, s, made.Pointers, next, func() error {
 		if err := pending.Commit(); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotPlaced, err)
 		}
@@ -48,40 +48,35 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 		return Compacted{}, err
 	}
 	s.renew, s.published = false, true
-	made := d.compacted(s, doc, c)
-	made.Path = path
 	return made, nil
 }
 
 // makeCompanion makes the companion's text from all records, and the state that is stored with it. It writes nothing.
-func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor.Compactor) (sidecar.Document, *compactor.Compaction, State, error) {
-	var doc sidecar.Document
-	next := s.state
+func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor.Compactor) (made Compacted, next State, err error) {
+	next = s.state
 	a, err := d.Archive.Last(ctx, s.Key)
 	if err != nil {
-		return doc, nil, next, err
+		return made, next, err
 	}
 	r := d.Archive.Reader(s.Key, s.cursor.Generation)
 	if model, err = d.story(ctx, s, model); err != nil {
-		return doc, nil, next, err
+		return made, next, err
 	}
 	text := func(span transcript.Span) ([]byte, error) {
 		d.heartbeat()
 		return r.Span(ctx, span)
 	}
-	c, err := model.Summarized(text, d.Archive.Summaries(ctx))
-	if err != nil {
-		return doc, nil, next, fmt.Errorf("compact session %s: %w", s.ID, err)
-	}
 	var sum mark.Hash
 	if n := len(a.Generations); n > 0 {
 		sum = a.Generations[n-1].Sum
 	}
-	doc = Render(s.Session, d.options(s), c, s.extent(model, sum))
+	if made, err = d.compacted(ctx, s, model, text, sum); err != nil {
+		return made, next, err
+	}
 	next.Covers, next.Options = next.At, d.hash(s)
-	next.Original, next.Compacted, next.Real, next.Saved = c.Header.Tokens.Original, doc.Tokens, doc.About, doc.Saved
-	next.Verified, next.Reason, next.Lost = c.Header.Verified, c.Header.Reason, c.Header.KeyInformation.Lost
-	next.MissingSummaries = len(c.Wanted)
+	next.Original, next.Compacted, next.Real, next.Saved = made.Header.Tokens.Original, made.Tokens, made.About, made.Saved
+	next.Verified, next.Reason, next.Lost = made.Header.Verified, made.Header.Reason, made.Header.KeyInformation.Lost
+	next.MissingSummaries = len(made.Wanted)
 	st := model.Status()
 	next.Title, next.Ask = st.Title, st.Ask
 	if next.Trigger == "" {
@@ -90,7 +85,22 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor
 	if s.requested != nil {
 		next.Manual = *s.requested
 	}
-	return doc, c, next, nil
+	return made, next, nil
+}
+
+// compacted makes a companion's text of a model. text returns the bytes of spans, sum is the hash of all.
+func (d *Daemon) compacted(ctx context.Context, s *session, model *compactor.Compactor, text compactor.Text, sum mark.Hash) (Compacted, error) {
+	st := model.Status()
+	if unknownFormat(st) { // there is nothing to compact
+		return Compacted{}, fmt.Errorf("compact %s: unknown format: none of %d records is of a known type", s.ID, st.Records)
+	}
+	c, err := model.Summarized(text, d.Archive.Summaries(ctx))
+	if err != nil {
+		return Compacted{}, fmt.Errorf("compact session %s: %w", s.ID, err)
+	}
+	o := d.options(s)
+	doc := Render(s.Session, o, c, Extent{Records: st.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: st.Parent})
+	return Compacted{Document: doc, Compaction: c, Options: o, At: Place{s.cursor.Generation, s.cursor.Offset}}, nil
 }
 
 // story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
@@ -172,11 +182,6 @@ func (d *Daemon) readJoined(ctx context.Context, s *session, model *compactor.Co
 		s.state.Joined = -1
 	}
 	return nil
-}
-
-func (s *session) extent(m *compactor.Compactor, sum mark.Hash) Extent {
-	status := m.Status()
-	return Extent{Records: status.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: status.Parent}
 }
 
 // Extent is the part of a transcript that a companion covers.

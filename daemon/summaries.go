@@ -87,8 +87,8 @@ func (d *Daemon) startAsking(ctx context.Context) {
 	copied := *s
 	go func() {
 		j := &job{step: asking, sessions: []*session{s}}
-		if _, c, _, err := d.makeCompanion(ctx, &copied, nil); err == nil { // else the next sync tells of it
-			j.answers = d.ask(ctx, &copied, c.Wanted)
+		if made, _, err := d.makeCompanion(ctx, &copied, nil); err == nil { // else the next sync tells of it
+			j.answers = d.ask(ctx, &copied, made.Wanted)
 		}
 		d.pool.ended <- j
 		d.pool.wakeRun()
