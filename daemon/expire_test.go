@@ -31,7 +31,10 @@ func TestCompanionsOfPurgedTranscriptsExpire(t *testing.T) {
 			d := h.daemon()
 			gone, foreign := d.sessions[key(h.path(1))], d.sessions[key(h.path(2))]
 			kept, theirs := d.sessions[key(h.path(0))].state.Companion, foreign.state.Companion
-			text := stands(t, gone.state.Companion).text
+			text, err := os.ReadFile(gone.state.Companion)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(theirs, []byte("mine\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +53,7 @@ func TestCompanionsOfPurgedTranscriptsExpire(t *testing.T) {
 			if !exists(kept) || !exists(theirs) {
 				t.Errorf("kept: that of a transcript that is there %v, one that is not ours %v", exists(kept), exists(theirs))
 			}
-			h.resolves(mark.IDs(text))
+			h.resolves(mark.IDs(string(text)))
 			h.once()
 			if exists(at) {
 				t.Error("the next pass makes it again")

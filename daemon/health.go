@@ -18,7 +18,6 @@ import (
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
-	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -227,10 +226,10 @@ func (d *Daemon) scanned(w watcher.Health) {
 	d.writeRunInfo()
 }
 
-// conversations returns the number of sessions that are not attachments.
+// conversations returns the number of archived sessions that are not attachments.
 func (d *Daemon) conversations() (n int) {
 	for _, s := range d.sessions {
-		if s.Class != transcript.Attachment && s.state.SkipReason == "" && s.Thread == "" {
+		if s.isRead() && s.archivedPath != "" && s.Thread == "" {
 			n++
 		}
 	}

@@ -92,12 +92,10 @@ func (d *Daemon) syncAll(ctx context.Context) (files int, bytes int64, wrong []e
 
 // count counts what there is.
 func (d *Daemon) count(report *Report) {
+	report.Sessions = d.conversations()
 	for _, s := range d.sessions {
-		switch {
-		case s.Class == transcript.Attachment:
+		if s.Class == transcript.Attachment {
 			report.Attachments++
-		case s.archivedPath != "" && s.state.SkipReason == "" && s.Thread == "":
-			report.Sessions++
 		}
 		if s.state.Companion != "" && exists(s.state.Companion) {
 			report.Companions++

@@ -229,22 +229,16 @@ func (d *Daemon) take(ctx context.Context, j *job) {
 		if err == nil && j.step == archiving {
 			d.afterArchiving(ctx, s)
 		} else {
-			d.derived(ctx, s, err)
+			if s.published && d.Published != nil {
+				d.Published(s.Session, s.state)
+			}
+			if s.published = false; err == nil || errors.Is(err, ErrNotPlaced) {
+				d.batch.note(s)
+			}
 			d.done(ctx, s, err)
 		}
 		if newer != nil {
 			d.sync(ctx, *newer)
 		}
 	}
-}
-
-// derived does what a job cannot do after it has derived a session.
-func (d *Daemon) derived(ctx context.Context, s *session, err error) {
-	if err == nil || errors.Is(err, ErrNotPlaced) {
-		d.batch.note(s)
-	}
-	if s.published && d.Published != nil {
-		d.Published(s.Session, s.state)
-	}
-	s.published = false
 }

@@ -81,40 +81,6 @@ func (m *model) calls() int {
 
 const said = "(summary by a model) The model tells of "
 
-func TestOnceTakesSummaries(t *testing.T) {
-	m := &model{}
-	h := modelHouse(t, m)
-	h.write(h.path(1), talks(0, 60))
-	r := h.once()
-	got := h.companion(h.path(1))
-	if r.Summaries == 0 || r.Lacking != 0 || r.Summaries != m.calls() || !strings.Contains(got, said) {
-		t.Fatalf("%d written, %d lacking, %d calls\n%s", r.Summaries, r.Lacking, m.calls(), got)
-	}
-	asked := map[string]bool{}
-	for _, in := range m.asked {
-		if asked[in] {
-			t.Error("a text is asked for twice")
-		}
-		asked[in] = true
-	}
-	before := m.calls()
-	r = h.once()
-	if m.calls() != before || r.Summaries != 0 || h.companion(h.path(1)) != got {
-		t.Errorf("a second pass asked %d times", m.calls()-before)
-	}
-	h.o.Summarize = nil // what is kept is all that the companion depends on
-	if err := os.Remove(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err != nil {
-		t.Fatal(err)
-	}
-	h.once()
-	if again := h.companion(h.path(1)); again != got {
-		t.Errorf("made anew from the kept texts it differs:\n%s", firstDifference(got, again))
-	}
-	if r, err := h.o.Archive.Verify(context.Background(), nil); err != nil || r.Summaries != before || len(r.Damage) > 0 {
-		t.Errorf("%d texts are kept, %v, %v", r.Summaries, r.Damage, err)
-	}
-}
-
 // Stopped at any call, the next pass goes on: no text that came is lost or asked for again, and in the end nothing is
 // lacking. What the companion then says depends on the kept texts alone.
 func TestSummariesStoppedAtAnyCall(t *testing.T) {
