@@ -114,7 +114,6 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 	return retryRaces(ctx, func() error {
 		s.offer = d.asOffer(s)
 		err := d.reload(ctx, s)
-		s.statSource()
 		var b batch
 		switch {
 		case err != nil:

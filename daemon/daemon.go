@@ -86,7 +86,6 @@ type Daemon struct {
 	summaries   int       // that it wrote
 	damaged     bool      // the archive has damage that was not repaired yet
 	healed      time.Time // when healIfDamaged last ran
-	rebuilt     bool      // the archive was rebuilt, and not all companions are published again
 }
 
 // New returns a daemon that has loaded the archived sessions.
@@ -174,7 +173,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s.offer = o
 	s.statSource()
 	if d.lacksBeginning(s) {
-		s.renew, s.state.Read = true, Place{}
+		s.state.Read, s.state.Covers = Place{}, Place{}
 	}
 	switch {
 	case s.paused():
@@ -254,9 +253,11 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 	if err == nil && s.due(d) {
 		_, err = d.publish(ctx, s, model)
 	}
-	if err == nil || s.state.Gone && errors.As(err, new(*archive.DamageError)) { // of damage nothing more can be read
+	if s.state.Gone && errors.As(err, new(*archive.DamageError)) { // nothing more can be read
+		s.state.Covers, err = s.state.At, nil
+	}
+	if err == nil {
 		s.state.Read, s.state.Options = s.state.At, d.hash(s)
-		return nil
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func TestWhenACompanionIsDue(t *testing.T) {
 		"the companion is gone":     {func(d *Daemon, s *session) { s.state.Companion += ".gone" }, 0, true},
 		"other options":             {func(_ *Daemon, s *session) { s.state.Options = "00000000" }, 0, true},
 		"another generation":        {func(_ *Daemon, s *session) { s.state.At.Generation++ }, 0, true},
-		"a summary came":            {func(_ *Daemon, s *session) { s.renew = true }, 0, true},
+		"a summary came":            {func(_ *Daemon, s *session) { s.state.Covers = Place{} }, 0, true},
 		"no trigger has ever fired": {func(_ *Daemon, s *session) { s.state.Trigger, s.state.Options = "", "00000000" }, time.Hour, false},
 		"it fired once, and no longer does": {func(_ *Daemon, s *session) {
 			s.state.Trigger, s.state.At.Offset = "threshold", 2*s.state.At.Offset

@@ -38,11 +38,11 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 		return h, err
 	}
 	for _, s := range d.sessions {
-		s.renew = true
+		s.state.Covers = Place{} // the index may lack the companion's IDs
+		d.batch.note(s)
 	}
-	d.rebuilt = true // sessions may be lost
+	d.save(ctx)
 	d.syncAll(ctx)
-	d.rebuilt = false
 	if ctx.Err() != nil {
 		return h, ctx.Err()
 	}

@@ -47,7 +47,7 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 	if err != nil {
 		return Compacted{}, err
 	}
-	s.renew, s.published = false, true
+	s.published = true
 	return made, nil
 }
 

@@ -34,7 +34,6 @@ type session struct {
 	missing    bool
 	statErr    error // of the last stat
 
-	renew     bool              // its companion is to be made again: summaries may be added, or the index may lack its IDs
 	byCommand bool              // a person asked for it: it is archived even if it is a summarizer's
 	requested *compactor.Manual // options requested by the running command, nil if it requested none
 
@@ -85,7 +84,7 @@ func (d *Daemon) register(o watcher.Offer) *session {
 	}
 	s := d.sessions[key]
 	if s == nil {
-		s = &session{Session: found, renew: d.rebuilt}
+		s = &session{Session: found}
 		s.Key = key
 		d.sessions[key] = s
 	}
@@ -242,14 +241,14 @@ func (s *session) due(d *Daemon) bool {
 	case s.state.Gone:
 		return s.dueGone(d)
 	}
-	return s.renew || s.state.Options != d.hash(s) || !d.asWritten(s) || s.lags(d, s.state.Covers, 4)
+	return s.state.Options != d.hash(s) || !d.asWritten(s) || s.lags(d, s.state.Covers, 4)
 }
 
 // dueGone is due for a session whose transcript is gone: its companion was made with other rules or options than the
-// current ones, or it never had one. A companion that the user deleted is not made again, and without its agent's
+// current ones, or does not cover all, or it never had one. A companion that the user deleted is not made again, and without its agent's
 // configuration none can be.
 func (s *session) dueGone(d *Daemon) bool {
-	if !d.knowsAgent(s.Agent) || s.state.Options == d.hash(s) && !s.renew {
+	if !d.knowsAgent(s.Agent) || s.state.Options == d.hash(s) && s.state.Covers == s.state.At {
 		return false
 	}
 	return s.state.Companion == "" && s.state.Options == "" || s.state.Companion != "" && exists(s.state.Companion)

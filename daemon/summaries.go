@@ -75,7 +75,7 @@ func (d *Daemon) startAsking(ctx context.Context) {
 	}
 	var s *session
 	for _, other := range d.sessions {
-		lacks := other.state.MissingSummaries > 0 && !other.state.Gone && !other.renew && !other.busy && other.in == nil
+		lacks := other.state.MissingSummaries > 0 && !other.state.Gone && other.state.Covers != Place{} && !other.busy && other.in == nil
 		if lacks && (s == nil || other.state.Last.After(s.state.Last)) {
 			s = other
 		}
@@ -106,7 +106,7 @@ func (d *Daemon) takeAnswers(ctx context.Context, s *session, a answers) {
 		d.result(watcher.Offer{Path: summariesName}, a.err)
 	}
 	if d.sessions[s.Key] == s && !s.busy && (a.err == nil || a.taken > 0) {
-		s.renew = true
+		s.state.Covers = Place{}
 		d.sync(ctx, d.asOffer(s))
 	}
 }
