@@ -13,11 +13,8 @@ import (
 	"ccd/cmd/ccd/internal/view"
 )
 
-// How many dropped facts of a class and how many requests a page lists, and with all=1.
-const (
-	mostLines = 25
-	allLines  = 2000
-)
+// mostLines is how many dropped facts of a class a page lists.
+const mostLines = 500
 
 // compactionData is the page of one compaction.
 type compactionData struct {
@@ -41,16 +38,16 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 		if err != nil {
 			return err
 		}
-		d = newCompaction(r.head("compactions"), one, f, min(allLines, max(mostLines, allLines*r.number("all", 0))))
+		d = newCompaction(r.head("compactions"), one, f)
 		d.Apart = r.apart(r.entry.Agent)
 		return nil
 	})
 	return answer{"compaction", d}, err
 }
 
-// newCompaction shows of each class at most so many facts, and the requests after the compaction before this one.
-func newCompaction(h head, one *view.Life, f *dropped.Report, most int) compactionData {
-	f.Own, f.Classes = clip(f.Own), ledgerOf(f.Classes, most)
+// newCompaction shows what was dropped, and the requests after the compaction before this one.
+func newCompaction(h head, one *view.Life, f *dropped.Report) compactionData {
+	f.Own, f.Classes = clip(f.Own), ledgerOf(f.Classes)
 	d, from := compactionData{head: h, Report: f, Before: f.Boundary - 1}, 0
 	if f.Boundary < f.Boundaries {
 		d.Next = f.Boundary + 1
@@ -71,12 +68,12 @@ func newCompaction(h head, one *view.Life, f *dropped.Report, most int) compacti
 	return d
 }
 
-// ledgerOf returns the classes with dropped facts, of each at most so many; those first that ccd does not add.
-func ledgerOf(all []dropped.List, most int) (out []dropped.List) {
+// ledgerOf returns the classes with dropped facts, of each at most mostLines; those first that ccd does not add.
+func ledgerOf(all []dropped.List) (out []dropped.List) {
 	for _, one := range all {
 		added := func(f dropped.Fact) bool { return f.InTold }
 		one.List = slices.Concat(slices.DeleteFunc(slices.Clone(one.List), added), slices.DeleteFunc(slices.Clone(one.List), func(f dropped.Fact) bool { return !added(f) }))
-		if one.List = one.List[:min(len(one.List), most)]; one.Dropped > 0 {
+		if one.List = one.List[:min(len(one.List), mostLines)]; one.Dropped > 0 {
 			one.More = one.Dropped - len(one.List)
 			out = append(out, one)
 		}

@@ -35,10 +35,7 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	}
 	r := request{library: l, entry: e}
 	d := exported{lifeData: lifeData{head: r.head("life")}, Files: one.Files()}
-	d.Records, d.Compactions, d.Chart = one.Records, one.Compactions, newChart(one, e.Kept.Window)
-	for _, t := range one.Turns {
-		d.Turns = append(d.Turns, turn{Turn: t})
-	}
+	d.Records, d.Compactions, d.Chart, d.Turns = one.Records, one.Compactions, newChart(one, e.Kept.Window), one.Turns
 	if err := d.forgotten(ctx, one); err != nil {
 		return err
 	}
@@ -66,7 +63,7 @@ func (d *exported) forgotten(ctx context.Context, one *view.Life) error {
 		if err != nil {
 			return err
 		}
-		d.Forgotten = append(d.Forgotten, newCompaction(d.head, one, f, allLines))
+		d.Forgotten = append(d.Forgotten, newCompaction(d.head, one, f))
 	}
 	slices.Reverse(d.Forgotten)
 	return nil

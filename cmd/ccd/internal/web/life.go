@@ -49,7 +49,7 @@ type lifeData struct {
 	Chart       chart
 	Compactions []view.Compaction
 	MoreMarks   int
-	Turns       []turn // around the page
+	Turns       []view.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
 	TurnsAfter  int
@@ -60,12 +60,6 @@ type lifeData struct {
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
 	After       int // what is newer than this record replaces the end of the page when the session grows
-}
-
-// turn is a request in the list beside the entries.
-type turn struct {
-	view.Turn
-	Here bool // the page begins with it
 }
 
 // entry is one thing that happened, with its surroundings.
@@ -195,7 +189,9 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 		case e.Kind == view.Asked && !e.Side:
 			x.neighbours(one)
 		case e.Kind == view.Compacted:
-			x.Boundary = compactionAt(one, e.Record)
+			if k := slices.IndexFunc(one.Compactions, func(k view.Compaction) bool { return k.Record == e.Record }); k >= 0 {
+				x.Boundary = &one.Compactions[k]
+			}
 		case e.Waiting:
 			d.After = min(d.After, e.Record-1) // its result replaces it
 			switch {
@@ -217,22 +213,17 @@ func (d *lifeData) turns(one *view.Life) {
 	if len(one.Turns) == 0 || d.Place.Last == 0 {
 		return
 	}
-	first := one.TurnOf(d.Place.First)
-	d.TurnsBefore = max(0, min(first-mostTurns/8, d.TurnsAll-mostTurns))
-	for i, t := range one.Turns[d.TurnsBefore:min(d.TurnsAll, d.TurnsBefore+mostTurns)] {
-		d.Turns = append(d.Turns, turn{t, d.TurnsBefore+i == first})
-	}
+	d.TurnsBefore = max(0, min(one.TurnOf(d.Place.First)-mostTurns/8, d.TurnsAll-mostTurns))
+	d.Turns = slices.Clone(one.Turns[d.TurnsBefore:min(d.TurnsAll, d.TurnsBefore+mostTurns)])
 	d.TurnsAfter = d.TurnsAll - d.TurnsBefore - len(d.Turns)
 }
-
-func clamp(i, n int) int { return max(0, min(i, n-1)) }
 
 // neighbours sets the requests before and after one.
 func (e *entry) neighbours(one *view.Life) {
 	if len(one.Turns) == 0 {
 		return
 	}
-	i := clamp(one.TurnOf(e.Record), len(one.Turns))
+	i := one.TurnOf(e.Record)
 	switch { // else the person said it within a turn
 	case one.Turns[i].Record != e.Record:
 		e.Last = one.Turns[i].Record
@@ -245,13 +236,4 @@ func (e *entry) neighbours(one *view.Life) {
 	if i+1 < len(one.Turns) {
 		e.Next = one.Turns[i+1].Record
 	}
-}
-
-func compactionAt(one *view.Life, record int) *view.Compaction {
-	for i, k := range one.Compactions {
-		if k.Record == record {
-			return &one.Compactions[i]
-		}
-	}
-	return nil
 }

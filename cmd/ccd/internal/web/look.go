@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -40,11 +41,11 @@ func newLook(static bool) *look {
 		"local":  words.Local,
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"tokens": words.Tokens, "comma": comma, "bytes": size, "count": words.Count,
+		"tokens": words.Tokens, "comma": func(n any) string { return humanize.Comma(reflect.ValueOf(n).Int()) }, "bytes": size, "count": words.Count,
 		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
 		"sub":   func(a, b int) int { return a - b },
 		"mul":   func(a, b float64) float64 { return a * b },
-		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": step,
+		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
 	})
@@ -85,18 +86,13 @@ func address(parts ...any) string {
 
 func inline(text string) string { return mark.Inline(text, 0) }
 
-// baseName is the last part of a path of any system, with the name before it if only a hidden directory is between them, as of a
-// worktree.
+// baseName is the last part of a path of any system, and the one before it if only a hidden directory is between them: a worktree.
 func baseName(path string) string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-	n := len(parts)
-	switch {
-	case n == 0:
-		return ""
-	case n > 2 && strings.HasPrefix(parts[n-2], "."):
+	if n := len(parts); n > 2 && strings.HasPrefix(parts[n-2], ".") {
 		return inline(parts[n-3] + "/" + parts[n-1])
 	}
-	return inline(parts[n-1])
+	return inline(strings.Join(parts[max(0, len(parts)-1):], ""))
 }
 
 // below is a path without the directory that it is in.
@@ -114,16 +110,6 @@ func clock(t time.Time) string {
 	return t.Local().Format("15:04")
 }
 
-func comma(n any) string {
-	switch n := n.(type) {
-	case int:
-		return humanize.Comma(int64(n))
-	case int64:
-		return humanize.Comma(n)
-	}
-	return fmt.Sprint(n)
-}
-
 func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
 // classNames are what people call the classes of facts.
@@ -132,13 +118,5 @@ var classNames = map[dropped.Class]string{
 	dropped.Checks: "Checks, as last run", dropped.Commits: "Commits",
 }
 
-// step is the sign of a step of a plan.
-func step(status string) string {
-	switch status {
-	case "completed":
-		return "✓"
-	case "in_progress":
-		return "▸"
-	}
-	return "○"
-}
+// steps are the signs of the steps of a plan.
+var steps = map[string]string{"completed": "✓", "in_progress": "▸"}

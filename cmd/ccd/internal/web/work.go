@@ -15,8 +15,7 @@ import (
 
 const (
 	mostFiles    = 1000
-	mostVersions = 100     // of a file, on a page
-	maxFile      = 1 << 20 // bytes of a version that are shown
+	mostVersions = 100 // of a file, on a page
 )
 
 // filesData is the list of a session's files.
@@ -72,10 +71,8 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	if show := min(r.number("v", 0), len(all)); show > 0 {
 		d.Versions[show-1].Here = true
 		one := d.Versions[show-1]
-		if d.Cut = len(one.Text) > maxFile; d.Cut {
-			one.Text = strings.ToValidUTF8(one.Text[:maxFile], "")
-		}
-		d.Shown = &one
+		one.Text = clip(one.Text)
+		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one
 	}
 	d.More = max(0, len(all)-mostVersions)
 	d.Versions = d.Versions[d.More:]
