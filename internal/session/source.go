@@ -143,11 +143,6 @@ func (t *Source) Outcome(c *Call) transcript.Outcome {
 	}
 }
 
-// Action returns what a call does.
-func (t *Source) Action(c *Call) transcript.Action {
-	return t.s.client.Understand(c.Tool, t.Raw(c.At))
-}
-
 // Patch returns the change that a call makes as - and + lines, a new file as its content, or a patch as written; "" for
 // other calls.
 func (t *Source) Patch(c *Call) (text string, whole bool) {

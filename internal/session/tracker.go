@@ -281,15 +281,6 @@ func (t *Tracker) Status() Status {
 	return st
 }
 
-// Reported returns the context as the agent last reported it since the last boundary, in real tokens; 0 if it has not.
-func (t *Tracker) Reported() int64 { return t.gauge.reported }
-
-// Of returns the session that the model was made for.
-func (t *Tracker) Of() transcript.Session { return t.session }
-
-// Options returns the options that the model was made with.
-func (t *Tracker) Options() limits.Options { return t.o }
-
 // Root returns the first working directory, relative to which paths are shown; "" if unknown.
 func (t *Tracker) Root() string { return t.root }
 

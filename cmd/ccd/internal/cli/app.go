@@ -94,7 +94,16 @@ func writeText(w io.Writer, text string) error {
 
 // Table prints rows in columns of equal width on stdout.
 func (a *App) Table(rows [][]string) error {
-	return a.Shown(func(w io.Writer) error { return WriteTable(w, rows) })
+	return a.Shown(func(to io.Writer) error {
+		w := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
+		for _, r := range rows {
+			fmt.Fprintln(w, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+		return nil
+	})
 }
 
 // Shown calls write with stdout. If that is a terminal, control characters are escaped.
@@ -128,18 +137,6 @@ func Unguarded(w io.Writer) io.Writer {
 		return g.file
 	}
 	return w
-}
-
-// WriteTable is Table to any writer.
-func WriteTable(to io.Writer, rows [][]string) error {
-	w := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
-	for _, r := range rows {
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(r, "\t"), "\t"))
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
 }
 
 // Terminal reports whether w is a terminal that takes control sequences. Only there ccd uses color and progress bars.

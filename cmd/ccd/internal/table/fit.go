@@ -154,8 +154,20 @@ func Facts(rows [][]string, width int, colours bool) (lines []string) {
 }
 
 // WrapCells breaks text into lines of at most width cells, between words or within words that are longer.
-func WrapCells(text string, width int) []string {
-	return strings.Split(ansi.Wrap(strings.Join(strings.Fields(text), " "), width, ""), "\n")
+func WrapCells(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if longer := line + " " + word; line != "" && CellsOf(longer) <= width {
+			line = longer
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		parts := strings.Split(ansi.Hardwrap(word, width, true), "\n")
+		lines, line = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
+	}
+	return append(lines, line)
 }
 
 // WrapLines breaks a text into lines of at most width cells. Each line keeps its indentation.

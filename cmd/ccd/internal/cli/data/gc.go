@@ -11,7 +11,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
@@ -128,7 +127,7 @@ func (a *app) listGC(out gcOutput) error {
 	for _, s := range out.Sessions {
 		rows = append(rows, []string{status.Short(mark.Unname(s.ID)), cmp.Or(table.Cut(s.Title, 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
 	}
-	if err := cli.WriteTable(a.Out, rows); err != nil {
+	if err := a.Table(rows); err != nil {
 		return err
 	}
 	for _, why := range slices.Sorted(maps.Keys(out.Kept)) {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -128,7 +128,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 			if !strings.HasPrefix(n, s.Title) {
 				n = s.Title + ": " + n
 			}
-			a.Say("%s", strings.TrimSuffix(hanging("note: ", n, "      "), "\n"))
+			a.Say("note: %s", strings.Join(table.WrapCells(n, helpColumns-len("note: ")), "\n      "))
 		}
 	}
 	if err := a.setupEnd(ctx, f, steps); err != nil {
@@ -234,7 +234,7 @@ func setupText(steps []*install.Step, f setupFlags, home string) string {
 		}
 		for i, line := range lines {
 			head := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)])
-			b.WriteString(hanging(head, mark.Inline(shortened(line, home), 0), strings.Repeat(" ", wide+6)))
+			b.WriteString(head + strings.Join(table.WrapCells(mark.Inline(shortened(line, home), 0), helpColumns-wide-6), "\n"+strings.Repeat(" ", wide+6)) + "\n")
 		}
 	}
 	if !f.undo && len(steps) == 2 {
@@ -319,21 +319,3 @@ func (a *app) sayKept(l *reader.Library) {
 
 // helpColumns is the width of what setup prints.
 const helpColumns = 80
-
-// hanging returns text after head, broken into lines of at most helpColumns. indent starts each line but the first.
-func hanging(head, text, indent string) string {
-	var b strings.Builder
-	line, begun := head, false
-	for _, word := range strings.Fields(text) {
-		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > helpColumns {
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-			line, begun = indent, false
-		}
-		if begun {
-			line += " "
-		}
-		line, begun = line+word, true
-	}
-	b.WriteString(strings.TrimRight(line, " ") + "\n")
-	return b.String()
-}
