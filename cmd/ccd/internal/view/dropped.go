@@ -27,7 +27,15 @@ func Forgotten(ctx context.Context, l *reader.Library, e reader.Entry, generatio
 	return dropped.Of(s, session.NewSource(s, text), by)
 }
 
-// Forgotten reports on compaction number n of what is indexed, 0 for the last one.
-func (l *Life) Forgotten(ctx context.Context, n int) (*dropped.Report, error) {
-	return Forgotten(ctx, l.library, l.entry, l.generation, l.model, dropped.Choice{Boundary: n})
+// Forgotten reports on compaction number n of what is indexed, 0 for the last one. It reads the session once for each.
+func (l *Life) Forgotten(ctx context.Context, n int) (dropped.Report, error) {
+	if known, ok := l.forgotten[n]; ok {
+		return known, nil
+	}
+	r, err := Forgotten(ctx, l.library, l.entry, l.generation, l.model, dropped.Choice{Boundary: n})
+	if err != nil {
+		return dropped.Report{}, err
+	}
+	l.forgotten[n] = *r
+	return *r, nil
 }

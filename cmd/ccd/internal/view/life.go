@@ -40,6 +40,7 @@ type Life struct {
 	decoder    *transcript.Decoder
 	model      *session.Session // of the records from First on
 	cut        bool             // only the end of the file is read, see End
+	forgotten  map[int]dropped.Report
 }
 
 // Open returns the life of a session before its first record. It reads nothing.
@@ -150,6 +151,7 @@ func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment,
 // finish brings what is derived from the model up to date.
 func (l *Life) finish() {
 	l.measure()
+	l.forgotten = map[int]dropped.Report{}
 	l.Turns = l.Turns[:0]
 	said := map[int64]string{}
 	for i := range l.model.Events {

@@ -19,7 +19,7 @@ const mostLines = 500
 // compactionData is the page of one compaction.
 type compactionData struct {
 	head
-	*dropped.Report
+	dropped.Report
 	Apart  bool // ccd's hook is missing from the agent's settings
 	Before int  // compactions beside it, 0 if there is none
 	Next   int
@@ -46,7 +46,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 }
 
 // newCompaction shows what was dropped, and the requests after the compaction before this one.
-func newCompaction(h head, one *view.Life, f *dropped.Report) compactionData {
+func newCompaction(h head, one *view.Life, f dropped.Report) compactionData {
 	f.Own, f.Classes = clip(f.Own), ledgerOf(f.Classes)
 	d, from := compactionData{head: h, Report: f, Before: f.Boundary - 1}, 0
 	if f.Boundary < f.Boundaries {
