@@ -1,4 +1,4 @@
-// Package archive stores every byte of every transcript in one bbolt file, permanently, and returns it exactly.
+// Package archive stores every byte of every transcript in one bbolt file and returns it exactly, until somebody forgets it.
 //
 // Its invariant: what Append acknowledged is durable, and what the package returns has the hash of what was stored.
 // Anything else is a DamageError or another error, never wrong bytes and never a crash. The file is locked for one bounded
@@ -6,18 +6,22 @@
 //
 // A generation of a session is one life of its file. Its record lists its blocks: frames of up to 2 MB, cut by content (see cutter)
 // and stored once however often they occur, and pieces after the last frame. bbolt has no checksums: every value is an entry,
-// which a scan of the file finds and checks by itself (see entry.go). Rebuild and Import make a new file from the intact ones of a
-// scan; Forget and Compact make one from those of the tree, without what is removed. All four use one rebuilder.
+// which a scan of the file finds and checks by itself (entry.go). Rebuild and Import make a new file from the intact entries of a
+// scan; Forget and Compact make one from those of bbolt's tree, without what is removed. All four use one rebuilder. Each byte
+// of what was forgotten is replaced by a filler in all that is stored, hashed and compared afterwards; a tombstone says where it
+// was (tombs.go).
 //
-// This file has the way of a byte into the archive and back, the others have its steps.
+// This file has the way of a byte into the archive and back in order; the steps of a plan are in append.go, the reader in reader.go.
 //
-// The way in: Append, or Save for many sessions in one transaction, compares the stored tip with the start of the new bytes, replaces
-// in them what was forgotten, and cuts, hashes and compresses them without the lock (plan). Under the lock plan.commit writes
-// the new blocks and the longer list. It returns after the fsync. Publish then stores where each ID of a companion is.
+// The way in: Append, or Save for many sessions in one transaction (states.go), plans without the lock: it compares the stored tip with
+// the start of the new bytes, replaces what was forgotten, cuts the bytes into blocks and hashes them, and compresses those that are
+// not stored. Under the lock plan.commit writes the new blocks and the longer list. Append returns after the transaction's fsync.
+// Publish then stores where each ID of a companion is.
 //
-// The way back: Lookup finds the place of an ID: session, generation, offset and length. A Reader of that generation loads its list,
-// gets the blocks of the place, checks the hash of each entry, and decompresses them (unpack). Raw reads all of an original
-// and compares its hash with the ID before it yields the first byte. Segments reads a generation and compares its hash.
+// The way back: Lookup finds the places of an ID, which is the beginning of a SHA-256: session, generation, and of each part offset
+// and length. A Reader of that generation loads its list, gets the blocks of the place, checks the hash of each entry, decompresses
+// them and checks that of their bytes (unpack). Raw reads all of an original and compares its whole hash, which the index has,
+// before it yields the first byte. Segments reads a generation and compares its hash.
 package archive
 
 import (
@@ -46,7 +50,7 @@ type Options struct {
 type Generation struct {
 	N   int
 	Tip transcript.Cursor // end of the archived bytes
-	Sum mark.Hash         // SHA-256 of all bytes up to Tip
+	Sum mark.Hash         // SHA-256 of all bytes up to Tip, with what was forgotten replaced
 }
 
 // Session describes an archived session.
@@ -65,22 +69,22 @@ func (s Session) Tip() transcript.Cursor {
 	return s.Generations[len(s.Generations)-1].Tip
 }
 
-// Archive is an archive file. Between calls it keeps neither a lock nor the file open.
+// Archive is an archive file. Between calls it keeps neither a lock nor the file open (but see Held).
 // It is safe for concurrent use by goroutines and processes.
 type Archive struct {
 	path     string
 	o        Options
 	codec    *codec
-	gaveUp   atomic.Pointer[time.Time]   // when a wait for the lock last timed out
+	gaveUp   atomic.Pointer[time.Time]   // when a wait for the lock last timed out: the next ones are short
 	lastFile atomic.Pointer[os.FileInfo] // as FileReplaced last saw it
-	known    atomic.Pointer[tombs]       // as last read
+	buried   atomic.Pointer[tombs]       // the tombstones as last read
 	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 
 	unchecked bool // for tests: skip hashes when reading
 }
 
-// Open returns the archive at path. The first write creates the file if it does not exist (directories with mode 0700,
-// files with 0600), and a lock file beside it.
+// Open returns the archive at path, without a look at it. The first write creates the file if it does not exist (directories with
+// mode 0700, files with 0600), and a lock file beside it.
 func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")
@@ -117,7 +121,7 @@ func (a *Archive) plan(ctx context.Context, s transcript.Session, seg transcript
 	for _, step := range []func(context.Context) error{
 		p.base,   // reads the stored records, and compares the tip
 		p.forget, // replaces what was forgotten
-		p.cut,    // divides the bytes into frames and a piece
+		p.cut,    // divides the bytes into frames and a piece, and hashes them
 		p.share,  // finds frames that are stored already
 		p.pack,   // compresses the others
 	} {
@@ -141,21 +145,21 @@ type plan struct {
 	gen               generationRecord
 	hasGeneration     bool    // the generation has a record
 	was               []byte  // the newest generation's record, encoded
-	removed           []block // pieces to be replaced
+	removed           []block // earlier pieces of a frame that is complete now
 	blocks            []*packed
 	need              int64 // bytes to be written
 	tombs             *tombs
 	filled            bool // something in the segment was forgotten
 }
 
-// packed is a block to be written.
+// packed is a block of the plan.
 type packed struct {
 	envelope
 	piece  bool // not a frame
 	raw    []byte
-	stored []byte // packed
+	stored []byte // compressed
 	id     uint64 // of a stored frame with the same hash, 0 if there is none
-	shared bool   // it is intact
+	shared bool   // that one is intact, so this is not written
 }
 
 // commit writes the plan in one transaction, if the session has not changed.
@@ -163,7 +167,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 	if err := p.unchanged(tx); err != nil {
 		return err
 	}
-	record, gen := p.record, p.gen // commit may be called again
+	record, gen := p.record, p.gen // a transaction that fails changes nothing in the plan
 	if !p.known {
 		num, err := newNum(tx)
 		if err != nil {
@@ -200,9 +204,9 @@ type Found struct {
 	Generation int
 }
 
-// Lookup returns every indexed original with one of the IDs, or prefixes of them (see mark.PrefixRange), in their order and that of
-// its hash. An empty result is no error. Originals with the same ID are all returned. Damaged entries are skipped, and reported as
-// DamageErrors together with the good ones.
+// Lookup returns every indexed original with one of the IDs, or prefixes of them (see mark.PrefixRange), in the order of the arguments
+// and of the hashes. An empty result is no error, nor is a missing archive. Originals with the same ID are all returned. Damaged
+// entries are skipped, and reported as DamageErrors together with the good ones.
 func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Found, err error) {
 	var damaged error
 	err = a.view(ctx, func(tx *bolt.Tx) error {
@@ -226,22 +230,22 @@ func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Foun
 	return found, damaged
 }
 
-// Piece is a stretch of an original's raw bytes.
-type Piece struct {
+// Stretch is a run of an original's raw bytes.
+type Stretch struct {
 	Index int             // of its part, from 0
 	Part  transcript.Part // the whole part
-	Data  []byte          // valid until the next piece
-	More  bool            // the next piece continues the same part
+	Data  []byte          // valid until the next one
+	More  bool            // the next one continues the same part
 }
 
-// Raw yields the raw bytes of an original, part by part; parts over transcript.MaxLine in pieces of about 4 MB. It
+// Raw yields the raw bytes of an original, part by part; parts over transcript.MaxLine in stretches of about 4 MB. It
 // first reads and hashes everything, so that a DamageError comes before any byte. Then it reads the bytes again and
 // checks each block.
-func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Piece, error] {
-	return func(yield func(Piece, error) bool) {
+func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Stretch, error] {
+	return func(yield func(Stretch, error) bool) {
 		r := a.Reader(f.Key, f.Generation)
 		if err := r.CheckPointer(ctx, f.Pointer); err != nil {
-			yield(Piece{}, err)
+			yield(Stretch{}, err)
 			return
 		}
 		for i, part := range f.Parts {
@@ -254,10 +258,10 @@ func (a *Archive) Raw(ctx context.Context, f Found) iter.Seq2[Piece, error] {
 				more = off+n < end
 				data, err := r.Span(ctx, transcript.Span{Off: off, Len: n})
 				if err != nil {
-					yield(Piece{}, r.damageOf(f.Pointer, err))
+					yield(Stretch{}, r.damageOf(f.Pointer, err))
 					return
 				}
-				if !yield(Piece{Index: i, Part: part, Data: data, More: more}, nil) {
+				if !yield(Stretch{Index: i, Part: part, Data: data, More: more}, nil) {
 					return
 				}
 			}

@@ -59,10 +59,10 @@ func (a *Archive) tombs() (*tombs, error) {
 	path := tombsPath(a.path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		a.known.Store(nil)
+		a.buried.Store(nil)
 		return nil, nil
 	}
-	if t := a.known.Load(); err == nil && t != nil && os.SameFile(t.info, info) && t.info.ModTime().Equal(info.ModTime()) {
+	if t := a.buried.Load(); err == nil && t != nil && os.SameFile(t.info, info) && t.info.ModTime().Equal(info.ModTime()) {
 		return t, nil
 	}
 	var b []byte
@@ -78,7 +78,7 @@ func (a *Archive) tombs() (*tombs, error) {
 	}
 	t := newTombs(all)
 	t.info = info
-	a.known.Store(t)
+	a.buried.Store(t)
 	return t, nil
 }
 

@@ -1,10 +1,15 @@
 // Package daemon contains the main loop. For every transcript below the watched roots it calls one idempotent function,
-// sync, again and again: it appends what is new to the archive and, if a companion is due, makes it from all records.
+// sync, again and again: it has what is new archived and, if a companion is due, has it made from all records.
 //
-// The way of a byte: the watcher offers its file (Run), watcher.Tail reads what is after the session's cursor (archiveNew), and
-// archive.Save stores it with new bytes of other sessions in one transaction (batch). When that is on disk, derive reads the
-// records of the session from the archive, and publish makes the companion, stores where its originals are, and
-// renames it into place. `ccd restore` needs no daemon: it reads the archive.
+// The way of a byte: the watcher offers its file (Run). sync compares the file's size, time and inode with those of the last time,
+// and queues the session. A job of the pool (pool.go) reads what is after the session's cursor with watcher.Tail, which compares
+// the fingerprints of the bytes before it, and stores it (archiveNew): a large segment with archive.Append, small ones of many
+// sessions with archive.Save in one transaction (batch.go). The job ends when that is on disk. Only then its session is queued
+// again (take, afterArchiving), and another job (derive) reads the records back from the archive. publish (publish.go) makes the
+// companion, stores where its originals are (archive.Publish), and renames it into place when that is on disk too. States wait
+// in Daemon.batch; one that is lost costs a sync. `ccd restore` needs no daemon: it reads the archive.
+//
+// Two things are not archived: what was forgotten (archive.Forget), and sessions of the summarizer's own command.
 //
 // docs/ARCHITECTURE.md has the picture. Four invariants, each with a test of its name:
 //
@@ -14,7 +19,7 @@
 //     below its root, the options and, with a summarizer, the summaries that the archive keeps.
 //  4. Restore is exact. What comes out hashes to what went in, or the command fails and says so.
 //
-// File events only shorten the wait, the periodic scan finds every change. Nothing is flushed at shutdown.
+// File events only shorten the wait, the periodic scan finds every change of a file. Nothing is flushed at shutdown.
 package daemon
 
 import (
@@ -64,20 +69,20 @@ type Options struct {
 	Summarize func(ctx context.Context, input string) (output []byte, err error)
 }
 
-// Daemon brings the archive and the companions up to date with the transcripts. It is not safe for concurrent use.
-// Several processes may each have one: the archive detects conflicting writes.
+// Daemon brings the archive and the companions up to date with the transcripts. It is not safe for concurrent use; the pool's jobs
+// work on copies of sessions. A command may have one while another process runs one: the archive detects conflicting writes.
 type Daemon struct {
 	Options
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
-	batch    batch                     // the states that the next transaction stores
+	batch    batch                     // states that wait for a transaction; a job that archives has a batch of its own
 	pool     pool
 	more     bool // more offers wait
 
 	result      func(o watcher.Offer, err error) // takes the result of each offer
 	locked      func(*archive.LockedError)       // called while the archive's lock is waited for
 	health      health
-	catchUp     *catchUp  // nil if the daemon is not catching up
+	catchUp     *catchUp  // nil, which counts nothing, if the daemon is not catching up
 	lastGrowth  time.Time // when a live session last had new bytes
 	cleanedUp   bool      // cleanUp was called
 	optionsHash string    // hash of Options.Compaction
@@ -124,8 +129,8 @@ func (d *Daemon) load(ctx context.Context) error {
 	return nil
 }
 
-// Run watches until ctx ends, and returns ctx's error, or until Options.Scanned fails. It fails with *RunningError if another daemon runs. It waits for
-// the archive's lock without a time limit.
+// Run watches until ctx ends or Options.Scanned fails, and returns that error. It fails with *RunningError if another daemon runs.
+// It waits for the archive's lock without a time limit.
 func (d *Daemon) Run(ctx context.Context) error {
 	release, err := d.start()
 	if err != nil {
@@ -204,7 +209,8 @@ func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
 	d.queue(s, deriving)
 }
 
-// archiveNew archives what is new in the transcript, each segment at once or with the others of b.
+// archiveNew archives what is new in the transcript: a large segment at once, a small one with the others of b. If that fails
+// the session is loaded again (fail, done), so a cursor that went ahead of the archive goes back.
 func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 	if s.stale {
 		if err := d.reload(ctx, s); err != nil {
@@ -262,7 +268,8 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 	return err
 }
 
-// done ends a sync with its result. If another process has changed the session meanwhile, it begins anew.
+// done ends a sync with its result, or begins it anew if another process has changed the session meanwhile: races counts how
+// often in a row.
 func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if s.races++; raced(err) && s.races <= maxRetries && ctx.Err() == nil {
 		if s.stale = true; s.missing {
@@ -287,7 +294,8 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	}
 }
 
-// save stores the states that wait for a transaction.
+// save stores the states that wait for a transaction, and ends the sync of those that were not stored; one that is in a job is
+// synced again after it.
 func (d *Daemon) save(ctx context.Context) {
 	for s, err := range d.commit(ctx, &d.batch) {
 		if o := s.offer; s.busy {
