@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // Forget removes texts and sessions from the archive and from companions, for good (see archive.Forget). preview is what
@@ -52,23 +52,18 @@ func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func
 	if err = errors.Join(err, d.load(ctx)); err != nil {
 		return removed, err
 	}
+	var offers []watcher.Offer
 	for _, k := range of {
 		s := d.sessions[k]
-		if s == nil || s.Class == transcript.Attachment || !d.knowsAgent(k.Agent) || slices.Contains(removed.Sessions, k) {
+		if s == nil || !d.knowsAgent(k.Agent) || slices.Contains(removed.Sessions, k) {
 			continue
 		}
-		d.heartbeat()
-		if err := d.withRecords(ctx, s, func(model *compactor.Compactor) error {
-			if !had[k] || s.state.UnknownFormat {
-				s.state.Options = d.hash(s)
-				return d.store(ctx, s, nil, s.state, nil)
-			}
-			_, err := d.publish(ctx, s, model)
-			return err
-		}); err != nil { // the next sync makes it
-			d.Log.Warn("cannot make the companion again", "session", s.ID, "err", err)
+		if had[k] && s.state.Gone { // no user has removed it
+			s.state.Companion, s.state.Options = "", ""
 		}
+		offers = append(offers, d.asOffer(s))
 	}
+	d.bring(ctx, offers...)
 	found, err := d.Archive.Lookup(ctx, removed.IDs...)
 	again := map[mark.ID]bool{}
 	for _, f := range found {
@@ -132,7 +127,7 @@ func resetState(state []byte, r archive.Removal) []byte {
 	if err != nil {
 		return nil
 	}
-	s.Source, s.Written = Stat{}, Stat{}
+	s.Source, s.Written, s.Read = Stat{}, Stat{}, Place{}
 	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent = "", "", "", "", "", ""
 	if r.InState([]byte(s.Labels.Name)) {
 		s.Labels.Name = ""
