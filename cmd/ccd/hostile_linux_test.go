@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -82,6 +83,12 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	}
 	if out, _, _ := outputs(t, home, "restore", id+"#1"); string(out) != hostile {
 		t.Errorf("a pipe got %q", out)
+	}
+	if found, _ := onTerminal(t, home, "", "search", "RM"); !strings.Contains(found, " \x1b[1;31mrm\x1b[0m -rf") {
+		t.Errorf("search marks no match: %q", found)
+	}
+	if out, _, _ := outputs(t, home, "search", "RM"); bytes.ContainsRune(out, '\x1b') || !bytes.Contains(out, []byte(" rm -rf")) {
+		t.Errorf("search in a pipe: %q", out)
 	}
 	if raw, _ := onTerminal(t, home, "", "restore", "--raw", id+"#3"); !strings.HasPrefix(raw, "\x1b[35mno JSON \x9b2J\xff") {
 		t.Errorf("--raw on a terminal got %q", raw)

@@ -1,3 +1,5 @@
+//go:build rig
+
 package exam
 
 import (
@@ -49,7 +51,7 @@ const id = "00000001-0000-4000-8000-0000000000aa"
 
 // TestTexts writes the texts that the exam asks about, one of each kind for each compaction that questions.jsonl names:
 //
-//	CCD_EXAM_PROGRAM=CCD CCD_EXAM_SESSIONS=DIR CCD_EXAM_OUT=OUT go test ./docs/exam -v
+//	CCD_EXAM_PROGRAM=CCD CCD_EXAM_SESSIONS=DIR CCD_EXAM_OUT=OUT go test -tags rig ./docs/exam -v
 //
 // CCD is the binary, DIR the directory that the sessions are below. OUT/N.KIND.md has what an agent reads after compaction N:
 // own (its summary), both (that and what the hook adds), small (a companion of the summary's size), default (the companion),

@@ -1,4 +1,4 @@
-package generic_test
+package registry_test
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func decode(a generic.Agent, data string) (all []string) {
 	return all
 }
 
-func TestRecords(t *testing.T) {
+func TestRecordsOfGeneric(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`{"kind":"human","ts":1789372800,"text":"Hello"}`, "human 08:00:00 human(Hello)"},
 		{`{"kind":"ai","ts":1789372800123,"text":"Hi","n":[3,4]}`, "ai 08:00:00 text(Hi) 7"},
@@ -90,7 +90,7 @@ func TestRecords(t *testing.T) {
 }
 
 // A plain list of messages is not recognized if the agent's records have times.
-func TestMine(t *testing.T) {
+func TestGenericIsRecognized(t *testing.T) {
 	row := generic.Row("mine", flat)
 	for line, want := range map[string]bool{
 		`{"kind":"user","ts":1789372800,"text":"Hi"}`: true, `{"kind":"ai","ts":1789372800,"parts":[]}`: true,
@@ -103,7 +103,7 @@ func TestMine(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestMatchOfGeneric(t *testing.T) {
 	const id = "6f0d2b1e-93c4-4a7e-8b55-1d0c7e2fa901"
 	row, usual := generic.Row("mine", flat), generic.Row("mine", generic.Agent{Roots: []string{"/r"}})
 	for rel, want := range map[string][2]string{
@@ -123,7 +123,7 @@ func TestMatch(t *testing.T) {
 
 // TestPaths checks that Format.Paths changes with what changes how a record decodes, and not with the roots and the
 // glob.
-func TestPaths(t *testing.T) {
+func TestPathsOfGeneric(t *testing.T) {
 	moved, other := flat, flat
 	moved.Roots, moved.Glob, other.Content = []string{"/elsewhere"}, "", []string{"/said"}
 	was := generic.Row("mine", flat).Paths

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/words"
 )
@@ -17,7 +18,7 @@ import (
 // TestLongError: an error that quotes a long argument is cut in its middle.
 func TestLongError(t *testing.T) {
 	var b bytes.Buffer
-	Report(&b, fmt.Errorf("tag %q: too long", strings.Repeat("x", 5000)), false)
+	cli.Report(&b, fmt.Errorf("tag %q: too long", strings.Repeat("x", 5000)), false)
 	if b.Len() > 2000 || !strings.HasPrefix(b.String(), `ccd: tag "xxx`) || !strings.HasSuffix(b.String(), "xxx\": too long\n") {
 		t.Errorf("%d bytes: %.80s", b.Len(), b.String())
 	}
@@ -44,16 +45,16 @@ func TestExitCode(t *testing.T) {
 			"damage", wrap(&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}), 4,
 			"ccd: do this: read archive /a: damaged: hash mismatch\nhint: ccd that\n",
 		},
-		{"damage, listed", ErrDamaged, 4, ""},
-		{"failed, told", ErrSaid, 1, ""},
-		{"interrupted", wrap(ErrInterrupted), 130, ""},
+		{"damage, listed", cli.ErrDamaged, 4, ""},
+		{"failed, told", cli.ErrSaid, 1, ""},
+		{"interrupted", wrap(cli.ErrInterrupted), 130, ""},
 		{"canceled", fmt.Errorf("read: %w", context.Canceled), 130, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			Report(&b, tt.err, false)
-			if got := ExitCode(tt.err); got != tt.code || b.String() != tt.says {
+			cli.Report(&b, tt.err, false)
+			if got := cli.ExitCode(tt.err); got != tt.code || b.String() != tt.says {
 				t.Errorf("exit code %d saying %q, want %d saying %q", got, b.String(), tt.code, tt.says)
 			}
 		})
