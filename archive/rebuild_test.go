@@ -74,7 +74,7 @@ func TestEveryDamageIsRebuilt(t *testing.T) {
 	good, err := os.ReadFile(ro.path)
 	must(t, err)
 	met, lost, restored := 0, int64(0), int64(0)
-	each := testkit.Cases(t, 2, 50)
+	each := testkit.Cases(t, 1, 50)
 	for i, name := range slices.Sorted(maps.Keys(damages)) {
 		r, damage := rand.New(rand.NewPCG(testkit.Seed(), uint64(i))), damages[name]
 		for range each {
@@ -520,7 +520,7 @@ func TestAFaultKeepsNoLock(t *testing.T) {
 	good, err := os.ReadFile(path)
 	must(t, err)
 	faults := 0
-	for _, cut := range testkit.Numbers(t, len(good)/4096-3, 6) {
+	for _, cut := range testkit.Numbers(t, len(good)/4096-3, 4) {
 		must(t, os.WriteFile(path, good[:len(good)-(1+cut)*4096], 0o600))
 		a := openAt(t, path, Options{})
 		if _, err := a.Save(t.Context(), nil, []Change{{Session: session("other")}}); errors.As(err, new(*DamageError)) {

@@ -75,7 +75,7 @@ func TestFollowingTakesFewPasses(t *testing.T) {
 			read += last.Offset
 		}
 	}
-	for n, all := 0, testkit.Cases(t, 400, 4400); n < all; n += 2 {
+	for n, all := 0, testkit.Cases(t, 240, 4400); n < all; n += 2 {
 		next := turns(n, n+2)
 		h.append(h.path(1), next)
 		text += next

@@ -256,7 +256,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 			ask("", "agent", "restore", fmt.Sprintf("%s#%d", s.ID, n))
 			ask("", "agent", "restore", "--raw", fmt.Sprintf("%s#%d", s.ID, n))
 		}
-		for _, to := range testkit.Sample(t, slices.Sorted(maps.Keys(canaryAgents)), 2) {
+		for _, to := range testkit.Sample(t, slices.Sorted(maps.Keys(canaryAgents)), 1) {
 			ask("", "resume", "--as", to, "--max-tokens", "12000", s.ID)
 		}
 	}
@@ -265,7 +265,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 		if strings.Contains(path, ".codex") {
 			agent = "codex"
 		}
-		for _, source := range testkit.Sample(t, []string{"compact", "resume", "startup", "clear"}, 2) {
+		for _, source := range testkit.Sample(t, []string{"compact", "resume", "startup", "clear"}, 1) {
 			id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 			event, _ := json.Marshal(map[string]any{"session_id": id[max(0, len(id)-36):], "transcript_path": path, "cwd": g.home, "source": source, "prompt": "go on with the export"})
 			for _, name := range []string{"SessionStart", "PreCompact", "UserPromptSubmit", "SessionEnd"} {

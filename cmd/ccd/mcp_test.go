@@ -154,7 +154,7 @@ func TestToolRestoresWhatRestorePrints(t *testing.T) {
 	}
 	env := agentHome(t, results...)
 	s := agentSession(t, env)
-	for _, i := range testkit.Numbers(t, len(results), 4) {
+	for _, i := range testkit.Numbers(t, len(results), 2) {
 		name := "beefcafe#" + strconv.Itoa(2*i+3)
 		for _, raw := range []bool{false, true} {
 			args := []string{"restore", name}

@@ -62,7 +62,7 @@ func ledgerHome(t *testing.T) (home, id string) {
 // grew in pieces is that of one pass; turns and IDs are those of timeline and restore.
 func TestPagesOfRealSessions(t *testing.T) {
 	home := t.TempDir()
-	layOut(t, home, 2)
+	layOut(t, home, 1)
 	command(t, home, "run", "--once", "-q")
 	l := libraryIn(t, home)
 	ctx := context.Background()

@@ -200,6 +200,7 @@ func identity(t testing.TB) *age.X25519Identity {
 
 // TestAFreshReaderHasEverything pushes sessions in many steps, and reads them with the identity alone.
 func TestAFreshReaderHasEverything(t *testing.T) {
+	rounds := testkit.Cases(t, 50, 80)
 	s, me := newMemory(), identity(t)
 	b := newBox(t, s, me)
 	follower := readerAt(t, s, me, t.TempDir())
@@ -207,7 +208,7 @@ func TestAFreshReaderHasEverything(t *testing.T) {
 	b.start()
 	b.grow("empty", nil)
 	b.grow("large", talk(1, testkit.Cases(t, 2<<20, 9<<20)))
-	for n := range 80 {
+	for n := range rounds {
 		b.grow(fmt.Sprint("s", n%7), talk(uint64(n), 3000+n))
 		if n == 40 {
 			was := b.content["s1"] // the file is rewritten in its middle
@@ -230,10 +231,10 @@ func TestAFreshReaderHasEverything(t *testing.T) {
 	b.same(follower)
 	fresh := readerAt(t, s, me, t.TempDir())
 	b.same(fresh)
-	if c, err := fresh.Check(t.Context(), -1); err != nil || len(c.Problems) > 0 || c.Read < 80 || c.Read != c.Packs {
+	if c, err := fresh.Check(t.Context(), -1); err != nil || len(c.Problems) > 0 || c.Read < rounds || c.Read != c.Packs {
 		t.Errorf("check: %+v, %v", c, err)
 	}
-	if c, err := b.Check(t.Context()); err != nil || len(c.Problems) > 0 || c.Packs < 80 {
+	if c, err := b.Check(t.Context()); err != nil || len(c.Problems) > 0 || c.Packs < rounds {
 		t.Errorf("check: %+v, %v", c, err)
 	}
 }
@@ -420,7 +421,7 @@ func TestEveryRequestOfAPushCanFail(t *testing.T) {
 		most := map[bool]int{true: 2, false: 3}[first] // the head before, pack, head
 		for _, lost := range []bool{false, true} {
 			for at := 1; at <= most; at++ {
-				for _, again := range testkit.Numbers(t, 6, 2) { // 0: the second push is not cut
+				for _, again := range testkit.Numbers(t, 6, 1) { // 0: the second push is not cut
 					s, me := newMemory(), identity(t)
 					b := newBox(t, s, me)
 					b.grow("a", talk(1, 50_000))
