@@ -65,11 +65,9 @@ type Secrets struct {
 // Text returns the bytes of a span of the transcript, valid until its next call.
 type Text = func(transcript.Span) ([]byte, error)
 
-// Compaction chooses the contents of a companion and prints them. It reads only the spans that it shows. Equal records,
-// options and text give equal results. It fails with text's error, or if the bytes of a span are not those that were read.
-func (c *Compactor) Compaction(text Text) (*Compaction, error) { return c.Summarized(text, nil) }
-
-// Summarized is Compaction with the summaries that the options' summarizer has written. It lists missing ones in Wanted.
+// Summarized chooses the contents of a companion and prints them, with the summaries that the options' summarizer has
+// written, if kept is not nil. It lists missing ones in Wanted. It reads only the spans that it shows. Equal records, options,
+// texts and summaries give equal results. It fails with text's error, or if the bytes of a span are not those that were read.
 func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
 	return c.draft(reader{room: c.o.Budget()}, text, kept).made()
 }
@@ -81,7 +79,7 @@ func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Co
 }
 
 // Injection makes the text that a hook adds, at most room long as size counts. If holds, it leaves out what the agent still
-// has in its context or in its own summary. It fails as Compaction does.
+// has in its context or in its own summary. It fails as Summarized does.
 func (c *Compactor) Injection(room int, holds bool, size func(string) int, text Text) (*Compaction, error) {
 	return c.draft(reader{room: room, holds: holds, brief: true, size: size}, text, nil).made()
 }

@@ -424,10 +424,10 @@ func TestTextFails(t *testing.T) {
 	data := s.data()
 	c := model(registry.Table{}, compactor.Defaults(), s.agent, data)
 	changed := bytes.ReplaceAll(data, []byte("region"), []byte("REGION"))
-	if _, err := c.Compaction(textOf(changed)); err == nil {
+	if _, err := c.Summarized(textOf(changed), nil); err == nil {
 		t.Error("changed bytes give a text")
 	}
-	if _, err := c.Compaction(func(transcript.Span) ([]byte, error) { return nil, os.ErrNotExist }); err == nil {
+	if _, err := c.Summarized(func(transcript.Span) ([]byte, error) { return nil, os.ErrNotExist }, nil); err == nil {
 		t.Error("no bytes give a text")
 	}
 }

@@ -263,7 +263,7 @@ func TestWaiting(t *testing.T) {
 	const read = `{"type":"assistant","uuid":"u3","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Read","input":{}}]}}` + "\n"
 	for tool, waits := range map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "Read": false} {
 		for _, answered := range []bool{false, true} {
-			s := session.NewTracker(limits.Defaults(), transcript.Session{})
+			s := session.New(limits.Defaults(), transcript.Session{})
 			data := fmt.Sprintf(ask, tool) + read + strings.NewReplacer("t1", "t2", "u2", "u4").Replace(answer) // beside another call
 			if answered {
 				data += answer

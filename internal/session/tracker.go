@@ -37,15 +37,6 @@ func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 	}
 }
 
-// Add takes the next record. It does not keep r.
-func (t *Tracker) Add(r *transcript.Record) {
-	t.begin(r)
-	for i := range r.Items {
-		t.item(r, &r.Items[i])
-	}
-	t.end(r)
-}
-
 // begin takes what a record says about its session and its context.
 func (t *Tracker) begin(r *transcript.Record) {
 	st := &t.status

@@ -45,17 +45,16 @@ func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion,
 // Model returns the model of a generation up to record number last, and a function that reads its spans. With an
 // error it is that of the records before it.
 func (l *Library) Model(ctx context.Context, e Entry, generation, last int) (*compactor.Compactor, compactor.Text, error) {
-	f := l.fold(e, generation)
-	text := func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }
+	model, text := compactor.New(l.Options(e), e.Session.Session), l.text(ctx, e, generation)
 	for r, err := range history.Story(ctx, l.History(), e.Session.Session, generation, math.MaxInt64) {
 		if err != nil {
-			return f.Compactor, text, err
+			return model, text, err
 		}
-		if f.Add(r); r.N == last {
+		if model.Add(r); r.N == last {
 			break
 		}
 	}
-	return f.Compactor, text, nil
+	return model, text, nil
 }
 
 // Fresh is a companion as it was made just now, with the records that it was made from.
@@ -102,7 +101,7 @@ type remake struct {
 }
 
 func (r remake) companion(ctx context.Context) (Companion, error) {
-	f, lost := r.library.foldWith(r.entry, r.generation.N, r.options), 0
+	l, model, lost := r.library, compactor.New(r.options, r.entry.Session.Session), 0
 	for rec, err := range r.records {
 		if err != nil {
 			return Companion{}, err
@@ -110,16 +109,18 @@ func (r remake) companion(ctx context.Context) (Companion, error) {
 		if lost == 0 && rec.Broken && rec.Span.Len == 0 {
 			lost = rec.N
 		}
-		f.Add(rec)
+		model.Add(rec)
 	}
-	c, err := f.compaction(ctx)
-	if err == nil && r.tell != nil {
-		err = r.tell(ctx, c, lost)
-	}
+	c, err := model.Summarized(l.text(ctx, r.entry, r.generation.N), l.Archive.Summaries(ctx))
 	if err != nil {
-		return Companion{}, err
+		return Companion{}, fmt.Errorf("compact session %s: %w", r.entry.ID, err)
 	}
-	extent := daemon.Extent{Records: f.Status().Records, Bytes: r.at.Offset, Sum: r.generation.Sum, Parent: f.Status().Parent}
+	if r.tell != nil {
+		if err := r.tell(ctx, c, lost); err != nil {
+			return Companion{}, err
+		}
+	}
+	extent := daemon.Extent{Records: model.Status().Records, Bytes: r.at.Offset, Sum: r.generation.Sum, Parent: model.Status().Parent}
 	doc := daemon.Render(r.entry.Session.Session, r.options, c, extent)
 	return Fresh(daemon.Compacted{Document: doc, Compaction: c, Options: r.options, At: r.at}, r.records), nil
 }

@@ -80,10 +80,9 @@ func (l *Library) copySources(ctx context.Context, family []Entry) ([]resume.Sou
 		if err != nil {
 			return nil, err
 		}
-		r := l.Archive.Reader(e.Key, g.N)
 		s := resume.Source{
 			Session: e.Session.Session, Options: l.Options(e), Records: history.Story(ctx, l.History(), e.Session.Session, g.N, math.MaxInt64),
-			Text:      func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) },
+			Text:      l.text(ctx, e, g.N),
 			Summaries: l.Archive.Summaries(ctx),
 		}
 		if i > 0 {

@@ -357,29 +357,10 @@ func (l *Library) Searched(e *Entry) search.Source {
 	}
 }
 
-// fold is one generation on its way into a companion.
-type fold struct {
-	*compactor.Compactor
-	archive *archive.Archive
-	reader  *archive.Reader
-	id      string
-}
-
-func (l *Library) fold(e Entry, generation int) fold {
-	return l.foldWith(e, generation, l.Options(e))
-}
-
-func (l *Library) foldWith(e Entry, generation int, o compactor.Options) fold {
-	return fold{compactor.New(o, e.Session.Session), l.Archive, l.Archive.Reader(e.Key, generation), e.ID}
-}
-
-// compaction makes the companion's text from what was added.
-func (f fold) compaction(ctx context.Context) (*compactor.Compaction, error) {
-	c, err := f.Summarized(func(span transcript.Span) ([]byte, error) { return f.reader.Span(ctx, span) }, f.archive.Summaries(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("compact session %s: %w", f.id, err)
-	}
-	return c, nil
+// text reads spans of a generation.
+func (l *Library) text(ctx context.Context, e Entry, generation int) compactor.Text {
+	r := l.Archive.Reader(e.Key, generation)
+	return func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) }
 }
 
 // Bytes is how much is archived of the session, all generations together.
