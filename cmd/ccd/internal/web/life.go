@@ -55,7 +55,7 @@ type lifeData struct {
 	TurnsAfter  int
 	Entries     []entry
 	Place       view.Place
-	Open        int // the request at which the page opens, 0: at its top
+	Open        int // the record at which the page opens, 0: at its top
 	Records     int
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
@@ -118,7 +118,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	case at == 0:
 		from, n = to, -perLife
 	}
-	idle := at == 0 && to == 0 && d.Session.State != status.Working && d.Session.State != status.Waits
+	plain, live := at == 0 && to == 0, d.Session.State == status.Working || d.Session.State == status.Waits
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
 		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)
@@ -131,7 +131,10 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			from = one.Shown(from)
 		}
 		entries, place, err := one.Page(ctx, min(from, d.Records), n)
-		if t := len(one.Turns); err == nil && idle && t > 0 {
+		if n := len(entries); err == nil && plain && live && n > 0 {
+			d.Open = entries[n-1].Record
+		}
+		if t := len(one.Turns); err == nil && plain && !live && t > 0 {
 			if d.Open = one.Turns[t-1].Record; d.Open < place.First {
 				from, n, newest = d.Open, perLife, false
 				entries, place, err = one.Page(ctx, from, n)
