@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -240,7 +241,7 @@ func (a *Archive) lockedError(begun time.Time) *LockedError {
 			if len(f) < 6 || f[1] != "FLOCK" || !strings.HasSuffix(f[5], end) {
 				continue
 			}
-			if h := newHolder(f[4]); i == 0 || h.stopped || len(e.holders) == 0 {
+			if h := newHolder(f[4]); (i == 0 || h.stopped || len(e.holders) == 0) && !slices.Contains(e.holders, h) {
 				e.holders = append(e.holders, h)
 			}
 		}

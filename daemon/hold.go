@@ -34,9 +34,15 @@ func LockRun(stateDir string) (*RunLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open run lock: %w", err)
 	}
-	if got, _ := ownfile.TryLock(f, true, 0); !got {
-		defer f.Close()
-		return nil, &RunningError{Pid: readPid(f)}
+	for try := 1; ; try++ {
+		if got, _ := ownfile.TryLock(f, true, 0); got {
+			break
+		}
+		if try == 20 { // ReadRun holds it for less than a millisecond
+			defer f.Close()
+			return nil, &RunningError{Pid: readPid(f)}
+		}
+		<-time.After(time.Millisecond)
 	}
 	if err := writePid(f); err != nil {
 		ownfile.Unlock(f)
