@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -66,6 +67,27 @@ func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) er
 // Held calls fn with an archive whose calls use one opening of the file. Writers wait meanwhile, so fn must be short.
 func (a *Archive) Held(ctx context.Context, fn func(*Archive) error) error {
 	return a.use(ctx, &store{a: a}, func(s *store) error { return fn(s.hold()) })
+}
+
+// heldBytes is how much a call of Held reads at most, in bytes. To open the file takes as long as to read some 100 KB.
+const heldBytes = 2 << 20
+
+// Batches divides what is to be read into runs for a call of Held each, by their sizes in bytes. What is too large for that is a run
+// of its own, and to be read without Held.
+func Batches[T any](all []T, size func(T) int64) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n, bytes := 1, size(all[0])
+			for n < len(all) && bytes+size(all[n]) <= heldBytes {
+				bytes += size(all[n])
+				n++
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
 }
 
 // hold returns an archive whose calls use the open store.

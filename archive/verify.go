@@ -157,6 +157,7 @@ type place struct {
 	sess transcript.Key
 	gen  int
 	off  int64
+	size int64 // of all parts
 }
 
 // pointers checks the originals.
@@ -170,7 +171,11 @@ func (v *verifier) pointers(ctx context.Context) error {
 		if err != nil {
 			return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
 		}
-		places = append(places, place{[33]byte(key), f.Key, f.Generation, f.Parts[0].Span.Off})
+		p := place{key: [33]byte(key), sess: f.Key, gen: f.Generation, off: f.Parts[0].Span.Off}
+		for _, part := range f.Parts {
+			p.size += part.Span.Len
+		}
+		places = append(places, p)
 		return nil
 	})
 	if err := v.addDamage(err); err != nil {
@@ -179,17 +184,14 @@ func (v *verifier) pointers(ctx context.Context) error {
 	return v.checkAt(ctx, places)
 }
 
-// heldPointers is how many pointers checkAt checks with one opening of the file, while writers wait.
-const heldPointers = 64
-
 func (v *verifier) checkAt(ctx context.Context, places []place) error {
 	slices.SortFunc(places, func(x, y place) int {
 		return cmp.Or(cmp.Compare(x.sess.Agent, y.sess.Agent), cmp.Compare(x.sess.ID, y.sess.ID),
 			cmp.Compare(x.gen, y.gen), cmp.Compare(x.off, y.off))
 	})
 	var r *Reader
-	for batch := range slices.Chunk(places, heldPointers) {
-		err := v.a.Held(ctx, func(a *Archive) error {
+	for batch := range Batches(places, func(p place) int64 { return max(p.size, 32<<10) }) { // to find a small one takes time, too
+		check := func(a *Archive) error {
 			for _, p := range batch {
 				if r == nil || p.sess != r.key || p.gen != r.n {
 					r = a.Reader(p.sess, p.gen)
@@ -200,7 +202,13 @@ func (v *verifier) checkAt(ctx context.Context, places []place) error {
 				}
 			}
 			return nil
-		})
+		}
+		var err error
+		if len(batch) > 1 {
+			err = v.a.Held(ctx, check)
+		} else {
+			err = check(v.a)
+		}
 		if err := v.addDamage(err); err != nil { // a lock that was not free in time is no damage
 			return err
 		}

@@ -41,7 +41,8 @@ const (
 	replyWidth    = 20 // up to which a message is only a reply
 )
 
-// makeHandover returns the handover in at most room chars. Every line has as much as fits; if all are too long every line shrinks, and none goes.
+// makeHandover returns the handover in at most room chars. Every line has as much as fits; if all are too long every line shrinks,
+// and none goes.
 func (d *draft) makeHandover(room int) (string, []claim) {
 	most := max(min(handoverSmall, room*6/10), min(max(handoverMost, room/10), room*3/10))
 	var h *handover
@@ -279,12 +280,8 @@ func (d *draft) taskItem() int {
 
 // offers reports whether an item brought no more than the list from which the next message picks.
 func (d *draft) offers(n, newest int) bool {
-	return n < newest && d.didNothing(&d.s.Items[n]) && len(d.picked(&d.s.Items[n+1])) > 0
-}
-
-// didNothing reports whether the agent only spoke in an item.
-func (d *draft) didNothing(it *session.Item) bool {
-	return !slices.ContainsFunc(d.s.Events[it.From:it.To], func(e session.Event) bool { return e.Kind == session.Did })
+	it, did := &d.s.Items[n], func(e session.Event) bool { return e.Kind == session.Did }
+	return n < newest && !slices.ContainsFunc(d.s.Events[it.From:it.To], did) && len(d.picked(&d.s.Items[n+1])) > 0
 }
 
 // lists reports whether a message has several lines: a short list of things to do says something by itself.
@@ -935,7 +932,7 @@ func (d *draft) lastEdit() int32 {
 func (h *handover) checks() {
 	d := h.d
 	edited := d.lastEdit()
-	var since, before []int32
+	var again, once, before []int32 // since the edit what ran more than once, most likely a check and no trial, and the rest
 	seen := map[string]bool{}
 	for e := int32(len(d.s.Events)) - 1; e >= 0 && len(before) == 0 && e > int32(len(d.s.Events))-2000; e-- {
 		c := d.s.Events[e].Call
@@ -949,10 +946,13 @@ func (h *handover) checks() {
 			continue
 		}
 		seen[d.command(c)] = true
-		if e > edited {
-			since = append(since, e)
-		} else {
+		switch {
+		case e <= edited:
 			before = append(before, e)
+		case d.repeated(c):
+			again = append(again, e)
+		default:
+			once = append(once, e)
 		}
 	}
 	if edited < 0 {
@@ -966,9 +966,8 @@ func (h *handover) checks() {
 	if edited == d.s.Taken() {
 		what = "git changed the files"
 	}
-	switch {
+	switch since := slices.Concat(again, once); {
 	case len(since) > 0:
-		slices.SortStableFunc(since, func(x, y int32) int { return d.again(y) - d.again(x) })
 		var all []string
 		for _, e := range since[:min(len(since), h.many(3))] {
 			all = append(all, one(e))
@@ -993,12 +992,12 @@ func (h *handover) ran(c *session.Call) string {
 	return text
 }
 
-// again is 1 if a command ran more than once: most likely a check, and no trial.
-func (d *draft) again(e int32) int { return min(2, d.runs[d.command(d.s.Events[e].Call)]) - 1 }
+// repeated reports whether a command ran more than once.
+func (d *draft) repeated(c *session.Call) bool { return d.runs[d.command(c)] > 1 }
 
 // isCheck reports whether a call is a run that is worth naming: a command that has a goal, or one that ran more than once.
 func (d *draft) isCheck(c *session.Call) bool {
-	return c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.Command != "" && (c.Checks() || d.runs[d.command(c)] > 1 && !c.Git())
+	return c.Op == transcript.Command && !c.LookUp && !c.Stdin && c.Command != "" && (c.Checks() || d.repeated(c) && !c.Git())
 }
 
 // failedItems is how many messages a failure stays worth naming.

@@ -3,9 +3,9 @@
 //
 // The way of a byte: the watcher offers its file (Run). sync compares the file's size, time and inode with those of the last time,
 // and queues the session. A job of the pool (pool.go) reads what is after the session's cursor with watcher.Tail, which compares
-// the fingerprints of the bytes before it, and stores it (archiveNew): a large segment with archive.Append, small ones of many
-// sessions with archive.Save in one transaction (batch.go). The job ends when that is on disk. Only then its session is queued
-// again (take, afterArchiving), and another job (derive) reads the records back from the archive. publish (publish.go) makes the
+// the fingerprints of the bytes before it, and stores it (archiveNew): segments of many sessions in one transaction (batch.go,
+// archive.Save). The job ends when that is on disk. Only then its session is queued again (take, afterArchiving), and another job
+// (derive) reads the records back from the archive. publish (publish.go) makes the
 // companion, stores where its originals are (archive.Publish), and renames it into place when that is on disk too. States wait
 // in Daemon.batch; one that is lost costs a sync. `ccd restore` needs no daemon: it reads the archive.
 //
@@ -209,8 +209,8 @@ func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
 	d.queue(s, deriving)
 }
 
-// archiveNew archives what is new in the transcript: a large segment at once, a small one with the others of b. If that fails
-// the session is loaded again (fail, done), so a cursor that went ahead of the archive goes back.
+// archiveNew archives what is new in the transcript, with the other segments of b. If that fails the session is loaded again
+// (fail, done), so a cursor that went ahead of the archive goes back.
 func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 	if s.stale {
 		if err := d.reload(ctx, s); err != nil {
@@ -268,8 +268,8 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 	return err
 }
 
-// done ends a sync with its result, or begins it anew if another process has changed the session meanwhile: races counts how
-// often in a row.
+// done ends a sync with its result. If another process has changed the session meanwhile, it starts the sync again; races counts
+// these restarts.
 func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if s.races++; raced(err) && s.races <= maxRetries && ctx.Err() == nil {
 		if s.stale = true; s.missing {

@@ -98,9 +98,7 @@ func (d *Daemon) compacted(ctx context.Context, s *session, model *compactor.Com
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}
-	o := d.options(s)
-	doc := Render(s.Session, o, c, Extent{Records: st.Records, Bytes: s.cursor.Offset, Sum: sum, Parent: st.Parent})
-	return Compacted{Document: doc, Compaction: c, Options: o, At: Place{s.cursor.Generation, s.cursor.Offset}}, nil
+	return Made(s.Session, d.options(s), st, c, Place{s.cursor.Generation, s.cursor.Offset}, sum), nil
 }
 
 // story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
@@ -184,21 +182,15 @@ func (d *Daemon) readJoined(ctx context.Context, s *session, model *compactor.Co
 	return nil
 }
 
-// Extent is the part of a transcript that a companion covers.
-type Extent struct {
-	Records int
-	Bytes   int64
-	Sum     mark.Hash // SHA-256 of the bytes
-	Parent  string    // ID of the session that started this one
-}
-
-// Render makes the companion's text. It is the same for the same session, options, compaction and extent.
-func Render(s transcript.Session, o compactor.Options, c *compactor.Compaction, e Extent) sidecar.Document {
-	return sidecar.Render(sidecar.Front{
+// Made returns the companion of a compaction. st is the status of its model, at how much of the transcript it covers, and sum the
+// SHA-256 of these bytes. Equal arguments give the same text.
+func Made(s transcript.Session, o compactor.Options, st compactor.Status, c *compactor.Compaction, at Place, sum mark.Hash) Compacted {
+	doc := sidecar.Render(sidecar.Front{
 		Header: c.Header, Options: o.Hash(),
-		Agent: s.Agent, Session: name(s), Parent: e.Parent, Source: s.Source,
-		Records: e.Records, Bytes: e.Bytes, Sum: e.Sum, Host: o.Host, Manual: o.Manual,
+		Agent: s.Agent, Session: name(s), Parent: st.Parent, Source: s.Source,
+		Records: st.Records, Bytes: at.Offset, Sum: sum, Host: o.Host, Manual: o.Manual,
 	}, c.Sections)
+	return Compacted{Document: doc, Compaction: c, Options: o, At: at}
 }
 
 // name returns the session's name in a companion. A session of Adopt has the file's path in its ID, and a

@@ -87,7 +87,7 @@ func (d *Daemon) startAsking(ctx context.Context) {
 	copied := *s
 	go func() {
 		j := &job{step: asking, sessions: []*session{s}}
-		if made, _, err := d.makeCompanion(ctx, &copied, nil); err == nil { // else the next sync tells of it
+		if made, _, err := d.makeCompanion(ctx, &copied, nil); err == nil { // otherwise the next sync reports it
 			j.answers = d.ask(ctx, &copied, made.Wanted)
 		}
 		d.pool.ended <- j

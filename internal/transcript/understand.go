@@ -299,22 +299,29 @@ func Question(input []byte, answer string) (text, rest string) {
 	for q := range args.Field("questions").Elements() {
 		asked := firstText(q, "question", "prompt")
 		b.WriteString(asked + "\n\n")
-		before, said, found := strings.Cut(answer, `"`+asked+`"="`)
-		said, after, closed := strings.Cut(said, `"`)
-		chosen := strings.Split(said, ", ")
+		said, others, ok := answerTo(asked, answer)
+		unseen := strings.Split(said, ", ") // chosen, and no option so far
 		for o := range q.Field("options").Elements() {
 			label, tick := firstText(o, "label"), ""
-			if is := func(c string) bool { return c == label }; found && closed && (is(said) || slices.ContainsFunc(chosen, is)) {
-				tick, chosen = "✓ ", slices.DeleteFunc(chosen, func(c string) bool { return is(c) || is(said) })
+			if ok && (label == said || slices.Contains(unseen, label)) {
+				tick = "✓ "
+				unseen = slices.DeleteFunc(unseen, func(c string) bool { return c == label || label == said })
 			}
 			b.WriteString("- " + tick + label + ": " + firstText(o, "description") + "\n")
 		}
-		if found && closed && len(chosen) == 0 {
-			answer = strings.Trim(before+after, ", ")
+		if ok && len(unseen) == 0 {
+			answer = others
 		}
 		b.WriteString("\n")
 	}
 	return cmp.Or(strings.TrimSpace(b.String()), firstText(args, "plan", "question")), answer
+}
+
+// answerTo returns what an answer says to a question, and the rest of it. ok is false if it says nothing to that.
+func answerTo(question, answer string) (said, others string, ok bool) {
+	before, after, found := strings.Cut(answer, `"`+question+`"="`)
+	said, after, closed := strings.Cut(after, `"`)
+	return said, strings.Trim(before+after, ", "), found && closed
 }
 
 func understandPlan(a *Action, tool string, args Node) {

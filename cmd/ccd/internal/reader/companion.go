@@ -120,7 +120,5 @@ func (r remake) companion(ctx context.Context) (Companion, error) {
 			return Companion{}, err
 		}
 	}
-	extent := daemon.Extent{Records: model.Status().Records, Bytes: r.at.Offset, Sum: r.generation.Sum, Parent: model.Status().Parent}
-	doc := daemon.Render(r.entry.Session.Session, r.options, c, extent)
-	return Fresh(daemon.Compacted{Document: doc, Compaction: c, Options: r.options, At: r.at}, r.records), nil
+	return Fresh(daemon.Made(r.entry.Session.Session, r.options, model.Status(), c, r.at, r.generation.Sum), r.records), nil
 }

@@ -137,19 +137,9 @@ func (r result) yield(ctx context.Context, yield func(Hit, error) bool) bool {
 	return true
 }
 
-// heldBytes is how much of the sessions is read in one opening of the archive. To open it takes as long as to read some 100 KB.
-const heldBytes = 2 << 20
-
 // search starts to search the sources, in their order, as fast as results are taken: small ones together.
 func (f *finder) search(ctx context.Context, sources []Source, results chan<- chan []result, workers *sync.WaitGroup) {
-	for len(sources) > 0 {
-		n, bytes := 1, size(sources[0])
-		for n < len(sources) && bytes+size(sources[n]) <= heldBytes {
-			bytes += size(sources[n])
-			n++
-		}
-		some := sources[:n]
-		sources = sources[n:]
+	for some := range archive.Batches(sources, size) {
 		coming := make(chan []result, 1)
 		select {
 		case results <- coming:

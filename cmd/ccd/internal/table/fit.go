@@ -131,10 +131,12 @@ var factTones = map[string]Tone{"degraded": Bad, "error": Bad, "wrong": Bad, "no
 
 // Facts returns the lines of rows of equally many cells. The last cell of each continues in lines of its own.
 func Facts(rows [][]string, width int, colours bool) (lines []string) {
-	var wide []int
+	if len(rows) == 0 {
+		return nil
+	}
+	wide := make([]int, len(rows[0])-1)
 	for _, r := range rows {
 		for i, cell := range r[:len(r)-1] {
-			wide = append(wide, make([]int, max(0, i+1-len(wide)))...)
 			wide[i] = max(wide[i], CellsOf(cell))
 		}
 	}
