@@ -19,7 +19,15 @@ type Compaction struct {
 	Sections []Section            // in their order; empty ones are left out
 	Pointers []transcript.Pointer // one for every ID in the bodies, each exactly once
 	Wanted   []Input              // inputs whose summaries would be used if available, newest first; at most 16
+	Events   []Told               // all events, in order: what the text has of each, and why
 }
+
+// The sections of a text.
+const (
+	Handover = "Handover" // the state of the work
+	Record   = "Record"   // what happened, in order
+	Files    = "Files"    // files that were used, by the record of their last use
+)
 
 // Section is one part of a text, below its `## Name` heading.
 type Section struct {
@@ -65,32 +73,32 @@ type Secrets struct {
 // Text returns the bytes of a span of the transcript, valid until its next call.
 type Text = func(transcript.Span) ([]byte, error)
 
-// Summarized chooses the contents of a companion and prints them, with the summaries that the options' summarizer has
-// written, if kept is not nil. It lists missing ones in Wanted. It reads only the spans that it shows. Equal records, options,
-// texts and summaries give equal results. It fails with text's error, or if the bytes of a span are not those that were read.
-func (c *Compactor) Summarized(text Text, kept Summaries) (*Compaction, error) {
-	return c.draft(reader{room: c.o.Budget()}, text, kept).made()
+// Audience is who reads a text, and what of the session the reader has besides.
+type Audience struct {
+	Room  int              // chars of the sections with their headings
+	Size  func(string) int // how the reader's client counts; nil: chars
+	First int              // number of the first record that the reader gets in full, 0 if none; past the last one: none
+	Holds bool             // the reader has its own summary and what came since its last compaction
 }
 
-// Beside is Summarized for a reader who also gets the records from number first on in full. If first is past the last
-// record, the reader gets none. maxTokens (estimated) replaces the options' limit, and no room is kept for a lead.
-func (c *Compactor) Beside(first, maxTokens int, text Text, kept Summaries) (*Compaction, error) {
-	return c.draft(reader{room: max(0, limits.Chars(maxTokens)), first: max(1, first)}, text, kept).made()
-}
+// Companion is the reader of a companion, by the options.
+func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Budget()} }
 
-// Injection makes the text that a hook adds, at most room long as size counts. If holds, it leaves out what the agent still
-// has in its context or in its own summary. It fails as Summarized does.
-func (c *Compactor) Injection(room int, holds bool, size func(string) int, text Text) (*Compaction, error) {
-	return c.draft(reader{room: room, holds: holds, brief: true, size: size}, text, nil).made()
-}
-
-// reader is who gets a text.
-type reader struct {
-	room  int              // chars of the sections
-	first int              // number of the first record that the reader gets in full, 0 if none
-	holds bool             // the reader has its own summary and the context since
-	brief bool             // the text is injected: no filling
-	size  func(string) int // how the reader's client counts; nil: chars
+// Compact makes the text for a reader, with the summaries that the options' summarizer has written, if kept is not nil. It
+// lists missing ones in Wanted. It reads only the spans that it needs. Equal records, options, texts and summaries give equal
+// results. It fails with text's error, or if the bytes of a span are not those that were read.
+func (c *Compactor) Compact(a Audience, text Text, kept Summaries) (*Compaction, error) {
+	d := &draft{
+		c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: a, models: summaries{ask: kept}, words: newVocabulary(),
+		roots: rootsOf(c.Session),
+	}
+	if a.Size == nil {
+		d.reader.Size = lexicon.Chars
+	}
+	if a.First == 0 && !a.Holds { // a text is not longer than what it stands for
+		d.reader.Room = min(a.Room, max(shortest, int(c.Chars())))
+	}
+	return d.made()
 }
 
 // draft is a text that is being made.
@@ -98,84 +106,52 @@ type draft struct {
 	c      *Compactor
 	s      *session.Session
 	src    *session.Source
-	reader reader
+	reader Audience
 	models summaries
+	words  *vocabulary
+	roots  []string // directories relative to which paths are shown
 
-	units    []*unit
-	roots    []string         // directories relative to which paths are shown
-	runs     map[string]int   // how often each command ran
-	last     map[string]int32 // the event of its last run
-	newest   map[string]int32 // the event of the last run of a command line, look-ups included
-	worked   map[string]int32 // the newest success of each goal, nil until it is asked for
-	checked  int32            // then: the newest check that did not fail
-	own      own
-	whole    int32                             // the text of the agent that the handover quotes whole, -1 if none
-	quoted   map[int32]bool                    // messages that the handover quotes whole
-	named    map[int32]bool                    // runs that the handover names
-	steps    []int32                           // the calls that made the unfinished steps of the plan
-	approved int32                             // the approval whose plan the handover quotes, -1 if none
-	older    bool                              // messages follow it
-	usage    *used                             // of the session, once it is collected
-	standing map[*session.Call]map[string]bool // lines that calls wrote and that still stand
-	claims   []claim
+	events    []*event // in order
+	bySession []*event // by the index of the session's event
+	files     []*event // directories with the files in them
+	pieces    []*piece
+	turns     int
+	effects   []effect // of each turn
+	day       string   // of the newest time that was printed
+	claims    []claim
+	lineOf    map[int]int
+	least     float64 // value of the last piece that was taken
+
 	sections []Section
-}
-
-func (c *Compactor) draft(r reader, text Text, kept Summaries) *draft {
-	d := &draft{c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: r, roots: rootsOf(c.Session), runs: map[string]int{}, newest: map[string]int32{}, last: map[string]int32{}, whole: -1, approved: -1, models: summaries{ask: kept}, standing: c.Session.Standing()}
-	for i := range d.s.Events {
-		call := d.s.Events[i].Call
-		if d.s.Events[i].Kind != session.Did || call.Op != transcript.Command {
-			continue
-		}
-		d.newest[call.Command] = int32(i)
-		if !call.LookUp {
-			line := d.command(call)
-			d.runs[line]++
-			d.last[line] = int32(i)
-		}
-	}
-	if r.size == nil {
-		d.reader.size = lexicon.Chars
-	}
-	if r.holds {
-		d.own = d.ownSummary()
-	}
-	return d
 }
 
 const (
 	shortest = 2000 // chars of a text of any session
-	headings = 160  // chars for the headings of the sections
+	headings = 45   // chars of the headings of the sections
 	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
-	maxTries = 6
+	maxFills = 5
 
-	leastBeside = 14 // worth of what a reader beside a summary gets
+	leastTold = 12 // bytes of a part that the record leaves out if the handover has it
 )
 
-// made builds the units and packs them, again for less room if the printed text does not fit.
+// made makes the handover and fills the rest of the room with the record, again with another room as long as the printed text misses
+// it.
 func (d *draft) made() (*Compaction, error) {
-	if !d.reader.brief && d.reader.first == 0 { // a text is not longer than what it stands for
-		d.reader.room = min(d.reader.room, max(shortest, int(d.s.Chars())))
+	d.collect()
+	d.effects = make([]effect, d.turns+2)
+	room := max(0, d.reader.Room-headings)
+	state := d.makeHandover(max(min(leastHandover, room), min(mostHandover, room/handoverPart)))
+	known := d.knows(state)
+	d.makePieces()
+	plain := lexicon.Plain(state)
+	for _, p := range d.pieces {
+		p.told = p.order > 0 && len(p.text) > leastTold && strings.Contains(plain, lexicon.Plain(p.text))
 	}
-	room := max(0, d.reader.room-min(headings, d.reader.room/8))
-	state, claims := d.makeHandover(room)
-	d.claims = claims
-	left := room - lexicon.Chars(state)
-	d.makeUnits(state, room, left)
-	for range maxTries {
-		d.print(state, left)
-		length := d.length()
-		over := max((length-d.reader.room)*d.chars()/max(1, length), (d.lines()-maxLines)*40) // in chars, as units are packed
-		if over <= 0 || left <= 0 {
-			break
-		}
-		left = max(0, left-over-over/20-20)
-	}
-	if d.length() > d.reader.room { // not even the handover fits
-		d.sections = nil
-		if body := fitLines(state, d.reader.room-len("\n## Handover\n"), d.reader.size); body != "" {
-			d.sections = []Section{{partNames[handoverPart], body}}
+	goal := room - lexicon.Chars(state)
+	record, files := d.fit(state, known, goal)
+	for _, one := range []Section{{Handover, state}, {Record, record}, {Files, files}} {
+		if one.Body != "" {
+			d.sections = append(d.sections, one)
 		}
 	}
 	if d.src.Err != nil {
@@ -184,74 +160,87 @@ func (d *draft) made() (*Compaction, error) {
 	return d.finish(), nil
 }
 
-// fitLines returns the first lines of a text that fit into room, as size counts.
-func fitLines(text string, room int, size func(string) int) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if room -= size(line); room < 0 {
+// fit returns the record that comes nearest to the goal, as the reader's client counts chars, without passing it.
+func (d *draft) fit(state string, known []bool, goal int) (record, files string) {
+	if goal <= leastLeft {
+		return "", ""
+	}
+	best := -1
+	for n, chars := 0, goal; chars > leastLeft && (n < maxFills || best < 0); n++ {
+		d.fillIn(known, chars)
+		events, names := d.print()
+		size := d.reader.Size(state+events+names) - d.reader.Size(state)
+		if over := strings.Count(state+events+names, "\n") - maxLines; over > 0 {
+			size = max(size, goal+40*over)
+		}
+		if size <= goal && size > best {
+			record, files, best = events, names, size
+		}
+		if best >= goal-nearly(goal) || size <= goal && d.allTaken() {
 			break
 		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
-// print packs the units into room chars and writes the sections.
-func (d *draft) print(state string, room int) {
-	fetch := d.fetchLine()
-	least := 0.0
-	if d.reader.brief { // no filling
-		least = leastBeside
-	}
-	pack(d.units, max(0, room-lexicon.Chars(fetch)), least)
-	bodies := make([]strings.Builder, len(partNames))
-	bodies[handoverPart].WriteString(state)
-	for _, u := range d.units {
-		bodies[u.part].WriteString(u.shown())
-	}
-	d.sections = d.sections[:0]
-	last := -1
-	for p := range bodies {
-		if bodies[p].Len() > 0 {
-			d.sections = append(d.sections, Section{partNames[p], bodies[p].String()})
-			last = len(d.sections) - 1
+		if size > goal {
+			chars -= (size-goal)*chars/size + nearly(goal)/2
+		} else {
+			chars += (goal - size) * chars / max(size, 1)
 		}
 	}
-	if last >= 0 && lexicon.Chars(fetch) < room {
-		d.sections[last].Body += fetch
-	}
+	return record, files
 }
 
-// fetchLine says how to get what is left out.
-func (d *draft) fetchLine() string {
-	if d.reader.brief {
-		return ""
-	}
-	return "\nThe rest is archived, each record as #N: `ccd agent restore SESSION#N`, or `ccd agent search WORDS`.\n"
+// nearly is how many chars of a room may stay empty.
+func nearly(room int) int { return max(20, room/100) }
+
+// allTaken reports whether nothing is left out.
+func (d *draft) allTaken() bool {
+	return !slices.ContainsFunc(d.pieces, func(p *piece) bool { return !p.taken && !p.event.held && p.event.why == "" && (p.order > 0 || p.alone) })
 }
 
-func (d *draft) lines() int {
-	n := 0
-	for _, s := range d.sections {
-		n += strings.Count(s.Body, "\n") + 2
+// fillIn takes the pieces of the record anew, in so many chars.
+func (d *draft) fillIn(known []bool, chars int) {
+	f := fill{left: chars, lines: maxLines, known: slices.Clone(known)}
+	for _, p := range d.pieces {
+		p.taken, p.event.shown = false, 0
+		if p.event.why == "" {
+			f.pieces = append(f.pieces, p)
+		}
 	}
-	return n
+	f.run()
+	d.least = f.least
+}
+
+// knows returns the tokens that the reader has without the record: those of the handover, of its own summary, and of what it holds.
+func (d *draft) knows(state string) (known []bool) {
+	var all []int32
+	add := func(text string) {
+		t := d.words.of(text)
+		all = append(append(all, t.values...), t.words...)
+	}
+	add(state)
+	if n := len(d.s.Bounds); d.reader.Holds && n > 0 && !d.s.Bounds[n-1].Own.Zero() {
+		add(d.src.Text(d.s.Bounds[n-1].Own))
+	}
+	for _, e := range d.events {
+		if e.held {
+			e.why = "the reader has it"
+			add(d.src.Text(e.Ref))
+			if e.Call != nil {
+				add(d.output(e.Call))
+			}
+		}
+	}
+	known = make([]bool, len(d.words.seen)+1<<16)
+	for _, n := range all {
+		known[n] = true
+	}
+	return known
 }
 
 // length returns the length of the sections with their headings.
 func (d *draft) length() int {
 	n := 0
 	for _, s := range d.sections {
-		n += d.reader.size(s.Body) + len("\n## \n") + len(s.Name)
-	}
-	return n
-}
-
-// chars returns the chars of the sections.
-func (d *draft) chars() int {
-	n := 0
-	for _, s := range d.sections {
-		n += lexicon.Chars(s.Body)
+		n += d.reader.Size(s.Body) + len("\n## \n") + len(s.Name)
 	}
 	return n
 }
@@ -284,6 +273,7 @@ func (d *draft) finish() *Compaction {
 		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
 	}
 	out.Wanted = d.models.missing()
+	out.Events = d.told()
 	d.verify(out, body.String())
 	return out
 }

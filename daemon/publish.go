@@ -94,7 +94,7 @@ func (d *Daemon) compacted(ctx context.Context, s *session, model *compactor.Com
 	if unknownFormat(st) { // there is nothing to compact
 		return Compacted{}, fmt.Errorf("compact %s: unknown format: none of %d records is of a known type", s.ID, st.Records)
 	}
-	c, err := model.Summarized(text, d.Archive.Summaries(ctx))
+	c, err := model.Compact(model.Companion(), text, d.Archive.Summaries(ctx))
 	if err != nil {
 		return Compacted{}, fmt.Errorf("compact session %s: %w", s.ID, err)
 	}

@@ -91,7 +91,7 @@ func Defaults() Options {
 		RecentMessages: 5,
 		SummaryChars:   600,
 		LongCap:        "off",
-		LeadChars:      600,
+		LeadChars:      300,
 	}
 }
 

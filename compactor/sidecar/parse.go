@@ -47,7 +47,7 @@ func split(body string) (lead string, sections []compactor.Section) {
 		b.Reset()
 	}
 	for line := range strings.Lines(body) {
-		if h, ok := strings.CutPrefix(line, "## "); ok {
+		if h, ok := strings.CutPrefix(line, "## "); ok && h[0] != '#' { // that of a message has its number
 			flush()
 			name = strings.TrimSuffix(h, "\n")
 			continue

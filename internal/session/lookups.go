@@ -20,9 +20,6 @@ var lookUps = set("ls dir tree cat head tail less more nl bat wc stat file test 
 // helpers are programs that prepare the work of others and have no goal of their own.
 var helpers = set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
 
-// compares are programs that exit with 1 if they find a difference.
-var compares = set("diff cmp")
-
 // looking are the sub-commands that only look, by program.
 var looking = map[string]map[string]bool{
 	"git": set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
@@ -148,4 +145,27 @@ func goesBefore(words []string) int {
 		return 2
 	}
 	return 0
+}
+
+// goal returns a command's program with its sub-commands: "go test", "npm run build". Two commands with one goal do the same kind
+// of work.
+func (c *plain) goal() string {
+	g := c.name
+	for _, w := range c.args {
+		if strings.HasPrefix(w, "-") || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_:") != "" || strings.Trim(w, "0123456789") == "" {
+			break
+		}
+		if g += " " + w; w != "run" && w != "exec" {
+			break
+		}
+	}
+	return g
+}
+
+// checkWords are the words by which build tools name what checks the work.
+var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
+
+// Checks reports whether a command builds, tests or checks something, by its own words.
+func (c *Call) Checks() bool {
+	return slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) }) && !strings.HasPrefix(c.Goal, "git ")
 }

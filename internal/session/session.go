@@ -29,6 +29,7 @@ type Session struct {
 	Commits []Commit // in order
 	Plan    Plan
 	Bounds  []Bound // the agent's own compactions, in order
+	Branch  Named   // the branch in the newest record that has one
 
 	*Tracker
 
@@ -42,13 +43,11 @@ type Session struct {
 	order   []string            // of pending, oldest first
 	jobs    map[string]int32    // calls that run in the background, by job
 	byPath  map[string]*File
-	uses    uses
-	waiting transcript.Waiting[queued]
-	command Ref               // of Tracker.command
-	lines   map[uint64]uint16 // in how many outputs a line was among the last ones
-	git     gitState
-	said    int32 // newest assistant text, -1 if none
-	retold  int32 // record of the newest text in which a hook of ccd told of earlier work, -1 if none
+	waiting transcript.Waiting[Ref] // messages that are not known to have reached the agent
+	command Ref                     // of Tracker.command
+	shell   *Call                   // the newest command that the person ran, until its output came
+	said    int32                   // newest assistant text, -1 if none
+	retold  int32                   // record of the newest text in which a hook of ccd told of earlier work, -1 if none
 }
 
 // Ref says where an item is in the transcript.
@@ -72,15 +71,19 @@ type Kind uint8
 
 // The kinds of events.
 const (
-	Asked   Kind = iota // a message that a person typed
-	Queued              // one typed while the agent was working
-	Reason              // a person's words on refusing a call
-	Answer              // a person's answer to a question or a plan
-	Said                // a text of the agent
-	Did                 // a tool call
-	Summed              // the agent's own summary of a compacted context
-	Stopped             // the client's report that the person interrupted the agent
-	Ended               // the client's report that a background command has ended
+	Asked     Kind = iota // a message that a person typed
+	Queued                // one typed while the agent was working
+	Withdrawn             // one typed then, and taken back before the agent saw it
+	Reason                // a person's words on refusing a call
+	Answer                // a person's answer to a question or a plan
+	Shell                 // a command that the person ran in the client
+	Said                  // a text of the agent
+	Thought               // readable reasoning of the agent
+	Did                   // a tool call
+	Summed                // the agent's own summary of a compacted context
+	Noted                 // the report of a sub-agent or a background command that a client put into the user's role
+	Stopped               // the client's report of what ended the turn: an interruption, an error, a limit
+	Ended                 // the client's report that a background command has ended
 )
 
 // Event is something that happened in an item.
@@ -88,10 +91,11 @@ type Event struct {
 	Kind
 	Ref
 	Item int32
-	Call *Call  // of a Did; of a Reason or an Answer the call that it is about, nil if unknown
+	Call *Call  // of a Did, Shell or Ended; of a Reason or an Answer the call that it is about, nil if unknown
 	Back bool   // of an Asked: the person took it back
 	Ends bool   // of a Said: the record says that the agent's turn ended with it
-	Note string // of a person's message its beginning; of a Stopped or Ended the client's words, shortened
+	Ours bool   // of a Summed: ccd wrote it
+	Note string // of a Stopped or Ended: the client's words, shortened
 }
 
 // Item is a typed message and all that follows it until the next one.
@@ -119,38 +123,26 @@ const (
 
 // Call is a tool call with its outcome.
 type Call struct {
-	At       Ref // its input
-	Result   Ref
-	Index    int32 // of its event
-	Tool     string
-	Op       transcript.Op
-	Command  string   // of a Command, at most maxCommand bytes
-	Acts     []string // of it the simple commands that do something, without what only looks or prepares
-	Dir      string   // where it ran, "" if unknown
-	Query    string
-	Files    []Change
-	Lines    [2]int
-	State    State
-	Exit     int
-	HasExit  bool
-	Silent   bool   // its status is another command's: a pipe or a list hides it
-	Errors   bool   // the result has lines that look like errors
-	LookUp   bool   // it only lists, reads, searches or tests
-	Stdin    bool   // input for a running command
-	Aborted  bool   // of a Failed one: the person interrupted it
-	Agent    string // ID of the sub-agent that it started
-	Words    Ref    // the person's words: an answer, or the reason of a refusal
-	Fixed    int32  // of a failed run or edit, and of a run with error lines: the event that succeeded where it failed, -1 if none
-	Replaced int32  // of a change: the newest event that took a line which it wrote, itself if it changed nothing; -1 if all stands
-	Undoes   *Call  // of a change: the earlier one of which it is the exact inverse, nil if none
-	Plans    bool   // it wrote the plan
-
-	failing []string // tests and packages that a failed result names
-	run     run
-	pipe    bool
-	swap    [2]uint64 // of an edit with one replacement: hashes of the old and the new text
-	wrote   int32     // lines
-	left    int32     // of them, that still stand
+	At      Ref // its input
+	Result  Ref
+	Index   int32 // of its event; -1: of an inline sub-agent
+	Tool    string
+	Op      transcript.Op
+	Command string // of a Command, at most maxCommand bytes
+	Dir     string // where it ran, "" if unknown
+	Query   string
+	Files   []Change
+	Lines   [2]int
+	State   State
+	Exit    int
+	HasExit bool
+	Silent  bool   // its status is another command's: a pipe or a list hides it
+	LookUp  bool   // it only lists, reads, searches or tests
+	Goal    string // of a Command: the programs with their sub-commands that do something, "" if none
+	Stdin   bool   // input for a running command
+	Aborted bool   // of a Failed one: the person interrupted it
+	Agent   string // ID of the sub-agent that it started
+	Words   Ref    // the person's words: an answer, or the reason of a refusal
 }
 
 // Change is what a call does to a file.
@@ -172,37 +164,12 @@ type File struct {
 	Last    int32 // event of the last use
 	Created bool  // by this session, according to a result
 	Deleted bool
-	Open    bool  // edited, and no commit seen since that took it
-	Opened  int32 // then: the event of the first of these edits
-	Losses  []Loss
-
-	lines   map[string][]standing // by their text without white space at its ends
-	written int                   // how many were written
-	recent  []string              // texts of those written last
-	edges   []string              // of them, those that may be parts of lines
-	taken   map[string]*Call      // the calls that wrote lines which are gone
-	swaps   map[[2]uint64]*Call   // replacements since it was not open, by their texts: an exact inverse undoes one
-	open    int                   // changes since it was not open that are not undone
-}
-
-// Edited reports whether something is left of the session's changes of a file.
-func (s *Session) Edited(f *File) bool {
-	for _, e := range slices.Backward(f.Edits) {
-		if c := s.Events[e.Event].Call; e.Op == transcript.Revert {
-			return false
-		} else if e.Sub || e.Shell || c == nil || !c.Over() {
-			return true
-		}
-	}
-	return false
 }
 
 // Edit is one change of a file.
 type Edit struct {
 	Event int32
 	Op    transcript.Op
-	Sub   bool // by an inline sub-agent
-	Shell bool // by a command
 	Gone  bool // there is no such file after it
 }
 
@@ -235,6 +202,12 @@ func (b *Bound) Carries(r Ref) bool {
 	return kept || b.copies[r.Sum.Key()]
 }
 
+// Named is a name with the record that has it.
+type Named struct {
+	Name string // "" if unknown
+	Rec  int32
+}
+
 // record is where a record is.
 type record struct {
 	transcript.Span
@@ -242,16 +215,9 @@ type record struct {
 	used  int64 // tokens in the agent's context after it, as last reported; 0 if unknown
 }
 
-// queued is a message that is not known to have reached the agent.
-type queued struct {
-	ref  Ref
-	text string
-}
-
 type pending struct {
 	call   *Call
 	action transcript.Action
-	swaps  [][]swap // of each of the action's files
 	next   *pending // with the same ID
 }
 
@@ -261,7 +227,6 @@ const (
 	maxPending = 1024 // calls without a result
 	maxNote    = 1024 // bytes of a string about the session
 	maxAsk     = 400  // bytes of Status.Ask
-	maxHead    = 640  // bytes of a message's beginning
 	maxPath    = 1024
 	maxMeta    = 64 << 10 // chars of a client's text that is read
 	maxTries   = 4096     // bytes of the longest command that is analyzed
@@ -273,7 +238,7 @@ func New(o limits.Options, s transcript.Session) *Session {
 		Tracker: NewTracker(o, s), client: &transcript.Client{},
 		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
 		marks: map[int32][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
-		byPath: map[string]*File{}, uses: newUses(), lines: map[uint64]uint16{}, git: gitState{branchRec: -1, taken: -1}, Plan: Plan{Event: -1},
+		byPath: map[string]*File{}, Plan: Plan{Event: -1},
 	}
 }
 
@@ -299,7 +264,7 @@ func (s *Session) Add(r *transcript.Record) {
 	}
 	s.begin(r)
 	if r.Branch != "" && r.Branch != "HEAD" {
-		s.git.branchRec = rec
+		s.Branch = Named{Name: clip(r.Branch, 200), Rec: rec}
 	}
 	if r.Boundary != nil {
 		s.cut(rec, r)
@@ -308,8 +273,13 @@ func (s *Session) Add(r *transcript.Record) {
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
-	if one, ok := s.waiting.Take(r); ok {
-		s.use(one.text, s.push(Event{Kind: Queued, Ref: one.ref, Note: clip(one.text, maxHead)}))
+	if r.Queue == transcript.Withdrawn {
+		for _, ref := range s.waiting.All() {
+			s.push(Event{Kind: Withdrawn, Ref: ref})
+		}
+	}
+	if ref, ok := s.waiting.Take(r); ok {
+		s.push(Event{Kind: Queued, Ref: ref})
 	}
 	if n := int32(len(s.Events)) - 1; r.TurnEnd && n >= 0 && s.Events[n].Kind == Said {
 		s.Events[n].Ends = true
@@ -390,12 +360,15 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 	case transcript.Text:
 		if !it.Side {
 			s.said = s.push(Event{Kind: Said, Ref: ref})
-			s.use(text, s.said)
+		}
+	case transcript.Thinking:
+		if plain, _ := transcript.Readable(it.Kind, it.Raw); !it.Side && len(plain) > 0 {
+			s.push(Event{Kind: Thought, Ref: ref})
 		}
 	case transcript.Call:
-		s.addCall(ref, r, it)
+		s.addCall(ref, it)
 	case transcript.Result:
-		s.addResult(ref, r, it)
+		s.addResult(ref, it)
 	case transcript.Summary:
 		s.addSummary(rec, ref, it)
 	case transcript.Meta, transcript.System:
@@ -422,8 +395,12 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 	switch {
 	case it.Call != "":
 		s.addWords(ref, it, text)
+	case transcript.ShellLine(it):
+		s.Tracker.command = ""
+		s.shell = &Call{At: ref, Index: int32(len(s.Events)), Op: transcript.Command, Command: clip(text, maxCommand), Dir: s.status.Cwd}
+		s.push(Event{Kind: Shell, Ref: ref, Call: s.shell})
 	case strings.Contains(r.Type, "queued"): // the client says so; a call without a result may also have been aborted
-		s.use(text, s.push(Event{Kind: Queued, Ref: ref, Note: clip(text, maxHead)}))
+		s.push(Event{Kind: Queued, Ref: ref})
 	case s.Tracker.command != "":
 		s.command = ref
 	default:
@@ -435,13 +412,13 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 func (s *Session) open(ref Ref, text string, command bool) {
 	i := int32(len(s.Events))
 	s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: command})
-	s.use(text, s.push(Event{Kind: Asked, Ref: ref, Note: clip(text, maxHead)}))
+	s.push(Event{Kind: Asked, Ref: ref})
 }
 
 // addWords takes a person's answer to a call, or their reason for refusing it.
 func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 	p := s.pending[it.Call]
-	e := Event{Kind: Answer, Ref: ref, Note: clip(text, maxHead)}
+	e := Event{Kind: Answer, Ref: ref}
 	if p != nil {
 		e.Call = p.call
 		if p.call.Op != transcript.Ask || it.Failed { // a failed question or plan is one that the person refused
@@ -453,7 +430,7 @@ func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
 		p.call.Words = ref
 		s.forgetCall(it.Call)
 	}
-	s.use(text, s.push(e))
+	s.push(e)
 }
 
 func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
@@ -463,13 +440,14 @@ func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
 	if n := len(s.Bounds); n > 0 && s.Bounds[n-1].Own.Zero() {
 		s.Bounds[n-1].Own = ref
 	}
-	if ref.Chars <= maxMeta && strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote) {
+	ours := ref.Chars <= maxMeta && strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote)
+	if ours {
 		s.retold = rec
 		if n := len(s.Bounds); n > 0 {
 			s.Bounds[n-1].ByCCD = true
 		}
 	}
-	s.push(Event{Kind: Summed, Ref: ref})
+	s.push(Event{Kind: Summed, Ref: ref, Ours: ours})
 }
 
 func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcript.Item) {
@@ -478,13 +456,13 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	}
 	if r.Queue == transcript.Enqueued {
 		text := string(transcript.Original(transcript.Text, it.Raw))
-		s.waiting.Add(text, queued{ref, text})
+		s.waiting.Add(text, ref)
 		return
 	}
 	if it.Span == s.status.Asked { // a sub-agent's task
 		text := string(transcript.Original(transcript.Text, it.Raw))
 		s.Items = append(s.Items, Item{Ask: 0, Before: -1, Width: int32(lexicon.Width(text))})
-		s.push(Event{Kind: Asked, Ref: ref, Note: clip(text, maxHead)})
+		s.push(Event{Kind: Asked, Ref: ref})
 		return
 	}
 	if ref.Chars > maxMeta {
@@ -498,23 +476,38 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		s.stop(Event{Ref: ref, Note: clip(text, 200)})
 		return
 	}
-	if job, exit, ok := transcript.Notice(text); ok {
-		i, known := s.jobs[job]
-		if !known {
-			return
-		}
-		c := s.Events[i].Call
-		delete(s.jobs, job)
-		c.State = Done
-		if exit > 0 {
-			c.State = Failed
-		}
-		if exit >= 0 {
-			c.Exit, c.HasExit = exit, true
-		}
-		at := s.push(Event{Kind: Ended, Ref: ref, Call: c})
-		s.settle(c, at, "")
+	if it.Kind == transcript.Meta && strings.HasPrefix(r.Type, "assistant") { // the client answered in the model's place
+		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 300)})
+		return
 	}
+	if s.shell != nil && transcript.ShellOutput(text) {
+		s.shell.Result, s.shell.State, s.shell = ref, Done, nil
+		return
+	}
+	if job, exit, ok := transcript.Notice(text); ok {
+		s.ended(ref, job, exit)
+	}
+	if transcript.IsReport(text) {
+		s.push(Event{Kind: Noted, Ref: ref})
+	}
+}
+
+// ended takes the client's report that a background command has ended.
+func (s *Session) ended(ref Ref, job string, exit int) {
+	i, known := s.jobs[job]
+	if !known {
+		return
+	}
+	c := s.Events[i].Call
+	delete(s.jobs, job)
+	c.State = Done
+	if exit > 0 {
+		c.State = Failed
+	}
+	if exit >= 0 {
+		c.Exit, c.HasExit = exit, true
+	}
+	s.push(Event{Kind: Ended, Ref: ref, Call: c})
 }
 
 // takeBack marks the messages from record number from on as taken back, 0 for none.

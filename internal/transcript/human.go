@@ -284,6 +284,24 @@ func (it *Item) ToClient() bool {
 	}
 }
 
+// ShellLine reports whether a Human item is a command that the person ran in the client's own shell.
+func ShellLine(it *Item) bool {
+	return it.Kind == Human && strings.HasPrefix(strings.TrimSpace(string(Original(it.Kind, it.Raw))), "<bash-input>")
+}
+
+// ShellOutput reports whether a text is what such a command printed.
+func ShellOutput(text string) bool {
+	return strings.HasPrefix(text, "<bash-stdout>") || strings.HasPrefix(text, "<bash-stderr>")
+}
+
+// reports are the tags in which clients pass on what a sub-agent, a background command or another session reports.
+var reports = []string{"<task-notification", "<subagent_notification", "<teammate-message", "<agent-message", "<cross-session-message"}
+
+// IsReport reports whether a client's text passes such a report on.
+func IsReport(text string) bool {
+	return slices.ContainsFunc(reports, func(tag string) bool { return strings.HasPrefix(text, tag) })
+}
+
 // LocalOutput reports whether a text is what a slash command printed that the client itself ran.
 func LocalOutput(text string) bool { return strings.HasPrefix(text, "<local-command-std") }
 

@@ -291,6 +291,12 @@ func understandAsk(a *Action, args Node) {
 	}
 }
 
+// HasQuestions reports whether a call asks the person questions; if not, what it shows is a plan.
+func HasQuestions(input []byte) bool {
+	args := arguments(input)
+	return args.Field("questions").Full() || args.Field("question").Full()
+}
+
 // Question returns what a call shows the person, in Markdown: a plan, or questions with their options, those that the answer names
 // ticked; "" for neither. rest is what of the answer is not shown in it.
 func Question(input []byte, answer string) (text, rest string) {

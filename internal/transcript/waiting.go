@@ -29,6 +29,14 @@ func (w *Waiting[T]) Repeats(text string) {
 	}
 }
 
+// All returns the messages that wait, the oldest first.
+func (w *Waiting[T]) All() (all []T) {
+	for i := range w.all {
+		all = append(all, w.all[i].kept)
+	}
+	return all
+}
+
 // Take takes what a record says of the messages. It returns the one that reached the model and stands nowhere else.
 func (w *Waiting[T]) Take(r *Record) (kept T, delivered bool) {
 	if len(w.all) == 0 || r.Queue == NoQueue || r.Queue == Enqueued {

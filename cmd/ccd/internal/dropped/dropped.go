@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 )
@@ -138,11 +139,11 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		out.ByCCD = b.ByCCD
 	}
 	out.Told = by.Told
-	own := NewText(out.Own)
+	own := compactor.NewReader(out.Own)
 	if out.ByCCD { // ccd answered the compaction: its text is what ccd handed over
-		out.Told, own = out.Own, NewText("")
+		out.Told, own = out.Own, compactor.NewReader("")
 	}
-	added := newAddition(out.Told)
+	lines := compactor.Records(out.Told)
 	lists := map[Class]*List{}
 	for _, one := range facts(s, src, b.Event) {
 		if one.event < from {
@@ -155,12 +156,12 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		}
 		one.fill(src)
 		l.Facts++
-		if b.Carries(one.ref) || own.Shows(&one, one.errors(src)...) {
+		if b.Carries(one.ref) || own.Says(cmp.Or(one.name, one.said)) {
 			l.Kept++
 			continue
 		}
 		l.Dropped++
-		if one.Line = added.line(&one); one.Line > 0 {
+		if one.Line = told(lines, &one); one.Line > 0 {
 			one.InTold = true
 			l.InTold++
 		}

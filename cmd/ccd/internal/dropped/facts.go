@@ -2,12 +2,8 @@ package dropped
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
@@ -56,13 +52,11 @@ const (
 	maxSaid  = 4000 // chars of a fact that are compared
 	maxText  = 600  // chars of Text
 	maxAbout = 80   // chars of a call in front of what a person said about it
-
-	maxErrors = 20 // lines of a failure's output that are compared
 )
 
 // facts returns the facts of the events before end as they were then, each once, in the order of the newest event with it.
 func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
-	newest := map[string]int{}
+	newest, passed := map[string]int{}, map[string]int32{} // passed: the newest success of each kind of check
 	add := func(key string, one Fact) {
 		if i, ok := newest[key]; ok && key != "" {
 			all[i] = one
@@ -93,17 +87,17 @@ func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 			case call.State == session.Refused && call.Words.Zero():
 				one.Class = Decisions
 				add("", one)
-			case call.Unresolved() || call.State == session.Failed && call.Fixed >= end:
+			case call.State == session.Failed && !call.Aborted && !call.LookUp:
 				one.Class = Failures
 				add("ran "+one.said, one)
 			case call.State == session.Done && call.Checks():
-				if one.Class = Checks; call.Silent && call.Errors {
-					one.Status += ", error lines printed"
-				}
+				one.Class = Checks
 				add("ran "+one.said, one)
+				passed[call.Goal] = int32(i)
 			}
 		}
 	}
+	all = slices.DeleteFunc(all, func(f Fact) bool { return f.Class == Failures && passed[f.call.Goal] > f.event })
 	for _, f := range s.Files {
 		n, _ := slices.BinarySearchFunc(f.Edits, end, func(e session.Edit, end int32) int { return cmp.Compare(e.Event, end) })
 		if n == 0 {
@@ -171,144 +165,10 @@ func (f *Fact) fill(src *session.Source) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// errors returns the lines of a failure's output that say what failed.
-func (f *Fact) errors(src *session.Source) (lines []string) {
-	if f.Class != Failures || f.call == nil {
-		return nil
+// told returns the first line of ccd's text that tells a fact, 0 if none does. It names the records of what it tells.
+func told(lines map[int]int, f *Fact) int {
+	if n := lines[f.ref.N()]; n > 0 || f.call == nil || f.call.Result.Zero() {
+		return n
 	}
-	for _, line := range lexicon.NumberedErrors(src.Outcome(f.call).Text, true) {
-		if _, what, ok := strings.Cut(line, ": "); ok { // without the place
-			line = what
-		}
-		if lines = append(lines, line); len(lines) == maxErrors {
-			break
-		}
-	}
-	return lines
-}
-
-// addition is what ccd adds, by line and without what it quotes, which tells what others said.
-type addition []Text
-
-var quotes = regexp.MustCompile(`"[^"]*"|^ *>.*`)
-
-func newAddition(text string) (t addition) {
-	for line := range strings.Lines(text) {
-		t = append(t, Text{plain: lexicon.Plain(quotes.ReplaceAllString(line, ""))})
-	}
-	return t
-}
-
-// line returns the first line that tells a fact, from 1, 0 if none does. ccd names the records of what it tells, so a command or
-// words like those of a fact may be of another one.
-func (t addition) line(f *Fact) int {
-	return 1 + slices.IndexFunc(t, func(line Text) bool {
-		if f.name != "" {
-			return line.names(f)
-		}
-		return line.has(fmt.Sprintf("#%d", f.ref.N())) || f.call != nil && !f.call.Result.Zero() && line.has(fmt.Sprintf("#%d", f.call.Result.N()))
-	})
-}
-
-// Text is a text in which facts are searched.
-type Text struct {
-	plain string
-	words map[string][]int32 // the sentences with a word, ascending
-}
-
-// NewText returns a text.
-func NewText(text string) *Text {
-	t := &Text{plain: lexicon.Plain(text), words: map[string][]int32{}}
-	n := int32(0)
-	for _, sentence := range lexicon.Sentences(text) {
-		for word := range lexicon.WordSet(sentence) {
-			t.words[word] = append(t.words[word], n)
-		}
-		n++
-	}
-	return t
-}
-
-const (
-	enough    = 60 // percent of the words of a sentence that one of the text must have to say the same
-	leastSaid = 3  // words of a sentence or a line that tell it from others
-	mostQuote = 6  // first words of a text that make a quote of it
-	mostHash  = 7  // chars of a commit's hash that a text must have
-)
-
-// Shows reports whether the text names a fact: a file by its base name, a commit by its hash, a failure also by what its
-// output says; else it quotes the beginning of the fact, or says half of its sentences.
-func (t *Text) Shows(f *Fact, errors ...string) bool {
-	if t.plain == "" {
-		return false
-	}
-	if named := t.names(f); named || f.Class == Files {
-		return named
-	}
-	if t.has(beginning(f.said)) || slices.ContainsFunc(errors, t.says) {
-		return true
-	}
-	all, same := 0, 0
-	for _, sentence := range lexicon.Sentences(f.said) {
-		n := lexicon.Width(sentence)
-		if all += n; t.says(sentence) {
-			same += n
-		}
-	}
-	return all > 0 && same*2 >= all
-}
-
-// names reports whether the text has the name of a fact, of a commit its hash or the beginning of it.
-func (t *Text) names(f *Fact) bool {
-	if f.Class == Commits {
-		return t.find(lexicon.Lower(f.name[:min(len(f.name), mostHash)]), false)
-	}
-	return t.has(lexicon.Lower(f.name))
-}
-
-// beginning returns the first words of a text: of its first line, if that has enough to tell it from others.
-func beginning(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	words := strings.Fields(lexicon.Plain(line))
-	if len(words) < leastSaid {
-		words = strings.Fields(lexicon.Plain(text))
-	}
-	return strings.Join(words[:min(len(words), mostQuote)], " ")
-}
-
-// has reports whether some words stand in the text and are not a part of longer ones.
-func (t *Text) has(words string) bool { return t.find(words, true) }
-
-// find reports whether some words stand in the text and do not begin within a longer one, nor end within it if whole is set.
-func (t *Text) find(words string, whole bool) bool {
-	if words == "" {
-		return false
-	}
-	inside := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }
-	for at := 0; ; {
-		i := strings.Index(t.plain[at:], words)
-		if i < 0 {
-			return false
-		}
-		before, _ := utf8.DecodeLastRuneInString(t.plain[:at+i])
-		at += i + len(words)
-		if after, _ := utf8.DecodeRuneInString(t.plain[at:]); !inside(before) && !(whole && inside(after)) {
-			return true
-		}
-	}
-}
-
-// says reports whether the text has a sentence, or one with most of its words.
-func (t *Text) says(sentence string) bool {
-	if t.has(lexicon.Plain(sentence)) {
-		return true
-	}
-	words, hits, most := lexicon.WordSet(sentence), map[int32]int{}, 0
-	for word := range words {
-		for _, n := range t.words[word] {
-			hits[n]++
-			most = max(most, hits[n])
-		}
-	}
-	return len(words) >= leastSaid && most*100 >= enough*len(words)
+	return lines[f.call.Result.N()]
 }

@@ -55,9 +55,6 @@ func open(path string, s transcript.Session) (companion, error) {
 		return companion{}, errors.New("read companion: it contains characters that ccd does not write")
 	}
 	for _, section := range p.Sections {
-		if section.Name == "Earlier items" {
-			break
-		}
 		c.now += "\n## " + section.Name + "\n" + section.Body
 	}
 	return c, nil

@@ -141,7 +141,7 @@ func (c *compaction) told(first, kept, room int, follows, end string) (string, e
 	var b strings.Builder
 	b.WriteString(c.head(kept, follows))
 	room -= utf8.RuneCountInString(b.String() + end)
-	made, err := c.fold.Beside(first, (max(0, room)*4+2)/3, c.text, nil)
+	made, err := c.fold.Compact(compactor.Audience{Room: max(0, room), First: max(1, first)}, c.text, nil)
 	if err != nil {
 		return "", err
 	}

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ccd/compactor"
 	"ccd/internal/agent/registry"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 
 	"github.com/dustin/go-humanize"
@@ -107,23 +105,11 @@ func WorkingDir(agents registry.Table, s transcript.Session) string {
 
 // taskOf returns the task as far as the handover of a companion quotes it.
 func taskOf(now string) string {
-	_, task, ok := strings.Cut(now, "\n"+compactor.TaskLabel)
-	if !ok {
-		return ""
+	_, line, _ := strings.Cut(now, "\nTask (")
+	line, _, _ = strings.Cut(line, "\n")
+	_, quoted, ok := strings.Cut(line, `"`)
+	if i := strings.LastIndex(quoted, `"`); ok && i >= 0 {
+		return strings.ReplaceAll(quoted[:i], `[\ccd`, "[ccd")
 	}
-	var quoted strings.Builder
-	for line := range strings.Lines(task[strings.IndexByte(task, '\n')+1:]) {
-		if quoted.Len() == 0 && strings.HasPrefix(line, "(") {
-			continue // what the message answers
-		}
-		if !strings.HasPrefix(line, "> ") && !strings.HasPrefix(line, ">+ ") {
-			break
-		}
-		quoted.WriteString(line)
-	}
-	text, err := mark.Unquote(quoted.String())
-	if err != nil {
-		return ""
-	}
-	return text
+	return ""
 }

@@ -93,12 +93,13 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	case all:
 		room = min(room, maxNow)
 	}
-	made, err := f.Injection(room, true, func(t string) int { return units(e.Agent, tagless(t)) }, text)
+	reader := compactor.Audience{Room: room, Holds: true, Size: func(t string) int { return units(e.Agent, tagless(t)) }}
+	made, err := f.Compact(reader, text, nil)
 	if err != nil {
 		return "", nil, fmt.Errorf("make context: %w", err)
 	}
 	if all {
-		made.Sections = slices.DeleteFunc(made.Sections, func(s compactor.Section) bool { return s.Name != "Handover" })
+		made.Sections = slices.DeleteFunc(made.Sections, func(s compactor.Section) bool { return s.Name != compactor.Handover })
 	}
 	var b strings.Builder
 	for _, s := range made.Sections {

@@ -111,7 +111,7 @@ func (r remake) companion(ctx context.Context) (Companion, error) {
 		}
 		model.Add(rec)
 	}
-	c, err := model.Summarized(l.text(ctx, r.entry, r.generation.N), l.Archive.Summaries(ctx))
+	c, err := model.Compact(model.Companion(), l.text(ctx, r.entry, r.generation.N), l.Archive.Summaries(ctx))
 	if err != nil {
 		return Companion{}, fmt.Errorf("compact session %s: %w", r.entry.ID, err)
 	}

@@ -130,9 +130,9 @@ func (s Salvage) Tell(ctx context.Context, c *compactor.Compaction, first int) e
 	if !told {
 		whole := transcript.Pointer{Hash: s.generation.Sum, Record: first, Last: first + s.lost - 1}
 		line := fmt.Sprintf("- #%d-#%d %s\n", whole.Record, whole.Last, text(nearest(whole, published)))
-		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == "Earlier items" })
+		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == compactor.Record })
 		if at < 0 {
-			at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: "Earlier items"})
+			at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: compactor.Record})
 		}
 		c.Sections[at].Body = line + c.Sections[at].Body
 	}

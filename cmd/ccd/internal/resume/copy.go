@@ -370,7 +370,7 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 	s := &m.sources[i]
 	chars -= mostSections * utf8.RuneCountInString(m.whose(i))
-	c, err := m.folds[i].Beside(first, max(0, chars)*4/3, s.Text, s.Summaries)
+	c, err := m.folds[i].Compact(compactor.Audience{Room: max(0, chars), First: max(1, first)}, s.Text, s.Summaries)
 	if err == nil && s.Tell != nil {
 		err = s.Tell(c)
 	}
@@ -381,7 +381,7 @@ func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 }
 
 // mostSections is the maximum number of sections of a source. Each heading names the session.
-const mostSections = 7
+const mostSections = 3
 
 // whose returns the suffix of the headings of source i, which names an older session; "" for the first source.
 func (m *maker) whose(i int) string {

@@ -21,9 +21,6 @@ type Handover struct {
 const (
 	compressed = "[Conversation compressed]\n\n"
 	understood = "Understood. Continuing with compressed context."
-
-	// current is the section that the newest messages stand for.
-	current = "Current item"
 )
 
 // List returns a session of an agent as a JSON array of {role, content} in Anthropic's form: all its messages if they fit the
@@ -40,9 +37,9 @@ func List(agent string, records iter.Seq2[*transcript.Record, error], h Handover
 	var out [][]byte
 	all := k.tail(h.Budget)
 	if !all.whole {
-		said := h.text(false)
+		said := h.text(h.Budget / 2)
 		if all = k.tail(h.Budget - utf8.RuneCountInString(said)); len(all.messages) == 0 {
-			said = h.text(true)
+			said = h.text(h.Budget)
 		}
 		if said != "" {
 			out = append(out, message(false, transcript.QuoteText(said)), message(true, transcript.QuoteText(understood)))
@@ -65,18 +62,24 @@ func List(agent string, records iter.Seq2[*transcript.Record, error], h Handover
 	return slices.Concat([]byte("[\n"), bytes.Join(out, []byte(",\n")), []byte("\n]\n")), nil
 }
 
-// text returns the handover as a message, "" if there is nothing to say.
-func (h Handover) text(whole bool) string {
+// text returns the handover as a message of about room chars, "" if there is nothing to say. Its end goes first: what happened last
+// follows in the newest messages.
+func (h Handover) text(room int) string {
 	var b strings.Builder
 	for _, s := range h.Sections {
-		if whole || s.Name != current {
-			b.WriteString("\n## " + s.Name + "\n" + strings.TrimRight(s.Body, "\n") + "\n")
-		}
+		b.WriteString("\n## " + s.Name + "\n" + strings.TrimRight(s.Body, "\n") + "\n")
 	}
 	if b.Len() == 0 {
 		return ""
 	}
-	return compressed + strings.TrimRight(h.Lead, "\n") + "\n" + b.String()
+	var cut strings.Builder
+	for line := range strings.Lines(b.String()) {
+		if room -= utf8.RuneCountInString(line); room < 0 {
+			break
+		}
+		cut.WriteString(line)
+	}
+	return compressed + strings.TrimRight(h.Lead, "\n") + "\n" + cut.String()
 }
 
 // message returns one with its content, which is JSON.

@@ -38,7 +38,7 @@ type OfSession struct {
 // CompanionQuery asks for a session's companion.
 type CompanionQuery struct {
 	OfSession
-	Section string `json:"section,omitempty" jsonschema:"only this section, by its heading: Handover, Current item, ..."`
+	Section string `json:"section,omitempty" jsonschema:"only this section, by its heading: Handover or Record"`
 }
 
 // SearchQuery asks for matching items.

@@ -238,7 +238,6 @@ func (w *writer) change(e *Entry, c *session.Call) {
 		}
 	}
 	e.Diff, _, _ = head(b.String(), diffChars)
-	e.Over = c.State == session.Done && (c.Over() || !slices.ContainsFunc(c.Files, func(f session.Change) bool { return w.model.Edited(f.File) }))
 }
 
 // ended says how a call ended.

@@ -89,7 +89,6 @@ type Entry struct {
 	Diff   string // of a call that writes: its lines, with "+ ", "- " or two blanks before them
 	Plus   int
 	Minus  int
-	Over   bool // next to nothing is left of these lines in the file
 	Sealed bool // reasoning that only the agent's provider can read
 
 	Plan    []transcript.PlanItem // what a call makes of the agent's plan

@@ -179,7 +179,7 @@ func (g *glance) add(e view.Entry, dir string) {
 			}
 		}
 	}
-	if e.Diff != "" && len(e.Files) > 0 && !e.Failed && !e.Over {
+	if e.Diff != "" && len(e.Files) > 0 && !e.Failed {
 		g.File, g.Plus, g.Minus, g.Record = below(dir, e.Files[0]), e.Plus, e.Minus, e.Record
 		g.Lines = diffLines(e.Diff)
 		from := max(0, slices.IndexFunc(g.Lines, func(l diffLine) bool { return l.Kind == "add" || l.Kind == "del" }))

@@ -1,0 +1,135 @@
+package compactor
+
+import (
+	"fmt"
+	"strings"
+
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+// Told is what a text has of one event, and why.
+type Told struct {
+	Record     int     `json:"record"`
+	Kind       string  `json:"kind"`
+	Importance float64 `json:"importance"` // of its pieces, by the table
+	Age        float64 `json:"age"`        // how much of that is left, 0..1
+	New        int     `json:"new"`        // values and words of the event that nothing before it in this list has
+	Shown      int     `json:"shown"`      // chars in the text
+	Chars      int     `json:"chars"`      // of all its pieces
+	Why        string  `json:"why"`        // "whole", "part", or why nothing is shown
+}
+
+// told lists all events.
+func (d *draft) told() (all []Told) {
+	known := make([]bool, len(d.words.seen))
+	for _, e := range append(append([]*event{}, d.events...), d.files...) {
+		one := Told{Record: e.n, Kind: e.row().name, Importance: max(e.row().body, e.row().head), Age: e.age, Shown: e.shown}
+		for _, p := range append([]*piece{e.head}, e.parts...) {
+			if p == nil {
+				continue
+			}
+			one.Chars += p.chars
+			for _, v := range append(append([]int32{}, p.values...), p.words...) {
+				if !known[v] {
+					known[v] = true
+					one.New++
+				}
+			}
+		}
+		one.Shown = min(one.Shown, one.Chars)
+		one.Why = e.reason(one, d.least)
+		all = append(all, one)
+	}
+	return all
+}
+
+// reason says why a text has so much of an event.
+func (e *event) reason(t Told, least float64) string {
+	switch {
+	case e.why != "":
+		return e.why
+	case t.Shown >= t.Chars:
+		return "whole"
+	case t.Shown > 0:
+		return "part"
+	case t.New == 0:
+		return "all of it stands elsewhere"
+	}
+	return fmt.Sprintf("less value than %.4f a char", least)
+}
+
+// key reports whether an event is a key fact: the human's words, a decision, a change or a failure.
+func (e *event) key() bool {
+	switch e.kind {
+	case human, refusal, choice, planned, edit:
+		return !e.Back
+	case check, run, gitRun:
+		return e.failed
+	}
+	return false
+}
+
+// effect is what a turn changed.
+type effect struct {
+	files []changed
+}
+
+// changed is a file with the lines that a turn added and removed.
+type changed struct {
+	name       string
+	plus, less int
+}
+
+// change adds a change of files.
+func (t *effect) change(names []string, plus, less int) {
+	for i, name := range names {
+		if i > 0 {
+			plus, less = 0, 0
+		}
+		at := -1
+		for k := range t.files {
+			if t.files[k].name == name {
+				at = k
+			}
+		}
+		if at < 0 {
+			at, t.files = len(t.files), append(t.files, changed{name: name})
+		}
+		t.files[at].plus += plus
+		t.files[at].less += less
+	}
+}
+
+// line returns the effect of a turn: its files, and the commits that git printed in it. "" if there is neither.
+func (d *draft) effectOf(turn int) string {
+	var all []string
+	for i, f := range d.effects[turn].files {
+		if i == mostListed {
+			all = append(all, fmt.Sprintf("%d more files", len(d.effects[turn].files)-i))
+			break
+		}
+		all = append(all, fmt.Sprintf("%s +%d -%d", mark.Inline(transcript.Base(f.name), 100), f.plus, f.less))
+	}
+	for _, c := range d.s.Commits {
+		if e := d.eventAt(c.Event); e != nil && e.turn == turn {
+			one := fmt.Sprintf("commit %s (#%d)", c.Hash, e.n)
+			if c.Pushed >= 0 {
+				one += ", pushed"
+			}
+			all = append(all, one)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "-> " + strings.Join(all, "; ")
+}
+
+// eventAt returns the event of the text that one of the session became, nil if it is none.
+func (d *draft) eventAt(i int32) *event {
+	if i < 0 || int(i) >= len(d.s.Events) {
+		return nil
+	}
+	return d.bySession[i]
+}

@@ -1,0 +1,256 @@
+package compactor
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// observation is what git printed about one thing, the newest of it.
+type observation struct {
+	at   *event
+	text string
+}
+
+// What git prints. These are git's own words, which it does not translate in plumbing and rarely elsewhere.
+var (
+	printedCommit = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
+	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
+	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
+	printedBranch = regexp.MustCompile(`(?m)^(?:On branch |## |\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
+	printedFiles  = regexp.MustCompile(`(?m)^(?:[ MADRCU?!]{2} (\S.*)|\t(?:[a-z ]+:\s+)?(\S.*))$`)
+	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\]|nothing to commit.*)$`)
+	printedLog    = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
+)
+
+// moving are the sub-commands of git that change the work tree or the branch without a commit of their own.
+var moving = map[string]bool{
+	"stash": true, "reset": true, "restore": true, "checkout": true, "switch": true, "merge": true, "rebase": true, "cherry-pick": true,
+	"revert": true, "pull": true, "am": true, "clean": true,
+}
+
+// git says what git printed, and which files were edited after that.
+func (h *handover) git() {
+	seen := map[string]observation{}
+	for _, e := range h.events {
+		if e.kind == gitRun || e.kind == look || e.kind == run || e.kind == check || e.Kind == session.Shell {
+			h.observe(e, seen)
+		}
+	}
+	if c, ok := seen["HEAD"]; ok { // what a later commit overtook
+		for _, what := range []string{"status", "move"} {
+			if o, ok := seen[what]; ok && o.at.index < c.at.index {
+				delete(seen, what)
+			}
+		}
+	}
+	var all []string
+	if b, ok := seen["branch"]; ok && b.at.Rec >= h.s.Branch.Rec {
+		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.text, 100), b.at.n))
+	} else if b := h.s.Branch; b.Name != "" {
+		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.Name, 100), b.Rec+1))
+	}
+	base := (*event)(nil)
+	for _, what := range []string{"HEAD", "status", "push", "move"} {
+		o, ok := seen[what]
+		if !ok {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
+		if base == nil || o.at.index > base.index {
+			base = o.at
+		}
+	}
+	if len(all) > 0 {
+		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(base))
+	}
+	h.editedSince(base)
+}
+
+// toldOfGit quotes the human's newest words about git after the last observation.
+func (h *handover) toldOfGit(base *event) string {
+	for _, e := range slices.Backward(h.asks) {
+		if base != nil && e.index < base.index || slices.Contains(h.chain, e) {
+			continue
+		}
+		for _, s := range h.spoken(e) {
+			if low := strings.ToLower(s); strings.Contains(low, "pushed") || strings.Contains(low, "committed") || strings.Contains(low, "merged") || strings.Contains(low, "rebased") {
+				return fmt.Sprintf("; the human said (#%d): %s", e.n, h.begins(e.Ref, strings.Join(strings.Fields(s), " "), 120))
+			}
+		}
+	}
+	return ""
+}
+
+// observe takes what one command printed about the session's repository.
+func (h *handover) observe(e *event, seen map[string]observation) {
+	c := e.Call
+	verbs := session.Git(c.Command)
+	if len(verbs) == 0 && e.kind != run && e.kind != check || c.State == session.Refused || c.Result.Zero() || h.elsewhere(c) {
+		return
+	}
+	out := h.output(c)
+	if m := last(printedCommit, out); m != nil {
+		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[2], asText(h.proves(c.Result, m[3]), 80))}
+		seen["branch"] = observation{e, m[1]}
+	}
+	for _, args := range verbs {
+		h.observeVerb(e, args, out, seen)
+	}
+}
+
+func (h *handover) observeVerb(e *event, args []string, out string, seen map[string]observation) {
+	c, verb := e.Call, args[0]
+	switch {
+	case verb == "push":
+		text := "push" + ending(c)
+		if m := last(printedPush, out); m != nil {
+			text = fmt.Sprintf("push %s -> %s", m[3], m[4])
+			if m[1] == "!" {
+				text += " REJECTED"
+			}
+			h.proves(c.Result, m[4])
+		}
+		seen["push"] = observation{e, text}
+	case verb == "status" && c.State != session.Failed:
+		seen["status"] = observation{e, statusOf(c, out)}
+	case verb == "log" && c.State == session.Done && onlyFlags(args[1:]):
+		if m := printedLog.FindStringSubmatch(out); m != nil {
+			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", m[1][:min(len(m[1]), 12)], subject(m[3])))}
+			h.proves(c.Result, m[1])
+		}
+	case moving[verb] && !(verb == "stash" && len(args) > 1 && (args[1] == "list" || args[1] == "show")):
+		text := fmt.Sprintf("`git %s`%s", mark.Inline(strings.Join(args, " "), 70), ending(c))
+		if m := last(printedHead, out); m != nil {
+			seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
+		}
+		seen["move"] = observation{e, text + h.lastLine(c)}
+	}
+	if verb == "status" || verb == "branch" || verb == "checkout" || verb == "switch" {
+		if m := last(printedBranch, out); m != nil && c.State == session.Done && !slices.Contains(args, "-a") && !slices.Contains(args, "-r") {
+			seen["branch"] = observation{e, m[1]}
+		}
+	}
+}
+
+// subject returns the subject of a commit in quotes, "" for none.
+func subject(text string) string {
+	if text == "" {
+		return ""
+	}
+	return asText(text, 80)
+}
+
+// statusOf returns what a `git status` printed: how the branch stands, and the files.
+func statusOf(c *session.Call, out string) string {
+	who := "status"
+	if c.Tool == "" {
+		who = "the human's status"
+	}
+	var said []string
+	if m := printedAhead.FindString(out); m != "" {
+		said = append(said, mark.Inline(strings.TrimPrefix(m, "## "), 120))
+	}
+	files := printedFiles.FindAllStringSubmatch(out, -1)
+	var names []string
+	for _, m := range files[:min(len(files), mostListed)] {
+		names = append(names, mark.Inline(cmp.Or(m[1], m[2]), 100))
+	}
+	if len(names) > 0 {
+		text := "files " + strings.Join(names, ", ")
+		if n := len(files) - len(names); n > 0 {
+			text += fmt.Sprintf(" and %d more", n)
+		}
+		said = append(said, text)
+	}
+	if len(said) == 0 {
+		said = append(said, "printed no file")
+	}
+	return who + ": " + strings.Join(said, "; ")
+}
+
+// mostListed is how many files a line lists.
+const mostListed = 8
+
+// onlyFlags reports whether the arguments of a log name neither a range nor a path, so that it begins with HEAD.
+func onlyFlags(args []string) bool {
+	return !slices.ContainsFunc(args, func(w string) bool {
+		return !strings.HasPrefix(w, "-") && strings.Trim(w, "0123456789") != "" || strings.HasPrefix(w, "--all") || strings.HasPrefix(w, "--grep") ||
+			strings.HasPrefix(w, "--author") || strings.HasPrefix(w, "--reverse") || w == "--" || strings.HasPrefix(w, "-S") || strings.HasPrefix(w, "--skip")
+	})
+}
+
+// elsewhere reports whether a command runs git in another directory than the session's.
+func (h *handover) elsewhere(c *session.Call) bool {
+	if strings.Contains(c.Command, "git -C ") || strings.Contains(c.Command, "--git-dir") {
+		return true
+	}
+	dir := transcript.NormalizeRun(c.Dir, c.Command).Dir
+	if dir == "" || len(h.roots) == 0 || !transcript.IsAbs(dir) {
+		return false
+	}
+	return !slices.ContainsFunc(h.roots, func(root string) bool {
+		_, below := transcript.Below(dir, root)
+		_, above := transcript.Below(root, dir)
+		return below || above || transcript.SamePath(dir, root)
+	})
+}
+
+// last returns the last match of an expression.
+func last(x *regexp.Regexp, text string) []string {
+	all := x.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// editedSince lists the files that were edited after an observation of git.
+func (h *handover) editedSince(base *event) {
+	type edited struct {
+		name string
+		n    int
+	}
+	var all []edited
+	for _, e := range slices.Backward(h.events) {
+		if base != nil && e.index <= base.index {
+			break
+		}
+		if e.kind != edit && e.kind != run && e.kind != check && e.kind != look || e.Call.State != session.Done {
+			continue
+		}
+		for _, f := range e.Call.Files {
+			name := mark.Inline(h.path(f.File.Path), 200)
+			if f.Sure && f.Op != transcript.Read && !f.File.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
+				all = append(all, edited{name, e.n})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	most := mostListed/2 + 1
+	if h.big {
+		most = mostListed + 2
+	}
+	since := ""
+	if base != nil {
+		since = fmt.Sprintf(" since #%d", base.n)
+	}
+	names := make([]string, 0, most)
+	for _, f := range all[:min(len(all), most)] {
+		names = append(names, fmt.Sprintf("%s (#%d)", f.name, f.n))
+	}
+	text := strings.Join(names, ", ")
+	if n := len(all) - len(names); n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	h.line("Edited%s: %s", since, lexicon.Head(text, mark.MaxLine/2))
+}

@@ -1,0 +1,480 @@
+package compactor
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// event is something that happened, as a text tells it.
+type event struct {
+	session.Event
+	kind   kind
+	index  int       // its place in the text
+	n      int       // number of the record that restores it
+	time   time.Time // zero if unknown
+	age    float64
+	turn   int
+	head   *piece
+	parts  []*piece
+	effect *piece // of a message: what the turn changed
+	total  int    // lines of what it says
+	shown  int    // chars
+	failed bool
+	held   bool   // the reader has it besides
+	why    string // why none of it is shown, "" if that is its value
+}
+
+// row returns the row of the table for the event.
+func (e *event) row() *row { return &table[e.kind] }
+
+// collect makes the events of a session, without their pieces.
+func (d *draft) collect() {
+	worked := true
+	d.bySession = make([]*event, len(d.s.Events))
+	for i := range d.s.Events {
+		from := &d.s.Events[i]
+		e := &event{Event: *from, n: from.N(), time: d.s.Time(from.Rec), index: len(d.events)}
+		if from.Kind == session.Asked && worked {
+			d.turns++
+			worked = false
+		}
+		worked = worked || from.Kind == session.Said || from.Kind == session.Did
+		e.turn = d.turns
+		e.held = d.holds(from)
+		if d.classify(e) {
+			d.events = append(d.events, e)
+			d.bySession[i] = e
+		}
+	}
+	next := session.Asked // the kind of what comes after
+	for _, e := range slices.Backward(d.events) {
+		if e.kind == said && (next != session.Said && next != session.Did || e.Ends) {
+			e.kind = final
+		}
+		if e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Ended {
+			next = e.Kind
+		}
+	}
+}
+
+// kinds are the rows of events that are no calls.
+var kinds = map[session.Kind]kind{
+	session.Asked: human, session.Queued: human, session.Withdrawn: withdrawn, session.Reason: refusal, session.Said: said, session.Thought: thought,
+	session.Summed: summed, session.Noted: noted, session.Stopped: stopped,
+}
+
+// classify sets the kind of an event. It returns false for an event of which its call tells all.
+func (d *draft) classify(e *event) bool {
+	e.kind = kinds[e.Kind]
+	switch e.Kind {
+	case session.Ended:
+		return false
+	case session.Answer:
+		return e.Call == nil // an approval or an answer is printed with its call
+	case session.Summed:
+		return !e.Ours || e.index == 0
+	case session.Did, session.Shell:
+		e.kind = d.callKind(e.Call)
+		e.failed = e.Call.State == session.Failed
+		if r := e.Call.Result; !r.Zero() && (e.Call.Op != transcript.Edit && e.Call.Op != transcript.Write && e.Call.Op != transcript.Plan && e.Call.Op != transcript.Ask) {
+			e.n = r.N()
+		}
+	}
+	return true
+}
+
+// callKind returns the row of a call.
+func (d *draft) callKind(c *session.Call) kind {
+	switch c.Op {
+	case transcript.Command:
+		switch {
+		case len(session.Git(c.Command)) > 0:
+			return gitRun
+		case c.LookUp:
+			return look
+		case c.Checks():
+			return check
+		}
+		return run
+	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
+		if c.State == session.Failed {
+			return failedEdit
+		}
+		return edit
+	case transcript.Ask:
+		if d.planText(c) != "" {
+			return planned
+		}
+		return choice
+	case transcript.Plan:
+		if c.Index == d.s.Plan.Event {
+			return steps
+		}
+		return oldSteps
+	case transcript.Agent:
+		return report
+	case transcript.Read:
+		return read
+	case transcript.Search:
+		return found
+	case transcript.Web:
+		return fetched
+	}
+	return other
+}
+
+// holds reports whether the reader has the record of an event besides the text.
+func (d *draft) holds(e *session.Event) bool {
+	switch {
+	case d.reader.First > 0:
+		return e.N() >= d.reader.First
+	case d.reader.Holds:
+		return d.s.InContext(e.Rec)
+	}
+	return false
+}
+
+// makePieces cuts all events into pieces.
+func (d *draft) makePieces() {
+	for _, e := range d.events {
+		place := float64(e.index+1) / float64(len(d.events))
+		e.age = ageOf(place, d.turns-e.turn)
+		if e.Back {
+			e.age *= takenBack
+		}
+		if !e.held {
+			d.cutEvent(e)
+		}
+	}
+	for _, e := range d.events {
+		if e.heading() && !e.held {
+			d.addEffect(e)
+		}
+	}
+	d.fileEvents()
+}
+
+// addEffect makes the piece that says what a turn changed.
+func (d *draft) addEffect(e *event) {
+	text := d.effectOf(e.turn)
+	if text == "" {
+		return
+	}
+	d.effects[e.turn] = effect{}
+	e.effect = &piece{part: part{text, -2, -2, 0}, tokens: d.words.of(text), event: e, order: len(e.parts) + 1, chars: lexicon.Chars(text) + 1, importance: effectWorth}
+	e.parts = append(e.parts, e.effect)
+	d.pieces = append(d.pieces, e.effect)
+}
+
+// takenBack is what an event is worth that the human took back.
+const takenBack = .3
+
+// cutEvent makes the pieces of an event.
+func (d *draft) cutEvent(e *event) {
+	switch e.kind {
+	case gitRun, check, run, look:
+		d.cutRun(e)
+	case edit, failedEdit:
+		d.cutEdit(e)
+	case choice:
+		d.cutChoice(e)
+	case planned:
+		d.add(e, "plan"+verdict(e.Call)+":", d.planText(e.Call))
+	case steps, oldSteps:
+		d.cutSteps(e)
+	case report:
+		d.add(e, "sub-agent \""+mark.Inline(e.Call.Query, 90)+"\""+ending(e.Call)+":", d.output(e.Call))
+	case read, found, fetched, other:
+		d.add(e, d.doing(e.Call, 140)+ending(e.Call), d.output(e.Call))
+	case stopped:
+		d.add(e, "stopped: "+mark.Inline(stopWords(e.Note), 200), "")
+	default:
+		text, added := d.src.Said(e.Ref)
+		d.add(e, d.speaker(e, added), shownText(text))
+	}
+}
+
+// stopWords returns what a client's report of a stop says.
+func stopWords(note string) string {
+	if transcript.Interrupts(note) || note == "" {
+		return "the human interrupted"
+	}
+	return note
+}
+
+// speaker returns the head of an event that consists of words.
+func (d *draft) speaker(e *event, added int) string {
+	at := d.clock(e)
+	switch e.Kind {
+	case session.Asked:
+		if e.Back {
+			return "human" + at + " (taken back)" + mark.Added(added) + ":"
+		}
+		return "human" + at + mark.Added(added) + ":"
+	case session.Queued:
+		return "human" + at + ", while you worked" + mark.Added(added) + ":"
+	case session.Withdrawn:
+		return "human typed" + at + ", not sent:"
+	case session.Reason:
+		return "REFUSED " + d.doing(e.Call, 70) + ":"
+	case session.Answer:
+		return "human" + at + ", answering:"
+	case session.Thought:
+		return "thought:"
+	case session.Summed:
+		return "summary of what was before:"
+	case session.Noted:
+		return "report:"
+	}
+	if e.kind == final {
+		return "agent, last:"
+	}
+	return "agent:"
+}
+
+// clock returns the time of an event, with its date if that is another one than that of the human's message before.
+func (d *draft) clock(e *event) string {
+	if e.time.IsZero() {
+		return ""
+	}
+	day := e.time.Format(" 2006-01-02")
+	if day == d.day {
+		day = ""
+	} else {
+		d.day = day
+	}
+	return day + e.time.Format(" 15:04")
+}
+
+// add makes the head of an event and the pieces of its text.
+func (d *draft) add(e *event, head, text string) {
+	row := e.row()
+	e.total += lineCount(text)
+	d.addHead(e, head)
+	importance := row.body
+	if e.failed {
+		importance = row.fail
+	}
+	if row.cut != nil && text != "" {
+		d.addParts(e, importance, row.cut(text))
+	}
+}
+
+func (d *draft) addHead(e *event, head string) {
+	row := e.row()
+	p := &piece{part: part{text: head}, tokens: d.words.of(fmt.Sprintf("%d %s", e.n, head)), event: e, importance: row.head, alone: row.head > 0}
+	if !p.alone {
+		p.importance = headWorth
+	}
+	p.chars = lexicon.Chars(head) + len(strconv.Itoa(e.n)) + 3
+	e.head = p
+	d.pieces = append(d.pieces, p)
+}
+
+func (d *draft) addParts(e *event, importance float64, all []part) {
+	for _, one := range all {
+		p := &piece{part: one, tokens: d.words.of(one.text), event: e, order: len(e.parts) + 1, importance: importance, chars: sizeOf(&one)}
+		if (e.kind == said || e.kind == thought) && len(one.text) < shortIntro && lexicon.Leads(one.text) {
+			p.importance *= announcing
+		}
+		if lexicon.HoldsOne(one.text, d.c.o.Focus) {
+			p.importance *= focusValue
+		}
+		e.parts = append(e.parts, p)
+		d.pieces = append(d.pieces, p)
+	}
+}
+
+// maxLine is how many chars of a command its head has.
+const maxHead = 260
+
+func (d *draft) cutRun(e *event) {
+	line := d.relative(strings.TrimSpace(e.Call.Command))
+	if e.Kind == session.Did { // the whole of a long command
+		if a := d.action(e.Call); a.Command != "" {
+			line = d.relative(strings.TrimSpace(a.Command))
+		}
+	}
+	line = strings.Join(strings.Fields(line), " ")
+	head := lexicon.Head(line, maxHead)
+	who := "ran"
+	if e.Kind == session.Shell {
+		who = "the human ran"
+	}
+	more := line[len(head):]
+	if more != "" {
+		head = strings.TrimRight(lexicon.HeadAt(line, maxHead), " ")
+		more = strings.TrimSpace(line[len(head):])
+		head += " …"
+	}
+	e.head = nil
+	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+ending(e.Call))
+	for _, rest := range chopped(more, longLine) {
+		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
+	}
+	text := d.output(e.Call)
+	e.total = lineCount(text)
+	importance := e.row().body
+	if e.failed {
+		importance = e.row().fail
+	}
+	d.addParts(e, importance, e.row().cut(text))
+}
+
+func (d *draft) cutEdit(e *event) {
+	var names []string
+	for _, f := range e.Call.Files {
+		if name := d.path(f.File.Path); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	file := mark.Inline(strings.Join(names, ", "), 300)
+	removed, added := d.changes(e.Call)
+	if e.kind == failedEdit {
+		text := d.output(e.Call)
+		d.add(e, "edit of "+file+" failed", text)
+		d.addParts(e, e.row().minor, prefixed(added, "+", e.total))
+		return
+	}
+	head := fmt.Sprintf("%s %s +%d -%d%s", verbs[e.Call.Op], file, len(added), len(removed), ending(e.Call))
+	d.addHead(e, head)
+	e.total = len(added) + len(removed)
+	d.addParts(e, e.row().body, prefixed(added, "+", 0))
+	d.addParts(e, e.row().minor, prefixed(removed, "-", len(added)))
+	if e.Call.State == session.Done {
+		d.effects[e.turn].change(names, len(added), len(removed))
+	}
+}
+
+// prefixed cuts the lines of a change in threes, each with its sign; the first one has number from.
+func prefixed(all []string, sign string, from int) (parts []part) {
+	for n, line := range all {
+		if len(parts) >= firstLines {
+			break
+		}
+		line = lexicon.Head(sign+line, longLine)
+		if k := len(parts); k > 0 && parts[k-1].to-parts[k-1].from < 2 && parts[k-1].to == from+n-1 {
+			parts[k-1].text += "\n" + line
+			parts[k-1].to++
+			continue
+		}
+		if hasWord(line) {
+			parts = append(parts, part{line, from + n, from + n, 0})
+		}
+	}
+	return parts
+}
+
+// verbs are the words for what a call does to a file.
+var verbs = map[transcript.Op]string{transcript.Write: "wrote", transcript.Edit: "edit", transcript.Delete: "deleted", transcript.Rename: "moved"}
+
+func (d *draft) cutChoice(e *event) {
+	c := e.Call
+	answer := "no answer"
+	switch {
+	case c.State == session.Refused:
+		answer = "refused"
+	case !c.Words.Zero():
+		answer = "human: \"" + mark.Inline(d.src.Text(c.Words), 600) + "\""
+	case !c.Result.Zero():
+		answer = "human: \"" + mark.Inline(d.src.Outcome(c).Text, 600) + "\""
+	}
+	d.add(e, "asked \""+mark.Inline(c.Query, 300)+"\" -> "+answer, "")
+	shown, _ := transcript.Question(d.src.Raw(c.At), d.src.Text(c.Words))
+	e.total = lineCount(shown)
+	d.addParts(e, e.row().minor, sentences(shown))
+}
+
+func (d *draft) cutSteps(e *event) {
+	var b strings.Builder
+	for _, p := range d.action(e.Call).Plan {
+		text := p.Text
+		if text == "" { // a change of one step names only its key
+			if i := slices.IndexFunc(d.s.Plan.Steps, func(q transcript.PlanItem) bool { return q.Key == p.Key }); i >= 0 {
+				text = d.s.Plan.Steps[i].Text
+			}
+		}
+		fmt.Fprintf(&b, "%s (%s)\n", strings.Join(strings.Fields(text), " "), strings.ReplaceAll(p.Status, "_", " "))
+	}
+	d.add(e, "steps:", strings.TrimSpace(b.String()))
+}
+
+// fileEvents makes a piece of each file's name, below its directory: edited files and those that were only read.
+func (d *draft) fileEvents() {
+	files := slices.Clone(d.s.Files)
+	slices.SortStableFunc(files, func(a, b *session.File) int { return int(b.Last - a.Last) })
+	dirs := map[string]*event{}
+	for _, f := range files {
+		last := d.eventAt(f.Last)
+		if last == nil || f.Reads+len(f.Edits) == 0 {
+			continue
+		}
+		k, title := editedFiles, "edited"
+		if len(f.Edits) == 0 {
+			k, title = readFiles, "read"
+		}
+		path := d.path(f.Path)
+		base := transcript.Base(path)
+		dir := strings.TrimSuffix(path, base)
+		if dir == "" {
+			dir = "./"
+		}
+		e := dirs[title+dir]
+		if e == nil {
+			e = &event{kind: k, index: len(d.events) + len(dirs), age: last.age, turn: d.turns + 1}
+			dirs[title+dir] = e
+			d.addHead(e, title+" "+mark.Inline(dir, 0)+":")
+			e.head.words = nil
+			d.files = append(d.files, e)
+		}
+		name := mark.Inline(base, 0)
+		if f.Deleted {
+			name += " (gone)"
+		}
+		one := part{fmt.Sprintf("%s #%d", name, last.n), 0, 0, 0}
+		p := &piece{part: one, event: e, order: len(e.parts) + 1, importance: e.row().body, chars: lexicon.Chars(one.text) + 2}
+		p.values = []int32{d.words.number(base)}
+		e.parts = append(e.parts, p)
+		d.pieces = append(d.pieces, p)
+	}
+}
+
+// ending says how a call ended, as ", exit 1"; "" if it went well and says no more.
+func ending(c *session.Call) string {
+	switch {
+	case c.State == session.Refused:
+		return ", refused"
+	case c.State == session.Running:
+		return ", in the background"
+	case c.Aborted:
+		return ", interrupted"
+	case c.State == session.Pending && c.Result.Zero():
+		return ", no result recorded"
+	case c.Op == transcript.Command && c.Silent && c.State == session.Done:
+		return " [exit hidden]"
+	case c.Op == transcript.Command && c.HasExit:
+		return ", exit " + strconv.Itoa(c.Exit)
+	case c.State == session.Failed:
+		return ", failed"
+	}
+	return ""
+}
+
+// verdict says what the human said to a plan.
+func verdict(c *session.Call) string {
+	switch c.State {
+	case session.Refused:
+		return ", refused"
+	case session.Done:
+		return ", approved"
+	}
+	return ", no answer"
+}

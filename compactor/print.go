@@ -1,0 +1,248 @@
+package compactor
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/mark"
+)
+
+// print writes the record: the events of which something was taken, in the order in which they happened; and the files. What is left
+// out of an event is marked: … within a line, [k lines] between lines.
+func (d *draft) print() (record, files string) {
+	var b, f strings.Builder
+	for _, e := range d.events {
+		if e.head != nil && e.head.taken {
+			b.WriteString(d.printEvent(e))
+		}
+	}
+	for _, e := range d.files {
+		if e.head.taken {
+			f.WriteString(printFiles(e))
+		}
+	}
+	return b.String(), f.String()
+}
+
+// Records returns the records that a text of ccd's tells of, each with the first line that does, from 1.
+func Records(text string) map[int]int {
+	told := map[int]int{}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if strings.HasPrefix(line, ">") {
+			continue
+		}
+		for rest := line; ; {
+			_, after, ok := strings.Cut(rest, "#")
+			if !ok {
+				break
+			}
+			digits := after[:len(after)-len(strings.TrimLeft(after, "0123456789"))]
+			if record, err := strconv.Atoi(digits); err == nil && told[record] == 0 {
+				told[record] = n
+			}
+			rest = after
+		}
+	}
+	return told
+}
+
+// printEvent prints what was taken of an event, and marks what was left out.
+func (d *draft) printEvent(e *event) string {
+	head := fmt.Sprintf("#%d %s", e.n, e.head.text)
+	if e.heading() {
+		head = "## " + head
+	}
+	effect := ""
+	if p := e.effect; p != nil && p.taken {
+		effect = p.text + "\n"
+	}
+	rest := e.rest()
+	if rest != "" {
+		head += " " + rest
+	}
+	shown := e.taken()
+	switch {
+	case len(shown) == 0 && e.total == 0:
+		return head + "\n" + effect
+	case len(shown) == 0 && e.row().prose:
+		return head + " …\n" + effect
+	case len(shown) == 0:
+		return head + left(e.total) + "\n" + effect
+	case e.inline(shown):
+		return head + quoted(e, shown) + "\n" + effect
+	}
+	return head + "\n" + d.block(e, shown) + effect
+}
+
+// heading reports whether an event begins a turn.
+func (e *event) heading() bool { return e.kind == human && e.Kind == 0 }
+
+// rest returns the end of a long command.
+func (e *event) rest() string {
+	var all []string
+	for _, p := range e.parts {
+		if p.from == -1 && p.taken {
+			all = append(all, mark.Inline(p.text, 0))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(all, " ") + "`"
+}
+
+// taken returns the parts that were taken.
+func (e *event) taken() (all []*piece) {
+	for _, p := range e.parts {
+		if p.taken && p.from >= 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// mostInline is how long words in one line may be, in chars; mostlyWhole is the part of a text from which on its lines are kept apart.
+const (
+	mostInline  = 1600
+	mostExcerpt = 240 // of an output
+	mostlyWhole = .9
+)
+
+// inline reports whether the parts are printed behind the head, in quotes: words of one line, or excerpts.
+func (e *event) inline(shown []*piece) bool {
+	n := 0
+	for _, p := range shown {
+		n += p.chars
+	}
+	one := shown[0].from == shown[len(shown)-1].to
+	if !e.row().prose {
+		return len(shown) < 4 && n < mostExcerpt && !slices.ContainsFunc(shown, func(p *piece) bool { return p.to > p.from })
+	}
+	return n < mostInline && (one || float64(len(shown)) < mostlyWhole*float64(len(e.parts)))
+}
+
+// quoted prints parts in quotes, with … for what is left out between them.
+func quoted(e *event, shown []*piece) string {
+	var b strings.Builder
+	last := 0
+	for _, p := range shown {
+		if p.order > last+1 {
+			b.WriteString("… ")
+		}
+		b.WriteString(p.text + " ")
+		last = p.order
+	}
+	text := mark.Inline(b.String(), 0)
+	if last < len(e.parts) && e.parts[last].from >= 0 {
+		text += " …"
+	}
+	text = "\"" + text + "\""
+	if e.row().prose {
+		return " " + text
+	}
+	return ": " + text
+}
+
+// begins reports whether something of a part's line comes before it.
+func (e *event) begins(p *piece) bool {
+	return p.order > 1 && e.parts[p.order-2].from == p.from
+}
+
+// block prints parts below the head, each line behind a quote sign.
+func (d *draft) block(e *event, shown []*piece) string {
+	var b, row strings.Builder
+	at := 0 // the next line of the text
+	flush := func() {
+		if row.Len() > 0 {
+			b.WriteString(mark.Quote("", row.String()))
+			row.Reset()
+		}
+	}
+	for i, p := range shown {
+		if i > 0 && p.from == shown[i-1].to && p.from >= at-1 { // the same line goes on
+			if p.order > shown[i-1].order+1 {
+				row.WriteString(" …")
+			}
+			row.WriteString(" " + p.text)
+			at = p.to + 1
+			continue
+		}
+		flush()
+		if gap := p.from - at; gap > p.blank {
+			b.WriteString(e.gap(gap))
+		}
+		if e.begins(p) && !e.parts[p.order-2].taken {
+			row.WriteString("… ")
+		}
+		row.WriteString(p.text)
+		at = p.to + 1
+	}
+	end := shown[len(shown)-1]
+	if end.order < len(e.parts) && e.parts[end.order].from == end.to {
+		row.WriteString(" …")
+	}
+	flush()
+	if gap := e.total - at; gap > 0 {
+		b.WriteString(d.marker(e, gap) + "\n")
+	}
+	return b.String()
+}
+
+// gap marks lines that are left out between others.
+func (e *event) gap(n int) string {
+	if e.row().prose {
+		return "…\n"
+	}
+	return strings.TrimSpace(left(n)) + "\n"
+}
+
+// left marks lines that are left out.
+func left(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return " [1 line]"
+	}
+	return fmt.Sprintf(" [%d lines]", n)
+}
+
+// bigGap is from how many lines on what is left out at the end of an event is named by its ID.
+const bigGap = 100
+
+// marker marks the lines at the end of an event that are left out.
+func (d *draft) marker(e *event, lines int) string {
+	ref := e.Ref
+	if e.Call != nil && !e.Call.Result.Zero() {
+		ref = e.Call.Result
+	}
+	if lines < bigGap || e.row().cut == nil {
+		return fmt.Sprintf("[#%d: %d more lines]", e.n, lines)
+	}
+	return mark.New(d.src.ID(ref), fmt.Sprintf("%d more lines", lines))
+}
+
+func printFiles(e *event) string {
+	names := make([]string, 0, len(e.parts))
+	out := 0
+	for _, p := range e.parts {
+		if p.taken {
+			names = append(names, p.text)
+		} else {
+			out++
+		}
+	}
+	line := e.head.text + " " + strings.Join(names, ", ")
+	if out > 0 {
+		line += fmt.Sprintf(" [%d files]", out)
+	}
+	for lexicon.Chars(line) > mark.MaxLine {
+		line = line[:strings.LastIndex(line, ", ")] + " …"
+	}
+	return line + "\n"
+}

@@ -1,0 +1,229 @@
+package compactor
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"ccd/compactor/lexicon"
+)
+
+// tokens are what a text says that another may say too. Values are numbers, IDs, paths, flags, identifiers, addresses, `code` and
+// quoted names; words have five letters or more; of Chinese, Japanese and Korean each pair of characters is a word.
+type tokens struct{ values, words []int32 }
+
+// vocabulary numbers tokens by their lower-case text. It is linear in the texts.
+type vocabulary struct {
+	numbers map[uint64]int32
+	seen    []int32 // the text in which a token was seen last
+	text    int32
+	out     tokens
+}
+
+func newVocabulary() *vocabulary { return &vocabulary{numbers: map[uint64]int32{}} }
+
+// Limits of a token.
+const (
+	maxCode   = 80 // bytes between backticks
+	maxQuoted = 60 // bytes between quotes
+	leastWord = 5  // letters
+)
+
+// of returns the tokens of a text, each once.
+func (v *vocabulary) of(text string) tokens {
+	v.text++
+	v.out = tokens{}
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c == '`' || c == '"' {
+			i += v.enclosed(text[i:])
+			continue
+		}
+		if !isToken[c] {
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(text) && isToken[text[j]] {
+			j++
+		}
+		v.run(text[i:j])
+		i = j
+	}
+	return v.out
+}
+
+// isToken has the bytes that values and words consist of.
+var isToken = func() (t [256]bool) {
+	for c := range t {
+		switch lexicon.ClassOf(byte(c)) {
+		case lexicon.Gap, lexicon.Quote, lexicon.Paired, lexicon.Other, lexicon.Equals:
+			t[c] = c == '\\' || c == '%'
+		default:
+			t[c] = true
+		}
+	}
+	return t
+}()
+
+// enclosed adds the value between a quote at the start of a text and the next one, if that is near and on the same line, and the
+// words in it. It returns how many bytes that takes.
+func (v *vocabulary) enclosed(text string) int {
+	most := maxCode
+	if text[0] == '"' {
+		most = maxQuoted
+	}
+	for j := 1; j < len(text) && j <= most && text[j] != '\n'; j++ {
+		if text[j] != text[0] {
+			continue
+		}
+		if j <= 2 {
+			return 1
+		}
+		v.add(text[1:j], &v.out.values)
+		v.letters(text[1:j])
+		return j + 1
+	}
+	return 1
+}
+
+// run adds the tokens of a run of bytes: the run itself if it is a value, and the words in it.
+func (v *vocabulary) run(text string) {
+	for len(text) > 0 && isEdge(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	if isValue(text) {
+		v.add(text, &v.out.values)
+	}
+	v.letters(text)
+}
+
+// letters adds the words in a text.
+func (v *vocabulary) letters(text string) {
+	for len(text) > 0 {
+		text = text[v.word(text):]
+	}
+}
+
+func isEdge(c byte) bool {
+	return c == '.' || c == ':' || c == '-' || c == '_' || c == '@' || c == '\\'
+}
+
+// isValue reports whether a run is more than a word: it has a digit, the form of a path, an identifier or a flag, or only capitals.
+func isValue(text string) bool {
+	has, inner, capitals := lexicon.Class(0), false, 0
+	for i := range len(text) {
+		k := lexicon.ClassOf(text[i])
+		has |= k
+		if k == lexicon.Upper {
+			capitals++
+			inner = inner || i > 0 && lexicon.ClassOf(text[i-1]) == lexicon.Small
+		}
+	}
+	letters := has&lexicon.Letters != 0
+	switch {
+	case has&lexicon.Digit != 0:
+		return true
+	case len(text) < 2:
+		return false
+	case has&(lexicon.Slash|lexicon.Under|lexicon.At|lexicon.Dot) != 0, inner, text[0] == '-':
+		return letters
+	}
+	return capitals > 1 && capitals == len(text)
+}
+
+// word adds the word at the beginning of a text and returns its length in bytes.
+func (v *vocabulary) word(text string) int {
+	first, n := utf8.DecodeRuneInString(text)
+	if !unicode.IsLetter(first) {
+		return n
+	}
+	wide, chars, last := lexicon.IsWide(first), 1, 0 // last: where the last character begins
+	for n < len(text) {
+		r, size := utf8.DecodeRuneInString(text[n:])
+		if !unicode.IsLetter(r) || lexicon.IsWide(r) != wide {
+			break
+		}
+		if wide {
+			v.add(text[last:n+size], &v.out.words)
+		}
+		last, n, chars = n, n+size, chars+1
+	}
+	if !wide && chars >= leastWord {
+		v.add(text[:n], &v.out.words)
+	}
+	return n
+}
+
+// number returns the number of a token.
+func (v *vocabulary) number(text string) int32 {
+	key := hash(text)
+	n, ok := v.numbers[key]
+	if !ok {
+		n = int32(len(v.seen))
+		v.numbers[key], v.seen = n, append(v.seen, 0)
+	}
+	return n
+}
+
+func (v *vocabulary) add(text string, to *[]int32) {
+	if n := v.number(text); v.seen[n] != v.text {
+		v.seen[n] = v.text
+		*to = append(*to, n)
+	}
+}
+
+// hash returns the hash of a text in lower case (FNV-1a).
+func hash(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(text[i:])
+			h = (h ^ uint64(unicode.ToLower(r))) * 1099511628211
+			i += n - 1
+			continue
+		}
+		if c-'A' < 26 {
+			c += 'a' - 'A'
+		}
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// Reader is a text in which others are looked for, by the tokens that fill calls known.
+type Reader struct {
+	words *vocabulary
+	has   []bool
+}
+
+// NewReader returns a text in which others are looked for.
+func NewReader(text string) *Reader {
+	k := &Reader{words: newVocabulary()}
+	t := k.words.of(text)
+	k.has = make([]bool, len(k.words.seen))
+	for _, n := range append(t.values, t.words...) {
+		k.has[n] = true
+	}
+	return k
+}
+
+// mostMissing is the part of another text's words that one may lack and still say the same.
+const mostMissing = .4
+
+// Says reports whether the text says what another one does: it has all its values and most of its words.
+func (k *Reader) Says(other string) bool {
+	t := k.words.of(other)
+	missing := func(all []int32) (n int) {
+		for _, one := range all {
+			if int(one) >= len(k.has) || !k.has[one] {
+				n++
+			}
+		}
+		return n
+	}
+	if len(t.values)+len(t.words) == 0 || missing(t.values) > 0 {
+		return false
+	}
+	return float64(missing(t.words)) <= mostMissing*float64(len(t.words))
+}
