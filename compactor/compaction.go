@@ -130,8 +130,6 @@ const (
 	headings = 45   // chars of the headings of the sections
 	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
 	maxFills = 5
-
-	leastTold = 12 // bytes of a part that the record leaves out if the handover has it
 )
 
 // made makes the handover and fills the rest of the room with the record, again with another room as long as the printed text misses
@@ -143,16 +141,19 @@ func (d *draft) made() (*Compaction, error) {
 	state := d.makeHandover(max(min(leastHandover, room), min(mostHandover, room/handoverPart)))
 	known := d.knows(state)
 	d.makePieces()
-	plain := lexicon.Plain(state)
-	for _, p := range d.pieces {
-		p.told = p.order > 0 && len(p.text) > leastTold && strings.Contains(plain, lexicon.Plain(p.text))
-	}
 	goal := room - lexicon.Chars(state)
-	record, files := d.fit(state, known, goal)
+	end := ""
+	if d.reader.First == 0 && !d.reader.Holds && room >= shortest {
+		end = restLine
+	}
+	record, files := d.fit(state, known, goal-lexicon.Chars(end))
 	for _, one := range []Section{{Handover, state}, {Record, record}, {Files, files}} {
 		if one.Body != "" {
 			d.sections = append(d.sections, one)
 		}
+	}
+	if n := len(d.sections); n > 0 {
+		d.sections[n-1].Body += end
 	}
 	if d.src.Err != nil {
 		return nil, d.src.Err
@@ -187,6 +188,9 @@ func (d *draft) fit(state string, known []bool, goal int) (record, files string)
 	}
 	return record, files
 }
+
+// restLine ends a companion.
+const restLine = "\nThe rest: `ccd agent restore SESSION#N`, `ccd agent search WORDS`.\n"
 
 // nearly is how many chars of a room may stay empty.
 func nearly(room int) int { return max(20, room/100) }

@@ -17,12 +17,12 @@ type piece struct {
 	importance float64
 	alone      bool // of a head: it says something without a part
 	taken      bool
-	told       bool // the handover has it word for word
 }
 
 // The constants of the value.
 const (
-	baseValue  = 1    // of a piece without new values
+	baseValue  = 1.0  // of a part without new values
+	headValue  = 2.5  // of a head that says something alone: a command and how it ended, a choice
 	wordValue  = .8   // of a new word beside a new value
 	pieceChars = 8    // that a piece costs besides its own
 	saturation = 1000 // chars of an event, after which the next ones are worth half
@@ -52,9 +52,12 @@ func (p *piece) weight() float64 { return p.importance * p.event.age }
 
 // gain returns what a piece adds to what the reader knows.
 func (f *fill) gain(p *piece) float64 {
-	n := 0.0
-	if p.order > 0 || p.alone {
-		n = baseValue
+	n := baseValue
+	switch {
+	case p.alone:
+		n = headValue
+	case p.order == 0:
+		n = 0
 	}
 	for _, v := range p.values {
 		if !f.known[v] {
@@ -82,7 +85,7 @@ func (f *fill) value(p *piece) (value float64, chars int) {
 // run takes pieces until the room is full.
 func (f *fill) run() {
 	for _, p := range f.pieces {
-		if (p.order > 0 || p.alone) && !p.told {
+		if p.order > 0 || p.alone {
 			v, _ := f.value(p)
 			f.queue = append(f.queue, candidate{v, p})
 		}

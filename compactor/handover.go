@@ -14,7 +14,7 @@ import (
 // The room of the handover in a text, in chars: a share of the text within these bounds.
 const (
 	handoverPart  = 6
-	leastHandover = 1100
+	leastHandover = 1200
 	mostHandover  = 2450
 	smallHandover = 1800 // below it, lists are shorter
 	mostLines     = 12
@@ -375,7 +375,7 @@ func (h *handover) refusals() {
 	done := map[string]bool{}
 	var all []string
 	for _, e := range slices.Backward(h.events) {
-		if e.Kind != session.Did || len(all) == 3 {
+		if e.Kind != session.Did || e.kind == planned || len(all) == 3 {
 			continue
 		}
 		what := h.doing(e.Call, 90)

@@ -25,7 +25,7 @@ var (
 	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
 	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
 	printedBranch = regexp.MustCompile(`(?m)^(?:On branch |## |\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
-	printedFiles  = regexp.MustCompile(`(?m)^(?:[ MADRCU?!]{2} (\S.*)|\t(?:[a-z ]+:\s+)?(\S.*))$`)
+	printedFiles  = regexp.MustCompile(`(?m)^(?:[ MADRCU?!]{1,2} (\S.*)|\t(?:[a-z ]+:\s+)?(\S.*))$`)
 	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\]|nothing to commit.*)$`)
 	printedLog    = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
 )
@@ -170,8 +170,12 @@ func statusOf(c *session.Call, out string) string {
 		}
 		said = append(said, text)
 	}
-	if len(said) == 0 {
-		said = append(said, "printed no file")
+	switch first, _, _ := strings.Cut(strings.TrimSpace(out), "\n"); {
+	case len(said) > 0:
+	case hasWord(first):
+		said = append(said, asText(first, 120))
+	default:
+		said = append(said, "printed nothing")
 	}
 	return who + ": " + strings.Join(said, "; ")
 }

@@ -198,7 +198,11 @@ func (d *draft) cutEvent(e *event) {
 		d.add(e, "stopped: "+mark.Inline(stopWords(e.Note), 200), "")
 	default:
 		text, added := d.src.Said(e.Ref)
-		d.add(e, d.speaker(e, added), shownText(text))
+		head := d.speaker(e, added)
+		if summary, ok := d.modelled(e, text); ok {
+			head, text = strings.TrimSuffix(head, ":")+", summarized by a model:", summary
+		}
+		d.add(e, head, shownText(text))
 	}
 }
 
@@ -293,8 +297,8 @@ func (d *draft) addParts(e *event, importance float64, all []part) {
 	}
 }
 
-// maxLine is how many chars of a command its head has.
-const maxHead = 260
+// maxHead is how many chars of a command its head has.
+const maxHead = 180
 
 func (d *draft) cutRun(e *event) {
 	line := d.relative(strings.TrimSpace(e.Call.Command))
@@ -429,7 +433,7 @@ func (d *draft) fileEvents() {
 		}
 		e := dirs[title+dir]
 		if e == nil {
-			e = &event{kind: k, index: len(d.events) + len(dirs), age: last.age, turn: d.turns + 1}
+			e = &event{kind: k, index: len(d.events) + len(dirs), n: last.n, age: last.age, turn: d.turns + 1}
 			dirs[title+dir] = e
 			d.addHead(e, title+" "+mark.Inline(dir, 0)+":")
 			e.head.words = nil

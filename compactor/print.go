@@ -14,10 +14,16 @@ import (
 // out of an event is marked: … within a line, [k lines] between lines.
 func (d *draft) print() (record, files string) {
 	var b, f strings.Builder
+	begun := false
 	for _, e := range d.events {
-		if e.head != nil && e.head.taken {
-			b.WriteString(d.printEvent(e))
+		if e.head == nil || !e.head.taken {
+			continue
 		}
+		if !begun && !e.heading() {
+			b.WriteString("## before the first request\n")
+		}
+		begun = true
+		b.WriteString(d.printEvent(e))
 	}
 	for _, e := range d.files {
 		if e.head.taken {

@@ -35,11 +35,11 @@ type summaries struct {
 	wanted []Input
 }
 
-// modelled returns the summary of an item's long answer by the options' summarizer. If there is none, it is recorded as
-// wanted and ok is false.
-func (d *draft) modelled(text string) (summary string, ok bool) {
+// modelled returns the summary of the agent's last words of a turn by the options' summarizer. If there is none, it is recorded
+// as wanted and ok is false.
+func (d *draft) modelled(e *event, text string) (summary string, ok bool) {
 	in, long := InputOf(d.c.o, text)
-	if d.c.o.Summarizer == "" || !long || d.src.Err != nil {
+	if d.c.o.Summarizer == "" || e.kind != final || !long || d.src.Err != nil {
 		return "", false
 	}
 	known := false

@@ -27,7 +27,7 @@ func listed(t testing.TB, agent string, data []byte, tokens int) (out []byte, al
 	for r := range from.Records {
 		c.Add(r)
 	}
-	made, err := c.Summarized(from.Text, nil)
+	made, err := c.Compact(c.Companion(), from.Text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ type compactFlags struct {
 	manual                           compactor.Manual
 	filter                           filterFlags
 	reset, dryRun, stdout, noArchive bool
+	explain                          bool
 }
 
 type compactOutput struct {
@@ -65,7 +66,9 @@ tokens, converted), saved_percent, reported_tokens, level, verified, reason;
 of a filtered list: original_tokens, tokens (estimated), saved_percent,
 messages (the list), decisions, one for each input message: id, role, action,
 reason, importance (0 to 1), chars, in (position of the output message, from
-0), in_id (its id), marker (the ID of what was left out, or "")
+0), in_id (its id), marker (the ID of what was left out, or "").
+With --explain: an array, one for each event: record, kind, importance, age (0
+to 1), new (values and words), shown and chars (characters), why
 
 ` + cli.SessionWords,
 		Example: `  ccd compact
@@ -89,6 +92,7 @@ reason, importance (0 to 1), chars, in (position of the output message, from
 	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus and --max-tokens")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
+	flags.BoolVar(&f.explain, "explain", false, cli.ExplainText)
 	cli.FormatFlag(flags, &f.form, "")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
 	f.filter.add(flags)
@@ -100,7 +104,9 @@ func (f compactFlags) check(json bool, arg string) error {
 	switch {
 	case f.reset && !f.manual.IsZero():
 		return errors.New("--reset cannot be used with --focus or --max-tokens")
-	case json && (!f.writes() || arg == "-") && !f.dryRun && f.form != cli.AsMessages:
+	case f.explain && (f.form != "" || f.dryRun):
+		return errors.New("--explain cannot be used with --format or --dry-run")
+	case json && !f.explain && (!f.writes() || arg == "-") && !f.dryRun && f.form != cli.AsMessages:
 		return errors.New("--json cannot be used with --stdout or --format; --format json prints the companion as JSON")
 	case f.dryRun && f.form != "":
 		return errors.New("--dry-run cannot be used with --format")
@@ -143,7 +149,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 }
 
 // writes reports whether the session's companion is written and not only printed.
-func (f compactFlags) writes() bool { return !f.stdout && (f.form == cli.AsMarkdown || f.form == "") }
+func (f compactFlags) writes() bool { return !f.stdout && !f.explain && (f.form == cli.AsMarkdown || f.form == "") }
 
 func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	s := e.Session.Session
@@ -164,6 +170,8 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	switch {
 	case err != nil:
 		return err
+	case f.explain:
+		return a.PrintExplained(made.Events)
 	case a.JSON:
 		return a.PrintJSON(outputOf(s, made))
 	case !o.Write:
@@ -195,7 +203,10 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 	if err != nil {
 		return err
 	}
-	if a.JSON {
+	switch {
+	case f.explain:
+		return a.PrintExplained(made.Events)
+	case a.JSON:
 		return a.PrintJSON(outputOf(s, made))
 	}
 	return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
@@ -227,6 +238,8 @@ func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Ent
 
 func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFlags) error {
 	switch {
+	case f.explain:
+		return a.PrintExplained(c.Made.Events)
 	case a.JSON:
 		return a.PrintJSON(outputOf(s, *c.Made))
 	case f.dryRun:

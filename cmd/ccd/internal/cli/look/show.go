@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/mark"
@@ -25,7 +25,7 @@ import (
 
 type showFlags struct {
 	agent, section, form string
-	fresh, path          bool
+	fresh, path, explain bool
 }
 
 // pathOutput is what show --path --json prints.
@@ -65,6 +65,12 @@ the archive. Text that is damaged in the archive is shown as
 			}
 			return a.showPath(c.Context(), cli.SessionOf(args), f.agent)
 		}
+		if f.explain {
+			if f.section != "" || f.form != "" {
+				return cli.Usage(c, errors.New("--explain cannot be used with --section or --format"))
+			}
+			return a.show(c.Context(), cli.SessionOf(args), f)
+		}
 		if err := a.NoJSON(c); err != nil {
 			return words.Hint(err, "ccd show --format json %s", words.Argument(cli.SessionOf(args)))
 		}
@@ -74,8 +80,9 @@ the archive. Text that is damaged in the archive is shown as
 		return a.show(c.Context(), cli.SessionOf(args), f)
 	}
 	cli.FormatFlag(c.Flags(), &f.form, "")
-	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`, by its heading: handover, 'current item', ...")
+	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`, by its heading: handover, record or files")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
+	c.Flags().BoolVar(&f.explain, "explain", false, cli.ExplainText)
 	c.Flags().BoolVar(&f.path, "path", false, "print the path of the companion's file")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
@@ -125,6 +132,9 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.explain {
+		return a.PrintExplained(c.Made.Events)
+	}
 	if err := a.printHeading(e); err != nil {
 		return err
 	}
@@ -136,47 +146,12 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
-	handover, rest, _ := strings.Cut(text, "\n## ")
-	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n" + lastWords(handover, rest)); err != nil {
+	handover, _, _ := strings.Cut(text, "\n## ")
+	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
 		return err
 	}
-	var others []string
-	for _, section := range strings.Split(text, "\n## ")[1:] {
-		name, _, _ := strings.Cut(section, "\n")
-		others = append(others, strings.ToLower(name))
-	}
-	a.Say("\na record: ccd restore '%s#N'\nall of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s)", session, strings.Join(others, ", "))
+	a.Say("\na record: ccd restore '%s#N'\nall of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
-}
-
-// below is where a handover says that words of the agent stand in a later section.
-var below = regexp.MustCompile(`(#-?[0-9]+) \(below\)`)
-
-// mostLast is how many lines of the agent's last words a terminal shows.
-const mostLast = 16
-
-// lastWords returns the end of the words that a handover says are below it.
-func lastWords(handover, rest string) string {
-	m := below.FindStringSubmatch(handover)
-	if m == nil {
-		return ""
-	}
-	_, said, ok := strings.Cut(rest, "\n"+m[1]+" the agent ")
-	if !ok {
-		return ""
-	}
-	var quoted []string
-	title, said, _ := strings.Cut(said, "\n")
-	for line := range strings.Lines(said) {
-		if !strings.HasPrefix(line, ">") && line != "...\n" {
-			break
-		}
-		quoted = append(quoted, line)
-	}
-	if n := len(quoted) - mostLast; n > 0 {
-		quoted = append([]string{"...\n"}, quoted[n:]...)
-	}
-	return "\n" + m[1] + " the agent " + title + "\n" + strings.Join(quoted, "")
 }
 
 // body returns a companion without what tells agents and programs what the file is.
@@ -194,7 +169,7 @@ func (a *app) companionOf(ctx context.Context, l *reader.Library, e reader.Entry
 	if f.fresh {
 		return a.freshCompanion(ctx, e)
 	}
-	return l.Companion(ctx, e, f.form == cli.AsMessages)
+	return l.Companion(ctx, e, f.form == cli.AsMessages || f.explain)
 }
 
 func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Companion, error) {
