@@ -14,7 +14,7 @@ import (
 // out of an event is marked: … within a line, [k lines] between lines.
 func (d *draft) print() (record, files string) {
 	var b, f strings.Builder
-	begun := false
+	begun, before := false, false
 	for _, e := range d.events {
 		if e.head == nil || !e.head.taken {
 			continue
@@ -22,7 +22,10 @@ func (d *draft) print() (record, files string) {
 		if !begun && !e.heading() {
 			b.WriteString("## before the first request\n")
 		}
-		begun = true
+		if before && e.n > 0 {
+			b.WriteString("## rewritten at #1: the records above are from before\n")
+		}
+		begun, before = true, e.n < 0
 		b.WriteString(d.printEvent(e))
 	}
 	for _, e := range d.files {
@@ -218,16 +221,16 @@ func left(n int) string {
 	return fmt.Sprintf(" [%d lines]", n)
 }
 
-// bigGap is from how many lines on what is left out at the end of an event is named by its ID.
-const bigGap = 100
+// smallRoom is up to how many chars a text names what is left out of an event by its record alone.
+const smallRoom = 6000
 
-// marker marks the lines at the end of an event that are left out.
+// marker marks the lines at the end of an event that are left out, with the ID of the original.
 func (d *draft) marker(e *event, lines int) string {
 	ref := e.Ref
-	if e.Call != nil && !e.Call.Result.Zero() {
+	if e.Call != nil && e.n == e.Call.Result.N() {
 		ref = e.Call.Result
 	}
-	if lines < bigGap || e.row().cut == nil {
+	if d.reader.Room < smallRoom || ref.Zero() {
 		return fmt.Sprintf("[#%d: %d more lines]", e.n, lines)
 	}
 	return mark.New(d.src.ID(ref), fmt.Sprintf("%d more lines", lines))
