@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd fuzz bench rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd fuzz bench ablation rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -70,6 +70,10 @@ faults:
 # A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
 rewrites:
 	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
+
+# What the recall of a companion loses without each row of the table and each term of the formula: a table for docs/ENGINE.md.
+ablation:
+	go test -tags rig ./compactor -run '^TestAblation$$' -count=1 -v
 
 # The rules that find secrets, from a release of gitleaks.
 GITLEAKS ?= v8.30.1

@@ -26,7 +26,7 @@ type Compaction struct {
 const (
 	Handover = "Handover" // the state of the work
 	Record   = "Record"   // what happened, in order
-	Files    = "Files"    // files that were used, by the record of their last use
+	Files    = "Files"    // files that were used, by directory
 )
 
 // Section is one part of a text, below its `## Name` heading.
@@ -88,9 +88,14 @@ func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Budget()} }
 // lists missing ones in Wanted. It reads only the spans that it needs. Equal records, options, texts and summaries give equal
 // results. It fails with text's error, or if the bytes of a span are not those that were read.
 func (c *Compactor) Compact(a Audience, text Text, kept Summaries) (*Compaction, error) {
+	return c.draft(a, text, kept).made()
+}
+
+func (c *Compactor) draft(a Audience, text Text, kept Summaries) *draft {
 	d := &draft{
 		c: c, s: c.Session, src: session.NewSource(c.Session, text), reader: a, models: summaries{ask: kept}, words: newVocabulary(),
-		roots: rootsOf(c.Session),
+		formula: standard(),
+		roots:   rootsOf(c.Session),
 	}
 	if a.Size == nil {
 		d.reader.Size = lexicon.Chars
@@ -98,18 +103,19 @@ func (c *Compactor) Compact(a Audience, text Text, kept Summaries) (*Compaction,
 	if a.First == 0 && !a.Holds { // a text is not longer than what it stands for
 		d.reader.Room = min(a.Room, max(shortest, int(c.Chars())))
 	}
-	return d.made()
+	return d
 }
 
 // draft is a text that is being made.
 type draft struct {
-	c      *Compactor
-	s      *session.Session
-	src    *session.Source
-	reader Audience
-	models summaries
-	words  *vocabulary
-	roots  []string // directories relative to which paths are shown
+	c       *Compactor
+	s       *session.Session
+	src     *session.Source
+	reader  Audience
+	models  summaries
+	words   *vocabulary
+	formula formula
+	roots   []string // directories relative to which paths are shown
 
 	events    []*event // in order
 	bySession []*event // by the index of the session's event
@@ -202,7 +208,7 @@ func (d *draft) allTaken() bool {
 
 // fillIn takes the pieces of the record anew, in so many chars.
 func (d *draft) fillIn(known []bool, chars int) {
-	f := fill{left: chars, lines: maxLines, known: slices.Clone(known)}
+	f := fill{formula: d.formula, left: chars, lines: maxLines, known: slices.Clone(known)}
 	for _, p := range d.pieces {
 		p.taken, p.event.shown = false, 0
 		if p.event.why == "" {

@@ -3,6 +3,7 @@ package compactor
 import (
 	"container/heap"
 	"math"
+	"time"
 	"unicode/utf8"
 )
 
@@ -19,26 +20,40 @@ type piece struct {
 	taken      bool
 }
 
-// The constants of the value.
+// formula has the numbers of the value. They are not options: changed by half they move recall by less than .01 (docs/ENGINE.md has
+// what each is worth).
+type formula struct {
+	part       float64 // of a part, without new values
+	head       float64 // of a head that says something alone: a command and how it ended, a choice
+	brought    float64 // importance of a head that only comes with a part
+	word       float64 // of a new word, beside a new value
+	effect     float64 // importance of the line that says what a turn changed
+	focus      float64 // factor of a part with a word of the focus
+	floor      float64 // age of the oldest event
+	place      float64 // share of the events after which the rest of the age is half
+	turns      float64 // messages of the human after which the age is half
+	longAgo    float64 // least age of what is many hours old
+	cost       int     // chars that a piece costs besides its own
+	saturation float64 // chars of an event after which the next ones are worth half
+}
+
+// standard is the formula as measured.
+func standard() formula {
+	return formula{
+		part: 1, head: 2.5, brought: .5, word: .8, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
+		saturation: 1000,
+	}
+}
+
 const (
-	baseValue  = 1.0  // of a part without new values
-	headValue  = 2.5  // of a head that says something alone: a command and how it ended, a choice
-	wordValue  = .8   // of a new word beside a new value
-	pieceChars = 8    // that a piece costs besides its own
-	saturation = 1000 // chars of an event, after which the next ones are worth half
-	floorAge   = .3   // of the oldest event
-	halfPlace  = .2   // share of the events after which the rest of the age is half
-	halfTurns  = 15   // messages of the human after which the age is half
-	focusValue = 20   // of a piece with a word of the focus
-	announcing = .4   // of words that only announce what comes
-	leastLeft  = 20   // chars
-	shortIntro = 160  // chars of such words at most
-	lineMark   = 3    // chars of a line end and its quote sign
+	leastLeft = 20 // chars
+	lineMark  = 3  // chars of a line end and its quote sign
 )
 
 // fill takes pieces by their value while they fit. Values only fall as the text says more, so an old value is an upper bound: the
 // order is that of a greedy choice. known are the tokens that the reader has already.
 type fill struct {
+	formula
 	pieces []*piece
 	known  []bool
 	left   int // chars
@@ -52,10 +67,10 @@ func (p *piece) weight() float64 { return p.importance * p.event.age }
 
 // gain returns what a piece adds to what the reader knows.
 func (f *fill) gain(p *piece) float64 {
-	n := baseValue
+	n := f.part
 	switch {
 	case p.alone:
-		n = headValue
+		n = f.head
 	case p.order == 0:
 		n = 0
 	}
@@ -66,7 +81,7 @@ func (f *fill) gain(p *piece) float64 {
 	}
 	for _, w := range p.words {
 		if !f.known[w] {
-			n += wordValue
+			n += f.word
 		}
 	}
 	return n * p.weight()
@@ -79,7 +94,7 @@ func (f *fill) value(p *piece) (value float64, chars int) {
 		gain += f.gain(h)
 		chars += h.chars
 	}
-	return gain / float64(chars+pieceChars) / (1 + float64(p.event.shown)/saturation), chars
+	return gain / float64(chars+f.cost) / (1 + float64(p.event.shown)/f.saturation), chars
 }
 
 // run takes pieces until the room is full.
@@ -131,9 +146,14 @@ func (f *fill) say(p *piece) {
 	}
 }
 
-// ageOf returns how much of its importance an event still has, by its place and by the messages of the human after it.
-func ageOf(place float64, turnsAfter int) float64 {
-	return (floorAge + (1-floorAge)*math.Exp2(-(1-place)/halfPlace)) * math.Exp2(-float64(turnsAfter)/halfTurns)
+// age returns how much of its importance an event still has: by its place, by the messages of the human after it, and by the hours
+// since, if half is the time after which such an event is half as important, 0 for none.
+func (f *formula) age(place float64, turnsAfter int, since, half time.Duration) float64 {
+	age := (f.floor + (1-f.floor)*math.Exp2(-(1-place)/f.place)) * math.Exp2(-float64(turnsAfter)/f.turns)
+	if half > 0 && since > 0 {
+		age *= max(f.longAgo, math.Exp2(-float64(since)/float64(half)))
+	}
+	return age
 }
 
 // sizeOf returns the chars of a part as it is printed.

@@ -93,10 +93,13 @@ func (h *handover) toldOfGit(base *event) string {
 func (h *handover) observe(e *event, seen map[string]observation) {
 	c := e.Call
 	verbs := session.Git(c.Command)
-	if len(verbs) == 0 && e.kind != run && e.kind != check || c.State == session.Refused || c.Result.Zero() || h.elsewhere(c) {
+	if len(verbs) == 0 && e.kind == look || c.State == session.Refused || c.Result.Zero() || h.elsewhere(c) {
 		return
 	}
 	out := h.output(c)
+	if len(verbs) == 0 && !strings.Contains("\n"+out, "\n[") { // a script that commits prints git's line
+		return
+	}
 	if m := last(printedCommit, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[2], asText(h.proves(c.Result, m[3]), 80))}
 		seen["branch"] = observation{e, m[1]}

@@ -115,10 +115,7 @@ func (d *draft) callKind(c *session.Call) kind {
 		}
 		return choice
 	case transcript.Plan:
-		if c.Index == d.s.Plan.Event {
-			return steps
-		}
-		return oldSteps
+		return steps
 	case transcript.Agent:
 		return report
 	case transcript.Read:
@@ -146,7 +143,11 @@ func (d *draft) holds(e *session.Event) bool {
 func (d *draft) makePieces() {
 	for _, e := range d.events {
 		place := float64(e.index+1) / float64(len(d.events))
-		e.age = ageOf(place, d.turns-e.turn)
+		since := time.Duration(0)
+		if last := d.s.Status().Last; !e.time.IsZero() && last.After(e.time) {
+			since = last.Sub(e.time)
+		}
+		e.age = d.formula.age(place, d.turns-e.turn, since, d.halfOf(e))
 		if e.Back {
 			e.age *= takenBack
 		}
@@ -169,9 +170,20 @@ func (d *draft) addEffect(e *event) {
 		return
 	}
 	d.effects[e.turn] = effect{}
-	e.effect = &piece{part: part{text, -2, -2, 0}, tokens: d.words.of(text), event: e, order: len(e.parts) + 1, chars: lexicon.Chars(text) + 1, importance: effectWorth}
+	e.effect = &piece{part: part{text, -2, -2, 0}, tokens: d.words.of(text), event: e, order: len(e.parts) + 1, chars: lexicon.Chars(text) + 1, importance: d.formula.effect}
 	e.parts = append(e.parts, e.effect)
 	d.pieces = append(d.pieces, e.effect)
+}
+
+// halfOf returns the time after which an event is half as important: the contents of files and what else was looked up, and talk.
+func (d *draft) halfOf(e *event) time.Duration {
+	switch {
+	case e.kind == read || e.kind == found || e.kind == fetched || e.kind == look:
+		return d.c.o.FileAge
+	case e.row().prose:
+		return d.c.o.TalkAge
+	}
+	return 0
 }
 
 // takenBack is what an event is worth that the human took back.
@@ -188,7 +200,7 @@ func (d *draft) cutEvent(e *event) {
 		d.cutChoice(e)
 	case planned:
 		d.add(e, "plan"+verdict(e.Call)+":", d.planText(e.Call))
-	case steps, oldSteps:
+	case steps:
 		d.cutSteps(e)
 	case report:
 		d.add(e, "sub-agent \""+mark.Inline(e.Call.Query, 90)+"\""+ending(e.Call)+":", d.output(e.Call))
@@ -276,7 +288,7 @@ func (d *draft) addHead(e *event, head string) {
 	row := e.row()
 	p := &piece{part: part{text: head}, tokens: d.words.of(fmt.Sprintf("%d %s", e.n, head)), event: e, importance: row.head, alone: row.head > 0}
 	if !p.alone {
-		p.importance = headWorth
+		p.importance = d.formula.brought
 	}
 	p.chars = lexicon.Chars(head) + len(strconv.Itoa(e.n)) + 3
 	e.head = p
@@ -286,11 +298,8 @@ func (d *draft) addHead(e *event, head string) {
 func (d *draft) addParts(e *event, importance float64, all []part) {
 	for _, one := range all {
 		p := &piece{part: one, tokens: d.words.of(one.text), event: e, order: len(e.parts) + 1, importance: importance, chars: sizeOf(&one)}
-		if (e.kind == said || e.kind == thought) && len(one.text) < shortIntro && lexicon.Leads(one.text) {
-			p.importance *= announcing
-		}
 		if lexicon.HoldsOne(one.text, d.c.o.Focus) {
-			p.importance *= focusValue
+			p.importance *= d.formula.focus
 		}
 		e.parts = append(e.parts, p)
 		d.pieces = append(d.pieces, p)
@@ -433,7 +442,7 @@ func (d *draft) fileEvents() {
 		}
 		e := dirs[title+dir]
 		if e == nil {
-			e = &event{kind: k, index: len(d.events) + len(dirs), n: last.n, age: last.age, turn: d.turns + 1}
+			e = &event{kind: k, index: len(d.events) + len(dirs), n: last.n, age: d.formula.age(float64(last.index+1)/float64(len(d.events)), d.turns-last.turn, 0, 0), turn: d.turns + 1}
 			dirs[title+dir] = e
 			d.addHead(e, title+" "+mark.Inline(dir, 0)+":")
 			e.head.words = nil
@@ -443,7 +452,7 @@ func (d *draft) fileEvents() {
 		if f.Deleted {
 			name += " (gone)"
 		}
-		one := part{fmt.Sprintf("%s #%d", name, last.n), 0, 0, 0}
+		one := part{name, 0, 0, 0}
 		p := &piece{part: one, event: e, order: len(e.parts) + 1, importance: e.row().body, chars: lexicon.Chars(one.text) + 2}
 		p.values = []int32{d.words.number(base)}
 		e.parts = append(e.parts, p)

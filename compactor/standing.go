@@ -2,9 +2,9 @@ package compactor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/session"
@@ -12,10 +12,33 @@ import (
 
 // A standing instruction is a sentence of the human that speaks of every time: it says so in its own words, or the human has said it
 // more than once. The words are those for always, never and from now on in the languages with most speakers.
-var everyTime = regexp.MustCompile(`(?i)(?:^|[\s(,;:.—-])(?:always|never|from now on|every time|each time|going forward|` +
-	`siempre|nunca|jam[aá]s|a partir de ahora|cada vez|toujours|jamais|d[ée]sormais|chaque fois|immer|niemals|nie|ab jetzt|jedes mal|` +
-	`sempre|mai|d'ora in poi|ogni volta|de agora em diante|toda vez|altijd|nooit|vanaf nu|всегда|никогда|каждый раз|завжди|ніколи|zawsze|nigdy|` +
-	`her zaman|asla|bundan sonra|हमेशा|कभी नहीं|دائما|أبدا|selalu|jangan pernah)(?:$|[\s).,;:!?—-])|总是|永远|从现在开始|每次|每次都|一律|總是|永遠|いつも|必ず|常に|絶対に|今後|항상|절대|앞으로|매번`)
+var everyTime = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("always never siempre nunca jamás jamas toujours jamais désormais desormais immer niemals nie sempre mai altijd nooit " +
+		"всегда никогда завжди ніколи zawsze nigdy asla हमेशा دائما أبدا selalu") {
+		m[w] = true
+	}
+	return m
+}()
+
+// everyTimePhrases say the same in several words, or in scripts without spaces.
+var everyTimePhrases = []string{
+	"from now on", "every time", "each time", "going forward", "a partir de ahora", "cada vez", "chaque fois", "à partir de maintenant", "ab jetzt",
+	"jedes mal", "d'ora in poi", "ogni volta", "de agora em diante", "toda vez", "vanaf nu", "каждый раз", "кожного разу", "za każdym razem",
+	"her zaman", "bundan sonra", "कभी नहीं", "jangan pernah", "总是", "永远", "从现在开始", "每次", "一律", "總是", "永遠", "いつも", "必ず", "常に", "絶対に", "今後",
+	"항상", "절대", "앞으로", "매번",
+}
+
+// ofEveryTime reports whether a sentence speaks of every time.
+func ofEveryTime(sentence string) bool {
+	low := lexicon.Lower(sentence)
+	for w := range strings.FieldsFuncSeq(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
+		if everyTime[w] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(everyTimePhrases, func(p string) bool { return strings.Contains(low, p) })
+}
 
 // The length of a standing instruction, in the width of an alphabet; a longer text was pasted.
 const (
@@ -25,7 +48,7 @@ const (
 
 // standing quotes the human's standing instructions, the newest first.
 func (h *handover) standing() {
-	heard := map[string]int{} // in how many messages a sentence stands
+	heard := map[string]int{} // how often a sentence stands
 	var found []string
 	most := 2
 	if h.big {
@@ -38,7 +61,8 @@ func (h *handover) standing() {
 		for _, s := range h.spoken(e) {
 			key := lexicon.Plain(s)
 			heard[key]++
-			if heard[key] == 1 && everyTime.MatchString(s) || heard[key] == 2 && strings.Contains(s, " ") && !everyTime.MatchString(s) && lexicon.Width(s) >= 3*leastStanding {
+			again := heard[key] == 2 && strings.Contains(s, " ") && lexicon.Width(s) >= 3*leastStanding
+			if heard[key] == 1 && ofEveryTime(s) || again && !ofEveryTime(s) {
 				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, strings.Join(strings.Fields(s), " ")), 0), e.n))
 			}
 		}

@@ -16,7 +16,6 @@ const (
 	stopped
 	planned
 	steps
-	oldSteps
 	report
 	gitRun
 	check
@@ -58,7 +57,6 @@ var table = [...]row{
 	stopped:     {"stop", 2, 2, 2, 2, sentences, true},
 	planned:     {"plan", 2, 2, 2, 2, sentences, true},
 	steps:       {"steps", 0, 2, 2, 2, lines, false},
-	oldSteps:    {"old steps", 0, .5, .5, .5, lines, false},
 	report:      {"sub-agent", 0, 2, 2, 2, sentences, true},
 	gitRun:      {"git", 4, 1, 1.6, .5, lines, false},
 	check:       {"check", 4, 1, 1.6, .5, lines, false},
@@ -70,12 +68,6 @@ var table = [...]row{
 	found:       {"search", .5, .5, .5, .5, pairs, false},
 	fetched:     {"web", .5, .5, .5, .5, sentences, false},
 	other:       {"call", .5, .5, .5, .5, pairs, false},
-	editedFiles: {"edited file", 0, 12, 12, 12, nil, false},
-	readFiles:   {"read file", 0, 7, 7, 7, nil, false},
+	editedFiles: {"edited file", 0, 18, 18, 18, nil, false},
+	readFiles:   {"read file", 0, 10, 10, 10, nil, false},
 }
-
-// headWorth is the importance of a head that only comes with a piece.
-const headWorth = .5
-
-// effectWorth is the importance of the line that says what a turn changed.
-const effectWorth = 4

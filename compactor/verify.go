@@ -14,11 +14,12 @@ import (
 func (d *draft) verify(out *Compaction, body string) {
 	h := &out.Header
 	h.Verified = true
+	told := Records(body)
 	for _, e := range d.events {
 		if !e.key() {
 			continue
 		}
-		if e.held || e.head.taken || strings.Contains(body, fmt.Sprintf("#%d", e.n)) {
+		if e.held || e.head.taken || told[e.n] > 0 {
 			h.KeyInformation.Visible++
 		} else {
 			h.KeyInformation.Recoverable++

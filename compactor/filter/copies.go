@@ -145,12 +145,12 @@ func total(terms map[string]int) (sum int) {
 // paths.
 func topicsOf(text string) map[string]int {
 	all := map[string]int{}
-	for lx := lexicon.Lex(text[:min(len(text), topicText)]); len(all) < topicTerms && lx.Next(); {
+	for lx := Lex(text[:min(len(text), topicText)]); len(all) < topicTerms && lx.Next(); {
 		core, has := lexicon.Lower(lx.Core()), lx.Word.Has
-		kind := lexicon.KindOf(lx.Core(), has)
+		kind := KindOf(lx.Core(), has)
 		switch {
 		case len(core) < 2:
-		case has&^(lexicon.Small|lexicon.High|lexicon.Quote|lexicon.Hyphen) != 0 && kind != lexicon.PlainWord && kind != lexicon.CapitalWord:
+		case has&^(lexicon.Small|lexicon.High|lexicon.Quote|lexicon.Hyphen) != 0 && kind != PlainWord && kind != CapitalWord:
 			all[core] = nameWeight
 		case has&(lexicon.Letters|lexicon.High) == 0, stops[strings.ReplaceAll(core, "'", "")]:
 		case len(core) > 3 && strings.HasSuffix(core, "s") && !strings.HasSuffix(core, "ss"):

@@ -35,7 +35,7 @@ type phrase struct {
 
 // sensesAt returns the combined senses of the phrases that begin at the lexer's word, and the first of them that corrects, as it
 // is written.
-func sensesAt(l lexicon.Lexer) (all sense, corrects string) {
+func sensesAt(l Lexer) (all sense, corrects string) {
 	found := phrases[plain(&l)]
 	for i := range found {
 		p := &found[i]
@@ -56,7 +56,7 @@ func sensesAt(l lexicon.Lexer) (all sense, corrects string) {
 const maxGap = 10
 
 // endAt returns where a phrase that begins with the lexer's word ends, 0 if it does not.
-func (p *phrase) endAt(l lexicon.Lexer) int {
+func (p *phrase) endAt(l Lexer) int {
 	gap := 0
 	for i := 1; i < len(p.words); i++ {
 		want, after := p.words[i], l.Text[l.Word.Tail:l.Word.To]
@@ -88,7 +88,7 @@ func (p *phrase) endAt(l lexicon.Lexer) int {
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
 // plain returns the lexer's word as phrases have it.
-func plain(l *lexicon.Lexer) string {
+func plain(l *Lexer) string {
 	word := l.Core()
 	if l.Word.Has&lexicon.Upper != 0 {
 		word = strings.ToLower(word)

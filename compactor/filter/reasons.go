@@ -44,7 +44,7 @@ var codeLine = regexp.MustCompile(`^(?:` + strings.Join([]string{
 
 // isCode reports whether a trimmed line looks like source code.
 func isCode(t string) bool {
-	t = t[:min(len(t), lexicon.LongestName)]
+	t = t[:min(len(t), LongestName)]
 	last := t[len(t)-1]
 	switch {
 	case last == '{', last == '}', strings.Trim(t, "{}[]();,") == "":

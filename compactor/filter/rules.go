@@ -183,7 +183,7 @@ func weigh(all []*entry) {
 	later := map[string]int{} // number of texts with a name
 	for i := len(all) - 1; i >= 0; i-- {
 		seen := map[string]bool{}
-		lexicon.Terms(all[i].now(), func(term string) bool {
+		Terms(all[i].now(), func(term string) bool {
 			if term = lexicon.Lower(term); !seen[term] {
 				seen[term] = true
 				refs[i] += later[term]

@@ -3,8 +3,6 @@ package filter
 import (
 	"strings"
 	"testing"
-
-	"ccd/compactor/lexicon"
 )
 
 // TestThresholdsOfReasons has texts just on either side of what makes a reason.
@@ -54,7 +52,7 @@ func TestThresholdsOfRules(t *testing.T) {
 			t.Errorf("what shares %s is superseded: %t", name, got)
 		}
 	}
-	long := strings.Repeat("aB", lexicon.LongestName/2)
+	long := strings.Repeat("aB", LongestName/2)
 	if got := entities("See "+long+" here.", 0); len(got) != 1 {
 		t.Errorf("a name of %d bytes is %d entities", len(long), len(got))
 	}

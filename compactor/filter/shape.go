@@ -156,7 +156,7 @@ func (s *shape) block(t string, indent int) {
 	s.run(&s.rows, isRow(t), tableRows, hasTable)
 	s.run(&s.wide, bullet == 0 && hasColumns(t), columnRows, hasTable)
 	s.run(&s.verse, isVerse(t), verseLines, hasVerse)
-	if lexicon.IsFrame(t) {
+	if IsFrame(t) {
 		s.why |= hasTrace
 	}
 	if lexicon.NumberLen(t) > 0 {
@@ -190,7 +190,7 @@ func (s *shape) run(n *int, is bool, enough int, r reasons) {
 // inline classifies the words of a line.
 func (s *shape) inline(line string) {
 	s.symbols += symbolsIn(line)
-	lx := lexicon.Lex(line)
+	lx := Lex(line)
 	for first := true; lx.Next(); first = false {
 		is, corrects := sensesAt(lx)
 		s.all |= is
@@ -206,7 +206,7 @@ func (s *shape) inline(line string) {
 			if isSQL(line[lx.Word.Head:], first) {
 				s.hit(hasSQL)
 			}
-		case len(core) >= base64Run && (isBase64(core) || strings.Contains(lx.Run()[:min(len(lx.Run()), lexicon.LongestName)], ";base64,")):
+		case len(core) >= base64Run && (isBase64(core) || strings.Contains(lx.Run()[:min(len(lx.Run()), LongestName)], ";base64,")):
 			s.hit(hasBase64)
 		case len(core) == 3 && (core[0] == '4' || core[0] == '5') && httpError.MatchString(line[max(0, lx.Word.Head-24):min(len(line), lx.Word.Tail+40)]):
 			s.hit(hasHTTPError)

@@ -90,8 +90,8 @@ const (
 )
 
 // kindScores has what each kind of word counts.
-var kindScores = [lexicon.NameWord + 1]int{
-	lexicon.NameWord: scoreName, lexicon.AcronymWord: scoreShortName, lexicon.NumberWord: scoreNumber, lexicon.VersionWord: scoreNumber,
+var kindScores = [NameWord + 1]int{
+	NameWord: scoreName, AcronymWord: scoreShortName, NumberWord: scoreNumber, VersionWord: scoreNumber,
 }
 
 // scoreOf returns how informative a sentence is. Names, figures, outcomes, decisions and emphasis raise the score, an empty
@@ -105,14 +105,14 @@ func scoreOf(s string, chars int) int {
 			score += points
 		}
 	}
-	lx := lexicon.Lex(s)
+	lx := Lex(s)
 	for first := true; lx.Next(); first = false {
 		is, _ := sensesAt(lx)
 		once(first && is&filler != 0, filler, scoreFiller)
 		once(is&(choice|constraint|correction) != 0, choice, scoreTurn)
 		once(is&emphasis != 0 || strings.HasPrefix(lx.Run(), "**") && len(lx.Core()) > 0, emphasis, scoreEmphasis)
 		once(is&(outcome|failure) != 0, outcome, scoreStatus)
-		points := kindScores[lexicon.KindOf(lx.Core(), lx.Word.Has)]
+		points := kindScores[KindOf(lx.Core(), lx.Word.Has)]
 		if names < mostNames && points > 0 {
 			names++
 			score += points
@@ -165,7 +165,7 @@ func excerpt(text string, most int) string {
 			add(strings.TrimSpace(line))
 		}
 	}
-	add(lexicon.SummaryLine(text))
+	add(SummaryLine(text))
 	lines, files := 0, []string{}
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
@@ -195,9 +195,9 @@ func excerpt(text string, most int) string {
 
 // fileIn returns the first file that a line names, "" if none.
 func fileIn(line string) string {
-	for lx := lexicon.Lex(line); lx.Next(); {
+	for lx := Lex(line); lx.Next(); {
 		name, kind := lx.Name()
-		if kind != lexicon.NameWord || strings.Contains(name, "://") {
+		if kind != NameWord || strings.Contains(name, "://") {
 			continue
 		}
 		name, _, _ = strings.Cut(name, ":")
@@ -222,17 +222,17 @@ func entities(text string, most int) []string {
 		}
 		return len(all) < namesRanked
 	}
-	lexicon.Terms(text, add)
+	Terms(text, add)
 	from, to := 0, -1 // the preceding adjacent capitalized words
 	terms, words, capitals := len(all), 0, 0
-	for lx := lexicon.Lex(text); len(all) < namesRanked && lx.Next(); {
+	for lx := Lex(text); len(all) < namesRanked && lx.Next(); {
 		w, core := lx.Word, lx.Core()
 		words++
-		switch kind := lexicon.KindOf(core, w.Has); {
+		switch kind := KindOf(core, w.Has); {
 		case w.Opens || stops[strings.ToLower(core)]:
-		case kind == lexicon.AcronymWord && w.Has == lexicon.Small:
+		case kind == AcronymWord && w.Has == lexicon.Small:
 			add(core)
-		case kind != lexicon.CapitalWord:
+		case kind != CapitalWord:
 		case w.Head == to+1 && strings.Count(text[from:to], " ") < 2:
 			all[len(all)-1], to = text[from:w.Tail], w.Tail
 		default:
@@ -268,13 +268,13 @@ const mostPins = 32 // versions of one text
 // Python 3.11. Nothing else in a text is as useless when it is half remembered.
 func pins(text string) (all []string) {
 	name, to := "", -1 // the preceding word, if it may have a version
-	for lx := lexicon.Lex(text); len(all) < mostPins && lx.Next(); {
+	for lx := Lex(text); len(all) < mostPins && lx.Next(); {
 		w, p := lx.Word, lx.Core()
-		kind := lexicon.KindOf(p, w.Has)
+		kind := KindOf(p, w.Has)
 		address := lexicon.IsNumber(p) && strings.Count(p, ".") == 3
-		is := kind == lexicon.VersionWord && !address && version.MatchString(p) ||
+		is := kind == VersionWord && !address && version.MatchString(p) ||
 			w.Has&lexicon.Digit != 0 && w.Has&(lexicon.Equals|lexicon.At) != 0 && pinned.MatchString(p)
-		if w.Head == to+1 && (is || kind == lexicon.NumberWord && strings.Contains(p, ".")) {
+		if w.Head == to+1 && (is || kind == NumberWord && strings.Contains(p, ".")) {
 			p, is = name+" "+p, true
 		}
 		if is && !slices.ContainsFunc(all, func(known string) bool { return strings.Contains(known, p) }) {

@@ -48,7 +48,7 @@ func checkText(t *testing.T, text string) {
 		}
 	}
 	for _, e := range entities(text, 5) {
-		if e == "" || len(e) > lexicon.LongestName+40 {
+		if e == "" || len(e) > LongestName+40 {
 			t.Errorf("entity %q", e)
 		}
 	}

@@ -71,25 +71,3 @@ func afterPlace(line string) string {
 	}
 	return line
 }
-
-// errorWords are what tools write about errors. They are searched case-sensitively.
-var errorWords = []string{"rror", "FAIL", "ailed", "panic", "xception", "raceback", "atal", "ssert"}
-
-// errorEnd is how much of each end of an output is searched for them, in bytes, because tools report errors at an end.
-const errorEnd = 8 << 10
-
-// HasErrorWord reports whether a text may contain error lines. It is cheap enough for every result.
-func HasErrorWord(text string) bool {
-	ends := [2]string{text}
-	if len(text) > 2*errorEnd {
-		ends = [2]string{text[:errorEnd], text[len(text)-errorEnd:]}
-	}
-	for _, end := range ends {
-		for _, w := range errorWords {
-			if strings.Contains(end, w) {
-				return true
-			}
-		}
-	}
-	return false
-}

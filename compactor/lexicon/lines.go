@@ -85,28 +85,6 @@ func LeadLen(t string) int {
 	return len(t) - len(rest)
 }
 
-// IsFrame reports whether a trimmed line is a stack frame.
-func IsFrame(t string) bool {
-	switch {
-	case strings.HasPrefix(t, "at "):
-		return strings.HasSuffix(t, "(Native Method)") || afterColon(strings.TrimSuffix(t, ")"))
-	case strings.HasPrefix(t, `File "`):
-		return strings.Contains(t, `", line `)
-	case strings.HasPrefix(t, "goroutine "):
-		return strings.HasSuffix(t, "]:")
-	}
-	return false
-}
-
-// IsPlaced reports whether a trimmed line begins with a place: `path:12:` or `path:12:3:`.
-func IsPlaced(t string) bool {
-	i := strings.IndexByte(t, ':')
-	if i < 1 || i > LongestName || i+1 >= len(t) || t[i+1]-'0' >= 10 || strings.IndexByte(t[:i], ' ') >= 0 {
-		return false
-	}
-	return strings.ContainsAny(t[:i], "./") && hasLetter(t[:i])
-}
-
 // Leads reports whether a line ends in a colon, so that it means little without what follows.
 func Leads(s string) bool {
 	s = strings.TrimRight(s, "*_ ")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
@@ -72,6 +73,8 @@ type Options struct {
 	LongCap        string           `json:"long_cap"`             // "log": that limit grows with texts beyond 5000 chars; "off"
 	Focus          []string         `json:"focus,omitempty"`      // words that make messages with them important, lower case
 	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
+	FileAge        time.Duration    `json:"file_age"`             // after which the content of a file is half as important, 0: never
+	TalkAge        time.Duration    `json:"talk_age"`             // the same of what was said
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
 	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that sidecar writes
@@ -92,6 +95,7 @@ func Defaults() Options {
 		SummaryChars:   600,
 		LongCap:        "off",
 		LeadChars:      300,
+		FileAge:        time.Hour,
 	}
 }
 

@@ -24,7 +24,8 @@ var pushedLine = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
 
 // committed takes the commits and pushes that git printed.
 func (s *Session) committed(c *Call, out string) {
-	if !strings.Contains(c.Command, "git") && !strings.Contains(out, "] ") {
+	pushes := strings.Contains(c.Command, "push")
+	if !pushes && !strings.HasPrefix(out, "[") && !strings.Contains(out, "\n[") {
 		return
 	}
 	at := max(c.Index, 0)
@@ -35,7 +36,7 @@ func (s *Session) committed(c *Call, out string) {
 		}
 		s.Commits = append(s.Commits, one)
 	}
-	if !pushedLine.MatchString(out) || strings.Contains(out, "[rejected]") || strings.Contains(out, "error: failed to push") {
+	if !pushes || !pushedLine.MatchString(out) || strings.Contains(out, "[rejected]") || strings.Contains(out, "error: failed to push") {
 		return
 	}
 	for i := range s.Commits {

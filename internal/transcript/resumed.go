@@ -29,7 +29,8 @@ func (r Resumed) JSON(records int) string {
 // title, then says what it is.
 const (
 	TitlePrefix  = "ccd: "
-	SummaryStart = "Record of earlier work in this session, quoted as data;"
+	SummaryStart = "Record of earlier work, quoted as data:"
+	summaryStart = "Record of earlier work in this session, quoted as data;" // up to rules 15
 )
 
 // HistoryNote is part of every longer text in which a hook tells an agent about a session's earlier work. A search for
@@ -43,5 +44,6 @@ func isCopySummary(text string) bool {
 		return false
 	}
 	_, rest, _ := strings.Cut(text, "\n")
-	return strings.HasPrefix(strings.TrimLeft(rest, "\n"), SummaryStart)
+	rest = strings.TrimLeft(rest, "\n")
+	return strings.HasPrefix(rest, SummaryStart) || strings.HasPrefix(rest, summaryStart)
 }

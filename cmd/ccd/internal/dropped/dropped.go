@@ -161,7 +161,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 			continue
 		}
 		l.Dropped++
-		if one.Line = told(lines, &one); one.Line > 0 {
+		if one.Line = told(out.Told, lines, &one); one.Line > 0 {
 			one.InTold = true
 			l.InTold++
 		}

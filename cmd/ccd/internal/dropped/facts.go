@@ -165,8 +165,15 @@ func (f *Fact) fill(src *session.Source) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// told returns the first line of ccd's text that tells a fact, 0 if none does. It names the records of what it tells.
-func told(lines map[int]int, f *Fact) int {
+// told returns the first line of ccd's text that tells a fact, 0 if none does: that names a file, or the record of what it tells.
+func told(text string, lines map[int]int, f *Fact) int {
+	if f.Class == Files {
+		before, _, ok := strings.Cut(text, f.name)
+		if !ok {
+			return 0
+		}
+		return strings.Count(before, "\n") + 1
+	}
 	if n := lines[f.ref.N()]; n > 0 || f.call == nil || f.call.Result.Zero() {
 		return n
 	}

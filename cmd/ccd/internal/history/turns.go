@@ -65,7 +65,7 @@ func (t *Turn) Edits() int { return len(t.Files) + t.MoreFiles }
 // Words is what a person said within a turn.
 type Words struct {
 	Record int       `json:"record"`
-	How    string    `json:"how"`  // "queued" while the agent worked, "refusal" of a call or "answer" to it
+	How    string    `json:"how"`  // "queued" while the agent worked, "refusal" of a call, "answer" to it, or a command in the client's "shell"
 	Text   string    `json:"text"` // at most 2000 characters
 	Added  int       `json:"added,omitempty"`
 	ID     mark.ID   `json:"id"`
@@ -77,9 +77,10 @@ const (
 	Queued  = "queued"
 	Refusal = "refusal"
 	Answer  = "answer"
+	Shell   = "shell"
 )
 
-var ways = map[session.Kind]string{session.Queued: Queued, session.Reason: Refusal, session.Answer: Answer}
+var ways = map[session.Kind]string{session.Queued: Queued, session.Reason: Refusal, session.Answer: Answer, session.Shell: Shell}
 
 // Tool counts the calls of one tool.
 type Tool struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 
 	"github.com/dustin/go-humanize"
@@ -107,9 +108,11 @@ func WorkingDir(agents registry.Table, s transcript.Session) string {
 func taskOf(now string) string {
 	_, line, _ := strings.Cut(now, "\nTask (")
 	line, _, _ = strings.Cut(line, "\n")
-	_, quoted, ok := strings.Cut(line, `"`)
-	if i := strings.LastIndex(quoted, `"`); ok && i >= 0 {
-		return strings.ReplaceAll(quoted[:i], `[\ccd`, "[ccd")
+	_, quoted, _ := strings.Cut(line, `): "`)
+	quoted, _, _ = strings.Cut(quoted, `" (to your #`) // what it replies to
+	text, err := mark.Unquote("> " + strings.TrimSuffix(quoted, `"`))
+	if err != nil {
+		return ""
 	}
-	return ""
+	return text
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
@@ -41,6 +43,13 @@ type Life struct {
 	model      *session.Session // of the records from First on
 	cut        bool             // only the end of the file is read, see End
 	forgotten  map[int]dropped.Report
+	said       map[place]string // beginnings of the items that may be requests
+}
+
+// place is where an item is: in which record, and where in its file.
+type place struct {
+	record int
+	off    int64
 }
 
 // Open returns the life of a session before its first record. It reads nothing.
@@ -82,6 +91,25 @@ func (l *Life) begin() {
 	l.archive = l.library.Archive.Reader(l.entry.Key, l.generation)
 	l.decoder = l.library.Agents.NewDecoder(l.entry.Agent, l.entry.Class)
 	l.model = session.New(l.library.Options(l.entry), l.entry.Session.Session)
+	l.said = map[place]string{}
+}
+
+// add indexes a record.
+func (l *Life) add(r *transcript.Record) {
+	l.model.Add(r)
+	for i := range r.Items {
+		it := &r.Items[i]
+		text := ""
+		switch it.Kind {
+		case transcript.Human:
+			text, _ = it.Said()
+		case transcript.Meta: // the task of a sub-agent
+			text = string(transcript.Original(it.Kind, it.Raw))
+		default:
+			continue
+		}
+		l.said[place{r.N, it.Span.Off}] = strings.Clone(lexicon.Head(text, 2*maxAsked))
+	}
 }
 
 // Now replaces what is known of the session beside its bytes: its state, its companion.
@@ -111,7 +139,7 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation) error {
 			continue
 		}
 		for r := range l.decoder.Records(seg) {
-			l.model.Add(r)
+			l.add(r)
 		}
 		l.Bytes += int64(len(seg.Data))
 	}
@@ -130,7 +158,7 @@ func (l *Life) before(ctx context.Context) error {
 			return fmt.Errorf("read what session %s continues: %w", l.entry.ID, err)
 		}
 		l.First = min(l.First, r.N)
-		l.model.Add(r)
+		l.add(r)
 	}
 	return nil
 }
@@ -153,11 +181,7 @@ func (l *Life) finish() {
 	l.measure()
 	l.forgotten = map[int]dropped.Report{}
 	l.Turns = l.Turns[:0]
-	said := map[int64]string{}
-	for i := range l.model.Events {
-		said[l.model.Events[i].Span.Off] = l.model.Events[i].Note
-	}
-	for _, t := range history.Turns(l.model, func(r session.Ref) (string, int) { return said[r.Span.Off], 0 }) {
+	for _, t := range history.Turns(l.model, func(r session.Ref) (string, int) { return l.said[place{r.N(), r.Span.Off}], 0 }) {
 		t.Asked = mark.Inline(t.Asked, maxAsked)
 		l.Turns = append(l.Turns, Turn{t, len(l.Turns) + 1})
 	}

@@ -38,8 +38,8 @@ transcript, records from before have numbers below 0.
 
 With --json: one array, an object per turn: record, last, time, end, asked (at
 most 2000 characters), id, words [{record, how, text, id, time}] (said within
-the turn; how: queued, refusal or answer), taken_back, task, tools [{name,
-calls}], files, more_files, commands [{record, command, exit, id}],
+the turn; how: queued, refusal, answer or shell), taken_back, task, tools
+[{name, calls}], files, more_files, commands [{record, command, exit, id}],
 more_commands, failed (calls), refused, compactions, too_long (records over 16
 MB), agents (calls to sub-agents)
 
@@ -168,7 +168,7 @@ func (l *timelineLines) line(t history.Turn) string {
 }
 
 // ways says how a person spoke within a turn.
-var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered"}
+var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered", history.Shell: "ran"}
 
 // requestOf returns what a person asked, and how.
 func requestOf(t history.Turn) string {

@@ -1,61 +1,10 @@
-package lexicon
+package filter
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
 
-// Class is the class of a byte, or the set of classes of a word's bytes.
-type Class uint16
-
-// The classes of bytes.
-const (
-	Upper Class = 1 << iota
-	Small
-	Digit
-	Dot
-	Slash
-	Colon
-	Under
-	Hyphen
-	At
-	Equals
-	Quote  // ' " and the backtick
-	Paired // brackets of all kinds
-	High   // part of a character beyond ASCII
-	Other  // other printable characters
-	Gap    // white space and control characters
+	"ccd/compactor/lexicon"
 )
-
-// Letters are the letters of ASCII.
-const Letters = Upper | Small
-
-// ClassOf returns the class of a byte.
-func ClassOf(c byte) Class { return classOf[c] }
-
-var classOf = func() (t [256]Class) {
-	for i := range t {
-		c := byte(i)
-		switch {
-		case c >= 0x80:
-			t[i] = High
-		case c <= ' ' || c == 0x7f:
-			t[i] = Gap
-		case c >= 'A' && c <= 'Z':
-			t[i] = Upper
-		case c >= 'a' && c <= 'z':
-			t[i] = Small
-		case c >= '0' && c <= '9':
-			t[i] = Digit
-		default:
-			t[i] = Other
-		}
-	}
-	for c, k := range map[byte]Class{
-		'.': Dot, '/': Slash, ':': Colon, '_': Under, '-': Hyphen, '@': At, '=': Equals, '\'': Quote, '"': Quote,
-		'`': Quote, '(': Paired, ')': Paired, '[': Paired, ']': Paired, '{': Paired, '}': Paired, '<': Paired, '>': Paired,
-	} {
-		t[c] = k
-	}
-	return t
-}()
 
 // opensOf has the bytes after which a sentence or clause may begin.
 var opensOf = byteSet("\n.!?:;,-#>\"(")
@@ -78,7 +27,7 @@ func byteSet(list string) (t [256]bool) {
 type Word struct {
 	From, To   int // bytes: of the run
 	Head, Tail int // bytes: of the core; Head == Tail: there is none
-	Has        Class
+	Has        lexicon.Class
 	Opens      bool // a sentence, a clause or a line begins here
 }
 
@@ -96,7 +45,7 @@ func Lex(text string) Lexer { return Lexer{Text: text, end: '\n'} }
 // Next moves to the next word. It returns false at the end.
 func (l *Lexer) Next() bool {
 	s, i := l.Text, l.at
-	for i < len(s) && classOf[s[i]] == Gap {
+	for i < len(s) && lexicon.ClassOf(s[i]) == lexicon.Gap {
 		if s[i] == '\n' {
 			l.end = '\n'
 		}
@@ -106,19 +55,19 @@ func (l *Lexer) Next() bool {
 		l.at = i
 		return false
 	}
-	from, all, wide := i, Class(0), false
-	for i < len(s) && classOf[s[i]] != Gap {
+	from, all, wide := i, lexicon.Class(0), false
+	for i < len(s) && lexicon.ClassOf(s[i]) != lexicon.Gap {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if i > from && IsWide(r) != wide {
+		if i > from && lexicon.IsWide(r) != wide {
 			break
 		}
-		wide = IsWide(r)
-		all |= classOf[s[i]]
+		wide = lexicon.IsWide(r)
+		all |= lexicon.ClassOf(s[i])
 		i += n
 	}
 	w := &l.Word
 	w.From, w.To, w.Head, w.Tail, w.Has, w.Opens = from, i, from, i, all, opensOf[l.end]
-	if all&^(Letters|Digit|High) != 0 {
+	if all&^(lexicon.Letters|lexicon.Digit|lexicon.High) != 0 {
 		w.trim(s)
 	}
 	if l.at = i; w.Head < w.Tail || l.end != '\n' { // a bullet opens as the line does
@@ -136,9 +85,9 @@ func (w *Word) trim(s string) {
 	for tail > head && tailOf[s[tail-1]] {
 		tail--
 	}
-	has := Class(0)
+	has := lexicon.Class(0)
 	for i := head; i < tail; i++ {
-		has |= classOf[s[i]]
+		has |= lexicon.ClassOf(s[i])
 	}
 	w.Head, w.Tail, w.Has = head, tail, has
 }

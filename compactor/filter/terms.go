@@ -1,6 +1,10 @@
-package lexicon
+package filter
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // Terms calls yield with the words of a text that are meaningful on their own, in order, until it returns false: names in code,
 // paths, addresses, hashes, versions, and numbers with the noun that they count. Linear in the text.
@@ -10,15 +14,15 @@ func Terms(text string, yield func(term string) bool) {
 		w := &lx.Word
 		begin := number
 		number = -1
-		if w.Has&^(Small|High|Quote) == 0 {
+		if w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote) == 0 {
 			counts := begin >= 0 && w.From == w.Head && w.Head == end+1 && !notUnits[lx.Core()]
-			if counts && w.Has == Small && !yield(text[begin:w.Tail]) {
+			if counts && w.Has == lexicon.Small && !yield(text[begin:w.Tail]) {
 				return
 			}
 			continue
 		}
 		name, kind := lx.Name()
-		if w.Has&Digit != 0 && w.Has&Letters == 0 && text[w.Tail-1]-'0' < 10 && kind != VersionWord {
+		if w.Has&lexicon.Digit != 0 && w.Has&lexicon.Letters == 0 && text[w.Tail-1]-'0' < 10 && kind != VersionWord {
 			if w.Tail == w.To {
 				number, end = w.Head, w.Tail
 			}
@@ -46,21 +50,21 @@ var notUnits = func() map[string]bool {
 // Markdown link, and its kind.
 func (l *Lexer) Name() (string, Kind) {
 	s, has := l.Core(), l.Word.Has
-	if has&(Paired|Equals) != 0 {
+	if has&(lexicon.Paired|lexicon.Equals) != 0 {
 		s = calledName(s, has)
 		has = 0
 		for i := range len(s) {
-			has |= classOf[s[i]]
+			has |= lexicon.ClassOf(s[i])
 		}
 	}
 	return s, KindOf(s, has)
 }
 
-func calledName(s string, has Class) string {
+func calledName(s string, has lexicon.Class) string {
 	if i := strings.Index(s, "]("); i >= 0 {
 		return s[i+2:]
 	}
-	if has&Slash != 0 {
+	if has&lexicon.Slash != 0 {
 		return s
 	}
 	if i := strings.IndexAny(s, "([{<="); i > 1 {

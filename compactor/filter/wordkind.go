@@ -1,6 +1,10 @@
-package lexicon
+package filter
 
-import "strings"
+import (
+	"strings"
+
+	"ccd/compactor/lexicon"
+)
 
 // Kind is what a word names.
 type Kind uint8
@@ -19,32 +23,32 @@ const (
 const LongestName = 300
 
 // KindOf returns the kind of a word by its form. has is the class of its bytes.
-func KindOf(s string, has Class) Kind {
+func KindOf(s string, has lexicon.Class) Kind {
 	switch {
-	case len(s) > LongestName && has&Colon == 0:
+	case len(s) > LongestName && has&lexicon.Colon == 0:
 		return PlainWord
-	case has&^(Small|High) == 0:
-		if has == Small && isVowelless(s) {
+	case has&^(lexicon.Small|lexicon.High) == 0:
+		if has == lexicon.Small && isVowelless(s) {
 			return AcronymWord
 		}
 		return PlainWord
-	case has&^(Letters|High) == 0:
+	case has&^(lexicon.Letters|lexicon.High) == 0:
 		return caseKind(s)
-	case has&Digit != 0 && has&(Letters|Under|Slash|At) == 0:
+	case has&lexicon.Digit != 0 && has&(lexicon.Letters|lexicon.Under|lexicon.Slash|lexicon.At) == 0:
 		return numberKind(s)
-	case has&Slash != 0:
+	case has&lexicon.Slash != 0:
 		return slashKind(s)
-	case has&At != 0:
+	case has&lexicon.At != 0:
 		if i := strings.IndexByte(s, '@'); i > 0 && strings.IndexByte(s[i:], '.') > 1 {
 			return NameWord
 		}
 		return PlainWord
-	case has&Under != 0:
+	case has&lexicon.Under != 0:
 		if hasLetter(s) {
 			return NameWord
 		}
 		return PlainWord
-	case has&Digit != 0 && has&^(Letters|Digit|High) == 0:
+	case has&lexicon.Digit != 0 && has&^(lexicon.Letters|lexicon.Digit|lexicon.High) == 0:
 		return mixedKind(s)
 	}
 	return dottedKind(s, has)
@@ -126,7 +130,7 @@ func slashKind(s string) Kind {
 // hasLetter reports whether a text has a letter, of any script.
 func hasLetter(s string) bool {
 	for i := range len(s) {
-		if classOf[s[i]]&(Letters|High) != 0 {
+		if lexicon.ClassOf(s[i])&(lexicon.Letters|lexicon.High) != 0 {
 			return true
 		}
 	}
@@ -136,7 +140,7 @@ func hasLetter(s string) bool {
 // afterColon reports whether a name ends in the number of a line, perhaps with a column: a.go:12:3.
 func afterColon(s string) bool {
 	i := strings.LastIndexByte(s, ':')
-	return i > 0 && i+1 < len(s) && s[i+1]-'0' < 10 && IsNumber(s[i+1:])
+	return i > 0 && i+1 < len(s) && s[i+1]-'0' < 10 && lexicon.IsNumber(s[i+1:])
 }
 
 // mixedKind returns the kind of a word of letters and digits.
@@ -154,10 +158,10 @@ func mixedKind(s string) Kind {
 const shortestHash = 7
 
 // dottedKind returns the kind of a word that contains dots, colons, hyphens or other marks.
-func dottedKind(s string, has Class) Kind {
+func dottedKind(s string, has lexicon.Class) Kind {
 	i := strings.IndexByte(s, '.')
 	switch placed := afterColon(s); {
-	case i < 0 && has&Colon != 0 && placed:
+	case i < 0 && has&lexicon.Colon != 0 && placed:
 		return PlainWord // at:12
 	case i < 0 || i+1 == len(s):
 		return hyphenKind(s, has)
@@ -167,7 +171,7 @@ func dottedKind(s string, has Class) Kind {
 		return NumberWord // 1.5x
 	case s[0]-'0' < 10 || s[0] == 'v' && i > 1 && s[1]-'0' < 10:
 		return VersionWord
-	case i > 0 && classOf[s[i-1]]&(Letters|Digit|Under|High) == 0, strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4, isAbbreviated(s):
+	case i > 0 && lexicon.ClassOf(s[i-1])&(lexicon.Letters|lexicon.Digit|lexicon.Under|lexicon.High) == 0, strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4, isAbbreviated(s):
 		return PlainWord
 	}
 	return NameWord
@@ -184,15 +188,15 @@ func isAbbreviated(s string) bool {
 }
 
 // hyphenKind returns the kind of a word without an inner dot: flags and other marks.
-func hyphenKind(s string, has Class) Kind {
+func hyphenKind(s string, has lexicon.Class) Kind {
 	switch {
-	case has&(Equals|Paired|Other) != 0 && has&Letters != 0 && strings.ContainsAny(s, "=(<$\\"):
+	case has&(lexicon.Equals|lexicon.Paired|lexicon.Other) != 0 && has&lexicon.Letters != 0 && strings.ContainsAny(s, "=(<$\\"):
 		return NameWord
-	case len(s) > 3 && s[0] == '-' && classOf[s[len(s)-1]]&(Letters|Digit) != 0:
+	case len(s) > 3 && s[0] == '-' && lexicon.ClassOf(s[len(s)-1])&(lexicon.Letters|lexicon.Digit) != 0:
 		return NameWord // a flag
-	case has&Colon != 0 && strings.Contains(s, "::"):
+	case has&lexicon.Colon != 0 && strings.Contains(s, "::"):
 		return NameWord
-	case has&Digit != 0 && s[0]-'0' < 10:
+	case has&lexicon.Digit != 0 && s[0]-'0' < 10:
 		return NumberWord
 	}
 	return PlainWord

@@ -1,0 +1,177 @@
+//go:build rig
+
+package compactor
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ccd/internal/agent/registry"
+	"ccd/internal/transcript"
+)
+
+// sitting is an exam about a stretch of a real session: questions with the parts of their answers, as regular expressions.
+type sitting struct {
+	File, Agent string
+	Start, Cut  int
+	Questions   []struct{ Keys [][]string }
+
+	data []byte
+	keys [][][]*regexp.Regexp
+}
+
+// TestAblation prints, in Markdown, what recall loses without each row of the table and each term of the formula, at four sizes of a
+// companion: make ablation.
+func TestAblation(t *testing.T) {
+	sittings := readSittings(t)
+	whole := recallOf(t, sittings, nil)
+	fmt.Printf("| without | 3,000 | 9,800 | 32,000 | 54,000 | mean |\n|---|---|---|---|---|---|\n| (nothing) |%s\n", cells(whole, [5]float64{}))
+	for k := range table {
+		was := table[k]
+		table[k].head, table[k].body, table[k].fail, table[k].minor = 0, 0, 0, 0
+		fmt.Printf("| %s |%s\n", was.name, cells(recallOf(t, sittings, nil), whole))
+		table[k] = was
+	}
+	for _, one := range []struct {
+		name string
+		set  func(*draft)
+	}{
+		{"age by place", func(d *draft) { d.formula.floor = 1 }},
+		{"age by turns", func(d *draft) { d.formula.turns = 1e9 }},
+		{"age by hours", func(d *draft) { d.formula.longAgo = 1 }},
+		{"new words", func(d *draft) { d.formula.word = 0 }},
+		{"value of a head", func(d *draft) { d.formula.head = d.formula.part }},
+		{"value of a part", func(d *draft) { d.formula.part = 0 }},
+		{"effect of a turn", func(d *draft) { d.formula.effect = 0 }},
+		{"saturation", func(d *draft) { d.formula.saturation = 1e9 }},
+		{"cost of a piece", func(d *draft) { d.formula.cost = 0 }},
+	} {
+		fmt.Printf("| %s |%s\n", one.name, cells(recallOf(t, sittings, one.set), whole))
+	}
+	was := table
+	for k := range table {
+		table[k].head, table[k].body, table[k].fail, table[k].minor = min(1, table[k].head), 1, 1, 1
+	}
+	fmt.Printf("| all importances (1 each) |%s\n", cells(recallOf(t, sittings, nil), whole))
+	table = was
+}
+
+// cells prints recall at each size and its mean, less that of the whole formula.
+func cells(got, whole [5]float64) string {
+	var b strings.Builder
+	for i := range got {
+		if whole[4] == 0 {
+			fmt.Fprintf(&b, " %.3f |", got[i])
+		} else {
+			fmt.Fprintf(&b, " %+.3f |", got[i]-whole[i])
+		}
+	}
+	return b.String()
+}
+
+func readSittings(t *testing.T) (all []sitting) {
+	t.Helper()
+	files, _ := filepath.Glob("../../shared/measure/sittings/*.json")
+	if len(files) == 0 {
+		t.Skip("../shared/measure/sittings is absent")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s sitting
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatal(err)
+		}
+		found, _ := filepath.Glob("../../shared/*/*/" + s.File)
+		if len(found) == 0 {
+			t.Fatalf("%s: no transcript", s.File)
+		}
+		whole, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.data = []byte(strings.Join(strings.SplitAfter(string(whole), "\n")[:s.Cut], ""))
+		for _, q := range s.Questions {
+			var parts [][]*regexp.Regexp
+			for _, part := range q.Keys {
+				var any []*regexp.Regexp
+				for _, key := range part {
+					if x, err := regexp.Compile("(?i)" + key); err == nil { // the keys are written for another engine
+						any = append(any, x)
+					}
+				}
+				parts = append(parts, any)
+			}
+			s.keys = append(s.keys, parts)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+var agentNames = map[string]string{"claude": "claude-code", "codex": "codex"}
+
+// recallOf returns the share of answers that companions hold, at four sizes and in the mean.
+func recallOf(t *testing.T, all []sitting, set func(*draft)) (recall [5]float64) {
+	t.Helper()
+	questions := 0
+	for i := range all {
+		s := &all[i]
+		agent := agentNames[s.Agent]
+		c := New(Defaults(), transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
+		for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true}) {
+			c.Add(r)
+		}
+		for n, room := range []int{3000, 9800, 32000, 54000} {
+			d := c.draft(Audience{Room: room}, func(at transcript.Span) ([]byte, error) { return s.data[at.Off:at.End()], nil }, nil)
+			if set != nil {
+				set(d)
+			}
+			made, err := d.made()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := ""
+			for _, section := range made.Sections {
+				text += section.Body
+			}
+			text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\n> ", "\n")), " "))
+			for _, parts := range s.keys {
+				recall[n] += answers(text, parts)
+			}
+		}
+		questions += len(s.keys)
+	}
+	for n := range 4 {
+		recall[n] /= float64(questions)
+		recall[4] += recall[n] / 4
+	}
+	return recall
+}
+
+// answers scores one question: 1 for all parts of the answer, half for a third.
+func answers(text string, parts [][]*regexp.Regexp) float64 {
+	got := 0
+	for _, any := range parts {
+		for _, x := range any {
+			if x.MatchString(text) {
+				got++
+				break
+			}
+		}
+	}
+	switch share := float64(got) / float64(len(parts)); {
+	case share == 1:
+		return 1
+	case share >= 1./3:
+		return .5
+	}
+	return 0
+}
