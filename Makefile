@@ -1,5 +1,5 @@
 # The checks themselves stand in .ci/run; here are their short names.
-.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd fuzz bench ablation rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
+.PHONY: check test test-full flaky race clients browser remote remote-check remote-radosgw systemd fuzz bench ablation recall rewrites redact-rules redact-check picture web-pictures golden canaries build install dist dist-check
 
 VERSION ?= $(shell git describe --tags 2>/dev/null)
 T ?= 30s
@@ -74,6 +74,10 @@ rewrites:
 # What the recall of a companion loses without each row of the table and each term of the formula: a table for docs/ENGINE.md.
 ablation:
 	go test -tags rig ./compactor -run '^TestAblation$$' -count=1 -v
+
+# How many of 144 questions about real sessions companions answer, and summaries of the agents: the table of README.md.
+recall:
+	go test -tags rig ./compactor -run '^TestRecall$$' -count=1 -v
 
 # The rules that find secrets, from a release of gitleaks.
 GITLEAKS ?= v8.30.1

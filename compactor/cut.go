@@ -82,7 +82,7 @@ func grouped(text string, size int) (all []part) {
 			}
 			continue
 		case len(line) > longLine:
-			for _, piece := range chopped(strings.TrimSpace(line), longLine) {
+			for _, piece := range chopped(line, longLine) {
 				all = append(all, part{piece, n, n, blank})
 			}
 			open = size
@@ -109,8 +109,8 @@ func chopped(text string, most int) (all []string) {
 		if i := strings.LastIndexAny(text[:end], " ,;"); i > most/2 {
 			end = i + 1
 		}
-		all = append(all, strings.TrimSpace(text[:end]))
-		text = strings.TrimLeft(text[end:], " ")
+		all = append(all, text[:end])
+		text = text[end:]
 	}
 	if text != "" && len(all) < lineParts {
 		all = append(all, text)

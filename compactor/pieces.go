@@ -328,12 +328,15 @@ func (d *draft) cutRun(e *event) {
 		more = strings.TrimSpace(line[len(head):])
 		head += " …"
 	}
-	e.head = nil
-	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+ending(e.Call))
+	text := d.output(e.Call)
+	silent := ""
+	if text == "" && !e.Call.Result.Zero() {
+		silent = ", no output"
+	}
+	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+ending(e.Call)+silent)
 	for _, rest := range chopped(more, longLine) {
 		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
 	}
-	text := d.output(e.Call)
 	e.total = lineCount(text)
 	importance := e.row().body
 	if e.failed {

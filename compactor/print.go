@@ -173,29 +173,27 @@ func (d *draft) block(e *event, shown []*piece) string {
 		}
 	}
 	for i, p := range shown {
-		if i > 0 && p.from == shown[i-1].to && p.from >= at-1 { // the same line goes on
-			if p.order > shown[i-1].order+1 {
-				row.WriteString(" …")
-			}
+		same := i > 0 && p.from == shown[i-1].to // the same line goes on
+		switch {
+		case same && p.order == shown[i-1].order+1 && e.row().prose:
 			row.WriteString(" " + p.text)
-			at = p.to + 1
-			continue
+		case same && p.order == shown[i-1].order+1:
+			row.WriteString(p.text)
+		default:
+			flush()
+			if gap := p.from - at; !same && gap > p.blank {
+				b.WriteString(e.gap(gap))
+			} else if e.begins(p) {
+				b.WriteString("…\n")
+			}
+			row.WriteString(p.text)
 		}
-		flush()
-		if gap := p.from - at; gap > p.blank {
-			b.WriteString(e.gap(gap))
-		}
-		if e.begins(p) && !e.parts[p.order-2].taken {
-			row.WriteString("… ")
-		}
-		row.WriteString(p.text)
 		at = p.to + 1
 	}
-	end := shown[len(shown)-1]
-	if end.order < len(e.parts) && e.parts[end.order].from == end.to {
-		row.WriteString(" …")
-	}
 	flush()
+	if end := shown[len(shown)-1]; end.order < len(e.parts) && e.parts[end.order].from == end.to {
+		b.WriteString("…\n")
+	}
 	if gap := e.total - at; gap > 0 {
 		b.WriteString(d.marker(e, gap) + "\n")
 	}
