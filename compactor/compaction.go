@@ -147,7 +147,7 @@ func (d *draft) made() (*Compaction, error) {
 	state := d.makeHandover(max(min(leastHandover, room), min(mostHandover, room/handoverPart)))
 	known := d.knows(state)
 	d.makePieces()
-	goal := room - lexicon.Chars(state)
+	goal := room - d.reader.Size(state)
 	end := ""
 	if d.reader.First == 0 && !d.reader.Holds && room >= shortest {
 		end = restLine

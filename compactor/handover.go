@@ -20,6 +20,7 @@ const (
 	mostLines     = 12
 	quoteParts    = 8 // a quote has this part of the handover
 	leastLine     = 120
+	leastCut      = 10 // chars that the mark of a cut line takes at most
 )
 
 // says is what a message must be long enough for, in the width of an alphabet, to be a task by itself.
@@ -57,18 +58,20 @@ func (d *draft) makeHandover(room int) string {
 	return h.fit(room)
 }
 
-// fit joins the lines that fit; in little room the last ones go first.
+// fit joins the lines that fit, as the reader's client counts; in little room the last ones go first.
 func (h *handover) fit(room int) string {
 	var b strings.Builder
 	for _, line := range h.lines[:min(len(h.lines), mostLines)] {
 		if room < leastLine {
 			break
 		}
-		if line = lexicon.Head(line, mark.MaxLine-1); lexicon.Chars(line) >= room {
-			line = strings.TrimRight(lexicon.Head(line, room-3), " ") + " …"
+		line = lexicon.Head(line, mark.MaxLine-1)
+		if size := h.reader.Size(line); size >= room {
+			most := lexicon.Chars(line) * (room - leastCut) / size
+			line = strings.TrimRight(lexicon.Head(line, max(0, most)), " ") + " …"
 		}
 		b.WriteString(line + "\n")
-		room -= lexicon.Chars(line) + 1
+		room -= h.reader.Size(line) + 1
 	}
 	return b.String()
 }
@@ -258,7 +261,11 @@ func (h *handover) since(words, end *event) {
 func (h *handover) plans() {
 	for _, e := range slices.Backward(h.events) {
 		if e.kind == planned && e.turn >= h.turns-1 {
-			h.line("Plan shown (#%d)%s: %s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote))
+			words := ""
+			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
+				words = "; the human said: " + h.begins(e.Call.Words, strings.Join(strings.Fields(h.src.Text(e.Call.Words)), " "), h.quote)
+			}
+			h.line("Plan shown (#%d)%s: %s%s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote), words)
 			break
 		}
 	}
@@ -354,7 +361,7 @@ func (h *handover) covers(later, earlier *session.Call) bool {
 	if later.Goal == earlier.Goal {
 		return len(a) < len(b) || strings.Contains(later.Command, "...")
 	}
-	return later.Checks() && len(a) <= mostBare && !strings.ContainsAny(strings.Join(a, ""), "./")
+	return later.ChecksSame(earlier) && len(a) <= mostBare && !strings.ContainsAny(strings.Join(a, ""), "./")
 }
 
 // mostBare is how many words a command without operands has: npm run test.

@@ -44,13 +44,8 @@ func (h *handover) git() {
 			h.observe(e, seen)
 		}
 	}
-	if c, ok := seen["HEAD"]; ok { // what a later commit overtook
-		for _, what := range []string{"status", "move"} {
-			if o, ok := seen[what]; ok && o.at.index < c.at.index {
-				delete(seen, what)
-			}
-		}
-	}
+	overtaken(seen, "status", "commit", "move")
+	overtaken(seen, "move", "commit")
 	var all []string
 	if b, ok := seen["branch"]; ok && b.at.Rec >= h.s.Branch.Rec {
 		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.text, 100), b.at.n))
@@ -72,6 +67,15 @@ func (h *handover) git() {
 		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(base))
 	}
 	h.editedSince(base)
+}
+
+// overtaken removes what git printed about one thing before it printed of others.
+func overtaken(seen map[string]observation, what string, by ...string) {
+	for _, other := range by {
+		if o, ok := seen[other]; ok && seen[what].at != nil && seen[what].at.index < o.at.index {
+			delete(seen, what)
+		}
+	}
 }
 
 // toldOfGit quotes the human's newest words about git after the last observation.
@@ -102,7 +106,7 @@ func (h *handover) observe(e *event, seen map[string]observation) {
 	}
 	if m := last(printedCommit, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[2], asText(h.proves(c.Result, m[3]), 80))}
-		seen["branch"] = observation{e, m[1]}
+		seen["branch"], seen["commit"] = observation{e, m[1]}, seen["HEAD"]
 	}
 	for _, args := range verbs {
 		h.observeVerb(e, args, out, seen)
@@ -230,12 +234,16 @@ func (h *handover) editedSince(base *event) {
 		if base != nil && e.index <= base.index {
 			break
 		}
-		if e.kind != edit && e.kind != run && e.kind != check && e.kind != look || e.Call.State != session.Done {
+		if e.Kind != session.Did || e.Call.State != session.Done {
 			continue
 		}
 		for _, f := range e.Call.Files {
-			name := mark.Inline(h.path(f.File.Path), 200)
-			if f.Sure && f.Op != transcript.Read && !f.File.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
+			file := f.File
+			if f.To != nil {
+				file = f.To
+			}
+			name := mark.Inline(h.path(file.Path), 200)
+			if f.Sure && f.Op != transcript.Read && !file.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
 				all = append(all, edited{name, e.n})
 			}
 		}

@@ -290,6 +290,9 @@ func (d *draft) addHead(e *event, head string) {
 	if !p.alone {
 		p.importance = d.formula.brought
 	}
+	if lexicon.HoldsOne(head, d.c.o.Focus) {
+		p.importance *= d.formula.focus
+	}
 	p.chars = lexicon.Chars(head) + len(strconv.Itoa(e.n)) + 3
 	e.head = p
 	d.pieces = append(d.pieces, p)
@@ -319,8 +322,12 @@ func (d *draft) cutRun(e *event) {
 	line = strings.Join(strings.Fields(line), " ")
 	head := lexicon.Head(line, maxHead)
 	who := "ran"
-	if e.Kind == session.Shell {
+	end := ending(e.Call)
+	switch {
+	case e.Kind == session.Shell:
 		who = "the human ran"
+	case e.Call.State == session.Refused:
+		who, end = "refused:", ""
 	}
 	more := line[len(head):]
 	if more != "" {
@@ -333,7 +340,7 @@ func (d *draft) cutRun(e *event) {
 	if text == "" && !e.Call.Result.Zero() {
 		silent = ", no output"
 	}
-	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+ending(e.Call)+silent)
+	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+end+silent)
 	for _, rest := range chopped(more, longLine) {
 		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
 	}
@@ -420,7 +427,7 @@ func (d *draft) cutSteps(e *event) {
 		}
 		fmt.Fprintf(&b, "%s (%s)\n", strings.Join(strings.Fields(text), " "), strings.ReplaceAll(p.Status, "_", " "))
 	}
-	d.add(e, "steps:", strings.TrimSpace(b.String()))
+	d.add(e, "steps", strings.TrimSpace(b.String()))
 }
 
 // fileEvents makes a piece of each file's name, below its directory: edited files and those that were only read.

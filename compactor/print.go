@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ func (d *draft) print() (record, files string) {
 		if e.head == nil || !e.head.taken {
 			continue
 		}
-		if !begun && !e.heading() {
+		if !begun && e.turn == 0 && d.turns > 0 {
 			b.WriteString("## before the first request\n")
 		}
 		if before && e.n > 0 {
@@ -45,20 +46,21 @@ func Records(text string) map[int]int {
 		if strings.HasPrefix(line, ">") {
 			continue
 		}
-		for rest := line; ; {
-			_, after, ok := strings.Cut(rest, "#")
-			if !ok {
-				break
+		for i, outside := range strings.Split(line, `"`) {
+			if i%2 == 1 { // quoted
+				continue
 			}
-			digits := after[:len(after)-len(strings.TrimLeft(after, "0123456789"))]
-			if record, err := strconv.Atoi(digits); err == nil && told[record] == 0 {
-				told[record] = n
+			for _, m := range recordNumber.FindAllStringSubmatch(outside, -1) {
+				if record, err := strconv.Atoi(m[1]); err == nil && told[record] == 0 {
+					told[record] = n
+				}
 			}
-			rest = after
 		}
 	}
 	return told
 }
+
+var recordNumber = regexp.MustCompile(`#(-?[0-9]+)`)
 
 // printEvent prints what was taken of an event, and marks what was left out.
 func (d *draft) printEvent(e *event) string {
@@ -130,7 +132,7 @@ func (e *event) inline(shown []*piece) bool {
 	}
 	one := shown[0].from == shown[len(shown)-1].to
 	if !e.row().prose {
-		return len(shown) < 4 && n < mostExcerpt && !slices.ContainsFunc(shown, func(p *piece) bool { return p.to > p.from })
+		return e.kind != failedEdit && len(shown) < 4 && n < mostExcerpt && !slices.ContainsFunc(shown, func(p *piece) bool { return p.to > p.from })
 	}
 	return n < mostInline && (one || float64(len(shown)) < mostlyWhole*float64(len(e.parts)))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -21,7 +22,8 @@ type sitting struct {
 	Start, Cut  int
 	Questions   []struct{ Keys [][]string }
 
-	data []byte
+	data []byte // up to the cut
+	own  []byte // what the agent wrote right after it: the boundary and its summary, nil if there is none
 	keys [][][]*regexp.Regexp
 }
 
@@ -97,7 +99,13 @@ func readSittings(t *testing.T) (all []sitting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.data = []byte(strings.Join(strings.SplitAfter(string(whole), "\n")[:s.Cut], ""))
+		lines := strings.SplitAfter(string(whole), "\n")
+		s.data = []byte(strings.Join(lines[:s.Cut], ""))
+		for n, line := range lines[s.Cut:min(s.Cut+8, len(lines))] {
+			if strings.Contains(line, `"isCompactSummary":true`) {
+				s.own = []byte(strings.Join(lines[s.Cut:s.Cut+n+1], ""))
+			}
+		}
 		for _, q := range s.Questions {
 			var parts [][]*regexp.Regexp
 			for _, part := range q.Keys {
@@ -124,28 +132,9 @@ func recallOf(t *testing.T, all []sitting, set func(*draft)) (recall [5]float64)
 	questions := 0
 	for i := range all {
 		s := &all[i]
-		agent := agentNames[s.Agent]
-		c := New(Defaults(), transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
-		for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: s.data, Rest: true}) {
-			c.Add(r)
-		}
+		c := s.model(s.data)
 		for n, room := range []int{3000, 9800, 32000, 54000} {
-			d := c.draft(Audience{Room: room}, func(at transcript.Span) ([]byte, error) { return s.data[at.Off:at.End()], nil }, nil)
-			if set != nil {
-				set(d)
-			}
-			made, err := d.made()
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := ""
-			for _, section := range made.Sections {
-				text += section.Body
-			}
-			text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\n> ", "\n")), " "))
-			for _, parts := range s.keys {
-				recall[n] += answers(text, parts)
-			}
+			recall[n] += s.score(s.text(t, c, s.data, Audience{Room: room}, set))
 		}
 		questions += len(s.keys)
 	}
@@ -154,6 +143,80 @@ func recallOf(t *testing.T, all []sitting, set func(*draft)) (recall [5]float64)
 		recall[4] += recall[n] / 4
 	}
 	return recall
+}
+
+// model reads a transcript.
+func (s *sitting) model(data []byte) *Compactor {
+	agent := agentNames[s.Agent]
+	c := New(Defaults(), transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
+	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+		c.Add(r)
+	}
+	return c
+}
+
+// text makes the text for a reader.
+func (s *sitting) text(t *testing.T, c *Compactor, data []byte, a Audience, set func(*draft)) (text string) {
+	t.Helper()
+	d := c.draft(a, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }, nil)
+	if set != nil {
+		set(d)
+	}
+	made, err := d.made()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, section := range made.Sections {
+		text += section.Body
+	}
+	return text
+}
+
+// score returns how many answers a text holds.
+func (s *sitting) score(text string) (n float64) {
+	text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\n> ", "\n")), " "))
+	for _, parts := range s.keys {
+		n += answers(text, parts)
+	}
+	return n
+}
+
+// TestRecall prints, in Markdown, how many answers the agent's own summary holds, and what ccd gives instead or beside it, where the
+// transcript has such a summary; and companions of all sittings: make recall.
+func TestRecall(t *testing.T) {
+	all := readSittings(t)
+	type sum struct{ chars, score, questions, texts float64 }
+	sums, order := map[string]*sum{}, []string{}
+	add := func(s *sitting, name, text string) {
+		if sums[name] == nil {
+			sums[name] = &sum{}
+			order = append(order, name)
+		}
+		one := sums[name]
+		one.chars, one.score, one.questions, one.texts = one.chars+float64(len([]rune(text))), one.score+s.score(text), one.questions+float64(len(s.keys)), one.texts+1
+	}
+	for i := range all {
+		s := &all[i]
+		if s.own == nil {
+			continue
+		}
+		data := append(s.data[:len(s.data):len(s.data)], s.own...)
+		c := s.model(data)
+		src := session.NewSource(c.Session, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil })
+		own := src.Text(c.Bounds[len(c.Bounds)-1].Own)
+		add(s, "the agent's own summary", own)
+		add(s, "that summary and what ccd adds (9,800)", own+"\n"+s.text(t, c, data, Audience{Room: 9800, Holds: true}, nil))
+		add(s, "a companion as long as that summary", s.text(t, s.model(s.data), s.data, Audience{Room: len([]rune(own))}, nil))
+		add(s, "the default companion", s.text(t, s.model(s.data), s.data, Audience{Room: 54000}, nil))
+	}
+	for i := range all {
+		s := &all[i]
+		add(s, "the default companion, all six sessions", s.text(t, s.model(s.data), s.data, Audience{Room: 54000}, nil))
+	}
+	for _, name := range order {
+		one := sums[name]
+		fmt.Printf("| %s | %.0f | %.0f %% |\n", name, one.chars/one.texts, 100*one.score/one.questions)
+	}
 }
 
 // answers scores one question: 1 for all parts of the answer, half for a third.

@@ -3,6 +3,7 @@ package compactor
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -55,8 +56,11 @@ func (d *draft) modelled(e *event, text string) (summary string, ok bool) {
 	return lexicon.SentenceHead(summary, in.Most), true
 }
 
-// missing returns the inputs whose summaries a text lacks.
-func (s *summaries) missing() []Input { return s.wanted[:min(len(s.wanted), maxWanted)] }
+// missing returns the inputs whose summaries a text lacks, the newest first.
+func (s *summaries) missing() []Input {
+	slices.Reverse(s.wanted)
+	return s.wanted[:min(len(s.wanted), maxWanted)]
+}
 
 // InputOf returns the input of a message. ok is false if the message is too short for one.
 func InputOf(o limits.Options, text string) (in Input, ok bool) {

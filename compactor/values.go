@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,6 +18,7 @@ type vocabulary struct {
 	seen    []int32 // the text in which a token was seen last
 	text    int32
 	out     tokens
+	parts   bool // a path also has its last element, and a hash its beginning
 }
 
 func newVocabulary() *vocabulary { return &vocabulary{numbers: map[uint64]int32{}} }
@@ -26,6 +28,7 @@ const (
 	maxCode   = 80 // bytes between backticks
 	maxQuoted = 60 // bytes between quotes
 	leastWord = 5  // letters
+	mostHash  = 7  // chars of the hash of a commit that name it
 )
 
 // of returns the tokens of a text, each once.
@@ -93,6 +96,10 @@ func (v *vocabulary) run(text string) {
 	}
 	if isValue(text) {
 		v.add(text, &v.out.values)
+		if v.parts {
+			v.add(text[strings.LastIndexAny(text, `/\`)+1:], &v.out.values)
+			v.add(text[:min(len(text), mostHash)], &v.out.values)
+		}
 	}
 	v.letters(text)
 }
@@ -200,7 +207,9 @@ type Reader struct {
 // NewReader returns a text in which others are looked for.
 func NewReader(text string) *Reader {
 	k := &Reader{words: newVocabulary()}
+	k.words.parts = true
 	t := k.words.of(text)
+	k.words.parts = false
 	k.has = make([]bool, len(k.words.seen))
 	for _, n := range append(t.values, t.words...) {
 		k.has[n] = true

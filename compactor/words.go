@@ -97,21 +97,28 @@ func (d *draft) output(c *session.Call) string {
 	if c.Op == transcript.Read {
 		text = withoutNumbers(text)
 	}
+	if c.HasExit { // the head says it
+		text = strings.TrimPrefix(text, fmt.Sprintf("Exit code %d\n", c.Exit))
+	}
 	for _, tag := range []string{"<bash-stdout>", "</bash-stdout>", "<bash-stderr>", "</bash-stderr>"} {
 		text = strings.ReplaceAll(text, tag, "")
 	}
 	return shownText(text)
 }
 
-// withoutNumbers removes the line numbers that a client puts before the lines of a file.
+// withoutNumbers removes the line numbers that a client puts before the lines of a file, if all lines have one.
 func withoutNumbers(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		rest := strings.TrimLeft(line, " 0123456789")
-		if arrow, ok := strings.CutPrefix(rest, "→"); ok && len(rest) < len(line) {
-			line = arrow
+		rest := strings.TrimLeft(strings.TrimLeft(line, " "), "0123456789")
+		after, ok := strings.CutPrefix(rest, "→")
+		if !ok {
+			after, ok = strings.CutPrefix(rest, "\t")
 		}
-		b.WriteString(line)
+		if !ok || len(rest) == len(line) {
+			return text
+		}
+		b.WriteString(after)
 	}
 	return b.String()
 }

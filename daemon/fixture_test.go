@@ -199,3 +199,17 @@ func turns(from, to int) string {
 	}
 	return b.String()
 }
+
+// outputs is n commands of an invented session, each with an output of so many lines.
+func outputs(n, lines int) string {
+	var b, out strings.Builder
+	for i := range n {
+		out.Reset()
+		for k := range lines {
+			fmt.Fprintf(&out, `sheet_%d of book_%d: balance %d cents, checked\n`, k, i, 7919*(k+1)*(i+3)%100003)
+		}
+		fmt.Fprintf(&b, `{"type":"assistant","uuid":"oa%d","message":{"id":"om%d","role":"assistant","content":[{"type":"tool_use","id":"ot%d","name":"Bash","input":{"command":"books --number %d"}}]}}`+"\n"+
+			`{"type":"user","uuid":"ou%d","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"ot%d","content":"%s"}]}}`+"\n", i, i, i, i, i, i, out.String())
+	}
+	return b.String()
+}

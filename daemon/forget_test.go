@@ -159,7 +159,7 @@ func TestForgetInAGoneSession(t *testing.T) {
 func TestCompanionsOutliveEqualSessions(t *testing.T) {
 	h := newHouse(t)
 	for n := range 2 {
-		h.write(h.path(n), turns(0, 12))
+		h.write(h.path(n), outputs(12, 240))
 		h.once()
 	}
 	ids := mark.IDs(h.companion(h.path(0)))

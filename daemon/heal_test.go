@@ -57,6 +57,9 @@ func newHealing(t *testing.T) healing {
 		for i := range turns {
 			text += fmt.Sprintf(`{"type":"user","uuid":"%d-%d","message":{"role":"user","content":"What is %d? %s"}}`+"\n", n, i, i*n, bytes.Repeat([]byte{'a' + byte(i%26)}, 700))
 		}
+		if n == 3 { // its companion names an original: there is room for a part of this output
+			text += outputs(1, 240)
+		}
 		h.texts[h.path(n)] = text
 		h.write(h.path(n), text)
 	}

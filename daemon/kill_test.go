@@ -101,6 +101,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if got := h.hasAll(texts); got != len(texts) {
 		t.Errorf("%d of %d sessions come back unchanged", got, len(texts))
 	}
+	if len(published) == 0 {
+		t.Error("no companion has an ID: this test cannot fail")
+	}
 	for id := range published {
 		if err := h.lookup(id); err != nil {
 			t.Errorf("ID %s, once published: %v", id, err)

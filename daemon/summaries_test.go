@@ -79,7 +79,7 @@ func (m *model) calls() int {
 	return len(m.asked)
 }
 
-const said = "(summary by a model) The model tells of "
+const said = "summarized by a model: \"The model tells of "
 
 // Stopped at any call, the next pass goes on: no text that came is lost or asked for again, and in the end nothing is
 // lacking. What the companion then says depends on the kept texts alone.

@@ -33,10 +33,14 @@ func leakedHome(t *testing.T) (home string) {
 	home = t.TempDir()
 	// What is forgotten must be gone where it would be shown.
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n[redact]\nsecrets = false\n")
+	parcels := ""
+	for n := range 600 {
+		parcels += fmt.Sprintf("\nWeigh parcel_%d of every sack.", n)
+	}
 	for n := range 3 {
 		text := strings.Repeat(aLine, 30)
-		if n < 2 {
-			text += leakLine(1, "The deploy key is "+leaked+", use it.") + leakLine(2, "quoted: {\"key\":\""+leaked+"\"}\n<next>"+strings.Repeat(" Weigh every parcel.", 300)) + strings.Repeat(aLine, 30)
+		if n < 2 { // of the second message the companion leaves the end out
+			text += leakLine(1, "The deploy key is "+leaked+", use it.") + leakLine(2, "quoted: {\"key\":\""+leaked+"\"}\n<next>"+parcels) + strings.Repeat(aLine, 30)
 		}
 		put(t, transcriptPath(home, n), text)
 	}

@@ -97,9 +97,18 @@ func harbour(turns int, noise string) []byte {
 
 // TestEveryIDOfAnAnswerIsRestored: also after the session grew, its companion changed and its transcript was removed.
 func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
-	whole := harbour(300, "")
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	p := newHookPlace(t, bytes.Join(lines[:1100], nil))
+	lines := bytes.SplitAfter(harbour(300, ""), []byte("\n"))
+	w := workday{at: time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC), n: 2000}
+	for n := range 4 { // outputs that the hook's text cuts
+		out := ""
+		for buoy := range 150 {
+			out += fmt.Sprintf("buoy_%d_%d drifts by %d cm\n", n, buoy, 7919*(buoy+n)%1009)
+		}
+		w.fails(fmt.Sprintf("drift --quay %d", n), out, 1)
+	}
+	begun := append(bytes.Join(lines[:1100], nil), w.buf.Bytes()...)
+	whole := append(bytes.Clone(begun), bytes.Join(lines[1100:], nil)...)
+	p := newHookPlace(t, begun)
 	p.ccd(words.ExitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
 	told := p.hookContext("--within", "1m")
 	ids := mark.IDs(told)
@@ -132,7 +141,7 @@ func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
 	}
 	p := newHookPlace(t, data)
 	p.ccd(words.ExitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
-	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Earlier items\n") {
+	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Record\n") {
 		t.Errorf("by the fold:\n%s", text)
 	}
 	text := p.hookContext() // with the default limit

@@ -85,7 +85,7 @@ func TestResumedCopies(t *testing.T) {
 	}
 	continueSession(t, one.Path)
 	ccd(0, "run", "--once", "-q")
-	two := resumed(t, ccd(0, "resume", "--max-tokens", "20000", "--json", "latest"))
+	two := resumed(t, ccd(0, "resume", "--max-tokens", "60000", "--json", "latest")) // a summary with IDs has room
 	if two.Source != one.Session {
 		t.Fatalf("latest is %s, want the copy that was gone on with", two.Source)
 	}

@@ -81,15 +81,15 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 			shown := ask("show", rewrittenID)
 			timeline := ask("timeline", rewrittenID)
 			for n := range 12 {
-				mark := fmt.Sprintf("ASKMARK%d\n", n)
-				if strings.Count(shown, mark) != 1 {
+				mark := fmt.Sprintf("ASKMARK%d\"\n", n)
+				if _, record, _ := strings.Cut(shown, "\n## Record\n"); strings.Count(record, mark) != 1 {
 					t.Errorf("%q stands %d times in the companion:\n%s", mark, strings.Count(shown, mark), shown)
 				}
 				if mark = fmt.Sprintf("ASKMARK%d [", n); strings.Count(timeline, mark) != 1 {
 					t.Errorf("%q stands %d times in\n%s", mark, strings.Count(timeline, mark), timeline)
 				}
 			}
-			wants(t, shown, []string{"rewritten at #1", ", before the rewrite at #1", "NEWMARK"})
+			wants(t, shown, []string{"\n## rewritten at #1: ", "NEWMARK"})
 			wants(t, timeline, []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "!before the rewrite at #1: Weigh cargo 11"})
 			if ask("compact", rewrittenID, "--stdout", "-q") != shown {
 				t.Error("the companion depends on how the session was read")

@@ -374,7 +374,11 @@ func TestWebEndsWhenIdle(t *testing.T) {
 
 // TestWebViews opens every page of a session, and every link in them.
 func TestWebViews(t *testing.T) {
-	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
+	home := webHome(t, map[string]string{ledgerID: ledger(t)})
+	if code, _, said := ccdIn(home, "", "compact", ledgerID, "--max-tokens", "20000", "-q"); code != words.ExitDone { // a companion with IDs
+		t.Fatalf("compact: exit %d, %s", code, said)
+	}
+	s := serveWeb(t, home)
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
 	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
 	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")

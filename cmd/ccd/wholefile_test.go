@@ -16,10 +16,14 @@ func geminiFile(t *testing.T, turns int, word string) string {
 	t.Helper()
 	var messages []any
 	for n := range turns {
+		lines := ""
+		for i := range 80 {
+			lines += fmt.Sprintf("The %s_%d has board %d.\n", word, n, 100*n+i)
+		}
 		at := fmt.Sprintf("2026-03-01T09:%02d:00.000Z", n%60)
 		messages = append(messages,
 			map[string]any{"id": fmt.Sprintf("u%d", n), "timestamp": at, "type": "user", "content": fmt.Sprintf("Mend %s %d.", word, n)},
-			map[string]any{"id": fmt.Sprintf("g%d", n), "timestamp": at, "type": "gemini", "content": strings.Repeat(fmt.Sprintf("The %s %d is mended. ", word, n), 40)})
+			map[string]any{"id": fmt.Sprintf("g%d", n), "timestamp": at, "type": "gemini", "content": lines})
 	}
 	dirs := make([]string, 3000)
 	for i := range dirs {

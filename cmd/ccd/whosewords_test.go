@@ -165,14 +165,13 @@ func (c *whose) codexLines(t *testing.T, lines string) []map[string]any {
 	return all
 }
 
+// The lines of a companion with the human's words: those of the record, behind which they stand or below which they are quoted, and
+// those of the handover.
 var (
-	// asked matches a line before the human's words, which are quoted below it.
-	asked = regexp.MustCompile(`^(Task|Then)(, sent while the agent worked)? \(#|^### #\d|^#\d+ (the human (refused|answered|asked|wrote)\b.*|sent while the agent worked):$|^The human answered:$`)
-	// inline matches a line that ends with the human's words.
-	inline   = regexp.MustCompile(`^(?:In force: .* said|#\d+ the human refused [^"]*|#\d+ asked ".*", the human answered): "(.*)`)
-	askedCut = regexp.MustCompile(`^(\[ccd \w+ (cut|dup of)\b|\.\.\.$)`)                        // between the start and the end of a message
-	finished = regexp.MustCompile(`^(?:#-?\d+|Began with \(#[^)]*\):) "(.*?)"(?:$|: |, #| \()`) // an earlier message in a line
-	codeSpan = regexp.MustCompile("`[^`]*`")                                                    // names what was refused or answered, in the agent's words
+	spoken  = regexp.MustCompile(`^(?:## )?#-?\d+ (?:human[^"]*|REFUSED .*|asked ".*" -> human):(?: "(.*))?$`)
+	shelled = regexp.MustCompile("^#-?\\d+ the human ran `(.*)`") // in the client's shell
+	stated  = regexp.MustCompile(`^(?:Task|then) \(#[^)]*\): "(.*?)"(?: \(to your #.*)?$`)
+	refused = regexp.MustCompile(`\(#\d+\): "(.*?)"(?:; |$)`)
 )
 
 // humanWords returns what a companion shows as the human's: messages, reasons, answers. Quoted lines start with ">", so
@@ -181,20 +180,27 @@ func humanWords(companion string) string {
 	var b strings.Builder
 	human := false
 	for line := range strings.Lines(companion) {
+		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, ">") {
 			if human {
-				b.WriteString(line)
+				b.WriteString(line + "\n")
 			}
 			continue
 		}
-		bare := codeSpan.ReplaceAllString(strings.TrimSuffix(line, "\n"), "``")
-		if m := inline.FindStringSubmatch(bare); m != nil {
-			b.WriteString(m[1] + "\n")
+		m := spoken.FindStringSubmatch(line)
+		human = m != nil && m[1] == "" || human && line == "…" // a gap in a message
+		for _, form := range []*regexp.Regexp{spoken, shelled, stated} {
+			if m := form.FindStringSubmatch(line); m != nil {
+				b.WriteString(m[1] + "\n")
+			}
 		}
-		if m := finished.FindStringSubmatch(bare); m != nil {
-			b.WriteString(m[1] + "\n")
+		if strings.HasPrefix(line, "Refused by the human") {
+			for _, m := range refused.FindAllStringSubmatch(line, -1) {
+				b.WriteString(m[1] + "\n")
+			}
+		} else if strings.HasPrefix(line, "The human's standing words") {
+			b.WriteString(line + "\n")
 		}
-		human = asked.MatchString(bare) || human && askedCut.MatchString(line)
 	}
 	return b.String()
 }

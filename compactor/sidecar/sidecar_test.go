@@ -19,8 +19,8 @@ import (
 
 func sections() []compactor.Section {
 	return []compactor.Section{
-		{Name: "Handover", Body: "Task (#1):\n" + mark.Quote("", "do it\n## Now\n---\nccd: 1")},
-		{Name: "Earlier items", Body: "#2 the agent said:\n" + mark.Quote("", "[ccd 0123456789ab cut] done")},
+		{Name: "Handover", Body: "#1 agent:\n" + mark.Quote("", "do it\n## Now\n---\nccd: 1")},
+		{Name: "Record", Body: "## #1 human: \"do it\"\n#2 agent, last:\n" + mark.Quote("", "[ccd 0123456789ab cut] done")},
 	}
 }
 
@@ -87,11 +87,11 @@ func TestAbout(t *testing.T) {
 		if want := about(int64(utf8.RuneCountInString(body)), f.Tokens.CharsPerToken); doc.About != want {
 			t.Fatalf("%d chars, %v a token: about %d, want %d", utf8.RuneCountInString(body), f.Tokens.CharsPerToken, doc.About, want)
 		}
-		calls := "one call"
+		calls := ""
 		if doc.About > readMost {
-			calls = "more than one call"
+			calls = ", more than one call of a reading tool"
 		}
-		if want := fmt.Sprintf("About %s tokens, %s of a reading tool. If", humanize.Comma(doc.About), calls); !strings.Contains(p.Lead, want) {
+		if want := fmt.Sprintf("About %s tokens%s. If", humanize.Comma(doc.About), calls); !strings.Contains(p.Lead, want) {
 			t.Fatalf("%q does not stand in %q", want, p.Lead)
 		}
 	}

@@ -165,6 +165,11 @@ func (c *plain) goal() string {
 // checkWords are the words by which build tools name what checks the work.
 var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
 
+// ChecksSame reports whether two commands check the same by their own words: both test, or both build.
+func (c *Call) ChecksSame(other *Call) bool {
+	return slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) && strings.Contains(other.Goal, w) })
+}
+
 // Checks reports whether a command builds, tests or checks something, by its own words.
 func (c *Call) Checks() bool {
 	return slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) }) && !strings.HasPrefix(c.Goal, "git ")

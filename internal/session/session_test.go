@@ -5,14 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
-// told is the model of a session of Claude Code. Each step is `$ command` with `=> output` or `=> exit N: output`, or
-// `Tool file` with the same, or a message of the human.
+// told is the model of a session of Claude Code. Each step is `$ command` with `=> output` or `=> exit N: output`, `Tool file` or
+// `Tool {input}` with the same, a record as it is, or a message of the human.
 func told(steps ...string) *session.Session {
 	var lines []string
 	line := func(kind, content string) {
@@ -22,20 +24,25 @@ func told(steps ...string) *session.Session {
 	for i, step := range steps {
 		call, result, has := strings.Cut(step, " => ")
 		tool, what, _ := strings.Cut(call, " ")
-		input := `"file_path":` + quote(what) + `,"old_string":"x","new_string":"y","content":"z","bash_id":` + quote(what)
-		if tool == "$" {
-			tool, input = "Bash", `"command":`+quote(what)
-		}
-		if !has {
+		input := `{"file_path":` + quote(what) + `,"old_string":"x","new_string":"y","content":"z","bash_id":` + quote(what) + `}`
+		switch {
+		case strings.HasPrefix(step, "{"):
+			lines = append(lines, step)
+			continue
+		case !has:
 			line("user", quote(step))
 			continue
+		case tool == "$":
+			tool, input = "Bash", `{"command":`+quote(what)+`}`
+		case strings.HasPrefix(what, "{"):
+			input = what
 		}
-		line("assistant", fmt.Sprintf(`[{"type":"tool_use","id":"t%d","name":%q,"input":{%s}}]`, i, tool, input))
+		line("assistant", fmt.Sprintf(`[{"type":"tool_use","id":"t%d","name":%q,"input":%s}]`, i, tool, input))
 		failed := ""
-		if strings.HasPrefix(result, "exit ") {
-			failed = `,"is_error":true`
-			status, output, _ := strings.Cut(result[len("exit "):], ": ")
-			result = "Exit code " + status + "\n" + output
+		if kind, output, _ := strings.Cut(result, ": "); kind == "no" {
+			failed, result = `,"is_error":true`, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"+output
+		} else if status, is := strings.CutPrefix(kind, "exit "); is {
+			failed, result = `,"is_error":true`, "Exit code "+status+"\n"+output
 		}
 		line("user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t%d","content":%s%s}]`, i, quote(result), failed))
 	}
@@ -46,234 +53,146 @@ func told(steps ...string) *session.Session {
 	return s
 }
 
-// TestFailuresThatStay: what resolves a failure, and what is none.
-func TestFailuresThatStay(t *testing.T) {
-	const bad, well, bg = " => exit 2: x.c:1: error: no", " => ok", " => Command running in background with ID: b1. Output is being written to: /tmp/b1"
+// kinds are the names of the kinds of events.
+var kinds = strings.Fields("asked queued withdrawn reason answer shell said thought did summed noted stopped ended")
+
+// TestEvents: what becomes an event, and of which kind.
+func TestEvents(t *testing.T) {
+	reply := func(more, block string) string {
+		return `{"type":"assistant","uuid":"r","sessionId":"s"` + more + `,"message":{"role":"assistant","model":"m","content":[` + block + `]}}`
+	}
+	queue := func(operation string) string {
+		return `{"type":"queue-operation","operation":"` + operation + `","content":"and the total"}`
+	}
+	const bg, ended = "$ make => Command running in background with ID: b1. Output is being written to: /tmp/b1", "<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>failed with exit code 3</summary>\n</task-notification>"
 	for _, c := range []struct {
 		steps []string
-		stays bool
+		want  string
 	}{
-		{[]string{"$ make" + bad}, true},
-		{[]string{"$ make" + bad, "$ make" + well}, false},
-		{[]string{"$ cd /w && make 2>&1 | tail -3" + bad, "$ CC=gcc timeout 30 make" + well}, false},
-		{[]string{"$ make" + bad, "$ cd sub && make" + well}, true},
-		{[]string{"$ make" + bad, "$ make all" + well}, true},
-		{[]string{"$ make" + bad, "$ make | tail -3 => x.c:1: error: no"}, true},
-		{[]string{"$ go test ./a" + bad, "$ go test ./..." + well}, false},
-		{[]string{"$ go test ./..." + bad, "$ go test ./a" + well}, true},
-		{[]string{"$ go test ./a" + bad, "$ go test -run T ./a" + well}, true},
-		{[]string{"$ npm run build && npm test" + bad, "$ npm run build" + well}, true},
-		{[]string{"$ npm run build" + bad, "$ npm run build && npm test" + well}, false},
-		{[]string{"$ make" + bad, "$ make || true" + well}, true},
-		{[]string{"$ make" + bad, "Write /w/a.c" + well}, true},
-		{[]string{"Edit /w/a.c" + bad, "Write /w/a.c" + well}, false},
-		{[]string{"Edit /w/a.c" + bad, "Read /w/a.c" + well}, true},
-		{[]string{"Edit /w/a.c" + bad, "Edit /w/b.c" + well}, true},
-		{[]string{"$ ls none" + bad}, false},
-		{[]string{"$ git log none" + bad}, false},
-		{[]string{"$ nothere => exit 127: nothere: not found"}, false},
-		{[]string{"$ diff a b => exit 1: 1c1"}, false},
-		{[]string{"$ sed -i s/a/b/ c" + bad}, true},
-		{[]string{"$ make" + bg}, false},
-		{[]string{"$ make" + bg, "BashOutput b1 => <status>failed</status>\n<exit_code>2</exit_code>"}, true},
-		{[]string{"$ make" + bg, "BashOutput b2 => <status>failed</status>\n<exit_code>2</exit_code>"}, false},
-		{[]string{"$ make" + bg, "<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>make failed with exit code 3</summary>\n</task-notification>"}, true},
+		{[]string{"Fix it", reply("", `{"type":"text","text":"Yes."}`)}, "asked said"},
+		{[]string{reply("", `{"type":"thinking","thinking":"Hm.","signature":"x"}`), reply("", `{"type":"thinking","thinking":"","signature":"x"}`)}, "thought"},
+		{[]string{queue("enqueue"), queue("popAll")}, "withdrawn"},
+		{[]string{queue("enqueue"), queue("remove")}, "queued"},
+		{[]string{queue("enqueue"), queue("dequeue"), "and the total"}, "asked"},
+		{[]string{queue("enqueue")}, ""},
+		{[]string{"<bash-input>ls</bash-input>", "<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>"}, "shell"},
+		{[]string{bg, ended}, "did ended noted"},
+		{[]string{ended}, "noted"},
+		{[]string{"$ make => ok", "[Request interrupted by user]"}, "did stopped"},
+		{[]string{strings.Replace(reply(`,"isApiErrorMessage":true`, `{"type":"text","text":"API Error: 529"}`), `"m"`, `"<synthetic>"`, 1)}, "stopped"},
+		{[]string{`AskUserQuestion {"questions":[{"question":"Which?"}]} => User has answered your questions: "Which?"="this".`}, "did answer"},
+		{[]string{"$ git push => no: wait"}, "did reason"},
+		{[]string{`{"type":"user","uuid":"c","isCompactSummary":true,"isVisibleInTranscriptOnly":true,"message":{"role":"user","content":"We did it."}}`}, "summed"},
 	} {
-		first := told(c.steps...).Events[0].Call
-		if got := first.Unresolved(); got != c.stays {
-			t.Errorf("%q: unresolved %t, %+v", c.steps, got, first)
+		var got []string
+		for _, e := range told(c.steps...).Events {
+			got = append(got, kinds[e.Kind])
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q: %q, want %q", c.steps, got, c.want)
+		}
+	}
+	if c := told(bg, ended).Events[0].Call; c.State != session.Failed || c.Exit != 3 || told(bg).Events[0].Call.State != session.Running {
+		t.Errorf("a background command ended: %+v", c)
+	}
+	if c := told("$ make => exit 1: no", "[Request interrupted by user]").Events[0].Call; c.Aborted {
+		t.Error("a command with a status was aborted")
+	}
+	if c := told("<bash-input>ls</bash-input>", "<bash-stdout>a</bash-stdout>").Events[0].Call; c.Command != "ls" || c.Result.Zero() {
+		t.Errorf("the human's command: %+v", c)
+	}
+}
+
+// TestGoals: what a command line aims at, whether it only looks, checks, or hides its status.
+func TestGoals(t *testing.T) {
+	for line, want := range map[string]string{
+		"go test ./a": "go test, checks", "cd /w && CC=gcc timeout 30 make": "make", "npm run build && npm test": "npm run build, npm test, checks", "uv run pytest -q": "pytest, checks",
+		"ls | head": "looks, hides", "git log -3": "looks", "git commit -m test": "git commit", "sed -n 9p a": "looks", "sed -i s/a/b/ c": "sed", "go vet ./... | tail -3": "go vet, checks, hides",
+		"set -o pipefail; make lint | tail": "make lint, checks", "make || true": "make, hides", "make; echo done": "make, hides", "find . -delete": "find",
+	} {
+		c := told("$ " + line + " => ok").Events[0].Call
+		got := []string{c.Goal}
+		for _, is := range []struct {
+			name string
+			so   bool
+		}{{"looks", c.LookUp}, {"checks", c.Checks()}, {"hides", c.Silent}} {
+			if is.so {
+				got = append(got, is.name)
+			}
+		}
+		if text := strings.TrimPrefix(strings.Join(got, ", "), ", "); text != want {
+			t.Errorf("%s: %q, want %q", line, text, want)
 		}
 	}
 }
 
-// TestFiles: what is known of a file after edits, commits and commands.
-func TestFiles(t *testing.T) {
-	const edit, write, commit = "Edit /w/a.go => The file has been updated.", "Write /w/a.go => File created successfully at: /w/a.go", "$ git commit -am x => [main 1a2b3c4] x"
+// TestCommits: commits and pushes are those that git printed.
+func TestCommits(t *testing.T) {
+	const one, push, rejected = "$ git commit -m x => [main 1a2b3c4] Skip rows\n 1 file changed", "$ git push => To github.com:a/b.git\n   aaaaaaa..1a2b3c4  main -> main", "$ git push => exit 1: To github.com:a/b.git\n ! [rejected]        main -> main (fetch first)"
 	for _, c := range []struct {
 		steps []string
-		want  string // number of edits, and what else is known
+		want  []session.Commit
 	}{
-		{[]string{edit, edit}, "2 open"},
-		{[]string{write}, "1 open created"},
-		{[]string{write, commit}, "1 created"},
-		{[]string{edit, commit, edit}, "2 open"},
-		{[]string{edit, "$ git checkout -- a.go => "}, "2"},
-		{[]string{edit, "$ git checkout --theirs a.go && git add a.go => "}, "2"},
-		{[]string{edit, "$ rm a.go => "}, "2 open deleted"},
-		{[]string{write, "$ rm a.go => "}, "2 created deleted"},
-		{[]string{edit, "$ mv a.go b.go => "}, "2 open deleted"},
-		{[]string{edit, "$ git reset --hard => HEAD is now at 1a2b3c4 x"}, "1"},
-		{[]string{edit, "$ git add b.go => ", "$ git commit -m x => [main 1a2b3c4] x"}, "1 open"},
-		{[]string{edit, "$ git stash push -u -m wip => Saved working directory"}, "1"},
-		{[]string{edit, "$ git stash => Saved working directory", "$ git stash pop => Dropped refs/stash@{0}"}, "1 open"},
-		{[]string{edit, "$ git status --short => "}, "1"},
-		{[]string{edit, "$ git status --short b.go => "}, "1 open"},
-		{[]string{edit, "$ git status --short =>  M a.go"}, "1 open"},
-		{[]string{edit, "$ git commit --dry-run -am x => On branch main"}, "1 open"},
+		{[]string{one}, []session.Commit{{Branch: "main", Hash: "1a2b3c4", Subject: "Skip rows", Pushed: -1}}},
+		{[]string{one, push}, []session.Commit{{Branch: "main", Hash: "1a2b3c4", Subject: "Skip rows", Pushed: 1}}},
+		{[]string{one, rejected}, []session.Commit{{Branch: "main", Hash: "1a2b3c4", Subject: "Skip rows", Pushed: -1}}},
+		{[]string{push, one}, []session.Commit{{Event: 1, Branch: "main", Hash: "1a2b3c4", Subject: "Skip rows", Pushed: -1}}},
+		{[]string{"$ git commit -m x => [detached HEAD (root-commit) 1a2b3c4] x", "$ git push => Everything up-to-date"}, []session.Commit{{Hash: "1a2b3c4", Subject: "x", Pushed: 1}}},
+		{[]string{"$ git commit -qm x => ", "$ git commit -m x => exit 1: hook failed", "$ cat log => 1a2b3c4 x"}, nil},
+	} {
+		if diff := cmp.Diff(c.want, told(c.steps...).Commits); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.steps, diff)
+		}
+	}
+}
+
+// TestFiles: what is known of a file after edits and commands. It is one file under all its names.
+func TestFiles(t *testing.T) {
+	const edit, write = "Edit /w/a.go => The file has been updated.", "Write /w/a.go => File created successfully at: /w/a.go"
+	for _, c := range []struct {
+		steps []string
+		path  string
+		want  string // how many edits and files; created, deleted
+	}{
+		{[]string{edit, edit}, "/w/a.go", "2 1 false false"},
+		{[]string{write}, "/w/a.go", "1 1 true false"},
+		{[]string{edit, "$ rm a.go => "}, "/w/a.go", "2 1 false true"},
+		{[]string{write, "$ rm ./a.go => ", write}, "/w/a.go", "3 1 true false"},
+		{[]string{edit, "$ mv a.go sub/../b.go => "}, "/w/a.go", "2 2 false true"},
+		{[]string{edit, "$ mv a.go sub/../b.go => "}, "/w/b.go", "1 2 false false"},
+		{[]string{edit, "$ git checkout -- a.go => "}, "/w/a.go", "2 1 false false"},
+		{[]string{"Edit /w/a.go => exit 1: not found"}, "/w/a.go", "0 1 false false"},
+		{[]string{"Edit C:\\w\\A.go => The file has been updated.", "Read c:/w/a.go => x"}, "C:\\w\\a.go", "1 1 false false"},
 	} {
 		s := told(c.steps...)
-		f := s.File("/w/a.go")
-		got := fmt.Sprint(len(f.Edits))
-		for _, is := range []struct {
-			name string
-			so   bool
-		}{{" open", f.Open}, {" created", f.Created}, {" deleted", f.Deleted}} {
-			if is.so {
-				got += is.name
-			}
-		}
-		if got != c.want {
+		if f := s.File(c.path); f == nil {
+			t.Errorf("%q: no file %s", c.steps, c.path)
+		} else if got := fmt.Sprint(len(f.Edits), len(s.Files), f.Created, f.Deleted); got != c.want {
 			t.Errorf("%q: %s, want %s", c.steps, got, c.want)
 		}
 	}
 }
 
-// TestRestored: what git restores in a file takes back what no commit took of it.
-func TestRestored(t *testing.T) {
-	const edit, commit = "Edit /w/a.go => The file has been updated.", "$ git commit -am x => [main 1a2b3c4] x"
-	for _, command := range []string{"$ git checkout -- a.go => ", "$ git restore a.go => ", "$ git reset --hard => HEAD is now at 1a2b3c4 x"} {
-		if open, taken := told(edit, command).Events[0].Call, told(edit, commit, command).Events[0].Call; !open.Over() || taken.Over() {
-			t.Errorf("%s: next to nothing is left of an edit: %t, of one that was committed: %t", command, open.Over(), taken.Over())
-		}
-	}
-}
-
-// chatter is a record of one assistant text of n chars, with usage where used is not 0.
-func chatter(n int, reply string, used int64) *transcript.Record {
-	raw := []byte(`"` + strings.Repeat("x", n) + `"`)
-	r := &transcript.Record{Items: []transcript.Item{{Kind: transcript.Text, Raw: raw, Span: transcript.Span{Len: int64(len(raw))}}}}
-	if used > 0 {
-		r.Usage = &transcript.Usage{Context: used, ID: reply}
-	}
-	return r
-}
-
-// TestGauge: what triggers, and how many chars a token has.
-func TestGauge(t *testing.T) {
-	boundary := &transcript.Record{Boundary: &transcript.Boundary{}}
-	repeat := func(n, chars int, used int64) (all []*transcript.Record) {
-		for range n {
-			all = append(all, chatter(chars, "", used))
-		}
-		return all
-	}
-	for name, c := range map[string]struct {
-		records []*transcript.Record
-		trigger string
-		ratio   float64
-	}{
-		"small":             {repeat(10, 100, 0), "", 0},
-		"boundary":          {[]*transcript.Record{boundary}, "boundary", 0},
-		"over threshold":    {repeat(13, 10000, 1000), "threshold", 0},
-		"just below":        {repeat(12, 10000, 1000), "", 0},
-		"pressure":          {repeat(10, 5000, 120000), "pressure", 0},
-		"pressure below":    {repeat(10, 5000, 119000), "", 0},
-		"nothing to save":   {repeat(7, 5000, 150000), "", 0},
-		"estimated":         {repeat(10, 9001, 0), "pressure", 0},
-		"stays":             {append(repeat(10, 5000, 130000), boundary), "pressure", 0},
-		"three intervals":   {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 22000), chatter(3000, "d", 23000)}, "", 3},
-		"two are too few":   {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 22000)}, "", 0},
-		"too little":        {[]*transcript.Record{chatter(500, "a", 20000), chatter(300, "b", 20100), chatter(300, "c", 20200), chatter(300, "d", 20300)}, "", 0},
-		"a fall is no part": {[]*transcript.Record{chatter(500, "a", 20000), chatter(3000, "b", 21000), chatter(3000, "c", 15000), chatter(3000, "d", 16000), chatter(3000, "e", 17000)}, "", 3},
-	} {
-		s := session.New(limits.Defaults(), transcript.Session{})
-		for _, r := range c.records {
-			s.Add(r)
-		}
-		if got := s.Status().Trigger; got != c.trigger || s.CharsPerToken() != c.ratio {
-			t.Errorf("%s: trigger %q, want %q; %v chars per token, want %v", name, got, c.trigger, s.CharsPerToken(), c.ratio)
-		}
-	}
-}
-
-// TestWindow: which window the pressure is measured against.
-func TestWindow(t *testing.T) {
-	o := limits.Defaults()
-	o.Windows = map[string]int64{"some-": 100000, "some-model-2": 400000, "claude-opus-5": 1000000}
-	named := func(model string, used, window int64) *transcript.Record {
-		return &transcript.Record{Model: model, Usage: &transcript.Usage{Context: used, Window: window}}
-	}
-	boundary := func(before int64) *transcript.Record {
-		return &transcript.Record{Boundary: &transcript.Boundary{Before: before}}
-	}
-	for name, c := range map[string]struct {
-		records  []*transcript.Record
-		window   int64
-		assumed  bool
-		pressure float64
-		level    limits.Level
-	}{
-		"unknown model":        {[]*transcript.Record{named("x", 50000, 0)}, 200000, true, 0.25, limits.Gentle},
-		"reseller":             {[]*transcript.Record{named("openrouter/anthropic/claude-opus-5.5", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},
-		"region":               {[]*transcript.Record{named("eu.anthropic.claude-opus-5-v1:0", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},
-		"own compaction":       {[]*transcript.Record{named("x", 167000, 0), {Boundary: &transcript.Boundary{Before: 167000, Trigger: "auto"}}, named("x", 20000, 0)}, 200000, false, 0.1, limits.Aggressive},
-		"asked compaction":     {[]*transcript.Record{named("x", 167000, 0), {Boundary: &transcript.Boundary{Before: 167000, Trigger: "manual"}}, named("x", 20000, 0)}, 200000, true, 0.1, limits.Aggressive},
-		"longest prefix":       {[]*transcript.Record{named("some-model-2b", 100000, 0)}, 400000, false, 0.25, limits.Gentle},
-		"shorter prefix":       {[]*transcript.Record{named("some-other", 65000, 0)}, 100000, false, 0.65, limits.Standard},
-		"[1m]":                 {[]*transcript.Record{named("x[1m]", 500000, 0)}, 1000000, false, 0.5, limits.Gentle},
-		"stated":               {[]*transcript.Record{named("some-other", 200000, 258400)}, 258400, false, 200000.0 / 258400, limits.Aggressive},
-		"claimed":              {[]*transcript.Record{named("x", 190000, 0), named("x", 250000, 0)}, 1000000, true, 0.25, limits.Maximum},
-		"contradicted":         {[]*transcript.Record{named("x", 100000, 0), named("x", 650000, 0), named("x", 110000, 0)}, 200000, true, 0.55, limits.Gentle},
-		"by a boundary":        {[]*transcript.Record{named("x", 650000, 0), boundary(150000), named("x", 10000, 0)}, 200000, true, 0.05, limits.Gentle},
-		"chosen":               {[]*transcript.Record{{Chosen: "x[1m]"}, named("x", 250000, 0)}, 1000000, false, 0.25, limits.Gentle},
-		"absurd beside stated": {[]*transcript.Record{named("x", 129200, 258400), named("x", 900000, 258400)}, 258400, false, 0.5, limits.Gentle},
-		"proof stays":          {[]*transcript.Record{named("x", 250000, 0), boundary(0), named("x", 10000, 0), named("y", 100000, 0)}, 1000000, false, 0.1, limits.Gentle},
-		"highest stays":        {[]*transcript.Record{named("x", 195000, 0), named("x", 20000, 0)}, 200000, true, 0.1, limits.Maximum},
-		"a boundary forgets":   {[]*transcript.Record{named("x", 150000, 0), boundary(0)}, 200000, true, 0, limits.Aggressive},
-	} {
-		m := session.New(o, transcript.Session{})
-		for _, r := range c.records {
-			m.Add(r)
-		}
-		if s := m.Status(); s.Window != c.window || s.Assumed != c.assumed || s.Pressure != c.pressure || s.Level != c.level {
-			t.Errorf("%s: window %d assumed %t pressure %.3f level %v", name, s.Window, s.Assumed, s.Pressure, s.Level)
-		}
-	}
-}
-
-// TestARequestIsWhatReachedTheAgent: a command that the client ran itself is neither an item nor the title of a session.
-func TestARequestIsWhatReachedTheAgent(t *testing.T) {
-	const model = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args>opus</command-args>"
-	const local, review = "<local-command-stdout>Set model to Opus</local-command-stdout>", "<command-message>review</command-message>\n<command-name>/review</command-name>"
+// TestPlan: a plan is what the last call that did not fail has left of it.
+func TestPlan(t *testing.T) {
+	const two, one = `TodoWrite {"todos":[{"content":"parse","status":"completed"},{"content":"count","status":"pending"}]} => ok`, `TodoWrite {"todos":[{"content":"parse","status":"in_progress"}]}`
 	for _, c := range []struct {
 		steps []string
-		ask   string
-		items int
+		want  string
 	}{
-		{[]string{model, local, "Fix the cart"}, "Fix the cart", 1},
-		{[]string{model, local}, "", 0},
-		{[]string{"Fix the cart", model, local, "$ make => ok"}, "Fix the cart", 1},
-		{[]string{review, "$ git diff => ok"}, "/review", 1},
-		{[]string{review, "Fix the cart"}, "Fix the cart", 2},
-		{[]string{"<bash-input>ls</bash-input>", "<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>", "Fix the cart"}, "Fix the cart", 2},
-		{[]string{"/srv/log/app.log says why"}, "/srv/log/app.log says why", 1},
-		{[]string{"/fix the cart", "$ make => ok"}, "/fix the cart", 1},
+		{[]string{two}, "count"},
+		{[]string{two, one + " => ok"}, "parse"},
+		{[]string{two, one + " => exit 1: no"}, "count"},
+		{[]string{two, `TodoWrite {"todos":[]} => ok`}, ""},
+		{[]string{`TaskCreate {"subject":"parse"} => Task #1 created successfully: parse`, `TaskCreate {"subject":"count"} => Task #2 created successfully: count`, `TaskUpdate {"taskId":"1","status":"completed"} => ok`}, "count"},
 	} {
-		s := told(c.steps...)
-		if got := s.Status().Ask; got != c.ask || len(s.Items)-1 != c.items {
-			t.Errorf("%q: asked %q in %d items, want %q in %d", c.steps, got, len(s.Items)-1, c.ask, c.items)
+		var got []string
+		p := told(c.steps...).Plan
+		for _, step := range p.Unfinished() {
+			got = append(got, step.Text)
 		}
-	}
-}
-
-// A question and a plan wait for the person as the agent's last words do, until they are answered.
-func TestWaiting(t *testing.T) {
-	const ask = `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":%q,"input":{}}]}}` + "\n"
-	const answer = `{"type":"user","uuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"yes"}]}}` + "\n"
-	const read = `{"type":"assistant","uuid":"u3","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Read","input":{}}]}}` + "\n"
-	for tool, waits := range map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "Read": false} {
-		for _, answered := range []bool{false, true} {
-			s := session.New(limits.Defaults(), transcript.Session{})
-			data := fmt.Sprintf(ask, tool) + read + strings.NewReplacer("t1", "t2", "u2", "u4").Replace(answer) // beside another call
-			if answered {
-				data += answer
-			}
-			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(data), Rest: true}) {
-				s.Add(r)
-			}
-			if got := s.Status().Waiting; got != (waits && !answered) {
-				t.Errorf("%s, answered %v: waiting %v", tool, answered, got)
-			}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q: open %q, want %q", c.steps, got, c.want)
 		}
 	}
 }

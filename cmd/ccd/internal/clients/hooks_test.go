@@ -201,7 +201,7 @@ func isTold(p *place, a agent, before []turn) {
 	all = p.goOn(a, id, "Go on.", turns...)
 	text := p.newest("resume", a, id, all[0])
 	warned := p.warnings(a, id, all[0])
-	if !strings.Contains(text, "\n## Now\n") { // the agent still has the request in its context
+	if !strings.Contains(text, "\n## Handover\n") { // the agent still has the request in its context
 		t.Errorf("at resume the hook does not tell where the work stands: %.600q", text)
 	}
 	if *picked == "" {

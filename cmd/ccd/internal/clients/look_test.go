@@ -81,11 +81,11 @@ func (p *place) watched(a agent, id, told string) {
 		Ledger              []struct{ ID string }
 	}
 	get(u.String(), &page)
-	if page.Boundaries != compactions || page.Dropped == 0 || len(page.Ledger) != page.Dropped || page.Own == "" || !strings.Contains(page.Told, "## Now") {
+	if page.Boundaries != compactions || page.Dropped == 0 || len(page.Ledger) != page.Dropped || page.Own == "" || !strings.Contains(page.Told, "## Handover") {
 		p.t.Errorf("the page has %d compactions, %d dropped, a ledger of %d, a summary of %d chars; it tells %.200q", page.Boundaries, page.Dropped,
 			len(page.Ledger), len(page.Own), page.Told)
 	}
-	asked, _, _ := strings.Cut(told[max(0, strings.Index(told, "## Now")):], "\n")
+	asked, _, _ := strings.Cut(told[max(0, strings.Index(told, "## Handover")):], "\n")
 	if !strings.Contains(page.Told, asked) {
 		p.t.Errorf("the page tells other than what the client was told: %q", asked)
 	}

@@ -156,7 +156,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		}
 		one.fill(src)
 		l.Facts++
-		if b.Carries(one.ref) || own.Says(cmp.Or(one.name, one.said)) {
+		if b.Carries(one.ref) || own.Says(cmp.Or(one.key(), one.said)) {
 			l.Kept++
 			continue
 		}

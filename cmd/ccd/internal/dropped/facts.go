@@ -165,14 +165,24 @@ func (f *Fact) fill(src *session.Source) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// key is what a text must have to tell a file or a commit, "" if the fact's words decide.
+func (f *Fact) key() string {
+	if f.Class == Commits {
+		return f.name[:min(len(f.name), 7)]
+	}
+	return f.name
+}
+
 // told returns the first line of ccd's text that tells a fact, 0 if none does: that names a file, or the record of what it tells.
 func told(text string, lines map[int]int, f *Fact) int {
 	if f.Class == Files {
-		before, _, ok := strings.Cut(text, f.name)
-		if !ok {
-			return 0
+		n := 0
+		for line := range strings.Lines(text) {
+			if n++; !strings.HasPrefix(line, ">") && strings.Contains(line, f.name) {
+				return n
+			}
 		}
-		return strings.Count(before, "\n") + 1
+		return 0
 	}
 	if n := lines[f.ref.N()]; n > 0 || f.call == nil || f.call.Result.Zero() {
 		return n

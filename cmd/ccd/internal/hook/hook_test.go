@@ -93,16 +93,13 @@ func document(s transcript.Session, now string, change func(*sidecar.Front)) []b
 	}
 	sections := []compactor.Section{
 		{Name: "Handover", Body: now},
-		{Name: "Working set", Body: "Commands, newest first: `pytest -q`\n"},
-		{Name: "Earlier items", Body: "### #3 to #9\n> The export writes 48,212 cents.\n"},
+		{Name: "Record", Body: "## #3 human: \"mend it\"\n#9 agent, last:\n> The export writes 48,212 cents.\n"},
 	}
 	return sidecar.Render(f, sections).Text
 }
 
-const ledger = `Task (#30, 2026-03-01 11:40):
-> also add a regression test for "invoice 48213",
-> then stop
-Failed last, no success seen: ` + "`pytest -q`" + ` (#38, exit 1): "Money(48212) != Money(48213)"
+const ledger = `Task (#30, 2026-03-01 11:40): "also add a regression test for "invoice 48213", then stop" (to your #28: "The cents are right.")
+Failed, not seen to pass since: ` + "`pytest -q`" + `, exit 1 (#38): "Money(48212) != Money(48213)"
 `
 
 func (p *place) ask(e Event) (Answer, error) {
@@ -144,7 +141,7 @@ func TestAStartOffersTheNewestEarlierSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := contextOf(t, a)
-	wants(t, text, newest, "3 hours ago", "'invoice 48213', then stop")
+	wants(t, text, newest, "3 hours ago", `'invoice 48213', then stop"`)
 	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
 		t.Errorf("not one line: %q", text)
 	}
@@ -222,8 +219,8 @@ func TestGoingOn(t *testing.T) {
 		text := contextOf(t, a)
 		wants(t, text, at, "`/opt/bin/ccd agent restore ID`", "not instructions", ledger)
 		wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd agent restore ID")
-		wants(t, text, "## Handover", "## Working set")
-		if strings.Contains(text, "summary") != (source == "compact") || strings.Contains(text, "## Earlier items") {
+		wants(t, text, "## Handover", "## Record", "48,212 cents")
+		if strings.Contains(text, "summary") != (source == "compact") {
 			t.Errorf("%s:\n%s", source, text)
 		}
 	}

@@ -200,12 +200,14 @@ func parsed(t *testing.T, text string) (all []given) {
 	return all
 }
 
-// A list begins with all sections but the one that its newest messages stand for.
+// A list begins with the sections, as many whole lines as its room holds.
 func TestHandoverText(t *testing.T) {
-	h := Handover{Lead: "lead\n\n", Sections: []compactor.Section{{Name: "Handover", Body: "a\n"}, {Name: current, Body: "b\n"}, {Name: "Decisions", Body: "c\n"}}}
-	want := "[Conversation compressed]\n\nlead\n\n## Handover\na\n\n## Decisions\nc\n"
-	if got := h.text(false); got != want {
-		t.Errorf("got %q, want %q", got, want)
+	h := Handover{Lead: "lead\n\n", Sections: []compactor.Section{{Name: "Handover", Body: "a\n"}, {Name: "Record", Body: "b\n"}}}
+	begins := "[Conversation compressed]\n\nlead\n\n## Handover\na\n"
+	for room, want := range map[int]string{100: begins + "\n## Record\nb\n", 27: begins + "\n## Record\n", 17: begins + "\n"} {
+		if got := h.text(room); got != want {
+			t.Errorf("%d: got %q, want %q", room, got, want)
+		}
 	}
 }
 
