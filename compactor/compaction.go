@@ -82,7 +82,7 @@ type Audience struct {
 }
 
 // Companion is the reader of a companion, by the options.
-func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Budget()} }
+func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Budget(c.name)} }
 
 // Compact makes the text for a reader, with the summaries that the options' summarizer has written, if kept is not nil. It
 // lists missing ones in Wanted. It reads only the spans that it needs. Equal records, options, texts and summaries give equal
@@ -145,8 +145,12 @@ func (d *draft) made() (*Compaction, error) {
 	d.effects = make([]effect, d.turns+2)
 	room := max(0, d.reader.Room-headings)
 	state := d.makeHandover(max(min(leastHandover, room), min(mostHandover, room/handoverPart)))
-	known := d.knows(state)
+	held := d.holdings(state)
 	d.makePieces()
+	known := make([]bool, len(d.words.seen))
+	for _, n := range held {
+		known[n] = true
+	}
 	goal := room - d.reader.Size(state)
 	end := ""
 	if d.reader.First == 0 && !d.reader.Holds && room >= shortest {
@@ -219,9 +223,9 @@ func (d *draft) fillIn(known []bool, chars int) {
 	d.least = f.least
 }
 
-// knows returns the tokens that the reader has without the record: those of the handover, of its own summary, and of what it holds.
-func (d *draft) knows(state string) (known []bool) {
-	var all []int32
+// holdings returns the tokens that the reader has without the record: those of the handover, of its own summary, and of what it
+// holds.
+func (d *draft) holdings(state string) (all []int32) {
 	add := func(text string) {
 		t := d.words.of(text)
 		all = append(append(all, t.values...), t.words...)
@@ -239,11 +243,7 @@ func (d *draft) knows(state string) (known []bool) {
 			}
 		}
 	}
-	known = make([]bool, len(d.words.seen)+1<<16)
-	for _, n := range all {
-		known[n] = true
-	}
-	return known
+	return all
 }
 
 // length returns the length of the sections with their headings.
@@ -271,7 +271,7 @@ func (d *draft) finish() *Compaction {
 	out.Header = Header{
 		Model: st.Model, Window: st.Window, Assumed: st.Assumed, Outliers: st.Outliers, Pressure: st.Pressure, Level: st.Level,
 		Tokens: Tokens{
-			Original: st.Total, Companion: limits.Tokens(int64(d.length() + d.c.o.LeadChars)), Reported: st.Reported, Context: st.Context,
+			Original: st.Total, Companion: limits.Tokens(int64(d.length() + limits.Chars(d.c.o.MaxTokens) - d.c.o.Budget(d.c.name))), Reported: st.Reported, Context: st.Context,
 			CharsPerToken: d.c.PerToken(),
 		},
 	}

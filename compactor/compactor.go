@@ -19,12 +19,13 @@ import (
 // Compactor is the model of one generation of a session, from which texts are made. It is not safe for concurrent use.
 type Compactor struct {
 	*session.Session
-	o limits.Options
+	o    limits.Options
+	name string // of the session
 }
 
 // New returns the model of a session before its first record. Of s only Agent, ID, Class, Parent and Source are used.
 func New(o Options, s transcript.Session) *Compactor {
-	return &Compactor{Session: session.New(o, s), o: o}
+	return &Compactor{Session: session.New(o, s), o: o, name: s.Name()}
 }
 
 // The types of the stages that callers use.

@@ -17,6 +17,7 @@ type piece struct {
 	chars      int
 	importance float64
 	alone      bool // of a head: it says something without a part
+	focused    bool // it has a word of the focus, and does not age
 	taken      bool
 }
 
@@ -63,7 +64,12 @@ type fill struct {
 }
 
 // weight is the part of a piece's value that never changes.
-func (p *piece) weight() float64 { return p.importance * p.event.age }
+func (f *fill) weight(p *piece) float64 {
+	if p.focused {
+		return p.importance * f.focus
+	}
+	return p.importance * p.event.age
+}
 
 // gain returns what a piece adds to what the reader knows.
 func (f *fill) gain(p *piece) float64 {
@@ -84,7 +90,7 @@ func (f *fill) gain(p *piece) float64 {
 			n += f.word
 		}
 	}
-	return n * p.weight()
+	return n * f.weight(p)
 }
 
 // value returns the value of a piece per char, and the chars that it costs.

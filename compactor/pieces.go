@@ -290,9 +290,7 @@ func (d *draft) addHead(e *event, head string) {
 	if !p.alone {
 		p.importance = d.formula.brought
 	}
-	if lexicon.HoldsOne(head, d.c.o.Focus) {
-		p.importance *= d.formula.focus
-	}
+	p.focused = lexicon.HoldsOne(head, d.c.o.Focus)
 	p.chars = lexicon.Chars(head) + len(strconv.Itoa(e.n)) + 3
 	e.head = p
 	d.pieces = append(d.pieces, p)
@@ -301,9 +299,7 @@ func (d *draft) addHead(e *event, head string) {
 func (d *draft) addParts(e *event, importance float64, all []part) {
 	for _, one := range all {
 		p := &piece{part: one, tokens: d.words.of(one.text), event: e, order: len(e.parts) + 1, importance: importance, chars: sizeOf(&one)}
-		if lexicon.HoldsOne(one.text, d.c.o.Focus) {
-			p.importance *= d.formula.focus
-		}
+		p.focused = lexicon.HoldsOne(one.text, d.c.o.Focus)
 		e.parts = append(e.parts, p)
 		d.pieces = append(d.pieces, p)
 	}
@@ -407,8 +403,8 @@ func (d *draft) cutChoice(e *event) {
 		answer = "refused"
 	case !c.Words.Zero():
 		answer = "human: \"" + mark.Inline(d.src.Text(c.Words), 600) + "\""
-	case !c.Result.Zero():
-		answer = "human: \"" + mark.Inline(d.src.Outcome(c).Text, 600) + "\""
+	case !c.Result.Zero(): // the tool's words, not the human's
+		answer = "result: \"" + mark.Inline(d.src.Outcome(c).Text, 600) + "\""
 	}
 	d.add(e, "asked \""+mark.Inline(c.Query, 300)+"\" -> "+answer, "")
 	shown, _ := transcript.Question(d.src.Raw(c.At), d.src.Text(c.Words))

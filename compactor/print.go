@@ -16,7 +16,9 @@ import (
 func (d *draft) print() (record, files string) {
 	var b, f strings.Builder
 	begun, before := false, false
-	for _, e := range d.events {
+	events := slices.Clone(d.events)
+	slices.SortStableFunc(events, func(a, b *event) int { return a.n - b.n })
+	for _, e := range events {
 		if e.head == nil || !e.head.taken {
 			continue
 		}

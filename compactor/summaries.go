@@ -40,7 +40,8 @@ type summaries struct {
 // as wanted and ok is false.
 func (d *draft) modelled(e *event, text string) (summary string, ok bool) {
 	in, long := InputOf(d.c.o, text)
-	if d.c.o.Summarizer == "" || e.kind != final || !long || d.src.Err != nil {
+	short := d.s.Chars() <= int64(d.reader.Room) // there is room for all of it
+	if d.c.o.Summarizer == "" || e.kind != final || e.turn == d.turns || short || !long || d.src.Err != nil {
 		return "", false
 	}
 	known := false

@@ -202,11 +202,12 @@ func hash(text string) uint64 {
 type Reader struct {
 	words *vocabulary
 	has   []bool
+	plain string
 }
 
 // NewReader returns a text in which others are looked for.
 func NewReader(text string) *Reader {
-	k := &Reader{words: newVocabulary()}
+	k := &Reader{words: newVocabulary(), plain: lexicon.Plain(text)}
 	k.words.parts = true
 	t := k.words.of(text)
 	k.words.parts = false
@@ -217,11 +218,17 @@ func NewReader(text string) *Reader {
 	return k
 }
 
-// mostMissing is the part of another text's words that one may lack and still say the same.
-const mostMissing = .4
+// leastQuote is how many bytes quote a text.
+const leastQuote = 10
 
-// Says reports whether the text says what another one does: it has all its values and most of its words.
+// mostMissing is the part of another text's words that one may lack and still say the same.
+const mostMissing = .2
+
+// Says reports whether the text says what another one does: word for word, or with all its values and most of its words.
 func (k *Reader) Says(other string) bool {
+	if plain := lexicon.Plain(other); len(plain) >= leastQuote && strings.Contains(k.plain, plain) {
+		return true
+	}
 	t := k.words.of(other)
 	missing := func(all []int32) (n int) {
 		for _, one := range all {

@@ -100,11 +100,12 @@ func TestDerived(t *testing.T) {
 		t.Error("chars * 4 / 3 in integers")
 	}
 	o := Defaults()
-	if got := o.Budget(); got != 53400 {
+	o.Host = "forge"
+	if got := o.Budget("5d2f7a1e"); got != 54000-320-5-8 {
 		t.Errorf("the budget is %d chars", got)
 	}
 	o.MaxTokens = 100
-	if got := o.Budget(); got != 0 {
+	if got := o.Budget(""); got != 0 {
 		t.Errorf("a budget smaller than the lead is %d chars", got)
 	}
 }

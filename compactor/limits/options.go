@@ -77,7 +77,7 @@ type Options struct {
 	TalkAge        time.Duration    `json:"talk_age"`             // the same of what was said
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
-	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that sidecar writes
+	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that sidecar writes, besides host and session
 	Manual         Manual           `json:"manual,omitzero"`      // the options set by hand, for the front matter; see With
 }
 
@@ -94,7 +94,7 @@ func Defaults() Options {
 		RecentMessages: 5,
 		SummaryChars:   600,
 		LongCap:        "off",
-		LeadChars:      300,
+		LeadChars:      320,
 		FileAge:        time.Hour,
 	}
 }
@@ -114,8 +114,16 @@ func (o Options) Hash() string {
 // Chars returns the chars of so many estimated tokens, which are chars*4/3.
 func Chars(tokens int) int { return tokens * 3 / 4 }
 
-// Budget returns how many chars the text after the front matter may have, without the lead.
-func (o Options) Budget() int { return max(0, Chars(o.MaxTokens)-o.LeadChars) }
+// The longest names in a lead, in bytes: longer ones are cut or replaced.
+const (
+	LongestHost = 100
+	LongestName = 40
+)
+
+// Budget returns how many chars the text after the front matter may have, without the lead, which names the host and the session.
+func (o Options) Budget(session string) int {
+	return max(0, Chars(o.MaxTokens)-o.LeadChars-min(len(o.Host), LongestHost)-min(len(session), LongestName))
+}
 
 // Tokens estimates tokens as chars * 4 / 3. It overestimates on purpose, so that compaction comes early.
 func Tokens[N int | int64](chars N) N { return chars * 4 / 3 }

@@ -47,7 +47,7 @@ func split(body string) (lead string, sections []compactor.Section) {
 		b.Reset()
 	}
 	for line := range strings.Lines(body) {
-		if h, ok := strings.CutPrefix(line, "## "); ok && h[0] >= 'A' && h[0] <= 'Z' { // that of a message begins with its number
+		if h, ok := strings.CutPrefix(line, "## "); ok && h != "" && h[0] >= 'A' && h[0] <= 'Z' { // that of a message begins with its number
 			flush()
 			name = strings.TrimSuffix(h, "\n")
 			continue

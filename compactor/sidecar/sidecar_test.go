@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/compactor"
+	"ccd/compactor/limits"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -109,7 +110,7 @@ func TestLead(t *testing.T) {
 		if !strings.Contains(lead, want) || strings.Count(lead, "\n") != 3 {
 			t.Errorf("%q is not in %q", want, lead)
 		}
-		if n := utf8.RuneCountInString(lead) + 1; n > o.LeadChars { // an empty line stands behind it
+		if n := utf8.RuneCountInString(lead) + 1; n > o.LeadChars+limits.LongestHost+limits.LongestName { // an empty line stands behind it
 			t.Errorf("%d chars, %d are kept for it", n, o.LeadChars)
 		}
 	}

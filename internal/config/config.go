@@ -67,13 +67,15 @@ type Models struct {
 
 // Compaction is [compaction]: the limits of the engine that a user would change.
 type Compaction struct {
-	RecentMessages     int     `toml:"recent_messages"`
-	MicrocompactKeep   int     `toml:"microcompact_keep"`   // tool results
-	MicrocompactTokens int     `toml:"microcompact_tokens"` // estimated tokens
-	Dedup              bool    `toml:"dedup"`
-	NearDedup          bool    `toml:"near_dedup"`
-	Contradictions     bool    `toml:"contradictions"`
-	KeepImportance     float64 `toml:"keep_importance"` // 0..1; 0: off
+	FileAge            time.Duration `toml:"file_age"`
+	TalkAge            time.Duration `toml:"talk_age"`
+	RecentMessages     int           `toml:"recent_messages"`
+	MicrocompactKeep   int           `toml:"microcompact_keep"`   // tool results
+	MicrocompactTokens int           `toml:"microcompact_tokens"` // estimated tokens
+	Dedup              bool          `toml:"dedup"`
+	NearDedup          bool          `toml:"near_dedup"`
+	Contradictions     bool          `toml:"contradictions"`
+	KeepImportance     float64       `toml:"keep_importance"` // 0..1; 0: off
 	// Of plain lists of messages.
 	KeepRecent             int      `toml:"keep_recent"`
 	KeepRoles              []string `toml:"keep_roles"`

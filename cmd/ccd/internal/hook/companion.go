@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
@@ -21,7 +22,8 @@ type companion struct {
 	front   sidecar.Matter // zero if there is no companion
 	path    string
 	session string
-	now     string // the sections before the earlier items, with their headings
+	now     string // the sections without the record, with their headings
+	record  string // the body of the record
 	last    int    // number of the last record that it covers
 }
 
@@ -55,6 +57,10 @@ func open(path string, s transcript.Session) (companion, error) {
 		return companion{}, errors.New("read companion: it contains characters that ccd does not write")
 	}
 	for _, section := range p.Sections {
+		if section.Name == compactor.Record {
+			c.record = section.Body
+			continue
+		}
 		c.now += "\n## " + section.Name + "\n" + section.Body
 	}
 	return c, nil

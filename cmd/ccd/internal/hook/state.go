@@ -128,12 +128,21 @@ func fitted(e Event, head, text string) string {
 	return b.String()
 }
 
-// beginning returns the first sections of a companion, for when there is no time for a fold.
+// beginning returns the handover of a companion and the newest of its record, for when there is no time for a fold.
 func (h Hooks) beginning(e Event, c companion, about string) string {
 	if c.now == "" {
 		return ""
 	}
-	return fitted(e, h.head(c, about), tagless(c.now))
+	head := h.head(c, about)
+	title := "\n## " + compactor.Record + "\n"
+	room := maxContext - units(e.Agent, head+tagless(c.now)+title)
+	lines := strings.SplitAfter(tagless(c.record), "\n")
+	from := len(lines)
+	for from > 0 && units(e.Agent, lines[from-1]) <= room {
+		from--
+		room -= units(e.Agent, lines[from])
+	}
+	return fitted(e, head, tagless(c.now)+title+strings.Join(lines[from:], ""))
 }
 
 // head returns the lines before the record: what it is, where the whole of it is and how to restore an original. It has at

@@ -149,7 +149,9 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 }
 
 // writes reports whether the session's companion is written and not only printed.
-func (f compactFlags) writes() bool { return !f.stdout && !f.explain && (f.form == cli.AsMarkdown || f.form == "") }
+func (f compactFlags) writes() bool {
+	return !f.stdout && !f.explain && (f.form == cli.AsMarkdown || f.form == "")
+}
 
 func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	s := e.Session.Session
