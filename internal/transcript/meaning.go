@@ -58,6 +58,8 @@ type Outcome struct {
 	Exit     int        // exit status if HasExit
 	HasExit  bool       // the status is stated, or certain from the agent's format
 	Failed   bool       // the tool reports a failure
+	Ran      bool       // a script that calls tools ran to its end
+	Each     bool       // Exit 0 is the status of each command in a list, not only of the last one
 	Spilled  string     // path of the file with the whole output, "" if the result is whole
 	Images   int        // number of images in it
 	Running  bool       // the command had not ended

@@ -131,6 +131,9 @@ type Item struct {
 	Refused bool   // on Result: according to the record the human refused the call
 	Side    bool   // belongs to an inline sub-agent, not to this session's context
 	Frame   Frame  // on Human: what a client put around the person's words
+	Inner   bool   // on Call and Result: what a call of a wrapper did, as an event reports it; not itself in the context
+	Opaque  bool   // on Result: its call called tools in a way that cannot be read
+	Told    *Told  // on Result: what events say of how it ended, nil if nothing
 	Copy    bool   // on Meta: repeats an earlier item, as a compaction that ccd answered keeps it
 
 	client *Client
@@ -188,7 +191,34 @@ func (it *Item) Understand() Action { return it.Client().Understand(it.Tool, it.
 
 // Explain returns what a result says; tool and op are those of its call.
 func (it *Item) Explain(tool string, op Op) Outcome {
-	return it.Client().Explain(tool, op, it.Raw, it.Failed)
+	o := it.Client().Explain(tool, op, it.Raw, it.Failed)
+	it.Told.complete(&o)
+	return o
+}
+
+// Told is how the commands and patches of a call ended, as the record, or events before it, report it beside the result.
+type Told struct {
+	Ends    int    // commands that ended
+	Exit    int    // the first status that is not 0
+	Piped   bool   // the status of a command may be a filter's
+	Undone  bool   // a patch was not applied
+	Running string // name of the command in later calls, which had not ended; "" if it had
+}
+
+func (t *Told) complete(o *Outcome) {
+	if t == nil || o.Rejected {
+		return
+	}
+	if t.Ends > 0 {
+		o.ended(t.Exit)
+		o.Each = !t.Piped
+	}
+	if t.Running != "" {
+		o.Running, o.Job = true, t.Running
+	}
+	if t.Undone {
+		o.Failed, o.Ran = true, false
+	}
 }
 
 // NoCount stands for a report that is not a number of 0 or more.
