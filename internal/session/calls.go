@@ -106,7 +106,10 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 	c.Result = ref
 	c.Errors = c.Op == transcript.Command && lexicon.HasErrorWord(out.Text)
 	c.HasExit, c.Exit = out.HasExit, out.Exit
-	c.Silent = c.pipe
+	c.Silent = c.pipe && !out.Each
+	for i := range c.run.goals {
+		c.run.goals[i].proved = c.run.goals[i].proved || out.Each
+	}
 	if out.AgentID != "" {
 		c.Agent = clip(out.AgentID, 200)
 	}

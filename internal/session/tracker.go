@@ -100,6 +100,12 @@ func (t *Tracker) begin(r *transcript.Record) {
 // item takes an item, and returns its chars and what a person or the agent says with it to the other.
 func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, said string) {
 	chars, t.taken = charsOf(it), ""
+	if it.Opaque {
+		t.status.Opaque++
+	}
+	if it.Inner { // it is not in the context
+		return chars, ""
+	}
 	t.held.add(it, chars)
 	t.calibration.count(it, chars)
 	if !it.Side {
@@ -229,6 +235,7 @@ type Known struct {
 	Broken, Unknown int   // records that could not be parsed; records of an unknown type
 	Unread          int   // records that were not read in whole: a part that a person may have written is missing
 	FirstUnread     int   // number of the first of them
+	Opaque          int   // calls that called tools in a way that ccd cannot read
 	Reported        int64 // tokens of the context as last reported since the last boundary, 0 if none
 	Window          int64
 	Assumed         bool     // the window is neither reported, nor configured, nor proven
