@@ -22,6 +22,7 @@ var client = transcript.Client{
 		"This session is being continued from a previous conversation that ran out of context",
 		"Another language model started to solve this problem and produced a summary",
 	},
+	Unwrap:      unwrap,
 	Replacement: replacement,
 	Native:      native,
 	Elements: transcript.Elements("environment_context",

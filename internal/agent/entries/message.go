@@ -56,7 +56,22 @@ func (m *message) result(d *transcript.Decoder, r *transcript.Record) {
 		item.Tool = d.ToolOf(item.Call)
 	}
 	r.Unknown = r.Unknown || len(m.content.Raw) == 0
+	item.Told = told(m.Field("details"))
+	item.Failed = item.Failed || item.Told != nil && item.Told.Exit != 0
 	r.AddFirst(item, m.content)
+}
+
+// told reads how a command ended from the details of OpenClaw's exec and process: also that it goes on, and the name by which
+// process gets the rest.
+func told(details transcript.Node) *transcript.Told {
+	exit, status := details.Field("exitCode"), details.Field("status").Text()
+	switch name := details.Field("sessionId").Text(); {
+	case status == "running" && name != "":
+		return &transcript.Told{Running: name}
+	case exit.Has() && (status == "completed" || status == "failed"):
+		return &transcript.Told{Ends: 1, Exit: int(exit.Integer()), Piped: true}
+	}
+	return nil
 }
 
 // shell adds a command that a person ran in the client (`!`) and its output. The model never sees one that was run with

@@ -43,9 +43,11 @@ var client = transcript.Client{
 		{Begin: "[Sat 2", End: "] ", First: true, Beside: true},
 		{Begin: "[Sun 2", End: "] ", First: true, Beside: true},
 	},
-	Exits: []transcript.Wrapper{ // of exec; a command that succeeded or is still running has none
+	Goes: []string{"Command still running (session ", "Process still running."},
+	Exits: []transcript.Wrapper{ // of exec and process; a command that succeeded or is still running has none
 		{Begin: "(Command exited with code ", End: ")"},
 		{Begin: "Command exited with code "},
+		{Begin: "Process exited with code ", End: "."},
 	},
 	Notices: []transcript.Wrapper{
 		{Begin: "A new session was started via /new or /reset."},

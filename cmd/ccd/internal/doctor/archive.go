@@ -145,7 +145,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 // its format.
 func checkRecords(_ context.Context, f *facts) []Finding {
 	const check = "records"
-	unknown, sessions := map[string]int{}, map[string]int{}
+	unknown, sessions, opaque := map[string]int{}, map[string]int{}, map[string]int{}
 	var all []Finding
 	for _, e := range f.sessions {
 		if e.Kept.Unread > 0 {
@@ -153,6 +153,7 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 			all = append(all, note(check, "ccd restore --raw "+words.Argument(place)+" prints it", "%s could not be read in whole, first %s; archived like all others",
 				words.Count(e.Kept.Unread, "record"), place))
 		}
+		opaque[e.Agent] += e.Kept.Opaque
 		if e.Kept.Unknown > 0 {
 			unknown[e.Agent] += e.Kept.Unknown
 			sessions[e.Agent]++
@@ -162,6 +163,12 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
 		all = append(all, note(check, "", "%s: %s of an unknown type, in %s; they are archived like all others", f.Agents.Title(agent),
 			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session")))
+	}
+	for _, agent := range slices.Sorted(maps.Keys(opaque)) {
+		if n := opaque[agent]; n > 0 {
+			all = append(all, note(check, "", "%s: %s that ccd cannot look into: their scripts call tools, and no record says which or how; they are archived like all others",
+				f.Agents.Title(agent), words.Count(n, "call")))
+		}
 	}
 	return all
 }

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/words"
+)
+
+// The cases below are situations that users of agents reported, as small transcripts with invented text. Each goes through the
+// commands that show a session.
+
+// world is a home with transcripts that a case writes, and ccd in it.
+type world struct {
+	*testing.T
+	home, dir string // dir is the sessions' working directory
+	rows      int    // written so far; each has a time of its own
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	home := t.TempDir()
+	return &world{T: t, home: home, dir: filepath.Join(home, "shop")}
+}
+
+func (w *world) now() string {
+	w.rows++
+	return time.Date(2026, 9, 14, 8, 0, 7*w.rows, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
+}
+
+// ccd runs a command that succeeds, and returns what it prints on stdout and stderr.
+func (w *world) ccd(args ...string) string {
+	w.Helper()
+	code, out, said := ccdIn(w.home, "", args...)
+	if code != words.ExitDone {
+		w.Fatalf("%q: exit %d: %s%s", args, code, out, said)
+	}
+	return out + said
+}
+
+// once archives everything.
+func (w *world) once() {
+	w.Helper()
+	w.ccd("run", "--once", "-q")
+}
+
+// shows checks that an output of ccd contains each of the texts, and none of those that begin with "!".
+func (w *world) shows(what, out string, texts ...string) {
+	w.Helper()
+	for _, text := range texts {
+		if want, not := strings.CutPrefix(text, "!"); strings.Contains(out, want) == not {
+			w.Errorf("%s: %q in:\n%s", what, text, out)
+		}
+	}
+}
+
+// object is a JSON object; marshal never fails for what the cases write.
+type object = map[string]any
+
+func rowOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// claudeRows is a transcript of Claude Code in the making.
+type claudeRows struct {
+	w     *world
+	id    string
+	lines []string
+	last  string // uuid of the newest record
+}
+
+func (w *world) claude(n int) *claudeRows {
+	return &claudeRows{w: w, id: fmt.Sprintf("%08d-0000-4000-8000-000000000001", n)}
+}
+
+// row adds a record behind the newest one.
+func (c *claudeRows) row(kind string, more object) (uuid string) { return c.rowAt(c.last, kind, more) }
+
+// rowAt adds a record behind another one, "" for none.
+func (c *claudeRows) rowAt(parent, kind string, more object) (uuid string) {
+	uuid = fmt.Sprintf("u%d", c.w.rows+1)
+	row := object{"type": kind, "uuid": uuid, "parentUuid": nil, "sessionId": c.id, "timestamp": c.w.now(), "cwd": c.w.dir, "version": "2.1.220", "gitBranch": "main"}
+	if parent != "" {
+		row["parentUuid"] = parent
+	}
+	for k, v := range more {
+		row[k] = v
+	}
+	c.lines, c.last = append(c.lines, rowOf(row)), uuid
+	return uuid
+}
+
+// bare adds a record without a place in the tree.
+func (c *claudeRows) bare(row object) { c.lines = append(c.lines, rowOf(row)) }
+
+func message(role string, content any) object {
+	return object{"message": object{"role": role, "content": content}}
+}
+
+func (c *claudeRows) asks(text string) (uuid string) { return c.row("user", message("user", text)) }
+
+func (c *claudeRows) says(text string) (uuid string) {
+	return c.row("assistant", message("assistant", []object{{"type": "text", "text": text}}))
+}
+
+// does adds a call and its result, nil for none.
+func (c *claudeRows) does(tool string, input object, result any) (uuid string) {
+	id := fmt.Sprintf("toolu_%d", c.w.rows)
+	c.row("assistant", message("assistant", []object{{"type": "tool_use", "id": id, "name": tool, "input": input}}))
+	if result == nil {
+		return c.last
+	}
+	return c.row("user", message("user", []object{{"type": "tool_result", "tool_use_id": id, "content": result}}))
+}
+
+func (c *claudeRows) text() string { return strings.Join(c.lines, "\n") + "\n" }
+
+func (c *claudeRows) write() string {
+	c.w.Helper()
+	put(c.w.T, filepath.Join(c.w.home, ".claude/projects/-shop", c.id+".jsonl"), c.text())
+	return c.id
+}
+
+// rows is a transcript of another agent in the making.
+type rows struct {
+	w     *world
+	lines []string
+}
+
+func (r *rows) add(v any) { r.lines = append(r.lines, rowOf(v)) }
+
+func (r *rows) write(path string) {
+	r.w.Helper()
+	put(r.w.T, filepath.Join(r.w.home, path), strings.Join(r.lines, "\n")+"\n")
+}
+
+// codex begins a rollout.
+func (w *world) codex(n int) (*codexRows, string) {
+	id := fmt.Sprintf("01a30000-0000-7000-8000-%012d", n)
+	c := &codexRows{rows: rows{w: w}, id: id}
+	c.line("session_meta", object{"id": id, "timestamp": "2026-09-14T08:00:00.000Z", "cwd": w.dir, "originator": "codex_cli_rs", "cli_version": "0.169.0", "source": "cli", "git": object{"branch": "main"}})
+	return c, id
+}
+
+type codexRows struct {
+	rows
+	id string
+}
+
+func (c *codexRows) line(kind string, payload object) {
+	c.add(object{"timestamp": c.w.now(), "type": kind, "payload": payload})
+}
+
+func (c *codexRows) says(role, text string) {
+	kind := "output_text"
+	if role == "user" {
+		kind = "input_text"
+	}
+	c.line("response_item", object{"type": "message", "role": role, "content": []object{{"type": kind, "text": text}}})
+}
+
+func (c *codexRows) write() {
+	c.w.Helper()
+	c.rows.write(".codex/sessions/2026/09/14/rollout-2026-09-14T08-00-00-" + c.id + ".jsonl")
+}
+
+// script adds a call in code mode: what events report of it, and its output.
+func (c *codexRows) script(text string, head string, events []object, output ...string) {
+	id := fmt.Sprintf("call_%d", c.w.rows)
+	c.line("response_item", object{"type": "custom_tool_call", "call_id": id, "name": "exec", "input": text})
+	c.result(id, head, events, output...)
+}
+
+func (c *codexRows) result(id, head string, events []object, output ...string) {
+	for _, e := range events {
+		c.line("event_msg", object{"type": "item_completed", "item": e})
+	}
+	parts := []object{{"type": "input_text", "text": head + "\nWall time 1.2 seconds\nOutput:\n"}}
+	for _, o := range output {
+		parts = append(parts, object{"type": "input_text", "text": o})
+	}
+	c.line("response_item", object{"type": "custom_tool_call_output", "call_id": id, "output": parts})
+}
+
+func execution(command string, exit int, output string) object {
+	return object{
+		"type": "CommandExecution", "id": "exec-1", "command": []string{"/bin/bash", "-lc", command}, "cwd": "file:///home/me/shop",
+		"status": "completed", "aggregated_output": output, "exit_code": exit,
+	}
+}
+
+// TestCodeMode: a script that calls other tools is what it does: commands with their status, files, commits.
+func TestCodeMode(t *testing.T) {
+	w := newWorld(t)
+	c, id := w.codex(1)
+	c.says("user", "Round halves up.")
+	c.script(`const r = await tools.exec_command({"cmd":"go test ./ledger","workdir":"/w"}); text(r.output);`, "Script completed",
+		[]object{execution("go test ./ledger", 1, "--- FAIL: TestRound")}, "--- FAIL: TestRound")
+	c.script("text(await tools.apply_patch(\"*** Begin Patch\\n*** Add File: ledger/half.go\\n+package half\\n*** End Patch\")); const r = await tools.exec_command({cmd:`go vet`}); text(r.output)",
+		"Script completed", []object{execution("go vet", 1, "bad")}, "bad")
+	c.script(`const a = await tools.exec_command({cmd:"go test ./ledger"}); const b = await tools.exec_command({cmd:"git commit -am 'halves'"}); text(a.output + b.output);`,
+		"Script completed", []object{execution("go test ./ledger", 0, "ok"), execution("git commit -am 'halves'", 0, "[main abc1234] halves")}, "ok\n[main abc1234] halves")
+	// No events, but the script printed what it got.
+	c.script(`text(await tools.exec_command({cmd:"go build ./broken"}));`, "Script completed", nil, `{"chunk_id":"1","exit_code":2,"output":"undefined: x"}`)
+	// Only the events say what a loop ran.
+	c.script(`for (const f of files) { await tools.exec_command({cmd: "gofmt -l " + f}); await tools.apply_patch(made(f)); }`, "Script completed", []object{
+		execution("gofmt -l looped.go", 3, "looped.go"),
+		{"type": "FileChange", "id": "exec-2", "status": "completed", "changes": object{"/w/looped.go": object{"type": "add", "content": "package looped\n"}}},
+	}, "done")
+	// Nothing says it.
+	c.script(`await tools[name]({})`, "Script completed", nil, "{}")
+	// A script that goes on, and is waited for.
+	c.script(`text((await tools.exec_command({cmd:"make slow"})).output)`, "Script running with cell ID 7", nil)
+	c.line("response_item", object{"type": "function_call", "name": "wait", "call_id": "call_wait", "arguments": `{"cell_id":"7"}`})
+	c.result("call_wait", "Script completed", []object{execution("make slow", 4, "no rule")}, "no rule")
+	c.says("assistant", "Halves are rounded up.")
+	c.write()
+	w.once()
+	line := w.ccd("timeline", id)
+	w.shows("timeline", line, "`go test ./ledger` -> 1", "half.go", "`go build ./broken` -> 2", "gofmt -l looped.go", "looped.go")
+	w.shows("search", w.ccd("search", "--path", "ledger/half.go", "--", "package half"), id)
+	w.shows("restore", w.ccd("restore", "--file", "ledger/half.go"), "package half\n")
+	w.shows("restore of what events report", w.ccd("restore", "--file", "/w/looped.go"), "package looped\n")
+	w.shows("show", w.ccd("show", id), "abc1234", "verified: true", "`make slow`, exit 4")
+	w.shows("doctor", w.doctor(), "1 call that ccd cannot look into")
+	// A copy for another agent has what the agent saw, and each call once.
+	w.shows("a copy", w.ccd("resume", id, "--as", "claude", "--dry-run"), "!cannot")
+}
+
+// TestBackgroundCommands: a command that goes on ends with the call that waits for it, in all forms of OpenClaw's records.
+func TestBackgroundCommands(t *testing.T) {
+	w := newWorld(t)
+	r := rows{w: w}
+	r.add(object{"type": "session", "version": 3, "id": "claw", "timestamp": w.now(), "cwd": w.dir})
+	add := func(message object) {
+		message["timestamp"] = 1789372821000 + w.rows
+		r.add(object{"type": "message", "id": fmt.Sprintf("m%d", w.rows), "timestamp": w.now(), "message": message})
+	}
+	call := func(tool string, arguments object, text string, details object) {
+		id := fmt.Sprintf("c%d", w.rows)
+		add(object{"role": "assistant", "provider": "x", "content": []object{{"type": "toolCall", "id": id, "name": tool, "arguments": arguments}}})
+		add(object{"role": "toolResult", "toolCallId": id, "toolName": tool, "content": []object{{"type": "text", "text": text}}, "details": details})
+	}
+	add(object{"role": "user", "content": "Build it all."})
+	goes := "Command still running (session %s, pid 7). Use process (list/poll) for follow-up."
+	call("exec", object{"command": "make structured"}, fmt.Sprintf(goes, "amber-bloom"), object{"status": "running", "sessionId": "amber-bloom", "pid": 7})
+	call("process", object{"action": "poll", "sessionId": "amber-bloom"}, "half\n\nProcess still running.", object{"status": "running", "sessionId": "amber-bloom"})
+	call("process", object{"action": "poll", "sessionId": "amber-bloom"}, "cc: no rule", object{"status": "failed", "sessionId": "amber-bloom", "exitCode": 2})
+	call("exec", object{"command": "make told"}, fmt.Sprintf(goes, "mild-willow"), nil)
+	call("process", object{"action": "poll", "sessionId": "mild-willow"}, "half\n\nProcess still running.", nil)
+	call("process", object{"action": "poll", "sessionId": "mild-willow"}, "no rule\n\nProcess exited with code 3.", nil)
+	call("exec", object{"command": "make good"}, fmt.Sprintf(goes, "old-brook"), nil)
+	call("process", object{"action": "poll", "sessionId": "old-brook"}, "made\n\nProcess exited with code 0.", nil)
+	r.write(".openclaw/agents/main/sessions/claw.jsonl")
+	w.once()
+	w.shows("timeline", w.ccd("timeline", "claw"), "`make structured` -> 2", "`make told` -> 3", "!`make good` ->")
+}
+
+func (w *world) doctor() string {
+	w.Helper()
+	_, out, said := ccdIn(w.home, "", "doctor")
+	return out + said
+}
