@@ -46,6 +46,11 @@ func (r *Record) Typed() bool {
 	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind == Human && it.Call == "" })
 }
 
+// Talks reports whether a person typed the record, or the agent said or did something in it.
+func (r *Record) Talks() bool {
+	return r.Typed() || slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
+}
+
 // ParseTime parses an RFC 3339 time. It returns the zero time if there is none, or if its offset moves it out of the
 // range that RFC 3339 and JSON allow.
 func ParseTime(n Node) time.Time {

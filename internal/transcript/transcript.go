@@ -275,6 +275,8 @@ type Record struct {
 	Boundary *Boundary
 	Back     int    // number of turns that the person took back here
 	From     int    // number of the first record that was taken back, 0 if none
+	Stand    [2]int // the records from the first to the last stand: an earlier one seemed to take them back
+	APIError bool   // it reports an error of the API instead of a reply
 	Origin   string // ID of the session that this one is a fork of, if recorded
 	Copied   bool   // it is a copy of a record of that session
 	Fork     bool   // it begins a fork: what is before it was said in another session

@@ -51,13 +51,19 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	if !r.UI {
 		d.RememberUUID(r)
 	}
-	if parent := l.Field("parentUuid"); !l.side {
-		if r.UUID != "" && r.Typed() && string(parent.Raw) == "null" { // the person returned to the beginning
-			r.Back, r.From = d.Chain.Return("", "")
-		}
-		if back, from := d.Chain.Add(r.UUID, parent.Text(), r.Typed()); back > 0 {
-			r.Back, r.From = back, from
-		}
+	chain(d, r, &l)
+}
+
+// chain adds the record to the tree. A person can go back to the beginning only in the program that has it on the screen, and
+// not beyond a compaction.
+func chain(d *transcript.Decoder, r *transcript.Record, l *line) {
+	parent := l.Field("parentUuid")
+	switch {
+	case l.side:
+	case string(parent.Raw) == "null" && !d.Chain.Compacted() && !l.Field("logicalParentUuid").Full() && !strings.HasPrefix(l.Field("entrypoint").Text(), "sdk"):
+		d.Chain.Root(r, r.UUID)
+	default:
+		d.Chain.Add(r, r.UUID, parent.Text())
 	}
 }
 
@@ -174,7 +180,8 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 	content := m.Field("content")
 	r.Unknown = r.Unknown || len(content.Raw) == 0
 	v := transcript.Voice{Role: "assistant", Message: m.Field("id").Text(), Side: l.side}
-	if model := transcript.Reuse(&d.Last.Model, m.Field("model")); model == synthetic {
+	r.APIError = l.Field("isApiErrorMessage").IsTrue()
+	if model := transcript.Reuse(&d.Last.Model, m.Field("model")); model == synthetic || r.APIError {
 		v.Local = true
 	} else if !l.side {
 		r.Model = model

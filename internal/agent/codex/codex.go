@@ -22,7 +22,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	} else {
 		bare(d, r, l, value)
 	}
-	d.Chain.Add("", "", r.Typed())
+	d.Chain.Add(r, "", "")
 }
 
 func envelope(d *transcript.Decoder, r *transcript.Record, l transcript.Object, payload transcript.Node) {

@@ -30,7 +30,7 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 		}
 		m.say(d, r, v)
 		stop := m.Field("stopReason").Text()
-		r.Aborted, r.TurnEnd = stop == "aborted", stop == "stop"
+		r.Aborted, r.TurnEnd, r.APIError = stop == "aborted", stop == "stop", stop == "error"
 	case "toolResult":
 		m.result(d, r)
 	case "bashExecution":

@@ -124,8 +124,8 @@ func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		case it.Kind == transcript.Summary:
 			d.SetBoundary(r, transcript.Boundary{})
 		case it.Kind == transcript.Human && it.Call == "":
-			d.Chain.Add(before(m.id), "", false)
-			d.Chain.Add(r.UUID, "", true)
+			d.Chain.MarkBefore(before(m.id))
+			d.Chain.Add(r, r.UUID, "")
 			return
 		}
 	}
