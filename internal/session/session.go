@@ -305,6 +305,7 @@ func (s *Session) Add(r *transcript.Record) {
 		s.cut(rec, r)
 	}
 	s.takeBack(r.From)
+	s.stand(r.Stand)
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
@@ -521,6 +522,15 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 func (s *Session) takeBack(from int) {
 	for n := len(s.Items) - 1; n > 0 && from != 0 && s.Items[n].Ask >= 0 && s.Events[s.Items[n].Ask].N() >= from; n-- {
 		s.Items[n].Back, s.Events[s.Items[n].Ask].Back = true, true
+	}
+}
+
+// stand marks messages as not taken back after all.
+func (s *Session) stand(records [2]int) {
+	for n := len(s.Items) - 1; n > 0 && records[0] > 0; n-- {
+		if ask := s.Items[n].Ask; ask >= 0 && s.Events[ask].N() >= records[0] && s.Events[ask].N() <= records[1] {
+			s.Items[n].Back, s.Events[ask].Back = false, false
+		}
 	}
 }
 

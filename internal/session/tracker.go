@@ -57,6 +57,9 @@ func (t *Tracker) begin(r *transcript.Record) {
 	}
 	t.again = t.again || r.From != 0 && t.first >= r.From
 	st.Back = st.Back.with(r.From, r.N)
+	if r.Stand[0] > 0 {
+		st.Back = st.Back.without(r.Stand[0], r.Stand[1])
+	}
 	keep(&st.Origin, r.Origin)
 	t.copied = r.Copied
 	if r.Fork { // what was asked before is the other session's title
