@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -262,6 +263,202 @@ func TestBackgroundCommands(t *testing.T) {
 	r.write(".openclaw/agents/main/sessions/claw.jsonl")
 	w.once()
 	w.shows("timeline", w.ccd("timeline", "claw"), "`make structured` -> 2", "`make told` -> 3", "!`make good` ->")
+}
+
+// TestOnlyThePersonTakesBack: what the shape of the tree alone shows is no person's act; what a person did is.
+func TestOnlyThePersonTakesBack(t *testing.T) {
+	const third = "Build the third."
+	work := func(c *claudeRows, from int) (uuids []string) { // two turns
+		for n := from; n < from+2; n++ {
+			uuids = append(uuids, c.asks(fmt.Sprintf("Make part %d.", n)))
+			c.does("Edit", object{"file_path": fmt.Sprintf("/p/part%d.go", n), "old_string": "a", "new_string": "b"}, "The file has been updated.")
+			uuids = append(uuids, c.says("Made."))
+		}
+		return uuids
+	}
+	failed := object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": "API Error: 403"}}}}
+	used := func(tokens int) object {
+		return object{"message": object{"id": fmt.Sprint("msg_", tokens), "role": "assistant", "content": []object{{"type": "text", "text": "Built."}}, "usage": object{"input_tokens": tokens, "output_tokens": 1}}}
+	}
+	for name, c := range map[string]struct {
+		write func(c *claudeRows)
+		back  int
+	}{
+		"two terminals": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			a := c.last
+			c.rowAt(at, "user", message("user", third))
+			b := c.says("Built.")
+			c.rowAt(a, "user", message("user", "More of A."))
+			a = c.says("More.")
+			c.rowAt(b, "user", message("user", "More of B."))
+			c.says("More.")
+			c.rowAt(a, "user", message("user", "Still more of A."))
+		}, 0},
+		"the other terminal only answers": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			a := c.last
+			c.rowAt(at, "user", message("user", third))
+			c.last = a
+			c.says("Late.")
+		}, 0},
+		"a retry below an old parent": {func(c *claudeRows) {
+			at := work(c, 1)[0]
+			c.asks(third)
+			c.row("assistant", failed)
+			c.rowAt(at, "user", message("user", third))
+			c.row("assistant", failed)
+			c.rowAt(at, "user", message("user", third))
+			c.says("Built.")
+		}, 0},
+		"a record of a program with an old parent": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			c.rowAt(at, "system", object{"subtype": "turn_duration"})
+			c.asks(third)
+			c.says("Built.")
+		}, 0},
+		"no parent, but a logical one": {func(c *claudeRows) {
+			work(c, 1)
+			more := message("user", third)
+			more["logicalParentUuid"] = c.last
+			c.rowAt("", "user", more)
+		}, 0},
+		"no parent, and a beginning that nobody typed": {func(c *claudeRows) {
+			c.row("assistant", message("assistant", []object{{"type": "text", "text": "Hello."}}))
+			work(c, 1)
+			c.rowAt("", "user", message("user", third))
+		}, 0},
+		"no parent after a compaction": {func(c *claudeRows) {
+			work(c, 1)
+			c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": 9}})
+			c.row("user", object{"isCompactSummary": true, "message": object{"role": "user", "content": "This session is being continued."}})
+			c.rowAt("", "user", message("user", third))
+		}, 0},
+		"no parent, and all the context": {func(c *claudeRows) {
+			c.asks("Begin.")
+			c.row("assistant", used(1000))
+			work(c, 1)
+			c.rowAt("", "user", message("user", third))
+			c.row("assistant", used(1200))
+		}, 0},
+		"a rewind": {func(c *claudeRows) { c.rowAt(work(c, 1)[1], "user", message("user", third)); c.says("Built.") }, 1},
+		"a rewind to the beginning": {func(c *claudeRows) {
+			work(c, 1)
+			c.rowAt("", "user", message("user", third))
+			c.row("assistant", used(9))
+		}, 2},
+		"a rewind after an error": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			c.asks("Build the fourth.")
+			c.row("assistant", failed)
+			c.rowAt(at, "user", message("user", third))
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.claude(1)
+			c.write(s)
+			w.takenBack(s.write(), c.back)
+		})
+	}
+}
+
+// takenBack archives, and checks how many turns are taken back in the views of a session.
+func (w *world) takenBack(session string, want int) {
+	w.Helper()
+	w.once()
+	out := w.ccd("timeline", session)
+	if got := strings.Count(out, "taken back: "); got != want {
+		w.Errorf("%d turns are taken back, not %d:\n%s", got, want, out)
+	}
+	out = w.ccd("search", "--session", session, "Make part")
+	if got := strings.Contains(out, "taken back"); got != (want > 0) {
+		w.Errorf("search: taken back is %v:\n%s", got, out)
+	}
+	w.ccd("resume", session, "--as", "gemini")
+	out = w.newest(".gemini/tmp/*/chats/*")
+	if got := strings.Contains(out, `"text":"Make part 2."`); got != (want == 0) {
+		w.Errorf("the copy has part 2: %v:\n%s", got, out)
+	}
+}
+
+// TestOnlyThePersonTakesBackInPi is the same for trees of Pi.
+func TestOnlyThePersonTakesBackInPi(t *testing.T) {
+	for name, c := range map[string]struct {
+		write func(add func(id, parent string, entry object), said func(id, parent, role, text, stop string))
+		back  int
+	}{
+		"two terminals": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
+			said("b1", "a2", "user", "Other.", "")
+			said("b2", "b1", "assistant", "Done.", "stop")
+			said("a5", "a4", "user", "Go on.", "")
+			said("b3", "b2", "user", "Go on, too.", "")
+		}, 0},
+		"an extension's branch summary": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
+			add("s1", "a2", object{"type": "branch_summary", "fromId": "a4", "summary": "part 2 is made", "fromHook": true})
+			said("b1", "s1", "user", "Go on.", "")
+		}, 0},
+		"an extension's entry": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
+			add("s1", "a2", object{"type": "custom", "customType": "state", "data": object{}})
+			said("b1", "s1", "user", "Go on.", "")
+		}, 0},
+		"a retry": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
+			said("a5", "a4", "user", "Go on.", "")
+			said("a6", "a5", "assistant", "", "error")
+			said("b1", "a2", "user", "Go on.", "")
+		}, 0},
+		"a person's branch summary": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
+			add("s1", "a2", object{"type": "branch_summary", "fromId": "a4", "summary": "part 2 was tried"})
+			add("s2", "s1", object{"type": "model_change", "modelId": "m", "provider": "p"})
+			said("b1", "s2", "user", "Go on.", "")
+		}, 1},
+		"a rewind": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
+			said("b1", "a2", "user", "Go on.", "")
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			const id = "651f0e9e-b18c-42df-aded-4707bda1590b"
+			r := rows{w: w}
+			r.add(object{"type": "session", "version": 3, "id": id, "timestamp": w.now(), "cwd": w.dir})
+			add := func(id, parent string, entry object) {
+				entry["id"], entry["timestamp"], entry["parentId"] = id, w.now(), nil
+				if parent != "" {
+					entry["parentId"] = parent
+				}
+				r.add(entry)
+			}
+			said := func(id, parent, role, text, stop string) {
+				m := object{"role": role, "content": []object{{"type": "text", "text": text}}, "timestamp": 1789372821000 + w.rows}
+				if role == "assistant" {
+					m["provider"], m["model"], m["stopReason"] = "p", "m", stop
+				}
+				add(id, parent, object{"type": "message", "message": m})
+			}
+			add("m0", "", object{"type": "model_change", "modelId": "m", "provider": "p"})
+			said("a1", "m0", "user", "Make part 1.", "")
+			said("a2", "a1", "assistant", "Made.", "stop")
+			said("a3", "a2", "user", "Make part 2.", "")
+			said("a4", "a3", "assistant", "Made.", "stop")
+			c.write(add, said)
+			r.write(".pi/agent/sessions/--shop--/2026-09-14T08-00-00-052Z_" + id + ".jsonl")
+			w.takenBack(id, c.back)
+		})
+	}
+}
+
+// newest returns the text of the one file that matches.
+func (w *world) newest(pattern string) string {
+	w.Helper()
+	files, err := filepath.Glob(filepath.Join(w.home, pattern))
+	if err != nil || len(files) != 1 {
+		w.Fatalf("%s: %q, %v", pattern, files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
 }
 
 func (w *world) doctor() string {
