@@ -41,7 +41,9 @@ type Decoder struct {
 	Apart     bool // no record counts as written again: lines are read in any order, or twice
 	titleRank int  // of the best title so far
 	Chain     Chain
-	Begun     bool // the header of the transcript was read
+	said      recent[struct{}] // what a person said, by hash
+	fresh     bool             // the agent compacted its context, and has said nothing since
+	Begun     bool             // the header of the transcript was read
 	joint     joint
 	State     any // other state of an agent's parser; must be bounded and depend only on the records
 }
@@ -237,6 +239,11 @@ func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 		r.Raw = redact.Apply(line, 0, r.Marks)
 	}
 	d.values(r, r.Raw)
+	for i := range r.Items {
+		it := &r.Items[i]
+		r.Aborted = r.Aborted || it.Kind == Result && !it.Side && it.Failed && it.Explain(it.Tool, Other).Stopped
+		d.fresh = d.fresh && !(it.Kind.Assistant() && !it.Side)
+	}
 	r.Unread = r.Broken || r.Unknown && len(r.Items) == 0 && hasWords(r.Raw)
 	d.items = r.Items
 	return r

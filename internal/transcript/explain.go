@@ -346,6 +346,10 @@ func (c *Client) explainRefused(o *Outcome, tool string) {
 	if o.Faked = c.fakesReport(tool, o.Text); o.Faked {
 		return
 	}
+	if o.Stopped = interrupted(o.Text); o.Stopped {
+		o.Failed, o.HasExit, o.Exit = true, false, 0
+		return
+	}
 	for _, p := range refusals {
 		if strings.HasPrefix(o.Text, p) {
 			o.Rejected, o.Failed, o.HasExit, o.Exit = true, true, false, 0
@@ -355,8 +359,24 @@ func (c *Client) explainRefused(o *Outcome, tool string) {
 }
 
 var refusals = []string{
-	refusal, "Permission to use ", "[Request interrupted by user", "exec command rejected by user", "rejected by user",
-	"patch rejected by user", "aborted by user", "[Operation Cancelled] Reason: User did not allow tool call", "Claude requested permissions to ", "This command requires approval",
+	refusal, "Permission to use ", "exec command rejected by user", "rejected by user",
+	"patch rejected by user", "[Operation Cancelled] Reason: User did not allow tool call", "Claude requested permissions to ", "This command requires approval",
+}
+
+// interrupted reports whether a result says that the person interrupted the call.
+func interrupted(text string) bool {
+	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "Exit code ") {
+		text = rest
+	}
+	return slices.ContainsFunc(interruptions, func(p string) bool { return strings.HasPrefix(text, p) }) || strings.HasSuffix(text, abortedCommand)
+}
+
+// abortedCommand ends what a command had printed when it was interrupted.
+const abortedCommand = "<error>Command was aborted before completion</error>"
+
+var interruptions = []string{
+	"[Request interrupted by user", "aborted by user", "Command aborted", "Operation aborted", "[Operation Cancelled] Reason: User cancelled",
+	"Command was cancelled", "Tool call cancelled by user",
 }
 
 var agentNamed = regexp.MustCompile(`(?:agentId: |"agent_id": ?")([\w-]*)`)

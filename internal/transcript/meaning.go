@@ -66,6 +66,7 @@ type Outcome struct {
 	Job      string     // of a background command: its name in later calls ("" if unknown)
 	Amended  bool       // the human changed what the call writes: the file differs from its input
 	Created  bool       // of a Write: the result says that the file is new
+	Stopped  bool       // the human interrupted the call
 	Rejected bool       // the human, or a rule, refused the call
 	Faked    bool       // it reads like a client's report of the human's words, but a server's tool wrote it
 	PlanID   string     // of a Plan call that created an item: its key

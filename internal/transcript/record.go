@@ -19,6 +19,7 @@ func (d *Decoder) SetUsage(r *Record, u Usage) {
 func (d *Decoder) SetBoundary(r *Record, b Boundary) {
 	d.bound = b
 	r.Boundary = &d.bound
+	d.fresh = true
 }
 
 // RememberTool stores the tool of a call.

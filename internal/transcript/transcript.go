@@ -202,6 +202,7 @@ type Told struct {
 	Exit    int    // the first status that is not 0
 	Piped   bool   // the status of a command may be a filter's
 	Undone  bool   // a patch was not applied
+	Stopped bool   // the person interrupted it
 	Running string // name of the command in later calls, which had not ended; "" if it had
 }
 
@@ -212,6 +213,9 @@ func (t *Told) complete(o *Outcome) {
 	if t.Ends > 0 {
 		o.ended(t.Exit)
 		o.Each = !t.Piped
+	}
+	if o.Stopped = o.Stopped || t.Stopped; t.Stopped {
+		o.Failed, o.HasExit = true, false
 	}
 	if t.Running != "" {
 		o.Running, o.Job = true, t.Running

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -96,6 +97,29 @@ func queue(d *transcript.Decoder, r *transcript.Record, l *line) {
 	case "popAll":
 		r.Queue = transcript.Withdrawn
 	}
+	if s := memoryOf(d); r.Queue == transcript.Enqueued {
+		s.waiting.Add(r.Queued, r.Queued)
+	} else if text, ok := s.waiting.Take(r); ok {
+		s.delivered = append(s.delivered[max(0, len(s.delivered)+1-maxDelivered):], text)
+	}
+}
+
+// maxDelivered is how many messages are kept that a record may attach once more.
+const maxDelivered = 64
+
+// attached marks messages that were taken into the running turn before, and stand here once more.
+func attached(d *transcript.Decoder, r *transcript.Record) {
+	s := memoryOf(d)
+	for i := range r.Items {
+		it := &r.Items[i]
+		if it.Kind != transcript.Human || it.Call != "" || len(s.delivered) == 0 {
+			continue
+		}
+		if n := slices.Index(s.delivered, transcript.Node{Raw: it.Raw}.Text()); n >= 0 {
+			s.delivered = slices.Delete(s.delivered, n, n+1)
+			it.Kind, it.Copy = transcript.Meta, true
+		}
+	}
 }
 
 func header(d *transcript.Decoder, r *transcript.Record, l *line) {
@@ -132,9 +156,34 @@ func user(d *transcript.Decoder, r *transcript.Record, l *line) {
 	v.Summary = answered(d, l, content) || v.Summary
 	d.Content(r, content, v)
 	markCopies(d, r, l)
+	attached(d, r)
+	reasons(r)
+	if l.Field("toolUseResult").Field("interrupted").IsTrue() {
+		stopped(r)
+	}
 	r.Chosen = chosen(content)
 	if l.Field("toolUseResult").Is('{') && len(r.Items) > 0 && d.Client.Op(r.Items[0].Tool) == transcript.Agent {
 		r.Agent = l.Field("toolUseResult").Field("agentId").Text()
+	}
+}
+
+// reasons gives a person's words behind the report of a refusal to the call that was refused.
+func reasons(r *transcript.Record) {
+	for i := 1; i < len(r.Items); i++ {
+		it, before := &r.Items[i], &r.Items[i-1]
+		if it.Kind == transcript.Human && it.Call == "" && before.Kind == transcript.Result && !before.Side &&
+			(before.Refused || before.Explain(before.Tool, transcript.Other).Rejected) {
+			it.Call = before.Call
+		}
+	}
+}
+
+// stopped marks the results of a record as those of calls that the person interrupted.
+func stopped(r *transcript.Record) {
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Kind == transcript.Result {
+			it.Failed, it.Told = true, &transcript.Told{Stopped: true}
+		}
 	}
 }
 
@@ -238,7 +287,7 @@ func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.No
 		b.Preserved = d.UUIDsBetween(segment.Field("headUuid").Text(), segment.Field("tailUuid").Text())
 	}
 	d.SetBoundary(r, b)
-	d.State = &tail{}
+	memoryOf(d).left = 0
 }
 
 // unknown decodes a record of an unknown type. If it looks like something that the model sees (a message, a call, a

@@ -74,18 +74,14 @@ func told(details transcript.Node) *transcript.Told {
 	return nil
 }
 
-// shell adds a command that a person ran in the client (`!`) and its output. The model never sees one that was run with
-// `!!`.
+// shell adds a command that a person ran in the client (`!`) and its output: an act, and nothing said to the agent. The model
+// never sees one that was run with `!!`.
 func (m *message) shell(d *transcript.Decoder, r *transcript.Record) {
 	if m.Field("excludeFromContext").IsTrue() {
 		r.UI = true
 		return
 	}
-	by := transcript.Program
-	if d.Class == transcript.Main {
-		by = transcript.Person
-	}
-	d.Say(r, m.Field("command"), transcript.Voice{Role: "user", By: by})
+	d.Say(r, m.Field("command"), transcript.Voice{Role: "user", By: transcript.Program})
 	d.Say(r, m.Field("output"), transcript.Voice{Role: "tool"})
 }
 
