@@ -106,7 +106,7 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 	c.Result = ref
 	c.Errors = c.Op == transcript.Command && lexicon.HasErrorWord(out.Text)
 	c.HasExit, c.Exit = out.HasExit, out.Exit
-	c.Silent = c.pipe && !out.Each
+	c.Silent, c.Aborted = c.pipe && !out.Each, out.Stopped
 	for i := range c.run.goals {
 		c.run.goals[i].proved = c.run.goals[i].proved || out.Each
 	}
@@ -132,7 +132,7 @@ func (s *Session) addResult(ref Ref, r *transcript.Record, it *transcript.Item) 
 	default:
 		c.State = Done
 	}
-	if !out.Running {
+	if !out.Running && !out.Rejected { // a reason may follow
 		s.forgetCall(it.Call)
 	}
 	if a.Stdin {

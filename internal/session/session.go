@@ -495,7 +495,9 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if strings.Contains(text, transcript.HistoryNote) {
 		s.retold = rec
 	}
-	if transcript.Interrupts(text) {
+	if transcript.Interrupts(text) && s.stopped() { // said before
+		return
+	} else if transcript.Interrupts(text) {
 		s.stop(Event{Ref: ref, Note: clip(text, 200)})
 		return
 	}
