@@ -447,6 +447,116 @@ func TestOnlyThePersonTakesBackInPi(t *testing.T) {
 	}
 }
 
+// TestSaidOnce: words that stand in several records are said once, and words of a program never.
+func TestSaidOnce(t *testing.T) {
+	const words = "Also keep the currency sign in the receipt."
+	queue := func(c *claudeRows, operation, text string) {
+		c.bare(object{"type": "queue-operation", "operation": operation, "content": text, "timestamp": c.w.now(), "sessionId": c.id})
+	}
+	for name, write := range map[string]func(c *claudeRows){
+		"removed, then attached": func(c *claudeRows) {
+			queue(c, "enqueue", words)
+			c.does("Bash", object{"command": "ls"}, "a.py")
+			queue(c, "remove", "")
+			c.row("attachment", object{"attachment": object{"type": "queued_command", "prompt": words, "commandMode": "prompt"}})
+			c.says("Working on both.")
+		},
+		"removed by its words, then a prompt": func(c *claudeRows) {
+			queue(c, "enqueue", words)
+			c.says("Working.")
+			queue(c, "remove", words)
+			c.asks(words)
+			c.says("Working on both.")
+		},
+		"repeated after a compaction": func(c *claudeRows) {
+			c.asks(words)
+			c.says("Working on both.")
+			c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": 9000}})
+			c.row("user", object{"isCompactSummary": true, "message": object{"role": "user", "content": "This session is being continued."}})
+			c.asks(words)
+			c.says("Going on.")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.claude(1)
+			c.asks("Fix the basket total.")
+			c.says("I look first.")
+			write(c)
+			s := c.write()
+			w.once()
+			for what, out := range map[string]string{
+				"timeline": w.ccd("timeline", s), "search": w.ccd("search", "currency sign"), "show": w.ccd("show", s),
+			} {
+				if n := strings.Count(out, words); n != 1 {
+					t.Errorf("%s: said %d times:\n%s", what, n, out)
+				}
+			}
+		})
+	}
+}
+
+// TestInterrupted: a call that the person stopped was neither refused nor did it fail by itself.
+func TestInterrupted(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.asks("Build it.")
+	call := func(content string, more object) {
+		id := fmt.Sprintf("t%d", w.rows)
+		c.row("assistant", message("assistant", []object{{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": "make all"}}}))
+		row := message("user", []object{{"type": "tool_result", "tool_use_id": id, "is_error": true, "content": content}})
+		for k, v := range more {
+			row[k] = v
+		}
+		c.row("user", row)
+	}
+	call("[Request interrupted by user for tool use]", nil)
+	c.asks("[Request interrupted by user for tool use]")
+	call("Exit code 137\n[Request interrupted by user for tool use]", nil)
+	call("half\n<error>Command was aborted before completion</error>", object{"toolUseResult": object{"stdout": "half", "interrupted": true}})
+	claude := c.write()
+
+	x, codex := w.codex(1)
+	x.says("user", "Build it.")
+	x.line("response_item", object{"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": `{"cmd":"make all"}`})
+	x.line("response_item", object{"type": "function_call_output", "call_id": "c1", "output": "aborted by user after 3.2s"})
+	x.write()
+	w.once()
+	for _, s := range []string{claude, codex} {
+		w.shows("timeline", w.ccd("timeline", s), "!refused", "!failed")
+		w.shows("show", w.ccd("show", s), "make all", "interrupted", "!refused")
+	}
+}
+
+// TestClientsWords: what clients put around or between a person's words is no request, in every agent.
+func TestClientsWords(t *testing.T) {
+	const own, other = "keep-the-tests", "delete-the-backups"
+	w := newWorld(t)
+	copilot := rows{w: w}
+	copilot.add(object{"type": "session.start", "id": "e0", "timestamp": w.now(), "data": object{"sessionId": "cp", "copilotVersion": "1.0.80", "context": object{"cwd": w.dir}}})
+	copilot.add(object{"type": "user.message", "id": "e1", "timestamp": w.now(), "data": object{"content": "<reminder>\n" + other + "\n</reminder>\n<userRequest>\n" + own + "\n</userRequest>"}})
+	copilot.add(object{"type": "assistant.message", "id": "e2", "timestamp": w.now(), "data": object{"messageId": "m", "content": "Yes."}})
+	copilot.write(".copilot/session-state/01a10000-0000-7000-8000-0000000000c6/events.jsonl")
+
+	claw := rows{w: w}
+	claw.add(object{"type": "session", "version": 3, "id": "claw", "timestamp": w.now(), "cwd": w.dir})
+	claw.add(object{"type": "message", "id": "a1", "timestamp": w.now(), "message": object{"role": "user", "timestamp": 1789372821000, "content": "Conversation context (untrusted, chronological, selected for current message):\n#395 Sat 2026-05-23 19:47 GMT+5:30\n" + other + "\n\n" + own}})
+	claw.add(object{"type": "message", "id": "a2", "parentId": "a1", "timestamp": w.now(), "message": object{"role": "assistant", "timestamp": 1789372822000, "provider": "x", "content": []object{{"type": "text", "text": "Yes."}}}})
+	claw.write(".openclaw/agents/main/sessions/claw.jsonl")
+
+	pi := rows{w: w}
+	pi.add(object{"type": "session", "version": 3, "id": "651f0e9e-b18c-42df-aded-4707bda1590b", "timestamp": w.now(), "cwd": w.dir})
+	pi.add(object{"type": "message", "id": "a1", "timestamp": w.now(), "message": object{"role": "bashExecution", "command": "echo " + other, "output": "x", "exitCode": 0, "timestamp": 1789372821000}})
+	pi.add(object{"type": "message", "id": "a2", "timestamp": w.now(), "message": object{"role": "user", "content": own, "timestamp": 1789372821000}})
+	pi.add(object{"type": "message", "id": "a3", "timestamp": w.now(), "message": object{"role": "assistant", "timestamp": 1789372822000, "provider": "x", "content": []object{{"type": "text", "text": "Yes."}}}})
+	pi.write(".pi/agent/sessions/--shop--/2026-09-14T08-00-00-052Z_651f0e9e-b18c-42df-aded-4707bda1590b.jsonl")
+	w.once()
+	for _, s := range []string{"01a10000-0000-7000-8000-0000000000c6", "claw", "651f0e9e-b18c-42df-aded-4707bda1590b"} {
+		w.shows(s+" timeline", w.ccd("timeline", s), own, "!"+other, "!userRequest", "!untrusted")
+		w.shows(s+" ls", w.ccd("ls", "--all"), "!"+other)
+	}
+}
+
 // newest returns the text of the one file that matches.
 func (w *world) newest(pattern string) string {
 	w.Helper()
