@@ -26,6 +26,8 @@ type Client struct {
 	Notices  []Wrapper     // texts written entirely by the client
 	Exits    []Wrapper     // last lines of a command's output that contain its status; without one the status is unknown
 
+	NoResults bool // records have no results: what became of a call is not recorded
+
 	Goes []string // last lines of a command's output, or their beginnings, if it has not ended
 
 	DropsNewline bool // an edit that replaces a text by nothing also removes the newline after it

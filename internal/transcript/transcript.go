@@ -302,7 +302,7 @@ type Record struct {
 	Unknown  bool     // of an unknown type: kept and counted
 	Broken   bool     // at least one value of the line could not be parsed: kept and counted
 	Long     bool     // longer than MaxLine: kept, not parsed
-	Unread   bool     // Broken, Long, or Unknown with words in no item: a part that a person may have written is not read
+	Unread   bool     // Broken, Long, or Unknown (and no UI) with words in no item: a part that a person may have written is not read
 
 	client *Client
 	exact  []byte // the line

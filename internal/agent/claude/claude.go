@@ -273,8 +273,18 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 		d.Say(r, l.Field("content"), v)
 		r.Chosen = chosen(l.Field("content"))
 	default:
-		r.UI = true
+		r.UI, r.APIError = true, l.Field("subtype").Text() == "api_error"
+		r.Unknown = !systemKinds[l.Field("subtype").Text()]
 	}
+}
+
+// systemKinds lists the subtypes of system records with nothing that reached the model.
+var systemKinds = map[string]bool{
+	"": true, "turn_duration": true, "stop_hook_summary": true, "api_error": true, "informational": true, "microcompact_boundary": true,
+	"bridge_status": true, "away_summary": true, "memory_saved": true, "agents_killed": true, "scheduled_task_fire": true,
+	"permission_retry": true, "api_metrics": true, "hook_response": true, "hook_started": true, "hook_progress": true, "init": true,
+	"status": true, "thinking": true, "file_snapshot": true, "task_started": true, "task_progress": true, "task_notification": true,
+	"session_start": true, "model_refusal_fallback": true, "api_refusal": true, "error": true,
 }
 
 func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.Node) {

@@ -82,11 +82,16 @@ func bare(d *transcript.Decoder, r *transcript.Record, l transcript.Object, valu
 // meta reads a rollout's header. A fork copies its parent's lines, including the header, so only the first header is
 // the rollout's own.
 func meta(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
-	if d.Begun {
+	m := d.Object(meta)
+	if id := m.Field("id").Text(); d.Begun {
+		if id != "" && id == d.Last.Session { // it was resumed, perhaps on another branch
+			r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
+		}
 		return
+	} else {
+		d.Last.Session = id
 	}
 	d.Begun = true
-	m := d.Object(meta)
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, m.Field("cwd"))
 	r.Version = transcript.Reuse(&d.Last.Version, m.Field("cli_version"))
 	r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
