@@ -27,6 +27,9 @@ func (s *Session) addCall(ref Ref, r *transcript.Record, it *transcript.Item) {
 			c.Acts = actsOf(a.Command, parts)
 		}
 	}
+	if it.Client().NoResults {
+		c.State = Unrecorded
+	}
 	s.Calls = append(s.Calls, c)
 	one := &pending{call: c, action: a, swaps: swapsOf(s.client, it.Tool, it.Raw, &a)}
 	if len(one.swaps) == 1 && len(one.swaps[0]) == 1 && !one.swaps[0][0].whole {

@@ -114,7 +114,8 @@ const (
 	Running              // in the background, not known to have ended
 	Done                 // ended without a reported failure
 	Failed
-	Refused // by the human or a rule; it did not run
+	Refused    // by the human or a rule; it did not run
+	Unrecorded // the agent records no results: what became of it is unknown
 )
 
 // Call is a tool call with its outcome.
