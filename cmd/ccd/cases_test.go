@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -554,6 +555,221 @@ func TestClientsWords(t *testing.T) {
 	for _, s := range []string{"01a10000-0000-7000-8000-0000000000c6", "claw", "651f0e9e-b18c-42df-aded-4707bda1590b"} {
 		w.shows(s+" timeline", w.ccd("timeline", s), own, "!"+other, "!userRequest", "!untrusted")
 		w.shows(s+" ls", w.ccd("ls", "--all"), "!"+other)
+	}
+}
+
+// TestNotRecordedIsNotNot: what an agent does not record, and what ccd does not read, is called so.
+func TestNotRecordedIsNotNot(t *testing.T) {
+	t.Run("results", func(t *testing.T) {
+		w := newWorld(t)
+		r := rows{w: w}
+		say := func(role string, content ...object) {
+			r.add(object{"role": role, "message": object{"content": content}})
+		}
+		say("user", object{"type": "text", "text": "<user_query>\nRun the tests and commit.\n</user_query>"})
+		say("assistant", object{"type": "tool_use", "name": "Shell", "input": object{"command": "go test ./..."}})
+		say("assistant", object{"type": "tool_use", "name": "Shell", "input": object{"command": "git commit -am done"}})
+		say("assistant", object{"type": "text", "text": "It is committed."})
+		const id = "cdb75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37"
+		r.write(".cursor/projects/shop/agent-transcripts/" + id + "/" + id + ".jsonl")
+		put(t, filepath.Join(w.home, ".cursor/projects/shop/agent-transcripts/0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt"), "user:\n<user_query>\nHello\n</user_query>\n\nassistant:\nYes.\n")
+		w.once()
+		w.shows("show", w.ccd("show", id), "git commit -am done", "!no result", "!Not ended")
+		w.shows("doctor", w.doctor(), "1 file with what looks like a transcript", "0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt", "!all transcripts are archived")
+	})
+	t.Run("too deep", func(t *testing.T) {
+		w := newWorld(t)
+		c := w.claude(1)
+		c.asks("Weigh the parcels.")
+		c.says("Weighed.")
+		put(t, filepath.Join(w.home, ".claude/projects/-shop/-shop/"+c.id+".jsonl"), c.text())
+		put(t, filepath.Join(w.home, ".claude/projects/-shop/odd/notes.jsonl"), c.text())
+		q := rows{w: w}
+		q.add(object{"type": "user", "uuid": "a", "sessionId": "s", "timestamp": w.now(), "cwd": w.dir, "version": "0.24.4", "message": object{"role": "user", "parts": []object{{"text": "Bake bread."}}}})
+		q.write(".qwen/projects/-shop/chats/chats/0ab75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.jsonl")
+		w.once()
+		w.shows("timeline", w.ccd("timeline", c.id), "Weigh the parcels.")
+		w.shows("doctor", w.doctor(), "2 files with what looks like a transcript", "!all transcripts are archived")
+	})
+	t.Run("a compaction over 16 MB", func(t *testing.T) {
+		w := newWorld(t)
+		c, id := w.codex(1)
+		c.says("user", "Count the sheep.")
+		c.says("assistant", "Counted.")
+		c.line("compacted", object{"message": "", "replacement_history": []object{
+			{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": "Count the sheep."}}},
+			{"type": "message", "role": "user", "content": []object{{"type": "input_image", "image_url": "data:image/png;base64," + strings.Repeat("QUJD", 17<<18)}}},
+		}})
+		c.says("user", "Go on.")
+		c.write()
+		w.once()
+		w.shows("ls", w.ccd("ls", "--all"), "COMPACTED")
+		code, out, said := ccdIn(w.home, "", "diff", id)
+		w.shows(fmt.Sprint("diff, exit ", code), out+said, "!has not compacted")
+	})
+	t.Run("a picture over 16 MB", func(t *testing.T) {
+		for name, content := range map[string][]object{
+			"before": {{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": strings.Repeat("QUJD", 17<<18)}}, {"type": "text", "text": "Which sheep is that?"}},
+			"behind": {{"type": "text", "text": "Which sheep is that?"}, {"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": strings.Repeat("QUJD", 17<<18)}}},
+		} {
+			w := newWorld(t)
+			c := w.claude(1)
+			c.row("user", message("user", content))
+			c.says("Dolly.")
+			s := c.write()
+			w.once()
+			w.shows(name+" timeline", w.ccd("timeline", s), "Which sheep is that?")
+			w.shows(name+" search", w.ccd("search", "Which sheep"), "Which sheep is that?")
+			w.shows(name+" restore", w.ccd("restore", s+"#1"), "Which sheep is that?")
+			w.shows(name+" show", w.ccd("show", s), "Which sheep is that?")
+		}
+	})
+	t.Run("the branch", func(t *testing.T) {
+		w := newWorld(t)
+		c, id := w.codex(1)
+		c.says("user", "Count the sheep.")
+		c.says("assistant", "Counted.")
+		c.line("session_meta", object{"id": id, "cwd": w.dir, "git": object{"branch": "spring"}})
+		c.says("user", "Go on.")
+		c.says("assistant", "On.")
+		c.line("session_meta", object{"id": "01a30000-0000-7000-8000-000000000009", "cwd": "/elsewhere", "git": object{"branch": "foreign"}})
+		c.write()
+		w.once()
+		w.shows("show", w.ccd("show", id), "branch `spring`")
+	})
+}
+
+// TestNewValues: a way to begin that ccd does not know acts as a resume, and kinds of records that it does not know are named.
+func TestNewValues(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.asks("Weigh the parcels, in ounces.")
+	c.does("Bash", object{"command": "make weigh"}, strings.Repeat("12 oz\n", 9000))
+	c.says("Weighed.")
+	c.asks("And the letters.")
+	c.says("Weighed.")
+	c.row("system", object{"subtype": "session_exit", "content": "the person left"})
+	c.row("continued-in", object{"text": "this goes on elsewhere"})
+	c.row("continued-in", object{"text": "this goes on elsewhere"})
+	s := c.write()
+	x, _ := w.codex(2)
+	x.says("user", "Count the sheep.")
+	x.line("dream", object{"text": "electric ones"})
+	x.write()
+	w.once()
+	w.shows("doctor", w.doctor(), "continued-in (2)", "system/session_exit (1)", "dream")
+	w.ccd("compact", s)
+	for _, source := range []string{"resume", "fork", "teleport"} {
+		in := rowOf(object{"session_id": s, "transcript_path": filepath.Join(w.home, ".claude/projects/-shop", s+".jsonl"), "cwd": w.dir, "hook_event_name": "SessionStart", "source": source})
+		code, out, said := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code")
+		if code != words.ExitDone || !strings.Contains(out, "in ounces") {
+			t.Errorf("%s: exit %d: %s%s", source, code, out, said)
+		}
+	}
+}
+
+// TestOlderGenerations: a transcript that was set back, or overwritten with nothing, keeps its story in the order in which it
+// happened, and what is known of the session.
+func TestOlderGenerations(t *testing.T) {
+	order := func(w *world, s string, texts ...string) {
+		w.Helper()
+		out, at := w.ccd("timeline", s), 0
+		for _, text := range texts {
+			i := strings.Index(out[at:], text)
+			if i < 0 || strings.Count(out, text) != 1 {
+				w.Fatalf("%q is not once behind the others:\n%s", text, out)
+			}
+			at += i
+		}
+	}
+	for name, build := range map[string]func(w *world) (session string, write []func()){
+		"claude": func(w *world) (string, []func()) {
+			c := w.claude(1)
+			c.asks("Part one.")
+			c.says("Made.")
+			early, last := c.text(), c.last
+			c.asks("Part two, lost.")
+			c.says("Made.")
+			put(w.T, filepath.Join(w.home, ".claude/projects/-shop", c.id+".jsonl"), c.text())
+			return c.id, []func(){func() {
+				c.lines, c.last = strings.Split(strings.TrimSpace(early), "\n"), last
+				c.asks("Part three.")
+				c.says("Made.")
+				c.write()
+			}}
+		},
+		"codex, twice": func(w *world) (string, []func()) {
+			c, id := w.codex(1)
+			c.says("user", "Part one.")
+			c.says("assistant", "Made.")
+			early := slices.Clone(c.lines)
+			c.says("user", "Part two, lost.")
+			c.says("assistant", "Made.")
+			c.write()
+			next := func(text string) func() {
+				return func() {
+					c.lines = slices.Clone(early)
+					c.says("user", text)
+					c.says("assistant", "Made.")
+					c.write()
+				}
+			}
+			return id, []func(){next("Part between."), next("Part three.")}
+		},
+		"overwritten": func(w *world) (string, []func()) {
+			c := w.claude(1)
+			for _, text := range []string{"Part one.", "Part two, lost.", "Part three."} {
+				c.asks(text)
+				c.says("Made.")
+			}
+			c.write()
+			return c.id, []func(){func() {
+				put(w.T, filepath.Join(w.home, ".claude/projects/-shop", c.id+".jsonl"), `{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`+"\n")
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s, then := build(w)
+			w.once()
+			for _, write := range then {
+				write()
+				w.once()
+			}
+			order(w, s, "Part one.", "Part two, lost.", "Part three.")
+			w.shows("show", w.ccd("show", s), "Part two, lost.", "Part three.", "verified: true")
+			w.shows("ls", w.ccd("ls", "--all"), w.dir)
+			w.shows("resume", w.ccd("resume", s, "--dry-run"), "!continue that instead")
+			if err := os.MkdirAll(w.dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(w.dir)
+			w.shows("the agent's search", w.ccd("agent", "search", "Part two"), "Part two, lost.")
+		})
+	}
+}
+
+// TestRefusedByTheAPI: a session that the API refuses is not one to go on with.
+func TestRefusedByTheAPI(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.row("user", message("user", []object{{"type": "text", "text": "What is on it?"}, {"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "UE9JU09O"}}}))
+	c.row("assistant", object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": "API Error: 400 Could not process image"}}}})
+	s := c.write()
+	w.once()
+	w.shows("resume", w.ccd("resume", s, "--as", "claude"), "Could not process image", "!continue that instead")
+	copies, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*.jsonl"))
+	if err != nil || len(copies) != 2 {
+		t.Fatalf("%q, %v", copies, err)
+	}
+	for _, path := range copies {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(path, s) && (strings.Contains(string(text), "UE9JU09O") || !strings.Contains(string(text), "What is on it?")) {
+			t.Errorf("the copy has the picture:\n%s", text)
+		}
 	}
 }
 

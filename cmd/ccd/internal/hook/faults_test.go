@@ -87,7 +87,6 @@ func TestEventsThatAreNotAnswered(t *testing.T) {
 	p.companion(p.claude(uuid1), ledger, nil)
 	for name, e := range map[string]Event{
 		"unknown event":  {Name: "SessionBegin", Transcript: p.claude(uuid1)},
-		"unknown source": {Name: SessionStart, Source: "dream", Transcript: p.claude(uuid1)},
 		"no transcript":  {Name: SessionStart, Source: "resume"},
 		"outside":        {Name: SessionStart, Source: "resume", Transcript: "/etc/passwd"},
 		"dots":           {Name: SessionStart, Source: "resume", Transcript: p.Roots["claude-code"][0] + "/../../../etc/x.jsonl"},

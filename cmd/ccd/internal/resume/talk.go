@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -153,6 +154,15 @@ func (t *talk) rewind(r *transcript.Record) {
 		}
 		slices.SortStableFunc(t.pieces, func(a, b piece) int { return a.record - b.record })
 		t.lost = nil
+	}
+}
+
+// withoutImages names pictures by their IDs, and results that hold some.
+func (t *talk) withoutImages() {
+	for i, p := range t.pieces {
+		if p.Kind == transcript.Image || p.Kind == transcript.Result && len(p.Raw) > 0 && p.Raw[0] == '[' && bytes.Contains(p.Raw, []byte(`"image`)) {
+			t.pieces[i] = p.stubbed()
+		}
 	}
 }
 
