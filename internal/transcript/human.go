@@ -495,7 +495,7 @@ func (c *Client) IsSummary(text string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(text, listSummary) || isCopySummary(text)
+	return strings.HasPrefix(text, listSummary) || IsCopySummary(text)
 }
 
 // listSummary begins the text with which ccd replaces the older messages of a list.

@@ -37,8 +37,8 @@ const (
 // elsewhere.
 const HistoryNote = "`[ccd ID ...]` marks what was left out and is intact"
 
-// isCopySummary reports whether a text is the first message of a copy.
-func isCopySummary(text string) bool {
+// IsCopySummary reports whether a text is the first message of a copy.
+func IsCopySummary(text string) bool {
 	if !strings.HasPrefix(text, TitlePrefix) {
 		return false
 	}
