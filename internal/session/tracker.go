@@ -59,6 +59,9 @@ func (t *Tracker) begin(r *transcript.Record) {
 		st.Unknown++
 		t.kind(r.Type)
 	}
+	if st.Beginning == "" && transcript.IsUUID(r.UUID) && r.Talks() {
+		st.Beginning = clip(r.UUID, maxNote) + r.Time.String()
+	}
 	t.again = t.again || r.From != 0 && t.first >= r.From
 	st.Back = st.Back.with(r.From, r.N)
 	if r.Stand[0] > 0 {
@@ -283,6 +286,7 @@ type Known struct {
 	Unread          int    // records that were not read in whole: a part that a person may have written is missing
 	FirstUnread     int    // number of the first of them
 	Kinds           string // the types of the unknown records with their counts, "a 3, b 1", the first few
+	Beginning       string // UUID and time of the first record that says something: a fork that does not say so has them too
 	Refusal         string // the API's error if the session ends with it
 	Opaque          int    // calls that called tools in a way that ccd cannot read
 	Reported        int64  // tokens of the context as last reported since the last boundary, 0 if none
