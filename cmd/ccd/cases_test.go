@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -771,6 +772,54 @@ func TestRefusedByTheAPI(t *testing.T) {
 			t.Errorf("the copy has the picture:\n%s", text)
 		}
 	}
+}
+
+// TestCopies: a copy is called one, is never the latest session, and what ccd wrote is not taken for a compaction.
+func TestCopies(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.last = "0000abcd-0000-4000-8000-000000000001"
+	c.bare(object{"type": "user", "uuid": c.last, "sessionId": c.id, "timestamp": w.now(), "cwd": w.dir, "message": object{"role": "user", "content": "Weigh the parcels."}})
+	c.says("Weighed.")
+	s := c.write()
+	for _, name := range []string{s + ".sync-conflict-20260914-080501-ABCDEFG", s + " (conflicted copy 2026-09-14)", "00000002-0000-4000-8000-000000000001"} {
+		put(t, filepath.Join(w.home, ".claude/projects/-shop", name+".jsonl"), strings.ReplaceAll(c.text(), s, "00000002-0000-4000-8000-000000000001"))
+	}
+	w.once()
+	w.ccd("resume", s, "--as", "gemini")
+	w.once()
+	w.shows("latest", w.ccd("show", "latest"), "session: "+s)
+	out := w.ccd("ls", "--all")
+	if n := strings.Count(out, "duplicate"); n != 3 {
+		t.Errorf("%d sessions are called duplicates:\n%s", n, out)
+	}
+	w.shows("ls", out, "!1x")
+
+	// A fork that does not say so and goes on is one to go on with.
+	c.asks("And the letters.")
+	c.says("Weighed, too.")
+	put(t, filepath.Join(w.home, ".claude/projects/-shop/00000002-0000-4000-8000-000000000001.jsonl"), c.text())
+	w.once()
+	w.shows("latest", w.ccd("show", "latest"), "session: 00000002-0000-4000-8000-000000000001")
+	w.shows("ls", w.ccd("ls", "--all"), "[fork] Weigh the parcels.")
+}
+
+// TestAttachments: what a person attached is called what it is.
+func TestAttachments(t *testing.T) {
+	w := newWorld(t)
+	pdf := base64.StdEncoding.EncodeToString([]byte("%PDF-1.4\n1 0 obj <</Type /Pages /Count 2>>\n2 0 obj <</Type /Page>>\n3 0 obj <</Type /Page>>\n"))
+	c := w.claude(1)
+	c.row("user", message("user", []object{
+		{"type": "text", "text": "What does it say?"},
+		{"type": "document", "source": object{"type": "base64", "media_type": "application/pdf", "data": pdf}},
+		{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "UE9JU09O"}},
+	}))
+	c.says("Nothing.")
+	s := c.write()
+	w.once()
+	w.ccd("resume", s, "--as", "qwen")
+	out := w.newest(".qwen/projects/*/chats/*.jsonl")
+	w.shows("copy", out, "PDF, 2 pages, ", ": only here; ccd agent restore ", "!read again")
 }
 
 // newest returns the text of the one file that matches.

@@ -61,7 +61,7 @@ func (e Event) Continues() bool {
 
 // resumed reports whether the session begins with earlier work: it was resumed, forked, or begun in a way that is not known yet.
 func (e Event) resumed() bool {
-	return e.Source != "startup" && e.Source != "compact" && e.Source != "clear"
+	return e.Source != "" && e.Source != "startup" && e.Source != "compact" && e.Source != "clear"
 }
 
 // Large reports whether the event contains texts of the session, so that reading it takes time.
@@ -168,6 +168,8 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 		text, err = h.continued(ctx, e, s)
 	case "clear": // nothing says which session was cleared: several may be open in one directory
 		err = nothing("the context was cleared")
+	case "":
+		err = nothing("no source")
 	}
 	return contextAnswer(e, text, err)
 }
