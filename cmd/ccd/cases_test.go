@@ -822,6 +822,30 @@ func TestAttachments(t *testing.T) {
 	w.shows("copy", out, "PDF, 2 pages, ", ": only here; ccd agent restore ", "!read again")
 }
 
+// TestFactsBesideTheTranscript: names that agents keep in other files are shown and found, and homes that hooks name are known.
+func TestFactsBesideTheTranscript(t *testing.T) {
+	w := newWorld(t)
+	x, codex := w.codex(1)
+	x.says("user", "Count the sheep.")
+	x.write()
+	put(t, filepath.Join(w.home, ".codex/session_index.jsonl"), rowOf(object{"id": codex, "thread_name": "old"})+"\n"+rowOf(object{"id": codex, "thread_name": "Night watch"})+"\nno JSON\n")
+	c := w.claude(1)
+	c.asks("Weigh the parcels.")
+	claude := c.write()
+	put(t, filepath.Join(w.home, ".claude/projects/-shop/sessions-index.json"), rowOf(object{"version": 1, "entries": []object{{"sessionId": claude, "summary": "Post office"}}}))
+	w.once()
+	w.shows("ls", w.ccd("ls", "--all"), "Night watch", "Post office")
+	in := rowOf(object{"session_id": claude, "transcript_path": filepath.Join(w.home, ".claude-work/projects/-shop", claude+".jsonl"), "cwd": w.dir, "hook_event_name": "SessionStart", "source": "startup"})
+	if code, out, _ := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code"); code != words.ExitDone || out != "" {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	w.shows("doctor", w.doctor(), "Claude Code also writes transcripts below "+filepath.Join(w.home, ".claude-work/projects"))
+	for _, name := range []string{"Night watch", "Post office"} {
+		_, out, said := ccdIn(w.home, "", "search", name)
+		w.shows("search", out+said, "title")
+	}
+}
+
 // newest returns the text of the one file that matches.
 func (w *world) newest(pattern string) string {
 	w.Helper()

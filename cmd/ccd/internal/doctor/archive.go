@@ -20,6 +20,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/mark"
@@ -151,6 +152,20 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 			"not read, because of the place or the form: %s with what looks like a transcript, first %s", words.Count(len(strange), "file"), mark.Inline(strange[0], 300)))
 	}
 	return list
+}
+
+// checkHomes names homes of agents that hooks reported and ccd does not watch.
+func checkHomes(_ context.Context, f *facts) (all []Finding) {
+	homes := hook.Homes(f.StateDir)
+	for _, agent := range slices.Sorted(maps.Keys(homes)) {
+		for _, dir := range homes[agent] {
+			if slices.ContainsFunc(f.scans, func(r scan) bool { return r.Agent == agent && r.Path == dir }) {
+				continue // watched by now
+			}
+			all = append(all, note("homes", "add it to "+agent+" below [watch.roots]", "%s also writes transcripts below %s, which ccd does not watch", f.Agents.Title(agent), mark.Inline(dir, 300)))
+		}
+	}
+	return few("homes", "that ccd does not watch", all)
 }
 
 // checkRecords counts records that were not read in whole and those of an unknown type, which show that an agent has changed

@@ -78,6 +78,7 @@ func (l *Library) Load(ctx context.Context) error {
 		return err
 	}
 	l.relate()
+	l.name()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		if e.StateDamage != nil {
 			l.Damage = append(l.Damage, e.StateDamage)
