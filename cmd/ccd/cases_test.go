@@ -793,7 +793,7 @@ func TestCopies(t *testing.T) {
 	if n := strings.Count(out, "duplicate"); n != 3 {
 		t.Errorf("%d sessions are called duplicates:\n%s", n, out)
 	}
-	w.shows("ls", out, "!1x")
+	w.shows("ls", out, "!1x", time.Now().UTC().Format("2006-01-02")) // the copy is dated now
 
 	// A fork that does not say so and goes on is one to go on with.
 	c.asks("And the letters.")

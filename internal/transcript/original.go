@@ -123,8 +123,8 @@ func MediumOf(raw []byte) (m Medium) {
 		}
 	}
 	text := data.Text()
-	if media, inline := ImageData(data.Raw); media != "" {
-		m.Type, text = media, inline
+	if media, _ := ImageData(data.Raw); media != "" {
+		m.Type = media
 	} else if strings.Contains(text, ":") {
 		return m // a link
 	}

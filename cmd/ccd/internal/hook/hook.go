@@ -161,15 +161,15 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	switch e.Source {
 	case "startup":
 		text, err = h.offer(ctx, e, s)
+	case "clear": // nothing says which session was cleared: several may be open in one directory
+		err = nothing("the context was cleared")
+	case "":
+		err = nothing("no source")
 	default:
 		if e.Source == "compact" && h.answered(s) {
 			return Answer{}, nothing("ccd answered the compaction")
 		}
 		text, err = h.continued(ctx, e, s)
-	case "clear": // nothing says which session was cleared: several may be open in one directory
-		err = nothing("the context was cleared")
-	case "":
-		err = nothing("no source")
 	}
 	return contextAnswer(e, text, err)
 }

@@ -23,7 +23,8 @@ func (l *Library) name() {
 		if e.Kept.Title != "" || e.Path == "" || l.Machine != "" {
 			continue
 		}
-		path, parse := "", func(string) map[string]string { return nil }
+		var path string
+		var parse func(string) map[string]string
 		switch e.Agent {
 		case "codex":
 			path, parse = filepath.Join(filepath.Dir(e.Root), "session_index.jsonl"), codexNames
