@@ -183,7 +183,7 @@ func readScript(text string) (calls []scriptCall, opaque bool) {
 			opaque = true
 		}
 	}
-	return calls, opaque
+	return calls, opaque || s.tired()
 }
 
 // script reads JavaScript as far as it consists of literals.
@@ -191,9 +191,14 @@ type script struct {
 	text  string
 	at    int
 	texts map[string]string // JSON of the constants
+
+	skipped int // bytes, also those that were skipped before
 }
 
-func (s *script) done() bool { return s.at >= len(s.text) }
+func (s *script) done() bool { return s.at >= len(s.text) || s.tired() }
+
+// tired reports whether more was skipped than a script that a model writes can need: calls nested in calls are read again.
+func (s *script) tired() bool { return s.skipped > 8*len(s.text) }
 
 func (s *script) take(what string) bool {
 	if !strings.HasPrefix(s.text[min(s.at, len(s.text)):], what) {
@@ -230,6 +235,7 @@ func (s *script) until(end string) {
 // skip goes past one element: a text, a comment, white space or a sign.
 func (s *script) skip() {
 	at := s.at
+	defer func() { s.skipped += s.at - at }()
 	if s.space(); s.at > at || s.done() {
 		return
 	}

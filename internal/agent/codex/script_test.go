@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"strings"
 	"testing"
 
 	"ccd/internal/transcript"
@@ -40,6 +41,9 @@ func TestScriptsAreRead(t *testing.T) {
 		if _, opaque := readScript(dark); !opaque {
 			t.Errorf("%s is not known to be opaque", dark)
 		}
+	}
+	if _, opaque := readScript(strings.Repeat("tools.a({b:[", 1<<18)); !opaque { // in linear time
+		t.Error("a script without an end is understood")
 	}
 	if calls, opaque := readScript(`text("tools.exec_command({cmd:1})") // tools.x()`); len(calls) > 0 || opaque {
 		t.Errorf("a text is read as a call: %v", calls)
