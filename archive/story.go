@@ -44,7 +44,7 @@ func (a *Archive) Story(ctx context.Context, s transcript.Session, generation in
 // Before yields the records of a story before those of the file, and prepares the decoder d for these.
 func (a *Archive) Before(ctx context.Context, s transcript.Session, generation int, d *transcript.Decoder, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		if s.Unlined() || generation > 1 && !a.before(ctx, s.Key, generation, decoder, file, yield) {
+		if s.Unlined() || generation > 1 && !a.before(ctx, s.Key, generation, d, decoder, file, yield) {
 			return
 		}
 		var head []byte
@@ -58,64 +58,147 @@ func (a *Archive) Before(ctx context.Context, s transcript.Session, generation i
 	}
 }
 
-// before yields what only earlier generations have, the oldest first, and the rewrite, unless there was no item among it. It
-// returns false if the caller wants no more.
-func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error], yield func(*transcript.Record, error) bool) bool {
-	read := func(n int) iter.Seq2[*transcript.Record, error] {
+// lives is what the generations of a session have, up to the one whose story is read.
+type lives struct {
+	oldest, now int
+	read        func(n int) iter.Seq2[*transcript.Record, error]
+	order       map[int][]string // names of the records of each generation
+	all         map[string]life
+}
+
+// life is in which generations a record is.
+type life struct {
+	last  int // the last one
+	items bool
+}
+
+// nameOf returns what a record is known by in other generations.
+func nameOf(r *transcript.Record) string { return cmp.Or(r.UUID, string(r.Hash[:])) }
+
+// before yields what only earlier generations have, the oldest first, and the rewrite, unless there was no item among it. If the
+// transcript was set back to an older state of it and goes on from there, the shared beginning comes before that once more, and
+// the decoder d is told to take it as said. It returns false if the caller wants no more.
+func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, d *transcript.Decoder, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error], yield func(*transcript.Record, error) bool) bool {
+	l := &lives{oldest: max(1, generation-mostEarlier), now: generation, order: map[int][]string{}, all: map[string]life{}}
+	l.read = func(n int) iter.Seq2[*transcript.Record, error] {
 		if n == generation {
 			return file(decoder())
 		}
 		return a.Records(ctx, k, n, decoder())
 	}
-	name := func(r *transcript.Record) string { return cmp.Or(r.UUID, string(r.Hash[:])) }
-	type last struct {
-		n     int // the last generation that has it
-		items bool
+	if err := l.look(ctx); err != nil {
+		yield(nil, err)
+		return false
 	}
-	all, oldest := map[string]last{}, max(1, generation-mostEarlier)
-	for n := oldest; n <= generation; n++ {
-		for r, err := range read(n) {
-			if err = cmp.Or(ctx.Err(), err); err != nil && (n == generation || ctx.Err() != nil) {
-				yield(nil, err)
-				return false
-			}
-			if err != nil {
-				break
-			}
-			all[name(r)] = last{n, len(r.Items) > 0}
-		}
-	}
-	number, said := 0, false
-	for _, l := range all {
-		if l.n < generation {
-			number, said = number-1, said || l.items
-		}
+	said := false
+	for _, one := range l.all {
+		said = said || one.last < generation && one.items
 	}
 	if !said {
 		return true
 	}
-	for n := oldest; n < generation; n++ {
-		first, kept := number, []int(nil)
-		for r, err := range read(n) {
+	keeps := func(n int, name string) bool { return l.all[name].last == n }
+	if l.setBack() {
+		d.Repeats(l.shared())
+		first := l.first()
+		keeps = func(n int, name string) bool { return first[name] == n }
+	}
+	return l.yield(keeps, yield) && yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
+}
+
+// look reads all generations.
+func (l *lives) look(ctx context.Context) error {
+	for n := l.oldest; n <= l.now; n++ {
+		for r, err := range l.read(n) {
+			if err = cmp.Or(ctx.Err(), err); err != nil && (n == l.now || ctx.Err() != nil) {
+				return err
+			}
 			if err != nil {
 				break
 			}
-			if all[name(r)].n != n {
+			name := nameOf(r)
+			l.all[name] = life{n, len(r.Items) > 0}
+			l.order[n] = append(l.order[n], name)
+		}
+	}
+	return nil
+}
+
+// setBack reports whether the newest generation begins as all before it did, and lacks only what they had behind that.
+func (l *lives) setBack() bool {
+	for n := l.oldest; n < l.now; n++ {
+		lost, order := false, l.order[n]
+		for _, name := range order {
+			here := l.all[name].last == l.now
+			if lost && here {
+				return false
+			}
+			lost = lost || !here
+		}
+		if len(order) > 0 && (len(l.order[l.now]) == 0 || order[0] != l.order[l.now][0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// first returns the first generation of each record that an earlier one has.
+func (l *lives) first() map[string]int {
+	first := map[string]int{}
+	for n := l.now - 1; n >= l.oldest; n-- {
+		for _, name := range l.order[n] {
+			first[name] = n
+		}
+	}
+	return first
+}
+
+// shared returns the records of the newest generation that an earlier one has.
+func (l *lives) shared() map[string]bool {
+	shared, first := map[string]bool{}, l.first()
+	for _, name := range l.order[l.now] {
+		if first[name] > 0 {
+			shared[name] = true
+		}
+	}
+	return shared
+}
+
+// yield yields the records of earlier generations that keeps accepts, each once.
+func (l *lives) yield(keeps func(n int, name string) bool, yield func(*transcript.Record, error) bool) bool {
+	number, done := 0, map[string]bool{}
+	for n := l.oldest; n < l.now; n++ {
+		for _, name := range l.order[n] {
+			if keeps(n, name) && !done[name] {
+				done[name] = true
+				number--
+			}
+		}
+	}
+	clear(done)
+	for n := l.oldest; n < l.now; n++ {
+		first, kept := number, []int(nil)
+		for r, err := range l.read(n) {
+			if err != nil {
+				break
+			}
+			name := nameOf(r)
+			if !keeps(n, name) || done[name] {
 				continue
 			}
-			delete(all, name(r)) // the same bytes may follow
+			done[name] = true // the same bytes may follow
 			kept = append(kept, r.N)
 			if r.From > 0 {
 				at, _ := slices.BinarySearch(kept, r.From)
 				r.From = first + at
 			}
-			r.Move(generation-n, number)
+			r.Move(l.now-n, number)
 			if number++; !yield(r, nil) {
 				return false
 			}
 		}
 	}
-	return yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
+	return true
 }
 
 // part is a file that a story is made of. The last one is the session's own.

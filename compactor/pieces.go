@@ -475,6 +475,8 @@ func ending(c *session.Call) string {
 		return ", in the background"
 	case c.Aborted:
 		return ", interrupted"
+	case c.State == session.Unrecorded:
+		return ", result not recorded"
 	case c.State == session.Pending && c.Result.Zero():
 		return ", no result recorded"
 	case c.Op == transcript.Command && c.Silent && c.State == session.Done:

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -112,7 +113,15 @@ func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Grasp.No
 
 // setStatus takes over the model's status. perToken is the number of chars per real token.
 func (s *State) setStatus(c compactor.Status, perToken float64) {
+	before := s.Known
 	s.Known, s.UnknownFormat, s.Level = c.Known, unknownFormat(c), c.Level.String()
+	if c.Items == 0 { // a transcript that was overwritten with nothing: what is known of the session stays
+		s.Start, s.Cwd, s.Title, s.Ask = cmp.Or(s.Start, before.Start), cmp.Or(s.Cwd, before.Cwd), cmp.Or(s.Title, before.Title), cmp.Or(s.Ask, before.Ask)
+		s.Parent, s.Origin, s.Model = cmp.Or(s.Parent, before.Parent), cmp.Or(s.Origin, before.Origin), cmp.Or(s.Model, before.Model)
+		if s.First.IsZero() {
+			s.First, s.Last = before.First, before.Last
+		}
+	}
 	s.Estimate, s.About = c.Context, sidecar.About(c.Context, perToken)
 	s.Curve, s.Back = c.Curve.Encode(), c.Back.String()
 	if s.Trigger == "" {

@@ -211,7 +211,7 @@ func TestCompactionIsAnswered(t *testing.T) {
 	if short < 2 {
 		t.Errorf("%d old results are shortened", short)
 	}
-	if !strings.Contains(text, "image of #") {
+	if !strings.Contains(text, "image/png, ") {
 		t.Error("the picture is not named")
 	}
 	if got := p.hookContext("--within", "1m"); got != "" {

@@ -25,6 +25,19 @@ func (all Ranges) with(from, before int) Ranges {
 	return all[max(0, len(all)-maxRanges):]
 }
 
+// without returns the ranges without the records from one to another.
+func (all Ranges) without(from, to int) (left Ranges) {
+	for _, one := range all {
+		if one[0] < from {
+			left = append(left, [2]int{one[0], min(one[1], from-1)})
+		}
+		if one[1] > to {
+			left = append(left, [2]int{max(one[0], to+1), one[1]})
+		}
+	}
+	return left
+}
+
 // Has reports whether a record is in one of the ranges.
 func (all Ranges) Has(record int) bool {
 	return slices.ContainsFunc(all, func(one [2]int) bool { return record >= one[0] && record <= one[1] })

@@ -20,6 +20,9 @@ func (s *Session) addCall(ref Ref, it *transcript.Item) {
 	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
 		c.understand(a.Command)
 	}
+	if it.Client().NoResults {
+		c.State = Unrecorded
+	}
 	s.Calls = append(s.Calls, c)
 	one := &pending{call: c, action: a}
 	if !it.Side {
@@ -95,6 +98,7 @@ func (s *Session) addResult(ref Ref, it *transcript.Item) {
 	}
 	c.Result = ref
 	c.HasExit, c.Exit = out.HasExit, out.Exit
+	c.Silent, c.Aborted = c.Silent && !out.Each, out.Stopped
 	if out.AgentID != "" {
 		c.Agent = clip(out.AgentID, 200)
 	}
@@ -117,7 +121,7 @@ func (s *Session) addResult(ref Ref, it *transcript.Item) {
 	default:
 		c.State = Done
 	}
-	if !out.Running {
+	if !out.Running && !out.Rejected { // a reason may follow
 		s.forgetCall(it.Call)
 	}
 	if a.Stdin {

@@ -118,7 +118,8 @@ const (
 	Running              // in the background, not known to have ended
 	Done                 // ended without a reported failure
 	Failed
-	Refused // by the human or a rule; it did not run
+	Refused    // by the human or a rule; it did not run
+	Unrecorded // the agent records no results: what became of it is unknown
 )
 
 // Call is a tool call with its outcome.
@@ -270,6 +271,7 @@ func (s *Session) Add(r *transcript.Record) {
 		s.cut(rec, r)
 	}
 	s.takeBack(r.From)
+	s.stand(r.Stand)
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
@@ -395,10 +397,6 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 	switch {
 	case it.Call != "":
 		s.addWords(ref, it, text)
-	case transcript.ShellLine(it):
-		s.Tracker.command = ""
-		s.shell = &Call{At: ref, Index: int32(len(s.Events)), Op: transcript.Command, Command: clip(text, maxCommand), Dir: s.status.Cwd}
-		s.push(Event{Kind: Shell, Ref: ref, Call: s.shell})
 	case strings.Contains(r.Type, "queued"): // the client says so; a call without a result may also have been aborted
 		s.push(Event{Kind: Queued, Ref: ref})
 	case s.Tracker.command != "":
@@ -472,7 +470,9 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if strings.Contains(text, transcript.HistoryNote) {
 		s.retold = rec
 	}
-	if transcript.Interrupts(text) {
+	if transcript.Interrupts(text) && s.stopped() { // said before
+		return
+	} else if transcript.Interrupts(text) {
 		s.stop(Event{Ref: ref, Note: clip(text, 200)})
 		return
 	}
@@ -480,8 +480,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 300)})
 		return
 	}
-	if s.shell != nil && transcript.ShellOutput(text) {
-		s.shell.Result, s.shell.State, s.shell = ref, Done, nil
+	if s.addShell(ref, r, text) {
 		return
 	}
 	if job, exit, ok := transcript.Notice(text); ok {
@@ -490,6 +489,27 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if transcript.IsReport(text) {
 		s.push(Event{Kind: Noted, Ref: ref})
 	}
+}
+
+// addShell takes a command that the person ran in the client, and what it printed. It returns false for other texts.
+func (s *Session) addShell(ref Ref, r *transcript.Record, text string) bool {
+	if s.shell != nil && (transcript.ShellOutput(text) || r.Shell && s.shell.At.Rec == ref.Rec) {
+		s.shell.Result, s.shell.State, s.shell = ref, Done, nil
+		return true
+	}
+	command, output, ok := transcript.ShellLine(text)
+	if r.Shell {
+		command, ok = text, true
+	}
+	if !ok {
+		return false
+	}
+	s.shell = &Call{At: ref, Index: int32(len(s.Events)), Op: transcript.Command, Command: clip(command, maxCommand), Dir: s.status.Cwd}
+	s.push(Event{Kind: Shell, Ref: ref, Call: s.shell})
+	if output != "" {
+		s.shell.Result, s.shell.State, s.shell = ref, Done, nil
+	}
+	return true
 }
 
 // ended takes the client's report that a background command has ended.
@@ -514,6 +534,15 @@ func (s *Session) ended(ref Ref, job string, exit int) {
 func (s *Session) takeBack(from int) {
 	for n := len(s.Items) - 1; n > 0 && from != 0 && s.Items[n].Ask >= 0 && s.Events[s.Items[n].Ask].N() >= from; n-- {
 		s.Items[n].Back, s.Events[s.Items[n].Ask].Back = true, true
+	}
+}
+
+// stand marks messages as not taken back after all.
+func (s *Session) stand(records [2]int) {
+	for n := len(s.Items) - 1; n > 0 && records[0] > 0; n-- {
+		if ask := s.Items[n].Ask; ask >= 0 && s.Events[ask].N() >= records[0] && s.Events[ask].N() <= records[1] {
+			s.Items[n].Back, s.Events[ask].Back = false, false
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +17,14 @@ type Tracker struct {
 	session transcript.Session
 	status  Status
 	root    string
-	begun   bool   // something was said or done
-	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
-	asks    string // the call of a question or a plan that has no answer, "" if none
-	taken   string // the command that the newest item decided to be a message, "" if none
-	first   int    // number of the record with Status.Ask
-	copied  bool   // the record is a copy from another session, and its message is that one's title
-	again   bool   // its message was taken back: the next one takes its place
+	begun   bool      // something was said or done
+	command string    // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
+	asks    string    // the call of a question or a plan that has no answer, "" if none
+	taken   string    // the command that the newest item decided to be a message, "" if none
+	first   int       // number of the record with Status.Ask
+	copied  bool      // the record is a copy from another session, and its message is that one's title
+	again   bool      // its message was taken back: the next one takes its place
+	kinds   []counted // of unknown records
 	held    held
 	gauge   gauge
 	curve   Curve
@@ -54,9 +57,16 @@ func (t *Tracker) begin(r *transcript.Record) {
 	}
 	if r.Unknown {
 		st.Unknown++
+		t.kind(r.Type)
+	}
+	if st.Beginning == "" && transcript.IsUUID(r.UUID) && r.Talks() {
+		st.Beginning = clip(r.UUID, maxNote) + r.Time.String()
 	}
 	t.again = t.again || r.From != 0 && t.first >= r.From
 	st.Back = st.Back.with(r.From, r.N)
+	if r.Stand[0] > 0 {
+		st.Back = st.Back.without(r.Stand[0], r.Stand[1])
+	}
 	keep(&st.Origin, r.Origin)
 	t.copied = r.Copied
 	if r.Fork { // what was asked before is the other session's title
@@ -97,9 +107,54 @@ func (t *Tracker) begin(r *transcript.Record) {
 	t.held.fresh = 0
 }
 
+// refuse keeps the error of the API that the newest record reports, until the agent replies.
+func (t *Tracker) refuse(r *transcript.Record) {
+	switch {
+	case r.APIError && len(r.Items) > 0:
+		it := &r.Items[0]
+		t.status.Refusal = clip(strings.Join(strings.Fields(clip(string(transcript.Original(it.Kind, it.Raw)), maxAsk)), " "), maxAsk)
+	case slices.ContainsFunc(r.Items, func(it transcript.Item) bool { return it.Kind.Assistant() && !it.Side }):
+		t.status.Refusal = ""
+	}
+}
+
+// maxKinds is how many types of unknown records are named.
+const maxKinds = 8
+
+// kind counts an unknown record by its type.
+func (t *Tracker) kind(name string) {
+	name = clip(strings.Map(func(r rune) rune {
+		if r <= ' ' || r == ',' {
+			return '_'
+		}
+		return r
+	}, name), 60)
+	for i := range t.kinds {
+		if t.kinds[i].name == name {
+			t.kinds[i].n++
+			return
+		}
+	}
+	if name != "" && len(t.kinds) < maxKinds {
+		t.kinds = append(t.kinds, counted{name, 1})
+	}
+}
+
+// counted is a type of records.
+type counted struct {
+	name string
+	n    int
+}
+
 // item takes an item, and returns its chars and what a person or the agent says with it to the other.
 func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, said string) {
 	chars, t.taken = charsOf(it), ""
+	if it.Opaque {
+		t.status.Opaque++
+	}
+	if it.Inner { // it is not in the context
+		return chars, ""
+	}
 	t.held.add(it, chars)
 	t.calibration.count(it, chars)
 	if !it.Side {
@@ -143,6 +198,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 
 // end measures the context after a record.
 func (t *Tracker) end(r *transcript.Record) {
+	t.refuse(r)
 	t.held.name(r.UUID, t.status.Records-1)
 	t.gauge.take(t.o, r, t.held.chars)
 	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
@@ -225,11 +281,15 @@ func appendNew(all []string, one string) []string {
 
 // Known is what the archive stores of a session's status for lists. Token counts are real tokens.
 type Known struct {
-	Records, Items  int   // an item is an original that can be restored
-	Broken, Unknown int   // records that could not be parsed; records of an unknown type
-	Unread          int   // records that were not read in whole: a part that a person may have written is missing
-	FirstUnread     int   // number of the first of them
-	Reported        int64 // tokens of the context as last reported since the last boundary, 0 if none
+	Records, Items  int    // an item is an original that can be restored
+	Broken, Unknown int    // records that could not be parsed; records of an unknown type
+	Unread          int    // records that were not read in whole: a part that a person may have written is missing
+	FirstUnread     int    // number of the first of them
+	Kinds           string // the types of the unknown records with their counts, "a 3, b 1", the first few
+	Beginning       string // UUID and time of the first record that says something: a fork that does not say so has them too
+	Refusal         string // the API's error if the session ends with it
+	Opaque          int    // calls that called tools in a way that ccd cannot read
+	Reported        int64  // tokens of the context as last reported since the last boundary, 0 if none
 	Window          int64
 	Assumed         bool     // the window is neither reported, nor configured, nor proven
 	Outliers        Outliers // reported context sizes that are impossible
@@ -269,6 +329,11 @@ func (t *Tracker) Status() Status {
 	st.Window, st.Assumed = t.gauge.size()
 	st.Pressure = t.gauge.pressure
 	st.Level, st.Curve = t.Level(), t.curve
+	names := make([]string, len(t.kinds))
+	for i, k := range t.kinds {
+		names[i] = fmt.Sprintf("%s %d", k.name, k.n)
+	}
+	st.Kinds = strings.Join(names, ", ")
 	return st
 }
 

@@ -50,8 +50,25 @@ func (d *Decoder) Say(r *Record, text Node, v Voice) {
 	if len(text.Raw) > len(`""`) {
 		item := Item{Message: v.Message, Side: v.Side}
 		item.Kind, item.Frame = d.kind(text, v)
+		if item.Kind == Human && d.repeats(text) {
+			item.Kind, item.Copy = Meta, true
+		}
 		r.Add(item, text)
 	}
+}
+
+// shortest is the size from which on a message can be known to be one of before, and not a word that is said again.
+const shortest = 16
+
+// repeats reports whether a message stands behind a compaction once more, before the agent has said anything.
+func (d *Decoder) repeats(text Node) bool {
+	if d.Apart || len(text.Raw) < shortest {
+		return false
+	}
+	key := string(text.Raw)
+	_, known := d.said.find(key)
+	d.said.put(key, struct{}{})
+	return known && d.fresh
 }
 
 // kind returns the kind of a text. In the user's role the record decides, or else the text. A text is only recognized
@@ -153,7 +170,7 @@ func (d *Decoder) answers(item *Item, content Node, v Voice) bool {
 	if !item.Refused && (v.Denied != "" || !d.Client.BuiltIn(item.Tool)) {
 		return false
 	}
-	return bytes.Contains(content.Raw, []byte("the user said:")) && spoken(refusedWith, content)
+	return bytes.Contains(content.Raw, []byte(refusal)) && spoken(refusedWith, content)
 }
 
 // spoken reports whether words finds a person's words in a result.

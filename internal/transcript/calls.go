@@ -46,16 +46,24 @@ func (r *recent[V]) put(id string, value V) {
 
 // find returns the last value stored for the ID.
 func (r *recent[V]) find(id string) (value V, ok bool) {
+	if one := r.at(id); one != nil {
+		return *one, true
+	}
+	return value, false
+}
+
+// at returns the value stored for the ID, nil if there is none.
+func (r *recent[V]) at(id string) *V {
 	if id == "" {
-		return value, false
+		return nil
 	}
 	key := hashed(id)
 	for n := range r.all {
 		if one := &r.all[(r.next+len(r.all)-1-n)%len(r.all)]; one.id == key {
-			return one.value, true
+			return &one.value
 		}
 	}
-	return value, false
+	return nil
 }
 
 // values yields the values, oldest first.

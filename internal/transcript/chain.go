@@ -1,62 +1,219 @@
 package transcript
 
-// Chain follows records that each name their predecessor. If a person returns to an earlier message, the next message
-// names that one, and the messages after it are taken back. A branch without a message of a person takes nothing back.
+import (
+	"hash/fnv"
+	"slices"
+)
+
+// Chain follows records that each name their predecessor. If a person goes back to an earlier message, the next message
+// names that one, and the messages after it are taken back. Only a person does that: the shape of the tree alone can also
+// come from two clients, from a client that tries again, or from a record of a program. So nothing is taken back
+//   - by what a person did not type,
+//   - behind a record that nothing follows, because the message goes on there,
+//   - by a message that repeats the one before it after an error of the API,
+//   - from a branch that goes on later: two clients wrote into one session,
+//   - by a message without a predecessor whose reply has all the context from before, and more.
 type Chain struct {
-	links  recent[link]
-	record int   // number of the current record
-	turns  []int // records of the messages of the person that count, the newest maxChain
-	gone   int   // older ones
+	links   recent[link]
+	record  int      // number of the current record
+	turns   []int    // records of the messages of the person that count, the newest maxChain
+	gone    int      // older ones
+	lost    []branch // what messages took back, the newest last
+	last    string   // the newest record that has a name
+	asked   uint64   // the newest message of the person
+	failed  bool     // the API answered it with an error
+	begun   bool     // a person or the agent said something
+	rooted  bool     // the first of that was a person's message without a predecessor
+	bounded bool     // the agent compacted its context
+	used    int64    // tokens of the context as last reported
 }
 
-// link is a record, and how many messages of the person count up to it.
-type link struct{ record, turns int }
+// link is a record that others may name.
+type link struct {
+	record  int
+	up      string // its predecessor
+	talk    bool   // a person or the agent said something in it
+	follows bool   // something that was said follows it
+}
 
-// Add processes the next record; typed says that a person typed it. It returns how many turns the record takes back,
-// and the first record that it takes back with them, 0 if none.
-func (c *Chain) Add(uuid, parent string, typed bool) (back, from int) {
-	if typed {
-		if l, ok := c.links.find(parent); ok && uuid != "" {
-			back, from = c.cut(l.turns, l.record+1)
+// branch is what one message took back.
+type branch struct {
+	from, to int // records
+	turns    []int
+	used     int64 // by a message without a predecessor: the context before it, 0 once its reply has told of its own
+}
+
+// maxLost is how many branches are kept that may go on.
+const maxLost = 16
+
+// Add takes the next record, which follows the last one if it names no other. It sets what the record takes back, or what stands although an earlier one seemed to.
+func (c *Chain) Add(r *Record, uuid, parent string) {
+	typed, talk := r.Typed(), r.Talks()
+	c.bounded = c.bounded || r.Boundary != nil
+	if parent == "" {
+		parent = c.last
+	}
+	if c.measure(r); talk {
+		c.revive(r, parent)
+	}
+	if l, ok := c.links.find(parent); ok && typed && uuid != "" && l.follows && !c.again(r) {
+		r.Back, r.From = c.lose(l.record, l.record+1)
+	}
+	c.take(r, uuid, parent, typed, talk)
+}
+
+// Root takes a record that has no predecessor. A person goes back to the beginning with it if the conversation began with a
+// message that had none either.
+func (c *Chain) Root(r *Record, uuid string) {
+	typed, talk := r.Typed(), r.Talks()
+	if typed && uuid != "" && c.rooted && !c.again(r) {
+		if r.Back, r.From = c.lose(0, 1); r.Back > 0 {
+			c.lost[len(c.lost)-1].used = c.used
 		}
+	}
+	c.rooted = c.rooted || typed && !c.begun
+	c.bounded = c.bounded || r.Boundary != nil
+	c.take(r, uuid, "", typed, talk)
+}
+
+// Alias says that what follows record uuid follows its predecessor: a person chose where to go on before typing.
+func (c *Chain) Alias(uuid, parent string) {
+	if l, ok := c.links.find(parent); ok {
+		l.up, l.talk = parent, false
+		c.links.put(uuid, l)
+		return
+	}
+	c.Mark(uuid)
+}
+
+// Mark remembers the place behind the current record under a name.
+func (c *Chain) Mark(uuid string) { c.links.put(uuid, link{record: c.record}) }
+
+// MarkBefore remembers the place before the current record.
+func (c *Chain) MarkBefore(uuid string) { c.links.put(uuid, link{record: c.record - 1}) }
+
+// Compacted reports whether the agent compacted its context.
+func (c *Chain) Compacted() bool { return c.bounded }
+
+// Return processes a record with which a person returns to record to, or to the beginning if to is empty. It returns how many
+// turns that takes back, and the first record with them, 0 if none.
+func (c *Chain) Return(uuid, to string) (back, from int) {
+	if l, ok := c.links.find(to); ok || to == "" {
+		back, from = c.cut(l.record, l.record+1)
+	}
+	c.Mark(uuid)
+	return back, from
+}
+
+// TakeBack takes back the last turns. It returns what Return does.
+func (c *Chain) TakeBack(turns int) (back, from int) {
+	n := min(max(turns, 0), len(c.turns))
+	if n == 0 {
+		return 0, 0
+	}
+	return c.cut(c.turns[len(c.turns)-n]-1, 0)
+}
+
+// again reports whether a message repeats the one before it, which the API answered with an error.
+func (c *Chain) again(r *Record) bool { return c.failed && c.asked == askedIn(r) }
+
+func askedIn(r *Record) uint64 {
+	h := fnv.New64a()
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Kind == Human && it.Call == "" {
+			h.Write(it.exact)
+		}
+	}
+	return h.Sum64()
+}
+
+func (c *Chain) take(r *Record, uuid, parent string, typed, talk bool) {
+	if typed {
+		c.asked, c.failed = askedIn(r), false
 		if c.turns = append(c.turns, c.record); len(c.turns) > 2*maxChain {
 			c.turns, c.gone = append([]int(nil), c.turns[maxChain:]...), c.gone+maxChain
 		}
+	} else if talk || r.APIError {
+		c.failed = r.APIError
+	}
+	if c.begun = c.begun || talk; talk {
+		for up, n := parent, 0; n < 16; n++ { // through bookkeeping
+			l := c.links.at(up)
+			if l == nil {
+				break
+			}
+			l.follows = true
+			if l.talk {
+				break
+			}
+			up = l.up
+		}
 	}
 	if uuid != "" {
-		c.links.put(uuid, link{c.record, c.count()})
+		c.last = uuid
+		c.links.put(uuid, link{record: c.record, up: parent, talk: talk})
+	}
+}
+
+// lose cuts, and remembers what that takes back.
+func (c *Chain) lose(after, first int) (back, from int) {
+	before := slices.Clone(c.turns)
+	if back, from = c.cut(after, first); back > 0 {
+		c.lost = append(c.lost[max(0, len(c.lost)+1-maxLost):], branch{from: from, to: c.record - 1, turns: before[len(c.turns):]})
 	}
 	return back, from
 }
 
-// Return processes a record with which a person returns to record to, or to the beginning if to is empty. It returns what
-// Add does.
-func (c *Chain) Return(uuid, to string) (back, from int) {
-	if l, ok := c.links.find(to); ok || to == "" {
-		back, from = c.cut(l.turns, l.record+1)
+// revive takes what is said in a branch that seemed to be taken back.
+func (c *Chain) revive(r *Record, parent string) {
+	l, ok := c.links.find(parent)
+	if !ok {
+		return
 	}
-	if uuid != "" {
-		c.links.put(uuid, link{c.record, c.count()})
+	for i, b := range c.lost {
+		if l.record >= b.from && l.record <= b.to {
+			c.stand(r, i)
+			return
+		}
 	}
-	return back, from
 }
 
-// TakeBack takes back the last turns. It returns what Add does.
-func (c *Chain) TakeBack(turns int) (back, from int) {
-	return c.cut(c.count()-max(turns, 0), 0)
+func (c *Chain) stand(r *Record, i int) {
+	b := c.lost[i]
+	r.Stand = [2]int{b.from, b.to}
+	c.turns = append(c.turns, b.turns...)
+	slices.Sort(c.turns)
+	c.lost = slices.Delete(c.lost, i, i+1)
 }
 
-func (c *Chain) count() int { return c.gone + len(c.turns) }
+// measure takes the context that a reply reports.
+func (c *Chain) measure(r *Record) {
+	if r.Usage == nil || r.Usage.Side || r.Usage.Context <= 0 {
+		return
+	}
+	c.used = r.Usage.Context
+	if i := len(c.lost) - 1; i >= 0 && c.lost[i].used > 0 {
+		if c.used > c.lost[i].used {
+			c.stand(r, i)
+		} else {
+			c.lost[i].used = 0
+		}
+	}
+}
 
-// cut keeps the first n turns. The first record taken back is from, or that of the first such turn if it is earlier or from is 0.
-func (c *Chain) cut(n, from int) (back, first int) {
-	if back = c.count() - n; back <= 0 || len(c.turns) == 0 {
+// cut takes back the turns after a record. The first record taken back is first, or that of the first such turn if it is earlier or
+// first is 0.
+func (c *Chain) cut(after, first int) (back, from int) {
+	kept, _ := slices.BinarySearch(c.turns, after+1)
+	if back = len(c.turns) - kept; back == 0 {
 		return 0, 0
 	}
-	kept := max(0, n-c.gone)
-	if first = c.turns[kept]; from > 0 {
-		first = min(from, first)
+	if kept == 0 && after == 0 {
+		back, c.gone = back+c.gone, 0
 	}
-	c.turns, c.gone = c.turns[:kept], min(c.gone, n)
-	return back, first
+	if from = c.turns[kept]; first > 0 {
+		from = min(first, from)
+	}
+	c.turns = c.turns[:kept]
+	return back, from
 }

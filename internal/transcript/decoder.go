@@ -2,9 +2,11 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"hash"
 	"iter"
+	"slices"
 
 	"ccd/internal/mark"
 	"ccd/internal/redact"
@@ -26,14 +28,16 @@ type Decoder struct {
 	start   int64           // offset of the unfinished line
 	size    int64           // its bytes so far
 	part    []byte          // the bytes themselves, unless they are too many
-	long    hash.Hash       // hash of the bytes if they are too many to keep
-	tools   recent[string]  // tool of each call
-	Last    repeated        // strings that repeat from record to record
-	rec     Record          // reused for each line
-	items   []Item          // memory of rec.Items
-	usage   Usage           // memory of rec.Usage
-	bound   Boundary        // memory of rec.Boundary
-	members Object          // memory of Object
+	head    []byte          // then their first and last ones
+	tail    []byte
+	long    hash.Hash      // hash of the bytes if they are too many to keep
+	tools   recent[string] // tool of each call
+	Last    repeated       // strings that repeat from record to record
+	rec     Record         // reused for each line
+	items   []Item         // memory of rec.Items
+	usage   Usage          // memory of rec.Usage
+	bound   Boundary       // memory of rec.Boundary
+	members Object         // memory of Object
 
 	recent    recent[string] // UUIDs of the last records
 	titles    recent[Node]   // titles of conversations, by the UUID of a record that was not read yet
@@ -41,7 +45,10 @@ type Decoder struct {
 	Apart     bool // no record counts as written again: lines are read in any order, or twice
 	titleRank int  // of the best title so far
 	Chain     Chain
-	Begun     bool // the header of the transcript was read
+	said      recent[struct{}] // what a person said, by hash
+	told      map[string]bool  // records that a story has told before
+	fresh     bool             // the agent compacted its context, and has said nothing since
+	Begun     bool             // the header of the transcript was read
 	joint     joint
 	State     any // other state of an agent's parser; must be bounded and depend only on the records
 }
@@ -151,6 +158,21 @@ func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
 	}
 }
 
+// Repeats tells the decoder which records, by UUID or else by hash, a story has told before: they are in the context, and all they
+// say was taken.
+func (d *Decoder) Repeats(names map[string]bool) { d.told = names }
+
+// mark marks the items of a record that a story has told before.
+func (d *Decoder) mark(r *Record) {
+	if len(d.told) == 0 || !d.told[cmp.Or(r.UUID, string(r.Hash[:]))] {
+		return
+	}
+	r.Boundary = nil
+	for i := range r.Items {
+		r.Items[i].Kind, r.Items[i].Copy, r.Items[i].Call = Meta, true, ""
+	}
+}
+
 // Unlined reports whether the records so far are elements of one JSON value, not lines.
 func (d *Decoder) Unlined() bool { return d.array != nil && d.array.open }
 
@@ -170,9 +192,13 @@ func (d *Decoder) keep(data []byte, off int64) {
 	if d.long == nil {
 		d.long = sha256.New()
 		d.long.Write(d.part)
-		d.part = nil
+		d.head = append(bytes.Clone(d.part[:min(len(d.part), keepEnds)]), data[:min(len(data), max(0, keepEnds-len(d.part)))]...)
+		d.tail, d.part = bytes.Clone(d.part[max(0, len(d.part)-keepEnds):]), nil
 	}
 	d.long.Write(data)
+	if d.tail = append(d.tail, data[max(0, len(data)-keepEnds):]...); len(d.tail) > 2*keepEnds {
+		d.tail = bytes.Clone(d.tail[len(d.tail)-keepEnds:])
+	}
 }
 
 // appendTight appends without reserving more than twice the need or MaxLine.
@@ -201,8 +227,46 @@ func (d *Decoder) line(tail []byte, off int64) *Record {
 		return d.record(part, d.start, mark.Sum(part))
 	}
 	r := d.next(Span{d.start, size}, mark.Hash(long.Sum(nil)))
-	r.Long, r.Unread = true, true
+	d.readEnds(r, d.head, d.tail)
+	d.head, d.tail = nil, nil
 	return r
+}
+
+// keepEnds is how many bytes of the two ends of a line over MaxLine are kept.
+const keepEnds = 256 << 10
+
+// readEnds parses what is kept of a line over MaxLine. If what is between lies in one text, as a picture does, all else is read;
+// otherwise only what the line begins with.
+func (d *Decoder) readEnds(r *Record, head, tail []byte) {
+	r.Long, r.Unread = true, true
+	cut := int64(len(head))
+	line, whole := slices.Concat(head, tail[max(0, len(tail)-keepEnds):]), true
+	if !Valid(bytes.TrimSpace(line)) {
+		line, whole = CompleteObject(head), false
+	}
+	if line == nil {
+		return
+	}
+	r.exact, r.Marks = line, d.Redact.Marks(line)
+	shown := redact.Apply(line, 0, r.Marks)
+	if len(r.Marks) == 0 {
+		shown = line
+	}
+	d.parseValue(r, Node{bytes.TrimSpace(shown), r.Span.Off})
+	gap, items := r.Span.Len-int64(len(line)), r.Items
+	r.Items = r.Items[:0]
+	for _, it := range items {
+		switch from, to := it.Span.Off-r.Span.Off, it.Span.End()-r.Span.Off; {
+		case whole && from >= cut:
+			it.Span.Off += gap
+		case to > cut || !whole && to == cut: // its middle is missing
+			r.Unread = !whole || it.Kind != Image
+			continue
+		}
+		r.Items = append(r.Items, it)
+	}
+	r.exact, r.Marks = nil, nil
+	d.items = r.Items
 }
 
 // Limits for buffers kept between segments, because many decoders are idle.
@@ -237,7 +301,13 @@ func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 		r.Raw = redact.Apply(line, 0, r.Marks)
 	}
 	d.values(r, r.Raw)
-	r.Unread = r.Broken || r.Unknown && len(r.Items) == 0 && hasWords(r.Raw)
+	for i := range r.Items {
+		it := &r.Items[i]
+		r.Aborted = r.Aborted || it.Kind == Result && !it.Side && it.Failed && it.Explain(it.Tool, Other).Stopped
+		d.fresh = d.fresh && !(it.Kind.Assistant() && !it.Side)
+	}
+	d.mark(r)
+	r.Unread = r.Broken || r.Unknown && !r.UI && len(r.Items) == 0 && hasWords(r.Raw)
 	d.items = r.Items
 	return r
 }

@@ -60,12 +60,17 @@ func (b *Block) Understand() Action {
 // NewBlock returns the block of an item, with its own copy of Raw, as it can be written for the record's agent. ok is
 // false for items that only the agent itself needs.
 func NewBlock(r *Record, it *Item) (b Block, ok bool) {
+	if it.Inner {
+		return b, false
+	}
 	b = Block{client: it.client, Kind: it.Kind, Raw: CleanJSON(it.Raw), Call: it.Call, Tool: it.Tool, Failed: it.Failed, Refused: it.Refused, Reply: it.Message}
 	switch it.Kind {
 	case Human:
-		if b.Typed = it.Call == ""; !b.Typed {
+		if it.Frame == Reported && it.Call != "" {
 			b.Kind = Result
+			break
 		}
+		b.Typed, b.Call = true, "" // also a reason that stands beside the result
 	case Text, Summary, Result, Image:
 	case Thinking: // its signature is that of the whole text
 		return b, !it.Redacted() && r.client != nil && r.client.Native != nil && r.client.Native(r, it, &b)

@@ -116,7 +116,7 @@ func explainObject(o *Outcome, text []byte) bool {
 
 // explainHead reads the header lines that Codex puts before output; "Output:" ends them.
 func explainHead(o *Outcome) bool {
-	if !slices.ContainsFunc([]string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process "}, func(p string) bool { return strings.HasPrefix(o.Text, p) }) {
+	if !slices.ContainsFunc([]string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process ", "Script "}, func(p string) bool { return strings.HasPrefix(o.Text, p) }) {
 		return false
 	}
 	head, body, ok := strings.Cut(o.Text, "\nOutput:\n")
@@ -128,8 +128,30 @@ func explainHead(o *Outcome) bool {
 	for line := range strings.Lines(head) {
 		o.codexHead(strings.TrimSpace(line))
 	}
-	o.Text = body
+	if o.Text = body; strings.HasPrefix(head, "Script ") {
+		o.Text = strings.TrimPrefix(body, "\n")
+		o.printed()
+	}
 	return true
+}
+
+// printed reads the results of commands that a script printed as they are: objects with the status and the output.
+func (o *Outcome) printed() {
+	var b strings.Builder
+	for line := range strings.Lines(o.Text) {
+		n := Node{Raw: []byte(strings.TrimSpace(line))}
+		if strings.HasPrefix(line, "{") && Valid(n.Raw) && n.Field("exit_code").Has() && n.Field("output").Is('"') {
+			if exit := int(n.Field("exit_code").Integer()); !o.HasExit || o.Exit == 0 {
+				o.ended(exit)
+			}
+			o.Each = true
+			line = n.Field("output").Text() + "\n"
+		}
+		b.WriteString(line)
+	}
+	if o.HasExit {
+		o.Text = b.String()
+	}
 }
 
 // explainSandbox reads the line that Codex put around the output of a failed command until 2025, as if its sandbox had failed.
@@ -156,6 +178,12 @@ func (o *Outcome) codexHead(line string) {
 		o.endedText(v)
 	} else if strings.HasPrefix(line, "Process running with session ID") {
 		o.Running, o.Job = true, job(line)
+	} else if cell, ok := strings.CutPrefix(line, "Script running with cell ID "); ok {
+		o.Running, o.Job = true, strings.Clone(cell)
+	} else if line == "Script completed" {
+		o.Ran = true
+	} else if line == "Script failed" || line == "Script terminated" {
+		o.Failed = true
 	}
 }
 
@@ -175,6 +203,13 @@ func (c *Client) explainExit(o *Outcome) {
 	output, line := "", strings.TrimRight(o.Text, "\n")
 	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
 		output, line = line[:i], line[i+1:]
+	}
+	for _, begin := range c.Goes {
+		if rest, ok := strings.CutPrefix(line, begin); ok {
+			o.Running = true
+			o.Job, _, _ = strings.Cut(rest, ",")
+			return
+		}
 	}
 	for _, w := range c.Exits {
 		if !strings.HasPrefix(line, w.Begin) || !strings.HasSuffix(line, w.End) {
@@ -311,6 +346,10 @@ func (c *Client) explainRefused(o *Outcome, tool string) {
 	if o.Faked = c.fakesReport(tool, o.Text); o.Faked {
 		return
 	}
+	if o.Stopped = interrupted(o.Text); o.Stopped {
+		o.Failed, o.HasExit, o.Exit = true, false, 0
+		return
+	}
 	for _, p := range refusals {
 		if strings.HasPrefix(o.Text, p) {
 			o.Rejected, o.Failed, o.HasExit, o.Exit = true, true, false, 0
@@ -320,8 +359,24 @@ func (c *Client) explainRefused(o *Outcome, tool string) {
 }
 
 var refusals = []string{
-	refusal, "Permission to use ", "[Request interrupted by user", "exec command rejected by user", "rejected by user",
-	"patch rejected by user", "aborted by user", "[Operation Cancelled] Reason: User did not allow tool call", "Claude requested permissions to ", "This command requires approval",
+	refusal, "Permission to use ", "exec command rejected by user", "rejected by user",
+	"patch rejected by user", "[Operation Cancelled] Reason: User did not allow tool call", "Claude requested permissions to ", "This command requires approval",
+}
+
+// interrupted reports whether a result says that the person interrupted the call.
+func interrupted(text string) bool {
+	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "Exit code ") {
+		text = rest
+	}
+	return slices.ContainsFunc(interruptions, func(p string) bool { return strings.HasPrefix(text, p) }) || strings.HasSuffix(text, abortedCommand)
+}
+
+// abortedCommand ends what a command had printed when it was interrupted.
+const abortedCommand = "<error>Command was aborted before completion</error>"
+
+var interruptions = []string{
+	"[Request interrupted by user", "aborted by user", "Command aborted", "Operation aborted", "[Operation Cancelled] Reason: User cancelled",
+	"Command was cancelled", "Tool call cancelled by user",
 }
 
 var agentNamed = regexp.MustCompile(`(?:agentId: |"agent_id": ?")([\w-]*)`)
@@ -332,7 +387,7 @@ func agentID(text string) string { return firstGroup(agentNamed, text) }
 // notCalled are the beginnings of results for calls with an unknown tool or invalid arguments.
 var notCalled = []string{
 	"failed to parse function arguments", "unsupported call", "Unknown skill", "No such tool available", "Error: No such tool",
-	"InputValidationError", "<tool_use_error>InputValidationError", "<tool_use_error>Unknown skill", "<tool_use_error>Error: No such tool",
+	"Script error: SyntaxError", "Script error:\nSyntaxError", "InputValidationError", "<tool_use_error>InputValidationError", "<tool_use_error>Unknown skill", "<tool_use_error>Error: No such tool",
 }
 
 // NotCalled reports whether a result says that its call was not made, because the tool or the arguments were invalid.

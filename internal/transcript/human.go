@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,6 +26,10 @@ type Client struct {
 	Notices  []Wrapper     // texts written entirely by the client
 	Exits    []Wrapper     // last lines of a command's output that contain its status; without one the status is unknown
 
+	NoResults bool // records have no results: what became of a call is not recorded
+
+	Goes []string // last lines of a command's output, or their beginnings, if it has not ended
+
 	DropsNewline bool // an edit that replaces a text by nothing also removes the newline after it
 
 	// Bare returns a file's text from the output of a reading tool without line numbers. It is nil if lines have
@@ -34,6 +39,9 @@ type Client struct {
 	Summaries []string // beginnings of texts that replace a compacted conversation
 	Flags     bool     // records have a flag for summaries, so that no text is one by its wording
 
+	// Unwrap returns the call that a tool makes which only calls other tools, and whether it makes calls that cannot be
+	// read; for other tools the call itself. It is nil if the client has no such tool. Input is valid JSON.
+	Unwrap func(tool string, input []byte) (inner string, args []byte, opaque bool)
 	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
 	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.
@@ -42,10 +50,11 @@ type Client struct {
 
 // Wrapper is a text that a client writes into the user's role.
 type Wrapper struct {
-	Begin  string // of an element: its tag
-	End    string // of a one-line notice: its end, "" if it extends to the end of the text; of an element without a tag: its last tag
-	Beside bool   // the client puts the element before or after what a person typed
-	First  bool   // the element ends at the first End, which its content cannot contain
+	Begin  string   // of an element: its tag
+	End    string   // of a one-line notice: its end, "" if it extends to the end of the text; of an element without a tag: its last tag
+	Beside bool     // the client puts the element before or after what a person typed
+	First  bool     // the element ends at the first End, which its content cannot contain
+	Tails  []string // beginnings of lines that the client may write behind the element
 }
 
 // Tools returns Client.Ops for a client's own tools, given their names.
@@ -62,7 +71,7 @@ func Tools(names map[Op]string) map[string]Op {
 // Elements returns Client.Elements for tags that occur beside a person's words, for tags that occur alone, and for
 // others.
 func Elements(beside, alone string, others ...Wrapper) []Wrapper {
-	for tag := range strings.FieldsSeq(beside) {
+	for tag := range strings.FieldsSeq(beside + " reminder") { // the latter comes from extensions of several clients
 		others = append(others, Wrapper{Begin: tag, Beside: true})
 	}
 	for tag := range strings.FieldsSeq(alone) {
@@ -137,16 +146,22 @@ func (c *Client) Span(f Frame, text string) (from, to int) {
 	if _, end, ok := c.typed(text[from:to]); ok {
 		to = from + end
 	}
+	if at := addedLine.FindStringIndex(text[from:to]); at != nil {
+		to = from + at[0]
+	}
 	if len(strings.TrimSpace(text)) == to-from {
 		return 0, len(text) // unchanged, including white space
 	}
 	return from, to
 }
 
+// addedLine is the line at the end of a person's words with which a copy that ccd wrote names what a client added to them.
+var addedLine = regexp.MustCompile(`\s*\[ccd [0-9a-z]+ \d+ chars added by the client\]\s*$`)
+
 // wrote reports whether a person wrote any part of a text in the user's role, and the frame. A text that consists of
 // wrappers is a program's. A wrapper beside other words is a person's quote, unless the client puts it there.
 func (c *Client) wrote(text string, by Author) (f Frame, ok bool) {
-	if by == Program {
+	if by == Program || isShellLine(strings.TrimSpace(text)) {
 		return f, false
 	}
 	if _, _, within := c.inside(text); within && by == UnknownAuthor {
@@ -238,7 +253,7 @@ func (w *Wrapper) cut(text string) (from, to int) {
 			last = strings.Index(text, end)
 		}
 		if last >= 0 {
-			from = last + len(end)
+			from = w.tail(text, last+len(end))
 		}
 		return from, len(text)
 	}
@@ -258,6 +273,19 @@ func (w *Wrapper) cut(text string) (from, to int) {
 			return 0, at
 		}
 	}
+}
+
+// tail returns where the client's lines behind the element end.
+func (w *Wrapper) tail(text string, from int) int {
+	for from < len(text) {
+		line, _, _ := strings.Cut(text[from:], "\n")
+		said := strings.TrimSpace(line)
+		if said != "" && !slices.ContainsFunc(w.Tails, func(t string) bool { return strings.HasPrefix(said, t) }) || len(w.Tails) == 0 {
+			break
+		}
+		from = min(len(text), from+len(line)+1)
+	}
+	return from
 }
 
 // opens reports whether a text begins with the element.
@@ -284,9 +312,17 @@ func (it *Item) ToClient() bool {
 	}
 }
 
-// ShellLine reports whether a Human item is a command that the person ran in the client's own shell.
-func ShellLine(it *Item) bool {
-	return it.Kind == Human && strings.HasPrefix(strings.TrimSpace(string(Original(it.Kind, it.Raw))), "<bash-input>")
+// ShellLine returns the command that a person ran in the client's own shell, and what it printed if the same text says so; ok is
+// false for other texts.
+func ShellLine(text string) (command, output string, ok bool) {
+	text = strings.TrimSpace(text)
+	if inside, rest, found := cutElement(text, "bash-input"); found && isShellLine(text) {
+		return strings.TrimSpace(inside), strings.TrimSpace(rest), true
+	}
+	if inside, _, found := cutElement(text, "user_shell_command"); found {
+		return strings.TrimSpace(BetweenTexts(inside, "<command>", "</command>")), strings.TrimSpace(BetweenTexts(inside, "<result>", "</result>")), true
+	}
+	return "", "", false
 }
 
 // ShellOutput reports whether a text is what such a command printed.
@@ -318,6 +354,12 @@ func (c *Client) typed(text string) (said string, end int, ok bool) {
 		}
 	}
 	return said, end + strings.Index(text, core), ok
+}
+
+// isShellLine reports whether a text is a command that a person ran in the client: an act, and nothing said to the agent.
+func isShellLine(text string) bool {
+	_, rest, ok := cutElement(text, "bash-input")
+	return ok && (strings.TrimSpace(rest) == "" || strings.HasPrefix(strings.TrimSpace(rest), "<bash-std"))
 }
 
 // slashCommand reads a slash command as Claude Code writes it, which consists of elements. The last one may be the
@@ -383,6 +425,7 @@ const (
 	refusal  = "The user doesn't want to "
 	refused  = refusal + "proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 	withWord = refused + "To tell you how to proceed, the user said:\n"
+	stop     = refused + "STOP what you are doing and wait for the user to tell you how to proceed.\n" // and the words in a block of their own
 	endNote  = "\n\nNote: The user's next message may contain"
 )
 
@@ -401,6 +444,9 @@ func reported(text string) (from, to int, ok bool) {
 func refusedWith(text string) (from, to int) {
 	from, to = trimmed(text, 0, len(text))
 	said, ok := strings.CutPrefix(text[from:to], withWord)
+	if !ok {
+		said, ok = strings.CutPrefix(text[from:to], stop)
+	}
 	if !ok {
 		return 0, 0
 	}
@@ -475,7 +521,7 @@ func (c *Client) IsSummary(text string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(text, listSummary) || isCopySummary(text)
+	return strings.HasPrefix(text, listSummary) || IsCopySummary(text)
 }
 
 // listSummary begins the text with which ccd replaces the older messages of a list.

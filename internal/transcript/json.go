@@ -168,6 +168,9 @@ func (d *Decoder) addValue(r *Record, value Node) {
 	}
 	first.Model, first.Title = cmp.Or(first.Model, r.Model), cmp.Or(first.Title, r.Title)
 	first.Items, first.Back, first.From, first.Unknown = r.Items, first.Back+r.Back, cmp.Or(first.From, r.From), first.Unknown || r.Unknown
+	if first.APIError = first.APIError || r.APIError; first.Stand[0] == 0 {
+		first.Stand = r.Stand
+	}
 	if first.Usage == nil {
 		first.Usage = r.Usage
 	}

@@ -51,11 +51,7 @@ type joint struct {
 func (d *Decoder) Join(fork bool, from int) {
 	d.Begun, d.open, d.joint = false, false, joint{fork: fork}
 	if !fork {
-		turns := len(d.Chain.turns)
-		for turns > 0 && d.Chain.turns[turns-1] >= from {
-			turns--
-		}
-		d.joint.back, d.joint.from = d.Chain.cut(d.Chain.gone+turns, from)
+		d.joint.back, d.joint.from = d.Chain.cut(from-1, from)
 	}
 }
 

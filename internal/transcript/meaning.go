@@ -58,12 +58,15 @@ type Outcome struct {
 	Exit     int        // exit status if HasExit
 	HasExit  bool       // the status is stated, or certain from the agent's format
 	Failed   bool       // the tool reports a failure
+	Ran      bool       // a script that calls tools ran to its end
+	Each     bool       // Exit 0 is the status of each command in a list, not only of the last one
 	Spilled  string     // path of the file with the whole output, "" if the result is whole
 	Images   int        // number of images in it
 	Running  bool       // the command had not ended
 	Job      string     // of a background command: its name in later calls ("" if unknown)
 	Amended  bool       // the human changed what the call writes: the file differs from its input
 	Created  bool       // of a Write: the result says that the file is new
+	Stopped  bool       // the human interrupted the call
 	Rejected bool       // the human, or a rule, refused the call
 	Faked    bool       // it reads like a client's report of the human's words, but a server's tool wrote it
 	PlanID   string     // of a Plan call that created an item: its key

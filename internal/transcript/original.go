@@ -2,8 +2,11 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"regexp"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -95,6 +98,67 @@ func imageBytes(n Node) []byte {
 		return n.Raw
 	}
 	return out[:size]
+}
+
+// Medium says what an image or a document is.
+type Medium struct {
+	Type  string // "image/png", "application/pdf"; "" if not recorded
+	Bytes int    // of the decoded data; 0 if the record has only a link
+	Pages int    // of a PDF, 0 if unknown
+}
+
+// MediumOf returns what the original of an Image is.
+func MediumOf(raw []byte) (m Medium) {
+	n := Node{Raw: bytes.TrimSpace(raw)}
+	if !Valid(n.Raw) {
+		return m
+	}
+	data := n
+	for _, name := range []string{"media_type", "mimeType", "mime_type"} {
+		m.Type = cmp.Or(m.Type, n.Field(name).Text())
+	}
+	if n.Is('{') {
+		if data = n.Field("data"); !data.Has() {
+			data = n.Field("url")
+		}
+	}
+	text := data.Text()
+	if media, _ := ImageData(data.Raw); media != "" {
+		m.Type = media
+	} else if strings.Contains(text, ":") {
+		return m // a link
+	}
+	content := imageBytes(n)
+	if m.Bytes = len(content); bytes.HasPrefix(content, []byte("%PDF-")) {
+		m.Type, m.Pages = "application/pdf", len(pdfPage.FindAll(content, -1))
+	}
+	return m
+}
+
+// pdfPage matches a page in a PDF whose objects are not packed.
+var pdfPage = regexp.MustCompile(`/Type\s*/Page[^s]`)
+
+// String names the medium: "PDF, 3 pages, 12 KB".
+func (m Medium) String() string {
+	name := "picture"
+	switch {
+	case m.Type == "application/pdf":
+		name = "PDF"
+	case m.Type != "":
+		name = m.Type
+	}
+	if m.Pages == 1 {
+		name += ", 1 page"
+	} else if m.Pages > 1 {
+		name += ", " + number(m.Pages) + " pages"
+	}
+	switch {
+	case m.Bytes == 0:
+		return name
+	case m.Bytes < 10_000:
+		return name + ", " + number(m.Bytes) + " bytes"
+	}
+	return name + ", " + number((m.Bytes+500)/1000) + " KB"
 }
 
 // Chars returns the number of Unicode characters of Original(Text, raw) without building it. An invalid byte counts as

@@ -177,6 +177,9 @@ func (a *Action) Changes(o *Outcome) iter.Seq2[int, FileChange] {
 
 // proves reports whether a command's change was made.
 func (o *Outcome) proves(p Proof, silent bool) bool {
+	if p == Ran {
+		return o.Ran
+	}
 	return p != Always && o.HasExit && o.Exit == 0 && !o.Running && !o.Failed && (p == Success || silent)
 }
 

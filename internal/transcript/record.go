@@ -19,6 +19,7 @@ func (d *Decoder) SetUsage(r *Record, u Usage) {
 func (d *Decoder) SetBoundary(r *Record, b Boundary) {
 	d.bound = b
 	r.Boundary = &d.bound
+	d.fresh = true
 }
 
 // RememberTool stores the tool of a call.
@@ -44,6 +45,11 @@ func (d *Decoder) Typed(text string) bool {
 // Typed reports whether a person typed an item of the record as a message.
 func (r *Record) Typed() bool {
 	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind == Human && it.Call == "" })
+}
+
+// Talks reports whether a person typed the record, or the agent said or did something in it.
+func (r *Record) Talks() bool {
+	return r.Typed() || slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
 }
 
 // ParseTime parses an RFC 3339 time. It returns the zero time if there is none, or if its offset moves it out of the

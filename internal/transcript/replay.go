@@ -10,6 +10,7 @@ import (
 // does not apply cleanly. Reads change nothing, see Reading.
 func (c *Client) After(tool string, input []byte, n int, before Content) Content {
 	a := c.Understand(tool, input)
+	_, input, _ = c.unwrap(tool, input)
 	if n < 0 || n >= len(a.Files) {
 		return Content{}
 	}
@@ -19,7 +20,7 @@ func (c *Client) After(tool string, input []byte, n int, before Content) Content
 	case Delete, Revert, Other:
 		return Content{}
 	}
-	args := arguments(input)
+	args := Arguments(input)
 	if patch := patchOf(&a, args, input); patch != "" {
 		if all := sections(patch); n < len(all) {
 			return all[n].after(before)
@@ -32,8 +33,8 @@ func (c *Client) After(tool string, input []byte, n int, before Content) Content
 	return edited(args, before, c.DropsNewline)
 }
 
-// arguments returns a call's input, decoded if it is in a string.
-func arguments(input []byte) Node {
+// Arguments returns a call's input, decoded if it is in a string.
+func Arguments(input []byte) Node {
 	in := bytes.TrimSpace(input)
 	if !Valid(in) || len(in) == 0 {
 		return Node{}
@@ -50,12 +51,13 @@ func arguments(input []byte) Node {
 // Patch returns the patch that a call applies, from its first line to its last if present; "" if there is none.
 func (c *Client) Patch(tool string, input []byte) string {
 	a := c.Understand(tool, input)
-	return patchOf(&a, arguments(input), input)
+	_, input, _ = c.unwrap(tool, input)
+	return patchOf(&a, Arguments(input), input)
 }
 
 func patchOf(a *Action, args Node, input []byte) string {
 	text := a.Command
-	if a.Op == Command && len(a.Files) > 0 {
+	if a.Op == Command && len(a.Files) > 0 && a.Files[0].Proof != Ran {
 		return "" // the command only mentions a patch
 	}
 	if text == "" {
@@ -84,7 +86,7 @@ type TextEdit struct {
 // Edits returns the arguments of a call that writes or edits a file: the file's whole content, or the replacements in
 // order. ok is false for other inputs.
 func Edits(input []byte) (content string, steps []TextEdit, ok bool) {
-	return editsOf(arguments(input))
+	return editsOf(Arguments(input))
 }
 
 func editsOf(args Node) (content string, steps []TextEdit, ok bool) {

@@ -7,12 +7,14 @@ type Resumed struct {
 	ID      string `json:"id"`               // of the original session
 	Records int    `json:"records"`          // lines that ccd wrote; a copy without more lines was not continued
 	Covers  int    `json:"covers,omitempty"` // records of the original that the copy was made from
+	Made    string `json:"made,omitempty"`   // when ccd wrote it, in RFC 3339; "" if not recorded
 }
 
 // ReadResumed reads the mark in the first record of a copy, nil if there is none.
 func ReadResumed(mark Node) *Resumed {
 	r := Resumed{
 		ID: mark.Field("resumed").Text(), Records: int(mark.Field("records").Integer()), Covers: int(mark.Field("covers").Integer()),
+		Made: mark.Field("made").Text(),
 	}
 	if r.ID == "" || r.Records < 1 {
 		return nil
@@ -22,7 +24,11 @@ func ReadResumed(mark Node) *Resumed {
 
 // JSON returns the mark for a copy with this many records.
 func (r Resumed) JSON(records int) string {
-	return `"ccd":{"resumed":` + QuoteText(r.ID) + `,"records":` + number(records) + `,"covers":` + number(r.Covers) + `}`
+	made := ""
+	if r.Made != "" {
+		made = `,"made":` + QuoteText(r.Made)
+	}
+	return `"ccd":{"resumed":` + QuoteText(r.ID) + `,"records":` + number(records) + `,"covers":` + number(r.Covers) + made + `}`
 }
 
 // A copy's first message replaces everything that the copy does not contain word for word. It starts with the copy's
@@ -38,8 +44,8 @@ const (
 // elsewhere.
 const HistoryNote = "`[ccd ID ...]` marks what was left out and is intact"
 
-// isCopySummary reports whether a text is the first message of a copy.
-func isCopySummary(text string) bool {
+// IsCopySummary reports whether a text is the first message of a copy.
+func IsCopySummary(text string) bool {
 	if !strings.HasPrefix(text, TitlePrefix) {
 		return false
 	}

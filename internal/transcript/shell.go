@@ -13,6 +13,7 @@ const (
 	Success Proof = iota // if the call succeeded
 	Silence              // if it succeeded and printed no complaint, because the status is not that of this command
 	Always               // it may have been made even if the call failed
+	Ran                  // if the script that makes it ran to its end, whatever its commands returned
 )
 
 // shellChange is a change of a file by a shell command, with the written text.

@@ -32,6 +32,12 @@ func firstGroup(x *regexp.Regexp, text string) string {
 	return ""
 }
 
+// Notification is the element with which a client reports the end of a background task; versions of early 2026 name its files
+// behind it.
+var Notification = Wrapper{Begin: "task-notification", Tails: []string{
+	"Full transcript available at: ", "Read the output file to retrieve the result: ", "Full output available at: ", "Output file: ",
+}}
+
 // Notice parses a client's message that a background command has ended: its name, and its exit status (-1 if unknown).
 // ok is false for other texts.
 func Notice(text string) (job string, exit int, ok bool) {

@@ -131,6 +131,9 @@ type Item struct {
 	Refused bool   // on Result: according to the record the human refused the call
 	Side    bool   // belongs to an inline sub-agent, not to this session's context
 	Frame   Frame  // on Human: what a client put around the person's words
+	Inner   bool   // on Call and Result: what a call of a wrapper did, as an event reports it; not itself in the context
+	Opaque  bool   // on Result: its call called tools in a way that cannot be read
+	Told    *Told  // on Result: what events say of how it ended, nil if nothing
 	Copy    bool   // on Meta: repeats an earlier item, as a compaction that ccd answered keeps it
 
 	client *Client
@@ -188,7 +191,38 @@ func (it *Item) Understand() Action { return it.Client().Understand(it.Tool, it.
 
 // Explain returns what a result says; tool and op are those of its call.
 func (it *Item) Explain(tool string, op Op) Outcome {
-	return it.Client().Explain(tool, op, it.Raw, it.Failed)
+	o := it.Client().Explain(tool, op, it.Raw, it.Failed)
+	it.Told.complete(&o)
+	return o
+}
+
+// Told is how the commands and patches of a call ended, as the record, or events before it, report it beside the result.
+type Told struct {
+	Ends    int    // commands that ended
+	Exit    int    // the first status that is not 0
+	Piped   bool   // the status of a command may be a filter's
+	Undone  bool   // a patch was not applied
+	Stopped bool   // the person interrupted it
+	Running string // name of the command in later calls, which had not ended; "" if it had
+}
+
+func (t *Told) complete(o *Outcome) {
+	if t == nil || o.Rejected {
+		return
+	}
+	if t.Ends > 0 {
+		o.ended(t.Exit)
+		o.Each = !t.Piped
+	}
+	if o.Stopped = o.Stopped || t.Stopped; t.Stopped {
+		o.Failed, o.HasExit = true, false
+	}
+	if t.Running != "" {
+		o.Running, o.Job = true, t.Running
+	}
+	if t.Undone {
+		o.Failed, o.Ran = true, false
+	}
 }
 
 // NoCount stands for a report that is not a number of 0 or more.
@@ -245,6 +279,8 @@ type Record struct {
 	Boundary *Boundary
 	Back     int    // number of turns that the person took back here
 	From     int    // number of the first record that was taken back, 0 if none
+	Stand    [2]int // the records from the first to the last stand: an earlier one seemed to take them back
+	APIError bool   // it reports an error of the API instead of a reply
 	Origin   string // ID of the session that this one is a fork of, if recorded
 	Copied   bool   // it is a copy of a record of that session
 	Fork     bool   // it begins a fork: what is before it was said in another session
@@ -262,11 +298,12 @@ type Record struct {
 	Queued   string   // that message, "" if the record does not say: the oldest one
 	Aborted  bool     // the person interrupted the agent in it
 	TurnEnd  bool     // it says that the agent ended its turn by itself
+	Shell    bool     // its first item is a command that the person ran in the client, its second one what that printed
 	UI       bool     // only for the agent's display or bookkeeping: may be dropped
 	Unknown  bool     // of an unknown type: kept and counted
 	Broken   bool     // at least one value of the line could not be parsed: kept and counted
 	Long     bool     // longer than MaxLine: kept, not parsed
-	Unread   bool     // Broken, Long, or Unknown with words in no item: a part that a person may have written is not read
+	Unread   bool     // Broken, Long, or Unknown (and no UI) with words in no item: a part that a person may have written is not read
 
 	client *Client
 	exact  []byte // the line

@@ -19,6 +19,27 @@ func (c *Client) Op(tool string) Op {
 // Understand returns what a call of the tool does. Input is the call's raw span: an object, a string that contains one,
 // or another string (apply_patch). For an unreadable input the Action only has the tool's Op.
 func (c *Client) Understand(tool string, input []byte) Action {
+	inner, args, wrapped := c.unwrap(tool, input)
+	a := c.understand(inner, args)
+	if wrapped && a.Op != Command && c.Op(inner) == Command { // a patch among commands
+		a.Op = Command
+		for i := range a.Files {
+			a.Files[i].Proof = Ran
+		}
+	}
+	return a
+}
+
+// unwrap returns the call that a call of a wrapper makes, or the call itself.
+func (c *Client) unwrap(tool string, input []byte) (inner string, args []byte, wrapped bool) {
+	if c == nil || c.Unwrap == nil || !Valid(input) {
+		return tool, input, false
+	}
+	inner, args, _ = c.Unwrap(tool, bytes.TrimSpace(input))
+	return inner, args, inner != tool
+}
+
+func (c *Client) understand(tool string, input []byte) Action {
 	a := Action{Op: c.Op(tool)}
 	in := bytes.TrimSpace(input)
 	if !Valid(in) {
@@ -181,14 +202,14 @@ func understandCommand(a *Action, tool string, args Node) {
 	}
 	for _, name := range []string{"command", "cmd"} {
 		if c := args.Field(name); c.Has() {
-			a.Command = commandLine(c)
+			a.Command = CommandLine(c)
 			return
 		}
 	}
 }
 
-// commandLine returns a command given as text or as a list of words; for a shell with a script, the script.
-func commandLine(c Node) string {
+// CommandLine returns a command given as text or as a list of words; for a shell with a script, the script.
+func CommandLine(c Node) string {
 	if c.Is('"') {
 		return c.Text()
 	}
@@ -293,14 +314,14 @@ func understandAsk(a *Action, args Node) {
 
 // HasQuestions reports whether a call asks the person questions; if not, what it shows is a plan.
 func HasQuestions(input []byte) bool {
-	args := arguments(input)
+	args := Arguments(input)
 	return args.Field("questions").Full() || args.Field("question").Full()
 }
 
 // Question returns what a call shows the person, in Markdown: a plan, or questions with their options, those that the answer names
 // ticked; "" for neither. rest is what of the answer is not shown in it.
 func Question(input []byte, answer string) (text, rest string) {
-	args := arguments(input)
+	args := Arguments(input)
 	var b strings.Builder
 	for q := range args.Field("questions").Elements() {
 		asked := firstText(q, "question", "prompt")

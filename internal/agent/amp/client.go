@@ -16,5 +16,6 @@ var client = transcript.Client{
 		transcript.Agent:   "Task oracle",
 		transcript.Other:   "mermaid painter todo_read undo_edit",
 	}),
-	Flags: true, // a summary is in its own block
+	Elements: transcript.Elements("", ""),
+	Flags:    true, // a summary is in its own block
 }

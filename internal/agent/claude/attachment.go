@@ -47,6 +47,7 @@ func queued(d *transcript.Decoder, r *transcript.Record, l *line, a transcript.O
 		v.By = author(d, l, origin)
 	}
 	d.Content(r, a.Field("prompt"), v)
+	attached(d, r)
 	if mode == "task-notification" || a.Field("origin").Field("kind").Text() == "task-notification" {
 		r.Agent = transcript.BetweenTexts(transcript.PlainText(a.Field("prompt")), "<task-id>", "</task-id>")
 	}

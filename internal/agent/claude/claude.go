@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -51,13 +52,19 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	if !r.UI {
 		d.RememberUUID(r)
 	}
-	if parent := l.Field("parentUuid"); !l.side {
-		if r.UUID != "" && r.Typed() && string(parent.Raw) == "null" { // the person returned to the beginning
-			r.Back, r.From = d.Chain.Return("", "")
-		}
-		if back, from := d.Chain.Add(r.UUID, parent.Text(), r.Typed()); back > 0 {
-			r.Back, r.From = back, from
-		}
+	chain(d, r, &l)
+}
+
+// chain adds the record to the tree. A person can go back to the beginning only in the program that has it on the screen, and
+// not beyond a compaction.
+func chain(d *transcript.Decoder, r *transcript.Record, l *line) {
+	parent := l.Field("parentUuid")
+	switch {
+	case l.side:
+	case string(parent.Raw) == "null" && !d.Chain.Compacted() && !l.Field("logicalParentUuid").Full() && !strings.HasPrefix(l.Field("entrypoint").Text(), "sdk"):
+		d.Chain.Root(r, r.UUID)
+	default:
+		d.Chain.Add(r, r.UUID, parent.Text())
 	}
 }
 
@@ -89,6 +96,29 @@ func queue(d *transcript.Decoder, r *transcript.Record, l *line) {
 		r.Queue = transcript.Repeated
 	case "popAll":
 		r.Queue = transcript.Withdrawn
+	}
+	if s := memoryOf(d); r.Queue == transcript.Enqueued {
+		s.waiting.Add(r.Queued, r.Queued)
+	} else if text, ok := s.waiting.Take(r); ok {
+		s.delivered = append(s.delivered[max(0, len(s.delivered)+1-maxDelivered):], text)
+	}
+}
+
+// maxDelivered is how many messages are kept that a record may attach once more.
+const maxDelivered = 64
+
+// attached marks messages that were taken into the running turn before, and stand here once more.
+func attached(d *transcript.Decoder, r *transcript.Record) {
+	s := memoryOf(d)
+	for i := range r.Items {
+		it := &r.Items[i]
+		if it.Kind != transcript.Human || it.Call != "" || len(s.delivered) == 0 {
+			continue
+		}
+		if n := slices.Index(s.delivered, transcript.Node{Raw: it.Raw}.Text()); n >= 0 {
+			s.delivered = slices.Delete(s.delivered, n, n+1)
+			it.Kind, it.Copy = transcript.Meta, true
+		}
 	}
 }
 
@@ -126,9 +156,34 @@ func user(d *transcript.Decoder, r *transcript.Record, l *line) {
 	v.Summary = answered(d, l, content) || v.Summary
 	d.Content(r, content, v)
 	markCopies(d, r, l)
+	attached(d, r)
+	reasons(r)
+	if l.Field("toolUseResult").Field("interrupted").IsTrue() {
+		stopped(r)
+	}
 	r.Chosen = chosen(content)
 	if l.Field("toolUseResult").Is('{') && len(r.Items) > 0 && d.Client.Op(r.Items[0].Tool) == transcript.Agent {
 		r.Agent = l.Field("toolUseResult").Field("agentId").Text()
+	}
+}
+
+// reasons gives a person's words behind the report of a refusal to the call that was refused.
+func reasons(r *transcript.Record) {
+	for i := 1; i < len(r.Items); i++ {
+		it, before := &r.Items[i], &r.Items[i-1]
+		if it.Kind == transcript.Human && it.Call == "" && before.Kind == transcript.Result && !before.Side &&
+			(before.Refused || before.Explain(before.Tool, transcript.Other).Rejected) {
+			it.Call = before.Call
+		}
+	}
+}
+
+// stopped marks the results of a record as those of calls that the person interrupted.
+func stopped(r *transcript.Record) {
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Kind == transcript.Result {
+			it.Failed, it.Told = true, &transcript.Told{Stopped: true}
+		}
 	}
 }
 
@@ -174,7 +229,8 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 	content := m.Field("content")
 	r.Unknown = r.Unknown || len(content.Raw) == 0
 	v := transcript.Voice{Role: "assistant", Message: m.Field("id").Text(), Side: l.side}
-	if model := transcript.Reuse(&d.Last.Model, m.Field("model")); model == synthetic {
+	r.APIError = l.Field("isApiErrorMessage").IsTrue()
+	if model := transcript.Reuse(&d.Last.Model, m.Field("model")); model == synthetic || r.APIError {
 		v.Local = true
 	} else if !l.side {
 		r.Model = model
@@ -217,8 +273,18 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 		d.Say(r, l.Field("content"), v)
 		r.Chosen = chosen(l.Field("content"))
 	default:
-		r.UI = true
+		r.UI, r.APIError = true, l.Field("subtype").Text() == "api_error"
+		r.Unknown = !systemKinds[l.Field("subtype").Text()]
 	}
+}
+
+// systemKinds lists the subtypes of system records with nothing that reached the model.
+var systemKinds = map[string]bool{
+	"": true, "turn_duration": true, "stop_hook_summary": true, "api_error": true, "informational": true, "microcompact_boundary": true,
+	"bridge_status": true, "away_summary": true, "memory_saved": true, "agents_killed": true, "scheduled_task_fire": true,
+	"permission_retry": true, "api_metrics": true, "hook_response": true, "hook_started": true, "hook_progress": true, "init": true,
+	"status": true, "thinking": true, "file_snapshot": true, "task_started": true, "task_progress": true, "task_notification": true,
+	"session_start": true, "model_refusal_fallback": true, "api_refusal": true, "error": true,
 }
 
 func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.Node) {
@@ -231,7 +297,7 @@ func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.No
 		b.Preserved = d.UUIDsBetween(segment.Field("headUuid").Text(), segment.Field("tailUuid").Text())
 	}
 	d.SetBoundary(r, b)
-	d.State = &tail{}
+	memoryOf(d).left = 0
 }
 
 // unknown decodes a record of an unknown type. If it looks like something that the model sees (a message, a call, a

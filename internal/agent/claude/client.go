@@ -23,9 +23,10 @@ var client = transcript.Client{
 	Native: native,
 	Elements: transcript.Elements("system-reminder user-prompt-submit-hook new-diagnostics ide_opened_file ide_selection ide_diagnostics "+
 		"mcp-resource",
-		"local-command-caveat local-command-stdout local-command-stderr bash-stdout bash-stderr task-notification "+
+		"local-command-caveat local-command-stdout local-command-stderr bash-stdout bash-stderr "+
 			"teammate-message agent-message cross-session-message mcp-polling-update mcp-resource-update "+
-			"mcp-server-note channel fork-boilerplate tick command-contents"),
+			"mcp-server-note channel fork-boilerplate tick command-contents",
+		transcript.Notification),
 	Notices: []transcript.Wrapper{
 		{Begin: "Another Claude session sent a message:"},
 		{Begin: "Another Claude session sent a message while you were working:"},
@@ -34,6 +35,7 @@ var client = transcript.Client{
 		{Begin: "[Tool use interrupted]", End: "]"},
 		{Begin: "(no content)", End: ")"},
 		{Begin: "[Image: source:", End: "]"},
+
 		{Begin: "[Image: original ", End: "]"},
 		{Begin: "Base directory for this skill: "},
 		{Begin: "Stop hook feedback:\n"},

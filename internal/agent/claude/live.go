@@ -5,9 +5,20 @@ import "ccd/internal/transcript"
 // After a compaction that ccd answered, the client writes ccd's text as a message of the user's, without isCompactSummary,
 // and then the newest messages once more, with new UUIDs. The text is the agent's summary, and the rest is not said twice.
 
-// tail is what the decoder knows after ccd's text.
-type tail struct {
-	left int // copied blocks that follow
+// memory is what the decoder knows of earlier records.
+type memory struct {
+	left      int                        // copied blocks that follow ccd's text
+	waiting   transcript.Waiting[string] // what a person typed while the agent worked
+	delivered []string                   // of that, what the running turn took
+}
+
+func memoryOf(d *transcript.Decoder) *memory {
+	s, ok := d.State.(*memory)
+	if !ok {
+		s = &memory{}
+		d.State = s
+	}
+	return s
 }
 
 // answered reports whether a message is ccd's text: it has ccd's front matter, and nobody typed it. That does not depend on
@@ -18,7 +29,7 @@ func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
 	}
 	kept, ok := transcript.ReadLive(content.Text())
 	if ok {
-		d.State = &tail{kept}
+		memoryOf(d).left = kept
 	}
 	return ok
 }
@@ -26,8 +37,8 @@ func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
 // markCopies marks the items of a record that repeats an earlier message. The client adds to records of its own what it
 // does not add to those: who made the prompt, which request gave the reply, what the tool returned.
 func markCopies(d *transcript.Decoder, r *transcript.Record, l *line) {
-	t, _ := d.State.(*tail)
-	if t == nil || t.left == 0 || l.side || len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
+	t := memoryOf(d)
+	if t.left == 0 || l.side || len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
 		return
 	}
 	for _, own := range []string{"promptSource", "requestRef", "requestId", "toolUseResult", "sourceToolAssistantUUID"} {

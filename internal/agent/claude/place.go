@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -38,6 +39,9 @@ func match(_, rel string) (transcript.Session, bool) {
 		return main(rel, stem), isTranscript && stem != ""
 	}
 	session := parts[1]
+	if isTranscript && transcript.IsUUID(stem) && !transcript.IsUUID(session) && !slices.Contains(parts, "subagents") { // moved too deep
+		return transcript.Session{Key: transcript.Key{ID: stem}}, true
+	}
 	if session == "memory" || strings.HasPrefix(session, ".") || strings.HasPrefix(name, ".") {
 		return transcript.Session{}, false
 	}

@@ -22,9 +22,10 @@ var client = transcript.Client{
 		"This session is being continued from a previous conversation that ran out of context",
 		"Another language model started to solve this problem and produced a summary",
 	},
+	Unwrap:      unwrap,
 	Replacement: replacement,
 	Native:      native,
-	Elements: transcript.Elements("environment_context",
+	Elements: transcript.Elements("environment_context image",
 		"INSTRUCTIONS user_instructions collaboration_mode turn_aborted subagent_notification user_shell_command "+
 			"skill personality_spec model_switch startup_context skills_instructions plugins_instructions "+
 			"recommended_plugins apps_instructions environments_instructions persistent_mode multi_agent_mode "+
@@ -32,9 +33,11 @@ var client = transcript.Client{
 			"goal_context hook_prompt",
 		transcript.Wrapper{Begin: "# AGENTS.md instructions", End: "</INSTRUCTIONS>"},
 		transcript.Wrapper{Begin: "permissions instructions"},
+		transcript.Wrapper{Begin: "# Files mentioned by the user:", End: "## My request for Codex:", Beside: true},
 		transcript.Wrapper{Begin: "# Context from my IDE setup:", End: "## My request for Codex:", Beside: true},
 	),
 	Notices: []transcript.Wrapper{
+		{Begin: "<image name=", End: ">"}, {Begin: "<image>", End: ">"}, {Begin: "</image>", End: ">"}, // around a picture that is a part of its own
 		{Begin: "Warning: apply_patch was requested via exec_command"},
 	},
 }

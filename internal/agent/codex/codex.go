@@ -10,8 +10,8 @@ import (
 
 // parse decodes one line of a rollout. Before 0.32 lines have no envelope: the line is the payload. What the model sees
 // is in response_item lines (bare lines in old rollouts) and in compacted lines. event_msg lines repeat it for the
-// screen and never give items, even if their response_item is missing: one line cannot show that, and every version
-// that writes events also writes the response_item lines.
+// screen and give no items, even if their response_item is missing: one line cannot show that, and every version that
+// writes events also writes the response_item lines. Only what a script did that cannot be read is taken from them.
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	l := d.Object(value)
 	if r.Time = transcript.ParseTime(l.Field("timestamp")); r.Time.IsZero() {
@@ -22,7 +22,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	} else {
 		bare(d, r, l, value)
 	}
-	d.Chain.Add("", "", r.Typed())
+	d.Chain.Add(r, "", "")
 }
 
 func envelope(d *transcript.Decoder, r *transcript.Record, l transcript.Object, payload transcript.Node) {
@@ -82,11 +82,16 @@ func bare(d *transcript.Decoder, r *transcript.Record, l transcript.Object, valu
 // meta reads a rollout's header. A fork copies its parent's lines, including the header, so only the first header is
 // the rollout's own.
 func meta(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
-	if d.Begun {
+	m := d.Object(meta)
+	if id := m.Field("id").Text(); d.Begun {
+		if id != "" && id == d.Last.Session { // it was resumed, perhaps on another branch
+			r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
+		}
 		return
+	} else {
+		d.Last.Session = id
 	}
 	d.Begun = true
-	m := d.Object(meta)
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, m.Field("cwd"))
 	r.Version = transcript.Reuse(&d.Last.Version, m.Field("cli_version"))
 	r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
@@ -108,6 +113,8 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 		d.SetTitle(r, payload.Field("thread_name"), transcript.RankGiven)
 	case "task_complete", "turn_complete":
 		r.TurnEnd = true
+	case "item_completed", "exec_command_end", "patch_apply_end":
+		reports(d, r, payload)
 	case "thread_rolled_back":
 		r.Back, r.From = d.Chain.TakeBack(int(payload.Field("num_turns").Integer()))
 	case "token_count":
@@ -241,6 +248,12 @@ func call(d *transcript.Decoder, r *transcript.Record, p *item, tool string, inp
 	item := transcript.Item{Kind: transcript.Call, Call: p.call(), Tool: tool}
 	d.RememberTool(item.Call, item.Tool)
 	r.AddFirst(item, append(inputs, p.whole)...)
+	for _, input := range inputs {
+		if input.Has() {
+			called(d, &item, input)
+			return
+		}
+	}
 }
 
 func result(d *transcript.Decoder, r *transcript.Record, p *item, outputs ...transcript.Node) {
@@ -251,6 +264,7 @@ func result(d *transcript.Decoder, r *transcript.Record, p *item, outputs ...tra
 	for _, n := range outputs {
 		if n.Has() {
 			item.Failed = failed(d, item.Tool, n)
+			ended(d, &item, n)
 			if d.Class == transcript.Main && d.Client.Op(item.Tool) == transcript.Ask && d.Client.BuiltIn(item.Tool) && hasAnswers(n) {
 				item.Kind, item.Frame = transcript.Human, transcript.Reported
 			}

@@ -18,8 +18,10 @@ var client = transcript.Client{
 		transcript.Other: "exit_plan_mode fetch_copilot_cli_documentation list_agents list_bash list_powershell report_intent " +
 			"session_store_sql show_file skill sql store_memory task_complete",
 	}),
-	Flags: true,
-	Elements: transcript.Elements("",
+	Flags:  true,
+	Inside: "userRequest", // in sessions of the editor
+	Elements: transcript.Elements("reminderInstructions context attachments editorContext environment_info workspace_info "+
+		"current_datetime system_reminder",
 		"system_notification"),
 	Exits: []transcript.Wrapper{
 		{Begin: "<exited with exit code ", End: ">"},

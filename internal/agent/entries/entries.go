@@ -42,20 +42,30 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		return
 	}
 	d.RememberUUID(r)
-	chain(d, r, e.Field("parentId"))
+	chain(d, r, e)
 }
 
 // CopySummary is the type of the first message in a copy that ccd wrote.
 const CopySummary = "ccd"
 
-// chain adds the entry to the tree. If its parent is an earlier entry, or none, the entries after that one are taken
-// back. An entry without parentId follows the last one.
-func chain(d *transcript.Decoder, r *transcript.Record, parent transcript.Node) {
-	if r.UUID != "" && len(parent.Raw) > 0 {
-		r.Back, r.From = d.Chain.Return(r.UUID, parent.Text())
-	}
-	if r.Typed() {
-		d.Chain.Add(r.UUID, parent.Text(), true)
+// chooses lists the entries with which a person may choose where to go on, before typing there. Others, and those of
+// extensions, only follow what was said.
+var chooses = map[string]bool{
+	"branch_summary": true, "model_change": true, "thinking_level_change": true, "label": true, "session_info": true, "leaf": true,
+}
+
+// chain adds the entry to the tree. If a person types behind an earlier entry, or behind none, the entries after that one are
+// taken back. An entry without parentId follows the last one.
+func chain(d *transcript.Decoder, r *transcript.Record, e transcript.Object) {
+	parent := e.Field("parentId")
+	switch {
+	case r.UUID == "" && !r.Typed():
+	case chooses[e.Field("type").Text()] && !e.Field("fromHook").IsTrue():
+		d.Chain.Alias(r.UUID, parent.Text())
+	case string(parent.Raw) == "null":
+		d.Chain.Root(r, r.UUID)
+	default:
+		d.Chain.Add(r, r.UUID, parent.Text())
 	}
 }
 

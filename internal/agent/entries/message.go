@@ -30,7 +30,7 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 		}
 		m.say(d, r, v)
 		stop := m.Field("stopReason").Text()
-		r.Aborted, r.TurnEnd = stop == "aborted", stop == "stop"
+		r.Aborted, r.TurnEnd, r.APIError = stop == "aborted", stop == "stop", stop == "error"
 	case "toolResult":
 		m.result(d, r)
 	case "bashExecution":
@@ -56,21 +56,33 @@ func (m *message) result(d *transcript.Decoder, r *transcript.Record) {
 		item.Tool = d.ToolOf(item.Call)
 	}
 	r.Unknown = r.Unknown || len(m.content.Raw) == 0
+	item.Told = told(m.Field("details"))
+	item.Failed = item.Failed || item.Told != nil && item.Told.Exit != 0
 	r.AddFirst(item, m.content)
 }
 
-// shell adds a command that a person ran in the client (`!`) and its output. The model never sees one that was run with
-// `!!`.
+// told reads how a command ended from the details of OpenClaw's exec and process: also that it goes on, and the name by which
+// process gets the rest.
+func told(details transcript.Node) *transcript.Told {
+	exit, status := details.Field("exitCode"), details.Field("status").Text()
+	switch name := details.Field("sessionId").Text(); {
+	case status == "running" && name != "":
+		return &transcript.Told{Running: name}
+	case exit.Has() && (status == "completed" || status == "failed"):
+		return &transcript.Told{Ends: 1, Exit: int(exit.Integer()), Piped: true}
+	}
+	return nil
+}
+
+// shell adds a command that a person ran in the client (`!`) and its output: an act, and nothing said to the agent. The model
+// never sees one that was run with `!!`.
 func (m *message) shell(d *transcript.Decoder, r *transcript.Record) {
 	if m.Field("excludeFromContext").IsTrue() {
 		r.UI = true
 		return
 	}
-	by := transcript.Program
-	if d.Class == transcript.Main {
-		by = transcript.Person
-	}
-	d.Say(r, m.Field("command"), transcript.Voice{Role: "user", By: by})
+	r.Shell = true
+	d.Say(r, m.Field("command"), transcript.Voice{Role: "user", By: transcript.Program})
 	d.Say(r, m.Field("output"), transcript.Voice{Role: "tool"})
 }
 

@@ -121,11 +121,12 @@ func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	r.Items = append(r.Items[:first], given(d, r.Items[first:], r.UUID)...)
 	for _, it := range r.Items[first:] {
 		switch {
+		case it.Kind == transcript.Summary && transcript.IsCopySummary(string(transcript.Original(it.Kind, it.Raw))): // the agent compacted nothing
 		case it.Kind == transcript.Summary:
 			d.SetBoundary(r, transcript.Boundary{})
 		case it.Kind == transcript.Human && it.Call == "":
-			d.Chain.Add(before(m.id), "", false)
-			d.Chain.Add(r.UUID, "", true)
+			d.Chain.MarkBefore(before(m.id))
+			d.Chain.Add(r, r.UUID, "")
 			return
 		}
 	}

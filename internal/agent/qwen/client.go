@@ -26,7 +26,7 @@ var client = transcript.Client{
 	Flags:       true,
 	Replacement: replacement,
 	Elements: transcript.Elements("qwen:user-prompt-submit-context system-reminder",
-		"task-notification",
+		"", transcript.Notification,
 		transcript.Wrapper{Begin: parts.FilesBegin, End: parts.FilesEnd, Beside: true},
 		transcript.Wrapper{Begin: midTurn, End: midTurn, Beside: true},
 	),

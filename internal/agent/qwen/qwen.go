@@ -36,7 +36,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	if l.Field("type").Text() == "system" && l.Field("subtype").Text() == "rewind" {
 		r.Back, r.From = d.Chain.Return(r.UUID, l.Field("parentUuid").Text())
 	} else if !l.side {
-		r.Back, r.From = d.Chain.Add(r.UUID, l.Field("parentUuid").Text(), r.Typed())
+		d.Chain.Add(r, r.UUID, l.Field("parentUuid").Text())
 	}
 }
 

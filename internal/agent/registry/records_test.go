@@ -146,7 +146,7 @@ func does(b *strings.Builder, client *transcript.Client, tool string, input []by
 
 // unset is a field of a struct without a value.
 var unset = regexp.MustCompile(`([{ ])(?:Op|Files|Path|To|Tree|Loose|Proof|Command|Dir|Query|Plan|Replace|Stdin|Job|Lines|Text|Exit|HasExit|Failed|Spilled|Images|Running|` +
-	`Amended|Created|Rejected|Faked|PlanID|AgentID):(?:0|false|\[\]|\[0 0\])?([ }])`)
+	`Ran|Each|Stopped|Amended|Created|Rejected|Faked|PlanID|AgentID):(?:0|false|\[\]|\[0 0\])?([ }])`)
 
 // plain formats a struct in one line without its fields that are unset.
 func plain(format string, v any) string {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -17,6 +20,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/mark"
@@ -117,8 +121,9 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
 	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
-	skipped := 0
+	skipped, strange := 0, []string(nil)
 	for _, r := range f.scans {
+		strange = append(strange, r.strange...)
 		for _, err := range r.problems {
 			if !errors.Is(err, watcher.ErrIrregular) {
 				skipped++
@@ -137,15 +142,38 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	case skipped > 0:
 		found = note(check, "", "%s not archived (see the roots above); all others are archived", words.Count(skipped, "path"))
 	}
+	if len(strange) > 0 && found.State == "ok" && all.Bytes == 0 {
+		found = ok(check, "all transcripts that ccd reads are archived")
+	}
 	found.Lag = &all.Bytes
-	return []Finding{found}
+	list := []Finding{found}
+	if len(strange) > 0 {
+		list = append(list, note(check, "move them to where the agent writes its transcripts, or archive copies of them yourself",
+			"not read, because of the place or the form: %s with what looks like a transcript, first %s", words.Count(len(strange), "file"), mark.Inline(strange[0], 300)))
+	}
+	return list
+}
+
+// checkHomes names homes of agents that hooks reported and ccd does not watch.
+func checkHomes(_ context.Context, f *facts) (all []Finding) {
+	homes := hook.Homes(f.StateDir)
+	for _, agent := range slices.Sorted(maps.Keys(homes)) {
+		for _, dir := range homes[agent] {
+			if slices.ContainsFunc(f.scans, func(r scan) bool { return r.Agent == agent && r.Path == dir }) {
+				continue // watched by now
+			}
+			all = append(all, note("homes", "add it to "+agent+" below [watch.roots]", "%s also writes transcripts below %s, which ccd does not watch", f.Agents.Title(agent), mark.Inline(dir, 300)))
+		}
+	}
+	return few("homes", "that ccd does not watch", all)
 }
 
 // checkRecords counts records that were not read in whole and those of an unknown type, which show that an agent has changed
 // its format.
 func checkRecords(_ context.Context, f *facts) []Finding {
 	const check = "records"
-	unknown, sessions := map[string]int{}, map[string]int{}
+	unknown, sessions, opaque := map[string]int{}, map[string]int{}, map[string]int{}
+	kinds := map[string]map[string]int{}
 	var all []Finding
 	for _, e := range f.sessions {
 		if e.Kept.Unread > 0 {
@@ -153,17 +181,53 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 			all = append(all, note(check, "ccd restore --raw "+words.Argument(place)+" prints it", "%s could not be read in whole, first %s; archived like all others",
 				words.Count(e.Kept.Unread, "record"), place))
 		}
+		opaque[e.Agent] += e.Kept.Opaque
 		if e.Kept.Unknown > 0 {
 			unknown[e.Agent] += e.Kept.Unknown
 			sessions[e.Agent]++
+			addKinds(kinds, e.Agent, e.Kept.Kinds)
 		}
 	}
 	all = few(check, "with records that could not be read", all)
 	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
-		all = append(all, note(check, "", "%s: %s of an unknown type, in %s; they are archived like all others", f.Agents.Title(agent),
-			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session")))
+		all = append(all, note(check, "", "%s: %s of an unknown type, in %s%s; they are archived like all others", f.Agents.Title(agent),
+			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session"), named(kinds[agent])))
+	}
+	for _, agent := range slices.Sorted(maps.Keys(opaque)) {
+		if n := opaque[agent]; n > 0 {
+			all = append(all, note(check, "", "%s: %s that ccd cannot look into: their scripts call tools, and no record says which or how; they are archived like all others",
+				f.Agents.Title(agent), words.Count(n, "call")))
+		}
 	}
 	return all
+}
+
+// addKinds adds the counted types of an agent's unknown records, as session.Known has them.
+func addKinds(all map[string]map[string]int, agent, kinds string) {
+	if all[agent] == nil {
+		all[agent] = map[string]int{}
+	}
+	for one := range strings.SplitSeq(kinds, ", ") {
+		name, count, _ := strings.Cut(one, " ")
+		if n, err := strconv.Atoi(count); err == nil {
+			all[agent][name] += n
+		}
+	}
+}
+
+// named names types of records, the most frequent first.
+func named(kinds map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
+		return cmp.Or(cmp.Compare(kinds[b], kinds[a]), strings.Compare(a, b))
+	})
+	var list []string
+	for _, name := range names[:min(len(names), 8)] {
+		list = append(list, fmt.Sprintf("%s (%d)", mark.Inline(name, 60), kinds[name]))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(list, ", ")
 }
 
 const (

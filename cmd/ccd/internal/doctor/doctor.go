@@ -101,6 +101,7 @@ func checks() []check {
 		{"summarizer", checkSummarizer, true},
 		{"program", checkProgram, false},
 		{"agents", checkAgents, false},
+		{"homes", checkHomes, true},
 		{"lag", checkBehind, true},
 		{"records", checkRecords, true},
 		{"purge", checkPurge, true},

@@ -30,7 +30,7 @@ func TestCheckRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := soundFacts(t)
-	all := s.checkRoot(scanRoot(t.Context(), s.Watch, watcher.Root{Agent: "claude-code", Path: root}))
+	all := s.checkRoot(scanRoot(t.Context(), s.Place, watcher.Root{Agent: "claude-code", Path: root}))
 	told := map[string]Finding{}
 	for _, f := range all {
 		for _, name := range []string{"fifo", "locked"} {

@@ -1,10 +1,13 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"ccd/archive"
@@ -36,13 +39,14 @@ type scan struct {
 	err      error // why the root cannot be read; fs.ErrNotExist if it does not exist yet
 	found    []watcher.Found
 	problems []error
+	strange  []string // files that look like the agent's transcripts and lie or are named otherwise
 }
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
 func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool) *facts {
 	f := &facts{Live: Live{Place: p, Version: d.Version, Now: time.Now()}, doctor: d, unconfigured: unconfigured}
 	for _, r := range p.Roots {
-		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p.Watch, r), nil })
+		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p, r), nil })
 		if err != nil {
 			s = scan{Root: r, err: err}
 		}
@@ -73,8 +77,8 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 	return f
 }
 
-func scanRoot(ctx context.Context, o watcher.Options, r watcher.Root) scan {
-	s := scan{Root: r}
+func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
+	s, o := scan{Root: r}, p.Watch
 	info, err := os.Stat(r.Path)
 	if err == nil && !info.IsDir() {
 		err = errNoDirectory
@@ -84,7 +88,41 @@ func scanRoot(ctx context.Context, o watcher.Options, r watcher.Root) scan {
 	}
 	o.Roots = []watcher.Root{r}
 	s.found, s.problems = watcher.Scan(ctx, o)
+	o.Match = func(r watcher.Root, path string) bool {
+		_, known := p.Agents.Find(r.Agent, r.Path, path)
+		return !known && looksRead(path)
+	}
+	others, _ := watcher.Scan(ctx, o) // the same errors
+	for _, f := range others {
+		if ctx.Err() == nil && isTranscript(p, r.Agent, f.Path) {
+			s.strange = append(s.strange, f.Path)
+		}
+	}
 	return s
+}
+
+// looksRead reports whether a file's name is like that of a transcript.
+func looksRead(path string) bool {
+	inside := strings.Contains(filepath.ToSlash(path), "/agent-transcripts/") // Cursor's oldest are plain text
+	return strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, ".txt") && inside
+}
+
+// isTranscript reports whether a file begins as a transcript of the agent does.
+func isTranscript(p *account.Place, agent, path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, 16<<10))
+	if err != nil || len(head) == 0 {
+		return false
+	}
+	if strings.HasSuffix(path, ".txt") {
+		return bytes.HasPrefix(head, []byte("user:"))
+	}
+	wrote, _, ok := p.Agents.Sniff(head)
+	return ok && wrote == agent
 }
 
 // readArchive reads the archive's size and its sessions.

@@ -86,14 +86,13 @@ func TestEventsThatAreNotAnswered(t *testing.T) {
 	p := newPlace(t)
 	p.companion(p.claude(uuid1), ledger, nil)
 	for name, e := range map[string]Event{
-		"unknown event":  {Name: "SessionBegin", Transcript: p.claude(uuid1)},
-		"unknown source": {Name: SessionStart, Source: "dream", Transcript: p.claude(uuid1)},
-		"no transcript":  {Name: SessionStart, Source: "resume"},
-		"outside":        {Name: SessionStart, Source: "resume", Transcript: "/etc/passwd"},
-		"dots":           {Name: SessionStart, Source: "resume", Transcript: p.Roots["claude-code"][0] + "/../../../etc/x.jsonl"},
-		"relative":       {Name: SessionStart, Source: "resume", Transcript: "x.jsonl"},
-		"another agent":  {Name: SessionStart, Agent: "codex", Source: "resume", Transcript: p.claude(uuid1)},
-		"unknown agent":  {Name: SessionStart, Agent: "robot", Source: "resume", Transcript: p.claude(uuid1)},
+		"unknown event": {Name: "SessionBegin", Transcript: p.claude(uuid1)},
+		"no transcript": {Name: SessionStart, Source: "resume"},
+		"outside":       {Name: SessionStart, Source: "resume", Transcript: "/etc/passwd"},
+		"dots":          {Name: SessionStart, Source: "resume", Transcript: p.Roots["claude-code"][0] + "/../../../etc/x.jsonl"},
+		"relative":      {Name: SessionStart, Source: "resume", Transcript: "x.jsonl"},
+		"another agent": {Name: SessionStart, Agent: "codex", Source: "resume", Transcript: p.claude(uuid1)},
+		"unknown agent": {Name: SessionStart, Agent: "robot", Source: "resume", Transcript: p.claude(uuid1)},
 	} {
 		if a, err := p.ask(e); err == nil || len(a.Stdout) > 0 {
 			t.Errorf("%s: %q, %v", name, a.Stdout, err)

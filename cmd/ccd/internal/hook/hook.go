@@ -41,7 +41,7 @@ type Event struct {
 	Session    string `json:"session_id"`
 	Transcript string `json:"transcript_path"` // absolute; the file does not exist yet when a session starts
 	Cwd        string `json:"cwd"`
-	// Source is startup, resume, compact or clear for SessionStart. For SessionCompact it is auto, manual, or idle: then only
+	// Source is startup, resume, fork, compact or clear for SessionStart. For SessionCompact it is auto, manual, or idle: then only
 	// old results shall be shortened.
 	Source string `json:"source"`
 	// For ToolResult. Content is as the Messages API has it: a string, or a list of blocks.
@@ -56,7 +56,12 @@ type Event struct {
 
 // Continues reports whether the session continues its own earlier work.
 func (e Event) Continues() bool {
-	return e.Name == SessionStart && (e.Source == "compact" || e.Source == "resume")
+	return e.Name == SessionStart && (e.Source == "compact" || e.resumed())
+}
+
+// resumed reports whether the session begins with earlier work: it was resumed, forked, or begun in a way that is not known yet.
+func (e Event) resumed() bool {
+	return e.Source != "" && e.Source != "startup" && e.Source != "compact" && e.Source != "clear"
 }
 
 // Large reports whether the event contains texts of the session, so that reading it takes time.
@@ -156,15 +161,15 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	switch e.Source {
 	case "startup":
 		text, err = h.offer(ctx, e, s)
-	case "resume", "compact":
+	case "clear": // nothing says which session was cleared: several may be open in one directory
+		err = nothing("the context was cleared")
+	case "":
+		err = nothing("no source")
+	default:
 		if e.Source == "compact" && h.answered(s) {
 			return Answer{}, nothing("ccd answered the compaction")
 		}
 		text, err = h.continued(ctx, e, s)
-	case "clear": // nothing says which session was cleared: several may be open in one directory
-		err = nothing("the context was cleared")
-	default:
-		err = nothing("unknown source")
 	}
 	return contextAnswer(e, text, err)
 }

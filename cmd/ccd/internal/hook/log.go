@@ -2,8 +2,11 @@ package hook
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"ccd/internal/mark"
@@ -19,7 +22,8 @@ type Entry struct {
 	Source  string    `json:"source,omitempty"`
 	Ms      int64     `json:"ms"`
 	Did     string    `json:"did,omitempty"`
-	Why     string    `json:"why,omitempty"` // why there was no answer, or only a part
+	Home    string    `json:"home,omitempty"` // the root of another home of the agent, which ccd does not watch
+	Why     string    `json:"why,omitempty"`  // why there was no answer, or only a part
 }
 
 // maxLog is the size in bytes at which the log is rotated. One older log is kept.
@@ -35,6 +39,22 @@ func Log(stateDir string, e Entry) {
 		return
 	}
 	ownfile.Append(path, append(line, '\n'), maxLog)
+}
+
+// Homes returns the roots of homes that events named and ccd does not watch, by agent, in the order of the log.
+func Homes(stateDir string) map[string][]string {
+	text, err := os.ReadFile(filepath.Join(stateDir, "hook.log"))
+	if err != nil {
+		return nil
+	}
+	homes := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		var e Entry
+		if json.Unmarshal([]byte(line), &e) == nil && e.Home != "" && !slices.Contains(homes[e.Agent], e.Home) {
+			homes[e.Agent] = append(homes[e.Agent], e.Home)
+		}
+	}
+	return homes
 }
 
 // word returns s if it looks like a name, else "?": events may contain arbitrary text there, which must not be logged.

@@ -22,10 +22,33 @@ func (h Hooks) session(e *Event) (transcript.Session, error) {
 	}
 	s, ok := Session(h.Agents, h.Roots, e.Agent, e.Transcript)
 	if !ok {
-		return transcript.Session{}, errors.New("find session: its transcript is not below a watched root")
+		return transcript.Session{}, &OutsideError{Agent: e.Agent, Dir: homeOf(h.Roots[e.Agent], e.Transcript)}
 	}
 	e.Agent = s.Agent
 	return s, nil
+}
+
+// OutsideError reports a transcript that is not below a watched root: the agent has another home, which nobody told ccd.
+type OutsideError struct {
+	Agent string
+	Dir   string // would have to be a root; "" if that is unclear
+}
+
+// Error says what is wrong, without the path.
+func (e *OutsideError) Error() string {
+	return "find session: its transcript is not below a watched root"
+}
+
+// homeOf returns the directory above a transcript that has the name of a root.
+func homeOf(roots []string, path string) string {
+	for dir := filepath.Dir(filepath.Clean(path)); len(dir) > 1; dir = filepath.Dir(dir) {
+		for _, root := range roots {
+			if filepath.Base(dir) == filepath.Base(root) {
+				return dir
+			}
+		}
+	}
+	return ""
 }
 
 // Session returns the session of the transcript at path, which need not exist, by the roots of each agent. If agent is "",

@@ -188,7 +188,7 @@ func (f *finder) add(r *transcript.Record) {
 				f.unseen = append(f.unseen, unseen{at, "image"})
 			}
 		case it.Kind == transcript.Image:
-			f.unseen = append(f.unseen, unseen{at, "image"})
+			f.unseen = append(f.unseen, unseen{at, transcript.MediumOf(it.Raw).String()})
 		case it.Kind == transcript.Thinking:
 			if len(transcript.Original(it.Kind, it.Raw)) > 0 {
 				f.unseen = append(f.unseen, unseen{at, "thinking"})

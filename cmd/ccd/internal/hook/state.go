@@ -86,7 +86,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	}
 	head := h.head(c, about)
 	room := maxContext - units(e.Agent, head)
-	all := e.Source == "resume" && hasAll(f)
+	all := e.resumed() && hasAll(f)
 	switch {
 	case all && c.path == "": // the agent has everything in context, and there is no companion to point at
 		return "", nil, nil

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path"
+	"regexp"
 	"slices"
 	"time"
 
@@ -45,6 +47,8 @@ type Entry struct {
 	archive.Session
 	Kept    daemon.State
 	Machine string // that has its files, as --machine names it; "" for this one
+
+	Duplicate bool // another session has all that it says
 }
 
 // Load reads what the archive knows of each session in reach.
@@ -73,12 +77,46 @@ func (l *Library) Load(ctx context.Context) error {
 	if err := l.narrow(ctx); err != nil {
 		return err
 	}
+	l.relate()
+	l.name()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		if e.StateDamage != nil {
 			l.Damage = append(l.Damage, e.StateDamage)
 		}
 	}
 	return nil
+}
+
+// conflicting matches what programs that synchronize directories add to the name of a copy.
+var conflicting = regexp.MustCompile(`(?i)sync-conflict|conflict|\bcopy\b|\(\d+\)$`)
+
+// relate marks copies of sessions: those that a program made which synchronizes directories, and forks that do not say so, which have
+// the beginning of another session. A copy that says nothing newer is a duplicate.
+func (l *Library) relate() {
+	first := map[transcript.Key]*Entry{}
+	copied := func(e *Entry) bool { return conflicting.MatchString(path.Base(e.ID)) }
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if e.Class != transcript.Main || e.Kept.Beginning == "" || e.Kept.Resumed.Records > 0 {
+			continue
+		}
+		key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
+		old := first[key]
+		if old == nil || copied(old) && !copied(e) || copied(old) == copied(e) && (e.Last().Before(old.Last()) || e.Last().Equal(old.Last()) && e.ID < old.ID) {
+			first[key] = e
+		}
+	}
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		one := first[transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}]
+		if one == nil || one == e || e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
+			continue
+		}
+		if e.Kept.Origin == "" {
+			e.Kept.Origin = one.Name()
+		}
+		e.Duplicate = copied(e) || !e.Last().After(one.Last())
+	}
 }
 
 // join makes one session of the files of a conversation: the newest one stands for all, and the others are its earlier files.
@@ -133,6 +171,9 @@ func sortEntries(all []Entry) {
 
 // Last is when the session last grew: by its own clock, else by its file's.
 func (e *Entry) Last() time.Time {
+	if at, err := time.Parse(time.RFC3339, e.Kept.Resumed.Made); err == nil && e.Kept.NotResumed() {
+		return at // a copy that nobody has continued is as old as it is, not as its messages
+	}
 	if e.Kept.Last.IsZero() && e.Kept.Source.ModTime != 0 {
 		return time.Unix(0, e.Kept.Source.ModTime).UTC()
 	}
@@ -144,7 +185,7 @@ func (l *Library) candidates() []history.Candidate {
 	all, whole := make([]history.Candidate, len(l.Sessions)), map[transcript.Key]int{}
 	for i := range all {
 		e := &l.Sessions[i]
-		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Aside() || e.Kept.UnknownFormat || e.Kept.NotResumed(), N: i}
+		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Aside() || e.Duplicate || e.Kept.UnknownFormat || e.Kept.NotResumed(), N: i}
 		if all[i].ID = e.Name(); e.Thread != "" && e.Class != transcript.Earlier {
 			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = i
 		}

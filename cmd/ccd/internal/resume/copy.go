@@ -164,6 +164,9 @@ func (m *maker) read() error {
 		}
 		m.folds = append(m.folds, fold)
 	}
+	if strings.Contains(strings.ToLower(m.folds[0].Status().Refusal), "image") { // the API would refuse the copy as well
+		m.talk.withoutImages()
+	}
 	return nil
 }
 
@@ -185,6 +188,14 @@ func (m *maker) complete(t tail, chars int) bool {
 	return t.whole && t.chars <= chars && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1
 }
 
+// madeAt returns a time as a copy's mark has it, "" for none.
+func madeAt(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
 	s := m.folds[0].Status()
@@ -194,7 +205,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	}
 	d := transcript.Draft{
 		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First,
-		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records}, Messages: t.messages,
+		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records, Made: madeAt(m.want.Now)}, Messages: t.messages,
 	}
 	if m.want.Agent == m.sources[0].Session.Agent {
 		d.Version = m.talk.version

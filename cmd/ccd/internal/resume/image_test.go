@@ -31,7 +31,7 @@ func TestWhatNoAPITakesIsAStub(t *testing.T) {
 		for to, takes := range map[string]bool{claude: c.claude, codex: c.codex} {
 			_, made := told(t, &s, to, 0)
 			all := string(bytes.Join(made.Lines, nil))
-			if stub := strings.Contains(all, "[ccd ") && strings.Contains(all, "image, "); stub == takes || len(made.Pointers[0]) == 0 == stub {
+			if stub := strings.Contains(all, "[ccd ") && strings.Contains(all, ": only here; "); stub == takes || len(made.Pointers[0]) == 0 == stub {
 				t.Errorf("%s to %s: stub %v, want %v, in\n%s", name, to, stub, !takes, all)
 			}
 		}
@@ -62,7 +62,7 @@ func TestImagesOfARollout(t *testing.T) {
 				t.Fatal(err)
 			}
 			holds(t, url, to, c, 0)
-			if all := string(bytes.Join(c.Lines, nil)); strings.Contains(all, "image, ") == takes {
+			if all := string(bytes.Join(c.Lines, nil)); strings.Contains(all, ": only here; ") == takes {
 				t.Errorf("%s to %s: want taken %v in\n%s", url, to, takes, all)
 			}
 		}

@@ -145,12 +145,11 @@ func (p *piece) id() mark.ID { return p.whole.Hash.ID() }
 
 // stub returns the marker that replaces a result or image for which there is no room.
 func (p *piece) stub() string {
-	what := ""
-	if p.Kind == transcript.Image {
-		what = "image, "
-	}
 	id := string(p.id())
-	return mark.New(p.id(), fmt.Sprintf("%s%d bytes: elided; read again before editing; ccd agent restore %s", what, p.size, id))
+	if p.Kind == transcript.Image { // there may be no file to read it from again
+		return mark.New(p.id(), fmt.Sprintf("%s: only here; ccd agent restore %s", transcript.MediumOf(p.Raw), id))
+	}
+	return mark.New(p.id(), fmt.Sprintf("%d bytes: elided; read again before editing; ccd agent restore %s", p.size, id))
 }
 
 // stubbed returns the piece with its content replaced by its stub.

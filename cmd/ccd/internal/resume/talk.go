@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -14,9 +15,10 @@ type talk struct {
 	from, to string
 	room     int // chars
 	pieces   []piece
-	n        int    // pieces so far
-	gone     string // the reply of the last dropped piece
-	chars    int    // minimum size of the kept pieces
+	lost     []piece // what was taken back last
+	n        int     // pieces so far
+	gone     string  // the reply of the last dropped piece
+	chars    int     // minimum size of the kept pieces
 	records  int
 	asked    string   // the beginning of the first request
 	dirs     []string // working directories, each once
@@ -140,7 +142,27 @@ func (t *talk) take(p piece) {
 func (t *talk) rewind(r *transcript.Record) {
 	if r.From > 0 {
 		i, _ := slices.BinarySearchFunc(t.pieces, r.From, func(p piece, record int) int { return p.record - record })
+		t.lost = slices.Clone(t.pieces[i:])
 		t.dropFrom(i)
+	}
+	if r.Stand[0] > 0 { // two clients wrote into the session: both parts stand
+		for _, p := range t.lost {
+			if p.record >= r.Stand[0] && p.record <= r.Stand[1] {
+				t.pieces = append(t.pieces, p)
+				t.chars += t.least(&p)
+			}
+		}
+		slices.SortStableFunc(t.pieces, func(a, b piece) int { return a.record - b.record })
+		t.lost = nil
+	}
+}
+
+// withoutImages names pictures by their IDs, and results that hold some.
+func (t *talk) withoutImages() {
+	for i, p := range t.pieces {
+		if p.Kind == transcript.Image || p.Kind == transcript.Result && len(p.Raw) > 0 && p.Raw[0] == '[' && bytes.Contains(p.Raw, []byte(`"image`)) {
+			t.pieces[i] = p.stubbed()
+		}
 	}
 }
 

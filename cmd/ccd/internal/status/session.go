@@ -287,6 +287,8 @@ func (s Session) Apart() string {
 		return "on " + mark.Inline(s.Machine, 60)
 	case s.entry != nil && s.entry.Kept.NotResumed():
 		return "copy"
+	case s.entry != nil && s.entry.Duplicate:
+		return "duplicate"
 	case s.entry != nil && s.entry.StateDamage == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
 		return "empty"
 	}

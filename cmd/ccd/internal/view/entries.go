@@ -166,6 +166,10 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 		}
 		e.Output = bothEnds(out.Text)
 	case Pictured:
+		m := transcript.MediumOf(it.Raw)
+		if e.Text = m.String(); m.Type != "" && !strings.HasPrefix(m.Type, "image/") {
+			e.Kind = Added
+		}
 	default:
 		text := string(transcript.Original(it.Kind, it.Raw))
 		if it.Kind == transcript.Human {

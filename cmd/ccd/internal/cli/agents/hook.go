@@ -120,6 +120,9 @@ func (a *app) hook(ctx context.Context, call HookCall) {
 	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
 	if err != nil {
 		entry.Why = err.Error()
+		if outside := (*hook.OutsideError)(nil); errors.As(err, &outside) {
+			entry.Home = outside.Dir
+		}
 	}
 	if home, err := a.Home(); err == nil {
 		if dir, err := config.StateDir(a.Getenv, home); err == nil {

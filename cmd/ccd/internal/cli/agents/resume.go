@@ -334,7 +334,10 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun, Redacted: c.Secrets,
 		})
 	}
-	larger := c.After >= c.Before && agent == e.Agent
+	larger := c.After >= c.Before && agent == e.Agent && len(e.Generations) < 2 && e.Kept.Refusal == "" // else the copy has what the original lacks
+	if e.Kept.Refusal != "" {
+		a.Say("the API refused the session's last request: %s", mark.Inline(e.Kept.Refusal, 300))
+	}
 	a.Say("%s\n%s; the newest %d are word for word", c.Title, status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
 	if text := movedLine(c.Moved); text != "" {
 		a.Say("%s", text)

@@ -1,0 +1,867 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ccd/internal/words"
+)
+
+// The cases below are situations that users of agents reported, as small transcripts with invented text. Each goes through the
+// commands that show a session.
+
+// world is a home with transcripts that a case writes, and ccd in it.
+type world struct {
+	*testing.T
+	home, dir string // dir is the sessions' working directory
+	rows      int    // written so far; each has a time of its own
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	home := t.TempDir()
+	return &world{T: t, home: home, dir: filepath.Join(home, "shop")}
+}
+
+func (w *world) now() string {
+	w.rows++
+	return time.Date(2026, 9, 14, 8, 0, 7*w.rows, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
+}
+
+// ccd runs a command that succeeds, and returns what it prints on stdout and stderr.
+func (w *world) ccd(args ...string) string {
+	w.Helper()
+	code, out, said := ccdIn(w.home, "", args...)
+	if code != words.ExitDone {
+		w.Fatalf("%q: exit %d: %s%s", args, code, out, said)
+	}
+	return out + said
+}
+
+// once archives everything.
+func (w *world) once() {
+	w.Helper()
+	w.ccd("run", "--once", "-q")
+}
+
+// shows checks that an output of ccd contains each of the texts, and none of those that begin with "!".
+func (w *world) shows(what, out string, texts ...string) {
+	w.Helper()
+	for _, text := range texts {
+		if want, not := strings.CutPrefix(text, "!"); strings.Contains(out, want) == not {
+			w.Errorf("%s: %q in:\n%s", what, text, out)
+		}
+	}
+}
+
+// object is a JSON object; marshal never fails for what the cases write.
+type object = map[string]any
+
+func rowOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// claudeRows is a transcript of Claude Code in the making.
+type claudeRows struct {
+	w     *world
+	id    string
+	lines []string
+	last  string // uuid of the newest record
+}
+
+func (w *world) claude(n int) *claudeRows {
+	return &claudeRows{w: w, id: fmt.Sprintf("%08d-0000-4000-8000-000000000001", n)}
+}
+
+// row adds a record behind the newest one.
+func (c *claudeRows) row(kind string, more object) (uuid string) { return c.rowAt(c.last, kind, more) }
+
+// rowAt adds a record behind another one, "" for none.
+func (c *claudeRows) rowAt(parent, kind string, more object) (uuid string) {
+	uuid = fmt.Sprintf("u%d", c.w.rows+1)
+	row := object{"type": kind, "uuid": uuid, "parentUuid": nil, "sessionId": c.id, "timestamp": c.w.now(), "cwd": c.w.dir, "version": "2.1.220", "gitBranch": "main"}
+	if parent != "" {
+		row["parentUuid"] = parent
+	}
+	for k, v := range more {
+		row[k] = v
+	}
+	c.lines, c.last = append(c.lines, rowOf(row)), uuid
+	return uuid
+}
+
+// bare adds a record without a place in the tree.
+func (c *claudeRows) bare(row object) { c.lines = append(c.lines, rowOf(row)) }
+
+func message(role string, content any) object {
+	return object{"message": object{"role": role, "content": content}}
+}
+
+func (c *claudeRows) asks(text string) (uuid string) { return c.row("user", message("user", text)) }
+
+func (c *claudeRows) says(text string) (uuid string) {
+	return c.row("assistant", message("assistant", []object{{"type": "text", "text": text}}))
+}
+
+// does adds a call and its result, nil for none.
+func (c *claudeRows) does(tool string, input object, result any) (uuid string) {
+	id := fmt.Sprintf("toolu_%d", c.w.rows)
+	c.row("assistant", message("assistant", []object{{"type": "tool_use", "id": id, "name": tool, "input": input}}))
+	if result == nil {
+		return c.last
+	}
+	return c.row("user", message("user", []object{{"type": "tool_result", "tool_use_id": id, "content": result}}))
+}
+
+func (c *claudeRows) text() string { return strings.Join(c.lines, "\n") + "\n" }
+
+func (c *claudeRows) write() string {
+	c.w.Helper()
+	put(c.w.T, filepath.Join(c.w.home, ".claude/projects/-shop", c.id+".jsonl"), c.text())
+	return c.id
+}
+
+// rows is a transcript of another agent in the making.
+type rows struct {
+	w     *world
+	lines []string
+}
+
+func (r *rows) add(v any) { r.lines = append(r.lines, rowOf(v)) }
+
+func (r *rows) write(path string) {
+	r.w.Helper()
+	put(r.w.T, filepath.Join(r.w.home, path), strings.Join(r.lines, "\n")+"\n")
+}
+
+// codex begins a rollout.
+func (w *world) codex(n int) (*codexRows, string) {
+	id := fmt.Sprintf("01a30000-0000-7000-8000-%012d", n)
+	c := &codexRows{rows: rows{w: w}, id: id}
+	c.line("session_meta", object{"id": id, "timestamp": "2026-09-14T08:00:00.000Z", "cwd": w.dir, "originator": "codex_cli_rs", "cli_version": "0.169.0", "source": "cli", "git": object{"branch": "main"}})
+	return c, id
+}
+
+type codexRows struct {
+	rows
+	id string
+}
+
+func (c *codexRows) line(kind string, payload object) {
+	c.add(object{"timestamp": c.w.now(), "type": kind, "payload": payload})
+}
+
+func (c *codexRows) says(role, text string) {
+	kind := "output_text"
+	if role == "user" {
+		kind = "input_text"
+	}
+	c.line("response_item", object{"type": "message", "role": role, "content": []object{{"type": kind, "text": text}}})
+}
+
+func (c *codexRows) write() {
+	c.w.Helper()
+	c.rows.write(".codex/sessions/2026/09/14/rollout-2026-09-14T08-00-00-" + c.id + ".jsonl")
+}
+
+// script adds a call in code mode: what events report of it, and its output.
+func (c *codexRows) script(text string, head string, events []object, output ...string) {
+	id := fmt.Sprintf("call_%d", c.w.rows)
+	c.line("response_item", object{"type": "custom_tool_call", "call_id": id, "name": "exec", "input": text})
+	c.result(id, head, events, output...)
+}
+
+func (c *codexRows) result(id, head string, events []object, output ...string) {
+	for _, e := range events {
+		c.line("event_msg", object{"type": "item_completed", "item": e})
+	}
+	parts := []object{{"type": "input_text", "text": head + "\nWall time 1.2 seconds\nOutput:\n"}}
+	for _, o := range output {
+		parts = append(parts, object{"type": "input_text", "text": o})
+	}
+	c.line("response_item", object{"type": "custom_tool_call_output", "call_id": id, "output": parts})
+}
+
+func execution(command string, exit int, output string) object {
+	return object{
+		"type": "CommandExecution", "id": "exec-1", "command": []string{"/bin/bash", "-lc", command}, "cwd": "file:///home/me/shop",
+		"status": "completed", "aggregated_output": output, "exit_code": exit,
+	}
+}
+
+// TestCodeMode: a script that calls other tools is what it does: commands with their status, files, commits.
+func TestCodeMode(t *testing.T) {
+	w := newWorld(t)
+	c, id := w.codex(1)
+	c.says("user", "Round halves up.")
+	c.script(`const r = await tools.exec_command({"cmd":"go test ./ledger","workdir":"/w"}); text(r.output);`, "Script completed",
+		[]object{execution("go test ./ledger", 1, "--- FAIL: TestRound")}, "--- FAIL: TestRound")
+	c.script("text(await tools.apply_patch(\"*** Begin Patch\\n*** Add File: ledger/half.go\\n+package half\\n*** End Patch\")); const r = await tools.exec_command({cmd:`go vet`}); text(r.output)",
+		"Script completed", []object{execution("go vet", 1, "bad")}, "bad")
+	c.script(`const a = await tools.exec_command({cmd:"go test ./ledger"}); const b = await tools.exec_command({cmd:"git commit -am 'halves'"}); text(a.output + b.output);`,
+		"Script completed", []object{execution("go test ./ledger", 0, "ok"), execution("git commit -am 'halves'", 0, "[main abc1234] halves")}, "ok\n[main abc1234] halves")
+	// No events, but the script printed what it got.
+	c.script(`text(await tools.exec_command({cmd:"go build ./broken"}));`, "Script completed", nil, `{"chunk_id":"1","exit_code":2,"output":"undefined: x"}`)
+	// Only the events say what a loop ran.
+	c.script(`for (const f of files) { await tools.exec_command({cmd: "gofmt -l " + f}); await tools.apply_patch(made(f)); }`, "Script completed", []object{
+		execution("gofmt -l looped.go", 3, "looped.go"),
+		{"type": "FileChange", "id": "exec-2", "status": "completed", "changes": object{"/w/looped.go": object{"type": "add", "content": "package looped\n"}}},
+	}, "done")
+	// Nothing says it.
+	c.script(`await tools[name]({})`, "Script completed", nil, "{}")
+	// A script that goes on, and is waited for.
+	c.script(`text((await tools.exec_command({cmd:"make slow"})).output)`, "Script running with cell ID 7", nil)
+	c.line("response_item", object{"type": "function_call", "name": "wait", "call_id": "call_wait", "arguments": `{"cell_id":"7"}`})
+	c.result("call_wait", "Script completed", []object{execution("make slow", 4, "no rule")}, "no rule")
+	c.says("assistant", "Halves are rounded up.")
+	c.write()
+	w.once()
+	line := w.ccd("timeline", id)
+	w.shows("timeline", line, "`go test ./ledger` -> 1", "half.go", "`go build ./broken` -> 2", "gofmt -l looped.go", "looped.go")
+	w.shows("search", w.ccd("search", "--path", "ledger/half.go", "--", "package half"), id)
+	w.shows("restore", w.ccd("restore", "--file", "ledger/half.go"), "package half\n")
+	w.shows("restore of what events report", w.ccd("restore", "--file", "/w/looped.go"), "package looped\n")
+	w.shows("show", w.ccd("show", id), "abc1234", "verified: true", "`make slow`, exit 4")
+	w.shows("doctor", w.doctor(), "1 call that ccd cannot look into")
+	// A copy for another agent has what the agent saw, and each call once.
+	w.shows("a copy", w.ccd("resume", id, "--as", "claude", "--dry-run"), "!cannot")
+}
+
+// TestBackgroundCommands: a command that goes on ends with the call that waits for it, in all forms of OpenClaw's records.
+func TestBackgroundCommands(t *testing.T) {
+	w := newWorld(t)
+	r := rows{w: w}
+	r.add(object{"type": "session", "version": 3, "id": "claw", "timestamp": w.now(), "cwd": w.dir})
+	add := func(message object) {
+		message["timestamp"] = 1789372821000 + w.rows
+		r.add(object{"type": "message", "id": fmt.Sprintf("m%d", w.rows), "timestamp": w.now(), "message": message})
+	}
+	call := func(tool string, arguments object, text string, details object) {
+		id := fmt.Sprintf("c%d", w.rows)
+		add(object{"role": "assistant", "provider": "x", "content": []object{{"type": "toolCall", "id": id, "name": tool, "arguments": arguments}}})
+		add(object{"role": "toolResult", "toolCallId": id, "toolName": tool, "content": []object{{"type": "text", "text": text}}, "details": details})
+	}
+	add(object{"role": "user", "content": "Build it all."})
+	goes := "Command still running (session %s, pid 7). Use process (list/poll) for follow-up."
+	call("exec", object{"command": "make structured"}, fmt.Sprintf(goes, "amber-bloom"), object{"status": "running", "sessionId": "amber-bloom", "pid": 7})
+	call("process", object{"action": "poll", "sessionId": "amber-bloom"}, "half\n\nProcess still running.", object{"status": "running", "sessionId": "amber-bloom"})
+	call("process", object{"action": "poll", "sessionId": "amber-bloom"}, "cc: no rule", object{"status": "failed", "sessionId": "amber-bloom", "exitCode": 2})
+	call("exec", object{"command": "make told"}, fmt.Sprintf(goes, "mild-willow"), nil)
+	call("process", object{"action": "poll", "sessionId": "mild-willow"}, "half\n\nProcess still running.", nil)
+	call("process", object{"action": "poll", "sessionId": "mild-willow"}, "no rule\n\nProcess exited with code 3.", nil)
+	call("exec", object{"command": "make good"}, fmt.Sprintf(goes, "old-brook"), nil)
+	call("process", object{"action": "poll", "sessionId": "old-brook"}, "made\n\nProcess exited with code 0.", nil)
+	r.write(".openclaw/agents/main/sessions/claw.jsonl")
+	w.once()
+	w.shows("timeline", w.ccd("timeline", "claw"), "`make structured` -> 2", "`make told` -> 3", "!`make good` ->")
+}
+
+// TestOnlyThePersonTakesBack: what the shape of the tree alone shows is no person's act; what a person did is.
+func TestOnlyThePersonTakesBack(t *testing.T) {
+	const third = "Build the third."
+	work := func(c *claudeRows, from int) (uuids []string) { // two turns
+		for n := from; n < from+2; n++ {
+			uuids = append(uuids, c.asks(fmt.Sprintf("Make part %d.", n)))
+			c.does("Edit", object{"file_path": fmt.Sprintf("/p/part%d.go", n), "old_string": "a", "new_string": "b"}, "The file has been updated.")
+			uuids = append(uuids, c.says("Made."))
+		}
+		return uuids
+	}
+	failed := object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": "API Error: 403"}}}}
+	used := func(tokens int) object {
+		return object{"message": object{"id": fmt.Sprint("msg_", tokens), "role": "assistant", "content": []object{{"type": "text", "text": "Built."}}, "usage": object{"input_tokens": tokens, "output_tokens": 1}}}
+	}
+	for name, c := range map[string]struct {
+		write func(c *claudeRows)
+		back  int
+	}{
+		"two terminals": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			a := c.last
+			c.rowAt(at, "user", message("user", third))
+			b := c.says("Built.")
+			c.rowAt(a, "user", message("user", "More of A."))
+			a = c.says("More.")
+			c.rowAt(b, "user", message("user", "More of B."))
+			c.says("More.")
+			c.rowAt(a, "user", message("user", "Still more of A."))
+		}, 0},
+		"the other terminal only answers": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			a := c.last
+			c.rowAt(at, "user", message("user", third))
+			c.last = a
+			c.says("Late.")
+		}, 0},
+		"a retry below an old parent": {func(c *claudeRows) {
+			at := work(c, 1)[0]
+			c.asks(third)
+			c.row("assistant", failed)
+			c.rowAt(at, "user", message("user", third))
+			c.row("assistant", failed)
+			c.rowAt(at, "user", message("user", third))
+			c.says("Built.")
+		}, 0},
+		"a record of a program with an old parent": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			c.rowAt(at, "system", object{"subtype": "turn_duration"})
+			c.asks(third)
+			c.says("Built.")
+		}, 0},
+		"no parent, but a logical one": {func(c *claudeRows) {
+			work(c, 1)
+			more := message("user", third)
+			more["logicalParentUuid"] = c.last
+			c.rowAt("", "user", more)
+		}, 0},
+		"no parent, and a beginning that nobody typed": {func(c *claudeRows) {
+			c.row("assistant", message("assistant", []object{{"type": "text", "text": "Hello."}}))
+			work(c, 1)
+			c.rowAt("", "user", message("user", third))
+		}, 0},
+		"no parent after a compaction": {func(c *claudeRows) {
+			work(c, 1)
+			c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": 9}})
+			c.row("user", object{"isCompactSummary": true, "message": object{"role": "user", "content": "This session is being continued."}})
+			c.rowAt("", "user", message("user", third))
+		}, 0},
+		"no parent, and all the context": {func(c *claudeRows) {
+			c.asks("Begin.")
+			c.row("assistant", used(1000))
+			work(c, 1)
+			c.rowAt("", "user", message("user", third))
+			c.row("assistant", used(1200))
+		}, 0},
+		"a rewind": {func(c *claudeRows) { c.rowAt(work(c, 1)[1], "user", message("user", third)); c.says("Built.") }, 1},
+		"a rewind to the beginning": {func(c *claudeRows) {
+			work(c, 1)
+			c.rowAt("", "user", message("user", third))
+			c.row("assistant", used(9))
+		}, 2},
+		"a rewind after an error": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			c.asks("Build the fourth.")
+			c.row("assistant", failed)
+			c.rowAt(at, "user", message("user", third))
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.claude(1)
+			c.write(s)
+			w.takenBack(s.write(), c.back)
+		})
+	}
+}
+
+// takenBack archives, and checks how many turns are taken back in the views of a session.
+func (w *world) takenBack(session string, want int) {
+	w.Helper()
+	w.once()
+	out := w.ccd("timeline", session)
+	if got := strings.Count(out, "taken back: "); got != want {
+		w.Errorf("%d turns are taken back, not %d:\n%s", got, want, out)
+	}
+	out = w.ccd("search", "--session", session, "Make part")
+	if got := strings.Contains(out, "taken back"); got != (want > 0) {
+		w.Errorf("search: taken back is %v:\n%s", got, out)
+	}
+	w.ccd("resume", session, "--as", "gemini")
+	out = w.newest(".gemini/tmp/*/chats/*")
+	if got := strings.Contains(out, `"text":"Make part 2."`); got != (want == 0) {
+		w.Errorf("the copy has part 2: %v:\n%s", got, out)
+	}
+}
+
+// TestOnlyThePersonTakesBackInPi is the same for trees of Pi.
+func TestOnlyThePersonTakesBackInPi(t *testing.T) {
+	for name, c := range map[string]struct {
+		write func(add func(id, parent string, entry object), said func(id, parent, role, text, stop string))
+		back  int
+	}{
+		"two terminals": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
+			said("b1", "a2", "user", "Other.", "")
+			said("b2", "b1", "assistant", "Done.", "stop")
+			said("a5", "a4", "user", "Go on.", "")
+			said("b3", "b2", "user", "Go on, too.", "")
+		}, 0},
+		"an extension's branch summary": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
+			add("s1", "a2", object{"type": "branch_summary", "fromId": "a4", "summary": "part 2 is made", "fromHook": true})
+			said("b1", "s1", "user", "Go on.", "")
+		}, 0},
+		"an extension's entry": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
+			add("s1", "a2", object{"type": "custom", "customType": "state", "data": object{}})
+			said("b1", "s1", "user", "Go on.", "")
+		}, 0},
+		"a retry": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
+			said("a5", "a4", "user", "Go on.", "")
+			said("a6", "a5", "assistant", "", "error")
+			said("b1", "a2", "user", "Go on.", "")
+		}, 0},
+		"a person's branch summary": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
+			add("s1", "a2", object{"type": "branch_summary", "fromId": "a4", "summary": "part 2 was tried"})
+			add("s2", "s1", object{"type": "model_change", "modelId": "m", "provider": "p"})
+			said("b1", "s2", "user", "Go on.", "")
+		}, 1},
+		"a rewind": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
+			said("b1", "a2", "user", "Go on.", "")
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			const id = "651f0e9e-b18c-42df-aded-4707bda1590b"
+			r := rows{w: w}
+			r.add(object{"type": "session", "version": 3, "id": id, "timestamp": w.now(), "cwd": w.dir})
+			add := func(id, parent string, entry object) {
+				entry["id"], entry["timestamp"], entry["parentId"] = id, w.now(), nil
+				if parent != "" {
+					entry["parentId"] = parent
+				}
+				r.add(entry)
+			}
+			said := func(id, parent, role, text, stop string) {
+				m := object{"role": role, "content": []object{{"type": "text", "text": text}}, "timestamp": 1789372821000 + w.rows}
+				if role == "assistant" {
+					m["provider"], m["model"], m["stopReason"] = "p", "m", stop
+				}
+				add(id, parent, object{"type": "message", "message": m})
+			}
+			add("m0", "", object{"type": "model_change", "modelId": "m", "provider": "p"})
+			said("a1", "m0", "user", "Make part 1.", "")
+			said("a2", "a1", "assistant", "Made.", "stop")
+			said("a3", "a2", "user", "Make part 2.", "")
+			said("a4", "a3", "assistant", "Made.", "stop")
+			c.write(add, said)
+			r.write(".pi/agent/sessions/--shop--/2026-09-14T08-00-00-052Z_" + id + ".jsonl")
+			w.takenBack(id, c.back)
+		})
+	}
+}
+
+// TestSaidOnce: words that stand in several records are said once, and words of a program never.
+func TestSaidOnce(t *testing.T) {
+	const words = "Also keep the currency sign in the receipt."
+	queue := func(c *claudeRows, operation, text string) {
+		c.bare(object{"type": "queue-operation", "operation": operation, "content": text, "timestamp": c.w.now(), "sessionId": c.id})
+	}
+	for name, write := range map[string]func(c *claudeRows){
+		"removed, then attached": func(c *claudeRows) {
+			queue(c, "enqueue", words)
+			c.does("Bash", object{"command": "ls"}, "a.py")
+			queue(c, "remove", "")
+			c.row("attachment", object{"attachment": object{"type": "queued_command", "prompt": words, "commandMode": "prompt"}})
+			c.says("Working on both.")
+		},
+		"removed by its words, then a prompt": func(c *claudeRows) {
+			queue(c, "enqueue", words)
+			c.says("Working.")
+			queue(c, "remove", words)
+			c.asks(words)
+			c.says("Working on both.")
+		},
+		"repeated after a compaction": func(c *claudeRows) {
+			c.asks(words)
+			c.says("Working on both.")
+			c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": 9000}})
+			c.row("user", object{"isCompactSummary": true, "message": object{"role": "user", "content": "This session is being continued."}})
+			c.asks(words)
+			c.says("Going on.")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.claude(1)
+			c.asks("Fix the basket total.")
+			c.says("I look first.")
+			write(c)
+			s := c.write()
+			w.once()
+			for what, out := range map[string]string{
+				"timeline": w.ccd("timeline", s), "search": w.ccd("search", "currency sign"), "show": w.ccd("show", s),
+			} {
+				if n := strings.Count(out, words); n != 1 {
+					t.Errorf("%s: said %d times:\n%s", what, n, out)
+				}
+			}
+		})
+	}
+}
+
+// TestInterrupted: a call that the person stopped was neither refused nor did it fail by itself.
+func TestInterrupted(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.asks("Build it.")
+	call := func(content string, more object) {
+		id := fmt.Sprintf("t%d", w.rows)
+		c.row("assistant", message("assistant", []object{{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": "make all"}}}))
+		row := message("user", []object{{"type": "tool_result", "tool_use_id": id, "is_error": true, "content": content}})
+		for k, v := range more {
+			row[k] = v
+		}
+		c.row("user", row)
+	}
+	call("[Request interrupted by user for tool use]", nil)
+	c.asks("[Request interrupted by user for tool use]")
+	call("Exit code 137\n[Request interrupted by user for tool use]", nil)
+	call("half\n<error>Command was aborted before completion</error>", object{"toolUseResult": object{"stdout": "half", "interrupted": true}})
+	claude := c.write()
+
+	x, codex := w.codex(1)
+	x.says("user", "Build it.")
+	x.line("response_item", object{"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": `{"cmd":"make all"}`})
+	x.line("response_item", object{"type": "function_call_output", "call_id": "c1", "output": "aborted by user after 3.2s"})
+	x.write()
+	w.once()
+	for _, s := range []string{claude, codex} {
+		w.shows("timeline", w.ccd("timeline", s), "!refused", "!failed")
+		w.shows("show", w.ccd("show", s), "make all", "interrupted", "!refused")
+	}
+}
+
+// TestClientsWords: what clients put around or between a person's words is no request, in every agent.
+func TestClientsWords(t *testing.T) {
+	const own, other = "keep-the-tests", "delete-the-backups"
+	w := newWorld(t)
+	copilot := rows{w: w}
+	copilot.add(object{"type": "session.start", "id": "e0", "timestamp": w.now(), "data": object{"sessionId": "cp", "copilotVersion": "1.0.80", "context": object{"cwd": w.dir}}})
+	copilot.add(object{"type": "user.message", "id": "e1", "timestamp": w.now(), "data": object{"content": "<reminder>\n" + other + "\n</reminder>\n<userRequest>\n" + own + "\n</userRequest>"}})
+	copilot.add(object{"type": "assistant.message", "id": "e2", "timestamp": w.now(), "data": object{"messageId": "m", "content": "Yes."}})
+	copilot.write(".copilot/session-state/01a10000-0000-7000-8000-0000000000c6/events.jsonl")
+
+	claw := rows{w: w}
+	claw.add(object{"type": "session", "version": 3, "id": "claw", "timestamp": w.now(), "cwd": w.dir})
+	claw.add(object{"type": "message", "id": "a1", "timestamp": w.now(), "message": object{"role": "user", "timestamp": 1789372821000, "content": "Conversation context (untrusted, chronological, selected for current message):\n#395 Sat 2026-05-23 19:47 GMT+5:30\n" + other + "\n\n" + own}})
+	claw.add(object{"type": "message", "id": "a2", "parentId": "a1", "timestamp": w.now(), "message": object{"role": "assistant", "timestamp": 1789372822000, "provider": "x", "content": []object{{"type": "text", "text": "Yes."}}}})
+	claw.write(".openclaw/agents/main/sessions/claw.jsonl")
+
+	pi := rows{w: w}
+	pi.add(object{"type": "session", "version": 3, "id": "651f0e9e-b18c-42df-aded-4707bda1590b", "timestamp": w.now(), "cwd": w.dir})
+	pi.add(object{"type": "message", "id": "a1", "timestamp": w.now(), "message": object{"role": "bashExecution", "command": "echo " + other, "output": "x", "exitCode": 0, "timestamp": 1789372821000}})
+	pi.add(object{"type": "message", "id": "a2", "timestamp": w.now(), "message": object{"role": "user", "content": own, "timestamp": 1789372821000}})
+	pi.add(object{"type": "message", "id": "a3", "timestamp": w.now(), "message": object{"role": "assistant", "timestamp": 1789372822000, "provider": "x", "content": []object{{"type": "text", "text": "Yes."}}}})
+	pi.write(".pi/agent/sessions/--shop--/2026-09-14T08-00-00-052Z_651f0e9e-b18c-42df-aded-4707bda1590b.jsonl")
+	w.once()
+	for _, s := range []string{"01a10000-0000-7000-8000-0000000000c6", "claw", "651f0e9e-b18c-42df-aded-4707bda1590b"} {
+		w.shows(s+" timeline", w.ccd("timeline", s), own, "!"+other, "!userRequest", "!untrusted")
+		w.shows(s+" ls", w.ccd("ls", "--all"), "!"+other)
+	}
+}
+
+// TestNotRecordedIsNotNot: what an agent does not record, and what ccd does not read, is called so.
+func TestNotRecordedIsNotNot(t *testing.T) {
+	t.Run("results", func(t *testing.T) {
+		w := newWorld(t)
+		r := rows{w: w}
+		say := func(role string, content ...object) {
+			r.add(object{"role": role, "message": object{"content": content}})
+		}
+		say("user", object{"type": "text", "text": "<user_query>\nRun the tests and commit.\n</user_query>"})
+		say("assistant", object{"type": "tool_use", "name": "Shell", "input": object{"command": "go test ./..."}})
+		say("assistant", object{"type": "tool_use", "name": "Shell", "input": object{"command": "git commit -am done"}})
+		say("assistant", object{"type": "text", "text": "It is committed."})
+		const id = "cdb75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37"
+		r.write(".cursor/projects/shop/agent-transcripts/" + id + "/" + id + ".jsonl")
+		put(t, filepath.Join(w.home, ".cursor/projects/shop/agent-transcripts/0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt"), "user:\n<user_query>\nHello\n</user_query>\n\nassistant:\nYes.\n")
+		w.once()
+		w.shows("show", w.ccd("show", id), "git commit -am done", "!no result", "!Not ended")
+		w.shows("doctor", w.doctor(), "1 file with what looks like a transcript", "0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt", "!all transcripts are archived")
+	})
+	t.Run("too deep", func(t *testing.T) {
+		w := newWorld(t)
+		c := w.claude(1)
+		c.asks("Weigh the parcels.")
+		c.says("Weighed.")
+		put(t, filepath.Join(w.home, ".claude/projects/-shop/-shop/"+c.id+".jsonl"), c.text())
+		put(t, filepath.Join(w.home, ".claude/projects/-shop/odd/notes.jsonl"), c.text())
+		q := rows{w: w}
+		q.add(object{"type": "user", "uuid": "a", "sessionId": "s", "timestamp": w.now(), "cwd": w.dir, "version": "0.24.4", "message": object{"role": "user", "parts": []object{{"text": "Bake bread."}}}})
+		q.write(".qwen/projects/-shop/chats/chats/0ab75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.jsonl")
+		w.once()
+		w.shows("timeline", w.ccd("timeline", c.id), "Weigh the parcels.")
+		w.shows("doctor", w.doctor(), "2 files with what looks like a transcript", "!all transcripts are archived")
+	})
+	t.Run("a compaction over 16 MB", func(t *testing.T) {
+		w := newWorld(t)
+		c, id := w.codex(1)
+		c.says("user", "Count the sheep.")
+		c.says("assistant", "Counted.")
+		c.line("compacted", object{"message": "", "replacement_history": []object{
+			{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": "Count the sheep."}}},
+			{"type": "message", "role": "user", "content": []object{{"type": "input_image", "image_url": "data:image/png;base64," + strings.Repeat("QUJD", 17<<18)}}},
+		}})
+		c.says("user", "Go on.")
+		c.write()
+		w.once()
+		w.shows("ls", w.ccd("ls", "--all"), "COMPACTED")
+		code, out, said := ccdIn(w.home, "", "diff", id)
+		w.shows(fmt.Sprint("diff, exit ", code), out+said, "!has not compacted")
+	})
+	t.Run("a picture over 16 MB", func(t *testing.T) {
+		for name, content := range map[string][]object{
+			"before": {{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": strings.Repeat("QUJD", 17<<18)}}, {"type": "text", "text": "Which sheep is that?"}},
+			"behind": {{"type": "text", "text": "Which sheep is that?"}, {"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": strings.Repeat("QUJD", 17<<18)}}},
+		} {
+			w := newWorld(t)
+			c := w.claude(1)
+			c.row("user", message("user", content))
+			c.says("Dolly.")
+			s := c.write()
+			w.once()
+			w.shows(name+" timeline", w.ccd("timeline", s), "Which sheep is that?")
+			w.shows(name+" search", w.ccd("search", "Which sheep"), "Which sheep is that?")
+			w.shows(name+" restore", w.ccd("restore", s+"#1"), "Which sheep is that?")
+			w.shows(name+" show", w.ccd("show", s), "Which sheep is that?")
+		}
+	})
+	t.Run("the branch", func(t *testing.T) {
+		w := newWorld(t)
+		c, id := w.codex(1)
+		c.says("user", "Count the sheep.")
+		c.says("assistant", "Counted.")
+		c.line("session_meta", object{"id": id, "cwd": w.dir, "git": object{"branch": "spring"}})
+		c.says("user", "Go on.")
+		c.says("assistant", "On.")
+		c.line("session_meta", object{"id": "01a30000-0000-7000-8000-000000000009", "cwd": "/elsewhere", "git": object{"branch": "foreign"}})
+		c.write()
+		w.once()
+		w.shows("show", w.ccd("show", id), "branch `spring`")
+	})
+}
+
+// TestNewValues: a way to begin that ccd does not know acts as a resume, and kinds of records that it does not know are named.
+func TestNewValues(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.asks("Weigh the parcels, in ounces.")
+	c.does("Bash", object{"command": "make weigh"}, strings.Repeat("12 oz\n", 9000))
+	c.says("Weighed.")
+	c.asks("And the letters.")
+	c.says("Weighed.")
+	c.row("system", object{"subtype": "session_exit", "content": "the person left"})
+	c.row("continued-in", object{"text": "this goes on elsewhere"})
+	c.row("continued-in", object{"text": "this goes on elsewhere"})
+	s := c.write()
+	x, _ := w.codex(2)
+	x.says("user", "Count the sheep.")
+	x.line("dream", object{"text": "electric ones"})
+	x.write()
+	w.once()
+	w.shows("doctor", w.doctor(), "continued-in (2)", "system/session_exit (1)", "dream")
+	w.ccd("compact", s)
+	for _, source := range []string{"resume", "fork", "teleport"} {
+		in := rowOf(object{"session_id": s, "transcript_path": filepath.Join(w.home, ".claude/projects/-shop", s+".jsonl"), "cwd": w.dir, "hook_event_name": "SessionStart", "source": source})
+		code, out, said := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code")
+		if code != words.ExitDone || !strings.Contains(out, "in ounces") {
+			t.Errorf("%s: exit %d: %s%s", source, code, out, said)
+		}
+	}
+}
+
+// TestOlderGenerations: a transcript that was set back, or overwritten with nothing, keeps its story in the order in which it
+// happened, and what is known of the session.
+func TestOlderGenerations(t *testing.T) {
+	order := func(w *world, s string, texts ...string) {
+		w.Helper()
+		out, at := w.ccd("timeline", s), 0
+		for _, text := range texts {
+			i := strings.Index(out[at:], text)
+			if i < 0 || strings.Count(out, text) != 1 {
+				w.Fatalf("%q is not once behind the others:\n%s", text, out)
+			}
+			at += i
+		}
+	}
+	for name, build := range map[string]func(w *world) (session string, write []func()){
+		"claude": func(w *world) (string, []func()) {
+			c := w.claude(1)
+			c.asks("Part one.")
+			c.says("Made.")
+			early, last := c.text(), c.last
+			c.asks("Part two, lost.")
+			c.says("Made.")
+			put(w.T, filepath.Join(w.home, ".claude/projects/-shop", c.id+".jsonl"), c.text())
+			return c.id, []func(){func() {
+				c.lines, c.last = strings.Split(strings.TrimSpace(early), "\n"), last
+				c.asks("Part three.")
+				c.says("Made.")
+				c.write()
+			}}
+		},
+		"codex, twice": func(w *world) (string, []func()) {
+			c, id := w.codex(1)
+			c.says("user", "Part one.")
+			c.says("assistant", "Made.")
+			early := slices.Clone(c.lines)
+			c.says("user", "Part two, lost.")
+			c.says("assistant", "Made.")
+			c.write()
+			next := func(text string) func() {
+				return func() {
+					c.lines = slices.Clone(early)
+					c.says("user", text)
+					c.says("assistant", "Made.")
+					c.write()
+				}
+			}
+			return id, []func(){next("Part between."), next("Part three.")}
+		},
+		"overwritten": func(w *world) (string, []func()) {
+			c := w.claude(1)
+			for _, text := range []string{"Part one.", "Part two, lost.", "Part three."} {
+				c.asks(text)
+				c.says("Made.")
+			}
+			c.write()
+			return c.id, []func(){func() {
+				put(w.T, filepath.Join(w.home, ".claude/projects/-shop", c.id+".jsonl"), `{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`+"\n")
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s, then := build(w)
+			w.once()
+			for _, write := range then {
+				write()
+				w.once()
+			}
+			order(w, s, "Part one.", "Part two, lost.", "Part three.")
+			w.shows("show", w.ccd("show", s), "Part two, lost.", "Part three.", "verified: true")
+			w.shows("ls", w.ccd("ls", "--all"), w.dir)
+			w.shows("resume", w.ccd("resume", s, "--dry-run"), "!continue that instead")
+			if err := os.MkdirAll(w.dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(w.dir)
+			w.shows("the agent's search", w.ccd("agent", "search", "Part two"), "Part two, lost.")
+		})
+	}
+}
+
+// TestRefusedByTheAPI: a session that the API refuses is not one to go on with.
+func TestRefusedByTheAPI(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.row("user", message("user", []object{{"type": "text", "text": "What is on it?"}, {"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "UE9JU09O"}}}))
+	c.row("assistant", object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": "API Error: 400 Could not process image"}}}})
+	s := c.write()
+	w.once()
+	w.shows("resume", w.ccd("resume", s, "--as", "claude"), "Could not process image", "!continue that instead")
+	copies, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*.jsonl"))
+	if err != nil || len(copies) != 2 {
+		t.Fatalf("%q, %v", copies, err)
+	}
+	for _, path := range copies {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(path, s) && (strings.Contains(string(text), "UE9JU09O") || !strings.Contains(string(text), "What is on it?")) {
+			t.Errorf("the copy has the picture:\n%s", text)
+		}
+	}
+}
+
+// TestCopies: a copy is called one, is never the latest session, and what ccd wrote is not taken for a compaction.
+func TestCopies(t *testing.T) {
+	w := newWorld(t)
+	c := w.claude(1)
+	c.last = "0000abcd-0000-4000-8000-000000000001"
+	c.bare(object{"type": "user", "uuid": c.last, "sessionId": c.id, "timestamp": w.now(), "cwd": w.dir, "message": object{"role": "user", "content": "Weigh the parcels."}})
+	c.says("Weighed.")
+	s := c.write()
+	for _, name := range []string{s + ".sync-conflict-20260914-080501-ABCDEFG", s + " (conflicted copy 2026-09-14)", "00000002-0000-4000-8000-000000000001"} {
+		put(t, filepath.Join(w.home, ".claude/projects/-shop", name+".jsonl"), strings.ReplaceAll(c.text(), s, "00000002-0000-4000-8000-000000000001"))
+	}
+	w.once()
+	w.ccd("resume", s, "--as", "gemini")
+	w.once()
+	w.shows("latest", w.ccd("show", "latest"), "session: "+s)
+	out := w.ccd("ls", "--all")
+	if n := strings.Count(out, "duplicate"); n != 3 {
+		t.Errorf("%d sessions are called duplicates:\n%s", n, out)
+	}
+	w.shows("ls", out, "!1x", time.Now().UTC().Format("2006-01-02")) // the copy is dated now
+
+	// A fork that does not say so and goes on is one to go on with.
+	c.asks("And the letters.")
+	c.says("Weighed, too.")
+	put(t, filepath.Join(w.home, ".claude/projects/-shop/00000002-0000-4000-8000-000000000001.jsonl"), c.text())
+	w.once()
+	w.shows("latest", w.ccd("show", "latest"), "session: 00000002-0000-4000-8000-000000000001")
+	w.shows("ls", w.ccd("ls", "--all"), "[fork] Weigh the parcels.")
+}
+
+// TestAttachments: what a person attached is called what it is.
+func TestAttachments(t *testing.T) {
+	w := newWorld(t)
+	pdf := base64.StdEncoding.EncodeToString([]byte("%PDF-1.4\n1 0 obj <</Type /Pages /Count 2>>\n2 0 obj <</Type /Page>>\n3 0 obj <</Type /Page>>\n"))
+	c := w.claude(1)
+	c.row("user", message("user", []object{
+		{"type": "text", "text": "What does it say?"},
+		{"type": "document", "source": object{"type": "base64", "media_type": "application/pdf", "data": pdf}},
+		{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "UE9JU09O"}},
+	}))
+	c.says("Nothing.")
+	s := c.write()
+	w.once()
+	w.ccd("resume", s, "--as", "qwen")
+	out := w.newest(".qwen/projects/*/chats/*.jsonl")
+	w.shows("copy", out, "PDF, 2 pages, ", ": only here; ccd agent restore ", "!read again")
+}
+
+// TestFactsBesideTheTranscript: names that agents keep in other files are shown and found, and homes that hooks name are known.
+func TestFactsBesideTheTranscript(t *testing.T) {
+	w := newWorld(t)
+	x, codex := w.codex(1)
+	x.says("user", "Count the sheep.")
+	x.write()
+	put(t, filepath.Join(w.home, ".codex/session_index.jsonl"), rowOf(object{"id": codex, "thread_name": "old"})+"\n"+rowOf(object{"id": codex, "thread_name": "Night watch"})+"\nno JSON\n")
+	c := w.claude(1)
+	c.asks("Weigh the parcels.")
+	claude := c.write()
+	put(t, filepath.Join(w.home, ".claude/projects/-shop/sessions-index.json"), rowOf(object{"version": 1, "entries": []object{{"sessionId": claude, "summary": "Post office"}}}))
+	w.once()
+	w.shows("ls", w.ccd("ls", "--all"), "Night watch", "Post office")
+	in := rowOf(object{"session_id": claude, "transcript_path": filepath.Join(w.home, ".claude-work/projects/-shop", claude+".jsonl"), "cwd": w.dir, "hook_event_name": "SessionStart", "source": "startup"})
+	if code, out, _ := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code"); code != words.ExitDone || out != "" {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	w.shows("doctor", w.doctor(), "Claude Code also writes transcripts below "+filepath.Join(w.home, ".claude-work/projects"))
+	for _, name := range []string{"Night watch", "Post office"} {
+		_, out, said := ccdIn(w.home, "", "search", name)
+		w.shows("search", out+said, "title")
+	}
+}
+
+// newest returns the text of the one file that matches.
+func (w *world) newest(pattern string) string {
+	w.Helper()
+	files, err := filepath.Glob(filepath.Join(w.home, pattern))
+	if err != nil || len(files) != 1 {
+		w.Fatalf("%s: %q, %v", pattern, files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
+}
+
+func (w *world) doctor() string {
+	w.Helper()
+	_, out, said := ccdIn(w.home, "", "doctor")
+	return out + said
+}

@@ -1,0 +1,51 @@
+package codex
+
+import (
+	"strings"
+	"testing"
+
+	"ccd/internal/transcript"
+)
+
+// TestScriptsAreRead reads what scripts of code mode do, in the forms in which models write them.
+func TestScriptsAreRead(t *testing.T) {
+	const patch = `*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch`
+	for _, c := range []struct{ name, script, command, dir, file string }{
+		{"quoted names", `const r = await tools.exec_command({"cmd":"go test ./a","workdir":"/p"});text(r.output);`, "go test ./a", "/p", ""},
+		{"plain names", "text((await tools.exec_command({cmd: 'git commit -am \"it\\'s\"', yield_time_ms: 10_000})).output)", `git commit -am "it's"`, "", ""},
+		{"template", "const dir = `a`;\nawait tools.exec_command({ cmd: `go test ./${dir}`, })", "go test ./a", "", ""},
+		{"at once", `const [a, b] = await Promise.all([tools.exec_command({cmd:"go vet"}), tools.exec_command({cmd:"go build"})]);`, "go vet\ngo build", "", ""},
+		{"constant", `const command = ["go", "test"].join(" ") + " ./a"; const q = {cmd: command}; await tools.exec_command(q);`, "go test ./a", "", ""},
+		{"short member", "const cmd = 'ls'; // it's \"one\"\nawait tools.exec_command({cmd, login: Boolean(1, {a: 2}), workdir: \"/p\"})", "ls", "/p", ""},
+		{"taken out", `const { exec_command } = tools; await exec_command({cmd: "ls"});`, "ls", "", ""},
+		{"patch", `text(await tools.apply_patch("` + patch + `"));`, "", "", "a.go"},
+		{"patch in a template", "const p = `" + "*** Begin Patch\n*** Add File: a.go\n+x\n*** End Patch" + "`;\nawait tools.apply_patch(p);", "", "", "a.go"},
+		{"patch, raw", "await tools.apply_patch(String.raw`" + "*** Begin Patch\n*** Add File: a.go\n+x\\n\n*** End Patch" + "`);", "", "", "a.go"},
+		{
+			"patch and command", `await tools.apply_patch({patch: "` + patch + `"}); await tools.exec_command({cmd:"go test"})`,
+			"go test\napply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch\nEOF", "", "a.go",
+		},
+	} {
+		a := client.Understand("exec", transcript.Quote(c.script))
+		file := ""
+		for _, f := range a.Files {
+			file += f.Path
+		}
+		if a.Command != c.command || a.Dir != c.dir || file != c.file || c.command != "" && a.Op != transcript.Command {
+			t.Errorf("%s: %+v", c.name, a)
+		}
+	}
+	for _, dark := range []string{
+		"for (const f of list) { await tools.exec_command({cmd: f}) }", "await tools[name]({})", "await tools.apply_patch(make())", "await tools.exec_command(`",
+	} {
+		if _, opaque := readScript(dark); !opaque {
+			t.Errorf("%s is not known to be opaque", dark)
+		}
+	}
+	if _, opaque := readScript(strings.Repeat("tools.a({b:[", 1<<18)); !opaque { // in linear time
+		t.Error("a script without an end is understood")
+	}
+	if calls, opaque := readScript(`text("tools.exec_command({cmd:1})") // tools.x()`); len(calls) > 0 || opaque {
+		t.Errorf("a text is read as a call: %v", calls)
+	}
+}
