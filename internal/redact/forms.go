@@ -1,0 +1,284 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Places of secrets that are no assignment: headers, addresses, sentences, arguments, tables, manifests.
+
+// scheme is the scheme of an authorization header.
+var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
+
+// header marks the value of an authorization header.
+func (s *scan) header(f found) {
+	at := scheme.Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)])
+	if f.lit.from += len(at); at != nil || f.quote == 0 {
+		f.lit = s.literal(f.text, f.lit.from)
+	}
+	in := inCode
+	if len(at) > 0 && f.lit.to-f.lit.from >= 8 {
+		in = inConfig
+	}
+	s.value(f, in, headerKind)
+}
+
+// cookie is a cookie of a header.
+var cookie = regexp.MustCompile(`([\w.-]+)=([^;,\s"'\\]{8,})`)
+
+// cookies marks the values of the cookies in a header, of all or of the first one.
+func (s *scan) cookies(v *view, i int, first bool) {
+	to := i
+	for to < min(len(v.text), i+maxValue) && (v.text[to] == ' ' || !endsValue(v.text[to])) {
+		to++
+	}
+	if s.spent += 2 * (to - i); s.spent > 16*(len(s.line)+maxValue) {
+		return
+	}
+	n := -1
+	if first {
+		n = 1
+	}
+	for _, at := range cookie.FindAllSubmatchIndex(v.text[i:to], n) {
+		s.value(found{view: v, lit: lit{i + at[4], i + at[5], '"', i + at[5]}}, inCode, cookieKind)
+	}
+}
+
+// pgpassLine is a line of a .pgpass up to the password.
+var pgpassLine = regexp.MustCompile(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-]*):(?:\*|[A-Za-z_][\w.@-]*):`)
+
+// pgpass marks the password of a line of a .pgpass with a host before byte i.
+func (s *scan) pgpass(v *view, i int) {
+	from := nameBefore(v.text, i)
+	if from > 0 && v.text[from-1] != '\n' && !endsValue(v.text[from-1]) {
+		return
+	}
+	if at := pgpassLine.FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
+		if l := s.literal(v.text, from+at[1]); l.from == from+at[1] && (l.end == len(v.text) || v.text[l.end] <= ' ' || v.text[l.end] == '\'' || v.text[l.end] == '"') {
+			s.value(found{view: v, lit: l}, inText, passwordKind)
+		}
+	}
+}
+
+var (
+	userInfo = regexp.MustCompile("^://([^\\s/:@\"'`<>]*):([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]")
+	tokenAt  = regexp.MustCompile("^://([^\\s/:@\"'`<>]{16,})@[\\w-]+\\.")
+)
+
+// address marks the password, or the token, in an address with "://" at byte i.
+func (s *scan) address(v *view, i int) {
+	if i == 0 || classes[v.text[i-1]]&alnum == 0 {
+		return
+	}
+	rest := v.text[i:min(len(v.text), i+maxBefore)]
+	if at := userInfo.FindSubmatchIndex(rest); at != nil {
+		value := rest[at[4]:at[5]]
+		if n := bytes.IndexByte(value, '/'); n >= 0 && (v.text[i-1]|0x20 == 's' || bytes.HasSuffix(v.text[:i], []byte("http")) || number.Match(value[:n])) && !bytes.HasSuffix(v.text[:i], []byte("redis")) {
+			return // a port, and the @ is in the path
+		}
+		if len(value) == 3 || s.rules.isSecret(value, passwordKind, inConfig, true) {
+			s.mark(v, i+at[4], i+at[5], passwordKind)
+		}
+	} else if at := tokenAt.FindSubmatchIndex(rest); at != nil {
+		s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
+	}
+}
+
+var (
+	says2  = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +["'` + "`" + `*“]*`)
+	sqlKey = regexp.MustCompile(`(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`)
+	netrc  = regexp.MustCompile(`\b(?:login|user|account)\s+\S+\s+$`)
+	setter = regexp.MustCompile(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)$`)
+	argued = regexp.MustCompile(`([\w$.>:-]+)\(\s*["']$`)
+)
+
+// settings are names that are no words: a line with one and another word sets it.
+var settings = []string{"requirepass", "masterauth", "rootpw", "bindpw"}
+
+// after looks at what is behind a name that ends at byte end, and the sign at byte i: in a sentence, a call, a table.
+func (s *scan) after(v *view, end, i int) {
+	text := v.text
+	f := found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1}
+	name := text[f.from:end]
+	if f.kind, f.weak = says(name); f.kind == "" {
+		low := string(bytes.ToLower(name))
+		if low == "bearer" {
+			f.kind = headerKind
+		} else if f.kind = passwordKind; low != "by" || !strings.EqualFold(string(text[max(0, f.from-11):f.from]), "identified ") {
+			return
+		}
+	}
+	c := text[i]
+	switch {
+	case c != ' ' && c != '(' && s.table(&f), c == '\n':
+		return
+	case c == '|':
+		f.lit = s.literal(text, i+1)
+		s.value(f, inCode, f.kind)
+		return
+	case c == ',' || c == '(':
+		s.argument(f)
+		return
+	}
+	in := nowhere
+	before, _ := f.before()
+	at := says2.Find(text[i:min(len(text), i+maxLead)])
+	if f.lit = s.literal(text, i+len(at)); f.lit.from < 0 || f.weak {
+		return
+	}
+	low := squeeze(name)
+	switch {
+	case f.kind == headerKind:
+		if in = inCode; f.lit.to-f.lit.from < 16 {
+			return
+		}
+	case low == "by", strings.HasSuffix(low, "securestring"):
+		if in = inConfig; f.quote == 0 {
+			return
+		}
+	case f.quote == '\'' && sqlKey.Match(before), netrc.Match(before), slices.Contains(settings, low) && f.after() == '\n':
+		in = inConfig
+	case lead.Match(before) && len(bytes.TrimSpace(before)) > 2 && f.after() == '\n', len(at) > 0 && f.kind == passwordKind:
+		in = inText
+		if len(at) == 0 {
+			in = inConfig
+		}
+	case isUpper(name) && bytes.IndexByte(name, '_') > 0:
+		in = inText
+	default:
+		in = inCode
+	}
+	s.value(f, in, f.kind)
+}
+
+// argument marks the literal in setPassword("...") and in setenv("PASSWORD", "...").
+func (s *scan) argument(f found) {
+	in := inCode
+	if f.kind == passwordKind && !f.weak {
+		in = inText
+	}
+	if f.text[f.at] == ',' {
+		if at := argued.FindSubmatch(f.text[max(0, f.from-maxLead):f.from]); at == nil || !setter.Match(at[1]) {
+			return
+		}
+	}
+	if f.lit = s.literal(f.text, f.to); f.lit.from >= 0 && f.quote != 0 {
+		s.value(f, in, f.kind)
+	}
+}
+
+// table marks a column whose header ends at the sign: of psql, Markdown, CSV and TSV. It returns false if there is no table.
+func (s *scan) table(f *found) bool {
+	text := f.text
+	least := max(0, f.from-maxValue)
+	from, to := bytes.LastIndexByte(text[least:f.from], '\n')+1+least, nextByte(text[:min(len(text), f.at+maxValue)], f.at, '\n')
+	if s.spent += to - from; s.most() < maxValue {
+		return false
+	}
+	header, delimiter := text[from:to], byte(',')
+	for _, d := range []byte("\t|") {
+		if bytes.IndexByte(header, d) >= 0 {
+			delimiter = d
+		}
+	}
+	cells := fields(header, delimiter)
+	column := slices.IndexFunc(cells, func(c stretch) bool { return from+c.from == f.from && from+c.to == f.end })
+	bad := func(c stretch) bool { return delimiter != '|' && !plainCell.Match(header[c.from:c.to]) }
+	if f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
+		return false
+	}
+	in := inConfig
+	if delimiter == '|' {
+		next := text[to+1 : nextByte(text, to+1, '\n')]
+		if !ruler.Match(next) {
+			return false
+		}
+		if to += 1 + len(next); header[0] == '|' && bytes.IndexByte(next, '+') < 0 {
+			in = inText
+		}
+	}
+	rows := f.rows
+	for to < len(text) {
+		row := text[to+1 : nextByte(text, to+1, '\n')]
+		all := fields(row, delimiter)
+		if len(all) != len(cells) {
+			break
+		}
+		if c := all[column]; bytes.IndexByte(row[c.from:c.to], ' ') < 0 {
+			s.value(found{view: f.view, lit: lit{from: to + 1 + c.from, to: to + 1 + c.to}}, in, f.kind)
+		}
+		to += 1 + len(row)
+		f.rows = to
+	}
+	return f.rows > rows
+}
+
+var (
+	ruler     = regexp.MustCompile(`^[ |:+-]*-[ :]*[|+][ |:+-]*\r?$`)
+	plainCell = regexp.MustCompile(`^[\w.-]+(?: [\w.-]+)*$`)
+)
+
+// fields returns the cells of a table's row without what is around them.
+func fields(row []byte, delimiter byte) (all []stretch) {
+	for from := 0; from <= len(row); {
+		to := nextByte(row, from, delimiter)
+		cell := bytes.Trim(row[from:to], " \"`*\r")
+		off := from + max(0, bytes.Index(row[from:to], cell))
+		all = append(all, stretch{from: off, to: off + len(cell)})
+		from = to + 1
+	}
+	return all
+}
+
+var (
+	secretKind = regexp.MustCompile(`(?m)(?:^|[{,\s])"?kind"?:\s*"?(?:Sealed)?Secret"?\s*[,}\n]`)
+	secretData = regexp.MustCompile(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
+	dataLine   = regexp.MustCompile(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
+	dataPair   = regexp.MustCompile(`"[\w.-]+":\s*"([^"]+)"`)
+)
+
+// manifest marks the values of a Kubernetes secret.
+func (s *scan) manifest(v *view) {
+	if !bytes.Contains(v.text, []byte("Secret")) || !secretKind.Match(append(v.text[:len(v.text):len(v.text)], '\n')) {
+		return
+	}
+	put := func(from, to int) {
+		if value := v.text[from:to]; to-from >= 3 && !reference.Match(value) {
+			s.mark(v, from, to, apiKind)
+		}
+	}
+	from := 0
+	for doc := range bytes.SplitSeq(v.text, []byte("\n---")) {
+		if secretKind.Match(append(doc[:len(doc):len(doc)], '\n')) {
+			for _, at := range secretData.FindAllSubmatchIndex(doc, -1) {
+				if at[4] >= 0 {
+					for _, p := range dataPair.FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {
+						put(from+at[4]+p[2], from+at[4]+p[3])
+					}
+					continue
+				}
+				for off := at[1]; ; {
+					p := dataLine.FindSubmatchIndex(doc[off:])
+					if p == nil || p[0] != 0 || p[3] <= at[3]-at[2] {
+						break
+					}
+					n := 4 + 2*min(1, max(0, p[6]+1))
+					put(from+off+p[n], from+off+p[n+1])
+					off = min(len(doc), off+p[1]+1)
+				}
+			}
+		}
+		from += len(doc) + len("\n---")
+	}
+}
+
+// member marks the value of a member of a JSON object.
+func (s *scan) member(v *view, kind string, weak bool) {
+	in := inConfig
+	if weak {
+		in = inText
+	}
+	s.value(found{view: v, lit: lit{0, len(v.text), '"', 0}}, in, kind)
+}

@@ -1,0 +1,195 @@
+package redact_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"encoding/base64"
+	"encoding/json"
+
+	"ccd/internal/redact"
+)
+
+const (
+	small  = "abcdefghijklmnopqrstuvwxyz"
+	digits = "0123456789"
+	all    = small + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + digits
+)
+
+func pick(r *rand.Rand, alphabet string, n int) string {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = alphabet[r.IntN(len(alphabet))]
+	}
+	return string(out)
+}
+
+// values make secrets of each look.
+var values = map[string]func(r *rand.Rand) string{
+	"random": func(r *rand.Rand) string { return "q7" + pick(r, all, 22) + "Z3" },
+	"b64":    func(r *rand.Rand) string { return base64.StdEncoding.EncodeToString([]byte(pick(r, all+"!$%", 13))) },
+	"sign":   func(r *rand.Rand) string { return "x" + pick(r, all+"=/&@?!%+", 14) + "4k" },
+	"sign2":  func(r *rand.Rand) string { return "x" + pick(r, all+"=&?!%+$", 14) + "4k" },
+	"hex":    func(r *rand.Rand) string { return "3f" + pick(r, digits+"abcdef", 28) + "a1" },
+	"odd":    func(r *rand.Rand) string { return pick(r, small, 5) + pick(r, digits, 1) + pick(r, all+"!#", 4) },
+	"any": func(r *rand.Rand) string {
+		return []func() string{
+			func() string { return pick(r, all, 20) }, func() string { return pick(r, small, 9) }, func() string { return pick(r, digits+"abcdef", 32) },
+			func() string { return "Sommer" + pick(r, digits, 4) }, func() string { return base64.StdEncoding.EncodeToString([]byte(pick(r, all, 16))) },
+		}[r.IntN(5)]()
+	},
+	"telegram": func(r *rand.Rand) string { return "1" + pick(r, digits, 9) + ":AA" + pick(r, all, 33) },
+	"discord":  func(r *rand.Rand) string { return pick(r, all, 68) },
+	"key": func(r *rand.Rand) string {
+		return "MIIE" + pick(r, all, 60) + "\n" + pick(r, all, 64) + "\n" + pick(r, all, 30) + "=="
+	},
+}
+
+var slot = regexp.MustCompile(`«(\w+)»`)
+
+// fill returns a form with secrets in it.
+func fill(form string, r *rand.Rand) (text string, secrets []string) {
+	text = slot.ReplaceAllStringFunc(form, func(s string) string {
+		secrets = append(secrets, values[strings.Trim(s, "«»")](r))
+		return secrets[len(secrets)-1]
+	})
+	return text, secrets
+}
+
+func rules(t *testing.T) *redact.Rules {
+	t.Helper()
+	r, err := redact.New(redact.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func hide(r *redact.Rules, text string) string {
+	return string(redact.Apply([]byte(text), 0, r.Session().Marks([]byte(text))))
+}
+
+// placed are the ways in which a transcript has a text.
+var placed = map[string]func(string) string{
+	"text": func(s string) string { return s },
+	"JSON": func(s string) string {
+		b, _ := json.Marshal(map[string]any{"type": "user", "text": s})
+		return string(b)
+	},
+	"JSON in JSON": func(s string) string {
+		b, _ := json.Marshal(map[string]any{"out": s})
+		b, _ = json.Marshal(map[string]any{"text": string(b)})
+		return string(b)
+	},
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	for strings.HasPrefix(lines[0], "#") {
+		lines = lines[1:]
+	}
+	return strings.Join(lines, "")
+}
+
+// TestShown: of secrets in the forms of testdata/secrets.txt at most 2 in 100 are shown, in whole or in half.
+func TestShown(t *testing.T) {
+	r, all, shown := rules(t), 0, 0
+	forms := strings.Split(read(t, "secrets.txt"), "\n----\n")
+	for n, form := range forms {
+		for seed := range 5 {
+			for way, place := range placed {
+				text, secrets := fill(strings.TrimSuffix(form, "\n"), rand.New(rand.NewPCG(uint64(n), uint64(seed))))
+				got := hide(r, place(text))
+				for _, s := range secrets {
+					all++
+					half := len(s) / 2
+					if strings.Contains(got, s[:half+1]) || strings.Contains(got, s[half:]) {
+						shown++
+						t.Logf("shown in %s: %q: %q", way, text, got)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d forms, %d secrets: %d shown (%.2f %%)", len(forms), all, shown, float64(shown)*100/float64(all))
+	if shown*100 > all*2 {
+		t.Error("more than 2 %")
+	}
+}
+
+// TestChanged: of texts without a secret, made from testdata/harmless.txt, at most 1 in 1,000 is changed.
+func TestChanged(t *testing.T) {
+	names := []string{"password", "token", "secret", "api_key", "accessToken", "clientSecret", "auth_token", "passphrase", "pwd", "db_password", "secretKey", "apiKey"}
+	words := []string{"user", "parse", "ledger", "cache", "session", "header", "config", "invalid", "account", "string", "stored", "expired", "utils", "default"}
+	r, all := rules(t), 0
+	var changed []string
+	for n, form := range strings.Split(strings.TrimSpace(read(t, "harmless.txt")), "\n") {
+		for k := range 24 {
+			name, word := names[k%len(names)], words[(n+k)%len(words)]
+			text := strings.NewReplacer("{n}", name, "{N}", strings.ToUpper(name), "{w}", word, "{W}", strings.ToUpper(word[:1])+word[1:],
+				"{d}", fmt.Sprint(k%9+1), "{h}", strings.Repeat("3f9a0c", 7)[:40], `\n`, "\n").Replace(form)
+			if text == form && k > 0 {
+				break
+			}
+			for _, place := range placed {
+				all++
+				if in := place(text); hide(r, in) != in {
+					changed = append(changed, fmt.Sprintf("%q: %q", text, hide(r, in)))
+				}
+			}
+		}
+	}
+	t.Logf("%d harmless texts: %d changed", all, len(changed))
+	for _, c := range changed[:min(len(changed), 400)] {
+		t.Log(c)
+	}
+	if len(changed)*1000 > all {
+		t.Error("more than 1 in 1,000")
+	}
+}
+
+// TestCode: nothing in real code is changed: Go's own sources, which are on every machine that runs this test, what there is of other
+// languages, and testdata/code.
+func TestCode(t *testing.T) {
+	r := rules(t)
+	limit := map[string]int{}
+	for _, root := range []string{"testdata/code", filepath.Join(runtime.GOROOT(), "src"), filepath.Join(runtime.GOROOT(), "misc"), filepath.Join(runtime.GOROOT(), "lib"), os.Getenv("CCD_CODE")} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			ext := filepath.Ext(path)
+			if err != nil || d.IsDir() || !strings.Contains(" .go .c .h .s .py .js .ts .rb .rs .java .sh .pl .pm .css .html .lua .php .kt .sql .cpp .el .tcl .cs ", " "+ext+" ") || limit[ext] > 20<<20 {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			limit[ext] += len(text)
+			for _, m := range r.Session().Marks(text) {
+				from, to := max(0, m.From-60), min(len(text), m.To+40)
+				if n := bytes.LastIndexByte(text[from:m.From], '\n'); n >= 0 {
+					from += n + 1
+				}
+				if n := bytes.IndexByte(text[m.To:to], '\n'); n >= 0 {
+					to = m.To + n
+				}
+				limit["changed "+ext]++
+				t.Logf("%s: %s: %q in %q", path, m.Kind, text[m.From:min(m.To, m.From+60)], text[from:to])
+			}
+			return err
+		})
+		if root != "" && err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Log(limit)
+}

@@ -1,0 +1,199 @@
+package redact
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word is an argument of a command: bytes [from, to) of a view.
+type word struct {
+	*view
+	from, to int
+}
+
+func (w word) String() string { return string(w.text[w.from:w.to]) }
+
+// flag marks the value of the flag at byte i.
+func (s *scan) flag(v *view, i int) {
+	text := v.text
+	name := i + 1
+	for name < len(text) && text[name] == '-' {
+		name++
+	}
+	end := name
+	for end < min(len(text), name+maxName) && (classes[text[end]]&alnum != 0 || text[end] == '-' || text[end] == '_') {
+		end++
+	}
+	if end-name > 1 && end < len(text) && classes[text[end]]&blank != 0 && text[end] != '\n' && mayBe(text[name:end]) {
+		if kind, weak := says(text[name:end]); kind != "" {
+			f := found{view: v, from: name, end: end, at: end, to: end, kind: kind, weak: weak}
+			for f.to < len(text) && bytes.IndexByte([]byte("\"', "), text[f.to]) >= 0 && f.to < end+4 && !classesQuoteOpen(text, f.to, end) {
+				f.to++
+			}
+			if f.lit = s.literal(text, f.to); f.lit.from < 0 || text[f.lit.from] == '-' {
+				return
+			}
+			in := inText
+			if c := f.after(); f.quote != 0 || c == '\n' || strings.IndexByte("-|;&>\\]),", c) >= 0 {
+				in = inConfig
+			}
+			s.value(f, in, kind)
+			return
+		}
+	}
+	if name < len(text) && strings.IndexByte("pPawkuUbsK", text[name]) >= 0 && i >= v.shell {
+		s.commands(v, i)
+	}
+}
+
+// classesQuoteOpen reports whether a quote at byte i opens a value, and does not close the flag's own.
+func classesQuoteOpen(text []byte, i, end int) bool {
+	return text[i] != ' ' && text[i] != ',' && i > end
+}
+
+// commandWord matches where a command of logins, or one that pipes a secret, begins in a line.
+var commandWord = regexp.MustCompile(`[\w./-]+`)
+
+// commands looks at the commands in the line around byte i.
+func (s *scan) commands(v *view, i int) {
+	from, to := bytes.LastIndexByte(v.text[max(v.shell, i-maxValue):i], '\n')+1+max(v.shell, i-maxValue), nextByte(v.text, i, '\n')
+	if i < v.shell || to-from > maxValue {
+		return
+	}
+	v.shell = to
+	line := v.text[from:to]
+	for _, at := range commandWord.FindAllIndex(line, -1) {
+		name := line[at[0]:at[1]]
+		name = name[bytes.LastIndexByte(name, '/')+1:]
+		_, isCommand := words["$"+string(name)]
+		switch {
+		case !isCommand && (string(name) != "-p" || !userFlag.Match(line)):
+			continue
+		case string(name) == "-p":
+			at[0] = 0
+		case string(name) == "login": // from the command before it
+			at[0] = bytes.LastIndexByte(bytes.TrimRight(line[:at[0]], " "), ' ') + 1
+		}
+		end := len(line)
+		if at[0] > 0 && bytes.IndexByte([]byte("\"'`"), line[at[0]-1]) >= 0 {
+			end = nextByte(line, at[0], line[at[0]-1])
+		}
+		s.parse(v, from+at[0], from+end)
+		return
+	}
+}
+
+// parse looks at the commands in bytes [from, to) of a text.
+func (s *scan) parse(v *view, from, to int) {
+	file, err := syntax.NewParser().Parse(bytes.NewReader(v.text[from:to]), "")
+	if e := (syntax.ParseError{}); errors.As(err, &e) && file == nil {
+		return
+	}
+	if file == nil {
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			s.command(wordsOf(v, from, n))
+		case *syntax.BinaryCmd:
+			a, ok := n.X.Cmd.(*syntax.CallExpr)
+			b, also := n.Y.Cmd.(*syntax.CallExpr)
+			if ok && also && n.Op == syntax.Pipe {
+				s.piped(wordsOf(v, from, a), wordsOf(v, from, b))
+			}
+		}
+		return true
+	})
+}
+
+func wordsOf(v *view, from int, call *syntax.CallExpr) (all []word) {
+	for _, w := range call.Args {
+		one := word{v, from + int(w.Pos().Offset()), from + int(w.End().Offset())}
+		if c := v.text[one.from]; one.to-one.from > 2 && (c == '"' || c == '\'') && v.text[one.to-1] == c {
+			one.from, one.to = one.from+1, one.to-1
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// piped marks what a command reads from echo: a secret, or a user and a secret.
+func (s *scan) piped(from, to []word) {
+	if len(from) < 2 || len(to) == 0 || !slices.Contains([]string{"echo", "printf"}, from[0].String()) {
+		return
+	}
+	for _, w := range to {
+		switch w.String() {
+		case "chpasswd":
+			s.secret(from[len(from)-1], ':')
+		case "--password-stdin", "--with-token", "--stdin", "-S", "--passphrase-fd", "passwd", "--pass-stdin", "secret":
+			s.secret(from[len(from)-1], 0)
+		}
+	}
+}
+
+// command marks the secrets in the arguments of a command.
+func (s *scan) command(args []word) {
+	if len(args) < 2 || args[0].to-args[0].from > maxName {
+		return
+	}
+	name := args[0].String()
+	flags := words["$"+name[strings.LastIndexByte(name, '/')+1:]]
+	if len(args) > 2 && slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return w.String() == "login" }) {
+		flags = append(flags[:len(flags):len(flags)], "-p", "--password", "--token")
+	}
+	for i, w := range args[1:] {
+		if w.to-w.from > maxValue {
+			continue
+		}
+		text, next := w.String(), i+2
+		for _, f := range flags {
+			after := byte(0)
+			if c := f[len(f)-1]; len(f) > 2 && strings.IndexByte(":%,", c) >= 0 {
+				after, f = c, f[:len(f)-1]
+			}
+			switch rest, attached := strings.CutSuffix(f, "*"); {
+			case attached && strings.HasPrefix(text, rest) && len(text) > len(rest) && text[1] != '-':
+				s.secret(word{w.view, w.from + len(rest), w.to}, after)
+			case f == "/" && i == 0:
+				if at := bytes.IndexByte([]byte(text), '@'); at > 0 {
+					s.secret(word{w.view, w.from, w.from + at}, '/')
+				}
+			case f == "$" && i == len(args)-2, len(f) > 1 && f[len(f)-1] == '$' && text == f[:len(f)-1] && len(args) > i+4:
+				s.secret(args[len(args)-1], 0)
+			case text == f && next < len(args):
+				s.secret(args[next], after)
+			}
+		}
+		if flags == nil && text == "-p" && next < len(args) && slices.ContainsFunc(args, isUser) {
+			v := args[next]
+			s.value(found{view: v.view, lit: lit{v.from, v.to, 0, v.to}}, inCode, passwordKind)
+		}
+	}
+}
+
+// userFlag matches a flag for a user's name, in a command that has one for the password as well.
+var userFlag = regexp.MustCompile(`(?:^|\s)(?:-[uU]|--?user(?:name)?)(?:\s|$)`)
+
+func isUser(w word) bool { return w.to-w.from < maxName && userFlag.Match(w.text[w.from:w.to]) }
+
+// secret marks an argument, or what is behind a byte of it.
+func (s *scan) secret(w word, after byte) {
+	from := w.from
+	if after != 0 {
+		n := bytes.IndexByte(w.text[from:w.to], after)
+		if n < 0 {
+			return
+		}
+		from += n + 1
+	}
+	if value := w.text[from:w.to]; from < w.to && len(value) >= 3 && !reference.Match(value) && !reference.Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
+		s.mark(w.view, from, w.to, passwordKind)
+	}
+}
