@@ -57,7 +57,11 @@ func (s *scan) pgpass(v *view, i int) {
 	}
 	if at := pgpassLine.FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
 		if l := s.literal(v.text, from+at[1]); l.from == from+at[1] && (l.end == len(v.text) || v.text[l.end] <= ' ' || v.text[l.end] == '\'' || v.text[l.end] == '"') {
-			s.value(found{view: v, lit: l}, inText, passwordKind)
+			in := inText
+			if bytes.HasPrefix(v.text[i+1:], []byte("5432")) || v.text[i+1] == '*' {
+				in = inConfig
+			}
+			s.value(found{view: v, lit: l}, in, passwordKind)
 		}
 	}
 }
@@ -87,11 +91,12 @@ func (s *scan) address(v *view, i int) {
 }
 
 var (
-	says2  = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +["'` + "`" + `*“]*`)
-	sqlKey = regexp.MustCompile(`(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`)
-	netrc  = regexp.MustCompile(`\b(?:login|user|account)\s+\S+\s+$`)
-	setter = regexp.MustCompile(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)$`)
-	argued = regexp.MustCompile(`([\w$.>:-]+)\(\s*["']$`)
+	is      = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
+	sqlKey  = regexp.MustCompile(`(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`)
+	netrc   = regexp.MustCompile(`\blogin\s+\S+\s+$`)
+	setWord = regexp.MustCompile(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$`)
+	setter  = regexp.MustCompile(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)$`)
+	argued  = regexp.MustCompile(`([\w$.>:-]+)\(\s*["']$`)
 )
 
 // settings are names that are no words: a line with one and another word sets it.
@@ -124,7 +129,7 @@ func (s *scan) after(v *view, end, i int) {
 	}
 	in := nowhere
 	before, _ := f.before()
-	at := says2.Find(text[i:min(len(text), i+maxLead)])
+	at := is.Find(text[i:min(len(text), i+maxLead)])
 	if f.lit = s.literal(text, i+len(at)); f.lit.from < 0 || f.weak {
 		return
 	}
@@ -135,12 +140,12 @@ func (s *scan) after(v *view, end, i int) {
 			return
 		}
 	case low == "by", strings.HasSuffix(low, "securestring"):
-		if in = inConfig; f.quote == 0 {
+		if in = inConfig; f.quote == 0 || f.quote == '`' {
 			return
 		}
-	case f.quote == '\'' && sqlKey.Match(before), netrc.Match(before), slices.Contains(settings, low) && f.after() == '\n':
+	case f.quote == '\'' && sqlKey.Match(before), netrc.Match(text[max(0, f.from-2*maxLead):f.from]), slices.Contains(settings, low) && f.after() == '\n':
 		in = inConfig
-	case lead.Match(before) && len(bytes.TrimSpace(before)) > 2 && f.after() == '\n', len(at) > 0 && f.kind == passwordKind:
+	case setWord.Match(before) && f.after() == '\n', len(at) > 0 && f.kind == passwordKind:
 		in = inText
 		if len(at) == 0 {
 			in = inConfig
@@ -158,6 +163,9 @@ func (s *scan) argument(f found) {
 	in := inCode
 	if f.kind == passwordKind && !f.weak {
 		in = inText
+	}
+	if before, _ := f.before(); sqlKey.Match(before) {
+		in = inConfig
 	}
 	if f.text[f.at] == ',' {
 		if at := argued.FindSubmatch(f.text[max(0, f.from-maxLead):f.from]); at == nil || !setter.Match(at[1]) {
@@ -186,7 +194,10 @@ func (s *scan) table(f *found) bool {
 	cells := fields(header, delimiter)
 	column := slices.IndexFunc(cells, func(c stretch) bool { return from+c.from == f.from && from+c.to == f.end })
 	bad := func(c stretch) bool { return delimiter != '|' && !plainCell.Match(header[c.from:c.to]) }
-	if f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
+	above := text[max(0, from-maxBefore):max(0, from-1)]
+	above = above[bytes.LastIndexByte(above, '\n')+1:]
+	alone := len(above) == 0 || bytes.HasPrefix(above, []byte("$ "))
+	if f.weak || delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
 		return false
 	}
 	in := inConfig

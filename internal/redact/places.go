@@ -30,6 +30,7 @@ type found struct {
 	at, to    int // the sign between the name and its value
 	kind      string
 	weak      bool
+	paired    bool // the name is the value of another member
 	lit
 }
 
@@ -121,8 +122,16 @@ func (s *scan) sign(v *view, i, to int) {
 		return
 	}
 	name := text[f.from:end]
-	if f.from > 1 && text[f.from-1] == '{' && text[f.from-2] == '$' || string(name) == "PASS" { // ${NAME:?}, a test's result
+	if string(name) == "PASS" { // a test's result
 		return
+	}
+	if f.from > 1 && text[f.from-1] == '{' && text[f.from-2] == '$' {
+		s.fallback(f)
+		return
+	}
+	if string(bytes.ToLower(name)) == "key" && f.from > 1 && text[f.from-1] == ' ' { // API key:
+		f.from = nameBefore(text, f.from-1)
+		name = text[f.from:end]
 	}
 	switch low := squeeze(name); {
 	case strings.HasSuffix(low, "authorization"):
@@ -154,10 +163,25 @@ var (
 	typeName = regexp.MustCompile(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
 )
 
+// fallback marks the value that a reference to a secret has if it is not set: ${NAME:value}, ${NAME:-value}.
+func (s *scan) fallback(f found) {
+	kind, _ := says(f.text[f.from:f.end])
+	if f.lit.from = bytes.IndexByte([]byte("?+="), f.text[f.to]); kind == "" || f.lit.from >= 0 {
+		return
+	}
+	f.lit.from = f.to
+	if f.text[f.to] == '-' {
+		f.lit.from++
+	}
+	f.lit.to = nextByte(f.text[:min(len(f.text), f.to+maxName)], f.lit.from, '}')
+	s.value(f, inText, kind)
+}
+
 // pair finds the name of a value that has one beside it: {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL.
 func (f *found) pair() {
 	if at := pairName.FindSubmatch(f.text[max(0, f.from-maxBefore):f.from]); at != nil {
 		f.kind, f.weak = says(at[1])
+		f.paired = true
 	}
 }
 
@@ -295,17 +319,24 @@ func (f *found) place() place {
 	switch {
 	case list:
 		return sure
+	case f.paired && (f.quote != 0 || !quoted):
+		f.cut(",}")
+		return inConfig
 	case f.quote == '|':
 		return inConfig
 	case text[f.at] == '>':
-		f.cut("<")
+		if f.cut("<"); !bytes.HasPrefix(text[f.lit.to:], []byte("</")) {
+			return nowhere
+		}
 		return inConfig
 	case quoted && f.quote != 0 && !f.weak && (first || bytes.IndexByte([]byte("{,["), f.member()) >= 0) && next != ':':
 		return inConfig
 	case assigned && f.adjacent():
 		return f.environment(first, last, next, sure)
-	case f.weak:
-		return min(sure, inText)
+	case f.quote == '\'' && sqlKey.Match(before):
+		return inConfig
+	case f.weak && squeeze(text[f.from:f.end]) != "pass":
+		return sure
 	case first && next == '\n' && (f.inFile() || text[f.end-1] >= 0x80):
 		return inConfig
 	case first && next == '\n' && !assigned && f.quote != 0:
@@ -337,8 +368,14 @@ func (f *found) environment(first bool, last, next byte, sure place) place {
 		return inConfig
 	case isUpper(name) && sets:
 		f.cut(";")
+		return certain
+	case last == ':' && name[0] == '_': // of npm
 		return inConfig
-	case last == '-' || last == '=' || first && next == '\n' && (f.quote != 0 || f.text[f.lit.end-1] != ',' && f.text[f.lit.end-1] != ';'):
+	case last == '-':
+		return certain
+	case last == ' ' && next == '\n' && bytes.IndexAny(f.text[max(0, f.from-maxLead):f.from], "(<") < 0 && (f.quote != 0 || bytes.IndexAny(f.text[f.lit.from:f.lit.to], ")>,;") < 0):
+		return inConfig
+	case last == '=' || first && next == '\n' && (f.quote != 0 || strings.IndexByte(",;)", f.text[f.lit.end-1]) < 0):
 		return inConfig
 	case sets && others.Match(f.text[max(0, f.from-maxLead):f.from]), last == ',' && f.quote == 0 && others.Match(f.text[max(0, f.from-maxLead):f.from]):
 		f.cut(")]}")
@@ -403,8 +440,13 @@ func (s *scan) value(f found, in place, kind string) {
 	if f.quote == 0 && in < inConfig {
 		f.lit.to -= len(f.text[f.lit.from:f.lit.to]) - len(bytes.TrimRight(f.text[f.lit.from:f.lit.to], ".,:;!?)]}>"))
 	}
+	if f.end > f.from && bytes.EqualFold(f.text[f.from:f.end], f.text[f.lit.from:f.lit.to]) {
+		return
+	}
 	value, phrase := f.text[f.lit.from:f.lit.to], f.end > f.from && strings.HasSuffix(squeeze(f.text[f.from:f.end]), "phrase")
 	if phrase && in > inCode && bytes.Count(value, []byte(" ")) > 2 && value[len(value)-1] != '.' || s.rules.isSecret(value, kind, in, f.quote != 0 && f.quote != '`') {
 		s.mark(f.view, f.lit.from, f.lit.to, kind)
 	}
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }

@@ -113,6 +113,11 @@ func (s *scan) text(v *view) {
 	each(v.text, "chpasswd", func(i int) { s.commands(v, i) })
 	each(v.text, "sqlplus", func(i int) { s.commands(v, i) })
 	each(v.text, `["`, func(i int) { s.nested(v, i, nextByte(v.text, i, ']')) })
+	each(v.text, `("`, func(i int) {
+		if end := nextByte(v.text, i, ')'); end-i < maxValue && bytes.Contains(v.text[i:end], []byte(`"-`)) {
+			s.nested(v, i+1, end)
+		}
+	})
 	each(v.text, `{"`, func(i int) {
 		if from := max(0, i-8); len(bytes.Trim(v.text[max(from, bytes.LastIndexByte(v.text[:i], '\n')+1):i], " [")) == 0 {
 			s.nested(v, i, nextByte(v.text, i, '\n'))

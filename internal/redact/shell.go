@@ -35,7 +35,7 @@ func (s *scan) flag(v *view, i int) {
 			for f.to < len(text) && bytes.IndexByte([]byte("\"', "), text[f.to]) >= 0 && f.to < end+4 && !classesQuoteOpen(text, f.to, end) {
 				f.to++
 			}
-			if f.lit = s.literal(text, f.to); f.lit.from < 0 || text[f.lit.from] == '-' {
+			if f.lit = s.literal(text, f.to); f.lit.from < 0 || text[f.lit.from] == '-' || f.quote == 0 && isQuote(text[end]) {
 				return
 			}
 			in := inText
@@ -46,7 +46,7 @@ func (s *scan) flag(v *view, i int) {
 			return
 		}
 	}
-	if name < len(text) && strings.IndexByte("pPawkuUbsK", text[name]) >= 0 && i >= v.shell {
+	if name < len(text) && strings.IndexByte("pPawkuUbsKS", text[name]) >= 0 && i >= v.shell {
 		s.commands(v, i)
 	}
 }
@@ -161,6 +161,8 @@ func (s *scan) command(args []word) {
 			switch rest, attached := strings.CutSuffix(f, "*"); {
 			case attached && strings.HasPrefix(text, rest) && len(text) > len(rest) && text[1] != '-':
 				s.secret(word{w.view, w.from + len(rest), w.to}, after)
+			case len(f) > 1 && f[0] == '-' && strings.HasPrefix(text, f+"="):
+				s.secret(word{w.view, w.from + len(f) + 1, w.to}, after)
 			case f == "/" && i == 0:
 				if at := bytes.IndexByte([]byte(text), '@'); at > 0 {
 					s.secret(word{w.view, w.from, w.from + at}, '/')
@@ -193,7 +195,11 @@ func (s *scan) secret(w word, after byte) {
 		}
 		from += n + 1
 	}
-	if value := w.text[from:w.to]; from < w.to && len(value) >= 3 && !reference.Match(value) && !reference.Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
-		s.mark(w.view, from, w.to, passwordKind)
+	to := w.to
+	if to-from > 2 && isQuote(w.text[from]) && w.text[to-1] == w.text[from] {
+		from, to = from+1, to-1
+	}
+	if value := w.text[from:to]; from < to && len(value) >= 3 && !reference.Match(value) && !reference.Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
+		s.mark(w.view, from, to, passwordKind)
 	}
 }

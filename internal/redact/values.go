@@ -16,7 +16,8 @@ const (
 	nowhere  place = iota
 	inCode         // only a value of random characters is one
 	inText         // a value that is no word, name or path is one
-	inConfig       // any value is one
+	inConfig       // any value is one that is no sentence
+	certain        // any value is one
 )
 
 // lit is a value as it is written.
@@ -34,7 +35,7 @@ var (
 	version = regexp.MustCompile(`^[\^~<>=v ]*\d+(?:\.[\dx*]+)+(?:[-+.][\w.+-]*)?$|^(?:npm|workspace|link):`)
 	address = regexp.MustCompile(`^[a-z][a-z+.-]*://[^@\s]*$`)
 	title   = regexp.MustCompile(`^[A-Z][a-z]+$`)
-	number  = regexp.MustCompile(`^[-+]?[\d.,:_]+[a-zA-Z%]?$`)
+	number  = regexp.MustCompile(`^[-+]?(?:0x[0-9a-fA-F]+|[\d.,:_]+)[a-zA-Z%]?$`)
 	hashes  = regexp.MustCompile(`^(?i)(?:sha|md|utf|base|u?int|float|oauth|http|tls|ed|rsa|aes|[hrep]s|ipv|[vxhpk])-?\d{1,5}(?:[-_/.]\w{1,8})?$`)
 
 	// path matches paths and addresses of words.
@@ -43,6 +44,7 @@ var (
 	// words matches words joined in any style of names.
 	wordy = regexp.MustCompile(`^[$@:&*!_-]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:[_.:-]*(?:[A-Z]?[a-z]+|[A-Z]+))*[_?!]*\d{0,2}$`)
 	call  = regexp.MustCompile(`^(?:[$@&*!]?[A-Za-z_][\w]*(?:\.|::|->|\?\.|!\.)?)+(?:<[\w, <>]*>)?[!?]?[(\[{]`)
+	ident = regexp.MustCompile(`^_*[A-Za-z]+\d{0,3}(?:[_.:]+[A-Za-z]+\d{0,3}|[A-Z][a-z]{2,}\d{0,2})*_*$`)
 	camel = regexp.MustCompile(`^[A-Z][a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$`)
 )
 
@@ -58,16 +60,16 @@ func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool 
 		return false
 	case number.Match(value) && (kind != passwordKind || in < inConfig || bytes.ContainsAny(value, ".,:")):
 		return false
-	case bytes.IndexByte(value, ' ') >= 0 && (!quoted || kind != passwordKind || in < inConfig || sentence.Match(value)):
+	case bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence.Match(value)):
 		return false
-	case in == inConfig:
+	case in >= inConfig:
 		return !(anchored.Match(value) && isPath(value)) && (quoted || !isExpr(value))
 	case len(value) < 5 || in == inCode && len(value) < 8, isPath(value), !quoted && isExpr(value), hashes.Match(value):
 		return false
 	case in == inText:
 		return mixed(value) || kind == passwordKind || !wordy.Match(bytes.TrimRight(value, "0123456789"))
 	}
-	return quoted || !bytes.ContainsAny(value, "()[]{}<>\\|")
+	return !bytes.ContainsAny(value, "()[]{}<>\\|") || quoted && !(bytes.ContainsAny(value, "\\") && bytes.ContainsAny(value, "()[]|"))
 }
 
 // isNone reports whether a value stands for a secret, or is none wherever it is.
@@ -168,7 +170,7 @@ var access = strings.NewReplacer("->", ".", "::", ".", "?.", ".", "!.", ".", "$"
 
 // isExpr reports whether a value in no quotes is an expression of a programming language: a call, a member, an operation on words.
 func isExpr(value []byte) bool {
-	if n := bytes.IndexAny(value, "([{"); n > 0 && call.Match(value) && wordy.Match(bytes.TrimRight([]byte(access.Replace(string(value[:n]))), ".0123456789")) || bytes.HasPrefix(value, []byte("(")) || bytes.HasPrefix(value, []byte("[")) || bytes.HasPrefix(value, []byte("&")) && wordy.Match(value) {
+	if n := bytes.IndexAny(value, "([{"); n > 0 && call.Match(value) && ident.MatchString(strings.TrimRight(access.Replace(string(value[:n])), ".")) || bytes.IndexByte([]byte("([{"), value[0]) >= 0 || bytes.HasPrefix(value, []byte("&")) && wordy.Match(value) {
 		return true
 	}
 	if bytes.IndexAny(value, ".-+*/&|:>") < 0 {
@@ -181,7 +183,7 @@ func isExpr(value []byte) bool {
 	words := true
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
-			words = words && wordy.MatchString(id.Name)
+			words = words && ident.MatchString(id.Name)
 		}
 		return words
 	})
