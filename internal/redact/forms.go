@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Places of secrets that are no assignment: headers, addresses, sentences, arguments, tables, manifests.
@@ -28,20 +27,11 @@ func (s *scan) header(f found) {
 // cookie is a cookie of a header.
 var cookie = regexp.MustCompile(`([\w.-]+)=([^;,\s"'\\]{8,})`)
 
-// cookies marks the values of the cookies in a header, of all or of the first one.
-func (s *scan) cookies(v *view, i int, first bool) {
-	to := i
-	for to < min(len(v.text), i+maxValue) && (v.text[to] == ' ' || !endsValue(v.text[to])) {
-		to++
-	}
-	if s.spent += 2 * (to - i); s.spent > 16*(len(s.line)+maxValue) {
-		return
-	}
-	n := -1
-	if first {
-		n = 1
-	}
-	for _, at := range cookie.FindAllSubmatchIndex(v.text[i:to], n) {
+// cookies marks the values of the cookies in a header.
+func (s *scan) cookies(v *view, i int) {
+	to := nextByte(v.text[:min(len(v.text), i+s.most())], i, '\n')
+	s.spent += 2 * (to - i)
+	for _, at := range cookie.FindAllSubmatchIndex(v.text[i:to], -1) {
 		s.value(found{view: v, lit: lit{i + at[4], i + at[5], '"', i + at[5]}}, inCode, cookieKind)
 	}
 }
@@ -52,7 +42,7 @@ var pgpassLine = regexp.MustCompile(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*
 // pgpass marks the password of a line of a .pgpass with a host before byte i.
 func (s *scan) pgpass(v *view, i int) {
 	from := nameBefore(v.text, i)
-	if from > 0 && v.text[from-1] != '\n' && !endsValue(v.text[from-1]) {
+	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
 		return
 	}
 	if at := pgpassLine.FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
@@ -90,93 +80,6 @@ func (s *scan) address(v *view, i int) {
 	}
 }
 
-var (
-	is      = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
-	sqlKey  = regexp.MustCompile(`(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`)
-	netrc   = regexp.MustCompile(`\blogin\s+\S+\s+$`)
-	setWord = regexp.MustCompile(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$`)
-	setter  = regexp.MustCompile(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)$`)
-	argued  = regexp.MustCompile(`([\w$.>:-]+)\(\s*["']$`)
-)
-
-// settings are names that are no words: a line with one and another word sets it.
-var settings = []string{"requirepass", "masterauth", "rootpw", "bindpw"}
-
-// after looks at what is behind a name that ends at byte end, and the sign at byte i: in a sentence, a call, a table.
-func (s *scan) after(v *view, end, i int) {
-	text := v.text
-	f := found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1}
-	name := text[f.from:end]
-	if f.kind, f.weak = says(name); f.kind == "" {
-		low := string(bytes.ToLower(name))
-		if low == "bearer" {
-			f.kind = headerKind
-		} else if f.kind = passwordKind; low != "by" || !strings.EqualFold(string(text[max(0, f.from-11):f.from]), "identified ") {
-			return
-		}
-	}
-	c := text[i]
-	switch {
-	case c != ' ' && c != '(' && s.table(&f), c == '\n':
-		return
-	case c == '|':
-		f.lit = s.literal(text, i+1)
-		s.value(f, inCode, f.kind)
-		return
-	case c == ',' || c == '(':
-		s.argument(f)
-		return
-	}
-	in := nowhere
-	before, _ := f.before()
-	at := is.Find(text[i:min(len(text), i+maxLead)])
-	if f.lit = s.literal(text, i+len(at)); f.lit.from < 0 || f.weak {
-		return
-	}
-	low := squeeze(name)
-	switch {
-	case f.kind == headerKind:
-		if in = inCode; f.lit.to-f.lit.from < 16 {
-			return
-		}
-	case low == "by", strings.HasSuffix(low, "securestring"):
-		if in = inConfig; f.quote == 0 || f.quote == '`' {
-			return
-		}
-	case f.quote == '\'' && sqlKey.Match(before), netrc.Match(text[max(0, f.from-2*maxLead):f.from]), slices.Contains(settings, low) && f.after() == '\n':
-		in = inConfig
-	case setWord.Match(before) && f.after() == '\n', len(at) > 0 && f.kind == passwordKind:
-		in = inText
-		if len(at) == 0 {
-			in = inConfig
-		}
-	case isUpper(name) && bytes.IndexByte(name, '_') > 0:
-		in = inText
-	default:
-		in = inCode
-	}
-	s.value(f, in, f.kind)
-}
-
-// argument marks the literal in setPassword("...") and in setenv("PASSWORD", "...").
-func (s *scan) argument(f found) {
-	in := inCode
-	if f.kind == passwordKind && !f.weak {
-		in = inText
-	}
-	if before, _ := f.before(); sqlKey.Match(before) {
-		in = inConfig
-	}
-	if f.text[f.at] == ',' {
-		if at := argued.FindSubmatch(f.text[max(0, f.from-maxLead):f.from]); at == nil || !setter.Match(at[1]) {
-			return
-		}
-	}
-	if f.lit = s.literal(f.text, f.to); f.lit.from >= 0 && f.quote != 0 {
-		s.value(f, in, f.kind)
-	}
-}
-
 // table marks a column whose header ends at the sign: of psql, Markdown, CSV and TSV. It returns false if there is no table.
 func (s *scan) table(f *found) bool {
 	text := f.text
@@ -197,7 +100,7 @@ func (s *scan) table(f *found) bool {
 	above := text[max(0, from-maxBefore):max(0, from-1)]
 	above = above[bytes.LastIndexByte(above, '\n')+1:]
 	alone := len(above) == 0 || bytes.HasPrefix(above, []byte("$ "))
-	if f.weak || delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
+	if f.is&weak != 0 || delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
 		return false
 	}
 	in := inConfig
@@ -286,9 +189,9 @@ func (s *scan) manifest(v *view) {
 }
 
 // member marks the value of a member of a JSON object.
-func (s *scan) member(v *view, kind string, weak bool) {
+func (s *scan) member(v *view, kind string, weakly bool) {
 	in := inConfig
-	if weak {
+	if weakly {
 		in = inText
 	}
 	s.value(found{view: v, lit: lit{0, len(v.text), '"', 0}}, in, kind)

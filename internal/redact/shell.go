@@ -18,42 +18,27 @@ type word struct {
 
 func (w word) String() string { return string(w.text[w.from:w.to]) }
 
+// flagName matches a flag apart from its value, also in quotes.
+var flagName = regexp.MustCompile(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
+
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
 	text := v.text
-	name := i + 1
-	for name < len(text) && text[name] == '-' {
-		name++
+	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 {
+		return
 	}
-	end := name
-	for end < min(len(text), name+maxName) && (classes[text[end]]&alnum != 0 || text[end] == '-' || text[end] == '_') {
-		end++
-	}
-	if end-name > 1 && end < len(text) && classes[text[end]]&blank != 0 && text[end] != '\n' && mayBe(text[name:end]) {
-		if kind, weak := says(text[name:end]); kind != "" {
-			f := found{view: v, from: name, end: end, at: end, to: end, kind: kind, weak: weak}
-			for f.to < len(text) && bytes.IndexByte([]byte("\"', "), text[f.to]) >= 0 && f.to < end+4 && !classesQuoteOpen(text, f.to, end) {
-				f.to++
-			}
-			if f.lit = s.literal(text, f.to); f.lit.from < 0 || text[f.lit.from] == '-' || f.quote == 0 && isQuote(text[end]) {
-				return
-			}
-			in := inText
-			if c := f.after(); f.quote != 0 || c == '\n' || strings.IndexByte("-|;&>\\]),", c) >= 0 {
-				in = inConfig
-			}
-			s.value(f, in, kind)
+	if at := flagName.FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
+		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
+		f.says(text[f.from:f.end])
+		f.lit = s.literal(text, i+at[1])
+		if f.kind != "" && f.lit.from >= 0 && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
+			s.value(*f, f.place(), f.kind)
 			return
 		}
 	}
-	if name < len(text) && strings.IndexByte("pPawkuUbsKS", text[name]) >= 0 && i >= v.shell {
+	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKS", name[0]) >= 0 && i >= v.shell {
 		s.commands(v, i)
 	}
-}
-
-// classesQuoteOpen reports whether a quote at byte i opens a value, and does not close the flag's own.
-func classesQuoteOpen(text []byte, i, end int) bool {
-	return text[i] != ' ' && text[i] != ',' && i > end
 }
 
 // commandWord matches where a command of logins, or one that pipes a secret, begins in a line.

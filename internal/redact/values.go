@@ -9,23 +9,64 @@ import (
 	"strings"
 )
 
-// place says how sure the place of a value is that it is a secret.
-type place int
-
-const (
-	nowhere  place = iota
-	inCode         // only a value of random characters is one
-	inText         // a value that is no word, name or path is one
-	inConfig       // any value is one that is no sentence
-	certain        // any value is one
-)
-
 // lit is a value as it is written.
 type lit struct {
 	from, to int  // from < 0: there is none
 	quote    byte // 0 if it is in no quotes
 	end      int  // after its quotes
 }
+
+// most returns how long a value may be. Each byte may be part of several values, but not of thousands.
+func (s *scan) most() int {
+	if s.spent > 16*(len(s.line)+maxValue) {
+		return maxName
+	}
+	return maxValue
+}
+
+// literal returns the value that begins at byte i, after blanks and quotes.
+func (s *scan) literal(text []byte, i int) (l lit) {
+	if at := opening.FindSubmatchIndex(text[i:min(len(text), i+maxGap)]); at != nil {
+		if at[2] >= 0 { // [ of a list, | of a block in YAML
+			l.quote = text[i+at[2]]
+		}
+		i += at[1]
+	}
+	if i >= len(text) || text[i] == '\n' {
+		return lit{from: -1}
+	}
+	end := min(len(text), i+s.most())
+	if at := inQuotes.FindSubmatchIndex(text[i:end]); at != nil {
+		for n := 2; n < len(at); n += 2 {
+			if at[n] >= 0 {
+				l.from, l.to, l.end = i+at[n], i+at[n+1], i+at[1]
+			}
+		}
+		if l.quote == 0 {
+			l.quote = text[i]
+		}
+	} else {
+		if isQuote(text[i]) {
+			i++
+		}
+		l.from, l.to = i, i
+		for l.to < end && text[l.to] > ' ' && !isQuote(text[l.to]) {
+			l.to++
+		}
+		l.end = l.to
+	}
+	s.spent += l.to - l.from
+	return l
+}
+
+var (
+	// opening matches what may be before a value: blanks, the signs of a list, a block or a tag, the letters of f"...".
+	opening = regexp.MustCompile(`^[ \t*]*(?:!\w+ )?(?:([|>])[+-]?\n *|(\[)["'])?`)
+
+	inQuotes = regexp.MustCompile(`^(?:[fFrRbBuU@$&]{0,2}"((?:[^"\\\n]|\\.)*)"|[fFrRbBuU@$&]{0,2}'((?:[^'\\\n]|\\.)*)'|` + "`([^`\n]*)`|“([^”\n]*)”|«([^»\n]*)»)")
+)
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 var (
 	// reference matches a value that is the name of one: $NAME, ${NAME}, $(command), {{ name }}, %NAME%, <name>.
@@ -63,7 +104,7 @@ func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool 
 	case bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence.Match(value)):
 		return false
 	case in >= inConfig:
-		return !(anchored.Match(value) && isPath(value)) && (quoted || !isExpr(value))
+		return !(anchored.Match(value) && isPath(value)) && (quoted || in == certain && bytes.IndexByte([]byte("([{"), value[0]) >= 0 || !isExpr(value))
 	case len(value) < 5 || in == inCode && len(value) < 8, isPath(value), !quoted && isExpr(value), hashes.Match(value):
 		return false
 	case in == inText:
