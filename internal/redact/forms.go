@@ -147,7 +147,7 @@ func fields(row []byte, delimiter byte) (all []stretch) {
 }
 
 var (
-	secretKind = regexp.MustCompile(`(?m)(?:^|[{,\s])"?kind"?:\s*"?(?:Sealed)?Secret"?\s*[,}\n]`)
+	secretKind = regexp.MustCompile(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
 	secretData = regexp.MustCompile(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
 	dataLine   = regexp.MustCompile(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
 	dataPair   = regexp.MustCompile(`"[\w.-]+":\s*"([^"]+)"`)
@@ -155,7 +155,7 @@ var (
 
 // manifest marks the values of a Kubernetes secret.
 func (s *scan) manifest(v *view) {
-	if !bytes.Contains(v.text, []byte("Secret")) || !secretKind.Match(append(v.text[:len(v.text):len(v.text)], '\n')) {
+	if !bytes.Contains(v.text, []byte("Secret")) || !bytes.Contains(v.text, []byte("kind")) || !secretKind.Match(v.text) {
 		return
 	}
 	put := func(from, to int) {
@@ -165,7 +165,7 @@ func (s *scan) manifest(v *view) {
 	}
 	from := 0
 	for doc := range bytes.SplitSeq(v.text, []byte("\n---")) {
-		if secretKind.Match(append(doc[:len(doc):len(doc)], '\n')) {
+		if secretKind.Match(doc) {
 			for _, at := range secretData.FindAllSubmatchIndex(doc, -1) {
 				if at[4] >= 0 {
 					for _, p := range dataPair.FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {

@@ -203,10 +203,10 @@ func (f *found) inFile() bool {
 		ok, same := f.beside(line)
 		if !ok && i == 0 {
 			return false
-		} else if !ok {
+		}
+		if n += same; !ok || f.sign == ':' { // YAML has no sections
 			break
 		}
-		n += same
 	}
 	value := f.text[f.lit.from:f.lit.to]
 	return n > 0 && (f.quote != 0 || f.sign == ':' && !camel.Match(value) || !wordy.Match(value))

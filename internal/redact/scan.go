@@ -312,7 +312,9 @@ func (s *scan) json(v *view) bool {
 		}
 		text := v.text[p.from:p.to]
 		if p.key {
-			key = text
+			if key = text; len(text) >= minToken {
+				s.search(v.part(p.from, p.to))
+			}
 			continue
 		}
 		list = append(list, word{v, p.from, p.to})

@@ -137,8 +137,13 @@ func (f *found) names(low string) bool {
 	if !signed {
 		f.says(name)
 	}
-	if at := typeName.FindSubmatch(text[max(0, f.from-maxLead):f.end]); f.kind == "" && f.quote != 0 && f.sign == '=' && at != nil {
-		f.says(at[1])
+	if f.kind == "" && f.quote != 0 && f.sign == '=' {
+		if at := typeName.FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
+			f.says(at[1])
+		}
+	}
+	if f.kind == "" {
+		return false
 	}
 	if f.end < len(text) && f.from > 0 && text[f.end] == text[f.from-1] && isQuote(text[f.end]) {
 		f.is |= quoted
@@ -149,7 +154,7 @@ func (f *found) names(low string) bool {
 			f.lit.to, f.lit.end = f.lit.from+n[0], f.lit.from+n[0]
 		}
 	}
-	return f.kind != ""
+	return true
 }
 
 // next matches another parameter in a value.
@@ -158,16 +163,21 @@ var next = regexp.MustCompile(`[,&][\w.-]+=`)
 // says notes what a name says.
 func (f *found) says(name []byte) {
 	var isWeak bool
-	f.kind, isWeak = says(name)
-	for is, set := range map[names]bool{
-		weak: isWeak, upperIs: isUpper(name) && bytes.IndexByte(name, '_') > 0 || isUpper(name) && f.sign == '=', dotted: bytes.IndexByte(name, '.') > 0,
-		foreign: len(name) > 0 && name[len(name)-1] >= 0x80, private: len(name) > 0 && name[0] == '_', setting: slices.Contains(words["setting"], string(name)),
-		short: string(name) == "pass",
-	} {
-		if set {
-			f.is |= is
+	if f.kind, isWeak = says(name); f.kind == "" {
+		return
+	}
+	note := func(is bool, what names) {
+		if is {
+			f.is |= what
 		}
 	}
+	note(isWeak, weak)
+	note(string(name) == "pass", short)
+	note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
+	note(bytes.IndexByte(name, '.') > 0, dotted)
+	note(name[len(name)-1] >= 0x80, foreign)
+	note(name[0] == '_', private)
+	note(slices.Contains(words["setting"], string(name)), setting)
 }
 
 // fallback marks the value that a reference to a secret has if it is not set: ${NAME:value}, ${NAME:-value}.
@@ -186,10 +196,26 @@ func (s *scan) fallback(f found) {
 // is matches what is between a name and a value in a sentence, and in PowerShell.
 var is = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
 
+// prose returns the length of a word in small letters with which text begins, if another word follows.
+func prose(text []byte) int {
+	n := 0
+	for n < len(text) && classes[text[n]]&lower != 0 {
+		n++
+	}
+	if n+1 < len(text) && text[n] == ' ' && classes[text[n+1]]&alnum != 0 {
+		return n
+	}
+	return 0
+}
+
 // apart looks at what is behind a name with no sign: in a sentence, a call, a table.
 func (s *scan) apart(f *found) {
 	text := f.text
 	name := text[f.from:f.end]
+	word := prose(text[f.to:])
+	if f.sign == ' ' && word > len("está") {
+		return
+	}
 	f.says(name)
 	low := strings.ToLower(string(name))
 	switch {
