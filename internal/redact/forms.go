@@ -85,7 +85,7 @@ func (s *scan) table(f *found) bool {
 	text := f.text
 	least := max(0, f.from-maxValue)
 	from, to := bytes.LastIndexByte(text[least:f.from], '\n')+1+least, nextByte(text[:min(len(text), f.at+maxValue)], f.at, '\n')
-	if s.spent += to - from; s.most() < maxValue {
+	if s.spent += 4 * (to - from); s.most() < maxValue {
 		return false
 	}
 	header, delimiter := text[from:to], byte(',')

@@ -42,6 +42,7 @@ func (s *scan) keys(v *view) {
 				from, to = start+at[0], start+at[1]
 			}
 		}
+		done = i // what was looked at for one END is not looked at for the next
 		key := bytes.TrimRight(v.text[from:to], "- \n\r\"'\\,+|>")
 		if to = from + len(key); len(key) >= 32 {
 			s.mark(v, to-len(bytes.TrimLeft(key, " \n\"'+|>")), to, privateKind)

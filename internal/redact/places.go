@@ -131,33 +131,36 @@ func (f *found) place() place {
 	if f.from > 2*maxLead && len(line) == len(before) { // its beginning is further
 		line = append([]byte("x"), line...)
 	}
+	if f.sign != ' ' {
+		before = line
+	}
 	for i := range rows {
-		r := &rows[i]
-		if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 || !f.quotes(r.value) {
-			continue
-		}
-		whole := f.lit
-		if f.quote == 0 {
-			if n := bytes.IndexAny(f.text[f.lit.from:f.lit.to], r.cut); n >= 0 && r.cut != "" {
-				f.lit.to, f.lit.end = f.lit.from+n, f.lit.from+n
-			}
-		}
-		if f.quote == 0 && f.lit.to > f.lit.from && strings.IndexByte(r.ends, f.text[f.lit.to-1]) >= 0 {
-			continue
-		}
-		text := line
-		if f.sign == ' ' {
-			text = before
-		}
-		if (r.before == nil || r.before.Match(text)) && (r.after == nil || r.after.Match(f.rest())) && (!r.file || f.inFile()) {
-			if r.is == inText && f.is&(weak|short) == weak || r.is == inText && f.kind != passwordKind && f.sign != '-' && f.is&(upperIs|told) == 0 {
+		if r := &rows[i]; f.isAt(r, before) {
+			sure := f.kind == passwordKind && f.is&(weak|short) != weak || f.sign == '-' || f.is&(upperIs|told) != 0 && f.is&weak == 0
+			if r.is == inText && !sure {
 				return inCode
 			}
 			return r.is
 		}
-		f.lit = whole
 	}
 	return nowhere
+}
+
+// isAt reports whether a row is the value's, and cuts the value as it says.
+func (f *found) isAt(r *row, before []byte) bool {
+	if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 || !f.quotes(r.value) {
+		return false
+	}
+	whole := f.lit
+	if n := bytes.IndexAny(f.text[f.lit.from:f.lit.to], r.cut); n >= 0 && f.quote == 0 {
+		f.lit.to, f.lit.end = f.lit.from+n, f.lit.from+n
+	}
+	ended := f.quote == 0 && f.lit.to > f.lit.from && strings.IndexByte(r.ends, f.text[f.lit.to-1]) >= 0
+	if !ended && (r.before == nil || r.before.Match(before)) && (r.after == nil || r.after.Match(f.rest())) && (!r.file || f.inFile()) {
+		return true
+	}
+	f.lit = whole
+	return false
 }
 
 // quotes reports whether a value has such quotes.

@@ -110,14 +110,23 @@ func (s *scan) text(v *view) {
 			again(i)
 		}
 	})
+	v.shell = 0
 	each(v.text, "chpasswd", func(i int) { s.commands(v, i) })
+	v.shell = 0
 	each(v.text, "sqlplus", func(i int) { s.commands(v, i) })
-	each(v.text, `["`, func(i int) { s.nested(v, i, nextByte(v.text, i, ']')) })
-	each(v.text, `("`, func(i int) {
-		if end := nextByte(v.text, i, ')'); end-i < maxValue && bytes.Contains(v.text[i:end], []byte(`"-`)) {
-			s.nested(v, i+1, end)
-		}
-	})
+	listed := 0 // up to where lists of arguments were read
+	arguments := func(open, end string) {
+		each(v.text, open, func(i int) {
+			to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, end[0])
+			if i >= listed && bytes.Contains(v.text[i:to], []byte(`"-`)) {
+				s.nested(v, i+1, to)
+				listed = to
+			}
+		})
+	}
+	arguments(`["`, "]")
+	listed = 0
+	arguments(`("`, ")")
 	each(v.text, `{"`, func(i int) {
 		if from := max(0, i-8); len(bytes.Trim(v.text[max(from, bytes.LastIndexByte(v.text[:i], '\n')+1):i], " [")) == 0 {
 			s.nested(v, i, nextByte(v.text, i, '\n'))

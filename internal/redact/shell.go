@@ -46,11 +46,14 @@ var commandWord = regexp.MustCompile(`[\w./-]+`)
 
 // commands looks at the commands in the line around byte i.
 func (s *scan) commands(v *view, i int) {
-	from, to := bytes.LastIndexByte(v.text[max(v.shell, i-maxValue):i], '\n')+1+max(v.shell, i-maxValue), nextByte(v.text, i, '\n')
-	if i < v.shell || to-from > maxValue {
+	if i < v.shell {
 		return
 	}
-	v.shell = to
+	least := max(v.shell, i-maxValue)
+	from, to := bytes.LastIndexByte(v.text[least:i], '\n')+1+least, nextByte(v.text[:min(len(v.text), i+maxValue)], i, '\n')
+	if v.shell = to; to-from >= maxValue {
+		return
+	}
 	line := v.text[from:to]
 	for _, at := range commandWord.FindAllIndex(line, -1) {
 		name := line[at[0]:at[1]]
@@ -137,31 +140,34 @@ func (s *scan) command(args []word) {
 		if w.to-w.from > maxValue {
 			continue
 		}
-		text, next := w.String(), i+2
 		for _, f := range flags {
-			after := byte(0)
-			if c := f[len(f)-1]; len(f) > 2 && strings.IndexByte(":%,", c) >= 0 {
-				after, f = c, f[:len(f)-1]
-			}
-			switch rest, attached := strings.CutSuffix(f, "*"); {
-			case attached && strings.HasPrefix(text, rest) && len(text) > len(rest) && text[1] != '-':
-				s.secret(word{w.view, w.from + len(rest), w.to}, after)
-			case len(f) > 1 && f[0] == '-' && strings.HasPrefix(text, f+"="):
-				s.secret(word{w.view, w.from + len(f) + 1, w.to}, after)
-			case f == "/" && i == 0:
-				if at := bytes.IndexByte([]byte(text), '@'); at > 0 {
-					s.secret(word{w.view, w.from, w.from + at}, '/')
-				}
-			case f == "$" && i == len(args)-2, len(f) > 1 && f[len(f)-1] == '$' && text == f[:len(f)-1] && len(args) > i+4:
-				s.secret(args[len(args)-1], 0)
-			case text == f && next < len(args):
-				s.secret(args[next], after)
-			}
+			s.argument(args, i+1, f)
 		}
-		if flags == nil && text == "-p" && next < len(args) && slices.ContainsFunc(args, isUser) {
+		if next := i + 2; flags == nil && w.String() == "-p" && next < len(args) && slices.ContainsFunc(args, isUser) {
 			v := args[next]
 			s.value(found{view: v.view, lit: lit{v.from, v.to, 0, v.to}}, inCode, passwordKind)
 		}
+	}
+}
+
+// argument marks the secret that argument i is, or that is behind it, if it is the flag f of words.txt.
+func (s *scan) argument(args []word, i int, f string) {
+	w, last, after := args[i], len(args)-1, byte(0)
+	text := w.String()
+	if c := f[len(f)-1]; len(f) > 2 && strings.IndexByte(":%,", c) >= 0 {
+		after, f = c, f[:len(f)-1]
+	}
+	switch rest, attached := strings.CutSuffix(f, "*"); {
+	case attached && strings.HasPrefix(text, rest) && len(text) > len(rest) && text[1] != '-':
+		s.secret(word{w.view, w.from + len(rest), w.to}, after)
+	case f[0] == '-' && strings.HasPrefix(text, f+"="):
+		s.secret(word{w.view, w.from + len(f) + 1, w.to}, after)
+	case f == "/" && i == 1 && strings.IndexByte(text, '@') > 0:
+		s.secret(word{w.view, w.from, w.from + strings.IndexByte(text, '@')}, '/')
+	case f == "$" && i == last, f[len(f)-1] == '$' && text == f[:len(f)-1] && last > i+2:
+		s.secret(args[last], 0)
+	case text == f && i < last:
+		s.secret(args[i+1], after)
 	}
 }
 

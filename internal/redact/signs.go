@@ -59,17 +59,10 @@ func nameBefore(text []byte, end int) int {
 
 // assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
 func assigned(text []byte, i int) (from, end int, ok bool) {
-	end = i
-	if i > 0 && bytes.IndexByte([]byte("=!<>~+:?-"), text[i-1]) >= 0 { // of these only := and ?= assign
-		if text[i] != '=' || text[i-1] != ':' && text[i-1] != '?' {
-			return 0, 0, false
-		}
-		end--
-	}
-	if to := i + 1; to+1 < len(text) && (text[to] == '=' || text[to] == '~' && text[to+1] == ' ' || text[to] == ':' && text[i] == ':') {
+	if end = i; !assigning(text, i) {
 		return 0, 0, false
 	}
-	for least := max(0, end-maxGap); end > least && bytes.IndexByte([]byte(" \t\"'`]*"), text[end-1]) >= 0; {
+	for least := max(0, end-maxGap); end > least && bytes.IndexByte([]byte(" \t\"'`]*:?"), text[end-1]) >= 0; {
 		end--
 	}
 	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !isTyped(text, end) {
@@ -79,10 +72,19 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 	for from < end && text[from] == '-' {
 		from++
 	}
-	if string(bytes.ToLower(text[from:end])) == "key" && from > 1 && text[from-1] == ' ' { // API key:
+	if from > 1 && text[from-1] == ' ' && strings.EqualFold(string(text[from:end]), "key") { // API key:
 		from = nameBefore(text, from-1)
 	}
 	return from, end, text[i] != '>' || from > 0 && (text[from-1] == '<' || element.Match(text[max(0, from-maxGap):from]))
+}
+
+// assigning reports whether the sign at byte i is no part of an operator that compares, or pins a version.
+func assigning(text []byte, i int) bool {
+	if i > 0 && bytes.IndexByte([]byte("=!<>~+:?-"), text[i-1]) >= 0 && (text[i] != '=' || text[i-1] != ':' && text[i-1] != '?') {
+		return false
+	}
+	to := i + 1
+	return to+1 >= len(text) || text[to] != '=' && (text[to] != '~' || text[to+1] != ' ') && (text[to] != ':' || text[i] != ':')
 }
 
 var (
@@ -115,46 +117,47 @@ func (s *scan) assigns(f *found) {
 		s.fallback(*f)
 	case f.sign == '=' && f.at == f.end && slices.Contains(words["cookie"], low):
 		s.value(*f, inCode, cookieKind)
+	case slices.Contains(words["pair-value"], low) && s.most() < maxValue:
 	case f.names(low):
+		s.spent += maxBefore
 		s.value(*f, f.place(), f.kind)
 	}
 }
 
 // names finds out what the name says, or the one that stands beside it. It returns false if that says nothing.
 func (f *found) names(low string) bool {
-	text, signed := f.text, false
+	text := f.text
 	name := text[f.from:f.end]
-	switch {
-	case f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') && (low == "sig" || strings.HasSuffix(low, "signature")):
-		f.kind, signed = apiKind, true
-	case slices.Contains(words["pair-value"], low): // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+	if slices.Contains(words["pair-value"], low) { // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
 		at := pairName.FindSubmatch(text[max(0, f.from-maxBefore):f.from])
 		if at == nil {
 			return false
 		}
 		name, f.is = at[1], paired
 	}
-	if !signed {
-		f.says(name)
-	}
-	if f.kind == "" && f.quote != 0 && f.sign == '=' {
+	if f.says(name); f.kind == "" && f.quote != 0 && f.sign == '=' {
 		if at := typeName.FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
 			f.says(at[1])
 		}
 	}
-	if f.kind == "" {
-		return false
+	if f.kind == "" && f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') && (low == "sig" || strings.HasSuffix(low, "signature")) {
+		f.kind = apiKind
 	}
-	if f.end < len(text) && f.from > 0 && text[f.end] == text[f.from-1] && isQuote(text[f.end]) {
+	if f.from > 0 && f.end < len(text) && text[f.end] == text[f.from-1] && isQuote(text[f.end]) {
 		f.is |= quoted
 	}
 	if f.sign == '=' && f.at == f.end && (f.lit.from == f.to || f.quote != 0 && f.lit.from == f.to+1) {
-		f.sign = 'a'
-		if n := next.FindIndex(text[f.lit.from:f.lit.to]); f.quote == 0 && f.is&upperIs == 0 && n != nil {
-			f.lit.to, f.lit.end = f.lit.from+n[0], f.lit.from+n[0]
-		}
+		f.adjoins()
 	}
-	return true
+	return f.kind != ""
+}
+
+// adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
+func (f *found) adjoins() {
+	f.sign = 'a'
+	if n := next.FindIndex(f.text[f.lit.from:f.lit.to]); f.quote == 0 && f.is&upperIs == 0 && n != nil {
+		f.lit.to, f.lit.end = f.lit.from+n[0], f.lit.from+n[0]
+	}
 }
 
 // next matches another parameter in a value.
@@ -216,15 +219,7 @@ func (s *scan) apart(f *found) {
 	if f.sign == ' ' && word > len("está") {
 		return
 	}
-	f.says(name)
-	low := strings.ToLower(string(name))
-	switch {
-	case f.kind != "" && f.is&weak == 0 && !strings.HasSuffix(low, "securestring"):
-	case low == "bearer" && f.sign == ' ':
-		f.kind, f.is = headerKind, 0
-	case low == "by" && strings.EqualFold(string(text[max(0, f.from-11):f.from]), "identified "), strings.HasSuffix(low, "securestring"):
-		f.kind, f.is = passwordKind, noName
-	default:
+	if f.says(name); !f.isNamed(strings.ToLower(string(name))) {
 		return
 	}
 	if f.sign == '\t' {
@@ -241,4 +236,15 @@ func (s *scan) apart(f *found) {
 	if f.lit.from >= 0 && (f.kind != headerKind || f.lit.to-f.lit.from >= 16) {
 		s.value(*f, f.place(), f.kind)
 	}
+}
+
+// isNamed reports whether a name with no sign, in small letters, says something.
+func (f *found) isNamed(low string) bool {
+	switch {
+	case strings.HasSuffix(low, "securestring"), low == "by" && strings.EqualFold(string(f.text[max(0, f.from-11):f.from]), "identified "):
+		f.kind, f.is = passwordKind, noName
+	case low == "bearer" && f.sign == ' ':
+		f.kind, f.is = headerKind, 0
+	}
+	return f.kind != "" && f.is&weak == 0
 }

@@ -96,21 +96,29 @@ func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool 
 		in == inCode && !mixed(value) && (len(value) < 16 || !isHex(value)) || r.isNone(value) {
 		return false
 	}
-	switch {
-	case quoted && title.Match(value):
+	if quoted && title.Match(value) || number.Match(value) && (kind != passwordKind || in < inConfig || bytes.ContainsAny(value, ".,:")) {
 		return false
-	case number.Match(value) && (kind != passwordKind || in < inConfig || bytes.ContainsAny(value, ".,:")):
+	}
+	if bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence.Match(value)) {
 		return false
-	case bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence.Match(value)):
+	}
+	if in >= inConfig {
+		listed := in == certain && bytes.IndexByte([]byte("([{"), value[0]) >= 0
+		return !(anchored.Match(value) && isPath(value)) && (quoted || listed || !isExpr(value))
+	}
+	return isOdd(value, kind, in, quoted)
+}
+
+// isOdd reports whether a value in a text or in code is no word, path, name or call.
+func isOdd(value []byte, kind string, in place, quoted bool) bool {
+	if len(value) < 5 || isPath(value) || !quoted && isExpr(value) || hashes.Match(value) {
 		return false
-	case in >= inConfig:
-		return !(anchored.Match(value) && isPath(value)) && (quoted || in == certain && bytes.IndexByte([]byte("([{"), value[0]) >= 0 || !isExpr(value))
-	case len(value) < 5 || in == inCode && len(value) < 8, isPath(value), !quoted && isExpr(value), hashes.Match(value):
-		return false
-	case in == inText:
+	}
+	if in == inText {
 		return mixed(value) || kind == passwordKind || !wordy.Match(bytes.TrimRight(value, "0123456789"))
 	}
-	return !bytes.ContainsAny(value, "()[]{}<>\\|") || quoted && !(bytes.ContainsAny(value, "\\") && bytes.ContainsAny(value, "()[]|"))
+	bracket := bytes.ContainsAny(value, "()[]{}<>|")
+	return len(value) >= 8 && (!bracket && bytes.IndexByte(value, '\\') < 0 || quoted && !(bracket && bytes.IndexByte(value, '\\') >= 0))
 }
 
 // isNone reports whether a value stands for a secret, or is none wherever it is.
