@@ -15,6 +15,7 @@ type view struct {
 	text  []byte
 	of    *view // nil: the line itself
 	runs  []run
+	one   [1]run // of a part
 	depth int
 	b64   int // up to where wrapped base64 was decoded
 	rows  int // up to where tables were read
@@ -26,7 +27,9 @@ type run struct{ at, src, n int32 }
 
 // part returns bytes [from, to) of a view as they are.
 func (v *view) part(from, to int) *view {
-	return &view{text: v.text[from:to], of: v, runs: []run{{src: int32(from)}}, depth: v.depth}
+	out := &view{text: v.text[from:to], of: v, one: [1]run{{src: int32(from)}}, depth: v.depth}
+	out.runs = out.one[:]
+	return out
 }
 
 // plain appends bytes [from, to) of the other text.

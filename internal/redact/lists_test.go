@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -178,7 +178,12 @@ func TestCode(t *testing.T) {
 		}
 		return err
 	}
-	for _, root := range []string{filepath.Join("testdata", "code"), filepath.Join(runtime.GOROOT(), "src"), filepath.Join(runtime.GOROOT(), "lib"), os.Getenv("CCD_CODE")} {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goroot := strings.TrimSpace(string(root))
+	for _, root := range []string{filepath.Join("testdata", "code"), filepath.Join(goroot, "src"), filepath.Join(goroot, "lib"), os.Getenv("CCD_CODE")} {
 		if err := filepath.WalkDir(root, read); root != "" && err != nil {
 			t.Fatal(err)
 		}

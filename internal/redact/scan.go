@@ -11,8 +11,9 @@ import (
 // decoded and searched again.
 
 const (
-	minToken = 12 // length of the shortest token that is looked at, in bytes
-	maxDepth = 5  // how many encodings within each other are undone
+	leastText = 7  // of a text that can have a secret: pw=abcd
+	minToken  = 12 // length of the shortest token that is looked at, in bytes
+	maxDepth  = 5  // how many encodings within each other are undone
 )
 
 // The classes of bytes.
@@ -80,12 +81,22 @@ func (s *scan) mark(v *view, from, to int, kind string) {
 
 // search finds the secrets of a view. Each level of encoding is searched once, so the work grows with the line only.
 func (s *scan) search(v *view) {
-	if len(v.text) < 4 || v.depth > maxDepth {
+	if len(v.text) < leastText || v.depth > maxDepth || isTime(v.text) {
 		return
 	}
-	if c := bytes.TrimLeft(v.text[:min(len(v.text), 64)], " \t\r\n"); len(c) == 0 || c[0] != '{' && c[0] != '[' || !s.json(v) {
+	if c := visible(v.text); c != '{' && c != '[' || !s.json(v) {
 		s.text(v)
 	}
+}
+
+// visible returns the first byte of a text that is no white space, 0 if there is none.
+func visible(text []byte) byte {
+	for _, c := range text {
+		if c > ' ' {
+			return c
+		}
+	}
+	return 0
 }
 
 func (s *scan) text(v *view) {
@@ -114,6 +125,9 @@ func (s *scan) text(v *view) {
 	each(v.text, "chpasswd", func(i int) { s.commands(v, i) })
 	v.shell = 0
 	each(v.text, "sqlplus", func(i int) { s.commands(v, i) })
+	if bytes.IndexByte(v.text, '"') < 0 {
+		return
+	}
 	listed := 0 // up to where lists of arguments were read
 	arguments := func(open, end string) {
 		each(v.text, open, func(i int) {
@@ -344,7 +358,7 @@ func (s *scan) json(v *view) bool {
 		if bytes.IndexByte(between, '}') >= 0 {
 			pair = nil
 		}
-		if len(bytes.Trim(between, "\", \t\r\n")) > 0 || i == len(strings)-1 {
+		if c := visible(between[min(1, len(between)):]); c != ',' && c != 0 || i == len(strings)-1 {
 			s.command(list)
 			list = list[:0]
 		}
@@ -362,8 +376,8 @@ func split(text []byte) (all []stretch, ok bool) {
 				return nil, false
 			}
 		}
-		if len(all) > 0 && len(bytes.TrimLeft(text[i:min(q, i+16)], " \t\r\n")) > 0 {
-			all[len(all)-1].key = bytes.TrimLeft(text[i:min(q, i+16)], " \t\r\n")[0] == ':'
+		if len(all) > 0 {
+			all[len(all)-1].key = visible(text[i:q]) == ':'
 		}
 		if q == len(text) {
 			return all, len(all) > 0

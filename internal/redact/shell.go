@@ -24,7 +24,7 @@ var flagName = regexp.MustCompile(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
 	text := v.text
-	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 {
+	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
 		return
 	}
 	if at := flagName.FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {

@@ -37,7 +37,7 @@ func (s *scan) places(v *view) {
 		case '-':
 			s.flag(v, i)
 		case ' ', '(':
-			if i > 2 && ends.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 {
+			if i > 2 && ends.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 && (c == '(' || prose(v.text[i+1:]) <= len("está")) {
 				s.apart(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
 			}
 		default:
@@ -215,10 +215,6 @@ func prose(text []byte) int {
 func (s *scan) apart(f *found) {
 	text := f.text
 	name := text[f.from:f.end]
-	word := prose(text[f.to:])
-	if f.sign == ' ' && word > len("está") {
-		return
-	}
 	if f.says(name); !f.isNamed(strings.ToLower(string(name))) {
 		return
 	}

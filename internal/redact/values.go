@@ -222,7 +222,7 @@ func isExpr(value []byte) bool {
 	if n := bytes.IndexAny(value, "([{"); n > 0 && call.Match(value) && ident.MatchString(strings.TrimRight(access.Replace(string(value[:n])), ".")) || bytes.IndexByte([]byte("([{"), value[0]) >= 0 || bytes.HasPrefix(value, []byte("&")) && wordy.Match(value) {
 		return true
 	}
-	if bytes.IndexAny(value, ".-+*/&|:>") < 0 {
+	if !bytes.ContainsAny(value, ".-+*/&|:>") {
 		return false
 	}
 	e, err := parser.ParseExpr(access.Replace(string(bytes.TrimRight(value, ",;"))))
