@@ -153,7 +153,7 @@ func (g *garden) found(out []byte) (all []string) {
 	return all
 }
 
-// TestCanaries: no output and no file but the archive has a part of a canary; with redaction off, they do.
+// TestCanaries: no output and no file but the archive and resumed copies has a part of a canary; with redaction off, they do.
 func TestCanaries(t *testing.T) {
 	source := t.TempDir()
 	env := []string{"HOME=" + source, "USERPROFILE=" + source}
@@ -209,7 +209,8 @@ func TestCanaries(t *testing.T) {
 			if len(found) > 0 {
 				shown++
 			}
-			if len(found) > 0 && !off {
+			copied := strings.HasPrefix(name, "file ") && !g.planted[strings.TrimPrefix(name, "file ")] && strings.HasSuffix(name, ".jsonl")
+			if len(found) > 0 && !off && !copied { // a resumed copy is the session itself
 				t.Errorf("%s: %d canaries: %s", name, len(found), strings.Join(found[:min(len(found), 8)], ", "))
 			}
 		}

@@ -2,93 +2,139 @@ package redact
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
-// part returns a view of text, which was decoded from the bytes of v from byte off on; at has where each byte began there.
-func (v *view) part(text []byte, at []int32, off int) *view {
-	out := &view{text: text, at: make([]int32, len(at))}
-	for i, p := range at {
-		out.at[i] = int32(off) + p
-		if v.at != nil {
-			out.at[i] = v.at[out.at[i]]
+// view is a text that is part of another one, or was decoded from it.
+type view struct {
+	text  []byte
+	of    *view // nil: the line itself
+	runs  []run
+	one   [1]run // of a part
+	depth int
+	b64   int // up to where wrapped base64 was decoded
+	rows  int // up to where tables were read
+	shell int // up to where commands were parsed
+}
+
+// run says where in the other text the bytes from byte at on stand: each for itself from byte src on, or, with n > 0, all of them in n bytes.
+type run struct{ at, src, n int32 }
+
+// part returns bytes [from, to) of a view as they are.
+func (v *view) part(from, to int) *view {
+	out := &view{text: v.text[from:to], of: v, one: [1]run{{src: int32(from)}}, depth: v.depth}
+	out.runs = out.one[:]
+	return out
+}
+
+// plain appends bytes [from, to) of the other text.
+func (v *view) plain(from, to int) {
+	if from < to {
+		v.runs = append(v.runs, run{at: int32(len(v.text)), src: int32(from)})
+		v.text = append(v.text, v.of.text[from:to]...)
+	}
+}
+
+// unit appends bytes that stand for n bytes of the other text from byte src on.
+func (v *view) unit(src, n int, text ...byte) {
+	v.runs = append(v.runs, run{int32(len(v.text)), int32(src), int32(n)})
+	v.text = append(v.text, text...)
+}
+
+// source returns which bytes of the line a stretch of the view stands for.
+func (v *view) source(from, to int) (int, int) {
+	for ; v.of != nil; v = v.of {
+		first, last := v.run(from), v.run(to-1)
+		if from -= int(first.at); first.n > 0 {
+			from = 0
 		}
+		from += int(first.src)
+		if to -= int(last.at); last.n > 0 {
+			to = int(last.n)
+		}
+		to += int(last.src)
+	}
+	return from, to
+}
+
+func (v *view) run(at int) run {
+	i, found := slices.BinarySearchFunc(v.runs, int32(at), func(r run, at int32) int { return int(r.at) - int(at) })
+	if !found {
+		i--
+	}
+	return v.runs[i]
+}
+
+// escape begins a control sequence of a terminal, such as a colour.
+const escape = 0x1b
+
+// unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal.
+func (v *view) unescaped(from, to int) *view {
+	out := &view{of: v, depth: v.depth + 1, text: make([]byte, 0, to-from)}
+	text := v.text[:to]
+	backslash, control := -1, -1 // where the next ones are
+	for i := from; i < to; {
+		if backslash < i {
+			backslash = nextByte(text, i, '\\')
+		}
+		if control < i {
+			control = nextByte(text, i, escape)
+		}
+		end := min(backslash, control)
+		out.plain(i, end)
+		if i = end; i == to {
+			break
+		}
+		if text[i] == escape {
+			i = afterSequence(text, i+1)
+			continue
+		}
+		n, c := unescape(text[i:])
+		if c == escape {
+			i = afterSequence(text, i+n)
+			continue
+		}
+		if n == 1 { // a backslash of the text
+			out.plain(i, i+1)
+		} else if c < utf8.RuneSelf {
+			out.unit(i, n, byte(c))
+		} else {
+			out.unit(i, n, utf8.AppendRune(nil, c)...)
+		}
+		i += n
 	}
 	return out
 }
 
-// unescaped undoes the JSON escapes of bytes [i, to) of a text, of all levels at once: a JSON text within a string escapes its
-// quotes again.
-func unescaped(line []byte, i, to int) *view {
-	line = line[:to]
-	v := &view{text: make([]byte, 0, to-i), at: make([]int32, 0, to-i+1)}
-	put := func(at int, text ...byte) {
-		for _, c := range text {
-			v.text, v.at = append(v.text, c), append(v.at, int32(at))
-		}
+// unescape returns the length of the escape with which text begins and what it stands for. The length is 1 if it is none.
+func unescape(text []byte) (int, rune) {
+	if len(text) < 2 {
+		return 1, '\\'
 	}
-	backslash, control := -1, -1 // where the next ones are
-	for i < len(line) {
-		if backslash < i {
-			backslash = nextByte(line, i, '\\')
-		}
-		if control < i {
-			control = nextByte(line, i, escape)
-		}
-		end := min(backslash, control) // most bytes are plain, and are taken at once
-		v.text = append(v.text, line[i:end]...)
-		at := v.at[len(v.at):len(v.text)]
-		for n := range at {
-			at[n] = int32(i + n)
-		}
-		v.at = v.at[:len(v.text)]
-		if i = end; i == len(line) {
-			break
-		}
-		if line[i] == escape {
-			i = cmp.Or(afterSequence(line, i+1), i+1)
-			continue
-		}
-		from := i
-		for i < len(line) && line[i] == '\\' {
-			i++
-		}
-		if i == len(line) {
-			put(from, '\\')
-			break
-		}
-		if end := sequence(line, i); end > 0 {
-			i = end
-			continue
-		}
-		switch c := line[i]; c {
-		case 'n':
-			put(from, '\n')
-		case 'r':
-			put(from, '\r')
-		case 't':
-			put(from, '\t')
-		case '"', '/', '\'':
-			put(from, c)
-		case 'u':
-			if i+4 < len(line) {
-				a, ok := unhex(line[i+1], line[i+2])
-				b, ok2 := unhex(line[i+3], line[i+4])
-				if ok && ok2 {
-					put(from, utf8.AppendRune(nil, rune(a)<<8|rune(b))...)
-					i += 4
-					break
-				}
+	switch c := text[1]; c {
+	case 'n':
+		return 2, '\n'
+	case 'r':
+		return 2, '\r'
+	case 't':
+		return 2, '\t'
+	case '"', '\\', '/', '\'':
+		return 2, rune(c)
+	case 'u':
+		if len(text) >= 6 {
+			a, ok := unhex(text[2], text[3])
+			b, also := unhex(text[4], text[5])
+			if ok && also {
+				return 6, rune(a)<<8 | rune(b)
 			}
-			put(from, c)
-		default:
-			put(from, '\\', c)
 		}
-		i++
 	}
-	v.at = append(v.at, int32(len(line)))
-	return v
+	return 1, '\\'
 }
 
 // nextByte returns where the first c from byte i on is, or the length of text.
@@ -99,28 +145,19 @@ func nextByte(text []byte, i int, c byte) int {
 	return len(text)
 }
 
-// sequence returns the end of the control sequence of a terminal that begins with the JSON escape after the backslash before
-// byte i, 0 if there is none.
-func sequence(line []byte, i int) int {
-	if !bytes.HasPrefix(line[i:], []byte("u001b")) && !bytes.HasPrefix(line[i:], []byte("u001B")) {
-		return 0
+// afterSequence returns the end of the control sequence after the escape character before byte i.
+func afterSequence(text []byte, i int) int {
+	if i == len(text) || text[i] != '[' {
+		return i
 	}
-	return cmp.Or(afterSequence(line, i+len("u001b")), i+len("u001b"))
-}
-
-// afterSequence returns the end of the control sequence after the escape character before byte i, 0 if there is none.
-func afterSequence(line []byte, i int) int {
-	if i == len(line) || line[i] != '[' {
-		return 0
-	}
-	for i++; i < len(line) && (line[i] >= '0' && line[i] <= '?'); {
+	for i++; i < len(text) && text[i] >= '0' && text[i] <= '?'; {
 		i++
 	}
-	return min(i+1, len(line))
+	return min(i+1, len(text))
 }
 
 func unhex(a, b byte) (byte, bool) {
-	if classes[a]&hexDigit == 0 || classes[b]&hexDigit == 0 {
+	if classes[a]&classes[b]&hexDigit == 0 {
 		return 0, false
 	}
 	return nibble(a)<<4 | nibble(b), true
@@ -133,75 +170,19 @@ func nibble(c byte) byte {
 	return fold(c) - 'a' + 10
 }
 
-// percents searches what is percent-encoded.
-func (s *scan) percents(v *view, depth int) {
-	text := v.text
-	for to, done := 0, 0; ; {
-		i := bytes.IndexByte(text[to:], '%')
-		if i < 0 {
-			return
-		}
-		i += to
-		if from := shortBefore(text, i); from < i && from >= done {
-			done = s.stretch(v, from, minToken, depth)
-		}
-		if to = i + 1; i+2 >= len(text) || classes[text[i+1]]&classes[text[i+2]]&hexDigit == 0 {
-			continue
-		}
-		for i > 0 && classes[text[i-1]]&inToken != 0 {
-			i--
-		}
-		i = afterEscape(text, i)
-		for to < len(text) && classes[text[to]]&inToken != 0 {
-			to++
-		}
-		out, at := unpercent(text[i:to])
-		s.within(v.part(out, at, i), depth+1)
-	}
-}
-
-// shortBefore returns where a stretch begins that ends before byte i and that stretches skipped, because it is short and has
-// no digit, or i. With a '%' after it, it may be part of a longer token.
-func shortBefore(text []byte, i int) int {
-	from := i
-	for from > 0 && i-from < longToken && text[from-1] >= '+' && text[from-1] < 0x80 {
-		if from--; classes[text[from]]&digit != 0 {
-			return i
-		}
-	}
-	if i-from < minToken || i-from == longToken {
-		return i
-	}
-	return from
-}
-
-// unpercent undoes percent-encoding.
-func unpercent(text []byte) (out []byte, at []int32) {
-	for i := 0; i < len(text); i++ {
-		at = append(at, int32(i))
-		if text[i] == '%' && i+2 < len(text) {
-			if c, ok := unhex(text[i+1], text[i+2]); ok {
-				out = append(out, c)
-				i += 2
-				continue
-			}
-		}
-		out = append(out, text[i])
-	}
-	return out, append(at, int32(len(text)))
-}
-
 // minEncoded is the length of the shortest text in base64 or hexadecimal that is decoded.
 const minEncoded = 20
 
-// encoded searches the text in a segment [from, to) of base64 characters, if it is the encoding of one, or a line of a
-// private key.
-func (s *scan) encoded(t *token, from, to, depth int) {
+// encoded searches the text in a segment [from, to) of base64 characters, if it is the encoding of one. A secret in it is marked as a
+// whole with what is around it, because both share characters.
+func (s *scan) encoded(t *token, from, to int) {
 	text := t.text
-	if to-from >= 2*keyLine && t.keys <= from && t.has&digit != 0 {
-		if bytes.Contains(text[max(0, from-keyGap):from], dashes) || bytes.Contains(text[to:min(len(text), to+keyGap)], dashes) {
-			t.keys = s.keys(t.view, max(0, from-keyHead))
-		}
+	if bytes.IndexByte(text[from:to], '%') >= 0 {
+		s.decoded(t.view, from, to, percent.ReplaceAllFunc(text[from:to], func(p []byte) []byte {
+			c, _ := unhex(p[1], p[2])
+			return []byte{c}
+		}))
+		return
 	}
 	if text[from] == '+' || text[from] == '-' { // a line of a diff
 		from++
@@ -209,120 +190,44 @@ func (s *scan) encoded(t *token, from, to, depth int) {
 	if bytes.HasPrefix(text[from:to], []byte("0x")) {
 		from += len("0x")
 	}
-	if to-from < minEncoded {
+	if to-from < minEncoded || t.depth >= maxDepth || from < t.b64 || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
 		return
 	}
-	if first := text[from]; (first >= 'I' && first <= 'f' || first == 'C') && t.base64 <= from && !isToken(text[from:], to-from) {
-		if readable64(text[from : from+16]) {
-			out, at := unbase64(text[from:], to-from)
-			t.base64 = from + int(at[len(at)-1])
-			s.within(t.view.part(out, at, from), depth+1)
-		}
-	}
-	if to-from < 2*minEncoded*4/5 || (to-from)%2 != 0 {
+	if out, err := hex.DecodeString(string(text[from : to-(to-from)%2])); err == nil {
+		s.decoded(t.view, from, to, out)
 		return
 	}
-	for i := from; i < from+16; i += 2 {
-		if c, ok := unhex(text[i], text[i+1]); !ok || !isReadable(c) {
-			return
-		}
+	if head, err := base64.RawURLEncoding.DecodeString(toURL.Replace(string(text[from : from+16]))); err != nil || !isText(head) {
+		return
 	}
-	var out []byte
-	var at []int32
-	for i := from; i+1 < to; i += 2 {
-		c, ok := unhex(text[i], text[i+1])
-		if !ok {
-			break
-		}
-		out, at = append(out, c), append(at, int32(i-from))
+	if to-from >= 60 { // it continues in the next lines
+		to = from + len(wrapped.Find(text[from:]))
 	}
-	s.within(t.view.part(out, append(at, int32(2*len(out))), from), depth+1)
+	code := strings.TrimRight(toURL.Replace(string(text[from:to])), "=")
+	if len(code)%4 == 1 {
+		code = code[:len(code)-1]
+	}
+	if out, err := base64.RawURLEncoding.DecodeString(code); err == nil {
+		t.b64 = to
+		s.decoded(t.view, from, to, out)
+	}
 }
 
-// isToken reports whether n characters of base64 are the first part of a JSON web token, which is one secret as a whole.
-func isToken(text []byte, n int) bool {
-	return bytes.HasPrefix(text, []byte("eyJ")) && n < len(text) && text[n] == '.'
+var (
+	percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	toURL   = strings.NewReplacer("+", "-", "/", "_", "\n", "", "\r", "")
+	wrapped = regexp.MustCompile(`^(?:[\w+/-]+\r?\n)*[\w+/-]+=*`)
+)
+
+// decoded searches what bytes [from, to) of a view stand for.
+func (s *scan) decoded(v *view, from, to int, text []byte) {
+	if isText(text[:min(len(text), 16)]) && v.depth < maxDepth {
+		out := &view{of: v, depth: v.depth + 1}
+		out.unit(from, to-from, text...)
+		s.search(out)
+	}
 }
 
-func isReadable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' }
-
-// readable64 reports whether whole groups of base64, in either alphabet, encode a readable text.
-func readable64(text []byte) bool {
-	for ; len(text) >= 4; text = text[4:] {
-		n := uint32(sextets[text[0]])<<18 | uint32(sextets[text[1]])<<12 | uint32(sextets[text[2]])<<6 | uint32(sextets[text[3]])
-		if !isReadable(byte(n>>16)) || !isReadable(byte(n>>8)) || !isReadable(byte(n)) {
-			return false
-		}
-	}
-	return true
-}
-
-// sextets are the values of the characters of base64.
-var sextets = func() (t [256]byte) {
-	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
-		t[c] = byte(i)
-	}
-	t['-'], t['_'] = t['+'], t['/']
-	return t
-}()
-
-// unbase64 decodes a text whose first line has n characters of base64. It continues in the next lines if they are the rest of
-// a wrapped text. at has where in text the group of each byte begins.
-func unbase64(text []byte, n int) (out []byte, at []int32) {
-	var group [4]byte
-	var k, first int
-	flush := func() {
-		bits := uint32(0)
-		for i := range 4 {
-			bits <<= 6
-			if i < k {
-				bits |= uint32(sextets[group[i]])
-			}
-		}
-		for i := range max(0, k-1) {
-			out, at = append(out, byte(bits>>(16-8*i))), append(at, int32(first))
-		}
-		k = 0
-	}
-	i := 0
-	for i < len(text) {
-		c := text[i]
-		if classes[c]&base64Char != 0 {
-			if k == 0 {
-				first = i
-			}
-			group[k] = c
-			if k++; k == 4 {
-				flush()
-			}
-			i++
-			continue
-		}
-		next := lineEnd(text[i:])
-		if next == 0 || i < n || n < 60 || i+next >= len(text) || classes[text[i+next]]&base64Char == 0 {
-			break
-		}
-		i += next
-	}
-	flush()
-	return out, append(at, int32(i))
-}
-
-// lineEnd returns the length of the line end with which text begins, as it is or as an escape, 0 if there is none.
-func lineEnd(text []byte) int {
-	i := 0
-	for i < len(text) && (text[i] == '\r' || text[i] == '\n') {
-		i++
-	}
-	for i+1 < len(text) && text[i] == '\\' {
-		n := i
-		for n < len(text) && text[n] == '\\' {
-			n++
-		}
-		if n == len(text) || text[n] != 'n' && text[n] != 'r' {
-			break
-		}
-		i = n + 1
-	}
-	return i
+func isText(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return (c < ' ' || c >= 0x7f) && c != '\n' && c != '\t' && c != '\r' })
 }

@@ -1,137 +1,52 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // Private keys are lines of base64 between a line with BEGIN and one with END, either of which may be missing.
 
-var (
-	keyWords = []byte("PRIVATE KEY")
-	beginKey = []byte("BEGIN")
-	endKey   = []byte("END")
-	dashes   = []byte("-----")
-)
-
 const (
-	keyHead = 200 // bytes after BEGIN in which the first line of base64 begins: after other headers
-	keyGap  = 48  // bytes between two lines of base64: a line end, a number, an indentation
-	keyLine = 16  // bytes of a line of base64, at least, except the last one
+	keyLead  = `[^\nA-Za-z0-9+/]{0,16}(?:\d{1,6}[^\nA-Za-z0-9+/]{1,4})?` // of a line: an indentation, a number
+	keyTail  = `=*[^\nA-Za-z0-9+/]{0,6}\n?`
+	keyLines = `(?:` + keyLead + `[A-Za-z0-9+/]{16,}` + keyTail + `)+(?:` + keyLead + `[A-Za-z0-9+/]{1,64}(?:=+` + keyTail + `|` + keyTail + keyLead + `-----))?`
 )
 
-// keys marks the private keys whose first or last line is in the next keyHead*2 bytes after byte off. It returns the end of
-// the last one.
-func (s *scan) keys(v *view, off int) (end int) {
-	text := v.text
-	for most := min(len(text), off+3*keyHead); ; {
-		i := bytes.Index(text[off:most], keyWords)
-		if i < 0 {
-			return end
+var (
+	keyAfter  = regexp.MustCompile(`^[^-\n]{0,20}-----(?:[^\n]{0,76}\n){0,4}?(` + keyLines + `)`)
+	keyBefore = regexp.MustCompile(keyLines + `$`)
+)
+
+const maxKey = 16 << 10
+
+// keys marks the private keys of a text.
+func (s *scan) keys(v *view) {
+	done := 0
+	each(v.text, "PRIVATE KEY", func(i int) {
+		if i < done {
+			return
 		}
-		i += off
-		off = i + len(keyWords)
-		head := text[max(0, i-40):i]
+		off, head := max(0, i-40), v.text[max(0, i-40):i]
 		from, to := 0, 0
-		switch b, e := bytes.LastIndex(head, beginKey), bytes.LastIndex(head, endKey); {
-		case b > e:
-			from, to = keyAfter(text, off)
-		case e > b:
-			from, to = keyBefore(text, max(0, i-40)+e)
-		}
-		if from < to {
-			s.mark(v, from, to, privateKind)
-			end, off = to, max(off, min(to, most))
-		}
-	}
-}
-
-// keyAfter returns the lines of base64 after byte i.
-func keyAfter(text []byte, i int) (from, to int) {
-	most := keyHead
-	for from = i; ; {
-		start, end := run64(text, i, min(len(text), i+most), 2*keyLine)
-		if to > 0 { // the last line may be short
-			start, end = run64(text, i, min(len(text), i+keyGap), 1)
-			start, end = longRun(text, start, end)
-		}
-		if start == end {
-			break
-		}
-		if to == 0 {
-			from = start
-		}
-		to, i, most = end, end, keyGap
-	}
-	return from, to
-}
-
-// longRun skips runs that are too short for a line of base64, unless a line with END follows.
-func longRun(text []byte, start, end int) (int, int) {
-	for limit := start + keyGap; start < end && end-start < keyLine; {
-		if next := text[end:min(len(text), end+12)]; bytes.Contains(next, []byte("-----")) || bytes.Contains(next, []byte("=")) {
-			return start, end
-		}
-		start, end = run64(text, end, min(len(text), limit), 1)
-	}
-	return start, end
-}
-
-// run64 returns the first run of at least n base64 characters that begins in [i, limit), and the padding after it.
-func run64(text []byte, i, limit, n int) (from, to int) {
-	for i < limit {
-		if !is64(text[i]) || i > 0 && text[i-1] == '\\' {
-			if bytes.HasPrefix(text[i:], []byte("-----END")) {
-				return i, i
+		switch begin, end := bytes.LastIndex(head, []byte("BEGIN")), bytes.LastIndex(head, []byte("-----END")); {
+		case begin > end:
+			i += len("PRIVATE KEY")
+			if at := keyAfter.FindSubmatchIndex(v.text[i:min(len(v.text), i+maxKey)]); at != nil {
+				from, to = i+at[2], i+at[3]
 			}
-			i++
-			continue
-		}
-		from = i
-		for i < len(text) && is64(text[i]) {
-			i++
-		}
-		if i-from >= n {
-			for i < len(text) && text[i] == '=' {
-				i++
+		case end >= 0:
+			off += end
+			start := max(done, off-maxKey)
+			if at := keyBefore.FindIndex(v.text[start:off]); at != nil {
+				from, to = start+at[0], start+at[1]
 			}
-			return from, i
 		}
-	}
-	return limit, limit
-}
-
-func is64(c byte) bool { return classes[c]&base64Char != 0 && c != '-' && c != '_' }
-
-// keyBefore returns the lines of base64 that end before byte i.
-func keyBefore(text []byte, i int) (from, to int) {
-	from = i
-	for gap := 0; i > 0 && gap < keyGap; {
-		if !is64(text[i-1]) && text[i-1] != '=' {
-			i--
-			gap++
-			continue
+		done = i // what was looked at for one END is not looked at for the next
+		key := bytes.TrimRight(v.text[from:to], "- \n\r\"'\\,+|>")
+		if to = from + len(key); len(key) >= 32 {
+			s.mark(v, to-len(bytes.TrimLeft(key, " \n\"'+|>")), to, privateKind)
+			done = to
 		}
-		end := i
-		for i > 0 && (is64(text[i-1]) || text[i-1] == '=') {
-			i--
-		}
-		start := i
-		if start > 0 && text[start-1] == '\\' {
-			start++
-		}
-		if end-start < keyLine && to > 0 {
-			gap += end - start
-			continue
-		}
-		if end-start < 4 {
-			gap += end - start
-			continue
-		}
-		if to == 0 {
-			to = end
-		}
-		from, gap = start, 0
-	}
-	if to-from < 2*keyLine {
-		return 0, 0
-	}
-	return from, to
+	})
 }

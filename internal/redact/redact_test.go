@@ -126,7 +126,7 @@ func TestHostile(t *testing.T) {
 	}
 	size := testkit.Cases(t, 64<<10, 2<<20)
 	for _, piece := range []string{
-		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----",
+		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "(\"-", "a,password\n", "chpasswd ", "kind: Secret\ndata:\n", "name: password value: ", "password is ",
 		"-----BEGIN PRIVATE KEY-----" + strings.Repeat("aGVsbG8x", 6), "~", "AKIA", "passw", "passw=", "\\/\n", "a1b2c3d4e5f6\\/\nplain1plain1plain1\n", " -u a:", " -p ", "password ", "password\t|", "password=", `password=\"`, "password,", "Cookie: ", "value:", "\x1b\n", secrets["aws-key"] + " ", `"` + secrets["aws-key"] + `",`, "2d2d",
 	} {
 		line := []byte(`["` + strings.Repeat(piece, size/len(piece)) + `"]`)

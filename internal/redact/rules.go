@@ -4,49 +4,38 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	_ "embed" // the rules
 	"encoding/hex"
 	"fmt"
 	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
-// rule is a kind of secret: a token that begins with certain texts.
-type rule struct {
-	kind    string
-	starts  []string // in lower case: the secret begins with one of them
-	inner   bool     // or a word in it does
-	text    string   // regular expression of the secret, as its first group if it has one
-	least   int      // length of the shortest token
-	entropy float64  // of the secret, at least, in bits per byte
-	digit   bool     // the secret has one
-
-	allow []string // regular expressions of what is no secret
+// Shape is a kind of secret that its looks tell: a token that begins with certain texts.
+type Shape struct {
+	Kind    string
+	Starts  []string // in small letters: the secret, or what is before it, contains one of them
+	Text    string   // regular expression of the secret; its first group, if any, is the secret
+	Least   int      // length of the shortest token, in bytes
+	Entropy float64  // at least, in bits per byte
+	Inner   bool     // a word in the token begins so, not the token
+	Digit   bool     // the secret has one
+	Allow   []string // regular expressions of what is none
 }
 
-// own are rules beside those of gitleaks.
-var own = []rule{
-	{kind: apiKind, starts: []string{"sk-"}, least: 24, entropy: 3.5, digit: true, text: `\bsk-(?:[a-z]{2,12}\d{0,2}-)*[A-Za-z0-9_-]{20,}`},
-	{kind: "google-oauth-token", starts: []string{"ya29."}, text: `ya29\.[A-Za-z0-9_-]{30,}`},
-	{kind: "google-client-secret", starts: []string{"gocspx-"}, text: `GOCSPX-[A-Za-z0-9_-]{20,}`},
-	{kind: "xai-key", starts: []string{"xai-"}, digit: true, text: `xai-[A-Za-z0-9_-]{40,}`},
-	{kind: "groq-key", starts: []string{"gsk_"}, text: `gsk_[A-Za-z0-9]{40,}`},
-	{kind: "docker-token", starts: []string{"dckr_"}, text: `dckr_[po]at_[A-Za-z0-9_-]{20,}`},
-	{kind: "tavily-key", starts: []string{"tvly-"}, digit: true, text: `tvly-[A-Za-z0-9_-]{20,}`},
-	{kind: "replicate-token", starts: []string{"r8_"}, text: `r8_[A-Za-z0-9]{30,}`},
-	{kind: "stripe-webhook-secret", starts: []string{"whsec_"}, digit: true, text: `whsec_[A-Za-z0-9+/]{20,}`},
-	{kind: "supabase-token", starts: []string{"sbp_"}, text: `sbp_[a-f0-9]{40}`},
-	{kind: "figma-token", starts: []string{"figd_"}, digit: true, text: `figd_[A-Za-z0-9_-]{30,}`},
-	{kind: "notion-token", starts: []string{"ntn_"}, digit: true, text: `ntn_[A-Za-z0-9]{30,}`},
-	{kind: "netlify-token", starts: []string{"nfp_"}, digit: true, text: `nfp_[A-Za-z0-9]{30,}`},
-	{kind: "tailscale-key", starts: []string{"tskey-"}, digit: true, text: `tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}`},
-	{kind: "telegram-bot-api-token", starts: []string{"bot"}, text: `bot([0-9]{8,10}:AA?[A-Za-z0-9_-]{33,34})`},
-}
+var (
+	//go:embed gitleaks.tsv
+	gitleaks string
+	//go:embed tokens.tsv
+	tokens string
+)
 
-// Kinds of secrets that no rule of a table describes.
+// Kinds of secrets that no shape describes.
 const (
 	passwordKind = "password"
 	privateKind  = "private-key"
@@ -58,26 +47,44 @@ const (
 // kinds are the names of kinds that are not those of gitleaks.
 var kinds = map[string]string{"aws-access-token": "aws-key", "generic-api-key": apiKind, "airtable-personnal-access-token": "airtable-personal-access-token"}
 
-// pattern is a rule with its regular expressions, which are compiled when a line first needs them.
-type pattern struct {
-	rule
-	once    sync.Once
-	re      *regexp.Regexp
-	allowed []*regexp.Regexp
+// Shapes returns the rules for tokens.
+func Shapes() (all []Shape) {
+	for row := range strings.Lines(tokens + gitleaks) {
+		col := strings.Split(strings.TrimRight(row, "\n"), "\t")
+		if row[0] == '#' || len(col) != 7 {
+			continue
+		}
+		least, _ := strconv.Atoi(col[2])
+		entropy, _ := strconv.ParseFloat(col[3], 64)
+		all = append(all, Shape{
+			Kind: cmp.Or(kinds[col[0]], col[0]), Starts: strings.Fields(col[1]), Text: col[5], Least: least, Entropy: entropy,
+			Inner: col[4] == "inner", Digit: col[4] == "digit", Allow: strings.Fields(col[6]),
+		})
+	}
+	return all
 }
 
-func (p *pattern) compile() *regexp.Regexp {
-	p.once.Do(func() {
-		text := p.text
-		if !p.inner {
-			text = "^(?:" + text + ")"
+// pattern is a rule with its regular expressions, which are compiled when a line first needs them.
+type pattern struct {
+	Shape
+	re      func() *regexp.Regexp
+	allowed func() []*regexp.Regexp
+}
+
+func newPattern(s Shape) *pattern {
+	return &pattern{s, sync.OnceValue(func() *regexp.Regexp {
+		if s.Inner || s.Starts == nil {
+			return regexp.MustCompile(s.Text)
 		}
-		p.re = regexp.MustCompile(text)
-		for _, text := range p.allow {
-			p.allowed = append(p.allowed, regexp.MustCompile(text))
-		}
-	})
-	return p.re
+		return regexp.MustCompile("^(?:" + s.Text + ")")
+	}), sync.OnceValue(func() []*regexp.Regexp { return compiled(s.Allow) })}
+}
+
+func compiled(texts []string) (all []*regexp.Regexp) {
+	for _, text := range texts {
+		all = append(all, regexp.MustCompile(text))
+	}
+	return all
 }
 
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
@@ -85,65 +92,56 @@ type Rules struct {
 	starts  index
 	own     []*pattern       // of the configuration: tried on every line
 	allow   []*regexp.Regexp // of the configuration
-	shown   func() []*regexp.Regexp
+	shown   func() *regexp.Regexp
 	version string
 }
 
-// version changes whenever the same line may have other marks.
-const version = "5"
+// rulesVersion changes whenever the same line may have other marks.
+const rulesVersion = "6"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
 	if c.Off {
 		return nil, nil
 	}
-	r := &Rules{shown: sync.OnceValue(compileShown)}
+	r := &Rules{shown: sync.OnceValue(func() *regexp.Regexp {
+		_, shown, _ := strings.Cut(gitleaks, "\n\n")
+		return regexp.MustCompile("(?:" + strings.Join(strings.Split(strings.TrimSpace(shown), "\n")[1:], ")|(?:") + ")")
+	})}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %+v %+v", version, gitleaks, own)
+	fmt.Fprint(sum, rulesVersion, gitleaks, tokens, wordList)
 	for _, kind := range slices.Sorted(maps.Keys(c.Rules)) {
-		re, err := regexp.Compile(c.Rules[kind])
-		if err != nil {
+		if err := check(c.Rules[kind], ""); err != nil {
 			return nil, fmt.Errorf("parse rule %s: %w", kind, err)
 		}
-		if re.MatchString("") {
-			return nil, fmt.Errorf("parse rule %s: it matches every text", kind)
-		}
-		p := &pattern{rule: rule{kind: kind, text: c.Rules[kind]}, re: re}
-		p.once.Do(func() {})
-		r.own = append(r.own, p)
+		r.own = append(r.own, newPattern(Shape{Kind: kind, Text: c.Rules[kind]}))
 		fmt.Fprintf(sum, "\nrule %q %q", kind, c.Rules[kind])
 	}
 	for _, text := range c.Allow {
-		re, err := regexp.Compile(text)
-		if err != nil {
-			return nil, fmt.Errorf("parse allowed text: %w", err)
+		if err := check(text, "; to show all secrets, set secrets = false"); err != nil {
+			return nil, fmt.Errorf("parse allowed text %q: %w", text, err)
 		}
-		if re.MatchString("") {
-			return nil, fmt.Errorf("parse allowed text %q: it matches every text; to show all secrets, set secrets = false", text)
-		}
-		r.allow = append(r.allow, re)
+		r.allow = append(r.allow, regexp.MustCompile(text))
 		fmt.Fprintf(sum, "\nallow %q", text)
 	}
 	r.version = hex.EncodeToString(sum.Sum(nil)[:4])
-	for _, list := range [][]rule{own, gitleaks} {
-		for i := range list {
-			p := &pattern{rule: list[i]}
-			p.kind = cmp.Or(kinds[p.kind], p.kind)
-			for _, start := range p.rule.starts {
-				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
-				p.inner = p.inner || word != start
-				r.starts.add(word, p)
-			}
+	for _, s := range Shapes() {
+		for _, start := range s.Starts {
+			word := strings.TrimLeft(start, "_") // words begin with a letter or digit
+			one := s
+			one.Inner = s.Inner || word != start
+			r.starts.add(word, newPattern(one))
 		}
 	}
 	return r, nil
 }
 
-func compileShown() (all []*regexp.Regexp) {
-	for _, text := range shown {
-		all = append(all, regexp.MustCompile(text))
+func check(text, hint string) error {
+	re, err := regexp.Compile(text)
+	if err == nil && re.MatchString("") {
+		return fmt.Errorf("it matches every text%s", hint)
 	}
-	return all
+	return err
 }
 
 // Version identifies the rules, for the hash of a companion's options. It is "" for nil Rules.
@@ -154,7 +152,7 @@ func (r *Rules) Version() string {
 	return r.version
 }
 
-// index finds patterns by the first three bytes of their texts.
+// index finds patterns by the first three bytes of their texts, and knows the last three bytes of words.
 type index struct {
 	bits [1 << 15 / 64]uint64 // by a hash of them
 	all  map[uint32][]entry
@@ -165,18 +163,14 @@ type entry struct {
 	*pattern
 }
 
-// fold makes letters lower case. It is applied to both sides of a comparison, so it may change other bytes too.
+// fold makes letters small. It is applied to both sides of a comparison, so it may change other bytes too.
 func fold(c byte) byte { return c | 0x20 }
 
-// three returns the first three bytes of a text.
-func three[T string | []byte](text T) uint32 {
-	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16
+// three returns three bytes of a text, folded, and where they have a bit.
+func three[T string | []byte](text T) (k, bit uint32) {
+	k = (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) | 0x202020
+	return k, k * 0x9e3779b1 >> 17
 }
-
-// fold3 makes letters lower case in each of three bytes, as fold does. The fourth is dropped.
-func fold3(k uint32) uint32 { return k&0xffffff | 0x202020 }
-
-func bit(k uint32) uint32 { return k * 0x9e3779b1 >> 17 }
 
 func (x *index) add(text string, p *pattern) {
 	switch len(text) {
@@ -190,33 +184,30 @@ func (x *index) add(text string, p *pattern) {
 		}
 		return
 	}
-	folded := make([]byte, len(text))
-	for i := range folded {
-		folded[i] = fold(text[i])
-	}
-	k := fold3(three(text))
-	x.note(k)
+	k := x.note(text)
 	if x.all == nil {
 		x.all = map[uint32][]entry{}
 	}
-	x.all[k] = append(x.all[k], entry{string(folded), p})
+	x.all[k] = append(x.all[k], entry{text, p})
 }
 
-// note has has report three bytes.
-func (x *index) note(three uint32) {
-	k := bit(fold3(three))
-	x.bits[k/64] |= 1 << (k % 64)
+// note has has report the first three bytes of a text.
+func (x *index) note(text string) uint32 {
+	k, bit := three(text)
+	x.bits[bit/64] |= 1 << (bit % 64)
+	return k
 }
 
-// has reports whether a text may begin with three bytes.
-func (x *index) has(three uint32) bool {
-	k := bit(fold3(three))
-	return x.bits[k/64]>>(k%64)&1 != 0
+// has reports whether the first three bytes of a text may be known.
+func (x *index) has(text []byte) bool {
+	_, bit := three(text)
+	return x.bits[bit/64]>>(bit%64)&1 != 0
 }
 
 // at yields the entries with which text begins.
 func (x *index) at(text []byte, take func(*pattern)) {
-	for _, e := range x.all[fold3(three(text))] {
+	k, _ := three(text)
+	for _, e := range x.all[k] {
 		if len(text) >= len(e.text) && beginsWith(text, e.text) {
 			take(e.pattern)
 		}
@@ -225,7 +216,7 @@ func (x *index) at(text []byte, take func(*pattern)) {
 
 func beginsWith(text []byte, folded string) bool {
 	for i := range len(folded) {
-		if fold(text[i]) != folded[i] {
+		if fold(text[i]) != fold(folded[i]) {
 			return false
 		}
 	}
@@ -234,7 +225,7 @@ func beginsWith(text []byte, folded string) bool {
 
 // token returns where the pattern finds its secret in text.
 func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
-	at := p.compile().FindSubmatchIndex(text)
+	at := p.re().FindSubmatchIndex(text)
 	if at == nil {
 		return 0, 0, false
 	}
@@ -245,41 +236,27 @@ func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
 			break
 		}
 	}
-	return from, to, !r.isNone(p, text[from:to])
-}
-
-// isNone reports whether a text that a pattern matches is none of its secrets.
-func (r *Rules) isNone(p *pattern, value []byte) bool {
-	if p.entropy > 0 && entropy(value) < p.entropy || p.digit && !bytes.ContainsAny(value, "0123456789") || r.isShown(value) {
-		return true
-	}
-	for _, re := range p.allowed {
-		if re.Match(value) {
-			return true
-		}
-	}
-	return false
+	value := text[from:to]
+	return from, to, (p.Entropy == 0 || entropy(value) >= p.Entropy) && (!p.Digit || bytes.ContainsAny(value, "0123456789")) &&
+		!r.isShown(value) && !slices.ContainsFunc(p.allowed(), func(re *regexp.Regexp) bool { return re.Match(value) })
 }
 
 // isShown reports whether a text is no secret, whatever the rule.
 func (r *Rules) isShown(value []byte) bool {
-	for _, list := range [][]*regexp.Regexp{r.allow, r.shown()} {
-		for _, re := range list {
-			if re.Match(value) {
-				return true
-			}
+	if c := value[0]; bytes.IndexByte([]byte("$%@/{*.nNtTfF"), c) >= 0 || len(value) < 2 || fold(c) == fold(value[1]) {
+		if r.shown().Match(value) { // all of them begin so
+			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(r.allow, func(re *regexp.Regexp) bool { return re.Match(value) })
 }
 
 // entropy returns the entropy of a text in bits per byte (Shannon).
-func entropy(text []byte) float64 {
+func entropy(text []byte) (sum float64) {
 	var counts [256]int
 	for _, c := range text {
 		counts[c]++
 	}
-	sum := 0.0
 	for _, n := range counts {
 		if n > 0 {
 			share := float64(n) / float64(len(text))

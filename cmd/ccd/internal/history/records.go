@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -80,9 +81,47 @@ func (a Archive) Numbers(ctx context.Context, s transcript.Session, generation i
 	})
 }
 
+// Lines returns where the lines stand that have the bytes of a span, without the last line end.
+func (a Archive) Lines(ctx context.Context, s transcript.Session, generation int, span transcript.Span) (transcript.Span, error) {
+	known, err := a.Session(ctx, s.Key)
+	if err != nil {
+		return transcript.Span{}, err
+	}
+	n := slices.IndexFunc(known.Generations, func(g archive.Generation) bool { return g.N == generation })
+	if n < 0 {
+		return transcript.Span{}, ErrNotFound
+	}
+	const step = 64 << 10
+	r, size := a.Reader(s.Key, generation), known.Generations[n].Tip.Offset
+	from, to := span.Off, span.End()
+	for from > 0 {
+		part, err := r.Span(ctx, transcript.Span{Off: max(0, from-step), Len: min(from, step)})
+		if err != nil {
+			return transcript.Span{}, err
+		}
+		begin := bytes.LastIndexByte(part, '\n') + 1
+		if from -= int64(len(part) - begin); begin > 0 {
+			break
+		}
+	}
+	for to < size {
+		part, err := r.Span(ctx, transcript.Span{Off: to, Len: min(size-to, step)})
+		if err != nil {
+			return transcript.Span{}, err
+		}
+		if end := bytes.IndexByte(part, '\n'); end >= 0 {
+			to += int64(end)
+			break
+		}
+		to += int64(len(part))
+	}
+	return transcript.Span{Off: from, Len: to - from}, nil
+}
+
 // Record returns a copy of record number n of a generation's story. It fails with ErrNotFound if that has fewer records.
 func Record(ctx context.Context, a Archive, s transcript.Session, generation, n int) (transcript.Record, error) {
 	last := 0
+	a.Agents = a.Agents.Exact() // where it is does not depend on its secrets
 	for r, err := range Story(ctx, a, s, generation, math.MaxInt64) {
 		if err != nil {
 			return transcript.Record{}, err

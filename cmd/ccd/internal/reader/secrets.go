@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -22,14 +23,49 @@ type secrets struct {
 	long bool
 }
 
-// secrets reads the session up to the original, because the number of a secret depends on what is before it.
+// secrets reads the lines that hold the original. Only if they have a secret is the rest of the session read, whose lines decide
+// the number of each.
 func (o Original) secrets(ctx context.Context) (found secrets, err error) {
+	rules := o.library.Agents.Redact
 	switch {
-	case o.library.Agents.Redact == nil:
+	case rules == nil:
 		return secrets{}, nil
 	case o.hidden != nil:
 		return *o.hidden, nil
 	}
+	numbers, h, s := rules.Session(), o.library.History(), o.Entry.Session.Session
+	numbers.Whole = h.Numbers(ctx, s, o.found.Generation)
+	var done int64
+	for _, p := range o.found.Parts {
+		if p.Span.End() <= done && p.Span.Len > 0 { // in a line that another part is in
+			continue
+		}
+		lines, err := h.Lines(ctx, s, o.found.Generation, p.Span)
+		if err != nil {
+			return secrets{}, err
+		}
+		if s.Unlined() || lines.Len > transcript.MaxLine { // where its records are only reading it from its beginning tells
+			return o.allSecrets(ctx)
+		}
+		text, err := o.library.Archive.Reader(o.Entry.Key, o.found.Generation).Span(ctx, lines)
+		if err != nil {
+			return secrets{}, err
+		}
+		at := int(lines.Off)
+		for line := range bytes.Lines(text) {
+			for _, m := range numbers.Marks(bytes.TrimSuffix(line, []byte("\n"))) {
+				m.From, m.To = m.From+at, m.To+at
+				found.marks = append(found.marks, m)
+			}
+			at += len(line)
+		}
+		done = lines.End()
+	}
+	return found, nil
+}
+
+// allSecrets reads the session up to the original.
+func (o Original) allSecrets(ctx context.Context) (found secrets, err error) {
 	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
 		if err != nil {
 			return secrets{}, err

@@ -60,7 +60,6 @@ type Copy struct {
 	Reported int64                  // real tokens in that context as last reported, 0 if none are
 	Verbatim int                    // number of messages kept verbatim
 	Pointers [][]transcript.Pointer // the originals of its IDs, by source
-	Secrets  map[string]int         // how many different secrets of each kind the copied sessions have that it leaves out
 }
 
 // Moved is how a session of another machine gets its working directory here.
@@ -234,7 +233,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		}
 	}
 	c.Pointers[0] = append(c.Pointers[0], t.pointers...)
-	c.After, c.Secrets = int64(t.chars)*4/3, m.secrets()
+	c.After = int64(t.chars) * 4 / 3
 	f, ok := registry.Table{}.Lookup(m.want.Agent)
 	if !ok || f.Write == nil {
 		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
@@ -261,24 +260,10 @@ func withSummary(said string, d transcript.Draft) []transcript.Message {
 	return append([]transcript.Message{{Time: at, Blocks: []transcript.Block{block}}}, d.Messages...)
 }
 
-// secrets returns how many secrets of each kind the sources' records leave out.
-func (m *maker) secrets() map[string]int {
-	all := map[string]int{}
-	for _, f := range m.folds {
-		for kind, n := range f.Secrets() {
-			all[kind] += n
-		}
-	}
-	return all
-}
-
-// notes returns what an agent must know of secrets that are left out and of paths of another machine, "" if there are none.
+// notes returns what an agent must know of paths of another machine, "" if there is nothing.
 func (m *maker) notes() (text string) {
-	if len(m.secrets()) > 0 {
-		text = "`[redacted KIND N]` stands for a secret that is not in this session: never use it as a value; ask the user if you need it.\n"
-	}
 	if m.moved != nil && m.moved.From != m.moved.To {
-		text += fmt.Sprintf("The session began on another machine. What is in `%s` in its messages is in `%s` here; files may differ: read them again.\n",
+		text = fmt.Sprintf("The session began on another machine. What is in `%s` in its messages is in `%s` here; files may differ: read them again.\n",
 			mark.Inline(m.moved.From, 400), mark.Inline(m.moved.To, 400))
 	}
 	return text
@@ -296,8 +281,8 @@ func (m *maker) move(cwd string) (*Moved, string) {
 	return &Moved{From: c.From, To: c.To, By: "remote", Remote: c.Remote}, c.Dir
 }
 
-// titleChars is the maximum length of a copy's title.
-const titleChars = 60
+// TitleChars is the maximum length of a copy's title, in chars.
+const TitleChars = 60
 
 // title returns the source's title, or the first words of the first request.
 func (m *maker) title() string {
@@ -305,11 +290,11 @@ func (m *maker) title() string {
 		for strings.HasPrefix(t, transcript.TitlePrefix) {
 			t = strings.TrimPrefix(t, transcript.TitlePrefix)
 		}
-		if t = mark.Inline(strings.TrimSpace(t), titleChars); t != "" {
+		if t = mark.Inline(strings.TrimSpace(t), TitleChars); t != "" {
 			return t
 		}
 	}
-	return mark.Inline(m.sources[0].Session.ID, titleChars)
+	return mark.Inline(m.sources[0].Session.ID, TitleChars)
 }
 
 // cwd returns where to resume the session: the directory that its transcript's folder is named after, else the first one

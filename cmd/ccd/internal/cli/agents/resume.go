@@ -35,7 +35,6 @@ type resumeFlags struct {
 	maxTokens int
 	dryRun    bool
 	run       bool
-	secrets   bool
 }
 
 type resumeOutput struct {
@@ -50,8 +49,6 @@ type resumeOutput struct {
 	Tokens  resumedTokens `json:"tokens"`
 	Records int           `json:"records"`
 	Written bool          `json:"written"`
-	// Redacted has the secrets of the session, by kind.
-	Redacted map[string]int `json:"redacted"`
 }
 
 type resumedTokens struct {
@@ -76,8 +73,9 @@ With --json: one object: agent, session (the new ID), source (the ID of the
 original), title, path, cwd, moved (with --machine {from, to, by: "remote",
 "name" or "directory", remote}, else null), command, tokens {before, after
 (estimated), about_before, about_after (in real tokens, converted)}, records,
-written (false with --dry-run), redacted (how many secrets of each kind are
-left out)
+written (false with --dry-run)
+
+The copy is the same session: its secrets are in it.
 
 ` + cli.SessionWords,
 		Example: `  ccd resume
@@ -101,7 +99,6 @@ left out)
 	flags.SortFlags = false
 	asFlag(flags, &f.to)
 	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
-	flags.BoolVar(&f.secrets, "with-secrets", false, "do not redact secrets in the copy")
 	flags.BoolVar(&f.run, "run", false, "start the agent with the copy, instead of printing its command")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.AgentFlag(c, &f.agent)
@@ -133,9 +130,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		return err
 	}
 	rules := l.Agents.Redact
-	if f.secrets {
-		l.Agents = l.Agents.Exact()
-	}
+	l.Agents = l.Agents.Exact() // the copy goes back to the session
 	e, err := a.resumable(ctx, l, d, arg, f.agent)
 	if err != nil {
 		return err
@@ -194,7 +189,12 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 			return err
 		}
 	}
-	c.Title = withoutSecrets(hider(rules), []byte(c.Title)) // the copy may have it, the terminal must not
+	// The copy has its secrets, the terminal must not. A title that was cut may have a part of one, so the archive's is taken.
+	if s := status.Of(&e); cmp.Or(s.Title, s.Asked) != "" {
+		c.Title = transcript.TitlePrefix + mark.Inline(strings.TrimPrefix(cmp.Or(s.Title, s.Asked), transcript.TitlePrefix), resume.TitleChars)
+	} else {
+		c.Title = withoutSecrets(hider(rules), []byte(c.Title))
+	}
 	if err := a.printResumed(e, want.Agent, &c, path, command, f); err != nil || !f.run {
 		return err
 	}
@@ -331,7 +331,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	if a.JSON {
 		return a.PrintJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.Name(), Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,
-			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun, Redacted: c.Secrets,
+			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun,
 		})
 	}
 	larger := c.After >= c.Before && agent == e.Agent && len(e.Generations) < 2 && e.Kept.Refusal == "" // else the copy has what the original lacks
@@ -341,9 +341,6 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	a.Say("%s\n%s; the newest %d are word for word", c.Title, status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
 	if text := movedLine(c.Moved); text != "" {
 		a.Say("%s", text)
-	}
-	if found := reader.Kinds(c.Secrets); found != "" {
-		a.Say("redacted in the copy: %s; if a command needs one, use --with-secrets", found)
 	}
 	switch saves := tokens.AboutBefore - tokens.AboutAfter; {
 	case a.Machine != "" || agent != e.Agent:

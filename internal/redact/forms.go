@@ -1,0 +1,198 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
+
+// Places of secrets that are no assignment: headers, addresses, sentences, arguments, tables, manifests.
+
+// scheme is the scheme of an authorization header.
+var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
+
+// header marks the value of an authorization header.
+func (s *scan) header(f found) {
+	at := scheme.Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)])
+	if f.lit.from += len(at); at != nil || f.quote == 0 {
+		f.lit = s.literal(f.text, f.lit.from)
+	}
+	in := inCode
+	if len(at) > 0 && f.lit.to-f.lit.from >= 8 {
+		in = inConfig
+	}
+	s.value(f, in, headerKind)
+}
+
+// cookie is a cookie of a header.
+var cookie = regexp.MustCompile(`([\w.-]+)=([^;,\s"'\\]{8,})`)
+
+// cookies marks the values of the cookies in a header.
+func (s *scan) cookies(v *view, i int) {
+	to := nextByte(v.text[:min(len(v.text), i+s.most())], i, '\n')
+	s.spent += 2 * (to - i)
+	for _, at := range cookie.FindAllSubmatchIndex(v.text[i:to], -1) {
+		s.value(found{view: v, lit: lit{i + at[4], i + at[5], '"', i + at[5]}}, inCode, cookieKind)
+	}
+}
+
+// pgpassLine is a line of a .pgpass up to the password.
+var pgpassLine = regexp.MustCompile(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-]*):(?:\*|[A-Za-z_][\w.@-]*):`)
+
+// pgpass marks the password of a line of a .pgpass with a host before byte i.
+func (s *scan) pgpass(v *view, i int) {
+	from := nameBefore(v.text, i)
+	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
+		return
+	}
+	if at := pgpassLine.FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
+		if l := s.literal(v.text, from+at[1]); l.from == from+at[1] && (l.end == len(v.text) || v.text[l.end] <= ' ' || v.text[l.end] == '\'' || v.text[l.end] == '"') {
+			in := inText
+			if bytes.HasPrefix(v.text[i+1:], []byte("5432")) || v.text[i+1] == '*' {
+				in = inConfig
+			}
+			s.value(found{view: v, lit: l}, in, passwordKind)
+		}
+	}
+}
+
+var (
+	userInfo = regexp.MustCompile("^://([^\\s/:@\"'`<>]*):([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]")
+	tokenAt  = regexp.MustCompile("^://([^\\s/:@\"'`<>]{16,})@[\\w-]+\\.")
+)
+
+// address marks the password, or the token, in an address with "://" at byte i.
+func (s *scan) address(v *view, i int) {
+	if i == 0 || classes[v.text[i-1]]&alnum == 0 {
+		return
+	}
+	rest := v.text[i:min(len(v.text), i+maxBefore)]
+	if at := userInfo.FindSubmatchIndex(rest); at != nil {
+		value := rest[at[4]:at[5]]
+		if n := bytes.IndexByte(value, '/'); n >= 0 && (v.text[i-1]|0x20 == 's' || bytes.HasSuffix(v.text[:i], []byte("http")) || number.Match(value[:n])) && !bytes.HasSuffix(v.text[:i], []byte("redis")) {
+			return // a port, and the @ is in the path
+		}
+		if len(value) == 3 || s.rules.isSecret(value, passwordKind, inConfig, true) {
+			s.mark(v, i+at[4], i+at[5], passwordKind)
+		}
+	} else if at := tokenAt.FindSubmatchIndex(rest); at != nil {
+		s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
+	}
+}
+
+// table marks a column whose header ends at the sign: of psql, Markdown, CSV and TSV. It returns false if there is no table.
+func (s *scan) table(f *found) bool {
+	text := f.text
+	least := max(0, f.from-maxValue)
+	from, to := bytes.LastIndexByte(text[least:f.from], '\n')+1+least, nextByte(text[:min(len(text), f.at+maxValue)], f.at, '\n')
+	if s.spent += 4 * (to - from); s.most() < maxValue {
+		return false
+	}
+	header, delimiter := text[from:to], byte(',')
+	for _, d := range []byte("\t|") {
+		if bytes.IndexByte(header, d) >= 0 {
+			delimiter = d
+		}
+	}
+	cells := fields(header, delimiter)
+	column := slices.IndexFunc(cells, func(c stretch) bool { return from+c.from == f.from && from+c.to == f.end })
+	bad := func(c stretch) bool { return delimiter != '|' && !plainCell.Match(header[c.from:c.to]) }
+	above := text[max(0, from-maxBefore):max(0, from-1)]
+	above = above[bytes.LastIndexByte(above, '\n')+1:]
+	alone := len(above) == 0 || bytes.HasPrefix(above, []byte("$ "))
+	if f.is&weak != 0 || delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
+		return false
+	}
+	in := inConfig
+	if delimiter == '|' {
+		next := text[to+1 : nextByte(text, to+1, '\n')]
+		if !ruler.Match(next) {
+			return false
+		}
+		if to += 1 + len(next); header[0] == '|' && bytes.IndexByte(next, '+') < 0 {
+			in = inText
+		}
+	}
+	rows := f.rows
+	for to < len(text) {
+		row := text[to+1 : nextByte(text, to+1, '\n')]
+		all := fields(row, delimiter)
+		if len(all) != len(cells) {
+			break
+		}
+		if c := all[column]; bytes.IndexByte(row[c.from:c.to], ' ') < 0 {
+			s.value(found{view: f.view, lit: lit{from: to + 1 + c.from, to: to + 1 + c.to}}, in, f.kind)
+		}
+		to += 1 + len(row)
+		f.rows = to
+	}
+	return f.rows > rows
+}
+
+var (
+	ruler     = regexp.MustCompile(`^[ |:+-]*-[ :]*[|+][ |:+-]*\r?$`)
+	plainCell = regexp.MustCompile(`^[\w.-]+(?: [\w.-]+)*$`)
+)
+
+// fields returns the cells of a table's row without what is around them.
+func fields(row []byte, delimiter byte) (all []stretch) {
+	for from := 0; from <= len(row); {
+		to := nextByte(row, from, delimiter)
+		cell := bytes.Trim(row[from:to], " \"`*\r")
+		off := from + max(0, bytes.Index(row[from:to], cell))
+		all = append(all, stretch{from: off, to: off + len(cell)})
+		from = to + 1
+	}
+	return all
+}
+
+var (
+	secretKind = regexp.MustCompile(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
+	secretData = regexp.MustCompile(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
+	dataLine   = regexp.MustCompile(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
+	dataPair   = regexp.MustCompile(`"[\w.-]+":\s*"([^"]+)"`)
+)
+
+// manifest marks the values of a Kubernetes secret.
+func (s *scan) manifest(v *view) {
+	if !bytes.Contains(v.text, []byte("Secret")) || !bytes.Contains(v.text, []byte("kind")) || !secretKind.Match(v.text) {
+		return
+	}
+	put := func(from, to int) {
+		if value := v.text[from:to]; to-from >= 3 && !reference.Match(value) {
+			s.mark(v, from, to, apiKind)
+		}
+	}
+	from := 0
+	for doc := range bytes.SplitSeq(v.text, []byte("\n---")) {
+		if secretKind.Match(doc) {
+			for _, at := range secretData.FindAllSubmatchIndex(doc, -1) {
+				if at[4] >= 0 {
+					for _, p := range dataPair.FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {
+						put(from+at[4]+p[2], from+at[4]+p[3])
+					}
+					continue
+				}
+				for off := at[1]; ; {
+					p := dataLine.FindSubmatchIndex(doc[off:])
+					if p == nil || p[0] != 0 || p[3] <= at[3]-at[2] {
+						break
+					}
+					n := 4 + 2*min(1, max(0, p[6]+1))
+					put(from+off+p[n], from+off+p[n+1])
+					off = min(len(doc), off+p[1]+1)
+				}
+			}
+		}
+		from += len(doc) + len("\n---")
+	}
+}
+
+// member marks the value of a member of a JSON object.
+func (s *scan) member(v *view, kind string, weakly bool) {
+	in := inConfig
+	if weakly {
+		in = inText
+	}
+	s.value(found{view: v, lit: lit{0, len(v.text), '"', 0}}, in, kind)
+}

@@ -1,0 +1,246 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	maxName   = 64  // bytes of a name
+	maxGap    = 24  // bytes between a name, a sign and a value
+	maxLead   = 48  // bytes of a line that are looked at before a name or after a value
+	maxBefore = 256 // bytes of a text that are looked at before a value
+	maxValue  = 4 << 10
+)
+
+// place says how sure the place of a value is that it is a secret.
+type place int
+
+const (
+	nowhere  place = iota
+	inCode         // only a value of random characters is one
+	inText         // a value that is no word, name or path is one; of other names than passwords as in code
+	inConfig       // any value is one that is no sentence
+	certain        // any value is one
+)
+
+// found is a name that says that its value is a secret.
+type found struct {
+	*view
+	from, end int  // the name
+	at, to    int  // the sign between the name and its value
+	sign      byte // '=' with blanks around it, 'a' without, and what else places calls look with
+	kind      string
+	is        names
+	lit
+}
+
+// names are what rows can ask of a name.
+type names int
+
+const (
+	weak    names = 1 << iota // it may say something else
+	upperIs                   // it has no small letter
+	quoted                    // it is in quotes
+	paired                    // it is the value of another member
+	dotted                    // it has a full stop
+	foreign                   // it ends in another script
+	private                   // it begins with _
+	setting                   // a line with it and another word sets it
+	told                      // "is" is behind it
+	noName                    // it is none: by, Bearer
+	short                     // it is "pass"
+)
+
+// row is a kind of places. The first one that matches is the value's.
+type row struct {
+	signs  string
+	name   names // it is all of these
+	not    names // it is none of these
+	before *regexp.Regexp
+	value  string         // of its quotes: "" any, "q" some, "u" none, else one of these
+	cut    string         // a value in no quotes ends before one of these
+	ends   string         // it does not end with one of these
+	after  *regexp.Regexp // of the rest of the line
+	file   bool           // the lines around are those of a configuration
+	is     place
+}
+
+const (
+	leads = `^[ \t]*(?:[-*+#>$]+ +|\d+[.)] +|[+-])?(?i:(?:export|setx?|setenv|env|arg|-e|--env|local|declare -x|final|static) +|\$env:)*["'\x60*]*$`
+	sql   = `(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`
+)
+
+var (
+	first   = regexp.MustCompile(leads)
+	endLine = regexp.MustCompile(`^[ \t"'\x60]*\r?(?:#.*|//.*)?$`)
+)
+
+// rows are the places of values, the surest first.
+var rows = []row{
+	{signs: "=a:", value: "[", is: inText},
+	{signs: ":", value: "|>", is: inConfig},
+	{signs: "=a:", name: paired, not: quoted, cut: ",}", is: inConfig},
+	{signs: "=a:", name: paired, value: "q", is: inConfig},
+	{signs: ">", cut: "<", after: regexp.MustCompile(`^</`), is: inConfig},
+	{signs: ">", value: "q", is: nowhere},
+	{signs: ">", is: nowhere},
+	{signs: "=a:", name: quoted, not: weak, value: "q", before: regexp.MustCompile(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
+	{signs: "a", before: regexp.MustCompile(`[?&%]$`), cut: "&#);,<>", is: inConfig},
+	{signs: "a", name: weak, is: inText},
+	{signs: "a", not: upperIs, before: regexp.MustCompile(`;["']?$`), cut: ";", is: inConfig},
+	{signs: "a", not: upperIs, before: regexp.MustCompile(`(?:^|["'])$`), cut: ";", after: regexp.MustCompile(`^;`), is: inConfig},
+	{signs: "a", name: upperIs, before: regexp.MustCompile(leads + `|[\s;&?"'\x60=]$`), cut: ";", is: certain},
+	{signs: "a", name: private, before: regexp.MustCompile(`:$`), is: inConfig},
+	{signs: "a", before: regexp.MustCompile(`-$`), is: certain},
+	{signs: "a", before: regexp.MustCompile(leads + `|^[^(<]* $`), ends: ",;)>", after: endLine, is: inConfig},
+	{signs: "a", before: regexp.MustCompile(`=$`), is: inConfig},
+	{signs: "a", before: regexp.MustCompile(`(?:^|[\s"';,])[\w.-]+=[^\s(,;]+(?:[ ;]+|,)$`), cut: ")]}", is: inConfig},
+	{signs: "a", name: dotted, before: regexp.MustCompile(`[\s"']$`), cut: ",", is: inConfig},
+	{signs: "a", cut: ",;)]}&", is: inText},
+	{signs: "=:", before: regexp.MustCompile(sql), value: "'", is: inConfig},
+	{signs: "=:", name: short, before: first, after: endLine, file: true, is: inConfig},
+	{signs: "=:", name: weak, cut: ",;)]}", is: inText},
+	{signs: "=:", before: first, after: endLine, file: true, is: inConfig},
+	{signs: ":", name: foreign, before: first, after: endLine, is: inConfig},
+	{signs: "=", value: "u", after: regexp.MustCompile(`^[ \t]*[^\s#]`), cut: ",;)]}", is: inCode},
+	{signs: "=:", cut: ",;", is: inText},
+
+	{signs: "-", value: "q", is: inConfig},
+	{signs: "-", after: regexp.MustCompile(`^[ \t"'\x60]*(?:$|[-|;&>\\\]),])`), is: inConfig},
+	{signs: "-", is: inText},
+
+	{signs: " ", name: noName, value: `"'`, is: inConfig},
+	{signs: " (", before: regexp.MustCompile(sql), value: "'", is: inConfig},
+	{signs: " ", before: regexp.MustCompile(`\blogin\s+\S+\s+$`), is: inConfig},
+	{signs: " ", before: regexp.MustCompile(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$`), after: endLine, is: inConfig},
+	{signs: " ", name: setting, after: endLine, is: inConfig},
+	{signs: " ", name: told, is: inText},
+	{signs: " ", name: upperIs, is: inText},
+	{signs: " |", is: inCode},
+	{signs: "(", value: "q", is: inText},
+	{signs: ",", value: "q", before: regexp.MustCompile(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
+}
+
+// place says how sure the place of a value is, and cuts the value as the place says.
+func (f *found) place() place {
+	before := f.text[max(0, f.from-2*maxLead):f.from]
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	if f.from > 2*maxLead && len(line) == len(before) { // its beginning is further
+		line = append([]byte("x"), line...)
+	}
+	if f.sign != ' ' {
+		before = line
+	}
+	for i := range rows {
+		if r := &rows[i]; f.isAt(r, before) {
+			sure := f.kind == passwordKind && f.is&(weak|short) != weak || f.sign == '-' || f.is&(upperIs|told) != 0 && f.is&weak == 0
+			if r.is == inText && !sure {
+				return inCode
+			}
+			return r.is
+		}
+	}
+	return nowhere
+}
+
+// isAt reports whether a row is the value's, and cuts the value as it says.
+func (f *found) isAt(r *row, before []byte) bool {
+	if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 || !f.quotes(r.value) {
+		return false
+	}
+	whole := f.lit
+	if n := bytes.IndexAny(f.text[f.lit.from:f.lit.to], r.cut); n >= 0 && f.quote == 0 {
+		f.lit.to, f.lit.end = f.lit.from+n, f.lit.from+n
+	}
+	ended := f.quote == 0 && f.lit.to > f.lit.from && strings.IndexByte(r.ends, f.text[f.lit.to-1]) >= 0
+	if !ended && (r.before == nil || r.before.Match(before)) && (r.after == nil || r.after.Match(f.rest())) && (!r.file || f.inFile()) {
+		return true
+	}
+	f.lit = whole
+	return false
+}
+
+// quotes reports whether a value has such quotes.
+func (f *found) quotes(want string) bool {
+	switch want {
+	case "":
+		return true
+	case "q":
+		return f.quote != 0
+	case "u":
+		return f.quote == 0
+	}
+	return f.quote != 0 && strings.IndexByte(want, f.quote) >= 0
+}
+
+// rest returns the line after the value.
+func (f *found) rest() []byte {
+	rest := f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)]
+	return rest[:nextByte(rest, 0, '\n')]
+}
+
+// settingLine matches a line of a configuration.
+var settingLine = regexp.MustCompile(`^\s*(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
+
+// inFile reports whether the lines beside the name's are those of a configuration too, or it is in a section of one.
+func (f *found) inFile() bool {
+	above := bytes.Split(f.text[max(0, f.from-2*maxBefore):f.from], []byte("\n"))
+	below := bytes.SplitN(f.text[f.lit.end:min(len(f.text), f.lit.end+maxBefore)], []byte("\n"), 3)
+	slices.Reverse(above)
+	n := 0
+	if len(below) > 1 {
+		ok, same := f.beside(below[1])
+		if !ok {
+			return false
+		}
+		n += same
+	}
+	for i, line := range above[1:] {
+		line = bytes.TrimSpace(line)
+		if len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' {
+			return true
+		}
+		ok, same := f.beside(line)
+		if !ok && i == 0 {
+			return false
+		}
+		if n += same; !ok || f.sign == ':' { // YAML has no sections
+			break
+		}
+	}
+	value := f.text[f.lit.from:f.lit.to]
+	return n > 0 && (f.quote != 0 || f.sign == ':' && !camel.Match(value) || !wordy.Match(value))
+}
+
+// beside reports whether a line may be beside one of a configuration, and 1 if it is one itself, of the same kind.
+func (f *found) beside(line []byte) (ok bool, same int) {
+	line = bytes.TrimRight(line, " \r")
+	if len(line) == 0 || line[0] == '#' || slices.ContainsFunc([]string{"---", "```", "$ "}, func(s string) bool { return bytes.HasPrefix(line, []byte(s)) }) {
+		return true, 0
+	}
+	if bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine.Match(line) {
+		return true, 1
+	}
+	return false, 0
+}
+
+// value marks a value if it is a secret in such a place.
+func (s *scan) value(f found, in place, kind string) {
+	if f.lit.from < 0 || f.lit.to <= f.lit.from {
+		return
+	}
+	name, value := f.text[f.from:f.end], f.text[f.lit.from:f.lit.to]
+	if f.quote == 0 && in < inConfig {
+		value = bytes.TrimRight(value, ".,:;!?)]}>")
+	}
+	if len(name) > 0 && bytes.EqualFold(name, value) || len(value) == 0 {
+		return
+	}
+	phrase := in > inCode && bytes.Count(value, []byte(" ")) > 2 && value[len(value)-1] != '.' && strings.HasSuffix(squeeze(name), "phrase")
+	if phrase || s.rules.isSecret(value, kind, in, f.quote != 0 && f.quote != '`') {
+		s.mark(f.view, f.lit.from, f.lit.from+len(value), kind)
+	}
+}

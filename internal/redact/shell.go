@@ -1,0 +1,196 @@
+package redact
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word is an argument of a command: bytes [from, to) of a view.
+type word struct {
+	*view
+	from, to int
+}
+
+func (w word) String() string { return string(w.text[w.from:w.to]) }
+
+// flagName matches a flag apart from its value, also in quotes.
+var flagName = regexp.MustCompile(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
+
+// flag marks the value of the flag at byte i.
+func (s *scan) flag(v *view, i int) {
+	text := v.text
+	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
+		return
+	}
+	if at := flagName.FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
+		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
+		f.says(text[f.from:f.end])
+		f.lit = s.literal(text, i+at[1])
+		if f.kind != "" && f.lit.from >= 0 && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
+			s.value(*f, f.place(), f.kind)
+			return
+		}
+	}
+	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKS", name[0]) >= 0 && i >= v.shell {
+		s.commands(v, i)
+	}
+}
+
+// commandWord matches where a command of logins, or one that pipes a secret, begins in a line.
+var commandWord = regexp.MustCompile(`[\w./-]+`)
+
+// commands looks at the commands in the line around byte i.
+func (s *scan) commands(v *view, i int) {
+	if i < v.shell {
+		return
+	}
+	least := max(v.shell, i-maxValue)
+	from, to := bytes.LastIndexByte(v.text[least:i], '\n')+1+least, nextByte(v.text[:min(len(v.text), i+maxValue)], i, '\n')
+	if v.shell = to; to-from >= maxValue {
+		return
+	}
+	line := v.text[from:to]
+	for _, at := range commandWord.FindAllIndex(line, -1) {
+		name := line[at[0]:at[1]]
+		name = name[bytes.LastIndexByte(name, '/')+1:]
+		_, isCommand := words["$"+string(name)]
+		switch {
+		case !isCommand && (string(name) != "-p" || !userFlag.Match(line)):
+			continue
+		case string(name) == "-p":
+			at[0] = 0
+		case string(name) == "login": // from the command before it
+			at[0] = bytes.LastIndexByte(bytes.TrimRight(line[:at[0]], " "), ' ') + 1
+		}
+		end := len(line)
+		if at[0] > 0 && bytes.IndexByte([]byte("\"'`"), line[at[0]-1]) >= 0 {
+			end = nextByte(line, at[0], line[at[0]-1])
+		}
+		s.parse(v, from+at[0], from+end)
+		return
+	}
+}
+
+// parse looks at the commands in bytes [from, to) of a text.
+func (s *scan) parse(v *view, from, to int) {
+	file, err := syntax.NewParser().Parse(bytes.NewReader(v.text[from:to]), "")
+	if e := (syntax.ParseError{}); errors.As(err, &e) && file == nil {
+		return
+	}
+	if file == nil {
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			s.command(wordsOf(v, from, n))
+		case *syntax.BinaryCmd:
+			a, ok := n.X.Cmd.(*syntax.CallExpr)
+			b, also := n.Y.Cmd.(*syntax.CallExpr)
+			if ok && also && n.Op == syntax.Pipe {
+				s.piped(wordsOf(v, from, a), wordsOf(v, from, b))
+			}
+		}
+		return true
+	})
+}
+
+func wordsOf(v *view, from int, call *syntax.CallExpr) (all []word) {
+	for _, w := range call.Args {
+		one := word{v, from + int(w.Pos().Offset()), from + int(w.End().Offset())}
+		if c := v.text[one.from]; one.to-one.from > 2 && (c == '"' || c == '\'') && v.text[one.to-1] == c {
+			one.from, one.to = one.from+1, one.to-1
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// piped marks what a command reads from echo: a secret, or a user and a secret.
+func (s *scan) piped(from, to []word) {
+	if len(from) < 2 || len(to) == 0 || !slices.Contains([]string{"echo", "printf"}, from[0].String()) {
+		return
+	}
+	for _, w := range to {
+		switch w.String() {
+		case "chpasswd":
+			s.secret(from[len(from)-1], ':')
+		case "--password-stdin", "--with-token", "--stdin", "-S", "--passphrase-fd", "passwd", "--pass-stdin", "secret":
+			s.secret(from[len(from)-1], 0)
+		}
+	}
+}
+
+// command marks the secrets in the arguments of a command.
+func (s *scan) command(args []word) {
+	if len(args) < 2 || args[0].to-args[0].from > maxName {
+		return
+	}
+	name := args[0].String()
+	flags := words["$"+name[strings.LastIndexByte(name, '/')+1:]]
+	if len(args) > 2 && slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return w.String() == "login" }) {
+		flags = append(flags[:len(flags):len(flags)], "-p", "--password", "--token")
+	}
+	for i, w := range args[1:] {
+		if w.to-w.from > maxValue {
+			continue
+		}
+		for _, f := range flags {
+			s.argument(args, i+1, f)
+		}
+		if next := i + 2; flags == nil && w.String() == "-p" && next < len(args) && slices.ContainsFunc(args, isUser) {
+			v := args[next]
+			s.value(found{view: v.view, lit: lit{v.from, v.to, 0, v.to}}, inCode, passwordKind)
+		}
+	}
+}
+
+// argument marks the secret that argument i is, or that is behind it, if it is the flag f of words.txt.
+func (s *scan) argument(args []word, i int, f string) {
+	w, last, after := args[i], len(args)-1, byte(0)
+	text := w.String()
+	if c := f[len(f)-1]; len(f) > 2 && strings.IndexByte(":%,", c) >= 0 {
+		after, f = c, f[:len(f)-1]
+	}
+	switch rest, attached := strings.CutSuffix(f, "*"); {
+	case attached && strings.HasPrefix(text, rest) && len(text) > len(rest) && text[1] != '-':
+		s.secret(word{w.view, w.from + len(rest), w.to}, after)
+	case f[0] == '-' && strings.HasPrefix(text, f+"="):
+		s.secret(word{w.view, w.from + len(f) + 1, w.to}, after)
+	case f == "/" && i == 1 && strings.IndexByte(text, '@') > 0:
+		s.secret(word{w.view, w.from, w.from + strings.IndexByte(text, '@')}, '/')
+	case f == "$" && i == last, f[len(f)-1] == '$' && text == f[:len(f)-1] && last > i+2:
+		s.secret(args[last], 0)
+	case text == f && i < last:
+		s.secret(args[i+1], after)
+	}
+}
+
+// userFlag matches a flag for a user's name, in a command that has one for the password as well.
+var userFlag = regexp.MustCompile(`(?:^|\s)(?:-[uU]|--?user(?:name)?)(?:\s|$)`)
+
+func isUser(w word) bool { return w.to-w.from < maxName && userFlag.Match(w.text[w.from:w.to]) }
+
+// secret marks an argument, or what is behind a byte of it.
+func (s *scan) secret(w word, after byte) {
+	from := w.from
+	if after != 0 {
+		n := bytes.IndexByte(w.text[from:w.to], after)
+		if n < 0 {
+			return
+		}
+		from += n + 1
+	}
+	to := w.to
+	if to-from > 2 && isQuote(w.text[from]) && w.text[to-1] == w.text[from] {
+		from, to = from+1, to-1
+	}
+	if value := w.text[from:to]; from < to && len(value) >= 3 && !reference.Match(value) && !reference.Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
+		s.mark(w.view, from, to, passwordKind)
+	}
+}

@@ -1,0 +1,246 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// signs are the bytes at which a value may begin or a name may end.
+var signs = func() (t [256]bool) {
+	for _, c := range []byte("=:>(,|- \t\n\x9a") {
+		t[c] = true
+	}
+	return t
+}()
+
+// places marks the values of a text whose place says that they are secrets.
+func (s *scan) places(v *view) {
+	for i, c := range v.text {
+		if !signs[c] {
+			continue
+		}
+		switch c {
+		case '=', '>', ':':
+			if c == ':' && bytes.HasPrefix(v.text[i:], []byte("://")) {
+				s.address(v, i)
+			} else if name, end, ok := assigned(v.text, i); ok {
+				s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
+			} else if c == ':' {
+				s.pgpass(v, i)
+			}
+		case 0x9a: // a wide colon
+			if i > 2 && v.text[i-1] == 0xbc && v.text[i-2] == 0xef && mayBe(v.text[max(0, i-2-maxName):i-2]) {
+				s.assigns(&found{view: v, from: nameBefore(v.text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
+			}
+		case '-':
+			s.flag(v, i)
+		case ' ', '(':
+			if i > 2 && ends.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 && (c == '(' || prose(v.text[i+1:]) <= len("está")) {
+				s.apart(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
+			}
+		default:
+			if end := len(bytes.TrimRight(v.text[max(0, i-maxGap):i], " \"'\r")) + max(0, i-maxGap); mayBe(v.text[max(0, end-maxGap):end]) {
+				s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: c})
+			}
+		}
+	}
+}
+
+// nameBefore returns where the name begins that ends at byte end.
+func nameBefore(text []byte, end int) int {
+	from := end
+	for from > max(0, end-maxName) && classes[text[from-1]]&nameChar != 0 {
+		from--
+	}
+	return from
+}
+
+// assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
+func assigned(text []byte, i int) (from, end int, ok bool) {
+	if end = i; !assigning(text, i) {
+		return 0, 0, false
+	}
+	for least := max(0, end-maxGap); end > least && bytes.IndexByte([]byte(" \t\"'`]*:?"), text[end-1]) >= 0; {
+		end--
+	}
+	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !isTyped(text, end) {
+		return 0, 0, false
+	}
+	from = nameBefore(text, end)
+	for from < end && text[from] == '-' {
+		from++
+	}
+	if from > 1 && text[from-1] == ' ' && strings.EqualFold(string(text[from:end]), "key") { // API key:
+		from = nameBefore(text, from-1)
+	}
+	return from, end, text[i] != '>' || from > 0 && (text[from-1] == '<' || element.Match(text[max(0, from-maxGap):from]))
+}
+
+// assigning reports whether the sign at byte i is no part of an operator that compares, or pins a version.
+func assigning(text []byte, i int) bool {
+	if i > 0 && bytes.IndexByte([]byte("=!<>~+:?-"), text[i-1]) >= 0 && (text[i] != '=' || text[i-1] != ':' && text[i-1] != '?') {
+		return false
+	}
+	to := i + 1
+	return to+1 >= len(text) || text[to] != '=' && (text[to] != '~' || text[to+1] != ' ') && (text[to] != ':' || text[i] != ':')
+}
+
+var (
+	element  = regexp.MustCompile(`(?:key|name)=["']$`)
+	pairName = regexp.MustCompile(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|variable\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
+	typeName = regexp.MustCompile(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
+)
+
+// isTyped reports whether a type that ends at byte end may be between a name and its sign: password: str = "...".
+func isTyped(text []byte, end int) bool {
+	return slices.ContainsFunc([]string{"str", "tring", "text", "]"}, func(t string) bool { return bytes.HasSuffix(text[max(0, end-8):end], []byte(t)) })
+}
+
+// assigns looks at the value that a sign assigns to a name.
+func (s *scan) assigns(f *found) {
+	text := f.text
+	if f.sign == '=' && f.to < len(text) && text[f.to] == '>' { // =>
+		f.to++
+	}
+	f.lit = s.literal(text, f.to)
+	name := text[f.from:f.end]
+	low := squeeze(name)
+	switch {
+	case f.lit.from < 0 || string(name) == "PASS": // a test's result
+	case strings.HasSuffix(low, "authorization"):
+		s.header(*f)
+	case strings.HasSuffix(low, "cookie") && f.sign == ':':
+		s.cookies(f.view, f.to)
+	case f.from > 1 && text[f.from-1] == '{' && text[f.from-2] == '$':
+		s.fallback(*f)
+	case f.sign == '=' && f.at == f.end && slices.Contains(words["cookie"], low):
+		s.value(*f, inCode, cookieKind)
+	case slices.Contains(words["pair-value"], low) && s.most() < maxValue:
+	case f.names(low):
+		s.spent += maxBefore
+		s.value(*f, f.place(), f.kind)
+	}
+}
+
+// names finds out what the name says, or the one that stands beside it. It returns false if that says nothing.
+func (f *found) names(low string) bool {
+	text := f.text
+	name := text[f.from:f.end]
+	if slices.Contains(words["pair-value"], low) { // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+		at := pairName.FindSubmatch(text[max(0, f.from-maxBefore):f.from])
+		if at == nil {
+			return false
+		}
+		name, f.is = at[1], paired
+	}
+	if f.says(name); f.kind == "" && f.quote != 0 && f.sign == '=' {
+		if at := typeName.FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
+			f.says(at[1])
+		}
+	}
+	if f.kind == "" && f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') && (low == "sig" || strings.HasSuffix(low, "signature")) {
+		f.kind = apiKind
+	}
+	if f.from > 0 && f.end < len(text) && text[f.end] == text[f.from-1] && isQuote(text[f.end]) {
+		f.is |= quoted
+	}
+	if f.sign == '=' && f.at == f.end && (f.lit.from == f.to || f.quote != 0 && f.lit.from == f.to+1) {
+		f.adjoins()
+	}
+	return f.kind != ""
+}
+
+// adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
+func (f *found) adjoins() {
+	f.sign = 'a'
+	if n := next.FindIndex(f.text[f.lit.from:f.lit.to]); f.quote == 0 && f.is&upperIs == 0 && n != nil {
+		f.lit.to, f.lit.end = f.lit.from+n[0], f.lit.from+n[0]
+	}
+}
+
+// next matches another parameter in a value.
+var next = regexp.MustCompile(`[,&][\w.-]+=`)
+
+// says notes what a name says.
+func (f *found) says(name []byte) {
+	var isWeak bool
+	if f.kind, isWeak = says(name); f.kind == "" {
+		return
+	}
+	note := func(is bool, what names) {
+		if is {
+			f.is |= what
+		}
+	}
+	note(isWeak, weak)
+	note(string(name) == "pass", short)
+	note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
+	note(bytes.IndexByte(name, '.') > 0, dotted)
+	note(name[len(name)-1] >= 0x80, foreign)
+	note(name[0] == '_', private)
+	note(slices.Contains(words["setting"], string(name)), setting)
+}
+
+// fallback marks the value that a reference to a secret has if it is not set: ${NAME:value}, ${NAME:-value}.
+func (s *scan) fallback(f found) {
+	kind, _ := says(f.text[f.from:f.end])
+	if kind == "" || bytes.IndexByte([]byte("?+="), f.text[f.to]) >= 0 {
+		return
+	}
+	f.lit = lit{from: f.to, to: nextByte(f.text[:min(len(f.text), f.to+maxName)], f.to, '}')}
+	if f.text[f.to] == '-' {
+		f.lit.from++
+	}
+	s.value(f, inText, kind)
+}
+
+// is matches what is between a name and a value in a sentence, and in PowerShell.
+var is = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
+
+// prose returns the length of a word in small letters with which text begins, if another word follows.
+func prose(text []byte) int {
+	n := 0
+	for n < len(text) && classes[text[n]]&lower != 0 {
+		n++
+	}
+	if n+1 < len(text) && text[n] == ' ' && classes[text[n+1]]&alnum != 0 {
+		return n
+	}
+	return 0
+}
+
+// apart looks at what is behind a name with no sign: in a sentence, a call, a table.
+func (s *scan) apart(f *found) {
+	text := f.text
+	name := text[f.from:f.end]
+	if f.says(name); !f.isNamed(strings.ToLower(string(name))) {
+		return
+	}
+	if f.sign == '\t' {
+		f.sign = ' '
+	}
+	if text[f.at] != ' ' && f.sign != '(' && s.table(f) || f.sign == '\n' {
+		return
+	}
+	at := is.Find(text[f.at:min(len(text), f.at+maxLead)])
+	if len(at) > 0 && f.kind == passwordKind {
+		f.is |= told
+	}
+	f.lit = s.literal(text, f.at+max(1, len(at)))
+	if f.lit.from >= 0 && (f.kind != headerKind || f.lit.to-f.lit.from >= 16) {
+		s.value(*f, f.place(), f.kind)
+	}
+}
+
+// isNamed reports whether a name with no sign, in small letters, says something.
+func (f *found) isNamed(low string) bool {
+	switch {
+	case strings.HasSuffix(low, "securestring"), low == "by" && strings.EqualFold(string(f.text[max(0, f.from-11):f.from]), "identified "):
+		f.kind, f.is = passwordKind, noName
+	case low == "bearer" && f.sign == ' ':
+		f.kind, f.is = headerKind, 0
+	}
+	return f.kind != "" && f.is&weak == 0
+}
