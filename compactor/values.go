@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -201,45 +202,57 @@ func hash(text string) uint64 {
 // Reader is a text in which others are looked for, by the tokens that fill calls known.
 type Reader struct {
 	words *vocabulary
-	has   []bool
 	plain string
+	near  []map[int32]bool // the tokens of each few sentences in a row
 }
+
+// nearby is how many sentences in a row may say together what one text says.
+const nearby = 3
 
 // NewReader returns a text in which others are looked for.
 func NewReader(text string) *Reader {
 	k := &Reader{words: newVocabulary(), plain: lexicon.Plain(text)}
 	k.words.parts = true
-	t := k.words.of(text)
-	k.words.parts = false
-	k.has = make([]bool, len(k.words.seen))
-	for _, n := range append(t.values, t.words...) {
-		k.has[n] = true
+	all := sentences(text)
+	for i := range all {
+		near := map[int32]bool{}
+		for _, s := range all[i:min(len(all), i+nearby)] {
+			t := k.words.of(s.text)
+			for _, n := range append(t.values, t.words...) {
+				near[n] = true
+			}
+		}
+		k.near = append(k.near, near)
 	}
+	k.words.parts = false
 	return k
 }
 
-// leastQuote is how many bytes quote a text.
-const leastQuote = 10
+// leastQuote is how many bytes quote a text; mostMissing is the part of its words that what says the same may lack.
+const (
+	leastQuote  = 10
+	mostMissing = .2
+)
 
-// mostMissing is the part of another text's words that one may lack and still say the same.
-const mostMissing = .2
-
-// Says reports whether the text says what another one does: word for word, or with all its values and most of its words.
+// Says reports whether the text says what another one does: word for word, or a few sentences in a row have all its values and most
+// of its words.
 func (k *Reader) Says(other string) bool {
 	if plain := lexicon.Plain(other); len(plain) >= leastQuote && strings.Contains(k.plain, plain) {
 		return true
 	}
 	t := k.words.of(other)
-	missing := func(all []int32) (n int) {
-		for _, one := range all {
-			if int(one) >= len(k.has) || !k.has[one] {
-				n++
-			}
-		}
-		return n
-	}
-	if len(t.values)+len(t.words) == 0 || missing(t.values) > 0 {
+	if len(t.values)+len(t.words) == 0 {
 		return false
 	}
-	return float64(missing(t.words)) <= mostMissing*float64(len(t.words))
+	return slices.ContainsFunc(k.near, func(near map[int32]bool) bool {
+		missing := func(all []int32) (n int) {
+			for _, one := range all {
+				if !near[one] {
+					n++
+				}
+			}
+			return n
+		}
+		return missing(t.values) == 0 && float64(missing(t.words)) <= mostMissing*float64(len(t.words))
+	})
 }

@@ -488,7 +488,7 @@ func TestSaidOnce(t *testing.T) {
 			s := c.write()
 			w.once()
 			for what, out := range map[string]string{
-				"timeline": w.ccd("timeline", s), "search": w.ccd("search", "currency sign"), "show": w.ccd("show", s),
+				"timeline": w.ccd("timeline", s), "search": w.ccd("search", "currency sign"), "show": w.ccd("show", s, "--section", "record"),
 			} {
 				if n := strings.Count(out, words); n != 1 {
 					t.Errorf("%s: said %d times:\n%s", what, n, out)

@@ -19,6 +19,8 @@ var compactionKeys = map[string]struct {
 	shown func(t *testing.T, config string) string // what ccd prints with a configuration
 	with  string                                   // further lines of both configurations
 }{
+	"file_age":                {`"1m"`, agedText, ""},
+	"talk_age":                {`"1m"`, agedText, ""},
 	"dedup":                   {"false", filteredList, ""},
 	"near_dedup":              {"true", filteredList, ""},
 	"near_threshold":          {"0.99", filteredList, "near_dedup = true"},
@@ -84,6 +86,33 @@ func prose(n, sentences int) string {
 func longText(t *testing.T, config string) string {
 	t.Helper()
 	return filtered(t, config, []map[string]any{{"role": "user", "content": "Go on."}, {"role": "assistant", "content": prose(1, 200)}, {"role": "user", "content": "Thanks."}}, "--keep-recent", "0")
+}
+
+// agedText compacts a session of some hours in little room.
+func agedText(t *testing.T, config string) string {
+	t.Helper()
+	var b strings.Builder
+	row := func(n int, kind string, content any) {
+		line, err := json.Marshal(map[string]any{
+			"type": kind, "uuid": fmt.Sprintf("u%d-%s", n, kind), "sessionId": "s", "cwd": "/home/me/quay", "message": map[string]any{"role": kind, "content": content},
+			"timestamp": fmt.Sprintf("2026-05-01T%02d:%02d:00Z", n/6, n%6*10),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	row(0, "user", "Read the berths and say what is in them.")
+	for n := 1; n < 30; n++ {
+		id := fmt.Sprintf("t%d", n)
+		row(n, "assistant", []any{
+			map[string]any{"type": "text", "text": fmt.Sprintf("Berth %d is next, and its fender%d comes after it.", n, n)},
+			map[string]any{"type": "tool_use", "id": id, "name": "Read", "input": map[string]any{"file_path": fmt.Sprintf("/home/me/quay/b%d.txt", n)}},
+		})
+		row(n, "user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": prose(n, 4)}})
+	}
+	p := configured(t, newHookPlace(t, []byte(b.String())), config)
+	return p.ccd(words.ExitDone, b.String(), "compact", "--no-archive", "--stdout", "--max-tokens", "8000", "-")
 }
 
 // filtered compacts a list.

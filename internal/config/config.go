@@ -100,8 +100,8 @@ type Companion struct {
 // Live is [live]: what ccd changes in an agent's context.
 type Live struct {
 	Compaction    bool    `toml:"compaction"`
-	TextChars     int     `toml:"text_chars" min:"2000"`
-	VerbatimChars int     `toml:"verbatim_chars" min:"1000"`
+	TextChars     int     `toml:"text_chars"`     // 0: by the context window
+	VerbatimChars int     `toml:"verbatim_chars"` // 0: by the context window
 	Outputs       bool    `toml:"outputs"`
 	IdlePressure  float64 `toml:"idle_pressure"` // part of the context window, 0..1; 0: never
 }

@@ -1,8 +1,10 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,10 +32,12 @@ type Live struct {
 // The parts of what was in the context, in percent: what the answer aims at, and above which there is none. Where less than
 // leastText chars would be left for the text, it says too little to replace a context.
 const (
-	aimedPart   = 30
+	aimedPart   = 40
 	mostPart    = 60
-	windowPart  = 30  // of the context window
-	charsAToken = 2.8 // the limits are for English; a text in denser scripts gets fewer chars
+	windowPart  = 30     // of the context window
+	windowTenth = 10     // text and messages have this part of it, if the options do not say
+	usualWindow = 200000 // tokens, if the session does not say
+	charsAToken = 2.8
 	leastText   = 2000
 	notedTime   = time.Minute
 	maxUnseen   = 12
@@ -120,14 +124,18 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	return reply{Messages: said}, nil
 }
 
-// rooms returns the chars for the text and for the newest messages: what the options say, if that is at most most chars, a part
-// of the context window and as many tokens as English of that length.
+// rooms returns the chars for the text and for the newest messages: what the options say, else a tenth of the context window; at most
+// most chars, and a part of the window.
 func (c *compaction) rooms(most int) (text, tail int) {
-	text, tail = c.Live.Text, c.Live.Verbatim
-	perToken := c.fold.PerToken()
-	most = min(most, int(float64(text+tail)/charsAToken*perToken))
-	if st := c.fold.Status(); st.Window > 0 {
-		most = min(most, int(float64(st.Window)*perToken*windowPart/100))
+	perToken, window := c.fold.PerToken(), c.fold.Status().Window
+	if window == 0 {
+		window = usualWindow
+	}
+	tenth := int(float64(window) * perToken / windowTenth)
+	text, tail = cmp.Or(c.Live.Text, tenth*2/3), cmp.Or(c.Live.Verbatim, tenth/3)
+	most = min(most, int(float64(window)*perToken*windowPart/100))
+	if c.Live.Text > 0 { // the options are for English; a text in denser scripts gets fewer chars
+		most = min(most, int(float64(text+tail)/charsAToken*perToken))
 	}
 	if all := text + tail; all > most { // in proportion
 		text, tail = int(float64(most)*float64(text)/float64(all)), int(float64(most)*float64(tail)/float64(all))
@@ -173,7 +181,7 @@ func (c *compaction) summary() (reply, error) {
 	if first == 0 {
 		return reply{}, nothing("the transcript does not have the first record that the client keeps")
 	}
-	room, _ := c.rooms(c.Live.Text + c.Live.Verbatim)
+	room, _ := c.rooms(math.MaxInt)
 	told, err := c.told(first, 0, room, fmt.Sprintf("the records from #%d on follow it as they were", first), "")
 	return reply{Summary: told}, err
 }
