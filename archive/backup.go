@@ -139,7 +139,7 @@ func (a *Archive) target(file string, force bool) (path string, err error) {
 		return "", err
 	case path == own || sameFile(path, own):
 		return "", errors.New("it is the archive itself")
-	case lockPath(path) == lockPath(own) || path == lockPath(own) || path == own+".tmp" || path == tombsPath(own):
+	case lockPath(path) == lockPath(own) || path == lockPath(own) || path == own+".tmp" || path == tombsPath(own) || path == tipsPath(own):
 		return "", errors.New("the archive uses this name for its own files")
 	case info == nil:
 		return path, nil

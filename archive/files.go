@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Files returns the existing files of the archive at path: the archive, its lock, the tombstones, damaged
+// Files returns the existing files of the archive at path: the archive, its lock, the tombstones, the tips, damaged
 // files that were set aside, and the temporary file of a process that was killed while writing a new archive. It does not
 // follow symlinks.
 func Files(path string) ([]string, error) {
@@ -19,7 +19,7 @@ func Files(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), lockPath(path)}, aside) {
+	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), tipsPath(path), lockPath(path)}, aside) {
 		info, err := os.Lstat(p)
 		switch {
 		case err == nil && !info.IsDir():

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,18 +48,6 @@ type importer struct {
 	places  map[generationOf]landed // where the generations of from are here
 }
 
-// generationOf names a generation.
-type generationOf struct {
-	transcript.Key
-	n int
-}
-
-// landed is a generation and its end.
-type landed struct {
-	generationOf
-	tip int64
-}
-
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
 	if sameFile(im.a.path, file) {
 		return errors.New("this is the archive itself")
@@ -88,7 +75,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	}
 	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
 	defer os.Remove(tmp)
-	r, _, err := im.a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, nil, nil, progress.part(0, 500))
+	r, err := im.a.salvage(ctx, newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil), tmp, progress.part(0, 500))
 	if err != nil {
 		return err
 	}
@@ -154,20 +141,18 @@ func (im *importer) repair(ctx context.Context) error {
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s transcript.Session, want Generation) iter.Seq[[]byte] {
-		theirs, err := im.from.find(ctx, s.Key)
+	rebuild := im.a.Refill
+	if slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
+		rebuild = im.a.Rebuild
+	}
+	_, err = rebuild(ctx, func(ctx context.Context, s transcript.Session, want Generation) (all []Source) {
+		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
-			if err == nil && (g.Sum == want.Sum || g.N == want.N && g.Tip.Offset >= want.Tip.Offset) {
-				return func(yield func([]byte) bool) {
-					for seg, err := range im.from.Reader(s.Key, g.N).Segments(ctx) {
-						if err != nil || !yield(seg.Data) {
-							return
-						}
-					}
-				}
+			if g.Sum == want.Sum || g.N == want.N {
+				all = append(all, im.from.Reader(s.Key, g.N).intact(ctx))
 			}
 		}
-		return nil
+		return all
 	}, nil)
 	return err
 }
@@ -226,6 +211,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	if err != nil {
 		return err
 	}
+	var tips []*landed
 	for _, g := range s.Generations {
 		var without filled
 		if f := t.filler(key); f != nil {
@@ -245,7 +231,8 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 		if err != nil {
 			return err
 		}
-		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, g.N}, g.Tip.Offset}
+		to := landed{generationOf{key, g.N}, g.Tip.Offset}
+		im.places[generationOf{s.Key, g.N}], tips = to, append(tips, &to)
 		im.Bytes += g.Tip.Offset
 	}
 	im.Sessions++
@@ -256,7 +243,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 			}
 		}
 		return putSession(tx, key, record)
-	})
+	}, tips...)
 }
 
 // match returns the generation here that has the same bytes, or begins with them, or can grow to them; else a zero one.

@@ -137,9 +137,9 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 			return err
 		}
 	}
-	err = w.a.replace(s.lock, func(_, tmp string) error {
+	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
 		return old.view(ctx, func(tx *bolt.Tx) error {
-			r, _, err := w.a.salvage(ctx, tree{tx}, tmp, nil, w, progress.part(400, 1000))
+			r, err := w.a.salvage(ctx, newRebuilder(tree{tx}, w), tmp, progress.part(400, 1000))
 			if err == nil {
 				err = w.check(ctx, tmp, r)
 			}

@@ -123,6 +123,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	for _, a := range stored {
 		d.heartbeat()
 		s := d.sessionOf(a)
+		d.damaged = d.damaged || a.Lost != nil && exists(a.Path)
 		d.sessions[s.Key] = s
 		d.owners[s.Path] = s.Key
 	}

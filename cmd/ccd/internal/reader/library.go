@@ -74,8 +74,10 @@ func (l *Library) Load(ctx context.Context) error {
 		return err
 	}
 	for _, e := range l.Sessions { // those in reach: no other may be named
-		if e.StateDamage != nil {
-			l.Damage = append(l.Damage, e.StateDamage)
+		for _, err := range []error{e.StateDamage, e.Lost} {
+			if err != nil {
+				l.Damage = append(l.Damage, err)
+			}
 		}
 	}
 	return nil
