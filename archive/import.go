@@ -75,9 +75,12 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	}
 	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
 	defer os.Remove(tmp)
-	r, err := im.a.salvage(ctx, newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil), tmp, progress.part(0, 500))
+	r, err := im.a.salvage(ctx, newRebuilder(&scan{f: l.data, size: l.info.Size(), path: file}, nil), tmp, progress.part(0, 500))
 	if err != nil {
 		return err
+	}
+	if d := (*DamageError)(nil); errors.As(other.checkKeys(ctx, kindSession), &d) { // there may have been others
+		r.Damage = append(r.Damage, d)
 	}
 	for _, d := range r.Damage {
 		d.Path = file
@@ -258,14 +261,40 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 		if err == nil {
 			y, err = im.a.Reader(ours.Key, o.N).sumOf(ctx, size, nil)
 		}
+		same := err == nil && x == y
+		if err != nil && o.N == g.N && skipDamage(err) == nil {
+			same, err = im.agree(ctx, landed{generationOf{s.Key, g.N}, size}, ours.Key)
+		}
 		if err := skipDamage(err); err != nil {
 			return Generation{}, err
 		}
-		if err == nil && x == y {
+		if same {
 			return o, nil
 		}
 	}
 	return Generation{}, nil
+}
+
+// agree reports whether a generation of which bytes are lost, there or here, has the same bytes where both have some.
+func (im *importer) agree(ctx context.Context, g landed, here transcript.Key) (bool, error) {
+	if im.a.Filler(here) != nil {
+		return false, nil // what was forgotten here is found from the first byte on only
+	}
+	r := im.a.Reader(here, g.n)
+	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx).Bytes {
+		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
+			n := min(len(data), 64<<10)
+			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(n)})
+			if err := skipDamage(err); err != nil {
+				return false, err
+			}
+			if err == nil && !bytes.Equal(ours, data[:n]) {
+				return false, nil
+			}
+			data, off = data[n:], off+int64(n)
+		}
+	}
+	return true, ctx.Err()
 }
 
 // sumOf returns the hash of the first bytes of the generation, in which the filler replaces what was forgotten. It fails with a

@@ -30,8 +30,11 @@ type Rebuilt struct {
 	Restored int64  // bytes that were lost, and taken from sources
 }
 
-// Source yields bytes of a generation, and where each stretch of them begins, in order. There may be gaps.
-type Source = iter.Seq2[int64, []byte]
+// Source is what somebody has of a generation.
+type Source struct {
+	Bytes iter.Seq2[int64, []byte] // stretches, and where they begin, in order; there may be gaps
+	Whole bool                     // what follows the last one was never in the generation, or the caller appends it
+}
 
 // Sources returns what the caller still has of a generation, the best first. Each is read up to three times.
 type Sources func(ctx context.Context, s transcript.Session, g Generation) []Source
@@ -89,7 +92,7 @@ func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebui
 		s.sources = sources
 		s.tipsOf, s.tips = a.readTips()
 		if r.Report, err = a.salvage(ctx, s, tmp, progress); err == nil {
-			if r.Restored = s.restored; gain && r.Restored == 0 {
+			if r.Restored = s.restored; gain && !s.gained {
 				return errNoGain
 			}
 			r.Aside, err = setAside(ctx, l, path, time.Now())
@@ -203,7 +206,9 @@ type rebuilder struct {
 	without     *rewriter              // nil: nothing is removed
 	sources     Sources                // nil: none
 	id          string                 // of the archive that the entries are of, "" if it is lost
+	gained      bool                   // something was lost, and is not any more
 	renamed     int                    // sessions of which only the name is left
+	doubted     map[stream]bool        // the end may be lost
 	tipsOf      string                 // ID of the archive that the tips are of
 	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
 	restored    int64                  // bytes that were lost, and taken from sources
@@ -298,12 +303,66 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	} else if s.id != s.tipsOf {
 		s.tips = map[generationOf]int64{}
 	}
+	s.doubt()
 	for of, end := range known {
 		if was, ok := s.tips[of]; !ok || was < end {
 			s.tips[of] = end
 		}
 	}
 	return nil
+}
+
+// doubt makes the ends of generations unknown of which the file does not lead to the record that was found, or to that of the session:
+// there may have been a newer one. Without tips nothing else tells.
+func (s *rebuilder) doubt() {
+	file, ok := s.from.(*scan)
+	if !ok || file.path == "" {
+		return
+	}
+	doubted, last := map[stream]bool{}, map[uint64]int{}
+	keys := map[string]uint64{}
+	for st, g := range s.generations {
+		keys[string(kindGeneration)+string(st[:])] = g.version
+		last[st.num()] = max(last[st.num()], st.generation())
+	}
+	for k, r := range s.sessions {
+		keys[string(kindSession)+string(sessionKey(k))] = r.version
+	}
+	s.into.newest(file.path, keys)
+	for st := range s.generations {
+		_, older := keys[string(kindGeneration)+string(st[:])]
+		doubted[st] = older
+	}
+	for k, r := range s.sessions {
+		if _, older := keys[string(kindSession)+string(sessionKey(k))]; older {
+			doubted[newStream(r.record.Num, last[r.record.Num])] = true
+		}
+	}
+	s.doubted = doubted
+}
+
+// newest removes the keys of which bbolt's tree in a damaged file has the given version.
+func (a *Archive) newest(path string, keys map[string]uint64) {
+	s := &store{a: a}
+	o := s.options()
+	o.OpenFile = nil
+	err := a.guard(func() (err error) {
+		s.db, err = bolt.Open(path, 0, o)
+		return err
+	})
+	if err != nil {
+		return
+	}
+	defer func() { _ = a.guard(s.db.Close) }() // it was only read
+	for key, version := range keys {
+		_ = s.view(func(tx *bolt.Tx) error { // what fails is not found
+			k := kind(key[0])
+			if h, ok := parseHeader(k.bucket(tx).Get([]byte(key[1:]))); ok && h.version == version {
+				delete(keys, key)
+			}
+			return nil
+		})
+	}
 }
 
 // noEnd is the tip of a generation of which nothing is known but that it was there.
@@ -437,7 +496,10 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 	if told && end == 0 && g.Offset == 0 { // it was empty
 		sum = sha256.New()
 	}
-	if told && end >= g.Offset && (end > g.Offset || g.Offset == 0) {
+	if s.doubted[from] || was.version == 0 && s.doubted != nil {
+		end, told = max(end, g.Offset), true
+	}
+	if told && end >= g.Offset && (end > g.Offset || g.Offset == 0 || s.doubted != nil) {
 		g.Offset, g.Back = end, transcript.Fingerprint{}
 		if err := g.setHash(sum); err != nil {
 			return err
@@ -616,17 +678,22 @@ func (s *rebuilder) heal(ctx context.Context, g *generationRecord, all []candida
 	}
 	was := *g
 	for ; len(sources) > 0; sources = sources[1:] {
+		whole := false
 		for _, source := range sources {
-			if err := s.patch(ctx, g, all, of, current, source); err != nil {
+			same, err := s.patch(ctx, g, all, of, current, source)
+			if err != nil {
 				return err
 			}
+			whole = whole || same && source.Whole
 		}
-		right, err := s.settle(ctx, g)
+		right, err := s.settle(ctx, g, whole)
 		if err != nil {
 			return err
 		}
 		if right {
+			_, still := g.lost()
 			s.restored += was.missing() - g.missing()
+			s.gained = s.gained || !still || was.missing() > g.missing()
 			return nil
 		}
 		if err := s.drop(ctx, g, was); err != nil {
@@ -662,13 +729,13 @@ func (s *rebuilder) drop(ctx context.Context, g *generationRecord, was generatio
 }
 
 // patch stores what a generation lacks and a source has. A source that differs in a block leaves the generation as it was.
-func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candidate, of envelope, current bool, source Source) error {
+func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candidate, of envelope, current bool, source Source) (same bool, err error) {
 	was, left := *g, checker{blocks: all}
 	g.Blocks = nil
 	rest := was.Blocks // that are not in g yet
-	for off, data := range source {
+	for off, data := range source.Bytes {
 		if err := ctx.Err(); err != nil {
-			return err
+			return false, err
 		}
 		if !left.same(off, data) {
 			break
@@ -687,7 +754,7 @@ func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candid
 			}
 			one, err := s.into.storeBlock(ctx, &made)
 			if err != nil {
-				return err
+				return false, err
 			}
 			if g.Blocks, rest = append(g.Blocks, one), slices.Clone(rest); to < b.end() {
 				rest[0] = block{Off: to, Len: b.end() - to}
@@ -698,9 +765,9 @@ func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candid
 	}
 	g.Blocks = append(g.Blocks, rest...)
 	if left.differs || left.equal == 0 && was.unknown() && (len(all) > 0 || !current) { // nothing tells that it is the same text
-		return s.drop(ctx, g, was)
+		return false, s.drop(ctx, g, was)
 	}
-	return nil
+	return true, nil
 }
 
 // storeBlock compresses and writes a block.
@@ -715,9 +782,10 @@ func (a *Archive) storeBlock(ctx context.Context, b *packed) (made block, err er
 	return made, err
 }
 
-// settle reports whether the generation has its hash now, or lacks bytes still. An unknown hash becomes that of its bytes.
-func (s *rebuilder) settle(ctx context.Context, g *generationRecord) (right bool, err error) {
-	if g.missing() > 0 {
+// settle reports whether the generation has its hash now, or lacks bytes still. If its end is not lost, an unknown hash becomes that
+// of its bytes.
+func (s *rebuilder) settle(ctx context.Context, g *generationRecord, whole bool) (right bool, err error) {
+	if g.missing() > 0 || g.unknown() && !whole {
 		return true, nil
 	}
 	sum := sha256.New()

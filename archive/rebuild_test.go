@@ -206,7 +206,7 @@ func TestSourcesThatDiffer(t *testing.T) {
 
 // inPieces yields data in pieces, as a source.
 func inPieces(data []byte) []Source {
-	return []Source{func(yield func(int64, []byte) bool) {
+	return []Source{{Whole: true, Bytes: func(yield func(int64, []byte) bool) {
 		off := int64(0)
 		for piece := range slices.Chunk(data, max(1, len(data)/3)) {
 			if !yield(off, piece) {
@@ -214,7 +214,7 @@ func inPieces(data []byte) []Source {
 			}
 			off += int64(len(piece))
 		}
-	}}
+	}}}
 }
 
 // withSources fails the test unless everything comes back. Of an earlier generation of which nothing is left but its length, a source cannot be compared with anything: it stays damaged.

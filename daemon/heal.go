@@ -75,7 +75,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 		if !ok {
 			return nil
 		}
-		return []archive.Source{func(yield func(int64, []byte) bool) {
+		return []archive.Source{{Whole: true, Bytes: func(yield func(int64, []byte) bool) {
 			off := int64(0)
 			for data, err := range d.original(ctx, file) {
 				if err != nil {
@@ -86,7 +86,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 				}
 				off += int64(len(data))
 			}
-		}}
+		}}}
 	}
 }
 
