@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -73,13 +72,23 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	if err := im.a.checkSpace(filepath.Dir(im.a.path), l.info.Size()); err != nil {
 		return err
 	}
+	s := newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil)
+	all, hidden := other.Sessions(ctx)
+	if hidden != nil { // there may have been others, and newer records
+		s.sure = map[generationOf]bool{}
+		for _, one := range all {
+			for _, g := range one.Generations {
+				s.sure[generationOf{one.Key, g.N}] = true
+			}
+		}
+	}
 	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
 	defer os.Remove(tmp)
-	r, err := im.a.salvage(ctx, newRebuilder(&scan{f: l.data, size: l.info.Size(), path: file}, nil), tmp, progress.part(0, 500))
+	r, err := im.a.salvage(ctx, s, tmp, progress.part(0, 500))
 	if err != nil {
 		return err
 	}
-	if d := (*DamageError)(nil); errors.As(other.checkKeys(ctx, kindSession), &d) { // there may have been others
+	if d := (*DamageError)(nil); errors.As(hidden, &d) {
 		r.Damage = append(r.Damage, d)
 	}
 	for _, d := range r.Damage {
@@ -256,16 +265,8 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 		if size < g.Tip.Offset && o.N < len(ours.Generations) {
 			continue
 		}
-		x, err := im.from.Reader(s.Key, g.N).sumOf(ctx, size, im.a.Filler(ours.Key))
-		var y mark.Hash
-		if err == nil {
-			y, err = im.a.Reader(ours.Key, o.N).sumOf(ctx, size, nil)
-		}
-		same := err == nil && x == y
-		if err != nil && o.N == g.N && skipDamage(err) == nil {
-			same, err = im.agree(ctx, landed{generationOf{s.Key, g.N}, size}, ours.Key)
-		}
-		if err := skipDamage(err); err != nil {
+		same, err := im.agree(ctx, landed{generationOf{s.Key, g.N}, size}, o.N, ours.Key)
+		if err != nil {
 			return Generation{}, err
 		}
 		if same {
@@ -275,47 +276,31 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 	return Generation{}, nil
 }
 
-// agree reports whether a generation of which bytes are lost, there or here, has the same bytes where both have some.
-func (im *importer) agree(ctx context.Context, g landed, here transcript.Key) (bool, error) {
-	if im.a.Filler(here) != nil {
-		return false, nil // what was forgotten here is found from the first byte on only
-	}
-	r := im.a.Reader(here, g.n)
+// agree reports whether two generations have the same bytes up to the end of g, with those replaced that were forgotten here. Where one
+// of them has lost some, the number must be the same one too.
+func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
+	r, f, end := im.a.Reader(here, n), im.a.Filler(here), int64(0)
 	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx).Bytes {
 		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
-			n := min(len(data), 64<<10)
-			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(n)})
-			if err := skipDamage(err); err != nil {
+			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(min(len(data), maxFrame))})
+			if skipDamage(err) != nil {
 				return false, err
 			}
-			if err == nil && !bytes.Equal(ours, data[:n]) {
+			if f == nil && err != nil && n == g.n {
+				ours, err = data[:min(len(data), maxFrame)], nil // nobody can tell
+			}
+			if err != nil || off != end && (f != nil || n != g.n) {
 				return false, nil
 			}
-			data, off = data[n:], off+int64(n)
+			theirs := bytes.Clone(data[:len(ours)])
+			if f.Fill(theirs); !bytes.Equal(ours, theirs) {
+				return false, nil
+			}
+			data, off = data[len(ours):], off+int64(len(ours))
+			end = off
 		}
 	}
-	return true, ctx.Err()
-}
-
-// sumOf returns the hash of the first bytes of the generation, in which the filler replaces what was forgotten. It fails with a
-// DamageError if they are damaged.
-func (r *Reader) sumOf(ctx context.Context, size int64, f *Filler) (sum mark.Hash, err error) {
-	if err := r.check(ctx, transcript.Span{Len: size}); err != nil {
-		return sum, err
-	}
-	h := sha256.New()
-	for p, err := range r.portions(ctx, 0, size) {
-		if err != nil {
-			return sum, err
-		}
-		data := p.data
-		if f != nil {
-			data = bytes.Clone(data)
-			f.Fill(data)
-		}
-		h.Write(data)
-	}
-	return mark.Hash(h.Sum(nil)), nil
+	return end == g.tip || f == nil && n == g.n, ctx.Err()
 }
 
 // grow appends what a generation here lacks of one of from, and returns its end.

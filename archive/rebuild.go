@@ -208,7 +208,7 @@ type rebuilder struct {
 	id          string                 // of the archive that the entries are of, "" if it is lost
 	gained      bool                   // something was lost, and is not any more
 	renamed     int                    // sessions of which only the name is left
-	doubted     map[stream]bool        // the end may be lost
+	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
 	tipsOf      string                 // ID of the archive that the tips are of
 	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
 	restored    int64                  // bytes that were lost, and taken from sources
@@ -303,66 +303,12 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	} else if s.id != s.tipsOf {
 		s.tips = map[generationOf]int64{}
 	}
-	s.doubt()
 	for of, end := range known {
 		if was, ok := s.tips[of]; !ok || was < end {
 			s.tips[of] = end
 		}
 	}
 	return nil
-}
-
-// doubt makes the ends of generations unknown of which the file does not lead to the record that was found, or to that of the session:
-// there may have been a newer one. Without tips nothing else tells.
-func (s *rebuilder) doubt() {
-	file, ok := s.from.(*scan)
-	if !ok || file.path == "" {
-		return
-	}
-	doubted, last := map[stream]bool{}, map[uint64]int{}
-	keys := map[string]uint64{}
-	for st, g := range s.generations {
-		keys[string(kindGeneration)+string(st[:])] = g.version
-		last[st.num()] = max(last[st.num()], st.generation())
-	}
-	for k, r := range s.sessions {
-		keys[string(kindSession)+string(sessionKey(k))] = r.version
-	}
-	s.into.newest(file.path, keys)
-	for st := range s.generations {
-		_, older := keys[string(kindGeneration)+string(st[:])]
-		doubted[st] = older
-	}
-	for k, r := range s.sessions {
-		if _, older := keys[string(kindSession)+string(sessionKey(k))]; older {
-			doubted[newStream(r.record.Num, last[r.record.Num])] = true
-		}
-	}
-	s.doubted = doubted
-}
-
-// newest removes the keys of which bbolt's tree in a damaged file has the given version.
-func (a *Archive) newest(path string, keys map[string]uint64) {
-	s := &store{a: a}
-	o := s.options()
-	o.OpenFile = nil
-	err := a.guard(func() (err error) {
-		s.db, err = bolt.Open(path, 0, o)
-		return err
-	})
-	if err != nil {
-		return
-	}
-	defer func() { _ = a.guard(s.db.Close) }() // it was only read
-	for key, version := range keys {
-		_ = s.view(func(tx *bolt.Tx) error { // what fails is not found
-			k := kind(key[0])
-			if h, ok := parseHeader(k.bucket(tx).Get([]byte(key[1:]))); ok && h.version == version {
-				delete(keys, key)
-			}
-			return nil
-		})
-	}
 }
 
 // noEnd is the tip of a generation of which nothing is known but that it was there.
@@ -496,10 +442,11 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 	if told && end == 0 && g.Offset == 0 { // it was empty
 		sum = sha256.New()
 	}
-	if s.doubted[from] || was.version == 0 && s.doubted != nil {
+	doubted := s.sure != nil && !s.sure[generationOf{k, to.generation()}]
+	if doubted {
 		end, told = max(end, g.Offset), true
 	}
-	if told && end >= g.Offset && (end > g.Offset || g.Offset == 0 || s.doubted != nil) {
+	if told && end >= g.Offset && (end > g.Offset || g.Offset == 0 || doubted) {
 		g.Offset, g.Back = end, transcript.Fingerprint{}
 		if err := g.setHash(sum); err != nil {
 			return err

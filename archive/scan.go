@@ -14,7 +14,6 @@ import (
 // kind. What a disk cannot read counts as zeros.
 type scan struct {
 	f      io.ReaderAt
-	path   string // "" unless it is the only source: then ends of which nothing tells are unknown
 	size   int64
 	window []byte // the part of the file in memory
 	from   int64  // where it begins
