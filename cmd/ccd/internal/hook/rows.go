@@ -78,7 +78,7 @@ func merged(rows []Row) (all []Row) {
 		}
 	}
 	seen, texts := map[string]bool{}, []string(nil) // texts of the agent's last message
-	answer := func() { // the text and the results of the message that ends here
+	answer := func() {                              // the text and the results of the message that ends here
 		n := len(all)
 		if n > 0 && all[n-1].Role == "assistant" {
 			all[n-1].Text = strings.Join(texts, "\n\n")
