@@ -41,7 +41,11 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 		return c, err
 	}
 	tmp := filepath.Join(filepath.Dir(c.File), tempName())
-	defer os.Remove(tmp) // fails after the rename
+	end, err := a.copyAt(tmp)
+	if err != nil {
+		return c, err
+	}
+	defer end()
 	if err = a.copyTo(ctx, tmp, progress.part(0, 500)); err != nil {
 		return c, err
 	}

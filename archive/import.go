@@ -82,8 +82,15 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 			}
 		}
 	}
-	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
-	defer os.Remove(tmp)
+	tmp, err := filepath.Abs(filepath.Join(filepath.Dir(im.a.path), tempName()))
+	if err != nil {
+		return err
+	}
+	end, err := im.a.copyAt(tmp)
+	if err != nil {
+		return err
+	}
+	defer end()
 	r, err := im.a.salvage(ctx, s, tmp, progress.part(0, 500))
 	if err != nil {
 		return err
@@ -117,6 +124,7 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	im.places, im.entries = map[generationOf]landed{}, newRebuilder(nil, nil)
 	im.entries.into = im.a
 	err = im.from.view(ctx, func(tx *bolt.Tx) error {
+		im.entries.from = tree{tx}
 		return tree{tx}.each(ctx, func(e storedEntry) error {
 			im.entries.take(e)
 			return nil

@@ -141,6 +141,8 @@ type entries interface {
 	each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error
 	// value returns the value of a block.
 	value(c candidate) ([]byte, error)
+	// bytes returns the size of the file.
+	bytes() int64
 }
 
 // salvage makes an archive at path, and verifies it.
@@ -326,7 +328,7 @@ func (s *rebuilder) name(e storedEntry, known map[generationOf]int64) {
 		}
 	case kindID:
 		f, err := parsePointer(e.key, e.value)
-		if err != nil || s.removes(f.Key) || checkPointer(f.Pointer, math.MaxInt64) != nil || f.Generation < 1 {
+		if err != nil || s.removes(f.Key) || checkPointer(f.Pointer, math.MaxInt64) != nil || f.Generation < 1 || !s.possible(0, f.Generation) {
 			return
 		}
 		of := generationOf{f.Key, f.Generation}
@@ -336,21 +338,21 @@ func (s *rebuilder) name(e storedEntry, known map[generationOf]int64) {
 	}
 }
 
-// take keeps an entry that places depend on.
+// take keeps an entry that places depend on. A number that no file of this size can have is not one that Append has stored.
 func (s *rebuilder) take(e storedEntry) {
 	switch e.kind {
 	case kindSession:
 		k, err := parseSessionKey(e.key)
 		r, bad := decodeSession(e.record)
-		if err == nil && bad == nil && e.version >= s.sessions[k].version && !s.removes(k) {
+		if err == nil && bad == nil && s.possible(r.Num, r.Generation) && e.version >= s.sessions[k].version && !s.removes(k) {
 			s.sessions[k] = versioned[sessionRecord]{r, e.version}
 		}
 	case kindGeneration:
-		if g, err := parseGeneration(e.key, e.value); err == nil && e.version >= s.generations[stream(e.key)].version {
+		if g, err := parseGeneration(e.key, e.value); err == nil && len(e.key) == len(stream{}) && s.possible(stream(e.key).num(), stream(e.key).generation()) && e.version >= s.generations[stream(e.key)].version {
 			s.generations[stream(e.key)] = versioned[generationRecord]{g, e.version}
 		}
 	case kindBlock:
-		if env, _, err := parseEnvelope(e.record); err == nil && len(e.key) == 8 {
+		if env, _, err := parseEnvelope(e.record); err == nil && len(e.key) == 8 && s.possible(env.Stream.num(), env.Stream.generation()) {
 			c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
 			if !s.removes(env.Key) {
 				s.nums[env.Key] = env.Stream.num()
@@ -359,6 +361,12 @@ func (s *rebuilder) take(e storedEntry) {
 			s.places[env.Stream] = append(s.places[env.Stream], c)
 		}
 	}
+}
+
+// possible reports whether there may be a session with this number, and so many generations. Each takes more than leastGeneration bytes.
+func (s *rebuilder) possible(num uint64, generation int) bool {
+	const leastGeneration, mostNum = 128, 1 << 48
+	return num < mostNum && generation <= mostEarlier+int(s.from.bytes()/leastGeneration)
 }
 
 func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && s.without.removed[k] }

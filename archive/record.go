@@ -235,6 +235,9 @@ func parseGeneration(key, v []byte) (g generationRecord, err error) {
 		copy(g.Hash[:], d.bytes(len(g.Hash)))
 		for off, id := int64(0), uint64(0); len(d.b) > 0; id++ {
 			b := block{Off: off, Len: int64(d.uint()), ID: id + uint64(d.int())}
+			if b.Len < 0 || b.end() < off {
+				d.fail()
+			}
 			off, id = b.end(), b.ID
 			g.Blocks = append(g.Blocks, b)
 		}

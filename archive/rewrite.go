@@ -158,7 +158,7 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if w.Links, err = erase(s.lock.data); err != nil {
 		return err
 	}
-	return w.eraseAsides()
+	return errors.Join(w.eraseAsides(), w.a.RemoveCopies())
 }
 
 // eraseAsides removes the damaged files that were set aside: nobody can tell what is in them.
@@ -167,7 +167,7 @@ func (w *rewriter) eraseAsides() error {
 	if err != nil {
 		return err
 	}
-	all, err := setAsides(path)
+	all, err := filesBeside(path, asideSuffix)
 	if err != nil {
 		return err
 	}

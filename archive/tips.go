@@ -96,7 +96,7 @@ func (a *Archive) readTips() (id string, ends map[generationOf]int64) {
 	_, _ = fmt.Sscanf(head, tipsHead, &id)
 	for line := range strings.Lines(rest) {
 		var t landed
-		if n, _ := fmt.Sscanf("\n"+strings.TrimSuffix(line, "\n"), tipLine, &t.n, &t.tip, &t.Agent, &t.ID); n == 4 && t.n > 0 {
+		if n, _ := fmt.Sscanf("\n"+strings.TrimSuffix(line, "\n"), tipLine, &t.n, &t.tip, &t.Agent, &t.ID); n == 4 && t.n > 0 && t.n <= len(b) {
 			ends[t.generationOf] = t.tip
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,6 +180,65 @@ func TestLostBytesComeBack(t *testing.T) {
 		}
 		if out, _, _ := outputs(t, home, "ls", "--all", "--everywhere"); strings.Contains(string(out), "~0") && strings.Contains(string(out), "0005~") {
 			t.Errorf("%s: a second session:\n%s", what, out)
+		}
+	}
+}
+
+// An import and a backup that are killed while they write leave a copy of the archive; the next start, backup or forget removes it. The
+// control: it is there before.
+func TestKilledCopiesAreRemoved(t *testing.T) {
+	home, sound := withoutSources(t)
+	path, elsewhere := filepath.Join(stateOf(t, home), "archive.db"), t.TempDir()
+	backup := filepath.Join(elsewhere, "backup.db")
+	put(t, backup, string(sound))
+	left := func() (all []string) {
+		for _, pattern := range []string{filepath.Join(filepath.Dir(path), ".ccd-*.tmp"), filepath.Join(elsewhere, ".ccd-*.tmp"), path + ".copy-*"} {
+			some, err := filepath.Glob(pattern)
+			must(t, err)
+			all = append(all, some...)
+		}
+		return all
+	}
+	kinds := map[string][]string{"import": {"archive", "import", backup}, "backup": {"archive", "backup", filepath.Join(elsewhere, "new.db")}}
+	for next, args := range map[string][]string{
+		"a start": {"run", "--once"}, "a backup": {"archive", "backup", "--force", filepath.Join(elsewhere, "new.db")},
+		"a forget": {"archive", "forget", "--yes", "00000000-0000-4000-8000-000000000003"},
+	} {
+		for kind, line := range kinds {
+			met := false
+			for range 200 { // it ends before it is killed, as a rule not often
+				c := exec.Command(programPath, line...)
+				c.Env = []string{"HOME=" + home}
+				must(t, c.Start())
+				ended := make(chan error, 1)
+				go func() { ended <- c.Wait() }()
+				for running := true; running && !met; {
+					select {
+					case <-ended:
+						running = false
+					default:
+						met = len(left()) > 1
+					}
+				}
+				if met {
+					must(t, c.Process.Kill())
+					<-ended
+					if met = len(left()) > 0; met {
+						break
+					}
+				}
+				_ = os.Remove(filepath.Join(elsewhere, "new.db"))
+			}
+			if !met {
+				t.Errorf("%s: none was killed in time: the test sees nothing", kind)
+			}
+			if out, talk, code := outputs(t, home, args...); code != words.ExitDone {
+				t.Errorf("%s: %s %s", next, out, talk)
+			}
+			if all := left(); len(all) > 0 {
+				t.Errorf("%s after a killed %s leaves %v", next, kind, all)
+			}
+			put(t, path, string(sound))
 		}
 	}
 }
