@@ -55,9 +55,6 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return ErrReadOnly
 	}
 	other, err := Open(file, Options{})
-	if err == nil {
-		err = other.rebuildable(ctx)
-	}
 	if err != nil {
 		return err
 	}
@@ -66,14 +63,23 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return err
 	}
 	defer l.release()
+	found := &scan{f: l.data, size: l.info.Size()}
+	var all []Session
+	hidden := found.treeSound()
+	if hidden != nil {
+		hidden = other.damage("%w", hidden)
+	} else if err := other.rebuildable(ctx); err != nil {
+		return err
+	} else {
+		all, hidden = other.Sessions(ctx)
+	}
 	if err := os.MkdirAll(filepath.Dir(im.a.path), 0o700); err != nil {
 		return err
 	}
 	if err := im.a.checkSpace(filepath.Dir(im.a.path), l.info.Size()); err != nil {
 		return err
 	}
-	s := newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil)
-	all, hidden := other.Sessions(ctx)
+	s := newRebuilder(found, nil)
 	if hidden != nil { // there may have been others, and newer records
 		s.sure = map[generationOf]bool{}
 		for _, one := range all {
