@@ -110,7 +110,7 @@ func TestImportOfACraftedFile(t *testing.T) {
 	imports := func(file string) (*Archive, Imported, error) {
 		path := filepath.Join(t.TempDir(), "crafted.db")
 		must(t, os.WriteFile(path, []byte(file), 0o600))
-		a := open(t)
+		a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
 		im, err := a.Import(ctx, path, nil)
 		return a, im, err
 	}
