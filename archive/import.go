@@ -64,29 +64,16 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	}
 	defer l.release()
 	found := &scan{f: l.data, size: l.info.Size()}
-	var all []Session
-	hidden := found.treeSound()
-	if hidden != nil {
-		hidden = other.damage("%w", hidden)
-	} else if err := other.rebuildable(ctx); err != nil {
+	s := newRebuilder(found, nil)
+	var hidden error
+	if s.sure, hidden, err = other.sure(ctx, found); err != nil {
 		return err
-	} else {
-		all, hidden = other.Sessions(ctx)
 	}
 	if err := os.MkdirAll(filepath.Dir(im.a.path), 0o700); err != nil {
 		return err
 	}
 	if err := im.a.checkSpace(filepath.Dir(im.a.path), l.info.Size()); err != nil {
 		return err
-	}
-	s := newRebuilder(found, nil)
-	if hidden != nil { // there may have been others, and newer records
-		s.sure = map[generationOf]bool{}
-		for _, one := range all {
-			for _, g := range one.Generations {
-				s.sure[generationOf{one.Key, g.N}] = true
-			}
-		}
 	}
 	tmp, err := filepath.Abs(filepath.Join(filepath.Dir(im.a.path), tempName()))
 	if err != nil {
@@ -110,6 +97,26 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	im.Damage = r.Damage
 	im.from = &Archive{path: tmp, o: Options{ReadOnly: true}, codec: im.a.codec}
 	return im.run(ctx, progress.part(500, 1000))
+}
+
+// sure returns the generations that the tree of a file leads to, nil for all, with the damage that hides others, and newer records.
+func (a *Archive) sure(ctx context.Context, file *scan) (known map[generationOf]bool, hidden, err error) {
+	var all []Session
+	if hidden = file.treeSound(); hidden != nil {
+		hidden = a.damage("%w", hidden)
+	} else if err = a.rebuildable(ctx); err == nil {
+		all, hidden = a.Sessions(ctx)
+	}
+	if err != nil || hidden == nil {
+		return nil, nil, err
+	}
+	known = map[generationOf]bool{}
+	for _, one := range all {
+		for _, g := range one.Generations {
+			known[generationOf{one.Key, g.N}] = true
+		}
+	}
+	return known, hidden, nil
 }
 
 func (im *importer) run(ctx context.Context, progress Progress) (err error) {

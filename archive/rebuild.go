@@ -163,9 +163,6 @@ func (a *Archive) salvage(ctx context.Context, s *rebuilder, path string, progre
 	if file, ok := s.from.(*scan); ok && file.failed != nil {
 		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", file.failed))
 	}
-	if n := s.nameless(); n > 0 {
-		r.Damage = append(r.Damage, there.damage("%d sessions are lost, both names and bytes", n))
-	}
 	return r, err
 }
 
@@ -209,7 +206,6 @@ type rebuilder struct {
 	sources     Sources                // nil: none
 	id          string                 // of the archive that the entries are of, "" if it is lost
 	gained      bool                   // something was lost, and is not any more
-	renamed     int                    // sessions of which only the name is left
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
 	tipsOf      string                 // ID of the archive that the tips are of
 	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
@@ -291,18 +287,15 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	if err == nil {
 		err = flush()
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.learn(known)
 	}
-	if s.id == "" && len(s.tipsOf) == 2*idSize {
-		id, err := hex.DecodeString(s.tipsOf)
-		if err == nil {
-			err = s.into.held.update(func(tx *bolt.Tx) error { return put(tx, kindMeta, keyID, id) })
-		}
-		if err != nil {
-			return err
-		}
-	} else if s.id != s.tipsOf {
+	return err
+}
+
+// learn joins what is known of generations with the tips, if they are of this archive, as they are if its ID is lost.
+func (s *rebuilder) learn(known map[generationOf]int64) error {
+	if s.id != "" && s.id != s.tipsOf {
 		s.tips = map[generationOf]int64{}
 	}
 	for of, end := range known {
@@ -310,7 +303,11 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 			s.tips[of] = end
 		}
 	}
-	return nil
+	id, err := hex.DecodeString(s.tipsOf)
+	if s.id != "" || err != nil || len(id) != idSize {
+		return nil
+	}
+	return s.into.held.update(func(tx *bolt.Tx) error { return put(tx, kindMeta, keyID, id) })
 }
 
 // noEnd is the tip of a generation of which nothing is known but that it was there.
@@ -344,22 +341,31 @@ func (s *rebuilder) take(e storedEntry) {
 	case kindSession:
 		k, err := parseSessionKey(e.key)
 		r, bad := decodeSession(e.record)
-		if err == nil && bad == nil && s.possible(r.Num, r.Generation) && e.version >= s.sessions[k].version && !s.removes(k) {
-			s.sessions[k] = versioned[sessionRecord]{r, e.version}
+		if errors.Join(err, bad) == nil && s.possible(r.Num, r.Generation) && !s.removes(k) {
+			keepNewest(s.sessions, k, r, e.version)
 		}
 	case kindGeneration:
-		if g, err := parseGeneration(e.key, e.value); err == nil && len(e.key) == len(stream{}) && s.possible(stream(e.key).num(), stream(e.key).generation()) && e.version >= s.generations[stream(e.key)].version {
-			s.generations[stream(e.key)] = versioned[generationRecord]{g, e.version}
+		g, err := parseGeneration(e.key, e.value)
+		if len(e.key) == len(stream{}) && err == nil && s.possible(stream(e.key).num(), stream(e.key).generation()) {
+			keepNewest(s.generations, stream(e.key), g, e.version)
 		}
 	case kindBlock:
-		if env, _, err := parseEnvelope(e.record); err == nil && len(e.key) == 8 && s.possible(env.Stream.num(), env.Stream.generation()) {
-			c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
-			if !s.removes(env.Key) {
-				s.nums[env.Key] = env.Stream.num()
-			}
-			s.blocks[c.id] = append(s.blocks[c.id], c)
-			s.places[env.Stream] = append(s.places[env.Stream], c)
+		env, _, err := parseEnvelope(e.record)
+		if err != nil || len(e.key) != 8 || !s.possible(env.Stream.num(), env.Stream.generation()) {
+			return
 		}
+		c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
+		if !s.removes(env.Key) {
+			s.nums[env.Key] = env.Stream.num()
+		}
+		s.blocks[c.id] = append(s.blocks[c.id], c)
+		s.places[env.Stream] = append(s.places[env.Stream], c)
+	}
+}
+
+func keepNewest[K comparable, T any](all map[K]versioned[T], k K, record T, version uint64) {
+	if version >= all[k].version {
+		all[k] = versioned[T]{record, version}
 	}
 }
 
@@ -374,33 +380,29 @@ func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && 
 // number adds the sessions of which the record is lost, and returns how many generations each has, by its number, and the highest number.
 func (s *rebuilder) number() (last map[uint64]int, most uint64) {
 	last = map[uint64]int{}
-	for of := range s.generations {
-		last[of.num()] = max(last[of.num()], of.generation())
-	}
-	for of := range s.places {
-		last[of.num()] = max(last[of.num()], of.generation())
-	}
 	for k, num := range s.nums {
 		if _, ok := s.sessions[k]; !ok {
 			s.sessions[k] = versioned[sessionRecord]{record: sessionRecord{Num: num}}
 		}
 	}
-	for n := range last {
-		most = max(most, n)
+	raise := func(num uint64, n int) { last[num], most = max(last[num], n), max(most, num) }
+	for of := range s.generations {
+		raise(of.num(), of.generation())
+	}
+	for of := range s.places {
+		raise(of.num(), of.generation())
 	}
 	for _, r := range s.sessions {
-		most = max(most, r.record.Num)
-		last[r.record.Num] = max(last[r.record.Num], r.record.Generation)
+		raise(r.record.Num, r.record.Generation)
 	}
 	for of := range s.tips {
 		r, ok := s.sessions[of.Key]
 		if !ok {
 			most++
-			s.renamed++
 			r.record.Num = most
 			s.sessions[of.Key] = r
 		}
-		last[r.record.Num] = max(last[r.record.Num], of.n)
+		raise(r.record.Num, of.n)
 	}
 	return last, most
 }
@@ -436,34 +438,15 @@ func (s *rebuilder) write(ctx context.Context, progress Progress) error {
 
 // generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is,
 // it is made from the blocks; where bytes are missing its hash stays unknown, so that a read of it fails.
-func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) (err error) {
-	was := s.generations[from]
-	all := s.place(from, was)
-	g := was.record
-	if len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
-		if g, err = s.remake(g, all, k.Unlined()); err != nil {
-			return err
-		}
-	}
-	end, told := s.tips[generationOf{k, to.generation()}]
-	sum := unknownHash()
-	if told && end == 0 && g.Offset == 0 { // it was empty
-		sum = sha256.New()
-	}
-	doubted := s.sure != nil && !s.sure[generationOf{k, to.generation()}]
-	if doubted {
-		end, told = max(end, g.Offset), true
-	}
-	if told && end >= g.Offset && (end > g.Offset || g.Offset == 0 || doubted) {
-		g.Offset, g.Back = end, transcript.Fingerprint{}
-		if err := g.setHash(sum); err != nil {
-			return err
-		}
+func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) error {
+	all := s.place(from, s.generations[from])
+	g, err := s.record(k, from, to.generation(), all)
+	if err != nil {
+		return err
 	}
 	if of.Path == "" && len(all) > 0 { // its record is lost
 		of.Class = uint8(all[0].Class)
 	}
-	g.Blocks = nil
 	for portion := range slices.Chunk(all, 16) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -491,11 +474,32 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 			return err
 		}
 	}
-	if last := len(g.Blocks) - 1; last >= 0 && slices.ContainsFunc(g.Blocks[g.blockAt(min(g.Cut.Start, g.Offset-1)):], func(b block) bool { return b.ID == 0 && b.Off >= g.Cut.Start }) {
+	if slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 && b.Off >= g.Cut.Start }) {
 		g.Cut = cutter{Start: g.Offset, End: g.Offset} // what comes next cannot read what is open
 	}
 	without.change(&g)
 	return s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, to, g) })
+}
+
+// record returns the record of a generation without its blocks. If it is lost, or there was a newer one, it is made from the blocks, and
+// ends where the tips say.
+func (s *rebuilder) record(k transcript.Key, from stream, n int, all []candidate) (g generationRecord, err error) {
+	was := s.generations[from]
+	if g = was.record; len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
+		g, err = s.remake(g, all, k.Unlined())
+	}
+	g.Blocks = nil
+	end, told := s.tips[generationOf{k, n}]
+	doubted := s.sure != nil && !s.sure[generationOf{k, n}]
+	switch sum := unknownHash(); {
+	case err != nil:
+	case told && end == 0 && g.Offset == 0: // it was empty
+		err = g.setHash(sha256.New())
+	case told && end > g.Offset, doubted:
+		g.Offset, g.Back = max(end, g.Offset), transcript.Fingerprint{}
+		err = g.setHash(sum)
+	}
+	return g, err
 }
 
 // copy writes a block of the file.
@@ -603,21 +607,6 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 	return g, g.setHash(sum)
 }
 
-// nameless counts the sessions that have a generation, but no record and no intact block.
-func (s *rebuilder) nameless() int {
-	lost := map[uint64]bool{}
-	if s.without != nil {
-		return 0 // the file is intact
-	}
-	for g := range s.generations {
-		lost[g.num()] = true
-	}
-	for _, r := range s.sessions {
-		delete(lost, r.record.Num)
-	}
-	return max(0, len(lost)-s.renamed)
-}
-
 // unknownHash is the state of a hash that no transcript has, for a generation of which bytes are missing.
 func unknownHash() hash.Hash {
 	h := sha256.New()
@@ -671,9 +660,13 @@ func (g *generationRecord) missing() (n int64) {
 // drop removes the blocks that g has and was has not.
 func (s *rebuilder) drop(ctx context.Context, g *generationRecord, was generationRecord) error {
 	defer func() { *g = was }()
+	kept := map[uint64]bool{}
+	for _, b := range was.Blocks {
+		kept[b.ID] = true
+	}
 	return s.into.update(ctx, 0, func(tx *bolt.Tx) error {
 		for _, b := range g.Blocks {
-			if !slices.Contains(was.Blocks, b) {
+			if !kept[b.ID] {
 				if err := removeBlock(tx, b.ID); err != nil {
 					return err
 				}
@@ -687,33 +680,24 @@ func (s *rebuilder) drop(ctx context.Context, g *generationRecord, was generatio
 func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candidate, of envelope, current bool, source Source) (same bool, err error) {
 	was, left := *g, checker{blocks: all}
 	g.Blocks = nil
-	rest := was.Blocks // that are not in g yet
+	rest := slices.Clone(was.Blocks) // that are not in g yet
 	for off, data := range source.Bytes {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		if !left.same(off, data) {
+		if !left.same(off, data) || ctx.Err() != nil {
 			break
 		}
 		for end := off + int64(len(data)); len(rest) > 0 && rest[0].Off < end; {
-			b := rest[0]
-			from, to := max(b.Off, off), min(b.end(), end, max(b.Off, off)+maxFrame)
-			if b.ID != 0 || to <= from {
-				g.Blocks, rest = append(g.Blocks, b), rest[1:]
+			from, to := max(rest[0].Off, off), min(rest[0].end(), end)
+			if rest[0].ID != 0 || to <= from {
+				g.Blocks, rest = append(g.Blocks, rest[0]), rest[1:]
 				continue
 			}
-			made := packed{envelope: of, piece: true, raw: data[from-off : to-off]}
-			made.Off, made.Len, made.Sum = from, to-from, mark.Sum(made.raw)
-			if from > b.Off {
-				g.Blocks = append(g.Blocks, block{Off: b.Off, Len: from - b.Off})
-			}
-			one, err := s.into.storeBlock(ctx, &made)
-			if err != nil {
+			g.lose(from)
+			to = min(to, from+maxFrame)
+			of.Off, of.Len = from, to-from
+			if err := s.add(ctx, g, of, data[from-off:to-off]); err != nil {
 				return false, err
 			}
-			if g.Blocks, rest = append(g.Blocks, one), slices.Clone(rest); to < b.end() {
-				rest[0] = block{Off: to, Len: b.end() - to}
-			} else {
+			if rest[0] = (block{Off: to, Len: rest[0].end() - to}); rest[0].Len == 0 {
 				rest = rest[1:]
 			}
 		}
@@ -722,19 +706,23 @@ func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candid
 	if left.differs || left.equal == 0 && was.unknown() && (len(all) > 0 || !current) { // nothing tells that it is the same text
 		return false, s.drop(ctx, g, was)
 	}
-	return true, nil
+	return true, ctx.Err()
 }
 
-// storeBlock compresses and writes a block.
-func (a *Archive) storeBlock(ctx context.Context, b *packed) (made block, err error) {
-	if b.stored, err = a.codec.pack(b.raw); err != nil {
-		return made, err
+// add stores bytes as a block at the end of those of g.
+func (s *rebuilder) add(ctx context.Context, g *generationRecord, at envelope, raw []byte) error {
+	b := packed{envelope: at, piece: true}
+	b.Sum = mark.Sum(raw)
+	stored, err := s.into.codec.pack(raw)
+	if err != nil {
+		return err
 	}
-	err = a.update(ctx, 0, func(tx *bolt.Tx) error {
-		made, err = b.write(tx)
+	b.stored = stored
+	return s.into.update(ctx, 0, func(tx *bolt.Tx) error {
+		made, err := b.write(tx)
+		g.Blocks = append(g.Blocks, made)
 		return err
 	})
-	return made, err
 }
 
 // settle reports whether the generation has its hash now, or lacks bytes still. If its end is not lost, an unknown hash becomes that
