@@ -59,7 +59,7 @@ type Session struct {
 	Generations []Generation // in order; the last one is the current one
 	State       []byte       // opaque bytes stored by the caller
 	StateDamage error        // a DamageError if State is nil because the stored bytes are damaged
-	Lost        error        // a DamageError if bytes of it are missing
+	Lost        error        // a DamageError if bytes of it are missing, in the newest generation of which some are
 }
 
 // Tip returns the cursor after the last archived byte, or the zero Cursor if there is none.

@@ -95,7 +95,7 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from i
 			return s, err
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
-		if off, lost := g.lost(); lost && s.Lost == nil {
+		if off, lost := g.lost(); lost {
 			s.Lost = a.damageIn(k, transcript.Cursor{Generation: n, Offset: off}, ErrMissing)
 		}
 	}
