@@ -156,7 +156,12 @@ func (p *plan) advance() error {
 	if err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
-	h.Write(p.seg.Data)
+	if p.gen.Offset == 0 {
+		h = sha256.New() // of a lost generation it was unknown
+	}
+	if p.gen.Offset == 0 || !p.gen.unknown() {
+		h.Write(p.seg.Data)
+	}
 	if err := p.gen.setHash(h); err != nil {
 		return err
 	}

@@ -59,6 +59,7 @@ type Session struct {
 	Generations []Generation // in order; the last one is the current one
 	State       []byte       // opaque bytes stored by the caller
 	StateDamage error        // a DamageError if State is nil because the stored bytes are damaged
+	Lost        error        // a DamageError if bytes of it are missing, in the newest generation of which some are
 }
 
 // Tip returns the cursor after the last archived byte, or the zero Cursor if there is none.
@@ -103,7 +104,7 @@ func Open(path string, o Options) (*Archive, error) {
 func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
 	p, err := a.plan(ctx, s, seg)
 	if err == nil && !p.noop() {
-		err = a.update(ctx, p.need, p.commit)
+		err = a.update(ctx, p.need, p.commit, &p.tip)
 	}
 	if err != nil {
 		return fmt.Errorf("append to session %s %s: %w", s.Agent, s.ID, err)
@@ -150,6 +151,7 @@ type plan struct {
 	need              int64 // bytes to be written
 	tombs             *tombs
 	filled            bool // something in the segment was forgotten
+	tip               landed
 }
 
 // packed is a block of the plan.
@@ -194,6 +196,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 			return err
 		}
 	}
+	p.tip = landed{generationOf{p.session.Key, record.Generation}, gen.Offset}
 	return putGeneration(tx, s, gen)
 }
 

@@ -41,7 +41,11 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 		return c, err
 	}
 	tmp := filepath.Join(filepath.Dir(c.File), tempName())
-	defer os.Remove(tmp) // fails after the rename
+	end, err := a.copyAt(tmp)
+	if err != nil {
+		return c, err
+	}
+	defer end()
 	if err = a.copyTo(ctx, tmp, progress.part(0, 500)); err != nil {
 		return c, err
 	}
@@ -139,7 +143,7 @@ func (a *Archive) target(file string, force bool) (path string, err error) {
 		return "", err
 	case path == own || sameFile(path, own):
 		return "", errors.New("it is the archive itself")
-	case lockPath(path) == lockPath(own) || path == lockPath(own) || path == own+".tmp" || path == tombsPath(own):
+	case lockPath(path) == lockPath(own) || path == lockPath(own) || path == own+".tmp" || path == tombsPath(own) || path == tipsPath(own):
 		return "", errors.New("the archive uses this name for its own files")
 	case info == nil:
 		return path, nil

@@ -48,7 +48,7 @@ func parseEnvelope(record []byte) (e envelope, packed []byte, err error) {
 	e.Stream = newStream(d.uint(), int(d.uint()))
 	e.Off, e.Len = int64(d.uint()), int64(d.uint())
 	copy(e.Sum[:], d.bytes(len(e.Sum)))
-	if d.end() != nil || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame {
+	if d.end() != nil || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame || e.end() < 0 {
 		return e, nil, errors.New("envelope cannot be decoded")
 	}
 	return e, packed, nil

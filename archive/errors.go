@@ -17,7 +17,7 @@ var (
 	ErrFull     = errors.New("no space for the archive")
 	ErrNewer    = errors.New("archive was written by another version of ccd")
 	ErrReadOnly = errors.New("archive is open read-only")
-	ErrMissing  = errors.New("no block") // the cause of a DamageError for bytes that were lost
+	ErrMissing  = errors.New("bytes are lost") // the cause of a DamageError for bytes that were lost
 )
 
 // DamageError is returned if stored bytes differ from what was written. Fields that do not apply are zero.

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// Files returns the existing files of the archive at path: the archive, its lock, the tombstones, damaged
+// Files returns the existing files of the archive at path: the archive, its lock, the tombstones, the tips, damaged
 // files that were set aside, and the temporary file of a process that was killed while writing a new archive. It does not
 // follow symlinks.
 func Files(path string) ([]string, error) {
 	var all []string
-	aside, err := setAsides(path)
-	if err != nil {
+	aside, err := filesBeside(path, asideSuffix)
+	copies, failed := filesBeside(path, copySuffix)
+	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), lockPath(path)}, aside) {
+	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), tipsPath(path), lockPath(path)}, aside, copies) {
 		info, err := os.Lstat(p)
 		switch {
 		case err == nil && !info.IsDir():
@@ -31,14 +32,14 @@ func Files(path string) ([]string, error) {
 	return all, nil
 }
 
-// setAsides returns the damaged files beside the archive that Rebuild has kept.
-func setAsides(path string) (all []string, err error) {
+// filesBeside returns the files whose names begin with the archive's and the suffix: damaged ones that Rebuild has kept, or notes of copies.
+func filesBeside(path, suffix string) (all []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("find archive: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(path)+asideSuffix) {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+suffix) {
 			all = append(all, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -291,7 +290,7 @@ func TestForgottenStaysAway(t *testing.T) {
 		b[at+60] ^= 1
 	}
 	must(t, os.WriteFile(other.Path(), b, 0o600))
-	r, err := other.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) iter.Seq[[]byte] {
+	r, err := other.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) []Source {
 		data := bytes.Clone(was[generationOf{s.Key, min(g.N, 1)}])
 		if text, ok := was[generationOf{s.Key, g.N}]; ok {
 			data = bytes.Clone(text)
@@ -607,7 +606,7 @@ func TestRandomRemovals(t *testing.T) {
 		f.want[of], was[of] = bytes.Clone(text.Bytes()), bytes.Clone(text.Bytes())
 	}
 	restore := func() { // what damage took, from the transcripts
-		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) iter.Seq[[]byte] {
+		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) []Source {
 			data := bytes.Clone(was[generationOf{s.Key, g.N}])
 			f.a.Filler(s.Key).Fill(data)
 			return inPieces(data)

@@ -3,10 +3,8 @@ package archive
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,18 +47,6 @@ type importer struct {
 	places  map[generationOf]landed // where the generations of from are here
 }
 
-// generationOf names a generation.
-type generationOf struct {
-	transcript.Key
-	n int
-}
-
-// landed is a generation and its end.
-type landed struct {
-	generationOf
-	tip int64
-}
-
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
 	if sameFile(im.a.path, file) {
 		return errors.New("this is the archive itself")
@@ -69,9 +55,6 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return ErrReadOnly
 	}
 	other, err := Open(file, Options{})
-	if err == nil {
-		err = other.rebuildable(ctx)
-	}
 	if err != nil {
 		return err
 	}
@@ -80,17 +63,33 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return err
 	}
 	defer l.release()
+	found := &scan{f: l.data, size: l.info.Size()}
+	s := newRebuilder(found, nil)
+	var hidden error
+	if s.sure, hidden, err = other.sure(ctx, found); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(im.a.path), 0o700); err != nil {
 		return err
 	}
 	if err := im.a.checkSpace(filepath.Dir(im.a.path), l.info.Size()); err != nil {
 		return err
 	}
-	tmp := filepath.Join(filepath.Dir(im.a.path), tempName())
-	defer os.Remove(tmp)
-	r, _, err := im.a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, nil, nil, progress.part(0, 500))
+	tmp, err := filepath.Abs(filepath.Join(filepath.Dir(im.a.path), tempName()))
 	if err != nil {
 		return err
+	}
+	end, err := im.a.copyAt(tmp)
+	if err != nil {
+		return err
+	}
+	defer end()
+	r, err := im.a.salvage(ctx, s, tmp, progress.part(0, 500))
+	if err != nil {
+		return err
+	}
+	if d := (*DamageError)(nil); errors.As(hidden, &d) {
+		r.Damage = append(r.Damage, d)
 	}
 	for _, d := range r.Damage {
 		d.Path = file
@@ -98,6 +97,26 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	im.Damage = r.Damage
 	im.from = &Archive{path: tmp, o: Options{ReadOnly: true}, codec: im.a.codec}
 	return im.run(ctx, progress.part(500, 1000))
+}
+
+// sure returns the generations that the tree of a file leads to, nil for all, with the damage that hides others, and newer records.
+func (a *Archive) sure(ctx context.Context, file *scan) (known map[generationOf]bool, hidden, err error) {
+	var all []Session
+	if hidden = file.treeSound(); hidden != nil {
+		hidden = a.damage("%w", hidden)
+	} else if err = a.rebuildable(ctx); err == nil {
+		all, hidden = a.Sessions(ctx)
+	}
+	if err != nil || hidden == nil {
+		return nil, nil, err
+	}
+	known = map[generationOf]bool{}
+	for _, one := range all {
+		for _, g := range one.Generations {
+			known[generationOf{one.Key, g.N}] = true
+		}
+	}
+	return known, hidden, nil
 }
 
 func (im *importer) run(ctx context.Context, progress Progress) (err error) {
@@ -118,6 +137,7 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	im.places, im.entries = map[generationOf]landed{}, newRebuilder(nil, nil)
 	im.entries.into = im.a
 	err = im.from.view(ctx, func(tx *bolt.Tx) error {
+		im.entries.from = tree{tx}
 		return tree{tx}.each(ctx, func(e storedEntry) error {
 			im.entries.take(e)
 			return nil
@@ -154,20 +174,18 @@ func (im *importer) repair(ctx context.Context) error {
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Rebuild(ctx, func(ctx context.Context, s transcript.Session, want Generation) iter.Seq[[]byte] {
-		theirs, err := im.from.find(ctx, s.Key)
+	rebuild := im.a.Refill
+	if slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
+		rebuild = im.a.Rebuild
+	}
+	_, err = rebuild(ctx, func(ctx context.Context, s transcript.Session, want Generation) (all []Source) {
+		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
-			if err == nil && (g.Sum == want.Sum || g.N == want.N && g.Tip.Offset >= want.Tip.Offset) {
-				return func(yield func([]byte) bool) {
-					for seg, err := range im.from.Reader(s.Key, g.N).Segments(ctx) {
-						if err != nil || !yield(seg.Data) {
-							return
-						}
-					}
-				}
+			if g.Sum == want.Sum || g.N == want.N {
+				all = append(all, im.from.Reader(s.Key, g.N).intact(ctx))
 			}
 		}
-		return nil
+		return all
 	}, nil)
 	return err
 }
@@ -226,6 +244,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 	if err != nil {
 		return err
 	}
+	var tips []*landed
 	for _, g := range s.Generations {
 		var without filled
 		if f := t.filler(key); f != nil {
@@ -245,7 +264,8 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 		if err != nil {
 			return err
 		}
-		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, g.N}, g.Tip.Offset}
+		to := landed{generationOf{key, g.N}, g.Tip.Offset}
+		im.places[generationOf{s.Key, g.N}], tips = to, append(tips, &to)
 		im.Bytes += g.Tip.Offset
 	}
 	im.Sessions++
@@ -256,7 +276,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) erro
 			}
 		}
 		return putSession(tx, key, record)
-	})
+	}, tips...)
 }
 
 // match returns the generation here that has the same bytes, or begins with them, or can grow to them; else a zero one.
@@ -266,40 +286,42 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 		if size < g.Tip.Offset && o.N < len(ours.Generations) {
 			continue
 		}
-		x, err := im.from.Reader(s.Key, g.N).sumOf(ctx, size, im.a.Filler(ours.Key))
-		var y mark.Hash
-		if err == nil {
-			y, err = im.a.Reader(ours.Key, o.N).sumOf(ctx, size, nil)
-		}
-		if err := skipDamage(err); err != nil {
+		same, err := im.agree(ctx, landed{generationOf{s.Key, g.N}, size}, o.N, ours.Key)
+		if err != nil {
 			return Generation{}, err
 		}
-		if err == nil && x == y {
+		if same {
 			return o, nil
 		}
 	}
 	return Generation{}, nil
 }
 
-// sumOf returns the hash of the first bytes of the generation, in which the filler replaces what was forgotten. It fails with a
-// DamageError if they are damaged.
-func (r *Reader) sumOf(ctx context.Context, size int64, f *Filler) (sum mark.Hash, err error) {
-	if err := r.check(ctx, transcript.Span{Len: size}); err != nil {
-		return sum, err
-	}
-	h := sha256.New()
-	for p, err := range r.portions(ctx, 0, size) {
-		if err != nil {
-			return sum, err
+// agree reports whether two generations have the same bytes up to the end of g, with those replaced that were forgotten here. Where one
+// of them has lost some, the number must be the same one too.
+func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
+	r, f, end := im.a.Reader(here, n), im.a.Filler(here), int64(0)
+	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx).Bytes {
+		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
+			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(min(len(data), maxFrame))})
+			if skipDamage(err) != nil {
+				return false, err
+			}
+			if f == nil && err != nil && n == g.n {
+				ours, err = data[:min(len(data), maxFrame)], nil // nobody can tell
+			}
+			if err != nil || off != end && (f != nil || n != g.n) {
+				return false, nil
+			}
+			theirs := bytes.Clone(data[:len(ours)])
+			if f.Fill(theirs); !bytes.Equal(ours, theirs) {
+				return false, nil
+			}
+			data, off = data[len(ours):], off+int64(len(ours))
+			end = off
 		}
-		data := p.data
-		if f != nil {
-			data = bytes.Clone(data)
-			f.Fill(data)
-		}
-		h.Write(data)
 	}
-	return mark.Hash(h.Sum(nil)), nil
+	return end == g.tip || f == nil && n == g.n, ctx.Err()
 }
 
 // grow appends what a generation here lacks of one of from, and returns its end.

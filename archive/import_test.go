@@ -2,7 +2,12 @@ package archive
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ccd/internal/testkit"
@@ -88,5 +93,45 @@ func TestImportHeals(t *testing.T) {
 	}
 	if met == 0 {
 		t.Error("no flip was met: the test sees nothing")
+	}
+}
+
+// A crafted file costs no more than its size: a generation with a very high number is none, and pages in a circle are damage. The
+// control: without the one entry or byte, all of it is imported.
+func TestImportOfACraftedFile(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	from := open(t)
+	data := talk(70, 100<<10)
+	for n := range 200 {
+		fill(t, from, session(fmt.Sprint("s", n)), 1, data[:1000+n], whole)
+	}
+	sound := bytesOf(t, from.Path())
+	imports := func(file string) (*Archive, Imported, error) {
+		path := filepath.Join(t.TempDir(), "crafted.db")
+		must(t, os.WriteFile(path, []byte(file), 0o600))
+		a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+		im, err := a.Import(ctx, path, nil)
+		return a, im, err
+	}
+	if _, im, err := imports(sound); err != nil || im.Sessions != 200 {
+		t.Fatalf("%d sessions, %v", im.Sessions, err)
+	}
+	key := newStream(3, 1<<31)
+	crafted := sound + string(key[:]) + string(seal(kindGeneration, 1<<40, key[:], generationRecord{}.encode()))
+	a, im, err := imports(crafted)
+	info, statErr := os.Stat(a.Path())
+	must(t, statErr)
+	if err != nil || im.Sessions != 200 || info.Size() > 8*int64(len(sound)) {
+		t.Errorf("a high number: %d sessions, %d bytes, %v", im.Sessions, info.Size(), err)
+	}
+	circle := []byte(sound)
+	for at := 4096; at+4096 <= len(circle); at += 4096 {
+		if binary.NativeEndian.Uint16(circle[at+8:]) == 1 { // the first child of each branch page is the page itself
+			binary.NativeEndian.PutUint64(circle[at+16+8:], binary.NativeEndian.Uint64(circle[at:]))
+		}
+	}
+	if _, im, err := imports(string(circle)); err != nil || len(im.Damage) == 0 || !slices.ContainsFunc(im.Damage, func(d *DamageError) bool { return errors.Is(d, errCycle) }) {
+		t.Errorf("pages in a circle: %v, %v", im.Damage, err)
 	}
 }

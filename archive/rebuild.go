@@ -6,10 +6,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,21 +30,41 @@ type Rebuilt struct {
 	Restored int64  // bytes that were lost, and taken from sources
 }
 
-// Sources returns the bytes of a generation that the caller still has, from the first one on, or nil. They are read twice: compared
-// with what is left of it before any of them is stored.
-type Sources func(ctx context.Context, s transcript.Session, g Generation) iter.Seq[[]byte]
+// Source is what somebody has of a generation.
+type Source struct {
+	Bytes iter.Seq2[int64, []byte] // stretches, and where they begin, in order; there may be gaps
+	Whole bool                     // what follows the last one was never in the generation, or the caller appends it
+}
+
+// Sources returns what the caller still has of a generation, the best first. Each is read up to three times.
+type Sources func(ctx context.Context, s transcript.Session, g Generation) []Source
 
 // Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, takes
 // from sources what is missing there, and puts the new file in the archive's place. The old file is kept beside it. Others
 // wait for the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with
 // ErrNotFound if there is no archive yet. sources and progress may be nil; progress is called with thousandths.
 func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
+	return a.rebuilt(ctx, sources, false, progress)
+}
+
+// Refill is Rebuild for an archive that only lacks bytes: nothing changes, and Aside is "", if the sources have none of them.
+func (a *Archive) Refill(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
+	return a.rebuilt(ctx, sources, true, progress)
+}
+
+// errNoGain stops a rebuild that would bring nothing.
+var errNoGain = errors.New("no source has what is lost")
+
+func (a *Archive) rebuilt(ctx context.Context, sources Sources, gain bool, progress Progress) (r Rebuilt, err error) {
 	if err = a.rebuildable(ctx); err == nil {
 		var l lock
 		if l, err = a.lock(ctx, true, nil); err == nil {
 			defer l.release()
-			err = a.rebuild(ctx, l, sources, &r, progress)
+			err = a.rebuild(ctx, l, sources, &r, gain, progress)
 		}
+	}
+	if errors.Is(err, errNoGain) {
+		return r, nil
 	}
 	if errors.Is(err, errAbsent) {
 		err = ErrNotFound
@@ -64,9 +86,15 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, progress Progress) error {
-	return a.replace(l, func(path, tmp string) (err error) {
-		if r.Report, r.Restored, err = a.salvage(ctx, &scan{f: l.data, size: l.info.Size()}, tmp, sources, nil, progress); err == nil {
+func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, gain bool, progress Progress) error {
+	return a.replace(ctx, l, func(path, tmp string) (err error) {
+		s := newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil)
+		s.sources = sources
+		s.tipsOf, s.tips = a.readTips()
+		if r.Report, err = a.salvage(ctx, s, tmp, progress); err == nil {
+			if r.Restored = s.restored; gain && !s.gained {
+				return errNoGain
+			}
 			r.Aside, err = setAside(ctx, l, path, time.Now())
 		}
 		if errors.Is(err, errNotArchive) {
@@ -77,7 +105,7 @@ func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebui
 }
 
 // replace puts the file that fill makes at tmp in the place of the locked one at path.
-func (a *Archive) replace(l lock, fill func(path, tmp string) error) error {
+func (a *Archive) replace(ctx context.Context, l lock, fill func(path, tmp string) error) error {
 	path, err := filepath.EvalSymlinks(a.path)
 	if err != nil {
 		return err
@@ -93,6 +121,14 @@ func (a *Archive) replace(l lock, fill func(path, tmp string) error) error {
 	if err := fill(path, tmp); err != nil {
 		return err
 	}
+	made := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
+	id, err := made.ID(ctx)
+	if err == nil {
+		err = made.writeTips(ctx, tipsPath(a.path), id)
+	}
+	if err != nil {
+		return err
+	}
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
@@ -105,13 +141,12 @@ type entries interface {
 	each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error
 	// value returns the value of a block.
 	value(c candidate) ([]byte, error)
+	// bytes returns the size of the file.
+	bytes() int64
 }
 
-// salvage makes an archive at path from the entries of a file and from sources, without what w removes (nil: nothing), and
-// verifies it.
-func (a *Archive) salvage(ctx context.Context, from entries, path string, sources Sources, w *rewriter, progress Progress) (r Report, restored int64, err error) {
-	s := newRebuilder(from, w)
-	s.sources = sources
+// salvage makes an archive at path, and verifies it.
+func (a *Archive) salvage(ctx context.Context, s *rebuilder, path string, progress Progress) (r Report, err error) {
 	err = a.build(path, func(into *Archive) error {
 		s.into = into
 		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
@@ -121,17 +156,14 @@ func (a *Archive) salvage(ctx context.Context, from entries, path string, source
 	})
 	if err != nil {
 		_ = os.Remove(path) // an earlier error is being returned
-		return r, 0, err
+		return r, err
 	}
 	there := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
 	r, err = there.Verify(ctx, progress.part(700, 1000))
-	if file, ok := from.(*scan); ok && file.failed != nil {
+	if file, ok := s.from.(*scan); ok && file.failed != nil {
 		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", file.failed))
 	}
-	if n := s.nameless(); n > 0 {
-		r.Damage = append(r.Damage, there.damage("%d sessions are lost, both names and bytes", n))
-	}
-	return r, s.restored, err
+	return r, err
 }
 
 // build makes an archive at path, which fn fills. It is synced at the end.
@@ -170,10 +202,15 @@ const buildGrow = 64 << 20
 type rebuilder struct {
 	into        *Archive
 	from        entries
-	without     *rewriter // nil: nothing is removed
-	sources     Sources   // nil: none
-	restored    int64     // bytes that were lost, and taken from sources
-	version     uint64    // the highest
+	without     *rewriter              // nil: nothing is removed
+	sources     Sources                // nil: none
+	id          string                 // of the archive that the entries are of, "" if it is lost
+	gained      bool                   // something was lost, and is not any more
+	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
+	tipsOf      string                 // ID of the archive that the tips are of
+	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
+	restored    int64                  // bytes that were lost, and taken from sources
+	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
 	nums        map[transcript.Key]uint64 // of sessions, as envelopes have them
@@ -185,7 +222,7 @@ func newRebuilder(from entries, without *rewriter) *rebuilder {
 	return &rebuilder{
 		from: from, without: without, sessions: map[transcript.Key]versioned[sessionRecord]{},
 		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
-		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
+		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{}, tips: map[generationOf]int64{},
 	}
 }
 
@@ -223,6 +260,7 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 			return nil
 		})
 	}
+	known := map[generationOf]int64{}
 	err := s.from.each(ctx, func(e storedEntry) error {
 		s.version = max(s.version, e.version)
 		switch e.kind {
@@ -236,6 +274,7 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 			if e.value == nil {
 				return nil
 			}
+			s.name(e, known)
 			batch = append(batch, storedEntry{header: e.header, key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
 			if size += len(e.value); size > scanStep {
 				return flush()
@@ -248,53 +287,130 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	if err == nil {
 		err = flush()
 	}
+	if err == nil {
+		err = s.learn(known)
+	}
 	return err
 }
 
-// take keeps an entry that places depend on.
+// learn joins what is known of generations with the tips, if they are of this archive, as they are if its ID is lost.
+func (s *rebuilder) learn(known map[generationOf]int64) error {
+	if s.id != "" && s.id != s.tipsOf {
+		s.tips = map[generationOf]int64{}
+	}
+	for of, end := range known {
+		if was, ok := s.tips[of]; !ok || was < end {
+			s.tips[of] = end
+		}
+	}
+	id, err := hex.DecodeString(s.tipsOf)
+	if s.id != "" || err != nil || len(id) != idSize {
+		return nil
+	}
+	return s.into.held.update(func(tx *bolt.Tx) error { return put(tx, kindMeta, keyID, id) })
+}
+
+// noEnd is the tip of a generation of which nothing is known but that it was there.
+const noEnd = -1
+
+// name keeps what an entry says of generations: that they were there, and had these bytes.
+func (s *rebuilder) name(e storedEntry, known map[generationOf]int64) {
+	switch e.kind {
+	case kindMeta:
+		s.id = hex.EncodeToString(e.record)
+	case kindState:
+		k, err := parseSessionKey(e.key)
+		if _, ok := known[generationOf{k, 1}]; err == nil && !ok && !s.removes(k) && s.tipsOf == "" {
+			known[generationOf{k, 1}] = noEnd
+		}
+	case kindID:
+		f, err := parsePointer(e.key, e.value)
+		if err != nil || s.removes(f.Key) || checkPointer(f.Pointer, math.MaxInt64) != nil || f.Generation < 1 || !s.possible(0, f.Generation) {
+			return
+		}
+		of := generationOf{f.Key, f.Generation}
+		for _, p := range f.Parts {
+			known[of] = max(known[of], p.Span.End())
+		}
+	}
+}
+
+// take keeps an entry that places depend on. A number that no file of this size can have is not one that Append has stored.
 func (s *rebuilder) take(e storedEntry) {
 	switch e.kind {
 	case kindSession:
 		k, err := parseSessionKey(e.key)
 		r, bad := decodeSession(e.record)
-		if err == nil && bad == nil && e.version >= s.sessions[k].version && !s.removes(k) {
-			s.sessions[k] = versioned[sessionRecord]{r, e.version}
+		if errors.Join(err, bad) == nil && s.possible(r.Num, r.Generation) && !s.removes(k) {
+			keepNewest(s.sessions, k, r, e.version)
 		}
 	case kindGeneration:
-		if g, err := parseGeneration(e.key, e.value); err == nil && e.version >= s.generations[stream(e.key)].version {
-			s.generations[stream(e.key)] = versioned[generationRecord]{g, e.version}
+		g, err := parseGeneration(e.key, e.value)
+		if len(e.key) == len(stream{}) && err == nil && s.possible(stream(e.key).num(), stream(e.key).generation()) {
+			keepNewest(s.generations, stream(e.key), g, e.version)
 		}
 	case kindBlock:
-		if env, _, err := parseEnvelope(e.record); err == nil && len(e.key) == 8 {
-			c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
-			if !s.removes(env.Key) {
-				s.nums[env.Key] = env.Stream.num()
-			}
-			s.blocks[c.id] = append(s.blocks[c.id], c)
-			s.places[env.Stream] = append(s.places[env.Stream], c)
+		env, _, err := parseEnvelope(e.record)
+		if err != nil || len(e.key) != 8 || !s.possible(env.Stream.num(), env.Stream.generation()) {
+			return
 		}
+		c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
+		if !s.removes(env.Key) {
+			s.nums[env.Key] = env.Stream.num()
+		}
+		s.blocks[c.id] = append(s.blocks[c.id], c)
+		s.places[env.Stream] = append(s.places[env.Stream], c)
 	}
+}
+
+func keepNewest[K comparable, T any](all map[K]versioned[T], k K, record T, version uint64) {
+	if version >= all[k].version {
+		all[k] = versioned[T]{record, version}
+	}
+}
+
+// possible reports whether there may be a session with this number, and so many generations. Each takes more than leastGeneration bytes.
+func (s *rebuilder) possible(num uint64, generation int) bool {
+	const leastGeneration, mostNum = 128, 1 << 48
+	return num < mostNum && generation <= mostEarlier+int(s.from.bytes()/leastGeneration)
 }
 
 func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && s.without.removed[k] }
 
-// write writes sessions, generations and blocks.
-func (s *rebuilder) write(ctx context.Context, progress Progress) error {
+// number adds the sessions of which the record is lost, and returns how many generations each has, by its number, and the highest number.
+func (s *rebuilder) number() (last map[uint64]int, most uint64) {
+	last = map[uint64]int{}
 	for k, num := range s.nums {
-		if _, ok := s.sessions[k]; !ok { // its record is lost
+		if _, ok := s.sessions[k]; !ok {
 			s.sessions[k] = versioned[sessionRecord]{record: sessionRecord{Num: num}}
 		}
 	}
-	last, most := map[uint64]int{}, uint64(0)
+	raise := func(num uint64, n int) { last[num], most = max(last[num], n), max(most, num) }
 	for of := range s.generations {
-		last[of.num()] = max(last[of.num()], of.generation())
+		raise(of.num(), of.generation())
 	}
 	for of := range s.places {
-		last[of.num()] = max(last[of.num()], of.generation())
+		raise(of.num(), of.generation())
 	}
 	for _, r := range s.sessions {
-		most = max(most, r.record.Num)
+		raise(r.record.Num, r.record.Generation)
 	}
+	for of := range s.tips {
+		r, ok := s.sessions[of.Key]
+		if !ok {
+			most++
+			r.record.Num = most
+			s.sessions[of.Key] = r
+		}
+		raise(r.record.Num, of.n)
+	}
+	return last, most
+}
+
+// write writes sessions, generations and blocks. A session of which nothing is left but its name has generations without bytes, of
+// which every read fails.
+func (s *rebuilder) write(ctx context.Context, progress Progress) error {
+	last, most := s.number()
 	err := s.into.held.update(func(tx *bolt.Tx) error {
 		return errors.Join(continueFrom(tx, s.version), tx.Bucket(bucketMeta).SetSequence(most))
 	})
@@ -321,46 +437,23 @@ func (s *rebuilder) write(ctx context.Context, progress Progress) error {
 }
 
 // generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is,
-// it is made from the blocks; with gaps between them its hash stays unknown, so that a read of it fails.
+// it is made from the blocks; where bytes are missing its hash stays unknown, so that a read of it fails.
 func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) error {
-	was := s.generations[from]
-	all := s.place(from, was)
-	g := was.record
-	if len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
-		var err error
-		if g, err = s.remake(g, all, k.Unlined()); err != nil {
-			return err
-		}
+	all := s.place(from, s.generations[from])
+	g, err := s.record(k, from, to.generation(), all)
+	if err != nil {
+		return err
 	}
 	if of.Path == "" && len(all) > 0 { // its record is lost
 		of.Class = uint8(all[0].Class)
 	}
-	if s.sources != nil {
-		if done, err := s.heal(ctx, k, *of, to.generation(), g, all); done || err != nil {
-			return err
-		}
-	}
-	g.Blocks = nil
 	for portion := range slices.Chunk(all, 16) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		err := s.into.update(ctx, 0, func(tx *bolt.Tx) error {
 			for _, c := range portion {
-				value, err := s.from.value(c)
-				if err != nil {
-					return err
-				}
-				_, stored, err := openBlock(c.id, value)
-				if err != nil {
-					return err
-				}
-				b := packed{envelope: c.envelope, piece: c.end() > g.Cut.Start, stored: stored}
-				b.Key, b.Class, b.Stream = k, transcript.Class(of.Class), to
-				if err := b.fill(s.into.codec, without.holes); err != nil {
-					return err
-				}
-				made, err := b.write(tx)
+				made, err := s.copy(tx, k, transcript.Class(of.Class), c, to, g.Cut.Start, without.holes)
 				if err != nil {
 					return err
 				}
@@ -374,8 +467,57 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 		}
 	}
 	g.lose(g.Offset)
+	if s.sources != nil {
+		sum, _ := g.sum() // zero is that of nothing
+		if err := s.heal(ctx, &g, all, envelope{Key: k, Class: transcript.Class(of.Class), Stream: to}, to.generation() == of.Generation,
+			s.sources(ctx, of.session(k), Generation{N: to.generation(), Tip: g.cursor(to.generation()), Sum: sum})); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 && b.Off >= g.Cut.Start }) {
+		g.Cut = cutter{Start: g.Offset, End: g.Offset} // what comes next cannot read what is open
+	}
 	without.change(&g)
 	return s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, to, g) })
+}
+
+// record returns the record of a generation without its blocks. If it is lost, or there was a newer one, it is made from the blocks, and
+// ends where the tips say.
+func (s *rebuilder) record(k transcript.Key, from stream, n int, all []candidate) (g generationRecord, err error) {
+	was := s.generations[from]
+	if g = was.record; len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
+		g, err = s.remake(g, all, k.Unlined())
+	}
+	g.Blocks = nil
+	end, told := s.tips[generationOf{k, n}]
+	doubted := s.sure != nil && !s.sure[generationOf{k, n}]
+	switch sum := unknownHash(); {
+	case err != nil:
+	case told && end == 0 && g.Offset == 0: // it was empty
+		err = g.setHash(sha256.New())
+	case told && end > g.Offset, doubted:
+		g.Offset, g.Back = max(end, g.Offset), transcript.Fingerprint{}
+		err = g.setHash(sum)
+	}
+	return g, err
+}
+
+// copy writes a block of the file.
+func (s *rebuilder) copy(tx *bolt.Tx, k transcript.Key, class transcript.Class, c candidate, to stream, open int64, holes []hole) (made block, err error) {
+	value, err := s.from.value(c)
+	if err != nil {
+		return made, err
+	}
+	_, stored, err := openBlock(c.id, value)
+	if err != nil {
+		return made, err
+	}
+	b := packed{envelope: c.envelope, piece: c.end() > open, stored: stored}
+	b.Key, b.Class, b.Stream = k, class, to
+	if err := b.fill(s.into.codec, holes); err != nil {
+		return made, err
+	}
+	return b.write(tx)
 }
 
 // fill replaces holes in a block of which the stored form was checked.
@@ -465,21 +607,6 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 	return g, g.setHash(sum)
 }
 
-// nameless counts the sessions that have a generation, but no record and no intact block.
-func (s *rebuilder) nameless() int {
-	lost := map[uint64]bool{}
-	if s.without != nil {
-		return 0 // the file is intact
-	}
-	for g := range s.generations {
-		lost[g.num()] = true
-	}
-	for _, r := range s.sessions {
-		delete(lost, r.record.Num)
-	}
-	return len(lost)
-}
-
 // unknownHash is the state of a hash that no transcript has, for a generation of which bytes are missing.
 func unknownHash() hash.Hash {
 	h := sha256.New()
@@ -487,81 +614,183 @@ func unknownHash() hash.Hash {
 	return h
 }
 
-// heal writes a generation from a source, if it lacks bytes or its hash and a source has all of them.
-func (s *rebuilder) heal(ctx context.Context, k transcript.Key, of sessionRecord, n int, g generationRecord, all []candidate) (done bool, err error) {
-	sum, err := g.sum()
-	if err != nil {
-		return false, err
+// heal takes what a generation lacks from sources: from each what it has, unless it differs in a block that is left. What differs
+// from the hash of the generation is not kept: then the first source is left out.
+func (s *rebuilder) heal(ctx context.Context, g *generationRecord, all []candidate, of envelope, current bool, sources []Source) error {
+	if _, lost := g.lost(); !lost || g.Offset == 0 { // with nothing to compare, any source would do
+		return nil
 	}
-	lost, known := g.Offset, sum != mark.Hash(unknownHash().Sum(nil))
-	for _, c := range all {
-		lost -= c.Len
-	}
-	if known && lost == 0 || g.Offset == 0 { // with nothing to compare, any source would do
-		return false, nil
-	}
-	source := s.sources(ctx, of.session(k), Generation{N: n, Tip: g.cursor(n), Sum: sum})
-	if source == nil {
-		return false, nil
-	}
-	got, same := sameBytes(source, g.Offset, all)
-	if !same || known && got != sum {
-		return false, ctx.Err()
-	}
-	of.Generation = n - 1
-	if err := s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putSession(tx, k, of) }); err != nil {
-		return false, err
-	}
-	at := transcript.Cursor{Generation: n, Head: g.Head, Back: g.Back}
-	for data := range source {
-		seg := transcript.Segment{Start: at, Data: data[:min(int64(len(data)), g.Offset-at.Offset)]}
-		at.Offset += int64(len(seg.Data))
-		if seg.End = at; len(seg.Data) == 0 {
-			break
+	was := *g
+	for ; len(sources) > 0; sources = sources[1:] {
+		whole := false
+		for _, source := range sources {
+			same, err := s.patch(ctx, g, all, of, current, source)
+			if err != nil {
+				return err
+			}
+			whole = whole || same && source.Whole
 		}
-		if err := s.into.Append(ctx, of.session(k), seg); err != nil {
-			return false, err
+		right, err := s.settle(ctx, g, whole)
+		if err != nil {
+			return err
+		}
+		if right {
+			_, still := g.lost()
+			s.restored += was.missing() - g.missing()
+			s.gained = s.gained || !still || was.missing() > g.missing()
+			return nil
+		}
+		if err := s.drop(ctx, g, was); err != nil {
+			return err
 		}
 	}
-	made, err := s.into.find(ctx, k)
-	if err == nil && (len(made.Generations) < n || made.Generations[n-1].Sum != got) {
-		err = cmp.Or(ctx.Err(), fmt.Errorf("the transcript of session %s %s was rewritten meanwhile; try again", k.Agent, k.ID))
-	}
-	s.restored += lost
-	return err == nil, err
+	return ctx.Err()
 }
 
-// sameBytes reports whether a source has bytes up to end, and in them the blocks, and returns their hash.
-func sameBytes(source iter.Seq[[]byte], end int64, blocks []candidate) (sum mark.Hash, same bool) {
-	whole, block, off := sha256.New(), sha256.New(), int64(0)
-	for data := range source {
-		data = data[:min(int64(len(data)), end-off)]
-		whole.Write(data)
-		for len(data) > 0 {
-			stop := end
-			if len(blocks) > 0 {
-				if stop = blocks[0].Off; off >= stop {
-					stop = blocks[0].end()
-				}
-			}
-			n := min(int64(len(data)), stop-off)
-			block.Write(data[:n])
-			if data, off = data[n:], off+n; off < stop {
-				break
-			}
-			if len(blocks) > 0 && off == blocks[0].end() {
-				if mark.Hash(block.Sum(nil)) != blocks[0].Sum {
-					return sum, false
-				}
-				blocks = blocks[1:]
-			}
-			block.Reset()
-		}
-		if off == end {
-			break
+// missing returns how many bytes are lost.
+func (g *generationRecord) missing() (n int64) {
+	for _, b := range g.Blocks {
+		if b.ID == 0 {
+			n += b.Len
 		}
 	}
-	return mark.Hash(whole.Sum(nil)), off == end
+	return n
+}
+
+// drop removes the blocks that g has and was has not.
+func (s *rebuilder) drop(ctx context.Context, g *generationRecord, was generationRecord) error {
+	defer func() { *g = was }()
+	kept := map[uint64]bool{}
+	for _, b := range was.Blocks {
+		kept[b.ID] = true
+	}
+	return s.into.update(ctx, 0, func(tx *bolt.Tx) error {
+		for _, b := range g.Blocks {
+			if !kept[b.ID] {
+				if err := removeBlock(tx, b.ID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// patch stores what a generation lacks and a source has. A source that differs in a block leaves the generation as it was.
+func (s *rebuilder) patch(ctx context.Context, g *generationRecord, all []candidate, of envelope, current bool, source Source) (same bool, err error) {
+	was, left := *g, checker{blocks: all}
+	g.Blocks = nil
+	rest := slices.Clone(was.Blocks) // that are not in g yet
+	for off, data := range source.Bytes {
+		if !left.same(off, data) || ctx.Err() != nil {
+			break
+		}
+		for end := off + int64(len(data)); len(rest) > 0 && rest[0].Off < end; {
+			from, to := max(rest[0].Off, off), min(rest[0].end(), end)
+			if rest[0].ID != 0 || to <= from {
+				g.Blocks, rest = append(g.Blocks, rest[0]), rest[1:]
+				continue
+			}
+			g.lose(from)
+			to = min(to, from+maxFrame)
+			of.Off, of.Len = from, to-from
+			if err := s.add(ctx, g, of, data[from-off:to-off]); err != nil {
+				return false, err
+			}
+			if rest[0] = (block{Off: to, Len: rest[0].end() - to}); rest[0].Len == 0 {
+				rest = rest[1:]
+			}
+		}
+	}
+	g.Blocks = append(g.Blocks, rest...)
+	if left.differs || left.equal == 0 && was.unknown() && (len(all) > 0 || !current) { // nothing tells that it is the same text
+		return false, s.drop(ctx, g, was)
+	}
+	return true, ctx.Err()
+}
+
+// add stores bytes as a block at the end of those of g.
+func (s *rebuilder) add(ctx context.Context, g *generationRecord, at envelope, raw []byte) error {
+	b := packed{envelope: at, piece: true}
+	b.Sum = mark.Sum(raw)
+	stored, err := s.into.codec.pack(raw)
+	if err != nil {
+		return err
+	}
+	b.stored = stored
+	return s.into.update(ctx, 0, func(tx *bolt.Tx) error {
+		made, err := b.write(tx)
+		g.Blocks = append(g.Blocks, made)
+		return err
+	})
+}
+
+// settle reports whether the generation has its hash now, or lacks bytes still. If its end is not lost, an unknown hash becomes that
+// of its bytes.
+func (s *rebuilder) settle(ctx context.Context, g *generationRecord, whole bool) (right bool, err error) {
+	if g.missing() > 0 || g.unknown() && !whole {
+		return true, nil
+	}
+	sum := sha256.New()
+	for _, b := range g.Blocks {
+		var raw []byte
+		err := s.into.view(ctx, func(tx *bolt.Tx) error {
+			value, err := getBlock(tx, b.ID)
+			if err == nil {
+				raw, err = s.into.unpack(b, value, nil)
+			}
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+		sum.Write(raw)
+	}
+	if g.unknown() {
+		return true, g.setHash(sum)
+	}
+	return g.matches(sum) == nil, nil
+}
+
+// checker compares the bytes of a source with the blocks that are left of a generation.
+type checker struct {
+	blocks  []candidate // in order, those that are still to come
+	sum     hash.Hash   // of the first block, as far as it was seen
+	end     int64       // of what was seen
+	equal   int         // blocks that were whole
+	differs bool
+}
+
+// same returns false if a block that is whole now has other bytes.
+func (c *checker) same(off int64, data []byte) bool {
+	if off != c.end || c.sum == nil {
+		c.sum = nil // a gap
+	}
+	for len(c.blocks) > 0 && len(data) > 0 {
+		b := c.blocks[0]
+		if c.sum == nil && b.Off < off { // it cannot be compared
+			c.blocks = c.blocks[1:]
+			continue
+		}
+		if skip := b.Off - off; c.sum == nil {
+			if skip >= int64(len(data)) {
+				break
+			}
+			data, off, c.sum = data[skip:], b.Off, sha256.New()
+		}
+		n := min(int64(len(data)), b.end()-off)
+		c.sum.Write(data[:n])
+		if data, off = data[n:], off+n; off < b.end() {
+			break
+		}
+		if c.differs = mark.Hash(c.sum.Sum(nil)) != b.Sum; c.differs {
+			return false
+		}
+		c.blocks, c.sum = c.blocks[1:], nil
+		c.equal++
+	}
+	c.end = off + int64(len(data))
+	return true
 }
 
 // newFile returns the path of the file that is to replace the archive at path. It removes that of a process that was

@@ -187,12 +187,26 @@ func (g *generationRecord) sum() (mark.Hash, error) {
 	return mark.Hash(h.Sum(nil)), nil
 }
 
+// unknown reports whether the hash is not known, because bytes were lost.
+func (g *generationRecord) unknown() bool {
+	sum, err := g.sum()
+	return err == nil && sum == mark.Hash(unknownHash().Sum(nil))
+}
+
+// lost returns where the first bytes are missing, and whether there are any.
+func (g *generationRecord) lost() (off int64, any bool) {
+	if i := slices.IndexFunc(g.Blocks, func(b block) bool { return b.ID == 0 }); i >= 0 {
+		return g.Blocks[i].Off, true
+	}
+	return g.Offset, g.unknown()
+}
+
 // matches fails unless h is the hash of the generation.
 func (g *generationRecord) matches(h hash.Hash) error {
 	want, err := g.sum()
 	switch {
-	case err == nil && want == mark.Hash(unknownHash().Sum(nil)):
-		err = fmt.Errorf("%w with the end of the generation", ErrMissing)
+	case g.unknown():
+		err = fmt.Errorf("%w: the end of the generation", ErrMissing)
 	case err == nil && mark.Hash(h.Sum(nil)) != want:
 		err = errors.New("hash mismatch of the whole generation")
 	}
@@ -221,6 +235,9 @@ func parseGeneration(key, v []byte) (g generationRecord, err error) {
 		copy(g.Hash[:], d.bytes(len(g.Hash)))
 		for off, id := int64(0), uint64(0); len(d.b) > 0; id++ {
 			b := block{Off: off, Len: int64(d.uint()), ID: id + uint64(d.int())}
+			if b.Len < 0 || b.end() < off {
+				d.fail()
+			}
 			off, id = b.end(), b.ID
 			g.Blocks = append(g.Blocks, b)
 		}

@@ -137,9 +137,9 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 			return err
 		}
 	}
-	err = w.a.replace(s.lock, func(_, tmp string) error {
+	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
 		return old.view(ctx, func(tx *bolt.Tx) error {
-			r, _, err := w.a.salvage(ctx, tree{tx}, tmp, nil, w, progress.part(400, 1000))
+			r, err := w.a.salvage(ctx, newRebuilder(tree{tx}, w), tmp, progress.part(400, 1000))
 			if err == nil {
 				err = w.check(ctx, tmp, r)
 			}
@@ -158,7 +158,7 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if w.Links, err = erase(s.lock.data); err != nil {
 		return err
 	}
-	return w.eraseAsides()
+	return errors.Join(w.eraseAsides(), w.a.RemoveCopies())
 }
 
 // eraseAsides removes the damaged files that were set aside: nobody can tell what is in them.
@@ -167,7 +167,7 @@ func (w *rewriter) eraseAsides() error {
 	if err != nil {
 		return err
 	}
-	all, err := setAsides(path)
+	all, err := filesBeside(path, asideSuffix)
 	if err != nil {
 		return err
 	}

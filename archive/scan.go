@@ -82,6 +82,8 @@ func (s *scan) mayBeOwn() bool {
 // value returns the value of a block that each has found.
 func (s *scan) value(c candidate) ([]byte, error) { return s.read(nil, c.at, int64(c.n)), nil }
 
+func (s *scan) bytes() int64 { return s.size }
+
 // entry returns the entry whose value begins at an offset, if there is an intact one.
 func (s *scan) entry(at int64) (e storedEntry, ok bool) {
 	h, ok := parseHeader(s.window[at-s.from:])
@@ -158,5 +160,7 @@ func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress P
 
 // value returns the value of a block.
 func (t tree) value(c candidate) ([]byte, error) { return getBlock(t.tx, c.id) }
+
+func (t tree) bytes() int64 { return t.tx.Size() }
 
 var errNotArchive = errors.New("not a ccd archive")

@@ -95,6 +95,9 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from i
 			return s, err
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
+		if off, lost := g.lost(); lost {
+			s.Lost = a.damageIn(k, transcript.Cursor{Generation: n, Offset: off}, ErrMissing)
+		}
 	}
 	err := a.guard(func() (err error) { // a damaged page of states does not make the session unreadable
 		s.State, err = getState(tx, k)

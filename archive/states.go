@@ -39,6 +39,7 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 func (a *Archive) save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
 	var plans []*plan
 	var raced []transcript.Key
+	var tips []*landed
 	var need int64
 	for _, add := range additions {
 		p, err := a.plan(ctx, add.Session, add.Segment)
@@ -48,7 +49,7 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 		case err != nil:
 			return nil, fmt.Errorf("append to session %s %s: %w", add.Session.Agent, add.Session.ID, err)
 		case !p.noop():
-			plans, need = append(plans, p), need+p.need
+			plans, tips, need = append(plans, p), append(tips, &p.tip), need+p.need
 		}
 	}
 	for _, c := range changes {
@@ -79,7 +80,7 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 			}
 		}
 		return nil
-	})
+	}, tips...)
 	return stale, err
 }
 

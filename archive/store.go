@@ -95,8 +95,8 @@ func (s *store) hold() *Archive {
 	return &Archive{path: s.a.path, codec: s.a.codec, held: s}
 }
 
-// update runs fn in a write transaction. It is durable when update returns.
-func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error) error {
+// update runs fn in a write transaction, and notes tips that fn has filled. It is durable when update returns.
+func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) error, tips ...*landed) error {
 	if a.held != nil { // nothing waits for a lock, so nothing else looks at the context
 		if err := ctx.Err(); err != nil {
 			return err
@@ -108,7 +108,15 @@ func (a *Archive) update(ctx context.Context, need int64, fn func(tx *bolt.Tx) e
 		return err
 	}
 	defer s.close()
-	return s.update(fn)
+	id := ""
+	err = s.update(func(tx *bolt.Tx) error {
+		id, _ = getID(tx) // a damaged one is not known
+		return fn(tx)
+	})
+	if err != nil {
+		return err
+	}
+	return s.note(ctx, id, tips)
 }
 
 // openWrite opens the store with an exclusive lock, and creates it if necessary. need is the number of bytes to be

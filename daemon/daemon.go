@@ -123,6 +123,8 @@ func (d *Daemon) load(ctx context.Context) error {
 	for _, a := range stored {
 		d.heartbeat()
 		s := d.sessionOf(a)
+		var lost *archive.DamageError // a transcript is that of the last generation
+		d.damaged = d.damaged || errors.As(a.Lost, &lost) && lost.Generation == len(a.Generations) && exists(a.Path)
 		d.sessions[s.Key] = s
 		d.owners[s.Path] = s.Key
 	}

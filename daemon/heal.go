@@ -21,16 +21,20 @@ type Healed struct {
 }
 
 // Heal reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it and in the transcripts
-// that still exist, sets the old one aside, and syncs all transcripts and companions. What was already missing after an
-// earlier rebuild is only listed. progress, if not nil, is called with what is done and the total.
+// that still exist, sets the old one aside, and syncs all transcripts and companions. What an earlier rebuild could not bring back is
+// taken from transcripts that have come since. progress, if not nil, is called with what is done and the total.
 func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h Healed, err error) {
 	report, err := d.Archive.Verify(ctx, progress)
 	h.Found, h.Left = len(report.Damage), report.Damage
-	if err != nil || !slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return !e.Missing() }) {
+	if err != nil || h.Found == 0 {
 		return h, err
 	}
-	r, err := d.Archive.Rebuild(ctx, d.sources(ctx), progress)
-	if err != nil {
+	rebuild := d.Archive.Refill
+	if slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return !e.Missing() }) {
+		rebuild = d.Archive.Rebuild
+	}
+	r, err := rebuild(ctx, d.sources(ctx), progress)
+	if err != nil || r.Aside == "" {
 		return h, err
 	}
 	h.Aside, h.Bytes = r.Aside, r.Restored
@@ -65,22 +69,24 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 			files[k] = s.Session
 		}
 	}
-	return func(ctx context.Context, s transcript.Session, _ archive.Generation) iter.Seq[[]byte] {
+	return func(ctx context.Context, s transcript.Session, _ archive.Generation) []archive.Source {
 		d.heartbeat()
 		file, ok := files[s.Key]
 		if !ok {
 			return nil
 		}
-		return func(yield func([]byte) bool) {
+		return []archive.Source{{Whole: true, Bytes: func(yield func(int64, []byte) bool) {
+			off := int64(0)
 			for data, err := range d.original(ctx, file) {
 				if err != nil {
 					d.Log.Warn("cannot read a transcript to repair the archive", "session", s.ID, "err", err)
 				}
-				if err != nil || !yield(data) {
+				if err != nil || !yield(off, data) {
 					return
 				}
+				off += int64(len(data))
 			}
-		}
+		}}}
 	}
 }
 

@@ -70,7 +70,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		for half := range 2 {
 			h.append(h.path(1), text[half*len(text)/2:(half+1)*len(text)/2])
 			if half == 0 {
-				<-time.After(time.Duration(rng.IntN(moment/3+1)) * time.Millisecond)
+				<-time.After(time.Duration(rng.IntN(moment/3+1)) * time.Millisecond) // a moment by chance
 			}
 		}
 		<-kill

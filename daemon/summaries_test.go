@@ -136,7 +136,7 @@ func TestSummariesKilledAtAnyMoment(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(time.Duration((50+rng.IntN(300))*(1+n/rounds)) * time.Millisecond)
+		<-time.After(time.Duration((50+rng.IntN(300))*(1+n/rounds)) * time.Millisecond) // a moment by chance
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

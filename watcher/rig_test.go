@@ -109,7 +109,7 @@ func (r *rig) pass(at time.Duration) {
 	if d < 0 {
 		r.t.Fatalf("%v is over", at)
 	}
-	<-time.After(d)
+	<-time.After(d) // between two looks
 	synctest.Wait()
 }
 

@@ -93,7 +93,7 @@ func TestLiveGoesAheadOfTheRest(t *testing.T) {
 				r.put("live.jsonl", 0)
 				r.events <- fsnotify.Event{Name: r.path("live.jsonl"), Op: fsnotify.Create}
 			}
-			<-time.After(s)
+			<-time.After(s) // between two looks
 			return ""
 		}
 		r.run()

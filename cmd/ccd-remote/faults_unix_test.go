@@ -208,7 +208,7 @@ const unavailable = "the store is not available"
 // troubles are the faults, in the order of the table.
 var troubles = []trouble{
 	{name: "every other answer takes 0.3 s", answer: forwarding(func(w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
-		<-time.After(300 * time.Millisecond)
+		<-time.After(300 * time.Millisecond) // between two looks
 		forward(w, r)
 	})},
 	{name: "every other request: 500", answer: some(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "InternalError") })},
@@ -465,7 +465,7 @@ func TestObjectLock(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after the lock: exit %d: %s", code, talk)
 		}
-		<-time.After(200 * time.Millisecond)
+		<-time.After(200 * time.Millisecond) // between two looks
 	}
 	for _, o := range packs() {
 		if o.Key == old[0].Key {
@@ -572,7 +572,7 @@ func TestDaemonBesideAPushThatHangs(t *testing.T) {
 			if time.Now().After(deadline) {
 				t.Fatalf("session %d is not archived", n)
 			}
-			<-time.After(50 * time.Millisecond)
+			<-time.After(50 * time.Millisecond) // between two looks
 		}
 	}
 	if got := desk.ok("remote", "status"); !strings.Contains(got, "before the push that is running") {

@@ -72,6 +72,6 @@ func startS3(t testing.TB) s3Server {
 		if time.Now().After(deadline) {
 			t.Fatal(err)
 		}
-		<-time.After(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond) // between two looks
 	}
 }

@@ -49,7 +49,7 @@ func appendTorn(path, text string, r *rand.Rand) error {
 			return err
 		}
 		text = text[n:]
-		<-time.After(time.Duration(r.IntN(30)) * time.Millisecond)
+		<-time.After(time.Duration(r.IntN(30)) * time.Millisecond) // a moment by chance
 	}
 	return nil
 }

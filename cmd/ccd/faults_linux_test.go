@@ -166,7 +166,7 @@ func TestPermissionsChangedInFlight(t *testing.T) {
 	}
 	if testkit.Full() { // it does not spin
 		before, begun := processorTime(t, c.Process.Pid), time.Now()
-		<-time.After(3 * time.Second)
+		<-time.After(3 * time.Second) // between two looks
 		if used := processorTime(t, c.Process.Pid) - before; used > time.Since(begun)/10 {
 			t.Errorf("it used %v of processor time in %v", used, time.Since(begun))
 		}

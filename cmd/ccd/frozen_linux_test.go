@@ -90,7 +90,7 @@ func (c *child) state() string {
 // ended.
 func (c *child) stops(t *testing.T, s syscall.Signal) bool {
 	t.Helper()
-	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond)
+	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond) // a moment by chance
 	c.signal(t, s)
 	testkit.Eventually(t, "it is stopped, or has ended", func() bool { return strings.Contains("TZ", c.state()) })
 	return c.state() == "T"

@@ -338,7 +338,75 @@ func TestNoProjectClaimsAnother(t *testing.T) {
 	if r := p.run("..", "agent", "search", "--all", "bravo"); r.code != words.ExitNotFound {
 		t.Errorf("from the home directory: %+v", r)
 	}
-	if r := ccdAt(t, p.home, p.at("a"), "", []string{"CLAUDE_CODE_SESSION_ID=" + sessionB}, "agent", "show", sessionB); r.code != 0 || !strings.Contains(r.out, "bravo") {
+	if r := ccdAt(t, p.home, p.at("a"), "", []string{"CLAUDE_CODE_SESSION_ID=" + sessionB}, "agent", "show", sessionB); r.code == 0 || strings.Contains(r.out, "bravo") {
+		t.Errorf("a variable opens another project: %+v", r)
+	}
+	const moved = "bbbbbbbb-0000-4000-8000-000000000002" // its agent works in a now
+	if r := ccdAt(t, p.home, p.at("a"), "", []string{"CLAUDE_CODE_SESSION_ID=" + moved}, "agent", "show", moved); r.code != 0 || !strings.Contains(r.out, "bravo") {
 		t.Errorf("the session that runs the command: %+v", r)
+	}
+}
+
+// twins are directories whose transcripts Claude Code keeps in one directory, as their encoded names are the same.
+var twins = [][2]string{{"my_project", "my-project"}, {"a.b", "a-b"}, {"\u043a\u043e\u0442", "\u043a\u0438\u0442"}, {"par/ent", "par-ent"}}
+
+// Of two projects with one encoded name, no door opens the other's sessions: the hook at a start, the commands and tools of an agent,
+// latest, nor a variable with the session's ID. The control: each door opens the own ones.
+func TestTwinsStayApart(t *testing.T) {
+	t.Parallel()
+	for i, pair := range twins {
+		home := t.TempDir()
+		p := projects{t, home, filepath.Join(home, "src")}
+		configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+		id := func(n int) string { return fmt.Sprintf("%d%07d-0000-4000-8000-00000000000%d", i, 0, n) }
+		if claude.Project(p.at(pair[0])) != claude.Project(p.at(pair[1])) {
+			t.Fatalf("%v are no twins", pair)
+		}
+		for n, dir := range pair {
+			p.mkdir(dir)
+			p.session(claude.Project(p.at(dir))+"/"+id(n)+".jsonl", dir, fmt.Sprintf("twin-%d", n))
+		}
+		if r := p.run("", "run", "--once", "-q"); r.code != 0 {
+			t.Fatal(r)
+		}
+		for n, dir := range pair {
+			own, other := fmt.Sprintf("twin-%d", n), fmt.Sprintf("twin-%d", 1-n)
+			start, err := json.Marshal(map[string]string{
+				"session_id": id(7), "cwd": p.at(dir), "source": "startup", "hook_event_name": "SessionStart",
+				"transcript_path": p.at("../.claude/projects/" + claude.Project(p.at(dir)) + "/" + id(7) + ".jsonl"),
+			})
+			must(t, err)
+			doors := map[string]func(of int) string{
+				"hook": func(int) string {
+					return p.feed(dir, string(start), "hook", "SessionStart", "--agent", "claude-code", "--within", "1m").out
+				},
+				"search":      func(int) string { return p.run(dir, "agent", "search", "--all", "result").out },
+				"show":        func(of int) string { return p.run(dir, "agent", "show", id(of)).out },
+				"show latest": func(int) string { return p.run(dir, "agent", "show", "latest").out },
+				"show, with its ID in the variable": func(of int) string {
+					return ccdAt(t, home, p.at(dir), "", []string{"CLAUDE_CODE_SESSION_ID=" + id(of)}, "agent", "show", id(of)).out
+				},
+				"restore":   func(of int) string { return p.run(dir, "agent", "restore", id(of)+"#1").out },
+				"here":      func(int) string { return p.run(dir, "show").out },
+				"latest:":   func(int) string { return p.run(dir, "show", "latest:"+p.at(dir)).out },
+				"resume":    func(int) string { return p.run(dir, "resume", "--dry-run", "--json").out },
+				"companion": func(int) string { text, _ := p.call(dir, "companion", nil); return text },
+				"tool": func(of int) string {
+					text, _ := p.call(dir, "companion", map[string]any{"session": id(of)})
+					return text
+				},
+			}
+			for what, open := range doors {
+				names := func(text string, m int) bool {
+					return strings.Contains(text, fmt.Sprintf("twin-%d", m)) || strings.Contains(text, id(m))
+				}
+				if text := open(n); !names(text, n) {
+					t.Errorf("%s in %s does not open %s: %s", what, dir, own, text)
+				}
+				if text := strings.ReplaceAll(open(1-n), "find session "+id(1-n), ""); names(text, 1-n) {
+					t.Errorf("%s in %s opens %s: %s", what, dir, other, text)
+				}
+			}
+		}
 	}
 }

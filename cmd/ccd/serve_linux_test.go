@@ -91,7 +91,7 @@ func TestWatchdogSeesAHang(t *testing.T) {
 	put(t, transcriptPath(home, 1), aLine)                // replacing a file is logged
 	testkit.Eventually(t, "there are no more signs", func() bool {
 		before := b.count(sign)
-		<-time.After(time.Second)
+		<-time.After(time.Second) // between two looks
 		return b.count(sign) == before
 	})
 	go func() { _, _ = io.Copy(io.Discard, unread) }()

@@ -52,34 +52,33 @@ func (c *Config) decode(text string) error {
 // maxText is the size of the longest configuration, in bytes.
 const maxText = 64 << 10
 
+// mostFaults is how many faults are placed: each costs a look through the text.
+const mostFaults = 100
+
 // maxDepth is how many parts a key may have, and how many lists and tables may be within each other. The library's time grows with the square of them.
 const maxDepth = 32
 
+// silent are strings and comments: brackets in them are none.
+var silent = regexp.MustCompile(`(?s)"""(?:\\.|[^\\])*?"""|'''.*?'''|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
+
 // tooDeep returns the number of the first line with more, 0 if there is none.
 func tooDeep(text string) int {
+	text = silent.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
 	n, open := 0, 0 // lists and tables that are open
 	for line := range strings.Lines(text) {
 		n++
-		parts, quote := 1, rune(0)
-	line:
 		for _, c := range line {
-			switch {
-			case quote != 0 && c == quote:
-				quote = 0
-			case quote != 0:
-			case c == '"' || c == '\'':
-				quote = c
-			case c == '#':
-				break line
-			case c == '.':
-				parts++
-			case c == '{' || c == '[':
+			switch c {
+			case '{', '[':
 				open++
-			case c == '}' || c == ']':
-				open--
+			case '}', ']':
+				open = max(0, open-1)
+			}
+			if open > maxDepth {
+				return n
 			}
 		}
-		if parts > maxDepth || open > maxDepth {
+		if strings.Count(line, ".") >= maxDepth {
 			return n
 		}
 	}
@@ -203,6 +202,9 @@ func (d *decoder) table(prim toml.Primitive) (entries map[string]toml.Primitive)
 }
 
 func (d *decoder) fault(at toml.Primitive, err error) {
+	if len(d.faults) == mostFaults {
+		return
+	}
 	d.faults = append(d.faults, fault{d.line(at), err})
 }
 

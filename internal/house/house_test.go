@@ -81,6 +81,8 @@ func (s source) faults() (found []string) {
 					found = append(found, s.at(f)+": a context in a struct")
 				}
 			}
+		case *ast.BlockStmt:
+			found = append(found, s.waits(n)...)
 		case *ast.CallExpr:
 			if s.test() && selects(n.Fun, "time", "Sleep") {
 				found = append(found, s.at(n)+": a sleeping test")
@@ -88,6 +90,28 @@ func (s source) faults() (found []string) {
 		}
 		return true
 	})
+	return found
+}
+
+// waits returns the statements of a test's block that only let time pass, unless a comment on the line says what for: a moment that is
+// chosen by chance, or the pause between two looks.
+func (s source) waits(block *ast.BlockStmt) (found []string) {
+	line := func(n ast.Node) int { return s.set.Position(n.Pos()).Line }
+	for _, stmt := range block.List {
+		e, ok := stmt.(*ast.ExprStmt)
+		if !ok || !s.test() {
+			continue
+		}
+		from, ok := e.X.(*ast.UnaryExpr)
+		if !ok {
+			continue
+		}
+		call, ok := from.X.(*ast.CallExpr)
+		said := slices.ContainsFunc(s.file.Comments, func(c *ast.CommentGroup) bool { return line(c) == line(e) })
+		if ok && !said && selects(call.Fun, "time", "After") {
+			found = append(found, s.at(e)+": a sleeping test")
+		}
+	}
 	return found
 }
 
@@ -169,12 +193,12 @@ func TestHouseRules(t *testing.T) {
 }
 
 func TestHouseRulesCanFail(t *testing.T) {
-	s, err := parse("bad_test.go", "package bad\nfunc init() {}\ntype s struct{ c context.Context }\nfunc f() { time.Sleep(1) }\n")
+	s, err := parse("bad_test.go", "package bad\nfunc init() {}\ntype s struct{ c context.Context }\nfunc f() { time.Sleep(1) }\nfunc g() {\n<-time.After(1)\n<-time.After(1) // a moment\n}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.faults(); len(got) != 3 {
-		t.Errorf("got %q, want three faults", got)
+	if got := s.faults(); len(got) != 4 {
+		t.Errorf("got %q, want four faults", got)
 	}
 	s, err = parse("bad.go", "package bad\nfunc F() {}\ntype T struct{}\nfunc (T) M() {}\nfunc (t) N() {}\nvar V, w = 1, 2\n// C is.\nconst C = 1\n")
 	if err != nil {

@@ -47,7 +47,7 @@ var parts = map[string]func() int{
 }
 
 func hang() int {
-	<-time.After(time.Hour)
+	<-time.After(time.Hour) // it is ended before
 	return 0
 }
 

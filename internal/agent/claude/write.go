@@ -3,7 +3,9 @@ package claude
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"path"
+	"sort"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -133,15 +135,23 @@ func place(d *transcript.Draft, _ string) string { return path.Join(Project(d.Cw
 // native sets a thinking block's raw bytes to the whole content block that contains the item, because the client needs
 // its signature too.
 func native(r *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
-	if it.Kind != transcript.Thinking || !transcript.Valid(r.Raw) {
+	if it.Kind != transcript.Thinking {
 		return false
 	}
-	content := transcript.Node{Raw: bytes.TrimSpace(r.Raw), Off: r.Span.Off}.Field("message").Field("content")
-	for block := range content.Elements() {
-		if at := r.SpanOf(block); at.Off <= it.Span.Off && it.Span.End() <= at.End() {
-			b.Raw = bytes.Clone(block.Raw)
+	from := sort.Search(len(r.Raw), func(i int) bool { return r.SpanOf(transcript.Node{Off: r.Span.Off + int64(i)}).Off >= it.Span.Off })
+	end := from + len(it.Raw)
+	// The object around it, and not all of the record: there may be thousands of blocks in one.
+	for try, start := 0, bytes.LastIndexByte(r.Raw[:from], '{'); start > 0 && try < mostBraces; try++ {
+		var block json.RawMessage
+		err := json.NewDecoder(bytes.NewReader(r.Raw[start:])).Decode(&block)
+		if err == nil && start+len(block) >= end && transcript.Valid(block) && (transcript.Node{Raw: block}).Field("type").Text() == "thinking" {
+			b.Raw = block
 			return true
 		}
+		start = bytes.LastIndexByte(r.Raw[:start], '{')
 	}
 	return false
 }
+
+// mostBraces is how many braces are tried as the beginning of a block: there are none before its text, except in other members.
+const mostBraces = 16

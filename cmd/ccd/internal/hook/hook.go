@@ -107,10 +107,13 @@ type Hooks struct {
 	Roots        map[string][]string // by agent: the directories with its transcripts
 	CompanionDir string              // if "", companions are beside their transcripts
 	StateDir     string              // ccd's own directory; need not exist
+	Home         string              // the user's
 	Pressure     float64             // share of the context window, 0..1, from which prompts get a warning
 	Program      string              // absolute path of ccd for commands shown to agents; if "", `ccd`
 	Now          time.Time
 
+	// Began returns the directory in which a session began, as its records tell, "" if that is unknown.
+	Began func(ctx context.Context, s transcript.Session) string
 	// Sync archives what is new in a transcript, so that every ID of its records resolves; with companion it also updates
 	// that, as far as the deadline of ctx allows. If nil, neither is done, and no compaction is answered.
 	Sync func(ctx context.Context, path string, companion bool) error

@@ -39,6 +39,13 @@ func newPlace(t testing.TB) *place {
 			"claude-code": {filepath.Join(home, ".claude", "projects")},
 			"codex":       {filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".codex", "archived_sessions")},
 		},
+		Home: "/home/me", Began: func(_ context.Context, s transcript.Session) string {
+			dir := WorkingDir(p.Agents, s)
+			if dir == "" && s.Agent == claude && strings.Contains(s.Path, "-ledger") {
+				dir = "/home/me/ledger" // as kept of a transcript that is gone
+			}
+			return dir
+		},
 		StateDir: filepath.Join(home, "state"), Pressure: 0.60, Now: now, Program: "/opt/bin/ccd",
 	}
 	return p
@@ -103,6 +110,9 @@ Failed, not seen to pass since: ` + "`pytest -q`" + `, exit 1 (#38): "Money(4821
 `
 
 func (p *place) ask(e Event) (Answer, error) {
+	if e.Cwd == "" {
+		e.Cwd = "/home/me/ledger"
+	}
 	return p.Answer(context.Background(), e)
 }
 

@@ -81,7 +81,7 @@ func TestAnOfferKeepsItsPath(t *testing.T) {
 	for _, ask := range []string{strings.Repeat("<a", 200), strings.Repeat("語", 300), "go on"} {
 		p := newPlace(t)
 		for _, path := range []string{p.claude(uuid1), p.codex("2026/03/01", uuid1)} {
-			p.write(path, `{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"x","cwd":"/w","originator":"codex","cli_version":"1"}}`+"\n", time.Hour)
+			p.write(path, `{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","cwd":"/w","payload":{"id":"x","cwd":"/w","originator":"codex","cli_version":"1"}}`+"\n", time.Hour)
 			at := p.companion(path, "Task (#3, 2026-03-01 10:00): \""+mark.Inline(ask, 0)+"\"\n", nil)
 			a, err := p.ask(Event{Name: SessionStart, Source: "startup", Cwd: "/w", Session: uuid3, Transcript: strings.ReplaceAll(path, uuid1, uuid3)})
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
+	"ccd/internal/project"
 	"ccd/internal/transcript"
 
 	"github.com/dustin/go-humanize"
@@ -54,7 +55,10 @@ func requestClause(agent, text string, room int) string {
 
 // newest returns the readable companion of the project's session that grew last.
 func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion, time.Time, error) {
-	tried := 0
+	if !filepath.IsAbs(e.Cwd) {
+		return companion{}, time.Time{}, nothing("the event names no directory")
+	}
+	tried, own := 0, project.Of(e.Cwd, h.Home)
 	for _, one := range from {
 		if one.companion == "" {
 			continue
@@ -62,7 +66,7 @@ func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion
 		if tried++; tried > maxTried || ctx.Err() != nil {
 			break
 		}
-		if !h.ofProject(e, one.Session) {
+		if !own.Has(h.Began(ctx, one.Session)) { // the names of two projects may be encoded alike
 			continue
 		}
 		if c, err := open(one.companion, one.Session); err == nil && c.front.Parent == "" {
@@ -70,12 +74,6 @@ func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion
 		}
 	}
 	return companion{}, time.Time{}, nothing("no earlier session of the project has a companion")
-}
-
-// ofProject reports whether a session belongs to the event's project. For Claude Code the candidates already share the
-// project's directory.
-func (h Hooks) ofProject(e Event, s transcript.Session) bool {
-	return s.Agent == claude || WorkingDir(h.Agents, s) == filepath.Clean(e.Cwd)
 }
 
 // WorkingDir returns the working directory in the first records of a session's transcript, "" if they name none.

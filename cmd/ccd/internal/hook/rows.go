@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -76,9 +77,12 @@ func merged(rows []Row) (all []Row) {
 			}
 		}
 	}
-	seen := map[string]bool{}
-	answer := func() { // the results of the message that ends here
+	seen, texts := map[string]bool{}, []string(nil) // texts of the agent's last message
+	answer := func() {                              // the text and the results of the message that ends here
 		n := len(all)
+		if n > 0 && all[n-1].Role == "assistant" {
+			all[n-1].Text = strings.Join(texts, "\n\n")
+		}
 		if n == 0 || len(all[n-1].Calls) == 0 {
 			return
 		}
@@ -110,12 +114,12 @@ func merged(rows []Row) (all []Row) {
 		}
 		if n := len(all); n == 0 || all[n-1].Role != "assistant" {
 			all = append(all, Row{Role: "assistant", Calls: []Use{}})
+			texts = nil
 		}
 		last := &all[len(all)-1]
-		if m.Text != "" && last.Text != "" {
-			last.Text += "\n\n"
+		if m.Text != "" {
+			texts = append(texts, m.Text)
 		}
-		last.Text += m.Text
 		last.Calls = append(last.Calls, calls...)
 	}
 	answer()
@@ -227,10 +231,9 @@ func (f *finder) textBefore(text string, n int) (at spot) {
 	if text == "" {
 		return at
 	}
-	for _, s := range slices.Backward(f.texts[mark.Sum([]byte(strings.TrimSpace(text)))]) {
-		if s.n <= n {
-			return s
-		}
+	all := f.texts[mark.Sum([]byte(strings.TrimSpace(text)))] // in order of the records
+	if i, _ := slices.BinarySearchFunc(all, n+1, func(s spot, n int) int { return cmp.Compare(s.n, n) }); i > 0 {
+		return all[i-1]
 	}
 	return at
 }
@@ -275,10 +278,9 @@ func newest(all []Row, live Live, room int, f *finder) []Row {
 		}
 	}
 	all = all[from:]
-	for i := range all { // the oldest first
-		if sizeOf(all) <= room {
-			break
-		}
+	sum = sizeOf(all)
+	for i := 0; i < len(all) && sum > room; i++ { // the oldest first
+		sum -= all[i].size()
 		most, head, word := 0, shortHead, shortWord
 		if i >= len(all)-2 { // the agent has just asked for it, or is to answer it
 			most, head, word = room/2, room/4, room/2
@@ -295,6 +297,7 @@ func newest(all []Row, live Live, room int, f *finder) []Row {
 		if utf8.RuneCountInString(m.Text) > room/4 {
 			f.shorten(&m.Text, f.textBefore(m.Text, f.records), room/8)
 		}
+		sum += m.size()
 	}
 	return all
 }

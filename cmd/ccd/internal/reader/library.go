@@ -80,8 +80,10 @@ func (l *Library) Load(ctx context.Context) error {
 	l.relate()
 	l.name()
 	for _, e := range l.Sessions { // those in reach: no other may be named
-		if e.StateDamage != nil {
-			l.Damage = append(l.Damage, e.StateDamage)
+		for _, err := range []error{e.StateDamage, e.Lost} {
+			if err != nil {
+				l.Damage = append(l.Damage, err)
+			}
 		}
 	}
 	return nil

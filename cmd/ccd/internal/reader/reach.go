@@ -10,6 +10,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
@@ -18,7 +19,7 @@ import (
 // reach is which sessions a library gives. Commands for agents have one; nil is every session.
 type reach struct {
 	project *project.Project
-	callers []string // sessions that may always be reached: they run this command
+	callers []string // sessions that may be reached where they work now: they run this command
 	outside int      // archived sessions that are out of reach
 }
 
@@ -69,13 +70,13 @@ func (l *Library) narrow(ctx context.Context) error {
 // reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
 // before the daemon has seen the session.
 func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
-	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) {
+	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) && l.reach.project.Has(e.Kept.Cwd) { // anybody can set the variable
 		return true, nil
 	}
 	if e.Class == transcript.Attachment {
 		dir, _, _ := strings.Cut(e.Path, string(filepath.Separator)+e.Parent+string(filepath.Separator))
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
-		return l.reach.project.Has(hook.WorkingDir(l.Agents, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
+		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
 	}
 	if e.StateDamage == nil && (e.Kept.Start != "" || !l.reach.project.Has(e.Kept.Cwd)) {
 		return l.reach.project.Has(e.Kept.Start), nil
@@ -94,6 +95,20 @@ func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.
+// The name of the transcript's directory does not tell: two projects may have the same one.
+func (l *Library) Began(ctx context.Context, s transcript.Session) string {
+	if dir := hook.WorkingDir(l.Agents, s); dir != "" {
+		return dir
+	}
+	stored, err := l.Archive.Last(ctx, s.Key)
+	if err != nil {
+		return ""
+	}
+	kept, _ := daemon.DecodeState(stored.State) // nothing is known of a damaged one
+	return kept.Start
 }
 
 // Widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -15,7 +13,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/atomicfile"
 	"ccd/internal/words"
 )
 
@@ -71,7 +68,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	if root, below := watchedRoot(l, file); below {
 		return words.Hint(fmt.Errorf("back up archive to %s: it is below the watched root %s", file, root), "choose a FILE elsewhere, preferably on another disk")
 	}
-	if err := atomicfile.Clean(filepath.Dir(file)); err != nil && !errors.Is(err, os.ErrNotExist) { // remains of a killed backup
+	if err := l.Archive.RemoveCopies(); err != nil {
 		a.Say("%v", err)
 	}
 	show, wipe := a.Progress("backing up:")
