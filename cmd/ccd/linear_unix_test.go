@@ -17,7 +17,7 @@ import (
 const manyBlocks = 40_000
 
 // message returns a transcript with one reply of many blocks, in one record or in many, and the rows that a client makes of it.
-func message(kind string, records bool) (transcript []byte, rows []map[string]any) {
+func claudeMessage(kind string, records bool) (transcript []byte, rows []map[string]any) {
 	var b bytes.Buffer
 	line := func(typ string, message any) {
 		text, _ := json.Marshal(map[string]any{"type": typ, "uuid": fmt.Sprint("u", b.Len()), "timestamp": "2026-03-01T09:00:00.000Z", "sessionId": hooked, "cwd": "/w", "message": message})
@@ -53,7 +53,7 @@ func TestManyBlocksCostNoSquare(t *testing.T) {
 		kind    string
 		records bool
 	}{{"text", false}, {"text", true}, {"thinking", false}} {
-		data, rows := message(c.kind, c.records)
+		data, rows := claudeMessage(c.kind, c.records)
 		p := newHookPlace(t, data)
 		p.ccd(words.ExitDone, "", "run", "--once")
 		took("resume, "+c.kind, func() { p.ccd(words.ExitDone, "", "resume", "--dry-run", hooked) })
