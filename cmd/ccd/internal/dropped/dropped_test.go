@@ -23,7 +23,7 @@ func workday() *log {
 	l.run("go test ./stone", "ok  \tmill/stone\t0.1s", 0)
 	l.run("make wheel", "wheel.go:7: error: the wheel is stuck", 2)
 	l.run("make sieve", "fatal: no water in the race", 1)
-	l.do("AskUserQuestion", object{"questions": []object{object{"question": "Which stone is used for the grain?"}}}, "User has answered your questions: \"Which stone is used for the grain?\"=\"granite\"", false)
+	l.do("AskUserQuestion", object{"questions": []object{{"question": "Which stone is used for the grain?"}}}, "User has answered your questions: \"Which stone is used for the grain?\"=\"granite\"", false)
 	l.run("git commit -m 'Mend the race of the mill'", "[main 9f31c07] Mend the race of the mill\n 1 file changed", 0)
 	l.run("git commit -m 'Grease the axle'", "[main 77ab12c] Grease the axle\n 1 file changed", 0)
 	return l
