@@ -125,7 +125,6 @@ type draft struct {
 	effects   []effect // of each turn
 	day       string   // of the newest time that was printed
 	claims    []claim
-	lineOf    map[int]int
 	least     float64 // value of the last piece that was taken
 
 	sections []Section
