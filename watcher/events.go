@@ -30,6 +30,12 @@ const maxHints = 1 << 15
 
 var errSourceClosed = errors.New("event source closed")
 
+// errNoEvents is why nothing is watched where that is never tried.
+var errNoEvents = errors.New("kqueue would keep every file open")
+
+// watchLimit begins why a root is polled that should be watched: the kernel has no more watches, or no more instances, to give.
+const watchLimit = "watch limit reached: "
+
 // hint sums up the events of one path.
 type hint struct {
 	first, last time.Time

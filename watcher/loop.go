@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,7 +50,11 @@ func (l *loop) start(ctx context.Context) {
 	}
 	source, err := l.w.open()
 	if err != nil {
-		l.pollAll(err.Error())
+		why := err.Error()
+		if !errors.Is(err, errNoEvents) {
+			why = watchLimit + why
+		}
+		l.pollAll(why)
 		return
 	}
 	l.source = source
@@ -181,7 +186,7 @@ func (l *loop) watch(d *dir) {
 	case err == nil:
 		d.watched = true
 	case watchLimitReached(err):
-		l.pollRoot(d.root, "watch limit reached: "+cause(err).Error())
+		l.pollRoot(d.root, watchLimit+cause(err).Error())
 	}
 	// Other errors affect only this directory (it was deleted, or is not readable): the scan handles them.
 }

@@ -102,6 +102,9 @@ func TestInotifyLimits(t *testing.T) {
 			if polled != (limit != "") || !strings.Contains(why, want) {
 				t.Errorf("polled %v, because of %q", polled, why)
 			}
+			if told := strings.Contains(fmt.Sprint(o.Degraded), "is polled, not watched"); told != (limit != "") {
+				t.Errorf("%s: degraded %q", limit, o.Degraded)
+			}
 			c.endsNormally(t)
 		})
 	}
