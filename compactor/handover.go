@@ -187,26 +187,15 @@ func (h *handover) repliesTo(e *event, text string) string {
 
 // turn says how the turn stands: who is to speak, what the agent said last, what it did since, and what stopped it.
 func (h *handover) turn() {
-	var end, words *event
-	for _, e := range slices.Backward(h.events) {
-		if end == nil && e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Withdrawn {
-			end = e
-		}
-		if words == nil && e.Kind == session.Said {
-			words = e
-		}
-	}
+	end, words := h.newest()
 	if end == nil {
 		return
 	}
-	if end.Kind == session.Stopped {
+	switch {
+	case end.Kind == session.Stopped:
 		h.line("Stopped (#%d): %s", end.n, mark.Inline(stopWords(end.Note), 160))
-	}
-	if end.kind == human {
+	case end.kind == human:
 		h.line("Your move: #%d has no answer yet.", end.n)
-	}
-	if len(h.chain) > 0 && words != nil && words.n < h.chain[0].n {
-		words = nil // it answered something else
 	}
 	if words != nil {
 		name := "Your last words"
@@ -216,6 +205,23 @@ func (h *handover) turn() {
 		h.line("%s (#%d): %s", name, words.n, h.ends(words.Ref, 2*h.quote))
 	}
 	h.since(words, end)
+}
+
+// newest returns the newest event of the work, and the newest words of the agent unless they answered something before the task.
+func (h *handover) newest() (end, words *event) {
+	for _, e := range slices.Backward(h.events) {
+		if end == nil && e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Withdrawn {
+			end = e
+		}
+		if e.Kind == session.Said {
+			words = e
+			break
+		}
+	}
+	if len(h.chain) > 0 && words != nil && words.n < h.chain[0].n {
+		words = nil
+	}
+	return end, words
 }
 
 // since lists the calls after the agent's last words, with their outcome.

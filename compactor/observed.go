@@ -113,38 +113,55 @@ func (h *handover) observe(e *event, seen map[string]observation) {
 	}
 }
 
+// observeVerb takes what one git command of a line printed.
 func (h *handover) observeVerb(e *event, args []string, out string, seen map[string]observation) {
-	c, verb := e.Call, args[0]
-	switch {
+	switch verb := args[0]; {
 	case verb == "push":
-		text := "push" + ending(c)
-		if m := last(printedPush, out); m != nil {
-			text = fmt.Sprintf("push %s -> %s", m[3], m[4])
-			if m[1] == "!" {
-				text += " REJECTED"
-			}
-			h.proves(c.Result, m[4])
-		}
-		seen["push"] = observation{e, text}
-	case verb == "status" && c.State != session.Failed:
-		seen["status"] = observation{e, statusOf(c, out)}
-	case verb == "log" && c.State == session.Done && onlyFlags(args[1:]):
+		seen["push"] = observation{e, h.pushed(e.Call, out)}
+	case verb == "status" && e.Call.State != session.Failed:
+		seen["status"] = observation{e, statusOf(e.Call, out)}
+	case verb == "log" && e.Call.State == session.Done && onlyFlags(args[1:]):
 		if m := printedLog.FindStringSubmatch(out); m != nil {
-			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", m[1][:min(len(m[1]), 12)], subject(m[3])))}
-			h.proves(c.Result, m[1])
+			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
 		}
-	case moving[verb] && !(verb == "stash" && len(args) > 1 && (args[1] == "list" || args[1] == "show")):
-		text := fmt.Sprintf("`git %s`%s", mark.Inline(strings.Join(args, " "), 70), ending(c))
+	case moves(args):
 		if m := last(printedHead, out); m != nil {
 			seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
 		}
-		seen["move"] = observation{e, text + h.lastLine(c)}
+		seen["move"] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), h.lastLine(e.Call))}
 	}
-	if verb == "status" || verb == "branch" || verb == "checkout" || verb == "switch" {
-		if m := last(printedBranch, out); m != nil && c.State == session.Done && !slices.Contains(args, "-a") && !slices.Contains(args, "-r") {
-			seen["branch"] = observation{e, m[1]}
-		}
+	if m := last(printedBranch, out); m != nil && e.Call.State == session.Done && printsBranch(args) {
+		seen["branch"] = observation{e, m[1]}
 	}
+}
+
+// pushed says what a push printed.
+func (h *handover) pushed(c *session.Call, out string) string {
+	m := last(printedPush, out)
+	if m == nil {
+		return "push" + ending(c)
+	}
+	text := fmt.Sprintf("push %s -> %s", m[3], h.proves(c.Result, m[4]))
+	if m[1] == "!" {
+		text += " REJECTED"
+	}
+	return text
+}
+
+// moves reports whether a git command moves the work tree or the branch without a commit of its own.
+func moves(args []string) bool {
+	return moving[args[0]] && !(args[0] == "stash" && len(args) > 1 && (args[1] == "list" || args[1] == "show"))
+}
+
+// printsBranch reports whether what a git command prints names the branch that is checked out.
+func printsBranch(args []string) bool {
+	switch args[0] {
+	case "status", "checkout", "switch":
+		return true
+	case "branch":
+		return !slices.Contains(args, "-a") && !slices.Contains(args, "-r")
+	}
+	return false
 }
 
 // subject returns the subject of a commit in quotes, "" for none.
@@ -223,31 +240,15 @@ func last(x *regexp.Regexp, text string) []string {
 	return all[len(all)-1]
 }
 
-// editedSince lists the files that were edited after an observation of git.
+// edited is a file with the record of its newest change.
+type edited struct {
+	name string
+	n    int
+}
+
+// editedSince lists the files that were edited after an observation of git, the newest first.
 func (h *handover) editedSince(base *event) {
-	type edited struct {
-		name string
-		n    int
-	}
-	var all []edited
-	for _, e := range slices.Backward(h.events) {
-		if base != nil && e.index <= base.index {
-			break
-		}
-		if e.Kind != session.Did || e.Call.State != session.Done {
-			continue
-		}
-		for _, f := range e.Call.Files {
-			file := f.File
-			if f.To != nil {
-				file = f.To
-			}
-			name := mark.Inline(h.path(file.Path), 200)
-			if f.Sure && f.Op != transcript.Read && !file.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
-				all = append(all, edited{name, e.n})
-			}
-		}
-	}
+	all := h.editedAfter(base)
 	if len(all) == 0 {
 		return
 	}
@@ -268,4 +269,27 @@ func (h *handover) editedSince(base *event) {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	h.line("Edited%s: %s", since, lexicon.Head(text, mark.MaxLine/2))
+}
+
+// editedAfter returns the files that calls changed after an event, nil for all, and that are still there, under their new names.
+func (h *handover) editedAfter(base *event) (all []edited) {
+	for _, e := range slices.Backward(h.events) {
+		if base != nil && e.index <= base.index {
+			break
+		}
+		if e.Kind != session.Did || e.Call.State != session.Done {
+			continue
+		}
+		for _, f := range e.Call.Files {
+			file := f.File
+			if f.To != nil {
+				file = f.To
+			}
+			name := mark.Inline(h.path(file.Path), 200)
+			if f.Sure && f.Op != transcript.Read && !file.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
+				all = append(all, edited{name, e.n})
+			}
+		}
+	}
+	return all
 }

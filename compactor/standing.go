@@ -55,21 +55,27 @@ func (h *handover) standing() {
 		most = 5
 	}
 	for _, e := range slices.Backward(h.events) {
-		if e.kind != human && e.kind != refusal || e.Back || slices.Contains(h.chain, e) || len(found) == most {
+		if e.kind != human && e.kind != refusal || e.Back || slices.Contains(h.chain, e) {
 			continue
 		}
 		for _, s := range h.spoken(e) {
-			key := lexicon.Plain(s)
-			heard[key]++
-			again := heard[key] == 2 && strings.Contains(s, " ") && lexicon.Width(s) >= 3*leastStanding
-			if heard[key] == 1 && ofEveryTime(s) || again && !ofEveryTime(s) {
+			if key := lexicon.Plain(s); h.stands(s, heard[key]) && len(found) < most {
 				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, strings.Join(strings.Fields(s), " ")), 0), e.n))
 			}
+			heard[lexicon.Plain(s)]++
 		}
 	}
 	if len(found) > 0 {
-		h.line("The human's standing words: %s", strings.Join(found[:min(len(found), most)], "; "))
+		h.line("The human's standing words: %s", strings.Join(found, "; "))
 	}
+}
+
+// stands reports whether a sentence that was heard so often before is a standing instruction.
+func (h *handover) stands(sentence string, before int) bool {
+	if ofEveryTime(sentence) {
+		return before == 0
+	}
+	return before == 1 && strings.Contains(sentence, " ") && lexicon.Width(sentence) >= 3*leastStanding
 }
 
 // mostSpoken is how long a message may be of which each sentence is taken for the human's own, in chars: longer ones are pasted.

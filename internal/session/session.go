@@ -396,7 +396,7 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 	}
 	switch {
 	case it.Call != "":
-		s.addWords(ref, it, text)
+		s.addWords(ref, it)
 	case strings.Contains(r.Type, "queued"): // the client says so; a call without a result may also have been aborted
 		s.push(Event{Kind: Queued, Ref: ref})
 	case s.Tracker.command != "":
@@ -414,7 +414,7 @@ func (s *Session) open(ref Ref, text string, command bool) {
 }
 
 // addWords takes a person's answer to a call, or their reason for refusing it.
-func (s *Session) addWords(ref Ref, it *transcript.Item, text string) {
+func (s *Session) addWords(ref Ref, it *transcript.Item) {
 	p := s.pending[it.Call]
 	e := Event{Kind: Answer, Ref: ref}
 	if p != nil {
