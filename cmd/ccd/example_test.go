@@ -12,7 +12,7 @@ const (
 	exampleDoc  = "../../docs/EXAMPLE.md"
 	exampleHead = `# A whole companion
 
-The output of ` + "`CCD_COMPANION_HOST=forge ccd compact --no-archive cmd/ccd/story/ledger.jsonl`" + ` for an invented session, checked
+The output of ` + "`CCD_COMPANION_HOST=forge ccd compact --no-archive --max-tokens 12000 cmd/ccd/story/ledger.jsonl`" + ` for an invented session, checked
 by a test. docs/FORMAT.md explains each part.
 
 ` + "````markdown\n"
@@ -21,7 +21,7 @@ by a test. docs/FORMAT.md explains each part.
 
 // docs/EXAMPLE.md is the companion of the invented session.
 func TestExampleIsReal(t *testing.T) {
-	text := string(commandIn(t, t.TempDir(), []string{"CCD_COMPANION_HOST=forge"}, "compact", "--no-archive", "-q",
+	text := string(commandIn(t, t.TempDir(), []string{"CCD_COMPANION_HOST=forge"}, "compact", "--no-archive", "--max-tokens", "12000", "-q",
 		filepath.Join("story", "ledger.jsonl")))
 	want := exampleHead + text + exampleFoot
 	if *update {
