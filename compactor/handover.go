@@ -254,7 +254,11 @@ func (h *handover) since(words, end *event) {
 	slices.Reverse(calls)
 	all := make([]string, 0, len(calls))
 	for _, e := range calls {
-		all = append(all, fmt.Sprintf("%s%s (#%d)", h.doing(e.Call, 70), ending(e.Call), e.n))
+		why := ""
+		if e.failed {
+			why = h.errorLine(e.Call)
+		}
+		all = append(all, fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 70), ending(e.Call), why, e.n))
 	}
 	name := "Last calls"
 	if words != nil {

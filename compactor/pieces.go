@@ -359,7 +359,8 @@ func (d *draft) cutEdit(e *event) {
 	removed, added := d.changes(e.Call)
 	if e.kind == failedEdit {
 		text := d.output(e.Call)
-		d.add(e, "edit of "+file+" failed", text)
+		first, _, _ := strings.Cut(text, "\n")
+		d.add(e, "edit of "+file+" failed: "+asText(first, 120), text)
 		d.addParts(e, e.row().minor, prefixed(added, "+", e.total))
 		return
 	}

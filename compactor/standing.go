@@ -10,8 +10,8 @@ import (
 	"ccd/internal/session"
 )
 
-// A standing instruction is a sentence of the human that speaks of every time: it says so in its own words, or the human has said it
-// more than once. The words are those for always, never and from now on in the languages with most speakers.
+// A standing instruction is a sentence of the human that speaks of every time by its own words: those for always, never and from now
+// on in the languages with most speakers. Sentences that stand twice are none: on the sessions of ../shared all five were pasted.
 var everyTime = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("always never siempre nunca jamás jamas toujours jamais désormais desormais immer niemals nie sempre mai altijd nooit " +
@@ -46,9 +46,9 @@ const (
 	mostStanding  = 260
 )
 
-// standing quotes the human's standing instructions, the newest first.
+// standing quotes the human's standing instructions, the newest first, each once.
 func (h *handover) standing() {
-	heard := map[string]int{} // how often a sentence stands
+	heard := map[string]bool{}
 	var found []string
 	most := 2
 	if h.big {
@@ -59,23 +59,15 @@ func (h *handover) standing() {
 			continue
 		}
 		for _, s := range h.spoken(e) {
-			if key := lexicon.Plain(s); h.stands(s, heard[key]) && len(found) < most {
+			if key := lexicon.Plain(s); ofEveryTime(s) && !heard[key] && len(found) < most {
+				heard[key] = true
 				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, strings.Join(strings.Fields(s), " ")), 0), e.n))
 			}
-			heard[lexicon.Plain(s)]++
 		}
 	}
 	if len(found) > 0 {
 		h.line("The human's standing words: %s", strings.Join(found, "; "))
 	}
-}
-
-// stands reports whether a sentence that was heard so often before is a standing instruction.
-func (h *handover) stands(sentence string, before int) bool {
-	if ofEveryTime(sentence) {
-		return before == 0
-	}
-	return before == 1 && strings.Contains(sentence, " ") && lexicon.Width(sentence) >= 3*leastStanding
 }
 
 // mostSpoken is how long a message may be of which each sentence is taken for the human's own, in chars: longer ones are pasted.
