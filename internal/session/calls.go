@@ -191,6 +191,9 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 	if i < 0 {
 		i = int32(len(s.Events) - 1) // of an inline sub-agent: the event that started it, or a later one
 	}
+	if i < 0 { // all of the file is a sub-agent's: there is no event to name
+		return
+	}
 	done := map[int]bool{}
 	c.Files = nil
 	for n, f := range a.Changes(&seen) {

@@ -28,7 +28,13 @@ func (s *Session) committed(c *Call, out string) {
 	if !pushes && !strings.HasPrefix(out, "[") && !strings.Contains(out, "\n[") {
 		return
 	}
-	at := max(c.Index, 0)
+	at := c.Index
+	if at < 0 {
+		at = int32(len(s.Events) - 1)
+	}
+	if at < 0 { // all of the file is a sub-agent's
+		return
+	}
 	for _, m := range committedLine.FindAllStringSubmatch(out, -1) {
 		one := Commit{Event: at, Branch: clip(m[1], 200), Hash: clip(m[2], 40), Subject: clip(m[3], 300), Pushed: -1}
 		if one.Branch == "detached HEAD" {
