@@ -134,7 +134,7 @@ const (
 	shortest = 2000 // chars of a text of any session
 	headings = 45   // chars of the headings of the sections
 	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
-	maxFills = 5
+	maxFills = 8
 )
 
 // made makes the handover and fills the rest of the room with the record, again with another room as long as the printed text misses
@@ -175,7 +175,7 @@ func (d *draft) fit(state string, known []bool, goal int) (record, files string)
 	if goal <= leastLeft {
 		return "", ""
 	}
-	best := -1
+	best, low, high := -1, 0, 0 // the largest size that fits; chars that gave one that fits, and one that does not
 	for n, chars := 0, goal; chars > leastLeft && (n < maxFills || best < 0); n++ {
 		d.fillIn(known, chars)
 		events, names := d.print()
@@ -190,9 +190,14 @@ func (d *draft) fit(state string, known []bool, goal int) (record, files string)
 			break
 		}
 		if size > goal {
+			high = chars
 			chars -= (size-goal)*chars/size + nearly(goal)/2
 		} else {
+			low = max(low, chars)
 			chars += (goal - size) * chars / max(size, 1)
+		}
+		if low > 0 && high > low {
+			chars = (low + high) / 2
 		}
 	}
 	return record, files

@@ -101,6 +101,20 @@ func (t *effect) change(names []string, plus, less int) {
 	}
 }
 
+// short returns the last element of a path if no other file of the turn has it.
+func (t *effect) short(path string) string {
+	n := 0
+	for _, f := range t.files {
+		if transcript.Base(f.name) == transcript.Base(path) {
+			n++
+		}
+	}
+	if n > 1 {
+		return path
+	}
+	return transcript.Base(path)
+}
+
 // line returns the effect of a turn: its files, and the commits that git printed in it. "" if there is neither.
 func (d *draft) effectOf(turn int) string {
 	var all []string
@@ -109,7 +123,7 @@ func (d *draft) effectOf(turn int) string {
 			all = append(all, fmt.Sprintf("%d more files", len(d.effects[turn].files)-i))
 			break
 		}
-		all = append(all, fmt.Sprintf("%s +%d -%d", mark.Inline(transcript.Base(f.name), 100), f.plus, f.less))
+		all = append(all, fmt.Sprintf("%s +%d -%d", mark.Inline(d.effects[turn].short(f.name), 200), f.plus, f.less))
 	}
 	for _, c := range d.s.Commits {
 		if e := d.eventAt(c.Event); e != nil && e.turn == turn {

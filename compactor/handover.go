@@ -103,30 +103,61 @@ func (h *handover) begins(ref session.Ref, text string, most int) string {
 
 // ends quotes the first sentence of a text and as many of the last ones as fit.
 func (h *handover) ends(ref session.Ref, most int) string {
-	text := shownText(h.src.Text(ref))
-	if one := strings.Join(strings.Fields(text), " "); lexicon.Chars(one) <= most {
-		return asText(h.proves(ref, one), 0)
-	}
+	text := withoutCode(shownText(h.src.Text(ref)))
 	all := sentences(text)
-	if len(all) == 0 {
-		return h.begins(ref, text, most)
+	if one := strings.Join(strings.Fields(text), " "); lexicon.Chars(one) <= most || len(all) == 0 {
+		for _, s := range all {
+			h.provesWords(ref, s.text)
+		}
+		return asText(one, most)
 	}
-	first := h.proves(ref, strings.TrimSpace(lexicon.HeadAt(all[0].text, most/3)))
+	first := h.provesWords(ref, strings.TrimSpace(lexicon.HeadAt(all[0].text, most/3)))
 	room := most - lexicon.Chars(first) - 4
 	var tail []string
 	for _, s := range slices.Backward(all[1:]) {
 		n := lexicon.Chars(s.text) + 1
 		if n > room {
 			if len(tail) == 0 {
-				tail = append(tail, h.proves(ref, lexicon.TailAt(s.text, room)))
+				tail = append(tail, h.provesWords(ref, lexicon.TailAt(s.text, room)))
 			}
 			break
 		}
 		room -= n
-		tail = append(tail, h.proves(ref, s.text))
+		tail = append(tail, h.provesWords(ref, s.text))
 	}
 	slices.Reverse(tail)
 	return asText(first+" … "+strings.Join(tail, " "), 0)
+}
+
+// provesWords is proves, unless the words are ccd's own in place of code.
+func (h *handover) provesWords(ref session.Ref, text string) string {
+	if strings.HasPrefix(text, codeMark) {
+		return text
+	}
+	return h.proves(ref, text)
+}
+
+// codeMark begins what a quote has in place of a block of code.
+const codeMark = "[code, "
+
+// withoutCode returns a text with a mark in place of each fenced block.
+func withoutCode(text string) string {
+	var b strings.Builder
+	var fences lexicon.Fences
+	code := 0
+	for line := range strings.Lines(text) {
+		switch fence, inside := fences.Line(line); {
+		case fence && inside:
+			code = 0
+		case fence:
+			fmt.Fprintf(&b, "%s%d lines]\n", codeMark, code)
+		case inside:
+			code++
+		default:
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // task quotes the newest message that says something by itself, and the shorter ones since, each with what it replies to.
@@ -147,9 +178,12 @@ func (h *handover) task() {
 		}
 	}
 	for i, e := range h.chain {
-		name, most := "Task", 2*h.quote
+		name, most := "Task", 3*h.quote
 		if i > 0 {
 			name, most = "then", h.quote
+			if n := h.between(h.chain[i-1], e); n > 0 {
+				name = fmt.Sprintf("then, after %d more", n)
+			}
 		}
 		how := ""
 		if e.Kind == session.Queued {
@@ -158,6 +192,16 @@ func (h *handover) task() {
 		text := h.said(e)
 		h.line("%s (#%d%s%s): %s%s", name, e.n, h.stamp(e), how, h.begins(e.Ref, text, most), h.repliesTo(e, text))
 	}
+}
+
+// between returns how many messages of the human are between two.
+func (h *handover) between(a, b *event) (n int) {
+	for _, e := range h.asks {
+		if e.index > a.index && e.index < b.index {
+			n++
+		}
+	}
+	return n
 }
 
 // stamp is the time of an event.
@@ -234,7 +278,7 @@ func (h *handover) since(words, end *event) {
 		if words != nil && e.n < words.n || e.kind == human {
 			break
 		}
-		if e.Kind == session.Did {
+		if e.Kind == session.Did && e.kind != steps {
 			calls = append(calls, e)
 		}
 	}
@@ -281,7 +325,8 @@ func (h *handover) plans() {
 	}
 	p := &h.s.Plan
 	open := p.Unfinished()
-	if len(open) == 0 || p.Event < 0 {
+	at := h.eventAt(p.Event)
+	if len(open) == 0 || at == nil || at.turn < h.turns-2 { // the work went on to something else
 		return
 	}
 	most := 3
@@ -296,6 +341,9 @@ func (h *handover) plans() {
 			text += " [in progress]"
 		}
 		all = append(all, text)
+	}
+	if n := len(open) - len(all); n > 0 {
+		all = append(all, fmt.Sprintf("and %d more", n))
 	}
 	h.line("Plan (#%d), %d of %d steps open: %s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "))
 }
@@ -312,7 +360,7 @@ func (h *handover) checks() {
 	var all []string
 	seen := map[string]bool{}
 	for _, e := range slices.Backward(h.events) {
-		if e.Kind == session.Did && len(e.Call.Files) > 0 && (e.kind == edit) {
+		if e.kind == edit && e.Call.State == session.Done {
 			break
 		}
 		if e.kind != check || seen[e.Call.Goal] || e.Call.State == session.Refused || len(all) == 4 {
@@ -381,6 +429,9 @@ const mostBare = 3
 func (h *handover) errorLine(c *session.Call) string {
 	text := h.output(c)
 	for _, line := range lexicon.NumberedErrors(text, true) {
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") {
+			continue
+		}
 		line = strings.Join(strings.Fields(lexicon.Head(line, 140)), " ")
 		return ": " + asText(h.proves(c.Result, line), 0)
 	}
@@ -400,13 +451,17 @@ func (h *handover) refusals() {
 			done[what] = true
 			continue
 		}
-		if done[what] || e.Call.Words.Zero() {
+		if done[what] {
 			continue
 		}
 		done[what] = true
-		all = append(all, fmt.Sprintf("%s (#%d): %s", what, e.n, h.begins(e.Call.Words, strings.Join(strings.Fields(h.src.Text(e.Call.Words)), " "), h.quote)))
+		one := fmt.Sprintf("%s (#%d)", what, e.n)
+		if !e.Call.Words.Zero() {
+			one += ": " + h.begins(e.Call.Words, strings.Join(strings.Fields(h.src.Text(e.Call.Words)), " "), h.quote)
+		}
+		all = append(all, one)
 	}
 	if len(all) > 0 {
-		h.line("Refused by the human, not done since: %s", strings.Join(all, "; "))
+		h.line("Refused, not done since: %s", strings.Join(all, "; "))
 	}
 }

@@ -24,8 +24,8 @@ var (
 	printedCommit = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
 	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
 	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
-	printedBranch = regexp.MustCompile(`(?m)^(?:On branch |## |\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
-	printedFiles  = regexp.MustCompile(`(?m)^(?:[ MADRCU?!]{1,2} (\S.*)|\t(?:[a-z ]+:\s+)?(\S.*))$`)
+	printedBranch = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
+	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|\t(?:[a-z ]+:\s+)?(\S.*))$`)
 	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\]|nothing to commit.*)$`)
 	printedLog    = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
 )
@@ -44,7 +44,7 @@ func (h *handover) git() {
 			h.observe(e, seen)
 		}
 	}
-	overtaken(seen, "status", "commit", "move")
+	overtaken(seen, "status", "commit", "move", "add")
 	overtaken(seen, "move", "commit")
 	var all []string
 	if b, ok := seen["branch"]; ok && b.at.Rec >= h.s.Branch.Rec {
@@ -124,6 +124,8 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
 		}
+	case verb == "add" && e.Call.State == session.Done:
+		seen["add"] = observation{at: e}
 	case moves(args):
 		if m := last(printedHead, out); m != nil {
 			seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}

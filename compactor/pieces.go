@@ -24,6 +24,7 @@ type event struct {
 	turn   int
 	head   *piece
 	parts  []*piece
+	ending string // of a command: how it ended, the end of its head
 	effect *piece // of a message: what the turn changed
 	total  int    // lines of what it says
 	shown  int    // chars
@@ -155,8 +156,10 @@ func (d *draft) makePieces() {
 			d.cutEvent(e)
 		}
 	}
-	for _, e := range d.events {
-		if e.heading() && !e.held {
+	told := map[int]bool{}
+	for _, e := range slices.Backward(d.events) { // of several messages in a row the last one began the work
+		if e.heading() && !e.held && !told[e.turn] {
+			told[e.turn] = true
 			d.addEffect(e)
 		}
 	}
@@ -169,7 +172,6 @@ func (d *draft) addEffect(e *event) {
 	if text == "" {
 		return
 	}
-	d.effects[e.turn] = effect{}
 	e.effect = &piece{part: part{text, -2, -2, 0}, tokens: d.words.of(text), event: e, order: len(e.parts) + 1, chars: lexicon.Chars(text) + 1, importance: d.formula.effect}
 	e.parts = append(e.parts, e.effect)
 	d.pieces = append(d.pieces, e.effect)
@@ -336,7 +338,8 @@ func (d *draft) cutRun(e *event) {
 	if text == "" && !e.Call.Result.Zero() {
 		silent = ", no output"
 	}
-	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+end+silent)
+	e.ending = end + silent
+	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+e.ending)
 	for _, rest := range chopped(more, longLine) {
 		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
 	}
@@ -360,7 +363,7 @@ func (d *draft) cutEdit(e *event) {
 	if e.kind == failedEdit {
 		text := d.output(e.Call)
 		first, _, _ := strings.Cut(text, "\n")
-		d.add(e, "edit of "+file+" failed: "+asText(first, 120), text)
+		d.add(e, "edit of "+file+" failed: "+asText(first, 120)+d.laterDone(e), text)
 		d.addParts(e, e.row().minor, prefixed(added, "+", e.total))
 		return
 	}
@@ -374,19 +377,36 @@ func (d *draft) cutEdit(e *event) {
 	}
 }
 
+// laterDone names the newest edit of the same file after a failed one.
+func (d *draft) laterDone(e *event) string {
+	if len(e.Call.Files) == 0 {
+		return ""
+	}
+	for _, one := range slices.Backward(e.Call.Files[0].File.Edits) {
+		if later := d.eventAt(one.Event); later != nil && later.index > e.index {
+			return fmt.Sprintf(" (later edited #%d)", later.n)
+		}
+	}
+	return ""
+}
+
 // prefixed cuts the lines of a change in threes, each with its sign; the first one has number from.
 func prefixed(all []string, sign string, from int) (parts []part) {
 	for n, line := range all {
 		if len(parts) >= firstLines {
 			break
 		}
-		line = lexicon.Head(sign+line, longLine)
-		if k := len(parts); k > 0 && parts[k-1].to-parts[k-1].from < 2 && parts[k-1].to == from+n-1 {
+		line = sign + line
+		k := len(parts)
+		switch {
+		case len(line) > longLine:
+			for _, piece := range chopped(line, longLine) {
+				parts = append(parts, part{piece, from + n, from + n, 0})
+			}
+		case k > 0 && parts[k-1].to-parts[k-1].from < 2 && parts[k-1].to == from+n-1 && len(parts[k-1].text) < longLine:
 			parts[k-1].text += "\n" + line
 			parts[k-1].to++
-			continue
-		}
-		if hasWord(line) {
+		case hasWord(line):
 			parts = append(parts, part{line, from + n, from + n, 0})
 		}
 	}

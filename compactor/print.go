@@ -74,9 +74,13 @@ func (d *draft) printEvent(e *event) string {
 	if p := e.effect; p != nil && p.taken {
 		effect = p.text + "\n"
 	}
-	rest := e.rest()
-	if rest != "" {
-		head += " " + rest
+	if rest := e.rest(); rest != "" {
+		head = strings.TrimSuffix(head, e.ending) + " " + rest + e.ending
+	}
+	if e.heading() && e.total == 1 && len(e.parts) <= shortRequest {
+		for _, p := range e.parts {
+			p.taken = true
+		}
 	}
 	shown := e.taken()
 	switch {
@@ -91,6 +95,9 @@ func (d *draft) printEvent(e *event) string {
 	}
 	return head + "\n" + d.block(e, shown) + effect
 }
+
+// shortRequest is of how many sentences a message is printed whole once it is named.
+const shortRequest = 2
 
 // heading reports whether an event begins a turn.
 func (e *event) heading() bool { return e.kind == human && e.Kind == 0 }

@@ -127,9 +127,12 @@ func squash(text string) string {
 	}, colours.ReplaceAllString(strings.ReplaceAll(text, `\x5c`, `\`), ""))
 }
 
+// leftOutCode stands in a quote in place of a block of code.
+var leftOutCode = regexp.MustCompile(`\[code, [0-9]+ lines\]`)
+
 // says reports whether a record has the words of a quote, of which parts may be left out.
 func (p *plain) says(n int, quote string) bool {
-	for fragment := range strings.SplitSeq(quote, "…") {
+	for fragment := range strings.SplitSeq(leftOutCode.ReplaceAllString(quote, "…"), "…") {
 		if n < 1 || n > len(p.strings) || !slices.ContainsFunc(p.strings[n-1], func(s string) bool { return strings.Contains(squash(s), squash(fragment)) }) {
 			return false
 		}
