@@ -125,16 +125,17 @@ type draft struct {
 	effects   []effect // of each turn
 	day       string   // of the newest time that was printed
 	claims    []claim
-	least     float64 // value of the last piece that was taken
+	filled    fill // the last one
 
 	sections []Section
 }
 
 const (
-	shortest = 2000 // chars of a text of any session
-	headings = 45   // chars of the headings of the sections
-	maxLines = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
-	maxFills = 8
+	shortest     = 2000 // chars of a text of any session
+	headings     = 45   // chars of the headings of the sections
+	headingLines = 10   // their lines, and those of the end
+	maxLines     = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
+	maxFills     = 8
 )
 
 // made makes the handover and fills the rest of the room with the record, again with another room as long as the printed text misses
@@ -180,7 +181,7 @@ func (d *draft) fit(state string, known []bool, goal int) (record, files string)
 		d.fillIn(known, chars)
 		events, names := d.print()
 		size := d.reader.Size(state+events+names) - d.reader.Size(state)
-		if over := strings.Count(state+events+names, "\n") - maxLines; over > 0 {
+		if over := strings.Count(state+events+names, "\n") + headingLines - maxLines; over > 0 {
 			size = max(size, goal+40*over)
 		}
 		if size <= goal && size > best {
@@ -224,7 +225,7 @@ func (d *draft) fillIn(known []bool, chars int) {
 		}
 	}
 	f.run()
-	d.least = f.least
+	d.filled = f
 }
 
 // holdings returns the tokens that the reader has without the record: those of the handover, of its own summary, and of what it

@@ -1,7 +1,9 @@
 package compactor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ccd/internal/mark"
@@ -17,7 +19,7 @@ type Told struct {
 	New        int     `json:"new"`        // values and words of the event that nothing before it in this list has
 	Shown      int     `json:"shown"`      // chars in the text
 	Chars      int     `json:"chars"`      // of all its pieces
-	Why        string  `json:"why"`        // "whole", "part", or why nothing is shown
+	Why        string  `json:"why"`        // "whole", or why something is left out
 }
 
 // told lists all events.
@@ -38,25 +40,34 @@ func (d *draft) told() (all []Told) {
 			}
 		}
 		one.Shown = min(one.Shown, one.Chars)
-		one.Why = e.reason(one, d.least)
+		one.Why = d.reason(e, one)
 		all = append(all, one)
 	}
+	slices.SortStableFunc(all, func(a, b Told) int { return a.Record - b.Record })
 	return all
 }
 
-// reason says why a text has so much of an event.
-func (e *event) reason(t Told, least float64) string {
+// reason says why a text has so much of an event: the best of what is left out against the last piece that was taken.
+func (d *draft) reason(e *event, t Told) string {
+	if d.filled.known == nil {
+		return cmp.Or(e.why, "no room")
+	}
+	best := 0.0
+	for _, p := range append([]*piece{e.head}, e.parts...) {
+		if p != nil && !p.taken && (p.order > 0 || p.alone) {
+			value, _ := d.filled.value(p)
+			best = max(best, value)
+		}
+	}
 	switch {
 	case e.why != "":
 		return e.why
-	case t.Shown >= t.Chars:
+	case best == 0:
 		return "whole"
-	case t.Shown > 0:
-		return "part"
-	case t.New == 0:
+	case t.New == 0 && t.Shown == 0:
 		return "all of it stands elsewhere"
 	}
-	return fmt.Sprintf("less value than %.4f a char", least)
+	return fmt.Sprintf("the rest is worth %.4f a char, the last one taken %.4f", best, d.filled.least)
 }
 
 // key reports whether an event is a key fact: the human's words, a decision, a change or a failure.

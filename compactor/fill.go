@@ -143,7 +143,9 @@ func (f *fill) take(p *piece, chars int) {
 
 func (f *fill) say(p *piece) {
 	p.taken = true
-	f.lines -= 1 + p.to - p.from
+	if r := p.event.row(); p.order == 0 || r.cut != nil && !r.prose { // words and names go on in a line
+		f.lines -= 1 + p.to - p.from
+	}
 	for _, v := range p.values {
 		f.known[v] = true
 	}

@@ -392,11 +392,11 @@ func (h *handover) failures() {
 			continue
 		}
 		failed := e.kind == check && e.failed && !e.Call.Aborted
-		covered := slices.ContainsFunc(later, func(l *event) bool { return h.covers(l.Call, e.Call) })
+		covered := slices.ContainsFunc(later, func(l *event) bool { return l.Call.Covers(e.Call) })
 		if failed && !covered && len(all) < 3 {
 			all = append(all, e)
 		}
-		if failed || e.Call.State == session.Done {
+		if failed || e.Call.State == session.Done && !(e.Call.Silent && h.reportsErrors(e.Call)) {
 			later = append(later, e)
 		}
 	}
@@ -409,21 +409,13 @@ func (h *handover) failures() {
 	}
 }
 
-// covers reports whether a later command did what an earlier one did, or more: it is the same line, one of the same kind that names
-// less, or one without operands that checks the same by its name.
-func (h *handover) covers(later, earlier *session.Call) bool {
-	a, b := strings.Fields(transcript.NormalizeRun("", later.Command).Command), strings.Fields(transcript.NormalizeRun("", earlier.Command).Command)
-	if slices.Equal(a, b) {
+// reportsErrors reports whether an output has a line that begins with an error.
+func (h *handover) reportsErrors(c *session.Call) bool {
+	for range lexicon.NumberedErrors(h.output(c), true) {
 		return true
 	}
-	if later.Goal == earlier.Goal {
-		return len(a) < len(b) || strings.Contains(later.Command, "...")
-	}
-	return later.ChecksSame(earlier) && len(a) <= mostBare && !strings.ContainsAny(strings.Join(a, ""), "./")
+	return false
 }
-
-// mostBare is how many words a command without operands has: npm run test.
-const mostBare = 3
 
 // errorLine quotes the first line of an output that reports an error, else the last one.
 func (h *handover) errorLine(c *session.Call) string {

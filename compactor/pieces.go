@@ -307,12 +307,15 @@ func (d *draft) addParts(e *event, importance float64, all []part) {
 	}
 }
 
+// longestCommand is up to how many bytes a command is read whole.
+const longestCommand = 64 << 10
+
 // maxHead is how many chars of a command its head has.
 const maxHead = 180
 
 func (d *draft) cutRun(e *event) {
 	line := d.relative(strings.TrimSpace(e.Call.Command))
-	if e.Kind == session.Did { // the whole of a long command
+	if e.Kind == session.Did && e.Call.At.Span.Len < longestCommand { // the whole of a long command
 		if a := d.action(e.Call); a.Command != "" {
 			line = d.relative(strings.TrimSpace(a.Command))
 		}

@@ -113,7 +113,7 @@ func (e *event) rest() string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "`" + strings.Join(all, " ") + "`"
+	return "`" + lexicon.Head(strings.Join(all, " "), mostInline) + "`"
 }
 
 // taken returns the parts that were taken.
@@ -158,7 +158,9 @@ func quoted(e *event, shown []*piece) string {
 		last = p.order
 	}
 	text := mark.Inline(b.String(), 0)
-	if last < len(e.parts) && e.parts[last].from >= 0 {
+	if most := mark.MaxLine * 9 / 10; lexicon.Chars(text) > most { // escapes are longer than what they stand for
+		text = lexicon.Head(text, most) + " …"
+	} else if last < len(e.parts) && e.parts[last].from >= 0 {
 		text += " …"
 	}
 	text = "\"" + text + "\""
@@ -240,27 +242,42 @@ func (d *draft) marker(e *event, lines int) string {
 		ref = e.Call.Result
 	}
 	if d.reader.Room < smallRoom || ref.Zero() {
-		return fmt.Sprintf("[#%d: %d more lines]", e.n, lines)
+		return fmt.Sprintf("[#%d: %s]", e.n, more(lines))
 	}
-	return mark.New(d.src.ID(ref), fmt.Sprintf("%d more lines", lines))
+	return mark.New(d.src.ID(ref), more(lines))
 }
 
+func more(lines int) string {
+	if lines == 1 {
+		return "1 more line"
+	}
+	return fmt.Sprintf("%d more lines", lines)
+}
+
+// printFiles prints the names that were taken of a directory, in lines that begin with it.
 func printFiles(e *event) string {
-	names := make([]string, 0, len(e.parts))
-	out := 0
+	var b strings.Builder
+	size, out := 0, 0
 	for _, p := range e.parts {
-		if p.taken {
-			names = append(names, p.text)
-		} else {
+		switch {
+		case !p.taken:
 			out++
+			continue
+		case size == 0 || size+p.chars > mark.MaxLine*9/10:
+			if size > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(e.head.text + " ")
+			size = e.head.chars
+		default:
+			b.WriteString(", ")
 		}
+		b.WriteString(p.text)
+		size += p.chars
 	}
-	line := e.head.text + " " + strings.Join(names, ", ")
 	if out > 0 {
-		line += fmt.Sprintf(" [%d files]", out)
+		fmt.Fprintf(&b, " [%d files]", out)
 	}
-	for lexicon.Chars(line) > mark.MaxLine {
-		line = line[:strings.LastIndex(line, ", ")] + " …"
-	}
-	return line + "\n"
+	b.WriteByte('\n')
+	return b.String()
 }

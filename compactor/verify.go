@@ -6,6 +6,7 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -26,7 +27,7 @@ func (d *draft) verify(out *Compaction, body string) {
 		}
 	}
 	for _, c := range d.claims {
-		if text := d.src.Text(c.ref); c.has != "" && !says(text, c.has) && !says(string(d.src.Raw(c.ref)), c.has) && !says(string(transcript.Unescaped([]byte(spaces.Replace(text)))), c.has) {
+		if c.has != "" && !d.proven(c) {
 			h.doubt(fmt.Sprintf("record #%d does not say what the handover says of it", c.ref.N()))
 		}
 	}
@@ -45,6 +46,13 @@ func (d *draft) verify(out *Compaction, body string) {
 	case d.length() > d.reader.Room, strings.Count(body, "\n") > maxLines:
 		h.doubt(fmt.Sprintf("%d chars are over the budget, or more than %d lines", d.length(), maxLines))
 	}
+}
+
+// proven reports whether a record has what a claim says of it, as it stands, as it is shown, or as JSON.
+func (d *draft) proven(c claim) bool {
+	text := d.src.Text(c.ref)
+	return says(text, c.has) || says(shownText(session.WithoutReminders(text)), c.has) || says(string(d.src.Raw(c.ref)), c.has) ||
+		says(string(transcript.Unescaped([]byte(spaces.Replace(text)))), c.has)
 }
 
 // spaces undoes the escapes of white space in JSON, which transcript.Unescaped makes letters. An escaped backslash is none.

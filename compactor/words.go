@@ -78,7 +78,7 @@ func (d *draft) doing(c *session.Call, most int) string {
 		transcript.Search: "search", transcript.Web: "web", transcript.Ask: "asked", transcript.Agent: "sub-agent", transcript.Plan: "plan",
 	}[c.Op]
 	if verb == "" {
-		verb = mark.Inline(c.Tool, 60)
+		verb = cmp.Or(mark.Inline(c.Tool, 60), "a call")
 	}
 	return strings.TrimSpace(verb + " " + what)
 }

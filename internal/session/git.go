@@ -2,6 +2,7 @@ package session
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -28,6 +29,9 @@ func (s *Session) committed(c *Call, out string) {
 	if !pushes && !strings.HasPrefix(out, "[") && !strings.Contains(out, "\n[") {
 		return
 	}
+	if !s.commits(c) {
+		return
+	}
 	at := c.Index
 	if at < 0 {
 		at = int32(len(s.Events) - 1)
@@ -50,6 +54,30 @@ func (s *Session) committed(c *Call, out string) {
 			s.Commits[i].Pushed = at
 		}
 	}
+}
+
+// commits reports whether a command may commit or push in the session's repository: git does, or a program that is no look-up.
+func (s *Session) commits(c *Call) bool {
+	if dir := transcript.NormalizeRun(c.Dir, c.Command).Dir; s.root != "" && transcript.IsAbs(dir) && !within(dir, s.root) && !within(s.root, dir) {
+		return false
+	}
+	all := Git(c.Command)
+	if len(all) == 0 {
+		return !c.LookUp
+	}
+	return slices.ContainsFunc(all, func(args []string) bool {
+		switch args[0] {
+		case "commit", "push", "merge", "revert", "cherry-pick", "am", "pull", "rebase":
+			return true
+		}
+		return false
+	})
+}
+
+// within reports whether a directory is another one or below it.
+func within(dir, base string) bool {
+	_, below := transcript.Below(dir, base)
+	return below || transcript.SamePath(dir, base)
 }
 
 // Git returns the git commands of a command line in order: each with its sub-command first. Options before the sub-command are

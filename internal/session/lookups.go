@@ -165,9 +165,27 @@ func (c *plain) goal() string {
 // checkWords are the words by which build tools name what checks the work.
 var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
 
-// ChecksSame reports whether two commands check the same by their own words: both test, or both build.
-func (c *Call) ChecksSame(other *Call) bool {
-	return slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) && strings.Contains(other.Goal, w) })
+// taskRunners are programs whose tasks a project defines, so that one without operands checks the whole of it.
+var taskRunners = set("make just task mise tox nox rake")
+
+// mostBare is how many words a task without operands has: mise run test.
+const mostBare = 3
+
+// Covers reports whether a later command did what an earlier one did, or more: the same line, the same kind of work with fewer
+// operands or all of them, or a task of the whole project that checks the same by its name.
+func (c *Call) Covers(earlier *Call) bool {
+	a, b := strings.Fields(transcript.NormalizeRun("", c.Command).Command), strings.Fields(transcript.NormalizeRun("", earlier.Command).Command)
+	switch {
+	case slices.Equal(a, b):
+		return true
+	case len(a) == 0:
+		return false
+	case c.Goal == earlier.Goal:
+		part := !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
+		return slices.ContainsFunc(a, func(w string) bool { return strings.HasSuffix(w, "...") }) || part && a[0] != "go" // go without operands is one package
+	}
+	same := slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) && strings.Contains(earlier.Goal, w) })
+	return same && taskRunners[a[0]] && len(a) <= mostBare && !strings.ContainsAny(strings.Join(a, ""), "./")
 }
 
 // Checks reports whether a command builds, tests or checks something, by its own words.

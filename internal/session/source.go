@@ -133,13 +133,19 @@ func (t *Source) Explain(c *Call) transcript.Outcome {
 // Outcome is Explain without what the client adds to a result.
 func (t *Source) Outcome(c *Call) transcript.Outcome {
 	out := t.Explain(c)
-	for { // what the client adds is not the tool's
-		before, rest, ok := strings.Cut(out.Text, "<system-reminder>")
+	out.Text = WithoutReminders(out.Text)
+	return out
+}
+
+// WithoutReminders returns a result's text without what the client adds to it: that is not the tool's.
+func WithoutReminders(text string) string {
+	for {
+		before, rest, ok := strings.Cut(text, "<system-reminder>")
 		_, after, ended := strings.Cut(rest, "</system-reminder>")
 		if !ok || !ended {
-			return out
+			return text
 		}
-		out.Text = strings.TrimRight(before, "\n") + after
+		text = strings.TrimRight(before, "\n") + after
 	}
 }
 

@@ -346,6 +346,9 @@ func (c *Client) explainRefused(o *Outcome, tool string) {
 	if o.Faked = c.fakesReport(tool, o.Text); o.Faked {
 		return
 	}
+	if o.HasExit { // it ran to its end, whatever it printed
+		return
+	}
 	if o.Stopped = interrupted(o.Text); o.Stopped {
 		o.Failed, o.HasExit, o.Exit = true, false, 0
 		return

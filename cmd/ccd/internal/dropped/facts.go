@@ -56,7 +56,7 @@ const (
 
 // facts returns the facts of the events before end as they were then, each once, in the order of the newest event with it.
 func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
-	newest, passed := map[string]int{}, map[string]int32{} // passed: the newest success of each kind of check
+	newest, passed := map[string]int{}, []*session.Call{} // passed: checks that went well
 	add := func(key string, one Fact) {
 		if i, ok := newest[key]; ok && key != "" {
 			all[i] = one
@@ -93,11 +93,13 @@ func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 			case call.State == session.Done && call.Checks():
 				one.Class = Checks
 				add("ran "+one.said, one)
-				passed[call.Goal] = int32(i)
+				passed = append(passed, call)
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(f Fact) bool { return f.Class == Failures && passed[f.call.Goal] > f.event })
+	all = slices.DeleteFunc(all, func(f Fact) bool {
+		return f.Class == Failures && slices.ContainsFunc(passed, func(c *session.Call) bool { return c.Index > f.event && c.Covers(f.call) })
+	})
 	for _, f := range s.Files {
 		n, _ := slices.BinarySearchFunc(f.Edits, end, func(e session.Edit, end int32) int { return cmp.Compare(e.Event, end) })
 		if n == 0 {
