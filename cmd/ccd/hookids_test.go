@@ -114,21 +114,16 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	ids := mark.IDs(told)
 	p.write(whole)
 	p.ccd(words.ExitDone, "", "run", "--once")
-	companion := p.ccd(words.ExitDone, "", "show", hooked)
 	if err := os.Remove(p.path); err != nil {
 		t.Fatal(err)
 	}
-	only := 0
 	for _, id := range ids {
-		if !strings.Contains(companion, string(id)) {
-			only++
-		}
 		if p.ccd(words.ExitDone, "", "restore", string(id)) == "" {
 			t.Errorf("%s is empty", id)
 		}
 	}
-	if len(ids) < 2 || only < 2 {
-		t.Errorf("%d IDs, %d of them stand nowhere else: this says little", len(ids), only)
+	if len(ids) < 2 {
+		t.Errorf("%d IDs: this says little", len(ids))
 	}
 }
 

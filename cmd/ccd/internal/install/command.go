@@ -34,7 +34,7 @@ func Usable(path, home string) error {
 	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
 		return words.Hint(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
-	if segment(path, func(s string) bool { return s == "go-build" }) { // Go empties it
+	if disk.InGoCache(path) {
 		return words.Hint(fail(errors.New("`go run` has built it in Go's cache")), "make install, then run that one")
 	}
 	if short(path) && !short(home) {
@@ -45,16 +45,12 @@ func Usable(path, home string) error {
 }
 
 // short reports whether a file at path is short-lived: in a temporary directory, or a build of `go run`.
-func short(path string) bool {
-	in := func(dir string) bool { return disk.Within(path, dir) }
-	if in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm")) {
-		return true
-	}
-	return segment(path, func(s string) bool { return strings.HasPrefix(s, "go-build") })
-}
+func short(path string) bool { return inTemp(path) || disk.FromGoRun(path) }
 
-func segment(path string, is func(name string) bool) bool {
-	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), is)
+// inTemp reports whether a path is in a temporary directory.
+func inTemp(path string) bool {
+	in := func(dir string) bool { return disk.Within(path, dir) }
+	return in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm"))
 }
 
 // shellWords splits a simple command as a shell does. It returns none for operators, variables and unclosed quotes.

@@ -124,7 +124,7 @@ const goRun = "go run ./cmd/ccd"
 // typed returns what a person types to run this program: "ccd" if that finds it.
 func (a *app) typed() string {
 	exe, err := os.Executable()
-	if err != nil || strings.Contains(exe, "go-build") {
+	if err != nil || disk.FromGoRun(exe) {
 		return goRun
 	}
 	if found, err := exec.LookPath("ccd"); err == nil && disk.Real(found) == disk.Real(exe) {
