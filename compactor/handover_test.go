@@ -3,6 +3,8 @@ package compactor_test
 import (
 	"strings"
 	"testing"
+
+	"ccd/internal/transcript"
 )
 
 const (
@@ -227,4 +229,22 @@ func TestHandoverOfOthers(t *testing.T) {
 	} {
 		want(t, (&story{agent: agent, lines: strings.Split(c.lines, "\n")}).handover(t), c.want...)
 	}
+}
+
+// TestAForkKeepsItsPast: the file of a fork of a session that ccd compacted begins with ccd's text and copies of messages, which stand
+// nowhere else in it.
+func TestAForkKeepsItsPast(t *testing.T) {
+	row := func(kind, extra, content string) string {
+		return `{"type":"` + kind + `","uuid":"` + kind + extra + `","sessionId":"f","cwd":"/w","timestamp":"2026-05-01T10:00:00Z"` + extra + `,"message":{"role":"` + kind + `","content":` + content + `}}`
+	}
+	live := transcript.LiveHead("old", 40, 2) + "Record of earlier work.\n" + transcript.HistoryNote + "\n## Record\n#7 agent: \"The parser lives in halyard.go.\"\n"
+	s := &story{agent: "claude-code", lines: []string{
+		`{"type":"system","subtype":"compact_boundary","uuid":"b","sessionId":"f","cwd":"/w","timestamp":"2026-05-01T10:00:00Z","compactMetadata":{"trigger":"manual"}}`,
+		strings.Replace(row("user", "", string(transcript.Quote(live))), `"uuid":"user"`, `"uuid":"u0","isCompactSummary":true`, 1),
+		strings.Replace(row("user", "", string(transcript.Quote(task))), `"uuid":"user"`, `"uuid":"u1"`, 1),
+		row("assistant", "", `[{"type":"text","text":"I parse it."}]`),
+	}}
+	made := s.made(t)
+	want(t, section(made, "Handover"), "Task (#3", task)
+	want(t, section(made, "Record"), "halyard.go", "I parse it.")
 }

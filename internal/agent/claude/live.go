@@ -7,6 +7,7 @@ import "ccd/internal/transcript"
 
 // memory is what the decoder knows of earlier records.
 type memory struct {
+	begun     bool                       // the agent has said or done something: a fork of a compacted session begins with copies that stand nowhere else
 	left      int                        // copied blocks that follow ccd's text
 	waiting   transcript.Waiting[string] // what a person typed while the agent worked
 	delivered []string                   // of that, what the running turn took
@@ -28,8 +29,8 @@ func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
 		return false
 	}
 	kept, ok := transcript.ReadLive(content.Text())
-	if ok {
-		memoryOf(d).left = kept
+	if s := memoryOf(d); ok && s.begun {
+		s.left = kept
 	}
 	return ok
 }
@@ -38,6 +39,7 @@ func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
 // does not add to those: who made the prompt, which request gave the reply, what the tool returned.
 func markCopies(d *transcript.Decoder, r *transcript.Record, l *line) {
 	t := memoryOf(d)
+	t.begun = t.begun || len(r.Items) > 0 && r.Items[0].Kind.Assistant() && !l.side
 	if t.left == 0 || l.side || len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
 		return
 	}
