@@ -400,6 +400,11 @@ func (h *handover) failures() {
 			later = append(later, e)
 		}
 	}
+	h.failed(all)
+}
+
+// failed prints commands that failed, each with its error.
+func (h *handover) failed(all []*event) {
 	var told []string
 	for _, e := range all {
 		told = append(told, fmt.Sprintf("`%s`%s (#%d)%s", mark.Inline(h.relative(e.Call.Command), 90), ending(e.Call), e.n, h.errorLine(e.Call)))

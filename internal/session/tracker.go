@@ -43,6 +43,34 @@ func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 // begin takes what a record says about its session and its context.
 func (t *Tracker) begin(r *transcript.Record) {
 	st := &t.status
+	t.count(r)
+	if st.Beginning == "" && transcript.IsUUID(r.UUID) && r.Talks() {
+		st.Beginning = clip(r.UUID, maxNote) + r.Time.String()
+	}
+	t.again = t.again || r.From != 0 && t.first >= r.From
+	st.Back = st.Back.with(r.From, r.N)
+	if r.Stand[0] > 0 {
+		st.Back = st.Back.without(r.Stand[0], r.Stand[1])
+	}
+	keep(&st.Origin, r.Origin)
+	t.copied = r.Copied
+	if r.Fork { // what was asked before is the other session's title
+		st.Ask, st.Title, t.first, t.again = "", "", 0, false
+	}
+	st.Grasp.Add(r)
+	t.notes(r)
+	if r.Boundary != nil {
+		t.held.cut(st.Records-1, r.Boundary)
+		t.gauge.cut(r.Boundary)
+		t.calibration.cut()
+		st.Boundary = st.Last
+	}
+	t.held.fresh = 0
+}
+
+// count counts a record, and what of it cannot be read.
+func (t *Tracker) count(r *transcript.Record) {
+	st := &t.status
 	if st.Records == 0 && r.N < 0 {
 		st.Records = r.N - 1
 	}
@@ -59,20 +87,11 @@ func (t *Tracker) begin(r *transcript.Record) {
 		st.Unknown++
 		t.kind(r.Type)
 	}
-	if st.Beginning == "" && transcript.IsUUID(r.UUID) && r.Talks() {
-		st.Beginning = clip(r.UUID, maxNote) + r.Time.String()
-	}
-	t.again = t.again || r.From != 0 && t.first >= r.From
-	st.Back = st.Back.with(r.From, r.N)
-	if r.Stand[0] > 0 {
-		st.Back = st.Back.without(r.Stand[0], r.Stand[1])
-	}
-	keep(&st.Origin, r.Origin)
-	t.copied = r.Copied
-	if r.Fork { // what was asked before is the other session's title
-		st.Ask, st.Title, t.first, t.again = "", "", 0, false
-	}
-	st.Grasp.Add(r)
+}
+
+// notes keeps what a record says of its session: when, where, and which model.
+func (t *Tracker) notes(r *transcript.Record) {
+	st := &t.status
 	if !r.Time.IsZero() {
 		if st.First.IsZero() {
 			st.First = r.Time.UTC()
@@ -98,13 +117,6 @@ func (t *Tracker) begin(r *transcript.Record) {
 	if r.Agent != "" && len(st.SubAgents) < 256 {
 		st.SubAgents = appendNew(st.SubAgents, clip(r.Agent, maxNote))
 	}
-	if r.Boundary != nil {
-		t.held.cut(st.Records-1, r.Boundary)
-		t.gauge.cut(r.Boundary)
-		t.calibration.cut()
-		st.Boundary = st.Last
-	}
-	t.held.fresh = 0
 }
 
 // refuse keeps the error of the API that the newest record reports, until the agent replies.
