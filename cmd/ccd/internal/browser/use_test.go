@@ -279,7 +279,7 @@ func TestNow(t *testing.T) {
 		t.Errorf("the strip hides %f px of the entry with the result", over)
 	}
 	p.open(s.base + sessionURL(w.id))
-	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"no longer in the file", "exit 0", "exit 0", "waiting for you"}) {
+	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"exit 0", "exit 0", "waiting for you"}) {
 		t.Errorf("marked %q", got)
 	}
 	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") || !strings.Contains(text, "✓ right: of the right") || strings.Contains(text, `?"="`) {
