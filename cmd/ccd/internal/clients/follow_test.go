@@ -124,7 +124,7 @@ func (p *place) isKept(a agent, path string) {
 	}
 	shown := p.ccd("show", session)
 	for _, words := range []string{
-		askCent, askFiles, askOn, runCount, runFails, runFiles, "README.md", "+ whole numbers", saidCent, saidFiles, saidToEnd, "sum is 259 cents", "SUMMARY OF THE MODEL",
+		askCent, askFiles, askOn, runCount, runFails, runFiles, "README.md", "+whole numbers", saidCent, saidFiles, saidToEnd, "sum is 259 cents", "SUMMARY OF THE MODEL",
 	} {
 		if !strings.Contains(shown, words) {
 			t.Errorf("the companion does not hold %q", words)

@@ -132,7 +132,7 @@ func TestClaudeCodeIsTold(t *testing.T) {
 	}
 	asksForIDs(p, a, all)
 	text := p.newest("auto compaction", a, id, last(all))
-	p.watched(a, id, text)
+	p.watched(a, id)
 	p.proved("case b: %s: after /compact and after its own compaction the context (%d chars) is in the request, and the summarizer is asked to keep the IDs",
 		a.title, len(text))
 }
