@@ -21,7 +21,6 @@ type observation struct {
 
 // What git prints. These are git's own words, which it does not translate in plumbing and rarely elsewhere.
 var (
-	printedCommit = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
 	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
 	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
 	printedBranch = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
@@ -86,7 +85,7 @@ func (h *handover) toldOfGit(base *event) string {
 		}
 		for _, s := range h.spoken(e) {
 			if low := strings.ToLower(s); strings.Contains(low, "pushed") || strings.Contains(low, "committed") || strings.Contains(low, "merged") || strings.Contains(low, "rebased") {
-				return fmt.Sprintf("; the human said (#%d): %s", e.n, h.begins(e.Ref, strings.Join(strings.Fields(s), " "), 120))
+				return fmt.Sprintf("; the human said (#%d): %s", e.n, h.begins(e.Ref, joined(s), 120))
 			}
 		}
 	}
@@ -104,7 +103,7 @@ func (h *handover) observe(e *event, seen map[string]observation) {
 	if len(verbs) == 0 && !strings.Contains("\n"+out, "\n[") { // a script that commits prints git's line
 		return
 	}
-	if m := last(printedCommit, out); m != nil {
+	if m := last(session.CommitLine, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[2], asText(h.proves(c.Result, m[3]), 80))}
 		seen["branch"], seen["commit"] = observation{e, m[1]}, seen["HEAD"]
 	}
@@ -227,9 +226,7 @@ func (h *handover) elsewhere(c *session.Call) bool {
 		return false
 	}
 	return !slices.ContainsFunc(h.roots, func(root string) bool {
-		_, below := transcript.Below(dir, root)
-		_, above := transcript.Below(root, dir)
-		return below || above || transcript.SamePath(dir, root)
+		return transcript.Inside(dir, root) || transcript.Inside(root, dir)
 	})
 }
 

@@ -17,8 +17,8 @@ type Commit struct {
 	Pushed  int32 // the event in which git printed a push after it, -1 if none did
 }
 
-// committedLine is what `git commit` prints: [branch hash] subject.
-var committedLine = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
+// CommitLine matches what `git commit` prints, [branch hash] subject: its groups are these three.
+var CommitLine = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
 
 // pushedLine is what `git push` prints when the remote took something or had all of it.
 var pushedLine = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
@@ -39,7 +39,7 @@ func (s *Session) committed(c *Call, out string) {
 	if at < 0 { // all of the file is a sub-agent's
 		return
 	}
-	for _, m := range committedLine.FindAllStringSubmatch(out, -1) {
+	for _, m := range CommitLine.FindAllStringSubmatch(out, -1) {
 		one := Commit{Event: at, Branch: clip(m[1], 200), Hash: clip(m[2], 40), Subject: clip(m[3], 300), Pushed: -1}
 		if one.Branch == "detached HEAD" {
 			one.Branch = ""
@@ -58,7 +58,7 @@ func (s *Session) committed(c *Call, out string) {
 
 // commits reports whether a command may commit or push in the session's repository: git does, or a program that is no look-up.
 func (s *Session) commits(c *Call) bool {
-	if dir := transcript.NormalizeRun(c.Dir, c.Command).Dir; s.root != "" && transcript.IsAbs(dir) && !within(dir, s.root) && !within(s.root, dir) {
+	if dir := transcript.NormalizeRun(c.Dir, c.Command).Dir; s.root != "" && transcript.IsAbs(dir) && !transcript.Inside(dir, s.root) && !transcript.Inside(s.root, dir) {
 		return false
 	}
 	all := Git(c.Command)
@@ -72,12 +72,6 @@ func (s *Session) commits(c *Call) bool {
 		}
 		return false
 	})
-}
-
-// within reports whether a directory is another one or below it.
-func within(dir, base string) bool {
-	_, below := transcript.Below(dir, base)
-	return below || transcript.SamePath(dir, base)
 }
 
 // Git returns the git commands of a command line in order: each with its sub-command first. Options before the sub-command are

@@ -107,6 +107,12 @@ func PathKey(p string) string {
 // SamePath reports whether two paths name the same file.
 func SamePath(a, b string) bool { return a == b || isWindows(a) && PathKey(a) == PathKey(b) }
 
+// Inside reports whether a path is a directory or below it.
+func Inside(p, dir string) bool {
+	_, below := Below(p, dir)
+	return below || SamePath(p, dir)
+}
+
 // Below returns the part of a path after a directory and its separator. ok is false if the path is not below it.
 func Below(p, dir string) (rest string, ok bool) {
 	n := len(dir)
