@@ -176,11 +176,12 @@ func (d *draft) fit(state string, known []bool, goal int) (record, files string)
 	if goal <= leastLeft {
 		return "", ""
 	}
+	before := d.reader.Size(state)
 	best, low, high := -1, 0, 0 // the largest size that fits; chars that gave one that fits, and one that does not
 	for n, chars := 0, goal; chars > leastLeft && (n < maxFills || best < 0); n++ {
 		d.fillIn(known, chars)
 		events, names := d.print()
-		size := d.reader.Size(state+events+names) - d.reader.Size(state)
+		size := d.reader.Size(state+events+names) - before
 		if over := strings.Count(state+events+names, "\n") + headingLines - maxLines; over > 0 {
 			size = max(size, goal+40*over)
 		}
@@ -212,17 +213,14 @@ func nearly(room int) int { return max(20, room/100) }
 
 // allTaken reports whether nothing is left out.
 func (d *draft) allTaken() bool {
-	return !slices.ContainsFunc(d.pieces, func(p *piece) bool { return !p.taken && !p.event.held && p.event.why == "" && (p.order > 0 || p.alone) })
+	return !slices.ContainsFunc(d.pieces, func(p *piece) bool { return !p.taken && (p.order > 0 || p.alone) })
 }
 
-// fillIn takes the pieces of the record anew, in so many chars.
+// fillIn takes the pieces of the record again, with room for chars.
 func (d *draft) fillIn(known []bool, chars int) {
-	f := fill{formula: d.formula, left: chars, lines: maxLines, known: slices.Clone(known)}
+	f := fill{formula: d.formula, pieces: d.pieces, left: chars, lines: maxLines, known: slices.Clone(known)}
 	for _, p := range d.pieces {
 		p.taken, p.event.shown = false, 0
-		if p.event.why == "" {
-			f.pieces = append(f.pieces, p)
-		}
 	}
 	f.run()
 	d.filled = f
@@ -241,7 +239,6 @@ func (d *draft) holdings(state string) (all []int32) {
 	}
 	for _, e := range d.events {
 		if e.held {
-			e.why = "the reader has it"
 			add(d.src.Text(e.Ref))
 			if e.Call != nil {
 				add(d.output(e.Call))

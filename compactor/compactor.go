@@ -1,6 +1,6 @@
 // Package compactor writes what an agent reads about earlier work: a companion, a hook's text, the beginning of a copy.
 //
-//	records -> session (one pass) -> units with forms -> pack (choose) -> text
+//	records -> session (one pass) -> events -> pieces -> fill (by value) -> text
 //
 // Invariant: a Compaction is a pure function of the records added, the options and the transcript's bytes, however the
 // records were split into calls. It knows nothing of files, the archive, clocks and goroutines: "now" is the last record's

@@ -1,7 +1,6 @@
 package compactor
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,14 +24,11 @@ type Told struct {
 // told lists all events.
 func (d *draft) told() (all []Told) {
 	known := make([]bool, len(d.words.seen))
-	for _, e := range append(append([]*event{}, d.events...), d.files...) {
+	for _, e := range slices.Concat(d.events, d.files) {
 		one := Told{Record: e.n, Kind: e.row().name, Importance: max(e.row().body, e.row().head), Age: e.age, Shown: e.shown}
-		for _, p := range append([]*piece{e.head}, e.parts...) {
-			if p == nil {
-				continue
-			}
+		for _, p := range e.pieces() {
 			one.Chars += p.chars
-			for _, v := range append(append([]int32{}, p.values...), p.words...) {
+			for _, v := range slices.Concat(p.values, p.words) {
 				if !known[v] {
 					known[v] = true
 					one.New++
@@ -49,19 +45,20 @@ func (d *draft) told() (all []Told) {
 
 // reason says why a text has so much of an event: the best of what is left out against the last piece that was taken.
 func (d *draft) reason(e *event, t Told) string {
-	if d.filled.known == nil {
-		return cmp.Or(e.why, "no room")
+	switch {
+	case e.held:
+		return "the reader has it"
+	case d.filled.known == nil:
+		return "no room"
 	}
 	best := 0.0
-	for _, p := range append([]*piece{e.head}, e.parts...) {
-		if p != nil && !p.taken && (p.order > 0 || p.alone) {
+	for _, p := range e.pieces() {
+		if !p.taken && (p.order > 0 || p.alone) {
 			value, _ := d.filled.value(p)
 			best = max(best, value)
 		}
 	}
 	switch {
-	case e.why != "":
-		return e.why
 	case best == 0:
 		return "whole"
 	case t.New == 0 && t.Shown == 0:
@@ -81,10 +78,8 @@ func (e *event) key() bool {
 	return false
 }
 
-// effect is what a turn changed.
-type effect struct {
-	files []changed
-}
+// effect is what a turn changed: files, in the order of their first change.
+type effect []changed
 
 // changed is a file with the lines that a turn added and removed.
 type changed struct {
@@ -98,24 +93,19 @@ func (t *effect) change(names []string, plus, less int) {
 		if i > 0 {
 			plus, less = 0, 0
 		}
-		at := -1
-		for k := range t.files {
-			if t.files[k].name == name {
-				at = k
-			}
-		}
+		at := slices.IndexFunc(*t, func(f changed) bool { return f.name == name })
 		if at < 0 {
-			at, t.files = len(t.files), append(t.files, changed{name: name})
+			at, *t = len(*t), append(*t, changed{name: name})
 		}
-		t.files[at].plus += plus
-		t.files[at].less += less
+		(*t)[at].plus += plus
+		(*t)[at].less += less
 	}
 }
 
 // short returns the last element of a path if no other file of the turn has it.
-func (t *effect) short(path string) string {
+func (t effect) short(path string) string {
 	n := 0
-	for _, f := range t.files {
+	for _, f := range t {
 		if transcript.Base(f.name) == transcript.Base(path) {
 			n++
 		}
@@ -126,12 +116,12 @@ func (t *effect) short(path string) string {
 	return transcript.Base(path)
 }
 
-// line returns the effect of a turn: its files, and the commits that git printed in it. "" if there is neither.
+// effectOf says what a turn changed: its files, and the commits that git printed in it. "" if there is neither.
 func (d *draft) effectOf(turn int) string {
 	var all []string
-	for i, f := range d.effects[turn].files {
+	for i, f := range d.effects[turn] {
 		if i == mostListed {
-			all = append(all, fmt.Sprintf("%d more files", len(d.effects[turn].files)-i))
+			all = append(all, fmt.Sprintf("%d more files", len(d.effects[turn])-i))
 			break
 		}
 		all = append(all, fmt.Sprintf("%s +%d -%d", mark.Inline(d.effects[turn].short(f.name), 200), f.plus, f.less))

@@ -23,18 +23,17 @@ const (
 	leastCut      = 10 // chars that the mark of a cut line takes at most
 )
 
-// says is what a message must be long enough for, in the width of an alphabet, to be a task by itself.
+// saysSomething is how long a message must be to be a task by itself, in the width of an alphabet.
 const saysSomething = 60
 
 // handover is the state of the work: observations, each with the record that shows it. Nothing in it is inferred.
 type handover struct {
 	*draft
-	quote  int // chars of a quote
-	big    bool
-	lines  []string
-	claims []claim
-	asks   []*event // what the human said to the agent, in order
-	chain  []*event // of it, the task and what was said since
+	quote int // chars of a quote
+	big   bool
+	lines []string
+	asks  []*event // what the human said to the agent, in order
+	chain []*event // of it, the task and what was said since
 }
 
 // claim is what a line says of a record: that it has a text.
@@ -54,7 +53,6 @@ func (d *draft) makeHandover(room int) string {
 	for _, line := range []func(){h.task, h.turn, h.plans, h.git, h.checks, h.failures, h.refusals, h.standing} {
 		line()
 	}
-	d.claims = h.claims
 	return h.fit(room)
 }
 
@@ -86,9 +84,9 @@ func (h *handover) proves(ref session.Ref, quoted string) string {
 	return quoted
 }
 
-// words returns what an event says, on one line.
+// said returns what an event says, on one line.
 func (h *handover) said(e *event) string {
-	return strings.Join(strings.Fields(shownText(h.src.Text(e.Ref))), " ")
+	return joined(shownText(h.src.Text(e.Ref)))
 }
 
 // begins quotes the beginning of a text, and its end if it is long.
@@ -105,7 +103,7 @@ func (h *handover) begins(ref session.Ref, text string, most int) string {
 func (h *handover) ends(ref session.Ref, most int) string {
 	text := withoutCode(shownText(h.src.Text(ref)))
 	all := sentences(text)
-	if one := strings.Join(strings.Fields(text), " "); lexicon.Chars(one) <= most || len(all) == 0 {
+	if one := joined(text); lexicon.Chars(one) <= most || len(all) == 0 {
 		for _, s := range all {
 			h.provesWords(ref, s.text)
 		}
@@ -317,7 +315,7 @@ func (h *handover) plans() {
 		if e.kind == planned && e.turn >= h.turns-1 {
 			words := ""
 			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
-				words = "; the human said: " + h.begins(e.Call.Words, strings.Join(strings.Fields(h.src.Text(e.Call.Words)), " "), h.quote)
+				words = "; the human said: " + h.begins(e.Call.Words, joined(h.src.Text(e.Call.Words)), h.quote)
 			}
 			h.line("Plan shown (#%d)%s: %s%s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote), words)
 			break
@@ -377,7 +375,7 @@ func (h *handover) checks() {
 // lastLine quotes the last line of an output.
 func (h *handover) lastLine(c *session.Call) string {
 	rows := strings.Split(strings.TrimSpace(h.output(c)), "\n")
-	last := strings.Join(strings.Fields(rows[len(rows)-1]), " ")
+	last := joined(rows[len(rows)-1])
 	if !hasWord(last) || lexicon.Chars(last) > 100 {
 		return ""
 	}
@@ -429,7 +427,7 @@ func (h *handover) errorLine(c *session.Call) string {
 		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") {
 			continue
 		}
-		line = strings.Join(strings.Fields(lexicon.Head(line, 140)), " ")
+		line = joined(lexicon.Head(line, 140))
 		return ": " + asText(h.proves(c.Result, line), 0)
 	}
 	return h.lastLine(c)
@@ -454,7 +452,7 @@ func (h *handover) refusals() {
 		done[what] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
 		if !e.Call.Words.Zero() {
-			one += ": " + h.begins(e.Call.Words, strings.Join(strings.Fields(h.src.Text(e.Call.Words)), " "), h.quote)
+			one += ": " + h.begins(e.Call.Words, joined(h.src.Text(e.Call.Words)), h.quote)
 		}
 		all = append(all, one)
 	}

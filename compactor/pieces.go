@@ -29,12 +29,19 @@ type event struct {
 	total  int    // lines of what it says
 	shown  int    // chars
 	failed bool
-	held   bool   // the reader has it besides
-	why    string // why none of it is shown, "" if that is its value
+	held   bool // the reader has it besides
 }
 
 // row returns the row of the table for the event.
 func (e *event) row() *row { return &table[e.kind] }
+
+// pieces returns the head and the parts of an event, none if the reader has it besides.
+func (e *event) pieces() []*piece {
+	if e.head == nil {
+		return nil
+	}
+	return append([]*piece{e.head}, e.parts...)
+}
 
 // collect makes the events of a session, without their pieces.
 func (d *draft) collect() {
@@ -172,9 +179,8 @@ func (d *draft) addEffect(e *event) {
 	if text == "" {
 		return
 	}
-	e.effect = &piece{part: part{text, -2, -2, 0}, tokens: d.words.of(text), event: e, order: len(e.parts) + 1, chars: lexicon.Chars(text) + 1, importance: d.formula.effect}
-	e.parts = append(e.parts, e.effect)
-	d.pieces = append(d.pieces, e.effect)
+	e.effect = &piece{part: part{text, -2, -2, 0}, tokens: d.words.of(text), chars: lexicon.Chars(text) + 1, importance: d.formula.effect}
+	d.addPart(e, e.effect)
 }
 
 // halfOf returns the time after which an event is half as important: the contents of files and what else was looked up, and talk.
@@ -274,16 +280,18 @@ func (d *draft) clock(e *event) string {
 
 // add makes the head of an event and the pieces of its text.
 func (d *draft) add(e *event, head, text string) {
-	row := e.row()
-	e.total += lineCount(text)
 	d.addHead(e, head)
-	importance := row.body
+	d.addText(e, text)
+}
+
+// addText makes the pieces of what an event says.
+func (d *draft) addText(e *event, text string) {
+	e.total = lineCount(text)
+	importance := e.row().body
 	if e.failed {
-		importance = row.fail
+		importance = e.row().fail
 	}
-	if row.cut != nil && text != "" {
-		d.addParts(e, importance, row.cut(text))
-	}
+	d.addParts(e, importance, e.row().cut(text))
 }
 
 func (d *draft) addHead(e *event, head string) {
@@ -300,11 +308,17 @@ func (d *draft) addHead(e *event, head string) {
 
 func (d *draft) addParts(e *event, importance float64, all []part) {
 	for _, one := range all {
-		p := &piece{part: one, tokens: d.words.of(one.text), event: e, order: len(e.parts) + 1, importance: importance, chars: sizeOf(&one)}
-		p.focused = lexicon.HoldsOne(one.text, d.c.o.Focus)
-		e.parts = append(e.parts, p)
-		d.pieces = append(d.pieces, p)
+		d.addPart(e, &piece{
+			part: one, tokens: d.words.of(one.text), importance: importance, chars: sizeOf(&one), focused: lexicon.HoldsOne(one.text, d.c.o.Focus),
+		})
 	}
+}
+
+// addPart appends a piece to those of an event.
+func (d *draft) addPart(e *event, p *piece) {
+	p.event, p.order = e, len(e.parts)+1
+	e.parts = append(e.parts, p)
+	d.pieces = append(d.pieces, p)
 }
 
 // longestCommand is up to how many bytes a command is read whole.
@@ -320,7 +334,7 @@ func (d *draft) cutRun(e *event) {
 			line = d.relative(strings.TrimSpace(a.Command))
 		}
 	}
-	line = strings.Join(strings.Fields(line), " ")
+	line = joined(line)
 	head := lexicon.Head(line, maxHead)
 	who := "ran"
 	end := ending(e.Call)
@@ -346,12 +360,7 @@ func (d *draft) cutRun(e *event) {
 	for _, rest := range chopped(more, longLine) {
 		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
 	}
-	e.total = lineCount(text)
-	importance := e.row().body
-	if e.failed {
-		importance = e.row().fail
-	}
-	d.addParts(e, importance, e.row().cut(text))
+	d.addText(e, text)
 }
 
 func (d *draft) cutEdit(e *event) {
@@ -416,9 +425,6 @@ func prefixed(all []string, sign string, from int) (parts []part) {
 	return parts
 }
 
-// verbs are the words for what a call does to a file.
-var verbs = map[transcript.Op]string{transcript.Write: "wrote", transcript.Edit: "edit", transcript.Delete: "deleted", transcript.Rename: "moved"}
-
 func (d *draft) cutChoice(e *event) {
 	c := e.Call
 	answer := "no answer"
@@ -445,7 +451,7 @@ func (d *draft) cutSteps(e *event) {
 				text = d.s.Plan.Steps[i].Text
 			}
 		}
-		fmt.Fprintf(&b, "%s (%s)\n", strings.Join(strings.Fields(text), " "), strings.ReplaceAll(p.Status, "_", " "))
+		fmt.Fprintf(&b, "%s (%s)\n", joined(text), strings.ReplaceAll(p.Status, "_", " "))
 	}
 	d.add(e, "steps", strings.TrimSpace(b.String()))
 }
@@ -482,11 +488,9 @@ func (d *draft) fileEvents() {
 		if f.Deleted {
 			name += " (gone)"
 		}
-		one := part{name, 0, 0, 0}
-		p := &piece{part: one, event: e, order: len(e.parts) + 1, importance: e.row().body, chars: lexicon.Chars(one.text) + 2}
-		p.values = []int32{d.words.number(base)}
-		e.parts = append(e.parts, p)
-		d.pieces = append(d.pieces, p)
+		d.addPart(e, &piece{
+			part: part{text: name}, tokens: tokens{values: []int32{d.words.number(base)}}, importance: e.row().body, chars: lexicon.Chars(name) + 2,
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 )
 
 // print writes the record: the events of which something was taken, in the order in which they happened; and the files. What is left
@@ -16,12 +17,14 @@ import (
 func (d *draft) print() (record, files string) {
 	var b, f strings.Builder
 	begun, before := false, false
-	events := slices.Clone(d.events)
-	slices.SortStableFunc(events, func(a, b *event) int { return a.n - b.n })
-	for _, e := range events {
-		if e.head == nil || !e.head.taken {
-			continue
+	var taken []*event
+	for _, e := range d.events {
+		if e.head != nil && e.head.taken {
+			taken = append(taken, e)
 		}
+	}
+	slices.SortStableFunc(taken, func(a, b *event) int { return a.n - b.n })
+	for _, e := range taken {
 		if !begun && e.turn == 0 && d.turns > 0 {
 			b.WriteString("## before the first request\n")
 		}
@@ -39,7 +42,7 @@ func (d *draft) print() (record, files string) {
 	return b.String(), f.String()
 }
 
-// Records returns the records that a text of ccd's tells of, each with the first line that does, from 1.
+// Records returns the numbers of the records that a text by ccd names, each with the first line that names it, from 1.
 func Records(text string) map[int]int {
 	told := map[int]int{}
 	n := 0
@@ -100,7 +103,7 @@ func (d *draft) printEvent(e *event) string {
 const shortRequest = 2
 
 // heading reports whether an event begins a turn.
-func (e *event) heading() bool { return e.kind == human && e.Kind == 0 }
+func (e *event) heading() bool { return e.kind == human && e.Kind == session.Asked }
 
 // rest returns the end of a long command.
 func (e *event) rest() string {

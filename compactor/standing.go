@@ -61,7 +61,7 @@ func (h *handover) standing() {
 		for _, s := range h.spoken(e) {
 			if key := lexicon.Plain(s); ofEveryTime(s) && !heard[key] && len(found) < most {
 				heard[key] = true
-				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, strings.Join(strings.Fields(s), " ")), 0), e.n))
+				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, joined(s)), 0), e.n))
 			}
 		}
 	}

@@ -120,5 +120,5 @@ func plainText(output string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, ""))
-	return strings.Join(strings.Fields(s), " ")
+	return joined(s)
 }

@@ -61,9 +61,6 @@ var spaces = strings.NewReplacer(`\\`, `\\`, `\n`, " ", `\r`, " ", `\t`, " ")
 // says reports whether a text contains what a claim says of it. A client may have put it into JSON inside the text.
 func says(text, has string) bool { return strings.Contains(joined(text), joined(has)) }
 
-// joined returns a text on one line, as claims are compared: each run of white space is one blank.
-func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 func (h *Header) doubt(why string) {
 	if h.Verified {
 		h.Verified, h.Reason = false, why

@@ -51,6 +51,12 @@ func (d *draft) below(text string) string {
 	return text
 }
 
+// verbs are the words for what a call does.
+var verbs = map[transcript.Op]string{
+	transcript.Read: "read", transcript.Write: "wrote", transcript.Edit: "edit", transcript.Delete: "deleted", transcript.Rename: "moved",
+	transcript.Search: "search", transcript.Web: "web", transcript.Ask: "asked", transcript.Agent: "sub-agent", transcript.Plan: "plan",
+}
+
 // doing says what a call does in one phrase of about most chars.
 func (d *draft) doing(c *session.Call, most int) string {
 	if c == nil {
@@ -73,10 +79,7 @@ func (d *draft) doing(c *session.Call, most int) string {
 	case c.Query != "":
 		what = "\"" + mark.Inline(d.relative(c.Query), most) + "\""
 	}
-	verb := map[transcript.Op]string{
-		transcript.Read: "read", transcript.Write: "wrote", transcript.Edit: "edit", transcript.Delete: "deleted", transcript.Rename: "moved",
-		transcript.Search: "search", transcript.Web: "web", transcript.Ask: "asked", transcript.Agent: "sub-agent", transcript.Plan: "plan",
-	}[c.Op]
+	verb := verbs[c.Op]
 	if verb == "" {
 		verb = cmp.Or(mark.Inline(c.Tool, 60), "a call")
 	}
@@ -160,3 +163,6 @@ func (d *draft) planText(c *session.Call) string {
 
 // asText returns words of the transcript in quotes, on one line.
 func asText(text string, most int) string { return "\"" + mark.Inline(text, most) + "\"" }
+
+// joined returns a text on one line: each run of white space is one blank.
+func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
