@@ -173,7 +173,7 @@ type candidate struct {
 	piece *piece
 }
 
-// queue is a heap of candidates, the best first; of equal ones the earlier.
+// queue is a heap of candidates, the best first; of equal ones the earlier. Len, Less, Swap, Push and Pop are for container/heap.
 type queue []candidate
 
 func (q queue) Len() int { return len(q) }

@@ -202,7 +202,7 @@ func TestTextIsInert(t *testing.T) {
 					case head != nil:
 						heads[head[2]] = true
 					case part.Name != compactor.Handover && !ownLine.MatchString(line), part.Name == compactor.Handover && !ownSay.MatchString(line):
-						why = "is none of ccd's"
+						why = "is not a line of ccd"
 					}
 					if why != "" {
 						t.Errorf("in %d chars a line of %s %s: %.300q", room, part.Name, why, line)

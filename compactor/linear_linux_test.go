@@ -20,7 +20,7 @@ func threadTime() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// shapes are sessions of equal things: how many, and what is told of each, where # is its number.
+// shapes are sessions that repeat an event: the event, in which # stands for its number, and how often.
 var shapes = map[string]int{
 	"human go on": 20_000, "edit f#.go => ok": 4_500, "last step #": 4_000, "$ make test# => exit 1: x.go:1: error: y": 4_000, "$ make t# => no: never #": 4_000,
 	"human commit #|$ git commit -m x => [main 1a2b0#] x": 4_000,

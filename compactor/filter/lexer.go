@@ -7,20 +7,13 @@ import (
 )
 
 // opensOf has the bytes after which a sentence or clause may begin.
-var opensOf = byteSet("\n.!?:;,-#>\"(")
+var opensOf = lexicon.ByteSet("\n.!?:;,-#>\"(")
 
 // headOf and tailOf have the bytes around words that are not part of them.
 var (
-	headOf = byteSet("([{<\"'`*,;!?)]}>|#=")
-	tailOf = byteSet(".,;:!?)]}>\"'`*([{<|=")
+	headOf = lexicon.ByteSet("([{<\"'`*,;!?)]}>|#=")
+	tailOf = lexicon.ByteSet(".,;:!?)]}>\"'`*([{<|=")
 )
-
-func byteSet(list string) (t [256]bool) {
-	for i := range len(list) {
-		t[list[i]] = true
-	}
-	return t
-}
 
 // Word is a run of bytes without white space, and within it the core without the punctuation around. Where Chinese, Japanese or
 // Korean text meets another script, a run ends: these languages put no space there.

@@ -54,7 +54,7 @@ func KindOf(s string, has lexicon.Class) Kind {
 	return dottedKind(s, has)
 }
 
-var isVowel = byteSet("aeiouy")
+var isVowel = lexicon.ByteSet("aeiouy")
 
 // isVowelless reports whether a lower-case word is an abbreviation: two to six consonants.
 func isVowelless(s string) bool {

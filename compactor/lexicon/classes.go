@@ -55,7 +55,8 @@ var classOf = func() (t [256]Class) {
 	return t
 }()
 
-func byteSet(list string) (t [256]bool) {
+// ByteSet returns a table of the bytes of a list.
+func ByteSet(list string) (t [256]bool) {
 	for i := range len(list) {
 		t[list[i]] = true
 	}

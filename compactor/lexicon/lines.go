@@ -90,3 +90,12 @@ func Leads(s string) bool {
 	s = strings.TrimRight(s, "*_ ")
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
+
+// AllLines counts the lines of a text, including blank ones.
+func AllLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}

@@ -42,7 +42,7 @@ func endAt(line string, i int) int {
 }
 
 // maybeEnd contains the bytes that may end a sentence: full stops, and the first bytes of those of other scripts.
-var maybeEnd = byteSet(".!?\xd8\xe0\xe3\xef")
+var maybeEnd = ByteSet(".!?\xd8\xe0\xe3\xef")
 
 // closers are the quotes and brackets that belong to a preceding full stop.
 const closers = `」』）”’"'`
