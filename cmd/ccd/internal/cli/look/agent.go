@@ -51,7 +51,7 @@ With --json: (search) as ccd search prints it`,
 	flags.BoolVar(&f.restore.raw, "raw", false, "(restore) print the transcript's line(s) with the original")
 	flags.BoolVar(&f.restore.full, "full", false, "(restore) print the full result if the agent saw a shortened one")
 	f.search.add(a, c)
-	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`, by its heading: handover, 'current item', ...")
+	flags.StringVar(&f.show.section, "section", "", "(show) only the section `NAME`, by its heading: handover, record or files")
 	return c
 }
 
