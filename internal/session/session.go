@@ -378,7 +378,7 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 	}
 }
 
-// push appends an event.
+// push appends an event to the newest item.
 func (s *Session) push(e Event) int32 {
 	i := int32(len(s.Events))
 	e.Item = int32(len(s.Items) - 1)
