@@ -167,16 +167,13 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 	if l.reach == nil || len(prefix) == mark.IDLen { // what a companion names stands in the index: nothing else need be read
 		found, err = l.Archive.Lookup(ctx, mark.ID(prefix))
 	}
-	if l.reach != nil && len(found) > 0 {
+	if l.reach != nil || len(found) == 0 {
 		if err := l.Load(ctx); err != nil {
 			return archive.Found{}, err
 		}
 		found = slices.DeleteFunc(found, func(f archive.Found) bool { _, in := l.Entry(f.Key); return !in })
 	}
 	if len(found) == 0 {
-		if err := l.Load(ctx); err != nil {
-			return archive.Found{}, err
-		}
 		found, err = history.Find(ctx, l.search(progress), prefix)
 		err = l.Missing(err)
 	}
