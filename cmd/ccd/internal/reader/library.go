@@ -95,29 +95,33 @@ var conflicting = regexp.MustCompile(`(?i)sync-conflict|conflict|\bcopy\b|\(\d+\
 // relate marks copies of sessions: those that a program made which synchronizes directories, and forks that do not say so, which have
 // the beginning of another session. A copy that says nothing newer is a duplicate.
 func (l *Library) relate() {
-	first := map[transcript.Key]*Entry{}
 	copied := func(e *Entry) bool { return conflicting.MatchString(path.Base(e.ID)) }
+	alike := map[transcript.Key][]*Entry{} // by their beginning
 	for i := range l.Sessions {
-		e := &l.Sessions[i]
-		if e.Class != transcript.Main || e.Kept.Beginning == "" || e.Kept.Resumed.Records > 0 {
-			continue
-		}
-		key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
-		old := first[key]
-		if old == nil || copied(old) && !copied(e) || copied(old) == copied(e) && (e.Last().Before(old.Last()) || e.Last().Equal(old.Last()) && e.ID < old.ID) {
-			first[key] = e
+		if e := &l.Sessions[i]; e.Class == transcript.Main && e.Kept.Beginning != "" && e.Kept.Resumed.Records < 1 {
+			key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
+			alike[key] = append(alike[key], e)
 		}
 	}
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
-		one := first[transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}]
-		if one == nil || one == e || e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
-			continue
+	for _, all := range alike {
+		original := slices.MinFunc(all, func(a, b *Entry) int {
+			switch {
+			case copied(a) == copied(b):
+				return cmp.Or(a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
+			case copied(b):
+				return -1
+			}
+			return 1
+		})
+		for _, e := range all {
+			if e == original {
+				continue
+			}
+			if e.Kept.Origin == "" {
+				e.Kept.Origin = original.Name()
+			}
+			e.Duplicate = copied(e) || !e.Last().After(original.Last())
 		}
-		if e.Kept.Origin == "" {
-			e.Kept.Origin = one.Name()
-		}
-		e.Duplicate = copied(e) || !e.Last().After(one.Last())
 	}
 }
 
