@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ccd/internal/ownfile"
 )
 
 // Agents also keep names of sessions in files beside the transcripts: Codex in session_index.jsonl of its home, Claude Code in
@@ -43,11 +45,7 @@ func (l *Library) name() {
 }
 
 func indexText(path string) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	file, err := os.Open(path)
+	file, err := ownfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}
