@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"ccd/cmd/ccd/internal/table"
 	"ccd/compactor"
@@ -26,8 +25,5 @@ func (a *App) PrintExplained(all []compactor.Told) error {
 		{Head: "SHOWN", Text: func(t told) string { return fmt.Sprintf("%d of %d", t.Shown, t.Chars) }},
 		{Head: "WHY", Text: func(t told) string { return t.Why }, Least: 8},
 	}
-	if width := a.Width(); width > 0 {
-		return a.Print(strings.Join(table.Fit(all, columns, width, false), "\n") + "\n")
-	}
-	return a.Print(table.Tabbed(all, columns))
+	return PrintTable(a, all, columns)
 }
