@@ -22,7 +22,7 @@ func (h Hooks) session(e *Event) (transcript.Session, error) {
 	}
 	s, ok := Session(h.Agents, h.Roots, e.Agent, e.Transcript)
 	if !ok {
-		return transcript.Session{}, &OutsideError{Agent: e.Agent, Dir: homeOf(h.Roots[e.Agent], e.Transcript)}
+		return transcript.Session{}, &OutsideError{Dir: homeOf(h.Roots[e.Agent], e.Transcript)}
 	}
 	e.Agent = s.Agent
 	return s, nil
@@ -30,8 +30,7 @@ func (h Hooks) session(e *Event) (transcript.Session, error) {
 
 // OutsideError reports a transcript that is not below a watched root: the agent has another home, which nobody told ccd.
 type OutsideError struct {
-	Agent string
-	Dir   string // would have to be a root; "" if that is unclear
+	Dir string // would have to be a root; "" if that is unclear
 }
 
 // Error says what is wrong, without the path.
@@ -42,10 +41,8 @@ func (e *OutsideError) Error() string {
 // homeOf returns the directory above a transcript that has the name of a root.
 func homeOf(roots []string, path string) string {
 	for dir := filepath.Dir(filepath.Clean(path)); len(dir) > 1; dir = filepath.Dir(dir) {
-		for _, root := range roots {
-			if filepath.Base(dir) == filepath.Base(root) {
-				return dir
-			}
+		if slices.ContainsFunc(roots, func(root string) bool { return filepath.Base(root) == filepath.Base(dir) }) {
+			return dir
 		}
 	}
 	return ""
