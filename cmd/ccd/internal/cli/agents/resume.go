@@ -190,8 +190,9 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	// The copy has its secrets, the terminal must not. A title that was cut may have a part of one, so the archive's is taken.
-	if s := status.Of(&e); cmp.Or(s.Title, s.Asked) != "" {
-		c.Title = transcript.TitlePrefix + mark.Inline(strings.TrimPrefix(cmp.Or(s.Title, s.Asked), transcript.TitlePrefix), resume.TitleChars)
+	s := status.Of(&e)
+	if title := cmp.Or(s.Title, s.Asked); title != "" {
+		c.Title = transcript.TitlePrefix + mark.Inline(strings.TrimPrefix(title, transcript.TitlePrefix), resume.TitleChars)
 	} else {
 		c.Title = withoutSecrets(hider(rules), []byte(c.Title))
 	}
