@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ccd/internal/words"
 )
@@ -91,28 +92,15 @@ func longText(t *testing.T, config string) string {
 // agedText compacts a session of some hours in little room.
 func agedText(t *testing.T, config string) string {
 	t.Helper()
-	var b strings.Builder
-	row := func(n int, kind string, content any) {
-		line, err := json.Marshal(map[string]any{
-			"type": kind, "uuid": fmt.Sprintf("u%d-%s", n, kind), "sessionId": "s", "cwd": "/home/me/quay", "message": map[string]any{"role": kind, "content": content},
-			"timestamp": fmt.Sprintf("2026-05-01T%02d:%02d:00Z", n/6, n%6*10),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(append(line, '\n'))
-	}
-	row(0, "user", "Read the berths and say what is in them.")
+	w := workday{at: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	w.human("Read the berths and say what is in them.")
 	for n := 1; n < 30; n++ {
-		id := fmt.Sprintf("t%d", n)
-		row(n, "assistant", []any{
-			map[string]any{"type": "text", "text": fmt.Sprintf("Berth %d is next, and its fender%d comes after it.", n, n)},
-			map[string]any{"type": "tool_use", "id": id, "name": "Read", "input": map[string]any{"file_path": fmt.Sprintf("/home/me/quay/b%d.txt", n)}},
-		})
-		row(n, "user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": prose(n, 4)}})
+		w.at = w.at.Add(8 * time.Minute)
+		w.say(fmt.Sprintf("Berth %d is next, and its fender%d comes after it.", n, n))
+		w.read(fmt.Sprintf("b%d.txt", n), prose(n, 4))
 	}
-	p := configured(t, newHookPlace(t, []byte(b.String())), config)
-	return p.ccd(words.ExitDone, b.String(), "compact", "--no-archive", "--stdout", "--max-tokens", "8000", "-")
+	p := configured(t, newHookPlace(t, w.buf.Bytes()), config)
+	return p.ccd(words.ExitDone, w.buf.String(), "compact", "--no-archive", "--stdout", "--max-tokens", "8000", "-")
 }
 
 // filtered compacts a list.
