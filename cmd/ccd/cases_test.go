@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,24 @@ func (w *world) ccd(args ...string) string {
 		w.Fatalf("%q: exit %d: %s%s", args, code, out, said)
 	}
 	return out + said
+}
+
+// prints runs a command that may fail, and returns what it prints on stdout and stderr.
+func (w *world) prints(args ...string) string {
+	w.Helper()
+	_, out, said := ccdIn(w.home, "", args...)
+	return out + said
+}
+
+// begins calls Claude Code's hook at the start of a session, and returns what it prints.
+func (w *world) begins(session, transcript, source string) string {
+	w.Helper()
+	in := rowOf(object{"session_id": session, "transcript_path": transcript, "cwd": w.dir, "hook_event_name": "SessionStart", "source": source})
+	code, out, said := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code")
+	if code != words.ExitDone {
+		w.Errorf("a start by %s: exit %d: %s%s", source, code, out, said)
+	}
+	return out
 }
 
 // once archives everything.
@@ -94,9 +113,7 @@ func (c *claudeRows) rowAt(parent, kind string, more object) (uuid string) {
 	if parent != "" {
 		row["parentUuid"] = parent
 	}
-	for k, v := range more {
-		row[k] = v
-	}
+	maps.Copy(row, more)
 	c.lines, c.last = append(c.lines, rowOf(row)), uuid
 	return uuid
 }
@@ -124,12 +141,35 @@ func (c *claudeRows) does(tool string, input object, result any) (uuid string) {
 	return c.row("user", message("user", []object{{"type": "tool_result", "tool_use_id": id, "content": result}}))
 }
 
+// compacts adds what Claude Code writes when it compacts its context.
+func (c *claudeRows) compacts(tokens int) {
+	c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": tokens}})
+	row := message("user", "This session is being continued.")
+	row["isCompactSummary"] = true
+	c.row("user", row)
+}
+
+// fails adds what Claude Code writes when the API refuses a request.
+func (c *claudeRows) fails(text string) {
+	c.row("assistant", object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": text}}}})
+}
+
+// picture is a block of a message.
+func picture(data string) object {
+	return object{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": data}}
+}
+
 func (c *claudeRows) text() string { return strings.Join(c.lines, "\n") + "\n" }
 
 func (c *claudeRows) write() string {
 	c.w.Helper()
-	put(c.w.T, filepath.Join(c.w.home, ".claude/projects/-shop", c.id+".jsonl"), c.text())
+	put(c.w.T, c.w.claudePath(c.id), c.text())
 	return c.id
+}
+
+// claudePath is where the transcript of a session of Claude Code is.
+func (w *world) claudePath(session string) string {
+	return filepath.Join(w.home, ".claude/projects/-shop", session+".jsonl")
 }
 
 // rows is a transcript of another agent in the making.
@@ -233,7 +273,7 @@ func TestCodeMode(t *testing.T) {
 	w.shows("restore", w.ccd("restore", "--file", "ledger/half.go"), "package half\n")
 	w.shows("restore of what events report", w.ccd("restore", "--file", "/w/looped.go"), "package looped\n")
 	w.shows("show", w.ccd("show", id), "abc1234", "verified: true", "`make slow`, exit 4")
-	w.shows("doctor", w.doctor(), "1 call that ccd cannot look into")
+	w.shows("doctor", w.prints("doctor"), "1 call that ccd cannot look into")
 	// A copy for another agent has what the agent saw, and each call once.
 	w.shows("a copy", w.ccd("resume", id, "--as", "claude", "--dry-run"), "!cannot")
 }
@@ -278,7 +318,6 @@ func TestOnlyThePersonTakesBack(t *testing.T) {
 		}
 		return uuids
 	}
-	failed := object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": "API Error: 403"}}}}
 	used := func(tokens int) object {
 		return object{"message": object{"id": fmt.Sprint("msg_", tokens), "role": "assistant", "content": []object{{"type": "text", "text": "Built."}}, "usage": object{"input_tokens": tokens, "output_tokens": 1}}}
 	}
@@ -307,9 +346,9 @@ func TestOnlyThePersonTakesBack(t *testing.T) {
 		"a retry below an old parent": {func(c *claudeRows) {
 			at := work(c, 1)[0]
 			c.asks(third)
-			c.row("assistant", failed)
+			c.fails("API Error: 403")
 			c.rowAt(at, "user", message("user", third))
-			c.row("assistant", failed)
+			c.fails("API Error: 403")
 			c.rowAt(at, "user", message("user", third))
 			c.says("Built.")
 		}, 0},
@@ -326,14 +365,13 @@ func TestOnlyThePersonTakesBack(t *testing.T) {
 			c.rowAt("", "user", more)
 		}, 0},
 		"no parent, and a beginning that nobody typed": {func(c *claudeRows) {
-			c.row("assistant", message("assistant", []object{{"type": "text", "text": "Hello."}}))
+			c.says("Hello.")
 			work(c, 1)
 			c.rowAt("", "user", message("user", third))
 		}, 0},
 		"no parent after a compaction": {func(c *claudeRows) {
 			work(c, 1)
-			c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": 9}})
-			c.row("user", object{"isCompactSummary": true, "message": object{"role": "user", "content": "This session is being continued."}})
+			c.compacts(9)
 			c.rowAt("", "user", message("user", third))
 		}, 0},
 		"no parent, and all the context": {func(c *claudeRows) {
@@ -352,7 +390,7 @@ func TestOnlyThePersonTakesBack(t *testing.T) {
 		"a rewind after an error": {func(c *claudeRows) {
 			at := work(c, 1)[1]
 			c.asks("Build the fourth.")
-			c.row("assistant", failed)
+			c.fails("API Error: 403")
 			c.rowAt(at, "user", message("user", third))
 		}, 2},
 	} {
@@ -473,8 +511,7 @@ func TestSaidOnce(t *testing.T) {
 		"repeated after a compaction": func(c *claudeRows) {
 			c.asks(words)
 			c.says("Working on both.")
-			c.rowAt("", "system", object{"subtype": "compact_boundary", "compactMetadata": object{"trigger": "auto", "preTokens": 9000}})
-			c.row("user", object{"isCompactSummary": true, "message": object{"role": "user", "content": "This session is being continued."}})
+			c.compacts(9000)
 			c.asks(words)
 			c.says("Going on.")
 		},
@@ -507,9 +544,7 @@ func TestInterrupted(t *testing.T) {
 		id := fmt.Sprintf("t%d", w.rows)
 		c.row("assistant", message("assistant", []object{{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": "make all"}}}))
 		row := message("user", []object{{"type": "tool_result", "tool_use_id": id, "is_error": true, "content": content}})
-		for k, v := range more {
-			row[k] = v
-		}
+		maps.Copy(row, more)
 		c.row("user", row)
 	}
 	call("[Request interrupted by user for tool use]", nil)
@@ -576,7 +611,7 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 		put(t, filepath.Join(w.home, ".cursor/projects/shop/agent-transcripts/0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt"), "user:\n<user_query>\nHello\n</user_query>\n\nassistant:\nYes.\n")
 		w.once()
 		w.shows("show", w.ccd("show", id), "git commit -am done", "!no result", "!Not ended")
-		w.shows("doctor", w.doctor(), "1 file with what looks like a transcript", "0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt", "!all transcripts are archived")
+		w.shows("doctor", w.prints("doctor"), "1 file with what looks like a transcript", "0db75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.txt", "!all transcripts are archived")
 	})
 	t.Run("too deep", func(t *testing.T) {
 		w := newWorld(t)
@@ -590,7 +625,7 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 		q.write(".qwen/projects/-shop/chats/chats/0ab75f9a-36d6-4d3d-a2b5-c2e5ff8dfd37.jsonl")
 		w.once()
 		w.shows("timeline", w.ccd("timeline", c.id), "Weigh the parcels.")
-		w.shows("doctor", w.doctor(), "2 files with what looks like a transcript", "!all transcripts are archived")
+		w.shows("doctor", w.prints("doctor"), "2 files with what looks like a transcript", "!all transcripts are archived")
 	})
 	t.Run("a compaction over 16 MB", func(t *testing.T) {
 		w := newWorld(t)
@@ -605,14 +640,11 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 		c.write()
 		w.once()
 		w.shows("ls", w.ccd("ls", "--all"), "COMPACTED")
-		code, out, said := ccdIn(w.home, "", "diff", id)
-		w.shows(fmt.Sprint("diff, exit ", code), out+said, "!has not compacted")
+		w.shows("diff", w.prints("diff", id), "!has not compacted")
 	})
 	t.Run("a picture over 16 MB", func(t *testing.T) {
-		for name, content := range map[string][]object{
-			"before": {{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": strings.Repeat("QUJD", 17<<18)}}, {"type": "text", "text": "Which sheep is that?"}},
-			"behind": {{"type": "text", "text": "Which sheep is that?"}, {"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": strings.Repeat("QUJD", 17<<18)}}},
-		} {
+		huge, text := picture(strings.Repeat("QUJD", 17<<18)), object{"type": "text", "text": "Which sheep is that?"}
+		for name, content := range map[string][]object{"before": {huge, text}, "behind": {text, huge}} {
 			w := newWorld(t)
 			c := w.claude(1)
 			c.row("user", message("user", content))
@@ -658,14 +690,10 @@ func TestNewValues(t *testing.T) {
 	x.line("dream", object{"text": "electric ones"})
 	x.write()
 	w.once()
-	w.shows("doctor", w.doctor(), "continued-in (2)", "system/session_exit (1)", "dream")
+	w.shows("doctor", w.prints("doctor"), "continued-in (2)", "system/session_exit (1)", "dream")
 	w.ccd("compact", s)
 	for _, source := range []string{"resume", "fork", "teleport"} {
-		in := rowOf(object{"session_id": s, "transcript_path": filepath.Join(w.home, ".claude/projects/-shop", s+".jsonl"), "cwd": w.dir, "hook_event_name": "SessionStart", "source": source})
-		code, out, said := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code")
-		if code != words.ExitDone || !strings.Contains(out, "in ounces") {
-			t.Errorf("%s: exit %d: %s%s", source, code, out, said)
-		}
+		w.shows(source, w.begins(s, w.claudePath(s), source), "in ounces")
 	}
 }
 
@@ -691,8 +719,7 @@ func TestOlderGenerations(t *testing.T) {
 			early, last := c.text(), c.last
 			c.asks("Part two, lost.")
 			c.says("Made.")
-			put(w.T, filepath.Join(w.home, ".claude/projects/-shop", c.id+".jsonl"), c.text())
-			return c.id, []func(){func() {
+			return c.write(), []func(){func() {
 				c.lines, c.last = strings.Split(strings.TrimSpace(early), "\n"), last
 				c.asks("Part three.")
 				c.says("Made.")
@@ -723,9 +750,8 @@ func TestOlderGenerations(t *testing.T) {
 				c.asks(text)
 				c.says("Made.")
 			}
-			c.write()
-			return c.id, []func(){func() {
-				put(w.T, filepath.Join(w.home, ".claude/projects/-shop", c.id+".jsonl"), `{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`+"\n")
+			return c.write(), []func(){func() {
+				put(w.T, w.claudePath(c.id), `{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`+"\n")
 			}}
 		},
 	} {
@@ -754,8 +780,8 @@ func TestOlderGenerations(t *testing.T) {
 func TestRefusedByTheAPI(t *testing.T) {
 	w := newWorld(t)
 	c := w.claude(1)
-	c.row("user", message("user", []object{{"type": "text", "text": "What is on it?"}, {"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "UE9JU09O"}}}))
-	c.row("assistant", object{"isApiErrorMessage": true, "message": object{"role": "assistant", "model": "<synthetic>", "content": []object{{"type": "text", "text": "API Error: 400 Could not process image"}}}})
+	c.row("user", message("user", []object{{"type": "text", "text": "What is on it?"}, picture("UE9JU09O")}))
+	c.fails("API Error: 400 Could not process image")
 	s := c.write()
 	w.once()
 	w.shows("resume", w.ccd("resume", s, "--as", "claude"), "Could not process image", "!continue that instead")
@@ -783,7 +809,7 @@ func TestCopies(t *testing.T) {
 	c.says("Weighed.")
 	s := c.write()
 	for _, name := range []string{s + ".sync-conflict-20260914-080501-ABCDEFG", s + " (conflicted copy 2026-09-14)", "00000002-0000-4000-8000-000000000001"} {
-		put(t, filepath.Join(w.home, ".claude/projects/-shop", name+".jsonl"), strings.ReplaceAll(c.text(), s, "00000002-0000-4000-8000-000000000001"))
+		put(t, w.claudePath(name), strings.ReplaceAll(c.text(), s, "00000002-0000-4000-8000-000000000001"))
 	}
 	w.once()
 	w.ccd("resume", s, "--as", "gemini")
@@ -798,7 +824,7 @@ func TestCopies(t *testing.T) {
 	// A fork that does not say so and goes on is one to go on with.
 	c.asks("And the letters.")
 	c.says("Weighed, too.")
-	put(t, filepath.Join(w.home, ".claude/projects/-shop/00000002-0000-4000-8000-000000000001.jsonl"), c.text())
+	put(t, w.claudePath("00000002-0000-4000-8000-000000000001"), c.text())
 	w.once()
 	w.shows("latest", w.ccd("show", "latest"), "session: 00000002-0000-4000-8000-000000000001")
 	w.shows("ls", w.ccd("ls", "--all"), "[fork] Weigh the parcels.")
@@ -812,7 +838,7 @@ func TestAttachments(t *testing.T) {
 	c.row("user", message("user", []object{
 		{"type": "text", "text": "What does it say?"},
 		{"type": "document", "source": object{"type": "base64", "media_type": "application/pdf", "data": pdf}},
-		{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "UE9JU09O"}},
+		picture("UE9JU09O"),
 	}))
 	c.says("Nothing.")
 	s := c.write()
@@ -835,14 +861,12 @@ func TestFactsBesideTheTranscript(t *testing.T) {
 	put(t, filepath.Join(w.home, ".claude/projects/-shop/sessions-index.json"), rowOf(object{"version": 1, "entries": []object{{"sessionId": claude, "summary": "Post office"}}}))
 	w.once()
 	w.shows("ls", w.ccd("ls", "--all"), "Night watch", "Post office")
-	in := rowOf(object{"session_id": claude, "transcript_path": filepath.Join(w.home, ".claude-work/projects/-shop", claude+".jsonl"), "cwd": w.dir, "hook_event_name": "SessionStart", "source": "startup"})
-	if code, out, _ := ccdIn(w.home, in, "hook", "SessionStart", "--agent", "claude-code"); code != words.ExitDone || out != "" {
-		t.Errorf("exit %d: %s", code, out)
+	if out := w.begins(claude, filepath.Join(w.home, ".claude-work/projects/-shop", claude+".jsonl"), "startup"); out != "" {
+		t.Errorf("a start in an unknown home: %s", out)
 	}
-	w.shows("doctor", w.doctor(), "Claude Code also writes transcripts below "+filepath.Join(w.home, ".claude-work/projects"))
+	w.shows("doctor", w.prints("doctor"), "Claude Code also writes transcripts below "+filepath.Join(w.home, ".claude-work/projects"))
 	for _, name := range []string{"Night watch", "Post office"} {
-		_, out, said := ccdIn(w.home, "", "search", name)
-		w.shows("search", out+said, "title")
+		w.shows("search", w.prints("search", name), "title")
 	}
 }
 
@@ -858,10 +882,4 @@ func (w *world) newest(pattern string) string {
 		w.Fatal(err)
 	}
 	return string(text)
-}
-
-func (w *world) doctor() string {
-	w.Helper()
-	_, out, said := ccdIn(w.home, "", "doctor")
-	return out + said
 }
