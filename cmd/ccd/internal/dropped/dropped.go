@@ -2,8 +2,11 @@
 // nor the records that it kept show.
 //
 // Facts are those of the handover that a text can be searched for: messages, decisions, changed files, checks, failures,
-// commits. What the agent said is none, because a summary may say it in words of its own. Invariant: a report depends only on the records, and every fact in it names an original from before the
-// compaction. The package knows nothing of the archive, of how companions are made, or of how a report is printed.
+// commits. What the agent said is none, because a summary may say it in words of its own.
+//
+// Invariant: a report depends only on the records and on what ccd adds, and every fact in it names an original from before the
+// compaction. Package compactor decides whether a text says a fact. This package knows nothing of the archive, or of how a report
+// is printed.
 package dropped
 
 import (
