@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -64,13 +62,7 @@ func TestEveryCompactionKeyShows(t *testing.T) {
 // configured returns a home with a configuration.
 func configured(t *testing.T, p hookPlace, config string) hookPlace {
 	t.Helper()
-	dir := filepath.Join(p.home, ".config", "ccd")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	configure(t, p.home, config)
 	return p
 }
 
