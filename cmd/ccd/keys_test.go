@@ -88,11 +88,13 @@ func agedText(t *testing.T, config string) string {
 	w.human("Read the berths and say what is in them.")
 	for n := 1; n < 30; n++ {
 		w.at = w.at.Add(8 * time.Minute)
-		w.say(fmt.Sprintf("Berth %d is next, and its fender%d comes after it.", n, n))
-		w.read(fmt.Sprintf("b%d.txt", n), prose(n, 4))
+		w.say(prose(100+n, 5))
+		w.read(fmt.Sprintf("b%d.txt", n), strings.ReplaceAll(prose(n, 12), ". ", ".\n"))
 	}
 	p := configured(t, newHookPlace(t, w.buf.Bytes()), config)
-	return p.ccd(words.ExitDone, w.buf.String(), "compact", "--no-archive", "--stdout", "--max-tokens", "8000", "-")
+	companion := p.ccd(words.ExitDone, w.buf.String(), "compact", "--no-archive", "--stdout", "--max-tokens", "8000", "-")
+	_, text, _ := strings.Cut(companion, "\n## ") // the front has a hash of the options
+	return text
 }
 
 // filtered compacts a list.
