@@ -254,9 +254,6 @@ func (s *Session) file(path string, at int32) *File {
 	return f
 }
 
-// File returns what is known of a file, nil if nothing.
-func (s *Session) File(path string) *File { return s.byPath[transcript.PathKey(path)] }
-
 // Plan is the agent's plan or todo list, as last left.
 type Plan struct {
 	Steps []transcript.PlanItem

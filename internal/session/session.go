@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
@@ -46,7 +45,6 @@ type Session struct {
 	waiting transcript.Waiting[Ref] // messages that are not known to have reached the agent
 	command Ref                     // of Tracker.command
 	shell   *Call                   // the newest command that the person ran, until its output came
-	said    int32                   // newest assistant text, -1 if none
 	retold  int32                   // record of the newest text in which a hook of ccd told of earlier work, -1 if none
 }
 
@@ -90,7 +88,6 @@ const (
 type Event struct {
 	Kind
 	Ref
-	Item int32
 	Call *Call  // of a Did, Shell or Ended; of a Reason or an Answer the call that it is about, nil if unknown
 	Back bool   // of an Asked: the person took it back
 	Ends bool   // of a Said: the record says that the agent's turn ended with it
@@ -103,8 +100,6 @@ type Item struct {
 	Ask     int32 // its event, -1 if the session begins without a message
 	From    int32 // its first event
 	To      int32 // the event after its last one
-	Before  int32 // the agent's text that stood before the message, -1 if none: what a short message answers
-	Width   int32 // of the message's text: chars, where an ideograph counts three
 	Command bool  // the message is a slash command
 	Back    bool  // the person took the message back
 }
@@ -237,7 +232,7 @@ const (
 func New(o limits.Options, s transcript.Session) *Session {
 	return &Session{
 		Tracker: NewTracker(o, s), client: &transcript.Client{},
-		Items: []Item{{Ask: -1, Before: -1}}, said: -1, retold: -1,
+		Items: []Item{{Ask: -1}}, retold: -1,
 		marks: map[int32][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
 		byPath: map[string]*File{}, Plan: Plan{Event: -1},
 	}
@@ -343,8 +338,8 @@ func refOf(rec int32, it *transcript.Item, chars int32) Ref {
 // addItem takes an item while its text is available.
 func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) {
 	chars, text := s.item(r, it)
-	if s.taken != "" {
-		s.open(s.command, s.taken, true)
+	if s.taken {
+		s.open(s.command, true)
 	}
 	ref := refOf(rec, it, chars)
 	s.client = it.Client()
@@ -361,7 +356,7 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 		}
 	case transcript.Text:
 		if !it.Side {
-			s.said = s.push(Event{Kind: Said, Ref: ref})
+			s.push(Event{Kind: Said, Ref: ref})
 		}
 	case transcript.Thinking:
 		if plain, _ := transcript.Readable(it.Kind, it.Raw); !it.Side && len(plain) > 0 {
@@ -381,9 +376,8 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 // push appends an event to the newest item.
 func (s *Session) push(e Event) int32 {
 	i := int32(len(s.Events))
-	e.Item = int32(len(s.Items) - 1)
 	s.Events = append(s.Events, e)
-	s.Items[e.Item].To = i + 1
+	s.Items[len(s.Items)-1].To = i + 1
 	return i
 }
 
@@ -402,14 +396,14 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 	case s.Tracker.command != "":
 		s.command = ref
 	default:
-		s.open(ref, text, false)
+		s.open(ref, false)
 	}
 }
 
 // open begins an item with a message.
-func (s *Session) open(ref Ref, text string, command bool) {
+func (s *Session) open(ref Ref, command bool) {
 	i := int32(len(s.Events))
-	s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Before: s.said, Width: int32(lexicon.Width(text)), Command: command})
+	s.Items = append(s.Items, Item{Ask: i, From: i, To: i, Command: command})
 	s.push(Event{Kind: Asked, Ref: ref})
 }
 
@@ -458,8 +452,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		return
 	}
 	if it.Span == s.status.Asked { // a sub-agent's task
-		text := string(transcript.Original(transcript.Text, it.Raw))
-		s.Items = append(s.Items, Item{Ask: 0, Before: -1, Width: int32(lexicon.Width(text))})
+		s.Items = append(s.Items, Item{Ask: 0})
 		s.push(Event{Kind: Asked, Ref: ref})
 		return
 	}
@@ -561,9 +554,6 @@ func (s *Session) Client() *transcript.Client { return s.client }
 func (s *Session) Records() int { return len(s.records) - int(s.early) }
 
 func (s *Session) row(rec int32) *record { return &s.records[rec+s.early] }
-
-// Rewritten reports whether there are records from before the file was rewritten.
-func (s *Session) Rewritten() bool { return s.early > 0 }
 
 // Time returns a record's time, zero if it has none.
 func (s *Session) Time(rec int32) time.Time {

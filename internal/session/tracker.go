@@ -20,7 +20,7 @@ type Tracker struct {
 	begun   bool      // something was said or done
 	command string    // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
 	asks    string    // the call of a question or a plan that has no answer, "" if none
-	taken   string    // the command that the newest item decided to be a message, "" if none
+	taken   bool      // the newest item decided the command to be a message
 	first   int       // number of the record with Status.Ask
 	copied  bool      // the record is a copy from another session, and its message is that one's title
 	again   bool      // its message was taken back: the next one takes its place
@@ -160,7 +160,7 @@ type counted struct {
 
 // item takes an item, and returns its chars and what a person or the agent says with it to the other.
 func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, said string) {
-	chars, t.taken = charsOf(it), ""
+	chars, t.taken = charsOf(it), false
 	if it.Opaque {
 		t.status.Opaque++
 	}
@@ -239,7 +239,7 @@ func (t *Tracker) decide(it *transcript.Item) {
 		if it.Kind.Assistant() {
 			t.ask(t.command)
 		}
-		t.taken, t.command = t.command, ""
+		t.taken, t.command = true, ""
 	case transcript.LocalOutput(string(transcript.Original(transcript.Text, it.Raw))):
 		t.command = ""
 	}
