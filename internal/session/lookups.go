@@ -60,7 +60,6 @@ type plain struct {
 	name   string // of the program, without a directory such as /usr/bin
 	args   []string
 	writes bool
-	looped bool // in a condition or loop, so it may not have run
 }
 
 // isLookUp reports whether a plain command is a look-up.
@@ -104,7 +103,7 @@ func (c *plain) asks(words ...string) bool {
 
 // plainOf removes what precedes a program: variables, and programs that only run another one.
 func plainOf(p *transcript.Simple) plain {
-	c := plain{writes: p.Writes, looped: p.Looped}
+	c := plain{writes: p.Writes}
 	words := p.Words
 	for n := 1; n > 0 && len(words) > 0; words = words[n:] {
 		n = min(goesBefore(words), len(words))

@@ -31,9 +31,8 @@ type simple struct {
 
 // element is one pipeline of a list, with the operator before it.
 type element struct {
-	join   string // "&&", "||", ";" or "&" ("" for the first)
-	pipe   []simple
-	looped bool // in a condition or loop: it may not have run
+	join string // "&&", "||", ";" or "&" ("" for the first)
+	pipe []simple
 }
 
 // Limits for a command: bytes, nesting of brackets, and number of backquotes. The parser recurses for each level and
@@ -82,7 +81,7 @@ func readShell(cmd string) (l shellLine, ok bool) {
 		return l, false
 	}
 	l.source = cmd
-	l.statements(file.Stmts, false)
+	l.statements(file.Stmts)
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -110,7 +109,6 @@ type Simple struct {
 	Join   string   // operator before it: "" for the first, "&&", "||", ";", "|" or "&"
 	Words  []string // without quotes; expansions are not replaced
 	Writes bool     // its output goes to a file
-	Looped bool     // in a condition, a loop or a substitution: it may not have run
 }
 
 // SplitCommand returns the plain commands of a command line, including those in conditions, loops, subshells and substitutions;
@@ -119,11 +117,11 @@ func SplitCommand(line string) (all []Simple, ok bool) {
 	l, ok := readShell(line)
 	inner := shellLine{source: l.source}
 	for _, s := range l.inner {
-		inner.statements(s.Stmts, true)
+		inner.statements(s.Stmts)
 	}
 	for _, e := range append(inner.list, l.list...) {
 		for n, c := range e.pipe {
-			one := Simple{Join: e.join, Looped: e.looped}
+			one := Simple{Join: e.join}
 			if n > 0 {
 				one.Join = "|"
 			}
@@ -139,63 +137,57 @@ func SplitCommand(line string) (all []Simple, ok bool) {
 	return all, ok
 }
 
-func (l *shellLine) statements(all []*syntax.Stmt, looped bool) {
+func (l *shellLine) statements(all []*syntax.Stmt) {
 	for _, s := range all {
-		l.statement(s, looped)
+		l.statement(s)
 		if l.join = ";"; s.Background {
 			l.join, l.grouped = "&", true
 		}
 	}
 }
 
-func (l *shellLine) statement(s *syntax.Stmt, looped bool) {
-	looped = looped || s.Negated
+func (l *shellLine) statement(s *syntax.Stmt) {
 	l.grouped = l.grouped || s.Negated
 	switch c := s.Cmd.(type) {
 	case nil:
-		l.command(nil, s, looped)
+		l.command(nil, s)
 		return
 	case *syntax.CallExpr:
-		l.command(c.Args, s, looped)
+		l.command(c.Args, s)
 		return
 	case *syntax.DeclClause: // export and similar commands
-		l.command([]*syntax.Word{{Parts: []syntax.WordPart{c.Variant}}}, s, looped)
+		l.command([]*syntax.Word{{Parts: []syntax.WordPart{c.Variant}}}, s)
 		return
 	case *syntax.BinaryCmd:
-		l.statement(c.X, looped)
+		l.statement(c.X)
 		if l.join = c.Op.String(); c.Op == syntax.PipeAll {
 			l.join = "|"
 		}
-		l.statement(c.Y, looped)
+		l.statement(c.Y)
 		return
 	default:
-		l.compound(c, s, looped)
+		l.compound(c, s)
 	}
 }
 
 // compound adds the commands of a group, a condition or a loop. A construct without commands, such as [[, is added
 // itself.
-func (l *shellLine) compound(c syntax.Command, s *syntax.Stmt, looped bool) {
-	switch c.(type) {
-	case *syntax.Block, *syntax.Subshell, *syntax.TimeClause:
-	default:
-		looped = true
-	}
+func (l *shellLine) compound(c syntax.Command, s *syntax.Stmt) {
 	before := len(l.list)
 	syntax.Walk(c, func(n syntax.Node) bool {
 		inner, is := n.(*syntax.Stmt)
 		if is {
-			l.statements([]*syntax.Stmt{inner}, looped)
+			l.statements([]*syntax.Stmt{inner})
 		}
 		return !is
 	})
 	if l.grouped = true; len(l.list) == before || len(s.Redirs) > 0 {
-		l.command([]*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "[["}}}}, s, looped)
+		l.command([]*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: "[["}}}}, s)
 	}
 }
 
 // command adds one plain command.
-func (l *shellLine) command(args []*syntax.Word, s *syntax.Stmt, looped bool) {
+func (l *shellLine) command(args []*syntax.Word, s *syntax.Stmt) {
 	var c simple
 	for _, w := range args {
 		c.words = append(c.words, l.word(w))
@@ -207,7 +199,7 @@ func (l *shellLine) command(args []*syntax.Word, s *syntax.Stmt, looped bool) {
 		l.list[n-1].pipe = append(l.list[n-1].pipe, c)
 		return
 	}
-	l.list = append(l.list, element{join: l.join, pipe: []simple{c}, looped: looped})
+	l.list = append(l.list, element{join: l.join, pipe: []simple{c}})
 }
 
 func (l *shellLine) redirect(c *simple, r *syntax.Redirect) {
