@@ -39,9 +39,9 @@ type Client struct {
 	Summaries []string // beginnings of texts that replace a compacted conversation
 	Flags     bool     // records have a flag for summaries, so that no text is one by its wording
 
-	// Unwrap returns the call that a tool makes which only calls other tools, and whether it makes calls that cannot be
-	// read; for other tools the call itself. It is nil if the client has no such tool. Input is valid JSON.
-	Unwrap func(tool string, input []byte) (inner string, args []byte, opaque bool)
+	// Unwrap returns the call that a tool makes which only calls other tools; for other tools the call itself. It is nil if
+	// the client has no such tool. Input is valid JSON.
+	Unwrap func(tool string, input []byte) (inner string, args []byte)
 	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
 	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.

@@ -9,8 +9,7 @@ import (
 // For a Rename the file is its To. It returns the zero Content if the call does not show the result, or if the change
 // does not apply cleanly. Reads change nothing, see Reading.
 func (c *Client) After(tool string, input []byte, n int, before Content) Content {
-	a := c.Understand(tool, input)
-	_, input, _ = c.unwrap(tool, input)
+	a, input := c.unwrapped(tool, input)
 	if n < 0 || n >= len(a.Files) {
 		return Content{}
 	}
@@ -50,8 +49,7 @@ func Arguments(input []byte) Node {
 
 // Patch returns the patch that a call applies, from its first line to its last if present; "" if there is none.
 func (c *Client) Patch(tool string, input []byte) string {
-	a := c.Understand(tool, input)
-	_, input, _ = c.unwrap(tool, input)
+	a, input := c.unwrapped(tool, input)
 	return patchOf(&a, Arguments(input), input)
 }
 

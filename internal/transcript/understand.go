@@ -19,24 +19,24 @@ func (c *Client) Op(tool string) Op {
 // Understand returns what a call of the tool does. Input is the call's raw span: an object, a string that contains one,
 // or another string (apply_patch). For an unreadable input the Action only has the tool's Op.
 func (c *Client) Understand(tool string, input []byte) Action {
-	inner, args, wrapped := c.unwrap(tool, input)
-	a := c.understand(inner, args)
-	if wrapped && a.Op != Command && c.Op(inner) == Command { // a patch among commands
+	a, _ := c.unwrapped(tool, input)
+	return a
+}
+
+// unwrapped returns what a call does, and the input of the call that it makes: of a wrapper that of the inner one.
+func (c *Client) unwrapped(tool string, input []byte) (a Action, args []byte) {
+	inner, args := tool, input
+	if c != nil && c.Unwrap != nil && Valid(input) {
+		inner, args = c.Unwrap(tool, bytes.TrimSpace(input))
+	}
+	a = c.understand(inner, args)
+	if inner != tool && a.Op != Command && c.Op(inner) == Command { // a patch among commands
 		a.Op = Command
 		for i := range a.Files {
 			a.Files[i].Proof = Ran
 		}
 	}
-	return a
-}
-
-// unwrap returns the call that a call of a wrapper makes, or the call itself.
-func (c *Client) unwrap(tool string, input []byte) (inner string, args []byte, wrapped bool) {
-	if c == nil || c.Unwrap == nil || !Valid(input) {
-		return tool, input, false
-	}
-	inner, args, _ = c.Unwrap(tool, bytes.TrimSpace(input))
-	return inner, args, inner != tool
+	return a, args
 }
 
 func (c *Client) understand(tool string, input []byte) Action {

@@ -20,27 +20,25 @@ const (
 )
 
 // unwrap returns what a call of a wrapper does: its commands and then its patches, as one patch or one command, or the
-// first of its other calls. opaque reports a script that calls tools in a way that cannot be read.
-func unwrap(tool string, input []byte) (inner string, args []byte, opaque bool) {
+// first of its other calls.
+func unwrap(tool string, input []byte) (inner string, args []byte) {
 	in := transcript.Node{Raw: input}
 	switch {
 	case tool == waitTool:
 		if cell := transcript.Arguments(input).Field("cell_id"); cell.Has() {
-			return "write_stdin", []byte(`{"session_id":` + string(cell.Raw) + `}`), false
+			return "write_stdin", []byte(`{"session_id":` + string(cell.Raw) + `}`)
 		}
 	case tool == "exec_command" && strings.HasPrefix(in.Field("cwd").Text(), fileURL): // as events have it
-		inner, args = shell(transcript.CommandLine(in.Field("command")), strings.TrimPrefix(in.Field("cwd").Text(), fileURL))
-		return inner, args, false
+		return shell(transcript.CommandLine(in.Field("command")), strings.TrimPrefix(in.Field("cwd").Text(), fileURL))
 	case tool == "apply_patch" && in.Field("changes").Is('{'):
-		return tool, transcript.Quote(patchOf(in.Field("changes"))), false
+		return tool, transcript.Quote(patchOf(in.Field("changes")))
 	case tool == scriptTool && in.Is('"'):
-		calls, opaque := readScript(in.Text())
+		calls, _ := readScript(in.Text())
 		if inner, args = joined(calls); inner != "" {
-			return inner, args, opaque
+			return inner, args
 		}
-		return tool, input, opaque
 	}
-	return tool, input, false
+	return tool, input
 }
 
 // joined returns several calls as one.
@@ -71,8 +69,7 @@ func joined(calls []scriptCall) (tool string, args []byte) {
 	}
 	switch {
 	case commands > 0:
-		tool, args = shell(strings.Join(lines, "\n"), dir)
-		return tool, args
+		return shell(strings.Join(lines, "\n"), dir)
 	case len(patches) > 0:
 		return "apply_patch", transcript.Quote(patch)
 	case len(calls) > 0:
