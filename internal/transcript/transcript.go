@@ -198,7 +198,7 @@ func (it *Item) Explain(tool string, op Op) Outcome {
 
 // Told is how the commands and patches of a call ended, as the record, or events before it, report it beside the result.
 type Told struct {
-	Ends    int    // commands that ended
+	Ended   bool   // a command ended
 	Exit    int    // the first status that is not 0
 	Piped   bool   // the status of a command may be a filter's
 	Undone  bool   // a patch was not applied
@@ -210,7 +210,7 @@ func (t *Told) complete(o *Outcome) {
 	if t == nil || o.Rejected {
 		return
 	}
-	if t.Ends > 0 {
+	if t.Ended {
 		o.ended(t.Exit)
 		o.Each = !t.Piped
 	}

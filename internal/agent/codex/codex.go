@@ -83,15 +83,14 @@ func bare(d *transcript.Decoder, r *transcript.Record, l transcript.Object, valu
 // the rollout's own.
 func meta(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
 	m := d.Object(meta)
-	if id := m.Field("id").Text(); d.Begun {
+	id := m.Field("id").Text()
+	if d.Begun {
 		if id != "" && id == d.Last.Session { // it was resumed, perhaps on another branch
 			r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
 		}
 		return
-	} else {
-		d.Last.Session = id
 	}
-	d.Begun = true
+	d.Begun, d.Last.Session = true, id
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, m.Field("cwd"))
 	r.Version = transcript.Reuse(&d.Last.Version, m.Field("cli_version"))
 	r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))

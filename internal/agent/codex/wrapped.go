@@ -103,13 +103,13 @@ func reports(d *transcript.Decoder, r *transcript.Record, payload transcript.Nod
 		command := transcript.CommandLine(what.Field("command"))
 		one, known := w.find(command)
 		one.seen = true
-		one.told.Ends++
+		one.told.Ended = true
 		one.told.Piped = one.told.Piped || strings.Contains(command, "|")
 		if one.told.Exit == 0 {
 			one.told.Exit = exit
 		}
 		if one.opaque && !known {
-			inner(r, what, "exec_command", &transcript.Told{Ends: 1, Exit: exit}, what.Field("aggregated_output"))
+			inner(r, what, "exec_command", &transcript.Told{Ended: true, Exit: exit}, what.Field("aggregated_output"))
 		}
 	case "FileChange", "patch_apply_end":
 		one := w.open[len(w.open)-1]

@@ -69,7 +69,7 @@ func told(details transcript.Node) *transcript.Told {
 	case status == "running" && name != "":
 		return &transcript.Told{Running: name}
 	case exit.Has() && (status == "completed" || status == "failed"):
-		return &transcript.Told{Ends: 1, Exit: int(exit.Integer()), Piped: true}
+		return &transcript.Told{Ended: true, Exit: int(exit.Integer()), Piped: true}
 	}
 	return nil
 }
