@@ -158,6 +158,16 @@ func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
 	}
 }
 
+// StateOf returns the decoder's State, a new one at first. A parser has one type of it.
+func StateOf[T any](d *Decoder) *T {
+	s, ok := d.State.(*T)
+	if !ok {
+		s = new(T)
+		d.State = s
+	}
+	return s
+}
+
 // Repeats tells the decoder which records, by UUID or else by hash, a story has told before: they are in the context, and all they
 // say was taken.
 func (d *Decoder) Repeats(names map[string]bool) { d.told = names }

@@ -97,7 +97,7 @@ func queue(d *transcript.Decoder, r *transcript.Record, l *line) {
 	case "popAll":
 		r.Queue = transcript.Withdrawn
 	}
-	if s := memoryOf(d); r.Queue == transcript.Enqueued {
+	if s := transcript.StateOf[memory](d); r.Queue == transcript.Enqueued {
 		s.waiting.Add(r.Queued, r.Queued)
 	} else if text, ok := s.waiting.Take(r); ok {
 		s.delivered = append(s.delivered[max(0, len(s.delivered)+1-maxDelivered):], text)
@@ -109,7 +109,7 @@ const maxDelivered = 64
 
 // attached marks messages that were taken into the running turn before, and stand here once more.
 func attached(d *transcript.Decoder, r *transcript.Record) {
-	s := memoryOf(d)
+	s := transcript.StateOf[memory](d)
 	for i := range r.Items {
 		it := &r.Items[i]
 		if it.Kind != transcript.Human || it.Call != "" || len(s.delivered) == 0 {
@@ -297,7 +297,7 @@ func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.No
 		b.Preserved = d.UUIDsBetween(segment.Field("headUuid").Text(), segment.Field("tailUuid").Text())
 	}
 	d.SetBoundary(r, b)
-	memoryOf(d).left = 0
+	transcript.StateOf[memory](d).left = 0
 }
 
 // unknown decodes a record of an unknown type. If it looks like something that the model sees (a message, a call, a

@@ -35,7 +35,6 @@ var client = transcript.Client{
 		{Begin: "[Tool use interrupted]", End: "]"},
 		{Begin: "(no content)", End: ")"},
 		{Begin: "[Image: source:", End: "]"},
-
 		{Begin: "[Image: original ", End: "]"},
 		{Begin: "Base directory for this skill: "},
 		{Begin: "Stop hook feedback:\n"},

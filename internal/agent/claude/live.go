@@ -13,15 +13,6 @@ type memory struct {
 	delivered []string                   // of that, what the running turn took
 }
 
-func memoryOf(d *transcript.Decoder) *memory {
-	s, ok := d.State.(*memory)
-	if !ok {
-		s = &memory{}
-		d.State = s
-	}
-	return s
-}
-
 // answered reports whether a message is ccd's text: it has ccd's front matter, and nobody typed it. That does not depend on
 // what was decoded before, because a search decodes single lines.
 func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
@@ -29,7 +20,7 @@ func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
 		return false
 	}
 	kept, ok := transcript.ReadLive(content.Text())
-	if s := memoryOf(d); ok && s.begun {
+	if s := transcript.StateOf[memory](d); ok && s.begun {
 		s.left = kept
 	}
 	return ok
@@ -38,7 +29,7 @@ func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
 // markCopies marks the items of a record that repeats an earlier message. The client adds to records of its own what it
 // does not add to those: who made the prompt, which request gave the reply, what the tool returned.
 func markCopies(d *transcript.Decoder, r *transcript.Record, l *line) {
-	t := memoryOf(d)
+	t := transcript.StateOf[memory](d)
 	t.begun = t.begun || len(r.Items) > 0 && r.Items[0].Kind.Assistant() && !l.side
 	if t.left == 0 || l.side || len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
 		return

@@ -22,15 +22,6 @@ type wrapper struct {
 // maxWrappers is how many are followed.
 const maxWrappers = 64
 
-func wrappersOf(d *transcript.Decoder) *wrappers {
-	w, ok := d.State.(*wrappers)
-	if !ok {
-		w = &wrappers{}
-		d.State = w
-	}
-	return w
-}
-
 // called takes a call of a wrapper, or one that waits for its end.
 func called(d *transcript.Decoder, item *transcript.Item, input transcript.Node) {
 	switch {
@@ -40,7 +31,7 @@ func called(d *transcript.Decoder, item *transcript.Item, input transcript.Node)
 			cell = transcript.Arguments(input.Raw)
 		}
 		cell = cell.Field("cell_id")
-		for _, one := range wrappersOf(d).open {
+		for _, one := range transcript.StateOf[wrappers](d).open {
 			if cell.Has() && one.cell == strings.Trim(string(cell.Raw), `"`) {
 				one.call = item.Call
 			}
@@ -53,7 +44,7 @@ func called(d *transcript.Decoder, item *transcript.Item, input transcript.Node)
 				one.commands = append(one.commands, command)
 			}
 		}
-		w := wrappersOf(d)
+		w := transcript.StateOf[wrappers](d)
 		w.open = append(w.open[max(0, len(w.open)+1-maxWrappers):], one)
 	}
 }
