@@ -83,15 +83,7 @@ func Git(line string) (all [][]string) {
 	}
 	for i := range parts {
 		p := plainOf(&parts[i])
-		args := p.args
-		for p.name == "git" && len(args) > 0 && strings.HasPrefix(args[0], "-") {
-			n := 1
-			if args[0] == "-C" || args[0] == "-c" {
-				n = 2
-			}
-			args = args[min(n, len(args)):]
-		}
-		if p.name == "git" && len(args) > 0 {
+		if args := p.verb(); p.name == "git" && len(args) > 0 {
 			all = append(all, args)
 		}
 	}

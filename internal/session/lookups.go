@@ -75,14 +75,7 @@ func (c *plain) isLookUp() bool {
 			return slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(w, b) })
 		})
 	}
-	args := c.args
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") && (c.name == "git" || c.name == "xargs") {
-		n := 1
-		if c.name == "git" && (args[0] == "-C" || args[0] == "-c") {
-			n = 2
-		}
-		args = args[min(n, len(args)):]
-	}
+	args := c.verb()
 	switch {
 	case len(args) == 0:
 		return c.name == "git" || c.name == "xargs"
@@ -94,6 +87,19 @@ func (c *plain) isLookUp() bool {
 		return lists[args[1]]
 	}
 	return looking[c.name][args[0]]
+}
+
+// verb returns the arguments from the sub-command of git, or the program of xargs, on; of other programs all.
+func (c *plain) verb() []string {
+	args := c.args
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && (c.name == "git" || c.name == "xargs") {
+		n := 1
+		if c.name == "git" && (args[0] == "-C" || args[0] == "-c") {
+			n = 2
+		}
+		args = args[min(n, len(args)):]
+	}
+	return args
 }
 
 // asks reports whether one of the words is among the arguments.
