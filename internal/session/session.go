@@ -281,24 +281,23 @@ func (s *Session) Add(r *transcript.Record) {
 	if n := int32(len(s.Events)) - 1; r.TurnEnd && n >= 0 && s.Events[n].Kind == Said {
 		s.Events[n].Ends = true
 	}
-	if r.Aborted && !s.stopped() {
+	if r.Aborted {
 		s.stop(Event{Ref: Ref{Rec: rec}})
 	}
 	s.end(r)
 	s.row(rec).used = s.gauge.reported
 }
 
-// stopped reports whether the newest event is an interruption.
-func (s *Session) stopped() bool {
-	n := len(s.Events)
-	return n > 0 && s.Events[n-1].Kind == Stopped
-}
-
-// stop takes an interruption. The call before it, if it has an error and no exit status, is what was interrupted.
+// stop takes an interruption, unless the newest event is one. The call before it, if it has an error and no exit status, is
+// what was interrupted.
 func (s *Session) stop(e Event) {
-	if n := len(s.Events); n > 0 && s.Events[n-1].Kind == Did {
-		c := s.Events[n-1].Call
-		c.Aborted = c.State == Failed && !c.HasExit
+	if n := len(s.Events); n > 0 {
+		switch last := &s.Events[n-1]; last.Kind {
+		case Stopped: // said before
+			return
+		case Did:
+			last.Call.Aborted = last.Call.State == Failed && !last.Call.HasExit
+		}
 	}
 	e.Kind = Stopped
 	s.push(e)
@@ -463,9 +462,7 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if strings.Contains(text, transcript.HistoryNote) {
 		s.retold = rec
 	}
-	if transcript.Interrupts(text) && s.stopped() { // said before
-		return
-	} else if transcript.Interrupts(text) {
+	if transcript.Interrupts(text) {
 		s.stop(Event{Ref: ref, Note: clip(text, 200)})
 		return
 	}
