@@ -46,10 +46,10 @@ type branch struct {
 // maxLost is how many branches are kept that may go on.
 const maxLost = 16
 
-// Add takes the next record, which follows the last one if it names no other. It sets what the record takes back, or what stands although an earlier one seemed to.
+// Add takes the next record, which follows the last one if it names no other. It sets what the record takes back, or what
+// stands although an earlier one seemed to.
 func (c *Chain) Add(r *Record, uuid, parent string) {
 	typed, talk := r.Typed(), r.Talks()
-	c.bounded = c.bounded || r.Boundary != nil
 	if parent == "" {
 		parent = c.last
 	}
@@ -72,7 +72,6 @@ func (c *Chain) Root(r *Record, uuid string) {
 		}
 	}
 	c.rooted = c.rooted || typed && !c.begun
-	c.bounded = c.bounded || r.Boundary != nil
 	c.take(r, uuid, "", typed, talk)
 }
 
@@ -128,6 +127,7 @@ func askedIn(r *Record) uint64 {
 }
 
 func (c *Chain) take(r *Record, uuid, parent string, typed, talk bool) {
+	c.bounded = c.bounded || r.Boundary != nil
 	if typed {
 		c.asked, c.failed = askedIn(r), false
 		if c.turns = append(c.turns, c.record); len(c.turns) > 2*maxChain {
@@ -136,22 +136,30 @@ func (c *Chain) take(r *Record, uuid, parent string, typed, talk bool) {
 	} else if talk || r.APIError {
 		c.failed = r.APIError
 	}
-	if c.begun = c.begun || talk; talk {
-		for up, n := parent, 0; n < 16; n++ { // through bookkeeping
-			l := c.links.at(up)
-			if l == nil {
-				break
-			}
-			l.follows = true
-			if l.talk {
-				break
-			}
-			up = l.up
-		}
+	if talk {
+		c.begun = true
+		c.follow(parent)
 	}
 	if uuid != "" {
 		c.last = uuid
 		c.links.put(uuid, link{record: c.record, up: parent, talk: talk})
+	}
+}
+
+// maxFollowed is how many records are looked through for the one that something follows.
+const maxFollowed = 16
+
+// follow notes that something that was said follows a record: through bookkeeping also what was said before.
+func (c *Chain) follow(name string) {
+	for range maxFollowed {
+		l := c.links.at(name)
+		if l == nil {
+			return
+		}
+		if l.follows = true; l.talk {
+			return
+		}
+		name = l.up
 	}
 }
 
