@@ -257,12 +257,7 @@ func (d *Decoder) readEnds(r *Record, head, tail []byte) {
 	if line == nil {
 		return
 	}
-	r.exact, r.Marks = line, d.Redact.Marks(line)
-	shown := redact.Apply(line, 0, r.Marks)
-	if len(r.Marks) == 0 {
-		shown = line
-	}
-	d.parseValue(r, Node{bytes.TrimSpace(shown), r.Span.Off})
+	d.parseValue(r, Node{bytes.TrimSpace(d.redacted(r, line)), r.Span.Off})
 	gap, items := r.Span.Len-int64(len(line)), r.Items
 	r.Items = r.Items[:0]
 	for _, it := range items {
@@ -304,12 +299,18 @@ func (d *Decoder) next(span Span, sum mark.Hash) *Record {
 	return &d.rec
 }
 
+// redacted takes a record's line, and returns it without its secrets.
+func (d *Decoder) redacted(r *Record, line []byte) []byte {
+	r.exact, r.Marks = line, d.Redact.Marks(line)
+	if len(r.Marks) == 0 {
+		return line
+	}
+	return redact.Apply(line, 0, r.Marks)
+}
+
 func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 	r := d.next(Span{off, int64(len(line))}, sum)
-	r.Raw, r.exact, r.Marks = line, line, d.Redact.Marks(line)
-	if len(r.Marks) > 0 {
-		r.Raw = redact.Apply(line, 0, r.Marks)
-	}
+	r.Raw = d.redacted(r, line)
 	d.values(r, r.Raw)
 	for i := range r.Items {
 		it := &r.Items[i]
