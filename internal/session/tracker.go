@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,7 +124,7 @@ func (t *Tracker) refuse(r *transcript.Record) {
 	case r.APIError && len(r.Items) > 0:
 		it := &r.Items[0]
 		t.status.Refusal = clip(strings.Join(strings.Fields(clip(string(transcript.Original(it.Kind, it.Raw)), maxAsk)), " "), maxAsk)
-	case slices.ContainsFunc(r.Items, func(it transcript.Item) bool { return it.Kind.Assistant() && !it.Side }):
+	case r.Replies():
 		t.status.Refusal = ""
 	}
 }

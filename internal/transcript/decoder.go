@@ -315,8 +315,8 @@ func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 	for i := range r.Items {
 		it := &r.Items[i]
 		r.Aborted = r.Aborted || it.Kind == Result && !it.Side && it.Failed && it.Explain(it.Tool, Other).Stopped
-		d.fresh = d.fresh && !(it.Kind.Assistant() && !it.Side)
 	}
+	d.fresh = d.fresh && !r.Replies()
 	d.mark(r)
 	r.Unread = r.Broken || r.Unknown && !r.UI && len(r.Items) == 0 && hasWords(r.Raw)
 	d.items = r.Items

@@ -49,7 +49,12 @@ func (r *Record) Typed() bool {
 
 // Talks reports whether a person typed the record, or the agent said or did something in it.
 func (r *Record) Talks() bool {
-	return r.Typed() || slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
+	return r.Typed() || r.Replies()
+}
+
+// Replies reports whether the agent itself said or did something in the record.
+func (r *Record) Replies() bool {
+	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
 }
 
 // ParseTime parses an RFC 3339 time. It returns the zero time if there is none, or if its offset moves it out of the
