@@ -74,15 +74,21 @@ func blockText(block Node) Node {
 	return block.Field("text")
 }
 
+// imageText returns what holds an image in its source: its data, or its URL.
+func imageText(n Node) Node {
+	if !n.Is('{') {
+		return n
+	}
+	if data := n.Field("data"); data.Has() {
+		return data
+	}
+	return n.Field("url")
+}
+
 // imageBytes decodes an image's source: {"type":"base64","data":...}, a data URL, or bare base64. It does not follow
 // other URLs.
 func imageBytes(n Node) []byte {
-	data := n
-	if n.Is('{') {
-		if data = n.Field("data"); !data.Has() {
-			data = n.Field("url")
-		}
-	}
+	data := imageText(n)
 	if !data.Is('"') {
 		return n.Raw
 	}
@@ -113,14 +119,9 @@ func MediumOf(raw []byte) (m Medium) {
 	if !Valid(n.Raw) {
 		return m
 	}
-	data := n
+	data := imageText(n)
 	for _, name := range []string{"media_type", "mimeType", "mime_type"} {
 		m.Type = cmp.Or(m.Type, n.Field(name).Text())
-	}
-	if n.Is('{') {
-		if data = n.Field("data"); !data.Has() {
-			data = n.Field("url")
-		}
 	}
 	text := data.Text()
 	if media, _ := ImageData(data.Raw); media != "" {
