@@ -161,7 +161,7 @@ var addedLine = regexp.MustCompile(`\s*\[ccd [0-9a-z]+ \d+ chars added by the cl
 // wrote reports whether a person wrote any part of a text in the user's role, and the frame. A text that consists of
 // wrappers is a program's. A wrapper beside other words is a person's quote, unless the client puts it there.
 func (c *Client) wrote(text string, by Author) (f Frame, ok bool) {
-	if by == Program || isShellLine(strings.TrimSpace(text)) {
+	if _, _, isShell := bashInput(text); by == Program || isShell {
 		return f, false
 	}
 	if _, _, within := c.inside(text); within && by == UnknownAuthor {
@@ -315,11 +315,10 @@ func (it *Item) ToClient() bool {
 // ShellLine returns the command that a person ran in the client's own shell, and what it printed if the same text says so; ok is
 // false for other texts.
 func ShellLine(text string) (command, output string, ok bool) {
-	text = strings.TrimSpace(text)
-	if inside, rest, found := cutElement(text, "bash-input"); found && isShellLine(text) {
-		return strings.TrimSpace(inside), strings.TrimSpace(rest), true
+	if command, output, ok = bashInput(text); ok {
+		return command, output, true
 	}
-	if inside, _, found := cutElement(text, "user_shell_command"); found {
+	if inside, _, found := cutElement(strings.TrimSpace(text), "user_shell_command"); found {
 		return strings.TrimSpace(BetweenTexts(inside, "<command>", "</command>")), strings.TrimSpace(BetweenTexts(inside, "<result>", "</result>")), true
 	}
 	return "", "", false
@@ -356,10 +355,11 @@ func (c *Client) typed(text string) (said string, end int, ok bool) {
 	return said, end + strings.Index(text, core), ok
 }
 
-// isShellLine reports whether a text is a command that a person ran in the client: an act, and nothing said to the agent.
-func isShellLine(text string) bool {
-	_, rest, ok := cutElement(text, "bash-input")
-	return ok && (strings.TrimSpace(rest) == "" || strings.HasPrefix(strings.TrimSpace(rest), "<bash-std"))
+// bashInput reads a command that a person ran in the client, and what it printed: an act, and nothing said to the agent.
+func bashInput(text string) (command, output string, ok bool) {
+	command, output, ok = cutElement(strings.TrimSpace(text), "bash-input")
+	command, output = strings.TrimSpace(command), strings.TrimSpace(output)
+	return command, output, ok && (output == "" || strings.HasPrefix(output, "<bash-std"))
 }
 
 // slashCommand reads a slash command as Claude Code writes it, which consists of elements. The last one may be the
