@@ -152,6 +152,19 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestTorn: a text may end anywhere, also with a quote that opens.
+func TestTorn(t *testing.T) {
+	r := rules(t)
+	for form := range strings.SplitSeq(read(t, "secrets.txt"), "\n----\n") {
+		text, _ := fill(form, rand.New(rand.NewPCG(1, 1)))
+		for end := range len(text) {
+			for _, more := range []string{"", `"`, "'", "`", " ", "=", ":", "-", `\`} {
+				hide(r, text[:end]+more)
+			}
+		}
+	}
+}
+
 // TestChanged: of texts without a secret, made from testdata/harmless.txt, at most 1 in 1,000 is changed.
 func TestChanged(t *testing.T) {
 	names := []string{"password", "token", "secret", "api_key", "accessToken", "clientSecret", "auth_token", "passphrase", "pwd", "db_password", "secretKey", "apiKey"}

@@ -46,8 +46,11 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 			l.quote = text[i]
 		}
 	} else {
-		if isQuote(text[i]) {
+		if isQuote(text[i]) { // it is not closed
 			i++
+		}
+		if i == len(text) {
+			return lit{from: -1}
 		}
 		l.from, l.to = i, i
 		for l.to < end && text[l.to] > ' ' && !isQuote(text[l.to]) {
