@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -178,7 +177,7 @@ const minEncoded = 20
 func (s *scan) encoded(t *token, from, to int) {
 	text := t.text
 	if bytes.IndexByte(text[from:to], '%') >= 0 {
-		s.decoded(t.view, from, to, percent.ReplaceAllFunc(text[from:to], func(p []byte) []byte {
+		s.decoded(t.view, from, to, percent().ReplaceAllFunc(text[from:to], func(p []byte) []byte {
 			c, _ := unhex(p[1], p[2])
 			return []byte{c}
 		}))
@@ -201,7 +200,7 @@ func (s *scan) encoded(t *token, from, to int) {
 		return
 	}
 	if to-from >= 60 { // it continues in the next lines
-		to = from + len(wrapped.Find(text[from:]))
+		to = from + len(wrapped().Find(text[from:]))
 	}
 	code := strings.TrimRight(toURL.Replace(string(text[from:to])), "=")
 	if len(code)%4 == 1 {
@@ -214,9 +213,9 @@ func (s *scan) encoded(t *token, from, to int) {
 }
 
 var (
-	percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	percent = lazy(`%[0-9A-Fa-f]{2}`)
 	toURL   = strings.NewReplacer("+", "-", "/", "_", "\n", "", "\r", "")
-	wrapped = regexp.MustCompile(`^(?:[\w+/-]+\r?\n)*[\w+/-]+=*`)
+	wrapped = lazy(`^(?:[\w+/-]+\r?\n)*[\w+/-]+=*`)
 )
 
 // decoded searches what bytes [from, to) of a view stand for.

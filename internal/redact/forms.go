@@ -2,18 +2,17 @@ package redact
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 )
 
 // Places of secrets that are no assignment: headers, addresses, sentences, arguments, tables, manifests.
 
 // scheme is the scheme of an authorization header.
-var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
+var scheme = lazy(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
 
 // header marks the value of an authorization header.
 func (s *scan) header(f found) {
-	at := scheme.Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)])
+	at := scheme().Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)])
 	if f.lit.from += len(at); at != nil || f.quote == 0 {
 		f.lit = s.literal(f.text, f.lit.from)
 	}
@@ -25,19 +24,19 @@ func (s *scan) header(f found) {
 }
 
 // cookie is a cookie of a header.
-var cookie = regexp.MustCompile(`([\w.-]+)=([^;,\s"'\\]{8,})`)
+var cookie = lazy(`([\w.-]+)=([^;,\s"'\\]{8,})`)
 
 // cookies marks the values of the cookies in a header.
 func (s *scan) cookies(v *view, i int) {
 	to := nextByte(v.text[:min(len(v.text), i+s.most())], i, '\n')
 	s.spent += 2 * (to - i)
-	for _, at := range cookie.FindAllSubmatchIndex(v.text[i:to], -1) {
+	for _, at := range cookie().FindAllSubmatchIndex(v.text[i:to], -1) {
 		s.value(found{view: v, lit: lit{i + at[4], i + at[5], '"', i + at[5]}}, inCode, cookieKind)
 	}
 }
 
 // pgpassLine is a line of a .pgpass up to the password.
-var pgpassLine = regexp.MustCompile(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-]*):(?:\*|[A-Za-z_][\w.@-]*):`)
+var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-]*):(?:\*|[A-Za-z_][\w.@-]*):`)
 
 // pgpass marks the password of a line of a .pgpass with a host before byte i.
 func (s *scan) pgpass(v *view, i int) {
@@ -45,7 +44,7 @@ func (s *scan) pgpass(v *view, i int) {
 	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
 		return
 	}
-	if at := pgpassLine.FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
+	if at := pgpassLine().FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
 		if l := s.literal(v.text, from+at[1]); l.from == from+at[1] && (l.end == len(v.text) || v.text[l.end] <= ' ' || v.text[l.end] == '\'' || v.text[l.end] == '"') {
 			in := inText
 			if bytes.HasPrefix(v.text[i+1:], []byte("5432")) || v.text[i+1] == '*' {
@@ -57,8 +56,8 @@ func (s *scan) pgpass(v *view, i int) {
 }
 
 var (
-	userInfo = regexp.MustCompile("^://([^\\s/:@\"'`<>]*):([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]")
-	tokenAt  = regexp.MustCompile("^://([^\\s/:@\"'`<>]{16,})@[\\w-]+\\.")
+	userInfo = lazy("^://([^\\s/:@\"'`<>]*):([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]")
+	tokenAt  = lazy("^://([^\\s/:@\"'`<>]{16,})@[\\w-]+\\.")
 )
 
 // address marks the password, or the token, in an address with "://" at byte i.
@@ -67,15 +66,15 @@ func (s *scan) address(v *view, i int) {
 		return
 	}
 	rest := v.text[i:min(len(v.text), i+maxBefore)]
-	if at := userInfo.FindSubmatchIndex(rest); at != nil {
+	if at := userInfo().FindSubmatchIndex(rest); at != nil {
 		value := rest[at[4]:at[5]]
-		if n := bytes.IndexByte(value, '/'); n >= 0 && (v.text[i-1]|0x20 == 's' || bytes.HasSuffix(v.text[:i], []byte("http")) || number.Match(value[:n])) && !bytes.HasSuffix(v.text[:i], []byte("redis")) {
+		if n := bytes.IndexByte(value, '/'); n >= 0 && (v.text[i-1]|0x20 == 's' || bytes.HasSuffix(v.text[:i], []byte("http")) || number().Match(value[:n])) && !bytes.HasSuffix(v.text[:i], []byte("redis")) {
 			return // a port, and the @ is in the path
 		}
 		if len(value) == 3 || s.rules.isSecret(value, passwordKind, inConfig, true) {
 			s.mark(v, i+at[4], i+at[5], passwordKind)
 		}
-	} else if at := tokenAt.FindSubmatchIndex(rest); at != nil {
+	} else if at := tokenAt().FindSubmatchIndex(rest); at != nil {
 		s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
 	}
 }
@@ -96,7 +95,7 @@ func (s *scan) table(f *found) bool {
 	}
 	cells := fields(header, delimiter)
 	column := slices.IndexFunc(cells, func(c stretch) bool { return from+c.from == f.from && from+c.to == f.end })
-	bad := func(c stretch) bool { return delimiter != '|' && !plainCell.Match(header[c.from:c.to]) }
+	bad := func(c stretch) bool { return delimiter != '|' && !plainCell().Match(header[c.from:c.to]) }
 	above := text[max(0, from-maxBefore):max(0, from-1)]
 	above = above[bytes.LastIndexByte(above, '\n')+1:]
 	alone := len(above) == 0 || bytes.HasPrefix(above, []byte("$ "))
@@ -106,7 +105,7 @@ func (s *scan) table(f *found) bool {
 	in := inConfig
 	if delimiter == '|' {
 		next := text[to+1 : nextByte(text, to+1, '\n')]
-		if !ruler.Match(next) {
+		if !ruler().Match(next) {
 			return false
 		}
 		if to += 1 + len(next); header[0] == '|' && bytes.IndexByte(next, '+') < 0 {
@@ -130,8 +129,8 @@ func (s *scan) table(f *found) bool {
 }
 
 var (
-	ruler     = regexp.MustCompile(`^[ |:+-]*-[ :]*[|+][ |:+-]*\r?$`)
-	plainCell = regexp.MustCompile(`^[\w.-]+(?: [\w.-]+)*$`)
+	ruler     = lazy(`^[ |:+-]*-[ :]*[|+][ |:+-]*\r?$`)
+	plainCell = lazy(`^[\w.-]+(?: [\w.-]+)*$`)
 )
 
 // fields returns the cells of a table's row without what is around them.
@@ -147,34 +146,34 @@ func fields(row []byte, delimiter byte) (all []stretch) {
 }
 
 var (
-	secretKind = regexp.MustCompile(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
-	secretData = regexp.MustCompile(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
-	dataLine   = regexp.MustCompile(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
-	dataPair   = regexp.MustCompile(`"[\w.-]+":\s*"([^"]+)"`)
+	secretKind = lazy(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
+	secretData = lazy(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
+	dataLine   = lazy(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
+	dataPair   = lazy(`"[\w.-]+":\s*"([^"]+)"`)
 )
 
 // manifest marks the values of a Kubernetes secret.
 func (s *scan) manifest(v *view) {
-	if !bytes.Contains(v.text, []byte("Secret")) || !bytes.Contains(v.text, []byte("kind")) || !secretKind.Match(v.text) {
+	if !bytes.Contains(v.text, []byte("Secret")) || !bytes.Contains(v.text, []byte("kind")) || !secretKind().Match(v.text) {
 		return
 	}
 	put := func(from, to int) {
-		if value := v.text[from:to]; to-from >= 3 && !reference.Match(value) {
+		if value := v.text[from:to]; to-from >= 3 && !reference().Match(value) {
 			s.mark(v, from, to, apiKind)
 		}
 	}
 	from := 0
 	for doc := range bytes.SplitSeq(v.text, []byte("\n---")) {
-		if secretKind.Match(doc) {
-			for _, at := range secretData.FindAllSubmatchIndex(doc, -1) {
+		if secretKind().Match(doc) {
+			for _, at := range secretData().FindAllSubmatchIndex(doc, -1) {
 				if at[4] >= 0 {
-					for _, p := range dataPair.FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {
+					for _, p := range dataPair().FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {
 						put(from+at[4]+p[2], from+at[4]+p[3])
 					}
 					continue
 				}
 				for off := at[1]; ; {
-					p := dataLine.FindSubmatchIndex(doc[off:])
+					p := dataLine().FindSubmatchIndex(doc[off:])
 					if p == nil || p[0] != 0 || p[3] <= at[3]-at[2] {
 						break
 					}

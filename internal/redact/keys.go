@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"regexp"
 )
 
 // Private keys are lines of base64 between a line with BEGIN and one with END, either of which may be missing.
@@ -14,8 +13,8 @@ const (
 )
 
 var (
-	keyAfter  = regexp.MustCompile(`^[^-\n]{0,20}-----(?:[^\n]{0,76}\n){0,4}?(` + keyLines + `)`)
-	keyBefore = regexp.MustCompile(keyLines + `$`)
+	keyAfter  = lazy(`^[^-\n]{0,20}-----(?:[^\n]{0,76}\n){0,4}?(` + keyLines + `)`)
+	keyBefore = lazy(keyLines + `$`)
 )
 
 const maxKey = 16 << 10
@@ -32,13 +31,13 @@ func (s *scan) keys(v *view) {
 		switch begin, end := bytes.LastIndex(head, []byte("BEGIN")), bytes.LastIndex(head, []byte("-----END")); {
 		case begin > end:
 			i += len("PRIVATE KEY")
-			if at := keyAfter.FindSubmatchIndex(v.text[i:min(len(v.text), i+maxKey)]); at != nil {
+			if at := keyAfter().FindSubmatchIndex(v.text[i:min(len(v.text), i+maxKey)]); at != nil {
 				from, to = i+at[2], i+at[3]
 			}
 		case end >= 0:
 			off += end
 			start := max(done, off-maxKey)
-			if at := keyBefore.FindIndex(v.text[start:off]); at != nil {
+			if at := keyBefore().FindIndex(v.text[start:off]); at != nil {
 				from, to = start+at[0], start+at[1]
 			}
 		}

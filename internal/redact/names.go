@@ -5,13 +5,14 @@ import (
 	_ "embed" // the words
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed words.txt
 var wordList string
 
 // words are the lists of words.txt. Those of "$mysql" are the arguments of a command.
-var words = func() map[string][]string {
+var words = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(wordList) {
 		if line[0] == '#' {
@@ -23,33 +24,36 @@ var words = func() map[string][]string {
 		}
 	}
 	return all
-}()
+})
 
 // said is a word and the list that has it.
 type said struct{ word, list string }
 
-// tails are the words of names by their last three bytes, of which ends knows whether there may be one.
-var (
-	tails = map[uint32][]said{}
-	ends  = func() (x index) {
-		for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "cookie", "pair-value", "other", "suffix"} {
-			for _, word := range words[list] {
-				for c := range 256 { // what is before a word of two letters
-					w := string([]byte{byte(c)}) + word
-					k := x.note(w[len(w)-3:])
-					if len(word) > 2 || c < 0x80 && c|0x20 == c {
-						tails[k] = append(tails[k], said{word, list})
-					}
-					if up := string([]byte{byte(c)}) + strings.ToUpper(word); len(word) > 2 && c > 0 {
-						x.note(up[len(up)-3:])
-						break
-					}
+// endings are the words of names by their last three bytes.
+type endings struct {
+	known bits
+	words map[uint32][]said
+}
+
+var ends = sync.OnceValue(func() *endings {
+	e := &endings{words: map[uint32][]said{}}
+	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "cookie", "pair-value", "other", "suffix"} {
+		for _, word := range words()[list] {
+			for c := range 256 { // what is before a word of two letters
+				w := string([]byte{byte(c)}) + word
+				k := e.known.note(w[len(w)-3:])
+				if len(word) > 2 || c < 0x80 && c|0x20 == c {
+					e.words[k] = append(e.words[k], said{word, list})
+				}
+				if up := string([]byte{byte(c)}) + strings.ToUpper(word); len(word) > 2 && c > 0 {
+					e.known.note(up[len(up)-3:])
+					break
 				}
 			}
 		}
-		return x
-	}()
-)
+	}
+	return e
+})
 
 // stem returns a name without the number or version behind it.
 func stem(name []byte) []byte {
@@ -70,9 +74,9 @@ func stem(name []byte) []byte {
 func mayBe(name []byte) bool {
 	name = stem(name)
 	if n := len(name); n >= 3 {
-		return ends.has(name[n-3:])
+		return ends().known.has(name[n-3:])
 	}
-	return len(name) == 2 && ends.has([]byte{' ', name[0], name[1]})
+	return len(name) == 2 && ends().known.has([]byte{' ', name[0], name[1]})
 }
 
 // squeeze returns a name in small letters without what divides its words.
@@ -91,7 +95,7 @@ func squeeze(name []byte) string {
 
 // isOf reports whether a list of words.txt has a name.
 func isOf(list string, name []byte) bool {
-	return len(name) < 16 && slices.Contains(words[list], squeeze(name))
+	return len(name) < 16 && slices.Contains(words()[list], squeeze(name))
 }
 
 // says returns the kind of secret that a name says its value is, "" for none. It is weak if the name may say something else.
@@ -116,7 +120,7 @@ func says(name []byte) (kind string, weak bool) {
 func last(name []byte, flat string) (kind string, weak bool, rest []byte) {
 	key := "  " + flat
 	k, _ := three(key[len(key)-3:])
-	for _, s := range tails[k] {
+	for _, s := range ends().words[k] {
 		if !strings.HasSuffix(flat, s.word) {
 			continue
 		}
@@ -130,10 +134,10 @@ func last(name []byte, flat string) (kind string, weak bool, rest []byte) {
 			return passwordKind, s.word != "pass" || len(flat) == len("pass") || !isUpper(name), nil
 		case s.word == "key":
 			before := func(word string) bool { return strings.HasSuffix(flat[:len(flat)-len("key")], word) }
-			if slices.ContainsFunc(words["key"], before) {
+			if slices.ContainsFunc(words()["key"], before) {
 				return apiKind, false, nil
 			}
-			if bytes.HasSuffix(name, []byte("_KEY")) && !slices.ContainsFunc(words["open-key"], before) {
+			if bytes.HasSuffix(name, []byte("_KEY")) && !slices.ContainsFunc(words()["open-key"], before) {
 				return apiKind, true, nil
 			}
 		case s.list == "suffix" && alone && len(flat) > len(s.word):

@@ -59,12 +59,12 @@ type row struct {
 	signs  string
 	name   names // it is all of these
 	not    names // it is none of these
-	before *regexp.Regexp
-	value  string         // of its quotes: "" any, "q" some, "u" none, else one of these
-	cut    string         // a value in no quotes ends before one of these
-	ends   string         // it does not end with one of these
-	after  *regexp.Regexp // of the rest of the line
-	file   bool           // the lines around are those of a configuration
+	before func() *regexp.Regexp
+	value  string                // of its quotes: "" any, "q" some, "u" none, else one of these
+	cut    string                // a value in no quotes ends before one of these
+	ends   string                // it does not end with one of these
+	after  func() *regexp.Regexp // of the rest of the line
+	file   bool                  // the lines around are those of a configuration
 	is     place
 }
 
@@ -74,8 +74,8 @@ const (
 )
 
 var (
-	first   = regexp.MustCompile(leads)
-	endLine = regexp.MustCompile(`^[ \t"'\x60]*\r?(?:#.*|//.*)?$`)
+	first   = lazy(leads)
+	endLine = lazy(`^[ \t"'\x60]*\r?(?:#.*|//.*)?$`)
 )
 
 // rows are the places of values, the surest first.
@@ -84,44 +84,44 @@ var rows = []row{
 	{signs: ":", value: "|>", is: inConfig},
 	{signs: "=a:", name: paired, not: quoted, cut: ",}", is: inConfig},
 	{signs: "=a:", name: paired, value: "q", is: inConfig},
-	{signs: ">", cut: "<", after: regexp.MustCompile(`^</`), is: inConfig},
+	{signs: ">", cut: "<", after: lazy(`^</`), is: inConfig},
 	{signs: ">", value: "q", is: nowhere},
 	{signs: ">", is: nowhere},
-	{signs: "=a:", name: quoted, not: weak, value: "q", before: regexp.MustCompile(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
-	{signs: "a", before: regexp.MustCompile(`[?&%]$`), cut: "&#);,<>", is: inConfig},
+	{signs: "=a:", name: quoted, not: weak, value: "q", before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
+	{signs: "a", before: lazy(`[?&%]$`), cut: "&#);,<>", is: inConfig},
 	{signs: "a", name: weak, is: inText},
-	{signs: "a", not: upperIs, before: regexp.MustCompile(`;["']?$`), cut: ";", is: inConfig},
-	{signs: "a", not: upperIs, before: regexp.MustCompile(`(?:^|["'])$`), cut: ";", after: regexp.MustCompile(`^;`), is: inConfig},
-	{signs: "a", name: upperIs, before: regexp.MustCompile(leads + `|[\s;&?"'\x60=]$`), cut: ";", is: certain},
-	{signs: "a", name: private, before: regexp.MustCompile(`:$`), is: inConfig},
-	{signs: "a", before: regexp.MustCompile(`-$`), is: certain},
-	{signs: "a", before: regexp.MustCompile(leads + `|^[^(<]* $`), ends: ",;)>", after: endLine, is: inConfig},
-	{signs: "a", before: regexp.MustCompile(`=$`), is: inConfig},
-	{signs: "a", before: regexp.MustCompile(`(?:^|[\s"';,])[\w.-]+=[^\s(,;]+(?:[ ;]+|,)$`), cut: ")]}", is: inConfig},
-	{signs: "a", name: dotted, before: regexp.MustCompile(`[\s"']$`), cut: ",", is: inConfig},
+	{signs: "a", not: upperIs, before: lazy(`;["']?$`), cut: ";", is: inConfig},
+	{signs: "a", not: upperIs, before: lazy(`(?:^|["'])$`), cut: ";", after: lazy(`^;`), is: inConfig},
+	{signs: "a", name: upperIs, before: lazy(leads + `|[\s;&?"'\x60=]$`), cut: ";", is: certain},
+	{signs: "a", name: private, before: lazy(`:$`), is: inConfig},
+	{signs: "a", before: lazy(`-$`), is: certain},
+	{signs: "a", before: lazy(leads + `|^[^(<]* $`), ends: ",;)>", after: endLine, is: inConfig},
+	{signs: "a", before: lazy(`=$`), is: inConfig},
+	{signs: "a", before: lazy(`(?:^|[\s"';,])[\w.-]+=[^\s(,;]+(?:[ ;]+|,)$`), cut: ")]}", is: inConfig},
+	{signs: "a", name: dotted, before: lazy(`[\s"']$`), cut: ",", is: inConfig},
 	{signs: "a", cut: ",;)]}&", is: inText},
-	{signs: "=:", before: regexp.MustCompile(sql), value: "'", is: inConfig},
+	{signs: "=:", before: lazy(sql), value: "'", is: inConfig},
 	{signs: "=:", name: short, before: first, after: endLine, file: true, is: inConfig},
 	{signs: "=:", name: weak, cut: ",;)]}", is: inText},
 	{signs: "=:", before: first, after: endLine, file: true, is: inConfig},
 	{signs: ":", name: foreign, before: first, after: endLine, is: inConfig},
-	{signs: "=", value: "u", after: regexp.MustCompile(`^[ \t]*[^\s#]`), cut: ",;)]}", is: inCode},
+	{signs: "=", value: "u", after: lazy(`^[ \t]*[^\s#]`), cut: ",;)]}", is: inCode},
 	{signs: "=:", cut: ",;", is: inText},
 
 	{signs: "-", value: "q", is: inConfig},
-	{signs: "-", after: regexp.MustCompile(`^[ \t"'\x60]*(?:$|[-|;&>\\\]),])`), is: inConfig},
+	{signs: "-", after: lazy(`^[ \t"'\x60]*(?:$|[-|;&>\\\]),])`), is: inConfig},
 	{signs: "-", is: inText},
 
 	{signs: " ", name: noName, value: `"'`, is: inConfig},
-	{signs: " (", before: regexp.MustCompile(sql), value: "'", is: inConfig},
-	{signs: " ", before: regexp.MustCompile(`\blogin\s+\S+\s+$`), is: inConfig},
-	{signs: " ", before: regexp.MustCompile(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$`), after: endLine, is: inConfig},
+	{signs: " (", before: lazy(sql), value: "'", is: inConfig},
+	{signs: " ", before: lazy(`\blogin\s+\S+\s+$`), is: inConfig},
+	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$`), after: endLine, is: inConfig},
 	{signs: " ", name: setting, after: endLine, is: inConfig},
 	{signs: " ", name: told, is: inText},
 	{signs: " ", name: upperIs, is: inText},
 	{signs: " |", is: inCode},
 	{signs: "(", value: "q", is: inText},
-	{signs: ",", value: "q", before: regexp.MustCompile(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
+	{signs: ",", value: "q", before: lazy(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
 }
 
 // place says how sure the place of a value is, and cuts the value as the place says.
@@ -156,7 +156,7 @@ func (f *found) isAt(r *row, before []byte) bool {
 		f.lit.to, f.lit.end = f.lit.from+n, f.lit.from+n
 	}
 	ended := f.quote == 0 && f.lit.to > f.lit.from && strings.IndexByte(r.ends, f.text[f.lit.to-1]) >= 0
-	if !ended && (r.before == nil || r.before.Match(before)) && (r.after == nil || r.after.Match(f.rest())) && (!r.file || f.inFile()) {
+	if !ended && (r.before == nil || r.before().Match(before)) && (r.after == nil || r.after().Match(f.rest())) && (!r.file || f.inFile()) {
 		return true
 	}
 	f.lit = whole
@@ -183,7 +183,7 @@ func (f *found) rest() []byte {
 }
 
 // settingLine matches a line of a configuration.
-var settingLine = regexp.MustCompile(`^\s*(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
+var settingLine = lazy(`^\s*(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
 
 // inFile reports whether the lines beside the name's are those of a configuration too, or it is in a section of one.
 func (f *found) inFile() bool {
@@ -212,7 +212,7 @@ func (f *found) inFile() bool {
 		}
 	}
 	value := f.text[f.lit.from:f.lit.to]
-	return n > 0 && (f.quote != 0 || f.sign == ':' && !camel.Match(value) || !wordy.Match(value))
+	return n > 0 && (f.quote != 0 || f.sign == ':' && !camel().Match(value) || !wordy().Match(value))
 }
 
 // beside reports whether a line may be beside one of a configuration, and 1 if it is one itself, of the same kind.
@@ -221,7 +221,7 @@ func (f *found) beside(line []byte) (ok bool, same int) {
 	if len(line) == 0 || line[0] == '#' || slices.ContainsFunc([]string{"---", "```", "$ "}, func(s string) bool { return bytes.HasPrefix(line, []byte(s)) }) {
 		return true, 0
 	}
-	if bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine.Match(line) {
+	if bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine().Match(line) {
 		return true, 1
 	}
 	return false, 0

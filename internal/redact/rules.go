@@ -64,35 +64,55 @@ func Shapes() (all []Shape) {
 	return all
 }
 
-// pattern is a rule with its regular expressions, which are compiled when a line first needs them.
+// pattern is a rule with its regular expressions.
 type pattern struct {
 	Shape
 	re      func() *regexp.Regexp
-	allowed func() []*regexp.Regexp
+	allowed []func() *regexp.Regexp
 }
 
 func newPattern(s Shape) *pattern {
-	return &pattern{s, sync.OnceValue(func() *regexp.Regexp {
-		if s.Inner || s.Starts == nil {
-			return regexp.MustCompile(s.Text)
-		}
-		return regexp.MustCompile("^(?:" + s.Text + ")")
-	}), sync.OnceValue(func() []*regexp.Regexp { return compiled(s.Allow) })}
+	p := &pattern{Shape: s, re: lazy(s.Text)}
+	if !s.Inner && s.Starts != nil {
+		p.re = lazy("^(?:" + s.Text + ")")
+	}
+	for _, text := range s.Allow {
+		p.allowed = append(p.allowed, lazy(text))
+	}
+	return p
 }
 
-func compiled(texts []string) (all []*regexp.Regexp) {
-	for _, text := range texts {
-		all = append(all, regexp.MustCompile(text))
-	}
-	return all
+// lazy returns a regular expression that is compiled when a text first needs it: most commands need none.
+func lazy(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
+
+var (
+	// starts are the patterns by the texts with which they begin.
+	starts = sync.OnceValue(func() *index {
+		x := &index{all: map[uint32][]entry{}}
+		for _, s := range Shapes() {
+			for _, start := range s.Starts {
+				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
+				one := s
+				one.Inner = s.Inner || word != start
+				x.add(word, newPattern(one))
+			}
+		}
+		return x
+	})
+
+	// shown matches what is no secret, whatever the rule.
+	shown = sync.OnceValue(func() *regexp.Regexp {
+		_, texts, _ := strings.Cut(gitleaks, "\n\n")
+		return regexp.MustCompile("(?:" + strings.Join(strings.Split(strings.TrimSpace(texts), "\n")[1:], ")|(?:") + ")")
+	})
+)
 
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
 type Rules struct {
-	starts  index
 	own     []*pattern       // of the configuration: tried on every line
 	allow   []*regexp.Regexp // of the configuration
-	shown   func() *regexp.Regexp
 	version string
 }
 
@@ -104,10 +124,7 @@ func New(c Config) (*Rules, error) {
 	if c.Off {
 		return nil, nil
 	}
-	r := &Rules{shown: sync.OnceValue(func() *regexp.Regexp {
-		_, shown, _ := strings.Cut(gitleaks, "\n\n")
-		return regexp.MustCompile("(?:" + strings.Join(strings.Split(strings.TrimSpace(shown), "\n")[1:], ")|(?:") + ")")
-	})}
+	r := &Rules{}
 	sum := sha256.New()
 	fmt.Fprint(sum, rulesVersion, gitleaks, tokens, wordList)
 	for _, kind := range slices.Sorted(maps.Keys(c.Rules)) {
@@ -125,14 +142,6 @@ func New(c Config) (*Rules, error) {
 		fmt.Fprintf(sum, "\nallow %q", text)
 	}
 	r.version = hex.EncodeToString(sum.Sum(nil)[:4])
-	for _, s := range Shapes() {
-		for _, start := range s.Starts {
-			word := strings.TrimLeft(start, "_") // words begin with a letter or digit
-			one := s
-			one.Inner = s.Inner || word != start
-			r.starts.add(word, newPattern(one))
-		}
-	}
 	return r, nil
 }
 
@@ -152,11 +161,14 @@ func (r *Rules) Version() string {
 	return r.version
 }
 
-// index finds patterns by the first three bytes of their texts, and knows the last three bytes of words.
+// index finds patterns by the first three bytes of their texts.
 type index struct {
-	bits [1 << 15 / 64]uint64 // by a hash of them
-	all  map[uint32][]entry
+	known bits
+	all   map[uint32][]entry
 }
+
+// bits has one for three bytes of a text, by a hash of them.
+type bits [1 << 15 / 64]uint64
 
 type entry struct {
 	text string // folded
@@ -184,24 +196,21 @@ func (x *index) add(text string, p *pattern) {
 		}
 		return
 	}
-	k := x.note(text)
-	if x.all == nil {
-		x.all = map[uint32][]entry{}
-	}
+	k := x.known.note(text)
 	x.all[k] = append(x.all[k], entry{text, p})
 }
 
 // note has has report the first three bytes of a text.
-func (x *index) note(text string) uint32 {
+func (b *bits) note(text string) uint32 {
 	k, bit := three(text)
-	x.bits[bit/64] |= 1 << (bit % 64)
+	b[bit/64] |= 1 << (bit % 64)
 	return k
 }
 
 // has reports whether the first three bytes of a text may be known.
-func (x *index) has(text []byte) bool {
+func (b *bits) has(text []byte) bool {
 	_, bit := three(text)
-	return x.bits[bit/64]>>(bit%64)&1 != 0
+	return b[bit/64]>>(bit%64)&1 != 0
 }
 
 // at yields the entries with which text begins.
@@ -238,13 +247,13 @@ func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
 	}
 	value := text[from:to]
 	return from, to, (p.Entropy == 0 || entropy(value) >= p.Entropy) && (!p.Digit || bytes.ContainsAny(value, "0123456789")) &&
-		!r.isShown(value) && !slices.ContainsFunc(p.allowed(), func(re *regexp.Regexp) bool { return re.Match(value) })
+		!r.isShown(value) && !slices.ContainsFunc(p.allowed, func(re func() *regexp.Regexp) bool { return re().Match(value) })
 }
 
 // isShown reports whether a text is no secret, whatever the rule.
 func (r *Rules) isShown(value []byte) bool {
 	if c := value[0]; bytes.IndexByte([]byte("$%@/{*.nNtTfF"), c) >= 0 || len(value) < 2 || fold(c) == fold(value[1]) {
-		if r.shown().Match(value) { // all of them begin so
+		if shown().Match(value) { // all of them begin so
 			return true
 		}
 	}

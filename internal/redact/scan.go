@@ -56,7 +56,7 @@ var classes = func() (t [256]uint16) {
 
 // find appends the secrets of a line to marks. In JSON each mark is within one string.
 func (r *Rules) find(marks []Mark, line []byte) []Mark {
-	s := scan{rules: r, line: line}
+	s := scan{rules: r, starts: starts(), line: line}
 	s.search(&view{text: line})
 	if len(s.marks) == 0 {
 		return marks
@@ -66,10 +66,11 @@ func (r *Rules) find(marks []Mark, line []byte) []Mark {
 
 // scan is one line that is searched.
 type scan struct {
-	rules *Rules
-	line  []byte
-	marks []Mark
-	spent int // bytes of values that were looked at
+	rules  *Rules
+	starts *index
+	line   []byte
+	marks  []Mark
+	spent  int // bytes of values that were looked at
 }
 
 // mark adds a secret that the view has at [from, to).
@@ -218,7 +219,7 @@ func (s *scan) token(t *token) {
 		if i < t.to && classes[text[i]]&alnum != 0 {
 			continue
 		}
-		if i > word && word+2 < t.to && s.rules.starts.has(text[word:]) && tries < maxTries+(word-t.from)/64 {
+		if i > word && word+2 < t.to && s.starts.known.has(text[word:]) && tries < maxTries+(word-t.from)/64 {
 			tries++
 			s.begins(t, word)
 		}
@@ -238,7 +239,7 @@ func (s *scan) token(t *token) {
 		s.encoded(t, t.from, t.to)
 	}
 	if tilde {
-		s.rules.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p, t.from) })
+		s.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p, t.from) })
 	}
 }
 
@@ -247,7 +248,7 @@ const maxTries = 32
 
 // begins tries the patterns that a word at byte i may begin.
 func (s *scan) begins(t *token, i int) {
-	s.rules.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p, i) })
+	s.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p, i) })
 }
 
 // maxSecret is how much of a token a pattern is tried on, in bytes.

@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ type word struct {
 func (w word) String() string { return string(w.text[w.from:w.to]) }
 
 // flagName matches a flag apart from its value, also in quotes.
-var flagName = regexp.MustCompile(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
+var flagName = lazy(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
 
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
@@ -27,7 +26,7 @@ func (s *scan) flag(v *view, i int) {
 	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
 		return
 	}
-	if at := flagName.FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
+	if at := flagName().FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
 		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
 		f.says(text[f.from:f.end])
 		f.lit = s.literal(text, i+at[1])
@@ -42,7 +41,7 @@ func (s *scan) flag(v *view, i int) {
 }
 
 // commandWord matches where a command of logins, or one that pipes a secret, begins in a line.
-var commandWord = regexp.MustCompile(`[\w./-]+`)
+var commandWord = lazy(`[\w./-]+`)
 
 // commands looks at the commands in the line around byte i.
 func (s *scan) commands(v *view, i int) {
@@ -55,12 +54,12 @@ func (s *scan) commands(v *view, i int) {
 		return
 	}
 	line := v.text[from:to]
-	for _, at := range commandWord.FindAllIndex(line, -1) {
+	for _, at := range commandWord().FindAllIndex(line, -1) {
 		name := line[at[0]:at[1]]
 		name = name[bytes.LastIndexByte(name, '/')+1:]
-		_, isCommand := words["$"+string(name)]
+		_, isCommand := words()["$"+string(name)]
 		switch {
-		case !isCommand && (string(name) != "-p" || !userFlag.Match(line)):
+		case !isCommand && (string(name) != "-p" || !userFlag().Match(line)):
 			continue
 		case string(name) == "-p":
 			at[0] = 0
@@ -132,7 +131,7 @@ func (s *scan) command(args []word) {
 		return
 	}
 	name := args[0].String()
-	flags := words["$"+name[strings.LastIndexByte(name, '/')+1:]]
+	flags := words()["$"+name[strings.LastIndexByte(name, '/')+1:]]
 	if len(args) > 2 && slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return w.String() == "login" }) {
 		flags = append(flags[:len(flags):len(flags)], "-p", "--password", "--token")
 	}
@@ -172,9 +171,9 @@ func (s *scan) argument(args []word, i int, f string) {
 }
 
 // userFlag matches a flag for a user's name, in a command that has one for the password as well.
-var userFlag = regexp.MustCompile(`(?:^|\s)(?:-[uU]|--?user(?:name)?)(?:\s|$)`)
+var userFlag = lazy(`(?:^|\s)(?:-[uU]|--?user(?:name)?)(?:\s|$)`)
 
-func isUser(w word) bool { return w.to-w.from < maxName && userFlag.Match(w.text[w.from:w.to]) }
+func isUser(w word) bool { return w.to-w.from < maxName && userFlag().Match(w.text[w.from:w.to]) }
 
 // secret marks an argument, or what is behind a byte of it.
 func (s *scan) secret(w word, after byte) {
@@ -190,7 +189,7 @@ func (s *scan) secret(w word, after byte) {
 	if to-from > 2 && isQuote(w.text[from]) && w.text[to-1] == w.text[from] {
 		from, to = from+1, to-1
 	}
-	if value := w.text[from:to]; from < to && len(value) >= 3 && !reference.Match(value) && !reference.Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
+	if value := w.text[from:to]; from < to && len(value) >= 3 && !reference().Match(value) && !reference().Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
 		s.mark(w.view, from, to, passwordKind)
 	}
 }

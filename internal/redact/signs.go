@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,6 +16,7 @@ var signs = func() (t [256]bool) {
 
 // places marks the values of a text whose place says that they are secrets.
 func (s *scan) places(v *view) {
+	known := &ends().known
 	for i, c := range v.text {
 		if !signs[c] {
 			continue
@@ -37,7 +37,7 @@ func (s *scan) places(v *view) {
 		case '-':
 			s.flag(v, i)
 		case ' ', '(':
-			if i > 2 && ends.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 && (c == '(' || prose(v.text[i+1:]) <= len("está")) {
+			if i > 2 && known.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 && (c == '(' || prose(v.text[i+1:]) <= len("está")) {
 				s.apart(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
 			}
 		default:
@@ -75,7 +75,7 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 	if from > 1 && text[from-1] == ' ' && strings.EqualFold(string(text[from:end]), "key") { // API key:
 		from = nameBefore(text, from-1)
 	}
-	return from, end, text[i] != '>' || from > 0 && (text[from-1] == '<' || element.Match(text[max(0, from-maxGap):from]))
+	return from, end, text[i] != '>' || from > 0 && (text[from-1] == '<' || element().Match(text[max(0, from-maxGap):from]))
 }
 
 // assigning reports whether the sign at byte i is no part of an operator that compares, or pins a version.
@@ -88,9 +88,9 @@ func assigning(text []byte, i int) bool {
 }
 
 var (
-	element  = regexp.MustCompile(`(?:key|name)=["']$`)
-	pairName = regexp.MustCompile(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|variable\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
-	typeName = regexp.MustCompile(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
+	element  = lazy(`(?:key|name)=["']$`)
+	pairName = lazy(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|variable\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
+	typeName = lazy(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
 )
 
 // isTyped reports whether a type that ends at byte end may be between a name and its sign: password: str = "...".
@@ -115,9 +115,9 @@ func (s *scan) assigns(f *found) {
 		s.cookies(f.view, f.to)
 	case f.from > 1 && text[f.from-1] == '{' && text[f.from-2] == '$':
 		s.fallback(*f)
-	case f.sign == '=' && f.at == f.end && slices.Contains(words["cookie"], low):
+	case f.sign == '=' && f.at == f.end && slices.Contains(words()["cookie"], low):
 		s.value(*f, inCode, cookieKind)
-	case slices.Contains(words["pair-value"], low) && s.most() < maxValue:
+	case slices.Contains(words()["pair-value"], low) && s.most() < maxValue:
 	case f.names(low):
 		s.spent += maxBefore
 		s.value(*f, f.place(), f.kind)
@@ -128,15 +128,15 @@ func (s *scan) assigns(f *found) {
 func (f *found) names(low string) bool {
 	text := f.text
 	name := text[f.from:f.end]
-	if slices.Contains(words["pair-value"], low) { // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
-		at := pairName.FindSubmatch(text[max(0, f.from-maxBefore):f.from])
+	if slices.Contains(words()["pair-value"], low) { // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+		at := pairName().FindSubmatch(text[max(0, f.from-maxBefore):f.from])
 		if at == nil {
 			return false
 		}
 		name, f.is = at[1], paired
 	}
 	if f.says(name); f.kind == "" && f.quote != 0 && f.sign == '=' {
-		if at := typeName.FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
+		if at := typeName().FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
 			f.says(at[1])
 		}
 	}
@@ -155,13 +155,13 @@ func (f *found) names(low string) bool {
 // adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
 func (f *found) adjoins() {
 	f.sign = 'a'
-	if n := next.FindIndex(f.text[f.lit.from:f.lit.to]); f.quote == 0 && f.is&upperIs == 0 && n != nil {
+	if n := next().FindIndex(f.text[f.lit.from:f.lit.to]); f.quote == 0 && f.is&upperIs == 0 && n != nil {
 		f.lit.to, f.lit.end = f.lit.from+n[0], f.lit.from+n[0]
 	}
 }
 
 // next matches another parameter in a value.
-var next = regexp.MustCompile(`[,&][\w.-]+=`)
+var next = lazy(`[,&][\w.-]+=`)
 
 // says notes what a name says.
 func (f *found) says(name []byte) {
@@ -180,7 +180,7 @@ func (f *found) says(name []byte) {
 	note(bytes.IndexByte(name, '.') > 0, dotted)
 	note(name[len(name)-1] >= 0x80, foreign)
 	note(name[0] == '_', private)
-	note(slices.Contains(words["setting"], string(name)), setting)
+	note(slices.Contains(words()["setting"], string(name)), setting)
 }
 
 // fallback marks the value that a reference to a secret has if it is not set: ${NAME:value}, ${NAME:-value}.
@@ -197,7 +197,7 @@ func (s *scan) fallback(f found) {
 }
 
 // is matches what is between a name and a value in a sentence, and in PowerShell.
-var is = regexp.MustCompile(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
+var is = lazy(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
 
 // prose returns the length of a word in small letters with which text begins, if another word follows.
 func prose(text []byte) int {
@@ -224,7 +224,7 @@ func (s *scan) apart(f *found) {
 	if text[f.at] != ' ' && f.sign != '(' && s.table(f) || f.sign == '\n' {
 		return
 	}
-	at := is.Find(text[f.at:min(len(text), f.at+maxLead)])
+	at := is().Find(text[f.at:min(len(text), f.at+maxLead)])
 	if len(at) > 0 && f.kind == passwordKind {
 		f.is |= told
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"go/ast"
 	"go/parser"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // lit is a value as it is written.
@@ -26,7 +26,7 @@ func (s *scan) most() int {
 
 // literal returns the value that begins at byte i, after blanks and quotes.
 func (s *scan) literal(text []byte, i int) (l lit) {
-	if at := opening.FindSubmatchIndex(text[i:min(len(text), i+maxGap)]); at != nil {
+	if at := opening().FindSubmatchIndex(text[i:min(len(text), i+maxGap)]); at != nil {
 		if at[2] >= 0 { // [ of a list, | of a block in YAML
 			l.quote = text[i+at[2]]
 		}
@@ -36,7 +36,7 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 		return lit{from: -1}
 	}
 	end := min(len(text), i+s.most())
-	if at := inQuotes.FindSubmatchIndex(text[i:end]); at != nil {
+	if at := inQuotes().FindSubmatchIndex(text[i:end]); at != nil {
 		for n := 2; n < len(at); n += 2 {
 			if at[n] >= 0 {
 				l.from, l.to, l.end = i+at[n], i+at[n+1], i+at[1]
@@ -64,32 +64,32 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 
 var (
 	// opening matches what may be before a value: blanks, the signs of a list, a block or a tag, the letters of f"...".
-	opening = regexp.MustCompile(`^[ \t*]*(?:!\w+ )?(?:([|>])[+-]?\n *|(\[)["'])?`)
+	opening = lazy(`^[ \t*]*(?:!\w+ )?(?:([|>])[+-]?\n *|(\[)["'])?`)
 
-	inQuotes = regexp.MustCompile(`^(?:[fFrRbBuU@$&]{0,2}"((?:[^"\\\n]|\\.)*)"|[fFrRbBuU@$&]{0,2}'((?:[^'\\\n]|\\.)*)'|` + "`([^`\n]*)`|“([^”\n]*)”|«([^»\n]*)»)")
+	inQuotes = lazy(`^(?:[fFrRbBuU@$&]{0,2}"((?:[^"\\\n]|\\.)*)"|[fFrRbBuU@$&]{0,2}'((?:[^'\\\n]|\\.)*)'|` + "`([^`\n]*)`|“([^”\n]*)”|«([^»\n]*)»)")
 )
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 var (
 	// reference matches a value that is the name of one: $NAME, ${NAME}, $(command), {{ name }}, %NAME%, <name>.
-	reference = regexp.MustCompile(`^(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|[a-z]+(?:[A-Z][a-z]+)*|\d+$|\()|%[A-Za-z_]\w*%$|%[sdvqr](?:$|\W)|<[^<>]*>?[.,;:]?$|@[A-Z_]+@$|\{[\w.:!-]*\}$|\[redacted|-----|` +
+	reference = lazy(`^(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|[a-z]+(?:[A-Z][a-z]+)*|\d+$|\()|%[A-Za-z_]\w*%$|%[sdvqr](?:$|\W)|<[^<>]*>?[.,;:]?$|@[A-Z_]+@$|\{[\w.:!-]*\}$|\[redacted|-----|` +
 		`\w{0,12}-?[\w-]{0,12}(?:\.\.\.|…)|(?:[\w-]*[_-])?[xX]{3,}|[xX*.•_-]+$|!?(?:\[?env|vault|secretref|ref|file|op):)|[$#]\{|\{\{|<%|%\(\w+\)s|(?:^|[_ -])(?i:your)[_ -]|\$\{\{`)
 
-	version = regexp.MustCompile(`^[\^~<>=v ]*\d+(?:\.[\dx*]+)+(?:[-+.][\w.+-]*)?$|^(?:npm|workspace|link):`)
-	address = regexp.MustCompile(`^[a-z][a-z+.-]*://[^@\s]*$`)
-	title   = regexp.MustCompile(`^[A-Z][a-z]+$`)
-	number  = regexp.MustCompile(`^[-+]?(?:0x[0-9a-fA-F]+|[\d.,:_]+)[a-zA-Z%]?$`)
-	hashes  = regexp.MustCompile(`^(?i)(?:sha|md|utf|base|u?int|float|oauth|http|tls|ed|rsa|aes|[hrep]s|ipv|[vxhpk])-?\d{1,5}(?:[-_/.]\w{1,8})?$`)
+	version = lazy(`^[\^~<>=v ]*\d+(?:\.[\dx*]+)+(?:[-+.][\w.+-]*)?$|^(?:npm|workspace|link):`)
+	address = lazy(`^[a-z][a-z+.-]*://[^@\s]*$`)
+	title   = lazy(`^[A-Z][a-z]+$`)
+	number  = lazy(`^[-+]?(?:0x[0-9a-fA-F]+|[\d.,:_]+)[a-zA-Z%]?$`)
+	hashes  = lazy(`^(?i)(?:sha|md|utf|base|u?int|float|oauth|http|tls|ed|rsa|aes|[hrep]s|ipv|[vxhpk])-?\d{1,5}(?:[-_/.]\w{1,8})?$`)
 
 	// path matches paths and addresses of words.
-	path     = regexp.MustCompile(`^(?:[a-z][a-z+.-]*://|arn:|urn:|[A-Za-z]:\\|(?:~|\.{1,2})?/)?(?:[\w@.{}:*-]*[/\\])+[\w.{}*?=&#%:-]*$`)
-	anchored = regexp.MustCompile(`^(?:(?:~|\.{1,2})?/|[A-Z]:\\)`)
+	path     = lazy(`^(?:[a-z][a-z+.-]*://|arn:|urn:|[A-Za-z]:\\|(?:~|\.{1,2})?/)?(?:[\w@.{}:*-]*[/\\])+[\w.{}*?=&#%:-]*$`)
+	anchored = lazy(`^(?:(?:~|\.{1,2})?/|[A-Z]:\\)`)
 	// words matches words joined in any style of names.
-	wordy = regexp.MustCompile(`^[$@:&*!_-]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:[_.:-]*(?:[A-Z]?[a-z]+|[A-Z]+))*[_?!]*\d{0,2}$`)
-	call  = regexp.MustCompile(`^(?:[$@&*!]?[A-Za-z_][\w]*(?:\.|::|->|\?\.|!\.)?)+(?:<[\w, <>]*>)?[!?]?[(\[{]`)
-	ident = regexp.MustCompile(`^_*[A-Za-z]+\d{0,3}(?:[_.:]+[A-Za-z]+\d{0,3}|[A-Z][a-z]{2,}\d{0,2})*_*$`)
-	camel = regexp.MustCompile(`^[A-Z][a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$`)
+	wordy = lazy(`^[$@:&*!_-]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:[_.:-]*(?:[A-Z]?[a-z]+|[A-Z]+))*[_?!]*\d{0,2}$`)
+	call  = lazy(`^(?:[$@&*!]?[A-Za-z_][\w]*(?:\.|::|->|\?\.|!\.)?)+(?:<[\w, <>]*>)?[!?]?[(\[{]`)
+	ident = lazy(`^_*[A-Za-z]+\d{0,3}(?:[_.:]+[A-Za-z]+\d{0,3}|[A-Z][a-z]{2,}\d{0,2})*_*$`)
+	camel = lazy(`^[A-Z][a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$`)
 )
 
 // isSecret reports whether a value in such a place is a secret of a kind.
@@ -99,26 +99,26 @@ func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool 
 		in == inCode && !mixed(value) && (len(value) < 16 || !isHex(value)) || r.isNone(value) {
 		return false
 	}
-	if quoted && title.Match(value) || number.Match(value) && (kind != passwordKind || in < inConfig || bytes.ContainsAny(value, ".,:")) {
+	if quoted && title().Match(value) || number().Match(value) && (kind != passwordKind || in < inConfig || bytes.ContainsAny(value, ".,:")) {
 		return false
 	}
-	if bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence.Match(value)) {
+	if bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence().Match(value)) {
 		return false
 	}
 	if in >= inConfig {
 		listed := in == certain && bytes.IndexByte([]byte("([{"), value[0]) >= 0
-		return !(anchored.Match(value) && isPath(value)) && (quoted || listed || !isExpr(value))
+		return !(anchored().Match(value) && isPath(value)) && (quoted || listed || !isExpr(value))
 	}
 	return isOdd(value, kind, in, quoted)
 }
 
 // isOdd reports whether a value in a text or in code is no word, path, name or call.
 func isOdd(value []byte, kind string, in place, quoted bool) bool {
-	if len(value) < 5 || isPath(value) || !quoted && isExpr(value) || hashes.Match(value) {
+	if len(value) < 5 || isPath(value) || !quoted && isExpr(value) || hashes().Match(value) {
 		return false
 	}
 	if in == inText {
-		return mixed(value) || kind == passwordKind || !wordy.Match(bytes.TrimRight(value, "0123456789"))
+		return mixed(value) || kind == passwordKind || !wordy().Match(bytes.TrimRight(value, "0123456789"))
 	}
 	bracket := bytes.ContainsAny(value, "()[]{}<>|")
 	return len(value) >= 8 && (!bracket && bytes.IndexByte(value, '\\') < 0 || quoted && !(bracket && bytes.IndexByte(value, '\\') >= 0))
@@ -127,7 +127,7 @@ func isOdd(value []byte, kind string, in place, quoted bool) bool {
 // isNone reports whether a value stands for a secret, or is none wherever it is.
 func (r *Rules) isNone(value []byte) bool {
 	if bytes.ContainsAny(value, "$<{%@[.*!:-") || bytes.HasPrefix(bytes.ToLower(value), []byte("xx")) || value[0] >= 0x80 {
-		if reference.Match(value) || version.Match(value) || address.Match(value) {
+		if reference().Match(value) || version().Match(value) || address().Match(value) {
 			return true
 		}
 	}
@@ -137,37 +137,35 @@ func (r *Rules) isNone(value []byte) bool {
 // stands reports whether a value consists of words for a secret, or for its type.
 func stands(value []byte) bool {
 	for word := range bytes.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("_-. ,;/!?", c) }) {
-		if _, ok := placeholders[string(bytes.ToLower(word))]; !ok {
+		if _, ok := placeholders()[string(bytes.ToLower(word))]; !ok {
 			return false
 		}
 	}
 	return true
 }
 
-var placeholders = setOf(words["stands"])
-
-func setOf(list []string) map[string]struct{} {
+var placeholders = sync.OnceValue(func() map[string]struct{} {
 	all := map[string]struct{}{}
-	for _, w := range list {
+	for _, w := range words()["stands"] {
 		all[w] = struct{}{}
 	}
 	return all
-}
+})
 
 // sentence matches several words of a text.
-var sentence = regexp.MustCompile(`^(?:["'(\[]*[A-Z]?[a-z'-]+[.,:;!?)\]"'…]*(?: |$))+$`)
+var sentence = lazy(`^(?:["'(\[]*[A-Z]?[a-z'-]+[.,:;!?)\]"'…]*(?: |$))+$`)
 
 // isName reports whether a value is the name of a secret itself.
 func isName(value []byte) bool {
 	kind, _ := says(value)
-	return kind != "" && nameOnly.Match(value)
+	return kind != "" && nameOnly().Match(value)
 }
 
-var nameOnly = regexp.MustCompile(`^(?:[$@:&*]?[A-Za-z_]+\.)*[\p{L}_-]+\d?$`)
+var nameOnly = lazy(`^(?:[$@:&*]?[A-Za-z_]+\.)*[\p{L}_-]+\d?$`)
 
 // isPath reports whether a value is a path or an address whose parts are words. Base64 has slashes as well.
 func isPath(value []byte) bool {
-	if !path.Match(value) {
+	if !path().Match(value) {
 		return false
 	}
 	for part := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(`/\.:-_`, r) }) {
@@ -222,7 +220,7 @@ var access = strings.NewReplacer("->", ".", "::", ".", "?.", ".", "!.", ".", "$"
 
 // isExpr reports whether a value in no quotes is an expression of a programming language: a call, a member, an operation on words.
 func isExpr(value []byte) bool {
-	if n := bytes.IndexAny(value, "([{"); n > 0 && call.Match(value) && ident.MatchString(strings.TrimRight(access.Replace(string(value[:n])), ".")) || bytes.IndexByte([]byte("([{"), value[0]) >= 0 || bytes.HasPrefix(value, []byte("&")) && wordy.Match(value) {
+	if n := bytes.IndexAny(value, "([{"); n > 0 && call().Match(value) && ident().MatchString(strings.TrimRight(access.Replace(string(value[:n])), ".")) || bytes.IndexByte([]byte("([{"), value[0]) >= 0 || bytes.HasPrefix(value, []byte("&")) && wordy().Match(value) {
 		return true
 	}
 	if !bytes.ContainsAny(value, ".-+*/&|:>") {
@@ -235,7 +233,7 @@ func isExpr(value []byte) bool {
 	words := true
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
-			words = words && ident.MatchString(id.Name)
+			words = words && ident().MatchString(id.Name)
 		}
 		return words
 	})
