@@ -34,7 +34,7 @@ func (s *scan) keys(v *view) {
 			if at := keyAfter().FindSubmatchIndex(v.text[i:min(len(v.text), i+maxKey)]); at != nil {
 				from, to = i+at[2], i+at[3]
 			}
-		case end >= 0:
+		case end >= 0 && off+end >= done: // else it is in the key before it
 			off += end
 			start := max(done, off-maxKey)
 			if at := keyBefore().FindIndex(v.text[start:off]); at != nil {

@@ -152,9 +152,13 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestTorn: a text may end anywhere, also with a quote that opens.
+// TestTorn: a text may end anywhere, also with a quote that opens, and the end of a key may be glued to another one.
 func TestTorn(t *testing.T) {
 	r := rules(t)
+	key := strings.Repeat("q7Z3", 6)
+	if got := hide(r, "-----BEGIN PRIVATE KEY-----\n"+key+"\n-----END"+key+" PRIVATE KEY-----"); strings.Contains(got, key) {
+		t.Error(got)
+	}
 	for form := range strings.SplitSeq(read(t, "secrets.txt"), "\n----\n") {
 		text, _ := fill(form, rand.New(rand.NewPCG(1, 1)))
 		for end := range len(text) {
