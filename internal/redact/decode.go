@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -74,8 +75,9 @@ const escape = 0x1b
 
 // unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal.
 func (v *view) unescaped(from, to int) *view {
-	out := &view{of: v, depth: v.depth + 1, text: make([]byte, 0, to-from)}
 	text := v.text[:to]
+	escapes := bytes.Count(text[from:], []byte(`\`)) + bytes.Count(text[from:], []byte{escape})
+	out := &view{of: v, depth: v.depth + 1, text: make([]byte, 0, to-from), runs: make([]run, 0, 2*escapes+1)}
 	backslash, control := -1, -1 // where the next ones are
 	for i := from; i < to; {
 		if backslash < i {
@@ -126,10 +128,8 @@ func unescape(text []byte) (int, rune) {
 		return 2, rune(c)
 	case 'u':
 		if len(text) >= 6 {
-			a, ok := unhex(text[2], text[3])
-			b, also := unhex(text[4], text[5])
-			if ok && also {
-				return 6, rune(a)<<8 | rune(b)
+			if c, err := strconv.ParseUint(string(text[2:6]), 16, 16); err == nil {
+				return 6, rune(c)
 			}
 		}
 	}
@@ -155,20 +155,6 @@ func afterSequence(text []byte, i int) int {
 	return min(i+1, len(text))
 }
 
-func unhex(a, b byte) (byte, bool) {
-	if classes[a]&classes[b]&hexDigit == 0 {
-		return 0, false
-	}
-	return nibble(a)<<4 | nibble(b), true
-}
-
-func nibble(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return fold(c) - 'a' + 10
-}
-
 // minEncoded is the length of the shortest text in base64 or hexadecimal that is decoded.
 const minEncoded = 20
 
@@ -176,13 +162,6 @@ const minEncoded = 20
 // whole with what is around it, because both share characters.
 func (s *scan) encoded(t *token, from, to int) {
 	text := t.text
-	if bytes.IndexByte(text[from:to], '%') >= 0 {
-		s.decoded(t.view, from, to, percent().ReplaceAllFunc(text[from:to], func(p []byte) []byte {
-			c, _ := unhex(p[1], p[2])
-			return []byte{c}
-		}))
-		return
-	}
 	if text[from] == '+' || text[from] == '-' { // a line of a diff
 		from++
 	}
@@ -192,11 +171,12 @@ func (s *scan) encoded(t *token, from, to int) {
 	if to-from < minEncoded || t.depth >= maxDepth || from < t.b64 || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
 		return
 	}
-	if out, err := hex.DecodeString(string(text[from : to-(to-from)%2])); err == nil {
+	if code := text[from : to-(to-from)%2]; isHex(code) {
+		out, _ := hex.DecodeString(string(code))
 		s.decoded(t.view, from, to, out)
 		return
 	}
-	if head, err := base64.RawURLEncoding.DecodeString(toURL.Replace(string(text[from : from+16]))); err != nil || !isText(head) {
+	if !beginsText([16]byte(text[from:])) {
 		return
 	}
 	if to-from >= 60 { // it continues in the next lines
@@ -210,6 +190,29 @@ func (s *scan) encoded(t *token, from, to int) {
 		t.b64 = to
 		s.decoded(t.view, from, to, out)
 	}
+}
+
+// beginsText reports whether what begins with the code is the base64 of a text.
+func beginsText(code [16]byte) bool {
+	for i, c := range code {
+		switch c {
+		case '+':
+			code[i] = '-'
+		case '/':
+			code[i] = '_'
+		}
+	}
+	var head [12]byte
+	_, err := base64.RawURLEncoding.Decode(head[:], code[:])
+	return err == nil && isText(head[:])
+}
+
+// percents searches what a token with percent encoding stands for.
+func (s *scan) percents(t *token) {
+	s.decoded(t.view, t.from, t.to, percent().ReplaceAllFunc(t.text[t.from:t.to], func(p []byte) []byte {
+		c, _ := hex.DecodeString(string(p[1:]))
+		return c
+	}))
 }
 
 var (

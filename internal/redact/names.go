@@ -71,8 +71,10 @@ func stem(name []byte) []byte {
 }
 
 // mayBe reports whether a name may say something, by its last three bytes.
-func mayBe(name []byte) bool {
-	name = stem(name)
+func mayBe(name []byte) bool { return mayEnd(stem(name)) }
+
+// mayEnd reports the same of a stem.
+func mayEnd(name []byte) bool {
 	if n := len(name); n >= 3 {
 		return ends().known.has(name[n-3:])
 	}
@@ -100,10 +102,11 @@ func isOf(list string, name []byte) bool {
 
 // says returns the kind of secret that a name says its value is, "" for none. It is weak if the name may say something else.
 func says(name []byte) (kind string, weak bool) {
-	if !mayBe(name) || len(name) > maxName {
+	whole := name
+	if name = stem(name); len(whole) > maxName || !mayEnd(name) {
 		return "", false
 	}
-	if name = stem(name); slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
+	if slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
 		name = bytes.ToLower(name)
 	}
 	for range 3 {

@@ -236,7 +236,7 @@ func (s *scan) token(t *token) {
 		segment, tilde = i+1, tilde || text[i] == '~'
 	}
 	if bytes.IndexByte(text[t.from:t.to], '%') >= 0 {
-		s.encoded(t, t.from, t.to)
+		s.percents(t)
 	}
 	if tilde {
 		s.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p, t.from) })

@@ -41,7 +41,7 @@ func (s *scan) places(v *view) {
 				s.apart(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
 			}
 		default:
-			if end := len(bytes.TrimRight(v.text[max(0, i-maxGap):i], " \"'\r")) + max(0, i-maxGap); mayBe(v.text[max(0, end-maxGap):end]) {
+			if end := trimmed(v.text, i, " \"'\r"); mayBe(v.text[max(0, end-maxGap):end]) {
 				s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: c})
 			}
 		}
@@ -57,14 +57,20 @@ func nameBefore(text []byte, end int) int {
 	return from
 }
 
-// assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
-func assigned(text []byte, i int) (from, end int, ok bool) {
-	if end = i; !assigning(text, i) {
-		return 0, 0, false
-	}
-	for least := max(0, end-maxGap); end > least && bytes.IndexByte([]byte(" \t\"'`]*:?"), text[end-1]) >= 0; {
+// trimmed returns the end of a text that ends at byte end without such bytes, of which it may have maxGap.
+func trimmed(text []byte, end int, such string) int {
+	for least := max(0, end-maxGap); end > least && strings.IndexByte(such, text[end-1]) >= 0; {
 		end--
 	}
+	return end
+}
+
+// assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
+func assigned(text []byte, i int) (from, end int, ok bool) {
+	if !assigning(text, i) {
+		return 0, 0, false
+	}
+	end = trimmed(text, i, " \t\"'`]*:?")
 	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !isTyped(text, end) {
 		return 0, 0, false
 	}
@@ -215,7 +221,7 @@ func prose(text []byte) int {
 func (s *scan) apart(f *found) {
 	text := f.text
 	name := text[f.from:f.end]
-	if f.says(name); !f.isNamed(strings.ToLower(string(name))) {
+	if f.says(name); !f.isNamed(name) {
 		return
 	}
 	if f.sign == '\t' {
@@ -234,12 +240,13 @@ func (s *scan) apart(f *found) {
 	}
 }
 
-// isNamed reports whether a name with no sign, in small letters, says something.
-func (f *found) isNamed(low string) bool {
+// isNamed reports whether a name with no sign says something.
+func (f *found) isNamed(name []byte) bool {
+	is := func(end []byte, what string) bool { return strings.EqualFold(string(end), what) }
 	switch {
-	case strings.HasSuffix(low, "securestring"), low == "by" && strings.EqualFold(string(f.text[max(0, f.from-11):f.from]), "identified "):
+	case is(name[max(0, len(name)-len("securestring")):], "securestring"), is(name, "by") && strings.EqualFold(string(f.text[max(0, f.from-11):f.from]), "identified "):
 		f.kind, f.is = passwordKind, noName
-	case low == "bearer" && f.sign == ' ':
+	case is(name, "bearer") && f.sign == ' ':
 		f.kind, f.is = headerKind, 0
 	}
 	return f.kind != "" && f.is&weak == 0
