@@ -152,6 +152,13 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestNoLetter: a value that might be a name has no letter.
+func TestNoLetter(t *testing.T) {
+	if got := hide(rules(t), "smtppass = 58522427$4"); strings.Contains(got, "5852") {
+		t.Error(got)
+	}
+}
+
 // TestTorn: a text may end anywhere, also with a quote that opens, and the end of a key may be glued to another one.
 func TestTorn(t *testing.T) {
 	r := rules(t)

@@ -121,7 +121,7 @@ func says(name []byte) (kind string, weak bool) {
 
 // last returns what the last word of a name says, or what is before it if that may say it.
 func last(name []byte, flat string) (kind string, weak bool, rest []byte) {
-	key := "  " + flat
+	key := "   " + flat // which may be empty
 	k, _ := three(key[len(key)-3:])
 	for _, s := range ends().words[k] {
 		if !strings.HasSuffix(flat, s.word) {
