@@ -177,7 +177,10 @@ func (s *scan) manifest(v *view) {
 					if p == nil || p[0] != 0 || p[3] <= at[3]-at[2] {
 						break
 					}
-					n := 4 + 2*min(1, max(0, p[6]+1))
+					n := 4 // the block, or else the value in the line
+					if p[n] < 0 {
+						n = 6
+					}
 					put(from+off+p[n], from+off+p[n+1])
 					off = min(len(doc), off+p[1]+1)
 				}
