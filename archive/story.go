@@ -68,8 +68,8 @@ type lives struct {
 
 // life is in which generations a record is.
 type life struct {
-	last  int // the last one
-	items bool
+	first, last int
+	items       bool
 }
 
 // nameOf returns what a record is known by in other generations.
@@ -90,20 +90,24 @@ func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, 
 		yield(nil, err)
 		return false
 	}
-	said := false
-	for _, one := range l.all {
-		said = said || one.last < generation && one.items
+	said, setBack := false, l.setBack()
+	places, shared := map[string]int{}, map[string]bool{}
+	for name, one := range l.all {
+		said = said || one.last < l.now && one.items
+		switch {
+		case one.last < l.now && !setBack:
+			places[name] = one.last
+		case one.first < l.now && setBack:
+			places[name], shared[name] = one.first, one.last == l.now
+		}
 	}
 	if !said {
 		return true
 	}
-	keeps := func(n int, name string) bool { return l.all[name].last == n }
-	if l.setBack() {
-		d.Repeats(l.shared())
-		first := l.first()
-		keeps = func(n int, name string) bool { return first[name] == n }
+	if setBack {
+		d.Repeats(shared)
 	}
-	return l.yield(keeps, yield) && yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
+	return l.yield(places, yield) && yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
 }
 
 // look reads all generations.
@@ -117,7 +121,12 @@ func (l *lives) look(ctx context.Context) error {
 				break
 			}
 			name := nameOf(r)
-			l.all[name] = life{n, len(r.Items) > 0}
+			one, known := l.all[name]
+			if !known {
+				one.first = n
+			}
+			one.last, one.items = n, len(r.Items) > 0
+			l.all[name] = one
 			l.order[n] = append(l.order[n], name)
 		}
 	}
@@ -142,40 +151,9 @@ func (l *lives) setBack() bool {
 	return true
 }
 
-// first returns the first generation of each record that an earlier one has.
-func (l *lives) first() map[string]int {
-	first := map[string]int{}
-	for n := l.now - 1; n >= l.oldest; n-- {
-		for _, name := range l.order[n] {
-			first[name] = n
-		}
-	}
-	return first
-}
-
-// shared returns the records of the newest generation that an earlier one has.
-func (l *lives) shared() map[string]bool {
-	shared, first := map[string]bool{}, l.first()
-	for _, name := range l.order[l.now] {
-		if first[name] > 0 {
-			shared[name] = true
-		}
-	}
-	return shared
-}
-
-// yield yields the records of earlier generations that keeps accepts, each once.
-func (l *lives) yield(keeps func(n int, name string) bool, yield func(*transcript.Record, error) bool) bool {
-	number, done := 0, map[string]bool{}
-	for n := l.oldest; n < l.now; n++ {
-		for _, name := range l.order[n] {
-			if keeps(n, name) && !done[name] {
-				done[name] = true
-				number--
-			}
-		}
-	}
-	clear(done)
+// yield yields records of earlier generations, each once, in the generation that places has for its name.
+func (l *lives) yield(places map[string]int, yield func(*transcript.Record, error) bool) bool {
+	number := -len(places)
 	for n := l.oldest; n < l.now; n++ {
 		first, kept := number, []int(nil)
 		for r, err := range l.read(n) {
@@ -183,10 +161,10 @@ func (l *lives) yield(keeps func(n int, name string) bool, yield func(*transcrip
 				break
 			}
 			name := nameOf(r)
-			if !keeps(n, name) || done[name] {
+			if places[name] != n {
 				continue
 			}
-			done[name] = true // the same bytes may follow
+			delete(places, name) // the same bytes may follow
 			kept = append(kept, r.N)
 			if r.From > 0 {
 				at, _ := slices.BinarySearch(kept, r.From)
