@@ -174,11 +174,7 @@ func (im *importer) repair(ctx context.Context) error {
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	rebuild := im.a.Refill
-	if slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
-		rebuild = im.a.Rebuild
-	}
-	_, err = rebuild(ctx, func(ctx context.Context, s transcript.Session, want Generation) (all []Source) {
+	_, err = im.a.Repair(ctx, r.Damage, func(ctx context.Context, s transcript.Session, want Generation) (all []Source) {
 		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
 			if g.Sum == want.Sum || g.N == want.N {

@@ -47,9 +47,11 @@ func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progres
 	return a.rebuilt(ctx, sources, false, progress)
 }
 
-// Refill is Rebuild for an archive that only lacks bytes: nothing changes, and Aside is "", if the sources have none of them.
-func (a *Archive) Refill(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
-	return a.rebuilt(ctx, sources, true, progress)
+// Repair is Rebuild for the damage that Verify has found. If bytes are missing and nothing else is damaged, nothing changes, and Aside
+// is "", unless the sources have some of them.
+func (a *Archive) Repair(ctx context.Context, damage []*DamageError, sources Sources, progress Progress) (r Rebuilt, err error) {
+	gain := !slices.ContainsFunc(damage, func(d *DamageError) bool { return !d.Missing() })
+	return a.rebuilt(ctx, sources, gain, progress)
 }
 
 // errNoGain stops a rebuild that would bring nothing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"ccd/archive"
@@ -29,11 +28,7 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	if err != nil || h.Found == 0 {
 		return h, err
 	}
-	rebuild := d.Archive.Refill
-	if slices.ContainsFunc(h.Left, func(e *archive.DamageError) bool { return !e.Missing() }) {
-		rebuild = d.Archive.Rebuild
-	}
-	r, err := rebuild(ctx, d.sources(ctx), progress)
+	r, err := d.Archive.Repair(ctx, report.Damage, d.sources(ctx), progress)
 	if err != nil || r.Aside == "" {
 		return h, err
 	}
