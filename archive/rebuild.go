@@ -92,7 +92,7 @@ func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebui
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
 		s := newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil)
 		s.sources = sources
-		s.tipsOf, s.tips = a.readTips()
+		s.notedOf, s.noted = a.readTips()
 		if r.Report, err = a.salvage(ctx, s, tmp, progress); err == nil {
 			if r.Restored = s.restored; gain && !s.gained {
 				return errNoGain
@@ -209,7 +209,8 @@ type rebuilder struct {
 	id          string                 // of the archive that the entries are of, "" if it is lost
 	gained      bool                   // something was lost, and is not any more
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
-	tipsOf      string                 // ID of the archive that the tips are of
+	notedOf     string                 // ID of the archive that the noted tips are of
+	noted       map[generationOf]int64 // the tips in the file beside the archive
 	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
 	restored    int64                  // bytes that were lost, and taken from sources
 	version     uint64                 // the highest
@@ -262,7 +263,6 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 			return nil
 		})
 	}
-	known := map[generationOf]int64{}
 	err := s.from.each(ctx, func(e storedEntry) error {
 		s.version = max(s.version, e.version)
 		switch e.kind {
@@ -276,7 +276,7 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 			if e.value == nil {
 				return nil
 			}
-			s.name(e, known)
+			s.name(e)
 			batch = append(batch, storedEntry{header: e.header, key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
 			if size += len(e.value); size > scanStep {
 				return flush()
@@ -290,22 +290,21 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 		err = flush()
 	}
 	if err == nil {
-		err = s.learn(known)
+		err = s.learn()
 	}
 	return err
 }
 
-// learn joins what is known of generations with the tips, if they are of this archive, as they are if its ID is lost.
-func (s *rebuilder) learn(known map[generationOf]int64) error {
-	if s.id != "" && s.id != s.tipsOf {
-		s.tips = map[generationOf]int64{}
-	}
-	for of, end := range known {
-		if was, ok := s.tips[of]; !ok || was < end {
-			s.tips[of] = end
+// learn adds the noted tips, if they are of this archive, as they are if its ID is lost.
+func (s *rebuilder) learn() error {
+	if s.id == "" || s.id == s.notedOf {
+		for of, end := range s.noted {
+			if was, ok := s.tips[of]; !ok || was < end {
+				s.tips[of] = end
+			}
 		}
 	}
-	id, err := hex.DecodeString(s.tipsOf)
+	id, err := hex.DecodeString(s.notedOf)
 	if s.id != "" || err != nil || len(id) != idSize {
 		return nil
 	}
@@ -316,14 +315,14 @@ func (s *rebuilder) learn(known map[generationOf]int64) error {
 const noEnd = -1
 
 // name keeps what an entry says of generations: that they were there, and had these bytes.
-func (s *rebuilder) name(e storedEntry, known map[generationOf]int64) {
+func (s *rebuilder) name(e storedEntry) {
 	switch e.kind {
 	case kindMeta:
 		s.id = hex.EncodeToString(e.record)
 	case kindState:
 		k, err := parseSessionKey(e.key)
-		if _, ok := known[generationOf{k, 1}]; err == nil && !ok && !s.removes(k) && s.tipsOf == "" {
-			known[generationOf{k, 1}] = noEnd
+		if _, ok := s.tips[generationOf{k, 1}]; err == nil && !ok && !s.removes(k) && s.notedOf == "" {
+			s.tips[generationOf{k, 1}] = noEnd
 		}
 	case kindID:
 		f, err := parsePointer(e.key, e.value)
@@ -332,7 +331,7 @@ func (s *rebuilder) name(e storedEntry, known map[generationOf]int64) {
 		}
 		of := generationOf{f.Key, f.Generation}
 		for _, p := range f.Parts {
-			known[of] = max(known[of], p.Span.End())
+			s.tips[of] = max(s.tips[of], p.Span.End())
 		}
 	}
 }
@@ -488,18 +487,19 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 func (s *rebuilder) record(k transcript.Key, from stream, n int, all []candidate) (g generationRecord, err error) {
 	was := s.generations[from]
 	if g = was.record; len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
-		g, err = s.remake(g, all, k.Unlined())
+		if g, err = s.remake(g, all, k.Unlined()); err != nil {
+			return g, err
+		}
 	}
 	g.Blocks = nil
 	end, told := s.tips[generationOf{k, n}]
 	doubted := s.sure != nil && !s.sure[generationOf{k, n}]
-	switch sum := unknownHash(); {
-	case err != nil:
+	switch {
 	case told && end == 0 && g.Offset == 0: // it was empty
 		err = g.setHash(sha256.New())
 	case told && end > g.Offset, doubted:
 		g.Offset, g.Back = max(end, g.Offset), transcript.Fingerprint{}
-		err = g.setHash(sum)
+		err = g.setHash(unknownHash())
 	}
 	return g, err
 }
@@ -765,7 +765,7 @@ type checker struct {
 
 // same returns false if a block that is whole now has other bytes.
 func (c *checker) same(off int64, data []byte) bool {
-	if off != c.end || c.sum == nil {
+	if off != c.end {
 		c.sum = nil // a gap
 	}
 	for len(c.blocks) > 0 && len(data) > 0 {
