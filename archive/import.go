@@ -297,27 +297,23 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 // of them has lost some, the number must be the same one too.
 func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
 	r, f, end := im.a.Reader(here, n), im.a.Filler(here), int64(0)
+	mayLack := f == nil && n == g.n // of what one of them has lost nobody can tell
 	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx).Bytes {
 		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
-			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(min(len(data), maxFrame))})
+			theirs := bytes.Clone(data[:min(len(data), maxFrame)])
+			f.Fill(theirs)
+			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(len(theirs))})
 			if skipDamage(err) != nil {
 				return false, err
 			}
-			if f == nil && err != nil && n == g.n {
-				ours, err = data[:min(len(data), maxFrame)], nil // nobody can tell
-			}
-			if err != nil || off != end && (f != nil || n != g.n) {
+			if !mayLack && (err != nil || off != end) || err == nil && !bytes.Equal(ours, theirs) {
 				return false, nil
 			}
-			theirs := bytes.Clone(data[:len(ours)])
-			if f.Fill(theirs); !bytes.Equal(ours, theirs) {
-				return false, nil
-			}
-			data, off = data[len(ours):], off+int64(len(ours))
+			data, off = data[len(theirs):], off+int64(len(theirs))
 			end = off
 		}
 	}
-	return end == g.tip || f == nil && n == g.n, ctx.Err()
+	return end == g.tip || mayLack, ctx.Err()
 }
 
 // grow appends what a generation here lacks of one of from, and returns its end.
