@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -143,7 +144,7 @@ func (a *Archive) target(file string, force bool) (path string, err error) {
 		return "", err
 	case path == own || sameFile(path, own):
 		return "", errors.New("it is the archive itself")
-	case lockPath(path) == lockPath(own) || path == lockPath(own) || path == own+".tmp" || path == tombsPath(own) || path == tipsPath(own):
+	case lockPath(path) == lockPath(own) || slices.Contains(ownPaths(own), path):
 		return "", errors.New("the archive uses this name for its own files")
 	case info == nil:
 		return path, nil

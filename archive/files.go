@@ -10,9 +10,14 @@ import (
 	"strings"
 )
 
+// ownPaths returns the paths of the archive at path and of the files beside it that have fixed names.
+func ownPaths(path string) []string {
+	return []string{path, path + ".tmp", tombsPath(path), tipsPath(path), lockPath(path)}
+}
+
 // Files returns the existing files of the archive at path: the archive, its lock, the tombstones, the tips, damaged
-// files that were set aside, and the temporary file of a process that was killed while writing a new archive. It does not
-// follow symlinks.
+// files that were set aside, notes of copies that are being made, and the temporary file of a process that was killed while
+// writing a new archive. It does not follow symlinks.
 func Files(path string) ([]string, error) {
 	var all []string
 	aside, err := filesBeside(path, asideSuffix)
@@ -20,7 +25,7 @@ func Files(path string) ([]string, error) {
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	for _, p := range slices.Concat([]string{path, path + ".tmp", tombsPath(path), tipsPath(path), lockPath(path)}, aside, copies) {
+	for _, p := range slices.Concat(ownPaths(path), aside, copies) {
 		info, err := os.Lstat(p)
 		switch {
 		case err == nil && !info.IsDir():
