@@ -53,18 +53,7 @@ func (a *Archive) RemoveCopies() error {
 			continue // it has just ended
 		}
 		if got, _ := ownfile.TryLock(note, true, behindEnd); got {
-			path := make([]byte, maxPath)
-			n, _ := note.ReadAt(path, 0) // what cannot be read has no such name
-			if path := string(path[:n]); isTemp(path) {
-				failed = os.Remove(path)
-			}
-			if errors.Is(failed, fs.ErrNotExist) {
-				failed = nil
-			}
-			if failed == nil {
-				failed = os.Remove(name)
-			}
-			err = errors.Join(err, failed)
+			err = errors.Join(err, removeCopy(note))
 		}
 		ownfile.Unlock(note)
 	}
@@ -75,6 +64,18 @@ func (a *Archive) RemoveCopies() error {
 }
 
 const maxPath = 8 << 10 // bytes
+
+// removeCopy removes the copy that a note is about, then the note.
+func removeCopy(note *os.File) error {
+	path := make([]byte, maxPath)
+	n, _ := note.ReadAt(path, 0) // what cannot be read has no such name
+	if path := string(path[:n]); isTemp(path) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Remove(note.Name())
+}
 
 func isTemp(path string) bool {
 	base := filepath.Base(path)

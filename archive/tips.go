@@ -36,11 +36,11 @@ func tipsPath(path string) string { return path + ".tips" }
 const (
 	tipsHead  = "tips of archive %s" // its ID
 	tipLine   = "\n%d %d %q %q"      // generation, end, agent, ID; a line that was torn is closed by the next one
-	smallTips = 64 << 10             // size in bytes below which the file is never written anew
+	smallTips = 64 << 10             // size in bytes below which the file is not rewritten
 	maxTips   = 1 << 30              // bytes
 )
 
-// note adds tips, under the lock. The file is written anew when it has doubled, or is of another archive.
+// note adds tips, under the lock. The file is rewritten when its size passes a power of two, and when it is of another archive.
 func (s *store) note(ctx context.Context, id string, tips []*landed) error {
 	text := ""
 	for _, t := range tips {
