@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/bits"
 	"os"
 	"strings"
 
@@ -35,12 +34,13 @@ func tipsPath(path string) string { return path + ".tips" }
 
 const (
 	tipsHead  = "tips of archive %s" // its ID
+	tipsSize  = "\n%d"               // bytes of the tips when the file was rewritten
 	tipLine   = "\n%d %d %q %q"      // generation, end, agent, ID; a line that was torn is closed by the next one
 	smallTips = 64 << 10             // size in bytes below which the file is not rewritten
 	maxTips   = 1 << 30              // bytes
 )
 
-// note adds tips, under the lock. The file is rewritten when its size passes a power of two, and when it is of another archive.
+// note adds tips, under the lock. The file is rewritten when it has doubled, or is of another archive.
 func (s *store) note(ctx context.Context, id string, tips []*landed) error {
 	text := ""
 	for _, t := range tips {
@@ -59,13 +59,16 @@ func (s *store) note(ctx context.Context, id string, tips []*landed) error {
 		return fmt.Errorf("note tips: %w", err)
 	}
 	defer f.Close()
-	head := make([]byte, len(fmt.Sprintf(tipsHead, id)))
-	_, _ = f.ReadAt(head, 0) // a short file is of another archive
+	head, size := fmt.Sprintf(tipsHead, id), int64(0)
+	begin := make([]byte, len(head)+len(fmt.Sprintf(tipsSize, maxTips)))
+	n, _ := f.ReadAt(begin, 0) // a short file is of another archive
+	rest, ours := strings.CutPrefix(string(begin[:n]), head)
+	_, _ = fmt.Sscanf(rest, tipsSize, &size)
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return err
-	case string(head) != fmt.Sprintf(tipsHead, id), info.Size() > smallTips && bits.Len64(uint64(info.Size())) != bits.Len64(uint64(info.Size())+uint64(len(text))):
+	case !ours, info.Size() > max(smallTips, 2*size):
 		return s.hold().writeTips(ctx, tipsPath(s.a.path), id)
 	}
 	_, err = f.WriteString(text)
@@ -79,13 +82,12 @@ func (a *Archive) writeTips(ctx context.Context, path, id string) error {
 		return skipDamage(err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, tipsHead, id)
 	for _, s := range all {
 		for _, g := range s.Generations {
 			fmt.Fprintf(&b, tipLine, g.N, g.Tip.Offset, s.Agent, s.ID)
 		}
 	}
-	return atomicfile.Write(path, 0o600, []byte(b.String()))
+	return atomicfile.Write(path, 0o600, fmt.Appendf(nil, tipsHead+tipsSize+"%s", id, b.Len(), b.String()))
 }
 
 // readTips returns the ID of the archive that the tips are of, and them. What cannot be read is not known.
