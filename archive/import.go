@@ -178,7 +178,7 @@ func (im *importer) repair(ctx context.Context) error {
 		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
 			if g.Sum == want.Sum || g.N == want.N {
-				all = append(all, im.from.Reader(s.Key, g.N).intact(ctx))
+				all = append(all, Source{Whole: g.Sum != unknownSum, Bytes: im.from.Reader(s.Key, g.N).intact(ctx)})
 			}
 		}
 		return all
@@ -298,7 +298,7 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
 	r, f, end := im.a.Reader(here, n), im.a.Filler(here), int64(0)
 	mayLack := f == nil && n == g.n // of what one of them has lost nobody can tell
-	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx).Bytes {
+	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx) {
 		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
 			theirs := bytes.Clone(data[:min(len(data), maxFrame)])
 			f.Fill(theirs)

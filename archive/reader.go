@@ -369,16 +369,15 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 	}
 }
 
-// intact is a source of what is intact in the generation.
-func (r *Reader) intact(ctx context.Context) Source {
-	g, err := r.generation(ctx)
-	return Source{Whole: err == nil && !g.unknown(), Bytes: func(yield func(int64, []byte) bool) {
+// intact yields what is intact in the generation, and where each stretch begins.
+func (r *Reader) intact(ctx context.Context) iter.Seq2[int64, []byte] {
+	return func(yield func(int64, []byte) bool) {
 		for seg, err := range r.SegmentsPastDamage(ctx) {
 			if skipDamage(err) != nil || len(seg.Data) > 0 && !yield(seg.Start.Offset, seg.Data) {
 				return
 			}
 		}
-	}}
+	}
 }
 
 // collector joins portions of bytes into segments of whole lines.

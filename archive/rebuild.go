@@ -609,10 +609,15 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 	return g, g.setHash(sum)
 }
 
-// unknownHash is the state of a hash that no transcript has, for a generation of which bytes are missing.
+// noTranscript is what no transcript is. Its hash is that of a generation of which bytes are missing.
+const noTranscript = "\x00hash of the generation is unknown"
+
+var unknownSum = mark.Sum([]byte(noTranscript))
+
+// unknownHash is the state of a hash that has unknownSum.
 func unknownHash() hash.Hash {
 	h := sha256.New()
-	h.Write([]byte("\x00hash of the generation is unknown"))
+	h.Write([]byte(noTranscript))
 	return h
 }
 

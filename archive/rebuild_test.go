@@ -15,7 +15,6 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -244,7 +243,7 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for i, g := range s.Generations[:max(0, len(s.Generations)-1)] {
-			if g.Tip.Offset == 0 || g.Sum == mark.Hash(unknownHash().Sum(nil)) {
+			if g.Tip.Offset == 0 || g.Sum == unknownSum {
 				gone[generation{k, i + 1}] = true
 			}
 		}

@@ -190,7 +190,7 @@ func (g *generationRecord) sum() (mark.Hash, error) {
 // unknown reports whether the hash is not known, because bytes were lost.
 func (g *generationRecord) unknown() bool {
 	sum, err := g.sum()
-	return err == nil && sum == mark.Hash(unknownHash().Sum(nil))
+	return err == nil && sum == unknownSum
 }
 
 // lost returns where the first bytes are missing, and whether there are any.
