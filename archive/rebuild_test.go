@@ -203,6 +203,26 @@ func TestSourcesThatDiffer(t *testing.T) {
 	}
 }
 
+// Sources are asked for what is lost, not for each generation that there is. The control: for the one that has lost bytes they are.
+func TestSourcesAreAskedForWhatIsLost(t *testing.T) {
+	t.Parallel()
+	a := open(t)
+	for n := range uint64(3) {
+		fill(t, a, session(fmt.Sprint("s", n)), 1, talk(90+n, 300<<10), whole)
+	}
+	b := []byte(bytesOf(t, a.Path()))
+	b[bytes.Index(b, []byte(magic+string(rune(kindBlock))))+60] ^= 1
+	must(t, os.WriteFile(a.Path(), b, 0o600))
+	asked := 0
+	_, err := a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, _ Generation) []Source {
+		asked++
+		return inPieces(talk(90+uint64(s.ID[1]-'0'), 300<<10))
+	}, nil)
+	if must(t, err); asked != 1 {
+		t.Errorf("asked for %d generations", asked)
+	}
+}
+
 // inPieces yields data in pieces, as a source.
 func inPieces(data []byte) []Source {
 	return []Source{{Whole: true, Bytes: func(yield func(int64, []byte) bool) {
