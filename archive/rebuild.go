@@ -36,7 +36,8 @@ type Source struct {
 	Whole bool                     // what follows the last one was never in the generation, or the caller appends it
 }
 
-// Sources returns what the caller still has of a generation, the best first. Each is read up to three times.
+// Sources returns what the caller still has of a generation, the best first. Each is read once, and again for each better one that is
+// left out.
 type Sources func(ctx context.Context, s transcript.Session, g Generation) []Source
 
 // Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, takes
