@@ -77,7 +77,7 @@ ablation:
 
 # How many of 144 questions about real sessions companions answer, and summaries of the agents: the table of README.md.
 recall:
-	go test -tags rig ./compactor -run '^TestRecall$$' -count=1 -v
+	go test -tags rig ./compactor ./cmd/ccd -run '^TestRecall' -count=1 -v
 
 # The rules that find secrets, from a release of gitleaks.
 GITLEAKS ?= v8.30.1

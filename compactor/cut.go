@@ -65,7 +65,7 @@ func grouped(text string, size int) (all []part) {
 	rows := strings.Split(text, "\n")
 	open, blank := 0, 0 // lines in the last part; lines since that say nothing
 	for n, line := range rows {
-		if n >= firstLines && n < len(rows)-lastLines {
+		if n >= firstLines && n < len(rows)-lastLines && !lexicon.IsError(line, true) {
 			open, blank = size, 0
 			continue
 		}

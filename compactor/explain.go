@@ -14,6 +14,8 @@ type Told struct {
 	Record     int     `json:"record"`
 	Kind       string  `json:"kind"`
 	Importance float64 `json:"importance"` // of its pieces, by the table
+	Redundancy float64 `json:"redundancy"` // 1, and the part of it that a later event has
+	Class      int     `json:"class"`      // percent of its chars that it keeps before the rest counts less
 	Age        float64 `json:"age"`        // how much of that is left, 0..1
 	New        int     `json:"new"`        // values and words of the event that nothing before it in this list has
 	Shown      int     `json:"shown"`      // chars in the text
@@ -25,7 +27,7 @@ type Told struct {
 func (d *draft) told() (all []Told) {
 	known := make([]bool, len(d.words.seen))
 	for _, e := range slices.Concat(d.events, d.files) {
-		one := Told{Record: e.n, Kind: e.row().name, Importance: max(e.row().body, e.row().head), Age: e.age, Shown: e.shown}
+		one := Told{Record: e.n, Kind: e.row().name, Importance: max(e.row().body, e.row().head), Redundancy: e.redundancy, Class: e.class, Age: e.age, Shown: e.shown}
 		for _, p := range e.pieces() {
 			one.Chars += p.chars
 			for _, v := range slices.Concat(p.values, p.words) {

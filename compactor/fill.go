@@ -35,20 +35,22 @@ type formula struct {
 	turns      float64 // messages of the human after which the age is half
 	longAgo    float64 // least age of what is many hours old
 	cost       int     // chars that a piece costs besides its own
-	saturation float64 // chars of an event after which the next ones are worth half
+	saturation float64 // chars of an event after which the next ones are worth half, if its class keeps no more
+	whole      float64 // importance, less its age, above which an event comes before all others
 }
 
 // standard is the formula as measured.
 func standard() formula {
 	return formula{
 		part: 1, head: 2.5, brought: .5, word: .8, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
-		saturation: 1000,
+		saturation: 1000, whole: 4.5,
 	}
 }
 
 const (
-	leastLeft = 20 // chars
-	lineMark  = 3  // chars of a line end and its quote sign
+	leastLeft = 20  // chars
+	lineMark  = 3   // chars of a line end and its quote sign
+	first     = 1e3 // is more than the value of any piece
 )
 
 // fill takes pieces by their value while they fit. Values only fall as the text says more, so an old value is an upper bound: the
@@ -100,7 +102,11 @@ func (f *fill) value(p *piece) (value float64, chars int) {
 		gain += f.gain(h)
 		chars += h.chars
 	}
-	return gain / float64(chars+f.cost) / (1 + float64(p.event.shown)/f.saturation), chars
+	value = gain / float64(chars+f.cost) / (1 + float64(p.event.shown)/max(f.saturation, float64(p.event.keeps)))
+	if p.event.importance*p.event.age > f.whole && p.event.shown < p.event.keeps {
+		value += first
+	}
+	return value, chars
 }
 
 // run takes pieces until the room is full.

@@ -16,12 +16,13 @@ import (
 // event is something that happened, as a text tells it.
 type event struct {
 	session.Event
-	kind   kind
-	index  int       // its place in the text
-	n      int       // number of the record that restores it
-	time   time.Time // zero if unknown
-	age    float64
-	turn   int
+	kind  kind
+	index int       // its place in the text
+	n     int       // number of the record that restores it
+	time  time.Time // zero if unknown
+	age   float64
+	turn  int
+	score
 	head   *piece
 	parts  []*piece
 	ending string // of a command: how it ended, the end of its head
@@ -151,11 +152,7 @@ func (d *draft) holds(e *session.Event) bool {
 func (d *draft) makePieces() {
 	for _, e := range d.events {
 		place := float64(e.index+1) / float64(len(d.events))
-		since := time.Duration(0)
-		if last := d.s.Status().Last; !e.time.IsZero() && last.After(e.time) {
-			since = last.Sub(e.time)
-		}
-		e.age = d.formula.age(place, d.turns-e.turn, since, d.halfOf(e))
+		e.age = d.formula.age(place, d.turns-e.turn, d.since(e), d.halfOf(e))
 		if e.Back {
 			e.age *= takenBack
 		}
@@ -170,7 +167,16 @@ func (d *draft) makePieces() {
 			d.addEffect(e)
 		}
 	}
+	d.score()
 	d.fileEvents()
+}
+
+// since returns how long before the end of the session an event was, 0 if nobody knows.
+func (d *draft) since(e *event) time.Duration {
+	if e.time.IsZero() {
+		return 0
+	}
+	return max(0, d.s.Status().Last.Sub(e.time))
 }
 
 // addEffect makes the piece that says what a turn changed.
@@ -213,7 +219,7 @@ func (d *draft) cutEvent(e *event) {
 	case report:
 		d.add(e, "sub-agent \""+mark.Inline(e.Call.Query, 90)+"\""+ending(e.Call)+":", d.output(e.Call))
 	case read, found, fetched, other:
-		d.add(e, d.doing(e.Call, 140)+ending(e.Call), d.output(e.Call))
+		d.add(e, d.doing(e.Call, 140)+ending(e.Call)+d.overtaken(e), d.output(e.Call))
 	case stopped:
 		d.add(e, "stopped: "+mark.Inline(stopWords(e.Note), 200), "")
 	default:
@@ -292,6 +298,21 @@ func (d *draft) addText(e *event, text string) {
 		importance = e.row().fail
 	}
 	d.addParts(e, importance, e.row().cut(text))
+	if !e.row().prose {
+		e.raise()
+	}
+}
+
+// raise gives the lines of an output that report an error or a warning, or how long something took, the importance that the output of a
+// failed call has.
+func (e *event) raise() {
+	for _, p := range e.parts {
+		for line := range strings.Lines(p.text) {
+			if lexicon.IsError(line, true) || lexicon.HasDuration(line) {
+				p.importance = max(p.importance, e.row().fail)
+			}
+		}
+	}
 }
 
 func (d *draft) addHead(e *event, head string) {
@@ -355,7 +376,7 @@ func (d *draft) cutRun(e *event) {
 	if text == "" && !e.Call.Result.Zero() {
 		silent = ", no output"
 	}
-	e.ending = end + silent
+	e.ending = end + d.lasted(e) + silent
 	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+e.ending)
 	for _, rest := range chopped(more, longLine) {
 		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
@@ -387,6 +408,46 @@ func (d *draft) cutEdit(e *event) {
 	if e.Call.State == session.Done {
 		d.effects[e.turn].change(names, len(added), len(removed))
 	}
+}
+
+// longRun is from which time on a command's head has it: until its result came.
+const longRun = time.Minute
+
+// lasted says after which time the result of a command came, "" if that was soon or nobody knows.
+func (d *draft) lasted(e *event) string {
+	if e.Kind != session.Did || e.time.IsZero() || e.Call.Result.Zero() {
+		return ""
+	}
+	switch took := d.s.Time(e.Call.Result.Rec).Sub(e.time); {
+	case took < longRun:
+		return ""
+	case took < 2*time.Minute:
+		return fmt.Sprintf(", after %d s", took/time.Second)
+	default:
+		return fmt.Sprintf(", after %d min", took/time.Minute)
+	}
+}
+
+// overtaken says that a file was edited after it was read, "" if it was not.
+func (d *draft) overtaken(e *event) string {
+	if e.kind != read || len(e.Call.Files) != 1 {
+		return ""
+	}
+	edits := e.Call.Files[0].File.Edits
+	before, _ := slices.BinarySearchFunc(edits, e.index, func(one session.Edit, index int) int {
+		if at := d.eventAt(one.Event); at != nil {
+			return at.index - index
+		}
+		return -1
+	})
+	n := len(edits) - before
+	switch {
+	case n == 0:
+		return ""
+	case e.time.IsZero():
+		return fmt.Sprintf(", edited %dx since", n)
+	}
+	return fmt.Sprintf(" %s, edited %dx since", e.time.Format("15:04"), n)
 }
 
 // laterDone names the newest edit of the same file after a failed one.

@@ -3,34 +3,20 @@
 package compactor
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/session"
+	"ccd/internal/testkit/exam"
 	"ccd/internal/transcript"
 )
-
-// sitting is an exam about a stretch of a real session: questions with the parts of their answers, as regular expressions.
-type sitting struct {
-	File, Agent string
-	Start, Cut  int
-	Questions   []struct{ Keys [][]string }
-
-	data []byte // up to the cut
-	own  []byte // what the agent wrote right after it: the boundary and its summary, nil if there is none
-	keys [][][]*regexp.Regexp
-}
 
 // TestAblation prints, in Markdown, what recall loses without each row of the table and each term of the formula, at four sizes of a
 // companion: make ablation.
 func TestAblation(t *testing.T) {
-	sittings := readSittings(t)
+	sittings := exam.Read(t, "../../shared")
 	whole := recallOf(t, sittings, nil)
 	fmt.Printf("| without | 3,000 | 9,800 | 32,000 | 54,000 | mean |\n|---|---|---|---|---|---|\n| (nothing) |%s\n", cells(whole, [5]float64{}))
 	for k := range table {
@@ -76,67 +62,19 @@ func cells(got, whole [5]float64) string {
 	return b.String()
 }
 
-func readSittings(t *testing.T) (all []sitting) {
-	t.Helper()
-	files, _ := filepath.Glob("../../shared/measure/sittings/*.json")
-	if len(files) == 0 {
-		t.Skip("../shared/measure/sittings is absent")
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var s sitting
-		if err := json.Unmarshal(text, &s); err != nil {
-			t.Fatal(err)
-		}
-		found, _ := filepath.Glob("../../shared/*/*/" + s.File)
-		if len(found) == 0 {
-			t.Fatalf("%s: no transcript", s.File)
-		}
-		whole, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.SplitAfter(string(whole), "\n")
-		s.data = []byte(strings.Join(lines[:s.Cut], ""))
-		for n, line := range lines[s.Cut:min(s.Cut+8, len(lines))] {
-			if strings.Contains(line, `"isCompactSummary":true`) {
-				s.own = []byte(strings.Join(lines[s.Cut:s.Cut+n+1], ""))
-			}
-		}
-		for _, q := range s.Questions {
-			var parts [][]*regexp.Regexp
-			for _, part := range q.Keys {
-				var any []*regexp.Regexp
-				for _, key := range part {
-					if x, err := regexp.Compile("(?i)" + key); err == nil { // the keys are written for another engine
-						any = append(any, x)
-					}
-				}
-				parts = append(parts, any)
-			}
-			s.keys = append(s.keys, parts)
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
 var agentNames = map[string]string{"claude": "claude-code", "codex": "codex"}
 
 // recallOf returns the share of answers that companions hold, at four sizes and in the mean.
-func recallOf(t *testing.T, all []sitting, set func(*draft)) (recall [5]float64) {
+func recallOf(t *testing.T, all []exam.Sitting, set func(*draft)) (recall [5]float64) {
 	t.Helper()
 	questions := 0
 	for i := range all {
 		s := &all[i]
-		c := s.model(s.data)
+		c := modelOf(s, s.Data)
 		for n, room := range []int{3000, 9800, 32000, 54000} {
-			recall[n] += s.score(s.text(t, c, s.data, Audience{Room: room}, set))
+			recall[n] += s.Score(textFor(t, c, s.Data, Audience{Room: room}, set))
 		}
-		questions += len(s.keys)
+		questions += len(s.Questions)
 	}
 	for n := range 4 {
 		recall[n] /= float64(questions)
@@ -146,7 +84,7 @@ func recallOf(t *testing.T, all []sitting, set func(*draft)) (recall [5]float64)
 }
 
 // model reads a transcript.
-func (s *sitting) model(data []byte) *Compactor {
+func modelOf(s *exam.Sitting, data []byte) *Compactor {
 	agent := agentNames[s.Agent]
 	c := New(Defaults(), transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
 	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
@@ -156,7 +94,7 @@ func (s *sitting) model(data []byte) *Compactor {
 }
 
 // text makes the text for a reader.
-func (s *sitting) text(t *testing.T, c *Compactor, data []byte, a Audience, set func(*draft)) (text string) {
+func textFor(t *testing.T, c *Compactor, data []byte, a Audience, set func(*draft)) (text string) {
 	t.Helper()
 	d := c.draft(a, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }, nil)
 	if set != nil {
@@ -172,69 +110,40 @@ func (s *sitting) text(t *testing.T, c *Compactor, data []byte, a Audience, set 
 	return text
 }
 
-// score returns how many answers a text holds.
-func (s *sitting) score(text string) (n float64) {
-	text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\n> ", "\n")), " "))
-	for _, parts := range s.keys {
-		n += answers(text, parts)
-	}
-	return n
-}
-
 // TestRecall prints, in Markdown, how many answers the agent's own summary holds, and what ccd gives instead or beside it, where the
 // transcript has such a summary; and companions of all sittings: make recall.
 func TestRecall(t *testing.T) {
-	all := readSittings(t)
+	all := exam.Read(t, "../../shared")
 	type sum struct{ chars, score, questions, texts float64 }
 	sums, order := map[string]*sum{}, []string{}
-	add := func(s *sitting, name, text string) {
+	add := func(s *exam.Sitting, name, text string) {
 		if sums[name] == nil {
 			sums[name] = &sum{}
 			order = append(order, name)
 		}
 		one := sums[name]
-		one.chars, one.score, one.questions, one.texts = one.chars+float64(len([]rune(text))), one.score+s.score(text), one.questions+float64(len(s.keys)), one.texts+1
+		one.chars, one.score, one.questions, one.texts = one.chars+float64(len([]rune(text))), one.score+s.Score(text), one.questions+float64(len(s.Questions)), one.texts+1
 	}
 	for i := range all {
 		s := &all[i]
-		if s.own == nil {
+		if s.Own == nil {
 			continue
 		}
-		data := append(s.data[:len(s.data):len(s.data)], s.own...)
-		c := s.model(data)
+		data := append(s.Data[:len(s.Data):len(s.Data)], s.Own...)
+		c := modelOf(s, data)
 		src := session.NewSource(c.Session, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil })
 		own := src.Text(c.Bounds[len(c.Bounds)-1].Own)
 		add(s, "the agent's own summary", own)
-		add(s, "that summary and what ccd adds (9,800)", own+"\n"+s.text(t, c, data, Audience{Room: 9800, Holds: true}, nil))
-		add(s, "a companion as long as that summary", s.text(t, s.model(s.data), s.data, Audience{Room: len([]rune(own))}, nil))
-		add(s, "the default companion", s.text(t, s.model(s.data), s.data, Audience{Room: 54000}, nil))
+		add(s, "that summary and what ccd adds (9,800)", own+"\n"+textFor(t, c, data, Audience{Room: 9800, Holds: true}, nil))
+		add(s, "a companion as long as that summary", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: len([]rune(own))}, nil))
+		add(s, "the default companion", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: 54000}, nil))
 	}
 	for i := range all {
 		s := &all[i]
-		add(s, "the default companion, all six sessions", s.text(t, s.model(s.data), s.data, Audience{Room: 54000}, nil))
+		add(s, "the default companion, all six sessions", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: 54000}, nil))
 	}
 	for _, name := range order {
 		one := sums[name]
 		fmt.Printf("| %s | %.0f | %.0f %% |\n", name, one.chars/one.texts, 100*one.score/one.questions)
 	}
-}
-
-// answers scores one question: 1 for all parts of the answer, half for a third.
-func answers(text string, parts [][]*regexp.Regexp) float64 {
-	got := 0
-	for _, any := range parts {
-		for _, x := range any {
-			if x.MatchString(text) {
-				got++
-				break
-			}
-		}
-	}
-	switch share := float64(got) / float64(len(parts)); {
-	case share == 1:
-		return 1
-	case share >= 1./3:
-		return .5
-	}
-	return 0
 }

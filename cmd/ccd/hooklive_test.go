@@ -55,8 +55,7 @@ func rowsOf(t *testing.T, data []byte) (rows []hook.Row) {
 			case "tool_use":
 				row.Calls = []hook.Use{{ID: b.ID, Tool: b.Name, Input: b.Input}}
 			case "tool_result":
-				_ = json.Unmarshal(b.Content, &text)
-				row.Results = []hook.Output{{ID: b.Call, Text: text}}
+				row.Results = []hook.Output{{ID: b.Call, Text: string(transcript.Original(transcript.Result, b.Content))}}
 			}
 			rows = append(rows, row)
 		}

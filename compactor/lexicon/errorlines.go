@@ -18,3 +18,22 @@ func NumberedErrors(output string, strict bool) iter.Seq2[int, string] {
 		}
 	}
 }
+
+// units are those of a duration, as tools print them.
+var units = []string{"ms", "seconds", "secs", "sec", "s", "min"}
+
+// HasDuration reports whether a line has a number of seconds, milliseconds or minutes, such as `0.12s` or `45 seconds`.
+func HasDuration(line string) bool {
+	for i := 1; i < len(line); i++ {
+		if line[i-1]-'0' > 9 {
+			continue
+		}
+		rest := strings.TrimPrefix(line[i:], " ")
+		for _, unit := range units {
+			if after, ok := strings.CutPrefix(rest, unit); ok && (after == "" || ClassOf(after[0])&(Letters|Digit) == 0) {
+				return true
+			}
+		}
+	}
+	return false
+}

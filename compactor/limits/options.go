@@ -75,6 +75,7 @@ type Options struct {
 	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
 	FileAge        time.Duration    `json:"file_age"`             // after which the content of a file is half as important, 0: never
 	TalkAge        time.Duration    `json:"talk_age"`             // the same of what was said
+	Classes        [3]int           `json:"classes"`              // percent of an event that counts in full, by the thirds of their scores, the lowest first
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
 	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that sidecar writes, besides host and session
@@ -96,6 +97,7 @@ func Defaults() Options {
 		LongCap:        "off",
 		LeadChars:      320,
 		FileAge:        time.Hour,
+		Classes:        [3]int{50, 30, 10},
 	}
 }
 

@@ -69,6 +69,7 @@ type Models struct {
 type Compaction struct {
 	FileAge            time.Duration `toml:"file_age"`
 	TalkAge            time.Duration `toml:"talk_age"`
+	Classes            [3]int        `toml:"classes"` // percent
 	RecentMessages     int           `toml:"recent_messages"`
 	MicrocompactKeep   int           `toml:"microcompact_keep"`   // tool results
 	MicrocompactTokens int           `toml:"microcompact_tokens"` // estimated tokens
@@ -99,11 +100,20 @@ type Companion struct {
 
 // Live is [live]: what ccd changes in an agent's context.
 type Live struct {
-	Compaction    bool    `toml:"compaction"`
-	TextChars     int     `toml:"text_chars"`     // 0: by the context window
-	VerbatimChars int     `toml:"verbatim_chars"` // 0: by the context window
-	Outputs       bool    `toml:"outputs"`
-	IdlePressure  float64 `toml:"idle_pressure"` // part of the context window, 0..1; 0: never
+	Compaction   bool    `toml:"compaction"`
+	Text         Size    `toml:"text" of:"auto ladder"` // of what is older than the newest messages
+	Verbatim     Size    `toml:"verbatim" of:"auto"`    // of the context
+	Target       float64 `toml:"target" is:"percent"`   // of the context, above 0 and at most 1
+	RestoreFiles int     `toml:"restore_files" max:"5"`
+	Outputs      bool    `toml:"outputs"`
+	IdlePressure float64 `toml:"idle_pressure"` // part of the context window, 0..1; 0: never
+}
+
+// Size is a number of chars, a part of something, or a word. The zero Size is "auto".
+type Size struct {
+	Chars int
+	Part  float64 // above 0 and at most 1
+	Word  string
 }
 
 // Archive is [archive]: the file with the originals.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (c *Config) keys() []key {
 // keysOf lists the fields of a section.
 func keysOf(section string, v reflect.Value, home string) (all []key) {
 	for _, f := range reflect.VisibleFields(v.Type()) {
-		r := rule{f.Tag.Get("is"), f.Tag.Get("min"), f.Tag.Get("of"), f.Tag.Get("need") != "", home}
+		r := rule{f.Tag.Get("is"), f.Tag.Get("min"), f.Tag.Get("max"), f.Tag.Get("of"), f.Tag.Get("need") != "", home}
 		all = append(all, key{section, f.Tag.Get("toml"), r, v.FieldByIndex(f.Index)})
 	}
 	return all
@@ -68,8 +69,9 @@ func find(all []key, name string) (key, bool) {
 
 // rule restricts a value beyond its type.
 type rule struct {
-	is   string // path, glob, regexp, pointer, command, size, auto (an integer, 0 is "auto"), positive
+	is   string // path, glob, regexp, pointer, command, size, auto (an integer, 0 is "auto"), positive, percent
 	min  string // of an integer or a duration; 0 if there is none
+	max  string // of an integer; "" if there is none
 	of   string // the words that a string may be
 	need bool   // of a key in a table named by the user: it is required
 	home string // replaces ~
@@ -91,7 +93,18 @@ func (r rule) set(field reflect.Value, v any) error {
 		}
 		return err
 	case *float64:
+		if r.is == "percent" {
+			part, err := percent(v)
+			if err == nil {
+				*p = part
+			}
+			return err
+		}
 		return r.share(p, v)
+	case *Size:
+		return r.size(p, v)
+	case *[3]int:
+		return percents(p, v)
 	case *bool:
 		b, ok := v.(bool)
 		if !ok {
@@ -162,7 +175,60 @@ func (r rule) integer(v any) (int64, error) {
 	if least, _ := strconv.ParseInt(r.min, 10, 64); n < least {
 		return 0, fmt.Errorf("must be %d or more", least)
 	}
+	if most, err := strconv.ParseInt(r.max, 10, 64); err == nil && n > most {
+		return 0, fmt.Errorf("must be %d or less", most)
+	}
 	return n, nil
+}
+
+// size sets a number of chars, a part such as "30%", or one of the words.
+func (r rule) size(p *Size, v any) error {
+	if n, ok := v.(int64); ok && n > 0 && int64(int(n)) == n {
+		*p = Size{Chars: int(n)}
+		return nil
+	}
+	words := strings.Fields(r.of)
+	if s, ok := v.(string); ok && slices.Contains(words, s) {
+		if *p = (Size{Word: s}); s == "auto" {
+			*p = Size{}
+		}
+		return nil
+	}
+	part, err := percent(v)
+	if err != nil {
+		return fmt.Errorf(`must be a number of characters above 0, a part such as "30%%", or "%s"`, strings.Join(words, `" or "`))
+	}
+	*p = Size{Part: part}
+	return nil
+}
+
+// percent reads a part such as "30%".
+func percent(v any) (float64, error) {
+	s, _ := v.(string)
+	s, ok := strings.CutSuffix(s, "%")
+	f, err := strconv.ParseFloat(s, 64)
+	if !ok || err != nil || !(f > 0 && f <= 100) {
+		return 0, errors.New(`must be a part such as "30%", above 0 and at most "100%"`)
+	}
+	return f / 100, nil
+}
+
+func percents(p *[3]int, v any) error {
+	err := errors.New("must be three whole numbers from 0 to 100, such as [50, 30, 10]")
+	list, _ := v.([]any)
+	if len(list) != len(p) {
+		return err
+	}
+	var all [3]int
+	for i, one := range list {
+		n, ok := one.(int64)
+		if !ok || n < 0 || n > 100 {
+			return err
+		}
+		all[i] = int(n)
+	}
+	*p = all
+	return nil
 }
 
 // share sets a part of 1; one that is "positive" is above 0.
@@ -254,10 +320,24 @@ func (k key) parse(text string) any {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n
 		}
+	case Size:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
 	case float64:
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return f
 		}
+	case [3]int:
+		var list []any
+		for s := range strings.SplitSeq(text, ",") {
+			n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+			if err != nil {
+				return text
+			}
+			list = append(list, n)
+		}
+		return list
 	case bool:
 		if b, err := strconv.ParseBool(text); err == nil {
 			return b
@@ -277,6 +357,14 @@ func (k key) shown() any {
 	switch v := k.field.Interface().(type) {
 	case time.Duration:
 		return duration(v)
+	case Size:
+		return v.shown()
+	case [3]int:
+		return v[:]
+	case float64:
+		if k.is == "percent" {
+			return Size{Part: v}.shown()
+		}
 	case int:
 		return int64(v)
 	case int64:
@@ -288,6 +376,17 @@ func (k key) shown() any {
 		}
 	}
 	return k.field.Interface()
+}
+
+// shown returns a Size as in TOML.
+func (s Size) shown() any {
+	switch {
+	case s.Chars > 0:
+		return int64(s.Chars)
+	case s.Part > 0:
+		return strconv.FormatFloat(s.Part*100, 'f', -1, 64) + "%"
+	}
+	return cmp.Or(s.Word, "auto")
 }
 
 // absolute expands ~ and requires an absolute path, because a relative one depends on the working directory.

@@ -21,6 +21,8 @@ func (a *App) PrintExplained(all []compactor.Told) error {
 		{Head: "KIND", Text: func(t told) string { return t.Kind }},
 		{Head: "IMPORTANCE", Text: func(t told) string { return fmt.Sprintf("%.1f", t.Importance) }},
 		{Head: "AGE", Text: func(t told) string { return fmt.Sprintf("%.2f", t.Age) }},
+		{Head: "REDUNDANCY", Text: func(t told) string { return fmt.Sprintf("%.2f", t.Redundancy) }},
+		{Head: "CLASS", Text: func(t told) string { return fmt.Sprintf("%d %%", t.Class) }},
 		{Head: "NEW", Text: func(t told) string { return fmt.Sprint(t.New) }},
 		{Head: "SHOWN", Text: func(t told) string { return fmt.Sprintf("%d of %d", t.Shown, t.Chars) }},
 		{Head: "WHY", Text: func(t told) string { return t.Why }, Least: 8},

@@ -175,6 +175,32 @@ func Changes(ctx context.Context, a Archive, family []Source, w Wanted) (path st
 	return path, all, err
 }
 
+// Newest returns the files of one session that were read or changed last, the newest first, whose content is known: at most so many. It
+// fails with the archive's error.
+func Newest(ctx context.Context, a Archive, s Source, most int) (all []*Version, err error) {
+	t, err := touch(ctx, a, []Source{s}, Wanted{})
+	if err != nil {
+		return nil, err
+	}
+	for _, call := range slices.Backward(t.steps) {
+		for _, change := range call.Files {
+			path := change.File.Path
+			if len(all) == most || !change.Sure || change.Op == transcript.Other || holds(t.paths, path) {
+				continue
+			}
+			t.paths = append(t.paths, path)
+			f, err := t.replay(path, func(*file) {})
+			if err != nil {
+				return nil, err
+			}
+			if v, err := f.result(path, s.ID, Wanted{}); err == nil && v.Gone == nil && v.Text != "" { // an error: the content is not known
+				all = append(all, v)
+			}
+		}
+	}
+	return all, nil
+}
+
 // How well a path matches the wanted one, best first.
 const (
 	rankExact  = iota // the same path, resolved against the person's directory
@@ -210,7 +236,7 @@ type step struct {
 	when time.Time // of that record, or of those before it
 }
 
-// touch reads a family and finds the files that match.
+// touch reads a family and finds the files that match, none if no path is wanted.
 func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched, error) {
 	t := &touched{family: family, rank: rankNone}
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
@@ -251,12 +277,6 @@ func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched,
 		t.steps = append(t.steps, own...)
 	}
 	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })
-	t.match(w)
-	return t, nil
-}
-
-// match finds the paths that match best, also under the names that later renames of directories gave them.
-func (t *touched) match(w Wanted) {
 	for _, s := range t.steps {
 		for _, f := range s.Files {
 			if f.Sure && f.To != nil {
@@ -264,6 +284,14 @@ func (t *touched) match(w Wanted) {
 			}
 		}
 	}
+	if w.Path != "" {
+		t.match(w)
+	}
+	return t, nil
+}
+
+// match finds the paths that match best, also under the names that later renames of directories gave them.
+func (t *touched) match(w Wanted) {
 	moved := 0
 	for _, s := range t.steps {
 		if s.Result.Zero() { // it has not ended by then

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/history"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -122,6 +123,8 @@ type Hooks struct {
 	// short. If Fold is nil or fails, agents get the beginning of the companion.
 	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
 	Live Live
+	// Files returns the newest content of the files that an archived session used last, the newest first, at most so many.
+	Files func(ctx context.Context, s transcript.Session, most int) ([]*history.Version, error)
 	// Keep stores the originals of long outputs. If nil, no output is replaced.
 	Keep Keeper
 }

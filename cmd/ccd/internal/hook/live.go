@@ -4,38 +4,41 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
+	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
 // Live are the limits of what ccd changes in a client's context, in chars where nothing else is said.
 type Live struct {
-	On         bool // compactions are answered
-	Text       int  // of the text about the work
-	Verbatim   int  // of the newest messages after it
-	Least      int  // of them at least so many
-	Keep       int  // newest large results that stay whole
-	Large      int  // of a result, from which it is large
-	Saves      int  // that shortening old results must save
-	Output     int  // of an output, from which only an excerpt enters the context; 0: never
-	OutputHead int  // of the beginning of that excerpt
+	On         bool        // compactions are answered
+	Text       config.Size // of the text about the work; a part of what is older than the newest messages
+	Verbatim   config.Size // of the newest messages after it; a part of the context
+	Target     float64     // part of the context that both have at most
+	Restore    int         // files in work whose content is repeated
+	Least      int         // of the newest messages at least so many
+	Keep       int         // newest large results that stay whole
+	Large      int         // of a result, from which it is large
+	Saves      int         // that shortening old results must save
+	Output     int         // of an output, from which only an excerpt enters the context; 0: never
+	OutputHead int         // of the beginning of that excerpt
 }
 
-// The parts of what was in the context, in percent: what the answer aims at, and above which there is none. Where less than
+// mostPart is the part of what was in the context above which there is no answer, unless the options say more. Where less than
 // leastText chars would be left for the text, it says too little to replace a context.
 const (
-	aimedPart   = 40
-	mostPart    = 60
-	windowPart  = 30     // of the context window
-	windowTenth = 10     // text and messages have this part of it, if the options do not say
+	mostPart    = .6
+	windowTenth = 10     // text and messages have this part of the window, if the options do not say
 	usualWindow = 200000 // tokens, if the session does not say
 	charsAToken = 2.8
 	leastText   = 2000
@@ -64,9 +67,10 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	archived := make(chan error, 1)
 	go func() { archived <- h.Sync(ctx, s.Path, false) }()
 	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
+	c.archived = sync.OnceValue(func() error { return <-archived })
 	said, err := c.reply(ctx)
 	if err == nil {
-		err = <-archived
+		err = c.archived()
 	}
 	if err != nil {
 		return Answer{}, fmt.Errorf("answer compaction: %w", err)
@@ -88,6 +92,8 @@ type compaction struct {
 	fold   *compactor.Compactor
 	text   compactor.Text
 	before int // chars of the messages
+
+	archived func() error // waits until all records are
 }
 
 // reply makes the answer: ccd's text about the work, then the newest messages, unless the client keeps those itself.
@@ -106,37 +112,46 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	case c.e.Source == "idle":
 		return c.shortened(all)
 	}
-	textRoom, tailRoom := c.rooms(c.before * aimedPart / 100)
+	textRoom, tailRoom := c.rooms(c.before)
 	tail := newest(all, c.Live, tailRoom, c.find)
 	if textRoom < leastText {
 		return c.tooShort(textRoom + sizeOf(tail))
 	}
 	first := c.find.first(tail)
 	follows := fmt.Sprintf("the newest %d messages follow it word for word; what is shortened in them says so", len(tail))
-	told, err := c.told(first, blocksOf(tail), textRoom, follows, c.find.unseenAfter(first)+underWay(c.e.Source, tail))
+	files, err := c.files(ctx, textRoom/2)
+	if err != nil {
+		return reply{}, err
+	}
+	told, err := c.told(first, blocksOf(tail), textRoom, follows, files+c.find.unseenAfter(first)+underWay(c.e.Source, tail))
 	if err != nil {
 		return reply{}, err
 	}
 	said := append([]Row{{Role: "user", Text: told, Calls: []Use{}}}, tail...)
-	if after := sizeOf(said); after*100 > c.before*mostPart {
+	if after := sizeOf(said); float64(after) > float64(c.before)*max(mostPart, c.Live.Target) {
 		return c.tooShort(after)
 	}
 	return reply{Messages: said}, nil
 }
 
-// rooms returns the chars for the text and for the newest messages: what the options say, else a tenth of the context window; at most
-// most chars, and a part of the window.
-func (c *compaction) rooms(most int) (text, tail int) {
+// rooms returns the chars for the text and for the newest messages, as the options say: together at most their part of the chars of
+// the context.
+func (c *compaction) rooms(context int) (text, tail int) {
 	perToken, window := c.fold.PerToken(), c.fold.Status().Window
 	if window == 0 {
 		window = usualWindow
 	}
 	tenth := int(float64(window) * perToken / windowTenth)
-	text, tail = cmp.Or(c.Live.Text, tenth*2/3), cmp.Or(c.Live.Verbatim, tenth/3)
-	most = min(most, int(float64(window)*perToken*windowPart/100))
-	if c.Live.Text > 0 { // the options are for English; a text in denser scripts gets fewer chars
-		most = min(most, int(float64(text+tail)/charsAToken*perToken))
+	given := func(s config.Size, of int) int { // numbers are for English: a text in denser scripts gets fewer chars
+		return int(float64(s.Chars)*min(1, perToken/charsAToken) + s.Part*float64(of))
 	}
+	tail = cmp.Or(given(c.Live.Verbatim, context), tenth/3)
+	older := max(0, context-tail)
+	text = cmp.Or(given(c.Live.Text, older), tenth*2/3)
+	if c.Live.Text.Word == "ladder" {
+		text = older * c.fold.Status().Level.Percent() / 100
+	}
+	most := int(c.Live.Target * float64(context))
 	if all := text + tail; all > most { // in proportion
 		text, tail = int(float64(most)*float64(text)/float64(all)), int(float64(most)*float64(tail)/float64(all))
 	}
@@ -157,6 +172,37 @@ func (c *compaction) told(first, kept, room int, follows, end string) (string, e
 		b.WriteString("\n## " + sec.Name + "\n" + tagless(sec.Body))
 	}
 	b.WriteString(end)
+	return b.String(), nil
+}
+
+// restoredChars is the most of one file: 5,000 estimated tokens.
+const restoredChars = 3750
+
+// files repeats the newest content of the files in work, as the options say, within room chars.
+func (c *compaction) files(ctx context.Context, room int) (string, error) {
+	if c.Live.Restore == 0 || c.Files == nil {
+		return "", nil
+	}
+	if err := c.archived(); err != nil {
+		return "", err
+	}
+	all, err := c.Files(ctx, c.s, c.Live.Restore)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("\n## Files in work, as they were last seen here\n")
+	for _, f := range all {
+		text := lexicon.HeadAt(f.Text, min(restoredChars, room/len(all)))
+		fmt.Fprintf(&b, "#%d %s, %s", f.Record, mark.Inline(f.Path, 200), f.How)
+		if f.Doubt != nil {
+			fmt.Fprintf(&b, ", %s in #%d", f.Doubt.What, f.Doubt.Record)
+		}
+		b.WriteString(":\n" + tagless(mark.Quote("", strings.TrimSuffix(text, "\n"))))
+		if rest := utf8.RuneCountInString(f.Text) - utf8.RuneCountInString(text); rest > 0 {
+			fmt.Fprintf(&b, "[%d chars more of %s]\n", rest, mark.Inline(transcript.Base(f.Path), 100))
+		}
+	}
 	return b.String(), nil
 }
 
@@ -181,7 +227,7 @@ func (c *compaction) summary() (reply, error) {
 	if first == 0 {
 		return reply{}, nothing("the transcript does not have the first record that the client keeps")
 	}
-	room, _ := c.rooms(math.MaxInt)
+	room, _ := c.rooms(limits.Chars(int(c.fold.Status().Context)))
 	told, err := c.told(first, 0, room, fmt.Sprintf("the records from #%d on follow it as they were", first), "")
 	return reply{Summary: told}, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ccd/compactor/lexicon"
@@ -128,8 +129,9 @@ func merged(rows []Row) (all []Row) {
 
 // spot is where something stands in the session's records.
 type spot struct {
-	n  int // number of the record
-	id mark.ID
+	n    int // number of the record
+	id   mark.ID
+	time time.Time
 }
 
 // finder finds the records that rows show.
@@ -143,6 +145,7 @@ type finder struct {
 	kept    int    // its number, 0 if it is not found
 	unseen  []unseen
 	records int
+	last    time.Time // of the newest record
 }
 
 // unseen is something that rows do not show, so that it cannot stay in the context.
@@ -168,6 +171,9 @@ func newFinder(rows []Row, keeps string) *finder {
 // add takes the next record of the session.
 func (f *finder) add(r *transcript.Record) {
 	f.records = r.N
+	if !r.Time.IsZero() {
+		f.last = r.Time
+	}
 	if r.UUID != "" && r.UUID == f.keeps {
 		f.kept = r.N
 	}
@@ -182,7 +188,7 @@ func (f *finder) add(r *transcript.Record) {
 				continue
 			}
 		}
-		at := spot{r.N, it.Sum().ID()}
+		at := spot{r.N, it.Sum().ID(), r.Time}
 		switch {
 		case it.Kind == transcript.Call:
 			f.calls[strings.Clone(it.Call)] = at
@@ -250,7 +256,7 @@ func (f *finder) microcompact(all []Row, live Live, done func()) {
 	for i := len(all) - 1; i >= 0; i-- {
 		for k := len(all[i].Results) - 1; k >= 0; k-- {
 			r := &all[i].Results[k]
-			if utf8.RuneCountInString(r.Text) <= live.Large {
+			if utf8.RuneCountInString(r.Text) <= live.Large || live.Verbatim.Part > 0 && f.isRecent(f.results[r.ID]) {
 				continue
 			}
 			if large++; large > live.Keep && f.shorten(&r.Text, f.results[r.ID], shortHead) {
@@ -258,6 +264,13 @@ func (f *finder) microcompact(all []Row, live Live, done func()) {
 			}
 		}
 	}
+}
+
+// recentTime is how long before the newest record a result is not old.
+const recentTime = 5 * time.Minute
+
+func (f *finder) isRecent(at spot) bool {
+	return !at.time.IsZero() && f.last.Sub(at.time) <= recentTime
 }
 
 // newest returns the newest messages that fit into room chars, and at least so many as live says. They begin where no pair

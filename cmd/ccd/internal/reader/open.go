@@ -32,7 +32,7 @@ func Options(p *account.Place) compactor.Options {
 	o.MaxTokens, o.Host = c.Companion.MaxTokens, c.Companion.Host
 	o.Windows = c.Models.Windows
 	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
-	o.RecentMessages, o.FileAge, o.TalkAge = c.Compaction.RecentMessages, c.Compaction.FileAge, c.Compaction.TalkAge
+	o.RecentMessages, o.FileAge, o.TalkAge, o.Classes = c.Compaction.RecentMessages, c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.Classes
 	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
 	if args := c.Summarizer.Command; len(args) > 0 {
 		o.Summarizer = summarizer.Command{Args: args}.Name()

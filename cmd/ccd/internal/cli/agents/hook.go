@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/compactor"
 	"ccd/compactor/limits"
@@ -201,9 +202,16 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		return l.Fold(ctx, s, m, each)
 	}
+	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*history.Version, error) {
+		found, err := l.Archive.Session(ctx, s.Key)
+		if err != nil {
+			return nil, err
+		}
+		return history.Newest(ctx, l.History(), history.Source{Session: found.Session, Generation: len(found.Generations)}, most)
+	}
 	conf := l.Config.Compaction
 	h.Live = hook.Live{
-		On: l.Config.Live.Compaction, Text: l.Config.Live.TextChars, Verbatim: l.Config.Live.VerbatimChars,
+		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target, Restore: l.Config.Live.RestoreFiles,
 		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: limits.Chars(conf.MicrocompactTokens),
 		Saves: limits.Chars(int(l.Config.Trigger.MinSavings)), OutputHead: conf.LargeOutputChars,
 	}
