@@ -20,6 +20,7 @@ var compactionKeys = map[string]struct {
 }{
 	"file_age":                {`"1m"`, agedText, ""},
 	"talk_age":                {`"1m"`, agedText, ""},
+	"classes":                 {"[100, 100, 100]", longEvents, ""},
 	"dedup":                   {"false", filteredList, ""},
 	"near_dedup":              {"true", filteredList, ""},
 	"near_threshold":          {"0.99", filteredList, "near_dedup = true"},
@@ -82,17 +83,22 @@ func longText(t *testing.T, config string) string {
 }
 
 // agedText compacts a session of some hours in little room.
-func agedText(t *testing.T, config string) string {
+func agedText(t *testing.T, config string) string { return agedEvents(t, config, 5, "8000") }
+
+// longEvents does so with longer answers.
+func longEvents(t *testing.T, config string) string { return agedEvents(t, config, 40, "30000") }
+
+func agedEvents(t *testing.T, config string, sentences int, room string) string {
 	t.Helper()
 	w := workday{at: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	w.human("Read the berths and say what is in them.")
 	for n := 1; n < 30; n++ {
 		w.at = w.at.Add(8 * time.Minute)
-		w.say(prose(100+n, 5))
+		w.say(prose(100+n, sentences))
 		w.read(fmt.Sprintf("b%d.txt", n), strings.ReplaceAll(prose(n, 12), ". ", ".\n"))
 	}
 	p := configured(t, newHookPlace(t, w.buf.Bytes()), config)
-	companion := p.ccd(words.ExitDone, w.buf.String(), "compact", "--no-archive", "--stdout", "--max-tokens", "8000", "-")
+	companion := p.ccd(words.ExitDone, w.buf.String(), "compact", "--no-archive", "--stdout", "--max-tokens", room, "-")
 	_, text, _ := strings.Cut(companion, "\n## ") // the front has a hash of the options
 	return text
 }

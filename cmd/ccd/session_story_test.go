@@ -61,7 +61,9 @@ func (s *story) command(wish, step int) {
 	if step%5 == 3 {
 		fmt.Fprintf(&b, "E   AssertionError: Money(48212) != Money(48213)\ntests/part_%d_%d/test_money.py:41: AssertionError\n", wish, step)
 	}
-	fmt.Fprintf(&b, "60 passed in %d.%02ds\n", step+1, wish*7)
+	if step%5 != 4 { // without it a companion ends with a marker
+		fmt.Fprintf(&b, "60 passed in %d.%02ds\n", step+1, wish*7)
+	}
 	out := b.String()
 	s.outputs = append(s.outputs, out)
 	s.call(call, "Bash", map[string]any{"command": cmd, "description": "run one part of the tests"})

@@ -259,7 +259,7 @@ func (f *finder) microcompact(all []Row, live Live, done func()) {
 			if utf8.RuneCountInString(r.Text) <= live.Large || live.Verbatim.Part > 0 && f.isRecent(f.results[r.ID]) {
 				continue
 			}
-			if large++; large > live.Keep && f.shorten(&r.Text, f.results[r.ID], shortHead) {
+			if large++; large > live.Keep && f.shorten(&r.Text, f.results[r.ID], min(shortHead, live.Large/2)) {
 				done()
 			}
 		}
