@@ -97,6 +97,9 @@ func (c *Compactor) draft(a Audience, text Text, kept Summaries) *draft {
 		formula: standard(),
 		roots:   rootsOf(c.Session),
 	}
+	if keep := c.o.KeepImportance; keep > 0 {
+		d.formula.whole = 1 + 4*keep
+	}
 	if a.Size == nil {
 		d.reader.Size = lexicon.Chars
 	}

@@ -36,14 +36,14 @@ type formula struct {
 	longAgo    float64 // least age of what is many hours old
 	cost       int     // chars that a piece costs besides its own
 	saturation float64 // chars of an event after which the next ones are worth half, if its class keeps no more
-	whole      float64 // importance, less its age, above which an event comes before all others
+	whole      float64 // importance times age from which on an event comes before all others, 0: none does
 }
 
 // standard is the formula as measured.
 func standard() formula {
 	return formula{
 		part: 1, head: 2.5, brought: .5, word: .8, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
-		saturation: 1000, whole: 4.5,
+		saturation: 1000,
 	}
 }
 
@@ -103,7 +103,7 @@ func (f *fill) value(p *piece) (value float64, chars int) {
 		chars += h.chars
 	}
 	value = gain / float64(chars+f.cost) / (1 + float64(p.event.shown)/max(f.saturation, float64(p.event.keeps)))
-	if p.event.importance*p.event.age > f.whole && p.event.shown < p.event.keeps {
+	if f.whole > 0 && p.event.importance*p.event.age >= f.whole && p.event.shown < p.event.keeps {
 		value += first
 	}
 	return value, chars

@@ -153,6 +153,9 @@ func (d *draft) makePieces() {
 	for _, e := range d.events {
 		place := float64(e.index+1) / float64(len(d.events))
 		e.age = d.formula.age(place, d.turns-e.turn, d.since(e), d.halfOf(e))
+		if e.kind == human { // what was asked for long ago may still hold
+			e.age = max(e.age, d.formula.floor)
+		}
 		if e.Back {
 			e.age *= takenBack
 		}

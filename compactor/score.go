@@ -15,8 +15,11 @@ type score struct {
 	keeps      int     // the same in chars
 }
 
-// leastAge is the age of the newest event in a score.
-const leastAge = time.Minute
+// leastAge is the age of the newest event in a score; no class keeps more of one event than a room divided by widest.
+const (
+	leastAge = time.Minute
+	widest   = 10
+)
 
 // score scores the events that have pieces, and divides them into the classes of the options.
 func (d *draft) score() {
@@ -47,7 +50,7 @@ func (d *draft) score() {
 	slices.SortStableFunc(all, func(a, b *event) int { return cmp.Compare(d.scoreOf(a), d.scoreOf(b)) })
 	for i, e := range all {
 		e.class = d.c.o.Classes[i*len(d.c.o.Classes)/len(all)]
-		e.keeps = e.chars * e.class / 100
+		e.keeps = min(e.chars*e.class/100, d.reader.Room/widest)
 	}
 }
 

@@ -75,6 +75,7 @@ type Options struct {
 	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
 	FileAge        time.Duration    `json:"file_age"`             // after which the content of a file is half as important, 0: never
 	TalkAge        time.Duration    `json:"talk_age"`             // the same of what was said
+	KeepImportance float64          `json:"keep_importance"`      // 0..1 of the importance, times age, from which on an event comes first, 0: none does
 	Classes        [3]int           `json:"classes"`              // percent of an event that counts in full, by the thirds of their scores, the lowest first
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
