@@ -82,7 +82,7 @@ type Audience struct {
 }
 
 // Companion is the reader of a companion, by the options.
-func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Budget(c.name)} }
+func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Part(c.Chars()).Budget(c.name)} }
 
 // Compact makes the text for a reader, with the summaries that the options' summarizer has written, if kept is not nil. It
 // lists missing ones in Wanted. It reads only the spans that it needs. Equal records, options, texts and summaries give equal

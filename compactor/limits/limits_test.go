@@ -104,6 +104,20 @@ func TestDerived(t *testing.T) {
 	if got := o.Budget("5d2f7a1e"); got != 54000-320-5-8 {
 		t.Errorf("the budget is %d chars", got)
 	}
+	o.MaxPart = .1
+	if got := o.Part(300000).MaxTokens; got != 40000 {
+		t.Errorf("a tenth of 300,000 chars is %d tokens", got)
+	}
+	if got := o.Part(300).MaxTokens; got != leastTokens {
+		t.Errorf("a tenth of 300 chars is %d tokens", got)
+	}
+	if got := o.With(Manual{MaxTokens: 5000}).Part(300000).MaxTokens; got != 5000 {
+		t.Errorf("5,000 tokens by hand are %d", got)
+	}
+	o.MaxPart = 0
+	if got := o.Part(300000).MaxTokens; got != o.MaxTokens {
+		t.Errorf("without a part there are %d tokens", got)
+	}
 	o.MaxTokens = 100
 	if got := o.Budget(""); got != 0 {
 		t.Errorf("a budget smaller than the lead is %d chars", got)

@@ -31,6 +31,9 @@ func (m Manual) Over(earlier Manual) Manual {
 func (o Options) With(m Manual) Options {
 	own := Manual{Focus: o.Focus, MaxTokens: o.MaxTokens}
 	o.Manual = m
+	if m.MaxTokens > 0 {
+		o.MaxPart = 0
+	}
 	m = m.Over(own)
 	o.Focus, o.MaxTokens = m.Focus, m.MaxTokens
 	return o

@@ -60,6 +60,7 @@ func (l Level) Percent() int {
 // otherwise. Start from Defaults, because a zero limit means zero.
 type Options struct {
 	MaxTokens      int              `json:"max_tokens"`           // of the text after the front matter
+	MaxPart        float64          `json:"max_part,omitempty"`   // the same as a part of the session's items, 0: MaxTokens counts
 	Host           string           `json:"host"`                 // named in the companion's lead
 	Windows        map[string]int64 `json:"windows"`              // context window in real tokens by prefix of the model's name; the longest prefix wins
 	Window         int64            `json:"window"`               // assumed if nothing says what it is, real tokens
@@ -112,6 +113,17 @@ func (o Options) Hash() string {
 	}
 	sum := sha256.Sum256(append(data, "/rules "+strconv.Itoa(Rules)...))
 	return hex.EncodeToString(sum[:4])
+}
+
+// leastTokens is the size of the smallest companion, in estimated tokens.
+const leastTokens = 2000
+
+// Part returns the options for a session of so many chars: a part of them becomes a number.
+func (o Options) Part(chars int64) Options {
+	if o.MaxPart > 0 {
+		o.MaxTokens = max(leastTokens, int(o.MaxPart*float64(Tokens(chars))))
+	}
+	return o
 }
 
 // Chars returns the chars of so many estimated tokens, which are chars*4/3.

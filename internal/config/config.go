@@ -92,7 +92,7 @@ type Compaction struct {
 // Companion is [companion]: where companions are written and what they contain.
 type Companion struct {
 	Dir            string        `toml:"dir" is:"path"`         // absolute; "": beside the transcript
-	MaxTokens      int           `toml:"max_tokens" min:"2000"` // estimated tokens
+	MaxTokens      Size          `toml:"max_tokens" min:"2000"` // estimated tokens, or a part of the session's
 	RefreshIdle    time.Duration `toml:"refresh_idle" min:"10ms"`
 	KeepAfterPurge time.Duration `toml:"keep_after_purge"`
 	Host           string        `toml:"host"` // "": the machine's name
@@ -109,11 +109,11 @@ type Live struct {
 	IdlePressure float64 `toml:"idle_pressure"` // part of the context window, 0..1; 0: never
 }
 
-// Size is a number of chars, a part of something, or a word. The zero Size is "auto".
+// Size is a number, a part of something, or a word. The zero Size is "auto".
 type Size struct {
-	Chars int
-	Part  float64 // above 0 and at most 1
-	Word  string
+	N    int
+	Part float64 // above 0 and at most 1
+	Word string
 }
 
 // Archive is [archive]: the file with the originals.

@@ -181,10 +181,11 @@ func (r rule) integer(v any) (int64, error) {
 	return n, nil
 }
 
-// size sets a number of chars, a part such as "30%", or one of the words.
+// size sets a number, a part such as "30%", or one of the words.
 func (r rule) size(p *Size, v any) error {
-	if n, ok := v.(int64); ok && n > 0 && int64(int(n)) == n {
-		*p = Size{Chars: int(n)}
+	least, err := strconv.ParseInt(cmp.Or(r.min, "1"), 10, 64)
+	if n, ok := v.(int64); ok && err == nil && n >= least && int64(int(n)) == n {
+		*p = Size{N: int(n)}
 		return nil
 	}
 	words := strings.Fields(r.of)
@@ -196,7 +197,11 @@ func (r rule) size(p *Size, v any) error {
 	}
 	part, err := percent(v)
 	if err != nil {
-		return fmt.Errorf(`must be a number of characters above 0, a part such as "30%%", or "%s"`, strings.Join(words, `" or "`))
+		said := fmt.Sprintf(`must be %d or more, or a part such as "30%%"`, least)
+		if len(words) > 0 {
+			said += `, or "` + strings.Join(words, `" or "`) + `"`
+		}
+		return errors.New(said)
 	}
 	*p = Size{Part: part}
 	return nil
@@ -381,8 +386,8 @@ func (k key) shown() any {
 // shown returns a Size as in TOML.
 func (s Size) shown() any {
 	switch {
-	case s.Chars > 0:
-		return int64(s.Chars)
+	case s.N > 0:
+		return int64(s.N)
 	case s.Part > 0:
 		return strconv.FormatFloat(s.Part*100, 'f', -1, 64) + "%"
 	}

@@ -143,7 +143,7 @@ func (c *compaction) rooms(context int) (text, tail int) {
 	}
 	tenth := int(float64(window) * perToken / windowTenth)
 	given := func(s config.Size, of int) int { // numbers are for English: a text in denser scripts gets fewer chars
-		return int(float64(s.Chars)*min(1, perToken/charsAToken) + s.Part*float64(of))
+		return int(float64(s.N)*min(1, perToken/charsAToken) + s.Part*float64(of))
 	}
 	tail = cmp.Or(given(c.Live.Verbatim, context), tenth/3)
 	older := max(0, context-tail)

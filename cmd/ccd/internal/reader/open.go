@@ -29,7 +29,10 @@ func Open(p *account.Place, forAgent bool) (*Library, error) {
 func Options(p *account.Place) compactor.Options {
 	o, c := compactor.Defaults(), p.Config
 	o.Redact = p.Agents.Redact.Version()
-	o.MaxTokens, o.Host = c.Companion.MaxTokens, c.Companion.Host
+	o.Host = c.Companion.Host
+	if o.MaxPart = c.Companion.MaxTokens.Part; o.MaxPart == 0 {
+		o.MaxTokens = c.Companion.MaxTokens.N
+	}
 	o.Windows = c.Models.Windows
 	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
 	o.RecentMessages, o.FileAge, o.TalkAge, o.Classes = c.Compaction.RecentMessages, c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.Classes
