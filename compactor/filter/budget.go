@@ -25,40 +25,52 @@ const (
 	leastPercent = 3 // length of the shortest summaries in percent of their texts
 )
 
-// fitted returns the list within its budget, as far as its options allow. It goes no further than needed on this way: older
-// messages are shortened, the longest texts cut, the oldest messages dropped; then the newest are shortened too; at last messages
-// of persons are dropped.
+// fitted returns the list within its budget, as far as its options allow. Older messages give way first, then the newest, at last
+// messages of persons are dropped.
 func (f *filter) fitted() *filter {
 	least := max(1, f.o.Least)
 	for _, recent := range []int{max(least, f.o.Recent), least} {
 		if f.over() > 0 {
-			old := len(f.list) - min(recent, len(f.list))
-			f = f.shortened(old)
-			f.cut(old)
-			f.drop(old, false)
+			f = f.shortened(len(f.list) - min(recent, len(f.list)))
 		}
 	}
-	f.drop(len(f.list)-least, true)
+	f.drop(len(f.list)-least, true, true)
 	return f
 }
 
 // over returns how many chars the list is longer than its budget.
 func (f *filter) over() int { return f.chars() - f.o.Budget }
 
-// shortened returns the list with the rules applied to its oldest messages: to as few of so many as the budget allows; then
-// without the usual care for what persons answer, likewise; then with shorter and shorter summaries.
+// shortened returns the list with its oldest messages shortened, no further than needed on this way: what tools got and printed has its
+// short form, the oldest first; then what agents say in passing; the summaries of both get shorter; of both, the longest texts are cut
+// and the oldest messages dropped; then the same for what persons reply to; at last the longest messages of persons are cut.
 func (f *filter) shortened(old int) *filter {
 	f.look() // the shapes of all texts
+	tighter := f.o.Percent - leastPercent
+	most := int(classes)*old + 2*tighter + 1
 	try := func(step int) *filter {
 		g := f.again()
-		if g.o.Recent = len(f.list) - min(step, old); step > old {
-			g.relaxed, g.o.Recent = true, len(f.list)-min(step-old, old)
-			g.o.Percent = max(leastPercent, f.o.Percent-max(0, step-2*old))
+		g.o.Recent = len(f.list) - old
+		left := step
+		take := func(most int) int {
+			n := min(left, most)
+			left -= n
+			return n
 		}
+		g.to[tools], g.to[drafts] = take(old), take(old)
+		g.percent[tools] -= take(tighter)
+		g.percent[drafts] = g.percent[tools]
+		cut := take(1) > 0
+		g.to[last] = take(old)
+		g.percent[last] -= take(tighter)
 		g.rules()
+		if cut {
+			g.cut(old, step == most)
+			g.drop(old, false, step == most)
+		}
 		return g
 	}
-	return try(sort.Search(2*old+f.o.Percent-leastPercent, func(step int) bool { return try(step).over() <= 0 }))
+	return try(sort.Search(most, func(step int) bool { return try(step).over() <= 0 }))
 }
 
 // Run is a run of messages that were dropped. Names are the versions in them, as far as the budget has room for them.
@@ -89,7 +101,7 @@ func (f *filter) runs() (all []Run) {
 	left := -f.over()
 	at := len(all) - 1
 	for _, t := range slices.Backward(f.texts) {
-		if !f.dropped[t.msg] || t.role == "tool" {
+		if !f.dropped[t.msg] || t.class == tools {
 			continue
 		}
 		for all[at].From > t.msg {
@@ -108,13 +120,14 @@ func (f *filter) runs() (all []Run) {
 // isSystem reports whether a role's messages are instructions, which no budget touches.
 func isSystem(role string) bool { return role == "system" || role == "developer" }
 
-// cut cuts texts before end to their beginning, those of persons last, the longest first, until the list fits its budget. A
-// person's text also keeps its end, where the question usually is.
-func (f *filter) cut(end int) {
+// cut cuts texts before end to their beginning, the longest first, until the list fits its budget; those of persons last, if they
+// may be. A person's text also keeps its end, where the question usually is.
+func (f *filter) cut(end int, persons bool) {
 	var order []*entry
 	for _, t := range f.texts {
 		standing := (t.fate.Text == "" || t.fate.Action == Split) && t.fate.Into < 0 && !startsWithMarker(t.Text)
-		if may := t.kept != "role" || t.role == Human && t.chars > pasteChars; standing && may && t.msg < end && t.chars > maxCut+cutWorth {
+		may := t.kept != "role" && t.kept != withinBudget || persons && t.role == Human && t.chars > pasteChars
+		if standing && may && t.msg < end && t.chars > maxCut+cutWorth {
 			order = append(order, t)
 		}
 	}
@@ -143,9 +156,9 @@ func (f *filter) cut(end int) {
 	}
 }
 
-// drop drops the oldest messages before end until the list fits its budget, and those of persons only if they may be. It does not
-// part a call from its result.
-func (f *filter) drop(end int, persons bool) {
+// drop drops the oldest messages before end until the list fits its budget: those of persons, and what these reply to, only if they
+// may be. It does not part a call from its result.
+func (f *filter) drop(end int, persons, replied bool) {
 	opened, last := map[string]int{}, map[string]int{} // where a call is, and its last result
 	for i, m := range f.list {
 		for _, id := range m.Opens {
@@ -164,13 +177,13 @@ func (f *filter) drop(end int, persons bool) {
 	}
 	sizes, kept, names := make([]int, len(f.list)), make([]bool, len(f.list)), 0
 	for _, t := range f.texts {
-		if t.role != "tool" {
+		if t.class != tools {
 			names += lexicon.Chars(strings.Join(pins(t.Text), ", "))
 		}
 		if t.fate.Into < 0 {
 			sizes[t.msg] += t.chars
 		}
-		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus"
+		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus" || t.replied && !replied
 	}
 	over, until := f.over(), -1 // until: the last result of what was dropped
 	if over > 0 {

@@ -49,7 +49,7 @@ func (l *lines) alike(o *lines) float64 {
 }
 
 // nearCopies finds for each text a newer near copy: one with enough of the same first lines, a similar length and similar lines.
-// Likeness is not transitive, so a text is compared only with those that stay: a reference leads to what is like it.
+// What is like a text that is replaced itself refers to what that one refers to, and says how like it is to this.
 func nearCopies(all []*entry, newest map[string]int, o Options) map[int]Decision {
 	found, known := map[int]Decision{}, make([]lines, len(all))
 	byLine := map[string][]int{} // the texts that begin with a line, the newest first
@@ -72,8 +72,11 @@ func nearCopies(all []*entry, newest map[string]int, o Options) map[int]Decision
 			}
 		}
 		if best.Of > 0 && all[i].early(&o) == "" {
+			if stays, replaced := found[best.Of]; replaced {
+				best.Of = stays.Of
+				best.Like = known[i].alike(&known[stays.Of])
+			}
 			found[i] = best
-			continue
 		}
 		for _, line := range known[i].first {
 			list := append(byLine[line], i)

@@ -4,6 +4,7 @@
 package filter
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ const Human = "user"
 type Message struct {
 	Role    string
 	ID      string   // for markers; "" if it has none
-	Calls   bool     // it calls tools, so it is left as it is
+	Calls   bool     // it calls tools, so it is left as it is while there is room
 	Lone    bool     // it has several texts or is a tool's result, so it is never merged with its neighbours
 	Opens   []string // the calls in it
 	Answers []string // the calls whose results it has
@@ -30,15 +31,29 @@ type Message struct {
 
 // human reports whether a person wrote something in the message.
 func (m *Message) human() bool {
-	return m.Role == Human && slices.ContainsFunc(m.Texts, func(p Piece) bool { return !p.Result })
+	return m.Role == Human && slices.ContainsFunc(m.Texts, func(p Piece) bool { return p.Kind == Said })
 }
+
+// PieceKind is what a text of a message is, whatever the message's role.
+type PieceKind uint8
+
+// The kinds of texts.
+const (
+	Said      PieceKind = iota
+	Result              // a tool wrote it
+	Failed              // the same, and the tool says that it failed
+	Input               // the agent passed it to a tool
+	InputJSON           // the same, all of it as JSON, which its short form must be
+)
 
 // Piece is one text of a message.
 type Piece struct {
-	Text   string
-	ID     mark.ID // of its original
-	Result bool    // a tool wrote it, whatever the message's role
+	Text string
+	ID   mark.ID // of its original
+	Kind PieceKind
 }
+
+func (p *Piece) isInput() bool { return p.Kind == Input || p.Kind == InputJSON }
 
 // Fate is what Apply did to one text of a list.
 type Fate struct {
@@ -67,13 +82,24 @@ func Apply(list []Message, o Options) (fates []Fate, dropped []Run) {
 	return fates, f.runs()
 }
 
+// class says when texts give way to a budget: those of a lower class first.
+type class int
+
+const (
+	tools  class = iota // results of tools, and what calls pass to them
+	drafts              // what an agent says in passing
+	last                // what a person replies to, and what persons say
+	classes
+)
+
 // filter is the state of a list.
 type filter struct {
 	o       Options
 	list    []Message
-	gone    []bool // messages that were merged into another
-	dropped []bool // messages that the budget has no room for
-	relaxed bool   // the budget needs more than the usual care allows
+	gone    []bool       // messages that were merged into another
+	dropped []bool       // messages that the budget has no room for
+	to      [classes]int // by class: the index of the first message that stays
+	percent [classes]int // by class: the length of a summary in percent of its text
 	texts   []*entry
 	live    []*entry       // in a round: the remaining texts
 	place   []int          // in a round: index of each message among the remaining ones
@@ -83,14 +109,34 @@ type filter struct {
 // newFilter returns the state of a list.
 func newFilter(list []Message, o Options) *filter {
 	f := &filter{o: o, list: list, gone: make([]bool, len(list)), dropped: make([]bool, len(list)), place: make([]int, len(list)), named: map[string]int{}}
+	for c := range f.to {
+		f.to[c], f.percent[c] = len(list)-o.Recent, o.Percent
+	}
 	for i, m := range list {
 		f.named[m.ID]++
 		for _, p := range m.Texts {
-			role := m.Role
-			if p.Result {
-				role = "tool"
+			t := &entry{Piece: p, msg: i, role: m.Role, fate: Fate{Decision: keptBecause(withinBudget), Into: -1}, chars: lexicon.Chars(p.Text)}
+			agent := m.Role == "assistant" || m.Role == "model"
+			switch {
+			case p.isInput():
+				t.role, t.class = "call", tools
+			case p.Kind != Said || m.Role == "tool" || m.Role == "function":
+				t.role, t.class = "tool", tools
+			case agent && f.careful() && i+1 < len(list) && list[i+1].human():
+				t.replied, t.class = true, last
+			case agent:
+				t.class = drafts
+			default:
+				t.class = last
 			}
-			f.texts = append(f.texts, &entry{Piece: p, msg: i, role: role, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}, chars: lexicon.Chars(p.Text)})
+			f.texts = append(f.texts, t)
+		}
+	}
+	results := 0 // newer ones
+	for _, t := range slices.Backward(f.texts) {
+		if t.role == "tool" {
+			t.old = o.Large > 0 && t.chars > o.Large || o.OldResult > 0 && t.chars > o.OldResult && results >= o.KeepResults
+			results++
 		}
 	}
 	return f
@@ -150,8 +196,7 @@ func (f *filter) round() bool {
 // look decides about the remaining texts.
 func (f *filter) look() {
 	f.live = f.live[:0]
-	left := 0
-	for i := range f.list {
+	for i, left := 0, 0; i < len(f.list); i++ {
 		if f.place[i] = left; !f.gone[i] {
 			left++
 		}
@@ -163,7 +208,7 @@ func (f *filter) look() {
 		if t.shape == nil {
 			t.shape = shapeOf(t.now())
 		}
-		t.kept, t.brief = f.kept(t, left), t.role == "tool" && t.chars < shortResult && f.careful()
+		t.kept, t.brief = f.kept(t), t.role == "tool" && t.chars < shortResult && f.careful() && f.percent[tools] == f.o.Percent
 		f.live = append(f.live, t)
 	}
 	weigh(f.live)
@@ -175,35 +220,36 @@ func (f *filter) look() {
 	}
 }
 
+// withinBudget is why a text stays that a budget need not shorten.
+const withinBudget = "within the budget"
+
 // kept says why no rule applies to a text.
-func (f *filter) kept(t *entry, left int) string {
+func (f *filter) kept(t *entry) string {
+	limited := f.o.Budget > 0
 	switch {
 	case slices.Contains(f.o.KeepRoles, t.role):
 		return "role"
-	case f.place[t.msg] >= left-f.o.Recent:
+	case t.msg >= len(f.list)-f.o.Recent:
 		return "recent"
-	case f.list[t.msg].Calls:
+	case t.msg >= f.to[t.class]:
+		return withinBudget
+	case (f.list[t.msg].Calls || t.isInput()) && !limited:
 		return "tool call"
 	case lexicon.HoldsOne(t.now(), f.o.Focus):
 		return "focus"
-	case t.chars <= answeredChars && f.answered(t):
+	case t.replied && !limited && t.chars <= answeredChars:
 		return "answered"
 	}
 	return ""
 }
 
-// careful reports whether people's messages are to be kept with what they refer to.
-func (f *filter) careful() bool { return !f.relaxed && slices.Contains(f.o.KeepRoles, Human) }
+// careful reports whether people's messages are to be kept, and so what they refer to.
+func (f *filter) careful() bool { return slices.Contains(f.o.KeepRoles, Human) }
 
 const (
 	answeredChars = 4000 // maximum length of a text that is kept because a person answers it, in chars
-	answeredTail  = 1000 // chars of the end that stay of a longer one
+	answeredTail  = 1000 // chars of the end that stay of a longer one: "yes, the second one" means nothing without it
 )
-
-// answered reports whether the next message is a person's answer to a text: "yes, the second one" means nothing without it.
-func (f *filter) answered(t *entry) bool {
-	return f.careful() && (t.role == "assistant" || t.role == "model") && t.msg+1 < len(f.list) && f.list[t.msg+1].human()
-}
 
 // superseding begins the part of a marker that names a correction.
 const superseding = "superseded by "
@@ -270,11 +316,17 @@ const (
 	minSaved   = 40 // chars that a replacement saves at least: for less, the original is the better text
 	savedShare = 10 // and at least one part in so many
 	shortest   = 60 // chars that a summary may have at least: less is no sentence
+
+	leastOutput = 200 // chars that the short form of an output may have at least
 )
 
 // replace replaces a text, and others that are merged into it, of so many chars together, if that is worth it. It reports whether
 // it did. Otherwise the text is kept.
 func (f *filter) replace(t *entry, text string, others int) bool {
+	if t.Kind == InputJSON && text != "" {
+		quoted, _ := json.Marshal(text) // cannot fail for a string
+		text = wrapped + string(quoted) + "}"
+	}
 	was := lexicon.Chars(strings.ToValidUTF8(t.Text, "?")) + others // a lone surrogate counts as one character, whatever its bytes
 	if chars := lexicon.Chars(text); text == "" || was-chars < max(minSaved, was/savedShare) {
 		t.fate.Decision = keptBecause("reverted")
@@ -290,14 +342,17 @@ func (f *filter) split(t *entry) string {
 	if strings.Contains(t.Text, "[ccd") || strings.ToValidUTF8(t.Text, "") != t.Text {
 		return ""
 	}
-	body := splitCode(t.Text, func(part string) string { return f.summary(part, f.budget(lexicon.Chars(part)), false) })
+	body := splitCode(t.Text, func(part string) string { return f.summary(part, f.budget(t, lexicon.Chars(part)), false) })
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(t.Text))) + "\n" + body
 }
 
 // compress summarizes the text at n together with those of the following messages.
 func (f *filter) compress(n int) (took int, changed bool) {
 	first := f.live[n]
-	if f.answered(first) { // longer than what is kept whole: its end stays, where the question is
+	switch {
+	case first.role == "tool" && first.isPrinted(), first.isInput():
+		return 1, f.replace(first, f.output(first), 0)
+	case f.endsInQuestion(first):
 		end := lexicon.TailAt(first.Text, answeredTail)
 		said := f.summed(first, first.ID, strings.TrimSuffix(first.Text, end), "")
 		return 1, said != "" && f.replace(first, said+"\n\n"+end, 0)
@@ -327,18 +382,24 @@ func (f *filter) compress(n int) (took int, changed bool) {
 func (f *filter) follows(m int) bool {
 	a, b := f.live[m-1], f.live[m]
 	return b.fate.Text == "" && b.fate.Action == Compressed && !f.list[a.msg].Lone && !f.list[b.msg].Lone && a.role == b.role &&
-		f.place[b.msg] == f.place[a.msg]+1 && !f.answered(b)
+		f.place[b.msg] == f.place[a.msg]+1 && !f.endsInQuestion(b)
 }
 
-// budget returns how many chars the summary of a text may have.
-func (f *filter) budget(chars int) int {
-	return max(shortest, limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap)*f.o.Percent/30)
+// endsInQuestion reports whether a person replies to a text that is longer than what is kept whole: its end stays, as long as
+// summaries have their full length.
+func (f *filter) endsInQuestion(t *entry) bool {
+	return t.replied && t.chars > answeredChars && f.percent[last] == f.o.Percent
+}
+
+// budget returns how many chars the summary of a text, of so many chars, may have.
+func (f *filter) budget(t *entry, chars int) int {
+	return max(shortest, limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap)*f.percent[t.class]/30)
 }
 
 // summed returns the marker with the summary of a text and, if there is room, further names in it.
 func (f *filter) summed(first *entry, id mark.ID, text, tail string) string {
-	printed, chars := first.isPrinted(first.role == "tool"), lexicon.Chars(text)
-	s := f.summary(text, f.budget(chars), printed)
+	printed, chars := first.isPrinted(), lexicon.Chars(text)
+	s := f.summary(text, f.budget(first, chars), printed)
 	if s == "" {
 		return ""
 	}
@@ -352,6 +413,21 @@ func (f *filter) summed(first *entry, id mark.ID, text, tail string) string {
 		}
 	}
 	return mark.New(id, note)
+}
+
+// output returns the short form of what a tool printed or got: how much it was, then its errors, what sums it up, or its beginning.
+// Of a very large one the beginning stands below the marker, as the tool printed it.
+func (f *filter) output(t *entry) string {
+	room := max(leastOutput, f.budget(t, t.chars))
+	if t.isInput() {
+		return mark.New(t.ID, fmt.Sprintf("cut, %d chars: %s", t.chars, mark.Inline(t.Text, min(room, leastOutput))))
+	}
+	said := excerpt(t.Text, room, t.Kind == Failed)
+	note := fmt.Sprintf("output, %d lines, %d chars: %s", lexicon.AllLines(t.Text), t.chars, mark.Inline(said, 0))
+	if f.o.Large > 0 && t.chars > f.o.Large && f.percent[tools] == f.o.Percent && f.o.LargeHead > 0 {
+		return mark.New(t.ID, note+" | it begins:") + "\n" + lexicon.Head(t.Text, f.o.LargeHead)
+	}
+	return mark.New(t.ID, note)
 }
 
 // summary returns the summary from the option if it is usable, else the one of its best sentences.

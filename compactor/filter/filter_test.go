@@ -49,8 +49,9 @@ func left(list []Message, fates []Fate, dropped []Run) (n int) {
 	return n
 }
 
-// TestBudgetOfAList has the steps by which a list is brought within a budget: the rules, cuts, and then messages are dropped, those
-// of persons last. A call goes with its result, and system messages stay.
+// TestBudgetOfAList has the steps by which a list is brought within a budget: results, then what an agent says in passing, then what
+// persons reply to, their longest messages, and then messages are dropped, those of persons last. A call goes with its result, and system
+// messages stay.
 func TestBudgetOfAList(t *testing.T) {
 	trace := "Traceback (most recent call last)\n" + strings.Repeat(orchard("trace"), 9)
 	paste := "The paste begins. " + strings.Repeat(orchard("paste"), 20) + "Why does stripe==9.12.0 fail?"
@@ -68,12 +69,12 @@ func TestBudgetOfAList(t *testing.T) {
 		actions string
 	}{
 		{full, "preserved preserved preserved preserved preserved preserved preserved preserved preserved preserved preserved"},
-		{full - 2000, "preserved preserved compressed compressed preserved preserved preserved preserved preserved preserved preserved"},
-		{full - 4500, "preserved preserved compressed compressed preserved preserved preserved compressed preserved preserved preserved"},
-		{8000, "preserved preserved compressed compressed preserved cut preserved compressed preserved preserved preserved"},
-		{5000, "preserved cut compressed compressed preserved cut preserved compressed preserved preserved preserved"},
-		{4300, "preserved cut compressed compressed preserved cut preserved compressed preserved preserved preserved"},
-		{2100, "preserved cut dropped dropped dropped dropped preserved compressed preserved cut preserved"},
+		{full - 1000, "preserved preserved preserved preserved preserved compressed preserved preserved preserved preserved preserved"},
+		{full - 2000, "preserved preserved compressed preserved preserved compressed preserved preserved preserved preserved preserved"},
+		{full - 4500, "preserved preserved compressed compressed preserved compressed preserved preserved preserved preserved preserved"},
+		{8000, "preserved preserved compressed compressed preserved compressed preserved compressed preserved preserved preserved"},
+		{5000, "preserved cut compressed compressed preserved compressed preserved compressed preserved preserved preserved"},
+		{1800, "preserved cut dropped dropped dropped dropped preserved compressed preserved compressed preserved"},
 		{900, "preserved dropped dropped dropped dropped dropped preserved dropped preserved dropped preserved"},
 	} {
 		o.Budget = c.budget
@@ -110,8 +111,8 @@ func TestWhatPersonsSay(t *testing.T) {
 	long := strings.Repeat(orchard("gate"), 12)
 	list := listed(message("user", long), message("assistant", long+" A or B?"), message("user", "B."), message("assistant", strings.Repeat(long, 2)+" C or D?"), message("user", "D."),
 		message("tool", long[:900]), message("user", long+" result"), message("assistant", long+" done"), message("user", "ok"))
-	list[6].Texts[0].Result = true
-	list[8].Texts[0].Result = true
+	list[6].Texts[0].Kind = Result
+	list[8].Texts[0].Kind = Result
 	o := filterOptions(nil)
 	for _, c := range []struct{ roles, reasons string }{
 		{"system user", "role,answered,role,prose,role,short result,prose,prose,short"},

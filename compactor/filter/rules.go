@@ -26,6 +26,10 @@ type Options struct {
 	SummaryChars   int      // maximum length of a summary
 	LongCap        string   // "log": that limit grows with texts beyond 5000 chars
 	Percent        int      // length of a summary in percent of its text; the default is 30
+	KeepResults    int      // newest results of tools that stay as they are
+	OldResult      int      // chars of an older one from which it has its short form, whatever it is
+	Large          int      // chars of any one from which it has; 0: never
+	LargeHead      int      // chars of its beginning that stay
 	// Summarize, if not nil, returns another summary of a text, "" if there is none. It is used if it fits.
 	Summarize func(text string) string
 }
@@ -68,8 +72,11 @@ type Decision struct {
 // entry is one text of a list with its state.
 type entry struct {
 	Piece
-	msg        int // its message
-	role       string
+	msg        int    // its message
+	role       string // "tool" or "call" of what is no one's words
+	class      class
+	replied    bool // a person replies to it
+	old        bool // a result that has its short form, whatever it is
 	fate       Fate
 	chars      int    // of its current text
 	*shape            // shape of the current text; nil before it was computed
@@ -131,7 +138,7 @@ func decide(all []*entry, o Options) []Decision {
 		case corrected.Action == Contradicted:
 			ds[i], right[corrected.Of] = corrected, true
 		default:
-			ds[i] = byLook(m, o.KeepPatterns)
+			ds[i] = byLook(m, o.KeepPatterns, o.Budget > 0)
 		}
 	}
 	for i := range ds {
@@ -142,8 +149,8 @@ func decide(all []*entry, o Options) []Decision {
 	return ds
 }
 
-// byLook returns the decision for a text by itself.
-func byLook(m *entry, patterns []*regexp.Regexp) Decision {
+// byLook returns the decision for a text by itself. limited says that there is a budget.
+func byLook(m *entry, patterns []*regexp.Regexp, limited bool) Decision {
 	for _, p := range patterns {
 		if p.MatchString(m.now()) {
 			return keptBecause("pattern " + p.String())
@@ -153,6 +160,8 @@ func byLook(m *entry, patterns []*regexp.Regexp) Decision {
 	switch {
 	case m.brief:
 		return keptBecause("short result")
+	case m.old || limited && m.class == tools:
+		return Decision{Action: Compressed, Reason: "an older output", Of: -1}
 	case fenced && m.prose < proseToSplit:
 		return keptBecause("code")
 	case fenced && m.why&hasSecret == 0:

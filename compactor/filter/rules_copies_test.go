@@ -83,6 +83,13 @@ func TestNearCopies(t *testing.T) {
 			t.Errorf("%s: %v where it is switched off", c.name, d.Action)
 		}
 	}
+	// What is like a copy refers to what that one refers to, though the two are less alike.
+	chain := []entry{message("assistant", like(4)), message("assistant", like(2)), message("assistant", base)}
+	for i, d := range decided(chain, ruled(func(o *Options) { o.NearDedup = true }))[:2] {
+		if want := []float64{0.81, 0.9}[i]; d.Action != NearDuped || d.Of != 2 || d.Like < want || d.Like > want+0.01 {
+			t.Errorf("text %d of a chain: %v of %d, like %.3f", i, d.Action, d.Of, d.Like)
+		}
+	}
 	// The ratio of lengths alone: the same distinct lines, one text says them twice.
 	all := []entry{message("assistant", base), message("assistant", base+base)}
 	if d := decided(all, ruled(func(o *Options) { o.NearDedup = true }))[0]; d.Action != Compressed {

@@ -56,7 +56,7 @@ func TestStructuredOutput(t *testing.T) {
 		"long lines":            {strings.Repeat("PASS "+strings.Repeat("x", 90)+"\n", 9), false},
 		"blank lines count not": {lines(5, 0) + "\n\n\n\n", false},
 	} {
-		if got := shapeOf(c.text).isPrinted(false); got != c.want {
+		if got := (&entry{shape: shapeOf(c.text)}).isPrinted(); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}

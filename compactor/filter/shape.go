@@ -2,6 +2,7 @@ package filter
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"ccd/compactor/lexicon"
@@ -117,7 +118,7 @@ func shapeOf(text string) *shape {
 		float64(n*s.squares-s.sum*s.sum) > raggedSpread*raggedSpread*float64(s.sum)*float64(s.sum) {
 		s.why |= hasRagged
 	}
-	if strings.Contains(text, redacted) {
+	if redacted.MatchString(text) {
 		s.why |= hasSecret
 	}
 	if looksJSON.MatchString(text[:min(len(text), 4096)]) {
@@ -229,14 +230,18 @@ func (s *shape) hit(r reasons) {
 	s.hits++
 }
 
-// redacted begins what stands for a secret: the texts of a list come without secrets.
-const redacted = "[redacted "
+// redacted matches what stands for a secret: the texts of a list come without secrets.
+var redacted = regexp.MustCompile(`\[redacted [a-z0-9-]+ \d+\]`)
 
 // foreignMarkers begin what other engines have put in place of a text. Shortening it again would lose what they kept.
 var foreignMarkers = [...]string{"[summary:", "[summary#", "[truncated", "[cce:", "[Conversation compressed]"}
 
+// wrapped begins the short form of JSON.
+const wrapped = `{"shortened":`
+
 // startsWithMarker reports whether a text begins with a marker, ours or another engine's, or is the compressed part of a list.
 func startsWithMarker(text string) bool {
+	text = strings.TrimPrefix(text, wrapped+`"`)
 	for _, m := range foreignMarkers {
 		if strings.HasPrefix(text, m) {
 			return true

@@ -10,7 +10,7 @@ import (
 )
 
 func shortened(text string, most int) string {
-	return summarize(text, most, shapeOf(text).isPrinted(false))
+	return summarize(text, most, (&entry{shape: shapeOf(text)}).isPrinted())
 }
 
 func TestSummaryTakesTheBestOfEachParagraphFirst(t *testing.T) {

@@ -27,7 +27,7 @@ const between = " ... "
 // Deterministic and, except for sorting, linear.
 func summarize(text string, most int, printed bool) string {
 	if printed {
-		return excerpt(text, most)
+		return excerpt(text, most, true)
 	}
 	type sentence struct {
 		text        string
@@ -134,21 +134,24 @@ func scoreOf(s string, chars int) int {
 }
 
 const (
-	printedLines = 6   // minimum number of lines of a program's output that are not blank
-	printedLine  = 50  // bytes from which a line without the end of a sentence may be a wrapped one
-	resultLine   = 160 // maximum chars per line of a result that is not prose
-	endLines     = 3   // lines of it that stand for its beginning
+	printedLines = 6  // minimum number of lines of a program's output that are not blank
+	printedLine  = 50 // bytes from which a line without the end of a sentence may be a wrapped one
+	proseLine    = 80 // mean chars of the lines of a result from which it may be prose
+	endLines     = 3  // lines of it that stand for its beginning
 )
 
 // isPrinted reports whether a text looks like the output of a program: most of its lines are short and no sentences. A tool's
-// result may have longer lines of any kind.
-func (s *shape) isPrinted(result bool) bool {
-	return s.lines >= printedLines && (s.cut*2 > s.lines || result && s.lines*resultLine > s.prose)
+// result may have longer lines and few of them.
+func (t *entry) isPrinted() bool {
+	if t.role == "tool" {
+		return t.ragged*2 > t.lines || t.prose < proseLine*t.lines || t.why&(hasFence|hasCode|hasJSON|hasBase64) != 0
+	}
+	return t.lines >= printedLines && t.cut*2 > t.lines
 }
 
 // excerpt summarizes a program's output in at most most chars: its distinct error lines and the line that sums it up, or else its
-// first lines and its last; then the files in it.
-func excerpt(text string, most int) string {
+// first lines and its last; then the files in it. If the program failed, an error may stand anywhere in a line.
+func excerpt(text string, most int, failed bool) string {
 	const sep = " | "
 	var parts, ends []string
 	left := most + len(sep)
@@ -157,19 +160,17 @@ func excerpt(text string, most int) string {
 			parts, left = append(parts, part), left-n
 		}
 	}
-	for _, strict := range []bool{true, false} {
-		if len(parts) > 0 {
-			break
-		}
-		for _, line := range lexicon.NumberedErrors(text, strict) {
-			add(strings.TrimSpace(line))
+	failed = failed || failing.MatchString(text)
+	for _, line := range lexicon.NumberedErrors(text, !failed) {
+		if line = strings.TrimSpace(line); failed || !isCode(line) {
+			add(line)
 		}
 	}
 	add(SummaryLine(text))
 	lines, files := 0, []string{}
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		if t == "" {
+		if t == "" || strings.HasPrefix(t, "</") {
 			continue
 		}
 		if lines++; lines <= endLines {
@@ -193,8 +194,14 @@ func excerpt(text string, most int) string {
 	return strings.Join(parts, sep)
 }
 
+// failing matches the exit code of a command that failed.
+var failing = regexp.MustCompile(`(?i)\bexit(?:ed with)? (?:code|status)\W{0,3}[1-9]`)
+
 // fileIn returns the first file that a line names, "" if none.
 func fileIn(line string) string {
+	if strings.Contains(line, "→") { // a line of a file that is printed with numbers
+		return ""
+	}
 	for lx := Lex(line); lx.Next(); {
 		name, kind := lx.Name()
 		if kind != NameWord || strings.Contains(name, "://") {
@@ -217,7 +224,7 @@ func entities(text string, most int) []string {
 	count := map[string]int{}
 	var all []string
 	add := func(name string) bool {
-		if count[name]++; count[name] == 1 {
+		if count[name]++; count[name] == 1 && isName(name) {
 			all = append(all, name)
 		}
 		return len(all) < namesRanked
@@ -233,7 +240,7 @@ func entities(text string, most int) []string {
 		case kind == AcronymWord && w.Has == lexicon.Small:
 			add(core)
 		case kind != CapitalWord:
-		case w.Head == to+1 && strings.Count(text[from:to], " ") < 2:
+		case w.Head == to+1 && text[to] == ' ' && strings.Count(text[from:to], " ") < 2:
 			all[len(all)-1], to = text[from:w.Tail], w.Tail
 		default:
 			capitals++
@@ -254,6 +261,14 @@ func entities(text string, most int) []string {
 		}
 	}
 	return named
+}
+
+// isName reports whether a word names something to people: it is no piece of JSON or of source, and what a number counts is a unit.
+func isName(s string) bool {
+	if _, noun, ok := strings.Cut(s, " "); ok {
+		return len(noun) < 3 || counted[noun] || strings.HasSuffix(noun, "s")
+	}
+	return !strings.ContainsAny(s, `"{}[]()<>`) && (strings.IndexByte(s, '\\') < 0 || strings.HasPrefix(s[1:], `:\`)) && !strings.HasSuffix(s, "+") && !strings.HasSuffix(s, "//")
 }
 
 // version matches a version, pinned a word that pins one: stripe==9.12.0, react@18.2.0.

@@ -15,7 +15,7 @@ func Terms(text string, yield func(term string) bool) {
 		begin := number
 		number = -1
 		if w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote) == 0 {
-			counts := begin >= 0 && w.From == w.Head && w.Head == end+1 && !notUnits[lx.Core()]
+			counts := begin >= 0 && w.From == w.Head && w.Head == end+1 && text[end] == ' ' && !notUnits[lx.Core()]
 			if counts && w.Has == lexicon.Small && !yield(text[begin:w.Tail]) {
 				return
 			}

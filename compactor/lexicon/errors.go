@@ -18,6 +18,9 @@ var errorParts = []string{
 // errorNots exclude lines with a count of zero errors.
 var errorNots = []string{"0 error", "no error", "0 failed", "0 failure", "errors: 0", "0 warning", "failed: 0", "failures: 0"}
 
+// nothing has the values of a line such as `Error: (none)`.
+var nothing = map[string]bool{"(none)": true, "none": true, "null": true, "nil": true, "undefined": true, "0": true, "false": true, "no": true, "[]": true, "(empty)": true}
+
 // IsError reports whether a line reports an error. With strict, the error must be at the beginning, perhaps after a place such
 // as `a.go:12:3:`. strict is for the output of successful commands, which often contains source text.
 func IsError(line string, strict bool) bool {
@@ -29,6 +32,9 @@ func IsError(line string, strict bool) bool {
 		if i := strings.Index(low, n); i == 0 || (i > 0 && (low[i-1] < '0' || low[i-1] > '9')) {
 			return false
 		}
+	}
+	if _, value, ok := strings.Cut(low, ":"); ok && nothing[strings.Trim(value, "\"', ")] {
+		return false
 	}
 	bare := strings.TrimLeft(afterPlace(low), "[]()*-> ")
 	for _, s := range errorStarts {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,8 +33,14 @@ type element struct {
 	record int // its number in the archived session
 	id     transcript.Node
 	filter filter.Message
-	texts  []transcript.Node // the texts that may be shortened
-	chars  int               // chars of everything
+	texts  []text // that may be shortened
+	chars  int    // chars of everything
+}
+
+// text is a JSON string that may be shortened.
+type text struct {
+	transcript.Node
+	kind filter.PieceKind
 }
 
 // ReadList parses a list. It fails if something in it is not JSON, because a truncated list must not be printed as if it
@@ -113,8 +120,10 @@ func newElement(v transcript.Node, record int, hide func([]byte) []byte) element
 			if called := len(bytes.Trim(member.Raw, "[]{} \t\r\nnul")) > 0; called {
 				b.calls = true
 				b.rest += transcript.Chars(member.Raw)
+				b.input(member.Object().Field("arguments"), filter.InputJSON)
 				for call := range member.Elements() {
 					b.opens = append(b.opens, call.Object().Field("id").Text())
+					b.input(call.Object().Field("function").Object().Field("arguments"), filter.InputJSON)
 				}
 			}
 		default:
@@ -130,13 +139,14 @@ func newElement(v transcript.Node, record int, hide func([]byte) []byte) element
 	b.result = b.result || role == "tool" || role == "function"
 	b.content(content)
 	e.texts, e.chars = b.texts, b.rest
+	slices.SortStableFunc(e.texts, func(x, y text) int { return cmp.Compare(x.Off, y.Off) })
 	e.filter = filter.Message{Role: role, ID: idText(e.id), Calls: b.calls, Lone: extra || b.result || b.more, Opens: b.opens, Answers: b.answers, Rest: b.rest}
-	for k, t := range b.texts {
+	for _, t := range b.texts {
 		said := t
 		if hide != nil {
 			said.Raw = hide(t.Raw)
 		}
-		e.filter.Texts = append(e.filter.Texts, filter.Piece{Text: said.Text(), ID: mark.Sum(t.Raw).ID(), Result: role == "tool" || role == "function" || b.results[k]})
+		e.filter.Texts = append(e.filter.Texts, filter.Piece{Text: said.Text(), ID: mark.Sum(t.Raw).ID(), Kind: t.kind})
 		e.chars += lexicon.Chars(said.Text())
 	}
 	return e
@@ -152,11 +162,10 @@ func idText(id transcript.Node) string {
 
 // blocks is the parsed content of a message.
 type blocks struct {
-	texts         []transcript.Node // JSON strings that may be shortened
-	results       []bool            // by text: whether a tool wrote it
-	within        bool              // a tool's result is being read
-	opens         []string          // the ids of calls in it
-	answers       []string          // the ids of the calls whose results it has
+	texts         []text           // JSON strings that may be shortened
+	kind          filter.PieceKind // of what is being read
+	opens         []string         // the ids of calls in it
+	answers       []string         // the ids of the calls whose results it has
 	calls, result bool
 	more          bool // the content is not a single text
 	rest          int  // chars of everything else, as transcript.Chars counts
@@ -190,13 +199,13 @@ func (b *blocks) text(v transcript.Node) {
 		b.rest += transcript.Chars(v.Raw)
 		return
 	}
-	b.texts, b.results = append(b.texts, v), append(b.results, b.within)
+	b.texts = append(b.texts, text{v, b.kind})
 }
 
 func (b *blocks) block(v transcript.Node) {
 	var kind, id, call string
-	var said, inner transcript.Node
-	members := 0
+	var said, inner, input transcript.Node
+	members, failed := 0, false
 	for name, member := range v.Members() {
 		switch members++; string(name) {
 		case "type":
@@ -209,18 +218,25 @@ func (b *blocks) block(v transcript.Node) {
 			id = member.Text()
 		case "tool_use_id":
 			call = member.Text()
+		case "input":
+			input = member
+		case "is_error":
+			failed = string(member.Raw) == "true"
 		}
 	}
 	switch {
 	case strings.HasSuffix(kind, "tool_use"):
 		b.calls, b.more, b.opens = true, true, append(b.opens, id)
 		b.rest += transcript.Chars(v.Raw)
+		b.input(input, filter.Input)
 	case strings.HasSuffix(kind, "tool_result"):
 		b.result, b.more, b.answers = true, true, append(b.answers, call)
-		outer := b.within
-		b.within = true
+		outer := b.kind
+		if b.kind = filter.Result; failed {
+			b.kind = filter.Failed
+		}
 		b.content(inner)
-		b.within = outer
+		b.kind = outer
 	case said.Is('"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
 		b.text(said)
 		b.more = b.more || members > 2
@@ -230,10 +246,34 @@ func (b *blocks) block(v transcript.Node) {
 	}
 }
 
+// longInput is the minimum length of a string in a call that may be shortened, in chars.
+const longInput = 1000
+
+// input adds the long strings that an agent passed to a tool. The call with all of them was counted before.
+func (b *blocks) input(v transcript.Node, kind filter.PieceKind) {
+	switch {
+	case v.Is('"'):
+		n := transcript.Chars(v.Raw)
+		b.rest += n - utf8.RuneCount(v.Raw)
+		if n >= longInput && len(v.Raw) <= transcript.MaxLine {
+			b.texts, b.rest = append(b.texts, text{v, kind}), b.rest-n
+		}
+	case v.Is('{'):
+		for _, member := range v.Members() {
+			b.input(member, kind)
+		}
+	default:
+		for e := range v.Elements() {
+			b.input(e, kind)
+		}
+	}
+}
+
 // FilterOptions are the options of List.Filter.
 type FilterOptions struct {
 	filter.Options
-	MaxTokens int // estimated, of all messages; 0: no budget
+	MaxTokens int     // estimated, of all messages; 0: no budget
+	Ratio     float64 // the most that may be left of the list's chars, 0..1; 0: no budget
 }
 
 // Filtered is the result of List.Filter.
@@ -241,6 +281,7 @@ type Filtered struct {
 	Text     []byte // the list
 	Report   FilterReport
 	Pointers []transcript.Pointer // one for every new ID in it
+	Over     bool                 // it is longer than its budget
 }
 
 // FilterReport lists what Filter did to each message. Its keys are stable (docs/FORMAT.md).
@@ -272,7 +313,9 @@ func (l List) Filter(o FilterOptions) Filtered {
 		messages[i] = l.elements[i].filter
 		before += l.elements[i].chars
 	}
-	o.Budget = limits.Chars(o.MaxTokens)
+	if o.Budget = limits.Chars(o.MaxTokens); o.Ratio > 0 {
+		o.Budget = max(1, int(o.Ratio*float64(before)))
+	}
 	var w filterWriter
 	fates, dropped := filter.Apply(messages, o.Options)
 	for i := 0; i < len(l.elements); i++ {
@@ -294,7 +337,7 @@ func (l List) Filter(o FilterOptions) Filtered {
 	if before > 0 {
 		r.Saved = math.Round(1000*float64(before-w.chars)/float64(before)) / 10
 	}
-	return Filtered{Text: text, Report: r, Pointers: w.pointers}
+	return Filtered{Text: text, Report: r, Pointers: w.pointers, Over: o.Budget > 0 && w.chars > o.Budget}
 }
 
 // filterWriter writes the filtered list.
@@ -358,7 +401,7 @@ func (w *filterWriter) write(e *element, fates []filter.Fate) {
 	if len(fates) == 1 && fates[0].Into >= 0 { // it was merged into an earlier message
 		first, p := w.decided[fates[0].Into], &w.pointers[len(w.pointers)-1]
 		d.In, d.InID, d.Marker = first.In, first.InID, first.Marker
-		p.Parts, p.Last = append(p.Parts, e.part(e.texts[0])), e.record
+		p.Parts, p.Last = append(p.Parts, e.part(e.texts[0].Node)), e.record
 	} else {
 		d.Marker = w.replace(e, fates)
 	}
@@ -374,7 +417,7 @@ func (w *filterWriter) replace(e *element, fates []filter.Fate) (first mark.ID) 
 			continue
 		}
 		t := e.texts[k]
-		p := transcript.Pointer{Hash: mark.Sum(t.Raw), Parts: []transcript.Part{e.part(t)}, Record: e.record, Last: e.record, Note: f.Action.String()}
+		p := transcript.Pointer{Hash: mark.Sum(t.Raw), Parts: []transcript.Part{e.part(t.Node)}, Record: e.record, Last: e.record, Note: f.Action.String()}
 		if f.Merged != nil {
 			p.Hash, p.Shape = mark.Combine(f.Merged), transcript.List
 		}

@@ -96,7 +96,7 @@ func lawFaults(data []byte, f Filtered, over bool, again func([]byte) (Filtered,
 		}
 		a, b := transcript.Node{Raw: before[i]}.Object(), transcript.Node{Raw: after[in]}.Object()
 		for _, key := range []string{"id", "uuid", "role", "tool_calls", "tool_call_id", "metadata"} {
-			if was, is := a.Field(key).Raw, b.Field(key).Raw; !bytes.Equal(was, is) {
+			if was, is := a.Field(key).Raw, b.Field(key).Raw; !bytes.Equal(was, is) && !sameCalls(was, is) {
 				fault("message %d: %s was %s and is %s", i, key, was, is)
 			}
 		}
@@ -117,6 +117,27 @@ func lawFaults(data []byte, f Filtered, over bool, again func([]byte) (Filtered,
 		fault("%d tokens are told, the list has %d", f.Report.Tokens, twice.Report.Original)
 	}
 	return found
+}
+
+// sameCalls reports whether two lists of calls are the same but for arguments of which a short form is left, as JSON.
+func sameCalls(was, is []byte) bool {
+	type call struct {
+		ID       any
+		Function struct{ Name, Arguments string }
+	}
+	var x, y []call
+	if json.Unmarshal(was, &x) != nil || json.Unmarshal(is, &y) != nil || len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if at := y[i].Function.Arguments; strings.HasPrefix(at, `{"shortened":"[ccd `) && json.Valid([]byte(at)) && len(at) < len(x[i].Function.Arguments) {
+			x[i].Function.Arguments = at
+		}
+		if x[i] != y[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // pointerFaults: each new marker names bytes of the original list that hash to its ID.

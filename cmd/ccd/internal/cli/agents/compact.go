@@ -32,6 +32,7 @@ type compactFlags struct {
 	agent, form                      string
 	manual                           compactor.Manual
 	filter                           filterFlags
+	ratio                            float64 // 0: not given
 	reset, dryRun, stdout, noArchive bool
 	explain                          bool
 }
@@ -89,6 +90,12 @@ to 1), new (values and words), shown and chars (characters), why
 	flags := c.Flags()
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)
+	flags.Func("ratio", "shorten only until at most this `SHARE` of the list's or session's characters is left, such as .60", func(text string) (err error) {
+		if f.ratio, err = strconv.ParseFloat(text, 64); err != nil || !(f.ratio > 0 && f.ratio < 1) {
+			return errors.New("must be a number between 0 and 1")
+		}
+		return nil
+	})
 	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus and --max-tokens")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
@@ -102,8 +109,10 @@ to 1), new (values and words), shown and chars (characters), why
 
 func (f compactFlags) check(json bool, arg string) error {
 	switch {
-	case f.reset && !f.manual.IsZero():
-		return errors.New("--reset cannot be used with --focus or --max-tokens")
+	case f.ratio > 0 && f.manual.MaxTokens > 0:
+		return errors.New("--ratio cannot be used with --max-tokens")
+	case f.reset && !(f.manual.IsZero() && f.ratio == 0):
+		return errors.New("--reset cannot be used with --focus, --max-tokens or --ratio")
 	case f.explain && (f.form != "" || f.dryRun):
 		return errors.New("--explain cannot be used with --format or --dry-run")
 	case json && !f.explain && (!f.writes() || arg == "-") && !f.dryRun && f.form != cli.AsMessages:

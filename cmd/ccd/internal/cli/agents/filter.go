@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/filter"
+	"ccd/compactor/limits"
 	"ccd/daemon"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
@@ -104,9 +105,13 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 	}
 	o := a.filterOptions(ctx, l, f)
 	out := list.Filter(o)
-	if o.MaxTokens > 0 && out.Report.Tokens > o.MaxTokens {
-		return fmt.Errorf("compact %s: --max-tokens %s cannot be met: %s tokens are left, of %s: what must stay is longer",
-			name, humanize.Comma(int64(o.MaxTokens)), humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original)))
+	if out.Over {
+		flag := "--max-tokens " + humanize.Comma(int64(o.MaxTokens))
+		if o.Ratio > 0 {
+			flag = fmt.Sprintf("--ratio %g", o.Ratio)
+		}
+		return fmt.Errorf("compact %s: %s cannot be met: %s tokens are left, of %s: what must stay is longer",
+			name, flag, humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original)))
 	}
 	if len(out.Pointers) > 0 {
 		if err := publish(out.Pointers); err != nil {
@@ -129,14 +134,18 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 		line += fmt.Sprintf(", %d dropped", dropped)
 	}
 	a.Say("%s", line)
-	text := out.Text
-	if a.JSON {
-		if text, err = json.MarshalIndent(out.Report, "", "  "); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-		text = append(text, '\n')
+	if !a.JSON {
+		return a.Print(withoutSecrets(hide, out.Text))
 	}
-	return a.Print(withoutSecrets(hide, text))
+	text, err := json.Marshal(out.Report) // in one line: secrets are told from what is around them in whole JSON
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, hide(text), "", "  "); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return a.Print(b.String() + "\n")
 }
 
 // hider returns a function that leaves out the secrets of the next line or text.
@@ -161,8 +170,9 @@ func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFla
 		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.filter.level.Percent(), Focus: f.manual.Focus,
 		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
+		KeepResults: c.MicrocompactKeep, OldResult: limits.Chars(c.MicrocompactTokens), Large: limits.Chars(c.LargeOutputTokens), LargeHead: c.LargeOutputChars,
 	}
-	o.MaxTokens = f.manual.MaxTokens
+	o.MaxTokens, o.Ratio = f.manual.MaxTokens, f.ratio
 	if !f.noArchive { // --no-archive starts no command: agents may run it without asking
 		o.Summarize = a.listSummaries(ctx, l)
 	}
