@@ -77,7 +77,7 @@ func (d *draft) collect() {
 // kinds are the rows of events that are no calls.
 var kinds = map[session.Kind]kind{
 	session.Asked: human, session.Queued: human, session.Withdrawn: withdrawn, session.Reason: refusal, session.Said: said, session.Thought: thought,
-	session.Summed: summed, session.Noted: noted, session.Stopped: stopped,
+	session.Summed: summed, session.Ruled: ruled, session.Noted: noted, session.Stopped: stopped,
 }
 
 // classify sets the kind of an event. It returns false for an event of which its call tells all.
@@ -264,6 +264,8 @@ func (d *draft) speaker(e *event, added int) string {
 		return "thought:"
 	case session.Summed:
 		return "summary of what was before:"
+	case session.Ruled:
+		return "system:"
 	case session.Noted:
 		return "report:"
 	}

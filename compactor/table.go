@@ -12,6 +12,7 @@ const (
 	said
 	thought
 	summed
+	ruled
 	noted
 	stopped
 	planned
@@ -53,6 +54,7 @@ var table = [...]row{
 	said:        {"words", 0, 3, 3, 3, sentences, true},
 	thought:     {"thought", 0, 2, 2, 2, sentences, true},
 	summed:      {"summary", 0, 2, 2, 2, sentences, true},
+	ruled:       {"system", 0, 4, 4, 4, sentences, true},
 	noted:       {"report", 0, 2, 2, 2, sentences, true},
 	stopped:     {"stop", 2, 2, 2, 2, sentences, true},
 	planned:     {"plan", 2, 2, 2, 2, sentences, true},

@@ -79,6 +79,7 @@ const (
 	Thought               // readable reasoning of the agent
 	Did                   // a tool call
 	Summed                // the agent's own summary of a compacted context
+	Ruled                 // a message in the system's role of a plain list
 	Noted                 // the report of a sub-agent or a background command that a client put into the user's role
 	Stopped               // the client's report of what ended the turn: an interruption, an error, a limit
 	Ended                 // the client's report that a background command has ended
@@ -368,6 +369,10 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 	case transcript.Summary:
 		s.addSummary(rec, ref, it)
 	case transcript.Meta, transcript.System:
+		if it.Kind == transcript.System && s.Tracker.session.Agent == transcript.Messages { // of an agent's transcript it is the client's own text
+			s.push(Event{Kind: Ruled, Ref: ref})
+			return
+		}
 		s.addMeta(rec, ref, r, it)
 	}
 }

@@ -22,7 +22,7 @@ import (
 const (
 	errorsShown = 8000     // shown of its error lines, together
 	errorLine   = 400      // shown of one error line
-	minText     = 12000    // shorter texts of an output with several are left as they are
+	minText     = 12000    // texts from this length are replaced, however many an output has
 	maxSpilled  = 64 << 20 // bytes of a spilled file; a longer one cannot be archived in time
 )
 
@@ -48,18 +48,25 @@ func (h Hooks) demote(ctx context.Context, e Event, s transcript.Session) (Answe
 	for _, t := range texts {
 		chars += t.chars
 	}
-	texts = slices.DeleteFunc(texts, func(t *text) bool { return t.chars < minText })
-	switch n := len(texts); {
-	case chars < h.Live.Output:
+	if chars < h.Live.Output {
 		return Answer{}, nothing("the output is short")
-	case n == 0 || n > maxTexts: // too many could not all be stored in time
+	}
+	least := min(minText, h.Live.Output/len(texts)) // at least one is so long
+	texts = slices.DeleteFunc(texts, func(t *text) bool {
+		if t.chars < least {
+			return true
+		}
+		t.shown = h.preview(t, string(h.redacted(t.original)))
+		return utf8.RuneCountInString(t.shown) >= t.chars
+	})
+	if n := len(texts); n == 0 || n > maxTexts { // too many could not all be stored in time
 		return Answer{}, nothing(fmt.Sprintf("%d long texts in the output", n))
 	}
 	for _, t := range texts {
 		if err := h.keep(ctx, s, t.original); err != nil {
 			return Answer{}, err
 		}
-		t.put(h.preview(t, string(h.redacted(t.original))))
+		t.put(t.shown)
 	}
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
@@ -77,6 +84,7 @@ func (h Hooks) reads(tool string, s transcript.Session) bool {
 type text struct {
 	original []byte // as the agent would have seen it, or all of it if the client cut it
 	chars    int
+	shown    string       // instead of it
 	put      func(string) // replaces it in the output
 }
 

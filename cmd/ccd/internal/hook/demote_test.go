@@ -17,6 +17,23 @@ import (
 	"ccd/internal/transcript"
 )
 
+// TestAnyLimitActs: an output above the limit is shortened, however low that is and however many texts it has, unless the excerpt
+// would be longer.
+func TestAnyLimitActs(t *testing.T) {
+	p, _ := live(t)
+	text := strings.ReplaceAll(long(40000), "error", "notice")
+	for limit, content := range map[int]any{6000: text[:7000], 20000: []any{block(text[:8000]), block(text[8000:12000]), block(text[12000:21000])}} {
+		p.Live.Output = limit
+		if got, err := p.ask(p.output("mcp__x__y", `{}`, content)); err != nil || !bytes.Contains(got.Stdout, []byte("archived in full")) || len(got.Stdout) > limit {
+			t.Errorf("%d chars: %.200s, %v", limit, got.Stdout, err)
+		}
+	}
+	p.Live.Output = 100
+	if got, err := p.ask(p.output("mcp__x__y", `{}`, text[:2200])); err == nil {
+		t.Errorf("the excerpt is longer than the output: %.200s", got.Stdout)
+	}
+}
+
 const headShown = 2000 // chars
 
 // live makes a place with an archive.
@@ -145,7 +162,7 @@ func TestOutputsThatPass(t *testing.T) {
 		"an object":          p.output("Grep", `{}`, map[string]any{"mode": "content", "content": text}),
 		"number":             p.output("Bash", `{"command":"make"}`, 5),
 		"too many texts":     p.output("mcp__x__y", `{}`, many(300)),
-		"many short texts":   p.output("mcp__x__y", `{}`, []any{block(text[:9000]), block(text[:9000]), block(text[:9000]), block(text[:9000])}),
+		"many short texts":   p.output("mcp__x__y", `{}`, []any{block(text[:7000]), block(text[:7000]), block(text[:7000]), block(text[:7000])}),
 		"a file elsewhere":   p.output("Bash", `{"command":"make"}`, saved(elsewhere)),
 		"a file that is not": p.output("Bash", `{"command":"make"}`, saved(strings.TrimSuffix(p.claude(uuid1), ".jsonl")+"/tool-results/none.txt")),
 		"no content":         {Name: ToolResult, Transcript: p.claude(uuid1), Tool: "Bash"},
