@@ -167,6 +167,134 @@ func TestBudgetsAreMet(t *testing.T) {
 	}
 }
 
+// filteredBy filters a list and returns its messages as they were printed, and the report.
+func filteredBy(t *testing.T, list any, flags ...string) (messages []string, report form.FilterReport) {
+	t.Helper()
+	input, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := ran(t, input, append([]string{"compact", "--no-archive", "--json", "--format", "messages", "-q"}, append(flags, "-")...)...)
+	var all []json.RawMessage
+	if err := json.Unmarshal(out, &report); err != nil || json.Unmarshal(report.Messages, &all) != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, m := range all {
+		messages = append(messages, string(m))
+	}
+	return messages, report
+}
+
+// work is a list of a turn: a call with a long input, its output, words in passing, an answer, and the reply to it.
+func work() []any {
+	prose := func(what string, n int) string {
+		return strings.Repeat("We walked by the "+what+" in the evening and sat down there for a while. ", n)
+	}
+	output := strings.Repeat("src/"+"row.go and what else there is\n", 100) + "Error: (none)\nExit Code: 0\n9 files changed\n"
+	return []any{
+		map[string]any{"role": "user", "content": prose("paste", 60)},
+		map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{"id": "c", "type": "function", "function": map[string]any{"name": "write", "arguments": `{"text":"` + prose("input", 40) + `"}`}}}},
+		map[string]any{"role": "tool", "tool_call_id": "c", "content": output},
+		map[string]any{"role": "assistant", "content": prose("draft", 40)},
+		map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": "d", "name": "look", "input": map[string]any{"at": "."}}}},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "d", "content": "ok"}}},
+		map[string]any{"role": "assistant", "content": prose("answer", 40) + "This or that?"},
+		map[string]any{"role": "user", "content": "That."},
+	}
+}
+
+// TestWhatGivesWay: under a budget, what calls pass and results are shortened first, then words in passing, then the answer before a
+// person's message, and the person's longest message last. The arguments of a call stay JSON.
+func TestWhatGivesWay(t *testing.T) {
+	for ratio, want := range map[string]string{".99": "c", ".75": "cr", ".60": "crd", ".40": "crda", ".15": "pcrda"} {
+		messages, report := filteredBy(t, work(), "--ratio", ratio, "--keep-recent", "1")
+		share, err := strconv.ParseFloat(ratio, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if float64(report.Tokens) > share*float64(report.Original) {
+			t.Errorf("%s: %d tokens of %d", ratio, report.Tokens, report.Original)
+		}
+		got := ""
+		for i, name := range []string{"p", "c", "r", "d", "", "", "a"} {
+			if report.Decisions[i].Action != "preserved" {
+				got += name
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s gives way, want %s", ratio, got, want)
+		}
+		if len(messages) < 8 { // some were dropped
+			continue
+		}
+		var call struct {
+			Calls []struct {
+				ID       string
+				Function struct{ Name, Arguments string }
+			} `json:"tool_calls"`
+		}
+		if json.Unmarshal([]byte(messages[1]), &call) != nil || call.Calls[0].ID != "c" || !json.Valid([]byte(call.Calls[0].Function.Arguments)) {
+			t.Errorf("%s: the call became %s", ratio, messages[1])
+		}
+		if r := messages[2]; strings.Contains(want, "r") && (strings.Contains(r, "(none)") || !strings.Contains(r, "output, 103 lines, ") || !strings.Contains(r, "9 files changed")) {
+			t.Errorf("%s: the output became %s", ratio, r)
+		}
+	}
+	input, err := json.Marshal(work())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{{"--ratio", ".6", "--max-tokens", "900"}, {"--ratio", "1.5"}, {"--ratio", "0"}} {
+		if _, code, _ := piped(t.TempDir(), input, append([]string{"compact", "--no-archive", "--format", "messages", "-"}, flags...)...); code != 2 {
+			t.Errorf("%v: exit %d", flags, code)
+		}
+	}
+	if _, code, talk := piped(t.TempDir(), input, "compact", "--no-archive", "--format", "messages", "--ratio", ".001", "-"); code != 1 || !strings.Contains(talk, "--ratio 0.001 cannot be met") {
+		t.Errorf("exit %d, %s", code, talk)
+	}
+}
+
+// TestOldOutputsOfAList: without a budget, large outputs are shortened except the newest, and a very large one also among these; its
+// beginning stays. A secret keeps words whole, what only looks like one does not.
+func TestOldOutputsOfAList(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(config, []byte("[compaction]\nmicrocompact_keep = 1\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := func(n int) string { return `{"rows": [` + strings.Repeat(`{"id": 1, "name": "row"},`, n) + "{}]}" }
+	var list []any
+	for _, n := range []int{100, 10, 500, 101} {
+		list = append(list, map[string]any{"role": "tool", "content": data(n)})
+	}
+	said := strings.Repeat("We walked by the mill in the evening and sat down there for a while. ", 9)
+	list = append(list, map[string]any{"role": "assistant", "content": said + "[redacted by the author]"},
+		map[string]any{"role": "tool", "content": "ok"}, map[string]any{"role": "assistant", "content": said + "password = " + listPassword})
+	messages, report := filteredBy(t, list, "--config", config, "--keep-recent", "0")
+	actions := ""
+	for _, d := range report.Decisions {
+		actions += d.Action + " "
+	}
+	if want := "compressed preserved compressed compressed compressed preserved preserved "; actions != want {
+		t.Errorf("%s, want %s", actions, want)
+	}
+	var large struct{ Content string }
+	if json.Unmarshal([]byte(messages[2]), &large) != nil || !strings.HasSuffix(large.Content, " | it begins:]\n"+data(500)[:2000]) {
+		t.Errorf("the large one became %s", messages[2])
+	}
+	if !strings.Contains(report.Decisions[6].Reason, "secret") || strings.Contains(messages[6], listPassword) {
+		t.Errorf("a secret: %s, %s", report.Decisions[6].Reason, messages[6])
+	}
+}
+
+// TestReportWithSecrets: a secret before a quote leaves the report JSON.
+func TestReportWithSecrets(t *testing.T) {
+	key := "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+	messages, _ := filteredBy(t, []any{map[string]any{"role": "assistant", "content": "```js\n\"error\": \"failed: API_KEY=" + key + "\"\n```\n"}})
+	if strings.Contains(messages[0], key) || !strings.Contains(messages[0], "[redacted ") {
+		t.Errorf("%s", messages[0])
+	}
+}
+
 // TestFilterAsksTheSummarizer: the configured command writes summaries of texts without secrets, but not with --no-archive.
 func TestFilterAsksTheSummarizer(t *testing.T) {
 	if runtime.GOOS == "windows" {

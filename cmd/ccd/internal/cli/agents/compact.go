@@ -54,8 +54,9 @@ type compactOutput struct {
 func (a *app) compactCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "compact [SESSION|FILE|-]", GroupID: cli.Agents, Short: "write a session's companion now; compact a file or stdin",
-		Long: `Writes the companion of SESSION now and prints its path. --focus and
---max-tokens stay in effect for this session until --reset.
+		Long: `Writes the companion of SESSION now and prints its path. --focus,
+--max-tokens and --ratio (as a number of tokens) stay in effect for this
+session until --reset.
 
 A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of
 messages (JSON array or JSONL of {"role", "content"}). A FILE that ccd watches
@@ -76,6 +77,8 @@ to 1), new (values and words), shown and chars (characters), why
       write the companion of this directory's session
   ccd compact --focus 'invoice cents' --max-tokens 20000 5d2f7a1e
       a smaller one, with more about invoices and cents
+  my-agent export | ccd compact --no-archive --format messages --ratio .60 -
+      filter a list until 60 % of its characters are left
   my-agent export | ccd compact --no-archive --format messages -
       filter a list, write nothing`,
 	}
@@ -96,7 +99,7 @@ to 1), new (values and words), shown and chars (characters), why
 		}
 		return nil
 	})
-	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus and --max-tokens")
+	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --max-tokens and --ratio")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
 	flags.BoolVar(&f.explain, "explain", false, cli.ExplainText)
@@ -177,7 +180,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	case f.dryRun || f.noArchive:
 		return a.previewFile(ctx, d, s, f, o)
 	}
-	made, err := d.Compact(ctx, s.Key, o)
+	made, err := a.compacted(f, o, func(o daemon.CompactOptions) (daemon.Compacted, error) { return d.Compact(ctx, s.Key, o) })
 	switch {
 	case err != nil:
 		return err
@@ -190,6 +193,24 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	}
 	a.Say("%s", savedLine(made))
 	return a.Print(made.Path + "\n")
+}
+
+// compacted makes a companion. With --ratio it first finds how much there is, so that the share becomes a number, as of --max-tokens.
+func (a *app) compacted(f compactFlags, o daemon.CompactOptions, make func(daemon.CompactOptions) (daemon.Compacted, error)) (daemon.Compacted, error) {
+	if f.ratio == 0 {
+		return make(o)
+	}
+	first := o
+	first.Write = false
+	made, err := make(first)
+	if err != nil {
+		return made, err
+	}
+	if o.MaxTokens = int(f.ratio * float64(made.Header.Tokens.Original)); o.MaxTokens < leastTokens {
+		a.Say("ccd: warning: --ratio %g of this session is %d tokens (est); a companion has up to %d", f.ratio, o.MaxTokens, leastTokens)
+		o.MaxTokens = leastTokens
+	}
+	return make(o)
 }
 
 // compactFile compacts a file outside the watched roots, or stdin.
@@ -210,7 +231,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 		return a.previewFile(ctx, d, s, f, o)
 	}
 	o.Write = false
-	made, err := d.Compact(ctx, s.Key, o)
+	made, err := a.compacted(f, o, func(o daemon.CompactOptions) (daemon.Compacted, error) { return d.Compact(ctx, s.Key, o) })
 	if err != nil {
 		return err
 	}
@@ -225,7 +246,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 
 // previewFile compacts a session and writes nothing.
 func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
-	made, err := d.Preview(ctx, s, o)
+	made, err := a.compacted(f, o, func(o daemon.CompactOptions) (daemon.Compacted, error) { return d.Preview(ctx, s, o) })
 	if err != nil {
 		return err
 	}
@@ -240,7 +261,13 @@ func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Ent
 	case filter:
 		return a.filterArchived(ctx, l, e, f)
 	}
-	c, err := l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
+	var c reader.Companion
+	_, err := a.compacted(f, o, func(o daemon.CompactOptions) (_ daemon.Compacted, err error) {
+		if c, err = l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{}); err != nil {
+			return daemon.Compacted{}, err
+		}
+		return *c.Made, nil
+	})
 	if err != nil {
 		return err
 	}
