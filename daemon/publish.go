@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"strings"
+	"time"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -53,6 +54,7 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 
 // makeCompanion makes the companion's text from all records, and the state that is stored with it. It writes nothing.
 func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor.Compactor) (made Compacted, next State, err error) {
+	begun := time.Now()
 	next = s.state
 	a, err := d.Archive.Last(ctx, s.Key)
 	if err != nil {
@@ -77,6 +79,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor
 	next.Original, next.Compacted, next.Real, next.Saved = made.Header.Tokens.Original, made.Tokens, made.About, made.Saved
 	next.Verified, next.Reason, next.Lost = made.Header.Verified, made.Header.Reason, made.Header.KeyInformation.Lost
 	next.MissingSummaries = len(made.Wanted)
+	next.Took = max(1, time.Since(begun).Milliseconds())
 	st := model.Status()
 	next.Title, next.Ask = st.Title, st.Ask
 	if next.Trigger == "" {

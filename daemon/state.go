@@ -51,6 +51,7 @@ type State struct {
 	Verified         bool
 	Reason           string
 	Lost             int
+	Took             int64  // ms that it took to make the companion, 0 if unknown
 	MissingSummaries int    // summaries that the companion lacks, of those requested at once
 	Curve            string // compactor.Curve, encoded
 }

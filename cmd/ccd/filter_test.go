@@ -286,6 +286,14 @@ func TestOldOutputsOfAList(t *testing.T) {
 	}
 }
 
+// TestSystemMessageStands: the companion of a list has what its system message says.
+func TestSystemMessageStands(t *testing.T) {
+	list := `[{"role": "system", "content": "Prices are in integer cents."}, {"role": "user", "content": "Mend money.py"}, {"role": "assistant", "content": "Done."}]`
+	if out := ran(t, []byte(list), "compact", "--no-archive", "-q", "-"); !bytes.Contains(out, []byte("\n#1 system: \"Prices are in integer cents.\"\n")) {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestReportWithSecrets: a secret before a quote leaves the report JSON.
 func TestReportWithSecrets(t *testing.T) {
 	key := "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"

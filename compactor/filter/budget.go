@@ -156,16 +156,16 @@ func (f *filter) cut(end int, persons bool) {
 	}
 }
 
-// drop drops the oldest messages before end until the list fits its budget: those of persons, and what these reply to, only if they
-// may be. It does not part a call from its result.
-func (f *filter) drop(end int, persons, replied bool) {
-	opened, last := map[string]int{}, map[string]int{} // where a call is, and its last result
+// drop drops the oldest messages before end until the list fits its budget: what persons reply to only with all, and what they say only
+// with persons. It does not part a call from its result.
+func (f *filter) drop(end int, persons, all bool) {
+	opened, ended := map[string]int{}, map[string]int{} // where a call is, and its last result
 	for i, m := range f.list {
 		for _, id := range m.Opens {
 			opened[id] = i
 		}
 		for _, id := range m.Answers {
-			last[id] = i
+			ended[id] = i
 		}
 	}
 	for i := len(f.list) - 1; i >= max(end, 0); i-- { // the results after end keep their calls
@@ -183,7 +183,7 @@ func (f *filter) drop(end int, persons, replied bool) {
 		if t.fate.Into < 0 {
 			sizes[t.msg] += t.chars
 		}
-		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus" || t.replied && !replied
+		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus" || t.class == last && !all
 	}
 	over, until := f.over(), -1 // until: the last result of what was dropped
 	if over > 0 {
@@ -207,7 +207,7 @@ func (f *filter) drop(end int, persons, replied bool) {
 		}
 		over += f.runChars(i) - before - sizes[i] - m.Rest
 		for _, id := range m.Opens {
-			until = max(until, last[id])
+			until = max(until, ended[id])
 		}
 	}
 }

@@ -4,10 +4,12 @@
 package ownfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 )
@@ -69,4 +71,21 @@ func Append(path string, line []byte, most int64) {
 	}
 	_, _ = f.Write(line)
 	_ = f.Close()
+}
+
+// Lines yields the lines of a log of Append, those of the older one first. It ignores errors.
+func Lines(path string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, name := range []string{path + ".1", path} {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				continue
+			}
+			for line := range bytes.Lines(text) {
+				if !yield(line) {
+					return
+				}
+			}
+		}
+	}
 }

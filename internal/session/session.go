@@ -79,10 +79,10 @@ const (
 	Thought               // readable reasoning of the agent
 	Did                   // a tool call
 	Summed                // the agent's own summary of a compacted context
-	Ruled                 // a message in the system's role of a plain list
 	Noted                 // the report of a sub-agent or a background command that a client put into the user's role
 	Stopped               // the client's report of what ended the turn: an interruption, an error, a limit
 	Ended                 // the client's report that a background command has ended
+	Ruled                 // a message in the system's role of a plain list
 )
 
 // Event is something that happened in an item.

@@ -28,6 +28,9 @@ const grace = time.Second
 // ErrNotStarted is returned if the command does not exist or cannot be run.
 var ErrNotStarted = errors.New("command not started")
 
+// ErrLate is returned if the command took longer than its time limit.
+var ErrLate = errors.New("not done in time")
+
 // Command is a command that reads a text on stdin and prints a result, such as a summary, on stdout.
 type Command struct {
 	Args    []string      // the program (absolute or in PATH) and its arguments
@@ -68,7 +71,7 @@ func (c Command) Run(ctx context.Context, input string) ([]byte, error) {
 	case out.over:
 		return nil, fmt.Errorf("over %d bytes of output", MaxOutput)
 	case limited.Err() != nil:
-		return nil, fmt.Errorf("not done after %s", c.Timeout)
+		return nil, fmt.Errorf("%w: over %s", ErrLate, c.Timeout)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // ErrWaitDelay is only about a child that kept the pipes open
 		return nil, err
 	}

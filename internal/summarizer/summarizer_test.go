@@ -126,7 +126,7 @@ func TestRunFails(t *testing.T) {
 		want    string
 	}{
 		{"fail", long, "exit status 3"},
-		{"hang", 50 * time.Millisecond, "not done after 50ms"},
+		{"hang", 50 * time.Millisecond, "not done in time: over 50ms"},
 		{"flood", long, "over 65536 bytes of output"},
 	} {
 		out, err := playing(t, c.name, c.timeout).Run(context.Background(), "text")

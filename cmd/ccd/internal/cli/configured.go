@@ -1,14 +1,20 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/tally"
 	"ccd/daemon"
+	"ccd/internal/config"
+	"ccd/internal/mark"
 	"ccd/internal/summarizer"
+	"ccd/internal/words"
 )
 
 // OnBehalf reports whether a summarizer's command started this process. ccd then starts no command and follows no
@@ -25,10 +31,49 @@ func (a *App) Summarize(l *reader.Library) func(ctx context.Context, input strin
 		Args: c.Command, Dir: filepath.Join(l.StateDir, "summarizer"), Env: a.Vars, Timeout: c.Timeout,
 	}
 	return func(ctx context.Context, input string) ([]byte, error) {
+		begun := time.Now()
 		out, err := command.Run(ctx, input)
+		line := tally.Line{What: tally.Summary, By: command.Name(), Ms: time.Since(begun).Milliseconds()}
+		switch {
+		case ctx.Err() != nil: // it is not the command that ended the call
+			return out, err
+		case err != nil:
+			line.Why, line.Late = mark.Inline(err.Error(), mostWhy), errors.Is(err, summarizer.ErrLate)
+		case len(bytes.TrimSpace(out)) == 0:
+			line.Why = "it printed nothing"
+		case len(out) >= len(input):
+			line.Why = "its summary is not shorter than the text"
+		}
+		tally.Add(l.StateDir, line)
 		if errors.Is(err, summarizer.ErrNotStarted) {
 			err = fmt.Errorf("%w: %w", daemon.ErrUnavailable, err)
 		}
 		return out, err
 	}
+}
+
+// mostWhy is the number of characters of a cause that are counted under.
+const mostWhy = 200
+
+// Restored counts an attempt to restore an original, for `ccd status --totals`, and returns its error. What was asked for in a wrong
+// way or broken off does not count.
+func (a *App) Restored(err error) error {
+	line := tally.Line{What: tally.Restore}
+	switch ExitCode(err) {
+	case words.ExitDone:
+	case words.ExitNotFound:
+		line.Why = tally.NotFound
+	case words.ExitDamage:
+		line.Why = tally.Damaged
+	case words.ExitFailed:
+		line.Why = "failed"
+	default:
+		return err
+	}
+	if home, wrong := a.Home(); wrong == nil {
+		if dir, wrong := config.StateDir(a.Getenv, home); wrong == nil {
+			tally.Add(dir, line)
+		}
+	}
+	return err
 }

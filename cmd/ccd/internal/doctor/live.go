@@ -13,8 +13,10 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/tally"
 	"ccd/daemon"
 	"ccd/internal/remote/pulled"
+	"ccd/internal/summarizer"
 	"ccd/internal/words"
 	"ccd/packaging"
 )
@@ -35,7 +37,7 @@ type Live struct {
 
 // Findings returns what is not ok.
 func (l Live) Findings() (all []Finding) {
-	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.failing()} {
+	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.failing(), l.Summarizer()} {
 		for _, f := range found {
 			if f.State != "ok" && (l.Running || l.RunErr != nil || l.Service.Installed || l.Run.Killed > 0 || f.Check != "daemon") { // no daemon is wanted
 				all = append(all, f)
@@ -116,6 +118,28 @@ func (l Live) failing() (all []Finding) {
 		all = append(all, note(check, "ccd doctor lists them", "the daemon cannot read %s", words.Count(n, "path")))
 	}
 	return all
+}
+
+// Summarizer reports what is wrong with the summarizer's command: it does not exist, or its newest calls failed.
+func (l Live) Summarizer() []Finding {
+	const check = "summarizer"
+	command := l.Config.Summarizer.Command
+	if len(command) == 0 {
+		return nil
+	}
+	if _, err := l.Env.LookPath(command[0]); err != nil {
+		return []Finding{wrong(check, "give the program's full path in summarizer.command", "the summarizer cannot start: %v", err)}
+	}
+	last, n := tally.Failing(tally.Read(l.StateDir), summarizer.Command{Args: command}.Name())
+	if n == 0 {
+		return nil
+	}
+	fix := "run the command of summarizer.command by hand, with a text on its standard input"
+	if last.Late {
+		fix = "take a faster command, or raise summarizer.timeout"
+	}
+	return []Finding{wrong(check, fix+"; until then companions have ccd's own summaries", "the summarizer fails: %s (%s in a row, the last %s ago)",
+		last.Why, words.Count(n, "call"), words.Age(last.Time))}
 }
 
 // place compares the service's settings with those of this command.

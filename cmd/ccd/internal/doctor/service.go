@@ -91,17 +91,17 @@ func checkDaemon(_ context.Context, f *facts) []Finding {
 	return all
 }
 
-// checkSummarizer checks that the summarizer's command exists and that the service may run it.
+// checkSummarizer checks that the summarizer's command works and that the service may run it.
 func checkSummarizer(_ context.Context, f *facts) []Finding {
 	const check = "summarizer"
 	command := f.Config.Summarizer.Command
 	if len(command) == 0 {
 		return nil
 	}
-	path, err := f.Env.LookPath(command[0])
-	switch {
-	case err != nil:
-		return []Finding{wrong(check, "give the program's full path in summarizer.command", "%v", err)}
+	path, _ := f.Env.LookPath(command[0])
+	switch found := f.Summarizer(); {
+	case len(found) > 0 && !(path != "" && f.Service.BlocksCommands):
+		return found
 	case f.Service.BlocksCommands:
 		return []Finding{f.byInstall(wrong(check, f.install(), "the service is not allowed to run %s: it was installed before the command was configured", path))}
 	}

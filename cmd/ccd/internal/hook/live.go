@@ -42,6 +42,7 @@ const (
 	usualWindow = 200000 // tokens, if the session does not say
 	charsAToken = 2.8
 	leastText   = 2000
+	skipped     = "skipped" // in the log: nothing was compacted
 	notedTime   = time.Minute
 	maxUnseen   = 12
 	maxUnderWay = 300 // chars of the call that was under way
@@ -75,7 +76,7 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	if err != nil {
 		return Answer{}, fmt.Errorf("answer compaction: %w", err)
 	}
-	did := "skipped"
+	did := skipped
 	if said.Skip == "" {
 		did = fmt.Sprintf("compacted %d chars to %d", c.before, sizeOf(said.Messages)+utf8.RuneCountInString(said.Summary))
 		h.noteAnswer(s)

@@ -2,7 +2,7 @@ package hook
 
 import (
 	"encoding/json"
-	"os"
+	"iter"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -43,18 +43,55 @@ func Log(stateDir string, e Entry) {
 
 // Homes returns the roots of homes that events named and ccd does not watch, by agent, in the order of the log.
 func Homes(stateDir string) map[string][]string {
-	text, err := os.ReadFile(filepath.Join(stateDir, "hook.log"))
-	if err != nil {
-		return nil
-	}
 	homes := map[string][]string{}
-	for line := range strings.Lines(string(text)) {
-		var e Entry
-		if json.Unmarshal([]byte(line), &e) == nil && e.Home != "" && !slices.Contains(homes[e.Agent], e.Home) {
+	for e := range entries(stateDir) {
+		if e.Home != "" && !slices.Contains(homes[e.Agent], e.Home) {
 			homes[e.Agent] = append(homes[e.Agent], e.Home)
 		}
 	}
 	return homes
+}
+
+// Compactions are the compactions in the log that a client asked ccd to answer.
+type Compactions struct {
+	Since     *time.Time     `json:"since"` // the oldest entry of the log, nil if there is none
+	Answered  int            `json:"answered"`
+	Skipped   int            `json:"skipped"`   // there was too little to leave out: nothing was compacted
+	Fallbacks int            `json:"fallbacks"` // the client's own model compacted
+	Why       map[string]int `json:"why"`       // of these, by reason
+}
+
+// CompactionsOf counts the compactions in the log.
+func CompactionsOf(stateDir string) Compactions {
+	c := Compactions{Why: map[string]int{}}
+	for e := range entries(stateDir) {
+		if c.Since == nil {
+			c.Since = &e.Time
+		}
+		switch {
+		case e.Event != SessionCompact:
+		case e.Why != "":
+			c.Fallbacks++
+			c.Why[strings.TrimPrefix(e.Why, "answer compaction: ")]++
+		case e.Did == skipped:
+			c.Skipped++
+		default:
+			c.Answered++
+		}
+	}
+	return c
+}
+
+// entries yields the entries of the log, the oldest first.
+func entries(stateDir string) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for line := range ownfile.Lines(filepath.Join(stateDir, "hook.log")) {
+			var e Entry
+			if json.Unmarshal(line, &e) == nil && !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 // word returns s if it looks like a name, else "?": events may contain arbitrary text there, which must not be logged.

@@ -2,10 +2,16 @@ package status
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
+	"ccd/cmd/ccd/internal/doctor"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/tally"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -16,12 +22,122 @@ type Totals struct {
 	Companions int             `json:"companions"`
 	Messages   int64           `json:"messages_about"`  // real tokens of the messages of the sessions with a companion, converted
 	Real       int64           `json:"companion_about"` // real tokens of the companions, converted
+	Saved      float64         `json:"saved_percent"`   // of Messages
 	ByProject  []*Project      `json:"by_project"`      // the largest first
+	Making     Making          `json:"making"`
+	*Counts                    // of this machine, nil where another one's archive is looked at
 	Damage     []reader.Damage `json:"damage"`
 }
 
 // Shrunk says what size the messages of the sessions with a companion have, and what size their companions.
 func (t Totals) Shrunk() string { return Shrunk(t.Messages, t.Real) }
+
+// Making is the time that it took to make the newest companion of each session, of those that an older ccd did not make.
+type Making struct {
+	Companions int   `json:"companions"`
+	Ms         int64 `json:"ms"`         // together
+	Slowest    int64 `json:"slowest_ms"` // of one
+}
+
+// String says how long it took, and the slowest.
+func (m Making) String() string {
+	return fmt.Sprintf("in %s, %s at most", millis(m.Ms), millis(m.Slowest))
+}
+
+func millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+// Counts are what ccd did on this machine, as far back as its small logs go.
+type Counts struct {
+	Restores    Restores         `json:"restores"`
+	Compactions hook.Compactions `json:"compactions"` // those of clients that ask ccd
+	Summaries   Summaries        `json:"summarizer"`
+}
+
+// Restores are the attempts to restore an original.
+type Restores struct {
+	Since     *time.Time `json:"since"` // nil if there was none
+	Tried     int        `json:"tried"`
+	Succeeded int        `json:"succeeded"`
+	NotFound  int        `json:"not_found"`
+	Damaged   int        `json:"damaged"`
+}
+
+// Summaries are the calls of the summarizer's command.
+type Summaries struct {
+	Since  *time.Time `json:"since"` // nil if there was none
+	Calls  int        `json:"calls"`
+	Failed int        `json:"failed"`
+	Late   int        `json:"timed_out"` // of the failed ones
+	Ms     int64      `json:"ms"`        // of all calls
+	Wrong  string     `json:"wrong"`     // what is wrong with the command, "" if nothing is known to be
+	Fix    string     `json:"fix"`       // what to do about it
+}
+
+// CountsOf counts what the logs of the state directory have.
+func CountsOf(l *reader.Library) *Counts {
+	c := &Counts{Compactions: hook.CompactionsOf(l.StateDir)}
+	for _, line := range tally.Read(l.StateDir) {
+		switch r, s := &c.Restores, &c.Summaries; line.What {
+		case tally.Restore:
+			r.Since = cmp.Or(r.Since, &line.Time)
+			r.Tried++
+			switch line.Why {
+			case "":
+				r.Succeeded++
+			case tally.NotFound:
+				r.NotFound++
+			case tally.Damaged:
+				r.Damaged++
+			}
+		case tally.Summary:
+			s.Since = cmp.Or(s.Since, &line.Time)
+			s.Calls++
+			s.Ms += line.Ms
+			if line.Why != "" {
+				s.Failed++
+			}
+			if line.Late {
+				s.Late++
+			}
+		}
+	}
+	for _, f := range (doctor.Live{Place: l.Place, Now: time.Now()}).Summarizer() {
+		c.Summaries.Wrong, c.Summaries.Fix = f.Detail, f.Fix
+	}
+	return c
+}
+
+// Rows are the lines of the counts for people.
+func (c *Counts) Rows() (rows [][]string) {
+	add := func(name string, since *time.Time, format string, args ...any) {
+		rows = append(rows, []string{name, "since " + words.Local(*since) + ": " + fmt.Sprintf(format, args...)})
+	}
+	if r := c.Restores; r.Tried > 0 {
+		line := fmt.Sprintf("%d of %d succeeded (%d %%)", r.Succeeded, r.Tried, 100*r.Succeeded/r.Tried)
+		for _, n := range []struct {
+			n    int
+			what string
+		}{{r.NotFound, tally.NotFound}, {r.Damaged, tally.Damaged}, {r.Tried - r.Succeeded - r.NotFound - r.Damaged, "failed"}} {
+			if n.n > 0 {
+				line += fmt.Sprintf(", %d %s", n.n, n.what)
+			}
+		}
+		add("restores", r.Since, "%s", line)
+	}
+	if n := c.Compactions; n.Answered+n.Skipped+n.Fallbacks > 0 {
+		add("compactions", n.Since, "%d by ccd, %d by the client's own model, %d with too little to leave out", n.Answered, n.Fallbacks, n.Skipped)
+		for _, why := range slices.SortedFunc(maps.Keys(n.Why), func(x, y string) int { return cmp.Or(cmp.Compare(n.Why[y], n.Why[x]), cmp.Compare(x, y)) }) {
+			rows = append(rows, []string{"", fmt.Sprintf("%d by the client's own model: %s", n.Why[why], why)})
+		}
+	}
+	if s := c.Summaries; s.Calls > 0 {
+		add("summarizer", s.Since, "%s in %s, %d failed, %d of them not in time", words.Count(s.Calls, "call"), millis(s.Ms), s.Failed, s.Late)
+	}
+	if s := c.Summaries; s.Wrong != "" {
+		rows = append(rows, []string{"summarizer", s.Wrong + " (" + s.Fix + ")"})
+	}
+	return rows
+}
 
 // Project adds up the sessions of a project.
 type Project struct {
@@ -79,7 +195,13 @@ func TotalsOf(sessions []reader.Entry) Totals {
 		if e.Kept.Companion != "" {
 			out.Companions++
 			out.Messages, out.Real = out.Messages+e.Kept.About, out.Real+e.Kept.Real
+			if took := e.Kept.Took; took > 0 {
+				out.Making = Making{out.Making.Companions + 1, out.Making.Ms + took, max(out.Making.Slowest, took)}
+			}
 		}
+	}
+	if out.Messages > 0 {
+		out.Saved = math.Round(1000*(1-float64(out.Real)/float64(out.Messages))) / 10
 	}
 	slices.SortStableFunc(out.ByProject, func(x, y *Project) int { return cmp.Compare(y.Size, x.Size) })
 	return out

@@ -22,7 +22,7 @@ func day(n int) time.Time { return time.Date(2026, 1, n, 12, 0, 0, 0, time.Local
 func TestTotalsOf(t *testing.T) {
 	one, two := day(1), day(2)
 	want := Totals{
-		Sessions: 3, Companions: 2, Messages: 690, Real: 300,
+		Sessions: 3, Companions: 2, Messages: 690, Real: 300, Saved: 56.5,
 		ByProject: []*Project{
 			{Project: "/x", Sessions: 2, Companions: 1, Size: 507, Last: &two},
 			{Project: "/y", Sessions: 1, Companions: 1, Size: 300, Last: &one},

@@ -90,7 +90,7 @@ func (a *app) forAgent(ctx context.Context, f agentFlags, verb string, args []st
 	switch verb {
 	case "restore":
 		f.restore.agent = f.search.agent
-		return a.restore(ctx, f.restore, joinMarker(args))
+		return a.Restored(a.restore(ctx, f.restore, joinMarker(args)))
 	case "search":
 		return a.search(ctx, f.search, args)
 	}

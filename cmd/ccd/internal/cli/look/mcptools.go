@@ -143,8 +143,22 @@ func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) 
 	return a.capture(w, func(a *app) error { return a.search(ctx, f, search.Words(q.Words)) })
 }
 
-// toolRestore finds an original as `ccd restore` does. For a damaged one it returns an error with a marker.
+// toolRestore finds an original as `ccd restore` does, and counts how that ended.
 func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Original, error) {
+	o, err := a.toolOriginal(ctx, q)
+	switch {
+	case q.Offset > 0: // a further page
+		return o, err
+	case err != nil:
+		return o, a.Restored(err)
+	}
+	write := o.Write
+	o.Write = func(ctx context.Context, w io.Writer) error { return a.Restored(write(ctx, w)) }
+	return o, nil
+}
+
+// toolOriginal finds an original. For a damaged one it returns an error with a marker.
+func (a *app) toolOriginal(ctx context.Context, q tools.RestoreQuery) (tools.Original, error) {
 	if q.File != "" {
 		return a.toolFile(ctx, q)
 	}
@@ -192,8 +206,18 @@ func lostOriginal(err error, id, path string) error {
 	if !errors.As(err, new(*archive.DamageError)) {
 		return err
 	}
-	return words.Hint(errors.New(mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))), "ccd archive verify")
+	text := mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))
+	return words.Hint(lost{errors.New(text), err}, "ccd archive verify")
 }
+
+// lost is an error that says only what is lost.
+type lost struct {
+	error
+	cause error
+}
+
+// Unwrap returns why.
+func (l lost) Unwrap() error { return l.cause }
 
 // toolFile finds a file as an agent last read or wrote it.
 func (a *app) toolFile(ctx context.Context, q tools.RestoreQuery) (tools.Original, error) {

@@ -69,9 +69,9 @@ since): null or {what, session, record, time}`,
 			if f.session != "" {
 				args = []string{f.session}
 			}
-			return a.restoreFile(c.Context(), f, args)
+			return a.counted(f, a.restoreFile(c.Context(), f, args))
 		}
-		return a.restore(c.Context(), f, joinMarker(args))
+		return a.counted(f, a.restore(c.Context(), f, joinMarker(args)))
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -87,6 +87,14 @@ since): null or {what, session, record, time}`,
 	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
 	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
 	return c
+}
+
+// counted counts the end of a restore; --info is none.
+func (a *app) counted(f restoreFlags, err error) error {
+	if f.info {
+		return err
+	}
+	return a.Restored(err)
 }
 
 func (f restoreFlags) check(args []string, json bool) error {

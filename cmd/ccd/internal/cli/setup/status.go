@@ -18,14 +18,17 @@ func (a *app) statusCommand() *cobra.Command {
 sessions, the archive and the lag (bytes of transcripts that are not archived
 yet), after a start how far it has got with older sessions, then the live
 sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. With
---totals: what is archived and what companions saved, by project.
+--totals: what is archived and what companions saved, by project; how long
+companions took; and, as far back as small logs go, restores, compactions that
+clients let ccd answer, and calls of the summarizer.
 
 "degraded" lists every problem: the service is installed but not running; a
 session cannot be archived; the archive is damaged, locked or unreadable; the
 disk is full; a directory cannot be read or watched; no scan finishes;
 run.json cannot be written; the configuration is invalid; the daemon runs
-another version of ccd. "not verified" counts companions whose text failed a
-check; their front matter gives the reason.
+another version of ccd; the calls of the summarizer fail. "not verified"
+counts companions whose text failed a check; their front matter gives the
+reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
 else 0. ` + "`ccd archive verify`" + ` checks stored contents; ` + "`ccd doctor`" + `
@@ -52,9 +55,15 @@ remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
 {sessions, bytes}} (null if ccd remote has not
 pushed). With --totals: sessions,
 companions, messages_about and companion_about (real tokens of the messages of
-the sessions with a companion, and of the companions, converted), by_project
-[{project, sessions, companions, size_tokens, size_about (some are converted
-from an estimate), bytes, last}], damage`,
+the sessions with a companion, and of the companions, converted),
+saved_percent, by_project [{project, sessions, companions, size_tokens,
+size_about (some are converted from an estimate), bytes, last}], making
+{companions, ms (of the newest of each session), slowest_ms}, restores {since,
+tried, succeeded, not_found, damaged}, compactions {since, answered, skipped
+(there was too little to leave out), fallbacks (the client's own model
+compacted), why (their number by reason)}, summarizer {since, calls, failed,
+timed_out, ms, wrong (what is wrong with it, "" if nothing), fix}, damage;
+with --machine without restores, compactions and summarizer`,
 		Example: `  ccd status
       show the state once
   ccd status --totals

@@ -24,6 +24,9 @@ func (a *app) totals(ctx context.Context) error {
 	a.Incomplete(l)
 	out := status.TotalsOf(l.Sessions)
 	out.Damage = l.Damages()
+	if a.Machine == "" {
+		out.Counts = status.CountsOf(l)
+	}
 	if a.JSON {
 		return a.PrintJSON(out)
 	}
@@ -33,6 +36,12 @@ func (a *app) totals(ctx context.Context) error {
 	rows := [][]string{
 		{"sessions", fmt.Sprintf("%d in %s", out.Sessions, words.Count(len(out.ByProject), "project"))},
 		{"companions", fmt.Sprintf("%d, %s", out.Companions, out.Shrunk())},
+	}
+	if m := out.Making; m.Companions > 0 {
+		rows = append(rows, []string{"made", fmt.Sprintf("%s %s", words.Count(m.Companions, "companion"), m)})
+	}
+	if out.Counts != nil {
+		rows = append(rows, out.Counts.Rows()...)
 	}
 	if err := a.PrintFacts(rows); err != nil || len(out.ByProject) == 0 {
 		return err
