@@ -43,27 +43,13 @@ const summaryLines = 40
 
 // SummaryLine returns the last summary line among the last 40 lines of an output, "" if there is none.
 func SummaryLine(text string) string {
-	lines := LastLines(text, summaryLines)
-	for i := len(lines) - 1; i >= 0; i-- {
-		if l := strings.TrimSpace(lines[i]); len(l) < 400 && IsSummaryLine(l) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, l := range slices.Backward(lines[max(0, len(lines)-summaryLines):]) {
+		if l = strings.TrimSpace(l); len(l) < 400 && IsSummaryLine(l) {
 			return strings.Trim(l, "= ")
 		}
 	}
 	return ""
-}
-
-// LastLines returns the last n lines that are not blank, in order.
-func LastLines(text string, n int) []string {
-	var lines []string
-	for text != "" && len(lines) < n {
-		i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')
-		if l := strings.TrimRight(text[i+1:], "\r\n\t "); l != "" {
-			lines = append(lines, l)
-		}
-		text = text[:i+1]
-	}
-	slices.Reverse(lines)
-	return lines
 }
 
 // IsFrame reports whether a trimmed line is a stack frame.

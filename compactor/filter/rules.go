@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-
-	"ccd/compactor/lexicon"
 )
 
 // Options are the limits and switches of the rules. Start from those of the configuration: a zero limit means zero, except for
@@ -191,15 +189,10 @@ func weigh(all []*entry) {
 	refs, most := make([]int, len(all)), 0
 	later := map[string]int{} // number of texts with a name
 	for i := len(all) - 1; i >= 0; i-- {
-		seen := map[string]bool{}
-		Terms(all[i].now(), func(term string) bool {
-			if term = lexicon.Lower(term); !seen[term] {
-				seen[term] = true
-				refs[i] += later[term]
-				later[term]++
-			}
-			return len(seen) < termsOfOne
-		})
+		for _, term := range all[i].terms {
+			refs[i] += later[term]
+			later[term]++
+		}
 		most = max(most, refs[i])
 	}
 	for i := range all {

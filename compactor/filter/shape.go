@@ -72,7 +72,8 @@ const (
 // shape is the classification of a text, computed line by line in one pass.
 type shape struct {
 	why   reasons
-	prose int    // chars outside of fences
+	prose int // chars outside of fences
+	terms []string
 	how   string // it corrects an earlier text, "" if it does not
 
 	all    sense
@@ -92,7 +93,7 @@ type shape struct {
 
 // shapeOf classifies a text. Linear.
 func shapeOf(text string) *shape {
-	s := &shape{blank: true}
+	s := &shape{blank: true, terms: termsOf(text)}
 	if startsWithMarker(text) {
 		s.why = isMarker
 		return s

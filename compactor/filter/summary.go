@@ -263,11 +263,8 @@ func entities(text string, most int) []string {
 	return named
 }
 
-// isName reports whether a word names something to people: it is no piece of JSON or of source, and what a number counts is a unit.
+// isName reports whether a word names something to people, and is no piece of JSON or of source.
 func isName(s string) bool {
-	if _, noun, ok := strings.Cut(s, " "); ok {
-		return len(noun) < 3 || counted[noun] || strings.HasSuffix(noun, "s")
-	}
 	return !strings.ContainsAny(s, `"{}[]()<>`) && (strings.IndexByte(s, '\\') < 0 || strings.HasPrefix(s[1:], `:\`)) && !strings.HasSuffix(s, "+") && !strings.HasSuffix(s, "//")
 }
 

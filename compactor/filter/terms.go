@@ -6,6 +6,19 @@ import (
 	"ccd/compactor/lexicon"
 )
 
+// termsOf returns the first distinct terms of a text, in small letters.
+func termsOf(text string) (all []string) {
+	seen := map[string]bool{}
+	Terms(text, func(term string) bool {
+		if term = lexicon.Lower(term); !seen[term] {
+			seen[term] = true
+			all = append(all, term)
+		}
+		return len(all) < termsOfOne
+	})
+	return all
+}
+
 // Terms calls yield with the words of a text that are meaningful on their own, in order, until it returns false: names in code,
 // paths, addresses, hashes, versions, and numbers with the noun that they count. Linear in the text.
 func Terms(text string, yield func(term string) bool) {
@@ -15,7 +28,7 @@ func Terms(text string, yield func(term string) bool) {
 		begin := number
 		number = -1
 		if w.Has&^(lexicon.Small|lexicon.High|lexicon.Quote) == 0 {
-			counts := begin >= 0 && w.From == w.Head && w.Head == end+1 && text[end] == ' ' && !notUnits[lx.Core()]
+			counts := begin >= 0 && w.From == w.Head && w.Head == end+1 && text[end] == ' ' && isUnit(lx.Core())
 			if counts && w.Has == lexicon.Small && !yield(text[begin:w.Tail]) {
 				return
 			}
@@ -37,14 +50,10 @@ func Terms(text string, yield func(term string) bool) {
 	}
 }
 
-// notUnits are words that follow a number but are not what it counts.
-var notUnits = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("and or of to in is the a an as at by for on with from was were are be but if so than that this then it its per not no") {
-		m[w] = true
-	}
-	return m
-}()
+// isUnit reports whether a word in small letters is what a number before it counts.
+func isUnit(word string) bool {
+	return !stops[word] && (len(word) < 3 || counted[word] || strings.HasSuffix(word, "s"))
+}
 
 // Name returns the core of the last word without call arguments, listBoats(harbour -> listBoats, or the target if it is a
 // Markdown link, and its kind.

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"regexp"
 	"strings"
 
 	"ccd/compactor/lexicon"
@@ -25,179 +26,69 @@ const LongestName = 300
 // KindOf returns the kind of a word by its form. has is the class of its bytes.
 func KindOf(s string, has lexicon.Class) Kind {
 	switch {
-	case len(s) > LongestName && has&lexicon.Colon == 0:
+	case len(s) > LongestName && has&lexicon.Colon == 0, has&^lexicon.High == 0, has&^(lexicon.Small|lexicon.High) == 0 && len(s) > longestAcronym:
 		return PlainWord
-	case has&^(lexicon.Small|lexicon.High) == 0:
-		if has == lexicon.Small && isVowelless(s) {
-			return AcronymWord
-		}
-		return PlainWord
-	case has&^(lexicon.Letters|lexicon.High) == 0:
-		return caseKind(s)
-	case has&lexicon.Digit != 0 && has&(lexicon.Letters|lexicon.Under|lexicon.Slash|lexicon.At) == 0:
-		return numberKind(s)
-	case has&lexicon.Slash != 0:
-		return slashKind(s)
-	case has&lexicon.At != 0:
-		if i := strings.IndexByte(s, '@'); i > 0 && strings.IndexByte(s[i:], '.') > 1 {
-			return NameWord
-		}
-		return PlainWord
-	case has&lexicon.Under != 0:
-		if hasLetter(s) {
-			return NameWord
-		}
-		return PlainWord
-	case has&lexicon.Digit != 0 && has&^(lexicon.Letters|lexicon.Digit|lexicon.High) == 0:
-		return mixedKind(s)
 	}
-	return dottedKind(s, has)
-}
-
-var isVowel = lexicon.ByteSet("aeiouy")
-
-// isVowelless reports whether a lower-case word is an abbreviation: two to six consonants.
-func isVowelless(s string) bool {
-	if len(s) < 2 || len(s) > 6 {
-		return false
-	}
-	for i := range len(s) {
-		if isVowel[s[i]] {
-			return false
+	for i := range forms {
+		if f := &forms[i]; f.has == 0 || has&f.has != 0 {
+			if f.form.MatchString(s) {
+				return f.kind
+			}
 		}
-	}
-	return s != "vs" && s != "mr" && s != "dr" && s != "st" && s != "th" && s != "nd" && s != "rd"
-}
-
-// caseKind returns the kind of a word of letters by the positions of its capitals.
-func caseKind(s string) Kind {
-	ups, inner := 0, false
-	for i := range len(s) {
-		if s[i]-'A' < 26 {
-			ups++
-			inner = inner || i > 0 && s[i-1]-'a' < 26
-		}
-	}
-	switch {
-	case inner:
-		return NameWord
-	case ups == len(s) && ups > 1:
-		return AcronymWord
-	case s[0]-'A' < 26 && ups == 1:
-		return CapitalWord
-	case ups > 1 && s[0]-'A' < 26: // HTTPServer
-		return NameWord
 	}
 	return PlainWord
 }
 
-func numberKind(s string) Kind {
-	parts, digits, only := 1, 0, true
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c-'0' < 10:
-			digits++
-		case c == '.' && i > 0 && i+1 < len(s):
-			parts++
-		default:
-			only = false
-		}
-	}
-	switch {
-	case digits == 0:
-		return PlainWord
-	case only && (parts == 3 || parts == 4):
-		return VersionWord
-	}
-	return NumberWord
+const longestAcronym = 6 // letters of one in small letters
+
+// form is a form of words; has are classes of which a word of it has one, 0 for any.
+type form struct {
+	has  lexicon.Class
+	kind Kind
+	form *regexp.Regexp
 }
 
-func slashKind(s string) Kind {
-	if strings.Contains(s, "://") {
-		return NameWord
+// forms are tried in this order. In them, L is a letter of any script.
+var forms = func() (all []form) {
+	for _, f := range []struct {
+		has  lexicon.Class
+		kind Kind
+		form string
+	}{
+		{0, PlainWord, `^(?:vs|mr|dr|st|th|nd|rd)$`},
+		{0, AcronymWord, `^(?:[b-df-hj-np-tv-xz]{2,6}|[A-Z]{2,})$`},
+		{lexicon.Upper, CapitalWord, `^[A-Z][a-z[:^ascii:]]*$`},
+		{lexicon.Upper, NameWord, `^(?:L*[a-z][A-Z]L*|[A-Z]L*[A-Z]L*)$`}, // openGate, HTTPServer
+		{0, PlainWord, `^L+$`},
+		{lexicon.Digit, VersionWord, `^(?:\d+(?:\.\d+){2,3}|v\d+)$`},
+		{lexicon.Digit, NumberWord, `^[^A-Za-z_/@]*$`},
+		{lexicon.Slash, NameWord, `://`},
+		{lexicon.Slash, PlainWord, "^[!-@\\[-`{-~]*$"}, // no letter
+		{lexicon.Slash, NameWord, `^(?:\.{0,2}|~)/|/.*/|[._@-]`},
+		{lexicon.Slash, PlainWord, `/`}, // and/or
+		{lexicon.At, NameWord, `^[^@]+@[^.]+\.`},
+		{lexicon.At, PlainWord, `@`},
+		{lexicon.Under, NameWord, `L`},
+		{lexicon.Under, PlainWord, `_`},
+		{lexicon.Digit, NumberWord, `^\d(?:L|\d){0,5}$`},    // 12ms
+		{lexicon.Digit, NameWord, `^(?:L|\d)+$`},            // sha256, 3f786850e3
+		{lexicon.Colon, PlainWord, `^[^.]*[^.:]:\d[\d,]*$`}, // at:12
+		{lexicon.Colon, NameWord, `\..*:\d[\d,.]*$`},        // a.go:12
+		{lexicon.Digit, NumberWord, `^\d[^.-]*\.[^.-]*$`},   // 1.5x
+		{lexicon.Digit, VersionWord, `^v?\d.*\.`},
+		{0, PlainWord, `\..*[,;!?]|[,;!?].*\.|^\..{0,2}$|^(?:[^.]\.)+[^.]?$`}, // e.g
+		{0, NameWord, `^(?:[^.]*(?:L|[\d_]))?\.`},                             // config.yaml
+		{0, PlainWord, `\.`},
+		{0, NameWord, `L.*[=(<$\\]|[=(<$\\].*L|^-.{2,}[A-Za-z\d]$|::`}, // std::vector, --dry-run
+		{lexicon.Digit, NumberWord, `^\d`},
+	} {
+		all = append(all, form{f.has, f.kind, regexp.MustCompile(strings.ReplaceAll(f.form, "L", `[A-Za-z[:^ascii:]]`))})
 	}
-	slashes := strings.Count(s, "/")
-	rooted := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")
-	if strings.Trim(s, "/.-") == "" || !hasLetter(s) {
-		return PlainWord
-	}
-	if !rooted && slashes < 2 && !strings.ContainsAny(s, "._-@") {
-		return PlainWord // and/or
-	}
-	return NameWord
-}
-
-// hasLetter reports whether a text has a letter, of any script.
-func hasLetter(s string) bool {
-	for i := range len(s) {
-		if lexicon.ClassOf(s[i])&(lexicon.Letters|lexicon.High) != 0 {
-			return true
-		}
-	}
-	return false
-}
+	return all
+}()
 
 // afterColon reports whether a name ends in the number of a line, perhaps with a column: a.go:12:3.
 func afterColon(s string) bool {
 	i := strings.LastIndexByte(s, ':')
 	return i > 0 && i+1 < len(s) && s[i+1]-'0' < 10 && lexicon.IsNumber(s[i+1:])
-}
-
-// mixedKind returns the kind of a word of letters and digits.
-func mixedKind(s string) Kind {
-	switch {
-	case s[0]-'0' < 10 && len(s) < shortestHash:
-		return NumberWord // 12ms
-	case s[0] == 'v' && strings.Trim(s[1:], "0123456789") == "":
-		return VersionWord
-	}
-	return NameWord // sha256, Http2, 3f786850e3
-}
-
-// shortestHash is the minimum length of a hash: a number with its unit is shorter.
-const shortestHash = 7
-
-// dottedKind returns the kind of a word that contains dots, colons, hyphens or other marks.
-func dottedKind(s string, has lexicon.Class) Kind {
-	i := strings.IndexByte(s, '.')
-	switch placed := afterColon(s); {
-	case i < 0 && has&lexicon.Colon != 0 && placed:
-		return PlainWord // at:12
-	case i < 0 || i+1 == len(s):
-		return hyphenKind(s, has)
-	case placed:
-		return NameWord
-	case s[0]-'0' < 10 && strings.Count(s, ".") == 1 && !strings.Contains(s, "-"):
-		return NumberWord // 1.5x
-	case s[0]-'0' < 10 || s[0] == 'v' && i > 1 && s[1]-'0' < 10:
-		return VersionWord
-	case i > 0 && lexicon.ClassOf(s[i-1])&(lexicon.Letters|lexicon.Digit|lexicon.Under|lexicon.High) == 0, strings.ContainsAny(s, ",;!?"), i == 0 && len(s) < 4, isAbbreviated(s):
-		return PlainWord
-	}
-	return NameWord
-}
-
-// isAbbreviated reports whether a word is letters with dots between them: e.g, U.S.
-func isAbbreviated(s string) bool {
-	for i := range len(s) {
-		if (s[i] == '.') != (i%2 == 1) {
-			return false
-		}
-	}
-	return true
-}
-
-// hyphenKind returns the kind of a word without an inner dot: flags and other marks.
-func hyphenKind(s string, has lexicon.Class) Kind {
-	switch {
-	case has&(lexicon.Equals|lexicon.Paired|lexicon.Other) != 0 && has&lexicon.Letters != 0 && strings.ContainsAny(s, "=(<$\\"):
-		return NameWord
-	case len(s) > 3 && s[0] == '-' && lexicon.ClassOf(s[len(s)-1])&(lexicon.Letters|lexicon.Digit) != 0:
-		return NameWord // a flag
-	case has&lexicon.Colon != 0 && strings.Contains(s, "::"):
-		return NameWord
-	case has&lexicon.Digit != 0 && s[0]-'0' < 10:
-		return NumberWord
-	}
-	return PlainWord
 }
