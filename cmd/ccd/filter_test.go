@@ -258,7 +258,7 @@ func TestWhatGivesWay(t *testing.T) {
 // beginning stays. A secret keeps words whole, what only looks like one does not.
 func TestOldOutputsOfAList(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte("[compaction]\nmicrocompact_keep = 1\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("[compaction]\nmicrocompact_keep = 2\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	data := func(n int) string { return `{"rows": [` + strings.Repeat(`{"id": 1, "name": "row"},`, n) + "{}]}" }
@@ -268,21 +268,39 @@ func TestOldOutputsOfAList(t *testing.T) {
 	}
 	said := strings.Repeat("We walked by the mill in the evening and sat down there for a while. ", 9)
 	list = append(list, map[string]any{"role": "assistant", "content": said + "[redacted by the author]"},
-		map[string]any{"role": "tool", "content": "ok"}, map[string]any{"role": "assistant", "content": said + "password = " + listPassword})
+		map[string]any{"role": "assistant", "content": said + "password = " + listPassword})
 	messages, report := filteredBy(t, list, "--config", config, "--keep-recent", "0")
 	actions := ""
 	for _, d := range report.Decisions {
 		actions += d.Action + " "
 	}
-	if want := "compressed preserved compressed compressed compressed preserved preserved "; actions != want {
+	if want := "compressed preserved compressed preserved compressed preserved "; actions != want {
 		t.Errorf("%s, want %s", actions, want)
 	}
 	var large struct{ Content string }
 	if json.Unmarshal([]byte(messages[2]), &large) != nil || !strings.HasSuffix(large.Content, " | it begins:]\n"+data(500)[:2000]) {
 		t.Errorf("the large one became %s", messages[2])
 	}
-	if !strings.Contains(report.Decisions[6].Reason, "secret") || strings.Contains(messages[6], listPassword) {
-		t.Errorf("a secret: %s, %s", report.Decisions[6].Reason, messages[6])
+	if !strings.Contains(report.Decisions[5].Reason, "secret") || strings.Contains(messages[5], listPassword) {
+		t.Errorf("a secret: %s, %s", report.Decisions[5].Reason, messages[5])
+	}
+}
+
+// TestRatioOfACompanion: a companion has at most the share of the session's characters, and uses it.
+func TestRatioOfACompanion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	if err := os.WriteFile(path, muchTalk(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for ratio, share := range map[string]float64{".2": .2, ".45": .45} {
+		var made struct {
+			Original  float64 `json:"original_tokens"`
+			Companion float64 `json:"companion_tokens"`
+		}
+		out := ran(t, nil, "compact", "--no-archive", "--json", "-q", "--ratio", ratio, path)
+		if err := json.Unmarshal(out, &made); err != nil || made.Companion > share*made.Original || made.Companion < .8*share*made.Original {
+			t.Errorf("%s: %.0f tokens of %.0f, %v", ratio, made.Companion, made.Original, err)
+		}
 	}
 }
 

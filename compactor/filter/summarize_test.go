@@ -74,6 +74,10 @@ func TestEntities(t *testing.T) {
 	if got := entities(text, 20); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	source := `so the keeper said Mill` + "\t" + `Road then\n, red\n of docs/red.md","is_error":false and all of 585 key, with 4 gates on 15+ of it`
+	if got := entities(source, 20); !slices.Equal(got, []string{"4 gates", "Mill", "Road"}) {
+		t.Errorf("names in source: %q", got)
+	}
 	if got := entities(text, 2); len(got) != 3 {
 		t.Errorf("two: %q", got)
 	}
