@@ -46,7 +46,7 @@ func (f *filter) over() int { return f.chars() - f.o.Budget }
 // and the oldest messages dropped; then the same for what persons reply to; at last the longest messages of persons are cut.
 func (f *filter) shortened(old int) *filter {
 	f.look() // the shapes of all texts
-	tighter := f.o.Percent - leastPercent
+	tighter := max(0, f.o.Percent-leastPercent)
 	most := int(classes)*old + 2*tighter + 1
 	try := func(step int) *filter {
 		g := f.again()

@@ -103,7 +103,7 @@ func superseded(all []*entry, least float64) map[int]Decision {
 	byTerm := map[string][]int{} // the texts with a term, in order
 	for i := range all {
 		m := all[i]
-		if m.role == "system" || m.role == "tool" || m.why&isMarker != 0 {
+		if m.role == "system" || m.role == "tool" || m.role == "call" || m.why&isMarker != 0 {
 			continue
 		}
 		topics[i] = topicsOf(m.now())

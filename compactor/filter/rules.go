@@ -159,7 +159,7 @@ func byLook(m *entry, patterns []*regexp.Regexp, limited bool) Decision {
 	case m.brief:
 		return keptBecause("short result")
 	case m.old || limited && m.class == tools:
-		return Decision{Action: Compressed, Reason: "an older output", Of: -1}
+		return Decision{Action: Compressed, Reason: "output", Of: -1}
 	case fenced && m.prose < proseToSplit:
 		return keptBecause("code")
 	case fenced && m.why&hasSecret == 0:
