@@ -54,7 +54,7 @@ func TestManualIsPartOfTheOptions(t *testing.T) {
 	o := Defaults()
 	seen := map[string]Manual{o.Hash(): {}}
 	for _, m := range []Manual{
-		{MaxTokens: o.MaxTokens}, {MaxTokens: 14000}, {Focus: []string{"a"}}, {Focus: []string{"a"}, MaxTokens: 14000},
+		{MaxTokens: o.MaxTokens}, {MaxTokens: 14000}, {Ratio: .3}, {Focus: []string{"a"}}, {Focus: []string{"a"}, MaxTokens: 14000},
 	} {
 		h := o.With(m).Hash()
 		if other, ok := seen[h]; ok {
@@ -64,6 +64,9 @@ func TestManualIsPartOfTheOptions(t *testing.T) {
 	}
 	if got := o.With(Manual{}).Hash(); got != o.Hash() {
 		t.Error("asking for nothing changes the hash")
+	}
+	if got := (Manual{MaxTokens: 9}).Over(Manual{Ratio: .3}); got.Ratio != 0 || o.With(Manual{Ratio: .3}).Part(300000).MaxTokens != 120000 {
+		t.Errorf("a number and a share: %+v", got)
 	}
 	first := Manual{Focus: []string{"a"}, MaxTokens: 5}
 	if got, want := (Manual{MaxTokens: 9}).Over(first), (Manual{Focus: []string{"a"}, MaxTokens: 9}); !cmp.Equal(got, want) {

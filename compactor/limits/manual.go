@@ -11,31 +11,31 @@ import (
 type Manual struct {
 	Focus     []string `json:"focus,omitempty"`      // words, as returned by FocusWords
 	MaxTokens int      `json:"max_tokens,omitempty"` // estimated tokens, 0 if not set
+	Ratio     float64  `json:"ratio,omitempty"`      // the same as a part of the session's items, 0 if not set; not both
 }
 
 // IsZero reports whether no option is set.
-func (m Manual) IsZero() bool { return len(m.Focus) == 0 && m.MaxTokens == 0 }
+func (m Manual) IsZero() bool { return len(m.Focus) == 0 && m.MaxTokens == 0 && m.Ratio == 0 }
 
 // Over returns m with its unset options taken from earlier.
 func (m Manual) Over(earlier Manual) Manual {
 	if len(m.Focus) == 0 {
 		m.Focus = earlier.Focus
 	}
-	if m.MaxTokens == 0 {
-		m.MaxTokens = earlier.MaxTokens
+	if m.MaxTokens == 0 && m.Ratio == 0 {
+		m.MaxTokens, m.Ratio = earlier.MaxTokens, earlier.Ratio
 	}
 	return m
 }
 
 // With returns o with the options that m sets in place of its own.
 func (o Options) With(m Manual) Options {
-	own := Manual{Focus: o.Focus, MaxTokens: o.MaxTokens}
 	o.Manual = m
+	m = m.Over(Manual{Focus: o.Focus, MaxTokens: o.MaxTokens, Ratio: o.MaxPart})
+	o.Focus, o.MaxPart = m.Focus, m.Ratio
 	if m.MaxTokens > 0 {
-		o.MaxPart = 0
+		o.MaxTokens = m.MaxTokens
 	}
-	m = m.Over(own)
-	o.Focus, o.MaxTokens = m.Focus, m.MaxTokens
 	return o
 }
 

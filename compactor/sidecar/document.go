@@ -183,7 +183,7 @@ func redacted(all []compactor.Secrets) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// manual formats the options set by hand: {focus: [a, b], level: maximum, max_tokens: 14000}, only those that are set.
+// manual formats the options set by hand: {focus: [a, b], max_tokens: 14000}, only those that are set.
 func manual(m compactor.Manual) string {
 	var parts []string
 	if len(m.Focus) > 0 {
@@ -195,6 +195,9 @@ func manual(m compactor.Manual) string {
 	}
 	if m.MaxTokens > 0 {
 		parts = append(parts, "max_tokens: "+strconv.Itoa(m.MaxTokens))
+	}
+	if m.Ratio > 0 {
+		parts = append(parts, "ratio: "+strconv.FormatFloat(m.Ratio, 'f', -1, 64))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }

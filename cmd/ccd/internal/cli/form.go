@@ -38,8 +38,9 @@ func (a *App) PrintForm(c reader.Companion, name, only string) error {
 	case asHTML:
 		return a.Shown(func(w io.Writer) error { return web.Companion(p, w) })
 	case AsMessages:
+		o := c.Made.Options.Part(int64(limits.Chars(int(c.Made.Header.Tokens.Original))))
 		list, err := resume.List(p.Fields["agent"], c.Records, resume.Handover{
-			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: limits.Chars(c.Made.Options.MaxTokens),
+			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: limits.Chars(o.MaxTokens),
 		})
 		if err != nil {
 			return err

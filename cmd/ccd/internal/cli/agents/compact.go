@@ -32,7 +32,6 @@ type compactFlags struct {
 	agent, form                      string
 	manual                           compactor.Manual
 	filter                           filterFlags
-	ratio                            float64 // 0: not given
 	reset, dryRun, stdout, noArchive bool
 	explain                          bool
 }
@@ -55,8 +54,7 @@ func (a *app) compactCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "compact [SESSION|FILE|-]", GroupID: cli.Agents, Short: "write a session's companion now; compact a file or stdin",
 		Long: `Writes the companion of SESSION now and prints its path. --focus,
---max-tokens and --ratio (as a number of tokens) stay in effect for this
-session until --reset.
+--max-tokens and --ratio stay in effect for this session until --reset.
 
 A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of
 messages (JSON array or JSONL of {"role", "content"}). A FILE that ccd watches
@@ -94,7 +92,7 @@ to 1), new (values and words), shown and chars (characters), why
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)
 	flags.Func("ratio", "shorten only until at most this `SHARE` of the list's or session's characters is left, such as .60", func(text string) (err error) {
-		if f.ratio, err = strconv.ParseFloat(text, 64); err != nil || !(f.ratio > 0 && f.ratio < 1) {
+		if f.manual.Ratio, err = strconv.ParseFloat(text, 64); err != nil || !(f.manual.Ratio > 0 && f.manual.Ratio < 1) {
 			return errors.New("must be a number between 0 and 1")
 		}
 		return nil
@@ -112,9 +110,9 @@ to 1), new (values and words), shown and chars (characters), why
 
 func (f compactFlags) check(json bool, arg string) error {
 	switch {
-	case f.ratio > 0 && f.manual.MaxTokens > 0:
+	case f.manual.Ratio > 0 && f.manual.MaxTokens > 0:
 		return errors.New("--ratio cannot be used with --max-tokens")
-	case f.reset && !(f.manual.IsZero() && f.ratio == 0):
+	case f.reset && !f.manual.IsZero():
 		return errors.New("--reset cannot be used with --focus, --max-tokens or --ratio")
 	case f.explain && (f.form != "" || f.dryRun):
 		return errors.New("--explain cannot be used with --format or --dry-run")
@@ -180,7 +178,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	case f.dryRun || f.noArchive:
 		return a.previewFile(ctx, d, s, f, o)
 	}
-	made, err := a.compacted(f, o, func(o daemon.CompactOptions) (daemon.Compacted, error) { return d.Compact(ctx, s.Key, o) })
+	made, err := d.Compact(ctx, s.Key, o)
 	switch {
 	case err != nil:
 		return err
@@ -193,24 +191,6 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	}
 	a.Say("%s", savedLine(made))
 	return a.Print(made.Path + "\n")
-}
-
-// compacted makes a companion. With --ratio it first finds how much there is, so that the share becomes a number, as of --max-tokens.
-func (a *app) compacted(f compactFlags, o daemon.CompactOptions, make func(daemon.CompactOptions) (daemon.Compacted, error)) (daemon.Compacted, error) {
-	if f.ratio == 0 {
-		return make(o)
-	}
-	first := o
-	first.Write = false
-	made, err := make(first)
-	if err != nil {
-		return made, err
-	}
-	if o.MaxTokens = int(f.ratio * float64(made.Header.Tokens.Original)); o.MaxTokens < leastTokens {
-		a.Say("ccd: warning: --ratio %g of this session is %d tokens (est); a companion has up to %d", f.ratio, o.MaxTokens, leastTokens)
-		o.MaxTokens = leastTokens
-	}
-	return make(o)
 }
 
 // compactFile compacts a file outside the watched roots, or stdin.
@@ -231,7 +211,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 		return a.previewFile(ctx, d, s, f, o)
 	}
 	o.Write = false
-	made, err := a.compacted(f, o, func(o daemon.CompactOptions) (daemon.Compacted, error) { return d.Compact(ctx, s.Key, o) })
+	made, err := d.Compact(ctx, s.Key, o)
 	if err != nil {
 		return err
 	}
@@ -246,7 +226,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 
 // previewFile compacts a session and writes nothing.
 func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
-	made, err := a.compacted(f, o, func(o daemon.CompactOptions) (daemon.Compacted, error) { return d.Preview(ctx, s, o) })
+	made, err := d.Preview(ctx, s, o)
 	if err != nil {
 		return err
 	}
@@ -261,13 +241,7 @@ func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Ent
 	case filter:
 		return a.filterArchived(ctx, l, e, f)
 	}
-	var c reader.Companion
-	_, err := a.compacted(f, o, func(o daemon.CompactOptions) (_ daemon.Compacted, err error) {
-		if c, err = l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{}); err != nil {
-			return daemon.Compacted{}, err
-		}
-		return *c.Made, nil
-	})
+	c, err := l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
 	if err != nil {
 		return err
 	}
@@ -296,6 +270,9 @@ func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags
 func savedLine(made daemon.Compacted) string {
 	h := made.Header
 	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About) + ", level " + h.Level.String()
+	if ratio := made.Options.Manual.Ratio; ratio > 0 && float64(made.Tokens) > ratio*float64(h.Tokens.Original) {
+		line += fmt.Sprintf(", more than --ratio %g: no companion is so short", ratio)
+	}
 	if h.Verified {
 		return line + ", verified"
 	}

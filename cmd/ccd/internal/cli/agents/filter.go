@@ -172,7 +172,7 @@ func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFla
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
 		KeepResults: c.MicrocompactKeep, OldResult: limits.Chars(c.MicrocompactTokens), Large: limits.Chars(c.LargeOutputTokens), LargeHead: c.LargeOutputChars,
 	}
-	o.MaxTokens, o.Ratio = f.manual.MaxTokens, f.ratio
+	o.MaxTokens, o.Ratio = f.manual.MaxTokens, f.manual.Ratio
 	if !f.noArchive { // --no-archive starts no command: agents may run it without asking
 		o.Summarize = a.listSummaries(ctx, l)
 	}
