@@ -40,7 +40,7 @@ func sentences(text string) (all []part) {
 		begun := len(all)
 		for line != "" {
 			end := lexicon.SentenceEnd(line)
-			one := strings.TrimSpace(line[:end])
+			one := strings.TrimRight(line[:end], " \t")
 			line = strings.TrimLeft(line[end:], " \t")
 			if k := len(all); k > begun && len(one) < shortSentence && len(all[k-1].text) < longSentence/2 {
 				all[k-1].text += " " + one
@@ -63,10 +63,10 @@ func threes(text string) []part { return grouped(text, 3) }
 
 func grouped(text string, size int) (all []part) {
 	rows := strings.Split(text, "\n")
-	open, blank := 0, 0 // lines in the last part; lines since that say nothing
+	open, blank, lead := 0, 0, "" // lines in the last part; blank lines since; brackets since
 	for n, line := range rows {
 		if n >= firstLines && n < len(rows)-lastLines && !lexicon.IsError(line, true) {
-			open, blank = size, 0
+			open, blank, lead = size, 0, ""
 			continue
 		}
 		line = strings.TrimRight(line, " \t\r")
@@ -74,14 +74,20 @@ func grouped(text string, size int) (all []part) {
 		follows := k >= 0 && all[k].to == n-1
 		switch {
 		case !hasWord(line):
-			if short := strings.TrimSpace(line); follows && short != "" && len(short) <= shortLine {
+			switch short := strings.TrimSpace(line); {
+			case short == "" || len(short) > shortLine:
+				blank, lead = blank+1+lineCount(lead), ""
+			case follows:
 				all[k].text += "\n" + line
 				all[k].to = n
-			} else {
-				blank++
+			case lead == "":
+				lead = line
+			default:
+				lead += "\n" + line
 			}
 			continue
 		case len(line) > longLine:
+			blank, lead = blank+lineCount(lead), ""
 			for _, piece := range chopped(line, longLine) {
 				all = append(all, part{piece, n, n, blank})
 			}
@@ -90,6 +96,9 @@ func grouped(text string, size int) (all []part) {
 			all[k].text += "\n" + line
 			all[k].to = n
 			open++
+		case lead != "":
+			all = append(all, part{lead + "\n" + line, n - lineCount(lead), n, blank})
+			open, lead = 1, ""
 		default:
 			all = append(all, part{line, n, n, blank})
 			open = 1

@@ -2,6 +2,7 @@ package compactor
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ type claim struct {
 func (d *draft) makeHandover(room int) string {
 	h := &handover{draft: d, quote: room / quoteParts, big: room > smallHandover}
 	for _, e := range d.events {
-		if e.kind == human && !e.Back {
+		if (e.kind == human || e.kind == refusal) && !e.Back {
 			h.asks = append(h.asks, e)
 		}
 	}
@@ -160,7 +161,9 @@ func withoutCode(text string) string {
 
 // task quotes the newest message that says something by itself, and the shorter ones since, each with what it replies to.
 func (h *handover) task() {
-	short := func(e *event) bool { return e.Kind == session.Queued || lexicon.Width(h.said(e)) < saysSomething }
+	short := func(e *event) bool {
+		return e.kind == refusal || e.Kind == session.Queued || lexicon.Width(h.said(e)) < saysSomething || e != h.asks[len(h.asks)-1] && isQuestion(h.said(e))
+	}
 	for _, e := range slices.Backward(h.asks) {
 		h.chain = append([]*event{e}, h.chain...)
 		if !short(e) || len(h.chain) == 3 {
@@ -184,12 +187,20 @@ func (h *handover) task() {
 			}
 		}
 		how := ""
-		if e.Kind == session.Queued {
+		switch {
+		case e.kind == refusal:
+			how = ", refusing " + h.doing(e.Call, 70)
+		case e.Kind == session.Queued:
 			how = ", while you worked"
 		}
 		text := h.said(e)
 		h.line("%s (#%d%s%s): %s%s", name, e.n, h.stamp(e), how, h.begins(e.Ref, text, most), h.repliesTo(e, text))
 	}
+}
+
+// isQuestion reports whether a text ends with a question.
+func isQuestion(text string) bool {
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "؟")
 }
 
 // between returns how many messages of the human are between two.
@@ -216,10 +227,10 @@ func (h *handover) repliesTo(e *event, text string) string {
 		return ""
 	}
 	for _, before := range slices.Backward(h.events[:e.index]) {
-		switch before.Kind {
-		case session.Thought, session.Noted, session.Ended:
+		switch {
+		case before.Back, before.Kind == session.Thought, before.Kind == session.Noted:
 			continue
-		case session.Said:
+		case before.Kind == session.Said:
 			return fmt.Sprintf(" (to your #%d: %s)", before.n, h.ends(before.Ref, h.quote))
 		}
 		break
@@ -372,14 +383,23 @@ func (h *handover) checks() {
 	}
 }
 
+// echoes matches a line in which a runner says what it runs, as `[lint] $ golangci-lint run`.
+var echoes = regexp.MustCompile(`^(?:\[[^\]]*\] )?[$>] `)
+
 // lastLine quotes the last line of an output.
 func (h *handover) lastLine(c *session.Call) string {
 	rows := strings.Split(strings.TrimSpace(h.output(c)), "\n")
-	last := joined(rows[len(rows)-1])
-	if !hasWord(last) || lexicon.Chars(last) > 100 {
-		return ""
+	for _, row := range slices.Backward(rows) {
+		if echoes.MatchString(row) {
+			continue
+		}
+		last := joined(row)
+		if !hasWord(last) || lexicon.Chars(last) > 100 {
+			break
+		}
+		return ": " + asText(h.proves(c.Result, last), 0)
 	}
-	return ": " + asText(h.proves(c.Result, last), 0)
+	return ""
 }
 
 // failures lists the checks that failed, if nothing ran since that covers them and did not fail.
@@ -433,12 +453,12 @@ func (h *handover) errorLine(c *session.Call) string {
 	return h.lastLine(c)
 }
 
-// refusals lists what the human refused and the agent has not done since.
+// refusals lists what the human refused and the agent has not run since.
 func (h *handover) refusals() {
 	done := map[string]bool{}
 	var all []string
 	for _, e := range slices.Backward(h.events) {
-		if e.Kind != session.Did || e.kind == planned || len(all) == 3 {
+		if e.Kind != session.Did || e.kind == planned || e.kind == choice || len(all) == 3 {
 			continue
 		}
 		what := h.doing(e.Call, 90)
@@ -451,12 +471,12 @@ func (h *handover) refusals() {
 		}
 		done[what] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
-		if !e.Call.Words.Zero() {
+		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() {
 			one += ": " + h.begins(e.Call.Words, joined(h.src.Text(e.Call.Words)), h.quote)
 		}
 		all = append(all, one)
 	}
 	if len(all) > 0 {
-		h.line("Refused, not done since: %s", strings.Join(all, "; "))
+		h.line("Refused, not run since: %s", strings.Join(all, "; "))
 	}
 }

@@ -154,7 +154,8 @@ var lineCases = []struct {
 	{"failed: and passed with all", []string{"$ go test ./importer" + bad, "$ go test ./..." + pass}, []string{"!Failed"}},
 	{"failed: neither a look-up nor what the human stopped", []string{"$ ls test => exit 2: ls: cannot access 'test'", "$ grep -rn test . => exit 1: ", "$ make test => error: Error: the debugger is attached", "interrupted"}, []string{"!Failed"}},
 
-	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt"}, []string{"Refused, not done since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},
+	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt", "last Fine.", "human " + task, "last Done.", "human " + task + " again"}, []string{"Refused, not run since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},
+	{"refused: the words are the newest", []string{"human " + task, "$ git push --force => no: bitte nicht mit Gewalt"}, []string{", refusing `git push --force`): \"bitte nicht mit Gewalt\"", "Refused, not run since: `git push --force` (#3)"}},
 	{"refused: and done later", []string{"$ git commit -m 'Skip rows' => no: tests first", "$ git commit -m 'Skip rows' => [main 1a2b3c4] Skip rows"}, []string{"!Refused"}},
 	{"standing: neither a paste nor the agent's own words", []string{"last I always run all tests.", "human Look: " + lines("%d: the worker never answers, always retry", 60), "last Yes.", "human " + task + ", once more"}, []string{"!standing"}},
 }

@@ -22,9 +22,10 @@ type observation struct {
 // What git prints. These are git's own words, which it does not translate in plumbing and rarely elsewhere.
 var (
 	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
+	printedUpdate = regexp.MustCompile(`(?m)^Updating [0-9a-f]{7,40}\.\.([0-9a-f]{7,40})$`)
 	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
 	printedBranch = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
-	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|\t(?:[a-z ]+:\s+)?(\S.*))$`)
+	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|\t(?:[^\s:][^:]*:\s+)?(\S.*))$`)
 	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\]|nothing to commit.*)$`)
 	printedLog    = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
 )
@@ -44,28 +45,34 @@ func (h *handover) git() {
 		}
 	}
 	overtaken(seen, "status", "commit", "move", "add")
+	overtaken(seen, "HEAD", "move")
 	overtaken(seen, "move", "commit")
 	var all []string
-	if b, ok := seen["branch"]; ok && b.at.Rec >= h.s.Branch.Rec {
+	if b, ok := seen["branch"]; ok && b.at.n > int(h.s.Branch.Rec) {
 		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.text, 100), b.at.n))
 	} else if b := h.s.Branch; b.Name != "" {
 		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.Name, 100), b.Rec+1))
 	}
 	base := (*event)(nil)
-	for _, what := range []string{"HEAD", "status", "push", "move"} {
-		o, ok := seen[what]
-		if !ok {
-			continue
-		}
+	for _, o := range inOrder(seen, "HEAD", "status", "push", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
-		if base == nil || o.at.index > base.index {
-			base = o.at
-		}
+		base = o.at
 	}
 	if len(all) > 0 {
 		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(base))
 	}
 	h.editedSince(base)
+}
+
+// inOrder returns what git printed about some things, in the order of the records.
+func inOrder(seen map[string]observation, things ...string) (all []observation) {
+	for _, what := range things {
+		if o, ok := seen[what]; ok {
+			all = append(all, o)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b observation) int { return a.at.index - b.at.index })
+	return all
 }
 
 // overtaken removes what git printed about one thing before it printed of others.
@@ -117,23 +124,60 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 	switch verb := args[0]; {
 	case verb == "push":
 		seen["push"] = observation{e, h.pushed(e.Call, out)}
+		if m := last(printedPush, out); m != nil && m[1] != "!" && (m[3] == "HEAD" || m[3] == seen["branch"].text) {
+			if _, hash, ok := strings.Cut(strings.ReplaceAll(m[2], "...", ".."), ".."); ok && !strings.Contains(seen["HEAD"].text, hash[:6]) {
+				seen["HEAD"] = observation{e, "HEAD `" + h.proves(e.Call.Result, hash) + "`"}
+			}
+		}
 	case verb == "status" && e.Call.State != session.Failed:
 		seen["status"] = observation{e, statusOf(e.Call, out)}
-	case verb == "log" && e.Call.State == session.Done && onlyFlags(args[1:]):
+	case (verb == "log" && onlyFlags(args[1:]) || verb == "show" && onlyFlags(slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return w == "HEAD" }))) && e.Call.State == session.Done:
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
 		}
 	case verb == "add" && e.Call.State == session.Done:
 		seen["add"] = observation{at: e}
 	case moves(args):
-		if m := last(printedHead, out); m != nil {
-			seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
-		}
-		seen["move"] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), h.lastLine(e.Call))}
+		h.moved(e, args, out, seen)
 	}
-	if m := last(printedBranch, out); m != nil && e.Call.State == session.Done && printsBranch(args) {
+	if e.Call.State != session.Done {
+		return
+	}
+	if m := last(printedBranch, out); m != nil && printsBranch(args) {
 		seen["branch"] = observation{e, m[1]}
+	} else if name := madeBranch(args); name != "" && !e.Call.Silent {
+		seen["branch"] = observation{e, name}
 	}
+}
+
+// moved takes what a git command printed that moves the work tree or the branch. Another branch keeps what is not committed.
+func (h *handover) moved(e *event, args []string, out string, seen map[string]observation) {
+	switches := (args[0] == "switch" || args[0] == "checkout") && !slices.Contains(args, "--")
+	what, said := "move", h.lastLine(e.Call)
+	if switches && e.Call.State == session.Done {
+		what, said = "branches", ""
+		if madeBranch(args) == "" {
+			delete(seen, "HEAD")
+		}
+	}
+	seen[what] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), said)}
+	if m := last(printedHead, out); m != nil {
+		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
+	} else if m := last(printedUpdate, out); m != nil {
+		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
+	}
+}
+
+// madeBranch returns the name of the branch that a git command makes and switches to, "" if it makes none.
+func madeBranch(args []string) string {
+	if args[0] == "switch" || args[0] == "checkout" {
+		for i, w := range args[:len(args)-1] {
+			if w == "-c" || w == "-C" || w == "-b" || w == "-B" || w == "--create" {
+				return args[i+1]
+			}
+		}
+	}
+	return ""
 }
 
 // pushed says what a push printed.
@@ -195,10 +239,13 @@ func statusOf(c *session.Call, out string) string {
 		}
 		said = append(said, text)
 	}
-	switch first, _, _ := strings.Cut(strings.TrimSpace(out), "\n"); {
+	switch rows := strings.Split(strings.TrimSpace(out), "\n"); {
 	case len(said) > 0:
-	case hasWord(first):
-		said = append(said, asText(first, 120))
+	case hasWord(rows[0]): // in another language
+		said = append(said, asText(strings.Join(rows[:min(2, len(rows))], " "), 120))
+		if n := len(rows); n > 2 && hasWord(rows[n-1]) {
+			said = append(said, asText(rows[n-1], 120))
+		}
 	default:
 		said = append(said, "printed nothing")
 	}

@@ -269,7 +269,7 @@ func (d *draft) speaker(e *event, added int) string {
 	case session.Noted:
 		return "report:"
 	}
-	if e.kind == final {
+	if e.kind == final && (e.Ends || e.index < len(d.events)-1) { // after the newest words the turn may go on
 		return "agent, last:"
 	}
 	return "agent:"
@@ -302,11 +302,18 @@ func (d *draft) addText(e *event, text string) {
 	if e.failed {
 		importance = e.row().fail
 	}
-	d.addParts(e, importance, e.row().cut(text))
+	parts := e.row().cut(text)
+	if e.heading() && e.total == 1 && len(parts) <= shortRequest { // it stands whole
+		parts = []part{{text: strings.TrimSpace(text)}}
+	}
+	d.addParts(e, importance, parts)
 	if !e.row().prose {
 		e.raise()
 	}
 }
+
+// shortRequest is of how many sentences a message is never cut.
+const shortRequest = 2
 
 // raise gives the lines of an output that report an error or a warning, or how long something took, the importance that the output of a
 // failed call has.

@@ -80,11 +80,6 @@ func (d *draft) printEvent(e *event) string {
 	if rest := e.rest(); rest != "" {
 		head = strings.TrimSuffix(head, e.ending) + " " + rest + e.ending
 	}
-	if e.heading() && e.total == 1 && len(e.parts) <= shortRequest {
-		for _, p := range e.parts {
-			p.taken = true
-		}
-	}
 	shown := e.taken()
 	switch {
 	case len(shown) == 0 && e.total == 0:
@@ -98,9 +93,6 @@ func (d *draft) printEvent(e *event) string {
 	}
 	return head + "\n" + d.block(e, shown) + effect
 }
-
-// shortRequest is of how many sentences a message is printed whole once it is named.
-const shortRequest = 2
 
 // heading reports whether an event begins a turn.
 func (e *event) heading() bool { return e.kind == human && e.Kind == session.Asked }
@@ -153,11 +145,16 @@ func (e *event) inline(shown []*piece) bool {
 func quoted(e *event, shown []*piece) string {
 	var b strings.Builder
 	last := 0
-	for _, p := range shown {
-		if p.order > last+1 {
+	for i, p := range shown {
+		switch {
+		case p.order > last+1 && last > 0:
+			b.WriteString(" … ")
+		case p.order > last+1:
 			b.WriteString("… ")
+		case last > 0 && !lexicon.EndsWide(shown[i-1].text):
+			b.WriteByte(' ')
 		}
-		b.WriteString(p.text + " ")
+		b.WriteString(p.text)
 		last = p.order
 	}
 	text := mark.Inline(b.String(), 0)
@@ -192,7 +189,10 @@ func (d *draft) block(e *event, shown []*piece) string {
 		same := i > 0 && p.from == shown[i-1].to // the same line goes on
 		switch {
 		case same && p.order == shown[i-1].order+1 && e.row().prose:
-			row.WriteString(" " + p.text)
+			if !lexicon.EndsWide(shown[i-1].text) {
+				row.WriteByte(' ')
+			}
+			row.WriteString(p.text)
 		case same && p.order == shown[i-1].order+1:
 			row.WriteString(p.text)
 		default:

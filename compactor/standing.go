@@ -29,6 +29,32 @@ var everyTimePhrases = []string{
 	"항상", "절대", "앞으로", "매번",
 }
 
+// forbidding are the words with which a clause begins that forbids something, in languages where they begin nothing else.
+var forbidding = []string{
+	"don't ", "do not ", "dont ", "don’t ", "keine ", "keinen ", "kein ", "nicht ", "ne ", "n'", "não ", "nie ", "niet ", "geen ", "не ",
+}
+
+// forbiddingPhrases forbid in scripts without spaces, or at the end of a clause.
+var forbiddingPhrases = []string{"不要", "请勿", "請勿", "禁止", "ないで", "しないこと", "하지 마", "지 마세요"}
+
+// forbids reports whether a clause of a sentence forbids something.
+func forbids(sentence string) bool {
+	low := lexicon.Lower(sentence)
+	for i, clause := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune(",;:—", r) }) {
+		clause = strings.TrimSpace(clause)
+		if i > 0 && strings.HasPrefix(clause, "do") { // ..., don't know why
+			continue
+		}
+		for _, and := range []string{"and ", "but ", "und ", "aber ", "y ", "et ", "e ", "en ", "и ", "а ", "i ", "please ", "bitte "} {
+			clause = strings.TrimPrefix(clause, and)
+		}
+		if len(strings.Fields(clause)) > 2 && slices.ContainsFunc(forbidding, func(w string) bool { return strings.HasPrefix(clause, w) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(forbiddingPhrases, func(p string) bool { return strings.Contains(low, p) })
+}
+
 // ofEveryTime reports whether a sentence speaks of every time.
 func ofEveryTime(sentence string) bool {
 	low := lexicon.Lower(sentence)
@@ -59,7 +85,7 @@ func (h *handover) standing() {
 			continue
 		}
 		for _, s := range h.spoken(e) {
-			if key := lexicon.Plain(s); ofEveryTime(s) && !heard[key] && len(found) < most {
+			if key := lexicon.Plain(s); (ofEveryTime(s) || forbids(s)) && !heard[key] && len(found) < most {
 				heard[key] = true
 				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, joined(s)), 0), e.n))
 			}

@@ -71,8 +71,8 @@ func (d *draft) doing(c *session.Call, most int) string {
 		if n := len(c.Files); n > 1 {
 			what += fmt.Sprintf(" and %d more", n-1)
 		}
-		if c.Lines[0] > 0 && c.Lines[1] > 0 {
-			what += fmt.Sprintf(" lines %d-%d", c.Lines[0], c.Lines[0]+c.Lines[1]-1)
+		if first := max(1, c.Lines[0]); c.Lines[1] > 0 {
+			what += fmt.Sprintf(" lines %d-%d", first, first+c.Lines[1]-1)
 		}
 	case d.planText(c) != "":
 		return "the plan"

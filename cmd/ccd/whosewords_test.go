@@ -194,7 +194,7 @@ func humanWords(companion string) string {
 				b.WriteString(m[1] + "\n")
 			}
 		}
-		if strings.HasPrefix(line, "Refused, not done since") {
+		if strings.HasPrefix(line, "Refused, not run since") {
 			for _, m := range refused.FindAllStringSubmatch(line, -1) {
 				b.WriteString(m[1] + "\n")
 			}

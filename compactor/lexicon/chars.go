@@ -75,3 +75,9 @@ func Width(s string) int {
 	}
 	return n
 }
+
+// EndsWide reports whether a text ends with a character of a script that has no blanks between sentences, or its full stop.
+func EndsWide(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return IsWide(r) || strings.ContainsRune("。！？、」』）", r)
+}

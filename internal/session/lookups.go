@@ -176,21 +176,41 @@ var taskRunners = set("make just task mise tox nox rake")
 // mostBare is how many words a task without operands has: mise run test.
 const mostBare = 3
 
-// Covers reports whether a later command did what an earlier one did, or more: the same line, the same kind of work with fewer
-// operands or all of them, or a task of the whole project that checks the same by its name.
+// proves has, by the word of a check that passed, the words of those that it includes: a test is built first.
+var proves = map[string][]string{
+	"test": {"test", "build", "compile", "tsc"}, "spec": {"spec", "build", "compile", "tsc"}, "check": {"check", "test", "spec", "build", "compile", "tsc", "vet"},
+}
+
+// Covers reports whether a later command did what an earlier one did, or more: the same line, or a command in it that does the same kind of
+// work with fewer operands or all of them, or is a task of the whole project that includes the earlier check by its name.
 func (c *Call) Covers(earlier *Call) bool {
-	a, b := strings.Fields(transcript.NormalizeRun("", c.Command).Command), strings.Fields(transcript.NormalizeRun("", earlier.Command).Command)
-	switch {
-	case slices.Equal(a, b):
+	was := strings.Fields(transcript.NormalizeRun("", earlier.Command).Command)
+	if now := strings.Fields(transcript.NormalizeRun("", c.Command).Command); len(now) > 0 && slices.Equal(now, was) {
 		return true
-	case len(a) == 0:
-		return false
-	case c.Goal == earlier.Goal:
-		part := !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
-		return slices.ContainsFunc(a, func(w string) bool { return strings.HasSuffix(w, "...") }) || part && a[0] != "go" // go without operands is one package
 	}
-	same := slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) && strings.Contains(earlier.Goal, w) })
-	return same && taskRunners[a[0]] && len(a) <= mostBare && !strings.ContainsAny(strings.Join(a, ""), "./")
+	parts, _ := transcript.SplitCommand(c.Command)
+	return slices.ContainsFunc(parts, func(one transcript.Simple) bool {
+		p := plainOf(&one)
+		return p.name != "" && p.covers(earlier.Goal, was)
+	})
+}
+
+// covers reports whether a command does what one with a goal and words does, or more.
+func (c *plain) covers(goal string, words []string) bool {
+	if c.goal() == goal {
+		part := !slices.ContainsFunc(c.args, func(w string) bool { return !slices.Contains(words, w) })
+		return slices.ContainsFunc(c.args, func(w string) bool { return strings.HasSuffix(w, "...") }) || part && c.name != "go" // go without operands is one package
+	}
+	if !taskRunners[c.name] || len(c.args) >= mostBare || strings.ContainsAny(strings.Join(c.args, ""), "./") {
+		return false
+	}
+	return slices.ContainsFunc(checkWords, func(w string) bool {
+		included := proves[w]
+		if included == nil {
+			included = []string{w}
+		}
+		return strings.Contains(c.goal(), w) && slices.ContainsFunc(included, func(w string) bool { return strings.Contains(goal, w) })
+	})
 }
 
 // Checks reports whether a command builds, tests or checks something, by its own words.

@@ -273,8 +273,9 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 		d.Say(r, l.Field("content"), v)
 		r.Chosen = chosen(l.Field("content"))
 	default:
-		r.UI, r.APIError = true, l.Field("subtype").Text() == "api_error"
-		r.Unknown = !systemKinds[l.Field("subtype").Text()]
+		kind := l.Field("subtype").Text()
+		r.UI, r.APIError, r.Unknown = true, kind == "api_error", !systemKinds[kind]
+		r.TurnEnd = !l.side && kind == "turn_duration"
 	}
 }
 
