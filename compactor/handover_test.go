@@ -152,6 +152,16 @@ var lineCases = []struct {
 	{"failed: and a smaller part passed", []string{"$ go test ./..." + bad, "$ go test ./importer -run TestOne" + pass}, []string{"Failed, not seen to pass since: `go test ./...`"}},
 	{"failed: and passed", []string{"$ go test ./importer" + bad, "$ go test ./importer" + pass}, []string{"!Failed"}},
 	{"failed: and passed with all", []string{"$ go test ./importer" + bad, "$ go test ./..." + pass}, []string{"!Failed"}},
+	{"failed: and passed as part of a longer command", []string{"$ go test ./importer" + bad, "$ go vet ./... && go test ./..." + pass}, []string{"!Failed"}},
+	{"failed: a build, and a task of the project tested", []string{"$ go build ./..." + bad, "$ make check" + pass}, []string{"!Failed"}},
+	{"failed: a test, and a task of the project built", []string{"$ go test ./..." + bad, "$ make build" + pass}, []string{"Failed, not seen to pass since: `go test ./...`"}},
+	{"git: HEAD from a push", []string{"$ git merge dev => Merge made by the 'ort' strategy.", "$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main"}, []string{"HEAD `9f8e7d6`"}},
+	{"git: no HEAD after a merge", []string{"$ git log --oneline -1 => 1a2b3c5 Skip rows", "$ git merge dev => Merge made by the 'ort' strategy."}, []string{"`git merge dev`", "!1a2b3c5"}},
+	{"git: HEAD from a pull", []string{"$ git pull => Updating 1a2b3c5..9f8e7d6\nFast-forward"}, []string{"HEAD `9f8e7d6`"}},
+	{"git: a branch that git names in another language", []string{"$ git switch -c neu => Zu neuem Branch 'neu' gewechselt"}, []string{"branch `neu` (#3)"}},
+	{"git: a status in another language", []string{"$ git status => Auf Branch main\nIhr Branch ist 1 Commit vor 'origin/main'.\n\nnichts zu committen, Arbeitsverzeichnis unverändert"}, []string{"Ihr Branch ist 1 Commit vor", "nichts zu committen"}},
+	{"refused: a question is none", []string{"ask Local or UTC? => no: wait, what is the difference?"}, []string{"!Refused"}},
+	{"task: not a question that was answered", []string{"human Which of the two importers is the one that the nightly job really uses, and why?", "last The second one.", "human ok"}, []string{"Task (#1"}},
 	{"failed: neither a look-up nor what the human stopped", []string{"$ ls test => exit 2: ls: cannot access 'test'", "$ grep -rn test . => exit 1: ", "$ make test => error: Error: the debugger is attached", "interrupted"}, []string{"!Failed"}},
 
 	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt", "last Fine.", "human " + task, "last Done.", "human " + task + " again"}, []string{"Refused, not run since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},
@@ -164,6 +174,7 @@ var lineCases = []struct {
 var standing = []string{
 	"Always run the linter before a commit.", "Ne touche jamais au fichier de configuration.", "Responde siempre en español, por favor.",
 	"Schreibe die Namen immer klein und ohne Punkt.", "不要在每次修改后都运行所有测试。", "テストは必ず先に書いてください。", "Никогда не удаляй старые записи.",
+	"Please don't touch the schema of the ledger.", "Keine neuen Abhängigkeiten in diesem Projekt.", "Пиши тесты и не трогай старые файлы.", "既存のURLは変更しないこと。",
 	"커밋 메시지는 항상 영어로 써 주세요.", "From now on, speak of rows and not of lines.", "Nunca apague os arquivos antigos.",
 }
 

@@ -124,7 +124,7 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 	switch verb := args[0]; {
 	case verb == "push":
 		seen["push"] = observation{e, h.pushed(e.Call, out)}
-		if m := last(printedPush, out); m != nil && m[1] != "!" && (m[3] == "HEAD" || m[3] == seen["branch"].text) {
+		if m := last(printedPush, out); m != nil && m[1] != "!" && (m[3] == "HEAD" || m[3] == cmp.Or(seen["branch"].text, h.s.Branch.Name)) {
 			if _, hash, ok := strings.Cut(strings.ReplaceAll(m[2], "...", ".."), ".."); ok && !strings.Contains(seen["HEAD"].text, hash[:6]) {
 				seen["HEAD"] = observation{e, "HEAD `" + h.proves(e.Call.Result, hash) + "`"}
 			}

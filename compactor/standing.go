@@ -40,13 +40,13 @@ var forbiddingPhrases = []string{"不要", "请勿", "請勿", "禁止", "ない
 // forbids reports whether a clause of a sentence forbids something.
 func forbids(sentence string) bool {
 	low := lexicon.Lower(sentence)
+	for _, and := range []string{" und ", " aber ", " et ", " e ", " en ", " и ", " а ", " i "} {
+		low = strings.ReplaceAll(low, and, ", ")
+	}
 	for i, clause := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune(",;:—", r) }) {
-		clause = strings.TrimSpace(clause)
+		clause = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(clause), "please "), "bitte ")
 		if i > 0 && strings.HasPrefix(clause, "do") { // ..., don't know why
 			continue
-		}
-		for _, and := range []string{"and ", "but ", "und ", "aber ", "y ", "et ", "e ", "en ", "и ", "а ", "i ", "please ", "bitte "} {
-			clause = strings.TrimPrefix(clause, and)
 		}
 		if len(strings.Fields(clause)) > 2 && slices.ContainsFunc(forbidding, func(w string) bool { return strings.HasPrefix(clause, w) }) {
 			return true
