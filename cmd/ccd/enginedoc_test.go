@@ -92,6 +92,12 @@ func TestEngineRules(t *testing.T) {
 			}
 			return fmt.Sprint(l.Messages)
 		},
+		"status --totals": func(t *testing.T, config string) string {
+			p := configured(t, newHookPlace(t, transcript), config)
+			p.ccd(words.ExitDone, "", "run", "--once")
+			text := p.ccd(words.ExitDone, "", "status", "--totals")
+			return text[:1] + regexp.MustCompile(`(?m)^summarizer.*`).FindString(text) // the rest has times
+		},
 		"run --once": func(t *testing.T, config string) string {
 			return configured(t, newHookPlace(t, transcript), config).ccd(words.ExitDone, "", "run", "--once")
 		},
