@@ -58,6 +58,30 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestOneScreenOfSessions: ls fills the terminal and no more, newest first, each with its agent, and says how many are left out.
+func TestOneScreenOfSessions(t *testing.T) {
+	home := t.TempDir()
+	for i := range 70 {
+		id := fmt.Sprintf("%08x-1a2b-4c3d-8e4f-5a6b7c8d9e0f", i)
+		line := fmt.Sprintf(`{"type":"user","uuid":"a","sessionId":%q,"timestamp":"2024-01-15T10:%02d:00.000Z","cwd":"/src/mill","message":{"role":"user","content":"Grind %d"}}`+"\n", id, i%60, i)
+		putScreen(t, filepath.Join(home, ".claude/projects/-src-mill", id+".jsonl"), []byte(line))
+	}
+	commandIn(t, home, nil, "run", "--once", "-q")
+	screen := sgr.ReplaceAllString(onScreen(t, home, 80, []string{"ls"}), "")
+	lines := strings.Split(strings.TrimSpace(screen), "\n")
+	if last := lines[len(lines)-1]; len(lines) != 58 || last != "14 more: ccd ls --all-pages" || !strings.HasPrefix(lines[1], "0000003b-1a2b") {
+		t.Errorf("%d lines on a screen of 60:\n%s", len(lines), screen)
+	}
+	for _, l := range lines[1 : len(lines)-1] {
+		if !strings.HasSuffix(l, "claude") {
+			t.Errorf("no agent: %s", l)
+		}
+	}
+	if all := onScreen(t, home, 80, []string{"ls", "--all-pages"}); strings.Count(all, "claude") != 70 {
+		t.Errorf("not all of them:\n%s", all)
+	}
+}
+
 func putScreen(t *testing.T, path string, text []byte) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))

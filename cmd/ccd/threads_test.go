@@ -186,7 +186,7 @@ func TestFileUnderARelativeName(t *testing.T) {
 	}
 }
 
-// TestInputsAreNoSessions: what was only given to ccd compact is in no list, and its IDs restore.
+// TestInputsAreNoSessions: what was only given to ccd compact is in no list but that of ls --all, and its IDs restore.
 func TestInputsAreNoSessions(t *testing.T) {
 	home := t.TempDir()
 	list := `[{"role":"user","content":"Weigh cargo STDINMARK"},{"role":"assistant","content":"Weighed."}]`
@@ -197,7 +197,7 @@ func TestInputsAreNoSessions(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "compact", filepath.Join(home, "given.jsonl")); code != words.ExitDone {
 		t.Fatal(said)
 	}
-	for _, args := range [][]string{{"ls"}, {"ls", "--all"}, {"ls", "--all", "--json"}, {"top", "--once"}, {"timeline", "latest"}} {
+	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"top", "--once"}, {"timeline", "latest"}} {
 		_, out, _ := ccdIn(home, "", args...)
 		wants(t, out, []string{"!STDINMARK", "!stdin-", "!file/given", "!purged"})
 	}

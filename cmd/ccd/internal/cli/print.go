@@ -28,6 +28,15 @@ func (a *App) PrintFacts(rows [][]string) error {
 // Width returns the width of the terminal that stdout is, or 0 if it is none.
 func (a *App) Width() int { return a.widthOf(a.Out) }
 
+// Lines returns the lines of the terminal that stdout is, or 0 if it is none or they are unknown.
+func (a *App) Lines() int {
+	if !a.Terminal(a.Out) {
+		return 0
+	}
+	_, lines := Screen(FileOf(a.Out))
+	return lines
+}
+
 func (a *App) widthOf(w io.Writer) int {
 	if a.Terminal(w) {
 		columns, _ := Screen(FileOf(w))

@@ -10,6 +10,7 @@ import (
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -24,10 +25,10 @@ const (
 func SessionColumns[T any](now time.Time, of func(T) status.Session) []table.Column[T] {
 	return []table.Column[T]{
 		{
-			Head: "SESSION", Least: 13, Text: func(r T) string { return status.Short(mark.Unname(of(r).Session)) },
+			Head: "SESSION", Text: func(r T) string { return status.Short(mark.Unname(of(r).Session)) },
 			Piped: func(r T) string { return of(r).Session },
 		},
-		{Head: "TITLE", Least: 20, Part: 40, Text: func(r T) string {
+		{Head: "TITLE", Least: 20, Part: 34, Text: func(r T) string {
 			s := of(r)
 			title := s.Labelled()
 			if title == "" {
@@ -39,7 +40,7 @@ func SessionColumns[T any](now time.Time, of func(T) status.Session) []table.Col
 			return title
 		}, Piped: func(r T) string { return of(r).Labelled() }},
 		{
-			Head: "PROJECT", Least: 8, Drop: 4, Text: func(r T) string { return table.Cut(of(r).Directory(), 20) },
+			Head: "PROJECT", Least: 8, Drop: 5, Text: func(r T) string { return table.Cut(of(r).Directory(), 20) },
 			Piped: func(r T) string { return mark.Inline(of(r).Project, 0) },
 		},
 		{
@@ -63,9 +64,14 @@ func SizeTone(s status.Size) table.Tone {
 	return table.NoTone
 }
 
-// AgentColumn is the column of agents. of returns the agent of a row.
+// AgentColumn is the column of agents, on a terminal by their short names. of returns the agent of a row.
 func AgentColumn[T any](of func(T) string) table.Column[T] {
-	return table.Column[T]{Head: "AGENT", Drop: 3, Text: of}
+	return table.Column[T]{Head: "AGENT", Piped: of, Text: func(r T) string {
+		if row, ok := (registry.Table{}).Lookup(of(r)); ok && row.Connect != nil {
+			return row.Connect.Name
+		}
+		return table.Cut(of(r), 8)
+	}}
 }
 
 // LsColumns returns the columns of lists of sessions.
@@ -86,7 +92,7 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 			Head: "CONTEXT", Text: func(s status.Session) string { return s.Size().Filled() },
 			Tone: func(s status.Session) table.Tone { return SizeTone(s.Size()) },
 		},
-		table.Column[status.Session]{Head: "COMPACTED", Drop: 5, Text: func(s status.Session) string {
+		table.Column[status.Session]{Head: "COMPACTED", Drop: 4, Text: func(s status.Session) string {
 			if s.Compactions == 0 {
 				return ""
 			}

@@ -53,7 +53,7 @@ type Choice struct {
 // Resolve returns the one session that arg names: a session ID, a unique prefix of one, a transcript's path, `latest`
 // or `latest:DIR`. It fails with ErrNotFound, or with *AmbiguousError if several match.
 // An exact ID wins over a prefix, and a conversation over the attachments whose IDs begin with its own. If an ID is a path
-// below the root, a prefix of its last element is enough, or its end.
+// below the root, a prefix of its last element is enough; of any, so is its end.
 func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	all = ofAgent(all, by.Agent)
 	if dir, ok := LatestIn(arg); ok {
@@ -84,7 +84,7 @@ func Resolve(arg string, all []Candidate, by Choice) (Candidate, error) {
 	}
 	return one(arg, filter(all, func(c Candidate) bool {
 		name := mark.Name(c.ID)
-		return len(arg) >= leastEnd && c.Class != transcript.Attachment && strings.Contains(name, "/") && strings.HasSuffix(name, arg)
+		return len(arg) >= leastEnd && c.Class != transcript.Attachment && strings.HasSuffix(name, arg)
 	}))
 }
 

@@ -169,7 +169,7 @@ func Family(sessions []reader.Entry, all bool) []Session {
 		e := &sessions[i]
 		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		switch {
-		case e.Aside() && !all, e.Root == "", e.Class == transcript.Earlier:
+		case e.Aside() && !all, e.Class == transcript.Earlier:
 		case e.Class == transcript.Main:
 			rows = append(rows, e)
 		case e.Class != transcript.SubAgent || !all:
@@ -280,11 +280,14 @@ func (s Session) Problem() string {
 	return ""
 }
 
-// Apart is why nobody works in the session here: it is another machine's, a copy that nobody has continued, or empty; else "".
+// Apart is why nobody works in the session here: it is another machine's, a file given to ccd compact, a copy that nobody has
+// continued, or empty; else "".
 func (s Session) Apart() string {
 	switch {
 	case s.Machine != "":
 		return "on " + mark.Inline(s.Machine, 60)
+	case s.entry != nil && s.entry.Root == "":
+		return "file"
 	case s.entry != nil && s.entry.Kept.NotResumed():
 		return "copy"
 	case s.entry != nil && s.entry.Duplicate:
@@ -331,16 +334,20 @@ func (s Session) Line() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// shortChars is the length of a short ID.
-const shortChars = 13
+// shortChars is the length of a short ID, longestName that of a name that is shown whole.
+const (
+	shortChars  = 13
+	longestName = 24
+)
 
-// Short is enough of an ID to name its session: the beginning of a UUID, the end of a path, whose beginnings are alike.
+// Short is enough of an ID to name its session: the beginning of a UUID, the end of a path or of a long name, whose beginnings
+// are alike.
 func Short(id string) string {
 	if len(id) == 36 && strings.Count(id, "-") == 4 {
 		return id[:shortChars]
 	}
 	id = mark.Inline(id, 0)
-	if !strings.Contains(id, "/") {
+	if !strings.Contains(id, "/") && len(id) <= longestName {
 		return id
 	}
 	name := []rune(path.Base(id))

@@ -31,7 +31,7 @@ func TestNobodyWaitsInACopy(t *testing.T) {
 	now := time.Now()
 	for records, want := range map[int]string{0: Resting, 3: Resting, 4: Waits} {
 		e := reader.Entry{}
-		e.Kept.Last, e.Kept.Records, e.Kept.Resumed.Records = now, records, 3
+		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Resumed.Records = "/h", now, records, 3
 		if got := (Session{Present: true, Waiting: true, entry: &e}).State(now); got != want {
 			t.Errorf("%d records, 3 of them copied: %s, want %s", records, got, want)
 		}
@@ -45,6 +45,7 @@ func TestShort(t *testing.T) {
 		"-work-app/entire-60-fd31fcf44f-0":     "fd31fcf44f-0",
 		"-p/notes":                             "notes",
 		"notes-of-a-long-name":                 "notes-of-a-long-name",
+		"session-2026-02-03T04-05-5b4a3c2d":    "4-05-5b4a3c2d",
 		"2025/08/21/x-2025-10-04T22-19-01-0199b261-401d-75c1-af9e-a44a18e60d0a": "a44a18e60d0a",
 	} {
 		if got := Short(id); got != want {

@@ -1,8 +1,10 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -41,9 +43,17 @@ curve (tokens in the context, the highest of each curve_step records; [] if
 the model reports none), machine (that has it, if it is another one)`
 
 type lsFlags struct {
-	all, pinned bool
-	everywhere  bool
-	agent, tag  string
+	narrow
+	all, pinned, everywhere, pages bool
+	tag, sort                      string
+	limit                          int
+}
+
+// orders are what --sort takes: each is a number of which the largest comes first.
+var orders = map[string]func(status.Session) float64{
+	"context": func(s status.Session) float64 { return s.Pressure },
+	"size":    func(s status.Session) float64 { return float64(s.Tokens) },
+	"last":    func(s status.Session) float64 { return float64(s.LastAt().Unix()) },
 }
 
 func (a *app) lsCommand() *cobra.Command {
@@ -56,14 +66,18 @@ deleted (the transcript, which ccd still has). CONTEXT is the share of the
 agent's window that is full, by the model's last report, else by an estimate
 ("~"). COMPACTED is how often the agent compacted it.
 
-On a terminal the title is cut, and columns that do not fit are left out:
-STATE first, then TOKENS, AGENT, PROJECT, COMPACTED, LAST. In a pipe, every
-session is one line with all columns, separated by tabs.
+On a terminal, ls shows one screen; the title is cut, and columns that do not
+fit are left out: STATE first, then TOKENS, COMPACTED, PROJECT, LAST. In a
+pipe, every session is one line with all columns, separated by tabs.
+
+` + timeWords + `
 
 With --json: one array, an object per session:
 ` + sessionKeys,
 		Example: `  ccd ls
       the sessions, newest first
+  ccd ls --project . --since 7d --sort size
+      those of this project in the last 7 days, the largest first
   ccd ls --everywhere
       and the pulled sessions of other machines
   ccd ls --all
@@ -74,16 +88,24 @@ With --json: one array, an object per session:
 	var f lsFlags
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if f.everywhere && a.Machine != "" {
+		switch {
+		case f.everywhere && a.Machine != "":
 			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
+		case c.Flags().Changed("limit") && f.limit < 1:
+			return cli.Usage(c, errors.New("--limit must be 1 or more"))
+		case f.sort != "" && orders[f.sort] == nil:
+			return cli.Usage(c, fmt.Errorf("--sort %q: must be context, size or last", f.sort))
 		}
 		return a.ls(c.Context(), f)
 	}
-	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, and summarizer sessions")
+	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "list `N` sessions")
+	c.Flags().BoolVar(&f.pages, "all-pages", false, "list all of them, not one screen")
+	c.Flags().StringVar(&f.sort, "sort", "", "the largest first, by `ORDER`: context (how full), size (tokens) or last")
+	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
-	a.AgentFlag(c, &f.agent)
+	f.add(a, c, "sessions that changed")
 	a.MachineFlag(c)
 	return c
 }
@@ -96,16 +118,21 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	}
 	a.Incomplete(l)
 	archived := len(l.Sessions) > 0
-	f.narrow(l)
+	which, err := f.read(a)
+	if err != nil {
+		return words.Usage(err)
+	}
+	f.keep(l, which)
 	rows, columns := status.Family(l.Sessions, f.all), cli.LsColumns(time.Now())
 	if f.everywhere {
-		rows, columns = a.lsEverywhere(ctx, l, rows, f), append(columns, machineColumn())
+		rows, columns = a.lsEverywhere(ctx, l, rows, f, which), append(columns, machineColumn())
 	}
+	rows, more := f.page(rows, a.Lines())
 	if a.JSON {
 		return a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
 	}
 	switch {
-	case len(rows) == 0 && (archived || f.pinned || f.tag != "") && !a.Damaged:
+	case len(rows) == 0 && (archived || f.pinned || f.tag != "" || f.given()) && !a.Damaged:
 		a.Say("no session matches")
 		return nil
 	case len(rows) == 0 && a.HasPulled(l):
@@ -118,6 +145,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
 		return err
 	}
+	if more > 0 && f.limit == 0 {
+		a.Say("%d more: ccd ls --all-pages", more)
+	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {
 		a.Say("%s of sub-agents, or in which you said nothing: ccd ls --all", words.Count(n, "more session"))
 	}
@@ -127,28 +157,46 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 // hidden returns how many sessions are only listed with --all.
 func (f lsFlags) hidden(l *reader.Library) (n int) {
 	for _, e := range l.Sessions {
-		if !f.all && e.Class != transcript.Attachment && (e.Class == transcript.SubAgent || e.Aside()) {
+		if !f.all && e.Class != transcript.Attachment && e.Class != transcript.Earlier && (e.Class == transcript.SubAgent || e.Aside()) {
 			n++
 		}
 	}
 	return n
 }
 
-// narrow drops the sessions that the flags exclude.
-func (f lsFlags) narrow(l *reader.Library) {
+// page sorts the families of the rows if that is wanted, and returns what is to be listed: N of them, else on a terminal as many as
+// fit on its lines. more is how many sessions are left out.
+func (f lsFlags) page(rows []status.Session, lines int) (shown []status.Session, more int) {
+	if by := orders[f.sort]; by != nil {
+		families := status.Families(rows)
+		slices.SortStableFunc(families, func(x, y []status.Session) int { return cmp.Compare(by(y[0]), by(x[0])) })
+		rows = slices.Concat(families...)
+	}
+	most := cmp.Or(f.limit, max(lines-frame, 0))
+	if f.pages || most == 0 || len(rows) <= most {
+		return rows, 0
+	}
+	return rows[:most], len(rows) - most
+}
+
+// frame is how many lines of a screen are not sessions: the heading, what is left out, and the next prompt.
+const frame = 4
+
+// keep drops the sessions that the flags exclude.
+func (f lsFlags) keep(l *reader.Library, which chosen) {
 	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
 		labels := e.Kept.Labels
-		return f.agent != "" && e.Agent != f.agent || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
+		return !which.session(&e) || !which.in(e.Last()) || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
 	})
 }
 
 // lsEverywhere adds the sessions of other machines to the rows of those here, the newest first, each with its sub-agents.
-func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags) []status.Session {
+func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags, which chosen) []status.Session {
 	families := status.Families(rows)
 	for other := range a.LoadedOthers(ctx, l) {
 		a.Incomplete(other)
 		a.SayOld(other.Place)
-		f.narrow(other)
+		f.keep(other, which)
 		families = append(families, status.Families(status.Family(other.Sessions, f.all))...)
 	}
 	slices.SortStableFunc(families, func(x, y []status.Session) int { return y[0].LastAt().Compare(x[0].LastAt()) })

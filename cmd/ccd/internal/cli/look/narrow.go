@@ -1,0 +1,84 @@
+package look
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/project"
+	"ccd/internal/words"
+)
+
+// narrow has the flags that say of which sessions and times a list is.
+type narrow struct{ agent, project, since, until string }
+
+// add adds the flags. of says what is in the times.
+func (n *narrow) add(a *app, c *cobra.Command, of string) {
+	flags := c.Flags()
+	a.AgentFlag(c, &n.agent)
+	flags.StringVar(&n.project, "project", "", "only sessions of `PROJECT`: a directory, the end of its path, or . for this one")
+	timeFlag(flags, &n.since, "since", "only "+of+" since `TIME` (yesterday, 3h, 2026-01-29, ...)")
+	timeFlag(flags, &n.until, "until", "only "+of+" until `TIME` (a day: its end)")
+}
+
+// given reports whether the flags exclude anything.
+func (n narrow) given() bool { return n != narrow{} }
+
+// chosen is narrow, read: which sessions, and from when to when.
+type chosen struct {
+	session    func(*reader.Entry) bool
+	since, end time.Time // zero for no limit
+}
+
+// read reads the flags.
+func (n narrow) read(a *app) (c chosen, err error) {
+	now := time.Now()
+	if c.since, _, err = words.Instant(n.since, now); err != nil {
+		return c, err
+	}
+	if c.end, err = words.Moment(n.until, now); err != nil {
+		return c, err
+	}
+	in, err := n.projects(a)
+	c.session = func(e *reader.Entry) bool { return (n.agent == "" || e.Agent == n.agent) && in(e.Kept.Cwd) }
+	return c, err
+}
+
+// projects reports of a directory whether it is in the wanted project: below a directory that exists, else one whose path has
+// the given elements.
+func (n narrow) projects(a *app) (func(dir string) bool, error) {
+	if n.project == "" {
+		return func(string) bool { return true }, nil
+	}
+	here, err := a.WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	home, err := a.Home()
+	if err != nil {
+		return nil, err
+	}
+	if first, _, _ := strings.Cut(filepath.ToSlash(n.project), "/"); first == "." || first == ".." || filepath.IsAbs(n.project) {
+		p := project.Of(absoluteFrom(here, n.project), home)
+		return p.Has, nil
+	}
+	elements := func(path string) []string { return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) }
+	want := elements(n.project)
+	return func(dir string) bool {
+		for have := elements(dir); len(want) > 0 && len(have) >= len(want); have = have[1:] {
+			if slices.EqualFunc(have[:len(want)], want, strings.EqualFold) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// in reports whether a time is in those that are wanted. One that is not known is, unless a limit is given.
+func (c chosen) in(t time.Time) bool {
+	return (c.since.IsZero() || !t.Before(c.since)) && (c.end.IsZero() || !t.IsZero() && !t.After(c.end))
+}
