@@ -16,6 +16,25 @@ import (
 	"ccd/internal/words"
 )
 
+// TestUndoStopsARun: a `ccd run` that would write companions again is stopped first.
+func TestUndoStopsARun(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	put(t, transcriptPath(home, 1), aLine)
+	c := spawn(t, home, "run")
+	testkit.Eventually(t, "it is archived", func() bool { out, _, _ := piped(home, nil, "ls"); return strings.Contains(string(out), "claude-code") })
+	if out, _, talk := piped(home, nil, "setup", "--undo"); !strings.Contains(talk, "a daemon is running, pid") {
+		t.Errorf("not asked: %s%s", out, talk)
+	}
+	out, code, talk := piped(home, nil, "setup", "--undo", "--yes")
+	if code != words.ExitDone || !strings.Contains(talk, "stopped: ccd run, pid") {
+		t.Errorf("exit code %d: %s%s", code, out, talk)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("ccd run: %v", err)
+	}
+}
+
 // A daemon that has the session in memory and keeps saving its state does not lose labels.
 func TestLabelsWhileADaemonRuns(t *testing.T) {
 	t.Parallel()

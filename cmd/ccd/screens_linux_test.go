@@ -40,7 +40,7 @@ func TestScreens(t *testing.T) {
 	putScreen(t, filepath.Join(home, ".claude/projects/-home-you-ledger/c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f.jsonl"),
 		bytes.ReplaceAll(bytes.Join(newStory().lines, nil), []byte("2026-01-15T"), []byte(tomorrow))) // live
 	commandIn(t, home, nil, "run", "--once", "-q")
-	for _, line := range []string{"ls --all", "status", "top --once", "search Decimal everywhere", "timeline 5d2f7a1e", "status --totals"} {
+	for _, line := range []string{"ls --all", "status", "top --once", "search Decimal everywhere", "timeline 5d2f7a1e", "show latest", "status --totals"} {
 		t.Run(line, func(t *testing.T) {
 			for _, width := range screenWidths {
 				screen := onScreen(t, home, width, strings.Fields(line))
@@ -49,6 +49,9 @@ func TestScreens(t *testing.T) {
 					if table.CellsOf(l) > int(width) {
 						t.Errorf("%d cells on a terminal of %d: %s", table.CellsOf(l), width, l)
 					}
+				}
+				if line == "show latest" && strings.Count(text, "c0ffee00-1a2b, ") != 1 {
+					t.Errorf("show does not name its session once:\n%s", text)
 				}
 				if line == "ls --all" && text == screen {
 					t.Error("ls shows a session that is nearly full as any other")

@@ -22,7 +22,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 	}
 	master, slave := terminalPair(t, 200, 50)
 	must(t, master.SetReadDeadline(time.Now().Add(time.Minute)))
-	c := ccdCommand(t, home, "setup", "--undo")
+	c := ccdCommand(t, home, "setup", "--undo", "-v")
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must(t, c.Start())

@@ -169,7 +169,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	t.held.add(it, chars)
 	t.calibration.count(it, chars)
 	if !it.Side {
-		t.status.Waiting = t.waits(it)
+		t.status.Waiting, t.status.Open = t.waits(it), t.opens(it)
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -252,7 +252,21 @@ func (t *Tracker) ask(text string) {
 	}
 }
 
-// waits reports whether the agent waits for the person after an item: it spoke last, or a question or a plan has no answer.
+// opens returns how many calls have no result after an item.
+func (t *Tracker) opens(it *transcript.Item) int {
+	switch it.Kind {
+	case transcript.Call:
+		return t.status.Open + 1
+	case transcript.Result:
+		return max(0, t.status.Open-1)
+	case transcript.Human:
+		return 0
+	}
+	return t.status.Open
+}
+
+// waits reports whether the agent waits for the person after an item: it spoke last, was interrupted, or a question or a plan has
+// no answer.
 func (t *Tracker) waits(it *transcript.Item) bool {
 	switch it.Kind {
 	case transcript.Text:
@@ -268,6 +282,8 @@ func (t *Tracker) waits(it *transcript.Item) bool {
 	case transcript.Human:
 		t.asks = ""
 	case transcript.Thinking:
+	case transcript.Meta:
+		return t.status.Waiting || transcript.Interrupts(string(transcript.Original(it.Kind, it.Raw)))
 	default:
 		return t.status.Waiting
 	}
@@ -313,7 +329,8 @@ type Known struct {
 	Title           string
 	Ask             string             // the beginning of the first request that reached the agent, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
-	Waiting         bool               // for the person: the agent spoke last, or asked something
+	Waiting         bool               // for the person: the agent spoke last, was interrupted, or asked something
+	Open            int                // calls of the agent that have no result yet
 	Origin          string             // ID of the session that this one is a fork of
 }
 

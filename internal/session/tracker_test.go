@@ -129,6 +129,29 @@ func TestARequestIsWhatReachedTheAgent(t *testing.T) {
 	}
 }
 
+// TestAnInterruptedAgentWaits: the person who stopped it is next, and a call without a result is open until then.
+func TestAnInterruptedAgentWaits(t *testing.T) {
+	for stop, waits := range map[string]bool{"[Request interrupted by user for tool use]": true, "Grind on": false} {
+		data := `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}]}}` + "\n"
+		s := session.New(limits.Defaults(), transcript.Session{})
+		add := func(line string) session.Status {
+			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(line), Rest: true}) {
+				s.Add(r)
+			}
+			return s.Status()
+		}
+		if st := add(data); st.Open != 1 || st.Waiting {
+			t.Errorf("a call: %d open, waiting %v", st.Open, st.Waiting)
+		}
+		if st := add(`{"type":"user","uuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"stopped"}]}}` + "\n"); st.Open != 0 {
+			t.Errorf("its result: %d open", st.Open)
+		}
+		if st := add(`{"type":"user","uuid":"u3","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"` + stop + `"}]}}` + "\n"); st.Waiting != waits {
+			t.Errorf("%s: waiting %v", stop, st.Waiting)
+		}
+	}
+}
+
 // A question and a plan wait for the person as the agent's last words do, until they are answered.
 func TestWaiting(t *testing.T) {
 	const ask = `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":%q,"input":{}}]}}` + "\n"

@@ -16,6 +16,17 @@ func (a *App) Answers() bool {
 	return ok && a.Terminal(in) && a.Terminal(a.Err)
 }
 
+// Yes asks a question on the terminal, and reports whether the answer is yes.
+func (a *App) Yes(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(a.Err, "%s [y/N] ", question)
+	given, err := Answer(ctx, a.In)
+	if given == "" {
+		fmt.Fprintln(a.Err) // end the line of the question
+	}
+	given = strings.ToLower(given)
+	return given == "y" || given == "yes", err
+}
+
 // Answer reads a line without the space around it, or "" if there is none. If ctx ends, it fails with the cause; the
 // read continues until the process ends.
 func Answer(ctx context.Context, in io.Reader) (string, error) {

@@ -139,7 +139,7 @@ func sessionsLine(o Report) string {
 		line += fmt.Sprintf(", %d in an unknown format", o.Foreign)
 	}
 	if o.Unverified > 0 {
-		line += fmt.Sprintf(", %d not verified", o.Unverified)
+		line += fmt.Sprintf(", %d not verified (ccd ls names them, ccd compact SESSION says why)", o.Unverified)
 	}
 	return line
 }

@@ -124,11 +124,14 @@ func (s Session) State(now time.Time) string {
 		return Resting
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
-	case now.Sub(s.LastAt()) > liveWithin:
+	case now.Sub(s.LastAt()) > liveWithin, now.Sub(s.LastAt()) > thinksWithin && s.entry != nil && s.entry.Kept.Open == 0:
 		return Resting
 	}
 	return Working
 }
+
+// thinksWithin is how long an agent that runs nothing counts as working: one that has ended says so no more than one that thinks.
+const thinksWithin = 2 * time.Minute
 
 // waitsWithin is how long a session counts as waiting for its person: as long as a meal.
 const waitsWithin = time.Hour
@@ -147,7 +150,7 @@ func (s Session) Attention(now time.Time) string {
 	case state == Waits:
 		return "waiting for you for " + words.Age(s.LastAt())
 	case s.Companion != "" && !s.Verified:
-		return "companion not verified"
+		return "companion not verified: ccd compact says why"
 	case s.Present && s.Lag > 0 && state == Resting:
 		return humanize.IBytes(uint64(s.Lag)) + " not archived"
 	}

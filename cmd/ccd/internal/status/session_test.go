@@ -38,6 +38,22 @@ func TestNobodyWaitsInACopy(t *testing.T) {
 	}
 }
 
+// TestAQuietAgentIsAtRest: an agent that runs nothing counts as working for two minutes, one that runs a command for ten.
+func TestAQuietAgentIsAtRest(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		quiet time.Duration
+		open  int
+		want  string
+	}{{time.Minute, 0, Working}, {3 * time.Minute, 0, Resting}, {3 * time.Minute, 1, Working}, {11 * time.Minute, 1, Resting}} {
+		e := reader.Entry{}
+		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open = "/h", now.Add(-c.quiet), 4, c.open
+		if got := (Session{Present: true, entry: &e}).State(now); got != c.want {
+			t.Errorf("quiet for %s with %d open calls: %s, want %s", c.quiet, c.open, got, c.want)
+		}
+	}
+}
+
 // TestShort: a short ID is the part of the ID that differs.
 func TestShort(t *testing.T) {
 	for id, want := range map[string]string{

@@ -62,10 +62,13 @@ func (s Size) Filled() string {
 	return fmt.Sprintf("%.0f%%", 100*s.Share())
 }
 
-// Shrunk says what size messages had and have now, both converted.
+// Shrunk says what size messages had and have now, both converted. Where nothing tells the size that they had, it is not told.
 func Shrunk(before, after int64) string {
+	if before <= 0 {
+		return fmt.Sprintf("about %s tokens", words.Tokens(after))
+	}
 	line := fmt.Sprintf("about %s -> %s tokens of messages", words.Tokens(before), words.Tokens(after))
-	if before <= 0 || 100*after > 99*before {
+	if 100*after > 99*before {
 		return line + ", not smaller"
 	}
 	return fmt.Sprintf("%s, %.0f%% smaller", line, 100*(1-float64(after)/float64(before)))

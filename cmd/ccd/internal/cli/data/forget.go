@@ -293,7 +293,8 @@ func names(keys []transcript.Key) []string {
 func holders(l *reader.Library, r archive.Removed) []stillHeld {
 	all := []stillHeld{}
 	for _, k := range slices.Concat(r.Touched, r.Sessions) {
-		if e, ok := l.Entry(k); ok && disk.Exists(e.Path) {
+		e, ok := l.Entry(k)
+		if known := slices.ContainsFunc(all, func(h stillHeld) bool { return h.Path == mark.Name(e.Path) }); ok && !known && disk.Exists(e.Path) {
 			all = append(all, stillHeld{mark.Name(e.Path), "transcript"})
 		}
 	}
@@ -319,22 +320,11 @@ func (a *app) sure(ctx context.Context, question string) error {
 	if !a.Answers() {
 		return words.Hint(words.Usage(errors.New("no terminal to confirm on; nothing was removed")), "add --yes")
 	}
-	yes, err := a.yes(ctx, question)
+	yes, err := a.Yes(ctx, question)
 	if err == nil && !yes {
 		err = errors.New("not confirmed; nothing removed")
 	}
 	return err
-}
-
-// yes asks a question on the terminal, and reports whether the answer is yes.
-func (a *app) yes(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(a.Err, "%s [y/N] ", question)
-	given, err := cli.Answer(ctx, a.In)
-	if given == "" {
-		fmt.Fprintln(a.Err) // end the line of the question
-	}
-	given = strings.ToLower(given)
-	return given == "y" || given == "yes", err
 }
 
 func (a *app) printForget(out forgetOutput) error {

@@ -116,7 +116,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if a.JSON {
 		return a.PrintJSON(out)
 	}
-	if err := a.printHeading(e); err != nil {
+	if err := a.printHeading(arg, e); err != nil {
 		return err
 	}
 	return a.PrintWrapped(diffText(out, f.class, a.Agent, a.Width() > 0))

@@ -66,7 +66,9 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		p := project.Of(absoluteFrom(here, n.project), home)
 		return p.Has, nil
 	}
-	elements := func(path string) []string { return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) }
+	elements := func(path string) []string {
+		return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	}
 	want := elements(n.project)
 	return func(dir string) bool {
 		for have := elements(dir); len(want) > 0 && len(have) >= len(want); have = have[1:] {

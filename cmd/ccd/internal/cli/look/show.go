@@ -135,7 +135,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if f.explain {
 		return a.PrintExplained(c.Made.Events)
 	}
-	if err := a.printHeading(e); err != nil {
+	if err := a.printHeading(arg, e); err != nil {
 		return err
 	}
 	if a.Width() > 0 && f.form == "" && f.section == "" {
@@ -189,10 +189,11 @@ func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Compan
 	return reader.Fresh(made, history.Story(ctx, l.History(), e.Session.Session, made.At.Generation, made.At.Offset)), nil
 }
 
-// printHeading prints on a terminal which session the next lines are about.
-func (a *app) printHeading(e reader.Entry) error {
+// printHeading prints on a terminal which session the next lines are about, unless Choose has said it.
+func (a *app) printHeading(arg string, e reader.Entry) error {
 	width := a.Width()
-	if width <= 0 || a.JSON || a.Quiet {
+	_, latest := history.LatestIn(arg)
+	if width <= 0 || a.JSON || a.Quiet || (arg == cli.ThisDir || latest) && a.Terminal(a.Err) {
 		return nil
 	}
 	return a.Draw(cli.FittedLine(&e, width) + "\n\n")

@@ -66,7 +66,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.printHeading(e); err != nil {
+	if err := a.printHeading(arg, e); err != nil {
 		return err
 	}
 	all, asked, lines := []turnOutput{}, false, timelineLines{width: a.Width()}

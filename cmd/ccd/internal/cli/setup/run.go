@@ -175,7 +175,7 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	if f.once && !f.dryRun {
 		plan.Errors = nil // reported at the end of the pass
 	}
-	out := planOutput{Plan: plan, ArchivePath: l.ArchivePath, agents: l.Agents}
+	out := planOutput{Plan: plan, ArchivePath: l.ArchivePath, agents: l.Agents, typed: a.typed()}
 	if s := l.Config.Summarizer; len(s.Command) > 0 {
 		out.Summaries = fmt.Sprintf("%s, at most %s for each", strings.Join(s.Command, " "), s.Timeout)
 	}
@@ -194,6 +194,7 @@ type planOutput struct {
 	Summaries   string `json:"summarizer"`
 
 	agents registry.Table
+	typed  string
 }
 
 func (p planOutput) text() string {
@@ -255,7 +256,7 @@ func (p planOutput) problems() string {
 	}
 	switch {
 	case p.Files == 0 && p.Known == 0:
-		b.WriteString("No transcripts found. Try `ccd demo`.\n")
+		fmt.Fprintf(&b, "No transcripts found. Try `%s demo`.\n", p.typed)
 	case p.Files == 0:
 		fmt.Fprintf(&b, "No transcripts found; the archive has %s.\n", words.Count(p.Known, "session"))
 	}

@@ -32,7 +32,9 @@ func (a *app) serve(ctx context.Context) error {
 	defer notifyStopping(ctx)()
 	err := s.run(ctx)
 	if errors.Is(err, cli.ErrInterrupted) && a.Terminal(a.Err) {
-		a.Say("\nStopped. The next start archives what is written until then.")
+		if a.Say("\nStopped. The next start archives what is written until then."); a.typed() == goRun {
+			return nil // `go run` would report the status as a failure
+		}
 	}
 	if errors.Is(err, context.Canceled) && !errors.Is(context.Cause(ctx), cli.ErrInterrupted) {
 		return cli.ErrStopped

@@ -11,16 +11,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -56,7 +60,8 @@ service. Run it again to complete a partial setup. Without a terminal it needs
 
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay: ccd prints where they are.
-Transcripts, copies by ccd resume and backups never change.
+Transcripts, copies by ccd resume and backups never change. A ` + "`ccd run`" + ` that
+is not the service is in its way: ccd asks to stop it, with --yes it does so.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
 archive, service, companions, configuration), title, state (todo, done,
@@ -92,11 +97,20 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err := install.CheckHome(home); err != nil {
 		return err
 	}
+	if f.undo && !f.dryRun {
+		if err := a.stopForeground(ctx, f); err != nil {
+			return err
+		}
+	}
 	steps, err := a.setupSteps(ctx, f)
 	if err != nil {
 		return err
 	}
-	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(steps, f, home)); err != nil {
+	told := steps
+	if f.undo && !f.dryRun && !a.Verbose {
+		told = inBrief(steps)
+	}
+	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(told, f, home)); err != nil {
 		return err
 	}
 	switch {
@@ -113,7 +127,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 		switch s.Do(ctx); {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case s.State == install.Done:
+		case s.State == install.Done && !f.undo:
 			a.Say("done: %s: %s", s.Title, s.What)
 		case s.State == install.Failed:
 			text := fmt.Sprintf("failed: %s: %s\n", s.Title, shortened(s.Error, home))
@@ -122,6 +136,9 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 			}
 			fmt.Fprint(a.Err, mark.Visible(text))
 		}
+	}
+	if did := undone(steps); f.undo && did != "" {
+		a.Say("done: %s", did)
 	}
 	for _, s := range steps {
 		for _, n := range s.Notes {
@@ -137,6 +154,87 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if has(steps, install.Failed) {
 		return cli.ErrSaid
 	}
+	return nil
+}
+
+// disconnects reports whether a step of undo is only what was written for an agent.
+func disconnects(s *install.Step) bool { return s.Step != "service" && s.Step != "companions" }
+
+// inBrief returns the steps of undo without the files, and the agents as one step.
+func inBrief(steps []*install.Step) (all []*install.Step) {
+	var agents []string
+	files := 0
+	for _, s := range steps {
+		switch one := *s; {
+		case s.State == install.Todo && disconnects(s):
+			agents, files = append(agents, s.Title), files+len(s.Does)
+		default:
+			one.Does = nil
+			all = append(all, &one)
+		}
+	}
+	if len(agents) > 0 {
+		what := fmt.Sprintf("disconnect %s (%s)", strings.Join(agents, ", "), words.Count(files, "file"))
+		all = append(all, &install.Step{Title: "agents", State: install.Todo, What: what})
+	}
+	return all
+}
+
+// undone says what undo did, in one line.
+func undone(steps []*install.Step) string {
+	var did, agents []string
+	for _, s := range steps {
+		switch {
+		case s.State != install.Done:
+		case disconnects(s):
+			agents = append(agents, s.Title)
+		default:
+			did = append(did, s.Title+" "+strings.TrimPrefix(s.What, s.Title+" "))
+		}
+	}
+	if len(agents) > 0 {
+		did = append(did, "disconnected "+strings.Join(agents, ", "))
+	}
+	return strings.Join(did, "; ")
+}
+
+// stopWithin is how long undo waits for a daemon that it stops.
+const stopWithin = 10 * time.Second
+
+// stopForeground stops a `ccd run` that is not the service, if the person agrees: it would write again what undo removes.
+func (a *app) stopForeground(ctx context.Context, f setupFlags) error {
+	place, err := a.State()
+	if err != nil {
+		return err
+	}
+	info, running, _ := daemon.ReadRun(place.StateDir)
+	s, err := place.Installed(io.Discard)
+	if !running || err != nil || account.Foreground(ctx, s, place.StateDir) == 0 || !f.yes && !a.Answers() {
+		return nil // undo says what is in its way
+	}
+	if !f.yes {
+		yes, err := a.Yes(ctx, fmt.Sprintf("`ccd run` is running, pid %d. Stop it?", info.Pid))
+		if err != nil || !yes {
+			return err
+		}
+	}
+	p, err := os.FindProcess(info.Pid)
+	if err == nil {
+		err = p.Signal(syscall.SIGTERM)
+	}
+	for deadline := time.After(stopWithin); err == nil && running; _, running, _ = daemon.ReadRun(place.StateDir) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-deadline:
+			err = errors.New("it has not ended")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("stop ccd run, pid %d: %w", info.Pid, err)
+	}
+	a.Say("stopped: ccd run, pid %d", info.Pid)
 	return nil
 }
 
@@ -218,7 +316,7 @@ func setupText(steps []*install.Step, f setupFlags, home string) string {
 	case !has(steps, install.Todo):
 		then, back = " has nothing to do:\n", ""
 	case f.undo:
-		back = "The archive and the configuration stay.\n"
+		back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
 	}
 	b.WriteString(f.command() + then)
 	for _, s := range steps {
