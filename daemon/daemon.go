@@ -59,9 +59,11 @@ type Options struct {
 	HeartbeatEvery time.Duration
 
 	// Published is called for each companion that was written, with the state that was stored. CaughtUp is called once,
-	// when Run has archived all that the first scan found: the report counts what there is. Both may be nil.
+	// when Run has archived all that the first scan found: the report counts what there is. Progress is called until then with
+	// the bytes done and the total (see Progress). Each may be nil.
 	Published func(transcript.Session, State)
 	CaughtUp  func(Report)
+	Progress  func(done, all int64)
 
 	// Summarize writes a summary of input. If it is nil, companions contain only the compactor's own summaries. It may
 	// be slow: it runs in a goroutine of its own, one call at a time. It returns ErrUnavailable if the command itself

@@ -71,7 +71,7 @@ func (c *catchUp) told() {
 // countFound records that a scan found files of so many bytes that were never offered.
 func (d *Daemon) countFound(bytes int64) {
 	if d.catchUp == nil && bytes > 0 {
-		d.catchUp = &catchUp{Progress: Progress{Since: time.Now().UTC()}}
+		d.catchUp = &catchUp{Progress: Progress{Since: time.Now().UTC()}, show: d.Progress}
 	}
 	if c := d.catchUp; c != nil {
 		c.Bytes = max(c.Bytes, c.Archived+bytes)
@@ -98,7 +98,7 @@ func (d *Daemon) caughtUp() {
 		if r.Sessions == 0 && d.health.info.Watch.Waiting > 0 {
 			return // all files that were found are being written
 		}
-		d.CaughtUp = nil
+		d.CaughtUp, d.Progress = nil, nil
 		for _, s := range d.sessions {
 			r.Bytes += s.cursor.Offset
 		}

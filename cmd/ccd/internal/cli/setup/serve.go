@@ -74,9 +74,14 @@ func (s *server) run(ctx context.Context) (err error) {
 		return err
 	}
 	if s.Terminal(s.Err) && !s.Quiet {
+		show, wipe := s.ByteProgress("reading transcripts:")
+		d.Progress = show
 		d.Published, d.CaughtUp = nil, func(r daemon.Report) { // from then on, each companion is an event
+			wipe()
 			d.Published = s.companionPrinter()
-			s.Say("%s. See them in another terminal: %s ls\nWatching until Ctrl-C.", onceLine(r), s.typed())
+			s.Say("%s. See them in another terminal: %s ls", onceLine(r), s.typed())
+			s.sayOwn(ctx)
+			s.Say("Watching until Ctrl-C.")
 		}
 	}
 	if err := s.sayPlan(ctx, d, s.library, runFlags{}); err != nil {

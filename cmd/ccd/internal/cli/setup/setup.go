@@ -398,7 +398,11 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
 		text += "  ccd help remote          keep an encrypted copy in object storage\n"
 	}
-	return a.Print(text)
+	if err := a.Print(text); err != nil {
+		return err
+	}
+	a.sayOwn(ctx)
+	return nil
 }
 
 // sayKept says where the archive and the configuration are, and how to remove them.
