@@ -270,7 +270,7 @@ func TestCodeMode(t *testing.T) {
 	line := w.ccd("timeline", id)
 	w.shows("timeline", line, "`go test ./ledger` -> 1", "half.go", "`go build ./broken` -> 2", "gofmt -l looped.go", "looped.go")
 	w.shows("search", w.ccd("search", "--path", "ledger/half.go", "--", "package half"), id)
-	w.shows("restore", w.ccd("restore", "--file", "ledger/half.go"), "package half\n")
+	w.shows("restore", w.ccd("restore", "--file", "ledger/half.go", id), "package half\n")
 	w.shows("restore of what events report", w.ccd("restore", "--file", "/w/looped.go"), "package looped\n")
 	w.shows("show", w.ccd("show", id), "abc1234", "verified: true", "`make slow`, exit 4")
 	w.shows("doctor", w.prints("doctor"), "1 call that ccd cannot look into")

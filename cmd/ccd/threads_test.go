@@ -170,7 +170,7 @@ func TestFileUnderARelativeName(t *testing.T) {
 		t.Fatal(said)
 	}
 	for _, c := range []struct{ file, at, want string }{
-		{"src/a.py", "", "of day 14\n"},
+		{"src/a.py", "", "/home/me/shop/src/a.py is in another one"},
 		{"src/a.py", "2026-09-12", "of day 10\n"},
 		{"/home/me/shop/src/a.py", "2026-09-12T00:00Z", "touched it by 2026-09-12T00:00Z"},
 		{"nothere.py", "", "no archived session touched it\n"},

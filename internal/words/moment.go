@@ -14,7 +14,7 @@ var moments = []struct {
 }{
 	{time.RFC3339Nano, 0},
 	{"2006-01-02T15:04Z07:00", time.Minute},
-	{"2006-01-02T15:04:05", 0},
+	{"2006-01-02T15:04:05", time.Second},
 	{"2006-01-02T15:04", time.Minute},
 }
 
@@ -25,8 +25,9 @@ func Moment(text string, now time.Time) (time.Time, error) {
 	return t.Add(max(0, span-time.Nanosecond)), err
 }
 
-// Instant reads a time, and how long the minute or day is that it means: a date, today, yesterday, any of these with a time
-// of day, a time of day, or an age (3h, 90m, 2d, 1w). Where it names no zone it is in that of now. "" is the zero time.
+// Instant reads a time, and how long the second, minute or day is that it means: a date, today, yesterday, the newest day of a name,
+// any of these with a time of day, a time of day, or an age (3h, 90m, 2d, 1w). Where it names no zone it is in that of now. "" is the
+// zero time.
 func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	typed := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if typed == "" {
@@ -35,8 +36,16 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	if t, ok := before(strings.TrimSuffix(typed, " ago"), now); ok {
 		return t, 0, nil
 	}
-	day, at, _ := strings.Cut(typed, " ")
+	day, at, _ := strings.Cut(strings.TrimPrefix(typed, "last "), " ")
+	ago, weekday := named(day, now)
+	if weekday && ago == 0 && typed != day { // "tuesday 17:00" on a Tuesday: today if that has been
+		if t, _, err := Instant("today "+at, now); at == "" || err == nil && t.After(now) {
+			ago = 7
+		}
+	}
 	switch {
+	case weekday:
+		day = now.AddDate(0, 0, -ago).Format(time.DateOnly)
 	case day == "today":
 		day = now.Format(time.DateOnly)
 	case day == "yesterday":
@@ -56,7 +65,17 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 			return t, m.span, nil
 		}
 	}
-	return time.Time{}, 0, fmt.Errorf("parse time %q: expected a time such as 14:00, yesterday, yesterday 9:30, 2d, 3h, 2026-01-29 or 2026-01-29T10:30Z", text)
+	return time.Time{}, 0, fmt.Errorf("parse time %q: expected a time such as 14:00, yesterday, tuesday 9:30, 2d, 3h, 2026-01-29 or 2026-01-29T10:30Z", text)
+}
+
+// named reads the name of a day of the week, and returns how many days ago the newest one began.
+func named(text string, now time.Time) (ago int, ok bool) {
+	for ; ago < 7 && len(text) > 2; ago++ {
+		if name := strings.ToLower(now.AddDate(0, 0, -ago).Weekday().String()); text == name || text == name[:3] {
+			return ago, true
+		}
+	}
+	return 0, false
 }
 
 // before reads how long ago something was: 3h, 1h30m, 7d, 2w.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -53,10 +52,22 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	own, rest := l.ofProject(families, project.Of(dir, l.Home))
 	v, err := find(own)
 	if errors.Is(err, history.ErrNotFound) && !errors.As(err, new(*history.UnknownError)) && len(rest) > 0 {
-		wanted.Ask = w.Session == "" && !filepath.IsAbs(w.Path)
+		wanted.Ask = w.Session == "" && !transcript.IsAbs(w.Path)
 		v, err = find(rest)
+		if err == nil && wanted.Ask && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
+			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, history.ErrNotFound, v.Path)
+			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
+		}
 	}
 	return v, l.Missing(w.hint(err))
+}
+
+// at is the flag for the wanted time, "" for none.
+func (w WantedFile) at() string {
+	if w.At == "" {
+		return ""
+	}
+	return " --at " + words.Shell(w.At)
 }
 
 // hint says what to try where a file is not known, or not wholly.

@@ -43,7 +43,8 @@ terminal, control characters are shown as \xNN; pipes and files get the exact
 bytes.
 
 --file prints a file as the agent last read or wrote it. If the transcript
-does not show all of it at once, ccd fails.
+does not show all of it at once, ccd fails. A path that is not absolute is one
+of this project's; of another project's file ccd prints only where it is.
 
 ` + timeWords + `
 
@@ -360,5 +361,5 @@ func timeFlag(flags *pflag.FlagSet, to *string, name, text string) {
 
 // timeWords explains TIME.
 const timeWords = `TIME is a time (14:00, 2026-01-29 14:00, 2026-01-29T14:00Z), a day (2026-01-29,
-today, yesterday), both (yesterday 14:00), or an age (3h, 2d, 1w). Times without
-a zone are local.`
+today, yesterday, tuesday), both (tuesday 14:00), or an age (3h, 2d, 1w). Times
+without a zone are local.`
