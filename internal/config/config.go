@@ -62,7 +62,8 @@ type Trigger struct {
 
 // Models is [models]: facts about models.
 type Models struct {
-	Windows map[string]int64 `toml:"windows" min:"1"` // prefix of a model's name -> context window in real tokens
+	Windows map[string]int64  `toml:"windows" min:"1"`   // prefix of a model's name -> context window in real tokens
+	Prices  map[string]string `toml:"prices" is:"price"` // prefix of a model's name -> see Price
 }
 
 // Compaction is [compaction]: the limits of the engine that a user would change.
@@ -206,14 +207,14 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 // defaults returns a configuration of its own with the values of the example.
 func defaults() Config {
 	c := decoded()
-	c.Watch.Roots, c.Models.Windows, c.Agents.Formats, c.Redact.Rules = maps.Clone(c.Watch.Roots), maps.Clone(c.Models.Windows), maps.Clone(c.Agents.Formats), maps.Clone(c.Redact.Rules)
+	c.Watch.Roots, c.Models.Windows, c.Models.Prices, c.Agents.Formats, c.Redact.Rules = maps.Clone(c.Watch.Roots), maps.Clone(c.Models.Windows), maps.Clone(c.Models.Prices), maps.Clone(c.Agents.Formats), maps.Clone(c.Redact.Rules)
 	c.sources = map[string]string{}
 	return c
 }
 
 // decoded is the example. A command reads the configuration more than once, and this is most of the work.
 var decoded = sync.OnceValue(func() Config {
-	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, Redact: Redact{Rules: map[string]string{}}, sources: map[string]string{}}
+	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}, Prices: map[string]string{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, Redact: Redact{Rules: map[string]string{}}, sources: map[string]string{}}
 	if err := c.decode(example); err != nil {
 		panic("default.toml: " + err.Error()) // a test would have found it
 	}

@@ -69,7 +69,7 @@ func find(all []key, name string) (key, bool) {
 
 // rule restricts a value beyond its type.
 type rule struct {
-	is   string // path, glob, regexp, pointer, command, size, auto (an integer, 0 is "auto"), positive, percent
+	is   string // path, glob, regexp, pointer, price, command, size, auto (an integer, 0 is "auto"), positive, percent
 	min  string // of an integer or a duration; 0 if there is none
 	max  string // of an integer; "" if there is none
 	of   string // the words that a string may be
@@ -306,6 +306,10 @@ func (r rule) text(s string) (string, error) {
 	case "regexp":
 		if _, err := regexp.Compile(s); err != nil {
 			return "", errors.New("not a valid regular expression")
+		}
+	case "price":
+		if _, err := prices(s); err != nil {
+			return "", err
 		}
 	case "pointer":
 		if s == "" || !jsontext.Pointer(s).IsValid() {

@@ -51,8 +51,7 @@ Flags
 
 {{if .HasParent}}All commands take --config FILE, --quiet (-q), --verbose (-v) and, if they
 list something, --json (its keys: ccd help COMMAND --json).{{else}}ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
-Exit status: 0 done, 1 failed, 2 usage error, 3 not found or ambiguous,
-4 damage found, 130 interrupted.{{end}}
+Exit status: 0 done, 1 failed, 2 usage, 3 not found, 4 damage, 130 interrupted.{{end}}
 `
 
 // Grouped returns a command that only has subcommands.

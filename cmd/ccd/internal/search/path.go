@@ -11,6 +11,12 @@ import (
 // pattern is a path of a query, split at its slashes; nil for none.
 type pattern []string
 
+// At returns a function that reports whether a file is at a path, or below it, as Query.Path means it.
+func At(path string) (func(file string) bool, error) {
+	p, err := newPattern(path)
+	return p.matches, err
+}
+
 // newPattern parses a path. An absolute one matches itself, a relative one any path that ends with it, and each also matches
 // what is below such a path.
 func newPattern(text string) (pattern, error) {

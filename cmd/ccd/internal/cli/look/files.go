@@ -1,0 +1,210 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/search"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/cmd/ccd/internal/work"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+type filesFlags struct {
+	narrow
+	limit int
+}
+
+// fileRow is a file that a session changed: all its versions there, or one.
+type fileRow struct {
+	Path     string     `json:"path"`
+	How      string     `json:"how"`
+	Versions int        `json:"versions"`
+	Plus     int        `json:"plus"`
+	Minus    int        `json:"minus"`
+	Agent    string     `json:"agent"`
+	Session  string     `json:"session"`
+	Record   int        `json:"record"`
+	Time     *time.Time `json:"time"`
+	Project  string     `json:"project"`
+
+	at    time.Time
+	alone bool // it is one version
+	from  *work.Session
+	edits []work.Edit
+}
+
+func (a *app) filesCommand() *cobra.Command {
+	var f filesFlags
+	c := &cobra.Command{
+		Use: "files [PATH]", GroupID: cli.Everyday, Short: "list the files that agents changed",
+		Long: `Lists the files that sessions changed, newest first, one line for each file of
+a session: how often it was changed there (VERSIONS), and the lines added and
+removed, as the calls say. With the PATH of a file: one line for each change.
+PATH is as in ccd search --path.
+
+` + timeWords + `
+
+With --json: one array, an object per line: path, how (the last change:
+"written", "edited", "deleted", "renamed", "reverted", "created"), versions,
+plus, minus, agent, session, record and time (of the last change), project`,
+		Example: `  ccd files --since 1d
+      what agents changed since yesterday
+  ccd files --project . src
+      the files below src of this project
+  ccd files money.py
+      each version of a file; ccd restore --file money.py --at TIME prints one`,
+	}
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("limit") && f.limit < 1 {
+			return cli.Usage(c, errors.New("--limit must be 1 or more"))
+		}
+		return a.files(c.Context(), f, strings.Join(args, ""))
+	}
+	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("list `N` lines (default: one screen, elsewhere %d)", searchLimit))
+	f.add(a, c, "changes")
+	a.MachineFlag(c)
+	return c
+}
+
+func (a *app) files(ctx context.Context, f filesFlags, path string) error {
+	a.CollectLess()
+	which, err := f.read(a)
+	if err != nil {
+		return words.Usage(err)
+	}
+	at, err := search.At(path)
+	if err != nil {
+		return words.Usage(err)
+	}
+	l, err := a.Library(ctx)
+	if err != nil {
+		return err
+	}
+	most := cmp.Or(f.limit, max(a.Lines()-frame, 0), searchLimit)
+	show, wipe := a.Progress("reading sessions:")
+	rows, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path, show)
+	wipe()
+	if err != nil {
+		return err
+	}
+	a.Incomplete(l)
+	if a.JSON {
+		return a.PrintJSON(rows)
+	}
+	if len(rows) == 0 {
+		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", history.ErrNotFound), "ccd search --path PATH finds what was read, too")
+	}
+	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
+		return err
+	}
+	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.at.IsZero() })
+	if known >= 0 && a.Width() > 0 {
+		one := rows[known]
+		a.Say("print a version: ccd restore --file %s --at %s %s", words.Shell(one.Path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(*one.from.Entry))
+	}
+	return nil
+}
+
+// second is the form of the time of a version, as --at reads it.
+const second = "2006-01-02 15:04:05"
+
+// changedFiles returns the newest lines. Sessions are read from the newest on, until no older one can have a newer change.
+func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int, at func(file string) bool, path string, progress func(done, total int64)) ([]*fileRow, error) {
+	all := work.Sources(l, func(e *reader.Entry) bool {
+		return which.session(e) && (which.since.IsZero() || e.Last().IsZero() || !e.Last().Before(which.since))
+	})
+	rows, seen, done := []*fileRow{}, map[string]bool{}, 0
+	for s, err := range work.Each(ctx, l, all) {
+		done++
+		progress(int64(done), int64(len(all)))
+		switch {
+		case errors.As(err, new(*archive.DamageError)):
+			l.Damage = append(l.Damage, err)
+		case err != nil:
+			return nil, err
+		default:
+			rows = append(rows, rowsOf(s, which, at, path, seen)...)
+		}
+		slices.SortStableFunc(rows, func(x, y *fileRow) int { return y.at.Compare(x.at) })
+		if rows = rows[:min(len(rows), most)]; len(rows) == most && done < len(all) && !rows[most-1].at.Before(all[done].Last()) {
+			break
+		}
+	}
+	for _, r := range rows {
+		for _, e := range r.edits {
+			plus, minus := r.from.Lines(e)
+			r.Plus, r.Minus = r.Plus+plus, r.Minus+minus
+		}
+	}
+	return rows, nil
+}
+
+// rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
+func rowsOf(s *work.Session, which chosen, at func(file string) bool, path string, seen map[string]bool) (rows []*fileRow) {
+	files := map[string]*fileRow{}
+	for _, e := range s.Edits {
+		if !at(e.Path) || !which.in(e.Time) || seen[e.Key] {
+			continue
+		}
+		seen[e.Key] = true
+		r := files[e.Path]
+		if itself := path != "" && transcript.EndsWith(e.Path, path); r == nil || itself {
+			r = &fileRow{Path: e.Path, Agent: s.Agent, Session: mark.Name(s.Name()), Project: s.Kept.Cwd, alone: itself, from: s}
+			files[e.Path] = r
+			rows = append(rows, r)
+		}
+		r.How, r.Versions, r.Record, r.at, r.Time = e.How, r.Versions+1, e.Record, e.Time, words.Known(e.Time)
+		r.edits = append(r.edits, e)
+	}
+	return rows
+}
+
+func filesColumns(now time.Time) []table.Column[*fileRow] {
+	return []table.Column[*fileRow]{
+		{Head: "FILE", Least: 20, Part: 40, Text: func(r *fileRow) string {
+			if rest, ok := transcript.Below(r.Path, r.Project); ok {
+				return mark.Inline(rest, 0)
+			}
+			return mark.Inline(r.Path, 0)
+		}, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
+		{Head: "CHANGED", Text: func(r *fileRow) string {
+			if r.alone && !r.at.IsZero() {
+				return r.at.Local().Format(second)
+			}
+			return words.Ago(r.at, now)
+		}, Piped: func(r *fileRow) string {
+			if r.at.IsZero() {
+				return ""
+			}
+			return r.at.UTC().Format(time.RFC3339)
+		}},
+		{Head: "HOW", Drop: 2, Text: func(r *fileRow) string { return r.How }},
+		{Head: "VERSIONS", Drop: 4, Text: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
+		{Head: "+/-", Text: func(r *fileRow) string { return fmt.Sprintf("+%d -%d", r.Plus, r.Minus) }},
+		{
+			Head: "RECORD", Text: func(r *fileRow) string { return status.Short(r.from.Name()) + "#" + fmt.Sprint(r.Record) },
+			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
+		},
+		{
+			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(mark.Inline(transcript.Base(r.Project), 0), 20) },
+			Piped: func(r *fileRow) string { return mark.Inline(r.Project, 0) },
+		},
+		cli.AgentColumn(func(r *fileRow) string { return r.Agent }),
+	}
+}

@@ -1,0 +1,211 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/cmd/ccd/internal/work"
+	"ccd/internal/mark"
+	"ccd/internal/words"
+)
+
+type weekFlags struct {
+	narrow
+	day, month bool
+}
+
+func (a *app) weekCommand() *cobra.Command {
+	var f weekFlags
+	c := &cobra.Command{
+		Use: "week", GroupID: cli.Everyday, Short: "add up the last 7 days: requests, files, commits, tokens",
+		Long: `Adds up what sessions did in the last 7 days, by day, project, agent and model:
+sessions, requests, different files that were changed, commits, compactions by
+the agents, and tokens as the agents report them for each reply, each reply
+once: IN, of it CACHED (read from a cache), OUT. Reports that say only how full
+the context is (Copilot CLI) are not counted, and a client may leave out some
+of its requests. COST is there for models whose price is configured
+([models.prices] in the configuration).
+
+` + timeWords + `
+
+With --json: one object: since, until, total, by_time, by_project, by_agent and
+by_model: {name, sessions, requests, files, commits, compactions, input_tokens
+(not from a cache), cache_read_tokens, cache_write_tokens, output_tokens,
+cost_usd (null if a price is missing)}, unpriced (models without a price, if
+any has one), damage`,
+		Example: `  ccd week
+      the last 7 days
+  ccd week --month --project .
+      the last 30 days of this project, by week
+  ccd week --since 2026-01-01 --json
+      all since then, for a program`,
+	}
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.day && f.month || f.since != "" && (f.day || f.month) {
+			return cli.Usage(c, errors.New("--day, --month and --since cannot be used together"))
+		}
+		return a.week(c.Context(), f)
+	}
+	c.Flags().BoolVar(&f.day, "day", false, "only today")
+	c.Flags().BoolVar(&f.month, "month", false, "the last 30 days")
+	f.add(a, c, "what happened")
+	a.MachineFlag(c)
+	return c
+}
+
+func (a *app) week(ctx context.Context, f weekFlags) error {
+	a.CollectLess()
+	which, err := f.read(a)
+	if err != nil {
+		return words.Usage(err)
+	}
+	l, err := a.Library(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	days := 7
+	if f.day {
+		days = 1
+	} else if f.month {
+		days = 30
+	}
+	w := work.Wanted{Since: which.since, Until: which.end, Session: which.session, Models: l.Config.Models}
+	if w.Until.IsZero() {
+		w.Until = now
+	}
+	if w.Since.IsZero() {
+		w.Since = time.Date(w.Until.Year(), w.Until.Month(), w.Until.Day()-days+1, 0, 0, 0, 0, now.Location())
+	}
+	show, wipe := a.Progress("reading sessions:")
+	w.Progress = show
+	sums, err := work.Of(ctx, l, w)
+	wipe()
+	if err != nil {
+		return err
+	}
+	a.Incomplete(l)
+	if a.JSON {
+		return a.PrintJSON(sums)
+	}
+	if sums.Total.Sessions == 0 {
+		last := ""
+		for _, e := range l.Sessions { // newest first
+			if !e.Last().IsZero() && which.session(&e) {
+				last = fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(e.Last(), now), e.Last().Local().AddDate(0, 0, -6).Format(time.DateOnly))
+				break
+			}
+		}
+		a.Say("nothing happened in this time%s", last)
+		return nil
+	}
+	rows, more := weekRows(sums, a.Width() > 0)
+	if err := cli.PrintTable(a.App, rows, weekColumns(sums)); err != nil {
+		return err
+	}
+	if more > 0 {
+		a.Say("%d more lines: ccd week --json", more)
+	}
+	if len(sums.Unpriced) > 0 {
+		a.Say("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", "))
+	}
+	return nil
+}
+
+// weekRow is a line of the table. By is what its sums are by, on a terminal only in the first line of each.
+type weekRow struct {
+	by, name string
+	*work.Sum
+}
+
+// mostSums is how many projects, agents and models a terminal shows.
+const mostSums = 5
+
+func weekRows(sums *work.Sums, brief bool) (rows []weekRow, more int) {
+	for _, g := range []struct {
+		by   string
+		list []*work.Sum
+		name func(string) string
+	}{
+		{"day", sums.Times, nil},
+		{"project", sums.Projects, ends},
+		{"agent", sums.Agents, nil},
+		{"model", sums.Models, nil},
+		{"total", []*work.Sum{sums.Total}, func(string) string { return "" }},
+	} {
+		list := g.list
+		if brief && g.by != "day" {
+			list = list[:min(len(list), mostSums)]
+			more += len(g.list) - len(list)
+		}
+		for i, one := range list {
+			by, name := g.by, one.Name
+			if brief && i > 0 {
+				by = ""
+			}
+			if g.name != nil && brief {
+				name = g.name(name)
+			}
+			rows = append(rows, weekRow{by, name, one})
+		}
+	}
+	return rows, more
+}
+
+// ends returns the last two elements of a path: the last alone is often the same.
+func ends(path string) string {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+func weekColumns(sums *work.Sums) []table.Column[weekRow] {
+	number := func(of func(*work.Sum) int64, form func(int64) string) (text, piped func(weekRow) string) {
+		piped = func(r weekRow) string { return fmt.Sprint(of(r.Sum)) }
+		return func(r weekRow) string {
+			if of(r.Sum) == 0 {
+				return ""
+			}
+			return form(of(r.Sum))
+		}, piped
+	}
+	plain := func(n int64) string { return fmt.Sprint(n) }
+	columns := []table.Column[weekRow]{
+		{Head: "BY", Text: func(r weekRow) string { return r.by }},
+		{Head: "NAME", Least: 12, Part: 25, Text: func(r weekRow) string { return mark.Inline(r.name, 0) }},
+	}
+	for _, n := range []struct {
+		head string
+		drop int
+		of   func(*work.Sum) int64
+		form func(int64) string
+	}{
+		{"SESSIONS", 2, func(s *work.Sum) int64 { return int64(s.Sessions) }, plain},
+		{"REQUESTS", 0, func(s *work.Sum) int64 { return int64(s.Requests) }, plain},
+		{"FILES", 0, func(s *work.Sum) int64 { return int64(s.Files) }, plain},
+		{"COMMITS", 3, func(s *work.Sum) int64 { return int64(s.Commits) }, plain},
+		{"COMPACTED", 1, func(s *work.Sum) int64 { return int64(s.Compacted) }, plain},
+		{"IN", 0, func(s *work.Sum) int64 { return s.In + s.Written + s.Cached }, words.Tokens},
+		{"CACHED", 0, func(s *work.Sum) int64 { return s.Cached }, words.Tokens},
+		{"OUT", 0, func(s *work.Sum) int64 { return s.Out }, words.Tokens},
+	} {
+		text, piped := number(n.of, n.form)
+		columns = append(columns, table.Column[weekRow]{Head: n.head, Drop: n.drop, Text: text, Piped: piped})
+	}
+	if sums.Total.Cost != nil || len(sums.Unpriced) > 0 {
+		columns = append(columns, table.Column[weekRow]{Head: "COST", Text: func(r weekRow) string {
+			if r.Cost == nil {
+				return ""
+			}
+			return fmt.Sprintf("$%.2f", *r.Cost)
+		}})
+	}
+	return columns
+}

@@ -1,0 +1,192 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/config"
+	"ccd/internal/transcript"
+)
+
+// Sum is what was done in a time, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
+// done, no record ascribes to one.
+type Sum struct {
+	Name      string   `json:"name"`
+	Sessions  int      `json:"sessions"` // with their sub-agents
+	Requests  int      `json:"requests"`
+	Files     int      `json:"files"` // different ones that were changed
+	Commits   int      `json:"commits"`
+	Compacted int      `json:"compactions"`
+	In        int64    `json:"input_tokens"`
+	Cached    int64    `json:"cache_read_tokens"`
+	Written   int64    `json:"cache_write_tokens"`
+	Out       int64    `json:"output_tokens"`
+	Cost      *float64 `json:"cost_usd"` // null if a price is not configured
+
+	first    time.Time
+	sessions map[transcript.Key]bool
+	files    map[string]bool
+	free     bool // a reply has no price
+}
+
+// Sums are the sums of a time. Lists are in order of time, else the most tokens come first.
+type Sums struct {
+	Since    time.Time       `json:"since"`
+	Until    time.Time       `json:"until"`
+	Total    *Sum            `json:"total"`
+	Times    []*Sum          `json:"by_time"`
+	Projects []*Sum          `json:"by_project"`
+	Agents   []*Sum          `json:"by_agent"`
+	Models   []*Sum          `json:"by_model"`
+	Unpriced []string        `json:"unpriced"` // models without a price; none if no price is configured
+	Damage   []reader.Damage `json:"damage"`
+
+	seen map[string]bool
+}
+
+// Wanted is what is added up.
+type Wanted struct {
+	Since, Until time.Time
+	Session      func(*reader.Entry) bool
+	Models       config.Models // with their prices
+	Progress     func(done, total int64)
+}
+
+// Of adds up the sessions of a library.
+func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
+	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[string]bool{}}
+	all := Sources(l, func(e *reader.Entry) bool {
+		return w.Session(e) && !e.Last().IsZero() && !e.Last().Before(w.Since) && !e.Kept.First.After(w.Until)
+	})
+	parents := map[transcript.Key]*reader.Entry{}
+	for i := range l.Sessions {
+		parents[l.Sessions[i].Key] = &l.Sessions[i]
+	}
+	done := 0
+	for s, err := range Each(ctx, l, all) {
+		done++
+		w.Progress(int64(done), int64(len(all)))
+		switch {
+		case errors.As(err, new(*archive.DamageError)):
+			l.Damage = append(l.Damage, err)
+		case err != nil:
+			return nil, err
+		default:
+			whole := s.Entry
+			if parent := parents[transcript.Key{Agent: s.Agent, ID: s.Parent}]; s.Parent != "" && parent != nil {
+				whole = parent
+			}
+			b.add(s, whole, w)
+		}
+	}
+	b.Damage = l.Damages()
+	b.end(len(w.Models.Prices) > 0)
+	return b, nil
+}
+
+func newSum(name string) *Sum {
+	return &Sum{Name: name, sessions: map[transcript.Key]bool{}, files: map[string]bool{}}
+}
+
+// add adds a session, which is one with whole.
+func (b *Sums) add(s *Session, whole *reader.Entry, w Wanted) {
+	each := func(m Moment, model string, count func(*Sum)) {
+		if m.Time.IsZero() || m.Time.Before(w.Since) || m.Time.After(w.Until) || b.seen[m.Key] {
+			return
+		}
+		b.seen[m.Key] = true
+		all := []*Sum{b.Total, named(&b.Times, b.step(m.Time)), named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, s.Agent)}
+		for _, one := range all {
+			if one.sessions[whole.Key] = true; one.first.IsZero() || m.Time.Before(one.first) {
+				one.first = m.Time
+			}
+			count(one)
+		}
+		if model != "" {
+			one := named(&b.Models, model)
+			one.sessions[whole.Key] = true
+			count(one)
+		}
+	}
+	for _, m := range s.Asked {
+		each(m, "", func(one *Sum) { one.Requests++ })
+	}
+	for _, m := range s.Commits {
+		each(m, "", func(one *Sum) { one.Commits++ })
+	}
+	for _, m := range s.Compacted {
+		each(m, "", func(one *Sum) { one.Compacted++ })
+	}
+	for _, e := range s.Edits {
+		each(e.Moment, "", func(one *Sum) { one.files[e.Path] = true })
+	}
+	for _, r := range s.Replies {
+		price, priced := w.Models.Price(r.Model, r.Time)
+		cost := (float64(r.In)*price.In + float64(r.Cached)*price.Cached + float64(r.Written)*price.Written + float64(r.Out)*price.Out) / 1e6
+		each(r.Moment, cmp.Or(r.Model, "(unknown)"), func(one *Sum) {
+			one.In, one.Cached, one.Written, one.Out = one.In+r.In, one.Cached+r.Cached, one.Written+r.Written, one.Out+r.Out
+			if one.free = one.free || !priced; one.Cost == nil {
+				one.Cost = new(float64)
+			}
+			*one.Cost += cost
+		})
+	}
+}
+
+// The longest times of which each day, and each week, is told.
+const (
+	mostDays  = 14
+	mostWeeks = 120
+)
+
+// step names the day, the week or the month of a time, as the whole time needs it.
+func (b *Sums) step(t time.Time) string {
+	t = t.Local()
+	switch days := int(b.Until.Sub(b.Since).Hours() / 24); {
+	case days <= mostDays:
+		return t.Format("Mon 2 Jan")
+	case days <= mostWeeks:
+		return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format("week of 2 Jan")
+	}
+	return t.Format("Jan 2006")
+}
+
+func named(list *[]*Sum, name string) *Sum {
+	if i := slices.IndexFunc(*list, func(one *Sum) bool { return one.Name == name }); i >= 0 {
+		return (*list)[i]
+	}
+	one := newSum(name)
+	*list = append(*list, one)
+	return one
+}
+
+// end counts what is different, and puts the lists in order.
+func (b *Sums) end(priced bool) {
+	for _, list := range [][]*Sum{{b.Total}, b.Times, b.Projects, b.Agents, b.Models} {
+		for _, one := range list {
+			if one.Sessions, one.Files = len(one.sessions), len(one.files); one.free || !priced {
+				one.Cost = nil
+			}
+		}
+	}
+	for _, list := range []*[]*Sum{&b.Times, &b.Projects, &b.Agents, &b.Models} {
+		if *list == nil {
+			*list = []*Sum{}
+		}
+		slices.SortStableFunc(*list, func(x, y *Sum) int { return cmp.Compare(y.Tokens(), x.Tokens()) })
+	}
+	slices.SortStableFunc(b.Times, func(x, y *Sum) int { return x.first.Compare(y.first) })
+	for _, one := range b.Models {
+		if priced && one.Cost == nil {
+			b.Unpriced = append(b.Unpriced, one.Name)
+		}
+	}
+}
+
+// Tokens is how many tokens there are, whatever they cost.
+func (s *Sum) Tokens() int64 { return s.In + s.Cached + s.Written + s.Out }

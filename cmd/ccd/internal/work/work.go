@@ -1,0 +1,198 @@
+// Package work reads what sessions did: what was asked, which files changed, what was committed and compacted, and what the
+// replies cost.
+//
+// Invariant: it only reads, and it counts what records prove, each thing once: what a fork, a copy or a client repeats is the same
+// thing. It knows nothing of how a sum is printed.
+package work
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor/limits"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+)
+
+// Session is what one session did.
+type Session struct {
+	*reader.Entry
+	Asked     []Moment // requests of a person
+	Commits   []Moment
+	Compacted []Moment
+	Edits     []Edit // in the order of the files, then of time
+	Replies   []Reply
+
+	src *session.Source
+}
+
+// Moment is when something happened.
+type Moment struct {
+	Time time.Time // zero if it is not recorded
+	Key  string    // of the same thing in a copy
+}
+
+// Edit is one change of a file.
+type Edit struct {
+	Moment
+	Path   string
+	How    string // "written", "edited", "deleted", ...
+	Record int    // of its result
+
+	call *session.Call
+}
+
+// Reply is what a reply of a model cost.
+type Reply struct {
+	Moment
+	Model string // "" if it is not recorded
+	transcript.Spent
+}
+
+// how names what a change does to a file.
+var how = map[transcript.Op]string{
+	transcript.Write: "written", transcript.Edit: "edited", transcript.Delete: "deleted", transcript.Rename: "renamed", transcript.Revert: "reverted", transcript.Touch: "created",
+}
+
+// Read reads a session.
+func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, error) {
+	g, err := e.Generation(0)
+	if err != nil {
+		return nil, err
+	}
+	text := l.Archive.Reader(e.Key, g.N)
+	model := session.New(limits.Options{}, e.Session.Session)
+	s := &Session{Entry: e, src: session.NewSource(model, func(at transcript.Span) ([]byte, error) { return text.Span(ctx, at) })}
+	copied := map[int32]bool{} // records of another session
+	name, sum := "", int64(0)
+	replies := map[string]int{} // index by ID
+	for r, err := range history.Records(ctx, l.History(), e.Session.Session, g.N) {
+		if err != nil {
+			return nil, err
+		}
+		model.Add(r)
+		if r.Copied || r.N <= e.Kept.Resumed.Records {
+			copied[int32(r.N-1)] = true
+			continue
+		}
+		if r.Model != "" {
+			name = strings.Clone(r.Model)
+		}
+		if r.Usage == nil {
+			continue
+		}
+		spent, until, ok := transcript.SpentIn(r.Raw)
+		if !ok || until > 0 && until == sum {
+			continue
+		}
+		sum = until
+		one := Reply{Moment{r.Time, e.Agent + " " + strings.Clone(r.Usage.ID)}, name, spent}
+		if r.Usage.ID == "" {
+			one.Key = fmt.Sprint(e.Agent, " ", r.Hash.Key(), r.Time.UnixNano())
+		}
+		if r.Usage.Side {
+			one.Model = transcript.Node{Raw: r.Raw}.Field("message").Field("model").Text()
+		}
+		if i, known := replies[one.Key]; known { // a later record has the whole count
+			s.Replies[i].Spent = one.Spent
+			continue
+		}
+		replies[one.Key] = len(s.Replies)
+		s.Replies = append(s.Replies, one)
+	}
+	s.take(model, copied)
+	return s, nil
+}
+
+// take takes what the model knows of the records that are the session's own.
+func (s *Session) take(model *session.Session, copied map[int32]bool) {
+	at := func(ref session.Ref) (m Moment, own bool) {
+		when := model.Time(ref.Rec)
+		return Moment{when, fmt.Sprint(s.Agent, when.UnixMilli(), ref.Sum.Key())}, !copied[ref.Rec]
+	}
+	for i := range model.Events {
+		if e := &model.Events[i]; e.Kind == session.Asked && !e.Back && s.Class != transcript.SubAgent {
+			if m, own := at(e.Ref); own {
+				s.Asked = append(s.Asked, m)
+			}
+		}
+	}
+	for _, c := range model.Commits {
+		if m, own := at(model.Events[c.Event].Ref); own {
+			m.Key = c.Hash + c.Subject
+			s.Commits = append(s.Commits, m)
+		}
+	}
+	for i := range model.Bounds {
+		if m, own := at(session.Ref{Rec: model.Bounds[i].Rec}); own {
+			s.Compacted = append(s.Compacted, m)
+		}
+	}
+	for _, f := range model.Files {
+		for _, one := range f.Edits {
+			e := &model.Events[one.Event]
+			ref := e.Ref
+			if e.Call != nil && !e.Call.Result.Zero() {
+				ref = e.Call.Result
+			}
+			if m, own := at(ref); own {
+				m.Key += f.Path
+				s.Edits = append(s.Edits, Edit{m, f.Path, how[one.Op], ref.N(), e.Call})
+			}
+		}
+	}
+}
+
+// Lines counts the lines that a change adds and removes, as far as its call says.
+func (s *Session) Lines(e Edit) (plus, minus int) {
+	if e.call == nil {
+		return 0, 0
+	}
+	text, whole := s.src.Patch(e.call)
+	for line := range strings.Lines(text) {
+		switch {
+		case whole || line[0] == '+':
+			plus++
+		case line[0] == '-':
+			minus++
+		}
+	}
+	return plus, minus
+}
+
+// Each reads sessions in their order, several at a time, until the caller stops. What cannot be read is an error, and does not end it.
+func Each(ctx context.Context, l *reader.Library, all []*reader.Entry) iter.Seq2[*Session, error] {
+	return func(yield func(*Session, error) bool) {
+		for some := range slices.Chunk(all, runtime.GOMAXPROCS(0)) {
+			read, failed := make([]*Session, len(some)), make([]error, len(some))
+			var workers sync.WaitGroup
+			for i, e := range some {
+				workers.Go(func() { read[i], failed[i] = Read(ctx, l, e) })
+			}
+			workers.Wait()
+			for i := range some {
+				if !yield(read[i], failed[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Sources returns the sessions that do something of their own: those that are archived from a watched directory, newest first.
+func Sources(l *reader.Library, wanted func(*reader.Entry) bool) (all []*reader.Entry) {
+	for i := range l.Sessions {
+		if e := &l.Sessions[i]; e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat && wanted(e) {
+			all = append(all, e)
+		}
+	}
+	return all
+}

@@ -1,0 +1,69 @@
+package transcript
+
+// Spent is what a reply cost, in real tokens, as its client reports it.
+type Spent struct {
+	In      int64 // of the context, not from a cache
+	Cached  int64 // read from a cache
+	Written int64 // of the context, into a cache
+	Out     int64 // with what is thought
+}
+
+// Add adds what another reply cost.
+func (s *Spent) Add(o Spent) {
+	s.In, s.Cached, s.Written, s.Out = s.In+o.In, s.Cached+o.Cached, s.Written+o.Written, s.Out+o.Out
+}
+
+// spelling is how clients report what a reply cost.
+type spelling struct {
+	at                  []string // where the object is
+	in, cached, written string
+	out                 []string
+	within              bool // what is cached counts in in
+}
+
+var spellings = []spelling{
+	{[]string{"message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
+	{[]string{"message", "usage"}, "input", "cacheRead", "cacheWrite", []string{"output"}, false},
+	{[]string{"payload", "info", "last_token_usage"}, "input_tokens", "cached_input_tokens", "cache_write_input_tokens", []string{"output_tokens"}, true},
+	{[]string{"tokens"}, "input", "cached", "", []string{"output", "thoughts"}, true},
+	{[]string{"usageMetadata"}, "promptTokenCount", "cachedContentTokenCount", "", []string{"candidatesTokenCount", "thoughtsTokenCount"}, true},
+	{[]string{"usage"}, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", []string{"outputTokens"}, false},
+}
+
+// SpentIn reads what the reply in a record cost. sum is the session's cost until then where the client reports that as well: it
+// repeats reports. Not every client reports what a reply cost: ok is false then, and where a count is invalid.
+func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
+	whole := Node{Raw: record}
+	for _, as := range spellings {
+		n := whole
+		for _, name := range as.at {
+			n = n.Field(name)
+		}
+		o := n.Object()
+		if !o.Field(as.in).Has() {
+			continue
+		}
+		counts := []int64{o.Tokens(as.in), count(o, as.cached), count(o, as.written), o.Tokens(as.out...)}
+		for _, c := range counts {
+			if c == NoCount {
+				return Spent{}, 0, false
+			}
+		}
+		if s = (Spent{counts[0], counts[1], counts[2], counts[3]}); as.within {
+			s.In = max(0, s.In-s.Cached-s.Written)
+		}
+		if info := whole.Field("payload").Field("info").Field("total_token_usage"); info.Has() {
+			sum, _ = info.Field("total_tokens").Tokens()
+		}
+		return s, sum, true
+	}
+	return Spent{}, 0, false
+}
+
+// count reads a count that may be missing or null.
+func count(o Object, name string) int64 {
+	if name == "" || !o.Field(name).Has() {
+		return 0
+	}
+	return o.Tokens(name)
+}
