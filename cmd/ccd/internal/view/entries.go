@@ -257,6 +257,8 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 	default:
 		return
 	}
+	step := w.model.StepOf(c)
+	e.Tokens, e.Took = step.Tokens, step.Took
 	e.Waiting, e.Result, e.Answer, e.Agent = false, result.Sum.ID(), result.N(), c.Agent
 	if e.Failed = c.State == session.Failed || c.State == session.Refused; e.Failed || !c.Silent { // most commands have a hidden status
 		e.Ending = c.Ending()

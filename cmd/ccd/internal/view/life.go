@@ -228,6 +228,9 @@ func (l *Life) Commands() (all []history.Command) {
 	return all
 }
 
+// Largest returns the n calls that added most to the context.
+func (l *Life) Largest(n int) []session.Step { return l.model.Largest(n) }
+
 // changes names what a change does to a file.
 var changes = map[transcript.Op]string{
 	transcript.Write: "written", transcript.Edit: "edited", transcript.Delete: "deleted", transcript.Rename: "renamed",

@@ -98,6 +98,8 @@ type Entry struct {
 	Result  mark.ID               // ID of the call's result
 	Answer  int                   // number of the record with it, 0 if none
 	Output  string                // the beginning and the end of the result, redacted
+	Tokens  int64                 // about so many did the result add to the context
+	Took    time.Duration         // from the call to the result, 0 if it is not recorded
 	Back    bool
 	Side    bool   // of an inline sub-agent
 	Agent   string // session of the sub-agent that the call started

@@ -46,11 +46,28 @@ func newLook(static bool) *look {
 		"sub":   func(a, b int) int { return a - b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
+		"weight": weight, "pause": pause,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
 	})
 	template.Must(l.ParseFS(files, "templates/*.html"))
 	return l
+}
+
+// weight is how many tokens a result added to the context, "" if they are few.
+func weight(tokens int64) string {
+	if tokens < 1000 {
+		return ""
+	}
+	return words.Tokens(tokens)
+}
+
+// pause is how long a call took, "" if nobody had to wait.
+func pause(took time.Duration) string {
+	if took < 5*time.Second {
+		return ""
+	}
+	return words.Short(took)
 }
 
 func asset(name string) string {

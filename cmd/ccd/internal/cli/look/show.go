@@ -26,6 +26,7 @@ import (
 type showFlags struct {
 	agent, section, form string
 	fresh, path, explain bool
+	steps                bool
 }
 
 // pathOutput is what show --path --json prints.
@@ -48,6 +49,10 @@ the archive. Text that is damaged in the archive is shown as
 --path prints the path of its file instead, and exits 3 if there is none. With
 --json: agent, session, companion, source (the transcript), source_present.
 
+--steps lists the calls whose results added most to the context, by about so
+many tokens. With --json: one array: record (of the result), tool, what,
+about_tokens, seconds (from the call to the result, 0 if unknown), id.
+
 ` + cli.SessionWords,
 		Example: `  ccd show
       the companion of this directory's session
@@ -64,6 +69,12 @@ the archive. Text that is damaged in the archive is shown as
 				return cli.Usage(c, errors.New("--path cannot be used with --section, --format or --fresh"))
 			}
 			return a.showPath(c.Context(), cli.SessionOf(args), f.agent)
+		}
+		if f.steps {
+			if f.section != "" || f.form != "" || f.fresh || f.explain {
+				return cli.Usage(c, errors.New("--steps cannot be used with --section, --format, --fresh or --explain"))
+			}
+			return a.show(c.Context(), cli.SessionOf(args), f)
 		}
 		if f.explain {
 			if f.section != "" || f.form != "" {
@@ -83,6 +94,7 @@ the archive. Text that is damaged in the archive is shown as
 	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`, by its heading: handover, record or files")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the companion first")
 	c.Flags().BoolVar(&f.explain, "explain", false, cli.ExplainText)
+	c.Flags().BoolVar(&f.steps, "steps", false, "list the calls that filled the context")
 	c.Flags().BoolVar(&f.path, "path", false, "print the path of the companion's file")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
@@ -128,6 +140,9 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if e.Agent == transcript.Messages && f.form == cli.AsMessages {
 		return agents.FilterArchived(ctx, a.App, l, e)
 	}
+	if f.steps {
+		return a.showSteps(ctx, l, e)
+	}
 	c, err := a.companionOf(ctx, l, e, f)
 	if err != nil {
 		return err
@@ -150,7 +165,7 @@ func (a *app) showHandover(session, text string) error {
 	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
 		return err
 	}
-	a.Say("\na record: ccd restore '%s#N'\nall of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
+	a.Say("\na record: ccd restore '%s#N'\nall of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
 }
 

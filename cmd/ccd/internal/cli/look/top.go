@@ -377,6 +377,12 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), words.Tokens(c.Before), words.Tokens(c.After), mark.Inline(c.How(), 0))
 		}
 	}
+	if steps := life.Largest(mostSteps); len(steps) > 0 {
+		b.WriteString("\nWhat filled the context, about tokens\n")
+		for _, one := range steps {
+			b.WriteString("  " + stepLine(one) + "\n")
+		}
+	}
 	listed(&b, "Requests", life.Turns, requestLine)
 	failed := slices.DeleteFunc(life.Commands(), func(c history.Command) bool { return c.Exit == nil || *c.Exit == 0 })
 	listed(&b, "Commands that failed", failed, func(c history.Command) string {

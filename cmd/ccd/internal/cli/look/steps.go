@@ -1,0 +1,82 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/mark"
+	"ccd/internal/session"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// How many of the largest steps are listed, of top's details in few lines.
+const (
+	mostSteps = 5
+	allSteps  = 20
+)
+
+// stepOutput is what show --steps --json prints of a step.
+type stepOutput struct {
+	Record  int     `json:"record"`
+	Tool    string  `json:"tool"`
+	What    string  `json:"what"`
+	Tokens  int64   `json:"about_tokens"`
+	Seconds float64 `json:"seconds"`
+	ID      mark.ID `json:"id"`
+}
+
+// showSteps prints the calls that added most to a session's context.
+func (a *app) showSteps(ctx context.Context, l *reader.Library, e reader.Entry) error {
+	g, err := e.Generation(0)
+	if err != nil {
+		return err
+	}
+	model, _, err := l.Model(ctx, e, g.N, math.MaxInt)
+	if err != nil {
+		return err
+	}
+	rows := []stepOutput{}
+	for _, s := range model.Session.Largest(allSteps) {
+		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Result.Sum.ID()})
+	}
+	if a.JSON {
+		return a.PrintJSON(rows)
+	}
+	return cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
+		{Head: "RECORD", Text: func(s stepOutput) string { return "#" + strconv.Itoa(s.Record) }},
+		{Head: "TOKENS", Text: func(s stepOutput) string { return "+" + words.Tokens(s.Tokens) }},
+		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string { return took(time.Duration(s.Seconds * float64(time.Second))) }},
+		{Head: "TOOL", Text: func(s stepOutput) string { return mark.Inline(s.Tool, 30) }},
+		{Head: "WHAT", Least: 20, Text: func(s stepOutput) string {
+			if rest, ok := transcript.Below(s.What, e.Kept.Cwd); ok {
+				return mark.Inline(rest, 0)
+			}
+			return mark.Inline(s.What, 0)
+		}, Piped: func(s stepOutput) string { return mark.Inline(s.What, 0) }},
+		{Head: "ID", Text: func(s stepOutput) string { return string(s.ID) }},
+	})
+}
+
+// took is how long a call took, "" if it is not recorded or less than a second.
+func took(d time.Duration) string {
+	if d < time.Second {
+		return ""
+	}
+	return words.Short(d)
+}
+
+// stepLine is a step in one line.
+func stepLine(s session.Step) string {
+	line := fmt.Sprintf("#%d %s %s +%s", s.Result.N(), mark.Inline(s.Tool, 30), mark.Inline(s.What(), 120), words.Tokens(s.Tokens))
+	if t := took(s.Took); t != "" {
+		line += ", " + t
+	}
+	return line + " " + mark.New(s.Result.Sum.ID(), "")
+}
