@@ -15,10 +15,14 @@ type Query struct {
 	// Words must all occur in an item, in any order and case, also as parts of longer words. An entry with white space is a
 	// phrase, whose words must follow each other with only white space between them.
 	Words  []string
-	Tool   string    // calls of the tool and their results; any case, and the name of an MCP server can be omitted
-	Path   string    // calls on the file and their results: a path, the end of one, a directory, or a pattern with * ? [] **
-	Retold bool      // also the context that ccd's hooks added: see transcript.HistoryNote
-	Since  time.Time // only records from then on; a record without a time counts as new as its session
+	Any    [][]string // of each list, one must occur
+	None   []string   // none of these may occur
+	Tool   string     // calls of the tool and their results; any case, and the name of an MCP server can be omitted
+	Path   string     // calls on the file and their results: a path, the end of one, a directory, or a pattern with * ? [] **
+	Retold bool       // also the context that ccd's hooks added: see transcript.HistoryNote
+	Since  time.Time  // only records from then on; a record without a time counts as new as its session
+	Until  time.Time  // only records until then; zero for no limit
+	Around int        // so many lines before and after that of the match are in a hit
 }
 
 // The limits of a query.
@@ -27,13 +31,76 @@ const (
 	maxWord  = 1000 // characters
 )
 
-// Words splits a line into words and phrases in double quotes. A quote within a word is part of the word.
-func Words(line string) []string {
-	var words []string
+// token is a word as it was typed.
+type token struct {
+	text   string
+	quoted bool // it is no operator
+}
+
+// Parse reads the words of a query as they are typed on a line: phrases in double quotes, AND, OR, NOT and -WORD. OR joins what
+// is on both of its sides. A quote within a word is part of the word.
+func (q *Query) Parse(line string) { q.take(split(line)) }
+
+// ParseArgs is Parse for words that a shell has split: one with white space is a phrase.
+func (q *Query) ParseArgs(args []string) {
+	var all []token
+	for _, arg := range args {
+		if strings.HasPrefix(arg, `"`) {
+			all = append(all, split(arg)...)
+		} else {
+			all = append(all, token{arg, strings.ContainsFunc(arg, unicode.IsSpace)})
+		}
+	}
+	q.take(all)
+}
+
+func (q *Query) take(all []token) {
+	var groups [][]string
+	or, not := false, false
+	for i, t := range all {
+		inside := i > 0 && i < len(all)-1
+		switch {
+		case !t.quoted && t.text == "AND" && inside:
+			continue
+		case !t.quoted && t.text == "OR" && inside:
+			or = len(groups) > 0
+			continue
+		case !t.quoted && t.text == "NOT" && i < len(all)-1:
+			not = true
+			continue
+		case !t.quoted && len(t.text) > 1 && t.text[0] == '-' && t.text[1] != '-':
+			t.text, not = t.text[1:], true
+		}
+		switch last := len(groups) - 1; {
+		case not:
+			q.None = append(q.None, t.text)
+		case or:
+			groups[last] = append(groups[last], t.text)
+		default:
+			groups = append(groups, []string{t.text})
+		}
+		or, not = false, false
+	}
+	for _, g := range groups {
+		if len(g) == 1 {
+			q.Words = append(q.Words, g[0])
+		} else {
+			q.Any = append(q.Any, g)
+		}
+	}
+}
+
+// split splits a line into words and phrases.
+func split(line string) []token {
+	var words []token
 	for line = strings.TrimLeftFunc(line, unicode.IsSpace); line != ""; line = strings.TrimLeftFunc(line, unicode.IsSpace) {
-		if phrase, rest, ok := quoted(line); ok {
+		not := ""
+		if strings.HasPrefix(line, `-"`) {
+			not = "-"
+		}
+		if phrase, rest, ok := quoted(line[len(not):]); ok {
 			if phrase != "" {
-				words = append(words, phrase)
+				words = append(words, token{not + phrase, not == ""})
 			}
 			line = rest
 			continue
@@ -42,7 +109,7 @@ func Words(line string) []string {
 		if end < 0 {
 			end = len(line)
 		}
-		words = append(words, line[:end])
+		words = append(words, token{line[:end], false})
 		line = line[end:]
 	}
 	return words
@@ -88,16 +155,19 @@ func (q Query) Spans(text string) [][2]int {
 	}
 }
 
-// In reports whether a text has all of the query's words.
+// In reports whether a text matches the query's words.
 func (q Query) In(text string) bool {
 	terms, err := q.terms()
-	return err == nil && len(terms) > 0 && !slices.ContainsFunc(terms, func(t term) bool { at, _ := t.find([]byte(text), 0); return at < 0 })
+	return err == nil && len(terms) > 0 && new(match).all(terms, []byte(text))
 }
 
 // first returns the first occurrence of any of the terms at or after from.
 func first(terms []term, text []byte, from int) (start, end int) {
 	start, end = -1, -1
 	for i := range terms {
+		if terms[i].not {
+			continue
+		}
 		if s, e := terms[i].find(text, from); s >= 0 && (start < 0 || s < start || s == start && e > end) {
 			start, end = s, e
 		}
@@ -108,19 +178,32 @@ func first(terms []term, text []byte, from int) (start, end int) {
 // terms checks the query and prepares its words.
 func (q Query) terms() ([]term, error) {
 	var terms []term
+	groups := slices.Clone(q.Any)
 	for _, w := range q.Words {
-		switch {
-		case strings.TrimSpace(w) == "":
-			continue
-		case utf8.RuneCountInString(w) > maxWord:
-			return nil, fmt.Errorf("parse query: a word of more than %d characters", maxWord)
-		case len(terms) == maxWords:
-			return nil, fmt.Errorf("parse query: more than %d words", maxWords)
-		}
-		terms = append(terms, newTerm(w))
+		groups = append(groups, []string{w})
 	}
-	if len(terms) == 0 && q.Tool == "" && q.Path == "" {
+	some := len(groups)
+	for n, group := range append(groups, q.None) {
+		for _, w := range group {
+			switch {
+			case strings.TrimSpace(w) == "":
+				continue
+			case utf8.RuneCountInString(w) > maxWord:
+				return nil, fmt.Errorf("parse query: a word of more than %d characters", maxWord)
+			case len(terms) == maxWords:
+				return nil, fmt.Errorf("parse query: more than %d words", maxWords)
+			}
+			t := newTerm(w)
+			t.group, t.or, t.not = n, len(group) > 1 && n < some, n == some
+			terms = append(terms, t)
+		}
+	}
+	switch {
+	case q.Tool != "" || q.Path != "":
+	case len(terms) == 0:
 		return nil, errors.New("WORDS, --tool or --path is required")
+	case terms[0].not:
+		return nil, errors.New("WORDS only say what is left out")
 	}
 	return terms, nil
 }
@@ -129,6 +212,9 @@ func (q Query) terms() ([]term, error) {
 // of a string literally, except control characters, the quote, the backslash and perhaps the slash; escapes of others are undone.
 func literals(terms []term) (all []run) {
 	for _, t := range terms {
+		if t.or || t.not {
+			continue
+		}
 		for _, u := range t.runs {
 			for _, part := range strings.FieldsFunc(string(u.folded), func(r rune) bool {
 				return r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar

@@ -51,10 +51,12 @@ type Hit struct {
 	Time       time.Time // time of its record, zero if it has none
 	Line       int       // line of the first match in what restore prints
 	Snippet    string    // the line of the first match, escaped, at most 200 characters of it
-	Back       bool      // the person took it back
-	Copies     int       // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
-	Equal      int       // how many more equal originals it was given
-	Part       bool      // a word of the query is only a part of longer words in it
+	Before     []string  // lines before that of the match, as Query.Around wants
+	After      []string
+	Back       bool // the person took it back
+	Copies     int  // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
+	Equal      int  // how many more equal originals it was given
+	Part       bool // a word of the query is only a part of longer words in it
 
 	fork bool
 	uuid string // of the record
@@ -198,6 +200,9 @@ func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) 
 
 // session searches all generations, the newest one first.
 func (f *finder) session(ctx context.Context, s Source, r *result) {
+	if !f.Until.IsZero() && s.Class == transcript.Attachment && s.Last.After(f.Until) {
+		return
+	}
 	if !f.Since.IsZero() && !s.Last.IsZero() && s.Last.Before(f.Since) || f.ofCall() && s.Class == transcript.Attachment {
 		return
 	}

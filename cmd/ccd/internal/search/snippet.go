@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"ccd/internal/mark"
@@ -37,6 +38,31 @@ func snippet(text []byte, start, end int) string {
 		room, cut = room-1, "…"
 	}
 	return cut + mark.Inline(string(text[from:min(len(text), end+4*maxSnippet)]), room)
+}
+
+// around returns up to n lines before and after the line with a position.
+func around(text []byte, at, n int) (above, below []string) {
+	if n == 0 {
+		return nil, nil
+	}
+	from, to := bytes.LastIndexByte(text[:at], '\n')+1, len(text)
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		to = at + i
+	}
+	line := func(b []byte) string { return mark.Inline(string(b[:min(len(b), 4*maxSnippet)]), maxSnippet) }
+	for ; n > len(above) && from > 0; from = bytes.LastIndexByte(text[:from-1], '\n') + 1 {
+		above = append(above, line(text[bytes.LastIndexByte(text[:from-1], '\n')+1:from-1]))
+	}
+	slices.Reverse(above)
+	for n > len(below) && to < len(text) {
+		next := len(text)
+		if i := bytes.IndexByte(text[to+1:], '\n'); i >= 0 {
+			next = to + 1 + i
+		}
+		below = append(below, line(text[to+1:next]))
+		to = next
+	}
+	return above, below
 }
 
 // before returns the position n characters before at, or the beginning of a word soon after it.

@@ -194,8 +194,11 @@ func back(data []byte, at int, text []rune) int {
 
 // term is a word, or a phrase of words separated by white space.
 type term struct {
-	runs []run
-	lead int // index of the run that is searched first
+	group int  // of those with the same number, one is enough
+	or    bool // there are others
+	not   bool // it must not occur
+	runs  []run
+	lead  int // index of the run that is searched first
 }
 
 func newTerm(text string) term {

@@ -72,9 +72,48 @@ func TestWords(t *testing.T) {
 		``:                            nil,
 		"\u00a0ink\u2003\"soot gum\"": {"ink", "soot gum"},
 	} {
-		if diff := cmp.Diff(want, Words(line)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", line, diff)
+		var q Query
+		if q.Parse(line); !cmp.Equal(want, q.Words) {
+			t.Errorf("%q (-want +got):\n%s", line, cmp.Diff(want, q.Words))
 		}
+	}
+}
+
+// TestOperators: what must occur, of what one must, and what must not; quoted, and at an end, operators are words.
+func TestOperators(t *testing.T) {
+	for line, want := range map[string]struct{ yes, no []string }{
+		"ink AND gum":             {[]string{"gum and ink"}, []string{"ink", "gum"}},
+		"ink OR gum":              {[]string{"ink", "gum"}, []string{"soot"}},
+		"soot ink OR gum OR tar":  {[]string{"tar and soot", "soot, gum"}, []string{"ink", "soot"}},
+		"ink OR gum soot OR tar":  {[]string{"ink, tar", "gum, soot"}, []string{"ink gum", "soot tar"}},
+		"ink -gum":                {[]string{"ink"}, []string{"ink and gum", "soot"}},
+		`ink -"gum tree" NOT tar`: {[]string{"ink gum"}, []string{"ink of a gum  tree", "ink tar"}},
+		`ink "-gum"`:              {[]string{"ink -gum"}, []string{"ink gum"}},
+		`ink "OR" gum`:            {[]string{"ink or gum"}, []string{"ink gum"}},
+		"OR ink":                  {[]string{"ink or"}, []string{"ink"}},
+		"ink NOT":                 {[]string{"not ink"}, []string{"ink"}},
+		"--ink":                   {[]string{"a --ink"}, []string{"ink"}},
+		"- ink":                   {[]string{"ink - gum"}, []string{"ink"}},
+	} {
+		var q Query
+		q.Parse(line)
+		if err := q.Check(); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		for _, text := range want.yes {
+			if !q.In(text) {
+				t.Errorf("%s: not in %q", line, text)
+			}
+		}
+		for _, text := range want.no {
+			if q.In(text) {
+				t.Errorf("%s: in %q", line, text)
+			}
+		}
+	}
+	q := Query{None: []string{"ink"}}
+	if q.Check() == nil {
+		t.Error("a query of what is left out only is taken")
 	}
 }
 

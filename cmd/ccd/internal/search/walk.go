@@ -186,7 +186,7 @@ type match struct {
 // match matches the text of an item.
 func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
 	switch t := r.Time; {
-	case !w.Since.IsZero() && !t.IsZero() && t.Before(w.Since):
+	case !w.Since.IsZero() && !t.IsZero() && t.Before(w.Since), !w.Until.IsZero() && (t.IsZero() || t.After(w.Until)):
 		return m, false
 	case !w.Retold && (it.Copy || (it.Kind == transcript.Meta || it.Kind == transcript.System || it.Kind == transcript.Summary) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote))):
 		return m, false
@@ -240,17 +240,21 @@ const noText = 0xff
 // part of longer words. Whole words are preferred.
 func (m *match) all(terms []term, text []byte) (ok bool) {
 	m.start, m.end, m.part = -1, 0, false
+	has := make([]bool, len(terms)) // by group
 	for i := range terms {
 		s, e, part := terms[i].best(text)
-		if s < 0 {
+		switch {
+		case s < 0 && (terms[i].or || terms[i].not):
+			continue
+		case s < 0 || terms[i].not:
 			return false
 		}
-		if m.part = m.part || part; m.start < 0 || s < m.start {
+		if has[terms[i].group], m.part = true, m.part || part; m.start < 0 || s < m.start {
 			m.start, m.end = s, e
 		}
 	}
 	m.start = max(0, m.start)
-	return true
+	return !slices.ContainsFunc(terms, func(t term) bool { return t.or && !has[t.group] })
 }
 
 func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match, n int) Hit {
@@ -262,6 +266,7 @@ func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match, n int) Hi
 	if m.same {
 		h.Line += bytes.Count(m.text[:m.start], []byte("\n"))
 	}
+	h.Before, h.After = around(m.text[m.said[0]:m.said[1]], m.start-m.said[0], w.Around)
 	return h
 }
 
@@ -271,11 +276,12 @@ const overlap = 8 << 10
 
 // attachment searches the file as one item: each term occurs in some segment.
 func (w *walk) attachment(ctx context.Context) error {
-	found := make([]bool, len(w.terms))
+	found := make([]bool, len(w.terms)) // that of each one, and of those in its group
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
 		ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
 	}
+	not := len(w.None) > 0
 	var buf []byte // the end of the last segment and this one
 	lines := 0     // line ends before buf
 	secrets := w.archive.Agents.Redact.Session()
@@ -288,11 +294,16 @@ func (w *walk) attachment(ctx context.Context) error {
 		buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
 		marks := secrets.Marks(buf)
 		w.look(redact.Apply(buf, 0, marks), marks, lines, found, &h)
-		if !slices.Contains(found, false) {
-			w.hits = append(w.hits, h)
+		if !not && !slices.Contains(found, false) {
+			break
+		}
+	}
+	for i, t := range w.terms {
+		if found[i] == t.not {
 			return nil
 		}
 	}
+	w.hits = append(w.hits, h)
 	return nil
 }
 
@@ -308,7 +319,10 @@ func (w *walk) look(part []byte, marks []redact.Mark, lines int, found []bool, h
 		if s < 0 {
 			continue
 		}
-		if found[i] = true; start < 0 || s < start {
+		for k, t := range w.terms {
+			found[k] = found[k] || t.group == w.terms[i].group
+		}
+		if !w.terms[i].not && (start < 0 || s < start) {
 			start, end = s, e
 		}
 	}

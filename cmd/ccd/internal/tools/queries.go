@@ -43,7 +43,7 @@ type CompanionQuery struct {
 
 // SearchQuery asks for matching items.
 type SearchQuery struct {
-	Words   string `json:"words,omitempty" jsonschema:"words that must all occur, in any order and case; put a phrase in double quotes"`
+	Words   string `json:"words,omitempty" jsonschema:"words that must all occur, in any order and case; a phrase in double quotes; A OR B is one of them; -WORD leaves out what has it"`
 	Session string `json:"session,omitempty" jsonschema:"only this session: its ID, a unique prefix of one, or latest (the newest of your working directory)"`
 	Tool    string `json:"tool,omitempty" jsonschema:"only calls and results of the tool of this name"`
 	Path    string `json:"path,omitempty" jsonschema:"only calls on this file and their results: its path, the end of it, a directory, or a pattern with * and **"`

@@ -229,7 +229,8 @@ type hit struct {
 // search searches what was said, then what was thought, run and read, each with the newest sessions first.
 func (r *request) search(ctx context.Context, line string, f filter) *found {
 	out := &found{}
-	q := search.Query{Words: search.Words(line)}
+	var q search.Query
+	q.Parse(line)
 	if err := q.Check(); err != nil {
 		out.Error = err.Error()
 		return out

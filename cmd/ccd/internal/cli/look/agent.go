@@ -69,7 +69,7 @@ func (f agentFlags) check(c *cobra.Command, args []string, json bool) error {
 			err = fmt.Errorf("restore takes one ID or SESSION#N, got %d", n)
 		}
 	case "search":
-		may = []string{"session", "agent", "since", "tool", "path", "all", "limit", "json"}
+		may = []string{"session", "agent", "since", "until", "context", "tool", "path", "all", "limit", "json"}
 		_, err = f.search.query(args[1:], time.Now())
 	case "show":
 		if may = []string{"section", "agent"}; len(args) > 2 {

@@ -16,7 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/tools"
 	"ccd/internal/mark"
@@ -134,13 +133,13 @@ func absoluteFrom(dir, path string) string {
 
 // toolSearch returns all hits; the reader stops when it has enough.
 func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) (err error) {
-	f := searchFlags{tool: q.Tool, path: q.Path, since: q.Since, all: q.All, session: q.Session}
+	f := searchFlags{narrow: narrow{since: q.Since}, tool: q.Tool, path: q.Path, all: q.All, session: q.Session, line: true}
 	if q.Session != "" {
 		if f.session, err = a.named(ctx, q.Session, ""); err != nil {
 			return err
 		}
 	}
-	return a.capture(w, func(a *app) error { return a.search(ctx, f, search.Words(q.Words)) })
+	return a.capture(w, func(a *app) error { return a.search(ctx, f, []string{q.Words}) })
 }
 
 // toolRestore finds an original as `ccd restore` does, and counts how that ended.

@@ -28,9 +28,13 @@ import (
 )
 
 type searchFlags struct {
-	tool, path, session, since, agent string
-	all, everywhere, said             bool
-	limit                             int
+	narrow
+	tool, path, session   string
+	all, everywhere, said bool
+	line                  bool // the words are one line, which no shell has split
+	limit, context        int
+
+	which chosen
 }
 
 type hitOutput struct {
@@ -47,6 +51,8 @@ type hitOutput struct {
 	Back       bool       `json:"taken_back"`
 	Copies     int        `json:"copies"`
 	Equal      int        `json:"equal"`
+	Before     []string   `json:"before,omitempty"`
+	After      []string   `json:"after,omitempty"`
 	Machine    string     `json:"machine,omitempty"`
 	Pulled     *time.Time `json:"pulled,omitempty"`
 }
@@ -63,10 +69,11 @@ func (a *app) searchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "search WORDS...", GroupID: cli.Everyday, Short: "search all archived sessions",
 		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
-and case, including inside longer words. Quoted words must be adjacent. ccd
-searches all archived sessions, and prints what people and agents said first,
-then the rest; each newest first. A hit has its session and record, time, kind,
-ID, and the line of the match; equal originals are one hit.
+and case, including inside longer words. Quoted words must be adjacent, A OR B
+is one of them, -WORD or NOT WORD leaves out what has it. ccd searches all
+archived sessions, and prints what people and agents said first, then the rest;
+each newest first. A hit has its session and record, time, kind, ID, and the
+line of the match; equal originals are one hit.
 
 ` + timeWords + `
 
@@ -75,12 +82,15 @@ generation, record (0 if unknown, and of a spilled file), line (of the first
 match, in what restore prints), kind, tool ("" if none), id, time, snippet
 (the line of the match, at most 200 characters, control characters escaped),
 taken_back (by the person), copies (how many forks have the same record),
-equal (how many more equal originals), machine and pulled (when its copy was
+equal (how many more equal originals), before and after (lines, with
+--context), machine and pulled (when its copy was
 last read), if it is another machine's (--everywhere, --machine)`,
 		Example: `  ccd search overflow cents
       items with both words
   ccd search "exit status 2" --tool Bash
       a phrase, in commands and their outputs
+  ccd search rounding OR cents -test --project . -C 3
+      either word but not "test", in this project, with three lines around each
   ccd search --path src/money.py --since 2d
       each read and change of a file in the last 2 days
   ccd search --session . --all --limit 0 panic
@@ -106,9 +116,9 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.tool, "tool", "", "only calls to the tool `NAME`, and their results")
 	flags.StringVar(&f.path, "path", "", "only calls that read or change `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
-	a.AgentFlag(c, &f.agent)
-	timeFlag(flags, &f.since, "since", "only items since `TIME` (yesterday, 3h, 2026-01-29, ...)")
-	flags.IntVar(&f.limit, "limit", searchLimit, "stop after `N` hits; 0: no limit")
+	f.narrow.add(a, c, "items")
+	flags.IntVarP(&f.context, "context", "C", 0, "print `N` lines before and after that of each match")
+	flags.IntVarP(&f.limit, "limit", "n", searchLimit, "stop after `N` hits; 0: no limit")
 	flags.BoolVar(&f.all, "all", false, "include sub-agents, outputs saved to separate files and, on a terminal, what was not said")
 }
 
@@ -116,6 +126,9 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	q, err := f.query(args, time.Now())
 	if err != nil {
 		return err
+	}
+	if f.which, err = f.read(a); err != nil {
+		return words.Usage(err)
 	}
 	l, err := a.Library(ctx)
 	if err != nil {
@@ -261,7 +274,7 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	default:
 		what = " --tool " + words.Shell(f.tool)
 	}
-	narrow := f.said || f.since != "" || f.session != "" || f.agent != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	narrow := f.said || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
 	switch {
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
@@ -302,18 +315,19 @@ var looksRegexp = regexp.MustCompile(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[
 // query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
 	q.Tool, q.Path, q.Retold = f.tool, f.path, f.all
-	if f.limit < 0 {
-		return q, errors.New("--limit must be 0 or more")
+	if f.limit < 0 || f.context < 0 {
+		return q, errors.New("--limit and --context must be 0 or more")
 	}
 	if q.Since, _, err = words.Instant(f.since, now); err != nil {
 		return q, err
 	}
-	for _, arg := range args {
-		words := []string{arg}
-		if strings.HasPrefix(arg, `"`) {
-			words = search.Words(arg)
-		}
-		q.Words = append(q.Words, words...)
+	if q.Until, err = words.Moment(f.until, now); err != nil {
+		return q, err
+	}
+	if q.Around = f.context; f.line {
+		q.Parse(strings.Join(args, " "))
+	} else {
+		q.ParseArgs(args)
 	}
 	return q, q.Check()
 }
@@ -341,7 +355,7 @@ func (f searchFlags) family(in []reader.Entry, e reader.Entry) []reader.Entry {
 func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search.Source) {
 	for i := range in {
 		e := &in[i]
-		if f.agent != "" && e.Agent != f.agent || f.session == "" && !f.all && !e.Conversation() {
+		if !f.which.session(e) || f.session == "" && !f.all && !e.Conversation() {
 			continue
 		}
 		all = append(all, l.Searched(e))
@@ -395,7 +409,16 @@ func (p *hitPrinter) lines(h *search.Hit) error {
 		where += "#" + strconv.Itoa(h.Record)
 	}
 	return p.Draw(strings.Join(append([]string{mark.Inline(where, 0)}, p.hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
-		"\n  > " + h.Snippet + "\n")
+		"\n" + around(h.Before) + "  > " + h.Snippet + "\n" + around(h.After))
+}
+
+// around are the lines around that of a match.
+func around(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	return b.String()
 }
 
 // rewritten reports whether the hit stands only in an earlier generation, which numbers its records for itself.
@@ -431,9 +454,15 @@ func (p *hitPrinter) fitted(h *search.Hit) error {
 	id := " " + mark.New(h.ID, "")
 	b.WriteString(table.Cut(strings.Join(parts, " · "), max(1, p.width-table.CellsOf(id))) + id + "\n")
 	before := "  > "
+	for _, line := range h.Before {
+		b.WriteString(table.Cut("    "+line, p.width) + "\n")
+	}
 	for _, line := range table.WrapCells(h.Snippet, max(p.width-len(before), table.MinCells)) {
 		b.WriteString(before + p.marked(line) + "\n")
 		before = "    "
+	}
+	for _, line := range h.After {
+		b.WriteString(table.Cut("    "+line, p.width) + "\n")
 	}
 	return p.Draw(b.String())
 }
@@ -480,7 +509,7 @@ func (p *hitPrinter) object(h *search.Hit) error {
 	e.SetIndent("  ", "  ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(hitOutput{
-		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, p.library.Machine, words.Known(p.library.Pulled),
+		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, p.library.Machine, words.Known(p.library.Pulled),
 	})
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)
