@@ -88,6 +88,19 @@ func TestOneScreenOfSessions(t *testing.T) {
 	}
 }
 
+// TestImagesAreNotPrinted: on a terminal, a record with an image prints its words.
+func TestImagesAreNotPrinted(t *testing.T) {
+	home := t.TempDir()
+	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
+	text := fmt.Sprintf(`{"type":"user","uuid":"a","timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src","message":{"role":"user","content":[{"type":"text","text":"What is this?"},%s]}}`+"\n", image)
+	putScreen(t, filepath.Join(home, ".claude/projects/-src/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), []byte(text+strings.Replace(text, `{"type":"text","text":"What is this?"},`, "", 1)))
+	commandIn(t, home, nil, "run", "--once", "-q")
+	screen := onScreen(t, home, 80, []string{"restore", "5d2f7a1e#1-#2"})
+	if strings.Contains(screen, "PNG") || !strings.Contains(screen, "What is this?\n") || strings.Count(screen, "1 image left out: ccd restore -o FILE ") != 2 {
+		t.Errorf("%q", screen)
+	}
+}
+
 func putScreen(t *testing.T, path string, text []byte) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))

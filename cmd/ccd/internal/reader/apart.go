@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"ccd/internal/transcript"
 )
@@ -30,6 +31,11 @@ func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err 
 		texts, images = append(texts, t...), append(images, i...)
 	}
 	return bytes.Join(texts, []byte{'\n'}), images, nil
+}
+
+// Picture reports whether the original is an image and nothing else.
+func (o Original) Picture() bool {
+	return o.Session == nil && !slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool { return p.Kind != transcript.Image })
 }
 
 // mayHoldImages tells by its parts: of one image alone there is nothing to part.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,12 +36,13 @@ func (a *app) restoreCommand() *cobra.Command {
 	var f restoreFlags
 	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.JSON) }
 	c := &cobra.Command{
-		Use: "restore ID|SESSION#N", GroupID: cli.Everyday, Short: "print an archived original, exactly",
+		Use: "restore ID|SESSION#N...", GroupID: cli.Everyday, Short: "print an archived original, exactly",
 		Long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it,
-or the whole marker. SESSION#N is record N of a session. ccd prints the
-original as the agent saw it, and fails if it does not match its hash. On a
-terminal, control characters are shown as \xNN; pipes and files get the exact
-bytes.
+or the whole marker. SESSION#N is record N of a session, SESSION#3-#9 are
+several. ccd prints the original as the agent saw it, and fails if it does not
+match its hash; of several originals, each begins a line. On a terminal, control
+characters are shown as \xNN and images are left out; pipes and files get the
+exact bytes.
 
 --file prints a file as the agent last read or wrote it. If the transcript
 does not show all of it at once, ccd fails. A path that is not absolute is one
@@ -48,7 +50,7 @@ of this project's; of another project's file ccd prints only where it is.
 
 ` + timeWords + `
 
-With --json: one object, with --info only: id, kind, shape ("single", "lines",
+With --json: one object (of several originals, an array), with --info only: id, kind, shape ("single", "lines",
 "list"), agent, session, generation, path (of the transcript), record,
 last_record, time, offset and bytes (of the raw span), size (bytes that
 restore prints), sha256 (of the raw span; of a range of its lines; of a list
@@ -59,6 +61,8 @@ and time (of the last read or change), size, lines, sha256 (of the text), gone
 since): null or {what, session, record, time}`,
 		Example: `  ccd restore 4tq9c1m7x2ka
       the original behind a marker
+  ccd restore 5d2f7a1e#3-#9
+      seven records of a session
   ccd restore --session latest -o session.jsonl
       a whole transcript, even if its file is deleted
   ccd restore --file src/money.py --at yesterday
@@ -105,8 +109,8 @@ func (f restoreFlags) check(args []string, json bool) error {
 	case f.at != "" && f.file == "":
 		return fmt.Errorf("--at needs --file")
 	case f.file != "" && len(args) < 2:
-	case f.session == "" && len(args) != 1:
-		return fmt.Errorf("expected one ID or SESSION#N, or --session SESSION; got %d arguments", len(args))
+	case f.session == "" && len(args) == 0:
+		return errors.New("expected an ID, SESSION#N or --session SESSION")
 	case f.session != "" && len(args) != 0:
 		return fmt.Errorf("--session takes no ID")
 	case f.raw && f.full, f.full && f.session != "":
@@ -133,12 +137,108 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 		l.Agents = l.Agents.Exact()
 	}
 	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
-	if f.session == "" {
-		want.Name = reader.Unmark(args[0])
+	if f.session != "" {
+		args = []string{""}
 	}
-	if err := a.resolveLatest(ctx, l, &want); err != nil {
+	var all []reader.Wanted
+	for _, arg := range args {
+		want.Name = reader.Unmark(arg)
+		if err := a.resolveLatest(ctx, l, &want); err != nil {
+			return err
+		}
+		names, err := recordsOf(want.Name)
+		if err != nil {
+			return err
+		}
+		for _, want.Name = range names {
+			all = append(all, want)
+		}
+	}
+	if len(all) > 1 {
+		return a.restoreAll(ctx, l, f, all, rules)
+	}
+	o, err := a.wanted(ctx, l, all[0])
+	if err != nil {
 		return err
 	}
+	if f.info {
+		return a.restoreInfo(ctx, o)
+	}
+	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error { return a.writeWithLag(ctx, w, o, f, rules) })
+}
+
+// mostRecords is how many records a range may have.
+const mostRecords = 1000
+
+var recordRange = regexp.MustCompile(`^(.+)#([0-9]+)-#?([0-9]+)$`)
+
+// recordsOf returns the records that SESSION#3-#9 names, or a name that is none such itself.
+func recordsOf(name string) (names []string, err error) {
+	m := recordRange.FindStringSubmatch(name)
+	if m == nil {
+		return []string{name}, nil
+	}
+	first, err1 := strconv.Atoi(m[2])
+	last, err2 := strconv.Atoi(m[3])
+	if err := cmp.Or(err1, err2); err != nil || first < 1 || last < first || last-first >= mostRecords {
+		return nil, words.Usage(fmt.Errorf("parse records %q: must be #FIRST-#LAST, at most %d records", name, mostRecords))
+	}
+	for n := first; n <= last; n++ {
+		names = append(names, fmt.Sprintf("%s#%d", m[1], n))
+	}
+	return names, nil
+}
+
+// restoreAll restores several originals. One that cannot be restored is reported, and does not stop the others.
+func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags, all []reader.Wanted, rules *redact.Rules) (failed error) {
+	fail := func(err error) {
+		if failed != nil {
+			a.Say("ccd: %v", failed)
+		}
+		failed = err
+	}
+	var infos []reader.Info
+	each := func(do func(reader.Original) error) error {
+		for _, want := range all {
+			o, err := a.wanted(ctx, l, want)
+			if err == nil {
+				err = do(o)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				fail(err)
+			}
+		}
+		return failed
+	}
+	if f.info && a.JSON {
+		failed = each(func(o reader.Original) error {
+			i, err := o.Info(ctx)
+			infos = append(infos, i)
+			return err
+		})
+		return cmp.Or(a.PrintJSON(infos), failed)
+	}
+	if f.info {
+		return each(func(o reader.Original) error { return a.restoreInfo(ctx, o) })
+	}
+	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
+		out := &lastByte{w: w}
+		return each(func(o reader.Original) error {
+			if out.any && out.last != '\n' {
+				if _, err := io.WriteString(out, "\n"); err != nil {
+					return fmt.Errorf("write output: %w", err)
+				}
+			}
+			return a.writeWithLag(ctx, out, o, f, rules)
+		})
+	})
+}
+
+// wanted finds an original here or on another machine.
+func (a *app) wanted(ctx context.Context, l *reader.Library, want reader.Wanted) (reader.Original, error) {
 	show, wipe := a.Progress("looking through the archive:")
 	o, err := a.original(ctx, l, want, show)
 	wipe()
@@ -147,19 +247,26 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, history.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
 		}
 	}
-	if err != nil {
-		return err
-	}
-	if f.info {
-		return a.restoreInfo(ctx, o)
-	}
-	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
-		err := a.write(ctx, w, o, rules)
-		if lag := o.Entry.Lag(); err == nil && lag > 0 && o.Session != nil && o.Session.N == o.Entry.Tip().Generation {
-			fmt.Fprintf(a.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
+	return o, err
+}
+
+// writeWithLag writes an original, and says what of it is not archived yet.
+func (a *app) writeWithLag(ctx context.Context, w io.Writer, o reader.Original, f restoreFlags, rules *redact.Rules) error {
+	if f.output == "" && !f.raw && !a.Agent && a.Terminal(a.Out) {
+		text, images, err := o.Apart(ctx)
+		if picture := o.Picture(); err == nil && (picture || len(images) > 0) {
+			a.Say("%s left out: ccd restore -o FILE %s", words.Count(max(1, len(images)), "image"), o.ID())
+			return a.countSecrets(rules, w, func(w io.Writer) error {
+				_, err := w.Write(text)
+				return err
+			})
 		}
-		return err
-	})
+	}
+	err := a.write(ctx, w, o, rules)
+	if lag := o.Entry.Lag(); err == nil && lag > 0 && o.Session != nil && o.Session.N == o.Entry.Tip().Generation {
+		fmt.Fprintf(a.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
+	}
+	return err
 }
 
 // original finds an original here, else in the archives that were pulled of other machines. An ID means the same bytes in
