@@ -35,6 +35,7 @@ var shownBy = map[string]struct {
 	not  string
 }{
 	"status": {args: []string{"--json"}}, "ls": {args: []string{"--all", "--json"}}, "search": {args: []string{"the", "--limit", "0", "--json"}},
+	"files": {args: []string{"--json", "-n", "1000"}}, "week": {args: []string{"--json", "--since", "2000-01-01"}}, "show --steps": {args: []string{"SESSION", "--json"}},
 	"show": {args: []string{"SESSION"}}, "timeline": {args: []string{"SESSION", "--json"}}, "diff": {args: []string{"SESSION", "--all"}},
 	"status --totals": {args: []string{"--json"}}, "resume": {args: []string{"--dry-run", "SESSION"}}, "compact": {args: []string{"--stdout", "--format", "json", "SESSION"}},
 	"show --path": {args: []string{"SESSION"}}, "agent": {args: []string{"show", "SESSION"}}, "archive secrets": {args: []string{"--json"}},

@@ -50,15 +50,15 @@ of this project's; of another project's file ccd prints only where it is.
 
 ` + timeWords + `
 
-With --json: one object (of several originals, an array), with --info only: id, kind, shape ("single", "lines",
-"list"), agent, session, generation, path (of the transcript), record,
-last_record, time, offset and bytes (of the raw span), size (bytes that
-restore prints), sha256 (of the raw span; of a range of its lines; of a list
-of its raw parts joined by newline), parts, note. With --file: path, how
-("read", "written", "edited", "renamed"), agent, session, generation, record
-and time (of the last read or change), size, lines, sha256 (of the text), gone
-(it was deleted or renamed since) and doubt (a command may have changed it
-since): null or {what, session, record, time}`,
+With --json: one object (of several originals, an array), with --info only: id,
+kind, shape ("single", "lines", "list"), agent, session, generation, path (of
+the transcript), record, last_record, time, offset and bytes (of the raw span),
+size (bytes that restore prints), sha256 (of the raw span; of a range of its
+lines; of a list of its raw parts joined by newline), parts, note. With --file:
+path, how ("read", "written", "edited", "renamed"), agent, session, generation,
+record and time (of the last read or change), size, lines, sha256 (of the
+text), gone (it was deleted or renamed since) and doubt (a command may have
+changed it since): null or {what, session, record, time}`,
 		Example: `  ccd restore 4tq9c1m7x2ka
       the original behind a marker
   ccd restore 5d2f7a1e#3-#9
@@ -111,6 +111,8 @@ func (f restoreFlags) check(args []string, json bool) error {
 	case f.file != "" && len(args) < 2:
 	case f.session == "" && len(args) == 0:
 		return errors.New("expected an ID, SESSION#N or --session SESSION")
+	case len(args) > 1 && slices.ContainsFunc(args, func(arg string) bool { return len(reader.Unmark(arg)) != mark.IDLen && !strings.Contains(arg, "#") }):
+		return errors.New("of several originals, each must be a whole ID or SESSION#N")
 	case f.session != "" && len(args) != 0:
 		return fmt.Errorf("--session takes no ID")
 	case f.raw && f.full, f.full && f.session != "":

@@ -89,7 +89,7 @@ last read), if it is another machine's (--everywhere, --machine)`,
       items with both words
   ccd search "exit status 2" --tool Bash
       a phrase, in commands and their outputs
-  ccd search rounding OR cents -test --project . -C 3
+  ccd search rounding OR cents NOT test --project . -C 3
       either word but not "test", in this project, with three lines around each
   ccd search --path src/money.py --since 2d
       each read and change of a file in the last 2 days
