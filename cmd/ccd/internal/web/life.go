@@ -11,6 +11,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -19,6 +20,7 @@ const (
 	perLife   = 48  // entries of a page
 	mostTurns = 500 // requests listed beside it
 	mostMarks = 40  // compactions listed below the chart
+	mostSteps = 4   // results listed there
 )
 
 // head is what every page of a session shows above.
@@ -49,6 +51,7 @@ type lifeData struct {
 	Chart       chart
 	Compactions []view.Compaction
 	MoreMarks   int
+	Steps       []step // that filled the context, the largest first
 	Turns       []view.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
@@ -60,6 +63,13 @@ type lifeData struct {
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
 	After       int // what is newer than this record replaces the end of the page when the session grows
+}
+
+// step is a call whose result added about so many tokens to the context.
+type step struct {
+	Record int
+	Text   string
+	Tokens int64
 }
 
 // entry is one thing that happened, with its surroundings.
@@ -124,6 +134,13 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
+		for _, s := range one.Largest(mostSteps) {
+			what := s.What()
+			if s.Op != transcript.Command && len(s.Files) > 0 {
+				what = baseName(what)
+			}
+			d.Steps = append(d.Steps, step{s.At.N(), mark.Inline(s.Tool+" "+what, 48), s.Tokens})
+		}
 		if newest && at == 0 {
 			from = d.Records
 		}

@@ -46,6 +46,7 @@ func newLook(static bool) *look {
 		"sub":   func(a, b int) int { return a - b },
 		"mul":   func(a, b float64) float64 { return a * b },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
+		"shell": words.Argument, "exact": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"weight": weight, "pause": pause,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
@@ -64,7 +65,7 @@ func weight(tokens int64) string {
 
 // pause is how long a call took, "" if nobody had to wait.
 func pause(took time.Duration) string {
-	if took < 5*time.Second {
+	if took < 10*time.Second {
 		return ""
 	}
 	return words.Short(took)
