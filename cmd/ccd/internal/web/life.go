@@ -51,7 +51,7 @@ type lifeData struct {
 	Chart       chart
 	Compactions []view.Compaction
 	MoreMarks   int
-	Steps       []step // that filled the context, the largest first
+	Steps       []step      // that filled the context, the largest first
 	Turns       []view.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
