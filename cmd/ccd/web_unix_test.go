@@ -45,6 +45,24 @@ type site struct {
 	ended   chan int // the exit code
 }
 
+// TestTheWeekOnTheFirstPage: the first page has what ccd week adds up, and the files that were changed last.
+func TestTheWeekOnTheFirstPage(t *testing.T) {
+	t.Parallel()
+	yesterday := time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly)
+	home := webHome(t, map[string]string{ledgerID: regexp.MustCompile(`2026-11-20T\d\d:`).ReplaceAllString(ledger(t), yesterday+"T00:")})
+	s := serveWeb(t, home)
+	var page string
+	testkit.Eventually(t, "the week is added up", func() bool {
+		page = s.want(http.StatusOK, "/")
+		return strings.Contains(page, "Last 7 days")
+	})
+	for _, want := range []string{"1 session · 4 requests · 7 changed files · 724K tokens in, 3.0K out", `file?path=%2fhome%2fme%2fledger%2ftests%2ftest_money.py">tests/test_money.py</a>`} {
+		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
+			t.Errorf("no %s in\n%s", want, page)
+		}
+	}
+}
+
 // webHome returns a home with these transcripts of Claude Code, archived.
 func webHome(t *testing.T, transcripts map[string]string) string {
 	t.Helper()

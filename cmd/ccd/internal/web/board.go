@@ -30,6 +30,8 @@ type board struct {
 	Cards  []card // the sessions in which an agent works or waits
 	More   int
 	Today  int
+	Week   *weekly
+	Weighs bool   // the week is being added up for the first time
 	Losses []loss // of this week, the newest first
 	Apart  bool   // ccd's hook is missing where it would add some of them
 	Reads  bool   // more of them are being read
@@ -104,6 +106,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		b.Cards = append(b.Cards, c)
 	}
+	b.Week, b.Weighs = r.shelf.weekly(r.library, now)
 	b.Losses, b.Reads = r.shelf.losses(r.library, compacted, now)
 	for i, one := range b.Losses {
 		b.Losses[i].Apart = r.apart(one.Row.Agent)

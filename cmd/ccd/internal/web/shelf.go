@@ -37,6 +37,8 @@ type shelf struct {
 	glances  map[transcript.Key]glance
 	counted  map[transcript.Key]counted
 	counting bool
+	week     *weekly // nil until it was added up
+	weighing bool
 
 	start    func(do func(context.Context)) // runs do until the server ends
 	indexing sync.WaitGroup

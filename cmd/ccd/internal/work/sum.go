@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -55,6 +56,7 @@ type Wanted struct {
 	Session      func(*reader.Entry) bool
 	Models       config.Models // with their prices
 	Progress     func(done, total int64)
+	Each         func(*Session) // gets each session that was read; may be nil
 }
 
 // Of adds up the sessions of a library.
@@ -82,6 +84,9 @@ func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 				whole = parent
 			}
 			b.add(s, whole, w)
+			if w.Each != nil {
+				w.Each(s)
+			}
 		}
 	}
 	b.Damage = l.Damages()
@@ -190,3 +195,14 @@ func (b *Sums) end(priced bool) {
 
 // Tokens is how many tokens there are, whatever they cost.
 func (s *Sum) Tokens() int64 { return s.In + s.Cached + s.Written + s.Out }
+
+// Input is how many tokens the replies had as their context, from a cache or not.
+func (s *Sum) Input() int64 { return s.In + s.Written + s.Cached }
+
+// Dollars is the cost, "" if a price is missing.
+func (s *Sum) Dollars() string {
+	if s.Cost == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.2f", *s.Cost)
+}

@@ -192,7 +192,7 @@ func weekColumns(sums *work.Sums) []table.Column[weekRow] {
 		{"FILES", 0, func(s *work.Sum) int64 { return int64(s.Files) }, plain},
 		{"COMMITS", 3, func(s *work.Sum) int64 { return int64(s.Commits) }, plain},
 		{"COMPACTED", 1, func(s *work.Sum) int64 { return int64(s.Compacted) }, plain},
-		{"IN", 0, func(s *work.Sum) int64 { return s.In + s.Written + s.Cached }, words.Tokens},
+		{"IN", 0, func(s *work.Sum) int64 { return s.Input() }, words.Tokens},
 		{"CACHED", 0, func(s *work.Sum) int64 { return s.Cached }, words.Tokens},
 		{"OUT", 0, func(s *work.Sum) int64 { return s.Out }, words.Tokens},
 	} {
@@ -200,12 +200,7 @@ func weekColumns(sums *work.Sums) []table.Column[weekRow] {
 		columns = append(columns, table.Column[weekRow]{Head: n.head, Drop: n.drop, Text: text, Piped: piped})
 	}
 	if sums.Total.Cost != nil || len(sums.Unpriced) > 0 {
-		columns = append(columns, table.Column[weekRow]{Head: "COST", Text: func(r weekRow) string {
-			if r.Cost == nil {
-				return ""
-			}
-			return fmt.Sprintf("$%.2f", *r.Cost)
-		}})
+		columns = append(columns, table.Column[weekRow]{Head: "COST", Text: func(r weekRow) string { return r.Dollars() }})
 	}
 	return columns
 }

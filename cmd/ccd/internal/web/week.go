@@ -1,0 +1,110 @@
+package web
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/work"
+	"ccd/internal/mark"
+	"ccd/internal/transcript"
+)
+
+const (
+	mostEdits  = 8               // on the board
+	weekDays   = 7               // of the strip
+	weeklyRest = 5 * time.Minute // before the week is added up again, if the archive has changed since
+)
+
+// weekly is what was done in the last 7 days: the numbers of `ccd week`, and the files that were changed last.
+type weekly struct {
+	Sums  *work.Sums
+	Days  []day
+	Edits []edited
+
+	taken, seen time.Time // when, and how old the archive was
+}
+
+// day is one of the strip.
+type day struct {
+	*work.Sum
+	Name  string
+	Share float64 // of the day with the most tokens
+}
+
+// edited is a file that a session changed.
+type edited struct {
+	work.Edit
+	Agent, ID, Dir, Label string
+}
+
+// weekly returns the newest numbers. Where they are missing or old, they are read in the background, and read says so.
+func (s *shelf) weekly(l *reader.Library, now time.Time) (w *weekly, reads bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var changed time.Time
+	if s.seen != nil {
+		changed = s.seen.ModTime()
+	}
+	old := s.week == nil || s.week.seen != changed && now.Sub(s.week.taken) > weeklyRest || s.week.taken.YearDay() != now.YearDay()
+	if old && !s.weighing && s.start != nil {
+		s.weighing = true
+		own := *l // what is damaged is noted in it
+		s.start(func(ctx context.Context) {
+			w, err := weeklyOf(ctx, &own, now)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.weighing = false; err == nil {
+				w.taken, w.seen = now, changed
+				s.week = w
+			}
+		})
+	}
+	return s.week, s.week == nil
+}
+
+func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, error) {
+	w := &weekly{}
+	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
+	sums, err := work.Of(ctx, l, work.Wanted{
+		Since: from, Until: now, Models: l.Config.Models,
+		Session: func(*reader.Entry) bool { return ctx.Err() == nil }, Progress: func(int64, int64) {}, Each: func(one *work.Session) { w.edits(one, from) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	debug.FreeOSMemory() // the page may now be idle for hours
+	most := int64(1)
+	for _, one := range sums.Times {
+		most = max(most, one.Tokens())
+	}
+	for n := range weekDays {
+		d := day{Sum: &work.Sum{}, Name: from.AddDate(0, 0, n).Format("Mon 2 Jan")}
+		if i := slices.IndexFunc(sums.Times, func(one *work.Sum) bool { return one.Name == d.Name }); i >= 0 {
+			d.Sum, d.Share = sums.Times[i], float64(sums.Times[i].Tokens())/float64(most)
+		}
+		w.Days = append(w.Days, d)
+	}
+	w.Sums = sums
+	return w, nil
+}
+
+// edits takes the newest change of each file of a session.
+func (w *weekly) edits(s *work.Session, from time.Time) {
+	last := map[string]work.Edit{}
+	for _, e := range s.Edits {
+		if !e.Time.Before(from) && !e.Time.Before(last[e.Path].Time) {
+			last[e.Path] = e
+		}
+	}
+	row := status.Of(s.Entry)
+	for _, e := range last {
+		w.Edits = append(w.Edits, edited{e, s.Agent, s.ID, s.Kept.Cwd, mark.Inline(row.Called(), 60)})
+	}
+	slices.SortStableFunc(w.Edits, func(x, y edited) int { return y.Time.Compare(x.Time) })
+	w.Edits = slices.CompactFunc(w.Edits, func(x, y edited) bool { return transcript.SamePath(x.Path, y.Path) && x.Time.Equal(y.Time) }) // a fork
+	w.Edits = w.Edits[:min(len(w.Edits), mostEdits)]
+}
