@@ -270,6 +270,9 @@ func TestNow(t *testing.T) {
 	if text := p.text(); !strings.Contains(text, "of the hundreds") || eval[bool](p, "[...document.querySelectorAll('.card .md')].some(e => e.scrollHeight > e.clientHeight)") || !strings.Contains(text, still) || strings.Contains(text, "sum(coins)") {
 		t.Errorf("the board:\n%s", text)
 	}
+	if title := eval[string](p, "document.title"); title != "(1) Now · ccd" {
+		t.Errorf("the title is %q", title)
+	}
 	p.do("a low window", chromedp.EmulateViewport(1280, 300))
 	p.open(fmt.Sprintf("%s%s?at=%d#r%d", s.base, sessionURL(w.id), result, result))
 	if text := p.text(); !strings.Contains(text, "python <<'END'…") || !strings.Contains(text, "print(count())\nEND") || !strings.Contains(text, "482 coins") || !strings.Contains(text, still) {

@@ -25,13 +25,24 @@ if (find) {
 }
 
 // The board looks again, while somebody looks at it and not at what the search shows below it.
-if ($('#now')) setInterval(async () => {
-  if (document.hidden || find.value) return;
-  try {
-    const got = await fetch('/?part=now');
-    if (got.ok) place(await got.text(), 'now');
-  } catch (e) { /* the server has ended */ }
-}, 3000);
+// Its title says in how many sessions an agent waits, also in a tab behind others.
+const title = document.title;
+function badge() {
+  const n = all('#now .card.waiting').length;
+  document.title = (n ? '(' + n + ') ' : '') + title;
+}
+if ($('#now')) {
+  let turn = 0;
+  badge();
+  setInterval(async () => {
+    if (find.value || document.hidden && ++turn % 10) return;
+    try {
+      const got = await fetch('/?part=now');
+      if (got.ok) place(await got.text(), 'now');
+      badge();
+    } catch (e) { /* the server has ended */ }
+  }, 3000);
+}
 
 // place fills elements as they are in a page that the server made, except one with the focus.
 function place(text, ...ids) {
