@@ -72,13 +72,18 @@ func (s *Session) Marks(line []byte) []Mark {
 		return nil
 	}
 	s.marks = s.rules.find(s.marks[:0], line)
+	return s.numbered(s.marks)
+}
+
+// numbered gives the secrets of a line their numbers.
+func (s *Session) numbered(marks []Mark) []Mark {
 	longer := 0
-	for i := range s.marks {
-		m := &s.marks[i]
+	for i := range marks {
+		m := &marks[i]
 		m.N, m.value, m.at = s.number(m.Kind, m.value), "", m.From+longer
 		longer += len(m.Text()) - (m.To - m.From)
 	}
-	return s.marks
+	return marks
 }
 
 // number returns the number of a secret within its kind.

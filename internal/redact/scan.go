@@ -58,10 +58,29 @@ var classes = func() (t [256]uint16) {
 func (r *Rules) find(marks []Mark, line []byte) []Mark {
 	s := scan{rules: r, starts: starts(), line: line}
 	s.search(&view{text: line})
+	if bytes.Contains(line, redacted) {
+		s.keep()
+	}
 	if len(s.marks) == 0 {
 		return marks
 	}
 	return append(marks, s.merged()...)
+}
+
+// redacted begins what a reader gets instead of a secret.
+var (
+	redacted = []byte("[redacted ")
+	label    = lazy(`\[redacted [a-z0-9-]+(?: \d+)?\]`)
+)
+
+// keep leaves what was redacted before as it is. The rules of the configuration stay as they are written.
+func (s *scan) keep() {
+	labels := label().FindAllIndex(s.line, -1)
+	s.marks = slices.DeleteFunc(s.marks, func(m Mark) bool {
+		own := slices.ContainsFunc(s.rules.own, func(p *pattern) bool { return p.Kind == m.Kind })
+		n, _ := slices.BinarySearchFunc(labels, m.From, func(at []int, from int) int { return at[1] - 1 - from })
+		return !own && n < len(labels) && labels[n][0] < m.To
+	})
 }
 
 // scan is one line that is searched.
@@ -386,6 +405,9 @@ func split(text []byte) (all []stretch, ok bool) {
 		from := q + 1
 		for i = nextByte(text, from, '"'); i < len(text) && escaped(text[from:i]); {
 			i = nextByte(text, i+1, '"')
+		}
+		if bytes.IndexByte(text[from:i], '\n') >= 0 { // a string that is not closed in its line
+			return nil, false
 		}
 		all = append(all, stretch{from: from, to: i})
 		i = min(i+1, len(text))

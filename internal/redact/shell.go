@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -77,7 +78,16 @@ func (s *scan) commands(v *view, i int) {
 
 // parse looks at the commands in bytes [from, to) of a text.
 func (s *scan) parse(v *view, from, to int) {
-	file, _ := syntax.NewParser().Parse(bytes.NewReader(v.text[from:to]), "") // of what is no command, up to where it is one
+	text := v.text[from:to]
+	if !utf8.Valid(text) { // the parser would stop there
+		text = bytes.Clone(text)
+		for i, n := 0, 0; i < len(text); i += n {
+			if _, n = utf8.DecodeRune(text[i:]); n == 1 && text[i] >= utf8.RuneSelf {
+				text[i] = '_'
+			}
+		}
+	}
+	file, _ := syntax.NewParser().Parse(bytes.NewReader(text), "") // of what is no command, up to where it is one
 	if file == nil {
 		return
 	}
