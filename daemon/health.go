@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -236,8 +237,8 @@ func (d *Daemon) conversations() (n int) {
 	return n
 }
 
-// writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and removes it: nobody takes old figures for
-// current ones. The caller must hold health.mu.
+// writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and overwrites it, which needs no more space, or
+// removes it: nobody takes old figures for current ones. The caller must hold health.mu.
 func (d *Daemon) writeRunInfo() {
 	h := &d.health
 	h.written = time.Now()
@@ -247,8 +248,11 @@ func (d *Daemon) writeRunInfo() {
 	if err == nil && string(b) == string(h.lastWritten) {
 		return
 	}
+	path := runFile(d.StateDir)
 	if err == nil {
-		err = atomicfile.Write(runFile(d.StateDir), 0o600, b)
+		if err = atomicfile.Write(path, 0o600, b); err != nil && overwrite(path, b) == nil {
+			err = nil
+		}
 	}
 	if err == nil {
 		h.lastWritten, h.writeFailed = b, false
@@ -257,6 +261,21 @@ func (d *Daemon) writeRunInfo() {
 	if !h.writeFailed {
 		d.Log.Error("cannot write run.json", "err", err)
 	}
-	_ = os.Remove(runFile(d.StateDir)) // needs no space
+	_ = os.Remove(path) // needs no space
 	h.lastWritten, h.writeFailed = nil, true
+}
+
+// overwrite writes over a file, and blanks over what it had more. A reader may see part of it.
+func overwrite(path string, b []byte) error {
+	f, err := ownfile.Open(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		blanks := max(0, int(info.Size())-len(b))
+		_, err = f.WriteAt(append(bytes.Clone(b), bytes.Repeat([]byte("\n"), blanks)...), 0)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"ccd/internal/ownfile"
@@ -53,20 +54,19 @@ func LockRun(stateDir string) (*RunLock, error) {
 
 // Release removes the pid and releases the lock. A pid that is left means that its process was killed.
 func (h *RunLock) Release() {
-	_ = h.file.Truncate(0) // what fails leaves a pid of a process that ended
+	_, _ = h.file.WriteAt(line(""), 0) // what fails leaves a pid of a process that ended
 	ownfile.Unlock(h.file)
 }
 
 func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
 
-// writePid writes the pid of this process into the lock file.
+// writePid writes the pid of this process into the lock file. Its length stays, so that a start on a full disk needs no space.
 func writePid(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(f, os.Getpid())
+	_, err := f.WriteAt(line(strconv.Itoa(os.Getpid())), 0)
 	return err
 }
+
+func line(pid string) []byte { return fmt.Appendf(nil, "%-20s\n", pid) }
 
 // readPid reads the pid of the process that holds the lock. It retries, because that process may not have written its
 // pid yet.
