@@ -276,7 +276,7 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 // these restarts.
 func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if s.races++; raced(err) && s.races <= maxRetries && ctx.Err() == nil {
-		if s.stale = true; s.missing {
+		if s.stale = true; s.missing || d.yields(ctx, s) {
 			d.sync(ctx, s.offer)
 		} else {
 			d.queue(s, archiving)

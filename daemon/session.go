@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -105,33 +106,59 @@ func (d *Daemon) register(o watcher.Offer) *session {
 }
 
 // keyOf returns the key for a new path: the one that its name says, unless the file of that session still exists below
-// a watched root, or elsewhere with another beginning: two homes may share an archive. Then the new file becomes a session of its own,
+// a watched root, or elsewhere with bytes that the new one lacks: two homes may share an archive. Then the new file becomes a session of its own,
 // with its path as the ID.
 func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
 	owner := d.sessions[found.Key]
 	if owner == nil || owner.Path == found.Path || !exists(owner.Path) || owner.Packed && plainPath(owner.Path) == found.Path ||
-		!d.watched(owner.Session) && beginning(owner.Path) == beginning(found.Path) {
+		!d.watched(owner.Session) && continues(found.Path, owner.Path) {
 		return found.Key
 	}
 	return transcript.Key{Agent: found.Agent, ID: strings.TrimSuffix(found.Source, ".jsonl")}
+}
+
+// yields reports whether a session that another process has changed is now that of another home, and leaves it to that one.
+func (d *Daemon) yields(ctx context.Context, s *session) bool {
+	a, err := d.Archive.Last(ctx, s.Key)
+	if err != nil || a.Path == s.Path || d.watched(a.Session) || !exists(a.Path) || continues(s.Path, a.Path) {
+		return false
+	}
+	delete(d.owners, s.Path)
+	d.sessions[s.Key], d.owners[a.Path] = d.sessionOf(a), s.Key
+	return true
 }
 
 func (d *Daemon) watched(s transcript.Session) bool {
 	return slices.ContainsFunc(d.Watch.Roots, func(r watcher.Root) bool { return r.Agent == s.Agent && r.Path == s.Root })
 }
 
-// beginning returns the first bytes of a file, "" if it cannot be read.
-func beginning(path string) string {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
-		return ""
+// continues reports whether a file begins with all bytes of another one.
+func continues(path, of string) bool {
+	for _, p := range []string{path, of} {
+		if info, err := os.Lstat(p); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
+			return false
+		}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return ""
+		return false
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, 4<<10)) // what cannot be read is compared as empty
-	return string(text)
+	old, err := os.Open(of)
+	if err != nil {
+		return false
+	}
+	defer old.Close()
+	want, got := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(old, want)
+		if m, _ := io.ReadFull(f, got[:n]); !bytes.Equal(got[:m], want[:n]) {
+			return false
+		}
+		if err != nil {
+			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		}
+	}
 }
 
 func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,30 +141,50 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 	}
 }
 
-// TestTwoHomesShareAnArchive: sessions with one ID stay two sessions, each with one generation.
+// TestTwoHomesShareAnArchive: sessions with one ID stay two sessions, each with one generation, also if one began as a copy of the other.
 func TestTwoHomesShareAnArchive(t *testing.T) {
 	one, two, shared := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "archive.db")
-	for _, home := range []string{one, two} {
-		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", shared))
+	grow := func(home string, n int, more string) {
+		path := transcriptPath(home, n)
+		before, _ := os.ReadFile(path)
+		put(t, path, string(before)+strings.Replace(aLine, "u1", more, 1))
 	}
-	put(t, transcriptPath(one, 1), strings.Replace(aLine, "u1", "of home one", 1))
-	put(t, transcriptPath(two, 1), strings.Replace(aLine, "u1", "of home two", 1))
-	for range 3 {
-		for _, home := range []string{one, two} {
-			if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-				t.Fatalf("exit %d: %s", code, said)
+	run := func() {
+		for range 3 {
+			for _, home := range []string{one, two} {
+				if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
+					t.Fatalf("exit %d: %s", code, said)
+				}
 			}
 		}
 	}
+	for _, home := range []string{one, two} {
+		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", shared))
+		grow(home, 1, "of "+home)
+		grow(home, 2, "of both"+strings.Repeat(" and more", 1000))
+	}
+	run()
+	for _, home := range []string{one, two} {
+		grow(home, 2, "later of "+home)
+	}
+	run()
 	a, err := archive.Open(shared, archive.Options{ReadOnly: true})
 	must(t, err)
 	all, err := a.Sessions(t.Context())
 	must(t, err)
-	if len(all) != 2 || len(all[0].Generations) != 1 || len(all[1].Generations) != 1 {
+	if len(all) != 4 || slices.ContainsFunc(all, func(s archive.Session) bool { return len(s.Generations) != 1 }) {
 		t.Errorf("%d sessions: %+v", len(all), all)
 	}
-	_, out, _ := ccdIn(one, "", "restore", "--session", id(transcriptPath(one, 1)))
-	wants(t, out, []string{"of home one", "!of home two"})
+	for _, home := range []string{one, two} {
+		for n := 1; n <= 2; n++ {
+			path := transcriptPath(home, n)
+			want, err := os.ReadFile(path)
+			must(t, err)
+			if code, out, said := ccdIn(home, "", "restore", "--session", path); out != string(want) {
+				t.Errorf("%s: exit %d, %s%s", path, code, out, said)
+			}
+		}
+	}
 }
 
 // TestLatestOfALinkedDirectory: a directory is known by each of its paths.
