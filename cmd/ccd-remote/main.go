@@ -101,6 +101,9 @@ func exitCode(err error) int {
 	return words.ExitFailed
 }
 
+// lost is what ends the errors of a store that has lost data, for readers too.
+const lost = "if the store has lost data, ccd remote push --new-name, on the machine that it is of, pushes everything again"
+
 // hint returns what to do about an error.
 func (a *app) hint(err error) string {
 	var next interface{ Hint() string }
@@ -120,7 +123,7 @@ func (a *app) hint(err error) string {
 	case errors.Is(err, remote.ErrRunning):
 		return "try again when it has ended"
 	case errors.Is(err, remote.ErrBadCopy):
-		return "ccd remote check; if the store has lost data, ccd remote push --new-name pushes everything again"
+		return "ccd remote check; " + lost
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func (a *app) push(ctx context.Context, _ []string) error {
 	}
 	defer m.Close()
 	if a.newName {
-		if err := m.Renew(); err != nil {
+		if err := m.Replace(ctx); err != nil {
 			return err
 		}
 	}
@@ -146,6 +146,10 @@ func (a *app) pull(ctx context.Context, _ []string) error {
 		total.Sessions, total.Bytes = total.Sessions+p.Sessions, total.Bytes+p.Bytes
 		if p.Repaired {
 			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
+		}
+		if p.Replaced {
+			a.say("%s (%.8s): the machine pushes under another name now; what is here stays", p.Label, p.Machine)
+			continue
 		}
 		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
@@ -273,7 +277,7 @@ func (a *app) check(ctx context.Context, _ []string) error {
 		return err
 	}
 	if len(c.Problems) > 0 {
-		return words.Hint(errSaid, "ccd remote check again; if the store has lost data, ccd remote push --new-name pushes everything again")
+		return words.Hint(errSaid, "ccd remote check again; "+lost)
 	}
 	return nil
 }

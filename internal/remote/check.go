@@ -82,8 +82,9 @@ func (r *Reader) check(ctx context.Context, machine string, sample int, c *Check
 	for at := int64(0); at < h.Seq; {
 		n, err := h.next(all, at)
 		if err != nil {
-			c.Problems = append(c.Problems, err)
-			n.last = at + 1
+			if n.last = at + 1; !h.inner.Replaced {
+				c.Problems = append(c.Problems, err)
+			}
 		} else {
 			packs = append(packs, n)
 		}

@@ -143,6 +143,7 @@ type Inner struct {
 	Sessions  int         `json:"sessions"`
 	Bytes     int64       `json:"bytes"` // of transcripts
 	Forgotten []Forgotten `json:"forgotten,omitempty"`
+	Replaced  bool        `json:"replaced,omitempty"` // the machine has another name now; this head has no pack, and earlier ones may be missing
 }
 
 // ErrBadCopy is wrapped by errors about objects that are not what their machine has written.

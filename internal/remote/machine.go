@@ -163,6 +163,21 @@ func (m *Machine) Renew() error {
 	return nil
 }
 
+// Replace does the same after the store has lost what was pushed: the old head says so, and readers do not miss it for ever.
+func (m *Machine) Replace(ctx context.Context) error {
+	if m.meta.Seq > 0 {
+		h := Head{Seq: m.meta.Seq + 1, Past: m.meta.Past, Time: m.o.Now().UTC(), inner: Inner{Label: m.o.Label, Forgotten: m.meta.Forgotten, Replaced: true}}
+		object, err := m.coder.encodeHead(&h, m.meta.key())
+		if err == nil {
+			err = m.o.Store.Put(ctx, headsPrefix+m.ID(), object, false)
+		}
+		if err != nil {
+			return fmt.Errorf("replace head: %w", err)
+		}
+	}
+	return m.Renew()
+}
+
 func putJSON(b *bolt.Bucket, key []byte, v any) error {
 	value, err := json.Marshal(v)
 	if err != nil {

@@ -117,7 +117,13 @@ func (r *Reader) head(ctx context.Context, machine string) (*Head, error) {
 		return nil, badCopy(name, "%v", err)
 	}
 	m.Label, m.Seq, m.Hash, m.Time, m.Tag, m.Sessions, m.Bytes = h.inner.Label, h.Seq, h.hash, h.Time, tag, h.inner.Sessions, h.inner.Bytes
-	return h, r.remember(m)
+	if err := r.remember(m); err != nil {
+		return nil, err
+	}
+	if h.inner.Replaced {
+		h.Seq--
+	}
+	return h, nil
 }
 
 // follows fails unless the head is the seen one or a later one.
@@ -181,6 +187,7 @@ type Pulled struct {
 	Bytes    int64  `json:"bytes"`    // of transcripts
 	Packs    int    `json:"packs"`    // that Known has read, for the next one who asks
 	Removed  int    `json:"removed"`  // sessions that the machine has forgotten, or of which it has forgotten some
+	Replaced bool   `json:"replaced"` // the machine has another name now: what is missing under this one is not missed
 	Repaired bool   `json:"repaired"` // what was pulled before was damaged or gone, so all was read again
 }
 
@@ -203,8 +210,8 @@ func (r *Reader) Pull(ctx context.Context, machine string) (p Pulled, err error)
 		if err != nil {
 			return p, err
 		}
-		p.Label = h.inner.Label
-		if err := r.update(ctx, h, &p); err != nil {
+		p.Label, p.Replaced = h.inner.Label, h.inner.Replaced
+		if err := r.update(ctx, h, &p); err != nil && !(p.Replaced && errors.Is(err, ErrBadCopy)) {
 			return p, fmt.Errorf("pull machine %s (%s): %w", p.Label, machine, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -554,6 +555,52 @@ func TestAnotherArchiveTakesANewName(t *testing.T) {
 	must(t, err)
 	if !bytes.Equal(read(t, a, "a", 0), whole) {
 		t.Error("what was pushed before is lost")
+	}
+}
+
+// TestStoreWentBack: after a store has lost what was pushed last, a new name ends the errors of the machine, of readers that have seen
+// more, and of new ones.
+func TestStoreWentBack(t *testing.T) {
+	s, me := newMemory(), identity(t)
+	b := newBox(t, s, me)
+	b.grow("a", talk(1, 50_000))
+	b.push()
+	before := maps.Clone(s.objects)
+	b.grow("a", talk(2, 50_000))
+	b.push()
+	b.grow("a", talk(3, 50_000))
+	b.push()
+	first, dir := b.ID(), t.TempDir()
+	b.same(readerAt(t, s, me, dir))
+	clear(s.objects)
+	maps.Copy(s.objects, before)
+
+	b.grow("a", talk(4, 50_000))
+	if _, err := b.Push(t.Context()); !errors.Is(err, ErrBadCopy) {
+		t.Errorf("the machine: %v", err)
+	}
+	if _, err := readerAt(t, s, me, dir).Pull(t.Context(), first); !errors.Is(err, ErrBadCopy) {
+		t.Errorf("its reader: %v", err)
+	}
+	must(t, b.Replace(t.Context()))
+	b.push()
+	for who, dir := range map[string]string{"its reader": dir, "a new reader": t.TempDir()} {
+		r := readerAt(t, s, me, dir)
+		for range 2 {
+			p, err := r.Pull(t.Context(), first)
+			if err != nil || !p.Replaced {
+				t.Errorf("%s, the old name: %+v, %v", who, p, err)
+			}
+			b.same(r)
+		}
+		a, err := archive.Open(pulled.Archive(dir, first), archive.Options{ReadOnly: true})
+		must(t, err)
+		if got := read(t, a, "a", 0); len(got) < 50_000 || !bytes.HasPrefix(b.content["a"], got) {
+			t.Errorf("%s has %d bytes of the old name", who, len(got))
+		}
+		if c, err := r.Check(t.Context(), -1); err != nil || len(c.Problems) > 0 {
+			t.Errorf("%s, check: %+v, %v", who, c, err)
+		}
 	}
 }
 
