@@ -33,8 +33,12 @@ var errSourceClosed = errors.New("event source closed")
 // errNoEvents is why nothing is watched where that is never tried.
 var errNoEvents = errors.New("kqueue would keep every file open")
 
-// watchLimit begins why a root is polled that should be watched: the kernel has no more watches, or no more instances, to give.
-const watchLimit = "watch limit reached: "
+// What begins why a root is polled that should be watched: the kernel has no more watches, or no more instances, to give, or there are no
+// more events.
+const (
+	watchLimit   = "watch limit reached: "
+	eventsFailed = "file events failed: "
+)
 
 // hint sums up the events of one path.
 type hint struct {

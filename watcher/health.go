@@ -3,6 +3,7 @@ package watcher
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/internal/mark"
@@ -25,6 +26,11 @@ type RootHealth struct {
 	Present bool
 	Polled  bool   // recent files are checked periodically, because events do not work
 	Why     string // why it is polled or absent
+}
+
+// Limited reports whether it is polled for another reason than that its file system has no events, or that it is to be polled.
+func (r RootHealth) Limited() bool {
+	return r.Polled && (strings.HasPrefix(r.Why, watchLimit) || strings.HasPrefix(r.Why, eventsFailed))
 }
 
 const maxUnreadable = 100

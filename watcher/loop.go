@@ -122,7 +122,7 @@ func (l *loop) merge(ctx context.Context, b batch) {
 	if b.broken != nil && l.source != nil {
 		l.source.close()
 		l.source = nil
-		l.pollAll(b.broken.Error())
+		l.pollAll(eventsFailed + b.broken.Error())
 		l.scanAt = l.mergedAt
 	}
 	// Process removals first: a renamed directory appears under both names in one batch.

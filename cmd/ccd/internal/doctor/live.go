@@ -102,6 +102,16 @@ func (l Live) unplaced() (n int) {
 	return n
 }
 
+// polled counts the roots that the daemon polls though it should watch them.
+func (l Live) polled() (n int, why string) {
+	for _, r := range l.Run.Watch.Roots {
+		if l.Running && r.Present && r.Limited() {
+			n, why = n+1, r.Why
+		}
+	}
+	return n, why
+}
+
 // failing counts what the daemon cannot archive or read. status lists it.
 func (l Live) failing() (all []Finding) {
 	const check = "errors"
@@ -113,6 +123,10 @@ func (l Live) failing() (all []Finding) {
 	}
 	if n > 0 {
 		all = append(all, wrong(check, "ccd status lists them; ccd retries by itself once the cause is fixed", "%s could not be archived", words.Count(n, "file")))
+	}
+	if n, why := l.polled(); n > 0 {
+		all = append(all, note("watches", "close other programs that watch files, or raise fs.inotify.max_user_watches and max_user_instances; until then changes are found within seconds",
+			"%s polled, not watched: %s", words.Are(n, "directory", "directories"), why))
 	}
 	if n := len(l.Run.Watch.Unreadable); n > 0 && l.Running {
 		all = append(all, note(check, "ccd doctor lists them", "the daemon cannot read %s", words.Count(n, "path")))

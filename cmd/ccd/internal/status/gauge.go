@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ccd/archive"
@@ -28,9 +27,6 @@ const askEvery = 30 * time.Second
 // scanRest is how many times as long as a scan of the transcripts the next one waits, so that a view that stays open takes
 // 1 % of a processor for it.
 const scanRest = 100
-
-// noWatches begins the cause that the watcher gives for polling where the kernel has no more watches to give.
-const noWatches = "watch limit reached"
 
 // Gauge reads a Report. Read again, it opens only what has changed: run.json and the archive by their stat, and
 // asks the service manager only when the daemon came or went, or now and then.
@@ -264,9 +260,6 @@ func (g *Gauge) degraded(o Report, live doctor.Live) (why []string) {
 			dir.Close()
 		} else if r.Present {
 			add("a watched directory cannot be read: %v", err)
-		}
-		if o.Running && r.Polled && strings.HasPrefix(r.Why, noWatches) {
-			add("%s is polled, not watched: %s", r.Path, r.Why)
 		}
 	}
 	p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir))

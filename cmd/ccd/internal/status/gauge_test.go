@@ -12,6 +12,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/doctor"
 	"ccd/daemon"
+	"ccd/watcher"
 )
 
 // soundGauge looks at a home with an archive of 16 MiB.
@@ -28,12 +29,15 @@ func soundGauge(t *testing.T) *Gauge {
 // TestDegraded holds that each reason is told, and none where nothing is amiss.
 func TestDegraded(t *testing.T) {
 	for want, spoil := range map[string]func(l *doctor.Live, o *Report){
-		"":                      func(*doctor.Live, *Report) {},
-		"not running":           func(l *doctor.Live, o *Report) { l.Running, o.Running, l.Service.Installed = false, false, true },
-		"0 B free, below":       func(l *doctor.Live, _ *Report) { l.Config.Archive.MinFree, l.Free = 1<<20, 0 },
-		"was removed":           func(l *doctor.Live, o *Report) { l.Run.Sessions, o.Archive.Path = 2, "/nowhere/archive.db" },
-		"waiting for":           func(l *doctor.Live, _ *Report) { l.Run.Locked = "x" },
-		"polled, not watched":   func(_ *doctor.Live, o *Report) { o.Roots = []Root{{Polled: true, Why: noWatches + ": x"}} },
+		"":                func(*doctor.Live, *Report) {},
+		"not running":     func(l *doctor.Live, o *Report) { l.Running, o.Running, l.Service.Installed = false, false, true },
+		"0 B free, below": func(l *doctor.Live, _ *Report) { l.Config.Archive.MinFree, l.Free = 1<<20, 0 },
+		"was removed":     func(l *doctor.Live, o *Report) { l.Run.Sessions, o.Archive.Path = 2, "/nowhere/archive.db" },
+		"waiting for":     func(l *doctor.Live, _ *Report) { l.Run.Locked = "x" },
+		"polled, not watched": func(l *doctor.Live, _ *Report) {
+			one := watcher.RootHealth{Present: true, Polled: true, Why: "watch limit reached: x"}
+			l.Run.Watch.Roots = []watcher.RootHealth{one, one}
+		},
 		"different configurati": func(_ *doctor.Live, o *Report) { o.Config = "/elsewhere" },
 	} {
 		g, last := soundGauge(t), time.Now()
