@@ -12,14 +12,15 @@ import (
 
 // view is a text that is part of another one, or was decoded from it.
 type view struct {
-	text  []byte
-	of    *view // nil: the line itself
-	runs  []run
-	one   [1]run // of a part
-	depth int
-	b64   int // up to where wrapped base64 was decoded
-	rows  int // up to where tables were read
-	shell int // up to where commands were parsed
+	text   []byte
+	of     *view // nil: the line itself
+	runs   []run
+	one    [1]run // of a part
+	depth  int
+	b64    int // up to where wrapped base64 was decoded
+	rows   int // up to where tables were read
+	shell  int // up to where commands were parsed
+	listed int // up to where lists of arguments were read
 }
 
 // run says where in the other text the bytes from byte at on stand: each for itself from byte src on, or, with n > 0, all of them in n bytes.

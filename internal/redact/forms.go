@@ -41,6 +41,9 @@ var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-
 // pgpass marks the password of a line of a .pgpass with a host before byte i.
 func (s *scan) pgpass(v *view, i int) {
 	from := nameBefore(v.text, i)
+	if from == i && i > 0 && v.text[i-1] == '*' {
+		from--
+	}
 	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
 		return
 	}
@@ -73,6 +76,9 @@ func (s *scan) address(v *view, i int) {
 		}
 		if len(value) == 3 || s.rules.isSecret(value, passwordKind, inConfig, true) {
 			s.mark(v, i+at[4], i+at[5], passwordKind)
+		}
+		if at[3]-at[2] >= 16 { // two halves of a key
+			s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
 		}
 	} else if at := tokenAt().FindSubmatchIndex(rest); at != nil {
 		s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)

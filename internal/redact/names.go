@@ -31,8 +31,9 @@ type said struct{ word, list string }
 
 // endings are the words of names by their last three bytes.
 type endings struct {
-	known bits
-	words map[uint32][]said
+	known    bits
+	words    map[uint32][]said
+	commands bits // those that take a secret in no flag
 }
 
 var ends = sync.OnceValue(func() *endings {
@@ -52,8 +53,18 @@ var ends = sync.OnceValue(func() *endings {
 			}
 		}
 	}
+	for name := range words() {
+		if takesSecret([]byte(strings.TrimPrefix(name, "$"))) {
+			e.commands.note(name[len(name)-3:])
+		}
+	}
 	return e
 })
+
+// takesSecret reports whether a command takes a secret that no flag is before.
+func takesSecret(name []byte) bool {
+	return slices.ContainsFunc(words()["$"+string(name)], func(f string) bool { return f[0] != '-' })
+}
 
 // stem returns a name without the number or version behind it.
 func stem(name []byte) []byte {

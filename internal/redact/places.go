@@ -115,7 +115,7 @@ var rows = []row{
 	{signs: " ", name: noName, value: `"'`, is: inConfig},
 	{signs: " (", before: lazy(sql), value: "'", is: inConfig},
 	{signs: " ", before: lazy(`\blogin\s+\S+\s+$`), is: inConfig},
-	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$`), after: endLine, is: inConfig},
+	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$|\bconfig set \S*$`), after: endLine, is: inConfig},
 	{signs: " ", name: setting, after: endLine, is: inConfig},
 	{signs: " ", name: told, is: inText},
 	{signs: " ", name: upperIs, is: inText},

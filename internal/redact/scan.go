@@ -141,31 +141,21 @@ func (s *scan) text(v *view) {
 			again(i)
 		}
 	})
-	v.shell = 0
-	each(v.text, "chpasswd", func(i int) { s.commands(v, i) })
-	v.shell = 0
-	each(v.text, "sqlplus", func(i int) { s.commands(v, i) })
-	if bytes.IndexByte(v.text, '"') < 0 {
-		return
-	}
-	listed := 0 // up to where lists of arguments were read
-	arguments := func(open, end string) {
-		each(v.text, open, func(i int) {
-			to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, end[0])
-			if i >= listed && bytes.Contains(v.text[i:to], []byte(`"-`)) {
-				s.nested(v, i+1, to)
-				listed = to
-			}
-		})
-	}
-	arguments(`["`, "]")
-	listed = 0
-	arguments(`("`, ")")
-	each(v.text, `{"`, func(i int) {
-		if from := max(0, i-8); len(bytes.Trim(v.text[max(from, bytes.LastIndexByte(v.text[:i], '\n')+1):i], " [")) == 0 {
+}
+
+// lists searches what begins at byte i as JSON: the rest of a line, or a list of arguments that has flags.
+func (s *scan) lists(v *view, i int) {
+	if v.text[i] == '{' {
+		if before := v.text[max(0, i-8):i]; len(bytes.Trim(before[bytes.LastIndexByte(before, '\n')+1:], " [")) == 0 {
 			s.nested(v, i, nextByte(v.text, i, '\n'))
 		}
-	})
+		return
+	}
+	to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, map[byte]byte{'[': ']', '(': ')'}[v.text[i]])
+	if i >= v.listed && bytes.Contains(v.text[i:to], []byte(`"-`)) {
+		s.nested(v, i+1, to)
+		v.listed = to
+	}
 }
 
 // nested searches bytes [from, to) of a text as JSON.

@@ -58,9 +58,10 @@ func (s *scan) commands(v *view, i int) {
 	for _, at := range commandWord().FindAllIndex(line, -1) {
 		name := line[at[0]:at[1]]
 		name = name[bytes.LastIndexByte(name, '/')+1:]
-		_, isCommand := words()["$"+string(name)]
+		flags, isCommand := words()["$"+string(name)]
 		switch {
-		case !isCommand && (string(name) != "-p" || !userFlag().Match(line)):
+		case isCommand && flags != nil && flags[0] == "|" && bytes.IndexByte(line, '|') < 0,
+			!isCommand && (string(name) != "-p" || !userFlag().Match(line)):
 			continue
 		case string(name) == "-p":
 			at[0] = 0
@@ -172,7 +173,7 @@ func (s *scan) argument(args []word, i int, f string) {
 		s.secret(word{w.view, w.from, w.from + strings.IndexByte(text, '@')}, '/')
 	case f == "$" && i == last, f[len(f)-1] == '$' && text == f[:len(f)-1] && last > i+2:
 		s.secret(args[last], 0)
-	case text == f && i < last:
+	case text == f && i < last && (f[0] == '-' || args[i+1].text[args[i+1].from] != '-'):
 		s.secret(args[i+1], after)
 	}
 }

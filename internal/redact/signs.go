@@ -8,7 +8,7 @@ import (
 
 // signs are the bytes at which a value may begin or a name may end.
 var signs = func() (t [256]bool) {
-	for _, c := range []byte("=:>(,|- \t\n\x9a") {
+	for _, c := range []byte("=:>([{,|- \t\n\x9a") {
 		t[c] = true
 	}
 	return t
@@ -16,12 +16,16 @@ var signs = func() (t [256]bool) {
 
 // places marks the values of a text whose place says that they are secrets.
 func (s *scan) places(v *view) {
-	known := &ends().known
+	known, commands := &ends().known, &ends().commands
 	for i, c := range v.text {
 		if !signs[c] {
 			continue
 		}
+		if (c == '(' || c == '[' || c == '{') && i+1 < len(v.text) && v.text[i+1] == '"' {
+			s.lists(v, i)
+		}
 		switch c {
+		case '[', '{':
 		case '=', '>', ':':
 			if c == ':' && bytes.HasPrefix(v.text[i:], []byte("://")) {
 				s.address(v, i)
@@ -37,6 +41,9 @@ func (s *scan) places(v *view) {
 		case '-':
 			s.flag(v, i)
 		case ' ', '(':
+			if i > 2 && commands.has(v.text[i-3:i]) && takesSecret(v.text[nameBefore(v.text, i):i]) {
+				s.commands(v, i)
+			}
 			if i > 2 && known.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 && (c == '(' || prose(v.text[i+1:]) <= len("está")) {
 				s.apart(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
 			}
@@ -199,11 +206,11 @@ func (s *scan) fallback(f found) {
 	if f.text[f.to] == '-' {
 		f.lit.from++
 	}
-	s.value(f, inText, kind)
+	s.value(f, inConfig, kind)
 }
 
-// is matches what is between a name and a value in a sentence, and in PowerShell.
-var is = lazy(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)) +`)
+// is matches what is between a name and a value in a sentence (password for the database: X), and in PowerShell.
+var is = lazy(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
 
 // prose returns the length of a word in small letters with which text begins, if another word follows.
 func prose(text []byte) int {

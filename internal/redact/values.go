@@ -66,7 +66,7 @@ var (
 	// opening matches what may be before a value: blanks, the signs of a list, a block or a tag, the letters of f"...".
 	opening = lazy(`^[ \t*]*(?:!\w+ )?(?:([|>])[+-]?\n *|(\[)["'])?`)
 
-	inQuotes = lazy(`^(?:[fFrRbBuU@$&]{0,2}"((?:[^"\\\n]|\\.)*)"|[fFrRbBuU@$&]{0,2}'((?:[^'\\\n]|\\.)*)'|` + "`([^`\n]*)`|“([^”\n]*)”|«([^»\n]*)»)")
+	inQuotes = lazy(`^(?:[fFrRbBuU@$&]{0,2}"((?:[^"\\\n]|\\.)*)"|[fFrRbBuU@$&]{0,2}'((?:[^'\\\n]|\\.|'')*)'|` + "`([^`\n]*)`|“([^”\n]*)”|«([^»\n]*)»)")
 )
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
