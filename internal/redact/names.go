@@ -31,9 +31,8 @@ type said struct{ word, list string }
 
 // endings are the words of names by their last three bytes.
 type endings struct {
-	known    bits
-	words    map[uint32][]said
-	commands bits // those that take a secret in no flag
+	known bits // also of commands that take a secret in no flag
+	words map[uint32][]said
 }
 
 var ends = sync.OnceValue(func() *endings {
@@ -55,7 +54,7 @@ var ends = sync.OnceValue(func() *endings {
 	}
 	for name := range words() {
 		if takesSecret([]byte(strings.TrimPrefix(name, "$"))) {
-			e.commands.note(name[len(name)-3:])
+			e.known.note(name[len(name)-3:])
 		}
 	}
 	return e

@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	maxName   = 64  // bytes of a name
-	maxGap    = 24  // bytes between a name, a sign and a value
-	maxLead   = 48  // bytes of a line that are looked at before a name or after a value
-	maxBefore = 256 // bytes of a text that are looked at before a value
-	maxValue  = 4 << 10
+	leastValue = 4   // bytes
+	maxName    = 64  // bytes of a name
+	maxGap     = 24  // bytes between a name, a sign and a value
+	maxLead    = 48  // bytes of a line that are looked at before a name or after a value
+	maxBefore  = 256 // bytes of a text that are looked at before a value
+	maxValue   = 4 << 10
 )
 
 // place says how sure the place of a value is that it is a secret.
@@ -80,7 +81,6 @@ var (
 
 // rows are the places of values, the surest first.
 var rows = []row{
-	{signs: "=a:", value: "[", is: inText},
 	{signs: ":", value: "|>", is: inConfig},
 	{signs: "=a:", name: paired, not: quoted, cut: ",}", is: inConfig},
 	{signs: "=a:", name: paired, value: "q", is: inConfig},
@@ -126,6 +126,9 @@ var rows = []row{
 
 // place says how sure the place of a value is, and cuts the value as the place says.
 func (f *found) place() place {
+	if f.lit.to-f.lit.from < leastValue {
+		return nowhere
+	}
 	before := f.text[max(0, f.from-2*maxLead):f.from]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	if f.from > 2*maxLead && len(line) == len(before) { // its beginning is further

@@ -16,7 +16,7 @@ var signs = func() (t [256]bool) {
 
 // places marks the values of a text whose place says that they are secrets.
 func (s *scan) places(v *view) {
-	known, commands := &ends().known, &ends().commands
+	known := &ends().known
 	for i, c := range v.text {
 		if !signs[c] {
 			continue
@@ -41,17 +41,23 @@ func (s *scan) places(v *view) {
 		case '-':
 			s.flag(v, i)
 		case ' ', '(':
-			if i > 2 && commands.has(v.text[i-3:i]) && takesSecret(v.text[nameBefore(v.text, i):i]) {
-				s.commands(v, i)
-			}
-			if i > 2 && known.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 && (c == '(' || prose(v.text[i+1:]) <= len("está")) {
-				s.apart(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
+			if i > 2 && known.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 {
+				s.follows(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
 			}
 		default:
 			if end := trimmed(v.text, i, " \"'\r"); mayBe(v.text[max(0, end-maxGap):end]) {
 				s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: c})
 			}
 		}
+	}
+}
+
+// follows looks at what is behind a name, or a command, and a blank or a bracket.
+func (s *scan) follows(f *found) {
+	if takesSecret(f.text[f.from:f.end]) {
+		s.commands(f.view, f.at)
+	} else if f.sign == '(' || prose(f.text[f.to:]) <= len("está") {
+		s.apart(f)
 	}
 }
 

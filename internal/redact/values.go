@@ -26,8 +26,11 @@ func (s *scan) most() int {
 
 // literal returns the value that begins at byte i, after blanks and quotes.
 func (s *scan) literal(text []byte, i int) (l lit) {
-	if at := opening().FindSubmatchIndex(text[i:min(len(text), i+maxGap)]); at != nil {
-		if at[2] >= 0 { // [ of a list, | of a block in YAML
+	blanks := text[i:min(len(text), i+maxGap)]
+	i += len(blanks) - len(bytes.TrimLeft(blanks, " \t*"))
+	if i < len(text) && strings.IndexByte("!|>[", text[i]) >= 0 {
+		at := opening().FindSubmatchIndex(text[i:min(len(text), i+maxGap)])
+		if at[2] >= 0 {
 			l.quote = text[i+at[2]]
 		}
 		i += at[1]
@@ -36,16 +39,11 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 		return lit{from: -1}
 	}
 	end := min(len(text), i+s.most())
-	if at := inQuotes().FindSubmatchIndex(text[i:end]); at != nil {
-		for n := 2; n < len(at); n += 2 {
-			if at[n] >= 0 {
-				l.from, l.to, l.end = i+at[n], i+at[n+1], i+at[1]
-			}
-		}
-		if l.quote == 0 {
-			l.quote = text[i]
-		}
-	} else {
+	l.from, l.to, l.end = quotedAt(text[:end], i)
+	switch {
+	case l.end > 0 && l.quote == 0:
+		l.quote = text[i]
+	case l.end == 0:
 		if isQuote(text[i]) { // it is not closed
 			i++
 		}
@@ -62,9 +60,23 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 	return l
 }
 
+// quotedAt returns the text in the quotes that open at byte i, and their end, 0 if there are none.
+func quotedAt(text []byte, i int) (from, to, end int) {
+	if !isQuote(text[i]) && strings.IndexByte("fFrRbBuU@$&\xe2\xc2", text[i]) < 0 {
+		return 0, 0, 0
+	}
+	at := inQuotes().FindSubmatchIndex(text[i:])
+	for n := 2; n < len(at); n += 2 {
+		if at[n] >= 0 {
+			return i + at[n], i + at[n+1], i + at[1]
+		}
+	}
+	return 0, 0, 0
+}
+
 var (
-	// opening matches what may be before a value: blanks, the signs of a list, a block or a tag, the letters of f"...".
-	opening = lazy(`^[ \t*]*(?:!\w+ )?(?:([|>])[+-]?\n *|(\[)["'])?`)
+	// opening matches what may be before a value: the signs of a tag, a block or a list.
+	opening = lazy(`^(?:!\w+ )?(?:([|>])[+-]?\n *|\[["'])?`)
 
 	inQuotes = lazy(`^(?:[fFrRbBuU@$&]{0,2}"((?:[^"\\\n]|\\.)*)"|[fFrRbBuU@$&]{0,2}'((?:[^'\\\n]|\\.|'')*)'|` + "`([^`\n]*)`|“([^”\n]*)”|«([^»\n]*)»)")
 )
@@ -95,7 +107,7 @@ var (
 // isSecret reports whether a value in such a place is a secret of a kind.
 func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool {
 	value = value[:min(len(value), maxBefore)]
-	if has := sorts(value); in == nowhere || len(value) < 4 || in < inConfig && has&(digit|separator) == 0 ||
+	if has := sorts(value); in == nowhere || len(value) < leastValue || in < inConfig && has&(digit|separator) == 0 ||
 		in == inCode && !mixed(value) && (len(value) < 16 || !isHex(value)) || r.isNone(value) {
 		return false
 	}
