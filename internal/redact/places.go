@@ -85,8 +85,6 @@ var rows = []row{
 	{signs: "=a:", name: paired, not: quoted, cut: ",}", is: inConfig},
 	{signs: "=a:", name: paired, value: "q", is: inConfig},
 	{signs: ">", cut: "<", after: lazy(`^</`), is: inConfig},
-	{signs: ">", value: "q", is: nowhere},
-	{signs: ">", is: nowhere},
 	{signs: "=a:", name: quoted, not: weak, value: "q", before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
 	{signs: "a", before: lazy(`[?&%]$`), cut: "&#);,<>", is: inConfig},
 	{signs: "a", name: weak, is: inText},
