@@ -14,8 +14,8 @@ import (
 )
 
 // The tips are what Append has acknowledged: the name of each session, and the end of each generation. They stand in a file beside the
-// archive, because damage of the archive may take a session, or its end, without a trace. Only Rebuild reads them, to tell what is
-// lost. So they need not be synced, and the last of several lines about a generation holds.
+// archive, because damage of the archive may take a session, or its end, without a trace, and an older copy in its place lacks them. Rebuild and
+// Verify read them, to tell what is lost. So they need not be synced, and the last of several lines about a generation holds.
 
 // landed is a generation and its end.
 type landed struct {
@@ -103,4 +103,38 @@ func (a *Archive) readTips() (id string, ends map[generationOf]int64) {
 		}
 	}
 	return id, ends
+}
+
+// Acknowledged is what the archive has acknowledged, as far as the file beside it says.
+type Acknowledged struct {
+	id   string
+	ends map[generationOf]int64
+}
+
+// Acknowledged returns what the archive must have from now on, unless its file is replaced.
+func (a *Archive) Acknowledged() (of Acknowledged) {
+	of.id, of.ends = a.readTips()
+	return of
+}
+
+// errOlder is the damage of an archive that lacks what it has acknowledged.
+var errOlder = errors.New("the archive is older than what it has acknowledged")
+
+// Lacking returns damage for what sessions, all of which were read later, lack of it: they are of an older copy of the archive.
+func (of Acknowledged) Lacking(ctx context.Context, a *Archive, all []Session) (damage []*DamageError) {
+	if id, err := a.ID(ctx); err != nil || id != of.id {
+		return nil
+	}
+	here := map[generationOf]int64{}
+	for _, s := range all {
+		for _, g := range s.Generations {
+			here[generationOf{s.Key, g.N}] = g.Tip.Offset
+		}
+	}
+	for this, end := range of.ends {
+		if got, ok := here[this]; !ok || got < end {
+			damage = append(damage, &DamageError{Path: a.path, Session: this.Key, Generation: this.n, Offset: got, Err: errOlder})
+		}
+	}
+	return damage
 }

@@ -81,7 +81,11 @@ func (v *verifier) id(ctx context.Context) error {
 
 // list reads the records of all sessions.
 func (v *verifier) list(ctx context.Context) error {
+	acknowledged := v.a.Acknowledged()
 	all, err := v.a.Sessions(ctx)
+	if err == nil {
+		v.Damage = append(v.Damage, acknowledged.Lacking(ctx, v.a, all)...)
+	}
 	for _, s := range all {
 		v.total += s.size()
 		v.Sessions++

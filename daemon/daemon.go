@@ -115,7 +115,11 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 
 // load loads the archived sessions.
 func (d *Daemon) load(ctx context.Context) error {
+	acknowledged := d.Archive.Acknowledged()
 	stored, err := d.Archive.Sessions(ctx)
+	if lacks := acknowledged.Lacking(ctx, d.Archive, stored); err == nil && len(lacks) > 0 {
+		err = lacks[0]
+	}
 	if d.damaged = errors.As(err, new(*archive.DamageError)); d.damaged {
 		d.Log.Error("some sessions are damaged in the archive; the next scan repairs them", "err", err)
 	} else if err != nil {

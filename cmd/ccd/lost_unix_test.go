@@ -103,6 +103,8 @@ func TestLossIsTold(t *testing.T) {
 		for _, line := range []string{"archive verify", "ls --everywhere --all", "status", "doctor"} {
 			if out, said, code := outputs(t, home, strings.Fields(line)...); code == words.ExitDone || !strings.Contains(string(out)+said, "lost") {
 				t.Errorf("%s: %d sessions are lost, %s does not tell: exit %d\n%.600s%.600s", what, missing, line, code, out, said)
+			} else if strings.Contains(string(out), "\tempty\n") {
+				t.Errorf("%s: a lost session is called empty: %s", what, out)
 			}
 		}
 	}
@@ -129,6 +131,41 @@ func damageOf(r *rand.Rand, sound []byte, i int) (bad []byte, what string) {
 	bad = bytes.Clone(sound)
 	clear(bad[at:min(len(bad), at+n)])
 	return bad, fmt.Sprintf("%d pages from %d zeroed", n/page, at/page)
+}
+
+// An older copy in the archive's place lacks what was archived since: that comes from the transcripts, or is lost, and told.
+func TestOlderCopyIsTold(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		home := t.TempDir()
+		path := filepath.Join(stateOf(t, home), "archive.db")
+		for n := range 3 {
+			put(t, transcriptPath(home, n), lostText(2)[:len(lostText(2))/2])
+		}
+		once(t, home)
+		older, err := os.ReadFile(path)
+		must(t, err)
+		for n := 1; n <= 3; n++ { // 0 does not grow, 3 is new
+			put(t, transcriptPath(home, n), lostText(2))
+		}
+		once(t, home)
+		must(t, os.WriteFile(path, older, 0o600))
+		if out, _, code := outputs(t, home, "archive", "verify"); code != words.ExitDamage {
+			t.Errorf("verify: exit %d: %s", code, out)
+		}
+		if gone {
+			must(t, os.RemoveAll(filepath.Dir(transcriptPath(home, 0))))
+		}
+		_, said, _ := outputs(t, home, "run", "--once")
+		for n := range 4 {
+			want, code := words.ExitDone, 0
+			if gone && n > 0 {
+				want = words.ExitDamage
+			}
+			if _, _, code = outputs(t, home, "restore", "--session", id(transcriptPath(home, n))); code != want {
+				t.Errorf("transcripts gone %t, session %d: exit %d, want %d: %s", gone, n, code, want, said)
+			}
+		}
+	}
 }
 
 // What is lost is whole again when its bytes come: from transcripts, from an intact backup, and from a backup with a bad block

@@ -145,6 +145,8 @@ func (s Session) Attention(now time.Time) string {
 	switch {
 	case s.Damaged():
 		return "its stored state is damaged"
+	case s.entry.Lost != nil:
+		return "bytes of it are lost"
 	case (state == Working || state == Waits) && s.Pressure >= nearlyFull && !s.Assumed:
 		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
 	case state == Waits:
@@ -269,6 +271,8 @@ func (s Session) Problem() string {
 	switch {
 	case s.Damaged():
 		return "damaged"
+	case s.entry.Lost != nil:
+		return "lost"
 	case s.Foreign:
 		return "unknown format"
 	case s.Companion == "" && s.Skipped != "":
@@ -295,7 +299,7 @@ func (s Session) Apart() string {
 		return "copy"
 	case s.entry != nil && s.entry.Duplicate:
 		return "duplicate"
-	case s.entry != nil && s.entry.StateDamage == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
+	case s.entry != nil && s.entry.StateDamage == nil && s.entry.Lost == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
 		return "empty"
 	}
 	return ""
