@@ -113,13 +113,13 @@ var rows = []row{
 	{signs: " ", name: noName, value: `"'`, is: inConfig},
 	{signs: " (", before: lazy(sql), value: "'", is: inConfig},
 	{signs: " ", before: lazy(`\blogin\s+\S+\s+$`), is: inConfig},
-	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?|setenv|env|arg)\s+$|\bconfig set \S*$`), after: endLine, is: inConfig},
+	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?(?: -\w+)*|setenv|env|arg)\s+$|\bconfig (?:set|create) .*$`), after: endLine, is: inConfig},
 	{signs: " ", name: setting, after: endLine, is: inConfig},
 	{signs: " ", name: told, is: inText},
 	{signs: " ", name: upperIs, is: inText},
 	{signs: " |", is: inCode},
 	{signs: "(", value: "q", is: inText},
-	{signs: ",", value: "q", before: lazy(`(?i)(?:set|with|put|add|define|env|environ|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
+	{signs: ",", value: "q", before: lazy(`(?i)(?:set|with|put|add|define|env|environ|variable|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
 }
 
 // place says how sure the place of a value is, and cuts the value as the place says.

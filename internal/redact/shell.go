@@ -36,7 +36,7 @@ func (s *scan) flag(v *view, i int) {
 			return
 		}
 	}
-	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKS", name[0]) >= 0 && i >= v.shell {
+	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKSN", name[0]) >= 0 && i >= v.shell {
 		s.commands(v, i)
 	}
 }

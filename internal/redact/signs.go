@@ -108,7 +108,7 @@ func assigning(text []byte, i int) bool {
 
 var (
 	element  = lazy(`(?:key|name)=["']$`)
-	pairName = lazy(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|variable\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
+	pairName = lazy(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|(?:variable|output)\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
 	typeName = lazy(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
 )
 
@@ -216,7 +216,7 @@ func (s *scan) fallback(f found) {
 }
 
 // is matches what is between a name and a value in a sentence (password for the database: X), and in PowerShell.
-var is = lazy(`^[ \t]+(?:(?:is|ist|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
+var is = lazy(`^[ \t]+(?:(?:is|was|ist|war|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
 
 // prose returns the length of a word in small letters with which text begins, if another word follows.
 func prose(text []byte) int {
