@@ -40,10 +40,7 @@ var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-
 
 // pgpass marks the password of a line of a .pgpass with a host before byte i.
 func (s *scan) pgpass(v *view, i int) {
-	from := nameBefore(v.text, i)
-	if from == i && i > 0 && v.text[i-1] == '*' {
-		from--
-	}
+	from := nameBefore(v.text, trimmed(v.text, i, "*"))
 	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
 		return
 	}
