@@ -25,7 +25,7 @@ const (
 )
 
 // saysSomething is how long a message must be to be a task by itself, in the width of an alphabet.
-const saysSomething = 60
+const saysSomething = 50
 
 // handover is the state of the work: observations, each with the record that shows it. Nothing in it is inferred.
 type handover struct {
@@ -162,7 +162,7 @@ func withoutCode(text string) string {
 // task quotes the newest message that says something by itself, and the shorter ones since, each with what it replies to.
 func (h *handover) task() {
 	short := func(e *event) bool {
-		return e.kind == refusal || e.Kind == session.Queued || lexicon.Width(h.said(e)) < saysSomething || e != h.asks[len(h.asks)-1] && isQuestion(h.said(e))
+		return e.kind == refusal || e.Kind == session.Queued || lexicon.Width(h.said(e)) < saysSomething || h.settled(e)
 	}
 	for _, e := range slices.Backward(h.asks) {
 		h.chain = append([]*event{e}, h.chain...)
@@ -198,9 +198,20 @@ func (h *handover) task() {
 	}
 }
 
-// isQuestion reports whether a text ends with a question.
-func isQuestion(text string) bool {
-	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "؟")
+// settled reports whether a message was a question that the agent answered in words alone.
+func (h *handover) settled(e *event) bool {
+	if text := h.said(e); !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "？") && !strings.HasSuffix(text, "؟") {
+		return false
+	}
+	for _, after := range h.events[e.index+1:] {
+		switch {
+		case after.heading():
+			return true
+		case after.kind == edit, after.kind == run, after.kind == check, after.kind == gitRun, after.kind == report, after.kind == planned:
+			return false
+		}
+	}
+	return false
 }
 
 // between returns how many messages of the human are between two.
@@ -221,6 +232,9 @@ func (h *handover) stamp(e *event) string {
 	return e.time.Format(", 2006-01-02 15:04")
 }
 
+// leastReply is how long words must be to be replied to, in the width of an alphabet: a greeting is shorter.
+const leastReply = 12
+
 // repliesTo quotes the words of the agent that a short message replies to.
 func (h *handover) repliesTo(e *event, text string) string {
 	if lexicon.Width(text) >= 2*saysSomething {
@@ -228,7 +242,7 @@ func (h *handover) repliesTo(e *event, text string) string {
 	}
 	for _, before := range slices.Backward(h.events[:e.index]) {
 		switch {
-		case before.Back, before.Kind == session.Thought, before.Kind == session.Noted:
+		case before.Back, before.Kind == session.Thought, before.Kind == session.Noted, before.Kind == session.Said && lexicon.Width(h.said(before)) < leastReply:
 			continue
 		case before.Kind == session.Said:
 			return fmt.Sprintf(" (to your #%d: %s)", before.n, h.ends(before.Ref, h.quote))
@@ -314,7 +328,7 @@ func (h *handover) since(words, end *event) {
 		all = append(all, fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 70), ending(e.Call), why, e.n))
 	}
 	name := "Last calls"
-	if words != nil {
+	if words != nil && !slices.ContainsFunc(h.events[words.index:], (*event).heading) {
 		name = "After them"
 	}
 	h.line("%s (%d): %s", name, n, strings.Join(all, "; "))
@@ -364,12 +378,17 @@ func started(step transcript.PlanItem) int {
 	return 0
 }
 
-// checks lists what was built and tested after the last edit.
+// checks lists what was built and tested after the last edit, or since git changed the files.
 func (h *handover) checks() {
 	var all []string
+	since := "the last edit"
 	seen := map[string]bool{}
 	for _, e := range slices.Backward(h.events) {
 		if e.kind == edit && e.Call.State == session.Done {
+			break
+		}
+		if e.kind == gitRun && e.Call.State == session.Done && slices.ContainsFunc(session.Git(e.Call.Command), moves) && !h.elsewhere(e.Call) {
+			since = fmt.Sprintf("git changed the files (#%d)", e.n)
 			break
 		}
 		if e.kind != check || seen[e.Call.Goal] || e.Call.State == session.Refused || len(all) == 4 {
@@ -379,7 +398,7 @@ func (h *handover) checks() {
 		all = append(all, fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), h.lastLine(e.Call), e.n))
 	}
 	if len(all) > 0 {
-		h.line("Checks since the last edit, newest first: %s", strings.Join(all, "; "))
+		h.line("Checks since %s, newest first: %s", since, strings.Join(all, "; "))
 	}
 }
 
@@ -443,8 +462,9 @@ func (h *handover) reportsErrors(c *session.Call) bool {
 // errorLine quotes the first line of an output that reports an error, else the last one.
 func (h *handover) errorLine(c *session.Call) string {
 	text := h.output(c)
+	listed := strings.Contains("\n"+text, "\nE  ") // a listing of the source, with the error in its lines that begin with E
 	for _, line := range lexicon.NumberedErrors(text, true) {
-		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") {
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") || listed && !strings.HasPrefix(line, "E  ") {
 			continue
 		}
 		line = joined(lexicon.Head(line, 140))
@@ -458,7 +478,7 @@ func (h *handover) refusals() {
 	done := map[string]bool{}
 	var all []string
 	for _, e := range slices.Backward(h.events) {
-		if e.Kind != session.Did || e.kind == planned || e.kind == choice || len(all) == 3 {
+		if e.Call == nil || e.Kind != session.Did && e.Kind != session.Shell || e.kind == planned || e.kind == choice || len(all) == 3 {
 			continue
 		}
 		what := h.doing(e.Call, 90)

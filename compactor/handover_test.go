@@ -96,7 +96,7 @@ var lineCases = []struct {
 	},
 	{"plan: shown and refused", []string{"plan # Plan\n1. parse the date as UTC => no: in local time"}, []string{"Plan shown (#2), refused: ", "in local time", "!approved"}},
 
-	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: branch `fix/dates` (#2)", "!`HEAD`"}},
+	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: detached HEAD, as the client records it (#3)", "!fix/dates"}},
 	{"git: branch from what git printed", []string{"branch ", "$ git checkout -b fix/rows => Switched to a new branch 'fix/rows'"}, []string{"branch `fix/rows` (#3)"}},
 	{"git: HEAD from a commit", []string{"$ git commit -m 'Skip rows' => [main 1a2b3c4] Skip rows\n 1 file changed"}, []string{"HEAD `1a2b3c4` \"Skip rows\" (#3)", "!push"}},
 	{
@@ -155,6 +155,14 @@ var lineCases = []struct {
 	{"failed: and passed as part of a longer command", []string{"$ go test ./importer" + bad, "$ go vet ./... && go test ./..." + pass}, []string{"!Failed"}},
 	{"failed: a build, and a task of the project tested", []string{"$ go build ./..." + bad, "$ make check" + pass}, []string{"!Failed"}},
 	{"failed: a test, and a task of the project built", []string{"$ go test ./..." + bad, "$ make build" + pass}, []string{"Failed, not seen to pass since: `go test ./...`"}},
+	{"git: a merge that failed keeps HEAD", []string{"$ git log --oneline -1 => 1a2b3c4 Skip rows", "$ git merge dev => exit 1: CONFLICT (content): Merge conflict in a.go\nAutomatic merge failed; fix conflicts and then commit the result."}, []string{"HEAD `1a2b3c4`", "`git merge dev`, exit 1"}},
+	{"git: edits before another branch", []string{"$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "$ git switch dev => Switched to branch 'dev'", "edit b.go" + made}, []string{"Edited since #3: b.go (#8), a.go (#4)"}},
+	{"git: edits that a stash brought back", []string{"$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "$ git stash => Saved working directory and index state WIP on main: 1a2b3c4 a", "$ git stash pop => Dropped refs/stash@{0}"}, []string{"Edited since #3: a.go (#4)"}},
+	{"git: no HEAD of another branch", []string{"branch main", "$ git log --oneline -1 => 1a2b3c4 Skip rows", "branch HEAD", "$ git checkout 90ab12c => HEAD est maintenant sur 90ab12c Corrige"}, []string{"detached HEAD", "!`1a2b3c4`"}},
+	{"git: a forced push of the human", []string{"! git push --force => To github.com:app/app.git\n + 1a2b3c5...9f8e7d6 main -> main (forced update)"}, []string{"the human's push main -> main, forced"}},
+	{"checks: since git changed the files", []string{"edit a.go" + made, "$ go test ./..." + bad, "$ git stash => Saved working directory and index state WIP on main: 1a2b3c4 a", "$ go test ./importer" + pass}, []string{"Checks since git changed the files (#7), newest first: `go test ./importer`"}},
+	{"refused: and the human ran it", []string{"$ git push --force => no: wait", "! git push --force => To github.com:app/app.git"}, []string{"!Refused"}},
+	{"standing: not what happened", []string{"last Fine.", "human But I never saw the window open.", "last Yes.", "human " + task + ", once more"}, []string{"!standing"}},
 	{"git: HEAD from a push", []string{"$ git merge dev => Merge made by the 'ort' strategy.", "$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main"}, []string{"HEAD `9f8e7d6`"}},
 	{"git: no HEAD after a merge", []string{"$ git log --oneline -1 => 1a2b3c5 Skip rows", "$ git merge dev => Merge made by the 'ort' strategy."}, []string{"`git merge dev`", "!1a2b3c5"}},
 	{"git: HEAD from a pull", []string{"$ git pull => Updating 1a2b3c5..9f8e7d6\nFast-forward"}, []string{"HEAD `9f8e7d6`"}},

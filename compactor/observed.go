@@ -45,21 +45,30 @@ func (h *handover) git() {
 		}
 	}
 	overtaken(seen, "status", "commit", "move", "add")
-	overtaken(seen, "HEAD", "move")
+	overtaken(seen, "diff", "commit", "move")
 	overtaken(seen, "move", "commit")
+	overtaken(seen, "branches", "commit", "HEAD")
+	if b := h.s.Branch; b.Name == session.Detached && seen["HEAD"].at != nil && seen["HEAD"].at.n <= int(b.Rec) {
+		delete(seen, "HEAD")
+	}
 	var all []string
 	if b, ok := seen["branch"]; ok && b.at.n > int(h.s.Branch.Rec) {
 		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.text, 100), b.at.n))
-	} else if b := h.s.Branch; b.Name != "" {
+	} else if b := h.s.Branch; b.Name == session.Detached {
+		all = append(all, fmt.Sprintf("%s, as the client records it (#%d)", b.Name, b.Rec+1))
+	} else if b.Name != "" {
 		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.Name, 100), b.Rec+1))
 	}
-	base := (*event)(nil)
-	for _, o := range inOrder(seen, "HEAD", "status", "push", "move", "branches") {
+	newest, base := (*event)(nil), (*event)(nil)
+	for _, o := range inOrder(seen, "HEAD", "status", "diff", "push", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
+		newest = o.at
+	}
+	for _, o := range inOrder(seen, "commit", "status", "tree", "stash") { // a push or another branch tells nothing of edits before it
 		base = o.at
 	}
 	if len(all) > 0 {
-		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(base))
+		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(newest))
 	}
 	h.editedSince(base)
 }
@@ -135,6 +144,8 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
 		}
+	case verb == "diff" && len(args) == 2 && args[1] == "--stat" && e.Call.State == session.Done:
+		seen["diff"] = observation{e, "diff --stat" + h.lastLine(e.Call)}
 	case verb == "add" && e.Call.State == session.Done:
 		seen["add"] = observation{at: e}
 	case moves(args):
@@ -152,21 +163,40 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 
 // moved takes what a git command printed that moves the work tree or the branch. Another branch keeps what is not committed.
 func (h *handover) moved(e *event, args []string, out string, seen map[string]observation) {
-	switches := (args[0] == "switch" || args[0] == "checkout") && !slices.Contains(args, "--")
 	what, said := "move", h.lastLine(e.Call)
-	if switches && e.Call.State == session.Done {
+	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
+	if switched && e.Call.State == session.Done {
 		what, said = "branches", ""
-		if madeBranch(args) == "" {
-			delete(seen, "HEAD")
-		}
+	} else if e.Call.State == session.Done {
+		h.treeMoved(e, args, seen)
 	}
 	seen[what] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), said)}
 	if m := last(printedHead, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
+		if args[0] == "checkout" || args[0] == "switch" {
+			seen["branch"] = observation{e, session.Detached}
+		}
 	} else if m := last(printedUpdate, out); m != nil {
 		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
+	} else if e.Call.State == session.Done && commits[args[0]] || switched && madeBranch(args) == "" {
+		delete(seen, "HEAD")
 	}
 }
+
+// treeMoved notes that a git command changed the files. What a stash took comes back.
+func (h *handover) treeMoved(e *event, args []string, seen map[string]observation) {
+	switch {
+	case args[0] != "stash":
+		seen["tree"] = observation{at: e}
+	case len(args) == 1 || strings.HasPrefix(args[1], "-") || args[1] == "push" || args[1] == "save":
+		seen["stash"] = observation{at: e}
+	case args[1] == "pop" || args[1] == "apply":
+		delete(seen, "stash")
+	}
+}
+
+// commits are the sub-commands of git that move HEAD to another commit without saying to which.
+var commits = map[string]bool{"merge": true, "pull": true, "rebase": true, "cherry-pick": true, "revert": true, "am": true, "reset": true}
 
 // madeBranch returns the name of the branch that a git command makes and switches to, "" if it makes none.
 func madeBranch(args []string) string {
@@ -182,13 +212,20 @@ func madeBranch(args []string) string {
 
 // pushed says what a push printed.
 func (h *handover) pushed(c *session.Call, out string) string {
+	who := ""
+	if c.Tool == "" {
+		who = "the human's "
+	}
 	m := last(printedPush, out)
 	if m == nil {
-		return "push" + ending(c)
+		return who + "push" + ending(c)
 	}
-	text := fmt.Sprintf("push %s -> %s", m[3], h.proves(c.Result, m[4]))
-	if m[1] == "!" {
+	text := fmt.Sprintf("%spush %s -> %s", who, m[3], h.proves(c.Result, m[4]))
+	switch m[1] {
+	case "!":
 		text += " REJECTED"
+	case "+":
+		text += ", forced"
 	}
 	return text
 }

@@ -14,7 +14,7 @@ import (
 // on in the languages with most speakers. Sentences that stand twice are none: on the sessions of ../shared all five were pasted.
 var everyTime = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("always never siempre nunca jamás jamas toujours jamais désormais desormais immer niemals nie sempre mai altijd nooit " +
+	for w := range strings.FieldsSeq("siempre nunca jamás jamas toujours jamais désormais desormais immer niemals nie sempre mai altijd nooit " +
 		"всегда никогда завжди ніколи zawsze nigdy asla हमेशा دائما أبدا selalu") {
 		m[w] = true
 	}
@@ -23,7 +23,7 @@ var everyTime = func() map[string]bool {
 
 // everyTimePhrases say the same in several words, or in scripts without spaces.
 var everyTimePhrases = []string{
-	"from now on", "every time", "each time", "going forward", "a partir de ahora", "cada vez", "chaque fois", "à partir de maintenant", "ab jetzt",
+	"a partir de ahora", "cada vez", "chaque fois", "à partir de maintenant", "ab jetzt",
 	"jedes mal", "d'ora in poi", "ogni volta", "de agora em diante", "toda vez", "vanaf nu", "каждый раз", "кожного разу", "za każdym razem",
 	"her zaman", "bundan sonra", "कभी नहीं", "jangan pernah", "总是", "永远", "从现在开始", "每次", "一律", "總是", "永遠", "いつも", "必ず", "常に", "絶対に", "今後",
 	"항상", "절대", "앞으로", "매번",
@@ -55,9 +55,18 @@ func forbids(sentence string) bool {
 	return slices.ContainsFunc(forbiddingPhrases, func(p string) bool { return strings.Contains(low, p) })
 }
 
+// english are those of English, which also tell what happened: they count where a clause begins.
+var english = []string{"always ", "never ", "from now on", "every time ", "each time ", "going forward"}
+
 // ofEveryTime reports whether a sentence speaks of every time.
 func ofEveryTime(sentence string) bool {
 	low := lexicon.Lower(sentence)
+	for clause := range strings.FieldsFuncSeq(strings.ReplaceAll(low, " and ", ", "), func(r rune) bool { return strings.ContainsRune(",;:.", r) }) {
+		clause = strings.TrimPrefix(strings.TrimSpace(clause), "please ")
+		if slices.ContainsFunc(english, func(w string) bool { return strings.HasPrefix(clause, w) }) {
+			return true
+		}
+	}
 	for w := range strings.FieldsFuncSeq(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
 		if everyTime[w] {
 			return true

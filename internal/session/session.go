@@ -17,6 +17,9 @@ import (
 	"ccd/internal/transcript"
 )
 
+// Detached is the name of the branch where a client records HEAD in its place.
+const Detached = "detached HEAD"
+
 // Session is the model of one generation of a session. It is not safe for concurrent use. Its fields are read by callers
 // and written only by Add.
 type Session struct {
@@ -28,7 +31,7 @@ type Session struct {
 	Commits []Commit // in order
 	Plan    Plan
 	Bounds  []Bound // the agent's own compactions, in order
-	Branch  Named   // the branch in the newest record that has one
+	Branch  Named   // the branch in the newest record that has one, or Detached
 
 	*Tracker
 
@@ -260,7 +263,9 @@ func (s *Session) Add(r *transcript.Record) {
 		s.secrets[m.Kind] = max(s.secrets[m.Kind], m.N)
 	}
 	s.begin(r)
-	if r.Branch != "" && r.Branch != "HEAD" {
+	if r.Branch == "HEAD" && s.Branch.Name != "" {
+		s.Branch = Named{Name: Detached, Rec: rec}
+	} else if r.Branch != "" && r.Branch != "HEAD" {
 		s.Branch = Named{Name: clip(r.Branch, 200), Rec: rec}
 	}
 	if r.Boundary != nil {
