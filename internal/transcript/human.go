@@ -39,9 +39,9 @@ type Client struct {
 	Summaries []string // beginnings of texts that replace a compacted conversation
 	Flags     bool     // records have a flag for summaries, so that no text is one by its wording
 
-	// Unwrap returns the call that a tool makes which only calls other tools; for other tools the call itself. It is nil if
-	// the client has no such tool. Input is valid JSON.
-	Unwrap func(tool string, input []byte) (inner string, args []byte)
+	// Unwrap returns the calls that a tool makes which only calls other tools, nil for other tools. It is nil if the client
+	// has no such tool. Input is valid JSON.
+	Unwrap func(tool string, input []byte) []Called
 	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
 	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.
@@ -71,13 +71,24 @@ func Tools(names map[Op]string) map[string]Op {
 // Elements returns Client.Elements for tags that occur beside a person's words, for tags that occur alone, and for
 // others.
 func Elements(beside, alone string, others ...Wrapper) []Wrapper {
-	for tag := range strings.FieldsSeq(beside + " reminder") { // the latter comes from extensions of several clients
+	for tag := range strings.FieldsSeq(beside + common) {
 		others = append(others, Wrapper{Begin: tag, Beside: true})
 	}
 	for tag := range strings.FieldsSeq(alone) {
 		others = append(others, Wrapper{Begin: tag})
 	}
-	return others
+	return append(others, everywhere...)
+}
+
+// What extensions and hooks put beside a person's words in several clients: elements, also the tags around a picture that is a part
+// of its own, and reports.
+const common = " reminder system-reminder system_reminder system-notification system_notification"
+
+var everywhere = []Wrapper{
+	{Begin: "<image name=", End: ">", First: true, Beside: true},
+	{Begin: "<image>", End: ">", First: true, Beside: true},
+	{Begin: "</image>", End: ">", First: true, Beside: true},
+	notification,
 }
 
 // Frame is what a client put around a person's words in a Human item.
@@ -269,7 +280,7 @@ func (w *Wrapper) cut(text string) (from, to int) {
 		if i < 0 {
 			return 0, len(text)
 		}
-		if at += i + 1; w.opens(text[at:]) {
+		if at += i + 1; w.opens(text[at:]) && !(w.First && strings.Index(text[at:], end) < len(text)-at-len(end)) {
 			return 0, at
 		}
 	}

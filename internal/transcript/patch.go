@@ -2,10 +2,10 @@ package transcript
 
 import "strings"
 
-// Codex edits files by patches: "*** Begin Patch", a header line for each file, "*** End Patch".
+// PatchBegin and PatchEnd enclose a patch as Codex writes it, with a header line for each file.
 const (
-	patchBegin = "*** Begin Patch"
-	patchEnd   = "*** End Patch"
+	PatchBegin = "*** Begin Patch"
+	PatchEnd   = "*** End Patch"
 )
 
 // section is the part of a patch for one file.
@@ -17,7 +17,7 @@ type section struct {
 
 // sections returns the parts of a patch.
 func sections(patch string) (all []section) {
-	for line := range strings.Lines(strings.TrimSuffix(patch, patchEnd)) {
+	for line := range strings.Lines(strings.TrimSuffix(patch, PatchEnd)) {
 		line = strings.TrimRight(line, "\r\n")
 		if path, ok := strings.CutPrefix(line, "*** Add File: "); ok {
 			all = append(all, section{op: Write, path: path})
@@ -55,8 +55,8 @@ func patched(a *Action, patch string) {
 // patchInShell reads a patch that a shell command passes to apply_patch. The command is unchanged. If it changes the
 // directory first, paths are relative to where it began.
 func patchInShell(a *Action) bool {
-	before, rest, _ := strings.Cut(a.Command, patchBegin)
-	patch, _, ended := strings.Cut(rest, patchEnd)
+	before, rest, _ := strings.Cut(a.Command, PatchBegin)
+	patch, _, ended := strings.Cut(rest, PatchEnd)
 	if !ended || (!strings.Contains(before, "apply_patch") && !strings.Contains(before, "applypatch")) {
 		return false
 	}

@@ -64,13 +64,13 @@ func patchOf(a *Action, args Node, input []byte) string {
 	if text == "" && quoted(bytes.TrimSpace(input)) {
 		text = string(unquote(nil, bytes.TrimSpace(input)))
 	}
-	from := strings.Index(text, patchBegin)
+	from := strings.Index(text, PatchBegin)
 	if from < 0 {
 		return ""
 	}
-	patch, _, ended := strings.Cut(text[from:], patchEnd)
+	patch, _, ended := strings.Cut(text[from:], PatchEnd)
 	if ended {
-		patch += patchEnd
+		patch += PatchEnd
 	}
 	return patch
 }

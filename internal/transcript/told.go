@@ -32,9 +32,9 @@ func firstGroup(x *regexp.Regexp, text string) string {
 	return ""
 }
 
-// Notification is the element with which a client reports the end of a background task; versions of early 2026 name its files
-// behind it.
-var Notification = Wrapper{Begin: "task-notification", Tails: []string{
+// notification is the element with which a client reports the end of a background task; versions of early 2026 name its files
+// behind it. What else follows it was typed while the task ran.
+var notification = Wrapper{Begin: "task-notification", Beside: true, Tails: []string{
 	"Full transcript available at: ", "Read the output file to retrieve the result: ", "Full output available at: ", "Output file: ",
 }}
 

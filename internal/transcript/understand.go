@@ -25,18 +25,17 @@ func (c *Client) Understand(tool string, input []byte) Action {
 
 // unwrapped returns what a call does, and the input of the call that it makes: of a wrapper that of the inner one.
 func (c *Client) unwrapped(tool string, input []byte) (a Action, args []byte) {
-	inner, args := tool, input
+	var calls []Called
 	if c != nil && c.Unwrap != nil && Valid(input) {
-		inner, args = c.Unwrap(tool, bytes.TrimSpace(input))
+		calls = c.Unwrap(tool, bytes.TrimSpace(input))
 	}
-	a = c.understand(inner, args)
-	if inner != tool && a.Op != Command && c.Op(inner) == Command { // a patch among commands
-		a.Op = Command
-		for i := range a.Files {
-			a.Files[i].Proof = Ran
-		}
+	if calls == nil && c.Op(tool) == Other {
+		calls = listed(Arguments(input))
 	}
-	return a, args
+	if len(calls) > 0 {
+		return c.together(calls)
+	}
+	return c.understand(tool, input), input
 }
 
 func (c *Client) understand(tool string, input []byte) Action {
@@ -85,7 +84,7 @@ func inShell(a *Action, tool string, args Node) {
 	if a.Op != Command || a.Stdin || a.Command == "" || isPowerShell(tool, args) {
 		return
 	}
-	if strings.Contains(a.Command, patchBegin) && patchInShell(a) {
+	if strings.Contains(a.Command, PatchBegin) && patchInShell(a) {
 		return
 	}
 	for _, c := range shellChanges(a.Command) {
@@ -247,7 +246,7 @@ func notPlain(r rune) bool {
 }
 
 func understandFile(a *Action, args Node) {
-	if patch := firstText(args, "input", "patch"); strings.Contains(patch, patchBegin) {
+	if patch := firstText(args, "input", "patch"); strings.Contains(patch, PatchBegin) {
 		patched(a, patch)
 		return
 	}

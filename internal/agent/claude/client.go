@@ -21,12 +21,11 @@ var client = transcript.Client{
 	}),
 	Flags: true, DropsNewline: true,
 	Native: native,
-	Elements: transcript.Elements("system-reminder user-prompt-submit-hook new-diagnostics ide_opened_file ide_selection ide_diagnostics "+
+	Elements: transcript.Elements("user-prompt-submit-hook new-diagnostics ide_opened_file ide_selection ide_diagnostics "+
 		"mcp-resource",
 		"local-command-caveat local-command-stdout local-command-stderr bash-stdout bash-stderr "+
 			"teammate-message agent-message cross-session-message mcp-polling-update mcp-resource-update "+
-			"mcp-server-note channel fork-boilerplate tick command-contents",
-		transcript.Notification),
+			"mcp-server-note channel fork-boilerplate tick command-contents"),
 	Notices: []transcript.Wrapper{
 		{Begin: "Another Claude session sent a message:"},
 		{Begin: "Another Claude session sent a message while you were working:"},

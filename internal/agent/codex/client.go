@@ -37,7 +37,6 @@ var client = transcript.Client{
 		transcript.Wrapper{Begin: "# Context from my IDE setup:", End: "## My request for Codex:", Beside: true},
 	),
 	Notices: []transcript.Wrapper{
-		{Begin: "<image name=", End: ">"}, {Begin: "<image>", End: ">"}, {Begin: "</image>", End: ">"}, // around a picture that is a part of its own
 		{Begin: "Warning: apply_patch was requested via exec_command"},
 	},
 }

@@ -14,74 +14,44 @@ const (
 	scriptTool = "exec"
 	waitTool   = "wait" // gives a script that still runs more time
 
-	patchBegin = "*** Begin Patch"
-	patchEnd   = "*** End Patch"
-	fileURL    = "file://"
+	fileURL = "file://"
 )
 
-// unwrap returns what a call of a wrapper does: its commands and then its patches, as one patch or one command, or the
-// first of its other calls.
-func unwrap(tool string, input []byte) (inner string, args []byte) {
+// unwrap returns what a call of a wrapper does. Events report commands and changes in a form of their own.
+func unwrap(tool string, input []byte) []transcript.Called {
 	in := transcript.Node{Raw: input}
 	switch {
 	case tool == waitTool:
 		if cell := transcript.Arguments(input).Field("cell_id"); cell.Has() {
-			return "write_stdin", []byte(`{"session_id":` + string(cell.Raw) + `}`)
+			return []transcript.Called{{Tool: "write_stdin", Args: []byte(`{"session_id":` + string(cell.Raw) + `}`)}}
 		}
-	case tool == "exec_command" && strings.HasPrefix(in.Field("cwd").Text(), fileURL): // as events have it
-		return shell(transcript.CommandLine(in.Field("command")), strings.TrimPrefix(in.Field("cwd").Text(), fileURL))
+	case tool == "exec_command" && strings.HasPrefix(in.Field("cwd").Text(), fileURL):
+		name, args := shell(transcript.CommandLine(in.Field("command")), strings.TrimPrefix(in.Field("cwd").Text(), fileURL))
+		return []transcript.Called{{Tool: name, Args: args}}
 	case tool == "apply_patch" && in.Field("changes").Is('{'):
-		return tool, transcript.Quote(patchOf(in.Field("changes")))
-	case tool == scriptTool && in.Is('"'):
-		calls, _ := readScript(in.Text())
-		if inner, args = joined(calls); inner != "" {
-			return inner, args
-		}
+		return []transcript.Called{{Tool: tool, Args: transcript.Quote(patchOf(in.Field("changes")))}}
+	case tool == scriptTool:
+		calls, _ := readScript(scriptOf(in))
+		return calls
 	}
-	return tool, input
+	return nil
 }
 
-// joined returns several calls as one.
-func joined(calls []scriptCall) (tool string, args []byte) {
-	var lines, patches []string
-	dir, commands := "", 0
-	for _, c := range calls {
-		switch c.tool {
-		case "apply_patch":
-			for line := range strings.Lines(c.text("input")) {
-				if line = strings.TrimRight(line, "\r\n"); line != patchBegin && line != patchEnd {
-					patches = append(patches, line)
-				}
-			}
-		case "exec_command", "shell_command", "shell":
-			command := c.text("cmd")
-			if at := c.text("workdir"); dir == "" {
-				dir = at
-			} else if at != "" && at != dir {
-				command = "cd " + transcript.ShellWord(at) + " && " + command
-			}
-			lines, commands = append(lines, command), commands+1
+// scriptOf returns the script in an input: the text, or an argument of one.
+func scriptOf(input transcript.Node) string {
+	if args := transcript.Arguments(input.Raw); args.Is('{') {
+		if code := args.Field("code"); code.Is('"') {
+			return code.Text()
 		}
+		return args.Field("input").Text()
 	}
-	patch := strings.Join(append(append([]string{patchBegin}, patches...), patchEnd), "\n")
-	if len(patches) > 0 {
-		lines = append(lines, "apply_patch <<'EOF'\n"+patch+"\nEOF")
-	}
-	switch {
-	case commands > 0:
-		return shell(strings.Join(lines, "\n"), dir)
-	case len(patches) > 0:
-		return "apply_patch", transcript.Quote(patch)
-	case len(calls) > 0:
-		return calls[0].tool, []byte(calls[0].args)
-	}
-	return "", nil
+	return input.Text()
 }
 
 // patchOf returns the changes that an event reports as a patch.
 func patchOf(changes transcript.Node) string {
 	var b strings.Builder
-	b.WriteString(patchBegin + "\n")
+	b.WriteString(transcript.PatchBegin + "\n")
 	for key, change := range changes.Members() {
 		path := string(key)
 		switch change.Field("type").Text() {
@@ -105,15 +75,12 @@ func patchOf(changes transcript.Node) string {
 			}
 		}
 	}
-	return b.String() + patchEnd
+	return b.String() + transcript.PatchEnd
 }
 
-// scriptCall is a call of a tool in a script.
-type scriptCall struct{ tool, args string } // args is JSON
-
-// text returns an argument, or the only one.
-func (c *scriptCall) text(name string) string {
-	n := transcript.Node{Raw: []byte(c.args)}
+// textOf returns an argument of a call, or the only one.
+func textOf(c transcript.Called, name string) string {
+	n := transcript.Node{Raw: c.Args}
 	if n.Is('"') {
 		return n.Text()
 	}
@@ -129,19 +96,19 @@ func (c *scriptCall) text(name string) string {
 }
 
 // whole reports whether a call has the argument that says what it does.
-func (c *scriptCall) whole() bool {
-	switch c.tool {
+func whole(c transcript.Called) bool {
+	switch c.Tool {
 	case "exec_command", "shell_command", "shell":
-		return c.text("cmd") != ""
+		return textOf(c, "cmd") != ""
 	case "apply_patch":
-		return strings.Contains(c.text("input"), patchBegin)
+		return strings.Contains(textOf(c, "input"), transcript.PatchBegin)
 	}
 	return true
 }
 
 // readScript returns the calls of tools in a script, in the order in which they are written. opaque reports that there are
 // others, whose tool or arguments only a run of the script would show.
-func readScript(text string) (calls []scriptCall, opaque bool) {
+func readScript(text string) (calls []transcript.Called, opaque bool) {
 	s := &script{text: text, texts: map[string]string{}}
 	for !s.done() {
 		name, ok := s.name()
@@ -168,13 +135,13 @@ func readScript(text string) (calls []scriptCall, opaque bool) {
 			continue
 		}
 		at := s.at
-		c := scriptCall{tool: name, args: "{}"}
+		c := transcript.Called{Tool: name, Args: []byte("{}")}
 		if value, ok := s.value(); ok {
-			c.args = value
+			c.Args = []byte(value)
 		} else {
 			s.at = at // the arguments may call tools themselves
 		}
-		if c.whole() && name != "" {
+		if whole(c) && name != "" {
 			calls = append(calls, c)
 		} else {
 			opaque = true

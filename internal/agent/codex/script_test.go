@@ -14,7 +14,7 @@ func TestScriptsAreRead(t *testing.T) {
 		{"quoted names", `const r = await tools.exec_command({"cmd":"go test ./a","workdir":"/p"});text(r.output);`, "go test ./a", "/p", ""},
 		{"plain names", "text((await tools.exec_command({cmd: 'git commit -am \"it\\'s\"', yield_time_ms: 10_000})).output)", `git commit -am "it's"`, "", ""},
 		{"template", "const dir = `a`;\nawait tools.exec_command({ cmd: `go test ./${dir}`, })", "go test ./a", "", ""},
-		{"at once", `const [a, b] = await Promise.all([tools.exec_command({cmd:"go vet"}), tools.exec_command({cmd:"go build"})]);`, "go vet\ngo build", "", ""},
+		{"at once", `const [a, b] = await Promise.all([tools.exec_command({cmd:"go vet"}), tools.exec_command({cmd:"go build"})]);`, "go vet; go build", "", ""},
 		{"constant", `const command = ["go", "test"].join(" ") + " ./a"; const q = {cmd: command}; await tools.exec_command(q);`, "go test ./a", "", ""},
 		{"short member", "const cmd = 'ls'; // it's \"one\"\nawait tools.exec_command({cmd, login: Boolean(1, {a: 2}), workdir: \"/p\"})", "ls", "/p", ""},
 		{"taken out", `const { exec_command } = tools; await exec_command({cmd: "ls"});`, "ls", "", ""},

@@ -36,11 +36,11 @@ func called(d *transcript.Decoder, item *transcript.Item, input transcript.Node)
 				one.call = item.Call
 			}
 		}
-	case item.Tool == scriptTool && input.Is('"'):
-		calls, opaque := readScript(input.Text())
+	case item.Tool == scriptTool:
+		calls, opaque := readScript(scriptOf(input))
 		one := &wrapper{call: item.Call, opaque: opaque}
 		for _, c := range calls {
-			if command := c.text("cmd"); command != "" && c.tool != "apply_patch" {
+			if command := textOf(c, "cmd"); command != "" && c.Tool != "apply_patch" {
 				one.commands = append(one.commands, command)
 			}
 		}
@@ -101,6 +101,11 @@ func reports(d *transcript.Decoder, r *transcript.Record, payload transcript.Nod
 		}
 		if one.opaque && !known {
 			inner(r, what, "exec_command", &transcript.Told{Ended: true, Exit: exit}, what.Field("aggregated_output"))
+		}
+	case "McpToolCall":
+		if what.Field("status").Text() == "failed" {
+			tool := what.Field("server").Text() + "__" + what.Field("tool").Text()
+			inner(r, what, tool, &transcript.Told{Undone: true}, what.Field("error"))
 		}
 	case "FileChange", "patch_apply_end":
 		one := w.open[len(w.open)-1]

@@ -21,8 +21,7 @@ var client = transcript.Client{
 	Flags:  true,
 	Inside: "userRequest", // in sessions of the editor
 	Elements: transcript.Elements("reminderInstructions context attachments editorContext environment_info workspace_info "+
-		"current_datetime system_reminder",
-		"system_notification"),
+		"current_datetime", ""),
 	Exits: []transcript.Wrapper{
 		{Begin: "<exited with exit code ", End: ">"},
 		{Begin: "<shellId: ", End: ">"},

@@ -23,6 +23,6 @@ var client = transcript.Client{
 		transcript.Other:  "GenerateImage ReadLints SwitchMode read_lints",
 	}),
 	Elements: transcript.Elements("timestamp attached_files attached_folders image_files external_links manually_attached_skills "+
-		"cursor_commands open_and_recently_viewed_files system_reminder",
+		"cursor_commands open_and_recently_viewed_files",
 		"additional_data agent_skills agent_transcripts dynamic_tools git_status mcp_file_system rules user_info"),
 }

@@ -21,9 +21,8 @@ var client = transcript.Client{
 		{Begin: "[Process exited with code ", End: "]"},
 		{Begin: "Error: Command failed (exit code: ", End: ")"},
 	},
-	Flags: true, // a summary is in its own record
-	Elements: transcript.Elements("system-reminder",
-		""),
+	Flags:    true, // a summary is in its own record
+	Elements: transcript.Elements("", ""),
 	Notices: []transcript.Wrapper{
 		{Begin: "Request cancelled by user", End: "user"},
 		{Begin: "Error: Request was aborted.", End: "."},

@@ -43,6 +43,9 @@ var client = transcript.Client{
 		transcript.Wrapper{Begin: "[Sat 2", End: "] ", First: true, Beside: true},
 		transcript.Wrapper{Begin: "[Sun 2", End: "] ", First: true, Beside: true},
 		transcript.Wrapper{Begin: "Conversation context (untrusted", End: "\n\n", First: true, Beside: true},
+		transcript.Wrapper{Begin: "[Chat messages since your last reply", End: "[Current message - respond to this]", First: true, Beside: true},
+		transcript.Wrapper{Begin: "[media attached", End: "]", First: true, Beside: true, Tails: []string{"To send an image back, prefer the message tool"}},
+		transcript.Wrapper{Begin: "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", End: "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", Beside: true},
 	),
 	Goes: []string{"Command still running (session ", "Process still running."},
 	Exits: []transcript.Wrapper{ // of exec and process; a command that succeeded or is still running has none
@@ -51,6 +54,9 @@ var client = transcript.Client{
 		{Begin: "Process exited with code ", End: "."},
 	},
 	Notices: []transcript.Wrapper{
+		{Begin: "OpenClaw runtime context (internal):"},
+		{Begin: "[Internal task completion event]"},
+		{Begin: "[cron:"},
 		{Begin: "A new session was started via /new or /reset."},
 		{Begin: "Read HEARTBEAT.md if it exists"},
 		{Begin: "Pre-compaction memory flush."},
