@@ -3,6 +3,7 @@ package compactor_test
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"ccd/compactor"
@@ -20,7 +21,7 @@ var rows = map[string]struct{ step, head string }{
 	"thought":     {"thought The quokka hides.", `thought: "The quokka`},
 	"summary":     {"compacted We saw a quokka.", `summary of what was before:(?s:.*)quokka`},
 	"report":      {"report The quokka was found.", `report:(?s:.*)quokka`},
-	"stop":        {"broken API Error: quokka overloaded", `stopped: API Error: quokka`},
+	"stop":        {"broken API Error: quokka overloaded\nhuman go on", `stopped: API Error: quokka`},
 	"plan":        {"plan Feed the quokka. => User has approved your plan.", `plan, approved:.*quokka`},
 	"steps":       {"todo pending: feed the quokka; completed: look => ok", `steps:(?s:.*)quokka`},
 	"sub-agent":   {"sub find the quokka => It is in the tree.", `sub-agent "find the quokka":`},
@@ -47,7 +48,7 @@ func TestEachRow(t *testing.T) {
 		s := claude("human " + task)
 		for i := range 90 {
 			if i == 45 {
-				s.tell(rows[name].step)
+				s.tell(strings.Split(rows[name].step, "\n")...)
 			}
 			if name != "command" {
 				s.tell(fmt.Sprintf("$ ./count %d%d => sheep: 7%d", i, i, i))

@@ -49,6 +49,7 @@ type Session struct {
 	command Ref                     // of Tracker.command
 	shell   *Call                   // the newest command that the person ran, until its output came
 	retold  int32                   // record of the newest text in which a hook of ccd told of earlier work, -1 if none
+	failure int                     // number of events up to the newest error of the API
 }
 
 // Ref says where an item is in the transcript.
@@ -273,6 +274,10 @@ func (s *Session) Add(r *transcript.Record) {
 	}
 	s.takeBack(r.From)
 	s.stand(r.Stand)
+	if s.failure > 0 && s.failure == len(s.Events) && (r.APIError || r.Replies()) { // it was tried again
+		s.Events, s.failure = s.Events[:s.failure-1], 0
+		s.Items[len(s.Items)-1].To--
+	}
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
@@ -476,8 +481,11 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		s.stop(Event{Ref: ref, Note: clip(text, 200)})
 		return
 	}
-	if it.Kind == transcript.Meta && strings.HasPrefix(r.Type, "assistant") { // the client answered in the model's place
+	if it.Kind == transcript.Meta && (r.APIError || strings.HasPrefix(r.Type, "assistant")) { // the client answered in the model's place
 		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 300)})
+		if r.APIError {
+			s.failure = len(s.Events)
+		}
 		return
 	}
 	if s.addShell(ref, r, text) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
+	"strings"
 )
 
 // recent keeps the last values by ID. What it forgets depends only on the records.
@@ -170,6 +171,15 @@ func Reuse(last *string, n Node) string {
 		*last = n.Text()
 	}
 	return *last
+}
+
+// Set returns the words of a list.
+func Set(list string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		set[word] = true
+	}
+	return set
 }
 
 // TypeName returns "a/b" ("a" if b is empty), interned.

@@ -10,7 +10,7 @@ import (
 // come from two clients, from a client that tries again, or from a record of a program. So nothing is taken back
 //   - by what a person did not type,
 //   - behind a record that nothing follows, because the message goes on there,
-//   - by a message that repeats the one before it after an error of the API,
+//   - by a message that repeats the one before it, which the API answered with an error or nobody answered,
 //   - from a branch that goes on later: two clients wrote into one session,
 //   - by a message without a predecessor whose reply has all the context from before, and more.
 type Chain struct {
@@ -21,7 +21,7 @@ type Chain struct {
 	lost    []branch // what messages took back, the newest last
 	last    string   // the newest record that has a name
 	asked   uint64   // the newest message of the person
-	failed  bool     // the API answered it with an error
+	open    bool     // it has no answer, or an error of the API
 	begun   bool     // a person or the agent said something
 	rooted  bool     // the first of that was a person's message without a predecessor
 	bounded bool     // the agent compacted its context
@@ -113,8 +113,8 @@ func (c *Chain) TakeBack(turns int) (back, from int) {
 	return c.cut(c.turns[len(c.turns)-n]-1, 0)
 }
 
-// again reports whether a message repeats the one before it, which the API answered with an error.
-func (c *Chain) again(r *Record) bool { return c.failed && c.asked == askedIn(r) }
+// again reports whether a message repeats the one before it, which has no answer.
+func (c *Chain) again(r *Record) bool { return c.open && c.asked == askedIn(r) }
 
 func askedIn(r *Record) uint64 {
 	h := fnv.New64a()
@@ -129,12 +129,12 @@ func askedIn(r *Record) uint64 {
 func (c *Chain) take(r *Record, uuid, parent string, typed, talk bool) {
 	c.bounded = c.bounded || r.Boundary != nil
 	if typed {
-		c.asked, c.failed = askedIn(r), false
+		c.asked, c.open = askedIn(r), true
 		if c.turns = append(c.turns, c.record); len(c.turns) > 2*maxChain {
 			c.turns, c.gone = append([]int(nil), c.turns[maxChain:]...), c.gone+maxChain
 		}
 	} else if talk || r.APIError {
-		c.failed = r.APIError
+		c.open = r.APIError
 	}
 	if talk {
 		c.begun = true

@@ -22,6 +22,15 @@ func (d *Decoder) SetBoundary(r *Record, b Boundary) {
 	d.fresh = true
 }
 
+// Refused adds what the API answered instead of a reply; text may be absent.
+func (d *Decoder) Refused(r *Record, text Node) {
+	r.APIError = true
+	if text.Full() {
+		r.UI = false
+		r.Add(Item{Kind: Meta}, text)
+	}
+}
+
 // RememberTool stores the tool of a call.
 func (d *Decoder) RememberTool(call, tool string) { d.tools.put(call, tool) }
 

@@ -96,6 +96,8 @@ func queue(d *transcript.Decoder, r *transcript.Record, l *line) {
 		r.Queue = transcript.Repeated
 	case "popAll":
 		r.Queue = transcript.Withdrawn
+	default:
+		r.Unknown = true
 	}
 	if s := transcript.StateOf[memory](d); r.Queue == transcript.Enqueued {
 		s.waiting.Add(r.Queued, r.Queued)

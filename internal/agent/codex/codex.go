@@ -112,6 +112,8 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 		d.SetTitle(r, payload.Field("thread_name"), transcript.RankGiven)
 	case "task_complete", "turn_complete":
 		r.TurnEnd = true
+	case "error":
+		d.Refused(r, payload.Field("message"))
 	case "item_completed", "exec_command_end", "patch_apply_end":
 		reports(d, r, payload)
 	case "thread_rolled_back":
@@ -124,8 +126,20 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 		}
 		window, _ := info.Field("model_context_window").Tokens()
 		d.SetUsage(r, transcript.Usage{Context: total, Window: window})
+	default:
+		r.Unknown = !events[kind]
 	}
 }
+
+// events lists the other events that clients store. What they say, other records say too.
+var events = transcript.Set("user_message agent_message agent_message_delta agent_reasoning agent_reasoning_delta agent_reasoning_raw_content " +
+	"agent_reasoning_raw_content_delta agent_reasoning_section_break task_started turn_started turn_aborted turn_diff plan_update " +
+	"thread_goal_updated thread_settings_applied entered_review_mode exited_review_mode context_compacted mcp_tool_call_begin " +
+	"mcp_tool_call_end web_search_begin web_search_end image_generation_end view_image_tool_call sub_agent_activity " +
+	"collab_agent_spawn_begin collab_agent_spawn_end collab_agent_interaction_begin collab_agent_interaction_end collab_waiting_begin " +
+	"collab_waiting_end collab_close_begin collab_close_end collab_resume_begin collab_resume_end dynamic_tool_call_request " +
+	"dynamic_tool_call_response guardian_assessment exec_command_begin patch_apply_begin item_started hook_started hook_completed " +
+	"warning stream_error background_event undo_started undo_completed deprecation_notice shutdown_complete")
 
 // compacted reads the record that replaces the context. The items in its replacement_history are copies of earlier ones
 // or instructions; only the summary is new.

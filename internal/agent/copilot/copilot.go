@@ -55,7 +55,7 @@ var bookkeeping = map[string]bool{
 	"permission.completed": true, "permission.requested": true, "skill.invoked": true, "subagent.configured": true,
 	"subagent.deselected": true, "subagent.selected": true, "tool.search_activated": true, "user_input.completed": true,
 	"user_input.requested":       true,
-	"session.auto_mode_resolved": true, "session.autopilot_objective_changed": true, "session.error": true,
+	"session.auto_mode_resolved": true, "session.autopilot_objective_changed": true,
 	"session.idle": true, "session.info": true, "session.mode_changed": true, "session.permissions_changed": true,
 	"session.plan_changed": true, "session.session_limits_changed": true, "session.snapshot_rewind": true,
 	"session.task_complete": true, "session.todos_changed": true, "session.truncation": true,
@@ -86,6 +86,8 @@ func session(d *transcript.Decoder, r *transcript.Record, kind string, data tran
 		case "model_command", "settings_command", "config_command", "model_picker":
 			r.Chosen = r.Model
 		}
+	case "session.error":
+		d.Refused(r, data.Field("message"))
 	case "session.shutdown":
 		addUsage(d, r, data, "currentTokens")
 	case "session.compaction_start":

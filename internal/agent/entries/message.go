@@ -30,7 +30,10 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 		}
 		m.say(d, r, v)
 		stop := m.Field("stopReason").Text()
-		r.Aborted, r.TurnEnd, r.APIError = stop == "aborted", stop == "stop", stop == "error"
+		r.Aborted, r.TurnEnd = stop == "aborted", stop == "stop"
+		if stop == "error" {
+			d.Refused(r, m.Field("errorMessage"))
+		}
 	case "toolResult":
 		m.result(d, r)
 	case "bashExecution":

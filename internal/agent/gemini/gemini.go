@@ -29,7 +29,12 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		}
 		r.UI = len(r.Items) == 0
 	default:
-		r.Type = d.TypeName(l.Field("type"), transcript.Node{})
+		if r.Type = d.TypeName(l.Field("type"), transcript.Node{}); r.Type == "" { // perhaps a new kind of change
+			for key := range value.Members() {
+				r.Type = strings.Clone(string(key))
+				break
+			}
+		}
 		read(d, r, value)
 	}
 }
@@ -113,6 +118,9 @@ func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		m.reply(d, r)
 	case "info", "warning", "error": // shown only on the screen
 		r.UI = true
+		if text := parts.Text(m.content); strings.HasPrefix(text, "[API Error") || strings.HasPrefix(text, "API Error") {
+			d.Refused(r, m.content)
+		}
 	default:
 		r.Unknown = true
 		m.say(d, r)

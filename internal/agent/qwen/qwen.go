@@ -128,6 +128,9 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 		r.Parent, d.Class = l.Field("systemPayload").Field("parentSessionId").Text(), transcript.SubAgent
 	case bookkeeping[subtype]:
 		r.UI = true
+		if event := l.Field("systemPayload").Field("uiEvent"); event.Field("event.name").Text() == "qwen-code.api_error" && !l.side {
+			d.Refused(r, event.Field("error_message"))
+		}
 	default:
 		r.Unknown = true
 		l.say(d, r, transcript.Voice{Role: l.Field("message").Field("role").Text()})
