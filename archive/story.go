@@ -73,7 +73,13 @@ type life struct {
 }
 
 // nameOf returns what a record is known by in other generations.
-func nameOf(r *transcript.Record) string { return cmp.Or(r.UUID, string(r.Hash[:])) }
+func (l *lives) nameOf(r *transcript.Record) string {
+	name, said := r.Names()
+	if _, known := l.all[said]; known {
+		return said
+	}
+	return name
+}
 
 // before yields what only earlier generations have, the oldest first, and the rewrite, unless there was no item among it. If the
 // transcript was set back to an older state of it and goes on from there, the shared beginning comes before that once more, and
@@ -120,7 +126,7 @@ func (l *lives) look(ctx context.Context) error {
 			if err != nil {
 				break
 			}
-			name := nameOf(r)
+			name := l.nameOf(r)
 			one, known := l.all[name]
 			if !known {
 				one.first = n
@@ -160,7 +166,7 @@ func (l *lives) yield(places map[string]int, yield func(*transcript.Record, erro
 			if err != nil {
 				break
 			}
-			name := nameOf(r)
+			name := l.nameOf(r)
 			if places[name] != n {
 				continue
 			}

@@ -117,8 +117,8 @@ func (s *State) setStatus(c compactor.Status, perToken float64) {
 	before := s.Known
 	s.Known, s.UnknownFormat, s.Level = c.Known, unknownFormat(c), c.Level.String()
 	if c.Items == 0 { // a transcript that was overwritten with nothing: what is known of the session stays
-		s.Start, s.Cwd, s.Title, s.Ask = cmp.Or(s.Start, before.Start), cmp.Or(s.Cwd, before.Cwd), cmp.Or(s.Title, before.Title), cmp.Or(s.Ask, before.Ask)
-		s.Parent, s.Origin, s.Model = cmp.Or(s.Parent, before.Parent), cmp.Or(s.Origin, before.Origin), cmp.Or(s.Model, before.Model)
+		s.Start, s.Cwd, s.Title, s.Ask = cmp.Or(before.Start, s.Start), cmp.Or(before.Cwd, s.Cwd), cmp.Or(before.Title, s.Title), cmp.Or(before.Ask, s.Ask)
+		s.Parent, s.Origin, s.Model = cmp.Or(before.Parent, s.Parent), cmp.Or(before.Origin, s.Origin), cmp.Or(before.Model, s.Model)
 		if s.First.IsZero() {
 			s.First, s.Last = before.First, before.Last
 		}

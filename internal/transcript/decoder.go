@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"hash"
+	"hash/fnv"
 	"iter"
 	"slices"
 
@@ -168,13 +169,32 @@ func StateOf[T any](d *Decoder) *T {
 	return s
 }
 
-// Repeats tells the decoder which records, by UUID or else by hash, a story has told before: they are in the context, and all they
+// Names returns what a record is known by in other generations of its transcript: its UUID, or else its bytes; and what it says and
+// when, "" if it says nothing, because a client may give UUIDs to the records of an older version.
+func (r *Record) Names() (name, said string) {
+	if len(r.Items) > 0 && !r.Time.IsZero() {
+		h := fnv.New128a()
+		h.Write([]byte(r.Time.String()))
+		for i := range r.Items {
+			it := &r.Items[i]
+			sum := it.Sum()
+			h.Write(append(sum[:], it.Call...))
+		}
+		said = string(h.Sum(nil))
+	}
+	return cmp.Or(r.UUID, said, string(r.Hash[:])), said
+}
+
+// Repeats tells the decoder which records, by one of their names, a story has told before: they are in the context, and all they
 // say was taken.
 func (d *Decoder) Repeats(names map[string]bool) { d.told = names }
 
 // mark marks the items of a record that a story has told before.
 func (d *Decoder) mark(r *Record) {
-	if len(d.told) == 0 || !d.told[cmp.Or(r.UUID, string(r.Hash[:]))] {
+	if len(d.told) == 0 {
+		return
+	}
+	if name, said := r.Names(); !d.told[name] && !d.told[said] {
 		return
 	}
 	r.Boundary = nil
