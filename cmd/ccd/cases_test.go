@@ -258,6 +258,10 @@ func TestCodeMode(t *testing.T) {
 		execution("gofmt -l looped.go", 3, "looped.go"),
 		{"type": "FileChange", "id": "exec-2", "status": "completed", "changes": object{"/w/looped.go": object{"type": "add", "content": "package looped\n"}}},
 	}, "done")
+	// A model that writes the script as JSON.
+	c.line("response_item", object{"type": "function_call", "call_id": "call_json", "name": "exec", "arguments": `{"code":"await tools.exec_command({cmd:\"make json\"}); await tools.mcp__x__y({})"}`})
+	c.line("event_msg", object{"type": "item_completed", "item": object{"type": "McpToolCall", "id": "m", "server": "x", "tool": "y", "status": "failed", "error": object{"message": "denied"}}})
+	c.line("response_item", object{"type": "function_call_output", "call_id": "call_json", "output": "Script completed\nWall time 1 seconds\nOutput:\n{\"exit_code\":6,\"output\":\"no\"}"})
 	// Nothing says it.
 	c.script(`await tools[name]({})`, "Script completed", nil, "{}")
 	// A script that goes on, and is waited for.
@@ -272,7 +276,7 @@ func TestCodeMode(t *testing.T) {
 	w.shows("search", w.ccd("search", "--path", "ledger/half.go", "--", "package half"), id)
 	w.shows("restore", w.ccd("restore", "--file", "ledger/half.go", id), "package half\n")
 	w.shows("restore of what events report", w.ccd("restore", "--file", "/w/looped.go"), "package looped\n")
-	w.shows("show", w.ccd("show", id), "abc1234", "verified: true", "`make slow`, exit 4")
+	w.shows("show", w.ccd("show", id), "abc1234", "verified: true", "`make slow`, exit 4", "`make json`, exit 6", "denied")
 	w.shows("doctor", w.prints("doctor"), "1 call that ccd cannot look into")
 	// A copy for another agent has what the agent saw, and each call once.
 	w.shows("a copy", w.ccd("resume", id, "--as", "claude", "--dry-run"), "!cannot")
@@ -688,9 +692,10 @@ func TestNewValues(t *testing.T) {
 	x, _ := w.codex(2)
 	x.says("user", "Count the sheep.")
 	x.line("dream", object{"text": "electric ones"})
+	x.line("event_msg", object{"type": "dream_told"})
 	x.write()
 	w.once()
-	w.shows("doctor", w.prints("doctor"), "continued-in (2)", "system/session_exit (1)", "dream")
+	w.shows("doctor", w.prints("doctor"), "continued-in (2)", "system/session_exit (1)", "dream (1)", "event_msg/dream_told (1)")
 	w.ccd("compact", s)
 	for _, source := range []string{"resume", "fork", "teleport"} {
 		w.shows(source, w.begins(s, w.claudePath(s), source), "in ounces")

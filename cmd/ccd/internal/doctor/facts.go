@@ -15,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/transcript"
 	"ccd/packaging"
 	"ccd/watcher"
 )
@@ -94,7 +95,7 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	}
 	others, _ := watcher.Scan(ctx, o) // the same errors
 	for _, f := range others {
-		if ctx.Err() == nil && isTranscript(p, r.Agent, f.Path) {
+		if ctx.Err() == nil && isTranscript(p, f.Path) {
 			s.strange = append(s.strange, f.Path)
 		}
 	}
@@ -104,11 +105,11 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 // looksRead reports whether a file's name is like that of a transcript.
 func looksRead(path string) bool {
 	inside := strings.Contains(filepath.ToSlash(path), "/agent-transcripts/") // Cursor's oldest are plain text
-	return strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, ".txt") && inside
+	return strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".txt") && inside
 }
 
-// isTranscript reports whether a file begins as a transcript of the agent does.
-func isTranscript(p *account.Place, agent, path string) bool {
+// isTranscript reports whether a file begins as an agent's transcript does.
+func isTranscript(p *account.Place, path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		return false
@@ -122,7 +123,7 @@ func isTranscript(p *account.Place, agent, path string) bool {
 		return bytes.HasPrefix(head, []byte("user:"))
 	}
 	wrote, _, ok := p.Agents.Sniff(head)
-	return ok && wrote == agent
+	return ok && wrote != transcript.Messages
 }
 
 // readArchive reads the archive's size and its sessions.

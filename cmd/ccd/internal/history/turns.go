@@ -176,7 +176,9 @@ func (m turns) begins(it *session.Item, last int) (record int) {
 func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 	if how := ways[e.Kind]; how != "" {
 		w := Words{Record: e.N(), How: how, ID: e.Sum.ID(), Time: m.Time(e.Rec)}
-		w.Text, w.Added = m.text(e.Ref)
+		if w.Text, w.Added = m.text(e.Ref); e.Kind == session.Shell {
+			w.Text, w.Added = e.Call.Command, 0
+		}
 		t.Words = append(t.Words, w)
 	}
 	if e.Kind != session.Did {

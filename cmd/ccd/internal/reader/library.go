@@ -434,6 +434,12 @@ func (e *Entry) HasCompanion() bool {
 	return file != "" && disk.Readable(file) == nil
 }
 
+// Whole reports whether the transcript stands where it was last seen, with all that is archived of it.
+func (e *Entry) Whole() bool {
+	info, err := os.Stat(e.Path)
+	return err == nil && (e.Packed || info.Size() >= e.Tip().Offset)
+}
+
 // Present reports whether the transcript stands where it was last seen.
 func (e *Entry) Present() bool {
 	_, present := e.File()

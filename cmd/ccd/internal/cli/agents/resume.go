@@ -335,7 +335,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 			Tokens: tokens, Records: len(c.Lines), Written: !f.dryRun,
 		})
 	}
-	larger := c.After >= c.Before && agent == e.Agent && len(e.Generations) < 2 && e.Kept.Refusal == "" // else the copy has what the original lacks
+	larger := c.After >= c.Before && agent == e.Agent && len(e.Generations) < 2 && e.Kept.Refusal == "" && e.Whole() // else the copy has what the original lacks
 	if e.Kept.Refusal != "" {
 		a.Say("the API refused the session's last request: %s", mark.Inline(e.Kept.Refusal, 300))
 	}
@@ -347,7 +347,7 @@ func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, c
 	case a.Machine != "" || agent != e.Agent:
 	case larger:
 		a.Say("ccd: warning: the copy is not smaller than the original; continue that instead")
-	case 10*saves < c.Reported:
+	case c.Reported > 0 && 10*saves < c.Reported:
 		a.Say("ccd: warning: most of the %s tokens that the agent reports are its own prompt and tools, which come back with the copy", words.Tokens(c.Reported))
 	}
 	if c.Gone != "" {
