@@ -229,7 +229,7 @@ func (h *handover) stamp(e *event) string {
 	if e.time.IsZero() {
 		return ""
 	}
-	return e.time.Format(", 2006-01-02 15:04")
+	return e.time.Format(", 2006-01-02 15:04Z")
 }
 
 // leastReply is how long words must be to be replied to, in the width of an alphabet: a greeting is shorter.

@@ -286,7 +286,7 @@ func (d *draft) clock(e *event) string {
 	} else {
 		d.day = day
 	}
-	return day + e.time.Format(" 15:04")
+	return day + e.time.Format(" 15:04Z")
 }
 
 // add makes the head of an event and the pieces of its text.

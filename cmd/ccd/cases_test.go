@@ -873,6 +873,27 @@ func TestFactsBesideTheTranscript(t *testing.T) {
 	for _, name := range []string{"Night watch", "Post office"} {
 		w.shows("search", w.prints("search", name), "title")
 	}
+
+	// Gemini's projects have names of their own; an agent there finds its sessions.
+	g := w.chat("gemini-cli")
+	g.asks("Count the goats.")
+	g.says("Counted.")
+	gemini := g.save()
+	put(t, filepath.Join(w.home, ".gemini/projects.json"), rowOf(object{"projects": object{w.dir: "shop"}}))
+	// A teammate's records name its team, and that names the session that leads.
+	m := w.claude(2)
+	m.row("user", object{"teamName": "sheep", "agentName": "dog", "message": object{"role": "user", "content": "<teammate-message teammate_id=\"lead\">Bark.</teammate-message>"}})
+	m.says("Barked.")
+	mate := m.write()
+	put(t, filepath.Join(w.home, ".claude/teams/sheep/config.json"), rowOf(object{"name": "sheep", "leadSessionId": claude}))
+	w.once()
+	w.shows("ls", w.ccd("ls", "--json"), gemini, `"project": "`+w.dir+`"`)
+	w.shows("ls of the sub-agents", w.ccd("ls", "--json", "--all"), `"parent": "`+claude+`"`, mate)
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(w.dir)
+	w.shows("the agent's search", w.ccd("agent", "search", "goats"), "Count the goats.")
 }
 
 // newest returns the text of the one file that matches.

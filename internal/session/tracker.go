@@ -43,8 +43,12 @@ func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 func (t *Tracker) begin(r *transcript.Record) {
 	st := &t.status
 	t.count(r)
-	if st.Beginning == "" && transcript.IsUUID(r.UUID) && r.Talks() {
-		st.Beginning = clip(r.UUID, maxNote) + r.Time.String()
+	if st.Beginning == "" && r.Talks() {
+		if _, said := r.Names(); transcript.IsUUID(r.UUID) {
+			st.Beginning = clip(r.UUID, maxNote) + r.Time.String()
+		} else if said != "" {
+			st.Beginning = fmt.Sprintf("%x", said)
+		}
 	}
 	t.again = t.again || r.From != 0 && t.first >= r.From
 	st.Back = st.Back.with(r.From, r.N)
@@ -110,6 +114,7 @@ func (t *Tracker) notes(r *transcript.Record) {
 		keep(&st.Parent, r.Parent)
 	}
 	keep(&st.Title, r.Title)
+	keep(&st.Team, r.Team)
 	if r.Resumed != nil && st.Records == 1 {
 		st.Resumed = *r.Resumed
 	}
@@ -313,7 +318,7 @@ type Known struct {
 	Unread          int    // records that were not read in whole: a part that a person may have written is missing
 	FirstUnread     int    // number of the first of them
 	Kinds           string // the types of the unknown records with their counts, "a 3, b 1", the first few
-	Beginning       string // UUID and time of the first record that says something: a fork that does not say so has them too
+	Beginning       string // UUID and time of the first record that says something, or what it says: a fork that does not say so has it too
 	Refusal         string // the API's error if the session ends with it
 	Opaque          int    // calls that called tools in a way that ccd cannot read
 	Reported        int64  // tokens of the context as last reported since the last boundary, 0 if none
@@ -326,6 +331,7 @@ type Known struct {
 	Model           string
 	Start, Cwd      string // the first working directory, the newest one
 	Parent          string // ID of the session that started this one, from its path or else its records
+	Team            string // name of the team that it works in, "" if none is recorded
 	Title           string
 	Ask             string             // the beginning of the first request that reached the agent, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy

@@ -21,6 +21,7 @@ type Format struct {
 	// it gets the beginning, see CompleteObject.
 	Recognizes func(line Node) bool
 	Client     *Client
+	Beside     []Index // files that say more of sessions than their records do
 	Parse      Parser
 	List       bool // a transcript may be one JSON array of records
 	// Member is the name of the array's member if a transcript may be one JSON object on several lines.

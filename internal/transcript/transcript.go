@@ -290,6 +290,7 @@ type Record struct {
 	Branch   string
 	Remote   string   // URL of the git remote, "" if not recorded
 	Parent   string   // ID of the session that started this one, if recorded
+	Team     string   // name of the team that the session works in, if recorded
 	Agent    string   // ID of the sub-agent that the record launches or reports on
 	Version  string   // the agent's own version
 	Title    string   // the session's title

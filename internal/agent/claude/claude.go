@@ -134,7 +134,7 @@ func header(d *transcript.Decoder, r *transcript.Record, l *line) {
 	if from := l.Field("forkedFrom").Field("sessionId").Text(); from != "" {
 		r.Origin, r.Copied = from, true
 	}
-	r.Branch = transcript.Reuse(&d.Last.Branch, l.Field("gitBranch"))
+	r.Branch, r.Team = transcript.Reuse(&d.Last.Branch, l.Field("gitBranch")), l.Field("teamName").Text()
 	r.Version = transcript.Reuse(&d.Last.Version, l.Field("version"))
 }
 

@@ -9,7 +9,7 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "claude-code", Title: "Claude Code", Roots: roots, Match: match, Recognizes: recognizes,
-		Client: &client, Parse: parse, Write: write, Place: place, Project: Project,
+		Client: &client, Parse: parse, Write: write, Place: place, Project: Project, Beside: indexes,
 		Resume: []string{"claude", "--resume"}, ByPath: true, Shell: transcript.ShellTool("Bash"),
 		Connect: &transcript.Connect{
 			Name: "claude", Dir: transcript.DirOf("CLAUDE_CONFIG_DIR", ".claude"),

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"path/filepath"
@@ -41,4 +42,21 @@ func rolloutIDs(stem string) (thread, rollout string) {
 		return "", ""
 	}
 	return thread, rollout
+}
+
+// index is the list of the threads' names. A later line replaces an earlier one.
+var index = transcript.Index{
+	Of: func(s transcript.Session, _ string) (path, name string) {
+		return filepath.Join(filepath.Dir(s.Root), "session_index.jsonl"), s.Name()
+	},
+	Read: func(text []byte) map[string]transcript.Facts {
+		all := map[string]transcript.Facts{}
+		for line := range bytes.Lines(text) {
+			one := transcript.Arguments(line)
+			if name := one.Field("thread_name").Text(); name != "" {
+				all[one.Field("id").Text()] = transcript.Facts{Title: name}
+			}
+		}
+		return all
+	},
 }

@@ -11,7 +11,7 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "codex", Title: "Codex", Roots: roots, Match: match, Recognizes: recognizes,
-		Client: &client, Parse: parse, Write: write, Place: place,
+		Client: &client, Parse: parse, Write: write, Place: place, Beside: []transcript.Index{index},
 		Resume: []string{"codex", "resume"}, Shell: shell,
 		Connect: &transcript.Connect{
 			Name: "codex", Dir: transcript.DirOf("CODEX_HOME", ".codex"),

@@ -14,7 +14,7 @@ func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "gemini-cli", Title: "Gemini CLI",
 		Roots: roots, Match: match, Recognizes: recognizes,
-		Client: &client, Parse: parse, Member: "messages",
+		Client: &client, Parse: parse, Member: "messages", Beside: []transcript.Index{index},
 		Write: write, Place: place, Resume: []string{"gemini", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
 		Connect: &transcript.Connect{
 			Name: "gemini", Dir: transcript.DirIn("GEMINI_CLI_HOME", ".gemini"),

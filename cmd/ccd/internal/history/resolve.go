@@ -13,6 +13,7 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // ErrNotFound reports that nothing in the archive matches.
@@ -201,7 +202,7 @@ func ambiguous(arg string, found []Candidate) error {
 	for _, c := range found {
 		line := c.Agent + "  " + c.ID
 		if !c.Last.IsZero() {
-			line += "  " + c.Last.Local().Format("2006-01-02 15:04")
+			line += "  " + words.Minute(c.Last)
 		}
 		if c.Cwd != "" {
 			line += "  " + c.Cwd

@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path"
-	"regexp"
 	"slices"
 	"time"
 
@@ -40,6 +38,7 @@ type Library struct {
 	reach   *reach   // nil: every session
 	callers []string // the sessions that run this command in their shell, as their agents tell
 	loaded  bool     // Sessions are all that the archive knows
+	beside  *besides
 }
 
 // Entry is one session and what the daemon last kept of it.
@@ -74,11 +73,11 @@ func (l *Library) Load(ctx context.Context) error {
 	}
 	sortEntries(l.Sessions)
 	l.join()
+	l.addFacts()
 	if err := l.narrow(ctx); err != nil {
 		return err
 	}
 	l.relate()
-	l.name()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		for _, err := range []error{e.StateDamage, e.Lost} {
 			if err != nil {
@@ -87,42 +86,6 @@ func (l *Library) Load(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// conflicting matches what programs that synchronize directories add to the name of a copy.
-var conflicting = regexp.MustCompile(`(?i)sync-conflict|conflict|\bcopy\b|\(\d+\)$`)
-
-// relate marks copies of sessions: those that a program made which synchronizes directories, and forks that do not say so, which have
-// the beginning of another session. A copy that says nothing newer is a duplicate.
-func (l *Library) relate() {
-	copied := func(e *Entry) bool { return conflicting.MatchString(path.Base(e.ID)) }
-	alike := map[transcript.Key][]*Entry{} // by their beginning
-	for i := range l.Sessions {
-		if e := &l.Sessions[i]; e.Class == transcript.Main && e.Kept.Beginning != "" && e.Kept.Resumed.Records < 1 {
-			key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
-			alike[key] = append(alike[key], e)
-		}
-	}
-	for _, all := range alike {
-		original := slices.MinFunc(all, func(a, b *Entry) int {
-			switch {
-			case copied(a) == copied(b):
-				return cmp.Or(a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
-			case copied(b):
-				return -1
-			}
-			return 1
-		})
-		for _, e := range all {
-			if e == original {
-				continue
-			}
-			if e.Kept.Origin == "" {
-				e.Kept.Origin = original.Name()
-			}
-			e.Duplicate = copied(e) || !e.Last().After(original.Last())
-		}
-	}
 }
 
 // join makes one session of the files of a conversation: the newest one stands for all, and the others are its earlier files.
@@ -321,9 +284,14 @@ func (e *Entry) set(s archive.Session, machine string) {
 		if e.Parent == "" && state.Parent != e.ID {
 			e.Parent = state.Parent
 		}
-		if e.Parent != "" && e.Class == transcript.Main {
-			e.Class = transcript.SubAgent // its path does not tell, its records do
-		}
+		e.setParent(e.Parent)
+	}
+}
+
+// setParent makes the session one that another one started, "" for none: its path does not tell, but its records do, or a file beside it.
+func (e *Entry) setParent(id string) {
+	if e.Parent = id; id != "" && e.Class == transcript.Main {
+		e.Class = transcript.SubAgent
 	}
 }
 

@@ -1,0 +1,74 @@
+package reader
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ccd/internal/transcript"
+)
+
+// conflicting matches what programs that synchronize directories add to the name of a copy.
+var conflicting = regexp.MustCompile(`(?i)[ ._-]+(\(.*conflict|(sync-)?conflict|\(?copy\b|\(\d+\)$)`)
+
+// copied returns the name of which a session's is that of a copy; ok is false if it is none.
+func (e *Entry) copied() (of string, ok bool) {
+	name := path.Base(e.ID)
+	at := conflicting.FindStringIndex(name)
+	if at == nil {
+		return name, false
+	}
+	return name[:at[0]], true
+}
+
+// relate marks copies of sessions: those that a program made which synchronizes directories, and forks that do not say so, which have
+// the beginning of another session. A copy that says nothing newer is a duplicate.
+func (l *Library) relate() {
+	alike, named := map[transcript.Key][]*Entry{}, map[transcript.Key]*Entry{} // by their beginning, by their name
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
+			continue
+		}
+		if e.Kept.Beginning != "" {
+			key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
+			alike[key] = append(alike[key], e)
+		}
+		named[transcript.Key{Agent: e.Agent, ID: path.Base(e.ID)}] = e
+	}
+	for _, all := range alike {
+		original := slices.MinFunc(all, func(a, b *Entry) int {
+			_, first := a.copied()
+			_, second := b.copied()
+			switch {
+			case first == second:
+				return cmp.Or(a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
+			case second:
+				return -1
+			}
+			return 1
+		})
+		for _, e := range all {
+			if e != original {
+				e.repeats(original)
+			}
+		}
+	}
+	for _, e := range named { // no record of theirs has a time
+		of, ok := e.copied()
+		if original := named[transcript.Key{Agent: e.Agent, ID: strings.TrimSpace(of)}]; ok && original != nil {
+			e.repeats(original)
+		}
+	}
+}
+
+// repeats makes the session a copy of another one.
+func (e *Entry) repeats(original *Entry) {
+	if e.Kept.Origin == "" {
+		e.Kept.Origin = original.Name()
+	}
+	_, copied := e.copied()
+	e.Duplicate = copied || !e.Last().After(original.Last())
+}
