@@ -87,11 +87,17 @@ func (h *handover) proves(ref session.Ref, quoted string) string {
 
 // said returns what an event says, on one line.
 func (h *handover) said(e *event) string {
+	if e.Ref.Kind == transcript.Image {
+		return e.Attached()
+	}
 	return joined(shownText(h.src.Text(e.Ref)))
 }
 
 // begins quotes the beginning of a text, and its end if it is long.
 func (h *handover) begins(ref session.Ref, text string, most int) string {
+	if ref.Kind == transcript.Image {
+		return text
+	}
 	if lexicon.Chars(text) <= most {
 		return asText(h.proves(ref, text), 0)
 	}
@@ -194,7 +200,7 @@ func (h *handover) task() {
 			how = ", while you worked"
 		}
 		text := h.said(e)
-		h.line("%s (#%d%s%s): %s%s", name, e.n, h.stamp(e), how, h.begins(e.Ref, text, most), h.repliesTo(e, text))
+		h.line("%s (#%d%s%s%s): %s%s", name, e.n, h.stamp(e), how, e.With(), h.begins(e.Ref, text, most), h.repliesTo(e, text))
 	}
 }
 

@@ -24,17 +24,17 @@ var lineCases = []struct {
 	{
 		"task: the newest that says something",
 		[]string{"last Done.", "human Write me a parser for the old export format, with tests for every column of it please", "agent I look."},
-		[]string{"Task (#3, 2026-03-04 09:00): \"Write me a parser", "!then (", "!importer"},
+		[]string{"Task (#3, 2026-03-04 09:00Z): \"Write me a parser", "!then (", "!importer"},
 	},
 	{
 		"task: short ones follow, with what they reply to",
 		[]string{"last There are two ways. Shall I drop the rows, or keep them?", "human drop them", "$ go test ./importer" + pass},
-		[]string{"Task (#1, 2026-03-04 09:00): \"" + task + "\"", "then (#3", "\"drop them\" (to your #2: \"There are two ways. Shall I drop the rows, or keep them?\")"},
+		[]string{"Task (#1, 2026-03-04 09:00Z): \"" + task + "\"", "then (#3", "\"drop them\" (to your #2: \"There are two ways. Shall I drop the rows, or keep them?\")"},
 	},
 	{
 		"task: Chinese",
 		[]string{"human 请让导入器跳过日期在未来的行，并在报告里统计它们的数量。", "last 要删除这些行吗？", "human 好的"},
-		[]string{"Task (#2, 2026-03-04 09:00): \"请让导入器跳过日期在未来的行", "\"好的\" (to your #3: \"要删除这些行吗？\")", "Your move: #4"},
+		[]string{"Task (#2, 2026-03-04 09:00Z): \"请让导入器跳过日期在未来的行", "\"好的\" (to your #3: \"要删除这些行吗？\")", "Your move: #4"},
 	},
 	{
 		"task: a message taken back is none",
@@ -44,7 +44,7 @@ var lineCases = []struct {
 	{
 		"task: sent while the agent worked",
 		[]string{"$ go test ./...", "queued and also the total, please"},
-		[]string{"Task (#1", "then (#3, 2026-03-04 09:00, while you worked): \"and also the total, please\""},
+		[]string{"Task (#1", "then (#3, 2026-03-04 09:00Z, while you worked): \"and also the total, please\""},
 	},
 	{
 		"task: neither what was withdrawn, nor a report",
@@ -236,7 +236,7 @@ func TestHandoverOfOthers(t *testing.T) {
 			`{"sessionId":"5a1b","projectHash":"ab","startTime":"2026-05-01T10:00:00.000Z","lastUpdated":"2026-05-01T10:00:00.000Z","kind":"main"}
 {"id":"u1",` + at + `,"type":"user","content":[{"text":"` + task + `"}]}
 {"id":"g1",` + at + `,"type":"gemini","content":"I test it.","thoughts":[{"subject":"Plan","description":"Look first."}],"model":"gemini-x","toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"go test ./importer"},"result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Output: FAIL app/importer\nExit Code: 1\nProcess Group PGID: 7"}}}],"status":"success"}]}`,
-			[]string{"Task (#2, 2026-05-01 10:00): \"" + task, "Your last words (#3): \"I test it.\"", "Failed, not seen to pass since: `go test ./importer`, exit 1 (#3): \"FAIL app/importer\""},
+			[]string{"Task (#2, 2026-05-01 10:00Z): \"" + task, "Your last words (#3): \"I test it.\"", "Failed, not seen to pass since: `go test ./importer`, exit 1 (#3): \"FAIL app/importer\""},
 		},
 		"pi": {
 			`{"type":"session","version":3,"id":"019e","timestamp":"2026-05-01T10:00:01.000Z","cwd":"/w/app"}
@@ -244,7 +244,7 @@ func TestHandoverOfOthers(t *testing.T) {
 {"type":"message","id":"a2","parentId":"a1",` + at + `,"message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I change it."},{"type":"toolCall","id":"t1","name":"write","arguments":{"path":"x.go","content":"y"}}],"model":"m","stopReason":"toolUse"}}
 {"type":"message","id":"a3","parentId":"a2",` + at + `,"message":{"role":"toolResult","toolCallId":"t1","toolName":"write","content":[{"type":"text","text":"Successfully wrote 1 bytes to x.go"}],"isError":false}}
 {"type":"message","id":"a4","parentId":"a3",` + at + `,"message":{"role":"bashExecution","command":"git log --oneline -1","output":"1a2b3c4 Skip rows","exitCode":0,"cancelled":false,"truncated":false}}`,
-			[]string{"Task (#2, 2026-05-01 10:00): \"" + task, "Your last words (#3): \"I change it.\"", "x.go (#3)", "HEAD `1a2b3c4` \"Skip rows\" (#5)", "!Your move"},
+			[]string{"Task (#2, 2026-05-01 10:00Z): \"" + task, "Your last words (#3): \"I change it.\"", "x.go (#3)", "HEAD `1a2b3c4` \"Skip rows\" (#5)", "!Your move"},
 		},
 	} {
 		want(t, (&story{agent: agent, lines: strings.Split(c.lines, "\n")}).handover(t), c.want...)

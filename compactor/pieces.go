@@ -227,6 +227,9 @@ func (d *draft) cutEvent(e *event) {
 		d.add(e, "stopped: "+mark.Inline(stopWords(e.Note), 200), "")
 	default:
 		text, added := d.src.Said(e.Ref)
+		if e.Ref.Kind == transcript.Image {
+			text = e.Attached()
+		}
 		head := d.speaker(e, added)
 		if summary, ok := d.modelled(e, text); ok {
 			head, text = strings.TrimSuffix(head, ":")+", summarized by a model:", summary
@@ -249,11 +252,11 @@ func (d *draft) speaker(e *event, added int) string {
 	switch e.Kind {
 	case session.Asked:
 		if e.Back {
-			return "human" + at + " (taken back)" + mark.Added(added) + ":"
+			return "human" + at + e.With() + " (taken back)" + mark.Added(added) + ":"
 		}
-		return "human" + at + mark.Added(added) + ":"
+		return "human" + at + e.With() + mark.Added(added) + ":"
 	case session.Queued:
-		return "human" + at + ", while you worked" + mark.Added(added) + ":"
+		return "human" + at + ", while you worked" + e.With() + mark.Added(added) + ":"
 	case session.Withdrawn:
 		return "human typed" + at + ", not sent:"
 	case session.Reason:

@@ -56,7 +56,7 @@ var shapes = map[string]shape{
 	},
 	"factory-droid": {
 		".factory/sessions/-shop/ID.jsonl",
-		`{"type":"session_start","id":ID,"title":"t","cwd":CWD}`,
+		`{"type":"session_start","id":ID,"cwd":CWD}`,
 		`{"type":"message","id":ID,"timestamp":NOW,"message":{"role":"user","content":[{"type":"text","text":TEXT}]}}`,
 		`{"type":"message","id":ID,"timestamp":NOW,"message":{"role":"assistant","content":[{"type":"text","text":TEXT}]}}`, "",
 	},

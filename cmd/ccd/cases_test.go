@@ -851,6 +851,46 @@ func TestAttachments(t *testing.T) {
 	w.ccd("resume", s, "--as", "qwen")
 	out := w.newest(".qwen/projects/*/chats/*.jsonl")
 	w.shows("copy", out, "PDF, 2 pages, ", ": only here; ccd agent restore ", "!read again")
+
+	// In each agent, the handover names them, and a message that is only a picture is one.
+	block := func(kind, media string) string {
+		return `{"type":"` + kind + `","source":{"type":"base64","media_type":"` + media + `","data":"` + pdf + `"}}`
+	}
+	inline := `{"inlineData":{"mimeType":"application/pdf","data":"` + pdf + `"}}`
+	for agent, as := range map[string][2]string{ // the content, and that with a document
+		"claude-code":   {`"content":TEXT`, `"content":[` + block("document", "application/pdf") + `WORDS]`},
+		"codex":         {`"content":[{"type":"input_text","text":TEXT}]`, `"content":[{"type":"input_image","image_url":"data:application/pdf;base64,` + pdf + `"}WORDS]`},
+		"gemini-cli":    {`"content":[{"text":TEXT}]`, `"content":[` + inline + `WORDS]`},
+		"qwen-code":     {`"parts":[{"text":TEXT}]`, `"parts":[` + inline + `WORDS]`},
+		"copilot-cli":   {`"content":TEXT`, `"content":TEXT,"attachments":[{"type":"blob","mimeType":"application/pdf","data":"` + pdf + `"}]`},
+		"pi":            {`"content":TEXT`, `"content":[{"type":"image","mimeType":"application/pdf","data":"` + pdf + `"}WORDS]`},
+		"factory-droid": {`"content":[{"type":"text","text":TEXT}]`, `"content":[` + block("image", "application/pdf") + `WORDS]`},
+	} {
+		words := map[string]string{"codex": `,{"type":"input_text","text":TEXT}`, "gemini-cli": `,{"text":TEXT}`, "qwen-code": `,{"text":TEXT}`}[agent]
+		if words == "" {
+			words = `,{"type":"text","text":TEXT}`
+		}
+		w := newWorld(t)
+		s := w.chat(agent)
+		user := strings.Replace(s.user, as[0], as[1], 1)
+		s.row(strings.Replace(user, "WORDS", words, 1), "What does it say?")
+		s.says("Nothing.")
+		id := s.save()
+		w.once()
+		w.shows(agent, w.ccd("show", id), ` with [PDF, 2 pages, 91 bytes]): "What does it say?"`, "verified: true")
+		if agent == "copilot-cli" {
+			continue
+		}
+		w = newWorld(t)
+		s = w.chat(agent)
+		s.row(strings.Replace(user, "WORDS", "", 1), "")
+		s.says("Nothing.")
+		id = s.save()
+		w.once()
+		w.shows(agent, w.ccd("show", id), "human 2026-09-14 08:00Z: ", "verified: true")
+		w.shows(agent, w.ccd("timeline", id), "[PDF, 2 pages, 91 bytes]")
+		w.shows(agent, w.ccd("ls"), "[PDF, 2 pages, 91 bytes]")
+	}
 }
 
 // TestFactsBesideTheTranscript: names that agents keep in other files are shown and found, and homes that hooks name are known.

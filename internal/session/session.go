@@ -50,6 +50,8 @@ type Session struct {
 	shell   *Call                   // the newest command that the person ran, until its output came
 	retold  int32                   // record of the newest text in which a hook of ccd told of earlier work, -1 if none
 	failure int                     // number of events up to the newest error of the API
+	given   []string                // what the record attaches to a message that follows in it
+	gave    Ref                     // the first of it
 }
 
 // Ref says where an item is in the transcript.
@@ -93,11 +95,12 @@ const (
 type Event struct {
 	Kind
 	Ref
-	Call *Call  // of a Did, Shell or Ended; of a Reason or an Answer the call that it is about, nil if unknown
-	Back bool   // of an Asked: the person took it back
-	Ends bool   // of a Said: the record says that the agent's turn ended with it
-	Ours bool   // of a Summed: ccd wrote it
-	Note string // of a Stopped or Ended: the client's words, shortened
+	Call  *Call    // of a Did, Shell or Ended; of a Reason or an Answer the call that it is about, nil if unknown
+	Back  bool     // of an Asked: the person took it back
+	Ends  bool     // of a Said: the record says that the agent's turn ended with it
+	Ours  bool     // of a Summed: ccd wrote it
+	Note  string   // of a Stopped or Ended: the client's words, shortened
+	Media []string // of an Asked or Queued: what the person attached, "PDF, 3 pages, 12 KB"
 }
 
 // Item is a typed message and all that follows it until the next one.
@@ -281,6 +284,9 @@ func (s *Session) Add(r *transcript.Record) {
 	for i := range r.Items {
 		s.addItem(rec, r, &r.Items[i])
 	}
+	if len(s.given) > 0 { // a message without words
+		s.open(s.gave, false)
+	}
 	if r.Queue == transcript.Withdrawn {
 		for _, ref := range s.waiting.All() {
 			s.push(Event{Kind: Withdrawn, Ref: ref})
@@ -384,12 +390,19 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 			return
 		}
 		s.addMeta(rec, ref, r, it)
+	case transcript.Image:
+		if it.Given {
+			s.attach(ref, it)
+		}
 	}
 }
 
 // push appends an event to the newest item.
 func (s *Session) push(e Event) int32 {
 	i := int32(len(s.Events))
+	if e.Kind == Asked || e.Kind == Queued {
+		e.Media, s.given = s.given, nil
+	}
 	s.Events = append(s.Events, e)
 	s.Items[len(s.Items)-1].To = i + 1
 	return i
@@ -412,6 +425,36 @@ func (s *Session) addHuman(ref Ref, r *transcript.Record, it *transcript.Item, t
 	default:
 		s.open(ref, false)
 	}
+}
+
+// maxMedia is how many attachments of a message are named.
+const maxMedia = 8
+
+// attach takes a picture or a document that a person attached, before or behind what they typed.
+func (s *Session) attach(ref Ref, it *transcript.Item) {
+	media := &s.given
+	if n := len(s.Events); n > 0 {
+		if last := &s.Events[n-1]; last.Rec == ref.Rec && (last.Kind == Asked || last.Kind == Queued) {
+			media = &last.Media
+		}
+	}
+	if media == &s.given && len(s.given) == 0 {
+		s.gave = ref
+	}
+	if len(*media) < maxMedia {
+		*media = append(*media, transcript.MediumOf(it.Raw).String())
+	}
+}
+
+// Attached names what came with a message: "[PDF, 3 pages, 12 KB], [image/png, 9 KB]".
+func (e *Event) Attached() string { return "[" + strings.Join(e.Media, "], [") + "]" }
+
+// With names what came with the words of a message, "" if nothing.
+func (e *Event) With() string {
+	if len(e.Media) == 0 || e.Ref.Kind == transcript.Image {
+		return ""
+	}
+	return " with " + e.Attached()
 }
 
 // open begins an item with a message.

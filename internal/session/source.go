@@ -107,7 +107,7 @@ func (t *Source) Text(r Ref) string {
 
 // Said is Text, with the number of characters that the client added to it.
 func (t *Source) Said(r Ref) (text string, added int) {
-	if r.Zero() {
+	if r.Zero() || r.Kind == transcript.Image {
 		return "", 0
 	}
 	text = string(transcript.Original(r.Kind, t.Raw(r)))

@@ -205,6 +205,11 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 		t.status.Asked = it.Span
 		t.ask(string(transcript.Original(transcript.Text, it.Raw))) // a sub-agent's task is what it was given
 	case transcript.Call, transcript.Summary:
+	case transcript.Image:
+		if !it.Given || r.Typed() {
+			return chars, ""
+		}
+		t.ask("[" + transcript.MediumOf(it.Raw).String() + "]")
 	default:
 		return chars, ""
 	}

@@ -18,6 +18,9 @@ type Voice struct {
 	Message string // Item.Message
 }
 
+// Gives reports whether what is attached to a message comes from a person.
+func (v *Voice) Gives() bool { return v.Role == "user" && v.By != Program && !v.Side }
+
 // Author returns who wrote the texts of a record that does not say: a program, if another session started this one.
 func (d *Decoder) Author() Author {
 	if d.Class != Main {
@@ -108,7 +111,7 @@ func (d *Decoder) Block(r *Record, block Node, v Voice) {
 		item.Kind = Thinking
 		r.AddFirst(item, b.Field("thinking"), b.Field("data"), b.Field("signature"))
 	case kind == "image" || kind == "document" || kind == "input_image":
-		item.Kind = Image
+		item.Kind, item.Given = Image, v.Gives()
 		r.AddFirst(item, b.Field("source"), b.Field("image_url"))
 	case kind == "tool_use" || strings.HasSuffix(kind, "_tool_use"):
 		item.Call, item.Tool = b.Field("id").Text(), d.toolName(kind, b)

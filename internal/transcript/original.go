@@ -124,14 +124,20 @@ func MediumOf(raw []byte) (m Medium) {
 		m.Type = cmp.Or(m.Type, n.Field(name).Text())
 	}
 	text := data.Text()
-	if media, _ := ImageData(data.Raw); media != "" {
-		m.Type = media
-	} else if strings.Contains(text, ":") {
+	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
+		m.Type, text = strings.TrimPrefix(head, "data:"), rest
+	} else if strings.Contains(text, ":") && m.Type == "" {
 		return m // a link
 	}
-	content := imageBytes(n)
-	if m.Bytes = len(content); bytes.HasPrefix(content, []byte("%PDF-")) {
-		m.Type, m.Pages = "application/pdf", len(pdfPage.FindAll(content, -1))
+	const pdf = "JVBERi" // the beginning of one in base64
+	switch {
+	case n.Field("type").Text() == "text":
+		m.Bytes = len(text)
+	case strings.HasPrefix(text, pdf):
+		content := imageBytes(n)
+		m.Type, m.Bytes, m.Pages = "application/pdf", len(content), len(pdfPage.FindAll(content, -1))
+	default:
+		m.Bytes = len(strings.TrimRight(text, "=")) * 3 / 4
 	}
 	return m
 }

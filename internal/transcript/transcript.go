@@ -134,6 +134,7 @@ type Item struct {
 	Inner   bool   // on Call and Result: what a call of a wrapper did, as an event reports it; not itself in the context
 	Opaque  bool   // on Result: its call called tools in a way that cannot be read
 	Told    *Told  // on Result: what events say of how it ended, nil if nothing
+	Given   bool   // on Image: a person attached it to a message
 	Copy    bool   // on Meta: repeats an earlier item, as a compaction that ccd answered keeps it
 
 	client *Client

@@ -1,8 +1,6 @@
 package copilot
 
 import (
-	"strings"
-
 	"ccd/internal/transcript"
 )
 
@@ -141,8 +139,8 @@ func user(d *transcript.Decoder, r *transcript.Record, data transcript.Node, sid
 	r.Unknown = len(content.Raw) == 0
 	d.Content(r, content, v)
 	for one := range data.Field("attachments").Elements() {
-		if one.Field("data").Is('"') && strings.HasPrefix(one.Field("mimeType").Text(), "image/") {
-			r.Add(transcript.Item{Kind: transcript.Image, Side: side}, one)
+		if one.Field("data").Is('"') && one.Field("mimeType").Is('"') {
+			r.Add(transcript.Item{Kind: transcript.Image, Side: side, Given: v.Gives()}, one)
 		}
 	}
 }

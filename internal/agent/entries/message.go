@@ -119,7 +119,7 @@ func block(d *transcript.Decoder, r *transcript.Record, one transcript.Node, v t
 		item.Kind = transcript.Thinking
 		r.AddFirst(item, one.Field("thinking"), one.Field("thinkingSignature"))
 	case "image": // Pi puts the data and their type in the block itself
-		item.Kind = transcript.Image
+		item.Kind, item.Given = transcript.Image, v.Gives()
 		r.AddFirst(item, one.Field("source"), one)
 	default:
 		if one.Is('"') {

@@ -65,7 +65,7 @@ func (m *message) part(part transcript.Node) {
 	case text.Is('"'):
 		m.say(text)
 	case inline.Is('{'):
-		item.Kind = transcript.Image
+		item.Kind, item.Given = transcript.Image, m.voice.Gives()
 		m.r.Add(item, inline)
 	case p.Field("fileData").Is('{'), p.Field("executableCode").Is('{'), p.Field("codeExecutionResult").Is('{'):
 		m.r.Add(item, part)

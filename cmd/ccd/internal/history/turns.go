@@ -128,8 +128,10 @@ func (m turns) turn(i int) (t Turn, ok bool) {
 	}
 	if it.Ask >= 0 {
 		ask := m.Events[it.Ask].Ref
-		t.Record, t.ID, t.Back, t.Task = ask.N(), ask.Sum.ID(), it.Back, ask.Kind != transcript.Human
-		t.Asked, t.Added = m.text(ask)
+		t.Record, t.ID, t.Back, t.Task = ask.N(), ask.Sum.ID(), it.Back, ask.Kind != transcript.Human && ask.Kind != transcript.Image
+		if t.Asked, t.Added = m.text(ask); ask.Kind == transcript.Image {
+			t.Asked = m.Events[it.Ask].Attached()
+		}
 		t.Last = max(t.Last, t.Record) // the next message may be in the same record
 	} else if t.Record = m.begins(it, t.Last); t.Record == 0 {
 		return t, false

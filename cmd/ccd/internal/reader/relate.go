@@ -40,15 +40,7 @@ func (l *Library) relate() {
 	}
 	for _, all := range alike {
 		original := slices.MinFunc(all, func(a, b *Entry) int {
-			_, first := a.copied()
-			_, second := b.copied()
-			switch {
-			case first == second:
-				return cmp.Or(a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
-			case second:
-				return -1
-			}
-			return 1
+			return cmp.Or(a.distance()-b.distance(), a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
 		})
 		for _, e := range all {
 			if e != original {
@@ -62,6 +54,17 @@ func (l *Library) relate() {
 			e.repeats(original)
 		}
 	}
+}
+
+// distance is 0 for a session that may be the original of others, more for a fork, and most for a copy.
+func (e *Entry) distance() (n int) {
+	if _, copied := e.copied(); copied {
+		n = 2
+	}
+	if e.Kept.Origin != "" {
+		n++
+	}
+	return n
 }
 
 // repeats makes the session a copy of another one.
