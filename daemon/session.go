@@ -161,7 +161,10 @@ func continues(path, of string) bool {
 	}
 }
 
-func plainPath(path string) string { return strings.TrimSuffix(path, ".zst") }
+func plainPath(path string) string {
+	plain, _ := transcript.Unpacked(path)
+	return plain
+}
 
 // exists returns false only if the file certainly does not exist, not if it cannot be read.
 func exists(path string) bool {

@@ -87,7 +87,7 @@ func (t *tailer) position(ctx context.Context, from transcript.Cursor) error {
 }
 
 // positionPacked reads a .zst to its end before any of it is yielded, because the checksum is at the end, and a damaged
-// file can decode to wrong bytes without an error. A file that is still being written yields nothing.
+// file can decode to wrong bytes without an error. A frame that is still being written yields nothing.
 func (t *tailer) positionPacked(ctx context.Context, from transcript.Cursor) error {
 	if err := t.skip(ctx, from.Offset); err != nil {
 		return err

@@ -24,6 +24,7 @@ type unpacker struct {
 }
 
 func unpack(f io.ReaderAt, size int64) (*unpacker, error) {
+	size = wholeFrames(f, size)
 	u := &unpacker{in: io.NewSectionReader(f, 0, size), size: size}
 	var err error
 	u.dec, err = zstd.NewReader(u.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))

@@ -70,7 +70,8 @@ func place(path string) string {
 }
 
 func stem(path string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".jsonl")
+	path, _ = transcript.Unpacked(path)
+	return strings.TrimSuffix(path, ".jsonl")
 }
 
 // Ours reports whether ccd wrote the file at path. It fails with fs.ErrNotExist if there is none.

@@ -14,7 +14,7 @@ type Format struct {
 	// Roots returns the directories with transcripts, given the environment (as os.Getenv) and the home directory. They
 	// need not exist.
 	Roots func(getenv func(string) string, home string) []string
-	// Match classifies the file at rel by its name (slashes, relative to a root from Roots, without ".zst"; base is the
+	// Match classifies the file at rel by its name (slashes, relative to a root from Roots, without ".zst" or ".zstd"; base is the
 	// root's last element). Find fills in Agent, Path, Root, Source and Packed.
 	Match func(base, rel string) (s Session, ok bool)
 	// Recognizes reports whether a line, or a file that is one object, is this agent's and no other's. Of a long line

@@ -13,6 +13,7 @@ import (
 	"ccd/internal/agent/copilot"
 	"ccd/internal/agent/cursor"
 	"ccd/internal/agent/droid"
+	"ccd/internal/agent/dsh"
 	"ccd/internal/agent/gemini"
 	"ccd/internal/agent/openclaw"
 	"ccd/internal/agent/pi"
@@ -33,6 +34,7 @@ var known = []transcript.Format{
 	pi.Row(),
 	openclaw.Row(),
 	amp.Row(),
+	dsh.Row(),
 }
 
 // Table lists the agents that a process knows. The zero Table has those with a package; With adds those of the
@@ -156,7 +158,7 @@ func (t Table) Find(agent, root, filename string) (s transcript.Session, ok bool
 	if isOurs(path.Base(rel)) {
 		return s, false
 	}
-	plain, packed := strings.CutSuffix(rel, ".zst")
+	plain, packed := transcript.Unpacked(rel)
 	base := filepath.Base(root)
 	if s, ok = f.Match(base, plain); !ok || (packed && s.Class == transcript.Attachment) {
 		return transcript.Session{}, false

@@ -118,9 +118,13 @@ func byPath(place string, all []Candidate, dir string) []Candidate {
 	if !filepath.IsAbs(place) {
 		place = filepath.Join(dir, place)
 	}
-	plain := strings.TrimSuffix(filepath.Clean(place), ".zst")
+	plain := func(path string) string {
+		path, _ = transcript.Unpacked(path)
+		return path
+	}
+	place = plain(filepath.Clean(place))
 	return filter(all, func(c Candidate) bool {
-		return strings.TrimSuffix(c.Path, ".zst") == plain || strings.TrimSuffix(mark.Name(c.Path), ".zst") == plain
+		return plain(c.Path) == place || plain(mark.Name(c.Path)) == place
 	})
 }
 

@@ -2,10 +2,10 @@ package reader
 
 import (
 	"os"
-	"strings"
 	"time"
 
 	"ccd/daemon"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -70,7 +70,7 @@ func Behind(found []watcher.Found, archived map[string]Stored, filter func(watch
 	for _, f := range found {
 		s, known := archived[f.Path]
 		current := known && (s.skipped || s.same(f.Size, f.ModTime) && s.lag(f.Size, f.ModTime) == 0)
-		if plain, packed := strings.CutSuffix(f.Path, ".zst"); !known && packed {
+		if plain, packed := transcript.Unpacked(f.Path); !known && packed {
 			_, err := os.Lstat(plain)
 			current = err == nil // that one is archived
 		}

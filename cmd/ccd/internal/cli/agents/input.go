@@ -26,8 +26,8 @@ const sniffBytes = 64 << 10
 // removes. For anyList see agentOf.
 func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript.Session, done func(), err error) {
 	done = func() {}
-	s = transcript.Session{Path: a.Absolute(arg), Packed: strings.HasSuffix(arg, ".zst")}
-	s.Source = strings.TrimSuffix(filepath.Base(s.Path), ".zst")
+	s = transcript.Session{Path: a.Absolute(arg)}
+	s.Source, s.Packed = transcript.Unpacked(filepath.Base(s.Path))
 	place := sha256.Sum256([]byte(s.Path)) // so that files with the same name are different sessions
 	s.ID = fmt.Sprintf("file/%s-%x", strings.TrimSuffix(s.Source, ".jsonl"), place[:4])
 	if arg == "-" {

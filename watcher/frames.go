@@ -1,0 +1,91 @@
+package watcher
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+)
+
+// wholeFrames returns how many bytes of a file compressed with zstd are whole frames. A client that appends a frame at each turn may
+// be killed in the last one. It returns size if there is no whole frame, or anything else in the file: then reading it tells.
+func wholeFrames(f io.ReaderAt, size int64) int64 {
+	r := &frameReader{in: bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 4<<10)}
+	end := int64(0)
+	for r.frame() {
+		end = r.at
+	}
+	if end == 0 || r.strange {
+		return size
+	}
+	return end
+}
+
+type frameReader struct {
+	in      *bufio.Reader
+	at      int64
+	strange bool // what is there is no frame
+}
+
+// frame goes past the next frame; false if there is no whole one.
+func (r *frameReader) frame() bool {
+	const magic, skippable = 0xFD2FB528, 0x184D2A50
+	head, ok := r.number(4)
+	if !ok {
+		return false
+	}
+	if head&^15 == skippable {
+		length, ok := r.number(4)
+		return ok && r.skip(int64(length))
+	}
+	if head != magic {
+		r.strange = true
+		return false
+	}
+	flags, ok := r.number(1)
+	if !ok {
+		return false
+	}
+	rest := int64([4]int{0, 1, 2, 4}[flags&3]) // the ID of a dictionary
+	if single := flags&0x20 != 0; !single {
+		rest++
+	} else if flags>>6 == 0 {
+		rest++
+	}
+	if flags>>6 > 0 {
+		rest += 1 << (flags >> 6) // the size of the content
+	}
+	for last := !r.skip(rest); !last; {
+		block, ok := r.number(3)
+		if !ok {
+			return false
+		}
+		length := int64(block >> 3)
+		switch block >> 1 & 3 {
+		case 1: // one byte, repeated
+			length = 1
+		case 3:
+			r.strange = true
+			return false
+		}
+		if !r.skip(length) {
+			return false
+		}
+		if last = block&1 != 0; last {
+			return flags&4 == 0 || r.skip(4) // the checksum
+		}
+	}
+	return false
+}
+
+func (r *frameReader) number(bytes int) (uint32, bool) {
+	var b [4]byte
+	n, err := io.ReadFull(r.in, b[:bytes])
+	r.at += int64(n)
+	return binary.LittleEndian.Uint32(b[:]), err == nil
+}
+
+func (r *frameReader) skip(n int64) bool {
+	gone, err := r.in.Discard(int(n))
+	r.at += int64(gone)
+	return err == nil
+}
