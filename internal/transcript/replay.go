@@ -98,10 +98,12 @@ func editsOf(args Node) (content string, steps []TextEdit, ok bool) {
 		if step.Field("old_str").Is('"') {
 			old, new = step.Field("old_str"), step.Field("new_str")
 		}
-		if step.Field("oldText").Is('"') {
-			old, new = step.Field("oldText"), step.Field("newText")
+		for _, names := range [][2]string{{"oldText", "newText"}, {"oldString", "newString"}} {
+			if step.Field(names[0]).Is('"') {
+				old, new = step.Field(names[0]), step.Field(names[1])
+			}
 		}
-		every := all.IsTrue() || step.Field("change_all").IsTrue() || step.Field("allow_multiple").IsTrue() || step.Field("expected_replacements").Integer() > 1
+		every := all.IsTrue() || step.Field("replaceAll").IsTrue() || step.Field("change_all").IsTrue() || step.Field("allow_multiple").IsTrue() || step.Field("expected_replacements").Integer() > 1
 		steps = append(steps, TextEdit{old.Text(), new.Text(), every})
 		return old.Is('"') && new.Is('"')
 	}

@@ -250,7 +250,7 @@ func understandFile(a *Action, args Node) {
 		patched(a, patch)
 		return
 	}
-	path := firstText(args, "file_path", "absolute_path", "notebook_path", "path", "target_file", "target_notebook")
+	path := firstText(args, "file_path", "filePath", "absolute_path", "notebook_path", "path", "target_file", "target_notebook")
 	if path == "" {
 		return
 	}

@@ -106,6 +106,7 @@ func TestCorpus(t *testing.T) {
 // agentOf maps directories of the corpus to agents of another name.
 var agentOf = map[string]string{
 	"claude": "claude-code", "copilot": "copilot-cli", "droid": "factory-droid", "gemini": "gemini-cli", "qwen": "qwen-code",
+	"opencode": "-", // pieces of a store that ccd does not read
 }
 
 // TestRealSessionsAreTheirAgents checks that rows recognize no line of another agent's real session, and that they know

@@ -16,6 +16,7 @@ import (
 	"ccd/internal/agent/dsh"
 	"ccd/internal/agent/gemini"
 	"ccd/internal/agent/openclaw"
+	"ccd/internal/agent/opencode"
 	"ccd/internal/agent/pi"
 	"ccd/internal/agent/qwen"
 	"ccd/internal/redact"
@@ -35,6 +36,7 @@ var known = []transcript.Format{
 	openclaw.Row(),
 	amp.Row(),
 	dsh.Row(),
+	opencode.Row(),
 }
 
 // Table lists the agents that a process knows. The zero Table has those with a package; With adds those of the
