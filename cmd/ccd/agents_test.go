@@ -325,3 +325,27 @@ func TestRecordOnSeveralLines(t *testing.T) {
 		w.shows(agent, w.ccd("search", "zebras"), "Feed the zebras.")
 	}
 }
+
+// TestCopiesOfEachAgent: what a program that synchronizes directories makes, and a fork that says nothing new, is a duplicate in each
+// agent whose records have times, whatever names these have.
+func TestCopiesOfEachAgent(t *testing.T) {
+	for _, agent := range []string{"codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "factory-droid"} {
+		w := newWorld(t)
+		s := w.chat(agent)
+		s.asks("Weigh the parcels.")
+		s.says("Weighed.")
+		id := s.save()
+		text := strings.Join(s.lines, "\n") + "\n"
+		put(t, filepath.Join(w.home, strings.ReplaceAll(s.path, "ID", "751f0e9e-b18c-42df-aded-000000000009")), text)
+		want := 1
+		if agent != "copilot-cli" { // it has a directory for each session
+			put(t, filepath.Join(w.home, strings.Replace(s.place(), s.id+".jsonl", s.id+".sync-conflict-20260914-080501-ABCDEFG.jsonl", 1)), text)
+			want = 2
+		}
+		w.once()
+		if out := w.ccd("ls", "--all"); strings.Count(out, "duplicate") != want {
+			t.Errorf("%s: not %d duplicates in:\n%s", agent, want, out)
+		}
+		w.shows(agent, w.ccd("show", "latest"), "session: "+id)
+	}
+}

@@ -537,18 +537,18 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if job, exit, ok := transcript.Notice(text); ok {
 		s.ended(ref, job, exit)
 	}
-	if transcript.IsReport(text) {
+	if it.Client().IsReport(text) {
 		s.push(Event{Kind: Noted, Ref: ref})
 	}
 }
 
 // addShell takes a command that the person ran in the client, and what it printed. It returns false for other texts.
 func (s *Session) addShell(ref Ref, r *transcript.Record, text string) bool {
-	if s.shell != nil && (transcript.ShellOutput(text) || r.Shell && s.shell.At.Rec == ref.Rec) {
+	if s.shell != nil && (s.client.Printed(text) || r.Shell && s.shell.At.Rec == ref.Rec) {
 		s.shell.Result, s.shell.State, s.shell = ref, Done, nil
 		return true
 	}
-	command, output, ok := transcript.ShellLine(text)
+	command, output, ok := s.client.RanBy(text)
 	if r.Shell {
 		command, ok = text, true
 	}

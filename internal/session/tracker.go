@@ -249,7 +249,7 @@ func (t *Tracker) decide(it *transcript.Item) {
 			t.ask(t.command)
 		}
 		t.taken, t.command = true, ""
-	case transcript.LocalOutput(string(transcript.Original(transcript.Text, it.Raw))):
+	case it.Client().IsLocal(string(transcript.Original(transcript.Text, it.Raw))):
 		t.command = ""
 	}
 }

@@ -39,6 +39,16 @@ type Client struct {
 	Summaries []string // beginnings of texts that replace a compacted conversation
 	Flags     bool     // records have a flag for summaries, so that no text is one by its wording
 
+	Reports []string // beginnings of texts that pass on what a sub-agent, a background command or another session reports
+	Prints  []string // beginnings of what a person's own command printed
+	Local   []string // beginnings of what a slash command printed that the client itself ran
+	Memory  []string // beginnings of a text that a person only had remembered
+	// Typed returns what was typed in a text that is only a command to the client ("" for one without arguments), and where it
+	// ends; Ran the command that a person ran in the client's own shell, and what it printed. Both get texts without white space
+	// around them. They are nil if the client has no form for that.
+	Typed func(c *Client, text string) (said string, end int, ok bool)
+	Ran   func(text string) (command, output string, ok bool)
+
 	// Unwrap returns the calls that a tool makes which only calls other tools, nil for other tools. It is nil if the client
 	// has no such tool. Input is valid JSON.
 	Unwrap func(tool string, input []byte) []Called
@@ -172,7 +182,7 @@ var addedLine = regexp.MustCompile(`\s*\[ccd [0-9a-z]+ \d+ chars added by the cl
 // wrote reports whether a person wrote any part of a text in the user's role, and the frame. A text that consists of
 // wrappers is a program's. A wrapper beside other words is a person's quote, unless the client puts it there.
 func (c *Client) wrote(text string, by Author) (f Frame, ok bool) {
-	if _, _, isShell := bashInput(text); by == Program || isShell {
+	if _, _, isShell := c.RanBy(text); by == Program || isShell {
 		return f, false
 	}
 	if _, _, within := c.inside(text); within && by == UnknownAuthor {
@@ -315,7 +325,7 @@ func (it *Item) ToClient() bool {
 	from, to := it.Client().Span(it.Frame, text)
 	if core := strings.TrimSpace(text[from:to]); !strings.HasPrefix(core, "/") {
 		_, _, ok := it.Client().typed(core)
-		return ok && !strings.HasPrefix(core, "<user-memory-input>")
+		return ok && !begins(core, it.Client().Memory)
 	} else {
 		name, _, _ := strings.Cut(core[1:], " ")
 		name, _, _ = strings.Cut(name, "\n")
@@ -323,95 +333,45 @@ func (it *Item) ToClient() bool {
 	}
 }
 
-// ShellLine returns the command that a person ran in the client's own shell, and what it printed if the same text says so; ok is
-// false for other texts.
-func ShellLine(text string) (command, output string, ok bool) {
-	if command, output, ok = bashInput(text); ok {
-		return command, output, true
-	}
-	if inside, _, found := cutElement(strings.TrimSpace(text), "user_shell_command"); found {
-		return strings.TrimSpace(BetweenTexts(inside, "<command>", "</command>")), strings.TrimSpace(BetweenTexts(inside, "<result>", "</result>")), true
-	}
-	return "", "", false
-}
-
-// ShellOutput reports whether a text is what such a command printed.
-func ShellOutput(text string) bool {
-	return strings.HasPrefix(text, "<bash-stdout>") || strings.HasPrefix(text, "<bash-stderr>")
-}
-
-// reports are the tags in which clients pass on what a sub-agent, a background command or another session reports.
-var reports = []string{"<task-notification", "<subagent_notification", "<teammate-message", "<agent-message", "<cross-session-message"}
-
-// IsReport reports whether a client's text passes such a report on.
-func IsReport(text string) bool {
-	return slices.ContainsFunc(reports, func(tag string) bool { return strings.HasPrefix(text, tag) })
-}
-
-// LocalOutput reports whether a text is what a slash command printed that the client itself ran.
-func LocalOutput(text string) bool { return strings.HasPrefix(text, "<local-command-std") }
-
-// typed recognizes a text that is only a slash command, a shell line or a memory line of Claude Code. It returns what
-// was typed ("" for a command without arguments), and where it ends.
+// typed returns what was typed in a text that is only a command to the client, and where it ends.
 func (c *Client) typed(text string) (said string, end int, ok bool) {
 	core := strings.TrimSpace(text)
-	if said, end, ok = slashCommand(core); !ok {
-		for _, tag := range []string{"bash-input", "user-memory-input"} {
-			inside, rest, found := cutElement(core, tag)
-			if a, b := c.without(rest, false); found && a == b { // the shell's output may follow
-				said, end, ok = strings.TrimSpace(inside), len(core)-len(rest), true
-			}
-		}
+	if c.Typed != nil {
+		said, end, ok = c.Typed(c, core)
 	}
 	return said, end + strings.Index(text, core), ok
 }
 
-// bashInput reads a command that a person ran in the client, and what it printed: an act, and nothing said to the agent.
-func bashInput(text string) (command, output string, ok bool) {
-	command, output, ok = cutElement(strings.TrimSpace(text), "bash-input")
-	command, output = strings.TrimSpace(command), strings.TrimSpace(output)
-	return command, output, ok && (output == "" || strings.HasPrefix(output, "<bash-std"))
+// RanBy returns the command that a person ran in the client's own shell, and what it printed if the same text says so; ok is false for
+// other texts.
+func (c *Client) RanBy(text string) (command, output string, ok bool) {
+	if c.Ran == nil {
+		return "", "", false
+	}
+	return c.Ran(strings.TrimSpace(text))
 }
 
-// slashCommand reads a slash command as Claude Code writes it, which consists of elements. The last one may be the
-// command's content, which was not typed. The client writes the message first for a command that it sends to the model, and
-// the name first for one that it runs itself: without arguments, that one says nothing to the model.
-func slashCommand(text string) (said string, end int, ok bool) {
-	var name, args string
-	for rest := text; rest != ""; {
-		var inside, after string
-		for _, tag := range []string{"command-name", "command-message", "command-args", "skill-format"} {
-			if inside, after, ok = cutElement(rest, tag); !ok {
-				continue
-			}
-			switch tag {
-			case "command-name":
-				name = strings.TrimSpace(inside)
-			case "command-args":
-				args = strings.TrimSpace(inside)
-			}
-			break
-		}
-		if !ok {
-			if strings.HasPrefix(rest, "<command-contents>") && strings.HasSuffix(rest, "</command-contents>") && end > 0 {
-				break
-			}
-			return "", 0, false
-		}
-		end = len(text) - len(after)
-		rest = strings.TrimSpace(after)
-	}
-	switch {
-	case args != "":
-		said = name + " " + args
-	case strings.HasPrefix(text, "<command-message>"):
-		said = "/" + strings.TrimPrefix(name, "/")
-	}
-	return strings.TrimSpace(said), end, end > 0
+// Printed reports whether a text is what such a command printed.
+func (c *Client) Printed(text string) bool { return begins(text, c.Prints) }
+
+// IsReport reports whether a text passes on what a sub-agent, a background command or another session reports.
+func (c *Client) IsReport(text string) bool { return begins(text, c.Reports) }
+
+// IsLocal reports whether a text is what a slash command printed that the client itself ran.
+func (c *Client) IsLocal(text string) bool { return begins(text, c.Local) }
+
+// OnlyElements reports whether a text consists of the client's elements.
+func (c *Client) OnlyElements(text string) bool {
+	from, to := c.without(text, false)
+	return from == to
 }
 
-// cutElement removes the element at the beginning of a text, up to its first end tag.
-func cutElement(text, tag string) (inside, rest string, ok bool) {
+func begins(text string, with []string) bool {
+	return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(text, w) })
+}
+
+// CutElement removes the element at the beginning of a text, up to its first end tag.
+func CutElement(text, tag string) (inside, rest string, ok bool) {
 	if inside, ok = strings.CutPrefix(text, "<"+tag+">"); !ok {
 		return "", text, false
 	}

@@ -20,6 +20,11 @@ var client = transcript.Client{
 			"ScheduleWakeup Skill SlashCommand TeamCreate TeamDelete TodoRead Workflow",
 	}),
 	Flags: true, DropsNewline: true,
+	Reports: []string{"<task-notification", "<teammate-message", "<agent-message", "<cross-session-message"},
+	Prints:  []string{"<bash-stdout>", "<bash-stderr>"},
+	Local:   []string{"<local-command-std"},
+	Memory:  []string{"<user-memory-input>"},
+	Typed:   typed, Ran: ran,
 	Native: native,
 	Elements: transcript.Elements("user-prompt-submit-hook new-diagnostics ide_opened_file ide_selection ide_diagnostics "+
 		"mcp-resource",

@@ -1,6 +1,10 @@
 package codex
 
-import "ccd/internal/transcript"
+import (
+	"strings"
+
+	"ccd/internal/transcript"
+)
 
 // client lists the tools of Codex and the texts that it writes in the user's role, as seen in transcripts and in the
 // program from 0.58.0 to 0.169.0. A text that is not listed was written by a person, unless the record's structure says
@@ -22,6 +26,8 @@ var client = transcript.Client{
 		"This session is being continued from a previous conversation that ran out of context",
 		"Another language model started to solve this problem and produced a summary",
 	},
+	Reports:     []string{"<subagent_notification"},
+	Ran:         ran,
 	Unwrap:      unwrap,
 	Replacement: replacement,
 	Native:      native,
@@ -39,4 +45,10 @@ var client = transcript.Client{
 	Notices: []transcript.Wrapper{
 		{Begin: "Warning: apply_patch was requested via exec_command"},
 	},
+}
+
+// ran reads a command that a person ran in the client, and what it printed.
+func ran(text string) (command, output string, ok bool) {
+	inside, _, ok := transcript.CutElement(text, "user_shell_command")
+	return strings.TrimSpace(transcript.BetweenTexts(inside, "<command>", "</command>")), strings.TrimSpace(transcript.BetweenTexts(inside, "<result>", "</result>")), ok
 }

@@ -24,6 +24,7 @@ var client = transcript.Client{
 			"team_create team_delete team_plan_approval update_goal workflow zoom_image",
 	}),
 	Flags:       true,
+	Reports:     []string{"<task-notification"},
 	Replacement: replacement,
 	Elements: transcript.Elements("qwen:user-prompt-submit-context", "",
 		transcript.Wrapper{Begin: parts.FilesBegin, End: parts.FilesEnd, Beside: true},

@@ -141,8 +141,30 @@ func merged() *transcript.Client {
 		any.Elements = append(any.Elements, f.Client.Elements...)
 		any.Notices = append(any.Notices, f.Client.Notices...)
 		any.Summaries = append(any.Summaries, f.Client.Summaries...)
+		any.Reports, any.Prints = append(any.Reports, f.Client.Reports...), append(any.Prints, f.Client.Prints...)
+		any.Local, any.Memory = append(any.Local, f.Client.Local...), append(any.Memory, f.Client.Memory...)
+		if f.Client.Typed != nil {
+			any.Typed = f.Client.Typed
+		}
+		any.Ran = either(any.Ran, f.Client.Ran)
 	}
 	return &any
+}
+
+// either returns a Client.Ran that also knows the form of another one.
+func either(one, other func(string) (string, string, bool)) func(string) (string, string, bool) {
+	switch {
+	case one == nil:
+		return other
+	case other == nil:
+		return one
+	}
+	return func(text string) (command, output string, ok bool) {
+		if command, output, ok = one(text); !ok {
+			command, output, ok = other(text)
+		}
+		return command, output, ok
+	}
 }
 
 // Find returns what session or attachment the file at filename, below root, belongs to. It looks only at the name and
