@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"os"
 )
 
 // wholeFrames returns how many bytes of a file compressed with zstd are whole frames. A client that appends a frame at each turn may
 // be killed in the last one. It returns size if there is no whole frame, or anything else in the file: then reading it tells.
 func wholeFrames(f io.ReaderAt, size int64) int64 {
-	r := &frameReader{in: bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 4<<10)}
+	r := &frameReader{file: f, size: size, in: bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 4<<10)}
 	end := int64(0)
 	for r.frame() {
 		end = r.at
@@ -20,8 +21,24 @@ func wholeFrames(f io.ReaderAt, size int64) int64 {
 	return end
 }
 
+// Torn returns how many bytes at the end of a file compressed with zstd are no whole frame and are not read.
+func Torn(path string) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size() - wholeFrames(f, info.Size()), nil
+}
+
 type frameReader struct {
-	in      *bufio.Reader
+	file    io.ReaderAt
+	size    int64
+	in      *bufio.Reader // the file from at
 	at      int64
 	strange bool // what is there is no frame
 }
@@ -84,8 +101,16 @@ func (r *frameReader) number(bytes int) (uint32, bool) {
 	return binary.LittleEndian.Uint32(b[:]), err == nil
 }
 
+// skip goes past n bytes without reading them; false if there are fewer.
 func (r *frameReader) skip(n int64) bool {
-	gone, err := r.in.Discard(int(n))
-	r.at += int64(gone)
-	return err == nil
+	if n > r.size-r.at {
+		return false
+	}
+	r.at += n
+	if n <= int64(r.in.Buffered()) {
+		_, err := r.in.Discard(int(n))
+		return err == nil
+	}
+	r.in.Reset(io.NewSectionReader(r.file, r.at, r.size-r.at))
+	return true
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -85,6 +86,12 @@ func TestHarness(t *testing.T) {
 	w.once()
 	w.shows("timeline", w.ccd("timeline", h.dir), "Count the whales.", "!gulls")
 	w.shows("show", w.ccd("show", h.dir), "verified: true")
+	w.shows("doctor", w.prints("doctor"), "all transcripts are archived", "!cut short")
+	if long := time.Now().Add(-time.Hour); os.Chtimes(h.path(), long, long) != nil {
+		t.Fatal("no times")
+	}
+	w.once()
+	w.shows("doctor", w.prints("doctor"), "all transcripts that ccd reads are archived", "where a write was cut short: 1 file")
 
 	h.seq = last // what was torn is written anew
 	h.message("assistant/message", "model", textBlock("There are eight."))

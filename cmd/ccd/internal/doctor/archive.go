@@ -121,9 +121,9 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
 	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
-	skipped, strange := 0, []string(nil)
+	skipped, strange, torn := 0, []string(nil), []string(nil)
 	for _, r := range f.scans {
-		strange = append(strange, r.strange...)
+		strange, torn = append(strange, r.strange...), append(torn, r.torn...)
 		for _, err := range r.problems {
 			if !errors.Is(err, watcher.ErrIrregular) {
 				skipped++
@@ -142,7 +142,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	case skipped > 0:
 		found = note(check, "", "%s not archived (see the roots above); all others are archived", words.Count(skipped, "path"))
 	}
-	if len(strange) > 0 && found.State == "ok" && all.Bytes == 0 {
+	if len(strange)+len(torn) > 0 && found.State == "ok" && all.Bytes == 0 {
 		found = ok(check, "all transcripts that ccd reads are archived")
 	}
 	found.Lag = &all.Bytes
@@ -150,6 +150,10 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	if len(strange) > 0 {
 		list = append(list, note(check, "move them to where the agent writes its transcripts, or archive copies of them yourself",
 			"not read, because of the place or the form: %s with what looks like a transcript, first %s", words.Count(len(strange), "file"), mark.Inline(strange[0], 300)))
+	}
+	if len(torn) > 0 {
+		list = append(list, note(check, "resume the session in its agent, which may mend the file",
+			"not read from where a write was cut short: %s, first %s", words.Count(len(torn), "file"), mark.Inline(torn[0], 300)))
 	}
 	return list
 }

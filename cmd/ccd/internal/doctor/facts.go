@@ -41,6 +41,7 @@ type scan struct {
 	found    []watcher.Found
 	problems []error
 	strange  []string // files that look like the agent's transcripts and lie or are named otherwise
+	torn     []string // files whose last frame is not whole and has not been for some time
 }
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
@@ -78,6 +79,9 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 	return f
 }
 
+// settled is how long after its last change a file is not one that is being written.
+const settled = time.Minute
+
 func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	s, o := scan{Root: r}, p.Watch
 	info, err := os.Stat(r.Path)
@@ -89,6 +93,14 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	}
 	o.Roots = []watcher.Root{r}
 	s.found, s.problems = watcher.Scan(ctx, o)
+	for _, f := range s.found {
+		t, _ := p.Agents.Find(r.Agent, r.Path, f.Path)
+		if t.Packed && ctx.Err() == nil && time.Since(f.ModTime) > settled {
+			if n, err := watcher.Torn(f.Path); err == nil && n > 0 {
+				s.torn = append(s.torn, f.Path)
+			}
+		}
+	}
 	o.Match = func(r watcher.Root, path string) bool {
 		_, known := p.Agents.Find(r.Agent, r.Path, path)
 		return !known && looksRead(path)
