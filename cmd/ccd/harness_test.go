@@ -113,6 +113,10 @@ func TestHarness(t *testing.T) {
 	w.once()
 	w.shows("latest", w.ccd("show", "latest"), "And the terns?")
 	w.shows("doctor", w.prints("doctor"), "all transcripts are archived")
+
+	// What the name says of no session is seen though it is packed.
+	put(t, strings.Replace(h.path(), ".v4", ".v4.sync-conflict-20260914-080501-ABCDEFG", 1), string(h.written))
+	w.shows("doctor", w.prints("doctor"), "all transcripts that ccd reads are archived", "looks like a transcript", "sync-conflict")
 }
 
 // TestExports: what `opencode export` prints is read where a person put it, and each export is the session's newest state.

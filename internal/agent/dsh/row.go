@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -42,11 +43,12 @@ func roots(getenv func(string) string, home string) []string {
 // log matches the name of a session's file. One of a later version of the format stands beside the earlier ones.
 var log = regexp.MustCompile(`^session(\.v\d+)?\.jsonl$`)
 
-// match accepts PROJECT/SESSION/session.jsonl, and session.vN.jsonl.
+// match accepts PROJECT/SESSION/session.jsonl, and session.vN.jsonl, at any depth.
 func match(_, rel string) (transcript.Session, bool) {
 	parts := strings.Split(rel, "/")
-	if len(parts) != 3 || strings.HasPrefix(parts[1], ".") || !log.MatchString(parts[2]) {
+	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") })
+	if len(parts) < 2 || hidden || !log.MatchString(parts[len(parts)-1]) {
 		return transcript.Session{}, false
 	}
-	return transcript.Session{Key: transcript.Key{ID: parts[1]}}, true
+	return transcript.Session{Key: transcript.Key{ID: parts[len(parts)-2]}}, true
 }

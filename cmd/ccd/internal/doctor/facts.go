@@ -107,7 +107,7 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	}
 	others, _ := watcher.Scan(ctx, o) // the same errors
 	for _, f := range others {
-		if ctx.Err() == nil && isTranscript(p, f.Path) {
+		if ctx.Err() == nil && isTranscript(ctx, p, f.Path) {
 			s.strange = append(s.strange, f.Path)
 		}
 	}
@@ -116,26 +116,44 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 
 // looksRead reports whether a file's name is like that of a transcript.
 func looksRead(path string) bool {
+	plain, _ := transcript.Unpacked(path)
 	inside := strings.Contains(filepath.ToSlash(path), "/agent-transcripts/") // Cursor's oldest are plain text
-	return strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".txt") && inside
+	return strings.HasSuffix(plain, ".jsonl") || strings.HasSuffix(plain, ".json") || strings.HasSuffix(path, ".txt") && inside
 }
 
 // isTranscript reports whether a file begins as an agent's transcript does.
-func isTranscript(p *account.Place, path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, 16<<10))
-	if err != nil || len(head) == 0 {
-		return false
-	}
+func isTranscript(ctx context.Context, p *account.Place, path string) bool {
+	head := beginning(ctx, path)
 	if strings.HasSuffix(path, ".txt") {
 		return bytes.HasPrefix(head, []byte("user:"))
 	}
 	wrote, _, ok := p.Agents.Sniff(head)
 	return ok && wrote != transcript.Messages
+}
+
+// beginning returns the first bytes of a file, of a packed one unpacked; nil if it cannot be read.
+func beginning(ctx context.Context, path string) []byte {
+	const enough = 16 << 10
+	if _, packed := transcript.Unpacked(path); packed {
+		s := transcript.Session{Path: path, Packed: true}
+		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+			if err != nil {
+				return nil
+			}
+			return bytes.Clone(seg.Data[:min(len(seg.Data), enough)])
+		}
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, enough))
+	if err != nil {
+		return nil
+	}
+	return head
 }
 
 // readArchive reads the archive's size and its sessions.
