@@ -138,4 +138,9 @@ func TestExports(t *testing.T) {
 	w.shows("restore", w.ccd("restore", "--file", "CHANGES.md", "--session", "ses_1.json"), "Amounts are whole cents")
 	w.shows("compact", w.ccd("compact", "--stdout", path), "agent: opencode", "It is written down.")
 	w.shows("ls", w.ccd("ls"), w.dir)
+
+	put(t, strings.Replace(path, "ses_1", "ses_1 (1)", 1), whole)
+	w.once()
+	w.shows("ls", w.ccd("ls", "--all"), "duplicate")
+	w.shows("latest", w.ccd("show", "latest"), "session: ses_1.json")
 }

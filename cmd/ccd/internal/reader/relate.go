@@ -13,9 +13,12 @@ import (
 // conflicting matches what programs that synchronize directories add to the name of a copy.
 var conflicting = regexp.MustCompile(`(?i)[ ._-]+(\(.*conflict|(sync-)?conflict|\(?copy\b|\(\d+\)$)`)
 
+// file returns the session's ID without directories and extension.
+func (e *Entry) file() string { return strings.TrimSuffix(path.Base(e.ID), ".json") }
+
 // copied returns the name of which a session's is that of a copy; ok is false if it is none.
 func (e *Entry) copied() (of string, ok bool) {
-	name := path.Base(e.ID)
+	name := e.file()
 	at := conflicting.FindStringIndex(name)
 	if at == nil {
 		return name, false
@@ -36,7 +39,7 @@ func (l *Library) relate() {
 			key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
 			alike[key] = append(alike[key], e)
 		}
-		named[transcript.Key{Agent: e.Agent, ID: path.Base(e.ID)}] = e
+		named[transcript.Key{Agent: e.Agent, ID: e.file()}] = e
 	}
 	for _, all := range alike {
 		original := slices.MinFunc(all, func(a, b *Entry) int {
