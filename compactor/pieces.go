@@ -462,7 +462,7 @@ func (d *draft) overtaken(e *event) string {
 	case e.time.IsZero():
 		return fmt.Sprintf(", edited %dx since", n)
 	}
-	return fmt.Sprintf(" at %s, edited %dx since", e.time.Format("15:04"), n)
+	return fmt.Sprintf(" at %s, edited %dx since", e.time.UTC().Format("15:04Z"), n)
 }
 
 // laterDone names the newest edit of the same file after a failed one.
