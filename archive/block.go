@@ -64,7 +64,7 @@ type codec struct {
 func newCodec() *codec {
 	return &codec{
 		sync.OnceValues(func() (*zstd.Encoder, error) {
-			return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(2),
+			return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
 				zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxFrame), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
 		}),
 		sync.OnceValues(func() (*zstd.Decoder, error) {

@@ -31,8 +31,8 @@ import (
 
 // The daemon collects garbage early, to keep its heap small.
 const (
-	gcPercent   = 50
-	memoryLimit = 56 << 20 // bytes, without the mapped archive
+	gcPercent   = 100
+	memoryLimit = 72 << 20 // bytes, without the mapped archive
 )
 
 type runFlags struct{ once, dryRun bool }
