@@ -1,10 +1,10 @@
 package filter
 
 import (
-	"regexp"
 	"strings"
 
 	"ccd/compactor/lexicon"
+	"ccd/internal/lazy"
 )
 
 // symbolsIn counts the bytes that do not occur in prose, except Markdown.
@@ -20,11 +20,11 @@ func symbolsIn(s string) int {
 }
 
 // looksJSON matches a text that begins like a JSON object or array.
-var looksJSON = regexp.MustCompile(`^\s*(?:\{\s*(?:\}|"[^"]*"\s*:)|\[\s*(?:[{"\[]|-?[\d.eE-]+\s*,|(?:true|false|null),))`)
+var looksJSON = lazy.Regexp(`^\s*(?:\{\s*(?:\}|"[^"]*"\s*:)|\[\s*(?:[{"\[]|-?[\d.eE-]+\s*,|(?:true|false|null),))`)
 
 // latex matches a command with its argument, a display, or a formula between dollars: one or two signs, or more with an
 // operator among them.
-var latex = regexp.MustCompile(`(?:^|[^A-Za-z0-9:.])\\[A-Za-z]{2,}[{_^]|\$\$.+\$\$|^\s*\$\$\s*$|` +
+var latex = lazy.Regexp(`(?:^|[^A-Za-z0-9:.])\\[A-Za-z]{2,}[{_^]|\$\$.+\$\$|^\s*\$\$\s*$|` +
 	`\$[^\s\d(){}\[\]<>$"](?:[^\s$"]?|[^$"]*[\\^_=+<>][^$"]*[^\s$"])\$(?:$|[^\w(){}\[\]<>/])`)
 
 // name is one name of a program, with dots, arrows and indices in it.
@@ -32,7 +32,7 @@ const name = `[A-Za-z_$][\w$.:()\[\]{}<>-]*`
 
 // codeLine matches a line of source code in the usual languages: a call, a tag, an assignment, or a word that begins a
 // line with what must stand in the rest of it for it to be no prose.
-var codeLine = regexp.MustCompile(`^(?:` + strings.Join([]string{
+var codeLine = lazy.Regexp(`^(?:` + strings.Join([]string{
 	name + `\(.*\)$`, `</?[A-Za-z].*>$`, `[^(].*\(.*\):$`, `@` + name + `$`,
 	name + ` ?[:+*/|&-]*=.`, name + ` ` + name + ` ?[:+*/|&-]*= `,
 	`import .*["'.{;_/]`, `from .* import `, `package .*[;.]`, `#include.*["<]`, `using .*;`, `use .*[;:]`,
@@ -56,7 +56,7 @@ func isCode(t string) bool {
 	case t[0] == '"' && strings.IndexByte(`,"'el]`, last) >= 0 && strings.Contains(t, `":`):
 		return true
 	}
-	return codeLine.MatchString(t)
+	return codeLine().MatchString(t)
 }
 
 // maxStatement is how many bytes of an SQL statement are read.
@@ -65,10 +65,10 @@ const maxStatement = 600
 // Statements of SQL: with their verb in capitals; in small letters where they could be nothing else; and such as need to
 // begin a line.
 var (
-	capitalSQL = regexp.MustCompile(`^(?:SELECT\b(?is:.* from )|UPDATE\b(?is:.* set [^,]*=)|(?:INSERT|MERGE|DELETE|ALTER|DROP|TRUNCATE)\b|CREATE(?i:` + created +
+	capitalSQL = lazy.Regexp(`^(?:SELECT\b(?is:.* from )|UPDATE\b(?is:.* set [^,]*=)|(?:INSERT|MERGE|DELETE|ALTER|DROP|TRUNCATE)\b|CREATE(?i:` + created +
 		`)|WITH\b(?is:.* as \(.*select ))`)
-	smallSQL = regexp.MustCompile(`(?is)^(?:select .* from .* where .*[=<>]|(?:insert|merge) .* values ?\(|create` + created + `.*[(;])`)
-	lineSQL  = regexp.MustCompile(`(?is)^(?:select (?:.*\*.* from |.*[(,].* from .*` + clause + `)|update \S+ set ` + name + ` ?=.|delete from .*` + clause +
+	smallSQL = lazy.Regexp(`(?is)^(?:select .* from .* where .*[=<>]|(?:insert|merge) .* values ?\(|create` + created + `.*[(;])`)
+	lineSQL  = lazy.Regexp(`(?is)^(?:select (?:.*\*.* from |.*[(,].* from .*` + clause + `)|update \S+ set ` + name + ` ?=.|delete from .*` + clause +
 		`.*[=<>']|(?:alter|drop|truncate) .*;)`)
 )
 
@@ -80,7 +80,7 @@ const (
 // isSQL reports whether a text begins with an SQL statement.
 func isSQL(text string, first bool) bool {
 	text = strings.ReplaceAll(text[:min(len(text), maxStatement)], "\n", " ")
-	return capitalSQL.MatchString(text) || smallSQL.MatchString(text) || first && lineSQL.MatchString(text)
+	return capitalSQL().MatchString(text) || smallSQL().MatchString(text) || first && lineSQL().MatchString(text)
 }
 
 // isBase64 reports whether a long word is encoded bytes: capitals, small letters and digits in no order. Hexadecimal
@@ -107,7 +107,7 @@ func isBase64(s string) bool {
 }
 
 // httpError matches the status of a failed request: 400 to 599, named as one before or behind.
-var httpError = regexp.MustCompile(`(?i)\b(?:http\S*|status|statuscode|status_code|code|error)[ :=(]*[45]\d\d\b|\b[45]\d\d (?:not found|bad request|unauthorized|forbidden|` +
+var httpError = lazy.Regexp(`(?i)\b(?:http\S*|status|statuscode|status_code|code|error)[ :=(]*[45]\d\d\b|\b[45]\d\d (?:not found|bad request|unauthorized|forbidden|` +
 	`method not allowed|request timeout|conflict|gone|payload too large|unprocessable|too many requests|internal server error|not implemented|bad gateway|` +
 	`service unavailable|gateway timeout)\b`)
 
@@ -123,7 +123,7 @@ func indentOf(line string) int {
 }
 
 // keyLine matches a line of YAML: a key that begins small, or an item that holds one.
-var keyLine = regexp.MustCompile(`^(?:- )?[a-z_][\w./-]*:(?: |$)`)
+var keyLine = lazy.Regexp(`^(?:- )?[a-z_][\w./-]*:(?: |$)`)
 
 // isRow reports whether a trimmed line is a row of a table.
 func isRow(t string) bool {
@@ -136,19 +136,19 @@ func isRow(t string) bool {
 }
 
 // columns matches three words or more separated by tabs or wide gaps.
-var columns = regexp.MustCompile(`\S(?:  +|\t\s*)\S.*?(?:  +|\t\s*)\S`)
+var columns = lazy.Regexp(`\S(?:  +|\t\s*)\S.*?(?:  +|\t\s*)\S`)
 
 // hasColumns reports whether a line's words form three columns or more.
 func hasColumns(t string) bool {
-	return (strings.Contains(t, "  ") || strings.Contains(t, "\t")) && columns.MatchString(t)
+	return (strings.Contains(t, "  ") || strings.Contains(t, "\t")) && columns().MatchString(t)
 }
 
 // verse matches a line of three words or more after a capital, without a mark of prose, of code or of a report in it.
-var verse = regexp.MustCompile(`^(?:[A-Z][a-z' \pL]|\pL)[\pL,' -]*;?$`)
+var verse = lazy.Regexp(`^(?:[A-Z][a-z' \pL]|\pL)[\pL,' -]*;?$`)
 
 // isVerse reports whether a trimmed line may be one of verse.
 func isVerse(t string) bool {
 	c := lexicon.ClassOf(t[0])
 	return len(t) >= 12 && len(t) <= 80 && (c == lexicon.Upper && lexicon.ClassOf(t[1])&(lexicon.Upper|lexicon.Digit) == 0 || c == lexicon.High) &&
-		strings.Count(t, " ") >= 2 && t[len(t)-1] != '-' && verse.MatchString(t)
+		strings.Count(t, " ") >= 2 && t[len(t)-1] != '-' && verse().MatchString(t)
 }

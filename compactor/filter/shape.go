@@ -122,7 +122,7 @@ func shapeOf(text string) *shape {
 	if redacted.MatchString(text) {
 		s.why |= hasSecret
 	}
-	if looksJSON.MatchString(text[:min(len(text), 4096)]) {
+	if looksJSON().MatchString(text[:min(len(text), 4096)]) {
 		s.why |= hasJSON
 	}
 	return s
@@ -154,7 +154,7 @@ func (s *shape) block(t string, indent int) {
 		s.why |= hasIndentedCode
 	}
 	s.run(&s.code, isCode(t) || s.code > 0 && indent >= 2, codeLines, hasCode)
-	s.run(&s.keys, keyLine.MatchString(t), keyLines, hasYAML)
+	s.run(&s.keys, keyLine().MatchString(t), keyLines, hasYAML)
 	s.run(&s.rows, isRow(t), tableRows, hasTable)
 	s.run(&s.wide, bullet == 0 && hasColumns(t), columnRows, hasTable)
 	s.run(&s.verse, isVerse(t), verseLines, hasVerse)
@@ -210,7 +210,7 @@ func (s *shape) inline(line string) {
 			}
 		case len(core) >= base64Run && (isBase64(core) || strings.Contains(lx.Run()[:min(len(lx.Run()), LongestName)], ";base64,")):
 			s.hit(hasBase64)
-		case len(core) == 3 && (core[0] == '4' || core[0] == '5') && httpError.MatchString(line[max(0, lx.Word.Head-24):min(len(line), lx.Word.Tail+40)]):
+		case len(core) == 3 && (core[0] == '4' || core[0] == '5') && httpError().MatchString(line[max(0, lx.Word.Head-24):min(len(line), lx.Word.Tail+40)]):
 			s.hit(hasHTTPError)
 		}
 		if is&traceHead != 0 {
@@ -220,7 +220,7 @@ func (s *shape) inline(line string) {
 			s.links++
 		}
 	}
-	if strings.ContainsAny(line, `\$`) && latex.MatchString(line) {
+	if strings.ContainsAny(line, `\$`) && latex().MatchString(line) {
 		s.hit(hasLaTeX)
 	}
 }

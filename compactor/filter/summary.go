@@ -3,11 +3,11 @@ package filter
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"ccd/compactor/lexicon"
+	"ccd/internal/lazy"
 )
 
 const (
@@ -160,7 +160,7 @@ func excerpt(text string, most int, failed bool) string {
 			parts, left = append(parts, part), left-n
 		}
 	}
-	failed = failed || failing.MatchString(text)
+	failed = failed || failing().MatchString(text)
 	for _, line := range lexicon.NumberedErrors(text, !failed) {
 		if line = strings.TrimSpace(line); failed || !isCode(line) {
 			add(line)
@@ -195,7 +195,7 @@ func excerpt(text string, most int, failed bool) string {
 }
 
 // failing matches the exit code of a command that failed.
-var failing = regexp.MustCompile(`(?i)\bexit(?:ed with)? (?:code|status)\W{0,3}[1-9]`)
+var failing = lazy.Regexp(`(?i)\bexit(?:ed with)? (?:code|status)\W{0,3}[1-9]`)
 
 // fileIn returns the first file that a line names, "" if none.
 func fileIn(line string) string {
@@ -270,8 +270,8 @@ func isName(s string) bool {
 
 // version matches a version, pinned a word that pins one: stripe==9.12.0, react@18.2.0.
 var (
-	version = regexp.MustCompile(`^v?\d+(?:\.\d+)*(?:[-+.]?[a-z]*\.?\d+)*$`)
-	pinned  = regexp.MustCompile(`^\w[\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d`)
+	version = lazy.Regexp(`^v?\d+(?:\.\d+)*(?:[-+.]?[a-z]*\.?\d+)*$`)
+	pinned  = lazy.Regexp(`^\w[\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d`)
 )
 
 const mostPins = 32 // versions of one text
@@ -284,8 +284,8 @@ func pins(text string) (all []string) {
 		w, p := lx.Word, lx.Core()
 		kind := KindOf(p, w.Has)
 		address := lexicon.IsNumber(p) && strings.Count(p, ".") == 3
-		is := kind == VersionWord && !address && version.MatchString(p) ||
-			w.Has&lexicon.Digit != 0 && w.Has&(lexicon.Equals|lexicon.At) != 0 && pinned.MatchString(p)
+		is := kind == VersionWord && !address && version().MatchString(p) ||
+			w.Has&lexicon.Digit != 0 && w.Has&(lexicon.Equals|lexicon.At) != 0 && pinned().MatchString(p)
 		if w.Head == to+1 && (is || kind == NumberWord && strings.Contains(p, ".")) {
 			p, is = name+" "+p, true
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -14,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/compactor"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
 
@@ -62,12 +62,12 @@ func Lead(host, session string, about int64) string {
 		size + "If `ccd` is not found, ask the user.\n"
 }
 
-var safe = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]{0,39}$`)
+var safe = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9_./-]{0,39}$`)
 
 // named returns a session's ID for a command line. It is whole, because the beginnings of IDs that were made in the same moment
 // are equal. It returns a placeholder for an ID that is long or needs quotes; the front matter has that in full.
 func named(session string) string {
-	if safe.MatchString(session) {
+	if safe().MatchString(session) {
 		return session
 	}
 	return "SESSION"
@@ -204,22 +204,22 @@ func manual(m compactor.Manual) string {
 
 // item formats a string within a list. It also quotes what YAML would read as a number, a boolean or null.
 func item(s string) string {
-	if word.MatchString(s) && !reserved.MatchString(s) {
+	if word().MatchString(s) && !reserved().MatchString(s) {
 		return s
 	}
 	return quoted(s)
 }
 
 var (
-	word     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
-	reserved = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|y|n)$`)
+	word     = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
+	reserved = lazy.Regexp(`(?i)^(true|false|yes|no|on|off|null|y|n)$`)
 )
 
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*$`)
+var plain = lazy.Regexp(`^[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*$`)
 
 // scalar formats a string as a YAML scalar: plain if that is safe, else in double quotes as JSON does.
 func scalar(s string) string {
-	if plain.MatchString(s) && !strings.HasSuffix(s, " ") {
+	if plain().MatchString(s) && !strings.HasSuffix(s, " ") {
 		return s
 	}
 	return quoted(s)

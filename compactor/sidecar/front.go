@@ -3,10 +3,10 @@ package sidecar
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ccd/compactor"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
 
@@ -63,8 +63,8 @@ var structured = map[string]bool{
 }
 
 var (
-	flowPart = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+`)
-	bare     = regexp.MustCompile(`^(?:-?\d{1,19}(?:\.\d+)?|true|false)$`) // of JSON
+	flowPart = lazy.Regexp(`"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+`)
+	bare     = lazy.Regexp(`^(?:-?\d{1,19}(?:\.\d+)?|true|false)$`) // of JSON
 )
 
 // Front parses the front matter. It fails on a value that Render does not write.
@@ -78,8 +78,8 @@ func (p Parsed) Front() (m Matter, err error) {
 		}
 		fields[key] = json.RawMessage(quoted(value))
 		if structured[key] {
-			fields[key] = json.RawMessage(flowPart.ReplaceAllStringFunc(value, func(part string) string {
-				if part[0] == '"' || bare.MatchString(part) {
+			fields[key] = json.RawMessage(flowPart().ReplaceAllStringFunc(value, func(part string) string {
+				if part[0] == '"' || bare().MatchString(part) {
 					return part
 				}
 				return quoted(part)

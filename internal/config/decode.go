@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ccd/internal/lazy"
 )
 
 type decoder struct {
@@ -59,11 +61,11 @@ const mostFaults = 100
 const maxDepth = 32
 
 // silent are strings and comments: brackets in them are none.
-var silent = regexp.MustCompile(`(?s)"""(?:\\.|[^\\])*?"""|'''.*?'''|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
+var silent = lazy.Regexp(`(?s)"""(?:\\.|[^\\])*?"""|'''.*?'''|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
 
 // tooDeep returns the number of the first line with more, 0 if there is none.
 func tooDeep(text string) int {
-	text = silent.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
+	text = silent().ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
 	n, open := 0, 0 // lists and tables that are open
 	for line := range strings.Lines(text) {
 		n++
@@ -143,7 +145,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 		switch err := d.set(k, v, prim); {
 		case name == "watch.roots" && !slices.Contains(agents(), entry):
 			d.fault(prim, fmt.Errorf("%s: %w", name, unknown("agent", entry, agents())))
-		case name == "redact.rules" && !userName.MatchString(entry):
+		case name == "redact.rules" && !userName().MatchString(entry):
 			d.fault(prim, fmt.Errorf("%s: a kind must be lower-case letters, digits and hyphens", name))
 		case err != nil:
 			d.fault(prim, fmt.Errorf("%s: %w", name, err))
@@ -156,7 +158,7 @@ func (d *decoder) key(name string, prim toml.Primitive) {
 
 // named decodes a table with a name chosen by the user. Its keys are the fields of v.
 func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primitive) {
-	if !userName.MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
+	if !userName().MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
 		d.fault(prim, fmt.Errorf("%s: the name must be lower-case letters, digits and hyphens, and not the name of another agent", section))
 		return
 	}
@@ -183,7 +185,7 @@ func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primiti
 	}
 }
 
-var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+var userName = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 func (d *decoder) set(k key, field reflect.Value, prim toml.Primitive) error {
 	var v any

@@ -19,13 +19,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
 
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -43,7 +43,7 @@ const (
 	maxPast   = 32      // hashes of earlier heads in a head
 )
 
-var machineName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var machineName = lazy.Regexp(`^[0-9a-f]{32}$`)
 
 // Session is what identifies a session and its file. Strings that are not UTF-8 are escaped by mark.Name.
 type Session struct {

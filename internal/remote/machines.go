@@ -11,7 +11,7 @@ import (
 )
 
 // IsMachine reports whether a text can be a machine's name.
-func IsMachine(name string) bool { return machineName.MatchString(name) }
+func IsMachine(name string) bool { return machineName().MatchString(name) }
 
 // removePulled removes a machine's pulled archive.
 func removePulled(dir, machine string) error {

@@ -3,10 +3,11 @@ package transcript
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccd/internal/lazy"
 )
 
 // Explain returns what a tool's result says. Raw is the result's raw span, op what its call did, failed the item's
@@ -382,10 +383,10 @@ var interruptions = []string{
 	"Command was cancelled", "Tool call cancelled by user",
 }
 
-var agentNamed = regexp.MustCompile(`(?:agentId: |"agent_id": ?")([\w-]*)`)
+var agentNamed = lazy.Regexp(`(?:agentId: |"agent_id": ?")([\w-]*)`)
 
 // agentID returns the sub-agent's ID in the result of a launch.
-func agentID(text string) string { return firstGroup(agentNamed, text) }
+func agentID(text string) string { return firstGroup(agentNamed(), text) }
 
 // notCalled are the beginnings of results for calls with an unknown tool or invalid arguments.
 var notCalled = []string{

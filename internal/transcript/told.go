@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"ccd/internal/lazy"
 )
 
 // explainWrite reads the results of tools that change files.
@@ -17,11 +19,11 @@ func explainWrite(o *Outcome) {
 	o.Created = strings.HasPrefix(first, "File created successfully") || strings.HasPrefix(first, "Successfully created")
 }
 
-var jobName = regexp.MustCompile(`(?:[Bb]ackground(?:ed by user|ed)? with ID: |running with session ID )(\S*?)\.*(?:\s|$)`)
+var jobName = lazy.Regexp(`(?:[Bb]ackground(?:ed by user|ed)? with ID: |running with session ID )(\S*?)\.*(?:\s|$)`)
 
 // job returns the name of a background command.
 func job(text string) string {
-	return firstGroup(jobName, text[:min(len(text), 2000)])
+	return firstGroup(jobName(), text[:min(len(text), 2000)])
 }
 
 // firstGroup returns the match of an expression's first group, "" if there is none.
@@ -78,11 +80,11 @@ func planTold(text string) []PlanItem {
 	return all
 }
 
-var task = regexp.MustCompile(`^(?:- )?#(\d+)[.:]* \[(pending|in_progress|completed)\](.*)$`)
+var task = lazy.Regexp(`^(?:- )?#(\d+)[.:]* \[(pending|in_progress|completed)\](.*)$`)
 
 // taskLine parses "#3 [completed] Subject" or "#3. [pending] Subject", also as a list item.
 func taskLine(line string) (p PlanItem, ok bool) {
-	found := task.FindStringSubmatch(line)
+	found := task().FindStringSubmatch(line)
 	if found == nil {
 		return p, false
 	}
@@ -107,7 +109,7 @@ func created(text string) string {
 		}
 		return ""
 	}
-	return firstGroup(createdTask, text)
+	return firstGroup(createdTask(), text)
 }
 
-var createdTask = regexp.MustCompile(`^Task #(\S*) created`)
+var createdTask = lazy.Regexp(`^Task #(\S*) created`)

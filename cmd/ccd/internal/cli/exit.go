@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -16,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -139,7 +139,7 @@ func agentHint(line string) string {
 	switch {
 	case line == "ccd help agent":
 		return "ccd agent restore --help"
-	case strings.HasPrefix(line, "ccd agent "), !actsOutside.MatchString(line):
+	case strings.HasPrefix(line, "ccd agent "), !actsOutside().MatchString(line):
 		return line
 	case !strings.HasPrefix(line, "ccd "):
 		return "ask the user: " + line
@@ -150,4 +150,4 @@ func agentHint(line string) string {
 }
 
 // actsOutside matches hints that an agent may not follow.
-var actsOutside = regexp.MustCompile(`^(ccd|kill|unset|the process is stopped|try again)\b`)
+var actsOutside = lazy.Regexp(`^(ccd|kill|unset|the process is stopped|try again)\b`)

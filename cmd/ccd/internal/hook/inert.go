@@ -1,11 +1,11 @@
 package hook
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"ccd/compactor/lexicon"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
 
@@ -13,10 +13,10 @@ import (
 // or developer message, and a tag from a transcript could seem to end that message or to begin another. Each `<` before a
 // letter, `/`, `|` or `_` is escaped as mark escapes any byte, so that mark.Unquote restores it.
 func tagless(s string) string {
-	return tagBegin.ReplaceAllStringFunc(s, func(begin string) string { return escapedTag + begin[1:] })
+	return tagBegin().ReplaceAllStringFunc(s, func(begin string) string { return escapedTag + begin[1:] })
 }
 
-var tagBegin = regexp.MustCompile(`<[\pL/|_]`)
+var tagBegin = lazy.Regexp(`<[\pL/|_]`)
 
 // escapedTag replaces the `<` of a tag.
 const escapedTag = `\x3c`

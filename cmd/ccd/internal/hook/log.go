@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"iter"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
 )
@@ -96,10 +96,10 @@ func entries(stateDir string) iter.Seq[Entry] {
 
 // word returns s if it looks like a name, else "?": events may contain arbitrary text there, which must not be logged.
 func word(s string) string {
-	if !name.MatchString(s) {
+	if !name().MatchString(s) {
 		return "?"
 	}
 	return s
 }
 
-var name = regexp.MustCompile(`^[\w.-]{0,80}$`)
+var name = lazy.Regexp(`^[\w.-]{0,80}$`)

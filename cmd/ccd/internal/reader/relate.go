@@ -3,15 +3,15 @@ package reader
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"ccd/internal/lazy"
 	"ccd/internal/transcript"
 )
 
 // conflicting matches what programs that synchronize directories add to the name of a copy.
-var conflicting = regexp.MustCompile(`(?i)[ ._-]+(\(.*conflict|(sync-)?conflict|\(?copy\b|\(\d+\)$)`)
+var conflicting = lazy.Regexp(`(?i)[ ._-]+(\(.*conflict|(sync-)?conflict|\(?copy\b|\(\d+\)$)`)
 
 // file returns the session's ID without directories and extension.
 func (e *Entry) file() string { return strings.TrimSuffix(path.Base(e.ID), ".json") }
@@ -19,7 +19,7 @@ func (e *Entry) file() string { return strings.TrimSuffix(path.Base(e.ID), ".jso
 // copied returns the name of which a session's is that of a copy; ok is false if it is none.
 func (e *Entry) copied() (of string, ok bool) {
 	name := e.file()
-	at := conflicting.FindStringIndex(name)
+	at := conflicting().FindStringIndex(name)
 	if at == nil {
 		return name, false
 	}

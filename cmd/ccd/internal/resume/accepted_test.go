@@ -161,11 +161,11 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 
 func (s *checked) call(it *transcript.Item) string {
 	switch {
-	case !callID.MatchString(it.Call):
+	case !callID().MatchString(it.Call):
 		return "a call with an invalid ID"
 	case s.ids[it.Call]:
 		return "another call has its ID"
-	case !toolName.MatchString(it.Tool):
+	case !toolName().MatchString(it.Tool):
 		return "a call with an invalid tool name"
 	case !node(it.Raw).Is('{') && (s.agent != codex || !node(it.Raw).Is('"')):
 		return "a call whose input is not an object"

@@ -155,7 +155,7 @@ func soundContent(raw []byte, failed bool) bool {
 		case "search_result":
 			sound = m.Field("source").Text() != "" && m.Field("title").Text() != "" && soundContent(m.Field("content").Raw, true)
 		case "tool_reference":
-			sound = toolName.MatchString(m.Field("tool_name").Text())
+			sound = toolName().MatchString(m.Field("tool_name").Text())
 		}
 		if !sound || failed && kind != "text" {
 			return false

@@ -2,18 +2,18 @@ package resume
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"ccd/internal/lazy"
 	"ccd/internal/transcript"
 )
 
 // callID matches a call ID that an API accepts.
-var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var callID = lazy.Regexp(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // toolName matches a tool's name that an API accepts.
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+var toolName = lazy.Regexp(`^[a-zA-Z0-9_-]{1,128}$`)
 
 // pair finds the result of each call and gives each pair a unique ID. A call without a result, or unknown to the agent, is
 // described in words, as is its result. A result without a call is dropped.
@@ -57,7 +57,7 @@ func pair(all []piece) (kept, dropped []piece) {
 
 // unused returns an ID for a call: its own, unless the API rejects it or another call has it.
 func unused(id string, used map[string]bool) string {
-	if !callID.MatchString(id) {
+	if !callID().MatchString(id) {
 		id = "call_ccd"
 	}
 	base := id[:min(len(id), 56)]

@@ -101,7 +101,7 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.I
 	case transcript.Call:
 		p.Raw = input(&p.Block)
 		p.label = mark.Inline(p.Tool+" "+string(transcript.Original(transcript.Call, p.Raw)), labelChars)
-		p.told = p.Call == "" || !fitCall(from, to, r.Type, cwd, &p.Block) || !toolName.MatchString(p.Tool)
+		p.told = p.Call == "" || !fitCall(from, to, r.Type, cwd, &p.Block) || !toolName().MatchString(p.Tool)
 	case transcript.Result:
 		p.named = fitResult(from, to, &p.Block, p.id())
 		return p.Call != ""

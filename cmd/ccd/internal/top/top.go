@@ -10,12 +10,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+
+	"ccd/internal/lazy"
 )
 
 // Row is a session of the list.
@@ -356,14 +357,14 @@ func (m *model) original(key string) tea.Cmd {
 }
 
 // idIn finds an ID, or the number of a record before it.
-var idIn = regexp.MustCompile(`\b[0-9a-hjkmnp-tv-z]{12}\b`)
+var idIn = lazy.Regexp(`\b[0-9a-hjkmnp-tv-z]{12}\b`)
 
 // markedID is the last ID in the marked line of a page, "" if it has none.
 func (m *model) markedID() string {
 	if m.page == nil || m.page.at >= len(m.page.lines) {
 		return ""
 	}
-	all := idIn.FindAllString(m.page.lines[m.page.at], -1)
+	all := idIn().FindAllString(m.page.lines[m.page.at], -1)
 	if len(all) == 0 {
 		return ""
 	}

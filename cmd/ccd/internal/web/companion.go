@@ -3,11 +3,11 @@ package web
 import (
 	"context"
 	"io"
-	"regexp"
 	"strings"
 
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/sidecar"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
 
@@ -124,7 +124,7 @@ func quoted(line string) (said string, ok bool) {
 
 // inText matches what a line of ccd has beside plain text: the ID of a marker, the number of a record, code, strong words, and what it
 // quotes, in which nothing is ccd's.
-var inText = regexp.MustCompile("\\[ccd ([0-9a-z]{12})[ \\]]|#([0-9]+)\\b|`([^`]+)`|\\*\\*([^*]+)\\*\\*|\"[^\"]*\"")
+var inText = lazy.Regexp("\\[ccd ([0-9a-z]{12})[ \\]]|#([0-9]+)\\b|`([^`]+)`|\\*\\*([^*]+)\\*\\*|\"[^\"]*\"")
 
 // pieces splits a line of ccd.
 func pieces(home, line string) (all []piece) {
@@ -134,7 +134,7 @@ func pieces(home, line string) (all []piece) {
 			all = append(all, piece{Text: line[at:end]})
 		}
 	}
-	for _, m := range inText.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range inText().FindAllStringSubmatchIndex(line, -1) {
 		switch {
 		case m[2] >= 0 && mark.IsID(line[m[2]:m[3]]):
 			plain(m[2])

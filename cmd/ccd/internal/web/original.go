@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -145,7 +145,7 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
 		h.Set("Content-Type", "text/plain; charset=utf-8")
-		h.Set("Content-Disposition", how+`; filename="`+unsafeInNames.ReplaceAllString(name, "-")+`.txt"`)
+		h.Set("Content-Disposition", how+`; filename="`+unsafeInNames().ReplaceAllString(name, "-")+`.txt"`)
 	}}
 	err = o.Write(r.Context(), out)
 	switch {
@@ -159,7 +159,7 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 }
 
 // unsafeInNames matches what a system may take for more than a part of a file's name.
-var unsafeInNames = regexp.MustCompile(`[^a-zA-Z0-9-]`)
+var unsafeInNames = lazy.Regexp(`[^a-zA-Z0-9-]`)
 
 // late sets the headers before the first byte, so that an error before it can still be a page. Each write has its own
 // time: an original may be large.

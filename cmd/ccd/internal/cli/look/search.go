@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -280,7 +280,7 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 		return words.Hint(err, "ccd search --all%s", what)
 	case narrow:
 		return words.Hint(err, "ccd search%s", what)
-	case slices.ContainsFunc(args, looksRegexp.MatchString):
+	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
 	case pulled:
 		return words.Hint(err, "ccd search --everywhere%s", what)
@@ -310,7 +310,7 @@ func asTyped(args []string) (typed string) {
 }
 
 // looksRegexp matches words that are probably meant as regular expressions.
-var looksRegexp = regexp.MustCompile(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
+var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
 
 // query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
