@@ -141,7 +141,7 @@ func (h *healing) settle(ctx context.Context, whole bool) (right bool, err error
 		err := h.into.view(ctx, func(tx *bolt.Tx) error {
 			value, err := getBlock(tx, b.ID)
 			if err == nil {
-				raw, err = h.into.unpack(b, value, nil)
+				raw, err = h.into.unpack(b, value, nil, true)
 			}
 			return err
 		})

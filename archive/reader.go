@@ -34,6 +34,8 @@ type Reader struct {
 
 	ahead   []fetched // blocks whose values were read ahead
 	scratch []byte    // for the raw bytes of the next block
+	once    bool      // each block is read once, in order: none is cached
+	sealed  bool      // see Sealed
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
@@ -49,6 +51,13 @@ type fetched struct {
 // Reader returns a reader of a generation; 0 means the current one at the first read.
 func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
+}
+
+// Sealed has the reader check the hash of what is stored of a block, and not that of the bytes it stands for as well, and use the
+// buffers of earlier ones: whoever only looks whether something is there needs no more.
+func (r *Reader) Sealed() *Reader {
+	r.sealed = true
+	return r
 }
 
 // Of gives the reader a session that is perhaps not archived yet, and its first line.
@@ -245,15 +254,17 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 	}
 	b := r.ahead[0]
 	r.ahead = r.ahead[1:]
-	if b.Len < int64(cap(r.scratch)/2) {
+	if b.Len < int64(cap(r.scratch)/2) && !r.once {
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
 	var err error
-	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch); err != nil {
+	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch, !r.sealed); err != nil {
 		return b, &DamageError{Err: err}
 	}
 	b.value = nil
-	r.scratch = r.keep(b)
+	if r.scratch = b.raw; !r.once {
+		r.scratch = r.keep(b)
+	}
 	return b, nil
 }
 
@@ -335,19 +346,30 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 
 func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
+		b := new([2][]byte)
+		if r.sealed { // nobody keeps what it yields
+			b = r.a.codec.buffers.Get().(*[2][]byte)
+		}
+		r.once, r.scratch = true, b[0]
+		defer func() { r.once, r.scratch = false, nil }()
 		g, err := r.begin(ctx, 0, fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
-		c, sum := collector{start: at(0)}, sha256.New()
+		c, sum := collector{start: at(0), buf: b[1][:0]}, sha256.New()
+		defer func() {
+			if b[0], b[1] = r.scratch, c.buf; r.sealed && cap(b[1]) <= 2*fetchSize {
+				r.a.codec.buffers.Put(b)
+			}
+		}()
 		for p, err := range r.portions(ctx, 0, g.Offset) {
 			if pastDamage && errors.As(err, new(*DamageError)) {
 				if !yield(c.rest(at(p.off)), nil) || !yield(transcript.Segment{Start: at(p.off), End: at(p.end)}, err) {
 					return
 				}
-				c = collector{start: at(p.end)}
+				c = collector{start: at(p.end), buf: c.buf[:0]}
 				continue
 			}
 			if err != nil {

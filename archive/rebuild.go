@@ -590,7 +590,7 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 		if err != nil {
 			return g, err
 		}
-		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, value, nil)
+		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, value, nil, true)
 		if err != nil {
 			return g, err
 		}

@@ -85,7 +85,7 @@ func (w *walk) lacks(ctx context.Context) bool {
 	find := func(text []byte) {
 		missing = slices.DeleteFunc(missing, func(u run) bool { return u.in(text) })
 	}
-	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).SegmentsPastDamage(ctx) {
+	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Sealed().SegmentsPastDamage(ctx) {
 		if err != nil {
 			return false
 		}
