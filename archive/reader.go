@@ -334,17 +334,22 @@ func (r *Reader) damageAt(off int64, err error) error {
 // End is the stored tip; the other cursors have no fingerprints. The last one is yielded only after the hash of the
 // generation was checked. An error ends the iteration.
 func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, false)
+	return r.segments(ctx, 0, false)
+}
+
+// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked.
+func (r *Reader) SegmentsFrom(ctx context.Context, off int64) iter.Seq2[transcript.Segment, error] {
+	return r.segments(ctx, off, false)
 }
 
 // SegmentsPastDamage is like Segments, but continues after damage: it yields a damaged stretch as a segment without
 // data, with its DamageError. The segment before it has Rest set. The hash of the generation is not checked. Any other
 // error ends the iteration.
 func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, true)
+	return r.segments(ctx, 0, true)
 }
 
-func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transcript.Segment, error] {
+func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
 		b := new([2][]byte)
 		if r.sealed { // nobody keeps what it yields
@@ -352,19 +357,19 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 		}
 		r.once, r.scratch = true, b[0]
 		defer func() { r.once, r.scratch = false, nil }()
-		g, err := r.begin(ctx, 0, fetchSize)
+		g, err := r.begin(ctx, from, from+fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
-		c, sum := collector{start: at(0), buf: b[1][:0]}, sha256.New()
+		c, sum, whole := collector{start: at(from), buf: b[1][:0]}, sha256.New(), from == 0 && !pastDamage
 		defer func() {
 			if b[0], b[1] = r.scratch, c.buf; r.sealed && cap(b[1]) <= 2*fetchSize {
 				r.a.codec.buffers.Put(b)
 			}
 		}()
-		for p, err := range r.portions(ctx, 0, g.Offset) {
+		for p, err := range r.portions(ctx, from, g.Offset) {
 			if pastDamage && errors.As(err, new(*DamageError)) {
 				if !yield(c.rest(at(p.off)), nil) || !yield(transcript.Segment{Start: at(p.off), End: at(p.end)}, err) {
 					return
@@ -376,16 +381,18 @@ func (r *Reader) segments(ctx context.Context, pastDamage bool) iter.Seq2[transc
 				yield(transcript.Segment{}, err)
 				return
 			}
-			if !pastDamage {
+			if whole {
 				sum.Write(p.data)
 			}
 			if seg, ok := c.add(p.data, p.end == g.Offset); ok && !yield(seg, nil) {
 				return
 			}
 		}
-		if err := g.matches(sum); err != nil && !pastDamage {
-			yield(transcript.Segment{}, r.damage(g.Offset, err))
-			return
+		if whole {
+			if err := g.matches(sum); err != nil {
+				yield(transcript.Segment{}, r.damage(g.Offset, err))
+				return
+			}
 		}
 		yield(c.rest(g.cursor(r.n)), nil)
 	}

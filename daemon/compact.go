@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"ccd/archive"
@@ -77,6 +79,17 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 	return made, err
 }
 
+// Deferred returns the sessions that were old when a scan found them, and that have no companion yet, in the order of their keys.
+func (d *Daemon) Deferred() (all []transcript.Key) {
+	for key, s := range d.sessions {
+		if s.state.Deferred && d.knowsAgent(key.Agent) {
+			all = append(all, key)
+		}
+	}
+	slices.SortFunc(all, func(a, b transcript.Key) int { return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
+
 // maxRetries limits how often a command retries after another process changed the session.
 const maxRetries = 40
 
@@ -99,7 +112,7 @@ func retryRaces(ctx context.Context, step func() error) error {
 // withRecords archives what is new in a session, reads it and calls do.
 func (d *Daemon) withRecords(ctx context.Context, s *session, do func(model *compactor.Compactor) error) error {
 	return d.withBytes(ctx, s, func() error {
-		model, err := d.readArchived(ctx, s)
+		model, err := d.readArchived(ctx, s, true)
 		if err != nil {
 			return err
 		}

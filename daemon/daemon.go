@@ -23,9 +23,11 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ccd/archive"
@@ -79,7 +81,9 @@ type Daemon struct {
 	owners   map[string]transcript.Key // by path
 	batch    batch                     // states that wait for a transaction; a job that archives has a batch of its own
 	pool     pool
-	more     bool // more offers wait
+	kept     []*session // whose readings are kept, the last one of them used last
+	found    []*session // that wait for choose
+	more     bool       // more offers wait
 
 	result      func(o watcher.Offer, err error) // takes the result of each offer
 	locked      func(*archive.LockedError)       // called while the archive's lock is waited for
@@ -184,9 +188,10 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	}
 	d.unqueue(s)
 	s.offer = o
+	s.found = !o.Live && (s.found || o.Cold && s.state.Source.IsZero() && !exists(d.companion(s)))
 	s.statSource()
 	if d.lacksBeginning(s) {
-		s.state.Read, s.state.Covers = Place{}, Place{}
+		s.read, s.state.Read, s.state.Covers = nil, Place{}, Place{}
 	}
 	switch {
 	case s.paused():
@@ -240,10 +245,18 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 			return err
 		}
 		d.heartbeat()
-		s.follow(d, seg)
+		if s.isRead() {
+			d.follow(s, seg)
+		}
+		s.advance(d, seg)
 		taken += int64(len(seg.Data))
 	}
+	s.state.Deferred = s.state.Deferred && taken == 0
 	s.updateState(taken)
+	if r := s.read; taken > 0 && r != nil && r.at == s.state.At {
+		s.setStatus(r.tracker)
+		s.state.Options = r.options
+	}
 	b.note(s)
 	if s.offer.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes { // touched, and small enough to compare now
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
@@ -262,9 +275,9 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 		err = d.reload(ctx, s)
 	}
 	if err == nil {
-		model, err = d.readArchived(ctx, s)
+		model, err = d.readArchived(ctx, s, s.dueNow(d))
 	}
-	if err == nil && s.due(d) {
+	if err == nil && s.dueNow(d) {
 		_, err = d.publish(ctx, s, model)
 	}
 	if s.state.Gone && errors.As(err, new(*archive.DamageError)) { // nothing more can be read
@@ -287,6 +300,11 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		}
 		return
 	}
+	if d.keep(s); err == nil && s.found && s.due(d) {
+		d.found = append(d.found, s)
+		return
+	}
+	s.found = s.found && err != nil
 	switch s.races = 0; {
 	case err != nil:
 		d.fail(s, err)
@@ -299,6 +317,31 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	}
 	if d.batch.full() || !d.more && (s.offer.Live || d.pool.queued() == 0) {
 		d.save(ctx)
+	}
+}
+
+// maxFound is how many of the sessions that a scan finds for the first time get their companions at once.
+const maxFound = 20
+
+// choose has the companions made of the newest sessions that were found and archived and are due, and leaves those of the others for
+// when they grow or somebody asks for them.
+func (d *Daemon) choose(ctx context.Context) {
+	all := d.found
+	d.found = nil
+	slices.SortStableFunc(all, func(a, b *session) int { return cmp.Compare(b.sourceStat.ModTime, a.sourceStat.ModTime) })
+	n := 0
+	for _, s := range all {
+		if !s.found || d.sessions[s.Key] != s {
+			continue
+		}
+		s.found = false
+		if n++; n <= maxFound {
+			d.queue(s, deriving)
+			continue
+		}
+		s.state.Deferred = true
+		d.batch.note(s)
+		d.done(ctx, s, nil)
 	}
 }
 

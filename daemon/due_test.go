@@ -3,11 +3,15 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"ccd/internal/redact"
 	"ccd/internal/testkit"
+	"ccd/internal/testkit/gen"
 	"ccd/watcher"
 )
 
@@ -59,38 +63,96 @@ func TestWhenACompanionIsDue(t *testing.T) {
 	}
 }
 
-// TestFollowingTakesFewPasses: all companions of a session that grows without a rest, and what lists show of it, read at most
-// 20 times its length, and lists never lag by more than a sixteenth of it. What the session's state says does not depend on the steps.
-func TestFollowingTakesFewPasses(t *testing.T) {
+// TestFollowingReadsOnce: a session that grows is read at most three times, for lists when it is archived and for its companion, and
+// lists never lag. What the companion and the session's state say does not depend on the steps.
+func TestFollowingReadsOnce(t *testing.T) {
 	h := newHouse(t)
 	h.o.Watch.RefreshIdle = time.Hour
-	d, text, read, last := h.daemon(), "", int64(0), Place{}
+	d, text, read := h.daemon(), "", int64(0)
 	var s *session
+	var last reading
 	offer := func(quiet time.Duration) {
-		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: quiet}); err != nil {
+		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: quiet, Live: true}); err != nil {
 			t.Fatal(err)
 		}
-		if s = d.sessions[d.owners[h.path(1)]]; s.state.Read != last {
-			last = s.state.Read
-			read += last.Offset
+		if s = d.sessions[d.owners[h.path(1)]]; s.state.Read != s.state.At {
+			t.Fatalf("%d bytes of %d are read", s.state.Read.Offset, s.state.At.Offset)
 		}
+		if s.read == nil {
+			return
+		}
+		if s.read.decoder != last.decoder { // from the beginning
+			last.at = Place{}
+		}
+		read += s.read.at.Offset - last.at.Offset
+		last = *s.read
 	}
 	for n, all := 0, testkit.Cases(t, 240, 4400); n < all; n += 2 {
 		next := turns(n, n+2)
 		h.append(h.path(1), next)
 		text += next
-		if offer(0); s.state.At.Offset-last.Offset > last.Offset/16 {
-			t.Fatalf("%d bytes of %d are read", last.Offset, s.state.At.Offset)
+		if offer(0); s.read == nil {
+			t.Fatal("it is not followed")
 		}
 	}
-	if size := int64(len(text)); read > 20*size || read < 3*size {
-		t.Errorf("%d bytes were read of %d", read, size)
+	if size := int64(len(text)); read > 3*size || last.model == nil {
+		t.Errorf("%d bytes were read of %d, of a whole model %t", read, size, last.model != nil)
 	}
-	if offer(h.o.Watch.RefreshIdle); last != s.state.At {
-		t.Errorf("at rest, %d bytes of %d are read", last.Offset, s.state.At.Offset)
+	if offer(h.o.Watch.RefreshIdle); s.read != nil {
+		t.Error("at rest, its model is still kept")
 	}
+	h.samePass(h.path(1), text)
 	grown := s.state
-	if _, err := d.readArchived(context.Background(), s); err != nil {
+	if _, err := d.readArchived(context.Background(), s, true); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(s.state.Encode(), grown.Encode()) {
+		t.Errorf("followed %+v\nread at once %+v", grown, s.state)
+	}
+}
+
+// TestFollowedSaysTheSame: the companion and the state of a session that came in pieces, cut anywhere, torn lines at rest among them, are
+// those of one reading of all.
+func TestFollowedSaysTheSame(t *testing.T) {
+	var text bytes.Buffer
+	if err := gen.Write(&text, gen.Claude, 5, 600_000); err != nil {
+		t.Fatal(err)
+	}
+	all := `{"type":"user","uuid":"q0","message":{"role":"user","content":"Deploy with password=hunter2-Kq81xZ7 and AKIAIOSFODNN7EXAMPLX, please"}}` + "\n" + strings.ReplaceAll(text.String(), "}\n", "} \n")
+	h := newHouse(t)
+	var err error
+	if h.o.Agents.Redact, err = redact.New(redact.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	d := h.daemon()
+	rng := rand.New(rand.NewPCG(testkit.Seed(), 46))
+	followed := 0
+	for at := 0; at < len(all); {
+		n := min(len(all)-at, 1+rng.IntN(60_000))
+		quiet := []time.Duration{0, 0, 0, h.o.Watch.Settle, h.o.Watch.RefreshIdle}[rng.IntN(5)]
+		if end := strings.Index(all[at+n:], "} \n"); end >= 0 && rng.IntN(3) == 0 { // a whole line that goes on
+			n += end + 1
+			quiet = h.o.Watch.Settle
+		}
+		h.append(h.path(1), all[at:at+n])
+		if at += n; at == len(all) {
+			quiet = h.o.Watch.RefreshIdle
+		}
+		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: quiet, Live: true}); err != nil {
+			t.Fatal(err)
+		}
+		if s := d.sessions[d.owners[h.path(1)]]; s.read != nil && s.read.model != nil {
+			followed++
+		}
+	}
+	if followed < 3 {
+		t.Errorf("the model was kept %d times: this test sees nothing", followed)
+	}
+	h.samePass(h.path(1), all)
+	s := d.sessions[d.owners[h.path(1)]]
+	grown := s.state
+	s.read = nil
+	if _, err := d.readArchived(context.Background(), s, true); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(s.state.Encode(), grown.Encode()) {

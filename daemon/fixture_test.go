@@ -113,6 +113,17 @@ func (h *house) once() Report {
 	return r
 }
 
+// compactAll makes the companions that a pass left for later.
+func (h *house) compactAll() {
+	h.t.Helper()
+	d := h.daemon()
+	for _, key := range d.Deferred() {
+		if _, err := d.Compact(context.Background(), key, CompactOptions{Write: true}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
 func (h *house) companion(path string) string {
 	h.t.Helper()
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix)
@@ -126,7 +137,7 @@ func (h *house) companion(path string) string {
 func (h *house) samePass(path, text string) {
 	h.t.Helper()
 	once := newHouse(h.t)
-	once.o.Compaction = h.o.Compaction
+	once.o.Compaction, once.o.Agents = h.o.Compaction, h.o.Agents
 	once.write(once.path(1), text)
 	once.once()
 	if got, want := h.companion(path), once.companion(once.path(1)); got != want {

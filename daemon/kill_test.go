@@ -97,6 +97,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 	}
 	h.once()
+	h.compactAll()
 	texts[h.path(1)] = turns(0, 2*n)
 	if got := h.hasAll(texts); got != len(texts) {
 		t.Errorf("%d of %d sessions come back unchanged", got, len(texts))
@@ -114,6 +115,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		quiet.write(filepath.Join(filepath.Dir(quiet.path(1)), filepath.Base(path)), text)
 	}
 	quiet.once()
+	quiet.compactAll()
 	for path := range texts {
 		if a, b := quiet.companion(filepath.Join(filepath.Dir(quiet.path(1)), filepath.Base(path))), h.companion(path); a != b {
 			t.Errorf("%s: the companion differs from an undisturbed run's:\n%s", path, firstDifference(a, b))

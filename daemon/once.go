@@ -19,6 +19,7 @@ type Report struct {
 	Attachments int           `json:"attachments"` // files of sessions in the archive now
 	Bytes       int64         `json:"bytes"`       // of the files found
 	Companions  int           `json:"companions"`  // that exist now
+	Deferred    int           `json:"deferred"`    // sessions that get theirs when they grow, or when somebody asks for it
 	Failed      []Failure     `json:"failed"`
 	Skipped     []string      `json:"skipped"`   // named like a transcript, but not a regular file
 	Summaries   int           `json:"summaries"` // written by the summarizer's command in this pass
@@ -99,6 +100,9 @@ func (d *Daemon) count(report *Report) {
 		}
 		if s.state.Companion != "" && exists(s.state.Companion) {
 			report.Companions++
+		}
+		if s.state.Deferred {
+			report.Deferred++
 		}
 		if s.state.MissingSummaries > 0 && !s.state.Gone {
 			report.Lacking++

@@ -134,6 +134,9 @@ func take(from *[]*session, most int) []*session {
 
 // startJobs starts jobs as long as there are free slots.
 func (d *Daemon) startJobs(ctx context.Context) {
+	if d.pool.queued() == 0 && !d.more && ctx.Err() == nil {
+		d.choose(ctx)
+	}
 	for ctx.Err() == nil {
 		j := d.nextJob()
 		if j == nil {

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +74,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor
 	if made, err = d.compacted(ctx, s, model, text, sum); err != nil {
 		return made, next, err
 	}
-	next.Covers, next.Options = next.At, d.hash(s)
+	next.Covers, next.Options, next.Deferred = next.At, d.hash(s), false
 	next.Original, next.Compacted, next.Real, next.Saved = made.Header.Tokens.Original, made.Tokens, made.About, made.Saved
 	next.Verified, next.Reason, next.Lost = made.Header.Verified, made.Header.Reason, made.Header.KeyInformation.Lost
 	next.MissingSummaries = len(made.Wanted)
@@ -111,7 +110,7 @@ func (d *Daemon) story(ctx context.Context, s *session, read *compactor.Compacto
 		if read != nil {
 			return read, nil
 		}
-		return d.readArchived(ctx, s)
+		return d.readArchived(ctx, s, true)
 	}
 	d.pool.long.Lock() // how long its lines are shows only when they are read
 	defer d.pool.long.Unlock()
@@ -128,61 +127,6 @@ func (d *Daemon) story(ctx context.Context, s *session, read *compactor.Compacto
 		model.Add(r)
 	}
 	return model, nil
-}
-
-// longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is decoded
-// whole, which takes several times its size of memory. So sessions with such lines are read one at a time.
-const longLine = 4 << 20
-
-// readArchived reads all archived records up to the cursor, and updates the state with what they say.
-func (d *Daemon) readArchived(ctx context.Context, s *session) (*compactor.Compactor, error) {
-	model, decoder := compactor.New(d.options(s), s.Session), d.Agents.NewDecoder(s.Agent, s.Class)
-	if s.cursor.Offset == 0 {
-		s.setStatus(model)
-		return model, nil
-	}
-	long, tip := false, transcript.Cursor{}
-	for seg, err := range d.Archive.Reader(s.Key, s.cursor.Generation).Segments(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
-		}
-		if len(seg.Data) > longLine && !long {
-			long = true
-			d.pool.long.Lock()
-			defer d.pool.long.Unlock()
-		}
-		d.heartbeat()
-		if seg.Start.Offset == 0 {
-			if err := d.readJoined(ctx, s, model, decoder, seg.Data); err != nil {
-				return nil, err
-			}
-		}
-		for r := range decoder.Records(seg) {
-			model.Add(r)
-		}
-		tip = seg.End
-	}
-	if tip.Offset != s.cursor.Offset { // another process appended
-		return nil, archive.ErrTip
-	}
-	s.setStatus(model)
-	return model, nil
-}
-
-// readJoined reads the records that the session's file, which begins with these bytes, does not repeat.
-func (d *Daemon) readJoined(ctx context.Context, s *session, model *compactor.Compactor, decoder *transcript.Decoder, begin []byte) error {
-	head, _, _ := bytes.Cut(begin, []byte{'\n'})
-	for r, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, head, decoder) {
-		if err != nil {
-			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
-		}
-		d.heartbeat()
-		model.Add(r)
-	}
-	if s.state.Joined = decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(head).ID != "") {
-		s.state.Joined = -1
-	}
-	return nil
 }
 
 // Made returns the companion of a compaction. st is the status of its model, at how much of the transcript it covers, and sum the
@@ -231,7 +175,7 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 
 // reload replaces what is in memory of a session by what is stored. Of one that is not, only the state stays.
 func (d *Daemon) reload(ctx context.Context, s *session) error {
-	s.waiting = nil
+	s.waiting, s.read = nil, nil
 	a, err := d.Archive.Last(ctx, s.Key)
 	fresh := &session{state: s.state}
 	switch {

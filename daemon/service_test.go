@@ -34,7 +34,7 @@ func TestAliveWhileItWorks(t *testing.T) {
 	}
 	s := d.sessions[key(h.path(1))]
 	before := n.Load()
-	if _, err := d.readArchived(context.Background(), s); err != nil {
+	if _, err := d.readArchived(context.Background(), s, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := n.Load() - before; got < 3 {

@@ -29,6 +29,7 @@ type session struct {
 	stale        bool   // state and cursor have to be loaded again
 	cursor       transcript.Cursor
 	waiting      *transcript.Segment // before cursor, archived with the next transaction; nil if there is none
+	read         *reading            // nil if it is to be read from its beginning
 
 	offer      watcher.Offer // the last one
 	sourceStat Stat          // last stat of the transcript
@@ -48,6 +49,7 @@ type session struct {
 	newer        *watcher.Offer // came meanwhile
 	ofSummarizer bool           // it belongs to a session of the summarizer's command
 	published    bool           // its companion was written by the last job
+	found        bool           // a scan just found it; whether its companion is made at once is decided when all are archived
 }
 
 // sessionOf makes a session from an archived one. An unreadable state counts as none, because it can be rebuilt.
@@ -99,7 +101,7 @@ func (d *Daemon) register(o watcher.Offer) *session {
 		}
 		s.Session = found
 		s.Key = key
-		s.state.Read = Place{} // the companion depends on the path below the root
+		s.read, s.state.Read = nil, Place{} // the companion depends on the path below the root
 	}
 	d.owners[o.Path] = key
 	return s
@@ -201,7 +203,7 @@ func (s *session) statSource() {
 // upToDate is the one rule: what the last sync stored is what a stat says now of the transcript (isArchived) and of the
 // companion (due), and both were made of the archived bytes with the current options.
 func (s *session) upToDate(d *Daemon) bool {
-	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && !s.due(d))
+	return s.isArchived(d) && (!s.isRead() || !s.readDue(d) && !s.dueNow(d))
 }
 
 // isArchived reports whether the archive has all bytes that the transcript had at the last stat.
@@ -238,18 +240,9 @@ func (d *Daemon) asWritten(s *session) bool {
 	return err == nil && written == s.state.Written
 }
 
-// lags reports whether what was made of the bytes before made is due: when the transcript is at rest, or after new bytes, a part
-// of them that limits what all of a growing session take: each reads the whole session.
-func (s *session) lags(d *Daemon, made Place, part int64) bool {
-	at := s.state.At
-	return at != made && (at.Generation != made.Generation || at.Offset-made.Offset >= made.Offset/part || s.offer.Quiet >= d.Watch.RefreshIdle)
-}
-
-// readDue reports whether the records are to be read: the options changed, or lists lag by a sixteenth of the session. So all of
-// it takes at most 17 times the session's length. A small session is read when it has settled.
+// readDue reports whether the records are to be read: the options changed, or some were not read while they were archived.
 func (s *session) readDue(d *Daemon) bool {
-	settled := s.state.At != s.state.Read && s.state.At.Offset < smallSession && s.offer.Quiet >= d.Watch.Settle
-	return settled || s.state.Options != d.hash(s) || s.lags(d, s.state.Read, 16)
+	return s.state.Options != d.hash(s) || s.state.At != s.state.Read
 }
 
 // lacksBeginning reports whether the records were read without those of the session that they continue, and that is archived now.
@@ -258,21 +251,23 @@ func (d *Daemon) lacksBeginning(s *session) bool {
 	return s.state.Joined < 0 && before != nil && before.cursor.Offset > 0
 }
 
-// smallSession is the size of a session that is read in a tenth of a second.
-const smallSession = 4 << 20
-
 // due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then when it lags by a
 // quarter of the session, five times its length in all. It is due at once if it was changed or deleted, or if the options
 // changed. It costs a stat of the companion.
 func (s *session) due(d *Daemon) bool {
 	switch {
-	case !s.isRead() || s.state.UnknownFormat || s.state.Trigger == "":
+	case !s.isRead() || s.state.UnknownFormat || s.state.Trigger == "" || s.state.Deferred:
 		return false
 	case s.state.Gone:
 		return s.dueGone(d)
 	}
-	return s.state.Options != d.hash(s) || !d.asWritten(s) || s.lags(d, s.state.Covers, 4)
+	at, made := s.state.At, s.state.Covers
+	lags := at.Generation != made.Generation || at.Offset-made.Offset >= made.Offset/4 || s.offer.Quiet >= d.Watch.RefreshIdle
+	return s.state.Options != d.hash(s) || !d.asWritten(s) || at != made && lags
 }
+
+// dueNow is due for a session that was not just found.
+func (s *session) dueNow(d *Daemon) bool { return !s.found && s.due(d) }
 
 // dueGone is due for a session whose transcript is gone: its companion was made with other rules or options than the
 // current ones, or does not cover all, or it never had one. A companion that the user deleted is not made again, and without its agent's
@@ -291,8 +286,8 @@ func (d *Daemon) tail(ctx context.Context, s *session) iter.Seq2[transcript.Segm
 	return watcher.Tail(ctx, s.Session, s.cursor, watcher.TailOptions{Rest: quiet >= d.Watch.Settle, Torn: quiet >= d.Watch.RefreshIdle, Heartbeat: d.heartbeat})
 }
 
-// follow records that a segment was archived, or waits for that.
-func (s *session) follow(d *Daemon, seg transcript.Segment) {
+// advance records that a segment was archived, or waits for that.
+func (s *session) advance(d *Daemon, seg transcript.Segment) {
 	if seg.Start.Offset == 0 && seg.Start.Generation > 1 && !s.Unlined() { // such an agent rewrites its file at each change
 		d.Log.Info("transcript replaced; the archive keeps its earlier content", "session", s.ID, "generation", seg.Start.Generation)
 		s.state.Rewritten = time.Now().UTC()
@@ -319,12 +314,12 @@ func (s *session) updateState(taken int64) {
 }
 
 // setStatus takes over what the records say.
-func (s *session) setStatus(model *compactor.Compactor) {
-	st := model.Status()
+func (s *session) setStatus(t *compactor.Tracker) {
+	st := t.Status()
 	if s.state.At.Generation > 1 && !s.Unlined() { // what a rewrite took away was said
 		st.Title, st.Ask = cmp.Or(st.Title, s.state.Title), cmp.Or(s.state.Ask, st.Ask)
 	}
-	s.state.setStatus(st, model.PerToken())
+	s.state.setStatus(st, t.PerToken())
 	s.state.Read = s.state.At
 }
 

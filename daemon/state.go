@@ -30,6 +30,7 @@ type State struct {
 	GoneAt     time.Time // when that was noticed
 	Companion  string    // path, "" if there is none
 	Written    Stat      // of the companion
+	Deferred   bool      // it was old when a scan found it: its companion is made when it grows or is asked for
 	Covers     Place     // how much the companion covers; zero if it is to be made again: summaries came, or the index may lack its IDs
 	Options    string    // hash of the options that it was read with
 

@@ -77,6 +77,7 @@ var damageableHome = &fixture{make: func(t *testing.T, home string) {
 		put(t, transcriptPath(home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
 	}
 	once(t, home)
+	outputs(t, home, "compact", "--all")
 }}
 
 // asks fills d.restores: whole sessions, records, an ID of a companion and an unknown ID.

@@ -29,6 +29,9 @@ type Tracker struct {
 	curve   Curve
 	script  script
 	calibration
+
+	// Hide leaves out the secrets of a text that is kept. It is nil if the records leave out theirs.
+	Hide func(string) string
 }
 
 // NewTracker returns a tracker before a session's first record. Of s only Class and Parent are used.
@@ -37,6 +40,15 @@ func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 		o: o, session: s, status: Status{Known: Known{Parent: s.Parent}}, gauge: newGauge(o),
 		held: held{last: make([]int64, max(1, o.RecentMessages))},
 	}
+}
+
+// Add takes the next record. It does not keep r.
+func (t *Tracker) Add(r *transcript.Record) {
+	t.begin(r)
+	for i := range r.Items {
+		t.item(r, &r.Items[i])
+	}
+	t.end(r)
 }
 
 // begin takes what a record says about its session and its context.
@@ -55,7 +67,7 @@ func (t *Tracker) begin(r *transcript.Record) {
 	if r.Stand[0] > 0 {
 		st.Back = st.Back.without(r.Stand[0], r.Stand[1])
 	}
-	keep(&st.Origin, r.Origin)
+	t.keep(&st.Origin, r.Origin)
 	t.copied = r.Copied
 	if r.Fork { // what was asked before is the other session's title
 		st.Ask, st.Title, t.first, t.again = "", "", 0, false
@@ -101,20 +113,20 @@ func (t *Tracker) notes(r *transcript.Record) {
 		}
 		st.Last = r.Time.UTC()
 	}
-	keep(&st.Model, modelOf(r))
-	keep(&st.Cwd, r.Cwd)
+	t.keep(&st.Model, modelOf(r))
+	t.keep(&st.Cwd, r.Cwd)
 	if st.Start == "" {
 		st.Start = st.Cwd
 		t.root = transcript.Join("", st.Cwd)
 	}
 	if r.Branch != "HEAD" {
-		keep(&st.Branch, r.Branch)
+		t.keep(&st.Branch, r.Branch)
 	}
 	if st.Parent == "" {
-		keep(&st.Parent, r.Parent)
+		t.keep(&st.Parent, r.Parent)
 	}
-	keep(&st.Title, r.Title)
-	keep(&st.Team, r.Team)
+	t.keep(&st.Title, r.Title)
+	t.keep(&st.Team, r.Team)
 	if r.Resumed != nil && st.Records == 1 {
 		st.Resumed = *r.Resumed
 	}
@@ -128,7 +140,7 @@ func (t *Tracker) refuse(r *transcript.Record) {
 	switch {
 	case r.APIError && len(r.Items) > 0:
 		it := &r.Items[0]
-		t.status.Refusal = clip(strings.Join(strings.Fields(clip(string(transcript.Original(it.Kind, it.Raw)), maxAsk)), " "), maxAsk)
+		t.status.Refusal = clip(strings.Join(strings.Fields(clip(t.hidden(string(transcript.Original(it.Kind, it.Raw))), maxAsk)), " "), maxAsk)
 	case r.Replies():
 		t.status.Refusal = ""
 	}
@@ -258,7 +270,7 @@ func (t *Tracker) decide(it *transcript.Item) {
 func (t *Tracker) ask(text string) {
 	if !t.copied && (t.status.Ask == "" || t.again) {
 		t.first, t.again = t.status.Records, false
-		t.status.Ask = clip(strings.Join(strings.Fields(clip(text, 8*maxAsk)), " "), maxAsk)
+		t.status.Ask = clip(strings.Join(strings.Fields(clip(t.hidden(text), 8*maxAsk)), " "), maxAsk)
 	}
 }
 
@@ -301,10 +313,17 @@ func (t *Tracker) waits(it *transcript.Item) bool {
 }
 
 // keep sets *s to a copy of newer unless that is empty.
-func keep(s *string, newer string) {
+func (t *Tracker) keep(s *string, newer string) {
 	if newer != "" && newer != *s {
-		*s = clip(newer, maxNote)
+		*s = clip(t.hidden(newer), maxNote)
 	}
+}
+
+func (t *Tracker) hidden(text string) string {
+	if t.Hide == nil {
+		return text
+	}
+	return t.Hide(text)
 }
 
 func appendNew(all []string, one string) []string {

@@ -36,6 +36,7 @@ type Report struct {
 	Sessions    int              `json:"sessions"`
 	Attachments int              `json:"attachments"`
 	Companions  int              `json:"companions"`
+	Deferred    int              `json:"deferred"`
 	Unverified  int              `json:"unverified"`
 	Foreign     int              `json:"not_understood"`
 	Unknown     int              `json:"unknown_records"`
@@ -111,6 +112,9 @@ func (o *Report) count(sessions []reader.Entry) {
 		o.Broken += e.Kept.Broken
 		if !e.Kept.Rewritten.IsZero() {
 			o.Rewritten++
+		}
+		if e.Kept.Deferred {
+			o.Deferred++
 		}
 		if e.HasCompanion() {
 			o.Companions++

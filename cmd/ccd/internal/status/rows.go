@@ -141,7 +141,18 @@ func sessionsLine(o Report) string {
 	if o.Unverified > 0 {
 		line += fmt.Sprintf(", %d not verified (ccd ls names them, ccd compact SESSION says why)", o.Unverified)
 	}
+	if o.Deferred > 0 {
+		line += "; " + DeferredLine(o.Deferred)
+	}
 	return line
+}
+
+// DeferredLine says when so many older sessions get companions.
+func DeferredLine(n int) string {
+	if n == 1 {
+		return "1 older session gets one when it grows, or with ccd compact --all"
+	}
+	return fmt.Sprintf("%d older sessions get one when they grow, or with ccd compact --all", n)
 }
 
 func daemonLine(o Report) string {

@@ -33,6 +33,7 @@ type compactFlags struct {
 	manual                           compactor.Manual
 	filter                           filterFlags
 	reset, dryRun, stdout, noArchive bool
+	all                              bool
 	explain                          bool
 }
 
@@ -60,6 +61,9 @@ A FILE, or stdin (-), is compacted to stdout: a transcript, or a list of
 messages (JSON array or JSONL of {"role", "content"}). A FILE that ccd watches
 is treated as its session.
 
+A first pass writes the companions of the 20 newest sessions. With --all:
+those of all older ones, and the path of each is printed.
+
 With --json: one object: agent, session, companion ("" if none was written),
 original_tokens and companion_tokens (estimated), companion_about (in real
 tokens, converted), saved_percent, reported_tokens, level, verified, reason;
@@ -86,6 +90,12 @@ to 1), new (values and words), shown and chars (characters), why
 		if err := f.check(a.JSON, cli.SessionOf(args)); err != nil {
 			return cli.Usage(c, err)
 		}
+		if f.all && (c.Flags().NFlag() > 1 || len(args) > 0) {
+			return cli.Usage(c, errors.New("--all takes no SESSION and no other flag"))
+		}
+		if f.all {
+			return a.compactAll(c.Context())
+		}
 		return a.compact(c.Context(), cli.SessionOf(args), f)
 	}
 	flags := c.Flags()
@@ -98,6 +108,7 @@ to 1), new (values and words), shown and chars (characters), why
 		return nil
 	})
 	flags.BoolVar(&f.reset, "reset", false, "forget this session's --focus, --max-tokens and --ratio")
+	flags.BoolVar(&f.all, "all", false, "write the companions of all older sessions that have none yet")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what it would save; write nothing")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the companion instead of writing it")
 	flags.BoolVar(&f.explain, "explain", false, cli.ExplainText)
@@ -125,6 +136,31 @@ func (f compactFlags) check(json bool, arg string) error {
 		if _, err := regexp.Compile(p); err != nil {
 			return fmt.Errorf("--keep-pattern %q: not a regular expression", p)
 		}
+	}
+	return nil
+}
+
+// compactAll writes the companions that a first pass left for later.
+func (a *app) compactAll(ctx context.Context) error {
+	d, _, err := a.DaemonFor(ctx, false)
+	if err != nil {
+		return err
+	}
+	failed := false
+	for _, key := range d.Deferred() {
+		made, err := d.Compact(ctx, key, daemon.CompactOptions{Write: true})
+		if err == nil {
+			err = a.Print(made.Path + "\n")
+		} else if failed = true; ctx.Err() == nil {
+			a.Say("failed: %v", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if failed {
+		return cli.ErrSaid
 	}
 	return nil
 }

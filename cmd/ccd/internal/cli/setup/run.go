@@ -51,7 +51,8 @@ sessions, bytes}], files, sessions (without attachments), bytes,
 archived_sessions, new_bytes, archive_bytes (estimated), companions (where),
 archive, summarizer (the command that writes summaries, "" for none), errors.
 With --once, one object: files (found now), sessions and attachments (in the
-archive), bytes, companions, summaries (written by the summarizer's command),
+archive), bytes, companions, deferred (older sessions, which get theirs when
+they grow or are asked for), summaries (written by the summarizer's command),
 lacking (companions that wait for summaries), failed [{path, error, time}],
 skipped (paths named like a transcript that are not regular files), took_ns`,
 		Example: `  ccd run             watch until interrupted
@@ -338,6 +339,9 @@ func onceLine(r daemon.Report) string {
 		if one.n > 0 {
 			line += ", " + words.Count(one.n, one.noun) + one.then
 		}
+	}
+	if r.Deferred > 0 {
+		line += "; " + status.DeferredLine(r.Deferred)
 	}
 	return line
 }

@@ -45,7 +45,8 @@ these), bytes_per_second, ends (about)} (null if there is none), overflows
 skipped), hard_links (files with several names), failing (files), config (the
 daemon's configuration file, else this command's; "" if none), service
 {installed, enabled, active, detail}, roots [{agent, path, present, polled,
-why}], sessions, attachments, companions (whose files exist), unverified,
+why}], sessions, attachments, companions (whose files exist), deferred (older
+sessions, which get theirs when they grow or are asked for), unverified,
 not_understood (sessions without any known record), unknown_records,
 broken_records, rewritten (sessions whose transcript was replaced or rewritten
 in place, and was archived again), live (sessions as in ls), archive {path,
