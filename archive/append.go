@@ -202,6 +202,7 @@ func (p *plan) pack(context.Context) (err error) {
 			if b.stored, err = p.a.codec.pack(b.raw); err != nil {
 				return err
 			}
+			b.Words = filterOf(b.raw, len(b.stored))
 			p.need += int64(len(b.stored))
 		}
 	}

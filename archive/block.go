@@ -25,6 +25,7 @@ type envelope struct {
 	Off    int64
 	Len    int64
 	Sum    mark.Hash // of the uncompressed bytes
+	Words  []byte    // their filter (words.go); empty in a block of an earlier ccd
 }
 
 func (e envelope) end() int64 { return e.Off + e.Len }
@@ -33,7 +34,7 @@ func (e envelope) end() int64 { return e.Off + e.Len }
 func (e envelope) enclose(packed []byte) []byte {
 	env := append(appendString(appendString(nil, e.Key.Agent), e.Key.ID), byte(e.Class))
 	env = appendUints(env, e.Stream.num(), uint64(e.Stream.generation()), uint64(e.Off), uint64(e.Len))
-	env = append(env, e.Sum[:]...)
+	env = append(append(env, e.Sum[:]...), e.Words...)
 	record := appendUints(make([]byte, 0, len(env)+8+len(packed)), uint64(len(env)))
 	return append(append(record, env...), packed...)
 }
@@ -41,14 +42,14 @@ func (e envelope) enclose(packed []byte) []byte {
 // parseEnvelope splits the record of a block.
 func parseEnvelope(record []byte) (e envelope, packed []byte, err error) {
 	d := varints{b: record}
-	env := []byte(d.string())
+	env := d.bytes(int(min(d.uint(), maxRecord)))
 	packed, d = d.b, varints{b: env, err: d.err}
 	e.Key = transcript.Key{Agent: d.string(), ID: d.string()}
 	e.Class = transcript.Class(d.byte())
 	e.Stream = newStream(d.uint(), int(d.uint()))
 	e.Off, e.Len = int64(d.uint()), int64(d.uint())
 	copy(e.Sum[:], d.bytes(len(e.Sum)))
-	if d.end() != nil || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame || e.end() < 0 {
+	if e.Words = d.b; d.err != nil || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame || e.end() < 0 {
 		return e, nil, errors.New("envelope cannot be decoded")
 	}
 	return e, packed, nil

@@ -120,7 +120,7 @@ func (h *healing) add(ctx context.Context, off int64, raw []byte) error {
 		return err
 	}
 	b := packed{envelope: h.of, piece: true, stored: stored}
-	b.Off, b.Len, b.Sum = off, int64(len(raw)), mark.Sum(raw)
+	b.Off, b.Len, b.Sum, b.Words = off, int64(len(raw)), mark.Sum(raw), filterOf(raw, len(stored))
 	return h.into.update(ctx, 0, func(tx *bolt.Tx) error {
 		made, err := b.write(tx)
 		h.g.Blocks = append(h.g.Blocks, made)

@@ -356,6 +356,7 @@ func (s *rebuilder) take(e storedEntry) {
 		if err != nil || len(e.key) != 8 || !s.possible(env.Stream.num(), env.Stream.generation()) {
 			return
 		}
+		env.Words = nil // of all blocks they would take much memory
 		c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
 		if !s.removes(env.Key) {
 			s.nums[env.Key] = env.Stream.num()
@@ -510,28 +511,32 @@ func (s *rebuilder) copy(tx *bolt.Tx, k transcript.Key, class transcript.Class, 
 	if err != nil {
 		return made, err
 	}
-	_, stored, err := openBlock(c.id, value)
+	e, stored, err := openBlock(c.id, value)
 	if err != nil {
 		return made, err
 	}
 	b := packed{envelope: c.envelope, piece: c.end() > open, stored: stored}
-	b.Key, b.Class, b.Stream = k, class, to
+	b.Key, b.Class, b.Stream, b.Words = k, class, to, e.Words
 	if err := b.fill(s.into.codec, holes); err != nil {
 		return made, err
 	}
 	return b.write(tx)
 }
 
-// fill replaces holes in a block of which the stored form was checked.
+// fill replaces holes in a block of which the stored form was checked, and gives it a filter if it has none.
 func (b *packed) fill(c *codec, holes []hole) error {
-	if len(overlapping(holes, b.Off, b.end())) == 0 {
+	holed := len(overlapping(holes, b.Off, b.end())) > 0
+	if !holed && len(b.Words) > 0 {
 		return nil
 	}
 	raw, err := c.decode(b.Len, b.stored, nil)
-	if err == nil {
+	if err == nil && holed {
 		fillSorted(raw, b.Off, holes)
 		b.Sum = mark.Sum(raw)
 		b.stored, err = c.pack(raw)
+	}
+	if err == nil {
+		b.Words = filterOf(raw, len(b.stored))
 	}
 	return err
 }

@@ -1,7 +1,7 @@
 // Package search finds items in the archive by words, tool, file and time.
 //
 // It defines a match: all words in the text of one item, except in its secrets and in the marks in their place. Each session whose
-// bytes have all words is decoded from its beginning, several at a time. It only reads, a few MB at a time, so that it blocks no writer. It
+// bytes may have all words by the archive's index, and do have them, is decoded from its beginning, several at a time. It only reads, a few MB at a time, so that it blocks no writer. It
 // knows nothing of companions, of which sessions exist, or of how hits are printed.
 package search
 
@@ -17,6 +17,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/agent/registry"
+	"ccd/internal/grams"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -38,6 +39,8 @@ type Source struct {
 	Joined int            // how many of its records are in other files, and counted before those of this one
 	Back   session.Ranges // records that the person took back
 	Fork   bool           // it was made from another session, of which it may have copies
+
+	lacks []bool // whether a generation certainly lacks a word
 }
 
 // Hit is an item that matches.
@@ -109,6 +112,16 @@ func size(s Source) (n int64) {
 	return n
 }
 
+// toRead is the size of the generations that may have all words.
+func toRead(s Source) (n int64) {
+	for i, g := range s.Generations {
+		if !s.lacks[i] {
+			n += g.Tip.Offset
+		}
+	}
+	return n
+}
+
 // result is what was found in a session.
 type result struct {
 	hits     []Hit
@@ -141,14 +154,31 @@ func (r result) yield(ctx context.Context, yield func(Hit, error) bool) bool {
 
 // search starts to search the sources, in their order, as fast as results are taken: small ones together.
 func (f *finder) search(ctx context.Context, sources []Source, results chan<- chan []result, workers *sync.WaitGroup) {
-	for some := range archive.Batches(sources, size) {
-		coming := make(chan []result, 1)
-		select {
-		case results <- coming:
-		case <-ctx.Done():
-			return
+	for many := range slices.Chunk(slices.Clone(sources), indexed) {
+		f.index(ctx, many)
+		for some := range archive.Batches(many, toRead) {
+			coming := make(chan []result, 1)
+			select {
+			case results <- coming:
+			case <-ctx.Done():
+				return
+			}
+			workers.Go(func() { coming <- f.together(ctx, some) })
 		}
-		workers.Go(func() { coming <- f.together(ctx, some) })
+	}
+}
+
+// indexed is of how many sessions the index is read at once.
+const indexed = 1000
+
+// index notes which sources certainly lack a word.
+func (f *finder) index(ctx context.Context, sources []Source) {
+	all := make([]archive.Session, len(sources))
+	for i, s := range sources {
+		all[i] = s.Session
+	}
+	for i, lacks := range f.archive.Lacking(ctx, all, f.words) {
+		sources[i].lacks = lacks
 	}
 }
 
@@ -162,12 +192,14 @@ func (f *finder) together(ctx context.Context, sources []Source) (all []result) 
 		held.archive.Archive = a
 		for i, s := range sources {
 			last = &all[i]
-			last.size = size(s)
+			if last.size = size(s); toRead(s) == 0 {
+				continue
+			}
 			held.session(ctx, s, last)
 		}
 		return nil
 	}
-	if len(sources) == 1 {
+	if len(sources) == 1 || !slices.ContainsFunc(sources, func(s Source) bool { return toRead(s) > 0 }) {
 		_ = each(f.archive.Archive) // it returns no error
 	} else if err := f.archive.Held(ctx, each); err != nil {
 		all[0].errs = append(all[0].errs, err)
@@ -181,6 +213,7 @@ type finder struct {
 	archive history.Archive
 	terms   []term
 	parts   []run // see literals
+	words   []grams.Word
 	path    pattern
 }
 
@@ -190,7 +223,11 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	return &finder{Query: s.Query, archive: history.Archive{Archive: s.Archive, Agents: s.Agents}, terms: terms, parts: literals(terms), path: path}, err
+	f := &finder{Query: s.Query, archive: history.Archive{Archive: s.Archive, Agents: s.Agents}, terms: terms, parts: literals(terms), path: path}
+	for _, u := range f.parts {
+		f.words = append(f.words, grams.NewWord(u.folded))
+	}
+	return f, err
 }
 
 // ofCall reports whether only calls and their results can match.
@@ -208,6 +245,9 @@ func (f *finder) session(ctx context.Context, s Source, r *result) {
 	}
 	seen := map[mark.ID]bool{}
 	for i, g := range slices.Backward(s.Generations) {
+		if s.lacks[i] {
+			continue
+		}
 		w := walk{finder: f, source: s, generation: g, result: r}
 		err := w.read(ctx)
 		for _, h := range slices.Backward(w.hits) {

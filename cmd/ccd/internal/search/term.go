@@ -7,34 +7,11 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ccd/internal/grams"
 )
 
-// dot is the combining dot that follows the i in the lower-case form of İ. It is folded into that i, so that İ, i with the
-// dot and i are the same character.
-const dot = '\u0307'
-
-var dotted = []byte(string(dot))
-
-// fold maps all cases of a character to one.
-func fold(r rune) rune {
-	if r < utf8.RuneSelf {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}
-	if r == 'İ' {
-		return 'i' // İ with its dot
-	}
-	least := r
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		least = min(least, f)
-	}
-	if least < utf8.RuneSelf {
-		return fold(least) // maps the long s to s and the Kelvin sign to k
-	}
-	return least
-}
+var dotted = []byte(string(grams.Dot))
 
 // run is a sequence of characters to find, in any case.
 type run struct {
@@ -46,10 +23,10 @@ type run struct {
 func newRun(text []rune) run {
 	var u run
 	for i, r := range text {
-		if r == dot && i > 0 && fold(text[i-1]) == 'i' {
+		if r == grams.Dot && i > 0 && grams.Fold(text[i-1]) == 'i' {
 			continue
 		}
-		u.folded = append(u.folded, fold(r))
+		u.folded = append(u.folded, grams.Fold(r))
 	}
 	for i, r := range u.folded {
 		if rarity(r) > rarity(u.folded[u.anchor]) {
@@ -135,7 +112,7 @@ func (u *run) in(data []byte) bool {
 
 // around reports whether the run occurs with its anchor at at.
 func (u *run) around(data []byte, at int) (start, end int, ok bool) {
-	if u.folded[u.anchor] == dot && ofI(data, at) {
+	if u.folded[u.anchor] == grams.Dot && ofI(data, at) {
 		return 0, 0, false
 	}
 	if start = back(data, at, u.folded[:u.anchor]); start < 0 {
@@ -155,7 +132,7 @@ func forth(data []byte, at int, text []rune) int {
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(data[at:])
 		}
-		if r != want && fold(r) != want {
+		if r != want && grams.Fold(r) != want {
 			return -1
 		}
 		if at += size; want == 'i' && bytes.HasPrefix(data[at:], dotted) {
@@ -168,7 +145,7 @@ func forth(data []byte, at int, text []rune) int {
 // ofI reports whether an i precedes at, so that a dot at at belongs to it.
 func ofI(data []byte, at int) bool {
 	r, _ := utf8.DecodeLastRune(data[:at])
-	return fold(r) == 'i'
+	return grams.Fold(r) == 'i'
 }
 
 // back returns the beginning of text if it ends at at, else a negative number.
@@ -179,12 +156,12 @@ func back(data []byte, at int, text []rune) int {
 		}
 		r, size := rune(data[at-1]), 1
 		if r >= utf8.RuneSelf {
-			if r, size = utf8.DecodeLastRune(data[:at]); r == dot && ofI(data, at-size) {
+			if r, size = utf8.DecodeLastRune(data[:at]); r == grams.Dot && ofI(data, at-size) {
 				at -= size
 				r, size = utf8.DecodeLastRune(data[:at])
 			}
 		}
-		if r != text[i] && fold(r) != text[i] {
+		if r != text[i] && grams.Fold(r) != text[i] {
 			return -1
 		}
 		at -= size
