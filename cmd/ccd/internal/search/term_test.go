@@ -18,6 +18,8 @@ func FuzzFind(f *testing.F) {
 	f.Add("\u212aelvin ſ", "kelvin S")
 	f.Add("a  b\n c", "b c")
 	f.Add("\u0130stanbul", "i\u0307stanbul")
+	f.Add("quayside and quarries", "quarries")
+	f.Add("xi\u0307\u0307stanbul", "i\u0307\u0307stanbul")
 	f.Add("I\u0307stanbul, \u0130zm\u0130r", "izm\u0130r")
 	f.Add("xi\u0307\u0307y a\u0307", "\u0307y")
 	f.Fuzz(func(t *testing.T, text, word string) {
@@ -36,6 +38,18 @@ func FuzzFind(f *testing.F) {
 		start, end := u.find([]byte(text), 0)
 		if (start >= 0) != want {
 			t.Fatalf("find %q in %q: %v, want %v", word, text, start >= 0, want)
+		}
+		for _, u := range u.runs {
+			w := grams.NewWord(u.folded)
+			if u.in([]byte(text)) && !grams.New([]byte(text), 100).May(w) {
+				t.Errorf("the index denies %q in %q", string(u.folded), text)
+			}
+			for at := range min(len(text), 300) {
+				a, b := grams.New([]byte(text[:at]), 100), grams.New([]byte(text[at:]), 100)
+				if u.in([]byte(text)) && !a.May(w) && !b.May(w) && !a.MayCross(b, w) {
+					t.Errorf("the index denies %q in %q, cut at %d", string(u.folded), text, at)
+				}
+			}
 		}
 		if start >= 0 && low(text[start:end]) != low(word) {
 			t.Errorf("find %q in %q: it is not at %d to %d", word, text, start, end)
