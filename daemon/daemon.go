@@ -101,6 +101,31 @@ type Daemon struct {
 
 // New returns a daemon that has loaded the archived sessions.
 func New(ctx context.Context, o Options) (*Daemon, error) {
+	d := unloaded(o)
+	if err := d.load(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// NewAt is New for work on the transcript at a path only: if that is archived under its own ID, it loads no other session, of which
+// there may be thousands.
+func NewAt(ctx context.Context, o Options, path string) (*Daemon, error) {
+	for _, r := range o.Watch.Roots {
+		found, ok := o.Agents.Find(r.Agent, r.Path, path)
+		if !ok || found.Parent != "" || found.Thread != "" {
+			continue
+		}
+		if one, err := o.Archive.Session(ctx, found.Key); err == nil && one.Path == path && one.StateDamage == nil {
+			d := unloaded(o)
+			d.add(one)
+			return d, nil
+		}
+	}
+	return New(ctx, o)
+}
+
+func unloaded(o Options) *Daemon {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -111,10 +136,8 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 			d.Log.Error("cannot update session", "path", o.Path, "err", err)
 		}
 	}
-	if err := d.load(ctx); err != nil {
-		return nil, err
-	}
-	return d, nil
+	d.sessions, d.owners = map[transcript.Key]*session{}, map[string]transcript.Key{}
+	return d
 }
 
 // load loads the archived sessions.
@@ -132,13 +155,17 @@ func (d *Daemon) load(ctx context.Context) error {
 	d.sessions, d.owners, d.batch = map[transcript.Key]*session{}, map[string]transcript.Key{}, batch{}
 	for _, a := range stored {
 		d.heartbeat()
-		s := d.sessionOf(a)
-		var lost *archive.DamageError // a transcript is that of the last generation
-		d.damaged = d.damaged || errors.As(a.Lost, &lost) && lost.Generation == len(a.Generations) && exists(a.Path)
-		d.sessions[s.Key] = s
-		d.owners[s.Path] = s.Key
+		d.add(a)
 	}
 	return nil
+}
+
+func (d *Daemon) add(a archive.Session) {
+	s := d.sessionOf(a)
+	var lost *archive.DamageError // a transcript is that of the last generation
+	d.damaged = d.damaged || errors.As(a.Lost, &lost) && lost.Generation == len(a.Generations) && exists(a.Path)
+	d.sessions[s.Key] = s
+	d.owners[s.Path] = s.Key
 }
 
 // Run watches until ctx ends or Options.Scanned fails, and returns that error. It fails with *RunningError if another daemon runs.

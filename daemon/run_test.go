@@ -225,3 +225,27 @@ func TestLeftoversAreSwept(t *testing.T) {
 		t.Error("an old one stays")
 	}
 }
+
+// A daemon for one transcript loads only its session, and all of them if it is not archived under its own ID.
+func TestNewAtLoadsOneSession(t *testing.T) {
+	h := newHouse(t)
+	for n := range 3 {
+		h.write(h.path(n), turns(0, 2))
+	}
+	h.once()
+	for path, want := range map[string]int{h.path(1): 1, h.path(7): 3} {
+		h.append(path, turns(2, 12))
+		d, err := NewAt(context.Background(), h.o, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, ok := d.SessionAt(path)
+		if loaded := len(d.sessions); !ok || loaded > want+1 || loaded < want {
+			t.Errorf("%s: %d loaded, known %t", path, loaded, ok)
+		}
+		if _, err := d.Compact(context.Background(), s.Key, CompactOptions{Write: true}); err != nil {
+			t.Error(err)
+		}
+	}
+	h.samePass(h.path(1), turns(0, 12))
+}

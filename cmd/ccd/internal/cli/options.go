@@ -92,6 +92,16 @@ func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, 
 
 // DaemonFor makes a daemon of the configuration. With readOnly it can only say what it would do.
 func (a *App) DaemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *reader.Library, error) {
+	return a.daemon(readOnly, func(o daemon.Options) (*daemon.Daemon, error) { return daemon.New(ctx, o) })
+}
+
+// DaemonAt makes a daemon for work on the transcript at a path only.
+func (a *App) DaemonAt(ctx context.Context, path string) (*daemon.Daemon, error) {
+	d, _, err := a.daemon(false, func(o daemon.Options) (*daemon.Daemon, error) { return daemon.NewAt(ctx, o, path) })
+	return d, err
+}
+
+func (a *App) daemon(readOnly bool, make func(daemon.Options) (*daemon.Daemon, error)) (*daemon.Daemon, *reader.Library, error) {
 	l, err := a.Locate(readOnly)
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +110,7 @@ func (a *App) DaemonFor(ctx context.Context, readOnly bool) (*daemon.Daemon, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := daemon.New(ctx, a.DaemonOptions(l, log))
+	d, err := make(a.DaemonOptions(l, log))
 	return d, l, err
 }
 

@@ -251,7 +251,7 @@ func program() string {
 // sync archives what is new in one transcript, with companion also updates that. The daemon does later what does not fit in
 // the time.
 func (a *app) sync(ctx context.Context, path string, companion bool) error {
-	d, _, err := a.DaemonFor(ctx, false)
+	d, err := a.DaemonAt(ctx, path)
 	if err != nil {
 		return err
 	}
