@@ -100,7 +100,7 @@ func (t *Tracker) count(r *transcript.Record) {
 	}
 	if r.Unknown {
 		st.Unknown++
-		t.kind(r.Type)
+		t.kind(t.hidden(r.Type))
 	}
 }
 

@@ -1,3 +1,3 @@
-// Package bench measures `ccd search` against a scan of the files. docs/PERFORMANCE.md has the figures. It contains tests
+// Package bench measures ccd against zstd, and `ccd search` against a scan of the files. docs/PERFORMANCE.md has the figures. It contains tests
 // only, with the build tag rig.
 package bench
