@@ -38,11 +38,29 @@ func Fold(r rune) rune {
 // size is how many letters a gram has.
 const size = 4
 
-// gram is a run of folded letters, 16 bits of each. Digits are no letters: most of them are in IDs and times, which would fill a filter.
-type gram uint64
+// gram is a run of letters, a byte of each (see letter). One with a zero is none.
+type gram uint32
+
+// next returns the run that ends with the next byte.
+func (g gram) next(letter byte) gram { return g<<8 | gram(letter) }
+
+// whole reports whether each byte is a letter.
+func (g gram) whole() bool { return (g-0x01010101)&^g&0x80808080 == 0 }
 
 // bit returns the bit of the gram in a filter of so many bits.
-func (g gram) bit(bits uint64) uint64 { return uint64(g) * 0x9e3779b97f4a7c15 >> 32 * bits >> 32 }
+func (g gram) bit(bits uint64) uint64 { return uint64(g*0x9e3779b1) * bits >> 32 }
+
+// letter returns a byte for a folded letter, and 0 for other characters. Digits are none: most of them are in IDs and times, which would
+// fill a filter.
+func letter(r rune) byte {
+	switch {
+	case !unicode.IsLetter(r):
+		return 0
+	case r < utf8.RuneSelf:
+		return byte(r)
+	}
+	return 0x80 | byte(uint32(r)*0x9e3779b1>>25)
+}
 
 // Word is what a filter is asked for.
 type Word []gram
@@ -50,12 +68,8 @@ type Word []gram
 // NewWord returns the grams of folded characters: none for those that a filter cannot tell.
 func NewWord(folded []rune) (w Word) {
 	var last gram
-	n := 0
 	for _, r := range folded {
-		if n++; !unicode.IsLetter(r) {
-			n = 0
-		}
-		if last = last<<16 | gram(r&0xffff); n >= size {
+		if last = last.next(letter(r)); last.whole() {
 			w = append(w, last)
 		}
 	}
@@ -94,33 +108,33 @@ func lettersOf() (table [utf8.RuneSelf]byte) {
 func (f Filter) add(text []byte, letters *[utf8.RuneSelf]byte) {
 	bits := uint64(len(f)) * 8
 	var last gram
-	n, dotted := 0, false // letters since the last other character; the last one was an i, and may have a dot
+	dotted := false // the last character is an i, and may have a dot
 	for i := 0; i < len(text); {
-		var r rune
-		if c := text[i]; c < utf8.RuneSelf {
-			r = rune(letters[c])
-			i++
-		} else {
-			var length int
-			r, length = utf8.DecodeRune(text[i:])
-			if i += length; r == Dot && dotted {
-				dotted = false
-				continue
-			}
-			if r = Fold(r); !unicode.IsLetter(r) {
-				r = 0
+		begin := i
+		for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
+			if last = last.next(letters[text[i]]); last.whole() {
+				b := last.bit(bits)
+				f[b>>3] |= 1 << (b & 7)
 			}
 		}
-		if dotted = r == 'i'; r == 0 {
-			n = 0
+		if i == len(text) {
+			return
+		}
+		if i > begin {
+			dotted = text[i-1]|0x20 == 'i'
+		}
+		r, length := utf8.DecodeRune(text[i:])
+		i += length
+		if r == Dot && dotted {
+			dotted = false
 			continue
 		}
-		if last = last<<16 | gram(r&0xffff); n+1 < size {
-			n++
-			continue
+		r = Fold(r)
+		dotted = r == 'i'
+		if last = last.next(letter(r)); last.whole() {
+			b := last.bit(bits)
+			f[b>>3] |= 1 << (b & 7)
 		}
-		b := last.bit(bits)
-		f[b/8] |= 1 << (b % 8)
 	}
 }
 
