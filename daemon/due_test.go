@@ -115,7 +115,7 @@ func TestFollowingReadsOnce(t *testing.T) {
 // those of one reading of all.
 func TestFollowedSaysTheSame(t *testing.T) {
 	var text bytes.Buffer
-	if err := gen.Write(&text, gen.Claude, 5, 600_000); err != nil {
+	if err := gen.Write(&text, gen.Claude, 5, 300_000); err != nil {
 		t.Fatal(err)
 	}
 	all := `{"type":"user","uuid":"q0","message":{"role":"user","content":"Deploy with password=hunter2-Kq81xZ7 and AKIAIOSFODNN7EXAMPLX, please"}}` + "\n" + strings.ReplaceAll(text.String(), "}\n", "} \n")

@@ -134,7 +134,7 @@ type RootPlan struct {
 }
 
 // archiveRatio is about the archive's size per byte of transcript (TestCostOfAFirstPass).
-const archiveRatio = 0.25
+const archiveRatio = 0.3
 
 // Plan scans the roots and changes nothing.
 func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
