@@ -67,6 +67,7 @@ func (s *Setup) hook(d *document, a agent) error {
 			return err
 		}
 	}
+	d.revoke(rules(s.o.Executable)) // what other binaries were allowed
 	var seen []string
 	d.unhook(func(c call) bool {
 		wanted := slices.ContainsFunc(a.Events, func(e transcript.Event) bool { return e.Client == c.event }) && !slices.Contains(seen, c.event)
@@ -112,9 +113,15 @@ func (d *document) unhook(keep func(call) bool) {
 // allow is the list in permissions of what Claude Code may run without asking.
 const allow = "allow"
 
-// rules are those that allow ccd's commands for agents, which only read, in one project, and take no file name.
-func rules() []string {
-	return []string{"Bash(ccd agent restore:*)", "Bash(ccd agent show:*)", "Bash(ccd agent search:*)"}
+// rules allow ccd's commands for agents, which only read, in one project, and take no file name: by the name that companions
+// give, and by the path of each binary, which hooks give. Claude Code compares them with a command as it is typed.
+func rules(binaries ...string) (all []string) {
+	for _, program := range append([]string{"ccd"}, binaries...) {
+		for _, name := range []string{"restore", "show", "search"} {
+			all = append(all, "Bash("+transcript.ShellWord(program)+" agent "+name+":*)")
+		}
+	}
+	return all
 }
 
 // rules returns what is allowed.
@@ -133,11 +140,11 @@ func (f file) rulesBefore() []string {
 }
 
 // grant adds the rules that are missing to the list of allowed commands.
-func (d *document) grant() error {
+func (s *Setup) grant(d *document) error {
 	if err := d.check('[', "permissions", allow); err != nil {
 		return err
 	}
-	for _, r := range rules() {
+	for _, r := range rules(s.o.Executable) {
 		if slices.ContainsFunc(elements(d.get("permissions", allow)), func(v hujson.Value) bool { return stringOf(&v) == r }) {
 			continue
 		}
@@ -148,14 +155,15 @@ func (d *document) grant() error {
 	return nil
 }
 
-// revoke removes ccd's rules, except the user's, from the list of allowed commands. Without hooks of ccd's all are the user's.
-func (d *document) revoke(theirs []string) {
-	list := d.get("permissions", allow)
-	if len(d.calls()) == 0 {
+// revoke removes the rules of the binaries that ccd's hooks call, except those to keep, from the list of allowed commands. Without
+// hooks of ccd's all are the user's.
+func (d *document) revoke(keep []string) {
+	list, binaries := d.get("permissions", allow), d.binaries()
+	if len(binaries) == 0 {
 		return
 	}
 	for i, v := range slices.Backward(elements(list)) {
-		if r := stringOf(&v); slices.Contains(rules(), r) && !slices.Contains(theirs, r) {
+		if r := stringOf(&v); slices.Contains(rules(binaries...), r) && !slices.Contains(keep, r) {
 			cut(list, i)
 			d.prune("permissions", allow)
 		}

@@ -73,7 +73,7 @@ func (s *Setup) pieces(a agent) (all []piece) {
 		}
 	}
 	if a.hooks != "" && a.Rules {
-		p := inDocument("allow", a.hooks, (*document).grant, nil, nil)
+		p := inDocument("allow", a.hooks, s.grant, nil, nil)
 		p.take = func(f file) ([]byte, error) {
 			return edit(func(d *document) error { d.revoke(f.rulesBefore()); return nil })(f)
 		}

@@ -156,9 +156,9 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
 		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd agent show:*)","Bash(/opt/dash/ccd agent show:*)"]}}`, ""},
 		"a rule": {
-			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)"]},` +
+			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)","Bash(/x/ccd agent search:*)"]},` +
 				`"hooks":{"PreCompact":[{"hooks":[{"command":"'/a b/ccd' hook PreCompact --agent codex"}]}]}}`,
-			`{"permissions":{"allow":["Read","Bash('/a b/ccd' agent search:*)"]}}`,
+			`{"permissions":{"allow":["Read","Bash(/x/ccd agent search:*)"]}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
