@@ -60,7 +60,7 @@ func (r *Reader) Sealed() *Reader {
 	return r
 }
 
-// Of gives the reader a session that is perhaps not archived yet, and its first line.
+// Of gives the reader a session that is perhaps not archived yet, and how it begins.
 func (r *Reader) Of(s transcript.Session, head []byte) *Reader {
 	r.of, r.head = &s, head
 	return r

@@ -49,10 +49,12 @@ func (a *Archive) Before(ctx context.Context, s transcript.Session, generation i
 		}
 		var head []byte
 		for r, err := range file(decoder()) {
-			if err == nil {
-				head = r.Raw
+			if err != nil || len(head) > maxHead {
+				break
 			}
-			break
+			if head = append(append(head, r.Raw...), '\n'); len(r.Items) > 0 {
+				break
+			}
 		}
 		a.Joined(ctx, s, generation, head, d)(yield)
 	}
@@ -200,7 +202,7 @@ const (
 	maxHead   = 1 << 20 // bytes in which the first line must end
 )
 
-// parts returns the files that a session is made of, in order, the last one being its own, which begins with the line head.
+// parts returns the files that a session is made of, in order, the last one being its own, which begins with head.
 // If it is a later file of a conversation (Session.Thread), these are the earlier files of that, whole. If it is a fork that
 // does not repeat what it was made from, these are the parts of that. What is not archived is left out.
 func (a *Archive) parts(ctx context.Context, s transcript.Session, head []byte, most int) (all []part, err error) {
@@ -264,15 +266,13 @@ func (a *Archive) conversation(ctx context.Context, s transcript.Session) (all [
 	return all, err
 }
 
-// head returns the first line of a session.
+// head returns the beginning of a session.
 func (a *Archive) head(ctx context.Context, s Session) ([]byte, error) {
 	tip := s.Tip()
-	data, err := a.Reader(s.Key, tip.Generation).Span(ctx, transcript.Span{Len: min(tip.Offset, maxHead)})
-	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	return line, err
+	return a.Reader(s.Key, tip.Generation).Span(ctx, transcript.Span{Len: min(tip.Offset, maxHead)})
 }
 
-// Joined yields the records that the file of a session, which begins with the line head, does not repeat, and prepares the
+// Joined yields the records that the file of a session, which begins with head, does not repeat, and prepares the
 // decoder for the file.
 func (a *Archive) Joined(ctx context.Context, s transcript.Session, generation int, head []byte, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -240,8 +239,7 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		}
 		model.Add(r)
 	}
-	head, _, _ := bytes.Cut(data, []byte{'\n'})
-	earlier := d.Archive.Reader(s.Key, generation).Of(s, head)
+	earlier := d.Archive.Reader(s.Key, generation).Of(s, data)
 	return d.compacted(ctx, p, model, func(span transcript.Span) ([]byte, error) {
 		if back, _ := span.Life(); back > 0 {
 			return earlier.Span(ctx, span)

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -86,8 +85,7 @@ func (d *Daemon) keep(s *session) {
 func (d *Daemon) follow(s *session, seg transcript.Segment) {
 	r := s.read
 	if s.read = nil; seg.Start.Offset == 0 {
-		head, _, _ := bytes.Cut(seg.Data, []byte{'\n'})
-		if s.Thread != "" || transcript.OriginOf(head).ID != "" {
+		if s.Thread != "" || transcript.OriginOf(seg.Data).ID != "" {
 			return
 		}
 		s.state.Joined = 0
@@ -97,8 +95,13 @@ func (d *Daemon) follow(s *session, seg transcript.Segment) {
 	if r == nil || r.options != d.hash(s) || len(seg.Data) > longLine || !r.goesOn(seg) {
 		return
 	}
+	items := 0
 	for one := range r.decoder.Records(seg) {
+		items += len(one.Items)
 		r.add(one)
+	}
+	if seg.Start.Offset == 0 && items == 0 { // its first message may say what it continues
+		return
 	}
 	r.at = Place{seg.End.Generation, seg.End.Offset}
 	s.read = r
@@ -154,15 +157,14 @@ func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*com
 
 // readJoined reads the records that the session's file, which begins with these bytes, does not repeat.
 func (d *Daemon) readJoined(ctx context.Context, s *session, now *reading, begin []byte) error {
-	head, _, _ := bytes.Cut(begin, []byte{'\n'})
-	for one, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, head, now.decoder) {
+	for one, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, begin, now.decoder) {
 		if err != nil {
 			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
 		}
 		d.heartbeat()
 		now.add(one)
 	}
-	if s.state.Joined = now.decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(head).ID != "") {
+	if s.state.Joined = now.decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(begin).ID != "") {
 		s.state.Joined = -1
 	}
 	return nil

@@ -273,6 +273,39 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 	}
 }
 
+// TestAForkKeepsItsPast: Claude Code forks a session that ccd compacted into a file that begins with ccd's text. The fork is compacted with
+// what the original was asked until then, and not with what it was asked later.
+func TestAForkKeepsItsPast(t *testing.T) {
+	w := newTides(0)
+	w.human("Survey the harbour. Never use tar.")
+	w.tides(0, 80)
+	p := newHookPlace(t, w.buf.Bytes())
+	l, _ := p.compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes()), "source": "auto"})
+	at := w.buf.Len()
+	w.accept(l)
+	w.tides(80, 120)
+	fork := "0f0f0f0f-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
+	data := regexp.MustCompile(`"sessionId":"[^"]+"`).ReplaceAll(w.buf.Bytes()[at:], []byte(`"sessionId":"`+fork+`"`))
+	w.human("Paint the crane.")
+	for path, text := range map[string][]byte{p.path: w.buf.Bytes(), filepath.Join(filepath.Dir(p.path), fork+".jsonl"): data} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.ccd(words.ExitDone, "", "run", "--once")
+	p.path = filepath.Join(filepath.Dir(p.path), fork+".jsonl")
+	l, ok := p.compacts(map[string]any{"session_id": fork, "messages": rowsOf(t, data), "source": "auto"})
+	if !ok || !strings.Contains(l.text(), "Never use tar.") || strings.Contains(l.text(), "Paint the crane") || strings.Contains(l.text(), "> ccd: 1") {
+		t.Errorf("the fork's text: %.3000s", l.text())
+	}
+	if out := p.ccd(words.ExitDone, "", "timeline", fork, "--json"); strings.Count(out, "Survey berth 79 ") != 1 || strings.Count(out, "Survey berth 3 ") != 1 {
+		t.Error("the fork's timeline lacks what was asked, or has it twice")
+	}
+	if out := p.ccd(words.ExitDone, "", "ls", "--json", "--everywhere"); !strings.Contains(out, `"forked_from": "`+hooked+`"`) {
+		t.Errorf("the list does not say what the fork was made from: %s", out)
+	}
+}
+
 // TestFocusIsForThisTime: what the words occur in is in the text, and not the next time.
 func TestFocusIsForThisTime(t *testing.T) {
 	w := newTides(20)

@@ -26,9 +26,17 @@ type Origin struct {
 	First int64 // number of the transcript's own first line
 }
 
-// OriginOf reads the origin in the first line of a transcript.
-func OriginOf(line []byte) (o Origin) {
-	if !bytes.Contains(line, []byte(`"ordinal"`)) || !Valid(line) {
+// maxForkHead is in how many bytes the first message begins in a fork of a session that ccd compacted.
+const maxForkHead = 64 << 10
+
+// OriginOf reads the origin in the beginning of a transcript: in its first line, or in ccd's text about another session that is its
+// first message, since the client has forked that session after ccd compacted it.
+func OriginOf(head []byte) (o Origin) {
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	if !bytes.Contains(line, []byte(`"ordinal"`)) {
+		return forkOf(head)
+	}
+	if !Valid(line) {
 		return o
 	}
 	n := Node{Raw: bytes.TrimSpace(line)}
@@ -36,6 +44,27 @@ func OriginOf(line []byte) (o Origin) {
 	base := n.Field("payload").Field("history_base")
 	if id, end := base.Field("thread_id").Text(), base.Field("end_ordinal_exclusive").Integer(); end > 0 {
 		o.ID, o.End = id, end
+	}
+	return o
+}
+
+func forkOf(head []byte) (o Origin) {
+	at := 0
+	for line := range bytes.Lines(head) {
+		if at += len(line); at-len(line) > maxForkHead {
+			break
+		}
+		if !bytes.Contains(line, []byte(`"type":"user"`)) {
+			continue
+		}
+		n := Node{Raw: bytes.TrimSpace(line)}
+		if !Valid(n.Raw) {
+			break
+		}
+		if l, ok := ReadLive(n.Field("message").Field("content").Text()); ok && l.Session != n.Field("sessionId").Text() {
+			o = Origin{ID: l.Session, End: int64(l.Covers), First: int64(l.Covers)}
+		}
+		break
 	}
 	return o
 }

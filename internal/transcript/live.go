@@ -15,12 +15,15 @@ func LiveHead(session string, covers, kept int) string {
 	return fmt.Sprintf(liveStart+"{covers: %d, kept: %d}\nsession: %s\n---\n", covers, kept, session)
 }
 
-// ReadLive reports whether a text begins as LiveHead does, and how many blocks follow.
-func ReadLive(text string) (kept int, ok bool) {
+// Live is the front matter of that text.
+type Live struct {
+	Session      string
+	Covers, Kept int // as LiveHead takes them
+}
+
+// ReadLive reads what LiveHead has written at the beginning of a text. ok is false if the text begins otherwise.
+func ReadLive(text string) (l Live, ok bool) {
 	rest, ok := strings.CutPrefix(text, liveStart)
-	covers := 0
-	if n, err := fmt.Sscanf(rest, "{covers: %d, kept: %d}\n", &covers, &kept); !ok || err != nil || n != 2 || kept < 0 {
-		return 0, false
-	}
-	return kept, true
+	n, err := fmt.Sscanf(rest, "{covers: %d, kept: %d}\nsession: %s\n", &l.Covers, &l.Kept, &l.Session)
+	return l, ok && err == nil && n == 3 && l.Kept >= 0
 }

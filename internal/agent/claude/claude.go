@@ -155,7 +155,7 @@ func user(d *transcript.Decoder, r *transcript.Record, l *line) {
 	v := transcript.Voice{Role: "user", Summary: isSummary, Side: l.side, By: author(d, l, l.Field("origin")), Denied: l.denied()}
 	content := l.Field("message").Field("content")
 	r.Unknown = r.Unknown || len(content.Raw) == 0
-	v.Summary = answered(d, l, content) || v.Summary
+	v.Summary = answered(d, r, l, content) || v.Summary
 	d.Content(r, content, v)
 	markCopies(d, r, l)
 	attached(d, r)

@@ -14,14 +14,17 @@ type memory struct {
 }
 
 // answered reports whether a message is ccd's text: it has ccd's front matter, and nobody typed it. That does not depend on
-// what was decoded before, because a search decodes single lines.
-func answered(d *transcript.Decoder, l *line, content transcript.Node) bool {
+// what was decoded before, because a search decodes single lines. In a fork the text names the session that was compacted.
+func answered(d *transcript.Decoder, r *transcript.Record, l *line, content transcript.Node) bool {
 	if l.side || l.Field("promptSource").Full() {
 		return false
 	}
-	kept, ok := transcript.ReadLive(content.Text())
+	live, ok := transcript.ReadLive(content.Text())
 	if s := transcript.StateOf[memory](d); ok && s.begun {
-		s.left = kept
+		s.left = live.Kept
+	}
+	if ok && live.Session != l.Field("sessionId").Text() {
+		r.Origin = live.Session
 	}
 	return ok
 }

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,14 +124,13 @@ func (h *liveFold) read(ctx context.Context, l *Library, s transcript.Session) (
 	return h.pass(batch)
 }
 
-// head returns the file's first line.
+// head returns the beginning of the file.
 func (h *liveFold) head() ([]byte, error) {
 	data := make([]byte, min(foldChunk, h.size))
 	if _, err := h.file.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
-	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	return line, nil
+	return data, nil
 }
 
 // records yields the file's records. A last line without newline is one only if it is not torn.
