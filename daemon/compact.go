@@ -199,6 +199,23 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 	})
 }
 
+// Note archives what is new in a session's transcript, and stores what lists show by a model that the caller has read for its own
+// purpose. model is called when the rest is done, perhaps again, and returns nil if there is none. The next sync reads the records.
+func (d *Daemon) Note(ctx context.Context, key transcript.Key, model func() *compactor.Compactor) error {
+	s := d.sessions[key]
+	if s == nil {
+		return fmt.Errorf("archive session %s: %w", key.ID, ErrUnknownSession)
+	}
+	return d.withBytes(ctx, s, func() error {
+		if m := model(); m != nil {
+			read := s.state.Read
+			s.setStatus(m.Tracker)
+			s.state.Read = read
+		}
+		return d.store(ctx, s, nil, s.state, nil)
+	})
+}
+
 // Adopt adds a transcript outside the watched roots as a session, so that Update and Compact can archive it.
 func (d *Daemon) Adopt(s transcript.Session) {
 	adopted := d.sessions[s.Key]

@@ -219,6 +219,9 @@ func TestCompactionIsAnswered(t *testing.T) {
 	if p.hookContext("--within", "1m") == "" {
 		t.Error("a later compaction of the agent's own gets no context")
 	}
+	if ls := p.ccd(words.ExitDone, "", "ls", "--json", "--everywhere"); !strings.Contains(ls, `"project": "`+ledgerDir+`"`) || !strings.Contains(ls, `"asked": "Survey berth 0`) {
+		t.Errorf("without a daemon the list says %s", ls)
+	}
 	ids := mark.IDs(all)
 	os.Remove(p.path)
 	for _, id := range ids {

@@ -24,7 +24,7 @@ func (p *place) compacted(when string, all []*request) *request {
 	for _, q := range r.parts {
 		texts += strings.Count(q.text, ours)
 		for _, m := range markerID.FindAllStringSubmatch(q.text, -1) {
-			if q.who == "user" && p.run(p.ccdPath(), "restore", m[1]).code != 0 {
+			if q.who == "user" && p.run(p.ccdPath(), "agent", "restore", m[1]).code != 0 {
 				p.t.Errorf("%s: %s does not restore", when, m[1])
 			}
 		}

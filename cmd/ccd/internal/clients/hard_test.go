@@ -164,6 +164,10 @@ func TestPiAsksForItsSummary(t *testing.T) {
 		return append(all, p.goOn(a, id, askOn)...)
 	}
 	r := p.compacted("Pi", compacts(12))
+	var ls []struct{ Title, Asked, Project string }
+	if p.decode(&ls, "ls", "--json"); len(ls) != 1 || ls[0].Asked != askCent || ls[0].Project != p.project {
+		t.Errorf("without a daemon the list says %+v", ls)
+	}
 	if !r.holds(askCent) || r.said("Step 0:") {
 		t.Error("the text lacks what the human asked, or the old history is there")
 	}

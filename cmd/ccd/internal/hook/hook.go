@@ -115,9 +115,10 @@ type Hooks struct {
 
 	// Began returns the directory in which a session began, as its records tell, "" if that is unknown.
 	Began func(ctx context.Context, s transcript.Session) string
-	// Sync archives what is new in a transcript, so that every ID of its records resolves; with companion it also updates
-	// that, as far as the deadline of ctx allows. If nil, neither is done, and no compaction is answered.
-	Sync func(ctx context.Context, path string, companion bool) error
+	// Sync archives what is new in a transcript, so that every ID of its records resolves, as far as the deadline of ctx allows.
+	// Then it notes for lists what model says of the session, or if model is nil, updates the companion. If Sync is nil, none is
+	// done, and no compaction is answered.
+	Sync func(ctx context.Context, path string, model func() *compactor.Compactor) error
 	// Fold folds the records of a session with the options that a person set for its companion, and shows each of them to
 	// each, if that is not nil; text reads its transcript until done is called. Both fail if the deadline of ctx is too
 	// short. If Fold is nil or fails, agents get the beginning of the companion.
@@ -183,7 +184,7 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
 	var late error
 	if h.Sync != nil {
-		late = h.Sync(ctx, s.Path, true)
+		late = h.Sync(ctx, s.Path, nil)
 	}
 	if e.Agent != claude { // Codex does not pass a hook's output to its summarizer
 		return Answer{Did: "refreshed"}, late

@@ -65,11 +65,13 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	case h.Fold == nil || h.Sync == nil:
 		return Answer{}, nothing("there is no archive")
 	}
-	archived := make(chan error, 1)
-	go func() { archived <- h.Sync(ctx, s.Path, false) }()
+	archived, read := make(chan error, 1), make(chan *compactor.Compactor, 1)
+	model := sync.OnceValue(func() *compactor.Compactor { return <-read })
+	go func() { archived <- h.Sync(ctx, s.Path, model) }()
 	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
 	c.archived = sync.OnceValue(func() error { return <-archived })
 	said, err := c.reply(ctx)
+	read <- c.fold
 	if err == nil {
 		err = c.archived()
 	}

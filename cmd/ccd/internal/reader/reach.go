@@ -78,10 +78,10 @@ func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
 	}
-	if e.StateDamage == nil && (e.Kept.Start != "" || !l.reach.project.Has(e.Kept.Cwd)) {
+	if e.StateDamage == nil && e.Kept.Records > 0 && (e.Kept.Start != "" || !l.reach.project.Has(e.Kept.Cwd)) {
 		return l.reach.project.Has(e.Kept.Start), nil
 	}
-	// An older ccd noted only the newest working directory, or the note is damaged: its records tell the first one.
+	// An older ccd noted only the newest working directory, or the note is damaged or not made yet: its records tell the first one.
 	g, err := e.Generation(0)
 	if err != nil {
 		return false, nil

@@ -219,9 +219,9 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
 	}
 	_, limit := call.Limits(e, 0)
-	h.Sync = func(ctx context.Context, path string, companion bool) error {
+	h.Sync = func(ctx context.Context, path string, model func() *compactor.Compactor) error {
 		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, silent.sync(ctx, path, companion)
+			return struct{}{}, silent.sync(ctx, path, model)
 		})
 		return err
 	}
@@ -248,9 +248,9 @@ func program() string {
 	return path
 }
 
-// sync archives what is new in one transcript, with companion also updates that. The daemon does later what does not fit in
-// the time.
-func (a *app) sync(ctx context.Context, path string, companion bool) error {
+// sync archives what is new in one transcript. It notes what a model says of it, or if there is none, updates the companion. The daemon
+// does later what does not fit in the time.
+func (a *app) sync(ctx context.Context, path string, model func() *compactor.Compactor) error {
 	d, err := a.DaemonAt(ctx, path)
 	if err != nil {
 		return err
@@ -260,8 +260,8 @@ func (a *app) sync(ctx context.Context, path string, companion bool) error {
 	switch {
 	case !ok:
 		return errors.New("archive transcript: not a session of a watched directory")
-	case !companion:
-		return d.Publish(ctx, s.Key, 0, nil)
+	case model != nil:
+		return d.Note(ctx, s.Key, model)
 	}
 	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
 	return err
