@@ -232,12 +232,13 @@ func TestCompactionIsAnswered(t *testing.T) {
 	}
 }
 
-// TestThreeCompactionsDoNotGrow: ccd knows its own text and the messages that it kept, so none of them is told again.
+// TestThreeCompactionsDoNotGrow: ccd knows its own text, however long it is, and the messages that it kept, so none of them is told again.
 func TestThreeCompactionsDoNotGrow(t *testing.T) {
 	w := newTides(150)
 	var sizes []int
 	for n := range 3 {
 		p := newHookPlace(t, w.buf.Bytes())
+		put(t, filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\ntext_chars = 100000\n")
 		l, ok := p.compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes()), "source": "auto"})
 		if !ok {
 			t.Fatal("no answer")

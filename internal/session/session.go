@@ -7,6 +7,7 @@
 package session
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -232,6 +233,7 @@ const (
 	maxNote    = 1024 // bytes of a string about the session
 	maxAsk     = 400  // bytes of Status.Ask
 	maxPath    = 1024
+	maxHead    = 4096     // bytes in which a text of ccd says that it is one
 	maxMeta    = 64 << 10 // chars of a client's text that is read
 	maxTries   = 4096     // bytes of the longest command that is analyzed
 )
@@ -489,7 +491,7 @@ func (s *Session) addSummary(rec int32, ref Ref, it *transcript.Item) {
 	if n := len(s.Bounds); n > 0 && s.Bounds[n-1].Own.Zero() {
 		s.Bounds[n-1].Own = ref
 	}
-	ours := ref.Chars <= maxMeta && strings.Contains(string(transcript.Original(transcript.Text, it.Raw)), transcript.HistoryNote)
+	ours := bytes.Contains(it.Raw[:min(len(it.Raw), maxHead)], []byte(transcript.HistoryNote))
 	if ours {
 		s.retold = rec
 		if n := len(s.Bounds); n > 0 {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestClaudeCodeCompactsALongSession is case (n) with a session of 5,000 rows that has a picture, a sub-agent and batches of
@@ -177,5 +178,15 @@ func TestPiAsksForItsSummary(t *testing.T) {
 	if len(of(compacts(14), "compaction")) == 0 {
 		t.Error("without ccd Pi's own compaction does not run")
 	}
-	p.proved("case n: %s: ccd wrote the summary, %d bytes of conversation; without ccd Pi's own compaction runs", a.title, r.talk)
+	for n, hangs := range []string{"trap '' TERM; while :; do read -r x || tail -f /dev/null; done", "tail -f /dev/null & exit 0", "kill -STOP $$"} {
+		p.write(p.ccdPath(), "#!/bin/sh\n"+hangs+"\n")
+		if err := os.Chmod(p.ccdPath(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if len(of(compacts(16+2*n), "compaction")) == 0 || time.Since(begun) > 30*time.Second {
+			t.Errorf("with a ccd that hangs (%s) Pi's own compaction does not run in time: %v", hangs, time.Since(begun))
+		}
+	}
+	p.proved("case n: %s: ccd wrote the summary, %d bytes of conversation; without ccd, or if it hangs, Pi's own compaction runs", a.title, r.talk)
 }

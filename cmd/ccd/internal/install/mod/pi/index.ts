@@ -4,14 +4,27 @@
 import { spawn } from 'node:child_process'
 
 const CCD = COMMAND
+const PATIENCE = 9000 // ms
 
+// Rejects in time, even if ccd does not end, or what it started holds its output open.
 const ask = (event: object, signal?: AbortSignal) =>
   new Promise<string>((resolve, reject) => {
-    const run = spawn(CCD[0], [...CCD.slice(1), 'SessionCompact'], { stdio: ['pipe', 'pipe', 'ignore'], timeout: 9000, signal })
+    const run = spawn(CCD[0], [...CCD.slice(1), 'SessionCompact'], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const stop = () => {
+      clearTimeout(late)
+      run.kill('SIGKILL')
+      run.stdout.destroy()
+      reject(new Error('no answer'))
+    }
+    const late = setTimeout(stop, PATIENCE)
+    signal?.addEventListener('abort', stop, { once: true })
     let out = ''
     run.stdout.setEncoding('utf8').on('data', (text: string) => { out += text })
-    run.on('error', reject).on('close', code => (code === 0 ? resolve(out) : reject(new Error(`exit ${code}`))))
-    run.stdin.on('error', reject)
+    run.stdin.on('error', stop)
+    run.on('error', stop).on('close', code => {
+      if (code === 0) resolve(out)
+      stop()
+    })
     run.stdin.end(JSON.stringify(event))
   })
 
@@ -23,7 +36,7 @@ export default (pi: any) => {
         session_id: ctx.sessionManager.getSessionId(), transcript_path: ctx.sessionManager.getSessionFile(), cwd: ctx.cwd,
         source: event.reason ?? 'auto', instructions: event.customInstructions ?? '', first_kept: firstKeptEntryId,
       }, event.signal))
-      if (summary) return { compaction: { summary, firstKeptEntryId, tokensBefore } }
+      if (summary?.trim()) return { compaction: { summary, firstKeptEntryId, tokensBefore } }
     } catch { /* Pi's own compaction */ }
   })
 }
