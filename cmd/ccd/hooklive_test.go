@@ -65,8 +65,8 @@ func rowsOf(t *testing.T, data []byte) (rows []hook.Row) {
 
 // answered is the answer to a compaction.
 type answered struct {
-	Messages []hook.Row
-	Skip     string
+	Messages  []hook.Row
+	Skip, Why string
 }
 
 func (l answered) text() string { return l.Messages[0].Text }
@@ -76,7 +76,7 @@ func (l answered) size() (n int) {
 	return len(b)
 }
 
-// compacts asks for a compaction as the mod does. Without an answer the client's own compaction runs.
+// compacts asks for a compaction as the mod does. If the answer is only why there is none, the client's own compaction runs.
 func (p hookPlace) compacts(event map[string]any, args ...string) (l answered, ok bool) {
 	p.t.Helper()
 	all := map[string]any{"session_id": hooked, "cwd": "/home/me/harbour", "transcript_path": p.path, "source": "manual"}
@@ -88,14 +88,11 @@ func (p hookPlace) compacts(event map[string]any, args ...string) (l answered, o
 		p.t.Fatal(err)
 	}
 	out := p.ccd(words.ExitDone, string(in), append([]string{"hook", "SessionCompact", "--agent", "claude-code"}, args...)...)
-	if out == "" {
-		return l, false
-	}
 	if err := json.Unmarshal([]byte(out), &l); err != nil {
 		p.t.Fatal(err)
 	}
 	sound(p.t, l.Messages)
-	return l, true
+	return l, l.Why == ""
 }
 
 // sound fails if the API would refuse messages: each call's result is in the next message, and nothing else is in it.
@@ -328,7 +325,7 @@ func TestFocusIsForThisTime(t *testing.T) {
 	}
 }
 
-// TestWhenACompactionIsNotAnswered: then nothing is printed, and the client's own compaction runs; or a reason.
+// TestWhenACompactionIsNotAnswered: then only a reason is printed, and the client's own compaction runs.
 func TestWhenACompactionIsNotAnswered(t *testing.T) {
 	w := newTides(100)
 	p := newHookPlace(t, w.buf.Bytes())
@@ -343,9 +340,13 @@ func TestWhenACompactionIsNotAnswered(t *testing.T) {
 		"outside":          {"messages": rows, "transcript_path": "/etc/passwd"},
 		"wrong type":       {"messages": "all"},
 	} {
-		if l, ok := p.compacts(event); ok {
+		if l, ok := p.compacts(event); ok || l.Why == "" || strings.Contains(l.Why, "no answer") {
 			t.Errorf("%s: %.200v", name, l)
 		}
+	}
+	const why = "compacted by itself"
+	if status := p.ccd(words.ExitDone, "", "status"); !strings.Contains(status, "claude-code: "+why) {
+		t.Errorf("status does not say that ccd did not compact: %s", status)
 	}
 	if _, ok := p.compacts(map[string]any{"messages": rows}, "--within", "1ns"); ok {
 		t.Error("an answer after the deadline")

@@ -107,7 +107,6 @@ type Live struct {
 	Target       float64 `toml:"target" is:"percent"`   // of the context, above 0 and at most 1
 	RestoreFiles int     `toml:"restore_files" max:"5"`
 	Outputs      bool    `toml:"outputs"`
-	IdlePressure float64 `toml:"idle_pressure"` // part of the context window, 0..1; 0: never
 }
 
 // Size is a number, a part of something, or a word. The zero Size is "auto".

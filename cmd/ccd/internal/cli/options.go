@@ -161,7 +161,7 @@ func (a *App) AgentSetup(line *bool, allow bool) (*install.Setup, error) {
 	} else if conf, err = config.Load("", false, nil); err != nil {
 		return nil, err
 	}
-	o.Mod = install.Mod{Compaction: conf.Live.Compaction, Idle: int(100 * conf.Live.IdlePressure)}
+	o.Mod = install.Mod{Compaction: conf.Live.Compaction}
 	if conf.Live.Outputs {
 		o.Mod.Output = limits.Chars(conf.Compaction.LargeOutputTokens)
 	}

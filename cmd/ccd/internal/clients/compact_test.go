@@ -141,5 +141,23 @@ func TestClaudeCodeFoldsTheText(t *testing.T) {
 	if r := p.compacted("in a terminal", p.model.requests(t)); !r.holds("image of #") {
 		t.Error("the picture is not named")
 	}
-	p.proved("case n: %s: in a terminal the text is one line, and a short session says why it was not compacted", a.title)
+
+	// If ccd does not compact, the screen says why.
+	for _, c := range []struct {
+		does func() error
+		says string
+	}{
+		{func() error { return os.Rename(p.ccdPath(), p.ccdPath()+".away") }, "ccd did not compact: "},
+		{func() error { return os.WriteFile(p.ccdPath(), []byte("#!/bin/sh\nexit 3\n"), 0o700) }, "ccd did not compact: exit status 3"},
+	} {
+		if err := c.does(); err != nil {
+			t.Fatal(err)
+		}
+		p.model.plays(append(a.working(20, 12), says("Winter is read."))...)
+		s.keys("Look at the ledger of winter.", "Enter")
+		s.shows("Winter is read.")
+		s.keys("/compact", "Enter")
+		s.shows(c.says)
+	}
+	p.proved("case n: %s: in a terminal the text is one line, and where nothing was compacted, or not by ccd, the screen says why", a.title)
 }

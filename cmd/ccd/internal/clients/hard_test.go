@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -124,33 +123,6 @@ func (p *place) multiplied(path string, rows int) int {
 	}
 	p.write(path, b.String())
 	return n
-}
-
-// TestClaudeCodeShortensWhileIdle: some time after a turn, old results are shortened, and nothing is summarized.
-func TestClaudeCodeShortensWhileIdle(t *testing.T) {
-	t.Parallel()
-	a, p := claudeAgent.found(t), newPlace(t)
-	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\nidle_pressure = 0.01\n")
-	p.ccd("agents", "install", "claude")
-	mod := filepath.Join(p.home, ".claude", "skills", "ccd", "hooks", "register.js")
-	p.write(mod, strings.Replace(p.read(mod), "const COLD = 5 * 60 * 1000", "const COLD = 2000", 1))
-	s := newScreen(p, a.path, "--dangerously-skip-permissions")
-	s.shows("bypass permissions")
-	p.model.plays(append(a.working(0, 14), says("Spring is read."))...)
-	s.keys("Look at the ledger of spring.", "Enter")
-	s.shows("Spring is read.")
-	before := last(p.model.requests(t))
-	until(t, "the old results are shortened", func() bool {
-		return strings.Contains(p.read(p.sessions(a.transcripts)[0]), "compact_boundary")
-	})
-	p.model.plays(says("Summer comes."))
-	s.keys("And now?", "Enter")
-	s.shows("Summer comes.")
-	r := p.compacted("shortened", p.model.requests(t))
-	if !r.holds("Look at the ledger of spring.") || !r.said("Step 0:") || r.talk > before.talk*2/3 {
-		t.Errorf("%d of %d bytes, the first message %v, the first step %v", r.talk, before.talk, r.holds("Look at the ledger of spring."), r.said("Step 0:"))
-	}
-	p.proved("case n: %s: between turns the old results went to IDs: %d bytes of conversation became %d", a.title, before.talk, r.talk)
 }
 
 // TestPiAsksForItsSummary is case (n) for Pi, whose compaction asks for a summary alone.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
 )
 
@@ -139,6 +140,7 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		return nil
 	}
 	var missing []string
+	outcomes := hook.Outcomes(f.StateDir)
 	for _, agent := range f.doctor.Agents.Present() {
 		st := f.doctor.Agents.Status(agent)
 		check, fix := "agent "+agent, "ccd agents install "+install.Connection(agent).Name
@@ -146,6 +148,10 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		switch {
 		case gone >= 0:
 			all = append(all, wrong(check, fix, "its settings name %s, which does not exist", st.Binaries[gone].Path))
+		case st.Installed && len(st.Notes) > 0 && st.Compacts != "ccd" && install.Connection(agent).Mod != "" && f.Config.Live.Compaction:
+			all = append(all, note(check, "", "ccd does not compact: %s", st.Notes[0]))
+		case st.Installed && outcomes[agent].By == "agent":
+			all = append(all, note(check, "", "%s", outcomes[agent]))
 		case st.Installed && len(st.Binaries) == 0:
 			all = append(all, ok(check, "its instructions call ccd"))
 		case st.Installed:

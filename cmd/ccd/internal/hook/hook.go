@@ -42,8 +42,7 @@ type Event struct {
 	Session    string `json:"session_id"`
 	Transcript string `json:"transcript_path"` // absolute; the file does not exist yet when a session starts
 	Cwd        string `json:"cwd"`
-	// Source is startup, resume, fork, compact or clear for SessionStart. For SessionCompact it is auto, manual, or idle: then only
-	// old results shall be shortened.
+	// Source is startup, resume, fork, compact or clear for SessionStart, auto or manual for SessionCompact.
 	Source string `json:"source"`
 	// For ToolResult. Content is as the Messages API has it: a string, or a list of blocks.
 	Tool    string          `json:"tool_name"`
@@ -139,6 +138,8 @@ type Answer struct {
 // ErrNothing is wrapped by errors that only say why there is no answer.
 var ErrNothing = errors.New("no answer")
 
+var errAnswered = nothing("ccd answered the compaction")
+
 func nothing(why string) error { return fmt.Errorf("%w: %s", ErrNothing, why) }
 
 // Answer answers an event. It may return both an answer and an error, if an earlier step such as the refresh failed.
@@ -163,7 +164,7 @@ func (h Hooks) Answer(ctx context.Context, e Event) (Answer, error) {
 }
 
 func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
-	var text string
+	var text, message string
 	var err error
 	switch e.Source {
 	case "startup":
@@ -173,12 +174,19 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	case "":
 		err = nothing("no source")
 	default:
-		if e.Source == "compact" && h.answered(s) {
-			return Answer{}, nothing("ccd answered the compaction")
+		live := ""
+		if e.Source == "compact" {
+			live = h.takeLive(s)
+		}
+		if live == answered {
+			return Answer{}, errAnswered
 		}
 		text, err = h.continued(ctx, e, s)
+		if e.Source == "compact" && live == "" && e.Agent == claude && h.Live.On && !errors.Is(err, errAnswered) {
+			message, err = unasked, errors.Join(errUnasked, err)
+		}
 	}
-	return contextAnswer(e, text, err)
+	return contextAnswer(e, text, message, err)
 }
 
 func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
@@ -196,13 +204,21 @@ func (h Hooks) compact(ctx context.Context, e Event, s transcript.Session) (Answ
 	return Answer{Stdout: []byte(h.ask(c)), Did: "asked"}, late
 }
 
-// contextAnswer wraps a text in the JSON from which clients add context. err is why the text is empty or only a fallback.
-func contextAnswer(e Event, text string, err error) (Answer, error) {
-	if text == "" {
+// contextAnswer wraps a text in the JSON from which clients add context, and a message to the human. err is why the text is empty or
+// only a fallback.
+func contextAnswer(e Event, text, message string, err error) (Answer, error) {
+	out, did := map[string]any{}, ""
+	if message != "" {
+		out["systemMessage"] = message
+	}
+	if text != "" {
+		out["hookSpecificOutput"] = map[string]any{"hookEventName": e.Name, "additionalContext": text}
+		did = fmt.Sprintf("added %d chars", units(e.Agent, text))
+	}
+	if len(out) == 0 {
 		return Answer{}, err
 	}
-	answer, failed := answerOf(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, "additionalContext": text}},
-		fmt.Sprintf("added %d chars", units(e.Agent, text)))
+	answer, failed := answerOf(out, did)
 	return answer, errors.Join(err, failed)
 }
 

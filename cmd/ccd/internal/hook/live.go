@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +30,6 @@ type Live struct {
 	Least      int         // of the newest messages at least so many
 	Keep       int         // newest large results that stay whole
 	Large      int         // of a result, from which it is large
-	Saves      int         // that shortening old results must save
 	Output     int         // of an output, from which only an excerpt enters the context; 0: never
 	OutputHead int         // of the beginning of that excerpt
 }
@@ -53,7 +53,6 @@ type reply struct {
 	Messages []Row  `json:"messages,omitempty"` // the new context
 	Summary  string `json:"summary,omitempty"`  // of the records that the client does not keep
 	Skip     string `json:"skip,omitempty"`     // why nothing is compacted
-	Note     string `json:"note,omitempty"`     // for the human
 }
 
 // answerCompaction answers a compaction. What it names is archived before. Whenever there is no answer, the client's own
@@ -65,6 +64,7 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	case h.Fold == nil || h.Sync == nil:
 		return Answer{}, nothing("there is no archive")
 	}
+	h.noteLive(s, asked)
 	archived, read := make(chan error, 1), make(chan *compactor.Compactor, 1)
 	model := sync.OnceValue(func() *compactor.Compactor { return <-read })
 	go func() { archived <- h.Sync(ctx, s.Path, model) }()
@@ -76,12 +76,12 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 		err = c.archived()
 	}
 	if err != nil {
-		return Answer{}, fmt.Errorf("answer compaction: %w", err)
+		return Answer{}, err
 	}
 	did := skipped
 	if said.Skip == "" {
-		did = fmt.Sprintf("compacted %d chars to %d", c.before, sizeOf(said.Messages)+utf8.RuneCountInString(said.Summary))
-		h.noteAnswer(s)
+		did = fmt.Sprintf(compactedWord+" %d chars to %d", c.before, sizeOf(said.Messages)+utf8.RuneCountInString(said.Summary))
+		h.noteLive(s, answered)
 	}
 	return answerOf(said, did)
 }
@@ -109,11 +109,8 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	c.fold, c.text = fold, text
 	all := merged(c.e.Messages)
 	c.before = sizeOf(all)
-	switch {
-	case c.e.Kept != "":
+	if c.e.Kept != "" {
 		return c.summary()
-	case c.e.Source == "idle":
-		return c.shortened(all)
 	}
 	textRoom, tailRoom := c.rooms(c.before)
 	tail := newest(all, c.Live, tailRoom, c.find)
@@ -235,30 +232,6 @@ func (c *compaction) summary() (reply, error) {
 	return reply{Summary: told}, err
 }
 
-// shortened is the answer between turns: everything stays, except the old results that are large.
-func (c *compaction) shortened(all []Row) (reply, error) {
-	short := 0
-	c.find.microcompact(all, c.Live, func() { short++ })
-	if len(all) > 0 { // one text of ccd's is enough
-		if _, ours := transcript.ReadLive(all[0].Text); ours {
-			_, all[0].Text, _ = strings.Cut(all[0].Text, "\n---\n")
-		}
-	}
-	first := c.find.first(all)
-	said := append([]Row{{
-		Role: "user", Calls: []Use{},
-		Text: c.head(blocksOf(all), fmt.Sprintf("all messages follow it; %d older results of tools in them are shortened", short)) + c.find.unseenAfter(first),
-	}}, all...)
-	after := sizeOf(said)
-	if c.before-after < c.Live.Saves {
-		return reply{Skip: "ccd finds too little to shorten"}, nil
-	}
-	perToken := c.fold.PerToken()
-	return reply{Messages: said, Note: fmt.Sprintf(
-		"ccd shortened %d older tool results: each request has about %.0f tokens less. The prompt cache had expired, so the next request writes about %.0f tokens to it instead of %.0f.",
-		short, float64(c.before-after)/perToken, float64(after)/perToken, float64(c.before)/perToken)}, nil
-}
-
 // tooShort answers where ccd's text would save little. A full context must get smaller, so there the client's own summary
 // is better than none.
 func (c *compaction) tooShort(after int) (reply, error) {
@@ -333,25 +306,53 @@ func underWay(trigger string, tail []Row) string {
 }
 
 // The client calls the SessionStart hook after a compaction, perhaps before it has written the new context to its transcript.
-// So the answer leaves a file that the hook finds.
+// So a compaction leaves a file that says to the hook that ccd was asked, and whether it has answered.
 
-func (h Hooks) answerNote(s transcript.Session) string {
+const (
+	asked    = "asked"
+	answered = "answered"
+
+	compactedWord = "compacted" // begins what the log says of a compaction by ccd
+)
+
+func (h Hooks) liveNote(s transcript.Session) string {
 	return filepath.Join(h.StateDir, "live", string(mark.Sum([]byte(s.Agent+" "+s.ID)).ID()))
 }
 
-// noteAnswer notes that a compaction was answered. If that fails, the hook adds to the context what it need not.
-func (h Hooks) noteAnswer(s transcript.Session) {
-	path := h.answerNote(s)
+// noteLive notes what came of a compaction. If that fails, the hook says what it need not.
+func (h Hooks) noteLive(s transcript.Session, what string) {
+	path := h.liveNote(s)
 	if writable(filepath.Dir(path)) == nil {
-		_ = os.WriteFile(path, nil, 0o600)
+		_ = os.WriteFile(path, []byte(what), 0o600)
 	}
 }
 
-// answered reports, once, whether ccd has just answered a compaction of the session.
-func (h Hooks) answered(s transcript.Session) bool {
-	info, err := os.Lstat(h.answerNote(s))
-	if err != nil {
-		return false
+// takeLive returns, once, what came of the compaction that the session has just had, "" if ccd was not asked.
+func (h Hooks) takeLive(s transcript.Session) string {
+	path := h.liveNote(s)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
 	}
-	return os.Remove(h.answerNote(s)) == nil && h.Now.Sub(info.ModTime()).Abs() < notedTime
+	what, err := os.ReadFile(path)
+	if os.Remove(path) != nil || err != nil || h.Now.Sub(info.ModTime()).Abs() > notedTime {
+		return ""
+	}
+	return string(what)
+}
+
+// errUnasked is logged if the client has compacted a session, and its mod has not asked ccd before.
+var errUnasked = nothing("the agent did not ask ccd")
+
+// unasked is what the human is told then.
+const unasked = `ccd did not compact: Claude Code did not ask it. It asks from version 2.1.287 on, if its hooks and mods are on, and not for "Summarize from here".`
+
+// Unanswered returns what a hook prints for a compaction that ccd does not answer: the mod tells the human why.
+func Unanswered(err error) []byte {
+	why := "no answer"
+	if err != nil {
+		why = reason(err.Error())
+	}
+	b, _ := json.Marshal(map[string]string{"why": mark.Inline(why, 300)}) // a map of strings can be encoded
+	return append(b, '\n')
 }

@@ -11,6 +11,7 @@ import (
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
+	"ccd/internal/words"
 )
 
 // Entry is one line of STATE/hook.log as JSON: the outcome of one call. It never contains transcript text.
@@ -93,6 +94,54 @@ func entries(stateDir string) iter.Seq[Entry] {
 		}
 	}
 }
+
+// Outcome is what came of the newest compaction of an agent, and when it last got a text from ccd.
+type Outcome struct {
+	Compacted time.Time `json:"compacted,omitzero"` // when ccd was asked for the newest compaction, or was not asked
+	By        string    `json:"by,omitempty"`       // "ccd" or "agent"
+	Why       string    `json:"why,omitempty"`      // why not ccd
+	Told      time.Time `json:"told,omitzero"`
+}
+
+// String says it in a few words, "" if there is nothing to say.
+func (o Outcome) String() string {
+	var all []string
+	switch {
+	case o.By == "ccd":
+		all = append(all, "ccd compacted "+words.Age(o.Compacted)+" ago")
+	case o.By != "":
+		all = append(all, "compacted by itself "+words.Age(o.Compacted)+" ago: "+o.Why)
+	}
+	if !o.Told.IsZero() {
+		all = append(all, "told "+words.Age(o.Told)+" ago")
+	}
+	return strings.Join(all, "; ")
+}
+
+// Outcomes returns that by agent, as far as the log goes back.
+func Outcomes(stateDir string) map[string]Outcome {
+	all := map[string]Outcome{}
+	for e := range entries(stateDir) {
+		u := all[e.Agent]
+		compacted := func(by, why string) { u.Compacted, u.By, u.Why = e.Time, by, why }
+		switch {
+		case e.Event == SessionCompact && strings.HasPrefix(e.Did, compactedWord):
+			compacted("ccd", "")
+		case e.Event == SessionCompact && e.Why != "":
+			compacted("agent", reason(e.Why))
+		case strings.Contains(e.Why, errUnasked.Error()):
+			compacted("agent", reason(errUnasked.Error()))
+		}
+		if strings.HasPrefix(e.Did, "added ") {
+			u.Told = e.Time
+		}
+		all[e.Agent] = u
+	}
+	return all
+}
+
+// reason returns an error without what all have.
+func reason(err string) string { return strings.TrimPrefix(err, ErrNothing.Error()+": ") }
 
 // word returns s if it looks like a name, else "?": events may contain arbitrary text there, which must not be logged.
 func word(s string) string {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -100,6 +101,16 @@ func WorkingDir(agents registry.Table, s transcript.Session) string {
 		}
 	}
 	return cwd
+}
+
+// VersionOf returns the version of the client that wrote the end of a session's transcript, "" if it does not say.
+func VersionOf(agents registry.Table, s transcript.Session) (version string) {
+	_, tail := readTail(s.Path, 0)
+	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
+	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+		version = cmp.Or(r.Version, version)
+	}
+	return version
 }
 
 // taskOf returns the task as far as the handover of a companion quotes it.

@@ -31,7 +31,7 @@ func (h Hooks) prompt(e Event, s transcript.Session) (Answer, error) {
 	if !h.noteLevel(s, level) {
 		return Answer{}, nothing("warned before")
 	}
-	answer, err := contextAnswer(e, h.warning(e, c, p), nil)
+	answer, err := contextAnswer(e, h.warning(e, c, p), "", nil)
 	answer.Did += ", level " + level
 	return answer, err
 }

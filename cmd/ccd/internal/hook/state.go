@@ -53,7 +53,7 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 	defer done()
 	if e.Source == "compact" {
 		if f.Compacted(); f.Retold() { // the new context has ccd's text, and the agent has said nothing since
-			return "", nothing("ccd answered the compaction")
+			return "", errAnswered
 		}
 	}
 	told, _, err := h.compose(e, c, about, f, text)

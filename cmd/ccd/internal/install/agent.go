@@ -25,25 +25,33 @@ func (s *Setup) advice(a agent, p *Plan) (notes []string) {
 	return notes
 }
 
-// notes returns what keeps an agent from using what is installed.
-func (s *Setup) notes(a agent) (notes []string) {
+// hooksOff returns what disables an agent's hooks and its mod, "" if nothing does.
+func (s *Setup) hooksOff(a agent) string {
 	if a.hooks != "" {
 		if d, err := documentAt(a.hooks); err == nil {
 			if off := d.get("disableAllHooks"); off != nil && off.Value.Kind() == 't' {
-				notes = append(notes, a.hooks+" disables all hooks (disableAllHooks), also ccd's.")
+				return a.hooks + " disables all hooks (disableAllHooks), also ccd's."
 			}
 		}
-	}
-	if a.Shadow != "" && disk.Exists(filepath.Join(a.dir, a.Shadow)) {
-		notes = append(notes, a.title+" reads "+filepath.Join(a.dir, a.Shadow)+" instead of "+a.Guide+", so it does not see ccd's instructions.")
 	}
 	if a.servers != "" && a.Member == "" {
 		if f, err := read(a.servers); err == nil {
 			all, _, _ := values(f)
 			if features, _ := all["features"].(map[string]any); features["hooks"] == false {
-				notes = append(notes, a.servers+" disables all hooks (features.hooks), also ccd's.")
+				return a.servers + " disables all hooks (features.hooks), also ccd's."
 			}
 		}
+	}
+	return ""
+}
+
+// notes returns what keeps an agent from using what is installed.
+func (s *Setup) notes(a agent) (notes []string) {
+	if off := s.hooksOff(a); off != "" {
+		notes = append(notes, off)
+	}
+	if a.Shadow != "" && disk.Exists(filepath.Join(a.dir, a.Shadow)) {
+		notes = append(notes, a.title+" reads "+filepath.Join(a.dir, a.Shadow)+" instead of "+a.Guide+", so it does not see ccd's instructions.")
 	}
 	return notes
 }

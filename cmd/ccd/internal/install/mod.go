@@ -25,7 +25,6 @@ var mods embed.FS
 type Mod struct {
 	Compaction bool // the new context of a compaction
 	Output     int  // an excerpt of an output of so many chars, 0: never
-	Idle       int  // old results to be shortened between turns, from that percentage of the window; 0: never
 }
 
 // does is what ccd does in a client with this mod, a line each.
@@ -52,7 +51,7 @@ func (s *Setup) modFiles(a agent) map[string]string {
 	if err != nil {
 		command = []byte("[]") // strings always have a JSON form
 	}
-	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output), "IDLE", strconv.Itoa(s.o.Mod.Idle))
+	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output))
 	root, files := path.Join("mod", a.id), map[string]string{}
 	_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
 		if text, unread := mods.ReadFile(name); unread == nil {

@@ -69,10 +69,11 @@ const { register } = await import(process.argv[1])
 const hooks = []
 register((name, ...rest) => hooks.push([name, rest.length > 1 ? rest[0] : {}, rest.at(-1)]))
 let reply, asked
+const told = []
 const $ = {
   session: { info: async () => ({ transcriptPath: '/t.jsonl' }), id: async () => 's', cwd: async () => '/' },
   process: { run: async (argv, { stdin }) => { asked = [argv.at(-1), JSON.parse(stdin)]; return reply } },
-  ui: { toast() {} },
+  ui: { toast: text => { told.push(text) } },
 }
 const fire = async (name, e) => {
   asked = undefined
@@ -84,7 +85,7 @@ const says = out => { reply = { exitCode: out ? 0 : 1, stdout: JSON.stringify(ou
 const compact = { trigger: 'auto', messages: [
   { role: 'assistant', text: '', toolUses: [{ tool_use_id: 'a', tool: 'Bash', input: {}, result: 'x', text: 'x', isError: false }], handle: 'h1' },
   { role: 'user', text: '', toolUses: [], toolResults: [{ tool_use_id: 'a', text: 'x', isError: false, result: {} }], handle: 'h2' }] }
-says({ messages: [{ role: 'user', text: 'T', toolUses: [] }] })
+says({ messages: [{ role: 'user', text: '---\nccd: 1\nlive: T', toolUses: [] }] })
 await fire('session.compact', compact)
 console.log(JSON.stringify(asked[1].messages))
 await fire('session.compact', { ...compact, agentId: 'sub' })
@@ -93,7 +94,11 @@ says({ skip: 'short' })
 await fire('session.compact', compact)
 says()
 await fire('session.compact', compact)
-await fire('session.compact', { ...compact, trigger: 'plugin', instructions: 'ccd: shorten old results' })
+says({ messages: [{ role: 'user', text: '', toolUses: [] }] })
+await fire('session.compact', compact)
+says({ why: 'a reason' })
+await fire('session.compact', compact)
+console.log(JSON.stringify(told))
 const result = text => ({ door: 'tool-result', origin: { kind: 'tool', tool: 'Bash' }, uuid: 'u',
   message: { type: 'user', role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: text }] } })
 says({ content: 'short' })
@@ -115,11 +120,12 @@ func TestModTakesTheClientsShapes(t *testing.T) {
 	out, err := exec.Command(node, "--input-type=module", "--eval", shapes, h.path(code)).CombinedOutput()
 	const passed = `"as without ccd"]`
 	want := []string{
-		`["SessionCompact",{"messages":[{"role":"user","text":"T","toolUses":[]}]}]`,
+		`["SessionCompact",{"messages":[{"role":"user","text":"---\nccd: 1\nlive: T","toolUses":[]}]}]`,
 		`[{"role":"assistant","text":"","toolUses":[{"tool_use_id":"a","tool":"Bash","input":{}}],"toolResults":[]},` +
 			`{"role":"user","text":"","toolUses":[],"toolResults":[{"tool_use_id":"a","text":"x","isError":false}]}]`,
 		`["",` + passed, `["",{"skip":"ccd needs no summary ahead of time"}]`, `["SessionCompact",{"skip":"short"}]`, `["SessionCompact",` + passed,
-		`["SessionCompact",{"skip":"ccd did not answer"}]`,
+		`["SessionCompact",` + passed, `["SessionCompact",` + passed,
+		`["ccd did not compact: exit status 1","ccd did not compact: an empty answer","ccd did not compact: a reason"]`,
 		`["ToolResult",{"door":"tool-result","origin":{"kind":"tool","tool":"Bash"},"uuid":"u",` +
 			`"message":{"type":"user","role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"short"}]}}]`,
 		`["",` + passed, `["ToolResult",` + passed,

@@ -32,10 +32,12 @@ type Binary struct {
 // Status says which parts of ccd an agent has.
 type Status struct {
 	Agent     string   `json:"agent"`
-	Directory string   `json:"directory"` // of the agent's settings, absolute
-	Present   bool     `json:"present"`   // the directory is there
-	Installed bool     `json:"installed"` // all parts that are not options are as this binary would install them
-	Reach     string   `json:"reach"`     // the sessions that it can read: "project", "all", "" if the configuration cannot be read
+	Directory string   `json:"directory"`  // of the agent's settings, absolute
+	Present   bool     `json:"present"`    // the directory is there
+	Installed bool     `json:"installed"`  // all parts that are not options are as this binary would install them
+	Compacts  string   `json:"compaction"` // who writes the context after a compaction: "ccd" or "agent"
+	Delivers  []string `json:"delivers"`   // the parts by which the agent gets what ccd has
+	Reach     string   `json:"reach"`      // the sessions that it can read: "project", "all", "" if the configuration cannot be read
 	Parts     []Part   `json:"parts"`
 	Binaries  []Binary `json:"binaries"`
 	Notes     []string `json:"notes"` // what else the user should know, a sentence each
@@ -44,12 +46,20 @@ type Status struct {
 // Status returns which parts of ccd an agent has. A file that cannot be read is not an error but the state of its part.
 func (s *Setup) Status(id string) Status {
 	a := s.agent(id)
-	st := Status{Agent: id, Directory: a.dir, Present: isDir(a.dir), Installed: true, Reach: s.o.Reach, Binaries: []Binary{}, Notes: []string{}}
+	st := Status{Agent: id, Directory: a.dir, Present: isDir(a.dir), Installed: true, Reach: s.o.Reach, Compacts: "agent", Delivers: []string{}, Binaries: []Binary{}, Notes: []string{}}
 	if a.Note != "" {
 		st.Notes = append(st.Notes, a.Note)
 	}
 	st.Parts, st.Notes = s.parts(a, &st), append(st.Notes, s.notes(a)...)
+	off := s.hooksOff(a) != ""
 	for _, p := range st.Parts {
+		switch {
+		case p.State != Installed || off && (p.Name == "hooks" || p.Name == "mod"):
+		case p.Name == "mod" && s.o.Mod.Compaction:
+			st.Compacts = "ccd"
+		case p.Name == "hooks", p.Name == "mcp", p.Name == "skill", p.Name == "instructions":
+			st.Delivers = append(st.Delivers, p.Name)
+		}
 		st.Installed = st.Installed && (p.State == Installed || p.Option && p.State == Missing)
 	}
 	return st

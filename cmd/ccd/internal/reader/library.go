@@ -88,6 +88,16 @@ func (l *Library) Load(ctx context.Context) error {
 	return nil
 }
 
+// Newest returns the session of an agent that grew last and whose transcript is there.
+func (l *Library) Newest(agent string) (newest Entry, ok bool) {
+	for _, e := range l.Sessions {
+		if e.Agent == agent && e.Class == transcript.Main && !e.Kept.Gone && (!ok || e.Last().After(newest.Last())) {
+			newest, ok = e, true
+		}
+	}
+	return newest, ok
+}
+
 // join makes one session of the files of a conversation: the newest one stands for all, and the others are its earlier files.
 func (l *Library) join() {
 	newest := map[transcript.Key]*Entry{}

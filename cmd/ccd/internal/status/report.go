@@ -3,6 +3,7 @@ package status
 import (
 	"time"
 
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/remote/pulled"
@@ -46,6 +47,8 @@ type Report struct {
 	Archive     Archive          `json:"archive"`
 	Errors      []daemon.Failure `json:"errors"`
 	Remote      *pulled.Push     `json:"remote"` // null if ccd remote has not pushed
+	// Agents is what came of each agent's newest compaction, as far as hook.log goes back.
+	Agents map[string]hook.Outcome `json:"agents"`
 }
 
 // Service is the service as its manager knows it.

@@ -2,6 +2,8 @@ package status
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +41,11 @@ func (o Report) Rows() [][]string {
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
 	if o.CatchUp != nil {
 		rows = append(rows, []string{"catching up", catchUpLine(*o.CatchUp)})
+	}
+	for _, agent := range slices.Sorted(maps.Keys(o.Agents)) {
+		if what := o.Agents[agent].String(); what != "" {
+			rows = append(rows, []string{"agent", agent + ": " + what})
+		}
 	}
 	if o.Remote != nil {
 		rows = append(rows, []string{"remote", remoteLine(*o.Remote)})

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,7 +14,9 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/config"
 	"ccd/internal/words"
 )
@@ -38,8 +41,12 @@ With --json: one array, an object per agent: agent, title, present (on this
 machine), roots, followed, installed, how (to connect it to ccd)
 
 (status) one array, an object per agent: agent, directory, present, installed,
-reach (project, all), parts (each name, file, state (installed, other,
-missing, unreadable), option, detail), binaries (path, exists, this), notes`,
+compaction (who writes the new context: ccd, agent), delivers (the parts by
+which the agent gets what ccd has), reach (project, all), parts (each name,
+file, state (installed, other, missing, unreadable), option, detail), binaries
+(path, exists, this), notes, version (that wrote its newest session; "" if it
+does not say), last (as far as hook.log goes back: compacted, by (ccd, agent),
+why (not ccd), told (when it last got a text))`,
 		Example: `  ccd agents
       which agents were found, and how to connect them
   ccd agents install --dry-run
@@ -87,7 +94,7 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 		if f != (agentsFlags{}) {
 			return cli.Usage(c, errors.New("only install and uninstall take these flags"))
 		}
-		return a.agentsStatus(s, named)
+		return a.agentsStatus(c.Context(), s, named)
 	}
 	return cli.Usage(c, fmt.Errorf("expected install, uninstall or status, got %s", args[0]))
 }
@@ -183,21 +190,46 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	return nil
 }
 
-func (a *app) agentsStatus(s *install.Setup, named []string) error {
+// agentStatus is an agent in the output of `ccd agents status --json`.
+type agentStatus struct {
+	install.Status
+	Version string       `json:"version"`
+	Last    hook.Outcome `json:"last"`
+}
+
+func (a *app) agentsStatus(ctx context.Context, s *install.Setup, named []string) error {
+	which := named
 	if named == nil {
-		named = install.Agents()
+		which = install.Agents()
 	}
-	all := []install.Status{}
-	for _, agent := range named {
-		all = append(all, s.Status(agent))
+	l, unread := a.Library(ctx) // it also explains why the reach is unknown
+	if l == nil {
+		l = &reader.Library{Place: &account.Place{}}
 	}
-	_, unread := a.Config() // explains why the reach is unknown
+	outcomes := hook.Outcomes(l.StateDir)
+	all := []agentStatus{}
+	for _, id := range which {
+		one := agentStatus{Status: s.Status(id), Last: outcomes[id]}
+		if e, ok := l.Newest(id); ok {
+			one.Version = hook.VersionOf(l.Agents, e.Session.Session)
+		}
+		all = append(all, one)
+	}
 	if a.JSON {
 		return errors.Join(a.PrintJSON(all), unread)
 	}
 	var rows [][]string
+	if named == nil {
+		rows = append(rows, []string{"AGENT", "VERSION", "CONNECTED", "COMPACTION", "GETS", "LAST"})
+	}
 	for _, st := range all {
-		rows = append(rows, statusRows(st)...)
+		if named != nil {
+			rows = append(rows, statusRows(st.Status)...)
+		} else if st.Present || len(st.Binaries) > 0 {
+			rows = append(rows, []string{
+				st.Agent, cmp.Or(st.Version, "-"), connected(st.Status), strings.Replace(st.Compacts, "agent", "its own", 1), cmp.Or(strings.Join(st.Delivers, ", "), "-"), cmp.Or(st.Last.String(), "-"),
+			})
+		}
 	}
 	if err := a.Table(rows); err != nil {
 		return err
@@ -216,18 +248,22 @@ var reachMeaning = map[string]string{
 	config.ReachProject: "the sessions of its own project", config.ReachAll: "the sessions of all projects", "": "the configuration cannot be read",
 }
 
-// statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
-func statusRows(st install.Status) [][]string {
-	word := "not installed"
+// connected says whether an agent is connected.
+func connected(st install.Status) string {
 	switch {
 	case st.Installed:
-		word = "installed"
+		return "yes"
 	case len(st.Binaries) > 0:
-		word = "partly installed: `ccd agents install " + install.Connection(st.Agent).Name + "` repairs it"
+		return "partly: run ccd agents install " + install.Connection(st.Agent).Name
 	case !st.Present:
-		word = "not found"
+		return "not found"
 	}
-	rows := [][]string{{st.Agent, word, st.Directory}}
+	return "no"
+}
+
+// statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
+func statusRows(st install.Status) [][]string {
+	rows := [][]string{{st.Agent, connected(st), st.Directory}}
 	for _, p := range st.Parts {
 		state := p.State
 		if p.Option && state == install.Missing {

@@ -35,8 +35,8 @@ func (a *app) hookCommand() *cobra.Command {
 	c := &cobra.Command{
 		Hidden: true, Use: "hook EVENT", Short: "handle an agent's hook event (run by agents, not by people)",
 		Long: `Agents call it after ccd agents install, with their event as JSON on stdin. On
-any error it exits 0 and prints nothing; hook.log in ccd's state directory has
-the reason.
+any error it exits 0 and prints nothing, or for SessionCompact the reason as
+JSON; hook.log in ccd's state directory has it, too.
 
   SessionStart      new session: offers the project's previous one. Resumed,
                     compacted: prints what the agent has forgotten
@@ -113,6 +113,9 @@ func (a *app) hook(ctx context.Context, call HookCall) {
 		entry.Event = call.args[0]
 	}
 	answer, err := a.answer(ctx, call, &entry)
+	if len(answer.Stdout) == 0 && entry.Event == hook.SessionCompact {
+		answer.Stdout = hook.Unanswered(err)
+	}
 	if len(answer.Stdout) > 0 {
 		if _, failed := a.Out.Write(answer.Stdout); failed != nil {
 			err = errors.Join(err, errors.New("the agent did not read the answer"))
@@ -213,7 +216,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	h.Live = hook.Live{
 		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target, Restore: l.Config.Live.RestoreFiles,
 		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: limits.Chars(conf.MicrocompactTokens),
-		Saves: limits.Chars(int(l.Config.Trigger.MinSavings)), OutputHead: conf.LargeOutputChars,
+		OutputHead: conf.LargeOutputChars,
 	}
 	if l.Config.Live.Outputs {
 		h.Live.Output = limits.Chars(conf.LargeOutputTokens)

@@ -54,7 +54,7 @@ bytes, free_bytes (the unused part of bytes), raw_bytes, max_bytes (0: no
 limit), space_bytes (free on its file system)}, errors [{path, error, time}],
 remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
 {sessions, bytes}} (null if ccd remote has not
-pushed). With --totals: sessions,
+pushed), agents {AGENT: last, as in agents status}. With --totals: sessions,
 companions, messages_about and companion_about (real tokens of the messages of
 the sessions with a companion, and of the companions, converted),
 saved_percent, by_project [{project, sessions, companions, size_tokens,

@@ -3,18 +3,20 @@
 // context, for an excerpt. Whatever goes wrong, Claude Code does what it does without ccd. It starts one program, ccd, and
 // reads and writes nothing else.
 const CCD = COMMAND
-const LIMITS = { output: OUTPUT, idle: IDLE } // characters of an output; percent of the window, 0: never
+const LONG = OUTPUT // characters of an output; 0: none is long
 const HEAD = '---\nccd: 1\nlive: '
-const SHORTEN = 'ccd: shorten old results'
-const COLD = 5 * 60 * 1000 // after so many ms the prompt cache has expired
 
+// The answer of ccd, or why there is none.
 const ccd = async ($, event, body, timeoutMs) => {
   try {
     const { transcriptPath } = await $.session.info()
     const stdin = JSON.stringify({ session_id: await $.session.id(), cwd: await $.session.cwd(), transcript_path: transcriptPath, ...body })
     const run = await $.process.run([...CCD, event], { stdin, timeoutMs })
-    if (run.exitCode === 0 && !run.isStdoutTruncated && run.stdout) return JSON.parse(run.stdout)
-  } catch { /* undefined: no answer */ }
+    if (run.exitCode !== 0) return { why: `exit status ${run.exitCode}` }
+    return run.stdout && !run.isStdoutTruncated ? JSON.parse(run.stdout) : { why: 'no answer' }
+  } catch (e) {
+    return { why: String(e?.message ?? e) }
+  }
 }
 
 // Without handles: Claude Code would resume rows with handles as the old history.
@@ -27,17 +29,13 @@ const plain = m => ({
 
 const compact = async ($, e, next) => {
   if (e.agentId !== undefined) return next(e) // sub-agents compact in their own way
-  const idle = e.instructions === SHORTEN
-  const answer = await ccd($, 'SessionCompact', {
-    source: idle ? 'idle' : e.trigger, instructions: idle ? '' : e.instructions ?? '', messages: e.messages.map(plain),
-  }, 9000)
-  if (answer?.note) $.ui.toast(answer.note)
-  if (answer?.skip) return { skip: answer.skip }
-  if (answer?.messages?.length) return { messages: answer.messages }
-  return idle ? { skip: 'ccd did not answer' } : next(e)
+  const answer = await ccd($, 'SessionCompact', { source: e.trigger, instructions: e.instructions ?? '', messages: e.messages.map(plain) }, 9000)
+  if (answer.skip) return { skip: answer.skip }
+  if (answer.messages?.[0]?.text?.startsWith(HEAD)) return { messages: answer.messages }
+  $.ui.toast(`ccd did not compact: ${answer.why ?? 'an empty answer'}`)
+  return next(e)
 }
 
-let turns = 0
 const inputs = new Map() // of the calls under way
 
 export const register = on => {
@@ -55,25 +53,11 @@ export const register = on => {
       inputs.delete(b.tool_use_id)
       const text = typeof b.content === 'string' ? b.content : (b.content ?? []).map(c => c.text ?? '').join('')
       const cut = text.startsWith('<persisted-output>') || text.startsWith('Error: result') // Claude Code has it in a file
-      if (b.type !== 'tool_result' || !LIMITS.output || text.length < LIMITS.output && !cut) continue
+      if (b.type !== 'tool_result' || !LONG || text.length < LONG && !cut) continue
       const answer = await ccd($, 'ToolResult', { tool_name: e.origin?.tool ?? '', tool_input: input ?? {}, content: b.content }, 3000)
-      if (answer?.content) message = { ...message, content: message.content.with(i, { ...b, content: answer.content }) }
+      if (answer.content) message = { ...message, content: message.content.with(i, { ...b, content: answer.content }) }
     }
     return next(message === e.message ? e : { ...e, message })
-  })
-
-  on('turn.start', ($, e, next) => {
-    turns++
-    return next(e)
-  })
-  on('turn.complete', async ($, e, next) => {
-    const done = await next(e)
-    const at = turns
-    if (!LIMITS.idle || await $.session.surface() !== 'terminal') return done
-    await $.clock.sleep(COLD) // Claude Code goes on meanwhile
-    const { context } = await $.session.usage()
-    if (at === turns && context.percent >= LIMITS.idle) await $.session.compact({ instructions: SHORTEN })
-    return done
   })
 
   on('ui.render', { component: 'UserMessage' }, ($, e, next) =>
