@@ -312,13 +312,22 @@ func TestFocusIsForThisTime(t *testing.T) {
 	w := newTides(20)
 	w.bash("hoist --flag", "the flag says kestrelwing today")
 	w.say("The halyard password for kestrelwing is under the third stone.")
+	w.say("The halyard password for kestrelwings is under the ninth stone.")
 	w.tides(20, 460)
 	p := newHookPlace(t, w.buf.Bytes())
-	rows := rowsOf(t, w.buf.Bytes())
+	echo := func(text string) hook.Row { return hook.Row{Role: "user", Text: text, Calls: []hook.Use{}} }
+	rows := append(rowsOf(t, w.buf.Bytes()), echo("<local-command-caveat>The command below was run directly.</local-command-caveat>"),
+		echo("<command-name>/compact</command-name>\n<command-message>compact</command-message>"), echo("<local-command-stdout>Compacted</local-command-stdout>"))
 	with, ok := p.compacts(map[string]any{"messages": rows, "instructions": "keep all about Kestrelwing, please"})
 	without, also := p.compacts(map[string]any{"messages": rows})
 	if !ok || !also || !strings.Contains(with.text(), "under the third stone") || strings.Contains(without.text(), "under the third stone") {
 		t.Errorf("with the focus %v, without %v", strings.Contains(with.text(), "under the third stone"), strings.Contains(without.text(), "under the third stone"))
+	}
+	if strings.Contains(with.text(), "under the ninth stone") {
+		t.Error("a focus on a word raises what has another word")
+	}
+	if b, _ := json.Marshal(with); strings.Contains(string(b), "local-command") || strings.Contains(string(b), "/compact") {
+		t.Error("what the client says of /compact is a message")
 	}
 	if !strings.Contains(with.text(), "> keep all about Kestrelwing") {
 		t.Error("the text does not say what the human asked for")

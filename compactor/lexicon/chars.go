@@ -5,6 +5,7 @@ package lexicon
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -45,13 +46,37 @@ func Lower(s string) string {
 // Searched is how much of a text is searched for words, in bytes.
 const Searched = 64 << 10
 
-// HoldsOne reports whether the first 64 KB of a text contain one of the words, which must be in lower case.
+// HoldsOne reports whether the first 64 KB of a text have one of the words, which must be in lower case, as a whole word: "keep" is
+// not in "keeps". In a script without spaces, a word may be anywhere.
 func HoldsOne(text string, words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
 	text = Lower(text[:min(len(text), Searched)])
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	return slices.ContainsFunc(words, func(w string) bool { return holds(text, w) })
+}
+
+func holds(text, word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	last, _ := utf8.DecodeLastRuneInString(word)
+	for at := 0; ; at += size {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		if !joined(before, first) && !joined(last, after) {
+			return true
+		}
+	}
+}
+
+// joined reports whether two characters in sequence belong to one word.
+func joined(a, b rune) bool {
+	in := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+	return in(a) && in(b) && !IsWide(a) && !IsWide(b)
 }
 
 // IsWide reports whether a character is Chinese, Japanese or Korean. One means about as much as a short word.

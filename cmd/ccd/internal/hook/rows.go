@@ -78,6 +78,7 @@ func merged(rows []Row) (all []Row) {
 			}
 		}
 	}
+	rows = said(rows)
 	seen, texts := map[string]bool{}, []string(nil) // texts of the agent's last message
 	answer := func() {                              // the text and the results of the message that ends here
 		n := len(all)
@@ -124,6 +125,20 @@ func merged(rows []Row) (all []Row) {
 		last.Calls = append(last.Calls, calls...)
 	}
 	answer()
+	return all
+}
+
+// said returns rows without what the client says of a command that it ran itself, such as /compact: that is no message.
+func said(rows []Row) []Row {
+	echo := func(i int) bool {
+		return i >= 0 && i < len(rows) && rows[i].Role == "user" && strings.HasPrefix(rows[i].Text, "<local-command-")
+	}
+	all := make([]Row, 0, len(rows))
+	for i, m := range rows {
+		if !echo(i) && !(strings.HasPrefix(m.Text, "<command-name>") && (echo(i-1) || echo(i+1))) {
+			all = append(all, m)
+		}
+	}
 	return all
 }
 
