@@ -581,7 +581,7 @@ func ending(c *session.Call) string {
 		return ", interrupted"
 	case c.State == session.Unrecorded:
 		return ", result not recorded"
-	case c.State == session.Pending && c.Result.Zero():
+	case c.State == session.Pending && c.Result.Zero() && !c.Shown:
 		return ", no result recorded"
 	case c.Op == transcript.Command && c.Silent && c.State == session.Done:
 		return " [exit hidden]"

@@ -81,6 +81,13 @@ func (s *Session) forgetCall(id string) {
 	}
 }
 
+// Shown notes that the agent has the result of a call in its context, although the transcript does not have it yet.
+func (s *Session) Shown(call string) {
+	if p := s.pending[call]; p != nil {
+		p.call.Shown = true
+	}
+}
+
 // addResult pairs a result with its call and applies what it proves.
 func (s *Session) addResult(ref Ref, it *transcript.Item) {
 	p := s.pending[it.Call]
@@ -314,7 +321,7 @@ func (p *Plan) put(item transcript.PlanItem, at int32) {
 func (p *Plan) end(c *Call, a *transcript.Action, out *transcript.Outcome) {
 	switch {
 	case c.State == Failed || c.State == Refused:
-		if p.Event == c.Index && p.old != nil {
+		if p.Event == c.Index {
 			p.Steps, p.made, p.Event = p.old, p.oldAt, p.was
 		}
 	case len(a.Plan) == 0 && !a.Replace && len(out.Plan) > 0:

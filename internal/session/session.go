@@ -146,6 +146,7 @@ type Call struct {
 	Goal    string // of a Command: the programs with their sub-commands that do something, "" if none
 	Stdin   bool   // input for a running command
 	Aborted bool   // of a Failed one: the person interrupted it
+	Shown   bool   // the agent has its result, which the transcript does not have yet
 	Agent   string // ID of the sub-agent that it started
 	Words   Ref    // the person's words: an answer, or the reason of a refusal
 }

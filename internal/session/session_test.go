@@ -188,6 +188,7 @@ func TestPlan(t *testing.T) {
 		{[]string{two}, "count"},
 		{[]string{two, one + " => ok"}, "parse"},
 		{[]string{two, one + " => exit 1: no"}, "count"},
+		{[]string{one + " => exit 1: no"}, ""},
 		{[]string{two, `TodoWrite {"todos":[]} => ok`}, ""},
 		{[]string{`TaskCreate {"subject":"parse"} => Task #1 created successfully: parse`, `TaskCreate {"subject":"count"} => Task #2 created successfully: count`, `TaskUpdate {"taskId":"1","status":"completed"} => ok`}, "count"},
 	} {

@@ -108,6 +108,11 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	defer done()
 	c.fold, c.text = fold, text
 	all := merged(c.e.Messages)
+	for i := range all {
+		for _, r := range all[i].Results {
+			fold.Shown(r.ID)
+		}
+	}
 	c.before = sizeOf(all)
 	if c.e.Kept != "" {
 		return c.summary()
