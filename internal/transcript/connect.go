@@ -22,6 +22,7 @@ type Connect struct {
 	Member    string   // the object of Servers that contains the servers
 	Type      string   // of a server that is a program, "" if there is no type
 	Tools     []string // tools that the server's entry allows, nil if there is no such list
+	Comments  bool     // the client accepts comments in its JSON files
 	State     bool     // the client itself writes Servers again and again
 
 	Guide  string // Markdown file that each session loads: ccd adds a block

@@ -18,7 +18,7 @@ func Row() transcript.Format {
 		Write: write, Place: place, Resume: []string{"gemini", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
 		Connect: &transcript.Connect{
 			Name: "gemini", Dir: transcript.DirIn("GEMINI_CLI_HOME", ".gemini"),
-			Hooks: "settings.json", Events: events, Servers: "settings.json", Member: "mcpServers", Guide: "GEMINI.md",
+			Hooks: "settings.json", Events: events, Servers: "settings.json", Member: "mcpServers", Comments: true, Guide: "GEMINI.md",
 		},
 	}
 }

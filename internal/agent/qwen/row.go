@@ -18,7 +18,7 @@ func Row() transcript.Format {
 		Write: write, Place: place, Project: project, Resume: []string{"qwen", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
 		Connect: &transcript.Connect{
 			Name: "qwen", Dir: transcript.DirOf("QWEN_HOME", ".qwen"),
-			Hooks: "settings.json", Events: transcript.Events(), Servers: "settings.json", Member: "mcpServers", Guide: "QWEN.md",
+			Hooks: "settings.json", Events: transcript.Events(), Servers: "settings.json", Member: "mcpServers", Comments: true, Guide: "QWEN.md",
 		},
 	}
 }

@@ -28,7 +28,7 @@ func (s *Setup) advice(a agent, p *Plan) (notes []string) {
 // hooksOff returns what disables an agent's hooks and its mod, "" if nothing does.
 func (s *Setup) hooksOff(a agent) string {
 	if a.hooks != "" {
-		if d, err := documentAt(a.hooks); err == nil {
+		if d, err := a.documentAt(a.hooks); err == nil {
 			if off := d.get("disableAllHooks"); off != nil && off.Value.Kind() == 't' {
 				return a.hooks + " disables all hooks (disableAllHooks), also ccd's."
 			}
@@ -56,13 +56,13 @@ func (s *Setup) notes(a agent) (notes []string) {
 	return notes
 }
 
-// documentAt parses a file as JSON. A missing file is empty.
-func documentAt(path string) (*document, error) {
+// documentAt parses an agent's file as JSON. A missing file is empty.
+func (a agent) documentAt(path string) (*document, error) {
 	f, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, f.text)
+	return parse(path, f.text, a.Comments)
 }
 
 // serve adds or repairs the MCP server.

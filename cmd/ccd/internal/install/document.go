@@ -25,8 +25,9 @@ type document struct {
 	root *hujson.Value
 }
 
-// parse reads a JSON text. An error names the file and the line. A text that is only white space has no root.
-func parse(path string, text []byte) (*document, error) {
+// parse reads a JSON text, in which there may be comments if the agent accepts them. An error names the file and the line. A text that
+// is only white space has no root.
+func parse(path string, text []byte, comments bool) (*document, error) {
 	d := &document{path: path, text: text}
 	rest, marked := bytes.CutPrefix(text, byteOrderMark)
 	if marked {
@@ -35,8 +36,15 @@ func parse(path string, text []byte) (*document, error) {
 	if len(bytes.Trim(rest, " \t\r\n")) == 0 {
 		return d, nil
 	}
-	// hujson takes more than JSON, such as comments.
-	strict := jsontext.NewDecoder(bytes.NewReader(rest), jsontext.AllowInvalidUTF8(true))
+	// hujson takes more than JSON: comments, and commas at the end.
+	plain := rest
+	if comments {
+		plain = uncommented(rest)
+	}
+	if len(bytes.TrimSpace(plain)) == 0 {
+		return d, d.bad(errors.New("comments only"), 0)
+	}
+	strict := jsontext.NewDecoder(bytes.NewReader(plain), jsontext.AllowInvalidUTF8(true))
 	_, err := strict.ReadValue()
 	if err == nil {
 		if _, err = strict.ReadToken(); err == nil {
@@ -52,6 +60,38 @@ func parse(path string, text []byte) (*document, error) {
 	}
 	d.root = &root
 	return d, nil
+}
+
+// uncommented returns a text with blanks in place of its comments.
+func uncommented(text []byte) []byte {
+	text = bytes.Clone(text)
+	for i := 0; i < len(text); i++ {
+		end := 0
+		switch rest := text[i:]; {
+		case rest[0] == '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			continue
+		case bytes.HasPrefix(rest, []byte("//")):
+			if end = bytes.IndexByte(rest, '\n'); end < 0 {
+				end = len(rest)
+			}
+		case bytes.HasPrefix(rest, []byte("/*")):
+			if end = bytes.Index(rest, []byte("*/")) + 2; end < 2 {
+				return text
+			}
+		}
+		for ; end > 0; end-- {
+			if text[i] != '\n' {
+				text[i] = ' '
+			}
+			i++
+		}
+	}
+	return text
 }
 
 // bytes returns the text with all edits.
@@ -218,10 +258,14 @@ func lineEnd(text []byte) string {
 	return "\n"
 }
 
-// lastLine returns the blanks and tabs of white space behind its last line end.
+// lastLine returns the blanks and tabs at the beginning of the last line of white space and comments.
 func lastLine(extra hujson.Extra) string {
-	return strings.ReplaceAll(string(extra[bytes.LastIndexByte(extra, '\n')+1:]), "\r", "")
+	line := extra[bytes.LastIndexByte(extra, '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
+
+// hasComment reports whether white space has a comment in it.
+func hasComment(extra hujson.Extra) bool { return bytes.IndexByte(extra, '/') >= 0 }
 
 // render lays out a value; indent is that of the line where it begins.
 func (s style) render(value any, indent string, lines bool) (hujson.Value, error) {
@@ -264,12 +308,14 @@ func (d *document) push(value any, path ...string) error {
 }
 
 // insert adds value at the end of the container at path, an object if a name is given. Only the white space in an empty
-// container is lost; otherwise cut restores the text.
+// container without comments is lost; otherwise cut restores the text.
 func (d *document) insert(in *hujson.Value, path []string, name string, value any) error {
 	s := d.style()
 	indent := d.indent(path)
 	lead, end, inner, lines := "", "", indent+s.unit, s.lines
 	switch empty := count(in) == 0; {
+	case empty && hasComment(inside(in)): // it may end the line
+		lead, end = string(inside(in))+s.eol+inner, s.eol+indent
 	case empty && lines:
 		lead, end = s.eol+inner, s.eol+indent
 	case !empty:
@@ -304,6 +350,14 @@ func (d *document) insert(in *hujson.Value, path []string, name string, value an
 	return nil
 }
 
+// inside returns what is in an empty container.
+func inside(v *hujson.Value) hujson.Extra {
+	if o, ok := v.Value.(*hujson.Object); ok {
+		return o.AfterExtra
+	}
+	return v.Value.(*hujson.Array).AfterExtra
+}
+
 // indent returns the white space at the start of the line where the value at path begins.
 func (d *document) indent(path []string) string {
 	indent := lastLine(d.root.BeforeExtra)
@@ -336,22 +390,29 @@ func (d *document) setText(v *hujson.Value, now string) error {
 // cut removes member or element i from a container, with its comma.
 func cut(v *hujson.Value, i int) {
 	before, after := around(v, i)
+	var rest hujson.Extra // comments
 	switch {
 	case i > 0:
 		_, last := around(v, i-1)
-		*last = *after
+		if *last = *after; hasComment(*before) {
+			*last = append(slices.Clone(*before), *after...)
+		}
 	case count(v) > 1:
 		next, _ := around(v, 1)
 		*next = *before
+	case hasComment(*before):
+		if j := bytes.LastIndexByte(*before, '\n'); j >= 0 {
+			rest = (*before)[:j]
+		}
 	}
 	switch c := v.Value.(type) {
 	case *hujson.Object:
 		if c.Members = slices.Delete(c.Members, i, i+1); len(c.Members) == 0 {
-			c.AfterExtra = nil
+			c.AfterExtra = rest
 		}
 	case *hujson.Array:
 		if c.Elements = slices.Delete(c.Elements, i, i+1); len(c.Elements) == 0 {
-			c.AfterExtra = nil
+			c.AfterExtra = rest
 		}
 	}
 }
@@ -360,7 +421,7 @@ func cut(v *hujson.Value, i int) {
 func (d *document) prune(path ...string) {
 	for i := len(path); i > 0; i-- {
 		v, parent := d.get(path[:i]...), d.get(path[:i-1]...)
-		if v == nil || count(v) > 0 || v.Value.Kind() != '{' && v.Value.Kind() != '[' {
+		if v == nil || count(v) > 0 || hasComment(inside(v)) || v.Value.Kind() != '{' && v.Value.Kind() != '[' {
 			return
 		}
 		cut(parent, index(parent, path[i-1]))

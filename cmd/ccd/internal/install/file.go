@@ -23,14 +23,15 @@ var errDangling = errors.New("a dangling symbolic link")
 
 // file is one of an agent's files.
 type file struct {
-	path   string // as the user knows it
-	target string // path with symlinks followed
-	text   []byte
-	info   fs.FileInfo // nil if the file does not exist
-	backup []byte      // nil if there is none
-	saved  fs.FileInfo // of the backup
-	linked bool        // path is a symlink
-	state  bool        // the agent stores its own state in it, so it changes often
+	path     string // as the user knows it
+	target   string // path with symlinks followed
+	text     []byte
+	info     fs.FileInfo // nil if the file does not exist
+	backup   []byte      // nil if there is none
+	saved    fs.FileInfo // of the backup
+	linked   bool        // path is a symlink
+	comments bool        // the agent accepts comments in JSON
+	state    bool        // the agent stores its own state in it, so it changes often
 }
 
 // read reads a file and its backup. A missing file is not an error; one that cannot be edited is.

@@ -132,7 +132,7 @@ func (d *document) rules() []string {
 
 // rulesBefore returns the rules that were allowed before install: they are the user's.
 func (f file) rulesBefore() []string {
-	d, err := parse(f.path, f.backup)
+	d, err := parse(f.path, f.backup, f.comments)
 	if err != nil {
 		return nil
 	}

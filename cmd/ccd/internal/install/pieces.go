@@ -99,7 +99,7 @@ func (s *Setup) pieces(a agent) (all []piece) {
 // text is empty, because install made it.
 func edit(change func(d *document) error) func(file) ([]byte, error) {
 	return func(f file) ([]byte, error) {
-		d, err := parse(f.path, f.text)
+		d, err := parse(f.path, f.text, f.comments)
 		if err == nil {
 			err = change(d)
 		}
@@ -118,7 +118,7 @@ func edit(change func(d *document) error) func(file) ([]byte, error) {
 func inDocument(name, path string, put func(d *document) error, take func(d *document), binaries func(*document) []string) piece {
 	without := func(d *document) error { take(d); return nil }
 	return piece{name: name, path: path, perm: 0o600, put: edit(put), take: edit(without), binaries: func(f file) []string {
-		if d, err := parse(f.path, f.text); err == nil && binaries != nil {
+		if d, err := parse(f.path, f.text, f.comments); err == nil && binaries != nil {
 			return binaries(d)
 		}
 		return nil
@@ -172,7 +172,7 @@ func (s *Setup) byFile(a agent, wanted bool, each func(f file, unread error, dir
 			}
 		}
 		f, err := read(path)
-		f.state = a.State && path == a.servers
+		f.state, f.comments = a.State && path == a.servers, a.Comments
 		if err := each(f, err, a.dir, here); err != nil {
 			return err
 		}

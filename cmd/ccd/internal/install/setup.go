@@ -11,6 +11,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,8 +133,8 @@ func isDir(path string) bool {
 func (s *Setup) Usable() error { return Usable(s.o.Executable, s.o.Home) }
 
 // Plan compares the agents' files with what is wanted in them: ccd's parts, with this binary in place of any other, or none
-// of any binary. What others changed stays. It fails, with the file and the line, if a file is not valid or not writable, or
-// if something of ccd's name is not ccd's.
+// of any binary. What others changed stays. An agent of which a file is not valid, or has something of ccd's name that is not ccd's, is
+// left out; the error names the file and the line.
 func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 	if wanted {
 		if err := s.Usable(); err != nil {
@@ -144,13 +145,15 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 		return nil, err
 	}
 	all := &Plan{}
+	var failed error
 	for _, id := range agents {
 		a, p := s.agent(id), &Plan{}
 		if !filepath.IsAbs(a.dir) {
 			return nil, fmt.Errorf("set up %s: directory %q is not absolute", id, a.dir)
 		}
 		if err := s.byFile(a, wanted, p.bring); err != nil {
-			return nil, fmt.Errorf("set up %s: %w", id, err)
+			failed = errors.Join(failed, fmt.Errorf("set up %s: %w", id, err))
+			continue
 		}
 		if wanted && !p.Empty() {
 			p.Started = append(p.Started, a.title)
@@ -161,7 +164,7 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 		all.parts = append(all.parts, p.parts...)
 		all.changes = append(all.changes, p.changes...)
 	}
-	return all, nil
+	return all, failed
 }
 
 // distinct fails if a symlink makes two agents share a file: each agent would call ccd as the other.

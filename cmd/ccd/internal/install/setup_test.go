@@ -238,3 +238,45 @@ func TestSymlinksAndModesStay(t *testing.T) {
 	h.uninstall(Agents()...)
 	h.same(before)
 }
+
+// TestComments: settings of an agent that accepts comments are edited, and all comments stay, also if something else has changed since.
+func TestComments(t *testing.T) {
+	for _, text := range []string{
+		"// mine\n{\n  // theme\n  \"theme\": \"dark\", // the dark one\n  /* the last */ \"x\": \"// no comment\" // end\n}\n// after\n",
+		"{\n  // nothing yet\n}\n", "{ /* nothing */ }", "{\"hooks\": {\n  // none\n  }, \"mcpServers\": {} /* none */}",
+	} {
+		h := newHome(t)
+		h.write(".gemini/settings.json", text)
+		before := h.tree()
+		h.install(nil, "gemini-cli")
+		now := h.read(".gemini/settings.json")
+		if d, err := parse("x", []byte(now), true); err != nil || len(d.calls()) != 3 || d.get("mcpServers", "ccd") == nil {
+			t.Errorf("%v\n%s", err, now)
+		}
+		h.uninstall("gemini-cli")
+		h.same(before)
+
+		h.install(nil, "gemini-cli")
+		h.write(".gemini/settings.json", h.read(".gemini/settings.json")+"// later\n")
+		h.uninstall("gemini-cli")
+		got := h.read(".gemini/settings.json")
+		if _, err := parse("x", []byte(got), true); err != nil || strings.Contains(got, "ccd") {
+			t.Errorf("%v\n%s", err, got)
+		}
+		for _, comment := range []string{"// mine", "// theme", "// the dark one", "/* the last */", "// end", "// after", "// nothing yet", "/* nothing */", "// none", "/* none */"} {
+			if strings.Contains(text, comment) && !strings.Contains(got, comment) {
+				t.Errorf("%q is lost:\n%s", comment, got)
+			}
+		}
+	}
+}
+
+// TestABadFileBlocksOneAgent: an agent whose file cannot be read is left out and told, and the others are connected.
+func TestABadFileBlocksOneAgent(t *testing.T) {
+	h := newHome(t)
+	h.write(".gemini/settings.json", "{\"a\": 1,}")
+	p, err := h.setup(nil).Plan(true, "gemini-cli", Claude)
+	if err == nil || !strings.Contains(err.Error(), "settings.json:1") || strings.Contains(p.Diff(), ".gemini") || !strings.Contains(p.Diff(), ".claude") {
+		t.Errorf("%v\n%s", err, p.Diff())
+	}
+}

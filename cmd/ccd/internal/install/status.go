@@ -77,6 +77,7 @@ func (s *Setup) parts(a agent, st *Status) (all []Part) {
 	for _, row := range s.pieces(a) {
 		p := Part{Name: row.name, File: row.path, Option: row.option}
 		f, err := read(row.path)
+		f.comments = a.Comments
 		if err != nil {
 			p.State, p.Detail = Unread, err.Error()
 		} else {

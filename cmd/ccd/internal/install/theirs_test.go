@@ -140,7 +140,7 @@ func TestHooksCannotBlock(t *testing.T) {
 	h.write("bin/ccd", "#!/bin/sh\necho told\nexit 2\n")
 	h.install(everything, Agents()...)
 	for _, file := range []string{".claude/settings.json", ".codex/hooks.json"} {
-		d, err := parse(file, []byte(h.read(file)))
+		d, err := parse(file, []byte(h.read(file)), false)
 		must(t, err)
 		if len(d.calls()) < 3 {
 			t.Errorf("%s: %d hooks", file, len(d.calls()))

@@ -137,11 +137,8 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if f.line && !slices.ContainsFunc(which, func(id string) bool { return install.Connection(id).Line }) {
 		return cli.Usage(c, errors.New("--statusline works only with claude"))
 	}
-	p, err := s.Plan(true, which...)
-	if err != nil {
-		return err
-	}
-	if err := a.carryOut(p, f.dryRun, "already installed", which); err != nil || f.dryRun {
+	p, failed := s.Plan(true, which...)
+	if err := a.carryOut(p, f.dryRun, "already installed", which, failed); err != nil || f.dryRun {
 		return err
 	}
 	if s.Reach() == config.ReachAll {
@@ -160,17 +157,17 @@ func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string
 	if named == nil {
 		named = install.Agents()
 	}
-	p, err := s.Plan(false, named...)
-	if err != nil {
-		return err
-	}
-	return a.carryOut(p, f.dryRun, "nothing to uninstall", named)
+	p, failed := s.Plan(false, named...)
+	return a.carryOut(p, f.dryRun, "nothing to uninstall", named, failed)
 }
 
-// carryOut applies a plan, or prints it as a diff.
-func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []string) error {
-	if dryRun {
-		return a.Print(p.Diff())
+// carryOut applies a plan, or prints it as a diff. failed is why some agents are not in it.
+func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []string, failed error) error {
+	switch {
+	case p == nil || failed != nil && p.Empty():
+		return failed
+	case dryRun:
+		return errors.Join(a.Print(p.Diff()), failed)
 	}
 	if err := p.Apply(); err != nil { // also if the plan is empty: it cleans up after a killed run
 		return err
@@ -187,7 +184,7 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	for _, n := range p.Notes {
 		a.Say("%s", n)
 	}
-	return nil
+	return failed
 }
 
 // agentStatus is an agent in the output of `ccd agents status --json`.
