@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -221,4 +223,40 @@ func TestGenerateIsStrict(t *testing.T) {
 		})
 	}
 	check(t, readGenerate([]byte(`{`)), "body")
+}
+
+// TestGeminiIsTold is case (d) for Gemini CLI, whose settings may have comments: after its compression the record is in the first
+// request once, from the start of a resumed session or else from the next prompt.
+func TestGeminiIsTold(t *testing.T) {
+	t.Parallel()
+	a, p := geminiAgent.found(t), newPlace(t)
+	p.model.summary = says("<scratchpad>read</scratchpad>\n<state_snapshot>SUMMARY OF THE MODEL</state_snapshot>").reporting(a.full - 5000)
+	settings := filepath.Join(p.home, ".gemini", "settings.json")
+	p.write(settings, "// mine\n"+p.read(settings))
+	p.ccd("agents", "install", "gemini")
+	p.begin(a, askCent, a.working(0, 6)...)
+	path := p.sessions(a.transcripts)[0]
+	var head struct{ SessionID string }
+	if err := json.NewDecoder(strings.NewReader(p.read(path))).Decode(&head); err != nil {
+		t.Fatal(err)
+	}
+	p.goOn(a, head.SessionID, askFiles, uses("", a.shell(runFiles)).reporting(a.full), uses("", a.shell(huge)), says(saidFiles).reporting(a.full))
+	for range 2 {
+		r := p.goOn(a, head.SessionID, askOn, says(saidToEnd))[0]
+		if n := strings.Count(string(r.raw), "ccd: record of"); n != 1 || !r.holds("SUMMARY OF THE MODEL") || !r.holds(askCent) {
+			t.Errorf("the record is %d times in the request, or lacks what was asked", n)
+		}
+	}
+	tells := func() bool {
+		event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"prompt":"Go on."}`, head.SessionID, path, p.project)
+		out := p.must("/bin/sh", "-c", "printf %s '"+event+"' | "+p.ccdPath()+" hook UserPromptSubmit --agent gemini-cli")
+		return strings.Contains(out, "ccd: record of") && strings.Contains(out, askCent)
+	}
+	if err := os.Remove(filepath.Join(p.home, ".local", "state", "ccd", "hook.said")); err != nil {
+		t.Fatal(err)
+	}
+	if !tells() || tells() {
+		t.Error("the prompt after a compression is not told of it once")
+	}
+	p.proved("case d: %s: after its compression the record is in the request, once", a.title)
 }

@@ -54,9 +54,12 @@ type Event struct {
 	Kept     string `json:"first_kept"`
 }
 
+// compacted is the Source of a prompt after a compaction.
+const compacted = "compacted"
+
 // Continues reports whether the session continues its own earlier work.
 func (e Event) Continues() bool {
-	return e.Name == SessionStart && (e.Source == "compact" || e.resumed())
+	return e.Name == SessionStart && (e.Source == "compact" || e.resumed()) || e.Name == UserPromptSubmit && e.Agent == gemini
 }
 
 // resumed reports whether the session begins with earlier work: it was resumed, forked, or begun in a way that is not known yet.
@@ -152,7 +155,7 @@ func (h Hooks) Answer(ctx context.Context, e Event) (Answer, error) {
 	case SessionStart:
 		return h.start(ctx, e, s)
 	case UserPromptSubmit:
-		return h.prompt(e, s)
+		return h.prompt(ctx, e, s)
 	case PreCompact:
 		return h.compact(ctx, e, s)
 	case SessionCompact:
@@ -182,6 +185,9 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 			return Answer{}, errAnswered
 		}
 		text, err = h.continued(ctx, e, s)
+		if e.Agent == gemini && text != "" {
+			h.noteLevel(s, "compaction "+h.newestBoundary(s)) // the prompt need not tell it once more
+		}
 		if e.Source == "compact" && live == "" && e.Agent == claude && h.Live.On && !errors.Is(err, errAnswered) {
 			message, err = unasked, errors.Join(errUnasked, err)
 		}

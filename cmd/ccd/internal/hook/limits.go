@@ -6,7 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-const claude = "claude-code"
+const (
+	claude = "claude-code"
+	gemini = "gemini-cli" // it has no event after a compaction: the next prompt is the first that can be told
+)
 
 // Limits of one answer. Measured: Claude Code accepts 10,000 UTF-16 units and Codex 10,000 bytes. Both show the model only
 // the beginning of a longer answer.

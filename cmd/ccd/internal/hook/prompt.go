@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,8 +12,16 @@ import (
 	"ccd/internal/transcript"
 )
 
-// prompt warns beside a prompt that the context fills up, once per session and level.
-func (h Hooks) prompt(e Event, s transcript.Session) (Answer, error) {
+// prompt warns beside a prompt that the context fills up, once per session and level. After a compaction by a client that has no event
+// for it, it tells what SessionStart tells others.
+func (h Hooks) prompt(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
+	if e.Agent == gemini {
+		if id := h.newestBoundary(s); id != "" && h.noteLevel(s, "compaction "+id) {
+			e.Source = compacted
+			text, err := h.continued(ctx, e, s)
+			return contextAnswer(e, text, "", err)
+		}
+	}
 	c, err := h.companion(s)
 	if err != nil {
 		return Answer{}, err
@@ -55,6 +64,18 @@ func (c companion) pressure(agents registry.Table, s transcript.Session) (p floa
 		}
 	}
 	return p, known
+}
+
+// newestBoundary names the newest compaction in the end of a transcript, "" if there is none.
+func (h Hooks) newestBoundary(s transcript.Session) (id string) {
+	_, tail := readTail(s.Path, 0)
+	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
+	for r := range h.Agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+		if r.Boundary != nil {
+			id = string(r.Hash.ID())
+		}
+	}
+	return id
 }
 
 // readTail returns the size of a transcript, -1 if there is none, and its complete lines after an offset, at most the last

@@ -70,7 +70,7 @@ func (h Hooks) AfterCompaction(s transcript.Session, f *compactor.Compactor, tex
 
 // subject returns what the record is about, for an agent whose session continues.
 func subject(e Event) string {
-	if e.Source == "compact" {
+	if e.Source == "compact" || e.Source == compacted {
 		return "the earlier work of this session, beside your own summary. It is made from the transcript: if the two differ, trust this record"
 	}
 	return "the earlier work of this session"
@@ -86,7 +86,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	}
 	head := h.head(c, about)
 	room := maxContext - units(e.Agent, head)
-	all := e.resumed() && hasAll(f)
+	all := e.resumed() && hasAll(e, f)
 	switch {
 	case all && c.path == "": // the agent has everything in context, and there is no companion to point at
 		return "", nil, nil
@@ -109,9 +109,9 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 }
 
 // hasAll reports whether an agent still has its whole session in context: it never compacted, or a hook has already added
-// what the compaction dropped. Clients send a hook's context again when a session is resumed.
-func hasAll(f *compactor.Compactor) bool {
-	return f.Held() == 0 || f.Retold()
+// what the compaction dropped. Clients send a hook's context again when a session is resumed, except Gemini CLI.
+func hasAll(e Event, f *compactor.Compactor) bool {
+	return f.Held() == 0 || f.Retold() && e.Agent != gemini
 }
 
 // fitted returns head and as many whole lines of text as the client accepts.
