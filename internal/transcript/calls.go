@@ -155,8 +155,8 @@ func (d *Decoder) UUIDsAfter(uuid string) (found []string) {
 
 // repeated interns strings that occur in many records.
 type repeated struct {
-	Session, Cwd, Branch, Version, Model string
-	types                                map[string]string
+	Session, Cwd, Branch, Version, Model, Provider string
+	types                                          map[string]string
 }
 
 // maxTypes limits the table of type names, so that a file of garbage cannot fill memory.

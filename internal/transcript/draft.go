@@ -18,6 +18,7 @@ type Draft struct {
 	Cwd      string
 	Branch   string
 	Version  string    // of the agent, "" if unknown
+	Provider string    // of the models that the agent is configured for, "" if unknown
 	Start    time.Time // when the original session began
 	Made     time.Time // when it is written; zero if not set
 	Resumed  Resumed   // Write fills in Records
@@ -29,6 +30,7 @@ type Message struct {
 	Assistant bool
 	ID        string    // of the reply, "" if made up
 	Model     string    // of the reply, "" if unknown
+	Provider  string    // of the model, "" if unknown
 	Time      time.Time // zero if unknown
 	Blocks    []Block
 }

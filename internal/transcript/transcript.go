@@ -296,6 +296,7 @@ type Record struct {
 	Copied   bool   // it is a copy of a record of that session
 	Fork     bool   // it begins a fork: what is before it was said in another session
 	Model    string // the model in the record, "" if none or synthetic
+	Provider string // of the model, "" if the record does not say
 	Chosen   string // the model that a person selected here, "" if none
 	Cwd      string
 	Branch   string

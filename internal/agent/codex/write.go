@@ -13,7 +13,7 @@ type writer struct {
 	lines  [][]byte
 }
 
-// write returns the lines of a draft. It leaves out events, usage, ordinals and the history's mode, because with them
+// write returns the lines of a draft. Without a provider the client's terminal refuses it. It leaves out events, usage, ordinals and the history's mode, because with them
 // the client would compact the copy at once or refuse it.
 func write(d transcript.Draft) [][]byte {
 	w := writer{stamps: transcript.Stamps{Last: d.Start}}
@@ -28,7 +28,7 @@ func write(d transcript.Draft) [][]byte {
 	}
 	meta := `{"timestamp":"` + head + `","type":"session_meta","payload":{"id":` + transcript.QuoteText(d.ID) + `,"session_id":` + transcript.QuoteText(d.ID) +
 		`,"timestamp":"` + head + `","cwd":` + transcript.QuoteText(d.Cwd) + `,"originator":"codex_cli_rs","cli_version":` + transcript.QuoteText(cmp.Or(d.Version, version)) +
-		`,"source":"cli"` + branch + `,"thread_name":` + transcript.QuoteText(transcript.TitlePrefix+d.Title) + `,` + d.Resumed.JSON(len(w.lines)+1) + `}}`
+		`,"source":"cli","model_provider":` + transcript.QuoteText(cmp.Or(d.Provider, "openai")) + branch + `,"thread_name":` + transcript.QuoteText(transcript.TitlePrefix+d.Title) + `,` + d.Resumed.JSON(len(w.lines)+1) + `}}`
 	return append([][]byte{[]byte(meta)}, w.lines...)
 }
 

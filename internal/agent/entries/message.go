@@ -26,6 +26,7 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 		v.Local = local[m.Field("model").Text()]
 		if !v.Local {
 			r.Model = transcript.Reuse(&d.Last.Model, m.Field("model"))
+			r.Provider = transcript.Reuse(&d.Last.Provider, m.Field("provider"))
 			addUsage(d, r, m.Field("usage"))
 		}
 		m.say(d, r, v)

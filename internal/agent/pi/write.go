@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strconv"
@@ -54,7 +55,7 @@ func (w *writer) message(m *transcript.Message) {
 	}
 	switch content := `,"content":[` + strings.Join(said, ",") + `]`; {
 	case m.Assistant:
-		w.write(m, `"role":"assistant"`+content+`,"api":"anthropic-messages","provider":"anthropic","model":`+transcript.QuoteText(m.Model)+
+		w.write(m, `"role":"assistant"`+content+`,"api":"anthropic-messages","provider":`+transcript.QuoteText(cmp.Or(m.Provider, "anthropic"))+`,"model":`+transcript.QuoteText(m.Model)+
 			`,"usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"`+stop+`"`)
 	case len(said) > 0:
 		w.write(m, `"role":"user"`+content)

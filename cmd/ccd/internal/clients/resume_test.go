@@ -97,6 +97,14 @@ func TestCodexResumesACopy(t *testing.T) {
 		return append(p.asks(a, a.ask(append([]string{"-c", "model_auto_compact_token_limit=60000"}, a.resumed(id)...), "Go on."),
 			a.working(90, 1)[0].reporting(70_000)), p.goOn(a, id, "Go on.")...)
 	})
+	// On a terminal it opens, too: without its provider it would be refused there.
+	s := newScreen(p, a.path, "resume", made.Session)
+	s.until("Codex opens the copy", func(text string) bool {
+		if strings.Contains(text, "trust") {
+			s.keys("Enter")
+		}
+		return strings.Contains(text, "Step 81: ")
+	})
 }
 
 // TestAgentsTakeEachOthersWork continues a session of one agent in a copy for the same or another agent.

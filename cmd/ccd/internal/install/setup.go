@@ -111,6 +111,20 @@ func (s *Setup) agent(id string) agent {
 // Reach returns the sessions that an agent can read, "" if the configuration cannot be read.
 func (s *Setup) Reach() string { return s.o.Reach }
 
+// Provider returns the provider of models that an agent is configured for, "" if its settings do not say.
+func (s *Setup) Provider(id string) string {
+	if c := Connection(id); c.Servers == "" || c.Member != "" { // the settings are not TOML
+		return ""
+	}
+	f, err := read(s.agent(id).servers)
+	if err != nil {
+		return ""
+	}
+	all, _, _ := values(f)
+	name, _ := all["model_provider"].(string)
+	return name
+}
+
 // Dir returns the directory that an agent keeps its settings in.
 func (s *Setup) Dir(id string) string { return s.agent(id).dir }
 

@@ -38,6 +38,7 @@ var ErrNoFormat = errors.New("ccd does not write its format")
 type Request struct {
 	Agent     string    // the agent that shall resume it
 	Root      string    // the directory of that agent to write it to
+	Provider  string    // of the models that it is configured for, "" if unknown
 	ID        string    // of the new session
 	MaxTokens int       // estimated, of all that the model sees; 0 for a default by the source's size
 	Now       time.Time // used as start time if the source has none
@@ -203,7 +204,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		m.moved, cwd = m.move(cwd)
 	}
 	d := transcript.Draft{
-		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First,
+		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First, Provider: m.want.Provider,
 		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records, Made: madeAt(m.want.Now)}, Messages: t.messages,
 	}
 	if m.want.Agent == m.sources[0].Session.Agent {

@@ -123,7 +123,7 @@ func arranged(all []piece) (messages []transcript.Message) {
 				m.ID = p.Reply
 			}
 			if m.Model == "" && m.Assistant {
-				m.Model = p.model
+				m.Model, m.Provider = p.model, p.provider
 			}
 			if p.time.After(m.Time) {
 				m.Time = p.time

@@ -13,17 +13,17 @@ import (
 // piece is a block of the source that may become part of a copy.
 type piece struct {
 	transcript.Block
-	model  string
-	time   time.Time
-	record int
-	whole  transcript.Pointer
-	size   int    // bytes of the original
-	chars  int    // as the model sees it
-	label  string // of a call: tool and input, for describing it in words
-	told   bool   // of a call: it is described in words, because the copy's agent has no such call or room is short
-	short  bool   // shortened, with its ID
-	named  bool   // of a result: contains its ID in place of an image
-	answer string // of a result with the human's answer to a question, a plan or a call: that answer
+	model, provider string
+	time            time.Time
+	record          int
+	whole           transcript.Pointer
+	size            int    // bytes of the original
+	chars           int    // as the model sees it
+	label           string // of a call: tool and input, for describing it in words
+	told            bool   // of a call: it is described in words, because the copy's agent has no such call or room is short
+	short           bool   // shortened, with its ID
+	named           bool   // of a result: contains its ID in place of an image
+	answer          string // of a result with the human's answer to a question, a plan or a call: that answer
 }
 
 const (
@@ -46,9 +46,9 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	if !ok {
 		return p, false
 	}
-	p = piece{Block: b, model: r.Model, time: r.Time, record: r.N, size: len(it.Raw)}
+	p = piece{Block: b, model: r.Model, provider: r.Provider, time: r.Time, record: r.N, size: len(it.Raw)}
 	if from != to {
-		p.model = "" // the other agent does not know it
+		p.model, p.provider = "", "" // the other agent does not know it
 	}
 	p.whole = transcript.Pointer{
 		Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}},
