@@ -239,7 +239,7 @@ func TestThreeCompactionsDoNotGrow(t *testing.T) {
 	var sizes []int
 	for n := range 3 {
 		p := newHookPlace(t, w.buf.Bytes())
-		put(t, filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\ntext_chars = 100000\n")
+		put(t, filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\ntext = 100000\n")
 		l, ok := p.compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes()), "source": "auto"})
 		if !ok {
 			t.Fatal("no answer")

@@ -29,14 +29,14 @@ func TestClaudeCodeCompactsALongSession(t *testing.T) {
 	turns := append(a.working(0, 4), batch(0), uses("I look at the picture.", a.pictures.call(p.picture())),
 		uses("A helper counts.", call{name: "Agent", input: map[string]any{"description": "Count", "prompt": "Count the files.", "subagent_type": "general-purpose"}}),
 		batch(1), batch(2))
-	all, id := p.begin(a, "Look at the ledger. Never round cents.", turns...)
+	_, id := p.begin(a, "Look at the ledger. Never round cents.", turns...)
 	path := p.transcript(a, id)
 	rows := p.multiplied(path, 5000)
 	large := len(p.read(path))
 	var sizes []int
 	for n := range 3 {
 		turns := []turn{batch(3 * n), batch(3*n + 1).reporting(97_000), batch(3*n + 2)}
-		all = p.asks(a, a.ask([]string{"--autocompact", "100000", "--resume", id}, "Go on."), turns...)
+		all := p.asks(a, a.ask([]string{"--autocompact", "100000", "--resume", id}, "Go on."), turns...)
 		r := p.compacted(fmt.Sprintf("compaction %d", n+1), of(all, "main"))
 		if !r.holds("Continue from there without asking.") {
 			t.Error("the work under way is missing")
