@@ -200,17 +200,16 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 }
 
 // Note archives what is new in a session's transcript, and stores what lists show by a model that the caller has read for its own
-// purpose. model is called when the rest is done, perhaps again, and returns nil if there is none. The next sync reads the records.
-func (d *Daemon) Note(ctx context.Context, key transcript.Key, model func() *compactor.Compactor) error {
+// purpose. said is called when the rest is done, perhaps again, and returns the model's Status and PerToken, nil if there is none. The
+// next sync reads the records.
+func (d *Daemon) Note(ctx context.Context, key transcript.Key, said func() (*compactor.Status, float64)) error {
 	s := d.sessions[key]
 	if s == nil {
 		return fmt.Errorf("archive session %s: %w", key.ID, ErrUnknownSession)
 	}
 	return d.withBytes(ctx, s, func() error {
-		if m := model(); m != nil {
-			read := s.state.Read
-			s.setStatus(m.Tracker)
-			s.state.Read = read
+		if st, perToken := said(); st != nil {
+			s.note(*st, perToken)
 		}
 		return d.store(ctx, s, nil, s.state, nil)
 	})

@@ -315,12 +315,16 @@ func (s *session) updateState(taken int64) {
 
 // setStatus takes over what the records say.
 func (s *session) setStatus(t *compactor.Tracker) {
-	st := t.Status()
+	s.note(t.Status(), t.PerToken())
+	s.state.Read = s.state.At
+}
+
+// note takes over what a model of the records says, which may not have read all that is archived.
+func (s *session) note(st compactor.Status, perToken float64) {
 	if s.state.At.Generation > 1 && !s.Unlined() { // what a rewrite took away was said
 		st.Title, st.Ask = cmp.Or(st.Title, s.state.Title), cmp.Or(s.state.Ask, st.Ask)
 	}
-	s.state.setStatus(st, t.PerToken())
-	s.state.Read = s.state.At
+	s.state.setStatus(st, perToken)
 }
 
 // fail records that a sync failed. The next one loads the session from the archive.

@@ -148,14 +148,8 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		switch {
 		case gone >= 0:
 			all = append(all, wrong(check, fix, "its settings name %s, which does not exist", st.Binaries[gone].Path))
-		case st.Installed && len(st.Notes) > 0 && st.Compacts != "ccd" && install.Connection(agent).Mod != "" && f.Config.Live.Compaction:
-			all = append(all, note(check, "", "ccd does not compact: %s", st.Notes[0]))
-		case st.Installed && outcomes[agent].By == "agent":
-			all = append(all, note(check, "", "%s", outcomes[agent]))
-		case st.Installed && len(st.Binaries) == 0:
-			all = append(all, ok(check, "its instructions call ccd"))
 		case st.Installed:
-			all = append(all, ok(check, "runs %s", st.Binaries[0].Path))
+			all = append(all, connected(check, st, outcomes[agent], f.Config.Live.Compaction && install.Connection(agent).Mod != ""))
 		case len(st.Binaries) > 0:
 			all = append(all, note(check, fix, "partly connected, or connected to another ccd (ccd agents status shows details)"))
 		default:
@@ -167,4 +161,17 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		all = append(all, note("agents", "ccd setup", "not connected: %s", strings.Join(missing, ", ")))
 	}
 	return all
+}
+
+// connected is the finding about an agent that is connected. compacts is whether ccd is to answer its compactions.
+func connected(check string, st install.Status, last hook.Outcome, compacts bool) Finding {
+	switch {
+	case compacts && st.Compacts != "ccd" && len(st.Notes) > 0:
+		return note(check, "", "ccd does not compact: %s", st.Notes[0])
+	case last.By == "agent":
+		return note(check, "", "%s", last)
+	case len(st.Binaries) == 0:
+		return ok(check, "its instructions call ccd")
+	}
+	return ok(check, "runs %s", st.Binaries[0].Path)
 }

@@ -118,9 +118,9 @@ type Hooks struct {
 	// Began returns the directory in which a session began, as its records tell, "" if that is unknown.
 	Began func(ctx context.Context, s transcript.Session) string
 	// Sync archives what is new in a transcript, so that every ID of its records resolves, as far as the deadline of ctx allows.
-	// Then it notes for lists what model says of the session, or if model is nil, updates the companion. If Sync is nil, none is
-	// done, and no compaction is answered.
-	Sync func(ctx context.Context, path string, model func() *compactor.Compactor) error
+	// Then it notes for lists what said returns, a model's Status and PerToken, or if said is nil, updates the companion. If Sync is
+	// nil, none is done, and no compaction is answered.
+	Sync func(ctx context.Context, path string, said func() (*compactor.Status, float64)) error
 	// Fold folds the records of a session with the options that a person set for its companion, and shows each of them to
 	// each, if that is not nil; text reads its transcript until done is called. Both fail if the deadline of ctx is too
 	// short. If Fold is nil or fails, agents get the beginning of the companion.

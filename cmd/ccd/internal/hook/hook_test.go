@@ -252,7 +252,7 @@ func TestAClearTellsNothing(t *testing.T) {
 func TestTheSummarizerIsAskedToKeepIDs(t *testing.T) {
 	p := newPlace(t)
 	var refreshed []string
-	p.Sync = func(_ context.Context, path string, _ func() *compactor.Compactor) error {
+	p.Sync = func(_ context.Context, path string, _ func() (*compactor.Status, float64)) error {
 		refreshed = append(refreshed, path)
 		return errors.New("late")
 	}

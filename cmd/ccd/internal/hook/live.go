@@ -65,13 +65,26 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 		return Answer{}, nothing("there is no archive")
 	}
 	h.noteLive(s, asked)
-	archived, read := make(chan error, 1), make(chan *compactor.Compactor, 1)
-	model := sync.OnceValue(func() *compactor.Compactor { return <-read })
-	go func() { archived <- h.Sync(ctx, s.Path, model) }()
 	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
+	archived, folded := make(chan error, 1), make(chan struct{})
+	var st *compactor.Status
+	var perToken float64
+	c.folded = sync.OnceFunc(func() {
+		if c.fold != nil {
+			now := c.fold.Status()
+			st, perToken = &now, c.fold.PerToken()
+		}
+		close(folded)
+	})
 	c.archived = sync.OnceValue(func() error { return <-archived })
+	go func() {
+		archived <- h.Sync(ctx, s.Path, func() (*compactor.Status, float64) {
+			<-folded
+			return st, perToken
+		})
+	}()
 	said, err := c.reply(ctx)
-	read <- c.fold
+	c.folded()
 	if err == nil {
 		err = c.archived()
 	}
@@ -96,6 +109,7 @@ type compaction struct {
 	text   compactor.Text
 	before int // chars of the messages
 
+	folded   func()       // says that all records are read
 	archived func() error // waits until all records are
 }
 
@@ -107,6 +121,7 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	}
 	defer done()
 	c.fold, c.text = fold, text
+	c.folded()
 	all := merged(c.e.Messages)
 	for i := range all {
 		for _, r := range all[i].Results {

@@ -222,9 +222,9 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
 	}
 	_, limit := call.Limits(e, 0)
-	h.Sync = func(ctx context.Context, path string, model func() *compactor.Compactor) error {
+	h.Sync = func(ctx context.Context, path string, said func() (*compactor.Status, float64)) error {
 		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, silent.sync(ctx, path, model)
+			return struct{}{}, silent.sync(ctx, path, said)
 		})
 		return err
 	}
@@ -251,9 +251,9 @@ func program() string {
 	return path
 }
 
-// sync archives what is new in one transcript. It notes what a model says of it, or if there is none, updates the companion. The daemon
+// sync archives what is new in one transcript. It notes what a model said of it, or if said is nil, updates the companion. The daemon
 // does later what does not fit in the time.
-func (a *app) sync(ctx context.Context, path string, model func() *compactor.Compactor) error {
+func (a *app) sync(ctx context.Context, path string, said func() (*compactor.Status, float64)) error {
 	d, err := a.DaemonAt(ctx, path)
 	if err != nil {
 		return err
@@ -263,8 +263,8 @@ func (a *app) sync(ctx context.Context, path string, model func() *compactor.Com
 	switch {
 	case !ok:
 		return errors.New("archive transcript: not a session of a watched directory")
-	case model != nil:
-		return d.Note(ctx, s.Key, model)
+	case said != nil:
+		return d.Note(ctx, s.Key, said)
 	}
 	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
 	return err
