@@ -166,3 +166,19 @@ func TestStream(t *testing.T) {
 		}
 	}
 }
+
+// TestArgumentsByTheSecondWord: the body of a comment is none, that of a secret is one.
+func TestArgumentsByTheSecondWord(t *testing.T) {
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]int{
+		`gh pr comment 112 --body "Fixed the temporary file"`: 0, `gh secret set NPM_TOKEN --body "letmein-9"`: 1,
+		"ldapsearch -x -s subtree -b dc=example": 0, "ldappasswd -x -s Sommer2026 uid=me": 1,
+	} {
+		if n := len(rules.Session().Marks([]byte(line))); n != want {
+			t.Errorf("%s: %d secrets, want %d", line, n, want)
+		}
+	}
+}

@@ -139,7 +139,11 @@ func (s *scan) command(args []word) {
 		return
 	}
 	name := args[0].String()
-	flags := words()["$"+name[strings.LastIndexByte(name, '/')+1:]]
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	flags := words()["$"+name]
+	if args[1].to-args[1].from < maxName {
+		flags = append(flags[:len(flags):len(flags)], words()["$"+name+"/"+args[1].String()]...)
+	}
 	if len(args) > 2 && slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return w.String() == "login" }) {
 		flags = append(flags[:len(flags):len(flags)], "-p", "--password", "--token")
 	}
