@@ -61,51 +61,75 @@ func lines(text string) []part  { return grouped(text, 1) }
 func pairs(text string) []part  { return grouped(text, 2) }
 func threes(text string) []part { return grouped(text, 3) }
 
-func grouped(text string, size int) (all []part) {
-	rows := strings.Split(text, "\n")
-	open, blank, lead := 0, 0, "" // lines in the last part; blank lines since; brackets since
+// grouping cuts a text into parts of some lines.
+type grouping struct {
+	all   []part
+	size  int    // lines of a part
+	open  int    // lines in the last part
+	blank int    // lines since that say nothing
+	lead  string // brackets since: they belong to the next line
+}
+
+func grouped(text string, size int) []part {
+	g, rows := grouping{size: size}, strings.Split(text, "\n")
 	for n, line := range rows {
-		if n >= firstLines && n < len(rows)-lastLines && !lexicon.IsError(line, true) {
-			open, blank, lead = size, 0, ""
-			continue
-		}
 		line = strings.TrimRight(line, " \t\r")
-		k := len(all) - 1
-		follows := k >= 0 && all[k].to == n-1
 		switch {
-		case !hasWord(line):
-			switch short := strings.TrimSpace(line); {
-			case short == "" || len(short) > shortLine:
-				blank, lead = blank+1+lineCount(lead), ""
-			case follows:
-				all[k].text += "\n" + line
-				all[k].to = n
-			case lead == "":
-				lead = line
-			default:
-				lead += "\n" + line
-			}
-			continue
-		case len(line) > longLine:
-			blank, lead = blank+lineCount(lead), ""
-			for _, piece := range chopped(line, longLine) {
-				all = append(all, part{piece, n, n, blank})
-			}
-			open = size
-		case follows && open < size:
-			all[k].text += "\n" + line
-			all[k].to = n
-			open++
-		case lead != "":
-			all = append(all, part{lead + "\n" + line, n - lineCount(lead), n, blank})
-			open, lead = 1, ""
+		case n >= firstLines && n < len(rows)-lastLines && !lexicon.IsError(line, true):
+			g.open, g.blank, g.lead = size, 0, ""
+		case hasWord(line):
+			g.add(line, n)
 		default:
-			all = append(all, part{line, n, n, blank})
-			open = 1
+			g.addBare(line, n)
 		}
-		blank = 0
 	}
-	return all
+	return g.all
+}
+
+// follows reports whether line n comes right after the last part.
+func (g *grouping) follows(n int) bool { return len(g.all) > 0 && g.all[len(g.all)-1].to == n-1 }
+
+// join adds line n to the last part.
+func (g *grouping) join(line string, n int) {
+	last := &g.all[len(g.all)-1]
+	last.text += "\n" + line
+	last.to = n
+}
+
+// add adds a line that says something.
+func (g *grouping) add(line string, n int) {
+	switch {
+	case len(line) > longLine:
+		for _, piece := range chopped(line, longLine) {
+			g.all = append(g.all, part{piece, n, n, g.blank + lineCount(g.lead)})
+		}
+		g.open = g.size
+	case g.follows(n) && g.open < g.size:
+		g.join(line, n)
+		g.open++
+	default:
+		from := n - lineCount(g.lead)
+		if g.lead != "" {
+			line = g.lead + "\n" + line
+		}
+		g.all = append(g.all, part{line, from, n, g.blank})
+		g.open = 1
+	}
+	g.blank, g.lead = 0, ""
+}
+
+// addBare adds a line without a letter or a digit: a short one, such as a bracket, belongs to a line beside it.
+func (g *grouping) addBare(line string, n int) {
+	switch short := strings.TrimSpace(line); {
+	case short == "" || len(short) > shortLine:
+		g.blank, g.lead = g.blank+1+lineCount(g.lead), ""
+	case g.follows(n):
+		g.join(line, n)
+	case g.lead == "":
+		g.lead = line
+	default:
+		g.lead += "\n" + line
+	}
 }
 
 // chopped cuts a text into pieces of about most bytes, at a blank or a comma if one is near.

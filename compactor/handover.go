@@ -167,23 +167,7 @@ func withoutCode(text string) string {
 
 // task quotes the newest message that says something by itself, and the shorter ones since, each with what it replies to.
 func (h *handover) task() {
-	short := func(e *event) bool {
-		return e.kind == refusal || e.Kind == session.Queued || lexicon.Width(h.said(e)) < saysSomething || h.settled(e)
-	}
-	for _, e := range slices.Backward(h.asks) {
-		h.chain = append([]*event{e}, h.chain...)
-		if !short(e) || len(h.chain) == 3 {
-			break
-		}
-	}
-	if len(h.chain) > 0 && short(h.chain[0]) {
-		for _, e := range slices.Backward(h.asks[:len(h.asks)-len(h.chain)]) {
-			if !short(e) {
-				h.chain = append([]*event{e}, h.chain...)
-				break
-			}
-		}
-	}
+	h.chain = h.newestAsks()
 	for i, e := range h.chain {
 		name, most := "Task", 3*h.quote
 		if i > 0 {
@@ -202,6 +186,25 @@ func (h *handover) task() {
 		text := h.said(e)
 		h.line("%s (#%d%s%s%s): %s%s", name, e.n, h.stamp(e), how, e.With(), h.begins(e.Ref, text, most), h.repliesTo(e, text))
 	}
+}
+
+// newestAsks returns the human's newest messages, at most three, back to one that is a task by itself; if none of them is, with the
+// newest before them that is.
+func (h *handover) newestAsks() (all []*event) {
+	isTask := func(e *event) bool {
+		return e.kind != refusal && e.Kind != session.Queued && lexicon.Width(h.said(e)) >= saysSomething && !h.settled(e)
+	}
+	for _, e := range slices.Backward(h.asks) {
+		found := isTask(e)
+		if found || len(all) < 3 {
+			all = append(all, e)
+		}
+		if found {
+			break
+		}
+	}
+	slices.Reverse(all)
+	return all
 }
 
 // settled reports whether a message was a question that the agent answered in words alone.
@@ -312,19 +315,8 @@ func (h *handover) newest() (end, words *event) {
 
 // since lists the calls after the agent's last words, with their outcome.
 func (h *handover) since(words, end *event) {
-	if end.kind == human {
-		return
-	}
-	var calls []*event
-	for _, e := range slices.Backward(h.events) {
-		if words != nil && e.n < words.n || e.kind == human {
-			break
-		}
-		if e.Kind == session.Did && e.kind != steps {
-			calls = append(calls, e)
-		}
-	}
-	if len(calls) == 0 {
+	calls := h.callsSince(words)
+	if end.kind == human || len(calls) == 0 {
 		return
 	}
 	if c := calls[0].Call; c.Op == transcript.Ask && c.State == session.Pending {
@@ -351,6 +343,19 @@ func (h *handover) since(words, end *event) {
 		name = "After them"
 	}
 	h.line("%s (%d): %s", name, n, strings.Join(all, "; "))
+}
+
+// callsSince returns the calls after the agent's last words and the human's, the newest first.
+func (h *handover) callsSince(words *event) (calls []*event) {
+	for _, e := range slices.Backward(h.events) {
+		if words != nil && e.n < words.n || e.kind == human {
+			break
+		}
+		if e.Kind == session.Did && e.kind != steps {
+			calls = append(calls, e)
+		}
+	}
+	return calls
 }
 
 // plans says what became of the newest plan that the agent showed, and which steps of its list are open.

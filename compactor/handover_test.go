@@ -96,7 +96,7 @@ var lineCases = []struct {
 	},
 	{"plan: shown and refused", []string{"plan # Plan\n1. parse the date as UTC => no: in local time"}, []string{"Plan shown (#2), refused: ", "in local time", "!approved"}},
 
-	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: detached HEAD, as the client records it (#3)", "!fix/dates"}},
+	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: detached HEAD (#3)", "!fix/dates"}},
 	{"git: branch from what git printed", []string{"branch ", "$ git checkout -b fix/rows => Switched to a new branch 'fix/rows'"}, []string{"branch `fix/rows` (#3)"}},
 	{"git: HEAD from a commit", []string{"$ git commit -m 'Skip rows' => [main 1a2b3c4] Skip rows\n 1 file changed"}, []string{"HEAD `1a2b3c4` \"Skip rows\" (#3)", "!push"}},
 	{

@@ -51,14 +51,7 @@ func (h *handover) git() {
 	if b := h.s.Branch; b.Name == session.Detached && seen["HEAD"].at != nil && seen["HEAD"].at.n <= int(b.Rec) {
 		delete(seen, "HEAD")
 	}
-	var all []string
-	if b, ok := seen["branch"]; ok && b.at.n > int(h.s.Branch.Rec) {
-		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.text, 100), b.at.n))
-	} else if b := h.s.Branch; b.Name == session.Detached {
-		all = append(all, fmt.Sprintf("%s, as the client records it (#%d)", b.Name, b.Rec+1))
-	} else if b.Name != "" {
-		all = append(all, fmt.Sprintf("branch `%s` (#%d)", mark.Inline(b.Name, 100), b.Rec+1))
-	}
+	all := h.branch(seen)
 	newest, base := (*event)(nil), (*event)(nil)
 	for _, o := range inOrder(seen, "HEAD", "status", "diff", "push", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
@@ -71,6 +64,21 @@ func (h *handover) git() {
 		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(newest))
 	}
 	h.editedSince(base)
+}
+
+// branch says on which branch the work is, by what git printed or the client records, whichever is newer.
+func (h *handover) branch(seen map[string]observation) []string {
+	name, n := h.s.Branch.Name, int(h.s.Branch.Rec)+1
+	if b, ok := seen["branch"]; ok && b.at.n >= n {
+		name, n = b.text, b.at.n
+	}
+	switch name {
+	case "":
+		return nil
+	case session.Detached:
+		return []string{fmt.Sprintf("%s (#%d)", name, n)}
+	}
+	return []string{fmt.Sprintf("branch `%s` (#%d)", mark.Inline(name, 100), n)}
 }
 
 // inOrder returns what git printed about some things, in the order of the records.
@@ -133,26 +141,39 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 	switch verb := args[0]; {
 	case verb == "push":
 		seen["push"] = observation{e, h.pushed(e.Call, out)}
-		if m := last(printedPush, out); m != nil && m[1] != "!" && (m[3] == "HEAD" || m[3] == cmp.Or(seen["branch"].text, h.s.Branch.Name)) {
-			if _, hash, ok := strings.Cut(strings.ReplaceAll(m[2], "...", ".."), ".."); ok && !strings.Contains(seen["HEAD"].text, hash[:6]) {
-				seen["HEAD"] = observation{e, "HEAD `" + h.proves(e.Call.Result, hash) + "`"}
-			}
-		}
+		h.headPushed(e, out, seen)
 	case verb == "status" && e.Call.State != session.Failed:
 		seen["status"] = observation{e, statusOf(e.Call, out)}
-	case (verb == "log" && onlyFlags(args[1:]) || verb == "show" && onlyFlags(slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return w == "HEAD" }))) && e.Call.State == session.Done:
-		if m := printedLog.FindStringSubmatch(out); m != nil {
-			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
-		}
-	case verb == "diff" && len(args) == 2 && args[1] == "--stat" && e.Call.State == session.Done:
-		seen["diff"] = observation{e, "diff --stat" + h.lastLine(e.Call)}
-	case verb == "add" && e.Call.State == session.Done:
-		seen["add"] = observation{at: e}
 	case moves(args):
 		h.moved(e, args, out, seen)
 	}
-	if e.Call.State != session.Done {
+	if e.Call.State == session.Done {
+		h.observeDone(e, args, out, seen)
+	}
+}
+
+// headPushed takes the commit that a push of the branch ends with.
+func (h *handover) headPushed(e *event, out string, seen map[string]observation) {
+	m := last(printedPush, out)
+	if m == nil || m[1] == "!" || m[3] != "HEAD" && m[3] != cmp.Or(seen["branch"].text, h.s.Branch.Name) {
 		return
+	}
+	if _, hash, ok := strings.Cut(strings.ReplaceAll(m[2], "...", ".."), ".."); ok && !strings.Contains(seen["HEAD"].text, hash[:6]) {
+		seen["HEAD"] = observation{e, "HEAD `" + h.proves(e.Call.Result, hash) + "`"}
+	}
+}
+
+// observeDone takes what a git command printed that did not fail.
+func (h *handover) observeDone(e *event, args []string, out string, seen map[string]observation) {
+	switch verb := args[0]; {
+	case verb == "log" && onlyFlags(args[1:]), verb == "show" && onlyFlags(slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return w == "HEAD" })):
+		if m := printedLog.FindStringSubmatch(out); m != nil {
+			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
+		}
+	case verb == "diff" && len(args) == 2 && args[1] == "--stat":
+		seen["diff"] = observation{e, "diff --stat" + h.lastLine(e.Call)}
+	case verb == "add":
+		seen["add"] = observation{at: e}
 	}
 	if m := last(printedBranch, out); m != nil && printsBranch(args) {
 		seen["branch"] = observation{e, m[1]}

@@ -151,7 +151,7 @@ func quoted(e *event, shown []*piece) string {
 			b.WriteString(" … ")
 		case p.order > last+1:
 			b.WriteString("… ")
-		case last > 0 && !lexicon.EndsWide(shown[i-1].text):
+		case last > 0 && (!e.row().prose || e.blank(shown[i-1]) != ""):
 			b.WriteByte(' ')
 		}
 		b.WriteString(p.text)
@@ -168,6 +168,14 @@ func quoted(e *event, shown []*piece) string {
 		return " " + text
 	}
 	return ": " + text
+}
+
+// blank returns what is between a part and the next one of the same line.
+func (e *event) blank(before *piece) string {
+	if e.row().prose && !lexicon.EndsWide(before.text) {
+		return " "
+	}
+	return ""
 }
 
 // begins reports whether something of a part's line comes before it.
@@ -187,23 +195,17 @@ func (d *draft) block(e *event, shown []*piece) string {
 	}
 	for i, p := range shown {
 		same := i > 0 && p.from == shown[i-1].to // the same line goes on
-		switch {
-		case same && p.order == shown[i-1].order+1 && e.row().prose:
-			if !lexicon.EndsWide(shown[i-1].text) {
-				row.WriteByte(' ')
-			}
-			row.WriteString(p.text)
-		case same && p.order == shown[i-1].order+1:
-			row.WriteString(p.text)
-		default:
+		if same && p.order == shown[i-1].order+1 {
+			row.WriteString(e.blank(shown[i-1]))
+		} else {
 			flush()
 			if gap := p.from - at; !same && gap > p.blank {
 				b.WriteString(e.gap(gap))
 			} else if e.begins(p) {
 				b.WriteString("…\n")
 			}
-			row.WriteString(p.text)
 		}
+		row.WriteString(p.text)
 		at = p.to + 1
 	}
 	flush()
