@@ -177,6 +177,9 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	case "":
 		err = nothing("no source")
 	default:
+		if e.Agent == gemini { // it sends the first prompt beside this hook, and keeps what the prompt's own hook tells
+			return Answer{}, nothing("a prompt tells it")
+		}
 		live := ""
 		if e.Source == "compact" {
 			live = h.takeLive(s)
@@ -185,9 +188,6 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 			return Answer{}, errAnswered
 		}
 		text, err = h.continued(ctx, e, s)
-		if e.Agent == gemini && text != "" {
-			h.noteLevel(s, "compaction "+h.newestBoundary(s)) // the prompt need not tell it once more
-		}
 		if e.Source == "compact" && live == "" && e.Agent == claude && h.Live.On && !errors.Is(err, errAnswered) {
 			message, err = unasked, errors.Join(errUnasked, err)
 		}

@@ -86,7 +86,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	}
 	head := h.head(c, about)
 	room := maxContext - units(e.Agent, head)
-	all := e.resumed() && hasAll(e, f)
+	all := e.resumed() && hasAll(f)
 	switch {
 	case all && c.path == "": // the agent has everything in context, and there is no companion to point at
 		return "", nil, nil
@@ -109,9 +109,9 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 }
 
 // hasAll reports whether an agent still has its whole session in context: it never compacted, or a hook has already added
-// what the compaction dropped. Clients send a hook's context again when a session is resumed, except Gemini CLI.
-func hasAll(e Event, f *compactor.Compactor) bool {
-	return f.Held() == 0 || f.Retold() && e.Agent != gemini
+// what the compaction dropped. Clients send a hook's context again when a session is resumed.
+func hasAll(f *compactor.Compactor) bool {
+	return f.Held() == 0 || f.Retold()
 }
 
 // fitted returns head and as many whole lines of text as the client accepts.
