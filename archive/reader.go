@@ -349,12 +349,24 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 	return r.segments(ctx, 0, true)
 }
 
+// borrow returns the buffers of one iteration. Those of a sealed reader were used before, because nobody keeps what it yields.
+func (r *Reader) borrow() *[2][]byte {
+	if r.sealed {
+		return r.a.codec.buffers.Get().(*[2][]byte)
+	}
+	return new([2][]byte)
+}
+
+// giveBack ends a borrow. Buffers that grew for a long line would hold memory that few need again.
+func (r *Reader) giveBack(b *[2][]byte) {
+	if r.sealed && cap(b[1]) <= 2*fetchSize {
+		r.a.codec.buffers.Put(b)
+	}
+}
+
 func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		b := new([2][]byte)
-		if r.sealed { // nobody keeps what it yields
-			b = r.a.codec.buffers.Get().(*[2][]byte)
-		}
+		b := r.borrow()
 		r.once, r.scratch = true, b[0]
 		defer func() { r.once, r.scratch = false, nil }()
 		g, err := r.begin(ctx, from, from+fetchSize)
@@ -365,9 +377,8 @@ func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
 		c, sum, whole := collector{start: at(from), buf: b[1][:0]}, sha256.New(), from == 0 && !pastDamage
 		defer func() {
-			if b[0], b[1] = r.scratch, c.buf; r.sealed && cap(b[1]) <= 2*fetchSize {
-				r.a.codec.buffers.Put(b)
-			}
+			b[0], b[1] = r.scratch, c.buf
+			r.giveBack(b)
 		}()
 		for p, err := range r.portions(ctx, from, g.Offset) {
 			if pastDamage && errors.As(err, new(*DamageError)) {

@@ -285,7 +285,7 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 		s.state.Options = r.options
 	}
 	b.note(s)
-	if s.offer.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes { // touched, and small enough to compare now
+	if s.compareNow() {
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
 			return err
 		}
@@ -342,9 +342,15 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if ctx.Err() == nil {
 		d.result(s.offer, err)
 	}
-	if d.batch.full() || !d.more && (s.offer.Live || d.pool.queued() == 0) {
+	if d.saveDue(s) {
 		d.save(ctx)
 	}
+}
+
+// saveDue reports whether what waits for a transaction is saved after a sync of s. One for many is cheaper, so it waits for more
+// offers, and for queued jobs too if s did not change lately.
+func (d *Daemon) saveDue(s *session) bool {
+	return d.batch.full() || !d.more && (s.offer.Live || d.pool.queued() == 0)
 }
 
 // maxFound is how many of the sessions that a scan finds for the first time get their companions at once.

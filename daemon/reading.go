@@ -42,6 +42,17 @@ func (d *Daemon) newReading(s *session, whole bool) *reading {
 	return r
 }
 
+// takeReading takes what was read of a session, or a new reading where that is of another generation, was read with other options
+// or lacks the model that is wanted. Whoever takes it gives it back once all up to the cursor is read.
+func (d *Daemon) takeReading(s *session, whole bool) *reading {
+	r := s.read
+	s.read = nil
+	if r == nil || r.at.Generation != s.cursor.Generation || r.options != d.hash(s) || whole && r.model == nil {
+		return d.newReading(s, whole)
+	}
+	return r
+}
+
 func (r *reading) add(one *transcript.Record) {
 	if r.model != nil {
 		r.model.Add(one)
@@ -114,10 +125,7 @@ const longLine = 4 << 20
 // readArchived reads the archived records up to the cursor, of them only the new ones if what was read is kept, and updates the
 // state with what they say. The model is nil if whole is not set.
 func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*compactor.Compactor, error) {
-	now := s.read
-	if s.read = nil; now == nil || now.at.Generation != s.cursor.Generation || now.options != d.hash(s) || whole && now.model == nil {
-		now = d.newReading(s, whole)
-	}
+	now := d.takeReading(s, whole)
 	if s.cursor.Offset == 0 {
 		s.setStatus(now.tracker)
 		return now.model, nil

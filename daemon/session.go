@@ -223,6 +223,12 @@ func (s *session) isArchived(d *Daemon) bool {
 // isRead reports whether a session has records that are read.
 func (s *session) isRead() bool { return s.Class != transcript.Attachment && s.state.SkipReason == "" }
 
+// compareNow reports whether the transcript, which changed lately, is compared with the archive at once: it was touched, rewritten or
+// archived in parts since it last was, and is small enough not to hold up others.
+func (s *session) compareNow() bool {
+	return s.offer.Live && s.state.Checked.IsZero() && s.state.At.Offset <= recheckBytes
+}
+
 // companion returns the path of the session's companion. After the transcript is gone it is in the state directory.
 func (d *Daemon) companion(s *session) string {
 	if s.state.Gone && d.CompanionDir == "" {
