@@ -261,33 +261,45 @@ func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched,
 				own = append(own, step{Call: c, from: from, rec: max(c.At.Rec, c.Result.Rec)})
 			}
 		}
-		slices.SortStableFunc(own, func(a, b step) int { return cmp.Compare(a.rec, b.rec) })
-		when, rec := time.Time{}, int32(0)
-		for k := range own {
-			for ; rec <= own[k].rec; rec++ {
-				if at := s.Time(rec); at.After(when) {
-					when = at
-				}
-			}
-			own[k].when = when
-		}
+		dated(own, s)
 		if !w.At.IsZero() { // what has no time may be later
 			own = slices.DeleteFunc(own, func(s step) bool { return s.when.IsZero() })
 		}
 		t.steps = append(t.steps, own...)
 	}
 	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })
-	for _, s := range t.steps {
-		for _, f := range s.Files {
-			if f.Sure && f.To != nil {
-				t.moves = append(t.moves, f)
-			}
-		}
-	}
+	t.moves = moves(t.steps)
 	if w.Path != "" {
 		t.match(w)
 	}
 	return t, nil
+}
+
+// dated sorts the calls of a session by their records, and gives each the newest time up to there, because its own record
+// may have none.
+func dated(own []step, s *session.Session) {
+	slices.SortStableFunc(own, func(a, b step) int { return cmp.Compare(a.rec, b.rec) })
+	when, rec := time.Time{}, int32(0)
+	for k := range own {
+		for ; rec <= own[k].rec; rec++ {
+			if at := s.Time(rec); at.After(when) {
+				when = at
+			}
+		}
+		own[k].when = when
+	}
+}
+
+// moves returns the renames that certainly happened.
+func moves(steps []step) (all []session.Change) {
+	for _, s := range steps {
+		for _, f := range s.Files {
+			if f.Sure && f.To != nil {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
 }
 
 // match finds the paths that match best, also under the names that later renames of directories gave them.

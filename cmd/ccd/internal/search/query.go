@@ -54,21 +54,35 @@ func (q *Query) ParseArgs(args []string) {
 	q.take(all)
 }
 
+// operator returns the operator that a token is or begins with, "" for none: in quotes, or without the words that it is about, it
+// is a word itself.
+func operator(all []token, i int) string {
+	t, begins, ends := all[i], i == 0, i == len(all)-1
+	switch {
+	case t.quoted:
+		return ""
+	case (t.text == "AND" || t.text == "OR") && !begins && !ends, t.text == "NOT" && !ends:
+		return t.text
+	case len(t.text) > 1 && t.text[0] == '-' && t.text[1] != '-':
+		return "-"
+	}
+	return ""
+}
+
 func (q *Query) take(all []token) {
 	var groups [][]string
 	or, not := false, false
 	for i, t := range all {
-		inside := i > 0 && i < len(all)-1
-		switch {
-		case !t.quoted && t.text == "AND" && inside:
+		switch operator(all, i) {
+		case "AND":
 			continue
-		case !t.quoted && t.text == "OR" && inside:
+		case "OR":
 			or = len(groups) > 0
 			continue
-		case !t.quoted && t.text == "NOT" && i < len(all)-1:
+		case "NOT":
 			not = true
 			continue
-		case !t.quoted && len(t.text) > 1 && t.text[0] == '-' && t.text[1] != '-':
+		case "-":
 			t.text, not = t.text[1:], true
 		}
 		switch last := len(groups) - 1; {

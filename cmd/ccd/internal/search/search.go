@@ -235,12 +235,17 @@ func (f *finder) ofCall() bool { return f.Tool != "" || f.path != nil }
 
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
 
+// excludes reports whether nothing in a session can match. An attachment is as old as its last change, and has no calls.
+func (f *finder) excludes(s Source) bool {
+	attachment := s.Class == transcript.Attachment
+	early := !f.Since.IsZero() && !s.Last.IsZero() && s.Last.Before(f.Since)
+	late := attachment && !f.Until.IsZero() && s.Last.After(f.Until)
+	return early || late || attachment && f.ofCall()
+}
+
 // session searches all generations, the newest one first.
 func (f *finder) session(ctx context.Context, s Source, r *result) {
-	if !f.Until.IsZero() && s.Class == transcript.Attachment && s.Last.After(f.Until) {
-		return
-	}
-	if !f.Since.IsZero() && !s.Last.IsZero() && s.Last.Before(f.Since) || f.ofCall() && s.Class == transcript.Attachment {
+	if f.excludes(s) {
 		return
 	}
 	seen := map[mark.ID]bool{}

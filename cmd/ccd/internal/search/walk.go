@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"ccd/archive"
 	"ccd/internal/redact"
@@ -183,12 +184,25 @@ type match struct {
 	kind       transcript.Kind // kind of the matching words; not Human for what a client added to a person's message
 }
 
+// within reports whether a record of that time is wanted. One without a time may be as new as its session, so it is not too early.
+func (f *finder) within(t time.Time) bool {
+	early := !f.Since.IsZero() && !t.IsZero() && t.Before(f.Since)
+	late := !f.Until.IsZero() && (t.IsZero() || t.After(f.Until))
+	return !early && !late
+}
+
+// retells reports whether an item says again what stands elsewhere: a copy, or what a hook of ccd added.
+func retells(it *transcript.Item) bool {
+	switch it.Kind {
+	case transcript.Meta, transcript.System, transcript.Summary:
+		return it.Copy || bytes.Contains(it.Raw, []byte(transcript.HistoryNote))
+	}
+	return it.Copy
+}
+
 // match matches the text of an item.
 func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
-	switch t := r.Time; {
-	case !w.Since.IsZero() && !t.IsZero() && t.Before(w.Since), !w.Until.IsZero() && (t.IsZero() || t.After(w.Until)):
-		return m, false
-	case !w.Retold && (it.Copy || (it.Kind == transcript.Meta || it.Kind == transcript.System || it.Kind == transcript.Summary) && bytes.Contains(it.Raw, []byte(transcript.HistoryNote))):
+	if !w.within(r.Time) || !w.Retold && retells(it) {
 		return m, false
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
