@@ -36,22 +36,13 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	if t, ok := before(strings.TrimSuffix(typed, " ago"), now); ok {
 		return t, 0, nil
 	}
-	day, at, _ := strings.Cut(strings.TrimPrefix(typed, "last "), " ")
-	ago, weekday := named(day, now)
-	if weekday && ago == 0 && typed != day { // "tuesday 17:00" on a Tuesday: today if that has been
-		if t, _, err := Instant("today "+at, now); at == "" || err == nil && t.After(now) {
-			ago = 7
-		}
+	typed, last := strings.CutPrefix(typed, "last ")
+	day, at, _ := strings.Cut(typed, " ")
+	if at == "" && strings.Contains(day, ":") && !strings.Contains(day, "-") { // only a time of day
+		day, at = "today", day
 	}
-	switch {
-	case weekday:
+	if ago, ok := named(day, at, last, now); ok {
 		day = now.AddDate(0, 0, -ago).Format(time.DateOnly)
-	case day == "today":
-		day = now.Format(time.DateOnly)
-	case day == "yesterday":
-		day = now.AddDate(0, 0, -1).Format(time.DateOnly)
-	case at == "" && strings.Contains(day, ":") && !strings.Contains(day, "-"):
-		day, at = now.Format(time.DateOnly), day
 	}
 	if t, err := time.ParseInLocation(time.DateOnly, day, now.Location()); err == nil && at == "" {
 		return t, t.AddDate(0, 0, 1).Sub(t), nil
@@ -68,12 +59,24 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	return time.Time{}, 0, fmt.Errorf("parse time %q: expected a time such as 14:00, yesterday, tuesday 9:30, 2d, 3h, 2026-01-29 or 2026-01-29T10:30Z", text)
 }
 
-// named reads the name of a day of the week, and returns how many days ago the newest one began.
-func named(text string, now time.Time) (ago int, ok bool) {
-	for ; ago < 7 && len(text) > 2; ago++ {
-		if name := strings.ToLower(now.AddDate(0, 0, -ago).Weekday().String()); text == name || text == name[:3] {
-			return ago, true
+// named reads the name of a day, and returns how many days ago it began. Of a day of the week it is the newest one: "tuesday 17:00"
+// on a Tuesday is today if that has been, "last tuesday" is not today.
+func named(day, at string, last bool, now time.Time) (ago int, ok bool) {
+	switch day {
+	case "today":
+		return 0, true
+	case "yesterday":
+		return 1, true
+	}
+	for ; ago < 7 && len(day) > 2; ago++ {
+		name := strings.ToLower(now.AddDate(0, 0, -ago).Weekday().String())
+		if day != name && day != name[:3] {
+			continue
 		}
+		if t, _, err := Instant("today "+at, now); ago == 0 && (last && at == "" || err == nil && t.After(now)) {
+			return 7, true
+		}
+		return ago, true
 	}
 	return 0, false
 }
