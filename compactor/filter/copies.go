@@ -54,7 +54,7 @@ func nearCopies(all []*entry, newest map[string]int, o Options) map[int]Decision
 	found, known := map[int]Decision{}, make([]lines, len(all))
 	byLine := map[string][]int{} // the texts that begin with a line, the newest first
 	for i := len(all) - 1; i >= 0; i-- {
-		if at, ok := newest[all[i].now()]; all[i].chars < DupChars || ok && at > i {
+		if all[i].chars < DupChars || newest[all[i].now()] > i { // of the same texts only the newest is compared
 			continue
 		}
 		known[i] = linesOf(all[i].now())

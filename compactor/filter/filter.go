@@ -106,6 +106,24 @@ type filter struct {
 	named   map[string]int // how many messages have an id
 }
 
+// classify says whose text it is, and so when it gives way. replied says whether a person's message follows, which
+// may refer to what an agent said.
+func (t *entry) classify(replied bool) {
+	agent := t.role == "assistant" || t.role == "model"
+	switch {
+	case t.isInput():
+		t.role, t.class = "call", tools
+	case t.Kind != Said || t.role == "tool" || t.role == "function":
+		t.role, t.class = "tool", tools
+	case agent && replied:
+		t.replied, t.class = true, last
+	case agent:
+		t.class = drafts
+	default:
+		t.class = last
+	}
+}
+
 // newFilter returns the state of a list.
 func newFilter(list []Message, o Options) *filter {
 	f := &filter{o: o, list: list, gone: make([]bool, len(list)), dropped: make([]bool, len(list)), place: make([]int, len(list)), named: map[string]int{}}
@@ -114,21 +132,10 @@ func newFilter(list []Message, o Options) *filter {
 	}
 	for i, m := range list {
 		f.named[m.ID]++
+		replied := f.careful() && i+1 < len(list) && list[i+1].human()
 		for _, p := range m.Texts {
 			t := &entry{Piece: p, msg: i, role: m.Role, fate: Fate{Decision: keptBecause(withinBudget), Into: -1}, chars: lexicon.Chars(p.Text)}
-			agent := m.Role == "assistant" || m.Role == "model"
-			switch {
-			case p.isInput():
-				t.role, t.class = "call", tools
-			case p.Kind != Said || m.Role == "tool" || m.Role == "function":
-				t.role, t.class = "tool", tools
-			case agent && f.careful() && i+1 < len(list) && list[i+1].human():
-				t.replied, t.class = true, last
-			case agent:
-				t.class = drafts
-			default:
-				t.class = last
-			}
+			t.classify(replied)
 			f.texts = append(f.texts, t)
 		}
 	}

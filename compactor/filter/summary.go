@@ -149,25 +149,9 @@ func (t *entry) isPrinted() bool {
 	return t.lines >= printedLines && t.cut*2 > t.lines
 }
 
-// excerpt summarizes a program's output in at most most chars: its distinct error lines and the line that sums it up, or else its
-// first lines and its last; then the files in it. If the program failed, an error may stand anywhere in a line.
-func excerpt(text string, most int, failed bool) string {
-	const sep = " | "
-	var parts, ends []string
-	left := most + len(sep)
-	add := func(part string) {
-		if n := lexicon.Chars(part) + len(sep); part != "" && n <= left && !slices.Contains(parts, part) {
-			parts, left = append(parts, part), left-n
-		}
-	}
-	failed = failed || failing().MatchString(text)
-	for _, line := range lexicon.NumberedErrors(text, !failed) {
-		if line = strings.TrimSpace(line); failed || !isCode(line) {
-			add(line)
-		}
-	}
-	add(SummaryLine(text))
-	lines, files := 0, []string{}
+// outline returns the first lines of a text and its last, how many it has, and the first files that they name. Lines that only
+// close an element do not count.
+func outline(text string) (ends []string, lines int, files []string) {
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
 		if t == "" || strings.HasPrefix(t, "</") {
@@ -182,6 +166,28 @@ func excerpt(text string, most int, failed bool) string {
 			files = append(files, name)
 		}
 	}
+	return ends, lines, files
+}
+
+// excerpt summarizes a program's output in at most most chars: its distinct error lines and the line that sums it up, or else its
+// first lines and its last; then the files in it. If the program failed, an error may stand anywhere in a line.
+func excerpt(text string, most int, failed bool) string {
+	const sep = " | "
+	var parts []string
+	left := most + len(sep)
+	add := func(part string) {
+		if n := lexicon.Chars(part) + len(sep); part != "" && n <= left && !slices.Contains(parts, part) {
+			parts, left = append(parts, part), left-n
+		}
+	}
+	failed = failed || failing().MatchString(text)
+	for _, line := range lexicon.NumberedErrors(text, !failed) {
+		if line = strings.TrimSpace(line); failed || !isCode(line) {
+			add(line)
+		}
+	}
+	add(SummaryLine(text))
+	ends, lines, files := outline(text)
 	if len(parts) == 0 {
 		count := fmt.Sprintf(" (%d lines)", lines)
 		add(lexicon.SentenceHead(strings.Join(ends, sep), most-len(count)) + count)
