@@ -34,7 +34,7 @@ func listed(args Node) (calls []Called) {
 // them. args is the input that shows it.
 func (c *Client) together(calls []Called) (a Action, args []byte) {
 	var commands, patches []string
-	dir, multiline := "", false
+	dir := ""
 	for _, one := range calls {
 		act := c.understand(one.Tool, one.Args)
 		if patch := sectionsOf(&act, one.Args); patch != "" {
@@ -46,7 +46,7 @@ func (c *Client) together(calls []Called) (a Action, args []byte) {
 			} else if act.Dir != "" && act.Dir != dir {
 				command = "cd " + ShellWord(act.Dir) + " && " + command
 			}
-			commands, multiline = append(commands, command), multiline || strings.ContainsAny(command, "\n#")
+			commands = append(commands, command)
 		}
 	}
 	patch := ""
@@ -55,26 +55,32 @@ func (c *Client) together(calls []Called) (a Action, args []byte) {
 	}
 	switch {
 	case len(commands) > 0:
-		between := "; "
-		if multiline || patch != "" {
-			between = "\n"
-		}
-		if patch != "" {
-			commands = append(commands, "apply_patch <<'EOF'\n"+patch+"\nEOF")
-		}
-		a = Action{Op: Command, Command: strings.Join(commands, between), Dir: dir}
-		if inShell(&a, "", Node{}); patch != "" {
-			a.Op = Command
-			for i := range a.Files {
-				a.Files[i].Proof = Ran
-			}
-		}
+		a = script(commands, patch, dir)
 		return a, Quote(a.Command)
 	case patch != "":
 		patched(&a, patch)
 		return a, Quote(patch)
 	}
 	return c.understand(calls[0].Tool, calls[0].Args), calls[0].Args
+}
+
+// script returns what commands and then a patch do as one command of a shell.
+func script(commands []string, patch, dir string) Action {
+	if patch != "" {
+		commands = append(commands, "apply_patch <<'EOF'\n"+patch+"\nEOF")
+	}
+	between := "; "
+	if strings.ContainsAny(strings.Join(commands, ""), "\n#") { // comments and ends of here-documents take in the rest of a line
+		between = "\n"
+	}
+	a := Action{Op: Command, Command: strings.Join(commands, between), Dir: dir}
+	if inShell(&a, "", Node{}); patch != "" {
+		a.Op = Command
+		for i := range a.Files {
+			a.Files[i].Proof = Ran
+		}
+	}
+	return a
 }
 
 // sectionsOf returns the changes of a call as sections of a patch, "" if there are none or it runs a command.

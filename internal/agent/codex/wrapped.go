@@ -87,34 +87,45 @@ func reports(d *transcript.Decoder, r *transcript.Record, payload transcript.Nod
 	}
 	switch kind {
 	case "CommandExecution", "exec_command_end":
-		if !what.Field("exit_code").Has() {
-			return
-		}
-		exit := int(what.Field("exit_code").Integer())
-		command := transcript.CommandLine(what.Field("command"))
-		one, known := w.find(command)
-		one.seen = true
-		one.told.Ended = true
-		one.told.Piped = one.told.Piped || strings.Contains(command, "|")
-		if one.told.Exit == 0 {
-			one.told.Exit = exit
-		}
-		if one.opaque && !known {
-			inner(r, what, "exec_command", &transcript.Told{Ended: true, Exit: exit}, what.Field("aggregated_output"))
-		}
+		w.commandEnded(r, what)
 	case "McpToolCall":
 		if what.Field("status").Text() == "failed" {
 			tool := what.Field("server").Text() + "__" + what.Field("tool").Text()
 			inner(r, what, tool, &transcript.Told{Undone: true}, what.Field("error"))
 		}
 	case "FileChange", "patch_apply_end":
-		one := w.open[len(w.open)-1]
-		status := what.Field("status").Text()
-		undone := status != "" && status != "completed" || what.Field("success").Is('f')
-		one.seen, one.told.Undone = true, one.told.Undone || undone
-		if one.opaque {
-			inner(r, what, "apply_patch", &transcript.Told{Undone: undone}, what.Field("stdout"))
-		}
+		w.patchEnded(r, what)
+	}
+}
+
+// commandEnded takes the end of a command, which says nothing without its exit status. Of several commands the first failure
+// counts.
+func (w *wrappers) commandEnded(r *transcript.Record, what transcript.Node) {
+	if !what.Field("exit_code").Has() {
+		return
+	}
+	exit := int(what.Field("exit_code").Integer())
+	command := transcript.CommandLine(what.Field("command"))
+	one, known := w.find(command)
+	one.seen = true
+	one.told.Ended = true
+	one.told.Piped = one.told.Piped || strings.Contains(command, "|")
+	if one.told.Exit == 0 {
+		one.told.Exit = exit
+	}
+	if one.opaque && !known {
+		inner(r, what, "exec_command", &transcript.Told{Ended: true, Exit: exit}, what.Field("aggregated_output"))
+	}
+}
+
+// patchEnded takes the end of a patch. It names no command to find its wrapper by, so it counts for the newest one.
+func (w *wrappers) patchEnded(r *transcript.Record, what transcript.Node) {
+	one := w.open[len(w.open)-1]
+	status := what.Field("status").Text()
+	undone := status != "" && status != "completed" || what.Field("success").Is('f')
+	one.seen, one.told.Undone = true, one.told.Undone || undone
+	if one.opaque {
+		inner(r, what, "apply_patch", &transcript.Told{Undone: undone}, what.Field("stdout"))
 	}
 }
 
