@@ -43,6 +43,19 @@ type frameReader struct {
 	strange bool // what is there is no frame
 }
 
+// afterFlags returns the length of a frame's head after the byte of its flags.
+func afterFlags(flags uint32) int64 {
+	length := int64([4]int{0, 1, 2, 4}[flags&3]) // the ID of a dictionary
+	single, size := flags&0x20 != 0, flags>>6
+	if size > 0 {
+		length += 1 << size // the size of the content
+	}
+	if !single || size == 0 { // the size of the window; a single segment has none, but always that of its content
+		length++
+	}
+	return length
+}
+
 // frame goes past the next frame; false if there is no whole one.
 func (r *frameReader) frame() bool {
 	const magic, skippable = 0xFD2FB528, 0x184D2A50
@@ -62,16 +75,7 @@ func (r *frameReader) frame() bool {
 	if !ok {
 		return false
 	}
-	rest := int64([4]int{0, 1, 2, 4}[flags&3]) // the ID of a dictionary
-	if single := flags&0x20 != 0; !single {
-		rest++
-	} else if flags>>6 == 0 {
-		rest++
-	}
-	if flags>>6 > 0 {
-		rest += 1 << (flags >> 6) // the size of the content
-	}
-	for last := !r.skip(rest); !last; {
+	for last := !r.skip(afterFlags(flags)); !last; {
 		block, ok := r.number(3)
 		if !ok {
 			return false

@@ -202,6 +202,11 @@ func (b *blocks) text(v transcript.Node) {
 	b.texts = append(b.texts, text{v, b.kind})
 }
 
+// isText reports whether a block of the kind is a text, as input_text is one. One without a kind is.
+func isText(kind string) bool {
+	return kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")
+}
+
 func (b *blocks) block(v transcript.Node) {
 	var kind, id, call string
 	var said, inner, input transcript.Node
@@ -237,7 +242,7 @@ func (b *blocks) block(v transcript.Node) {
 		}
 		b.content(inner)
 		b.kind = outer
-	case said.Is('"') && (kind == "" || kind == "text" || strings.HasSuffix(kind, "_text")):
+	case said.Is('"') && isText(kind):
 		b.text(said)
 		b.more = b.more || members > 2
 	default:
