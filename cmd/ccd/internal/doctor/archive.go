@@ -111,6 +111,20 @@ func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
 	return reader.Behind(found, reader.StoredOf(f.sessions), filter)
 }
 
+// unread returns how many paths the scans could not read, and the files that ccd does not read because of their place or form, or
+// whose end it does not read because a write was cut short.
+func (f *facts) unread() (skipped int, strange, torn []string) {
+	for _, r := range f.scans {
+		strange, torn = append(strange, r.strange...), append(torn, r.torn...)
+		for _, err := range r.problems {
+			if !errors.Is(err, watcher.ErrIrregular) {
+				skipped++
+			}
+		}
+	}
+	return skipped, strange, torn
+}
+
 // checkBehind counts the transcripts that should be archived by now.
 func checkBehind(_ context.Context, f *facts) []Finding {
 	const check = "lag"
@@ -121,15 +135,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
 	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
-	skipped, strange, torn := 0, []string(nil), []string(nil)
-	for _, r := range f.scans {
-		strange, torn = append(strange, r.strange...), append(torn, r.torn...)
-		for _, err := range r.problems {
-			if !errors.Is(err, watcher.ErrIrregular) {
-				skipped++
-			}
-		}
-	}
+	skipped, strange, torn := f.unread()
 	found := ok(check, "all transcripts are archived")
 	switch {
 	case late.Files > 0 && f.Running:

@@ -59,6 +59,11 @@ type Wanted struct {
 	Each         func(*Session) // gets each session that was read; may be nil
 }
 
+// covers reports whether what happened at t is wanted. Where no time is recorded nobody can say so.
+func (w *Wanted) covers(t time.Time) bool {
+	return !t.IsZero() && !t.Before(w.Since) && !t.After(w.Until)
+}
+
 // Of adds up the sessions of a library.
 func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[string]bool{}}
@@ -101,7 +106,7 @@ func newSum(name string) *Sum {
 // add adds a session, which is one with whole.
 func (b *Sums) add(s *Session, whole *reader.Entry, w Wanted) {
 	each := func(m Moment, model string, count func(*Sum)) {
-		if m.Time.IsZero() || m.Time.Before(w.Since) || m.Time.After(w.Until) || b.seen[m.Key] {
+		if !w.covers(m.Time) || b.seen[m.Key] {
 			return
 		}
 		b.seen[m.Key] = true
