@@ -64,22 +64,13 @@ about_tokens, seconds (from the call to the result, 0 if unknown), id.
 	var f showFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if f.path {
-			if f.section != "" || f.form != "" || f.fresh {
-				return cli.Usage(c, errors.New("--path cannot be used with --section, --format or --fresh"))
-			}
+		if err := f.check(); err != nil {
+			return cli.Usage(c, err)
+		}
+		switch {
+		case f.path:
 			return a.showPath(c.Context(), cli.SessionOf(args), f.agent)
-		}
-		if f.steps {
-			if f.section != "" || f.form != "" || f.fresh || f.explain {
-				return cli.Usage(c, errors.New("--steps cannot be used with --section, --format, --fresh or --explain"))
-			}
-			return a.show(c.Context(), cli.SessionOf(args), f)
-		}
-		if f.explain {
-			if f.section != "" || f.form != "" {
-				return cli.Usage(c, errors.New("--explain cannot be used with --section or --format"))
-			}
+		case f.steps, f.explain: // which have JSON of their own
 			return a.show(c.Context(), cli.SessionOf(args), f)
 		}
 		if err := a.NoJSON(c); err != nil {
@@ -99,6 +90,21 @@ about_tokens, seconds (from the call to the result, 0 if unknown), id.
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	return c
+}
+
+// check refuses flags of what is not printed then: each of --path, --steps and --explain prints something else than the file.
+func (f showFlags) check() error {
+	part := f.section != "" || f.form != ""
+	switch {
+	case f.path && (part || f.fresh):
+		return errors.New("--path cannot be used with --section, --format or --fresh")
+	case f.path: // which comes first
+	case f.steps && (part || f.fresh || f.explain):
+		return errors.New("--steps cannot be used with --section, --format, --fresh or --explain")
+	case f.explain && part:
+		return errors.New("--explain cannot be used with --section or --format")
+	}
+	return nil
 }
 
 // showPath prints the path of a session's companion.

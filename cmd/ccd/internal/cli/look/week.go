@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
@@ -61,6 +62,16 @@ any has one), damage`,
 	return c
 }
 
+// newestChange says when the newest session that counts changed and how to see that week, "" if there is none.
+func newestChange(l *reader.Library, counts func(*reader.Entry) bool, now time.Time) string {
+	for _, e := range l.Sessions { // newest first
+		if last := e.Last(); !last.IsZero() && counts(&e) {
+			return fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(last, now), last.Local().AddDate(0, 0, -6).Format(time.DateOnly))
+		}
+	}
+	return ""
+}
+
 func (a *app) week(ctx context.Context, f weekFlags) error {
 	a.CollectLess()
 	which, err := f.read(a)
@@ -98,14 +109,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return a.PrintJSON(sums)
 	}
 	if sums.Total.Sessions == 0 {
-		last := ""
-		for _, e := range l.Sessions { // newest first
-			if !e.Last().IsZero() && which.session(&e) {
-				last = fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(e.Last(), now), e.Last().Local().AddDate(0, 0, -6).Format(time.DateOnly))
-				break
-			}
-		}
-		a.Say("nothing happened in this time%s", last)
+		a.Say("nothing happened in this time%s", newestChange(l, which.session, now))
 		return nil
 	}
 	rows, more := weekRows(sums, a.Width() > 0)
