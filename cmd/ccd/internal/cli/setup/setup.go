@@ -218,11 +218,21 @@ func (a *app) stopForeground(ctx context.Context, f setupFlags) error {
 			return err
 		}
 	}
-	p, err := os.FindProcess(info.Pid)
+	if err := stopRun(ctx, info.Pid, place.StateDir); err != nil {
+		return err
+	}
+	a.Say("stopped: ccd run, pid %d", info.Pid)
+	return nil
+}
+
+// stopRun asks the daemon of a state directory to end, and waits until it has.
+func stopRun(ctx context.Context, pid int, dir string) error {
+	p, err := os.FindProcess(pid)
 	if err == nil {
 		err = p.Signal(syscall.SIGTERM)
 	}
-	for deadline := time.After(stopWithin); err == nil && running; _, running, _ = daemon.ReadRun(place.StateDir) {
+	deadline := time.After(stopWithin)
+	for running := true; err == nil && running; _, running, _ = daemon.ReadRun(dir) {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -232,9 +242,8 @@ func (a *app) stopForeground(ctx context.Context, f setupFlags) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("stop ccd run, pid %d: %w", info.Pid, err)
+		return fmt.Errorf("stop ccd run, pid %d: %w", pid, err)
 	}
-	a.Say("stopped: ccd run, pid %d", info.Pid)
 	return nil
 }
 
