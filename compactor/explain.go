@@ -65,6 +65,8 @@ func (d *draft) reason(e *event, t Told) string {
 		return "whole"
 	case t.New == 0 && t.Shown == 0:
 		return "all of it stands elsewhere"
+	case best > d.filled.least: // a piece is as large as it is, and a text has at most so many lines
+		return "what was left of the room is too small for the rest"
 	}
 	return fmt.Sprintf("the rest is worth %.4f a char, the last one taken %.4f", best, d.filled.least)
 }

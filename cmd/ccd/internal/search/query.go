@@ -41,17 +41,22 @@ type token struct {
 // is on both of its sides. A quote within a word is part of the word.
 func (q *Query) Parse(line string) { q.take(split(line)) }
 
-// ParseArgs is Parse for words that a shell has split: one with white space is a phrase.
+// ParseArgs is Parse for words that a shell has split: one with white space is a phrase, unless it has an operator.
 func (q *Query) ParseArgs(args []string) {
 	var all []token
 	for _, arg := range args {
-		if strings.HasPrefix(arg, `"`) {
+		if strings.HasPrefix(arg, `"`) || hasOperator(arg) {
 			all = append(all, split(arg)...)
 		} else {
 			all = append(all, token{arg, strings.ContainsFunc(arg, unicode.IsSpace)})
 		}
 	}
 	q.take(all)
+}
+
+// hasOperator reports whether a text has an operator between words.
+func hasOperator(text string) bool {
+	return slices.ContainsFunc([]string{" AND ", " OR ", " NOT "}, func(o string) bool { return strings.Contains(text, o) })
 }
 
 // operator returns the operator that a token is or begins with, "" for none: in quotes, or without the words that it is about, it
@@ -61,6 +66,8 @@ func operator(all []token, i int) string {
 	switch {
 	case t.quoted:
 		return ""
+	case strings.EqualFold(t.text, "-not") && !ends:
+		return "NOT"
 	case (t.text == "AND" || t.text == "OR") && !begins && !ends, t.text == "NOT" && !ends:
 		return t.text
 	case len(t.text) > 1 && t.text[0] == '-' && t.text[1] != '-':

@@ -102,6 +102,7 @@ func TestOperators(t *testing.T) {
 		"ink OR gum":              {[]string{"ink", "gum"}, []string{"soot"}},
 		"soot ink OR gum OR tar":  {[]string{"tar and soot", "soot, gum"}, []string{"ink", "soot"}},
 		"ink OR gum soot OR tar":  {[]string{"ink, tar", "gum, soot"}, []string{"ink gum", "soot tar"}},
+		"ink -not gum":            {[]string{"ink"}, []string{"ink and gum", "soot"}},
 		"ink -gum":                {[]string{"ink"}, []string{"ink and gum", "soot"}},
 		`ink -"gum tree" NOT tar`: {[]string{"ink gum"}, []string{"ink of a gum  tree", "ink tar"}},
 		`ink "-gum"`:              {[]string{"ink -gum"}, []string{"ink gum"}},

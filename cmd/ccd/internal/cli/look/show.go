@@ -171,7 +171,12 @@ func (a *app) showHandover(session, text string) error {
 	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
 		return err
 	}
-	a.Say("\na record: ccd restore '%s#N'\nall of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
+	dashes, name := "", session // a name that begins with a dash
+	if rest, ok := strings.CutPrefix(session, "-- "); ok {
+		dashes, name = "-- ", rest
+	}
+	a.Say("\na record: ccd restore %s'%s#N'", dashes, name)
+	a.Say("all of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
 }
 
