@@ -71,7 +71,7 @@ faults:
 rewrites:
 	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
 
-# What the recall of a companion loses without each row of the table and each term of the formula: a table for docs/ENGINE.md.
+# What the recall of a companion loses without each row of the table and each term of the formula: a table for docs/PERFORMANCE.md.
 ablation:
 	go test -tags rig ./compactor -run '^TestAblation$$' -count=1 -v
 

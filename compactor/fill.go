@@ -21,7 +21,7 @@ type piece struct {
 	taken      bool
 }
 
-// formula has the numbers of the value. They are not options: changed by half they move recall by less than .01 (docs/ENGINE.md has
+// formula has the numbers of the value. They are not options: changed by half they move recall by less than .01 (docs/PERFORMANCE.md has
 // what each is worth).
 type formula struct {
 	part       float64 // of a part, without new values
