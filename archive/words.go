@@ -92,5 +92,5 @@ func (g generationRecord) lacks(tx *bolt.Tx, all []grams.Word) bool {
 	return len(g.Blocks) > 0
 }
 
-// leastCrossed is the size in bytes of a block that no word crosses.
+// leastCrossed is the size in bytes of a block that no word crosses: of a long one only the beginning counts (grams.NewWord).
 const leastCrossed = 1 << 10

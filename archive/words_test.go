@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -19,6 +20,29 @@ func lacking(t *testing.T, a *Archive, k transcript.Key, word string) bool {
 	s, err := a.Last(t.Context(), k)
 	must(t, err)
 	return a.Lacking(t.Context(), []Session{s}, []grams.Word{grams.NewWord([]rune(word))})[0][0]
+}
+
+// TestLongWords: a text without a blank that fills whole blocks of a list is not denied.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	a, s, r := open(t), session("list.json"), rand.New(rand.NewPCG(1, 2))
+	var words []string
+	var data bytes.Buffer
+	for range 40 {
+		word := make([]rune, 950)
+		for i := range word {
+			word[i] = rune(0x4e00 + r.IntN(20000))
+			fmt.Fprintf(&data, `\u%04x`, word[i])
+		}
+		words = append(words, string(word))
+		data.WriteString(`", "`)
+	}
+	must(t, a.Append(t.Context(), s, segment(1, 0, data.Bytes())))
+	for n, word := range words {
+		if lacking(t, a, s.Key, word) {
+			t.Errorf("text %d is denied", n)
+		}
+	}
 }
 
 // TestIndexOfWords: the index never denies a word that is there, however the bytes came, where a block cuts it, and after a rebuild; it

@@ -138,7 +138,7 @@ const (
 	headings     = 45   // chars of the headings of the sections
 	headingLines = 10   // their lines, and those of the end
 	maxLines     = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
-	maxFills     = 12
+	maxFills     = 8
 )
 
 // made makes the handover and fills the rest of the room with the record, again with another room as long as the printed text misses

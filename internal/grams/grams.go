@@ -65,10 +65,14 @@ func letter(r rune) byte {
 // Word is what a filter is asked for.
 type Word []gram
 
-// NewWord returns the grams of folded characters: none for those that a filter cannot tell.
+// longest is how many characters of a word count. With two escapes each has up to 14 bytes, so these are never in more than two
+// blocks of a kilobyte or more.
+const longest = 64
+
+// NewWord returns the grams of the first folded characters: none for those that a filter cannot tell.
 func NewWord(folded []rune) (w Word) {
 	var last gram
-	for _, r := range folded {
+	for _, r := range folded[:min(len(folded), longest)] {
 		if last = last.next(letter(r)); last.whole() {
 			w = append(w, last)
 		}

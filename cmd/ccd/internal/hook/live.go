@@ -135,6 +135,9 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	textRoom, tailRoom := c.rooms(c.before)
 	tail := newest(all, c.Live, tailRoom, c.find)
 	if textRoom < leastText {
+		if c.Live.Text != (config.Size{}) || c.Live.Verbatim != (config.Size{}) {
+			return reply{}, nothing(fmt.Sprintf("[live] text, verbatim and target leave %d characters for the text, at least %d are needed", textRoom, leastText))
+		}
 		return c.tooShort(textRoom + sizeOf(tail))
 	}
 	first := c.find.first(tail)
@@ -167,10 +170,10 @@ func (c *compaction) rooms(context int) (text, tail int) {
 	}
 	tail = cmp.Or(given(c.Live.Verbatim, context), tenth/3)
 	older := max(0, context-tail)
-	text = cmp.Or(given(c.Live.Text, older), tenth*2/3)
 	if c.Live.Text.Word == "ladder" {
 		text = older * c.fold.Status().Level.Percent() / 100
 	}
+	text = cmp.Or(text, given(c.Live.Text, older), tenth*2/3)
 	most := int(c.Live.Target * float64(context))
 	if all := text + tail; all > most { // in proportion
 		text, tail = int(float64(most)*float64(text)/float64(all)), int(float64(most)*float64(tail)/float64(all))
