@@ -27,7 +27,7 @@ type Told struct {
 func (d *draft) told() (all []Told) {
 	known := make([]bool, len(d.words.seen))
 	for _, e := range slices.Concat(d.events, d.files) {
-		one := Told{Record: e.n, Kind: e.row().name, Importance: max(e.row().body, e.row().head), Redundancy: e.redundancy, Class: e.class, Age: e.age, Shown: e.shown}
+		one := Told{Record: e.n, Kind: e.row().name, Importance: e.importance(), Redundancy: e.redundancy, Class: e.class, Age: e.age, Shown: e.shown}
 		for _, p := range e.pieces() {
 			one.Chars += p.chars
 			for _, v := range slices.Concat(p.values, p.words) {

@@ -103,7 +103,7 @@ func (f *fill) value(p *piece) (value float64, chars int) {
 		chars += h.chars
 	}
 	value = gain / float64(chars+f.cost) / (1 + float64(p.event.shown)/max(f.saturation, float64(p.event.keeps)))
-	if f.whole > 0 && p.event.importance*p.event.age >= f.whole && p.event.shown < p.event.keeps {
+	if f.whole > 0 && p.event.importance()*p.event.age >= f.whole && p.event.shown < p.event.keeps {
 		value += first
 	}
 	return value, chars

@@ -411,7 +411,7 @@ func (h *handover) checks() {
 		if e.kind == edit && e.Call.State == session.Done {
 			break
 		}
-		if e.kind == gitRun && e.Call.State == session.Done && slices.ContainsFunc(session.Git(e.Call.Command), moves) && !h.elsewhere(e.Call) {
+		if e.kind == gitRun && e.Call.State == session.Done && slices.ContainsFunc(e.git, moves) && !h.elsewhere(e.Call) {
 			since = fmt.Sprintf("git changed the files (#%d)", e.n)
 			break
 		}

@@ -119,19 +119,18 @@ func (h *handover) toldOfGit(base *event) string {
 // observe takes what one command printed about the session's repository.
 func (h *handover) observe(e *event, seen map[string]observation) {
 	c := e.Call
-	verbs := session.Git(c.Command)
-	if len(verbs) == 0 && e.kind == look || c.State == session.Refused || c.Result.Zero() || h.elsewhere(c) {
+	if len(e.git) == 0 && e.kind == look || c.State == session.Refused || c.Result.Zero() || h.elsewhere(c) {
 		return
 	}
 	out := h.output(c)
-	if len(verbs) == 0 && !strings.Contains("\n"+out, "\n[") { // a script that commits prints git's line
+	if len(e.git) == 0 && !strings.Contains("\n"+out, "\n[") { // a script that commits prints git's line
 		return
 	}
 	if m := last(session.CommitLine, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[2], asText(h.proves(c.Result, m[3]), 80))}
 		seen["branch"], seen["commit"] = observation{e, m[1]}, seen["HEAD"]
 	}
-	for _, args := range verbs {
+	for _, args := range e.git {
 		h.observeVerb(e, args, out, seen)
 	}
 }

@@ -25,16 +25,20 @@ type event struct {
 	score
 	head   *piece
 	parts  []*piece
-	ending string // of a command: how it ended, the end of its head
-	effect *piece // of a message: what the turn changed
-	total  int    // lines of what it says
-	shown  int    // chars
+	ending string     // of a command: how it ended, the end of its head
+	effect *piece     // of a message: what the turn changed
+	total  int        // lines of what it says
+	shown  int        // chars
+	git    [][]string // of a command: the git commands in it (session.Git)
 	failed bool
 	held   bool // the reader has it besides
 }
 
 // row returns the row of the table for the event.
 func (e *event) row() *row { return &table[e.kind] }
+
+// importance returns that of the event's pieces: the higher one of its head and its text.
+func (e *event) importance() float64 { return max(e.row().body, e.row().head) }
 
 // pieces returns the head and the parts of an event, none if the reader has it besides.
 func (e *event) pieces() []*piece {
@@ -91,7 +95,10 @@ func (d *draft) classify(e *event) bool {
 	case session.Summed:
 		return !e.Ours || e.index == 0
 	case session.Did, session.Shell:
-		e.kind = d.callKind(e.Call)
+		if e.Call.Op == transcript.Command {
+			e.git = session.Git(e.Call.Command)
+		}
+		e.kind = d.callKind(e)
 		e.failed = e.Call.State == session.Failed
 		if r := e.Call.Result; !r.Zero() && (e.Call.Op != transcript.Edit && e.Call.Op != transcript.Write && e.Call.Op != transcript.Plan && e.Call.Op != transcript.Ask) {
 			e.n = r.N()
@@ -101,11 +108,12 @@ func (d *draft) classify(e *event) bool {
 }
 
 // callKind returns the row of a call.
-func (d *draft) callKind(c *session.Call) kind {
+func (d *draft) callKind(e *event) kind {
+	c := e.Call
 	switch c.Op {
 	case transcript.Command:
 		switch {
-		case len(session.Git(c.Command)) > 0:
+		case len(e.git) > 0:
 			return gitRun
 		case c.LookUp:
 			return look
@@ -310,7 +318,7 @@ func (d *draft) addText(e *event, text string) {
 		parts = []part{{text: strings.TrimSpace(text)}}
 	}
 	d.addParts(e, importance, parts)
-	if !e.row().prose {
+	if r := e.row(); !r.prose && r.fail > r.body {
 		e.raise()
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 // score says how well an event can be compressed, as the mission has it: chars * hours * redundancy / importance.
 type score struct {
-	importance float64 // 1 to 5, by the table
 	redundancy float64 // 1, and the part of its values and words that a later event has
 	chars      int     // of all its pieces
 	class      int     // percent of its chars that it keeps before the rest counts less: by the third of all scores
@@ -41,7 +40,6 @@ func (d *draft) score() {
 				later[v] = true
 			}
 		}
-		e.importance = max(e.row().body, e.row().head)
 		e.redundancy = 1 + float64(again)/float64(max(1, said))
 		if e.chars > 0 {
 			all = append(all, e)
@@ -55,5 +53,5 @@ func (d *draft) score() {
 }
 
 func (d *draft) scoreOf(e *event) float64 {
-	return float64(e.chars) * max(leastAge, d.since(e)).Hours() * e.redundancy / e.importance
+	return float64(e.chars) * max(leastAge, d.since(e)).Hours() * e.redundancy / e.importance()
 }
