@@ -105,9 +105,8 @@ func WorkingDir(agents registry.Table, s transcript.Session) string {
 
 // VersionOf returns the version of the client that wrote the end of a session's transcript, "" if it does not say.
 func VersionOf(agents registry.Table, s transcript.Session) (version string) {
-	_, tail := readTail(s.Path, 0)
-	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
-	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+	_, records := endOf(agents, s, 0)
+	for r := range records {
 		version = cmp.Or(r.Version, version)
 	}
 	return version

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"ccd/compactor"
@@ -49,13 +50,12 @@ func (h Hooks) prompt(ctx context.Context, e Event, s transcript.Session) (Answe
 // companion does not cover yet, else the companion's figure. It is unknown right after the agent compacted its context and
 // if the transcript was replaced.
 func (c companion) pressure(agents registry.Table, s transcript.Session) (p float64, known bool) {
-	size, tail := readTail(s.Path, c.front.Covers.Bytes)
+	size, records := endOf(agents, s, c.front.Covers.Bytes)
 	if size >= 0 && size < c.front.Covers.Bytes {
 		return 0, false
 	}
 	p, known = c.front.Pressure, true
-	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
-	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range records {
 		if r.Boundary != nil {
 			known = false
 		}
@@ -68,14 +68,20 @@ func (c companion) pressure(agents registry.Table, s transcript.Session) (p floa
 
 // newestBoundary names the newest compaction in the end of a transcript, "" if there is none.
 func (h Hooks) newestBoundary(s transcript.Session) (id string) {
-	_, tail := readTail(s.Path, 0)
-	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
-	for r := range h.Agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+	_, records := endOf(h.Agents, s, 0)
+	for r := range records {
 		if r.Boundary != nil {
 			id = string(r.Hash.ID())
 		}
 	}
 	return id
+}
+
+// endOf returns the size of a transcript, -1 if there is none, and the records of what readTail returns, with numbers of their own.
+func endOf(agents registry.Table, s transcript.Session, from int64) (size int64, records iter.Seq[*transcript.Record]) {
+	size, tail := readTail(s.Path, from)
+	seg := transcript.Segment{Data: tail, End: transcript.Cursor{Generation: 1, Offset: int64(len(tail))}}
+	return size, agents.NewDecoder(s.Agent, s.Class).Records(seg)
 }
 
 // readTail returns the size of a transcript, -1 if there is none, and its complete lines after an offset, at most the last
