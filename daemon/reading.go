@@ -62,7 +62,7 @@ func (r *reading) add(one *transcript.Record) {
 }
 
 // goesOn reports whether the segment is the next one. What ends in an unfinished line that was read, and a list, whose end is read
-// anew, is read from the beginning.
+// again, is read from the beginning.
 func (r *reading) goesOn(seg transcript.Segment) bool {
 	return r.at == Place{seg.Start.Generation, seg.Start.Offset} && !r.decoder.ContinuesLine(seg) && (seg.Start.Offset == 0 || !r.decoder.Unlined())
 }

@@ -34,6 +34,7 @@ func unpack(f io.ReaderAt, size int64) (*unpacker, error) {
 	return u, nil
 }
 
+// Read reads unpacked bytes. It fails if there are far more of them than packed ones.
 func (u *unpacker) Read(b []byte) (int, error) {
 	n, err := u.dec.Read(b)
 	u.unpacked += int64(n)
@@ -46,4 +47,5 @@ func (u *unpacker) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Close frees what the decoder holds; the packed file stays open.
 func (u *unpacker) Close() { u.dec.Close() }

@@ -93,7 +93,7 @@ func TestHarness(t *testing.T) {
 	w.once()
 	w.shows("doctor", w.prints("doctor"), "all transcripts that ccd reads are archived", "where a write was cut short: 1 file")
 
-	h.seq = last // what was torn is written anew
+	h.seq = last // what was torn is rewritten
 	h.message("assistant/message", "model", textBlock("There are eight."))
 	h.event("compaction/start", object{"compactionId": "k", "turn": nil}, nil)
 	h.event("user/message", object{"content": []object{textBlock("<compacted-summary>whales</compacted-summary>")}, "source": object{"kind": "plugin", "plugin": "any"}}, object{"op": "replace", "start": 0, "end": 2})

@@ -98,6 +98,7 @@ type capped struct {
 	full func()
 }
 
+// Write keeps at most MaxOutput bytes, and calls full at more. It never fails.
 func (c *capped) Write(p []byte) (int, error) {
 	if len(c.data)+len(p) > MaxOutput {
 		c.over = true

@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -14,10 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"ccd/internal/testkit"
-	"ccd/internal/testkit/gen"
 )
 
 // BenchmarkRatios measures ccd by processor time against zstd and sha256sum on the same bytes, $CCD_BENCH_BYTES (200MB) of invented
@@ -26,18 +22,8 @@ func BenchmarkRatios(b *testing.B) {
 	if _, err := exec.LookPath("zstd"); err != nil {
 		b.Skip("zstd is not installed")
 	}
-	home, dir := b.TempDir(), b.TempDir()
-	bin := filepath.Join(dir, "ccd")
-	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
-	}
-	size, err := humanize.ParseBytes(cmp.Or(os.Getenv("CCD_BENCH_BYTES"), "200MB"))
-	if err == nil {
-		err = gen.Tree(home, 1, int64(size))
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	home, bin, size := setUp(b)
+	dir := b.TempDir()
 	tar, packed := filepath.Join(dir, "all.tar"), filepath.Join(dir, "all.zst")
 	run(b, nil, 0, "tar", "-C", home, "-cf", tar, ".")
 	largest := largestTranscript(b, home)

@@ -44,11 +44,10 @@ type cost struct {
 	anonymous int64
 }
 
-// BenchmarkSearch measures `ccd search --all` over an archive of $CCD_BENCH_BYTES (200MB) of invented transcripts, with its
-// output discarded, against `rg -F -c` for an absent word, or grep, over their files in the page cache. Each figure is
-// the median of three rounds.
-func BenchmarkSearch(b *testing.B) {
-	home, bin := b.TempDir(), filepath.Join(b.TempDir(), "ccd")
+// setUp returns a home with $CCD_BENCH_BYTES of invented transcripts, ccd as it is built from this tree, and the number of bytes.
+func setUp(b *testing.B) (home, bin string, size uint64) {
+	b.Helper()
+	home, bin = b.TempDir(), filepath.Join(b.TempDir(), "ccd")
 	if out, err := exec.Command("go", "build", "-o", bin, "ccd/cmd/ccd").CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}
@@ -59,6 +58,14 @@ func BenchmarkSearch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return home, bin, size
+}
+
+// BenchmarkSearch measures `ccd search --all` over an archive of $CCD_BENCH_BYTES (200MB) of invented transcripts, with its
+// output discarded, against `rg -F -c` for an absent word, or grep, over their files in the page cache. Each figure is
+// the median of three rounds.
+func BenchmarkSearch(b *testing.B) {
+	home, bin, _ := setUp(b)
 	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + b.TempDir(), "PATH=" + os.Getenv("PATH")}
 	run(b, env, 0, bin, "run", "--once", "-q")
 	raw := removeCompanions(b, home)

@@ -256,7 +256,7 @@ func TestGeminiIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !tells() || tells() {
-		t.Error("the prompt after a compression is not told of it once")
+		t.Error("the prompt after a compression is told of it never, or twice")
 	}
 	p.proved("case d: %s: after its compression the record is in the request, once", a.title)
 }
