@@ -42,7 +42,7 @@ type formula struct {
 // standard is the formula as measured.
 func standard() formula {
 	return formula{
-		part: 1, head: 2.5, brought: .5, word: .8, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
+		part: 1, head: 2, brought: .5, word: .8, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
 		saturation: 1000,
 	}
 }

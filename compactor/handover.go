@@ -20,6 +20,7 @@ const (
 	smallHandover = 1800 // below it, lists are shorter
 	mostLines     = 12
 	quoteParts    = 8 // a quote has this part of the handover
+	shortParts    = 6 // a message of the human of this part is not cut
 	leastLine     = 120
 	leastCut      = 10 // chars that the mark of a cut line takes at most
 )
@@ -33,8 +34,10 @@ type handover struct {
 	quote int // chars of a quote
 	big   bool
 	lines []string
+	short int      // chars of a message that is never cut
 	asks  []*event // what the human said to the agent, in order
 	chain []*event // of it, the task and what was said since
+	told  *event   // the words of the agent that are quoted as what the human replied to
 }
 
 // claim is what a line says of a record: that it has a text.
@@ -45,7 +48,7 @@ type claim struct {
 
 // makeHandover returns the lines of the handover, in at most room chars.
 func (d *draft) makeHandover(room int) string {
-	h := &handover{draft: d, quote: room / quoteParts, big: room > smallHandover}
+	h := &handover{draft: d, quote: room / quoteParts, short: room / shortParts, big: room > smallHandover}
 	for _, e := range d.events {
 		if (e.kind == human || e.kind == refusal) && !e.Back {
 			h.asks = append(h.asks, e)
@@ -93,82 +96,9 @@ func (h *handover) said(e *event) string {
 	return joined(shownText(h.src.Text(e.Ref)))
 }
 
-// begins quotes the beginning of a text, and its end if it is long.
-func (h *handover) begins(ref session.Ref, text string, most int) string {
-	if ref.Kind == transcript.Image {
-		return text
-	}
-	if lexicon.Chars(text) <= most {
-		return asText(h.proves(ref, text), 0)
-	}
-	head := h.proves(ref, strings.TrimSpace(lexicon.HeadAt(text, most*2/3)))
-	tail := h.proves(ref, strings.TrimSpace(lexicon.TailAt(text, most/3)))
-	return asText(head+" … "+tail, 0)
-}
-
-// ends quotes the first sentence of a text and as many of the last ones as fit.
-func (h *handover) ends(ref session.Ref, most int) string {
-	text := withoutCode(shownText(h.src.Text(ref)))
-	all := sentences(text)
-	if one := joined(text); lexicon.Chars(one) <= most || len(all) == 0 {
-		for _, s := range all {
-			h.provesWords(ref, s.text)
-		}
-		return asText(one, most)
-	}
-	first := h.provesWords(ref, strings.TrimSpace(lexicon.HeadAt(all[0].text, most/3)))
-	room := most - lexicon.Chars(first) - 4
-	var tail []string
-	for _, s := range slices.Backward(all[1:]) {
-		n := lexicon.Chars(s.text) + 1
-		if n > room {
-			if len(tail) == 0 {
-				tail = append(tail, h.provesWords(ref, lexicon.TailAt(s.text, room)))
-			}
-			break
-		}
-		room -= n
-		tail = append(tail, h.provesWords(ref, s.text))
-	}
-	slices.Reverse(tail)
-	return asText(first+" … "+strings.Join(tail, " "), 0)
-}
-
-// provesWords is proves, unless the words are ccd's own in place of code.
-func (h *handover) provesWords(ref session.Ref, text string) string {
-	if strings.HasPrefix(text, codeMark) {
-		return text
-	}
-	return h.proves(ref, text)
-}
-
-// codeMark begins what a quote has in place of a block of code.
-const codeMark = "[code, "
-
-// withoutCode returns a text with a mark in place of each fenced block.
-func withoutCode(text string) string {
-	var b strings.Builder
-	var fences lexicon.Fences
-	code := 0
-	for line := range strings.Lines(text) {
-		switch fence, inside := fences.Line(line); {
-		case fence && inside:
-			code = 0
-		case fence:
-			fmt.Fprintf(&b, "%s%d lines]\n", codeMark, code)
-		case inside:
-			code++
-		default:
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// task quotes the newest message that says something by itself, and the shorter ones since, each with what it replies to.
+// task quotes the newest message that says something by itself, and what the human said since, each with what it replies to.
 func (h *handover) task() {
-	h.chain = h.newestAsks()
-	for i, e := range h.chain {
+	for i, e := range h.newestAsks() {
 		name, most := "Task", 3*h.quote
 		if i > 0 {
 			name, most = "then", h.quote
@@ -176,35 +106,126 @@ func (h *handover) task() {
 				name = fmt.Sprintf("then, after %d more", n)
 			}
 		}
-		how := ""
-		switch {
-		case e.kind == refusal:
-			how = ", refusing " + h.doing(e.Call, 70)
-		case e.Kind == session.Queued:
-			how = ", while you worked"
+		h.chain = append(h.chain, e)
+		n := e.n
+		if e.kind == choice {
+			n = e.Call.Words.N()
 		}
-		text := h.said(e)
-		h.line("%s (#%d%s%s%s): %s%s", name, e.n, h.stamp(e), how, e.With(), h.begins(e.Ref, text, most), h.repliesTo(e, text))
+		h.line("%s (#%d%s%s%s): %s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, max(most, h.short)))
 	}
 }
 
-// newestAsks returns the human's newest messages, at most three, back to one that is a task by itself; if none of them is, with the
-// newest before them that is.
-func (h *handover) newestAsks() (all []*event) {
-	isTask := func(e *event) bool {
-		return e.kind != refusal && e.Kind != session.Queued && lexicon.Width(h.said(e)) >= saysSomething && !h.settled(e)
+// how says in which way the human said something, "" for a message.
+func (h *handover) how(e *event) string {
+	switch {
+	case e.kind == refusal:
+		return ", refusing " + h.doing(e.Call, 70)
+	case e.kind == choice:
+		return ", choosing"
+	case e.Kind == session.Queued:
+		return ", while you worked"
 	}
-	for _, e := range slices.Backward(h.asks) {
-		found := isTask(e)
-		if found || len(all) < 3 {
+	return ""
+}
+
+// asked quotes what the human said, and what it replies to.
+func (h *handover) asked(e *event, most int) string {
+	switch {
+	case e.kind == choice:
+		text := h.src.Text(e.Call.Words)
+		said := h.excerpt(e.Call.Words, text, most, "")
+		if strings.Contains(text, e.Call.Query) {
+			return said
+		}
+		return said + " (asked \"" + mark.Inline(e.Call.Query, h.quote) + "\")"
+	case e.Ref.Kind == transcript.Image:
+		return e.Attached()
+	}
+	text := shownText(h.src.Text(e.Ref))
+	said := h.excerpt(e.Ref, text, most, "")
+	to := h.repliesTo(e)
+	if to == nil || lexicon.Width(text) >= 2*saysSomething && !h.pointsAt(text, to) {
+		return said
+	}
+	h.told = to
+	return said + fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), h.quote*3/2, text))
+}
+
+// newestAsks returns the newest that the human said, at most four, back to what is a task by itself: what begins a turn and depends on
+// nothing before it.
+func (h *handover) newestAsks() (all []*event) {
+	for _, e := range slices.Backward(h.events) {
+		if !h.isAsk(e) {
+			continue
+		}
+		task := h.isTask(e)
+		if len(all) < mostAsks || task {
 			all = append(all, e)
 		}
-		if found {
+		if task {
 			break
 		}
 	}
+	if len(all) > mostAsks {
+		all = slices.Delete(all, mostAsks-1, mostAsks)
+	}
 	slices.Reverse(all)
 	return all
+}
+
+// mostAsks is how many messages the handover quotes.
+const mostAsks = 4
+
+// isAsk reports whether an event is something that the human said to the agent.
+func (h *handover) isAsk(e *event) bool {
+	if e.Back {
+		return false
+	}
+	return e.kind == human || e.kind == refusal || e.kind == choice && !e.Call.Words.Zero()
+}
+
+// isTask reports whether a message begins a turn, and says something without what was said before it.
+func (h *handover) isTask(e *event) bool {
+	if e.kind != human || e.Kind == session.Queued || h.settled(e) {
+		return false
+	}
+	to := h.repliesTo(e)
+	if to == nil {
+		return !h.interrupts(e) && h.hasContent(e)
+	}
+	return h.hasContent(e) && !h.pointsAt(h.said(e), to)
+}
+
+// interrupts reports whether the agent was at work when the human said something.
+func (h *handover) interrupts(e *event) bool {
+	for _, before := range slices.Backward(h.events[:e.index]) {
+		switch {
+		case h.passive(before):
+		case before.kind == final:
+			return false
+		default:
+			return before.Kind == session.Stopped || before.Kind == session.Did || h.isAsk(before)
+		}
+	}
+	return false
+}
+
+// hasContent reports whether a message names something: it is long, or has two words or a name.
+func (h *handover) hasContent(e *event) bool {
+	text := h.said(e)
+	if lexicon.Width(text) >= saysSomething {
+		return true
+	}
+	t, n := h.words.of(text), 0
+	for _, f := range strings.Fields(text) {
+		if isValue(strings.Trim(f, ".,:;!?()")) && !lexicon.IsNumber(strings.Trim(f, ".,:;!?()#")) {
+			n += 2
+		}
+	}
+	if lexicon.EndsWide(text) {
+		return len(t.words) > 4
+	}
+	return n+len(t.words) > 1
 }
 
 // settled reports whether a message was a question that the agent answered in words alone.
@@ -214,7 +235,7 @@ func (h *handover) settled(e *event) bool {
 	}
 	for _, after := range h.events[e.index+1:] {
 		switch {
-		case after.heading():
+		case after.heading(), after.kind == choice:
 			return true
 		case after.kind == edit, after.kind == run, after.kind == check, after.kind == gitRun, after.kind == report, after.kind == planned:
 			return false
@@ -244,21 +265,23 @@ func (h *handover) stamp(e *event) string {
 // leastReply is how long words must be to be replied to, in the width of an alphabet: a greeting is shorter.
 const leastReply = 12
 
-// repliesTo quotes the words of the agent that a short message replies to.
-func (h *handover) repliesTo(e *event, text string) string {
-	if lexicon.Width(text) >= 2*saysSomething {
-		return ""
-	}
+// passive reports whether an event is nothing that is done or said: a thought, a report.
+func (h *handover) passive(e *event) bool {
+	return e.Back || e.Kind == session.Thought || e.Kind == session.Noted
+}
+
+// repliesTo returns the words of the agent right before those of the human, nil if there are none.
+func (h *handover) repliesTo(e *event) *event {
 	for _, before := range slices.Backward(h.events[:e.index]) {
 		switch {
-		case before.Back, before.Kind == session.Thought, before.Kind == session.Noted, before.Kind == session.Said && lexicon.Width(h.said(before)) < leastReply:
+		case h.passive(before), before.Kind == session.Said && lexicon.Width(h.said(before)) < leastReply:
 			continue
 		case before.Kind == session.Said:
-			return fmt.Sprintf(" (to your #%d: %s)", before.n, h.ends(before.Ref, h.quote))
+			return before
 		}
 		break
 	}
-	return ""
+	return nil
 }
 
 // compacted says that the newest compactions freed little: each time the context was full again a few events later.
@@ -286,31 +309,44 @@ func (h *handover) turn() {
 	case end.kind == human:
 		h.line("Your move: #%d has no answer yet.", end.n)
 	}
-	if words != nil {
+	if words != nil && words != h.told {
 		name := "Your last words"
 		if words.Ends && end == words {
 			name = "The human's move; your turn ended"
 		}
-		h.line("%s (#%d): %s", name, words.n, h.ends(words.Ref, 2*h.quote))
+		h.line("%s (#%d): %s", name, words.n, h.excerpt(words.Ref, shownText(h.src.Text(words.Ref)), 2*h.quote, ""))
 	}
+	h.thought(words)
 	h.since(words, end)
 }
 
-// newest returns the newest event of the work, and the newest words of the agent unless they answered something before the task.
+// thought quotes what the agent thought after its last words.
+func (h *handover) thought(words *event) {
+	for _, e := range slices.Backward(h.events) {
+		if e == words || e.heading() {
+			return
+		}
+		if e.Kind == session.Thought {
+			h.line("Your last thought (#%d): %s", e.n, h.excerpt(e.Ref, shownText(h.src.Text(e.Ref)), h.quote, ""))
+			return
+		}
+	}
+}
+
+// newest returns the newest event of the work, and the newest words of the agent unless the human has begun a turn since.
 func (h *handover) newest() (end, words *event) {
 	for _, e := range slices.Backward(h.events) {
 		if end == nil && e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Withdrawn {
 			end = e
 		}
 		if e.Kind == session.Said {
-			words = e
+			return end, e
+		}
+		if e.heading() && !h.interrupts(e) {
 			break
 		}
 	}
-	if len(h.chain) > 0 && words != nil && words.n < h.chain[0].n {
-		words = nil
-	}
-	return end, words
+	return end, nil
 }
 
 // since lists the calls after the agent's last words, with their outcome.
@@ -364,7 +400,7 @@ func (h *handover) plans() {
 		if e.kind == planned && e.turn >= h.turns-1 {
 			words := ""
 			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
-				words = "; the human said: " + h.begins(e.Call.Words, joined(h.src.Text(e.Call.Words)), h.quote)
+				words = "; the human said: " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
 			}
 			h.line("Plan shown (#%d)%s: %s%s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote), words)
 			break
@@ -516,7 +552,7 @@ func (h *handover) refusals() {
 		done[what] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
 		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() {
-			one += ": " + h.begins(e.Call.Words, joined(h.src.Text(e.Call.Words)), h.quote)
+			one += ": " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
 		}
 		all = append(all, one)
 	}

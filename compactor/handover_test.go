@@ -34,7 +34,7 @@ var lineCases = []struct {
 	{
 		"task: Chinese",
 		[]string{"human 请让导入器跳过日期在未来的行，并在报告里统计它们的数量。", "last 要删除这些行吗？", "human 好的"},
-		[]string{"Task (#2, 2026-03-04 09:00Z): \"请让导入器跳过日期在未来的行", "\"好的\" (to your #3: \"要删除这些行吗？\")", "Your move: #4"},
+		[]string{"then (#2, 2026-03-04 09:00Z): \"请让导入器跳过日期在未来的行", "\"好的\" (to your #3: \"要删除这些行吗？\")", "Your move: #4"},
 	},
 	{
 		"task: a message taken back is none",
@@ -73,7 +73,7 @@ var lineCases = []struct {
 	{
 		"turn: the end of a long answer",
 		[]string{"last The report is made.\n" + lines("Column %d of it is done, with all of its rows.", 90) + "\nShall I commit it?"},
-		[]string{"\"The report is made. … ", "Shall I commit it?\"", "!Column 40 "},
+		[]string{"\"The report is made. Column 0", " … Shall I commit it?\"", "!Column 40 "},
 	},
 	{
 		"stopped: by the human",

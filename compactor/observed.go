@@ -109,7 +109,7 @@ func (h *handover) toldOfGit(base *event) string {
 		}
 		for _, s := range h.spoken(e) {
 			if low := strings.ToLower(s); strings.Contains(low, "pushed") || strings.Contains(low, "committed") || strings.Contains(low, "merged") || strings.Contains(low, "rebased") {
-				return fmt.Sprintf("; the human said (#%d): %s", e.n, h.begins(e.Ref, joined(s), 120))
+				return fmt.Sprintf("; the human said (#%d): %s", e.n, h.excerpt(e.Ref, s, 120, ""))
 			}
 		}
 	}

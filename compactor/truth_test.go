@@ -163,7 +163,7 @@ func (p *plain) ran(n int, command, how string) bool {
 }
 
 var (
-	quoteForm  = regexp.MustCompile(`^(Task|then|Your last words|The human's move; your turn ended) \(#(\d+)[^)]*\): "(.*)$`)
+	quoteForm  = regexp.MustCompile(`^(Task|then|Your last words|Your last thought|The human's move; your turn ended) \(#(\d+)[^)]*\): "(.*)$`)
 	moveForm   = regexp.MustCompile(`^(?:Your move: #|The human's move; your turn ended \(#)(\d+)`)
 	replyForm  = regexp.MustCompile(`^(.*)" \(to your #(\d+): "(.*)$`)
 	branchForm = regexp.MustCompile("branch `([^`]+)` \\(#(\\d+)\\)")
@@ -195,6 +195,7 @@ func (p *plain) falsehoods(handover string, seen map[string]int) (wrong []string
 				check("reply", p.says(number(r[2]), r[3]), row)
 				m[3] = r[1]
 			}
+			m[3], _, _ = strings.Cut(m[3], "\" (asked \"")
 			if strings.HasPrefix(m[3], "/") { // of a command, its arguments stand by themselves
 				_, m[3], _ = strings.Cut(m[3], " ")
 			}

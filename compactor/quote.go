@@ -1,0 +1,189 @@
+package compactor
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ccd/compactor/lexicon"
+	"ccd/internal/session"
+)
+
+// rank says which sentences of a long text are quoted first.
+type rank uint8
+
+const (
+	pointed rank = iota // the reply names its number
+	closing             // it ends the text
+	opening             // it begins it
+	shared              // it has a name or a word of the reply
+	leading             // it begins a line or an item of a list
+	inner
+	code // a block of code or a log: only of a text that has nothing else
+)
+
+// gapMark stands for what a quote leaves out.
+const gapMark = " … "
+
+// excerpt quotes a text in about most chars: all of it, else the sentences that reply is about, if there is one, then the ends of the
+// text, what begins its lines, and the rest.
+func (h *handover) excerpt(ref session.Ref, text string, most int, reply string) string {
+	if one := joined(text); lexicon.Chars(one) <= most {
+		return asText(h.proves(ref, one), 0)
+	}
+	all := sentences(text)
+	ranks := h.rank(text, all, reply)
+	taken := make([]bool, len(all))
+	last := inner
+	if slices.Min(append(ranks, code)) == code {
+		last = code
+	}
+	for r := range last + 1 {
+		for i := range all {
+			if ranks[i] != r || taken[i] || most < leastCut {
+				continue
+			}
+			if r <= opening {
+				all[i].text = strings.TrimSpace(lexicon.HeadAt(all[i].text, most))
+			}
+			if n := lexicon.Chars(all[i].text) + len(gapMark); n <= most+len(gapMark) {
+				taken[i] = true
+				most -= n
+			}
+		}
+	}
+	return h.printed(ref, all, taken)
+}
+
+// printed prints the sentences that are taken, with a mark where some are left out.
+func (h *handover) printed(ref session.Ref, all []part, taken []bool) string {
+	var b strings.Builder
+	gap := ""
+	for i, s := range all {
+		if !taken[i] {
+			gap = gapMark
+			continue
+		}
+		b.WriteString(gap + h.proves(ref, s.text))
+		gap = " "
+	}
+	if gap == gapMark {
+		b.WriteString(strings.TrimRight(gap, " "))
+	}
+	return asText(strings.TrimLeft(b.String(), " "), 0)
+}
+
+// rank returns the rank of each sentence of a text.
+func (h *handover) rank(text string, all []part, reply string) []rank {
+	rows := strings.Split(text, "\n")
+	inCode := codeLines(rows)
+	tokens := h.words.of(reply)
+	ranks := make([]rank, len(all))
+	items := lastItems(rows, numbersIn(reply))
+	begun, end := -1, -1 // the line of the sentence before, the last sentence that is no code
+	for i, s := range all {
+		begins := s.from != begun
+		begun = s.from
+		switch {
+		case begins && items[s.from]:
+			ranks[i] = pointed
+		case inCode[s.from]:
+			ranks[i] = code
+			continue
+		case end < 0:
+			ranks[i] = opening
+		case h.shares(s.text, tokens):
+			ranks[i] = shared
+		case begins:
+			ranks[i] = leading
+		default:
+			ranks[i] = inner
+		}
+		end = i
+	}
+	if end > 0 && ranks[end] != pointed {
+		ranks[end] = closing
+	}
+	return ranks
+}
+
+// shares reports whether a text has one of some values or words.
+func (h *handover) shares(text string, with tokens) bool {
+	if len(with.values)+len(with.words) == 0 {
+		return false
+	}
+	t := h.words.of(text)
+	in := func(all []int32) func(int32) bool { return func(n int32) bool { return slices.Contains(all, n) } }
+	return slices.ContainsFunc(t.values, in(with.values)) || slices.ContainsFunc(t.words, in(with.words))
+}
+
+// codeLines reports which lines are in a fenced block, or have more signs and digits than a sentence.
+func codeLines(rows []string) []bool {
+	var fences lexicon.Fences
+	all := make([]bool, len(rows))
+	for i, row := range rows {
+		fence, inside := fences.Line(row)
+		all[i] = fence || inside || !isProse(row)
+	}
+	return all
+}
+
+// isProse reports whether most of a line are letters and blanks.
+func isProse(line string) bool {
+	words, n := 0, 0
+	for _, r := range line {
+		n++
+		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' {
+			words++
+		}
+	}
+	return 3*words >= 2*n
+}
+
+var (
+	itemForm   = regexp.MustCompile(`^[\s>|*#_-]*(\d{1,3})(?:[.)\]:*_|]|\s*\|)`)
+	numberForm = regexp.MustCompile(`(?:^|[\s,;(#/])(\d{1,3})(?:\s*[-–—~]\s*#?(\d{1,3}))?(?:$|[\s.,;:)!?/])`)
+)
+
+// itemNumber returns the number that begins a line as that of an item in a list, 0 for none.
+func itemNumber(line string) int {
+	m := itemForm.FindStringSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// numbersIn returns the small numbers in a text, with those of its ranges.
+func numbersIn(text string) map[int]bool {
+	const longest = 40 // numbers in a range
+	all := map[int]bool{}
+	text = strings.ReplaceAll(text, ", ", " , ") // a sign between two numbers belongs to both
+	for _, m := range numberForm.FindAllStringSubmatch(strings.ReplaceAll(text, " ", "  "), -1) {
+		from, _ := strconv.Atoi(m[1])
+		to, _ := strconv.Atoi(m[2])
+		for n := from; n <= min(max(from, to), from+longest); n++ {
+			all[n] = n > 0
+		}
+	}
+	return all
+}
+
+// lastItems returns the lines that begin an item with one of some numbers, of each number the last one.
+func lastItems(rows []string, numbers map[int]bool) map[int]bool {
+	found, lines := map[int]bool{}, map[int]bool{}
+	for i, row := range slices.Backward(rows) {
+		if n := itemNumber(row); numbers[n] && !found[n] {
+			found[n], lines[i] = true, true
+		}
+	}
+	return lines
+}
+
+// pointsAt reports whether a text names the number of an item in a list that the agent wrote.
+func (h *handover) pointsAt(text string, words *event) bool {
+	return len(lastItems(strings.Split(h.src.Text(words.Ref), "\n"), numbersIn(text))) > 0
+}
