@@ -402,6 +402,9 @@ func (h *handover) plans() {
 			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
 				words = "; the human said: " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
 			}
+			if n := h.askedAfter(e); n > 0 {
+				words += fmt.Sprintf("; then the human said #%d", n)
+			}
 			h.line("Plan shown (#%d)%s: %s%s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote), words)
 			break
 		}
@@ -431,6 +434,16 @@ func (h *handover) plans() {
 	h.line("Plan (#%d), %d of %d steps open: %s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "))
 }
 
+// askedAfter returns the number of the first message of the human after an event, 0 if there is none.
+func (h *handover) askedAfter(e *event) int {
+	for _, after := range h.events[e.index+1:] {
+		if after.heading() && !after.Back {
+			return after.n
+		}
+	}
+	return 0
+}
+
 func started(step transcript.PlanItem) int {
 	if step.Status == "in_progress" {
 		return 1
@@ -455,12 +468,51 @@ func (h *handover) checks() {
 			continue
 		}
 		seen[e.Call.Goal] = true
-		all = append(all, fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), h.lastLine(e.Call), e.n))
+		all = append(all, h.checked(e))
 	}
 	if len(all) > 0 {
 		h.line("Checks since %s, newest first: %s", since, strings.Join(all, "; "))
+		return
+	}
+	h.unchecked()
+}
+
+// unchecked says that nothing was built or tested since the last edit, and how the newest check before it went.
+func (h *handover) unchecked() {
+	var edited *event
+	for _, e := range slices.Backward(h.events) {
+		switch {
+		case e.kind == edit && e.Call.State == session.Done && edited == nil:
+			edited = e
+		case e.kind == check && e.Call.State != session.Refused && edited != nil:
+			h.line("No check since the edit #%d; the newest before: %s", edited.n, h.checked(e))
+			return
+		}
 	}
 }
+
+// checked says how a check ended.
+func (h *handover) checked(e *event) string {
+	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), h.countLine(e.Call), e.n)
+}
+
+// lastRows is of how many lines of an output's end a runner's result is one.
+const lastRows = 8
+
+// countLine quotes the newest line with a number of its own at the end of an output, as runners count what they did, else the last one.
+func (h *handover) countLine(c *session.Call) string {
+	rows := strings.Split(strings.TrimSpace(h.output(c)), "\n")
+	for _, row := range slices.Backward(rows[max(0, len(rows)-lastRows):]) {
+		counts := slices.ContainsFunc(strings.Fields(row), func(w string) bool { return lexicon.IsNumber(w) && w[0] >= '0' })
+		if counts && hasWord(row) && !echoes.MatchString(row) && lexicon.Chars(row) <= mostResult {
+			return ": " + asText(h.proves(c.Result, joined(row)), 0)
+		}
+	}
+	return h.lastLine(c)
+}
+
+// mostResult is how long a line is that says how a run ended, in chars.
+const mostResult = 100
 
 // echoes matches a line in which a runner says what it runs, as `[lint] $ golangci-lint run`.
 var echoes = regexp.MustCompile(`^(?:\[[^\]]*\] )?[$>] `)
@@ -473,7 +525,7 @@ func (h *handover) lastLine(c *session.Call) string {
 			continue
 		}
 		last := joined(row)
-		if !hasWord(last) || lexicon.Chars(last) > 100 {
+		if !hasWord(last) || lexicon.Chars(last) > mostResult {
 			break
 		}
 		return ": " + asText(h.proves(c.Result, last), 0)
@@ -498,6 +550,23 @@ func (h *handover) failures() {
 		}
 	}
 	h.failed(all)
+	h.failedEdits()
+}
+
+// failedEdits lists the files of which an edit failed in the newest turns, and that were not edited since.
+func (h *handover) failedEdits() {
+	var all []string
+	for _, e := range slices.Backward(h.events) {
+		if e.turn < h.turns-1 || len(all) == 3 {
+			break
+		}
+		if e.kind == failedEdit && len(e.Call.Files) > 0 && h.laterDone(e) == "" {
+			all = append(all, fmt.Sprintf("%s (#%d)", h.doing(e.Call, 90), e.n))
+		}
+	}
+	if len(all) > 0 {
+		h.line("Failed, the file not edited since: %s", strings.Join(all, "; "))
+	}
 }
 
 // failed prints commands that failed, each with its error.
@@ -538,6 +607,9 @@ func (h *handover) refusals() {
 	done := map[string]bool{}
 	var all []string
 	for _, e := range slices.Backward(h.events) {
+		if e.turn < h.turns-1 { // the human's words on it were answered
+			break
+		}
 		if e.Call == nil || e.Kind != session.Did && e.Kind != session.Shell || e.kind == planned || e.kind == choice || len(all) == 3 {
 			continue
 		}

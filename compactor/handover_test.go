@@ -71,6 +71,28 @@ var lineCases = []struct {
 	{"turn: a question is the human's move", []string{"ask Which date?"}, []string{"The human's move: asked \"Which date?\" (#2) has no answer yet"}},
 	{"turn: a question that was answered", []string{"ask Which date? => answer: UTC"}, []string{"!The human's move"}},
 	{
+		"task: what names something, in few words",
+		[]string{"last Done.", "human Now support OpenPrintTag", "agent I look."},
+		[]string{"Task (#3, 2026-03-04 09:00Z): \"Now support OpenPrintTag\"", "!importer"},
+	},
+	{
+		"task: the first, if the human corrected it while the agent worked",
+		[]string{"$ go test ./importer", "interrupted", "human use the date of the server instead of that of the machine, it is the only right one", "agent I look."},
+		[]string{"Task (#1", "then (#4"},
+	},
+	{
+		"task: the items that a reply names",
+		[]string{"last Three ways:\n" + lines("%d. way with a long name, and its reasons, in a list that has to be cut", 20) + "\nWhich?", "human 2 and 5, but later", "agent I look."},
+		[]string{"Task (#1", "then (#3", "2. way with", "5. way with", "Which?", "!9. way with"},
+	},
+	{"task: a choice is the human's word", []string{"ask Which date? => answer: UTC", "agent I look."}, []string{"Task (#1", "then (#3", "choosing): \"", "UTC"}},
+	{
+		"turn: words before a new task are not the last",
+		[]string{"last All 27 tests pass now, and the tree is clean.", "human Now make the exporter skip the rows whose date is in the past, with a test for each", "edit a.go" + made},
+		[]string{"Task (#3", "!Your last words", "Last calls (1): edit a.go"},
+	},
+	{"turn: a thought after the last words", []string{"agent I look.", "thought The third file is left.", "$ ls => a"}, []string{"Your last words (#2)", "Your last thought (#3): \"The third file is left.\""}},
+	{
 		"turn: the end of a long answer",
 		[]string{"last The report is made.\n" + lines("Column %d of it is done, with all of its rows.", 90) + "\nShall I commit it?"},
 		[]string{"\"The report is made. Column 0", " … Shall I commit it?\"", "!Column 40 "},
@@ -94,6 +116,7 @@ var lineCases = []struct {
 		[]string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding."},
 		[]string{"Plan shown (#2), approved: ", "1. parse the date as UTC", "!Refused"},
 	},
+	{"plan: shown, and a message after it", []string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding.", "last Done.", "human make the hook a task of mise instead"}, []string{"Plan shown (#2), approved: ", "; then the human said #5"}},
 	{"plan: shown and refused", []string{"plan # Plan\n1. parse the date as UTC => no: in local time"}, []string{"Plan shown (#2), refused: ", "in local time", "!approved"}},
 
 	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: detached HEAD (#3)", "!fix/dates"}},
@@ -131,6 +154,19 @@ var lineCases = []struct {
 	{"git: the human's own command", []string{"branch ", "edit a.go" + made, "! git commit -m mine => [dev 7a7b7c7] mine"}, []string{"branch `dev`", "HEAD `7a7b7c7` \"mine\" (#5)", "!Edited", "!Your move"}},
 	{"git: what the human says of it", []string{"last Fine.", "human I have pushed the branch already.", "last Good.", "human " + task + ", once more", "last Fine."}, []string{"the human said (#3): \"I have pushed the branch already.\""}},
 	{"git: another repository is not this one", []string{"$ cd /srv/other && git commit -m x => [main 5d5d5d5] x", "$ git -C /srv/other log --oneline -1 => 6e6e6e6 y"}, []string{"!5d5d5d5", "!6e6e6e6"}},
+	{
+		"git: no HEAD from a log or a commit that is named by its hash",
+		[]string{"$ git show 8312232 => commit 8312232561e5aa\n\n    Old one", "$ git log -1 8312232 => commit 8312232561e5aa"},
+		[]string{"!HEAD"},
+	},
+	{
+		"git: commits after a push, below a merge",
+		[]string{"$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a", "$ git merge dev => Merge made by the 'ort' strategy."},
+		[]string{"push main -> main (#3)", "`git merge dev`", "committed after that push: `c74bdb7` (#5)"},
+	},
+	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "!committed after"}},
+	{"git: what was added after a status", []string{"$ git status --short =>  M a.go", "$ git add a.go => "}, []string{"files a.go (#3), `git add a.go` (#"}},
+	{"git: a checkout that failed, and one that did not", []string{"$ git checkout -b dev => exit 128: fatal: a branch named 'dev' already exists", "$ git checkout dev => Switched to branch 'dev'"}, []string{"Git: branch `dev` (#5), `git checkout dev`, exit 0 (#5)\n"}},
 	{"git: neither what failed nor what was refused", []string{"$ git commit -m x => exit 1: pre-commit hook failed", "$ git push => no: wait"}, []string{"!HEAD", "!, push"}},
 
 	{"edited: since the commit", []string{"edit old.go" + made, "$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "edit b.go" + made}, []string{"Edited since #5: b.go (#8), a.go (#6)", "!old.go"}},
@@ -147,6 +183,8 @@ var lineCases = []struct {
 		[]string{"Checks since the last edit, newest first: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#9)\n", "!make check"},
 	},
 	{"checks: a pipe hides the status", []string{"$ go test ./... | tail -5 => FAIL"}, []string{"`go test ./... | tail -5` [exit hidden]", "!exit 0"}},
+	{"checks: none since the last edit", []string{"$ go test ./importer" + pass, "edit a.go" + made}, []string{"No check since the edit #4; the newest before: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#3)"}},
+	{"failed: an edit", []string{"edit a.go => error: String to replace not found", "edit b.go => error: String to replace not found", "edit b.go" + made}, []string{"Failed, the file not edited since: edit a.go (#", "!b.go (#5"}},
 	{"failed: not seen to pass", []string{"$ go test ./importer" + bad, "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./importer`, exit 1 (#3): \"importer_test.go:41: error: got 3 rows, want 2\""}},
 	{"failed: and something else passed", []string{"$ go test ./importer" + bad, "$ make lint => 0 issues."}, []string{"Failed, not seen to pass since: `go test ./importer`"}},
 	{"failed: and a smaller part passed", []string{"$ go test ./..." + bad, "$ go test ./importer -run TestOne" + pass}, []string{"Failed, not seen to pass since: `go test ./...`"}},
@@ -172,8 +210,9 @@ var lineCases = []struct {
 	{"task: not a question that was answered", []string{"human Which of the two importers is the one that the nightly job really uses, and why?", "last The second one.", "human ok"}, []string{"Task (#1"}},
 	{"failed: neither a look-up nor what the human stopped", []string{"$ ls test => exit 2: ls: cannot access 'test'", "$ grep -rn test . => exit 1: ", "$ make test => error: Error: the debugger is attached", "interrupted"}, []string{"!Failed"}},
 
-	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt", "last Fine.", "human " + task, "last Done.", "human " + task + " again"}, []string{"Refused, not run since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},
+	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt", "last Fine.", "human " + task + " again"}, []string{"Refused, not run since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},
 	{"refused: the words are the newest", []string{"human " + task, "$ git push --force => no: bitte nicht mit Gewalt"}, []string{", refusing `git push --force`): \"bitte nicht mit Gewalt\"", "Refused, not run since: `git push --force` (#3)"}},
+	{"refused: long ago", []string{"$ git push --force => no: wait, let us talk about it", "last Fine.", "human " + task, "last Done.", "human " + task + " again"}, []string{"!Refused"}},
 	{"refused: and done later", []string{"$ git commit -m 'Skip rows' => no: tests first", "$ git commit -m 'Skip rows' => [main 1a2b3c4] Skip rows"}, []string{"!Refused"}},
 	{"standing: neither a paste nor the agent's own words", []string{"last I always run all tests.", "human Look: " + lines("%d: the worker never answers, always retry", 60), "last Yes.", "human " + task + ", once more"}, []string{"!standing"}},
 }
@@ -213,7 +252,7 @@ func TestHandoverOfCodex(t *testing.T) {
 	s.codexCalls("apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM a.go\n")
 	s.codexRuns("go test ./importer", 1, "importer_test.go:41: error: got 3 rows, want 2\nFAIL\tapp/importer\t0.2s")
 	want(t, s.handover(t), "Task (#2", task, "branch `dev` (#1)", "Plan (#4), 1 of 2 steps open: count them", "Edited: a.go (#6)", "Your last words (#3): \"First the parser.\"",
-		"`go test ./importer`, exit 1: \"FAIL app/importer 0.2s\" (#9)", "Failed, not seen to pass since: `go test ./importer`, exit 1 (#9)")
+		"`go test ./importer`, exit 1: \"importer_test.go:41: error: got 3 rows, want 2\" (#9)", "Failed, not seen to pass since: `go test ./importer`, exit 1 (#9)")
 	s.codexCalls("shell", object{"command": []string{"bash", "-lc", "go test ./..."}}, `{"output":"ok  \tapp/importer\t3.6s\n","metadata":{"exit_code":0,"duration_seconds":1.5}}`)
 	s.codexRuns("git commit -am 'Skip rows'", 0, "[dev 1a2b3c4] Skip rows")
 	made := s.made(t)

@@ -44,7 +44,11 @@ func (h *handover) git() {
 			h.observe(e, seen)
 		}
 	}
-	overtaken(seen, "status", "commit", "move", "add")
+	overtaken(seen, "status", "commit", "move")
+	if seen["status"].at == nil {
+		delete(seen, "add")
+	}
+	overtaken(seen, "add", "commit", "move", "status")
 	overtaken(seen, "diff", "commit", "move")
 	overtaken(seen, "move", "commit")
 	overtaken(seen, "branches", "commit", "HEAD")
@@ -53,10 +57,11 @@ func (h *handover) git() {
 	}
 	all := h.branch(seen)
 	newest, base := (*event)(nil), (*event)(nil)
-	for _, o := range inOrder(seen, "HEAD", "status", "diff", "push", "move", "branches") {
+	for _, o := range inOrder(seen, "HEAD", "status", "add", "diff", "push", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 		newest = o.at
 	}
+	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
 	for _, o := range inOrder(seen, "commit", "status", "tree", "stash") { // a push or another branch tells nothing of edits before it
 		base = o.at
 	}
@@ -64,6 +69,23 @@ func (h *handover) git() {
 		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(newest))
 	}
 	h.editedSince(base)
+}
+
+// committedSince lists the commits that git printed after a push, but HEAD.
+func (h *handover) committedSince(push observation, head string) []string {
+	if push.at == nil {
+		return nil
+	}
+	var all []string
+	for _, c := range h.s.Commits {
+		if e := h.eventAt(c.Event); e != nil && e.index > push.at.index && !strings.Contains(head, c.Hash) {
+			all = append(all, fmt.Sprintf("`%s` (#%d)", c.Hash, e.n))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{"committed after that push: " + strings.Join(all[max(0, len(all)-mostListed):], ", ")}
 }
 
 // branch says on which branch the work is, by what git printed or the client records, whichever is newer.
@@ -172,7 +194,7 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 	case verb == "diff" && len(args) == 2 && args[1] == "--stat":
 		seen["diff"] = observation{e, "diff --stat" + h.lastLine(e.Call)}
 	case verb == "add":
-		seen["add"] = observation{at: e}
+		seen["add"] = observation{e, "`git " + mark.Inline(strings.Join(args, " "), 70) + "`"}
 	}
 	if m := last(printedBranch, out); m != nil && printsBranch(args) {
 		seen["branch"] = observation{e, m[1]}
@@ -187,6 +209,9 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
 	if switched && e.Call.State == session.Done {
 		what, said = "branches", ""
+		if failed := seen["move"].at; failed != nil && failed.failed {
+			delete(seen, "move")
+		}
 	} else if e.Call.State == session.Done {
 		h.treeMoved(e, args, seen)
 	}
@@ -312,10 +337,11 @@ func statusOf(c *session.Call, out string) string {
 // mostListed is how many files a line lists.
 const mostListed = 8
 
-// onlyFlags reports whether the arguments of a log name neither a range nor a path, so that it begins with HEAD.
+// onlyFlags reports whether the arguments of a log name neither a revision nor a path, so that it begins with HEAD. A number of
+// four digits or more is a revision.
 func onlyFlags(args []string) bool {
 	return !slices.ContainsFunc(args, func(w string) bool {
-		return !strings.HasPrefix(w, "-") && strings.Trim(w, "0123456789") != "" || strings.HasPrefix(w, "--all") || strings.HasPrefix(w, "--grep") ||
+		return !strings.HasPrefix(w, "-") && (strings.Trim(w, "0123456789") != "" || len(w) > 3) || strings.HasPrefix(w, "--all") || strings.HasPrefix(w, "--grep") ||
 			strings.HasPrefix(w, "--author") || strings.HasPrefix(w, "--reverse") || w == "--" || strings.HasPrefix(w, "-S") || strings.HasPrefix(w, "--skip")
 	})
 }

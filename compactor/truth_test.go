@@ -173,6 +173,7 @@ var (
 	editedForm = regexp.MustCompile(`^Edited(?: since #(\d+))?: (.*)$`)
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
 	runForm    = regexp.MustCompile("^`?(.*)`(?:, (exit \\d+|no result recorded)| \\[exit hidden\\])?(?:: \"(.*)\")? \\(#(\\d+)\\)(?:: \"(.*)\")?$")
+	laterForm  = regexp.MustCompile("`([0-9a-f]+)` \\(#(\\d+)\\)")
 	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?$`)
 	saidForm   = regexp.MustCompile(`"([^"]*)" \(#(\d+)\)`)
 	refuseForm = regexp.MustCompile(`\(#(\d+)\): "([^"]*)"`)
@@ -222,6 +223,10 @@ func (p *plain) falsehoods(handover string, seen map[string]int) (wrong []string
 					check(strings.Fields(name)[0], p.ran(number(m[4]), m[1], m[2]) && p.says(number(m[4]), m[3]+m[5]) && !(row[0] == 'F' && p.passed(number(m[4]))), one)
 				}
 			}
+		case strings.HasPrefix(row, "No check"):
+			_, one, _ := strings.Cut(row, "before: ")
+			m := runForm.FindStringSubmatch(one)
+			check("no check", m != nil && p.ran(number(m[4]), m[1], m[2]) && p.says(number(m[4]), m[3]+m[5]), row)
 		case strings.HasPrefix(row, "After them"), strings.HasPrefix(row, "Last calls"):
 			for one := range strings.SplitSeq(rest, "; ") {
 				m := runForm.FindStringSubmatch(one)
@@ -253,6 +258,11 @@ func (p *plain) git(row string, check func(string, bool, string)) {
 			return c.result > number(m[3]) && strings.Contains(c.input, "git commit") && !strings.Contains(c.input, "cd ") && len(made) > 0 && made[len(made)-1][1] != m[1]
 		}
 		check("HEAD", p.says(number(m[3]), m[1]) && p.says(number(m[3]), m[2]) && !slices.ContainsFunc(p.calls, newer), row)
+	}
+	if _, later, ok := strings.Cut(row, "committed after that push: "); ok {
+		for _, m := range laterForm.FindAllStringSubmatch(later, -1) {
+			check("later", p.says(number(m[2]), m[1]), row)
+		}
 	}
 	for _, m := range pushForm.FindAllStringSubmatch(row, 1) {
 		did := func(c *plainCall) bool {

@@ -277,7 +277,7 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 	default:
 		kind := l.Field("subtype").Text()
 		r.UI, r.APIError, r.Unknown = true, kind == "api_error", !systemKinds[kind]
-		r.TurnEnd = !l.side && (kind == "turn_duration" || kind == "stop_hook_summary" && l.Field("preventedContinuation").Has() && !l.Field("hasOutput").IsTrue())
+		r.TurnEnd = !l.side && (kind == "turn_duration" || kind == "stop_hook_summary" && l.Field("preventedContinuation").Has() && !l.Field("hookErrors").Full())
 	}
 }
 
