@@ -209,9 +209,7 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
 	if switched && e.Call.State == session.Done {
 		what, said = "branches", ""
-		if failed := seen["move"].at; failed != nil && failed.failed {
-			delete(seen, "move")
-		}
+		overcome(seen)
 	} else if e.Call.State == session.Done {
 		h.treeMoved(e, args, seen)
 	}
@@ -225,6 +223,13 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
 	} else if e.Call.State == session.Done && commits[args[0]] || switched && madeBranch(args) == "" {
 		delete(seen, "HEAD")
+	}
+}
+
+// overcome removes a move that failed: a later one did not.
+func overcome(seen map[string]observation) {
+	if e := seen["move"].at; e != nil && e.failed {
+		delete(seen, "move")
 	}
 }
 
