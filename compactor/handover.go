@@ -505,7 +505,7 @@ func (h *handover) countLine(c *session.Call) string {
 	for _, row := range slices.Backward(rows[max(0, len(rows)-lastRows):]) {
 		counts := slices.ContainsFunc(strings.Fields(row), func(w string) bool { return lexicon.IsNumber(w) && w[0] >= '0' })
 		if counts && hasWord(row) && !echoes.MatchString(row) && lexicon.Chars(row) <= mostResult {
-			return ": " + asText(h.proves(c.Result, joined(row)), 0)
+			return ": " + asText(h.proves(c.Result, strings.Trim(joined(row), "= ")), 0)
 		}
 	}
 	return h.lastLine(c)

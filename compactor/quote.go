@@ -35,39 +35,54 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	}
 	all := sentences(text)
 	ranks := h.rank(text, all, reply)
-	taken := make([]bool, len(all))
+	taken := make([]extent, len(all))
 	last := inner
 	if slices.Min(append(ranks, code)) == code {
 		last = code
 	}
 	for r := range last + 1 {
 		for i := range all {
-			if ranks[i] != r || taken[i] || most < leastCut {
+			if ranks[i] != r || most < leastCut {
 				continue
 			}
-			if r <= opening {
-				all[i].text = strings.TrimSpace(lexicon.HeadAt(all[i].text, most))
+			n := lexicon.Chars(all[i].text)
+			switch {
+			case n <= most:
+				taken[i] = whole
+			case r <= opening:
+				all[i].text, taken[i] = strings.TrimSpace(lexicon.HeadAt(all[i].text, most)), begun
+				n = lexicon.Chars(all[i].text)
+			default:
+				continue
 			}
-			if n := lexicon.Chars(all[i].text) + len(gapMark); n <= most+len(gapMark) {
-				taken[i] = true
-				most -= n
-			}
+			most -= n + len(gapMark)
 		}
 	}
 	return h.printed(ref, all, taken)
 }
 
-// printed prints the sentences that are taken, with a mark where some are left out.
-func (h *handover) printed(ref session.Ref, all []part, taken []bool) string {
+// extent says how much of a sentence is quoted.
+type extent uint8
+
+const (
+	none extent = iota
+	begun
+	whole
+)
+
+// printed prints the sentences that are taken, with a mark where something is left out.
+func (h *handover) printed(ref session.Ref, all []part, taken []extent) string {
 	var b strings.Builder
 	gap := ""
 	for i, s := range all {
-		if !taken[i] {
+		if taken[i] == none {
 			gap = gapMark
 			continue
 		}
 		b.WriteString(gap + h.proves(ref, s.text))
-		gap = " "
+		if gap = " "; taken[i] == begun {
+			gap = gapMark
+		}
 	}
 	if gap == gapMark {
 		b.WriteString(strings.TrimRight(gap, " "))
