@@ -175,6 +175,11 @@ var lineCases = []struct {
 		[]string{"write gone.go => File created", "$ rm /w/app/gone.go => ", "edit failed.go => error: String to replace not found", "edit refused.go => no: wait", "edit a.go" + made},
 		[]string{"Edited: a.go (#10)\n"},
 	},
+	{
+		"edited: before the human went back, who may have restored the files",
+		[]string{"last Done.", "human Now rewrite the exporter too, and delete the old one", "edit a.go" + made, "last Sure?", "instead thanks, that is all", "edit b.go" + made},
+		[]string{"Edited: b.go (#8), a.go (#4, then taken back: look at the file)\n"},
+	},
 	{"edited: under its new name", []string{"edit a.go" + made, "$ mv a.go b.go => "}, []string{"Edited: b.go (#"}},
 
 	{

@@ -376,8 +376,9 @@ func last(x *regexp.Regexp, text string) []string {
 
 // edited is a file with the record of its newest change.
 type edited struct {
-	name string
-	n    int
+	name   string
+	n      int
+	undone bool // the human took back the message before it: who knows whether the file went back too
 }
 
 // editedSince lists the files that were edited after an observation of git, the newest first.
@@ -396,7 +397,11 @@ func (h *handover) editedSince(base *event) {
 	}
 	names := make([]string, 0, most)
 	for _, f := range all[:min(len(all), most)] {
-		names = append(names, fmt.Sprintf("%s (#%d)", f.name, f.n))
+		how := ""
+		if f.undone {
+			how = ", then taken back: look at the file"
+		}
+		names = append(names, fmt.Sprintf("%s (#%d%s)", f.name, f.n, how))
 	}
 	text := strings.Join(names, ", ")
 	if n := len(all) - len(names); n > 0 {
@@ -421,7 +426,7 @@ func (h *handover) editedAfter(base *event) (all []edited) {
 			}
 			name := mark.Inline(h.path(file.Path), 200)
 			if f.Sure && f.Op != transcript.Read && !file.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
-				all = append(all, edited{name, e.n})
+				all = append(all, edited{name, e.n, e.undone})
 			}
 		}
 	}

@@ -32,6 +32,7 @@ type event struct {
 	git    [][]string // of a command: the git commands in it (session.Git)
 	failed bool
 	held   bool // the reader has it besides
+	undone bool // the human took back the message before it
 }
 
 // row returns the row of the table for the event.
@@ -50,15 +51,19 @@ func (e *event) pieces() []*piece {
 
 // collect makes the events of a session, without their pieces.
 func (d *draft) collect() {
-	worked := true
+	worked, undone := true, false
 	d.bySession = make([]*event, len(d.s.Events))
 	for i := range d.s.Events {
 		from := &d.s.Events[i]
 		e := &event{Event: *from, n: from.N(), time: d.s.Time(from.Rec), index: len(d.events)}
-		if from.Kind == session.Asked && worked {
-			d.turns++
-			worked = false
+		if from.Kind == session.Asked {
+			undone = from.Back
+			if worked {
+				d.turns++
+				worked = false
+			}
 		}
+		e.undone = undone
 		worked = worked || from.Kind == session.Said || from.Kind == session.Did
 		e.turn = d.turns
 		e.held = d.holds(from)
