@@ -36,7 +36,7 @@ type handover struct {
 	lines []string
 	short int      // chars of a message that is never cut
 	asks  []*event // what the human said to the agent, in order
-	chain []*event // of it, the task and what was said since
+	chain []*event // of it, what the first lines quote
 	told  *event   // the words of the agent that are quoted as what the human replied to
 }
 
@@ -50,7 +50,7 @@ type claim struct {
 func (d *draft) makeHandover(room int) string {
 	h := &handover{draft: d, quote: room / quoteParts, short: room / shortParts, big: room > smallHandover}
 	for _, e := range d.events {
-		if (e.kind == human || e.kind == refusal) && !e.Back {
+		if h.isAsk(e) {
 			h.asks = append(h.asks, e)
 		}
 	}
@@ -96,23 +96,82 @@ func (h *handover) said(e *event) string {
 	return joined(shownText(h.src.Text(e.Ref)))
 }
 
-// task quotes the newest message that says something by itself, and what the human said since, each with what it replies to.
+// task quotes the message that began the turn, and what the human said since. If that message names nothing by itself, the newest one
+// before it that does comes first.
 func (h *handover) task() {
-	for i, e := range h.newestAsks() {
-		name, most := "Task", 3*h.quote
-		if i > 0 {
-			name, most = "then", h.quote
-			if n := h.between(h.chain[i-1], e); n > 0 {
-				name = fmt.Sprintf("then, after %d more", n)
-			}
-		}
-		h.chain = append(h.chain, e)
-		n := e.n
-		if e.kind == choice {
-			n = e.Call.Words.N()
-		}
-		h.line("%s (#%d%s%s%s): %s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, max(most, h.short)))
+	turn := h.newestTurn()
+	if turn == nil {
+		return
 	}
+	if anchor := h.anchor(turn); anchor != nil {
+		h.ask("Asked before", anchor, h.short)
+	}
+	h.ask("Task", turn, 3*h.quote)
+	since := h.asksAfter(turn)
+	left := max(0, len(since)-mostSince)
+	for i, e := range since[left:] {
+		name := "then"
+		if i == 0 && left > 0 {
+			name = fmt.Sprintf("then, after %d more", left)
+		}
+		h.ask(name, e, h.quote)
+	}
+}
+
+// mostSince is how many messages since the task are quoted.
+const mostSince = 2
+
+// ask prints the line of what the human said.
+func (h *handover) ask(name string, e *event, most int) {
+	h.chain = append(h.chain, e)
+	n := e.n
+	if e.kind == choice {
+		n = e.Call.Words.N()
+	}
+	h.line("%s (#%d%s%s%s): %s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, max(most, h.short)))
+}
+
+// newestTurn returns the newest message that began a turn, nil if there is none.
+func (h *handover) newestTurn() (turn *event) {
+	for _, e := range slices.Backward(h.asks) {
+		turn = e
+		if before := h.before(e); e.heading() && (before == nil || !h.isAsk(before)) && !h.interrupts(e) {
+			break
+		}
+	}
+	return turn
+}
+
+// anchor returns the newest message that names something by itself before one that does not, nil if that one does.
+func (h *handover) anchor(turn *event) *event {
+	if h.isTask(turn) {
+		return nil
+	}
+	for _, e := range slices.Backward(h.asks) {
+		if e.index < turn.index && h.isTask(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// asksAfter returns what the human said after an event.
+func (h *handover) asksAfter(e *event) []*event {
+	i := slices.IndexFunc(h.asks, func(a *event) bool { return a.index > e.index })
+	if i < 0 {
+		return nil
+	}
+	return h.asks[i:]
+}
+
+// ended says with which record the turn of a message ended, "" if it did not.
+func (h *handover) ended(e *event) string {
+	for _, next := range h.asksAfter(e) {
+		if to := h.repliesTo(next); next.heading() && to != nil && to.index > e.index {
+			return fmt.Sprintf(", your turn ended #%d", to.n)
+		}
+	}
+	return ""
 }
 
 // how says in which way the human said something, "" for a message.
@@ -125,7 +184,7 @@ func (h *handover) how(e *event) string {
 	case e.Kind == session.Queued:
 		return ", while you worked"
 	}
-	return ""
+	return h.ended(e)
 }
 
 // asked quotes what the human said, and what it replies to.
@@ -144,37 +203,12 @@ func (h *handover) asked(e *event, most int) string {
 	text := shownText(h.src.Text(e.Ref))
 	said := h.excerpt(e.Ref, text, most, "")
 	to := h.repliesTo(e)
-	if to == nil || lexicon.Width(text) >= 2*saysSomething && !h.pointsAt(text, to) {
+	if to == nil || lexicon.Width(text) >= 2*saysSomething && !h.pointsAt(text, to) && !asks(h.said(to)) {
 		return said
 	}
 	h.told = to
-	return said + fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), h.quote*3/2, text))
+	return said + fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), 2*h.quote, text))
 }
-
-// newestAsks returns the newest that the human said, at most four, back to what is a task by itself: what begins a turn and depends on
-// nothing before it.
-func (h *handover) newestAsks() (all []*event) {
-	for _, e := range slices.Backward(h.events) {
-		if !h.isAsk(e) {
-			continue
-		}
-		task := h.isTask(e)
-		if len(all) < mostAsks || task {
-			all = append(all, e)
-		}
-		if task {
-			break
-		}
-	}
-	if len(all) > mostAsks {
-		all = slices.Delete(all, mostAsks-1, mostAsks)
-	}
-	slices.Reverse(all)
-	return all
-}
-
-// mostAsks is how many messages the handover quotes.
-const mostAsks = 4
 
 // isAsk reports whether an event is something that the human said to the agent.
 func (h *handover) isAsk(e *event) bool {
@@ -198,16 +232,18 @@ func (h *handover) isTask(e *event) bool {
 
 // interrupts reports whether the agent was at work when the human said something.
 func (h *handover) interrupts(e *event) bool {
-	for _, before := range slices.Backward(h.events[:e.index]) {
-		switch {
-		case h.passive(before):
-		case before.kind == final:
-			return false
-		default:
-			return before.Kind == session.Stopped || before.Kind == session.Did || h.isAsk(before)
+	before := h.before(e)
+	return before != nil && (before.Kind == session.Stopped || before.Kind == session.Did)
+}
+
+// before returns the event before another one that is done or said, nil if there is none.
+func (h *handover) before(e *event) *event {
+	for _, b := range slices.Backward(h.events[:e.index]) {
+		if !h.passive(b) {
+			return b
 		}
 	}
-	return false
+	return nil
 }
 
 // hasContent reports whether a message names something: it is long, or has two words or a name.
@@ -230,7 +266,7 @@ func (h *handover) hasContent(e *event) bool {
 
 // settled reports whether a message was a question that the agent answered in words alone.
 func (h *handover) settled(e *event) bool {
-	if text := h.said(e); !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "？") && !strings.HasSuffix(text, "؟") {
+	if !asks(h.said(e)) {
 		return false
 	}
 	for _, after := range h.events[e.index+1:] {
@@ -244,14 +280,9 @@ func (h *handover) settled(e *event) bool {
 	return false
 }
 
-// between returns how many messages of the human are between two.
-func (h *handover) between(a, b *event) (n int) {
-	for _, e := range h.asks {
-		if e.index > a.index && e.index < b.index {
-			n++
-		}
-	}
-	return n
+// asks reports whether a text ends with a question.
+func asks(text string) bool {
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "؟")
 }
 
 // stamp is the time of an event.
@@ -267,7 +298,7 @@ const leastReply = 12
 
 // passive reports whether an event is nothing that is done or said: a thought, a report.
 func (h *handover) passive(e *event) bool {
-	return e.Back || e.Kind == session.Thought || e.Kind == session.Noted
+	return e.Back || e.undone || e.Kind == session.Thought || e.Kind == session.Noted
 }
 
 // repliesTo returns the words of the agent right before those of the human, nil if there are none.
@@ -402,9 +433,7 @@ func (h *handover) plans() {
 			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
 				words = "; the human said: " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
 			}
-			if n := h.askedAfter(e); n > 0 {
-				words += fmt.Sprintf("; then the human said #%d", n)
-			}
+			words += h.saidAfter(e)
 			h.line("Plan shown (#%d)%s: %s%s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote), words)
 			break
 		}
@@ -431,17 +460,17 @@ func (h *handover) plans() {
 	if n := len(open) - len(all); n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
-	h.line("Plan (#%d), %d of %d steps open: %s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "))
+	h.line("Plan (#%d), %d of %d steps open: %s%s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "), h.saidAfter(at))
 }
 
-// askedAfter returns the number of the first message of the human after an event, 0 if there is none.
-func (h *handover) askedAfter(e *event) int {
-	for _, after := range h.events[e.index+1:] {
-		if after.heading() && !after.Back {
-			return after.n
+// saidAfter names the first that the human said after a plan, "" if that is what the plan is for.
+func (h *handover) saidAfter(e *event) string {
+	for _, after := range h.asksAfter(e) {
+		if after.Call != e.Call || e.Call == nil {
+			return fmt.Sprintf("; then the human said #%d", after.n)
 		}
 	}
-	return 0
+	return ""
 }
 
 func started(step transcript.PlanItem) int {
@@ -454,24 +483,25 @@ func started(step transcript.PlanItem) int {
 // checks lists what was built and tested after the last edit, or since git changed the files.
 func (h *handover) checks() {
 	var all []string
-	since := "the last edit"
+	since := ""
 	seen := map[string]bool{}
 	for _, e := range slices.Backward(h.events) {
 		if e.kind == edit && e.Call.State == session.Done {
+			since = " since the last edit"
 			break
 		}
 		if e.kind == gitRun && e.Call.State == session.Done && slices.ContainsFunc(e.git, moves) && !h.elsewhere(e.Call) {
-			since = fmt.Sprintf("git changed the files (#%d)", e.n)
+			since = fmt.Sprintf(" since git changed the files (#%d)", e.n)
 			break
 		}
-		if e.kind != check || seen[e.Call.Goal] || e.Call.State == session.Refused || len(all) == 4 {
+		if e.kind != check || seen[e.Call.Goal] || e.Call.State == session.Refused || e.Call.State == session.Pending || len(all) == 4 {
 			continue
 		}
 		seen[e.Call.Goal] = true
 		all = append(all, h.checked(e))
 	}
 	if len(all) > 0 {
-		h.line("Checks since %s, newest first: %s", since, strings.Join(all, "; "))
+		h.line("Checks%s, newest first: %s", since, strings.Join(all, "; "))
 		return
 	}
 	h.unchecked()
@@ -493,7 +523,11 @@ func (h *handover) unchecked() {
 
 // checked says how a check ended.
 func (h *handover) checked(e *event) string {
-	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), h.countLine(e.Call), e.n)
+	result := h.countLine
+	if e.failed || e.Call.Silent && h.reportsErrors(e.Call) {
+		result = h.errorLine
+	}
+	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), result(e.Call), e.n)
 }
 
 // lastRows is of how many lines of an output's end a runner's result is one.
@@ -556,13 +590,16 @@ func (h *handover) failures() {
 // failedEdits lists the files of which an edit failed in the newest turns, and that were not edited since.
 func (h *handover) failedEdits() {
 	var all []string
+	seen := map[*session.File]bool{}
 	for _, e := range slices.Backward(h.events) {
 		if e.turn < h.turns-1 || len(all) == 3 {
 			break
 		}
-		if e.kind == failedEdit && len(e.Call.Files) > 0 && h.laterDone(e) == "" {
-			all = append(all, fmt.Sprintf("%s (#%d)", h.doing(e.Call, 90), e.n))
+		if e.kind != failedEdit || len(e.Call.Files) == 0 || h.laterDone(e) != "" || seen[e.Call.Files[0].File] {
+			continue
 		}
+		seen[e.Call.Files[0].File] = true
+		all = append(all, fmt.Sprintf("%s (#%d)", h.doing(e.Call, 90), e.n))
 	}
 	if len(all) > 0 {
 		h.line("Failed, the file not edited since: %s", strings.Join(all, "; "))

@@ -27,14 +27,14 @@ var lineCases = []struct {
 		[]string{"Task (#3, 2026-03-04 09:00Z): \"Write me a parser", "!then (", "!importer"},
 	},
 	{
-		"task: short ones follow, with what they reply to",
+		"task: a short one, with what it replies to and what was asked before",
 		[]string{"last There are two ways. Shall I drop the rows, or keep them?", "human drop them", "$ go test ./importer" + pass},
-		[]string{"Task (#1, 2026-03-04 09:00Z): \"" + task + "\"", "then (#3", "\"drop them\" (to your #2: \"There are two ways. Shall I drop the rows, or keep them?\")"},
+		[]string{"Asked before (#1, 2026-03-04 09:00Z, your turn ended #2): \"" + task + "\"", "Task (#3", "\"drop them\" (to your #2: \"There are two ways. Shall I drop the rows, or keep them?\")"},
 	},
 	{
 		"task: Chinese",
 		[]string{"human 请让导入器跳过日期在未来的行，并在报告里统计它们的数量。", "last 要删除这些行吗？", "human 好的"},
-		[]string{"then (#2, 2026-03-04 09:00Z): \"请让导入器跳过日期在未来的行", "\"好的\" (to your #3: \"要删除这些行吗？\")", "Your move: #4"},
+		[]string{"Asked before (#2, 2026-03-04 09:00Z, your turn ended #3): \"请让导入器跳过日期在未来的行", "\"好的\" (to your #3: \"要删除这些行吗？\")", "Your move: #4"},
 	},
 	{
 		"task: a message taken back is none",
@@ -83,7 +83,7 @@ var lineCases = []struct {
 	{
 		"task: the items that a reply names",
 		[]string{"last Three ways:\n" + lines("%d. way with a long name, and its reasons, in a list that has to be cut", 20) + "\nWhich?", "human 2 and 5, but later", "agent I look."},
-		[]string{"Task (#1", "then (#3", "2. way with", "5. way with", "Which?", "!9. way with"},
+		[]string{"Asked before (#1", "Task (#3", "2. way with a long name, and its reasons, in a list that has to be cut", "5. way with a long name, and its reasons, in a list that has to be cut", "Which?", "!9. way with"},
 	},
 	{"task: a choice is the human's word", []string{"ask Which date? => answer: UTC", "agent I look."}, []string{"Task (#1", "then (#3", "choosing): \"", "UTC"}},
 	{
@@ -152,7 +152,6 @@ var lineCases = []struct {
 		[]string{"`git stash`", "Saved working directory", "(#5)", "!Edited"},
 	},
 	{"git: the human's own command", []string{"branch ", "edit a.go" + made, "! git commit -m mine => [dev 7a7b7c7] mine"}, []string{"branch `dev`", "HEAD `7a7b7c7` \"mine\" (#5)", "!Edited", "!Your move"}},
-	{"git: what the human says of it", []string{"last Fine.", "human I have pushed the branch already.", "last Good.", "human " + task + ", once more", "last Fine."}, []string{"the human said (#3): \"I have pushed the branch already.\""}},
 	{"git: another repository is not this one", []string{"$ cd /srv/other && git commit -m x => [main 5d5d5d5] x", "$ git -C /srv/other log --oneline -1 => 6e6e6e6 y"}, []string{"!5d5d5d5", "!6e6e6e6"}},
 	{
 		"git: no HEAD from a log or a commit that is named by its hash",
@@ -212,7 +211,7 @@ var lineCases = []struct {
 	{"git: a branch that git names in another language", []string{"$ git switch -c neu => Zu neuem Branch 'neu' gewechselt"}, []string{"branch `neu` (#3)"}},
 	{"git: a status in another language", []string{"$ git status => Auf Branch main\nIhr Branch ist 1 Commit vor 'origin/main'.\n\nnichts zu committen, Arbeitsverzeichnis unverändert"}, []string{"Ihr Branch ist 1 Commit vor", "nichts zu committen"}},
 	{"refused: a question is none", []string{"ask Local or UTC? => no: wait, what is the difference?"}, []string{"!Refused"}},
-	{"task: not a question that was answered", []string{"human Which of the two importers is the one that the nightly job really uses, and why?", "last The second one.", "human ok"}, []string{"Task (#1"}},
+	{"task: not a question that was answered", []string{"human Which of the two importers is the one that the nightly job really uses, and why?", "last The second one.", "human ok"}, []string{"Asked before (#1"}},
 	{"failed: neither a look-up nor what the human stopped", []string{"$ ls test => exit 2: ls: cannot access 'test'", "$ grep -rn test . => exit 1: ", "$ make test => error: Error: the debugger is attached", "interrupted"}, []string{"!Failed"}},
 
 	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt", "last Fine.", "human " + task + " again"}, []string{"Refused, not run since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},

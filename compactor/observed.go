@@ -56,17 +56,16 @@ func (h *handover) git() {
 		delete(seen, "HEAD")
 	}
 	all := h.branch(seen)
-	newest, base := (*event)(nil), (*event)(nil)
+	base := (*event)(nil)
 	for _, o := range inOrder(seen, "HEAD", "status", "add", "diff", "push", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
-		newest = o.at
 	}
 	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
 	for _, o := range inOrder(seen, "commit", "status", "tree", "stash") { // a push or another branch tells nothing of edits before it
 		base = o.at
 	}
 	if len(all) > 0 {
-		h.line("Git: %s%s", strings.Join(all, ", "), h.toldOfGit(newest))
+		h.line("Git: %s", strings.Join(all, ", "))
 	}
 	h.editedSince(base)
 }
@@ -121,21 +120,6 @@ func overtaken(seen map[string]observation, what string, by ...string) {
 			delete(seen, what)
 		}
 	}
-}
-
-// toldOfGit quotes the human's newest words about git after the last observation.
-func (h *handover) toldOfGit(base *event) string {
-	for _, e := range slices.Backward(h.asks) {
-		if base != nil && e.index < base.index || slices.Contains(h.chain, e) {
-			continue
-		}
-		for _, s := range h.spoken(e) {
-			if low := strings.ToLower(s); strings.Contains(low, "pushed") || strings.Contains(low, "committed") || strings.Contains(low, "merged") || strings.Contains(low, "rebased") {
-				return fmt.Sprintf("; the human said (#%d): %s", e.n, h.excerpt(e.Ref, s, 120, ""))
-			}
-		}
-	}
-	return ""
 }
 
 // observe takes what one command printed about the session's repository.

@@ -17,7 +17,8 @@ type rank uint8
 const (
 	pointed rank = iota // the reply names its number
 	closing             // it ends the text
-	opening             // it begins it
+	listed              // it is an item of the last list before the reply
+	opening             // it begins the text
 	shared              // it has a name or a word of the reply
 	leading             // it begins a line or an item of a list
 	inner
@@ -41,16 +42,20 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 		last = code
 	}
 	for r := range last + 1 {
+		share := most // of a sentence that may be cut
+		if r <= opening {
+			share = max(leastShare, most/max(2, count(ranks, r)))
+		}
 		for i := range all {
 			if ranks[i] != r || most < leastCut {
 				continue
 			}
 			n := lexicon.Chars(all[i].text)
 			switch {
-			case n <= most:
+			case n <= min(share, most):
 				taken[i] = whole
 			case r <= opening:
-				all[i].text, taken[i] = strings.TrimSpace(lexicon.HeadAt(all[i].text, most)), begun
+				all[i].text, taken[i] = strings.TrimSpace(lexicon.HeadAt(all[i].text, min(share, most))), begun
 				n = lexicon.Chars(all[i].text)
 			default:
 				continue
@@ -59,6 +64,19 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 		}
 	}
 	return h.printed(ref, all, taken)
+}
+
+// leastShare is how many chars of an item of a list are quoted at least.
+const leastShare = 40
+
+// count returns how many sentences have a rank.
+func count(ranks []rank, r rank) (n int) {
+	for _, one := range ranks {
+		if one == r {
+			n++
+		}
+	}
+	return n
 }
 
 // extent says how much of a sentence is quoted.
@@ -96,7 +114,10 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 	inCode := codeLines(rows)
 	tokens := h.words.of(reply)
 	ranks := make([]rank, len(all))
-	items := lastItems(rows, numbersIn(reply))
+	items, list := lastItems(rows, numbersIn(reply)), map[int]bool{}
+	if reply != "" {
+		list = lastList(rows)
+	}
 	begun, end := -1, -1 // the line of the sentence before, the last sentence that is no code
 	for i, s := range all {
 		begins := s.from != begun
@@ -104,6 +125,8 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 		switch {
 		case begins && items[s.from]:
 			ranks[i] = pointed
+		case begins && list[s.from]:
+			ranks[i] = listed
 		case inCode[s.from]:
 			ranks[i] = code
 			continue
@@ -193,6 +216,24 @@ func lastItems(rows []string, numbers map[int]bool) map[int]bool {
 	for i, row := range slices.Backward(rows) {
 		if n := itemNumber(row); numbers[n] && !found[n] {
 			found[n], lines[i] = true, true
+		}
+	}
+	return lines
+}
+
+// betweenItems is how many lines may stand between two items of a list.
+const betweenItems = 6
+
+// lastList returns the lines that begin an item of the last list in a text.
+func lastList(rows []string) map[int]bool {
+	lines, newest := map[int]bool{}, -1
+	for i, row := range slices.Backward(rows) {
+		if newest >= 0 && newest-i > betweenItems {
+			break
+		}
+		row = strings.TrimSpace(row)
+		if lexicon.BulletLen(row) > 0 || itemNumber(row) > 0 || strings.HasPrefix(row, "| ") {
+			lines[i], newest = true, i
 		}
 	}
 	return lines

@@ -163,7 +163,7 @@ func (p *plain) ran(n int, command, how string) bool {
 }
 
 var (
-	quoteForm  = regexp.MustCompile(`^(Task|then|Your last words|Your last thought|The human's move; your turn ended) \(#(\d+)[^)]*\): "(.*)$`)
+	quoteForm  = regexp.MustCompile(`^(Task|Asked before|then|Your last words|Your last thought|The human's move; your turn ended) \(#(\d+)[^)]*\): "(.*)$`)
 	moveForm   = regexp.MustCompile(`^(?:Your move: #|The human's move; your turn ended \(#)(\d+)`)
 	replyForm  = regexp.MustCompile(`^(.*)" \(to your #(\d+): "(.*)$`)
 	branchForm = regexp.MustCompile("branch `([^`]+)` \\(#(\\d+)\\)")
@@ -174,7 +174,7 @@ var (
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
 	runForm    = regexp.MustCompile("^`?(.*)`(?:, (exit \\d+|no result recorded)| \\[exit hidden\\])?(?:: \"(.*)\")? \\(#(\\d+)\\)(?:: \"(.*)\")?$")
 	laterForm  = regexp.MustCompile("`([0-9a-f]+)` \\(#(\\d+)\\)")
-	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?$`)
+	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?(?:; then the human said #\d+)?$`)
 	saidForm   = regexp.MustCompile(`"([^"]*)" \(#(\d+)\)`)
 	refuseForm = regexp.MustCompile(`\(#(\d+)\): "([^"]*)"`)
 	madeForm   = regexp.MustCompile(`(?m)^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] `)
@@ -349,7 +349,7 @@ func TestFalsehoodsAreSeen(t *testing.T) {
 		t.Fatalf("%q in\n%s", wrong, handover)
 	}
 	for _, f := range []string{
-		"Please make=>Please do", "Task (#3=>Task (#5", "\"the local one=>\"the other one", "to your #4=>to your #2", "twice.=>thrice.", "1 of 2=>2 of 2", "open: count=>open: parse it", "exit 1=>exit 0",
+		"Please make=>Please do", "before (#3=>before (#5", "Task (#5=>Task (#3", "\"the local one=>\"the other one", "to your #4=>to your #2", "twice.=>thrice.", "1 of 2=>2 of 2", "open: count=>open: parse it", "exit 1=>exit 0",
 		"got 3 rows=>got 2 rows", "by force\"=>by night\"", "`1a2b3c4`=>`1a2b3c5`", "Skip rows=>Keep rows", "`main`=>`dev`", "-> main=>-> dev", "-> main (=>-> main REJECTED (", "files rest.go=>files best.go",
 		"a.go (#16=>b.go (#16", "since #15: a.go (#16=>since #16: a.go (#16", "14 built=>13 built", "go build=>go test", "Now the checks=>Now the tests",
 	} {

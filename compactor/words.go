@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -65,7 +66,7 @@ func (d *draft) doing(c *session.Call, most int) string {
 	what := ""
 	switch {
 	case c.Op == transcript.Command:
-		return "`" + mark.Inline(d.relative(c.Command), most) + "`"
+		return "`" + mark.Inline(bothEnds(joined(d.relative(c.Command)), most), 0) + "`"
 	case len(c.Files) > 0:
 		what = mark.Inline(d.path(c.Files[0].File.Path), most)
 		if n := len(c.Files); n > 1 {
@@ -84,6 +85,14 @@ func (d *draft) doing(c *session.Call, most int) string {
 		verb = cmp.Or(mark.Inline(c.Tool, 60), "a call")
 	}
 	return strings.TrimSpace(verb + " " + what)
+}
+
+// bothEnds shortens a line to about most chars: a third of them are its end.
+func bothEnds(line string, most int) string {
+	if lexicon.Chars(line) <= most {
+		return line
+	}
+	return strings.TrimSpace(lexicon.HeadAt(line, most*2/3)) + gapMark + strings.TrimSpace(lexicon.TailAt(line, most/3))
 }
 
 // action returns what a call does, with its whole command or plan.
