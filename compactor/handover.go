@@ -28,6 +28,9 @@ const (
 // saysSomething is how long a message must be to be a task by itself, in the width of an alphabet.
 const saysSomething = 50
 
+// longReply is how long a message is that needs no other words to be understood.
+const longReply = 300
+
 // handover is the state of the work: observations, each with the record that shows it. Nothing in it is inferred.
 type handover struct {
 	*draft
@@ -104,9 +107,9 @@ func (h *handover) task() {
 		return
 	}
 	if anchor := h.anchor(turn); anchor != nil {
-		h.ask("Asked before", anchor, h.short)
+		h.ask("Asked before", anchor, h.short, "")
 	}
-	h.ask("Task", turn, 3*h.quote)
+	h.ask("Task", turn, 3*h.quote, h.answering(turn))
 	since := h.asksAfter(turn)
 	left := max(0, len(since)-mostSince)
 	for i, e := range since[left:] {
@@ -114,21 +117,21 @@ func (h *handover) task() {
 		if i == 0 && left > 0 {
 			name = fmt.Sprintf("then, after %d more", left)
 		}
-		h.ask(name, e, h.quote)
+		h.ask(name, e, h.quote, h.answering(e))
 	}
 }
 
 // mostSince is how many messages since the task are quoted.
 const mostSince = 2
 
-// ask prints the line of what the human said.
-func (h *handover) ask(name string, e *event, most int) {
+// ask prints the line of what the human said, and of what it answers.
+func (h *handover) ask(name string, e *event, most int, answering string) {
 	h.chain = append(h.chain, e)
 	n := e.n
 	if e.kind == choice {
 		n = e.Call.Words.N()
 	}
-	h.line("%s (#%d%s%s%s): %s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, max(most, h.short)))
+	h.line("%s (#%d%s%s%s): %s%s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, max(most, h.short)), answering)
 }
 
 // newestTurn returns the newest message that began a turn, nil if there is none.
@@ -187,7 +190,7 @@ func (h *handover) how(e *event) string {
 	return h.ended(e)
 }
 
-// asked quotes what the human said, and what it replies to.
+// asked quotes what the human said.
 func (h *handover) asked(e *event, most int) string {
 	switch {
 	case e.kind == choice:
@@ -200,14 +203,21 @@ func (h *handover) asked(e *event, most int) string {
 	case e.Ref.Kind == transcript.Image:
 		return e.Attached()
 	}
-	text := shownText(h.src.Text(e.Ref))
-	said := h.excerpt(e.Ref, text, most, "")
+	return h.excerpt(e.Ref, shownText(h.src.Text(e.Ref)), most, "")
+}
+
+// answering quotes the agent's words that a message of the human replies to, "" if there are none or the message is long.
+func (h *handover) answering(e *event) string {
 	to := h.repliesTo(e)
-	if to == nil || lexicon.Width(text) >= 2*saysSomething && !h.pointsAt(text, to) && !asks(h.said(to)) {
-		return said
+	if e.kind != human || to == nil {
+		return ""
+	}
+	text := h.said(e)
+	if lexicon.Width(text) >= longReply && !h.pointsAt(text, to) && !asks(h.said(to)) {
+		return ""
 	}
 	h.told = to
-	return said + fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), 2*h.quote, text))
+	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), 2*h.quote, text))
 }
 
 // isAsk reports whether an event is something that the human said to the agent.

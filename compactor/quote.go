@@ -121,7 +121,9 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 	begun, end := -1, -1 // the line of the sentence before, the last sentence that is no code
 	for i, s := range all {
 		begins := s.from != begun
-		begun = s.from
+		if strings.ContainsFunc(s.text, unicode.IsLetter) { // a number alone is no item
+			begun = s.from
+		}
 		switch {
 		case begins && items[s.from]:
 			ranks[i] = pointed
@@ -222,7 +224,7 @@ func lastItems(rows []string, numbers map[int]bool) map[int]bool {
 }
 
 // betweenItems is how many lines may stand between two items of a list.
-const betweenItems = 6
+const betweenItems = 3
 
 // lastList returns the lines that begin an item of the last list in a text.
 func lastList(rows []string) map[int]bool {
