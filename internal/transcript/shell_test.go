@@ -42,6 +42,7 @@ func TestChangesNeedProof(t *testing.T) {
 		want string
 	}{
 		{"rm a", ok, fmt.Sprint(Delete, "/w/a")},
+		{"rm ~/a", ok, fmt.Sprint(Delete, "~/a")},
 		{"rm a; ls", ok, fmt.Sprint(Delete, "/w/a")},
 		{"rm a; ls", Outcome{HasExit: true, Text: "rm: cannot remove 'a': No such file or directory\nb"}, fmt.Sprint(Other, "/w/a")},
 		{"rm a; ls", Outcome{HasExit: true, Spilled: "/x"}, fmt.Sprint(Other, "/w/a")},

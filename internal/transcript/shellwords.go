@@ -299,6 +299,7 @@ func (w *word) plain(text string, first bool) {
 				w.text += text[i : i+1]
 			}
 			continue
+		case first && i == 0 && strings.HasPrefix(text, "~/"): // tools name files below the home directory so, too
 		case strings.IndexByte("*?[{", c) >= 0, c == '~' && (first && i == 0 || i > 0 && (text[i-1] == '=' || text[i-1] == ':')):
 			w.literal = false
 		}
