@@ -170,7 +170,7 @@ func (c *whose) codexLines(t *testing.T, lines string) []map[string]any {
 var (
 	spoken  = regexp.MustCompile(`^(?:## )?#-?\d+ (?:human[^"]*|REFUSED .*|asked ".*" -> human):(?: "(.*))?$`)
 	shelled = regexp.MustCompile("^#-?\\d+ the human ran `(.*)`") // in the client's shell
-	stated  = regexp.MustCompile(`^(?:Task|then) \(#[^)]*\): "(.*?)"(?: \(to your #.*)?$`)
+	stated  = regexp.MustCompile(`^(?:Task|Asked before|then) \(#[^)]*\): "(.*?)"(?: \(to your #.*)?$`)
 	refused = regexp.MustCompile(`\(#\d+\): "(.*?)"(?:; |$)`)
 )
 
