@@ -299,12 +299,26 @@ func (w *word) plain(text string, first bool) {
 				w.text += text[i : i+1]
 			}
 			continue
-		case first && i == 0 && strings.HasPrefix(text, "~/"): // tools name files below the home directory so, too
-		case strings.IndexByte("*?[{", c) >= 0, c == '~' && (first && i == 0 || i > 0 && (text[i-1] == '=' || text[i-1] == ':')):
+		case expands(text, i, first):
 			w.literal = false
 		}
 		w.text += text[i : i+1]
 	}
+}
+
+// expands reports whether a shell makes something else of the character at i; first: the text begins a word. Tools name a file below
+// the home directory as ~/name, too.
+func expands(text string, i int, first bool) bool {
+	switch text[i] {
+	case '*', '?', '[', '{':
+		return true
+	case '~':
+		if i == 0 {
+			return first && !strings.HasPrefix(text, "~/")
+		}
+		return text[i-1] == '=' || text[i-1] == ':'
+	}
+	return false
 }
 
 // separates reports whether a backslash before c is a path separator, as in Windows shells. Bash would remove it, but
