@@ -34,13 +34,14 @@ const longReply = 300
 // handover is the state of the work: observations, each with the record that shows it. Nothing in it is inferred.
 type handover struct {
 	*draft
-	quote int // chars of a quote
-	big   bool
-	lines []string
-	short int      // chars of a message that is never cut
-	asks  []*event // what the human said to the agent, in order
-	chain []*event // of it, what the first lines quote
-	told  *event   // the words of the agent that are quoted as what the human replied to
+	quote      int // chars of a quote
+	big        bool
+	lines      []string
+	short      int             // chars of a message that is never cut
+	asks       []*event        // what the human said to the agent, in order
+	chain      []*event        // of it, what the first lines quote
+	checkedNow map[*event]bool // the checks since the files changed
+	told       *event          // the words of the agent that are quoted as what the human replied to
 }
 
 // claim is what a line says of a record: that it has a text.
@@ -51,7 +52,7 @@ type claim struct {
 
 // makeHandover returns the lines of the handover, in at most room chars.
 func (d *draft) makeHandover(room int) string {
-	h := &handover{draft: d, quote: room / quoteParts, short: room / shortParts, big: room > smallHandover}
+	h := &handover{draft: d, quote: room / quoteParts, short: room / shortParts, big: room > smallHandover, checkedNow: map[*event]bool{}}
 	for _, e := range d.events {
 		if h.isAsk(e) {
 			h.asks = append(h.asks, e)
@@ -184,6 +185,8 @@ func (h *handover) how(e *event) string {
 		return ", refusing " + h.doing(e.Call, 70)
 	case e.kind == choice:
 		return ", choosing"
+	case e.approves():
+		return ", approving the plan"
 	case e.Kind == session.Queued:
 		return ", while you worked"
 	}
@@ -200,6 +203,8 @@ func (h *handover) asked(e *event, most int) string {
 			return said
 		}
 		return said + " (asked \"" + mark.Inline(e.Call.Query, h.quote) + "\")"
+	case e.approves():
+		return h.excerpt(e.Call.At, h.planText(e.Call), most, "")
 	case e.Ref.Kind == transcript.Image:
 		return e.Attached()
 	}
@@ -213,6 +218,9 @@ func (h *handover) answering(e *event) string {
 		return ""
 	}
 	text := h.said(e)
+	if listed := h.listBefore(e, text); listed != nil {
+		to = listed
+	}
 	if lexicon.Width(text) >= longReply && !h.pointsAt(text, to) && !asks(h.said(to)) {
 		return ""
 	}
@@ -220,13 +228,36 @@ func (h *handover) answering(e *event) string {
 	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), 2*h.quote, text))
 }
 
+// longestAgo is how many words of the agent ago a list was that a number of the human's means.
+const longestAgo = 8
+
+// listBefore returns the newest words of the agent with a list that has a number in a text, nil if there are none.
+func (h *handover) listBefore(e *event, text string) *event {
+	seen := 0
+	for _, before := range slices.Backward(h.events[:e.index]) {
+		if before.Kind != session.Said || before.undone {
+			continue
+		}
+		if seen++; seen > longestAgo {
+			break
+		}
+		if h.pointsAt(text, before) {
+			return before
+		}
+	}
+	return nil
+}
+
 // isAsk reports whether an event is something that the human said to the agent.
 func (h *handover) isAsk(e *event) bool {
 	if e.Back {
 		return false
 	}
-	return e.kind == human || e.kind == refusal || e.kind == choice && !e.Call.Words.Zero()
+	return e.kind == human || e.kind == refusal || e.kind == choice && !e.Call.Words.Zero() || e.approves()
 }
+
+// approves reports whether the human approved a plan.
+func (e *event) approves() bool { return e.kind == planned && e.Call.State == session.Done }
 
 // isTask reports whether a message begins a turn, and says something without what was said before it.
 func (h *handover) isTask(e *event) bool {
@@ -364,7 +395,7 @@ func (h *handover) turn() {
 // thought quotes what the agent thought after its last words.
 func (h *handover) thought(words *event) {
 	for _, e := range slices.Backward(h.events) {
-		if e == words || e.heading() {
+		if e == words || h.isAsk(e) {
 			return
 		}
 		if e.Kind == session.Thought {
@@ -425,7 +456,7 @@ func (h *handover) since(words, end *event) {
 // callsSince returns the calls after the agent's last words and the human's, the newest first.
 func (h *handover) callsSince(words *event) (calls []*event) {
 	for _, e := range slices.Backward(h.events) {
-		if words != nil && e.n < words.n || e.kind == human {
+		if words != nil && e.n < words.n || e.heading() {
 			break
 		}
 		if e.Kind == session.Did && e.kind != steps {
@@ -438,7 +469,7 @@ func (h *handover) callsSince(words *event) (calls []*event) {
 // plans says what became of the newest plan that the agent showed, and which steps of its list are open.
 func (h *handover) plans() {
 	for _, e := range slices.Backward(h.events) {
-		if e.kind == planned && e.turn >= h.turns-1 {
+		if e.kind == planned && e.turn >= h.turns-1 && !slices.Contains(h.chain, e) {
 			words := ""
 			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
 				words = "; the human said: " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
@@ -473,11 +504,11 @@ func (h *handover) plans() {
 	h.line("Plan (#%d), %d of %d steps open: %s%s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "), h.saidAfter(at))
 }
 
-// saidAfter names the first that the human said after a plan, "" if that is what the plan is for.
+// saidAfter names the newest that the human said after a plan, "" if nothing.
 func (h *handover) saidAfter(e *event) string {
-	for _, after := range h.asksAfter(e) {
+	for _, after := range slices.Backward(h.asksAfter(e)) {
 		if after.Call != e.Call || e.Call == nil {
-			return fmt.Sprintf("; then the human said #%d", after.n)
+			return fmt.Sprintf("; the human spoke since, last #%d", after.n)
 		}
 	}
 	return ""
@@ -493,39 +524,60 @@ func started(step transcript.PlanItem) int {
 // checks lists what was built and tested after the last edit, or since git changed the files.
 func (h *handover) checks() {
 	var all []string
-	since := ""
+	barrier, since := h.barrier()
 	seen := map[string]bool{}
 	for _, e := range slices.Backward(h.events) {
-		if e.kind == edit && e.Call.State == session.Done {
-			since = " since the last edit"
+		if e == barrier {
 			break
 		}
-		if e.kind == gitRun && e.Call.State == session.Done && slices.ContainsFunc(e.git, moves) && !h.elsewhere(e.Call) {
-			since = fmt.Sprintf(" since git changed the files (#%d)", e.n)
-			break
-		}
-		if e.kind != check || seen[e.Call.Goal] || e.Call.State == session.Refused || e.Call.State == session.Pending || len(all) == 4 {
+		if !e.checks() || seen[e.Call.Goal] || len(all) == 4 {
 			continue
 		}
 		seen[e.Call.Goal] = true
+		h.checkedNow[e] = true
 		all = append(all, h.checked(e))
 	}
-	if len(all) > 0 {
-		h.line("Checks%s, newest first: %s", since, strings.Join(all, "; "))
-		return
+	switch {
+	case len(all) > 0 && barrier == nil:
+		h.line("Checks, newest first: %s", strings.Join(all, "; "))
+	case len(all) > 0:
+		h.line("Checks since %s #%d, newest first: %s", since, barrier.n, strings.Join(all, "; "))
+	case barrier != nil:
+		h.unchecked(barrier, since)
 	}
-	h.unchecked()
 }
 
-// unchecked says that nothing was built or tested since the last edit, and how the newest check before it went.
-func (h *handover) unchecked() {
-	var edited *event
+// barrier returns the newest event that changed the files, and what it was.
+func (h *handover) barrier() (e *event, what string) {
 	for _, e := range slices.Backward(h.events) {
 		switch {
-		case e.kind == edit && e.Call.State == session.Done && edited == nil:
-			edited = e
-		case e.kind == check && e.Call.State != session.Refused && edited != nil:
-			h.line("No check since the edit #%d; the newest before: %s", edited.n, h.checked(e))
+		case e.kind == edit && e.Call.State == session.Done:
+			return e, "the edit"
+		case e.kind == gitRun && !h.elsewhere(e.Call) && slices.ContainsFunc(e.git, func(args []string) bool { return changesFiles(e, args) }):
+			return e, "git changed the files"
+		}
+	}
+	return nil, ""
+}
+
+// changesFiles reports whether a git command changed the files: it moved the work tree, or stopped in a conflict.
+func changesFiles(e *event, args []string) bool {
+	return moves(args) && madeBranch(args) == "" && (e.Call.State == session.Done || e.failed && commits[args[0]])
+}
+
+// checks reports whether an event built or tested something to its end.
+func (e *event) checks() bool {
+	if e.kind != check && (e.kind != gitRun || !e.Call.Checks()) {
+		return false
+	}
+	return e.Call.State != session.Refused && e.Call.State != session.Pending
+}
+
+// unchecked says that nothing was built or tested since a change of files, and how the newest check before it went.
+func (h *handover) unchecked(barrier *event, since string) {
+	for _, e := range slices.Backward(h.events[:barrier.index]) {
+		if e.checks() {
+			h.line("No check since %s #%d; the newest before: %s", since, barrier.n, h.checked(e))
 			return
 		}
 	}
@@ -586,7 +638,7 @@ func (h *handover) failures() {
 		}
 		failed := e.kind == check && e.failed && !e.Call.Aborted
 		covered := slices.ContainsFunc(later, func(l *event) bool { return l.Call.Covers(e.Call) })
-		if failed && !covered && len(all) < 3 {
+		if failed && !covered && len(all) < 3 && !h.checkedNow[e] {
 			all = append(all, e)
 		}
 		if failed || e.Call.State == session.Done && !(e.Call.Silent && h.reportsErrors(e.Call)) {
@@ -649,6 +701,18 @@ func (h *handover) errorLine(c *session.Call) string {
 	return h.lastLine(c)
 }
 
+// shapesOf returns the commands of a line without their long arguments, as messages are; of another call what it does.
+func shapesOf(c *session.Call, what string) (all []string) {
+	parts, ok := transcript.SplitCommand(c.Command)
+	if c.Op != transcript.Command || !ok || len(parts) == 0 {
+		return []string{what}
+	}
+	for _, p := range parts {
+		all = append(all, strings.Join(slices.DeleteFunc(slices.Clone(p.Words), func(w string) bool { return strings.ContainsAny(w, " \n") }), " "))
+	}
+	return all
+}
+
 // refusals lists what the human refused and the agent has not run since.
 func (h *handover) refusals() {
 	done := map[string]bool{}
@@ -661,14 +725,17 @@ func (h *handover) refusals() {
 			continue
 		}
 		what := h.doing(e.Call, 90)
+		shapes := shapesOf(e.Call, what)
 		if e.Call.State != session.Refused {
-			done[what] = true
+			for _, one := range shapes {
+				done[one] = true
+			}
 			continue
 		}
-		if done[what] {
+		if last := shapes[len(shapes)-1]; done[last] {
 			continue
 		}
-		done[what] = true
+		done[shapes[len(shapes)-1]] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
 		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() {
 			one += ": " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")

@@ -114,9 +114,9 @@ var lineCases = []struct {
 	{
 		"plan: shown and approved",
 		[]string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding."},
-		[]string{"Plan shown (#2), approved: ", "1. parse the date as UTC", "!Refused"},
+		[]string{"then (#2, 2026-03-04 09:00Z, approving the plan): \"# Plan 1. parse the date as UTC\"", "!Plan shown", "!Refused"},
 	},
-	{"plan: shown, and a message after it", []string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding.", "last Done.", "human make the hook a task of mise instead"}, []string{"Plan shown (#2), approved: ", "; then the human said #5"}},
+	{"plan: shown, and a message after it", []string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding.", "last Done.", "human make the hook a task of mise instead"}, []string{"Plan shown (#2), approved: ", "; the human spoke since, last #5"}},
 	{"plan: shown and refused", []string{"plan # Plan\n1. parse the date as UTC => no: in local time"}, []string{"Plan shown (#2), refused: ", "in local time", "!approved"}},
 
 	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: detached HEAD (#3)", "!fix/dates"}},
@@ -184,25 +184,31 @@ var lineCases = []struct {
 	{
 		"checks: since the last edit, the newest of each",
 		[]string{"$ make check => before", "edit a.go" + made, "$ go test ./importer" + bad, "$ go test ./importer" + pass, "$ ls -la => total 9"},
-		[]string{"Checks since the last edit, newest first: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#9)\n", "!make check"},
+		[]string{"Checks since the edit #4, newest first: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#9)\n", "!make check"},
 	},
+	{"checks: in a line that commits", []string{"edit a.go" + made, "$ ansible-lint roles/backup && git commit -am a => Passed: 0 failure(s)\n[main 1a2b3c4] a"}, []string{"Checks since the edit #2, newest first: `ansible-lint roles/backup", "!No check"}},
+	{"checks: failed before a rebase", []string{"$ go test ./..." + bad, "$ git rebase main => Successfully rebased and updated refs/heads/dev."}, []string{"No check since git changed the files #5; the newest before: `go test ./...`, exit 1"}},
+	{"checks: a conflict changes the files", []string{"$ go test ./..." + pass, "$ git merge dev => exit 1: CONFLICT (content): Merge conflict in a.go"}, []string{"No check since git changed the files #5"}},
+	{"checks: a new branch does not", []string{"$ go test ./..." + pass, "$ git checkout -b dev => Switched to a new branch 'dev'"}, []string{"Checks, newest first: `go test ./...`"}},
+	{"checks: options before the goal", []string{"$ mvn -q test => Tests run: 12, Failures: 0"}, []string{"Checks, newest first: `mvn -q test`, exit 0: \"Tests run: 12, Failures: 0\""}},
 	{"checks: a pipe hides the status", []string{"$ go test ./... | tail -5 => FAIL"}, []string{"`go test ./... | tail -5` [exit hidden]", "!exit 0"}},
 	{"checks: none since the last edit", []string{"$ go test ./importer" + pass, "edit a.go" + made}, []string{"No check since the edit #4; the newest before: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#3)"}},
 	{"failed: an edit", []string{"edit a.go => error: String to replace not found", "edit b.go => error: String to replace not found", "edit b.go" + made}, []string{"Failed, the file not edited since: edit a.go (#", "!b.go (#5"}},
 	{"failed: not seen to pass", []string{"$ go test ./importer" + bad, "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./importer`, exit 1 (#3): \"importer_test.go:41: error: got 3 rows, want 2\""}},
-	{"failed: and something else passed", []string{"$ go test ./importer" + bad, "$ make lint => 0 issues."}, []string{"Failed, not seen to pass since: `go test ./importer`"}},
+	{"failed: and something else passed", []string{"$ go test ./importer" + bad, "$ make lint => 0 issues.", "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./importer`"}},
+	{"failed: once, if the checks tell it", []string{"$ go test ./importer" + bad}, []string{"Checks, newest first: `go test ./importer`, exit 1: \"importer_test.go:41", "!Failed"}},
 	{"failed: and a smaller part passed", []string{"$ go test ./..." + bad, "$ go test ./importer -run TestOne" + pass}, []string{"Failed, not seen to pass since: `go test ./...`"}},
 	{"failed: and passed", []string{"$ go test ./importer" + bad, "$ go test ./importer" + pass}, []string{"!Failed"}},
 	{"failed: and passed with all", []string{"$ go test ./importer" + bad, "$ go test ./..." + pass}, []string{"!Failed"}},
 	{"failed: and passed as part of a longer command", []string{"$ go test ./importer" + bad, "$ go vet ./... && go test ./..." + pass}, []string{"!Failed"}},
 	{"failed: a build, and a task of the project tested", []string{"$ go build ./..." + bad, "$ make check" + pass}, []string{"!Failed"}},
-	{"failed: a test, and a task of the project built", []string{"$ go test ./..." + bad, "$ make build" + pass}, []string{"Failed, not seen to pass since: `go test ./...`"}},
+	{"failed: a test, and a task of the project built", []string{"$ go test ./..." + bad, "$ make build" + pass, "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./...`"}},
 	{"git: a merge that failed keeps HEAD", []string{"$ git log --oneline -1 => 1a2b3c4 Skip rows", "$ git merge dev => exit 1: CONFLICT (content): Merge conflict in a.go\nAutomatic merge failed; fix conflicts and then commit the result."}, []string{"HEAD `1a2b3c4`", "`git merge dev`, exit 1"}},
 	{"git: edits before another branch", []string{"$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "$ git switch dev => Switched to branch 'dev'", "edit b.go" + made}, []string{"Edited since #3: b.go (#8), a.go (#4)"}},
 	{"git: edits that a stash brought back", []string{"$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "$ git stash => Saved working directory and index state WIP on main: 1a2b3c4 a", "$ git stash pop => Dropped refs/stash@{0}"}, []string{"Edited since #3: a.go (#4)"}},
 	{"git: no HEAD of another branch", []string{"branch main", "$ git log --oneline -1 => 1a2b3c4 Skip rows", "branch HEAD", "$ git checkout 90ab12c => HEAD est maintenant sur 90ab12c Corrige"}, []string{"detached HEAD", "!`1a2b3c4`"}},
 	{"git: a forced push of the human", []string{"! git push --force => To github.com:app/app.git\n + 1a2b3c5...9f8e7d6 main -> main (forced update)"}, []string{"the human's push main -> main, forced"}},
-	{"checks: since git changed the files", []string{"edit a.go" + made, "$ go test ./..." + bad, "$ git stash => Saved working directory and index state WIP on main: 1a2b3c4 a", "$ go test ./importer" + pass}, []string{"Checks since git changed the files (#7), newest first: `go test ./importer`"}},
+	{"checks: since git changed the files", []string{"edit a.go" + made, "$ go test ./..." + bad, "$ git stash => Saved working directory and index state WIP on main: 1a2b3c4 a", "$ go test ./importer" + pass}, []string{"Checks since git changed the files #7, newest first: `go test ./importer`"}},
 	{"refused: and the human ran it", []string{"$ git push --force => no: wait", "! git push --force => To github.com:app/app.git"}, []string{"!Refused"}},
 	{"standing: not what happened", []string{"last Fine.", "human But I never saw the window open.", "last Yes.", "human " + task + ", once more"}, []string{"!standing"}},
 	{"git: HEAD from a push", []string{"$ git merge dev => Merge made by the 'ort' strategy.", "$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main"}, []string{"HEAD `9f8e7d6`"}},
@@ -216,6 +222,8 @@ var lineCases = []struct {
 
 	{"refused: with the human's words", []string{"$ git push --force => no: bitte nicht mit Gewalt", "last Fine.", "human " + task + " again"}, []string{"Refused, not run since: `git push --force` (#2): \"bitte nicht mit Gewalt\""}},
 	{"refused: the words are the newest", []string{"human " + task, "$ git push --force => no: bitte nicht mit Gewalt"}, []string{", refusing `git push --force`): \"bitte nicht mit Gewalt\"", "Refused, not run since: `git push --force` (#3)"}},
+	{"refused: and done with other words", []string{"$ git commit -am 'Skip rows.' => no: in German, please", "$ git add b.go && git commit -am 'Zeilen weg' => [main 1a2b3c4] Zeilen weg"}, []string{"!Refused"}},
+	{"refused: another option", []string{"$ git push --force => no: wait", "$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main"}, []string{"Refused, not run since: `git push --force` (#2)"}},
 	{"refused: long ago", []string{"$ git push --force => no: wait, let us talk about it", "last Fine.", "human " + task, "last Done.", "human " + task + " again"}, []string{"!Refused"}},
 	{"refused: and done later", []string{"$ git commit -m 'Skip rows' => no: tests first", "$ git commit -m 'Skip rows' => [main 1a2b3c4] Skip rows"}, []string{"!Refused"}},
 	{"standing: neither a paste nor the agent's own words", []string{"last I always run all tests.", "human Look: " + lines("%d: the worker never answers, always retry", 60), "last Yes.", "human " + task + ", once more"}, []string{"!standing"}},
@@ -256,7 +264,7 @@ func TestHandoverOfCodex(t *testing.T) {
 	s.codexCalls("apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM a.go\n")
 	s.codexRuns("go test ./importer", 1, "importer_test.go:41: error: got 3 rows, want 2\nFAIL\tapp/importer\t0.2s")
 	want(t, s.handover(t), "Task (#2", task, "branch `dev` (#1)", "Plan (#4), 1 of 2 steps open: count them", "Edited: a.go (#6)", "Your last words (#3): \"First the parser.\"",
-		"`go test ./importer`, exit 1: \"importer_test.go:41: error: got 3 rows, want 2\" (#9)", "Failed, not seen to pass since: `go test ./importer`, exit 1 (#9)")
+		"`go test ./importer`, exit 1: \"importer_test.go:41: error: got 3 rows, want 2\" (#9)", "!Failed")
 	s.codexCalls("shell", object{"command": []string{"bash", "-lc", "go test ./..."}}, `{"output":"ok  \tapp/importer\t3.6s\n","metadata":{"exit_code":0,"duration_seconds":1.5}}`)
 	s.codexRuns("git commit -am 'Skip rows'", 0, "[dev 1a2b3c4] Skip rows")
 	made := s.made(t)
@@ -279,7 +287,7 @@ func TestHandoverOfOthers(t *testing.T) {
 			`{"sessionId":"5a1b","projectHash":"ab","startTime":"2026-05-01T10:00:00.000Z","lastUpdated":"2026-05-01T10:00:00.000Z","kind":"main"}
 {"id":"u1",` + at + `,"type":"user","content":[{"text":"` + task + `"}]}
 {"id":"g1",` + at + `,"type":"gemini","content":"I test it.","thoughts":[{"subject":"Plan","description":"Look first."}],"model":"gemini-x","toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"go test ./importer"},"result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Output: FAIL app/importer\nExit Code: 1\nProcess Group PGID: 7"}}}],"status":"success"}]}`,
-			[]string{"Task (#2, 2026-05-01 10:00Z): \"" + task, "Your last words (#3): \"I test it.\"", "Failed, not seen to pass since: `go test ./importer`, exit 1 (#3): \"FAIL app/importer\""},
+			[]string{"Task (#2, 2026-05-01 10:00Z): \"" + task, "Your last words (#3): \"I test it.\"", "Checks, newest first: `go test ./importer`, exit 1: \"FAIL app/importer\" (#3)"},
 		},
 		"pi": {
 			`{"type":"session","version":3,"id":"019e","timestamp":"2026-05-01T10:00:01.000Z","cwd":"/w/app"}

@@ -52,7 +52,8 @@ func forbids(sentence string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(forbiddingPhrases, func(p string) bool { return strings.Contains(low, p) })
+	first, _, _ := strings.Cut(strings.NewReplacer("，", ",", "、", ",").Replace(low), ",") // what follows is said of a request
+	return slices.ContainsFunc(forbiddingPhrases, func(p string) bool { return strings.Contains(first, p) })
 }
 
 // english are those of English, which also tell what happened: they count where a clause begins.

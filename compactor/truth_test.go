@@ -174,7 +174,7 @@ var (
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
 	runForm    = regexp.MustCompile("^`?(.*)`(?:, (exit \\d+|no result recorded)| \\[exit hidden\\])?(?:: \"(.*)\")? \\(#(\\d+)\\)(?:: \"(.*)\")?$")
 	laterForm  = regexp.MustCompile("`([0-9a-f]+)` \\(#(\\d+)\\)")
-	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?(?:; then the human said #\d+)?$`)
+	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?(?:; the human spoke since, last #\d+.*)?$`)
 	saidForm   = regexp.MustCompile(`"([^"]*)" \(#(\d+)\)`)
 	refuseForm = regexp.MustCompile(`\(#(\d+)\): "([^"]*)"`)
 	madeForm   = regexp.MustCompile(`(?m)^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] `)

@@ -65,7 +65,7 @@ func (d *draft) doing(c *session.Call, most int) string {
 	}
 	what := ""
 	switch {
-	case c.Op == transcript.Command:
+	case c.Op == transcript.Command && c.Command != "":
 		return "`" + mark.Inline(bothEnds(joined(d.relative(c.Command)), most), 0) + "`"
 	case len(c.Files) > 0:
 		what = mark.Inline(d.path(c.Files[0].File.Path), most)

@@ -157,6 +157,9 @@ func goesBefore(words []string) int {
 func (c *plain) goal() string {
 	g := c.name
 	for _, w := range c.args {
+		if strings.HasPrefix(w, "-") && g == c.name { // mvn -q test
+			continue
+		}
 		if strings.HasPrefix(w, "-") || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_:") != "" || strings.Trim(w, "0123456789") == "" {
 			break
 		}
