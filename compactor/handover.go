@@ -38,6 +38,7 @@ type handover struct {
 	big        bool
 	lines      []string
 	short      int             // chars of a message that is never cut
+	answer     int             // chars of the words that a message answers
 	asks       []*event        // what the human said to the agent, in order
 	chain      []*event        // of it, what the first lines quote
 	checkedNow map[*event]bool // the checks since the files changed
@@ -53,6 +54,9 @@ type claim struct {
 // makeHandover returns the lines of the handover, in at most room chars.
 func (d *draft) makeHandover(room int) string {
 	h := &handover{draft: d, quote: room / quoteParts, short: room / shortParts, big: room > smallHandover, checkedNow: map[*event]bool{}}
+	if h.answer = 2 * h.quote; h.big {
+		h.answer = 3 * h.quote
+	}
 	for _, e := range d.events {
 		if h.isAsk(e) {
 			h.asks = append(h.asks, e)
@@ -110,7 +114,7 @@ func (h *handover) task() {
 	if anchor := h.anchor(turn); anchor != nil {
 		h.ask("Asked before", anchor, h.short, "")
 	}
-	h.ask("Task", turn, 3*h.quote, h.answering(turn))
+	h.ask("Task", turn, 3*h.quote, h.answering(turn, h.answer))
 	since := h.asksAfter(turn)
 	left := max(0, len(since)-mostSince)
 	for i, e := range since[left:] {
@@ -118,7 +122,7 @@ func (h *handover) task() {
 		if i == 0 && left > 0 {
 			name = fmt.Sprintf("then, after %d more", left)
 		}
-		h.ask(name, e, h.quote, h.answering(e))
+		h.ask(name, e, h.quote, h.answering(e, h.answer))
 	}
 }
 
@@ -211,8 +215,9 @@ func (h *handover) asked(e *event, most int) string {
 	return h.excerpt(e.Ref, shownText(h.src.Text(e.Ref)), most, "")
 }
 
-// answering quotes the agent's words that a message of the human replies to, "" if there are none or the message is long.
-func (h *handover) answering(e *event) string {
+// answering quotes the agent's words that a message of the human replies to, in about most chars; "" if there are none or the message is
+// long.
+func (h *handover) answering(e *event, most int) string {
 	to := h.repliesTo(e)
 	if e.kind != human || to == nil {
 		return ""
@@ -225,7 +230,7 @@ func (h *handover) answering(e *event) string {
 		return ""
 	}
 	h.told = to
-	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), 2*h.quote, text))
+	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), most, text))
 }
 
 // longestAgo is how many words of the agent ago a list was that a number of the human's means.

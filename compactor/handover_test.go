@@ -83,7 +83,7 @@ var lineCases = []struct {
 	{
 		"task: the items that a reply names",
 		[]string{"last Three ways:\n" + lines("%d. way with a long name, and its reasons, in a list that has to be cut", 20) + "\nWhich?", "human 2 and 5, but later", "agent I look."},
-		[]string{"Asked before (#1", "Task (#3", "2. way with a long name, and its reasons, in a list that has to be cut", "5. way with a long name, and its reasons, in a list that has to be cut", "Which?", "!9. way with"},
+		[]string{"Asked before (#1", "Task (#3", "2. way with a long name, and its reasons, in a list that has to be cut", "5. way with a long name, and its reasons, in a list that has to be cut", "Which?", "!9. way with a long name, and"},
 	},
 	{"task: a choice is the human's word", []string{"ask Which date? => answer: UTC", "agent I look."}, []string{"Task (#1", "then (#3", "choosing): \"", "UTC"}},
 	{
@@ -166,6 +166,24 @@ var lineCases = []struct {
 	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "!committed after"}},
 	{"git: what was added after a status", []string{"$ git status --short =>  M a.go", "$ git add a.go => "}, []string{"files a.go (#3), `git add a.go` (#"}},
 	{"git: a checkout that failed, and one that did not", []string{"$ git checkout -b dev => exit 128: fatal: a branch named 'dev' already exists", "$ git checkout dev => Switched to branch 'dev'"}, []string{"Git: branch `dev` (#5), `git checkout dev`, exit 0 (#5)\n"}},
+	{
+		"git: a push ends what a status said of the branch, not of the files",
+		[]string{"$ git status -sb => ## main...origin/main [ahead 1]\n M a.go", "$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main"},
+		[]string{"files a.go (#3)", "push main -> main (#5)", "!ahead 1"},
+	},
+	{
+		"git: a merge that stopped, until it is committed",
+		[]string{"$ git merge dev => exit 1: CONFLICT (content): Merge conflict in a.go", "$ git checkout --theirs a.go => Updated 1 path from the index"},
+		[]string{"`git merge dev` stopped in a conflict (#3)"},
+	},
+	{"git: and after it", []string{"$ git merge dev => exit 1: CONFLICT (content): Merge conflict in a.go", "$ git commit -am merged => [main 1a2b3c4] merged"}, []string{"HEAD `1a2b3c4`", "!stopped in"}},
+	{
+		"git: a quiet commit",
+		[]string{"edit a.go" + made, "$ git add -A && git commit -q -m wip => ", "edit b.go" + made},
+		[]string{"Git: branch `main` (#7), `git commit` (#5)\n", "Edited since #5: b.go (#6)\n"},
+	},
+	{"git: what another command of the line printed is not a status", []string{"$ git log --oneline -2; git status --short => 1a2b3c5 one\n2b3c4d6 two"}, []string{"!status:"}},
+	{"edited: and committed in another repository", []string{"edit ../docs/search.md" + made, "edit a.go" + made, "$ cd /w/docs && git commit -qam x => "}, []string{"Edited: a.go (#4)\n"}},
 	{"git: neither what failed nor what was refused", []string{"$ git commit -m x => exit 1: pre-commit hook failed", "$ git push => no: wait"}, []string{"!HEAD", "!, push"}},
 
 	{"edited: since the commit", []string{"edit old.go" + made, "$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "edit b.go" + made}, []string{"Edited since #5: b.go (#8), a.go (#6)", "!old.go"}},

@@ -44,20 +44,23 @@ func (h *handover) git() {
 			h.observe(e, seen)
 		}
 	}
+	overtaken(seen, "ahead", "commit", "move", "push")
 	overtaken(seen, "status", "commit", "move")
 	if seen["status"].at == nil {
 		delete(seen, "add")
 	}
 	overtaken(seen, "add", "commit", "move", "status")
+	overtaken(seen, "conflict", "commit")
 	overtaken(seen, "diff", "commit", "move")
 	overtaken(seen, "move", "commit")
 	overtaken(seen, "branches", "commit", "HEAD")
+	overtaken(seen, "quiet", "HEAD")
 	if b := h.s.Branch; b.Name == session.Detached && seen["HEAD"].at != nil && seen["HEAD"].at.n <= int(b.Rec) {
 		delete(seen, "HEAD")
 	}
 	all := h.branch(seen)
 	base := (*event)(nil)
-	for _, o := range inOrder(seen, "HEAD", "status", "add", "diff", "push", "move", "branches") {
+	for _, o := range inOrder(seen, "HEAD", "quiet", "ahead", "status", "add", "diff", "push", "conflict", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 	}
 	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
@@ -148,7 +151,7 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 		seen["push"] = observation{e, h.pushed(e.Call, out)}
 		h.headPushed(e, out, seen)
 	case verb == "status" && e.Call.State != session.Failed:
-		seen["status"] = observation{e, statusOf(e.Call, out)}
+		h.status(e, out, seen)
 	case moves(args):
 		h.moved(e, args, out, seen)
 	}
@@ -171,6 +174,10 @@ func (h *handover) headPushed(e *event, out string, seen map[string]observation)
 // observeDone takes what a git command printed that did not fail.
 func (h *handover) observeDone(e *event, args []string, out string, seen map[string]observation) {
 	switch verb := args[0]; {
+	case verb == "commit" && !e.Call.Silent && last(session.CommitLine, out) == nil:
+		delete(seen, "HEAD")
+		seen["quiet"] = observation{e, "`git commit`"}
+		seen["commit"] = seen["quiet"]
 	case verb == "log" && onlyFlags(args[1:]), verb == "show" && onlyFlags(slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return w == "HEAD" })):
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
@@ -189,13 +196,19 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 
 // moved takes what a git command printed that moves the work tree or the branch. Another branch keeps what is not committed.
 func (h *handover) moved(e *event, args []string, out string, seen map[string]observation) {
-	what, said := "move", h.lastLine(e.Call)
+	what, said := "move", ""
+	if e.single() {
+		said = h.lastLine(e.Call)
+	}
 	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
 	if switched && e.Call.State == session.Done {
 		what, said = "branches", ""
 		overcome(seen)
 	} else if e.Call.State == session.Done {
 		h.treeMoved(e, args, seen)
+	}
+	if commits[args[0]] {
+		h.conflict(e, args, out, seen)
 	}
 	seen[what] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), said)}
 	if m := last(printedHead, out); m != nil {
@@ -207,6 +220,16 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
 	} else if e.Call.State == session.Done && commits[args[0]] || switched && madeBranch(args) == "" {
 		delete(seen, "HEAD")
+	}
+}
+
+// conflict notes that a git command stopped in a conflict, or went on after one. The word is git's own.
+func (h *handover) conflict(e *event, args []string, out string, seen map[string]observation) {
+	switch {
+	case strings.Contains(out, "CONFLICT ("):
+		seen["conflict"] = observation{e, "`git " + mark.Inline(strings.Join(args, " "), 70) + "` stopped in a conflict"}
+	case e.Call.State == session.Done:
+		delete(seen, "conflict")
 	}
 }
 
@@ -288,39 +311,48 @@ func subject(text string) string {
 	return asText(text, 80)
 }
 
-// statusOf returns what a `git status` printed: how the branch stands, and the files.
-func statusOf(c *session.Call, out string) string {
-	who := "status"
-	if c.Tool == "" {
-		who = "the human's status"
+// status takes what a `git status` printed: how the branch stands, and the files.
+func (h *handover) status(e *event, out string, seen map[string]observation) {
+	who := "status: "
+	if e.Call.Tool == "" {
+		who = "the human's status: "
 	}
-	var said []string
+	delete(seen, "ahead")
 	if m := printedAhead.FindString(out); m != "" {
-		said = append(said, mark.Inline(strings.TrimPrefix(m, "## "), 120))
+		seen["ahead"] = observation{e, who + mark.Inline(strings.TrimPrefix(m, "## "), 120)}
+		who = ""
 	}
 	files := printedFiles.FindAllStringSubmatch(out, -1)
 	var names []string
 	for _, m := range files[:min(len(files), mostListed)] {
 		names = append(names, mark.Inline(cmp.Or(m[1], m[2]), 100))
 	}
-	if len(names) > 0 {
-		text := "files " + strings.Join(names, ", ")
-		if n := len(files) - len(names); n > 0 {
-			text += fmt.Sprintf(" and %d more", n)
-		}
-		said = append(said, text)
+	text := strings.Join(names, ", ")
+	if n := len(files) - len(names); n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
 	}
-	switch rows := strings.Split(strings.TrimSpace(out), "\n"); {
-	case len(said) > 0:
+	rows := strings.Split(strings.TrimSpace(out), "\n")
+	switch {
+	case len(names) > 0:
+		text = "files " + text
+	case who == "" || !e.single():
+		delete(seen, "status")
+		return
 	case hasWord(rows[0]): // in another language
-		said = append(said, asText(strings.Join(rows[:min(2, len(rows))], " "), 120))
+		text = asText(strings.Join(rows[:min(2, len(rows))], " "), 120)
 		if n := len(rows); n > 2 && hasWord(rows[n-1]) {
-			said = append(said, asText(rows[n-1], 120))
+			text += "; " + asText(rows[n-1], 120)
 		}
 	default:
-		said = append(said, "printed nothing")
+		text = "printed nothing"
 	}
-	return who + ": " + strings.Join(said, "; ")
+	seen["status"] = observation{e, who + text}
+}
+
+// single reports whether a line has one command, so that what it prints is that command's.
+func (e *event) single() bool {
+	parts, ok := transcript.SplitCommand(e.Call.Command)
+	return ok && len(parts) == 1
 }
 
 // mostListed is how many files a line lists.
@@ -347,6 +379,26 @@ func (h *handover) elsewhere(c *session.Call) bool {
 	return !slices.ContainsFunc(h.roots, func(root string) bool {
 		return transcript.Inside(dir, root) || transcript.Inside(root, dir)
 	})
+}
+
+// foreign is a commit in another directory than the session's.
+type foreign struct {
+	dir   string
+	index int // of its event
+}
+
+// foreignCommits lists the commits in other directories.
+func (h *handover) foreignCommits() (all []foreign) {
+	for _, e := range h.events {
+		commits := func(args []string) bool { return args[0] == "commit" }
+		if e.kind != gitRun || e.Call.State != session.Done || !slices.ContainsFunc(e.git, commits) || !h.elsewhere(e.Call) {
+			continue
+		}
+		if dir := transcript.NormalizeRun(e.Call.Dir, e.Call.Command).Dir; dir != "" {
+			all = append(all, foreign{dir, e.index})
+		}
+	}
+	return all
 }
 
 // last returns the last match of an expression.
@@ -396,6 +448,10 @@ func (h *handover) editedSince(base *event) {
 
 // editedAfter returns the files that calls changed after an event, nil for all, and that are still there, under their new names.
 func (h *handover) editedAfter(base *event) (all []edited) {
+	others := h.foreignCommits()
+	committed := func(path string, e *event) bool {
+		return slices.ContainsFunc(others, func(c foreign) bool { return c.index > e.index && transcript.Inside(path, c.dir) })
+	}
 	for _, e := range slices.Backward(h.events) {
 		if base != nil && e.index <= base.index {
 			break
@@ -409,7 +465,7 @@ func (h *handover) editedAfter(base *event) (all []edited) {
 				file = f.To
 			}
 			name := mark.Inline(h.path(file.Path), 200)
-			if f.Sure && f.Op != transcript.Read && !file.Deleted && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
+			if f.Sure && f.Op != transcript.Read && !file.Deleted && !committed(file.Path, e) && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
 				all = append(all, edited{name, e.n, e.undone})
 			}
 		}

@@ -42,9 +42,10 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 		last = code
 	}
 	for r := range last + 1 {
-		share := most // of a sentence that may be cut
-		if r <= opening {
-			share = max(leastShare, most/max(2, count(ranks, r)))
+		share := most/max(2, count(ranks, r)) - len(gapMark) // of a sentence, if it may be cut
+		cuts := r <= opening || r == leading && share >= leastLead
+		if share = max(leastShare, share); !cuts {
+			share = most
 		}
 		for i := range all {
 			if ranks[i] != r || most < leastCut {
@@ -54,7 +55,7 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 			switch {
 			case n <= min(share, most):
 				taken[i] = whole
-			case r <= opening:
+			case cuts:
 				all[i].text, taken[i] = strings.TrimSpace(lexicon.HeadAt(all[i].text, min(share, most))), begun
 				n = lexicon.Chars(all[i].text)
 			default:
@@ -66,8 +67,11 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	return h.printed(ref, all, taken)
 }
 
-// leastShare is how many chars of an item of a list are quoted at least.
-const leastShare = 40
+// leastShare is how many chars of an item of a list are quoted at least, leastLead of what begins another line.
+const (
+	leastShare = 16
+	leastLead  = 30
+)
 
 // count returns how many sentences have a rank.
 func count(ranks []rank, r rank) (n int) {
@@ -159,13 +163,13 @@ func (h *handover) shares(text string, with tokens) bool {
 	return slices.ContainsFunc(t.values, in(with.values)) || slices.ContainsFunc(t.words, in(with.words))
 }
 
-// codeLines reports which lines are in a fenced block, or have more signs and digits than a sentence.
+// codeLines reports which lines are in a fenced block, or have more signs and digits than a sentence and are no item of a list.
 func codeLines(rows []string) []bool {
 	var fences lexicon.Fences
 	all := make([]bool, len(rows))
 	for i, row := range rows {
 		fence, inside := fences.Line(row)
-		all[i] = fence || inside || !isProse(row)
+		all[i] = fence || inside || !isProse(row) && itemNumber(row) == 0
 	}
 	return all
 }
@@ -223,22 +227,47 @@ func lastItems(rows []string, numbers map[int]bool) map[int]bool {
 	return lines
 }
 
-// betweenItems is how many lines may stand between two items of a list.
-const betweenItems = 3
+// betweenItems is how many lines may stand between two items of a numbered list.
+const betweenItems = 15
 
-// lastList returns the lines that begin an item of the last list in a text.
+// list is the last list of a text, found from its end.
+type list struct {
+	lines  map[int]bool // those that begin an item, and the one that leads to the first
+	first  int          // line of the first item so far, -1 before one is found
+	number int          // of that item, 0 for a bullet
+}
+
+// lastList returns the lines of the last list in a text.
 func lastList(rows []string) map[int]bool {
-	lines, newest := map[int]bool{}, -1
+	l := list{lines: map[int]bool{}, first: -1}
 	for i, row := range slices.Backward(rows) {
-		if newest >= 0 && newest-i > betweenItems {
+		if trimmed := strings.TrimSpace(row); trimmed != "" && !l.takes(i, row, trimmed) {
 			break
 		}
-		row = strings.TrimSpace(row)
-		if lexicon.BulletLen(row) > 0 || itemNumber(row) > 0 || strings.HasPrefix(row, "| ") {
-			lines[i], newest = true, i
-		}
 	}
-	return lines
+	return l.lines
+}
+
+// takes looks at the line before those that it has seen, and returns false if the list begins after it.
+func (l *list) takes(i int, row, trimmed string) bool {
+	n := itemNumber(row)
+	item := n > 0 || lexicon.BulletLen(trimmed) > 0 || strings.HasPrefix(trimmed, "| ")
+	switch {
+	case item && l.number > 0 && n == 0: // below an item
+		return true
+	case item && l.number > 0 && n >= l.number: // another list
+		return false
+	case item:
+		if n > 0 && l.number == 0 { // the bullets were below items
+			clear(l.lines)
+		}
+		l.lines[i], l.first, l.number = true, i, n
+		return true
+	case l.first < 0, strings.HasPrefix(row, "  "), l.number > 1 && l.first-i <= betweenItems:
+		return true
+	}
+	l.lines[i] = lexicon.Leads(trimmed)
+	return false
 }
 
 // pointsAt reports whether a text names the number of an item in a list that the agent wrote.
