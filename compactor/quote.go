@@ -70,7 +70,7 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 // leastShare is how many chars of an item of a list are quoted at least, leastLead of what begins another line.
 const (
 	leastShare = 16
-	leastLead  = 30
+	leastLead  = 20
 )
 
 // count returns how many sentences have a rank.
