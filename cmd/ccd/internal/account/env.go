@@ -189,14 +189,14 @@ func (e Env) Place(readOnly bool) (*Place, error) {
 		}
 	}
 	p.Watch = watcher.Options{
-		Roots: p.Roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle, MaxWait: c.Watch.MaxWait,
-		RefreshIdle: c.Companion.RefreshIdle, ScanInterval: c.Watch.ScanInterval, Poll: c.Watch.Poll,
+		Roots: p.Roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle.Duration, MaxWait: c.Watch.MaxWait.Duration,
+		RefreshIdle: c.Companion.RefreshIdle.Duration, ScanInterval: c.Watch.ScanInterval.Duration, Poll: c.Watch.Poll,
 		Match: func(r watcher.Root, path string) bool {
 			found, ok := p.Agents.Find(r.Agent, r.Path, path)
 			return ok && !p.Archive.Forgets(found)
 		},
 	}
-	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: c.Archive.MinFree, MaxSize: c.Archive.MaxSize})
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: int64(c.Archive.MinFree), MaxSize: int64(c.Archive.MaxSize)})
 	return p, err
 }
 

@@ -93,7 +93,7 @@ func checkSpace(_ context.Context, f *facts) []Finding {
 	if f.Size.Raw >= 1<<20 {
 		packed = min(1, float64(f.Size.File-f.Size.Free)/float64(f.Size.Raw))
 	}
-	if need := int64(float64(f.unarchived(nil).Bytes) * packed); found.State == "ok" && need > f.Free-f.Config.Archive.MinFree {
+	if need := int64(float64(f.unarchived(nil).Bytes) * packed); found.State == "ok" && need > f.Free-int64(f.Config.Archive.MinFree) {
 		found = note("space", "free disk space, or lower archive.min_free", "%s; unarchived transcripts will need about %s", found.Detail, humanize.IBytes(uint64(need)))
 	}
 	return []Finding{found}
@@ -132,7 +132,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 		return nil
 	}
 	all := f.unarchived(nil)
-	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
+	grace := max(f.Watch.MaxWait, f.Watch.RefreshIdle) + 2*f.Watch.ScanInterval
 	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
 	skipped, strange, torn := f.unread()

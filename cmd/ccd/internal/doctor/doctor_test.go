@@ -16,6 +16,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/config"
 	"ccd/internal/transcript"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -231,7 +232,7 @@ func TestLimit(t *testing.T) {
 		{archive.Size{File: mib}, 3 * mib, "ok"},
 		{archive.Size{File: 2 * mib}, 3 * mib, "wrong"},
 	} {
-		s.Config.Archive.MaxSize, s.Size = c.limit, c.size
+		s.Config.Archive.MaxSize, s.Size = config.Bytes(c.limit), c.size
 		if f := s.limit(); f.State != c.want {
 			t.Errorf("%+v, limit %d: %+v", c.size, c.limit, f)
 		}

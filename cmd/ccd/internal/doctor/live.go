@@ -70,7 +70,7 @@ func (l Live) daemon() []Finding {
 	if l.Run.Stale {
 		all = append(all, wrong(check, "free disk space, or make it writable", "process %d cannot write %s: what it does is unknown", l.Run.Pid, filepath.Join(l.StateDir, "run.json")))
 	}
-	if interval := l.Config.Watch.ScanInterval; !l.Run.LastPass.IsZero() && l.Now.Sub(l.Run.LastPass) > Late(interval) {
+	if interval := l.Config.Watch.ScanInterval.Duration; !l.Run.LastPass.IsZero() && l.Now.Sub(l.Run.LastPass) > Late(interval) {
 		all = append(all, wrong(check, again, "process %d has finished no scan for %s (one is due every %s): it hangs or is reading a very large file",
 			l.Run.Pid, words.Short(l.Now.Sub(l.Run.LastPass)), interval))
 	}
@@ -168,7 +168,7 @@ func (l Live) place() []Finding {
 // limit compares the archive's size with archive.max_size.
 func (l Live) limit() Finding {
 	const check, fix = "archive", "raise archive.max_size"
-	limit, size, file := l.Config.Archive.MaxSize, l.Size, humanize.IBytes(uint64(l.Size.File))
+	limit, size, file := int64(l.Config.Archive.MaxSize), l.Size, humanize.IBytes(uint64(l.Size.File))
 	step := min(size.File, 16<<20) // bbolt doubles a small file, then grows it by 16 MiB
 	switch {
 	case limit <= 0:
@@ -187,7 +187,7 @@ func (l Live) space() Finding {
 	has := humanize.IBytes(uint64(max(0, l.Free)))
 	switch {
 	case l.Free < 0:
-	case l.Free < l.Config.Archive.MinFree:
+	case l.Free < int64(l.Config.Archive.MinFree):
 		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, l.Written("archive.min_free"))
 	case l.Free == 0:
 		return wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", l.ArchivePath)

@@ -137,7 +137,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
 		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
 	}
-	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.Config.Archive.MaxSize}
+	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
 	live := doctor.Live{
 		Place: g.l.Place, Version: g.version, Now: time.Now(), Run: info, Running: running, RunErr: runErr,
 		Service: g.service, Size: g.size, Free: -1,

@@ -214,9 +214,8 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	conf := l.Config.Compaction
 	h.Live = hook.Live{
-		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target, Restore: l.Config.Live.RestoreFiles,
-		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: limits.Chars(conf.MicrocompactTokens),
-		OutputHead: conf.LargeOutputChars,
+		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target.Part, Restore: l.Config.Live.RestoreFiles,
+		Large: limits.Chars(conf.MicrocompactTokens), OutputHead: conf.LargeOutputChars,
 	}
 	if l.Config.Live.Outputs {
 		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
