@@ -42,7 +42,7 @@ func (s *Setup) pieces(a agent) (all []piece) {
 	add := func(p piece) { all = append(all, p) }
 	if a.hooks != "" {
 		add(inDocument("hooks", a.hooks, func(d *document) error { return s.hook(d, a) },
-			func(d *document) { d.unhook(func(call) bool { return false }) }, (*document).binaries))
+			(*document).unhook, (*document).binaries))
 	}
 	switch {
 	case a.servers != "" && a.Member == "":
