@@ -122,8 +122,8 @@ func TestAnySettings(t *testing.T) {
 		}
 		theirs(t, decoded(t, text), decoded(t, now))
 		h.install(moved(h), Claude)
-		if want := strings.ReplaceAll(strings.ReplaceAll(now, h.path("bin/ccd"), "'"+h.path("new place/ccd")+"'"), "''", "'"); h.read(".claude/settings.json") != want {
-			t.Fatalf("seed %d: the other binary (-want +got)\n%s", seed, cmp.Diff(want, h.read(".claude/settings.json")))
+		if diff := cmp.Diff(decoded(t, strings.ReplaceAll(strings.ReplaceAll(now, h.path("bin/ccd"), "'"+h.path("new place/ccd")+"'"), "''", "'")), decoded(t, h.read(".claude/settings.json"))); diff != "" {
+			t.Fatalf("seed %d: the other binary (-want +got)\n%s", seed, diff)
 		}
 		h.uninstall(Claude)
 		h.same(before)
