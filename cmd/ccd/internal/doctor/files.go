@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,18 +18,6 @@ import (
 
 // modes reports whether files have Unix permissions.
 const modes = os.PathSeparator == '/'
-
-func checkConfig(_ context.Context, f *facts) []Finding {
-	const check = "config"
-	path := f.Config.Path()
-	if path == "" {
-		return []Finding{ok(check, "no configuration file, defaults in use")}
-	}
-	if info, err := os.Stat(path); err == nil && modes && info.Mode().Perm()&0o022 != 0 {
-		return []Finding{note(check, "chmod go-w "+words.Shell(path), "%s can be written by others (mode %04o)", path, info.Mode().Perm())}
-	}
-	return []Finding{ok(check, "%s", path)}
-}
 
 func checkState(_ context.Context, f *facts) []Finding {
 	const check = "state"
@@ -83,8 +70,7 @@ func checkRoots(_ context.Context, f *facts) []Finding {
 			all = append(all, wrong(check, "point [watch.roots] at a directory", "%s is not a directory", r.Path))
 		case disk.Slow(r.err):
 			all = append(all, wrong(check, "mount it again, or add it to watch.ignore", "%s: %v: its file system does not respond", r.Path, r.err))
-		case r.err != nil:
-			all = append(all, wrong(check, "chmod u+rx "+words.Shell(filepath.Dir(r.Path)), "%v", r.err))
+		case r.err != nil: // closed says why
 		default:
 			present++
 			all = append(all, f.checkRoot(r)...)

@@ -14,16 +14,16 @@ import (
 )
 
 // byInstall adds the repair of writing the service's files again, if this user may do that.
-func (f *facts) byInstall(found Finding) Finding {
-	if !f.fixable() {
+func (l Live) byInstall(found Finding) Finding {
+	if !l.fixable() {
 		return found
 	}
-	return found.by("rewrote the service's files and started it", f.manager.Install)
+	return found.by("rewrote the service's files and started it", l.Manager.Install)
 }
 
 // fixable reports whether this user may start the service and write its files again.
-func (f *facts) fixable() bool {
-	return f.manager != nil && !f.Service.System && f.Service.Silent == nil && !f.unconfigured && len(f.Service.Places) == 0
+func (l Live) fixable() bool {
+	return l.Manager != nil && !l.Service.System && l.Service.Silent == nil && l.Wrong == nil && len(l.Service.Places) == 0
 }
 
 // checkService reports whether the service is installed and starts with the session, and what install would change.
@@ -47,7 +47,7 @@ func checkService(_ context.Context, f *facts) []Finding {
 		found = f.byInstall(note(check, f.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail))
 	}
 	all := []Finding{found}
-	if !f.unconfigured {
+	if f.Wrong == nil {
 		all = append(all, f.drift()...)
 	}
 	if st.EndsAtLogout {
@@ -61,8 +61,8 @@ func checkService(_ context.Context, f *facts) []Finding {
 func (f *facts) drift() []Finding {
 	found := ok("drift", "the service's files are up to date")
 	switch st := f.Service; {
-	case len(st.Places) > 0:
-		found = f.place()[0]
+	case len(st.Places) > 0: // place says it
+		return nil
 	case len(st.Drift) > 0:
 		found = f.byInstall(wrong("drift", f.install(), "differ from what this ccd writes with this configuration: %s", strings.Join(st.Drift, ", ")))
 	case st.Stale:
@@ -79,34 +79,6 @@ func (f *facts) drift() []Finding {
 			"partial: this machine did not allow user namespaces when the service was installed")}
 	}
 	return []Finding{found, ok(check, "on: the daemon can write only its own directories and companions")}
-}
-
-// checkDaemon reports whether a daemon is running, has this version and makes progress.
-func checkDaemon(_ context.Context, f *facts) []Finding {
-	all := f.daemon()
-	for i := range all {
-		if f.down() && f.fixable() {
-			all[i] = all[i].by("started the service", f.manager.Start)
-		}
-	}
-	return all
-}
-
-// checkSummarizer checks that the summarizer's command works and that the service may run it.
-func checkSummarizer(_ context.Context, f *facts) []Finding {
-	const check = "summarizer"
-	command := f.Config.Summarizer.Command
-	if len(command) == 0 {
-		return nil
-	}
-	path, _ := f.Env.LookPath(command[0])
-	switch found := f.Summarizer(); {
-	case len(found) > 0 && !(path != "" && f.Service.BlocksCommands):
-		return found
-	case f.Service.BlocksCommands:
-		return []Finding{f.byInstall(wrong(check, f.install(), "the service is not allowed to run %s: it was installed before the command was configured", path))}
-	}
-	return []Finding{ok(check, "%s", path)}
 }
 
 // checkProgram looks for ccd in $PATH, because agents run that one.

@@ -3,6 +3,7 @@ package status
 import (
 	"time"
 
+	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
@@ -16,7 +17,8 @@ type Report struct {
 	Running     bool             `json:"running"`
 	ShouldRun   bool             `json:"should_run"`
 	Stale       bool             `json:"stale"`
-	Degraded    []string         `json:"degraded"`
+	Problems    []doctor.Finding `json:"-"`
+	Degraded    []string         `json:"degraded"` // the problems as text
 	Damage      []reader.Damage  `json:"damage"`
 	Pid         int              `json:"pid"`
 	Version     string           `json:"version"`

@@ -21,8 +21,8 @@ func (o Report) Rows() [][]string {
 	if o.Config != "" {
 		rows = append(rows, []string{"config", o.Config})
 	}
-	for _, d := range o.Degraded {
-		rows = append(rows, []string{"degraded", d})
+	for _, f := range o.Problems {
+		rows = append(rows, []string{"degraded", f.Detail}, []string{"", "fix: " + f.Fix})
 	}
 	for _, line := range FailedLines(o.Errors, true) {
 		rows = append(rows, []string{"error", line})

@@ -145,7 +145,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 			if !strings.HasPrefix(n, s.Title) {
 				n = s.Title + ": " + n
 			}
-			a.Say("note: %s", strings.Join(table.WrapCells(n, helpColumns-len("note: ")), "\n      "))
+			a.Say("note: %s", n)
 		}
 	}
 	if err := a.setupEnd(ctx, f, steps); err != nil {
@@ -340,8 +340,11 @@ func setupText(steps []*install.Step, f setupFlags, home string) string {
 			lines = append(lines, strings.Split("hint: "+strings.ReplaceAll(s.Hint, "; or ", "\nor: "), "\n")...)
 		}
 		for i, line := range lines {
-			head := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)])
-			b.WriteString(head + strings.Join(table.WrapCells(mark.Inline(shortened(line, home), 0), helpColumns-wide-6), "\n"+strings.Repeat(" ", wide+6)) + "\n")
+			head, parts := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)]), []string{mark.Inline(shortened(line, home), 0)}
+			if !strings.HasPrefix(line, "hint: ") && !strings.HasPrefix(line, "or: ") { // people copy commands from these
+				parts = table.WrapCells(parts[0], helpColumns-wide-6)
+			}
+			b.WriteString(head + strings.Join(parts, "\n"+strings.Repeat(" ", wide+6)) + "\n")
 		}
 	}
 	if !f.undo && len(steps) == 2 {
