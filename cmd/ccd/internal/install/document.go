@@ -39,7 +39,10 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 	// hujson takes more than JSON: comments, and commas at the end.
 	plain := rest
 	if comments {
-		plain = uncommented(rest)
+		var err error
+		if plain, err = hujson.Standardize(bytes.Clone(rest)); err != nil {
+			return d, words.Hint(fmt.Errorf("read %s: %s", path, strings.TrimPrefix(err.Error(), "hujson: ")), "fix the file, then try again")
+		}
 	}
 	if len(bytes.TrimSpace(plain)) == 0 {
 		return d, d.bad(errors.New("comments only"), 0)
@@ -60,38 +63,6 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 	}
 	d.root = &root
 	return d, nil
-}
-
-// uncommented returns a text with blanks in place of its comments.
-func uncommented(text []byte) []byte {
-	text = bytes.Clone(text)
-	for i := 0; i < len(text); i++ {
-		end := 0
-		switch rest := text[i:]; {
-		case rest[0] == '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-			continue
-		case bytes.HasPrefix(rest, []byte("//")):
-			if end = bytes.IndexByte(rest, '\n'); end < 0 {
-				end = len(rest)
-			}
-		case bytes.HasPrefix(rest, []byte("/*")):
-			if end = bytes.Index(rest, []byte("*/")) + 2; end < 2 {
-				return text
-			}
-		}
-		for ; end > 0; end-- {
-			if text[i] != '\n' {
-				text[i] = ' '
-			}
-			i++
-		}
-	}
-	return text
 }
 
 // bytes returns the text with all edits.
