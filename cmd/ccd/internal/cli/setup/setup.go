@@ -145,7 +145,9 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 			if !strings.HasPrefix(n, s.Title) {
 				n = s.Title + ": " + n
 			}
-			a.Say("note: %s", n)
+			if !a.Quiet {
+				fmt.Fprint(a.Err, mark.Visible("note: "+n+"\n")) // in one line: people copy commands from it
+			}
 		}
 	}
 	if err := a.setupEnd(ctx, f, steps); err != nil {
