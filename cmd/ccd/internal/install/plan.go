@@ -32,11 +32,19 @@ func (c change) differs() bool {
 // Plan is what install or uninstall would do to agents' files. Nothing is written before Apply.
 type Plan struct {
 	// Notes are what else the user should know, a sentence each.
-	Notes []string
-	// Started are the agents whose new sessions will use what is installed.
-	Started []string
+	Notes   []string
+	wanted  bool     // else what is ccd's is removed
+	agents  []string // whose files it changes, by their titles
 	parts   []string // what it writes, by its name
 	changes []change
+}
+
+// Started are the agents whose new sessions will use what is installed.
+func (p *Plan) Started() []string {
+	if p.wanted {
+		return p.agents
+	}
+	return nil
 }
 
 // Empty reports whether Apply has nothing to do.

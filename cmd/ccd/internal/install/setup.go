@@ -158,7 +158,7 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 	if err := s.distinct(); err != nil {
 		return nil, err
 	}
-	all := &Plan{}
+	all := &Plan{wanted: wanted}
 	var failed error
 	for _, id := range agents {
 		a, p := s.agent(id), &Plan{}
@@ -169,12 +169,13 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 			failed = errors.Join(failed, fmt.Errorf("set up %s: %w", id, err))
 			continue
 		}
+		if !p.Empty() {
+			all.agents = append(all.agents, a.title)
+		}
 		if wanted && !p.Empty() {
-			p.Started = append(p.Started, a.title)
 			p.Notes = append(p.Notes, s.advice(a, p)...)
 		}
 		all.Notes = append(all.Notes, p.Notes...)
-		all.Started = append(all.Started, p.Started...)
 		all.parts = append(all.parts, p.parts...)
 		all.changes = append(all.changes, p.changes...)
 	}

@@ -178,8 +178,8 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	if p.Empty() {
 		a.Say("%s (%s)", nothing, strings.Join(which, ", "))
 	}
-	if len(p.Started) > 0 {
-		a.Say("New sessions of %s use ccd.", strings.Join(p.Started, ", "))
+	if started := p.Started(); len(started) > 0 {
+		a.Say("New sessions of %s use ccd.", strings.Join(started, ", "))
 	}
 	for _, n := range p.Notes {
 		a.Say("%s", n)
