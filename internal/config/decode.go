@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,8 +19,7 @@ type file struct {
 	text string
 }
 
-// decode applies the text of the file at path, "" for the defaults. If there are several faults, it returns the first one in
-// the file.
+// decode applies the text of the file at path, "" for the defaults. If there are several faults, it returns one.
 func (c *Config) decode(text, path string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("line 1: the file has more than %d KiB", maxText>>10)
@@ -56,7 +54,10 @@ func (c *Config) decode(text, path string) error {
 		}
 	}
 	c.path = path
-	return f.first(c.wrong())
+	if all := c.wrong(); len(all) > 0 {
+		return fmt.Errorf("line %d: %s: %w", f.line(all[0].key), told(all[0].key), all[0].err)
+	}
+	return nil
 }
 
 // maxText is the size of the longest configuration, in bytes.
@@ -127,20 +128,6 @@ func told(key toml.Key) string {
 	}
 	return strings.Join(append([]string{key[:2].String()}, key[3:]...), ": ")
 }
-
-// first returns the first of the faults in the file.
-func (f *file) first(all faults) (err error) {
-	least := math.MaxInt
-	for _, one := range all[:min(len(all), mostFaults)] {
-		if line := f.line(one.key); line < least {
-			least, err = line, fmt.Errorf("line %d: %s: %w", line, told(one.key), one.err)
-		}
-	}
-	return err
-}
-
-// mostFaults is how many faults are placed: each costs a look through the text.
-const mostFaults = 100
 
 // at returns the value of a key that the file has.
 func (f *file) at(key toml.Key) (value toml.Primitive) {
