@@ -28,25 +28,33 @@ import (
 	"ccd/watcher"
 )
 
-// archive checks that the archive is not locked, that its index can be read and that it has room to grow.
-func (l Live) archive() []Finding {
+// unread says why the archive cannot be read.
+func (l Live) unread() Finding {
 	const check = "archive"
 	path := l.ArchivePath
-	var all []Finding
 	var locked *archive.LockedError
 	switch {
 	case errors.As(l.Unread, &locked): // a healthy process holds the lock only for a moment
-		return []Finding{wrong("lock", locked.Hint(), "%v", locked)}
+		return wrong("lock", locked.Hint(), "%v", locked)
 	case l.locked():
-		return []Finding{wrong("lock", "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v; the file system does not respond", l.Unread)}
+		return wrong("lock", "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v; the file system does not respond", l.Unread)
 	case errors.Is(l.Unread, archive.ErrNewer):
-		all = append(all, wrong(check, "use the ccd that wrote it", "%v", l.Unread))
+		return wrong(check, "use the ccd that wrote it", "%v", l.Unread)
 	case errors.Is(l.Unread, fs.ErrPermission):
-		return []Finding{wrong(check, "run ccd as the owner of the file: ls -l "+words.Shell(path), "%v", l.Unread)}
+		return wrong(check, "run ccd as the owner of the file: ls -l "+words.Shell(path), "%v", l.Unread)
 	case errors.As(l.Unread, new(*archive.DamageError)):
-		return []Finding{wrong(check, "ccd doctor --fix; if that fails, move the file away: ccd run creates another one from the transcripts, ccd archive import BACKUP adds the rest", "%v", l.Unread)}
+		return wrong(check, "ccd doctor --fix; if that fails, move the file away: ccd run creates another one from the transcripts, ccd archive import BACKUP adds the rest", "%v", l.Unread)
+	}
+	return wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v", l.Unread)
+}
+
+// archive checks that the archive is not locked, that its index can be read and that it has room to grow.
+func (l Live) archive() (all []Finding) {
+	const check = "archive"
+	path := l.ArchivePath
+	switch {
 	case l.Unread != nil:
-		return []Finding{wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v", l.Unread)}
+		return one(l.unread())
 	case l.Running && l.Run.Sessions > 0 && !l.Run.LastPass.IsZero() && !disk.Exists(path):
 		return one(wrong(check, "ccd archive import BACKUP adds what only a backup has", "%s was removed; all existing transcripts are archived again at the next scan", path))
 	case l.Size.File == 0:

@@ -218,27 +218,9 @@ func rowOf(s *install.Setup, f transcript.Format, watched []watcher.Root) agentR
 
 // agentsStatus lists the agents that are named, all that ccd knows if none is.
 func (a *app) agentsStatus(ctx context.Context, s *install.Setup, named []string) error {
-	home, err := a.Home()
-	if err != nil {
-		return err
-	}
-	l, unread := a.Library(ctx) // it also explains why the reach is unknown
-	if l == nil {
-		l = &reader.Library{Place: &account.Place{}}
-	}
-	conf, _ := a.Config()
-	outcomes, watched := hook.Outcomes(l.StateDir), a.Roots(conf, home)
-	all := []agentRow{}
-	for _, f := range account.AgentsOf(conf).All() {
-		if named != nil && !slices.Contains(named, f.Agent) {
-			continue
-		}
-		r := rowOf(s, f, watched)
-		r.Last = outcomes[f.Agent]
-		if e, ok := l.Newest(f.Agent); ok {
-			r.Version = hook.VersionOf(l.Agents, e.Session.Session)
-		}
-		all = append(all, r)
+	all, unread := a.agentsKnown(ctx, s)
+	if named != nil {
+		all = slices.DeleteFunc(all, func(r agentRow) bool { return !slices.Contains(named, r.Agent) })
 	}
 	if a.JSON {
 		return errors.Join(a.PrintJSON(all), unread)
@@ -257,6 +239,26 @@ func (a *app) agentsStatus(ctx context.Context, s *install.Setup, named []string
 		a.Say("ccd setup connects all of them")
 	}
 	return unread
+}
+
+// agentsKnown returns all agents, and why what the archive knows of them could not be read.
+func (a *app) agentsKnown(ctx context.Context, s *install.Setup) (all []agentRow, unread error) {
+	l, unread := a.Library(ctx) // it also explains why the reach is unknown
+	if l == nil {
+		l = &reader.Library{Place: &account.Place{}}
+	}
+	conf, _ := a.Config()
+	home, err := a.Home()
+	outcomes, watched := hook.Outcomes(l.StateDir), a.Roots(conf, home)
+	for _, f := range account.AgentsOf(conf).All() {
+		r := rowOf(s, f, watched)
+		r.Last = outcomes[f.Agent]
+		if e, ok := l.Newest(f.Agent); ok {
+			r.Version = hook.VersionOf(l.Agents, e.Session.Session)
+		}
+		all = append(all, r)
+	}
+	return all, errors.Join(unread, err)
 }
 
 // agentRows returns the table of agents, or with parts the lines of each.
