@@ -101,7 +101,6 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive unreadable", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = archive.ErrNewer }, "wrong", "another version of ccd"},
 		{"archive locked", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
-		{"disk full", now(Live.space), func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
 		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
 		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.unasked = errors.New("no home") }, "note", "no home"},
 		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
@@ -109,24 +108,10 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"manager silent", checkService, func(_ *testing.T, s *facts) {
 			s.Service.Silent = errors.New("systemctl --user does not answer: no bus")
 		}, "note", "ccd service install --linger"},
-		{"unit of another shell", now(Live.place), func(_ *testing.T, s *facts) {
-			s.Service.Drift, s.Service.Places = []string{"/u/ccd.service"}, []string{"--config /c"}
-		}, "wrong", "--config /c"},
 		{"unit drifted", checkService, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit not reread", checkService, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
 		{"ends at logout", checkService, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
-		{"daemon down", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running = false }, "wrong", "ccd service start"},
 		{"no daemon", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
-		{"run.json torn", now(Live.daemon), func(_ *testing.T, s *facts) { s.RunErr = errors.New("read run state: eof") }, "wrong", "run.json"},
-		{"daemon hangs", now(Live.daemon), func(_ *testing.T, s *facts) { s.Run.LastPass = s.Now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
-		{"more fails than is listed", now(Live.failing), func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
-		{"daemon of another version", now(Live.daemon), func(_ *testing.T, s *facts) { s.Run.Version = "v0.0.1" }, "wrong", "the daemon is v0.0.1"},
-		{"last errors", now(Live.failing), func(_ *testing.T, s *facts) {
-			for i := range 7 {
-				s.Run.Errors = append(s.Run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
-			}
-		}, "wrong", "7 files could not"},
-		{"directories unreadable to it", now(Live.failing), func(_ *testing.T, s *facts) { s.Run.Watch.Unreadable = map[string]string{"/p": "no"} }, "wrong", "cannot read 1 path"},
 		{"summarizer missing", now(Live.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "full path"},
@@ -238,6 +223,7 @@ func TestProblems(t *testing.T) {
 		"":                             func(*Live) {},
 		" ":                            func(l *Live) { l.Running, l.Service = false, packaging.State{} },
 		"not running":                  func(l *Live) { l.Running = false },
+		"read run state":               func(l *Live) { l.RunErr = errors.New("read run state: eof") },
 		"settings differ":              func(l *Live) { l.Service.Places, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
 		"no scan for":                  func(l *Live) { l.Run.LastPass = l.Now.Add(-time.Hour) },
 		"the daemon is v0, this is v1": func(l *Live) { l.Run.Version = "v0" },
@@ -262,6 +248,11 @@ func TestProblems(t *testing.T) {
 		all := s.Problems()
 		if want = strings.TrimSpace(want); want == "" && len(all) > 0 || want != "" && (len(all) != 1 || !strings.Contains(all[0].Detail, want)) {
 			t.Errorf("want %q, got %+v", want, all)
+		}
+		for _, f := range all {
+			if f.Fix == "" {
+				t.Errorf("finding without a fix: %+v", f)
+			}
 		}
 	}
 }

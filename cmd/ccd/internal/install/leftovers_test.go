@@ -101,7 +101,6 @@ func TestFilesOfSeveralNames(t *testing.T) {
 		make  func(h home)
 		words string
 	}{
-		"a hard link": {func(h home) { must(h.t, os.Link(h.path(".claude/settings.json"), h.path("other"))) }, "hard links"},
 		"a pipe for a backup": {func(h home) {
 			if err := syscall.Mkfifo(h.path(".claude/settings.json"+backupSuffix), 0o600); err != nil {
 				h.t.Skip(err)
