@@ -112,13 +112,19 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	switch {
 	case f.dryRun && a.JSON:
 		err = a.PrintJSON(setupOutput{steps})
-		fallthrough
-	case f.dryRun:
-		if err == nil && has(steps, install.Failed) {
-			return cli.ErrSaid
+	case !f.dryRun:
+		if err = a.doSteps(ctx, steps, home); err == nil {
+			err = a.setupEnd(ctx, f, steps)
 		}
-		return err
 	}
+	if err == nil && has(steps, install.Failed) {
+		return cli.ErrSaid
+	}
+	return err
+}
+
+// doSteps does the steps and says what each did, then what the user should know.
+func (a *app) doSteps(ctx context.Context, steps []*install.Step, home string) error {
 	for _, s := range steps {
 		switch s.Do(ctx); {
 		case ctx.Err() != nil:
@@ -142,12 +148,6 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 				fmt.Fprint(a.Err, mark.Visible("note: "+n+"\n")) // in one line: people copy commands from it
 			}
 		}
-	}
-	if err := a.setupEnd(ctx, f, steps); err != nil {
-		return err
-	}
-	if has(steps, install.Failed) {
-		return cli.ErrSaid
 	}
 	return nil
 }
