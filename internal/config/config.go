@@ -68,7 +68,7 @@ type Models struct {
 type Compaction struct {
 	FileAge            Duration `toml:"file_age"`
 	TalkAge            Duration `toml:"talk_age"`
-	Classes            []int    `toml:"classes"`             // three, in percent
+	Classes            [3]int   `toml:"classes"`             // percent
 	MicrocompactTokens int      `toml:"microcompact_tokens"` // estimated tokens
 	Dedup              bool     `toml:"dedup"`
 	NearDedup          bool     `toml:"near_dedup"`

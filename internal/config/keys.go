@@ -84,6 +84,7 @@ var kinds = map[reflect.Kind]struct{ toml, must string }{
 	reflect.Float64: {"Float Integer", "must be a number"},
 	reflect.String:  {"String", "must be a string"},
 	reflect.Slice:   {"Array", `must be a list such as ["a", "b"]`},
+	reflect.Array:   {"Array", "must be three whole numbers from 0 to 100, such as [50, 30, 10]"},
 	reflect.Map:     {"Hash", "must be a table"},
 	reflect.Struct:  {"Hash", "must be a table"},
 }
@@ -112,9 +113,11 @@ func setText(field reflect.Value, text string) (err error) {
 		for one := range strings.SplitSeq(text, ",") {
 			*p = append(*p, strings.TrimSpace(one))
 		}
-	case *[]int:
-		*p = nil
-		err = json.Unmarshal([]byte("["+text+"]"), p)
+	case *[3]int:
+		var list []int
+		if err = json.Unmarshal([]byte("["+text+"]"), &list); copy(p[:], list) != len(p) || len(list) != len(p) {
+			err = errors.New("another number of them")
+		}
 	default:
 		err = json.Unmarshal([]byte(text), p)
 	}

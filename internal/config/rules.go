@@ -6,6 +6,7 @@ import (
 	"fmt"
 	gopath "path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,7 +44,9 @@ func (c *Config) wrong() (all faults) {
 	all.add(must(c.Trigger.Threshold.Part == 0 && c.Trigger.Threshold.Word == "", `must be "auto" or a whole number above 0`), "trigger", "threshold")
 	all.add(share(c.Trigger.Pressure, "above 0 and at most 1", c.Trigger.Pressure > 0), "trigger", "pressure")
 	all.add(atLeast(int(c.Trigger.MinSavings), 0), "trigger", "min_savings")
-	all.add(c.Compaction.classes(), "compaction", "classes")
+	for _, n := range c.Compaction.Classes {
+		all.add(must(n >= 0 && n <= 100, kinds[reflect.Array].must), "compaction", "classes")
+	}
 	all.add(atLeast(c.Compaction.MicrocompactTokens, 0), "compaction", "microcompact_tokens")
 	all.add(share(c.Compaction.KeepImportance, "from 0 to 1", true), "compaction", "keep_importance")
 	all.add(atLeast(c.Compaction.KeepRecent, 0), "compaction", "keep_recent")
@@ -137,11 +140,6 @@ func share(f float64, want string, ok bool) error {
 
 func oneOf(s string, all ...string) error {
 	return must(slices.Contains(all, s), "must be one of "+strings.Join(all, ", "))
-}
-
-func (c Compaction) classes() error {
-	bad := slices.ContainsFunc(c.Classes, func(n int) bool { return n < 0 || n > 100 })
-	return must(len(c.Classes) == 3 && !bad, "must be three whole numbers from 0 to 100, such as [50, 30, 10]")
 }
 
 // each applies a rule to all entries of a list.

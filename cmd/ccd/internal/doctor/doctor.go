@@ -109,8 +109,9 @@ func checks() []check {
 		{name: "space", config: true, look: checkGrowth},
 		{name: "remote", config: true, look: remoteProgram},
 		{name: "remote", now: Live.remote},
-		{name: "service", look: checkService},
+		{name: "service", now: Live.service},
 		{name: "drift", now: Live.place},
+		{name: "drift", look: checkDrift},
 		{name: "daemon", now: Live.daemon},
 		{name: "errors", now: Live.failing},
 		{name: "summarizer", config: true, now: Live.Summarizer},
@@ -123,14 +124,19 @@ func checks() []check {
 	}
 }
 
-// Problems returns what is wrong now.
-func (l Live) Problems() (all []Finding) {
+// Findings returns what is known at once.
+func (l Live) Findings() (all []Finding) {
 	for _, c := range checks() {
 		if c.now != nil {
-			all = append(all, slices.DeleteFunc(c.now(l), func(f Finding) bool { return f.State != "wrong" })...)
+			all = append(all, c.now(l)...)
 		}
 	}
 	return all
+}
+
+// Problems returns those of the findings that are wrong.
+func Problems(all []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.State != "wrong" })
 }
 
 // Examine makes the checks. If the configuration cannot be read, it makes only those that do not need it, with defaults.

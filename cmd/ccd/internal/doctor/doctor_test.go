@@ -101,16 +101,16 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"archive unreadable", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = archive.ErrNewer }, "wrong", "another version of ccd"},
 		{"archive locked", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = &archive.LockedError{} }, "wrong", "lsof"},
 		{"archive hangs", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
-		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
-		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.unasked = errors.New("no home") }, "note", "no home"},
-		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
-		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
-		{"manager silent", checkService, func(_ *testing.T, s *facts) {
+		{"service failed", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
+		{"service unknown", now(Live.service), func(_ *testing.T, s *facts) { s.Unasked = errors.New("no home") }, "note", "no home"},
+		{"service not installed", now(Live.service), func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
+		{"service not enabled", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
+		{"manager silent", now(Live.service), func(_ *testing.T, s *facts) {
 			s.Service.Silent = errors.New("systemctl --user does not answer: no bus")
 		}, "note", "ccd service install --linger"},
-		{"unit drifted", checkService, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
-		{"unit not reread", checkService, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkService, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
+		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
+		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
+		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
 		{"no daemon", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
 		{"summarizer missing", now(Live.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
@@ -245,7 +245,7 @@ func TestProblems(t *testing.T) {
 	} {
 		s := soundFacts(t)
 		spoil(&s.Live)
-		all := s.Problems()
+		all := Problems(s.Findings())
 		if want = strings.TrimSpace(want); want == "" && len(all) > 0 || want != "" && (len(all) != 1 || !strings.Contains(all[0].Detail, want)) {
 			t.Errorf("want %q, got %+v", want, all)
 		}

@@ -26,7 +26,6 @@ type facts struct {
 	doctor   Doctor
 	scans    []scan // one per root
 	sessions []reader.Entry
-	unasked  error // why the service manager could not be asked
 }
 
 // scan is one watched root.
@@ -70,7 +69,7 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts 
 		a.s, a.st, err = p.ServiceState(ctx, d.Out)
 		return a, err
 	})
-	f.Manager, f.Service, f.unasked = got.s, got.st, err
+	f.Manager, f.Service, f.Unasked = got.s, got.st, err
 	return f
 }
 
@@ -102,7 +101,7 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	}
 	others, _ := watcher.Scan(ctx, o) // the same errors
 	for _, f := range others {
-		if ctx.Err() == nil && isTranscript(p, f.Path) {
+		if ctx.Err() == nil && isTranscript(ctx, p, f.Path) {
 			s.strange = append(s.strange, f.Path)
 		}
 	}
@@ -117,8 +116,8 @@ func looksRead(path string) bool {
 }
 
 // isTranscript reports whether a file begins as an agent's transcript does.
-func isTranscript(p *account.Place, path string) bool {
-	head := beginning(path)
+func isTranscript(ctx context.Context, p *account.Place, path string) bool {
+	head := beginning(ctx, path)
 	if strings.HasSuffix(path, ".txt") {
 		return bytes.HasPrefix(head, []byte("user:"))
 	}
@@ -126,9 +125,19 @@ func isTranscript(p *account.Place, path string) bool {
 	return ok && wrote != transcript.Messages
 }
 
-// beginning returns the first bytes of a file, nil if it cannot be read.
-func beginning(path string) []byte {
+// beginning returns the first bytes of a file, of a packed one unpacked; nil if it cannot be read.
+func beginning(ctx context.Context, path string) []byte {
 	const enough = 16 << 10
+	if _, packed := transcript.Unpacked(path); packed {
+		s := transcript.Session{Path: path, Packed: true}
+		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+			if err != nil {
+				return nil
+			}
+			return bytes.Clone(seg.Data[:min(len(seg.Data), enough)])
+		}
+		return nil
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +36,7 @@ type Live struct {
 	Running bool
 	RunErr  error // why Run cannot be read
 	Service packaging.State
+	Unasked error              // why the service manager could not be asked
 	Manager *packaging.Service // nil where nothing is repaired
 	Size    archive.Size
 	Unread  error   // why the archive cannot be read
@@ -111,10 +113,24 @@ func (l Live) daemon() []Finding {
 	} else if replaced {
 		all = append(all, wrong(check, again, "%s was replaced after the daemon started", exe))
 	}
-	if len(all) == 0 {
-		all = append(all, ok(check, "running, process %d, %s", l.Run.Pid, Named(l.Run.Version)))
+	return append(all, ok(check, "running, pid %d, %s%s", l.Run.Pid, Named(l.Run.Version), l.pace()))
+}
+
+// pace says since when the daemon runs and how it keeps up, as far as that is known.
+func (l Live) pace() (line string) {
+	if l.Run.Stale {
+		return ", its state is unknown"
 	}
-	return all
+	if !l.Run.Start.IsZero() {
+		line = ", since " + words.Local(l.Run.Start)
+	}
+	if !l.Run.LastPass.IsZero() {
+		line += fmt.Sprintf(", last scan %s ago, %s to read", words.Age(l.Run.LastPass), words.Count(l.Run.Watch.Waiting, "file"))
+	}
+	if n := l.Run.Watch.Overflows; n > 0 {
+		line += fmt.Sprintf(", %s repaired by a scan", words.Count(n, "overflow"))
+	}
+	return line
 }
 
 // again says how to restart the daemon.

@@ -52,6 +52,8 @@ func (l Live) remote() (all []Finding) {
 		all = append(all, state(check, fix, "%s failed, %s: %s", last, behind, mark.Inline(p.Error, 300)))
 	case p.Pushed.IsZero():
 		all = append(all, note(check, "ccd remote push", "nothing was pushed to %s yet", s.URL))
+	case p.Damaged > 0:
+		all = append(all, note(check, "ccd doctor --fix", "%s could not be read and was not pushed to %s", words.Count(p.Damaged, "session"), s.URL))
 	case age > latePush:
 		all = append(all, note(check, again, "last push %s ago, to %s", words.Short(age), s.URL))
 	}

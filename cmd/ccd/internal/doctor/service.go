@@ -26,43 +26,40 @@ func (l Live) fixable() bool {
 	return l.Manager != nil && !l.Service.System && l.Service.Silent == nil && l.Wrong == nil && len(l.Service.Places) == 0
 }
 
-// checkService reports whether the service is installed and starts with the session, and what install would change.
-func checkService(_ context.Context, f *facts) []Finding {
+// service reports whether the service is installed and starts with the session, and what install would change.
+func (l Live) service() []Finding {
 	const check = "service"
-	st := f.Service
+	st := l.Service
 	where := map[bool]string{true: " as a system service"}[st.System]
 	found := ok(check, "installed%s, %s", where, st.Detail)
 	switch {
-	case f.unasked != nil:
-		return []Finding{note(check, "", "%v", f.unasked)}
+	case l.Unasked != nil:
+		return []Finding{note(check, "", "%v", l.Unasked)}
 	case !st.Installed && st.Silent != nil:
-		return []Finding{note(check, "start `ccd run` at login", "not installed; %s", f.answer())}
+		return []Finding{note(check, "start `ccd run` at login", "not installed; %s", l.answer())}
 	case !st.Installed:
 		return []Finding{note(check, "ccd setup", "not installed: ccd runs only while you run `ccd run`")}
 	case st.Silent != nil:
-		found = note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, f.answer())
+		found = note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, l.answer())
 	case strings.HasPrefix(st.Detail, "failed"):
-		found = wrong(check, f.journal()+" shows why; then "+f.command("restart"), "installed%s, %s", where, st.Detail)
+		found = wrong(check, l.journal()+" shows why; then "+l.command("restart"), "installed%s, %s", where, st.Detail)
 	case !st.Enabled:
-		found = f.byInstall(note(check, f.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail))
+		found = l.byInstall(note(check, l.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail))
 	}
-	all := []Finding{found}
-	if f.Wrong == nil {
-		all = append(all, f.drift()...)
-	}
+	return one(found)
+}
+
+// checkDrift compares the service's files with those that this ccd would write and with those that the manager has loaded, and
+// reports how the service is sandboxed.
+func checkDrift(_ context.Context, f *facts) (all []Finding) {
+	st := f.Service
 	if st.EndsAtLogout {
 		all = append(all, note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login"))
 	}
-	return all
-}
-
-// drift compares the service's files with those that this ccd would write and with those that the manager has loaded, and
-// reports how the service is sandboxed.
-func (f *facts) drift() []Finding {
 	found := ok("drift", "the service's files are up to date")
-	switch st := f.Service; {
-	case len(st.Places) > 0: // place says it
-		return nil
+	switch {
+	case !st.Installed, f.Wrong != nil, len(st.Places) > 0: // service, config and place say it
+		return all
 	case len(st.Drift) > 0:
 		found = f.byInstall(wrong("drift", f.install(), "differ from what this ccd writes with this configuration: %s", strings.Join(st.Drift, ", ")))
 	case st.Stale:
@@ -71,14 +68,14 @@ func (f *facts) drift() []Finding {
 	const check = "sandbox"
 	switch {
 	case runtime.GOOS != "linux":
-		return []Finding{found}
+		return append(all, found)
 	case f.Config.RunsCommands():
-		return []Finding{found, ok(check, "off, because the configuration sets a command")}
+		return append(all, found, ok(check, "off, because the configuration sets a command"))
 	case !f.Service.Sandboxed:
-		return []Finding{found, note(check, "ccd service remove, then "+f.install(),
-			"partial: this machine did not allow user namespaces when the service was installed")}
+		return append(all, found, note(check, "ccd service remove, then "+f.install(),
+			"partial: this machine did not allow user namespaces when the service was installed"))
 	}
-	return []Finding{found, ok(check, "on: the daemon can write only its own directories and companions")}
+	return append(all, found, ok(check, "on: the daemon can write only its own directories and companions"))
 }
 
 // checkProgram looks for ccd in $PATH, because agents run that one.

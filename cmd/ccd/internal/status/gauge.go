@@ -135,13 +135,13 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		Service: g.service, Size: g.size, Free: -1, Unread: archiveErr, Damage: g.l.Damage,
 	}
 	if free, err := disk.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
-		out.Archive.Space, out.Archive.measured, live.Free = free, true, free
+		out.Archive.Space, live.Free = free, free
 	}
 	if out.Archive.unread = archiveErr != nil; out.Archive.unread {
 		out.Sessions = info.Sessions
 	}
-	out.Problems = live.Problems()
-	for _, f := range out.Problems {
+	out.Findings = live.Findings()
+	for _, f := range doctor.Problems(out.Findings) {
 		out.Degraded = append(out.Degraded, f.String())
 	}
 	return out, nil
