@@ -114,6 +114,7 @@ func TestBadFiles(t *testing.T) {
 		{"section as a value", "watch = 3", `line 1: watch: must be a table`},
 		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: must be a duration such as "500ms", "2s"`},
 		{"bad duration", "[watch]\nsettle = \"2 seconds\"", `line 2: watch.settle: must be a duration such as "500ms", "2s", "15m", "1h" or "90d"`},
+		{"list for a duration", "[watch]\nsettle = [\"2s\"]", `line 2: watch.settle: must be one value`},
 		{"duration too small", "[watch]\nscan_interval = \"1ms\"", `line 2: watch.scan_interval: must be 1s or more`},
 		{"string for integer", "[companion]\nmax_tokens = \"many\"", `line 2: companion.max_tokens: must be 2000 or more, or a part such as "30%"`},
 		{"float for integer", "[companion]\nmax_tokens = 1.5", `line 2: companion.max_tokens: must be 2000 or more, or a part such as "30%"`},

@@ -93,7 +93,10 @@ var kinds = map[reflect.Kind]struct{ toml, must string }{
 func mismatch(field reflect.Value, tomlType string) error {
 	_, itself := field.Addr().Interface().(encoding.TextUnmarshaler)
 	_, also := field.Addr().Interface().(toml.Unmarshaler)
-	if kind := kinds[field.Kind()]; !itself && !also && !strings.Contains(kind.toml, tomlType) {
+	switch kind := kinds[field.Kind()]; {
+	case itself && strings.Contains("Array ArrayHash Hash", tomlType):
+		return errors.New("must be one value")
+	case !itself && !also && !strings.Contains(kind.toml, tomlType):
 		return errors.New(kind.must)
 	}
 	return nil
