@@ -249,28 +249,6 @@ func (e Env) Agents() registry.Table {
 	return t
 }
 
-// Absent lists the roots that do not exist yet: by the agent's title if none of its usual roots exists and the configuration
-// adds no other, else by path.
-func Absent(agents registry.Table, roots []watcher.RootHealth) string {
-	here, all := map[string]bool{}, map[string]int{}
-	for _, r := range roots {
-		here[r.Agent] = here[r.Agent] || r.Present
-		all[r.Agent]++
-	}
-	var names []string
-	for _, r := range roots {
-		row, _ := agents.Lookup(r.Agent)
-		name := r.Path
-		if !here[r.Agent] && row.Roots != nil && all[r.Agent] == len(row.Roots(func(string) string { return "" }, "/")) {
-			name = row.Title
-		}
-		if !r.Present && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
 // Written returns a key's value as written in the configuration, with its units.
 func (p *Place) Written(key string) string { return fmt.Sprint(p.value(key).Value) }
 
