@@ -258,6 +258,8 @@ var foreign = []struct{ key, why string }{
 	{"compressionDepth", "--level sets how hard"},
 	{"compressionThreshold", "ccd filters a list on request; with --max-tokens a list that fits is unchanged"},
 	{"budgetStrategy", "the budget has its own order: the window, then the longest texts, then the oldest messages"},
+	{"fuzzyThreshold", "a constant, as are the others of the rules"},
+	{"contradictionTopicThreshold", "a constant, as are the others of the rules"},
 	{"adapters", "formats are packages in internal/agent"},
 	{"relevanceThreshold", "ccd keeps messages with a word of --focus instead"},
 	{"conversationFlow", "not among the rules that ccd took over"},

@@ -258,7 +258,7 @@ func TestWhatGivesWay(t *testing.T) {
 // beginning stays. A secret keeps words whole, what only looks like one does not.
 func TestOldOutputsOfAList(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte("[compaction]\nmicrocompact_keep = 2\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("[compaction]\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	data := func(n int) string { return `{"rows": [` + strings.Repeat(`{"id": 1, "name": "row"},`, n) + "{}]}" }

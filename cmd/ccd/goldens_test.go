@@ -79,8 +79,7 @@ func goldens(t *testing.T) (all []goldenCase) {
 
 // goldenKeys maps options of a case to keys of [compaction].
 var goldenKeys = map[string]string{
-	"dedup": "dedup", "fuzzyDedup": "near_dedup", "fuzzyThreshold": "near_threshold", "contradictionDetection": "contradictions",
-	"contradictionTopicThreshold": "contradiction_threshold",
+	"dedup": "dedup", "fuzzyDedup": "near_dedup", "contradictionDetection": "contradictions",
 }
 
 // ask is a case as flags and configuration of ccd.

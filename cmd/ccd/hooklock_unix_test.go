@@ -64,7 +64,7 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 		t.Errorf("before a compaction: %q", out)
 	}
 	log, err := os.ReadFile(filepath.Join(home, "state", "ccd", "hook.log"))
-	if err != nil || !strings.Contains(string(log), "not ready within") {
+	if err != nil || !strings.Contains(string(log), "no response within") {
 		t.Errorf("%s, %v", log, err)
 	}
 }

@@ -207,7 +207,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("the second time it changed something:\n%s\nwant\n%s", now, after)
 	}
 
-	if _, said = r.ccd(words.ExitDone, "setup", "--undo", "--yes"); !strings.Contains(said, "done: service stopped and removed; disconnected ") {
+	if _, said = r.ccd(words.ExitDone, "setup", "--undo", "--yes"); !strings.Contains(said, "done: service: stopped and removed\ndone: agents: disconnected ") {
 		t.Errorf("undo says:\n%s", said)
 	}
 	if now := r.tree(); now != before {

@@ -46,7 +46,7 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	}
 	configure(t, home, "[trigger]\npresure = 0.5\n")
 	broken, code := status()
-	if has(broken, "running, pid", file, "the configuration cannot be read: ", "presure", elsewhere); code != words.ExitFailed {
+	if has(broken, "running, pid", file, "read config ", "presure", elsewhere); code != words.ExitFailed {
 		t.Errorf("broken: %d\n%s", code, broken)
 	}
 	if said, code := status("-q"); code != words.ExitFailed || said != "" {

@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"cmp"
 	"strings"
 
 	"ccd/compactor/lexicon"
@@ -58,7 +57,7 @@ func nearCopies(all []*entry, newest map[string]int, o Options) map[int]Decision
 			continue
 		}
 		known[i] = linesOf(all[i].now())
-		shared, best := map[int]int{}, Decision{Action: NearDuped, Reason: "near duplicate", Like: cmp.Or(o.NearLike, nearLike)}
+		shared, best := map[int]int{}, Decision{Action: NearDuped, Reason: "near duplicate", Like: nearLike}
 		for _, line := range known[i].first {
 			for _, j := range byLine[line] {
 				shared[j]++
@@ -97,7 +96,7 @@ const (
 
 // superseded finds for each text a later one that corrects it: one with a correction signal and a similar topic. A correction
 // supersedes at most one earlier text, the most similar one that no other correction has superseded.
-func superseded(all []*entry, least float64) map[int]Decision {
+func superseded(all []*entry) map[int]Decision {
 	found := map[int]Decision{}
 	topics := make([]map[string]int, len(all))
 	byTerm := map[string][]int{} // the texts with a term, in order
@@ -116,7 +115,7 @@ func superseded(all []*entry, least float64) map[int]Decision {
 			}
 			best, most := -1, 0.0
 			for j, w := range shared {
-				need := cmp.Or(least, topicOverlap)
+				need := topicOverlap
 				if all[j].role != m.role {
 					need *= crossRole
 				}

@@ -142,7 +142,7 @@ func newFilter(list []Message, o Options) *filter {
 	results := 0 // newer ones
 	for _, t := range slices.Backward(f.texts) {
 		if t.role == "tool" {
-			t.old = o.Large > 0 && t.chars > o.Large || o.OldResult > 0 && t.chars > o.OldResult && results >= o.KeepResults
+			t.old = o.Large > 0 && t.chars > o.Large || o.OldResult > 0 && t.chars > o.OldResult && results >= keptResults
 			results++
 		}
 	}

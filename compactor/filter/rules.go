@@ -6,8 +6,7 @@ import (
 	"regexp"
 )
 
-// Options are the limits and switches of the rules. Start from those of the configuration: a zero limit means zero, except for
-// NearLike and TopicOverlap.
+// Options are the limits and switches of the rules. Start from those of the configuration: a zero limit means zero.
 type Options struct {
 	KeepRoles      []string // messages of these roles are kept; with Human in it, so is what a person's message answers
 	KeepPatterns   []*regexp.Regexp
@@ -17,15 +16,12 @@ type Options struct {
 	Budget         int      // maximum chars of all messages; no more is shortened than needed; 0 for no budget
 	Dedup          bool     // replace exact copies by references to the newest one
 	NearDedup      bool     // the same for near copies
-	NearLike       float64  // minimum similarity of near copies, 0..1; 0 means 0.85
 	Contradictions bool     // mark texts that a later text corrects
-	TopicOverlap   float64  // minimum similarity of the two, 0..1; 0 means 0.15
 	KeepImportance float64  // keep texts of this importance or more, 0..1; 0 keeps none
 	SummaryChars   int      // maximum length of a summary
 	LongCap        string   // "log": that limit grows with texts beyond 5000 chars
 	Percent        int      // length of a summary in percent of its text; the default is 30
-	KeepResults    int      // newest results of tools that stay as they are
-	OldResult      int      // chars of an older one from which it has its short form, whatever it is
+	OldResult      int      // chars of a result of a tool, but the newest, from which it has its short form, whatever it is
 	Large          int      // chars of any one from which it has; 0: never
 	LargeHead      int      // chars of its beginning that stay
 	// Summarize, if not nil, returns another summary of a text, "" if there is none. It is used if it fits.
@@ -35,6 +31,7 @@ type Options struct {
 const (
 	shortText    = 120  // chars; shorter texts are kept
 	shortResult  = 1000 // chars; shorter tool results are kept, if messages of persons are
+	keptResults  = 3    // newest results of tools that stay as they are
 	proseToSplit = 80   // chars of prose beside a fence from which a text is split
 )
 
@@ -115,7 +112,7 @@ func decide(all []*entry, o Options) []Decision {
 		near = nearCopies(all, newest, o)
 	}
 	if o.Contradictions {
-		wrong = superseded(all, o.TopicOverlap)
+		wrong = superseded(all)
 	}
 	ds := make([]Decision, len(all))
 	right := map[int]bool{} // texts that supersede others

@@ -16,15 +16,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"ccd/internal/agent/generic"
 	"ccd/internal/ownfile"
 )
 
-// Config is the whole configuration. Use Load to get one. Its fields are the keys, in the order of the example; their
-// tags restrict the values (see rule).
+// Config is the whole configuration. Use Load to get one. Its fields are the keys, in the order of the example; rules.go
+// restricts the values.
 type Config struct {
 	Watch      Watch      `toml:"watch"`
 	Trigger    Trigger    `toml:"trigger"`
@@ -45,92 +43,80 @@ type Config struct {
 
 // Watch is [watch]: which transcripts are followed, and when a change counts.
 type Watch struct {
-	Ignore       []string            `toml:"ignore" is:"glob"` // on the path below a root, or on the base name
-	Settle       time.Duration       `toml:"settle" min:"10ms"`
-	MaxWait      time.Duration       `toml:"max_wait" min:"10ms"`
-	ScanInterval time.Duration       `toml:"scan_interval" min:"1s"`
+	Ignore       []string            `toml:"ignore"` // globs on the path below a root, or on the base name
+	Settle       Duration            `toml:"settle"`
+	MaxWait      Duration            `toml:"max_wait"`
+	ScanInterval Duration            `toml:"scan_interval"`
 	Poll         bool                `toml:"poll"`
-	Roots        map[string][]string `toml:"roots" is:"path"` // agent -> directories, absolute, in addition to the agent's own
+	Roots        map[string][]string `toml:"roots"` // agent -> directories, absolute, in addition to the agent's own
 }
 
 // Trigger is [trigger]: when a companion is first written.
 type Trigger struct {
-	Threshold  int64   `toml:"threshold" is:"auto"`    // estimated tokens of the context; 0: "auto", from the model's window
-	Pressure   float64 `toml:"pressure" is:"positive"` // part of the context window, 0..1
-	MinSavings int64   `toml:"min_savings"`            // estimated tokens
+	Threshold  Size    `toml:"threshold"`   // estimated tokens of the context; "auto": from the model's window
+	Pressure   float64 `toml:"pressure"`    // part of the context window, 0..1
+	MinSavings int64   `toml:"min_savings"` // estimated tokens
 }
 
 // Models is [models]: facts about models.
 type Models struct {
-	Windows map[string]int64  `toml:"windows" min:"1"`   // prefix of a model's name -> context window in real tokens
-	Prices  map[string]string `toml:"prices" is:"price"` // prefix of a model's name -> see Price
+	Windows map[string]int64  `toml:"windows"` // prefix of a model's name -> context window in real tokens
+	Prices  map[string]string `toml:"prices"`  // prefix of a model's name -> see Price
 }
 
 // Compaction is [compaction]: the limits of the engine that a user would change.
 type Compaction struct {
-	FileAge            time.Duration `toml:"file_age"`
-	TalkAge            time.Duration `toml:"talk_age"`
-	Classes            [3]int        `toml:"classes"` // percent
-	RecentMessages     int           `toml:"recent_messages"`
-	MicrocompactKeep   int           `toml:"microcompact_keep"`   // tool results
-	MicrocompactTokens int           `toml:"microcompact_tokens"` // estimated tokens
-	Dedup              bool          `toml:"dedup"`
-	NearDedup          bool          `toml:"near_dedup"`
-	Contradictions     bool          `toml:"contradictions"`
-	KeepImportance     float64       `toml:"keep_importance"` // 0..1; 0: off
+	FileAge            Duration `toml:"file_age"`
+	TalkAge            Duration `toml:"talk_age"`
+	Classes            [3]int   `toml:"classes"`             // percent
+	MicrocompactTokens int      `toml:"microcompact_tokens"` // estimated tokens
+	Dedup              bool     `toml:"dedup"`
+	NearDedup          bool     `toml:"near_dedup"`
+	Contradictions     bool     `toml:"contradictions"`
+	KeepImportance     float64  `toml:"keep_importance"` // 0..1; 0: off
 	// Of plain lists of messages.
-	KeepRecent             int      `toml:"keep_recent"`
-	KeepRoles              []string `toml:"keep_roles"`
-	KeepPatterns           []string `toml:"keep_patterns" is:"regexp"`
-	NearThreshold          float64  `toml:"near_threshold" is:"positive"`          // 0..1
-	ContradictionThreshold float64  `toml:"contradiction_threshold" is:"positive"` // 0..1
-	LargeOutputTokens      int      `toml:"large_output_tokens"`                   // estimated tokens
-	LargeOutputChars       int      `toml:"large_output_chars"`
-	SummaryChars           int      `toml:"summary_chars" min:"100"`
-	LongCap                string   `toml:"long_cap" of:"off log"`
+	KeepRecent        int      `toml:"keep_recent"`
+	KeepRoles         []string `toml:"keep_roles"`
+	LargeOutputTokens int      `toml:"large_output_tokens"` // estimated tokens
+	LargeOutputChars  int      `toml:"large_output_chars"`
+	SummaryChars      int      `toml:"summary_chars"`
+	LongCap           string   `toml:"long_cap"`
 }
 
 // Companion is [companion]: where companions are written and what they contain.
 type Companion struct {
-	Dir            string        `toml:"dir" is:"path"`         // absolute; "": beside the transcript
-	MaxTokens      Size          `toml:"max_tokens" min:"2000"` // estimated tokens, or a part of the session's
-	RefreshIdle    time.Duration `toml:"refresh_idle" min:"10ms"`
-	KeepAfterPurge time.Duration `toml:"keep_after_purge"`
-	Host           string        `toml:"host"` // "": the machine's name
+	Dir            string   `toml:"dir"`        // absolute; "": beside the transcript
+	MaxTokens      Size     `toml:"max_tokens"` // estimated tokens, or a part of the session's
+	RefreshIdle    Duration `toml:"refresh_idle"`
+	KeepAfterPurge Duration `toml:"keep_after_purge"`
+	Host           string   `toml:"host"` // "": the machine's name
 }
 
 // Live is [live]: what ccd changes in an agent's context.
 type Live struct {
-	Compaction   bool    `toml:"compaction"`
-	Text         Size    `toml:"text" of:"auto ladder"` // of what is older than the newest messages
-	Verbatim     Size    `toml:"verbatim" of:"auto"`    // of the context
-	Target       float64 `toml:"target" is:"percent"`   // of the context, above 0 and at most 1
-	RestoreFiles int     `toml:"restore_files" max:"5"`
-	Outputs      bool    `toml:"outputs"`
-}
-
-// Size is a number, a part of something, or a word. The zero Size is "auto".
-type Size struct {
-	N    int
-	Part float64 // above 0 and at most 1
-	Word string
+	Compaction   bool `toml:"compaction"`
+	Text         Size `toml:"text"`     // of what is older than the newest messages
+	Verbatim     Size `toml:"verbatim"` // of the context
+	Target       Size `toml:"target"`   // a part of the context
+	RestoreFiles int  `toml:"restore_files"`
+	Outputs      bool `toml:"outputs"`
 }
 
 // Archive is [archive]: the file with the originals.
 type Archive struct {
-	Path    string `toml:"path" is:"path"`     // absolute; "": archive.db in the state directory
-	MaxSize int64  `toml:"max_size" is:"size"` // bytes; 0: no limit
-	MinFree int64  `toml:"min_free" is:"size"` // bytes
+	Path    string `toml:"path"`     // absolute; "": archive.db in the state directory
+	MaxSize Bytes  `toml:"max_size"` // 0: no limit
+	MinFree Bytes  `toml:"min_free"`
 
 	// What `ccd archive gc` removes.
-	Keep     time.Duration `toml:"keep"`                // since a session was last active; 0: forever
-	KeepSize int64         `toml:"keep_size" is:"size"` // bytes of the archive; 0: no limit
+	Keep     Duration `toml:"keep"`      // since a session was last active; 0: forever
+	KeepSize Bytes    `toml:"keep_size"` // of the archive; 0: no limit
 }
 
 // Summarizer is [summarizer]: the command that writes summaries.
 type Summarizer struct {
-	Command []string      `toml:"command" is:"command"` // program and arguments; none: no command is ever run
-	Timeout time.Duration `toml:"timeout" min:"1s"`
+	Command []string `toml:"command"` // program and arguments; none: no command is ever run
+	Timeout Duration `toml:"timeout"`
 }
 
 // RunsCommands reports whether the daemon may start a program.
@@ -138,8 +124,8 @@ func (c Config) RunsCommands() bool { return len(c.Summarizer.Command) > 0 }
 
 // Agents is [agents]: what agents may see, and additional agents.
 type Agents struct {
-	Reach   string                   `toml:"reach" of:"project all"` // ReachProject or ReachAll
-	Formats map[string]generic.Agent `toml:"formats"`                // by the name of the agent
+	Reach   string                   `toml:"reach"`   // ReachProject or ReachAll
+	Formats map[string]generic.Agent `toml:"formats"` // by the name of the agent
 }
 
 // The values of agents.reach: an agent sees the sessions of its own project, or of all projects.
@@ -151,15 +137,15 @@ const (
 // Redact is [redact]: which secrets ccd leaves out of what it shows.
 type Redact struct {
 	Secrets bool              `toml:"secrets"` // false: show all
-	Allow   []string          `toml:"allow" is:"regexp"`
-	Rules   map[string]string `toml:"rules" is:"regexp"` // by kind
+	Allow   []string          `toml:"allow"`   // regular expressions
+	Rules   map[string]string `toml:"rules"`   // regular expressions by kind
 }
 
 // Log is [log].
 type Log struct {
-	Level  string `toml:"level" of:"debug info warn error"`
-	Format string `toml:"format" of:"text json"`
-	File   string `toml:"file" is:"path"` // absolute; "": stderr
+	Level  string `toml:"level"`
+	Format string `toml:"format"`
+	File   string `toml:"file"` // absolute; "": stderr
 }
 
 // Value is the effective value of one key.
@@ -173,13 +159,13 @@ type Value struct {
 // an empty value counts as unset). A missing file is only an error if it was requested explicitly. Errors contain file,
 // line, key and the nearest key, and nothing else of the file's content.
 func Load(file string, explicit bool, env []string) (Config, error) {
-	c := defaults()
+	home := ""
 	for _, e := range env {
-		if home, ok := strings.CutPrefix(e, homeVariable+"="); ok {
-			c.home = home
-			break
+		if value, ok := strings.CutPrefix(e, homeVariable+"="); ok && home == "" {
+			home = value
 		}
 	}
+	c := defaults(home)
 	text, err := read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !explicit:
@@ -189,36 +175,27 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 		}
 		return Config{}, fmt.Errorf("read config %s: %w", file, err)
 	default:
-		c.path = file
-		if err := c.decode(string(text)); err != nil {
+		if err := c.decode(string(text), file); err != nil {
 			return Config{}, fmt.Errorf("read config %s: %w", file, err)
 		}
 	}
 	if err := c.environment(env); err != nil {
 		return Config{}, fmt.Errorf("read environment: %w", err)
 	}
-	if err := c.check(); err != nil {
-		return Config{}, fmt.Errorf("read config: %w", err)
+	if c.Watch.MaxWait.Duration < c.Watch.Settle.Duration {
+		return Config{}, fmt.Errorf("read config: watch.max_wait (%s) is less than watch.settle (%s)", c.source("watch.max_wait"), c.source("watch.settle"))
 	}
 	return c, nil
 }
 
 // defaults returns a configuration of its own with the values of the example.
-func defaults() Config {
-	c := decoded()
-	c.Watch.Roots, c.Models.Windows, c.Models.Prices, c.Agents.Formats, c.Redact.Rules = maps.Clone(c.Watch.Roots), maps.Clone(c.Models.Windows), maps.Clone(c.Models.Prices), maps.Clone(c.Agents.Formats), maps.Clone(c.Redact.Rules)
-	c.sources = map[string]string{}
-	return c
-}
-
-// decoded is the example. A command reads the configuration more than once, and this is most of the work.
-var decoded = sync.OnceValue(func() Config {
-	c := Config{Watch: Watch{Roots: map[string][]string{}}, Models: Models{Windows: map[string]int64{}, Prices: map[string]string{}}, Agents: Agents{Formats: map[string]generic.Agent{}}, Redact: Redact{Rules: map[string]string{}}, sources: map[string]string{}}
-	if err := c.decode(example); err != nil {
+func defaults(home string) Config {
+	c := Config{home: home, sources: map[string]string{}}
+	if err := c.decode(example, ""); err != nil {
 		panic("default.toml: " + err.Error()) // a test would have found it
 	}
 	return c
-})
+}
 
 // read reads a file. It accepts irregular files such as /dev/null or a shell's <(...).
 func read(file string) ([]byte, error) {
@@ -235,7 +212,7 @@ func (c *Config) Path() string { return c.path }
 func (c *Config) Values() []Value {
 	var all []Value
 	for _, k := range c.keys() {
-		all = append(all, Value{k.String(), k.shown(), c.source(k.String())})
+		all = append(all, Value{k.String(), shown(k.field), c.source(k.String())})
 	}
 	return all
 }
@@ -244,9 +221,10 @@ func (c *Config) source(key string) string { return cmp.Or(c.sources[key], "defa
 
 // environment applies CCD_SECTION_KEY. It ignores other variables that begin with CCD_.
 func (c *Config) environment(env []string) error {
-	keys, sections := map[string]key{}, map[string]bool{}
+	keys := map[string]key{}
+	var sections []string
 	for _, k := range c.keys() {
-		sections[variable(k.section)+"_"] = true
+		sections = append(sections, variable(k.section)+"_")
 		if k.field.Kind() != reflect.Map {
 			keys[variable(k.String())] = k
 		}
@@ -254,7 +232,7 @@ func (c *Config) environment(env []string) error {
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
 		k, ok := keys[name]
-		ours := slices.ContainsFunc(slices.Collect(maps.Keys(sections)), func(s string) bool { return strings.HasPrefix(name, s) })
+		ours := slices.ContainsFunc(sections, func(s string) bool { return strings.HasPrefix(name, s) })
 		switch {
 		case value == "" || !ours:
 			continue
@@ -267,7 +245,11 @@ func (c *Config) environment(env []string) error {
 			}
 			return err
 		}
-		if err := k.set(k.field, k.parse(value)); err != nil {
+		err := setText(k.field, value)
+		if wrong := c.wrong(); err == nil && len(wrong) > 0 { // what the file sets was right
+			err = wrong[0].err
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		c.sources[k.String()] = "environment " + name
@@ -277,11 +259,3 @@ func (c *Config) environment(env []string) error {
 
 // variable is the environment's name of a key.
 func variable(key string) string { return "CCD_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
-
-// check checks rules between keys.
-func (c *Config) check() error {
-	if c.Watch.MaxWait < c.Watch.Settle {
-		return fmt.Errorf("watch.max_wait (%s) is less than watch.settle (%s)", c.source("watch.max_wait"), c.source("watch.settle"))
-	}
-	return nil
-}

@@ -53,7 +53,7 @@ func TestExampleEqualsDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(defaults(), got, exported); diff != "" {
+	if diff := cmp.Diff(defaults(""), got, exported); diff != "" {
 		t.Errorf("the example differs from the defaults (-want +got):\n%s", diff)
 	}
 	for _, v := range got.Values() {
@@ -111,9 +111,10 @@ func TestBadFiles(t *testing.T) {
 		{"unknown section", "\n\n[wacth]\nsettle = \"2s\"", `line 3: unknown key "wacth"; did you mean "watch"`},
 		{"nothing near", "[zzzzzzzzz]\n", `line 1: unknown key`},
 		{"key outside a section", "# mine\nsettle = \"2s\"", `line 2: unknown key "settle"; did you mean "watch.settle"`},
-		{"section as a value", "watch = 3", `line 1: watch: must be a section, [watch]`},
-		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: must be a duration such as "2s"`},
+		{"section as a value", "watch = 3", `line 1: watch: must be a table`},
+		{"no unit", "[watch]\n\nsettle = 5", `line 3: watch.settle: must be a duration such as "500ms", "2s"`},
 		{"bad duration", "[watch]\nsettle = \"2 seconds\"", `line 2: watch.settle: must be a duration such as "500ms", "2s", "15m", "1h" or "90d"`},
+		{"list for a duration", "[watch]\nsettle = [\"2s\"]", `line 2: watch.settle: must be one value`},
 		{"duration too small", "[watch]\nscan_interval = \"1ms\"", `line 2: watch.scan_interval: must be 1s or more`},
 		{"string for integer", "[companion]\nmax_tokens = \"many\"", `line 2: companion.max_tokens: must be 2000 or more, or a part such as "30%"`},
 		{"float for integer", "[companion]\nmax_tokens = 1.5", `line 2: companion.max_tokens: must be 2000 or more, or a part such as "30%"`},
@@ -121,7 +122,7 @@ func TestBadFiles(t *testing.T) {
 		{"no part", "[companion]\nmax_tokens = \"130%\"", `line 2: companion.max_tokens: must be 2000 or more, or a part such as "30%"`},
 		{"no word", "[live]\nverbatim = \"ladder\"", `line 2: live.verbatim: must be 1 or more, or a part such as "30%", or "auto"`},
 		{"part of nothing", "[live]\ntarget = \"0%\"", `line 2: live.target: must be a part such as "30%", above 0 and at most "100%"`},
-		{"too large", "[live]\nrestore_files = 6", `line 2: live.restore_files: must be 5 or less`},
+		{"too large", "[live]\nrestore_files = 6", `line 2: live.restore_files: must be from 0 to 5`},
 		{"two classes", "[compaction]\nclasses = [50, 30]", `line 2: compaction.classes: must be three whole numbers from 0 to 100, such as [50, 30, 10]`},
 		{"string for boolean", "[watch]\npoll = \"true\"", `line 2: watch.poll: must be true or false`},
 		{"out of range", "[trigger]\npressure = 60", `line 2: trigger.pressure: must be a number above 0 and at most 1`},
@@ -129,25 +130,25 @@ func TestBadFiles(t *testing.T) {
 		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: must be a number above 0 and at most 1`},
 		{"threshold", "[trigger]\nthreshold = \"high\"", `line 2: trigger.threshold: must be "auto" or a whole number above 0`},
 		{"bad size", "[archive]\nmax_size = \"20 giga\"", `line 2: archive.max_size: must be a size such as "256MB" or "20GB"`},
-		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: must be a size such as "256MB"`},
+		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: must be a size such as "256MB" or "20GB"`},
 		{"relative path", "[companion]\ndir = \"here\"", `line 2: companion.dir: must be an absolute path`},
 		{"level", "[log]\nlevel = \"loud\"", `line 2: log.level: must be one of debug, info, warn, error`},
 		{"glob", "[watch]\nignore = [\"a\", \"[\"]", `line 2: watch.ignore: entry 2: not a valid glob`},
-		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: entry 1: must be a string`},
-		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: must be a list of strings such as ["a", "b"]`},
+		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: must be a list such as ["a", "b"]`},
+		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: must be a list such as ["a", "b"]`},
 		{"unknown agent", "[watch.roots]\ncodex = []\nclaude = [\"/x\"]", `line 3: watch.roots: unknown agent`},
 		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots: unknown agent "claude-cod"; did you mean "claude-code"?`},
 		{"empty root", "[watch]\nroots.codex = [\"\"]", `line 2: watch.roots: entry 1: must be a path`},
 		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots: entry 1: must be an absolute path`},
-		{"bad path", format + "role = '/role'\ncontent = 'text'\n", `line 4: agents.formats.mine.content: entry 1: must be a JSON Pointer such as "/message/role"`},
-		{"bad path of several", format + "role = '/role'\ncontent = ['/a', '/b~2']\n", `line 4: agents.formats.mine.content: entry 2: must be a JSON Pointer`},
-		{"path of another type", format + "content = '/x'\nrole = 3\n", `line 4: agents.formats.mine.role: must be a list of strings`},
-		{"no role", "[log]\n" + format + "content = '/x'\n", `line 2: agents.formats.mine.role is missing`},
-		{"unknown path", format + "role = '/role'\ncontent = '/x'\ncalls_id = '/id'\n", `line 5: agents.formats.mine: unknown key "calls_id"; did you mean "call_id"`},
-		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\nrole = '/r'\ncontent = '/c'\n", `line 2: agents.formats.mine.roots: entry 1: must be an absolute path`},
+		{"bad path", format + "role = '/role'\ncontent = 'text'\n", `line 4: agents.formats: content: entry 1: must be a JSON Pointer such as "/message/role"`},
+		{"bad path of several", format + "role = '/role'\ncontent = ['/a', '/b~2']\n", `line 4: agents.formats: content: entry 2: must be a JSON Pointer`},
+		{"path of another type", format + "content = '/x'\nrole = 3\n", `line 4: agents.formats: role: must be a JSON Pointer or a list of them`},
+		{"no role", "[log]\n" + format + "content = '/x'\n", `line 2: agents.formats: role is missing`},
+		{"unknown path", format + "role = '/role'\ncontent = '/x'\ncalls_id = '/id'\n", `line 5: agents.formats: unknown key "calls_id"; did you mean "call_id"`},
+		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\nrole = '/r'\ncontent = '/c'\n", `line 2: agents.formats: roots: entry 1: must be an absolute path`},
 		{"name of another agent", "[agents.formats.codex]\nroots = ['/x']\n", `line 1: agents.formats: the name must be lower-case letters, digits and hyphens, and not the name of another agent`},
 		{"name with a slash", "[agents.formats.'a/b']\n", `line 1: agents.formats: the name must be`},
-		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats.mine.`},
+		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats: must be a table`},
 		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: must be a whole number`},
 		{"rule", "[redact]\nsecrets = true\n[redact.rules]\nacme = 'acme_('\n", `line 4: redact.rules: not a valid regular expression`},
 		{"kind of a rule", "[redact.rules]\n\"Acme Key\" = 'x'\n", `line 2: redact.rules: a kind must be lower-case letters, digits and hyphens`},
@@ -207,7 +208,7 @@ func TestPrecedenceAndSources(t *testing.T) {
 			}
 		}
 	}
-	if seen != len(want) || c.Watch.MaxWait != 2*time.Minute || c.Path() != file {
+	if seen != len(want) || c.Watch.MaxWait.Duration != 2*time.Minute || c.Path() != file {
 		t.Errorf("%d of %d keys, %v, path %q", seen, len(want), c.Watch.MaxWait, c.Path())
 	}
 	if w := c.Models.Windows; w["my-model-2.5"] != 50000 || w["claude-3"] != 200000 {
@@ -219,6 +220,7 @@ func TestBadEnvironment(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
 		{"CCD_WATCH_SETLE=1s", `unknown key "CCD_WATCH_SETLE"; did you mean "CCD_WATCH_SETTLE"`},
 		{"CCD_WATCH_SETTLE=1", `CCD_WATCH_SETTLE: must be a duration`},
+		{"CCD_WATCH_SETTLE=1ms", `CCD_WATCH_SETTLE: must be 10ms or more`},
 		{"CCD_COMPANION_MAX_TOKENS=x", `CCD_COMPANION_MAX_TOKENS: must be 2000 or more`},
 		{"CCD_WATCH_ROOTS=/x", `unknown key "CCD_WATCH_ROOTS"`},
 		{"CCD_AGENTS_REACH=all", `agents.reach cannot be set in the environment`},
@@ -261,26 +263,26 @@ func TestDurations(t *testing.T) {
 	for in, want := range map[string]string{
 		"60s": "60s", "90s": "90s", "150s": "2m30s", "1h": "1h", "90m": "1h30m", "90d": "90d", "1d": "24h", "1d12h": "36h", "2160h": "90d", "500ms": "500ms", "0s": "0s", "0": "0s",
 	} {
-		d, err := parseDuration(in)
-		if err != nil || duration(d) != want {
-			t.Errorf("%s: %s, %v; want %s", in, duration(d), err, want)
+		var d, again Duration
+		if err := d.UnmarshalText([]byte(in)); err != nil || d.shown() != want {
+			t.Errorf("%s: %s, %v; want %s", in, d.shown(), err, want)
 		}
-		if again, err := parseDuration(duration(d)); err != nil || again != d {
-			t.Errorf("%s: shown as %s, which is %v, %v", in, duration(d), again, err)
+		if err := again.UnmarshalText([]byte(want)); err != nil || again != d {
+			t.Errorf("%s: shown as %s, which is %v, %v", in, want, again, err)
 		}
 	}
 	for _, bad := range []string{"", "d", "2", "-1s", "1.5d", "1d-1h", "99999999d", "1s2d", "1h d"} {
-		if d, err := parseDuration(bad); err == nil {
-			t.Errorf("%q: %v, want an error", bad, d)
+		if err := new(Duration).UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q is taken for a duration", bad)
 		}
 	}
 }
 
 func TestSizes(t *testing.T) {
 	for in, want := range map[string]string{"256MB": "256MB", "256 MiB": "256MiB", "20GB": "20GB", "1500000": "1500kB", "0": "0", "1": "1"} {
-		n, err := rule{is: "size"}.integer(in)
-		if err != nil || size(n) != want {
-			t.Errorf("%s: %s, %v; want %s", in, size(n), err, want)
+		var n Bytes
+		if err := n.UnmarshalText([]byte(in)); err != nil || n.shown() != want {
+			t.Errorf("%s: %s, %v; want %s", in, n.shown(), err, want)
 		}
 	}
 }
@@ -319,8 +321,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add("[watch]\nroots.codex = [\"/a\"]\n[[log]]\n")
 	f.Add("watch = {settle = \"1s\", x.y = 3}\nmodels.windows.\"a.b\" = -1")
 	f.Fuzz(func(t *testing.T, text string) {
-		c := defaults()
-		if err := c.decode(text); err != nil && (!strings.HasPrefix(err.Error(), "line ") || strings.HasPrefix(err.Error(), "line 0")) {
+		c := defaults("")
+		if err := c.decode(text, ""); err != nil && (!strings.HasPrefix(err.Error(), "line ") || strings.HasPrefix(err.Error(), "line 0")) {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,49 +12,56 @@ import (
 	"ccd/internal/lazy"
 )
 
-type decoder struct {
-	c      *Config
-	md     *toml.MetaData
-	text   string
-	keys   []key // of c
-	faults []fault
+// file is a parsed text.
+type file struct {
+	md   toml.MetaData
+	top  map[string]toml.Primitive
+	text string
 }
 
-// fault is an error at one place of the file.
-type fault struct {
-	line int
-	err  error
-}
-
-// decode applies a file's text. If there are several faults, it returns the first one in the file.
-func (c *Config) decode(text string) error {
+// decode applies the text of the file at path, "" for the defaults. If there are several faults, it returns one.
+func (c *Config) decode(text, path string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("line 1: the file has more than %d KiB", maxText>>10)
 	}
 	if n := tooDeep(text); n > 0 {
 		return fmt.Errorf("line %d: more than %d parts of a key, or tables within each other", n, maxDepth)
 	}
-	var sections map[string]toml.Primitive
-	md, err := toml.Decode(text, &sections)
-	if err != nil {
+	f := file{text: text}
+	var err error
+	if f.md, err = toml.Decode(text, &f.top); err != nil {
 		return c.syntax(err, text)
 	}
-	d := decoder{c: c, md: &md, text: text, keys: c.keys()}
-	for name, prim := range sections {
-		d.section(name, prim)
+	for _, key := range f.md.Keys() {
+		field := c.field(key)
+		if !field.IsValid() {
+			return fmt.Errorf("line %d: %w", f.line(key), c.unknownKey(key))
+		}
+		if err := mismatch(field, f.md.Type(key...)); err != nil {
+			return fmt.Errorf("line %d: %s: %w", f.line(key), told(key), err)
+		}
 	}
-	if len(d.faults) == 0 {
-		return nil
+	for _, k := range c.keys() {
+		key := toml.Key{k.section, k.name}
+		if !f.md.IsDefined(key...) {
+			continue
+		}
+		if err := f.md.PrimitiveDecode(f.at(key), k.field.Addr().Interface()); err != nil {
+			return f.refused(err, k)
+		}
+		if path != "" {
+			c.sources[k.String()] = fmt.Sprintf("%s:%d", path, f.line(key))
+		}
 	}
-	first := slices.MinFunc(d.faults, func(a, b fault) int { return a.line - b.line })
-	return fmt.Errorf("line %d: %w", first.line, first.err)
+	c.path = path
+	if all := c.wrong(); len(all) > 0 {
+		return fmt.Errorf("line %d: %s: %w", f.line(all[0].key), told(all[0].key), all[0].err)
+	}
+	return nil
 }
 
 // maxText is the size of the longest configuration, in bytes.
 const maxText = 64 << 10
-
-// mostFaults is how many faults are placed: each costs a look through the text.
-const mostFaults = 100
 
 // maxDepth is how many parts a key may have, and how many lists and tables may be within each other. The library's time grows with the square of them.
 const maxDepth = 32
@@ -95,134 +101,56 @@ func (c *Config) syntax(err error, text string) error {
 	if errors.As(err, &p) && p.Position.Line > 0 {
 		line = p.Position.Line
 	}
-	if _, ok := find(c.keys(), p.LastKey); ok {
+	if slices.ContainsFunc(c.keys(), func(k key) bool { return k.String() == p.LastKey }) {
 		return fmt.Errorf("line %d: %s: not valid TOML", line, p.LastKey)
 	}
 	return fmt.Errorf("line %d: not valid TOML", line)
 }
 
-func (d *decoder) section(name string, prim toml.Primitive) {
-	if !slices.ContainsFunc(d.keys, func(k key) bool { return k.section == name }) {
-		d.fault(prim, d.c.unknownKey(name))
-		return
-	}
-	entries := d.table(prim)
-	if entries == nil {
-		d.fault(prim, fmt.Errorf("%s: must be a section, [%s]", name, name))
-	}
-	for k, prim := range entries {
-		d.key(name+"."+k, prim)
-	}
-}
-
-func (d *decoder) key(name string, prim toml.Primitive) {
-	k, ok := find(d.keys, name)
-	if !ok {
-		d.fault(prim, d.c.unknownKey(name))
-		return
-	}
-	source := fmt.Sprintf("%s:%d", d.c.path, d.line(prim))
-	if k.field.Kind() != reflect.Map {
-		if err := d.set(k, k.field, prim); err != nil {
-			d.fault(prim, fmt.Errorf("%s: %w", name, err))
-			return
-		}
-		d.c.sources[name] = source
-		return
-	}
-	entries := d.table(prim)
-	if entries == nil {
-		d.fault(prim, fmt.Errorf("%s: must be a table", name))
-		return
-	}
-	for entry, prim := range entries {
-		v := reflect.New(k.field.Type().Elem()).Elem()
-		if v.Kind() == reflect.Struct {
-			d.named(name, entry, v, prim)
-			k.field.SetMapIndex(reflect.ValueOf(entry), v)
-			continue
-		}
-		switch err := d.set(k, v, prim); {
-		case name == "watch.roots" && !slices.Contains(agents(), entry):
-			d.fault(prim, fmt.Errorf("%s: %w", name, unknown("agent", entry, agents())))
-		case name == "redact.rules" && !userName().MatchString(entry):
-			d.fault(prim, fmt.Errorf("%s: a kind must be lower-case letters, digits and hyphens", name))
-		case err != nil:
-			d.fault(prim, fmt.Errorf("%s: %w", name, err))
-		default:
-			k.field.SetMapIndex(reflect.ValueOf(entry), v)
-		}
-	}
-	d.c.sources[name] = source
-}
-
-// named decodes a table with a name chosen by the user. Its keys are the fields of v.
-func (d *decoder) named(section, name string, v reflect.Value, prim toml.Primitive) {
-	if !userName().MatchString(name) || slices.Contains(append(agents(), "messages", "all"), name) {
-		d.fault(prim, fmt.Errorf("%s: the name must be lower-case letters, digits and hyphens, and not the name of another agent", section))
-		return
-	}
-	section += "." + name
-	entries, all := d.table(prim), keysOf(section, v, d.c.home)
-	var names []string
-	for _, k := range all {
-		names = append(names, k.name)
-		value, ok := entries[k.name]
-		if !ok && k.need {
-			d.fault(prim, fmt.Errorf("%s is missing", k))
-		}
-		if !ok {
-			continue
-		}
-		if err := d.set(k, k.field, value); err != nil {
-			d.fault(value, fmt.Errorf("%s: %w", k, err))
-		}
-	}
-	for entry, prim := range entries {
-		if !slices.Contains(names, entry) {
-			d.fault(prim, fmt.Errorf("%s: %w", section, unknown("key", entry, names)))
-		}
-	}
-}
-
-var userName = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,39}$`)
-
-func (d *decoder) set(k key, field reflect.Value, prim toml.Primitive) error {
-	var v any
-	if d.md.PrimitiveDecode(prim, &v) != nil {
-		return errors.New("not valid TOML")
-	}
-	return k.set(field, v)
-}
-
-// table returns the entries of a table, nil for other values.
-func (d *decoder) table(prim toml.Primitive) (entries map[string]toml.Primitive) {
-	if d.md.PrimitiveDecode(prim, &entries) != nil {
-		return nil
-	}
-	return entries
-}
-
-func (d *decoder) fault(at toml.Primitive, err error) {
-	if len(d.faults) == mostFaults {
-		return
-	}
-	d.faults = append(d.faults, fault{d.line(at), err})
-}
-
-// line finds the line of a value, with the error of a type that refuses everything. The library has no position for
-// implied tables (a.b = 1, [a.b]): those begin where their name first occurs.
-func (d *decoder) line(at toml.Primitive) int {
+// refused returns the error of decoding a key: of a type that decodes itself, which has a place in the file, else of an entry
+// of a list.
+func (f *file) refused(err error, k key) error {
 	var p toml.ParseError
-	if errors.As(d.md.PrimitiveDecode(at, &refuser{}), &p) && p.Position.Line > 0 {
+	if errors.As(err, &p) {
+		name := k.String()
+		if p.LastKey != name { // a key of a table that the user named
+			name += ": " + p.LastKey[strings.LastIndexByte(p.LastKey, '.')+1:]
+		}
+		return fmt.Errorf("line %d: %s: %s", p.Position.Line, name, p.Message)
+	}
+	return fmt.Errorf("line %d: %s: %s", f.line(toml.Key{k.section, k.name}), k, kinds[k.field.Kind()].must)
+}
+
+// told returns a key without the name that the user gave to a table or an entry of one.
+func told(key toml.Key) string {
+	if len(key) < 3 {
+		return key.String()
+	}
+	return strings.Join(append([]string{key[:2].String()}, key[3:]...), ": ")
+}
+
+// at returns the value of a key that the file has.
+func (f *file) at(key toml.Key) (value toml.Primitive) {
+	table := f.top
+	for _, name := range key {
+		value, table = table[name], nil
+		_ = f.md.PrimitiveDecode(value, &table) // nil if it is no table
+	}
+	return value
+}
+
+// line finds the line of a key, with the error of a type that refuses everything. The library has no position for implied tables
+// (a.b = 1, [a.b]): those begin where their name first occurs.
+func (f *file) line(key toml.Key) int {
+	var p toml.ParseError
+	if errors.As(f.md.PrimitiveDecode(f.at(key), &refuser{}), &p) && p.Position.Line > 0 {
 		return p.Position.Line
 	}
-	name := p.LastKey[strings.LastIndexByte(p.LastKey, '.')+1:]
-	found := regexp.MustCompile(`(?m)^[^#\n]*` + regexp.QuoteMeta(name)).FindStringIndex(d.text)
+	found := regexp.MustCompile(`(?m)^[^#\n]*` + regexp.QuoteMeta(key[len(key)-1])).FindStringIndex(f.text)
 	if found == nil {
 		return 1
 	}
-	return 1 + strings.Count(d.text[:found[1]], "\n")
+	return 1 + strings.Count(f.text[:found[1]], "\n")
 }
 
 type refuser struct{}

@@ -2,7 +2,8 @@ package config
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/BurntSushi/toml"
 )
 
 // unknown returns the error for an unknown name of something (a key, an agent), with the nearest known one. The key may come from any file that the
@@ -29,11 +30,11 @@ func Nearest(name string, known []string) (best string, away int) {
 	return best, away
 }
 
-// unknownKey is unknown for a section or a key. It prefers the same key in another section.
-func (c *Config) unknownKey(name string) error {
-	_, last, found := strings.Cut(name, ".")
-	if !found {
-		last = name
+// unknownKey is unknown for a key of a file. It prefers the same key in another section.
+func (c *Config) unknownKey(key toml.Key) error {
+	name, last := key.String(), key[len(key)-1]
+	if table := c.field(key[:len(key)-1]); len(key) > 2 && table.IsValid() {
+		return fmt.Errorf("%s: %w", told(key[:len(key)-1]), unknown("key", last, named(table.Type())))
 	}
 	var names []string
 	for _, k := range c.keys() {

@@ -7,9 +7,9 @@ import (
 
 // TestPrice: the longest prefix counts, and of its prices the newest one that holds at that time.
 func TestPrice(t *testing.T) {
-	c := defaults()
+	c := defaults("")
 	text := "[models.prices]\nopus = \"2026-01-01 5 0.5 6.25 25; 2026-06-01 4 0.4 5 20\"\n\"opus-4\" = \"2026-01-01 1 1 1 1\"\n"
-	if err := c.decode(text); err != nil {
+	if err := c.decode(text, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range []struct {
@@ -33,8 +33,8 @@ func TestPrice(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"5", "2026-01-01 5 0.5 6.25", "2026-01-01 5 0.5 6.25 -1", "2026-13-01 1 1 1 1", "2026-01-01 1 1 1 NaN", "2026-06-01 1 1 1 1; 2026-01-01 1 1 1 1"} {
-		c := defaults()
-		if c.decode("[models.prices]\nopus = \""+bad+"\"\n") == nil {
+		c := defaults("")
+		if c.decode("[models.prices]\nopus = \""+bad+"\"\n", "") == nil {
 			t.Errorf("%q is taken for a price", bad)
 		}
 	}

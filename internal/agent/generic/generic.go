@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -20,22 +22,44 @@ import (
 // one that exists counts; the paths of Usage are summed. Parts is a list in the record; the paths from Content to
 // Failed are also applied to each of its elements.
 type Agent struct {
-	Roots     []string `toml:"roots" json:"roots" is:"path" need:"true"` // absolute
-	Glob      string   `toml:"glob" json:"glob" is:"glob"`               // matched against the path below a root and against the name; "": *.jsonl
-	Messages  string   `toml:"messages" json:"messages"`                 // the member with the list of records, in files that are one object
-	Role      []string `toml:"role" json:"role" is:"pointer" need:"true"`
-	Content   []string `toml:"content" json:"content" is:"pointer" need:"true"` // a text, or a list of texts and blocks
-	Tool      []string `toml:"tool" json:"tool" is:"pointer"`
-	CallID    []string `toml:"call_id" json:"call_id" is:"pointer"`
-	Arguments []string `toml:"arguments" json:"arguments" is:"pointer"`
-	Result    []string `toml:"result" json:"result" is:"pointer"`
-	Failed    []string `toml:"failed" json:"failed" is:"pointer"` // true, or a number other than 0
-	Parts     []string `toml:"parts" json:"parts" is:"pointer"`
-	Time      []string `toml:"time" json:"time" is:"pointer"`   // RFC 3339, or seconds or milliseconds since 1970
-	Usage     []string `toml:"usage" json:"usage" is:"pointer"` // real tokens
-	ID        []string `toml:"id" json:"id" is:"pointer"`
-	Model     []string `toml:"model" json:"model" is:"pointer"`
-	Cwd       []string `toml:"cwd" json:"cwd" is:"pointer"`
+	Roots     []string `toml:"roots" json:"roots"`       // absolute
+	Glob      string   `toml:"glob" json:"glob"`         // matched against the path below a root and against the name; "": *.jsonl
+	Messages  string   `toml:"messages" json:"messages"` // the member with the list of records, in files that are one object
+	Role      Paths    `toml:"role" json:"role"`
+	Content   Paths    `toml:"content" json:"content"` // a text, or a list of texts and blocks
+	Tool      Paths    `toml:"tool" json:"tool"`
+	CallID    Paths    `toml:"call_id" json:"call_id"`
+	Arguments Paths    `toml:"arguments" json:"arguments"`
+	Result    Paths    `toml:"result" json:"result"`
+	Failed    Paths    `toml:"failed" json:"failed"` // true, or a number other than 0
+	Parts     Paths    `toml:"parts" json:"parts"`
+	Time      Paths    `toml:"time" json:"time"`   // RFC 3339, or seconds or milliseconds since 1970
+	Usage     Paths    `toml:"usage" json:"usage"` // real tokens
+	ID        Paths    `toml:"id" json:"id"`
+	Model     Paths    `toml:"model" json:"model"`
+	Cwd       Paths    `toml:"cwd" json:"cwd"`
+}
+
+// Paths are JSON Pointers.
+type Paths []string
+
+// UnmarshalTOML accepts a pointer or a list of them.
+func (p *Paths) UnmarshalTOML(value any) error {
+	list, ok := value.([]any)
+	if s, one := value.(string); one {
+		list, ok = []any{s}, true
+	}
+	if !ok {
+		return errors.New("must be a JSON Pointer or a list of them")
+	}
+	for i, v := range list {
+		s, _ := v.(string)
+		if s == "" || !jsontext.Pointer(s).IsValid() {
+			return fmt.Errorf(`entry %d: must be a JSON Pointer such as "/message/role"`, i+1)
+		}
+		*p = append(*p, s)
+	}
+	return nil
 }
 
 // Row returns the format of the agent with this name.

@@ -189,14 +189,14 @@ func (e Env) Place(readOnly bool) (*Place, error) {
 		}
 	}
 	p.Watch = watcher.Options{
-		Roots: p.Roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle, MaxWait: c.Watch.MaxWait,
-		RefreshIdle: c.Companion.RefreshIdle, ScanInterval: c.Watch.ScanInterval, Poll: c.Watch.Poll,
+		Roots: p.Roots, Ignore: c.Watch.Ignore, Settle: c.Watch.Settle.Duration, MaxWait: c.Watch.MaxWait.Duration,
+		RefreshIdle: c.Companion.RefreshIdle.Duration, ScanInterval: c.Watch.ScanInterval.Duration, Poll: c.Watch.Poll,
 		Match: func(r watcher.Root, path string) bool {
 			found, ok := p.Agents.Find(r.Agent, r.Path, path)
 			return ok && !p.Archive.Forgets(found)
 		},
 	}
-	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: c.Archive.MinFree, MaxSize: c.Archive.MaxSize})
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: int64(c.Archive.MinFree), MaxSize: int64(c.Archive.MaxSize)})
 	return p, err
 }
 
@@ -247,28 +247,6 @@ func (e Env) Agents() registry.Table {
 		t.Redact, _ = redact.New(redact.Config{})
 	}
 	return t
-}
-
-// Absent lists the roots that do not exist yet: by the agent's title if none of its usual roots exists and the configuration
-// adds no other, else by path.
-func Absent(agents registry.Table, roots []watcher.RootHealth) string {
-	here, all := map[string]bool{}, map[string]int{}
-	for _, r := range roots {
-		here[r.Agent] = here[r.Agent] || r.Present
-		all[r.Agent]++
-	}
-	var names []string
-	for _, r := range roots {
-		row, _ := agents.Lookup(r.Agent)
-		name := r.Path
-		if !here[r.Agent] && row.Roots != nil && all[r.Agent] == len(row.Roots(func(string) string { return "" }, "/")) {
-			name = row.Title
-		}
-		if !r.Present && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // Written returns a key's value as written in the configuration, with its units.

@@ -28,7 +28,7 @@ func (a *App) Summarize(l *reader.Library) func(ctx context.Context, input strin
 		return nil
 	}
 	command := summarizer.Command{
-		Args: c.Command, Dir: filepath.Join(l.StateDir, "summarizer"), Env: a.Vars, Timeout: c.Timeout,
+		Args: c.Command, Dir: filepath.Join(l.StateDir, "summarizer"), Env: a.Vars, Timeout: c.Timeout.Duration,
 	}
 	return func(ctx context.Context, input string) ([]byte, error) {
 		begun := time.Now()

@@ -103,7 +103,7 @@ func (a *App) HasPulled(l *reader.Library) bool {
 // openPulled makes a place read a machine's pulled archive.
 func openPulled(p *account.Place, m pulled.Machine, name string, readOnly bool) (err error) {
 	p.Machine, p.Pulled, p.ArchivePath = name, m.Pulled, pulled.Archive(pulled.Machines(p.StateDir), m.Machine)
-	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: p.Config.Archive.MinFree})
+	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: int64(p.Config.Archive.MinFree)})
 	return err
 }
 

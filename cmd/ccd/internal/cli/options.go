@@ -140,7 +140,7 @@ func (a *App) DaemonOptions(l *reader.Library, log *slog.Logger) daemon.Options 
 	}
 	return daemon.Options{
 		Config: config, Archive: l.Archive, Agents: l.Agents, StateDir: l.StateDir, Watch: l.Watch, Compaction: reader.Options(l.Place),
-		CompanionDir: l.Config.Companion.Dir, KeepAfterPurge: l.Config.Companion.KeepAfterPurge, Log: log, Version: a.Version(), Summarize: a.Summarize(l),
+		CompanionDir: l.Config.Companion.Dir, KeepAfterPurge: l.Config.Companion.KeepAfterPurge.Duration, Log: log, Version: a.Version(), Summarize: a.Summarize(l),
 	}
 }
 

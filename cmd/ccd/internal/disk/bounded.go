@@ -32,8 +32,8 @@ func Bounded[T any](ctx context.Context, limit time.Duration, do func(context.Co
 	go func() {
 		var o outcome
 		defer func() {
-			if p := recover(); p != nil {
-				o.err = fmt.Errorf("internal error in ccd: %v", p)
+			if p := recover(); p != nil { // what it says may be of a transcript
+				o.err = errors.New("internal error in ccd")
 			}
 			c <- o
 		}()

@@ -28,37 +28,47 @@ import (
 	"ccd/watcher"
 )
 
-// checkArchive checks that the archive is not locked, that its index can be read and that it has room to grow.
-func checkArchive(_ context.Context, f *facts) []Finding {
+// unread says why the archive cannot be read.
+func (l Live) unread() Finding {
 	const check = "archive"
-	path := f.ArchivePath
-	var all []Finding
+	path := l.ArchivePath
 	var locked *archive.LockedError
 	switch {
-	case errors.As(f.readErr, &locked): // a healthy process holds the lock only for a moment
-		return []Finding{wrong("lock", locked.Hint(), "%v", locked)}
-	case f.locked():
-		return []Finding{wrong("lock", "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v; the file system does not respond", f.readErr)}
-	case errors.Is(f.readErr, archive.ErrNewer):
-		all = append(all, wrong(check, "use the ccd that wrote it", "%v", f.readErr))
-	case errors.Is(f.readErr, fs.ErrPermission):
-		return []Finding{wrong(check, "run ccd as the owner of the file: ls -l "+words.Shell(path), "%v", f.readErr)}
-	case errors.As(f.readErr, new(*archive.DamageError)):
-		return []Finding{wrong(check, "ccd doctor --fix; if that fails, move the file away: ccd run creates another one from the transcripts, ccd archive import BACKUP adds the rest", "%v", f.readErr)}
-	case f.readErr != nil:
-		return []Finding{wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v", f.readErr)}
-	case f.Size.File == 0:
+	case errors.As(l.Unread, &locked): // a healthy process holds the lock only for a moment
+		return wrong("lock", locked.Hint(), "%v", locked)
+	case l.locked():
+		return wrong("lock", "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v; the file system does not respond", l.Unread)
+	case errors.Is(l.Unread, archive.ErrNewer):
+		return wrong(check, "use the ccd that wrote it", "%v", l.Unread)
+	case errors.Is(l.Unread, fs.ErrPermission):
+		return wrong(check, "run ccd as the owner of the file: ls -l "+words.Shell(path), "%v", l.Unread)
+	case errors.As(l.Unread, new(*archive.DamageError)):
+		return wrong(check, "ccd doctor --fix; if that fails, move the file away: ccd run creates another one from the transcripts, ccd archive import BACKUP adds the rest", "%v", l.Unread)
+	}
+	return wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v", l.Unread)
+}
+
+// archive checks that the archive is not locked, that its index can be read and that it has room to grow.
+func (l Live) archive() (all []Finding) {
+	const check = "archive"
+	path := l.ArchivePath
+	switch {
+	case l.Unread != nil:
+		return one(l.unread())
+	case l.Running && l.Run.Sessions > 0 && !l.Run.LastPass.IsZero() && !disk.Exists(path):
+		return one(wrong(check, "ccd archive import BACKUP adds what only a backup has", "%s was removed; all existing transcripts are archived again at the next scan", path))
+	case l.Size.File == 0:
 		return []Finding{ok(check, "%s: not created yet; `ccd run` creates it", path)}
 	}
 	const fix = "ccd doctor --fix repairs it from transcripts; ccd archive verify lists all damage"
-	for _, d := range f.damage {
+	for _, d := range l.Damage {
 		all = append(all, wrong(check, fix, "%v", d))
 	}
 	all = few(check, "in the archive", all)
-	if found := f.limit(); found.State != "ok" {
+	if found := l.limit(); found.State != "ok" {
 		all = append(all, found)
 	}
-	if dir := filepath.Dir(path); dir != f.StateDir {
+	if dir := filepath.Dir(path); dir != l.StateDir {
 		if kind := watcher.EventlessFS(disk.Existing(dir)); kind != "" {
 			all = append(all, note(check, "set archive.path to a local disk", "%s is on %s: file locks and memory mapping are unreliable there", path, kind))
 		}
@@ -66,7 +76,7 @@ func checkArchive(_ context.Context, f *facts) []Finding {
 	if len(all) > 0 {
 		return all
 	}
-	return []Finding{ok(check, "%s: %s for %s of transcripts; its contents are not checked here: ccd archive verify", path, humanize.IBytes(uint64(f.Size.File)), humanize.IBytes(uint64(f.Size.Raw)))}
+	return []Finding{ok(check, "%s: %s for %s of transcripts; `ccd archive verify` checks its contents", path, humanize.IBytes(uint64(l.Size.File)), humanize.IBytes(uint64(l.Size.Raw)))}
 }
 
 // Healed returns what daemon.Heal did.
@@ -83,25 +93,22 @@ func Healed(h daemon.Healed) Finding {
 	return f
 }
 
-// checkSpace compares the free bytes with archive.min_free and with what the unarchived transcripts will need.
-func checkSpace(_ context.Context, f *facts) []Finding {
-	if f.Free < 0 {
-		return []Finding{note("space", "", "cannot read free space of %s", filepath.Dir(f.ArchivePath))}
-	}
-	found := f.space()
+// checkGrowth compares the free bytes with what the transcripts that are not archived will need.
+func checkGrowth(_ context.Context, f *facts) []Finding {
 	packed := 0.25 // archive bytes per transcript byte
 	if f.Size.Raw >= 1<<20 {
 		packed = min(1, float64(f.Size.File-f.Size.Free)/float64(f.Size.Raw))
 	}
-	if need := int64(float64(f.unarchived(nil).Bytes) * packed); found.State == "ok" && need > f.Free-f.Config.Archive.MinFree {
-		found = note("space", "free disk space, or lower archive.min_free", "%s; unarchived transcripts will need about %s", found.Detail, humanize.IBytes(uint64(need)))
+	need, free := int64(float64(f.unarchived(nil).Bytes)*packed), f.Free-int64(f.Config.Archive.MinFree)
+	if free < 0 || need <= free { // space says what is wrong
+		return nil
 	}
-	return []Finding{found}
+	return one(note("space", "free disk space, or lower archive.min_free", "transcripts that are not archived yet will need about %s", humanize.IBytes(uint64(need))))
 }
 
 // unarchived counts the files that the filter accepts (nil: all) and that are not fully archived.
 func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
-	if f.readErr != nil {
+	if f.Unread != nil {
 		return reader.Pending{} // checkArchive reports it
 	}
 	var found []watcher.Found
@@ -128,11 +135,11 @@ func (f *facts) unread() (skipped int, strange, torn []string) {
 // checkBehind counts the transcripts that should be archived by now.
 func checkBehind(_ context.Context, f *facts) []Finding {
 	const check = "lag"
-	if f.readErr != nil {
+	if f.Unread != nil {
 		return nil
 	}
 	all := f.unarchived(nil)
-	grace := max(f.Config.Watch.MaxWait, f.Config.Companion.RefreshIdle) + 2*f.Config.Watch.ScanInterval
+	grace := max(f.Watch.MaxWait, f.Watch.RefreshIdle) + 2*f.Watch.ScanInterval
 	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
 	skipped, strange, torn := f.unread()

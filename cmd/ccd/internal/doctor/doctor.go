@@ -44,6 +44,16 @@ func wrong(check, fix, detail string, args ...any) Finding {
 	return Finding{Check: check, State: "wrong", Detail: fmt.Sprintf(detail, args...), Fix: fix}
 }
 
+func one(f Finding) []Finding { return []Finding{f} }
+
+// String is the finding with what to do.
+func (f Finding) String() string {
+	if f.Fix == "" {
+		return f.Detail
+	}
+	return f.Detail + " (" + f.Fix + ")"
+}
+
 // by returns the finding with a repair.
 func (f Finding) by(done string, repair func(context.Context) error) Finding {
 	f.Fixable, f.done, f.repair = true, done, repair
@@ -79,57 +89,83 @@ type Doctor struct {
 	Progress func(done, total int64)
 }
 
-// check is one row of the table of checks. A row with config set is skipped if the configuration cannot be read.
+// check is a row of the table of checks.
 type check struct {
 	name   string
-	look   func(context.Context, *facts) []Finding
-	config bool
+	config bool                                    // it needs a configuration that can be read
+	now    func(Live) []Finding                    // of what is known at once: status makes it too
+	look   func(context.Context, *facts) []Finding // of what takes time
 }
 
 // checks returns all checks in the order in which they are printed.
 func checks() []check {
 	return []check{
-		{"config", checkConfig, true},
-		{"roots", checkRoots, true},
-		{"state", checkState, false},
-		{"archive", checkArchive, true},
-		{"space", checkSpace, true},
-		{"remote", checkRemote, true},
-		{"service", checkService, false},
-		{"daemon", checkDaemon, false},
-		{"errors", func(_ context.Context, f *facts) []Finding { return f.failing() }, false},
-		{"summarizer", checkSummarizer, true},
-		{"program", checkProgram, false},
-		{"agents", checkAgents, false},
-		{"homes", checkHomes, true},
-		{"lag", checkBehind, true},
-		{"records", checkRecords, true},
-		{"purge", checkPurge, true},
+		{name: "config", now: Live.config},
+		{name: "roots", config: true, look: checkRoots},
+		{name: "roots", now: Live.closed},
+		{name: "state", look: checkState},
+		{name: "archive", config: true, now: Live.archive},
+		{name: "space", config: true, now: Live.space},
+		{name: "space", config: true, look: checkGrowth},
+		{name: "remote", config: true, look: remoteProgram},
+		{name: "remote", now: Live.remote},
+		{name: "service", now: Live.service},
+		{name: "drift", now: Live.place},
+		{name: "drift", look: checkDrift},
+		{name: "daemon", now: Live.daemon},
+		{name: "errors", now: Live.failing},
+		{name: "summarizer", config: true, now: Live.Summarizer},
+		{name: "program", look: checkProgram},
+		{name: "agents", look: checkAgents},
+		{name: "homes", config: true, look: checkHomes},
+		{name: "lag", config: true, look: checkBehind},
+		{name: "records", config: true, look: checkRecords},
+		{name: "purge", config: true, look: checkPurge},
 	}
 }
 
-// Examine runs the checks. If the configuration cannot be read, it runs only the checks that do not need it, with defaults.
-func (d Doctor) Examine(ctx context.Context) []Finding {
-	var all []Finding
-	table := checks()
-	p, err := d.Env.Place(true)
-	if err != nil {
-		all = []Finding{wrong("config", "`ccd config --default` prints a valid one", "%v", err)}
-		if p, err = d.Env.Defaults().Place(true); err != nil {
-			return all // there is no home directory either
+// Findings returns what is known at once.
+func (l Live) Findings() (all []Finding) {
+	for _, c := range checks() {
+		if c.now != nil {
+			all = append(all, c.now(l)...)
 		}
-		table = slices.DeleteFunc(table, func(c check) bool { return c.config })
 	}
-	f := d.gather(ctx, p, len(all) > 0)
+	return all
+}
+
+// Problems returns those of the findings that are wrong.
+func Problems(all []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.State != "wrong" })
+}
+
+// Examine makes the checks. If the configuration cannot be read, it makes only those that do not need it, with defaults.
+func (d Doctor) Examine(ctx context.Context) (all []Finding) {
+	p, bad := d.Env.Place(true)
+	if bad != nil {
+		var err error
+		if p, err = d.Env.Defaults().Place(true); err != nil { // there is no home directory either
+			return Live{Wrong: bad}.config()
+		}
+	}
+	f := d.gather(ctx, p, bad)
+	table := slices.DeleteFunc(checks(), func(c check) bool { return c.config && bad != nil })
 	for i, c := range table {
 		d.Progress(int64(50+50*i/len(table)), 100)
-		found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) ([]Finding, error) { return c.look(ctx, f), nil })
+		found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) ([]Finding, error) { return c.made(ctx, f), nil })
 		if err != nil {
-			found = []Finding{wrong(c.name, "run ccd doctor again once the disk or service manager responds", "check abandoned: %v", err)}
+			found = one(wrong(c.name, "run ccd doctor again once the disk or service manager responds", "check abandoned: %v", err))
 		}
 		all = append(all, found...)
 	}
 	return all
+}
+
+func (c check) made(ctx context.Context, f *facts) []Finding {
+	if c.now != nil {
+		return c.now(f.Live)
+	}
+	return c.look(ctx, f)
 }
 
 // Fix makes every repair once, in the order of the findings, and returns the repairs that succeeded. It calls say after each

@@ -16,6 +16,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/config"
 	"ccd/internal/transcript"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -49,7 +50,7 @@ func soundFacts(t *testing.T) *facts {
 			Run: daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)},
 		},
 	}
-	f.manager, err = p.Service(packaging.Options{})
+	f.Manager, err = p.Service(packaging.Options{})
 	must(t, err)
 	f.Service = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
 	return f
@@ -88,49 +89,33 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}{
 		{"root hangs", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = disk.SlowError{After: disk.Patience} }, "wrong", "does not respond"},
 		{"root is a file", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = errNoDirectory }, "wrong", "is not a directory"},
-		{"root unreadable", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = fs.ErrPermission }, "wrong", "chmod u+rx"},
 		{"no root", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].err = fs.ErrNotExist }, "note", "no transcripts found"},
 		{"directory unreadable", checkRoots, func(_ *testing.T, s *facts) { s.scans[0].problems = []error{errors.New("scan /p: no")} }, "wrong", "chmod -R u+rX"},
 		{"state is a file", checkState, func(t *testing.T, s *facts) {
 			s.StateDir = filepath.Join(t.TempDir(), "f")
 			write(t, s.StateDir, 0o600)
 		}, "wrong", "is not a directory"},
-		{"archive damaged", checkArchive, func(_ *testing.T, s *facts) {
-			s.damage = []error{&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}}
+		{"archive damaged", now(Live.archive), func(_ *testing.T, s *facts) {
+			s.Damage = []error{&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}}
 		}, "wrong", "hash mismatch"},
-		{"archive unreadable", checkArchive, func(_ *testing.T, s *facts) { s.readErr = archive.ErrNewer }, "wrong", "another version of ccd"},
-		{"archive locked", checkArchive, func(_ *testing.T, s *facts) { s.readErr = &archive.LockedError{} }, "wrong", "lsof"},
-		{"archive hangs", checkArchive, func(_ *testing.T, s *facts) { s.readErr = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
-		{"disk full", checkSpace, func(_ *testing.T, s *facts) { s.Config.Archive.MinFree = 1 << 60 }, "wrong", "below archive.min_free"},
-		{"service failed", checkService, func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
-		{"service unknown", checkService, func(_ *testing.T, s *facts) { s.unasked = errors.New("no home") }, "note", "no home"},
-		{"service not installed", checkService, func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
-		{"service not enabled", checkService, func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
-		{"manager silent", checkService, func(_ *testing.T, s *facts) {
+		{"archive unreadable", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = archive.ErrNewer }, "wrong", "another version of ccd"},
+		{"archive locked", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = &archive.LockedError{} }, "wrong", "lsof"},
+		{"archive hangs", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
+		{"service failed", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
+		{"service unknown", now(Live.service), func(_ *testing.T, s *facts) { s.Unasked = errors.New("no home") }, "note", "no home"},
+		{"service not installed", now(Live.service), func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
+		{"service not enabled", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
+		{"manager silent", now(Live.service), func(_ *testing.T, s *facts) {
 			s.Service.Silent = errors.New("systemctl --user does not answer: no bus")
 		}, "note", "ccd service install --linger"},
-		{"unit of another shell", checkService, func(_ *testing.T, s *facts) {
-			s.Service.Drift, s.Service.Places = []string{"/u/ccd.service"}, []string{"--config /c"}
-		}, "wrong", "--config /c"},
-		{"unit drifted", checkService, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
-		{"unit not reread", checkService, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkService, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
-		{"daemon down", checkDaemon, func(_ *testing.T, s *facts) { s.Running = false }, "wrong", "ccd service start"},
-		{"no daemon", checkDaemon, func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
-		{"run.json torn", checkDaemon, func(_ *testing.T, s *facts) { s.RunErr = errors.New("read run state: eof") }, "wrong", "run.json"},
-		{"daemon hangs", checkDaemon, func(_ *testing.T, s *facts) { s.Run.LastPass = s.Now.Add(-10 * time.Minute) }, "wrong", "no scan for 10m"},
-		{"more fails than is listed", failing, func(_ *testing.T, s *facts) { s.Run.Failing = 40 }, "wrong", "40 files could not"},
-		{"daemon of another version", checkDaemon, func(_ *testing.T, s *facts) { s.Run.Version = "v0.0.1" }, "note", "the daemon is v0.0.1"},
-		{"last errors", failing, func(_ *testing.T, s *facts) {
-			for i := range 7 {
-				s.Run.Errors = append(s.Run.Errors, daemon.Failure{Path: fmt.Sprint("/t", i), Error: "no space"})
-			}
-		}, "wrong", "7 files could not"},
-		{"directories unreadable to it", failing, func(_ *testing.T, s *facts) { s.Run.Watch.Unreadable = map[string]string{"/p": "no"} }, "note", "cannot read 1 path"},
-		{"summarizer missing", checkSummarizer, func(_ *testing.T, s *facts) {
+		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
+		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
+		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
+		{"no daemon", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
+		{"summarizer missing", now(Live.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "full path"},
-		{"summarizer confined", checkSummarizer, func(_ *testing.T, s *facts) {
+		{"summarizer confined", now(Live.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command, s.Service.BlocksCommands = []string{os.Args[0]}, true
 		}, "wrong", "ccd service install"},
 		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
@@ -162,7 +147,9 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func failing(_ context.Context, f *facts) []Finding { return f.failing() }
+func now(look func(Live) []Finding) func(context.Context, *facts) []Finding {
+	return func(_ context.Context, f *facts) []Finding { return look(f.Live) }
+}
 
 func tells(all []Finding, state, want string) bool {
 	for _, f := range all {
@@ -197,22 +184,14 @@ func TestPurgePeriods(t *testing.T) {
 
 func TestSpaceForGrowth(t *testing.T) {
 	s := soundFacts(t)
-	check := func(free int64, state, want string) {
-		t.Helper()
+	s.scans[0].found[0].Size = 30 << 30
+	s.Config.Archive.MinFree = 1 << 30
+	for free, want := range map[int64]string{100 << 30: "", 9 << 30: "will need about 12 GiB"} {
 		s.Free = free
-		if f := checkSpace(t.Context(), s)[0]; f.State != state || !strings.Contains(f.Detail, want) {
-			t.Errorf("%+v", f)
+		if all := checkGrowth(t.Context(), s); len(all) > 1 || (len(all) == 1) != (want != "") || want != "" && !tells(all, "note", want) {
+			t.Errorf("%d: %+v", free, all)
 		}
 	}
-	s.Config.Archive.MinFree = 1 << 30
-	check(100<<30, "ok", "")
-	check(1<<29, "wrong", "")
-	check(-1, "note", "cannot read free space")
-	s.Config.Archive.MinFree = 0
-	check(0, "wrong", "no space left")
-	s.Config.Archive.MinFree = 1 << 30
-	s.scans[0].found[0].Size = 30 << 30
-	check(9<<30, "note", "transcripts will need about 12 GiB") // a first pass
 }
 
 func TestLimit(t *testing.T) {
@@ -231,40 +210,49 @@ func TestLimit(t *testing.T) {
 		{archive.Size{File: mib}, 3 * mib, "ok"},
 		{archive.Size{File: 2 * mib}, 3 * mib, "wrong"},
 	} {
-		s.Config.Archive.MaxSize, s.Size = c.limit, c.size
+		s.Config.Archive.MaxSize, s.Size = config.Bytes(c.limit), c.size
 		if f := s.limit(); f.State != c.want {
 			t.Errorf("%+v, limit %d: %+v", c.size, c.limit, f)
 		}
 	}
 }
 
-// TestFindings: all that is wrong with a running daemon is told, and nothing of one that nobody installed.
-func TestFindings(t *testing.T) {
-	if all := soundFacts(t).Findings(); len(all) != 0 {
-		t.Errorf("sound: %+v", all)
-	}
-	if s := soundFacts(t); s != nil {
-		s.Running, s.Service = false, packaging.State{}
-		if all := s.Findings(); len(all) != 0 {
-			t.Errorf("not installed: %+v", all)
-		}
-	}
+// TestProblems: all that is wrong is told, also by status, and nothing of a daemon that nobody installed.
+func TestProblems(t *testing.T) {
 	for want, spoil := range map[string]func(l *Live){
+		"":                             func(*Live) {},
+		" ":                            func(l *Live) { l.Running, l.Service = false, packaging.State{} },
 		"not running":                  func(l *Live) { l.Running = false },
+		"read run state":               func(l *Live) { l.RunErr = errors.New("read run state: eof") },
 		"settings differ":              func(l *Live) { l.Service.Places, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
 		"no scan for":                  func(l *Live) { l.Run.LastPass = l.Now.Add(-time.Hour) },
 		"the daemon is v0, this is v1": func(l *Live) { l.Run.Version = "v0" },
-		"below archive.min":            func(l *Live) { l.Config.Archive.MinFree = 1 << 50 },
+		"0 B free, below archive.min":  func(l *Live) { l.Config.Archive.MinFree, l.Free = 1<<50, 0 },
 		"no space left":                func(l *Live) { l.Config.Archive.MinFree, l.Free = 0, 0 },
 		"cannot grow":                  func(l *Live) { l.Config.Archive.MaxSize = 17 << 20 },
 		"30 files could not":           func(l *Live) { l.Run.Failing = 30 },
 		"cannot read 1 path":           func(l *Live) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
 		"what it does is unknown":      func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
+		"was removed":                  func(l *Live) { l.Run.Sessions, l.ArchivePath = 2, "/nowhere/archive.db" },
+		"waiting for":                  func(l *Live) { l.Run.Locked = "x" },
+		"different configuration":      func(l *Live) { l.Run.Config = "/elsewhere" },
+		"not a configuration":          func(l *Live) { l.Wrong = errors.New("not a configuration") },
+		"polled, not watched": func(l *Live) {
+			one := watcher.RootHealth{Present: true, Polled: true, Why: "watch limit reached: x"}
+			l.Run.Watch.Roots = []watcher.RootHealth{one, one}
+		},
+		"of another version": func(l *Live) { l.Unread = fmt.Errorf("of another version: %w", archive.ErrNewer) },
 	} {
 		s := soundFacts(t)
 		spoil(&s.Live)
-		if all := s.Findings(); len(all) != 1 || !strings.Contains(all[0].Detail, want) {
+		all := Problems(s.Findings())
+		if want = strings.TrimSpace(want); want == "" && len(all) > 0 || want != "" && (len(all) != 1 || !strings.Contains(all[0].Detail, want)) {
 			t.Errorf("want %q, got %+v", want, all)
+		}
+		for _, f := range all {
+			if f.Fix == "" {
+				t.Errorf("finding without a fix: %+v", f)
+			}
 		}
 	}
 }

@@ -100,9 +100,9 @@ func TestArchiveLockedByAnother(t *testing.T) {
 	}
 	s.readArchive(context.Background())
 	if !s.locked() {
-		t.Fatalf("the archive was read: %v", s.readErr)
+		t.Fatalf("the archive was read: %v", s.Unread)
 	}
-	all := checkArchive(context.Background(), s)
+	all := s.archive()
 	if len(all) != 1 || all[0].State != "wrong" {
 		t.Fatalf("%+v", all)
 	}

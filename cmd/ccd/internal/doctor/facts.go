@@ -23,15 +23,9 @@ import (
 // facts is the input of the checks, read once. No check changes it.
 type facts struct {
 	Live
-	doctor       Doctor
-	unconfigured bool // the configuration could not be read, so Place has the defaults
-
+	doctor   Doctor
 	scans    []scan // one per root
 	sessions []reader.Entry
-	readErr  error   // why the archive could not be read
-	damage   []error // damaged sessions
-	manager  *packaging.Service
-	unasked  error // why the service manager could not be asked
 }
 
 // scan is one watched root.
@@ -45,8 +39,8 @@ type scan struct {
 }
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
-func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool) *facts {
-	f := &facts{Live: Live{Place: p, Version: d.Version, Now: time.Now()}, doctor: d, unconfigured: unconfigured}
+func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts {
+	f := &facts{Live: Live{Place: p, Version: d.Version, Now: time.Now(), Wrong: bad}, doctor: d}
 	for _, r := range p.Roots {
 		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p, r), nil })
 		if err != nil {
@@ -63,7 +57,7 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 	if free, err := disk.Free(disk.Existing(filepath.Dir(p.ArchivePath))); err == nil {
 		f.Free = free
 	}
-	if !f.unconfigured {
+	if bad == nil {
 		f.readArchive(ctx)
 	}
 	d.Progress(40, 100)
@@ -75,7 +69,7 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, unconfigured bool)
 		a.s, a.st, err = p.ServiceState(ctx, d.Out)
 		return a, err
 	})
-	f.manager, f.Service, f.unasked = got.s, got.st, err
+	f.Manager, f.Service, f.Unasked = got.s, got.st, err
 	return f
 }
 
@@ -158,7 +152,7 @@ func beginning(ctx context.Context, path string) []byte {
 
 // readArchive reads the archive's size and its sessions.
 func (f *facts) readArchive(ctx context.Context) {
-	if f.Size, f.readErr = disk.Bounded(ctx, disk.Patience, f.Archive.Size); f.locked() {
+	if f.Size, f.Unread = disk.Bounded(ctx, disk.Patience, f.Archive.Size); f.locked() {
 		return
 	}
 	l, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (*reader.Library, error) {
@@ -169,14 +163,14 @@ func (f *facts) readArchive(ctx context.Context) {
 		return l, err
 	})
 	if l != nil {
-		f.sessions, f.damage = l.Sessions, l.Damage
+		f.sessions, f.Damage = l.Sessions, l.Damage
 	}
-	if f.readErr == nil {
-		f.readErr = err
+	if f.Unread == nil {
+		f.Unread = err
 	}
 }
 
 // locked reports whether the archive could not be read because another process holds its lock or its disk hangs.
-func (f *facts) locked() bool {
-	return disk.Slow(f.readErr) || errors.As(f.readErr, new(*archive.LockedError))
+func (l Live) locked() bool {
+	return disk.Slow(l.Unread) || errors.As(l.Unread, new(*archive.LockedError))
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/words"
 	"ccd/watcher"
@@ -19,18 +17,6 @@ import (
 
 // modes reports whether files have Unix permissions.
 const modes = os.PathSeparator == '/'
-
-func checkConfig(_ context.Context, f *facts) []Finding {
-	const check = "config"
-	path := f.Config.Path()
-	if path == "" {
-		return []Finding{ok(check, "no configuration file, defaults in use")}
-	}
-	if info, err := os.Stat(path); err == nil && modes && info.Mode().Perm()&0o022 != 0 {
-		return []Finding{note(check, "chmod go-w "+words.Shell(path), "%s can be written by others (mode %04o)", path, info.Mode().Perm())}
-	}
-	return []Finding{ok(check, "%s", path)}
-}
 
 func checkState(_ context.Context, f *facts) []Finding {
 	const check = "state"
@@ -67,33 +53,39 @@ var errNoDirectory = errors.New("not a directory")
 // checkRoots checks that every watched directory can be read and that companions can be written there.
 func checkRoots(_ context.Context, f *facts) []Finding {
 	var all []Finding
-	var roots []watcher.RootHealth
-	present := 0
+	var absent []scan
+	present := map[string]int{} // by agent
 	for _, r := range f.scans {
 		check := "root " + r.Agent
-		absent := errors.Is(r.err, fs.ErrNotExist)
-		if absent && slices.Contains(f.Config.Watch.Roots[r.Agent], r.Path) {
+		switch none := errors.Is(r.err, fs.ErrNotExist); {
+		case none && slices.Contains(f.Config.Watch.Roots[r.Agent], r.Path):
 			all = append(all, note(check, "correct [watch.roots], or mount it", "%s does not exist; ccd watches it when it appears", r.Path))
-			continue
-		}
-		roots = append(roots, watcher.RootHealth{Root: r.Root, Present: !absent})
-		switch {
-		case absent:
+		case none:
+			absent = append(absent, r)
 		case errors.Is(r.err, errNoDirectory):
 			all = append(all, wrong(check, "point [watch.roots] at a directory", "%s is not a directory", r.Path))
 		case disk.Slow(r.err):
 			all = append(all, wrong(check, "mount it again, or add it to watch.ignore", "%s: %v: its file system does not respond", r.Path, r.err))
-		case r.err != nil:
-			all = append(all, wrong(check, "chmod u+rx "+words.Shell(filepath.Dir(r.Path)), "%v", r.err))
+		case r.err != nil: // closed says why
 		default:
-			present++
+			present[r.Agent]++
 			all = append(all, f.checkRoot(r)...)
 		}
 	}
-	if absent := account.Absent(f.Agents, roots); absent != "" {
-		all = append(all, ok("roots", "not found yet, watched when they appear: %s", absent))
+	var names []string
+	for _, r := range absent {
+		name := f.Agents.Title(r.Agent)
+		if present[r.Agent] > 0 {
+			name = r.Path
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if present == 0 {
+	if len(names) > 0 {
+		all = append(all, ok("roots", "not found yet, watched when they appear: %s", strings.Join(names, ", ")))
+	}
+	if len(present) == 0 {
 		all = append(all, note("roots", "use an agent, or add directories under [watch.roots]", "no transcripts found yet"))
 	}
 	return all

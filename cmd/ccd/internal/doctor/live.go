@@ -2,6 +2,9 @@ package doctor
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +16,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/tally"
 	"ccd/daemon"
 	"ccd/internal/remote/pulled"
@@ -21,27 +25,52 @@ import (
 	"ccd/packaging"
 )
 
-// Live is what the daemon, the service manager and the disk say now. Its findings are among those of doctor, and status lists
-// those that are not ok as degraded.
+// Live is what the configuration, the daemon, the service manager, the archive and the disk say now. Its findings are among those
+// of doctor; status lists those that are wrong as degraded.
 type Live struct {
 	*account.Place
 	Version string // of this ccd
 	Now     time.Time
+	Wrong   error          // why the configuration cannot be read: Place has the defaults then
 	Run     daemon.RunInfo // of the running daemon, or of the last one
 	Running bool
 	RunErr  error // why Run cannot be read
 	Service packaging.State
+	Unasked error              // why the service manager could not be asked
+	Manager *packaging.Service // nil where nothing is repaired
 	Size    archive.Size
-	Free    int64 // bytes on the archive's file system, -1 if unknown
+	Unread  error   // why the archive cannot be read
+	Damage  []error // damaged sessions
+	Free    int64   // bytes on the archive's file system, -1 if unknown
 }
 
-// Findings returns what is not ok.
-func (l Live) Findings() (all []Finding) {
-	for _, found := range [][]Finding{l.daemon(), l.place(), {l.limit()}, {l.space()}, l.failing(), l.Summarizer()} {
-		for _, f := range found {
-			if f.State != "ok" && (l.Running || l.RunErr != nil || l.Service.Installed || l.Run.Killed > 0 || f.Check != "daemon") { // no daemon is wanted
-				all = append(all, f)
-			}
+// config compares the configuration with the daemon's.
+func (l Live) config() []Finding {
+	const check = "config"
+	if l.Wrong != nil {
+		return one(wrong(check, "`ccd config --default` prints a valid one", "%v", l.Wrong))
+	}
+	path := l.Config.Path()
+	if l.Running && l.Run.Config != "" && disk.Absolute(path) != l.Run.Config {
+		return one(wrong(check, l.again(), "the daemon runs with a different configuration: %s", l.Run.Config))
+	}
+	if path == "" {
+		return one(ok(check, "no configuration file, defaults in use"))
+	}
+	if info, err := os.Stat(path); err == nil && modes && info.Mode().Perm()&0o022 != 0 {
+		return one(note(check, "chmod go-w "+words.Shell(path), "%s can be written by others (mode %04o)", path, info.Mode().Perm()))
+	}
+	return one(ok(check, "%s", path))
+}
+
+// closed returns the watched directories that cannot be read.
+func (l Live) closed() (all []Finding) {
+	for _, r := range l.Roots {
+		dir, err := os.Open(r.Path)
+		if err == nil {
+			dir.Close()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, wrong("root "+r.Agent, "chmod u+rx "+words.Shell(filepath.Dir(r.Path)), "%v", err))
 		}
 	}
 	return all
@@ -50,15 +79,16 @@ func (l Live) Findings() (all []Finding) {
 // daemon reports whether a daemon is running, has this version and makes progress.
 func (l Live) daemon() []Finding {
 	const check = "daemon"
-	again := "restart it"
-	if l.Service.Active {
-		again = l.command("restart")
-	}
+	again := l.again()
 	switch {
 	case l.RunErr != nil:
 		return []Finding{wrong(check, again+"; if none is running, remove "+words.Shell(filepath.Join(l.StateDir, "run.json")), "%v", l.RunErr)}
 	case l.down():
-		return []Finding{wrong(check, l.journal()+" shows why; then "+l.command("start"), "not running, although the service is installed")}
+		found := wrong(check, l.journal()+" shows why; then "+l.command("start"), "not running, although the service is installed")
+		if l.fixable() {
+			found = found.by("started the service", l.Manager.Start)
+		}
+		return one(found)
 	case !l.Running && l.Service.Installed:
 		return nil // it uses another state directory, which place reports
 	case !l.Running && l.Run.Killed > 0:
@@ -70,20 +100,45 @@ func (l Live) daemon() []Finding {
 	if l.Run.Stale {
 		all = append(all, wrong(check, "free disk space, or make it writable", "process %d cannot write %s: what it does is unknown", l.Run.Pid, filepath.Join(l.StateDir, "run.json")))
 	}
-	if interval := l.Config.Watch.ScanInterval; !l.Run.LastPass.IsZero() && l.Now.Sub(l.Run.LastPass) > Late(interval) {
+	if l.Run.Locked != "" {
+		all = append(all, wrong(check, "end the process that has it", "the daemon is waiting for the archive: %s", l.Run.Locked))
+	}
+	if interval := l.Config.Watch.ScanInterval.Duration; !l.Run.LastPass.IsZero() && l.Now.Sub(l.Run.LastPass) > Late(interval) {
 		all = append(all, wrong(check, again, "process %d has finished no scan for %s (one is due every %s): it hangs or is reading a very large file",
 			l.Run.Pid, words.Short(l.Now.Sub(l.Run.LastPass)), interval))
 	}
 	exe, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(l.Run.Pid), "exe")) // "" if unknown
 	if exe, replaced := strings.CutSuffix(exe, " (deleted)"); l.Run.Version != l.Version && !(l.Run.Stale && l.Run.Version == "") {
-		all = append(all, note(check, again, "the daemon is %s, this is %s", Named(l.Run.Version), Named(l.Version)))
+		all = append(all, wrong(check, again, "the daemon is %s, this is %s", Named(l.Run.Version), Named(l.Version)))
 	} else if replaced {
-		all = append(all, note(check, again, "%s was replaced after the daemon started", exe))
+		all = append(all, wrong(check, again, "%s was replaced after the daemon started", exe))
 	}
-	if len(all) == 0 {
-		all = append(all, ok(check, "running, process %d, %s", l.Run.Pid, Named(l.Run.Version)))
+	return append(all, ok(check, "running, pid %d, %s%s", l.Run.Pid, Named(l.Run.Version), l.pace()))
+}
+
+// pace says since when the daemon runs and how it keeps up, as far as that is known.
+func (l Live) pace() (line string) {
+	if l.Run.Stale {
+		return ", its state is unknown"
 	}
-	return all
+	if !l.Run.Start.IsZero() {
+		line = ", since " + words.Local(l.Run.Start)
+	}
+	if !l.Run.LastPass.IsZero() {
+		line += fmt.Sprintf(", last scan %s ago, %s to read", words.Age(l.Run.LastPass), words.Count(l.Run.Watch.Waiting, "file"))
+	}
+	if n := l.Run.Watch.Overflows; n > 0 {
+		line += fmt.Sprintf(", %s repaired by a scan", words.Count(n, "overflow"))
+	}
+	return line
+}
+
+// again says how to restart the daemon.
+func (l Live) again() string {
+	if l.Service.Active {
+		return l.command("restart")
+	}
+	return "restart it"
 }
 
 // Late returns how long a daemon may take for a scan before it counts as hanging.
@@ -112,7 +167,7 @@ func (l Live) polled() (n int, why string) {
 	return n, why
 }
 
-// failing counts what the daemon cannot archive or read. status lists it.
+// failing counts what the daemon cannot archive or read.
 func (l Live) failing() (all []Finding) {
 	const check = "errors"
 	n := max(l.Run.Failing, len(l.Run.Errors))
@@ -122,31 +177,35 @@ func (l Live) failing() (all []Finding) {
 			words.Are(unplaced, "companion", "companions")))
 	}
 	if n > 0 {
-		all = append(all, wrong(check, "ccd status lists them; ccd retries by itself once the cause is fixed", "%s could not be archived", words.Count(n, "file")))
+		all = append(all, wrong(check, "`ccd status` lists them; ccd tries again by itself", "%s could not be archived", words.Count(n, "file")))
 	}
 	if n, why := l.polled(); n > 0 {
-		all = append(all, note("watches", "close other programs that watch files, or raise fs.inotify.max_user_watches and max_user_instances; until then changes are found within seconds",
+		all = append(all, wrong("watches", "close other programs that watch files, or raise fs.inotify.max_user_watches and max_user_instances; until then changes are found within seconds",
 			"%s polled, not watched: %s", words.Are(n, "directory", "directories"), why))
 	}
 	if n := len(l.Run.Watch.Unreadable); n > 0 && l.Running {
-		all = append(all, note(check, "ccd doctor lists them", "the daemon cannot read %s", words.Count(n, "path")))
+		all = append(all, wrong(check, "`ccd doctor` lists them", "the daemon cannot read %s", words.Count(n, "path")))
 	}
 	return all
 }
 
-// Summarizer reports what is wrong with the summarizer's command: it does not exist, or its newest calls failed.
+// Summarizer checks the summarizer's command: it exists, the service may run it, and its newest calls did not fail.
 func (l Live) Summarizer() []Finding {
 	const check = "summarizer"
 	command := l.Config.Summarizer.Command
 	if len(command) == 0 {
 		return nil
 	}
-	if _, err := l.Env.LookPath(command[0]); err != nil {
+	path, err := l.Env.LookPath(command[0])
+	if err != nil {
 		return []Finding{wrong(check, "give the program's full path in summarizer.command", "the summarizer cannot start: %v", err)}
+	}
+	if l.Service.BlocksCommands {
+		return one(l.byInstall(wrong(check, l.install(), "the service is not allowed to run %s: it was installed before the command was configured", path)))
 	}
 	last, n := tally.Failing(tally.Read(l.StateDir), summarizer.Command{Args: command}.Name())
 	if n == 0 {
-		return nil
+		return one(ok(check, "%s", path))
 	}
 	fix := "run the command of summarizer.command by hand, with a text on its standard input"
 	if last.Late {
@@ -168,7 +227,7 @@ func (l Live) place() []Finding {
 // limit compares the archive's size with archive.max_size.
 func (l Live) limit() Finding {
 	const check, fix = "archive", "raise archive.max_size"
-	limit, size, file := l.Config.Archive.MaxSize, l.Size, humanize.IBytes(uint64(l.Size.File))
+	limit, size, file := int64(l.Config.Archive.MaxSize), l.Size, humanize.IBytes(uint64(l.Size.File))
 	step := min(size.File, 16<<20) // bbolt doubles a small file, then grows it by 16 MiB
 	switch {
 	case limit <= 0:
@@ -182,21 +241,22 @@ func (l Live) limit() Finding {
 }
 
 // space compares the bytes that are free for the archive with archive.min_free.
-func (l Live) space() Finding {
+func (l Live) space() []Finding {
 	const check, fix = "space", "free disk space, or lower archive.min_free"
 	has := humanize.IBytes(uint64(max(0, l.Free)))
 	switch {
 	case l.Free < 0:
-	case l.Free < l.Config.Archive.MinFree:
-		return wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, l.Written("archive.min_free"))
+		return one(note(check, "", "cannot read free space of %s", filepath.Dir(l.ArchivePath)))
+	case l.Free < int64(l.Config.Archive.MinFree):
+		return one(wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, l.Written("archive.min_free")))
 	case l.Free == 0:
-		return wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", l.ArchivePath)
+		return one(wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", l.ArchivePath))
 	}
-	return ok(check, "%s free for the archive", has)
+	return one(ok(check, "%s free for the archive", has))
 }
 
-// Stale reports whether the copy in object storage fell behind for so long that this is no loss of the network.
-func Stale(p pulled.Push, at time.Time) bool {
+// stale reports whether the copy in object storage fell behind for so long that this is no loss of the network.
+func stale(p pulled.Push, at time.Time) bool {
 	return p.Exit == words.ExitDamage || at.Sub(p.Pushed) > staleCopy
 }
 

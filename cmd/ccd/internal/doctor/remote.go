@@ -16,10 +16,10 @@ import (
 // latePush is the age of the last push above which nothing seems to push regularly.
 const latePush = time.Hour
 
-// checkRemote reports on the copy in object storage. It makes no request.
-func checkRemote(ctx context.Context, f *facts) (all []Finding) {
+// remote reports on the copy in object storage. It makes no request.
+func (l Live) remote() (all []Finding) {
 	const check = "remote"
-	dir := filepath.Join(f.StateDir, pulled.Dir)
+	dir := filepath.Join(l.StateDir, pulled.Dir)
 	s, err := pulled.ReadSettings(dir)
 	switch {
 	case err != nil:
@@ -29,12 +29,11 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 	case len(s.Recipients) == 0:
 		all = append(all, wrong(check, "ccd remote add "+s.URL+" --recipient KEY", "there are no recipients: nothing can be pushed"))
 	}
-	all = append(all, remoteProgram(ctx, f)...)
 	p, err := pulled.ReadPush(dir)
-	age := f.Now.Sub(p.Pushed)
+	age := l.Now.Sub(p.Pushed)
 	behind := words.Count(p.Behind.Sessions, "session") + " behind"
 	state := note
-	if Stale(p, f.Now) {
+	if stale(p, l.Now) {
 		state = wrong
 	}
 	const again = "let cron run ccd remote push -q every 5 minutes (docs/REMOTE.md)"
@@ -53,6 +52,8 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 		all = append(all, state(check, fix, "%s failed, %s: %s", last, behind, mark.Inline(p.Error, 300)))
 	case p.Pushed.IsZero():
 		all = append(all, note(check, "ccd remote push", "nothing was pushed to %s yet", s.URL))
+	case p.Damaged > 0:
+		all = append(all, note(check, "ccd doctor --fix", "%s could not be read and was not pushed to %s", words.Count(p.Damaged, "session"), s.URL))
 	case age > latePush:
 		all = append(all, note(check, again, "last push %s ago, to %s", words.Short(age), s.URL))
 	}
@@ -65,6 +66,9 @@ func checkRemote(ctx context.Context, f *facts) (all []Finding) {
 // remoteProgram checks that ccd-remote exists and has this version.
 func remoteProgram(ctx context.Context, f *facts) []Finding {
 	const check, fix = "remote", account.RemoteInstall
+	if s, err := pulled.ReadSettings(filepath.Join(f.StateDir, pulled.Dir)); err != nil || s.URL == "" {
+		return nil // remote says why
+	}
 	path, err := f.Env.FindRemote()
 	if err != nil {
 		return []Finding{wrong(check, fix, "%v", err)}

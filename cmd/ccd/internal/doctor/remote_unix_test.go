@@ -52,18 +52,27 @@ func TestRemote(t *testing.T) {
 			c.spoil(f, &s, &p)
 			dir := filepath.Join(f.StateDir, pulled.Dir)
 			must(t, errors.Join(pulled.WriteSettings(dir, s), pulled.WritePush(dir, p)))
-			all := checkRemote(t.Context(), f)
+			all := remote(t, f)
 			if len(all) != 1 || all[0].State != c.state || !strings.Contains(all[0].Detail, c.want) || !strings.Contains(all[0].Fix, c.fix) {
 				t.Errorf("%+v", all)
 			}
 		})
 	}
 	f, _, _ := sound(t)
-	if all := checkRemote(t.Context(), f); len(all) != 0 {
+	if all := remote(t, f); len(all) != 0 {
 		t.Errorf("without a remote: %+v", all)
 	}
 	write(t, filepath.Join(f.StateDir, pulled.Dir, pulled.SettingsFile), 0o600)
-	if all := checkRemote(t.Context(), f); len(all) != 1 || all[0].State != "wrong" {
+	if all := remote(t, f); len(all) != 1 || all[0].State != "wrong" {
 		t.Errorf("settings that cannot be read: %+v", all)
 	}
+}
+
+// remote is what doctor says, of the copy only if the program is as it should be.
+func remote(t *testing.T, f *facts) []Finding {
+	t.Helper()
+	if all := remoteProgram(t.Context(), f); len(all) > 0 {
+		return all
+	}
+	return f.remote()
 }

@@ -14,55 +14,52 @@ import (
 )
 
 // byInstall adds the repair of writing the service's files again, if this user may do that.
-func (f *facts) byInstall(found Finding) Finding {
-	if !f.fixable() {
+func (l Live) byInstall(found Finding) Finding {
+	if !l.fixable() {
 		return found
 	}
-	return found.by("rewrote the service's files and started it", f.manager.Install)
+	return found.by("rewrote the service's files and started it", l.Manager.Install)
 }
 
 // fixable reports whether this user may start the service and write its files again.
-func (f *facts) fixable() bool {
-	return f.manager != nil && !f.Service.System && f.Service.Silent == nil && !f.unconfigured && len(f.Service.Places) == 0
+func (l Live) fixable() bool {
+	return l.Manager != nil && !l.Service.System && l.Service.Silent == nil && l.Wrong == nil && len(l.Service.Places) == 0
 }
 
-// checkService reports whether the service is installed and starts with the session, and what install would change.
-func checkService(_ context.Context, f *facts) []Finding {
+// service reports whether the service is installed and starts with the session, and what install would change.
+func (l Live) service() []Finding {
 	const check = "service"
-	st := f.Service
+	st := l.Service
 	where := map[bool]string{true: " as a system service"}[st.System]
 	found := ok(check, "installed%s, %s", where, st.Detail)
 	switch {
-	case f.unasked != nil:
-		return []Finding{note(check, "", "%v", f.unasked)}
+	case l.Unasked != nil:
+		return []Finding{note(check, "", "%v", l.Unasked)}
 	case !st.Installed && st.Silent != nil:
-		return []Finding{note(check, "start `ccd run` at login", "not installed; %s", f.answer())}
+		return []Finding{note(check, "start `ccd run` at login", "not installed; %s", l.answer())}
 	case !st.Installed:
 		return []Finding{note(check, "ccd setup", "not installed: ccd runs only while you run `ccd run`")}
 	case st.Silent != nil:
-		found = note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, f.answer())
+		found = note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, l.answer())
 	case strings.HasPrefix(st.Detail, "failed"):
-		found = wrong(check, f.journal()+" shows why; then "+f.command("restart"), "installed%s, %s", where, st.Detail)
+		found = wrong(check, l.journal()+" shows why; then "+l.command("restart"), "installed%s, %s", where, st.Detail)
 	case !st.Enabled:
-		found = f.byInstall(note(check, f.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail))
+		found = l.byInstall(note(check, l.install(), "installed%s, %s, not enabled: it does not start at login", where, st.Detail))
 	}
-	all := []Finding{found}
-	if !f.unconfigured {
-		all = append(all, f.drift()...)
-	}
+	return one(found)
+}
+
+// checkDrift compares the service's files with those that this ccd would write and with those that the manager has loaded, and
+// reports how the service is sandboxed.
+func checkDrift(_ context.Context, f *facts) (all []Finding) {
+	st := f.Service
 	if st.EndsAtLogout {
 		all = append(all, note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login"))
 	}
-	return all
-}
-
-// drift compares the service's files with those that this ccd would write and with those that the manager has loaded, and
-// reports how the service is sandboxed.
-func (f *facts) drift() []Finding {
 	found := ok("drift", "the service's files are up to date")
-	switch st := f.Service; {
-	case len(st.Places) > 0:
-		found = f.place()[0]
+	switch {
+	case !st.Installed, f.Wrong != nil, len(st.Places) > 0: // service, config and place say it
+		return all
 	case len(st.Drift) > 0:
 		found = f.byInstall(wrong("drift", f.install(), "differ from what this ccd writes with this configuration: %s", strings.Join(st.Drift, ", ")))
 	case st.Stale:
@@ -71,42 +68,14 @@ func (f *facts) drift() []Finding {
 	const check = "sandbox"
 	switch {
 	case runtime.GOOS != "linux":
-		return []Finding{found}
+		return append(all, found)
 	case f.Config.RunsCommands():
-		return []Finding{found, ok(check, "off, because the configuration sets a command")}
+		return append(all, found, ok(check, "off, because the configuration sets a command"))
 	case !f.Service.Sandboxed:
-		return []Finding{found, note(check, "ccd service remove, then "+f.install(),
-			"partial: this machine did not allow user namespaces when the service was installed")}
+		return append(all, found, note(check, "ccd service remove, then "+f.install(),
+			"partial: this machine did not allow user namespaces when the service was installed"))
 	}
-	return []Finding{found, ok(check, "on: the daemon can write only its own directories and companions")}
-}
-
-// checkDaemon reports whether a daemon is running, has this version and makes progress.
-func checkDaemon(_ context.Context, f *facts) []Finding {
-	all := f.daemon()
-	for i := range all {
-		if f.down() && f.fixable() {
-			all[i] = all[i].by("started the service", f.manager.Start)
-		}
-	}
-	return all
-}
-
-// checkSummarizer checks that the summarizer's command works and that the service may run it.
-func checkSummarizer(_ context.Context, f *facts) []Finding {
-	const check = "summarizer"
-	command := f.Config.Summarizer.Command
-	if len(command) == 0 {
-		return nil
-	}
-	path, _ := f.Env.LookPath(command[0])
-	switch found := f.Summarizer(); {
-	case len(found) > 0 && !(path != "" && f.Service.BlocksCommands):
-		return found
-	case f.Service.BlocksCommands:
-		return []Finding{f.byInstall(wrong(check, f.install(), "the service is not allowed to run %s: it was installed before the command was configured", path))}
-	}
-	return []Finding{ok(check, "%s", path)}
+	return append(all, found, ok(check, "on: the daemon can write only its own directories and companions"))
 }
 
 // checkProgram looks for ccd in $PATH, because agents run that one.

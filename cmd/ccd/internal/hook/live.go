@@ -27,8 +27,6 @@ type Live struct {
 	Verbatim   config.Size // of the newest messages after it; a part of the context
 	Target     float64     // part of the context that both have at most
 	Restore    int         // files in work whose content is repeated
-	Least      int         // of the newest messages at least so many
-	Keep       int         // newest large results that stay whole
 	Large      int         // of a result, from which it is large
 	Output     int         // of an output, from which only an excerpt enters the context; 0: never
 	OutputHead int         // of the beginning of that excerpt
@@ -37,15 +35,17 @@ type Live struct {
 // mostPart is the part of what was in the context above which there is no answer, unless the options say more. Where less than
 // leastText chars would be left for the text, it says too little to replace a context.
 const (
-	mostPart    = .6
-	windowTenth = 10     // text and messages have this part of the window, if the options do not say
-	usualWindow = 200000 // tokens, if the session does not say
-	charsAToken = 2.8
-	leastText   = 2000
-	skipped     = "skipped" // in the log: nothing was compacted
-	notedTime   = time.Minute
-	maxUnseen   = 12
-	maxUnderWay = 300 // chars of the call that was under way
+	mostPart      = .6
+	windowTenth   = 10     // text and messages have this part of the window, if the options do not say
+	usualWindow   = 200000 // tokens, if the session does not say
+	charsAToken   = 2.8
+	leastText     = 2000
+	leastMessages = 5         // of the newest ones stay
+	wholeResults  = 3         // newest large results that stay whole
+	skipped       = "skipped" // in the log: nothing was compacted
+	notedTime     = time.Minute
+	maxUnseen     = 12
+	maxUnderWay   = 300 // chars of the call that was under way
 )
 
 // reply is the answer to a compaction: one of the first three, or none.

@@ -274,7 +274,7 @@ func (f *finder) microcompact(all []Row, live Live, done func()) {
 			if utf8.RuneCountInString(r.Text) <= live.Large || live.Verbatim.Part > 0 && f.isRecent(f.results[r.ID]) {
 				continue
 			}
-			if large++; large > live.Keep && f.shorten(&r.Text, f.results[r.ID], min(shortHead, live.Large/2)) {
+			if large++; large > wholeResults && f.shorten(&r.Text, f.results[r.ID], min(shortHead, live.Large/2)) {
 				done()
 			}
 		}
@@ -288,7 +288,7 @@ func (f *finder) isRecent(at spot) bool {
 	return !at.time.IsZero() && f.last.Sub(at.time) <= recentTime
 }
 
-// newest returns the newest messages that fit into room chars, and at least so many as live says. They begin where no pair
+// newest returns the newest messages that fit into room chars, and at least leastMessages. They begin where no pair
 // is torn. Old results are shortened as microcompact does, and then, if they still do not fit, so is what is longest.
 func newest(all []Row, live Live, room int, f *finder) []Row {
 	f.microcompact(all, live, func() {})
@@ -298,7 +298,7 @@ func newest(all []Row, live Live, room int, f *finder) []Row {
 			break
 		}
 		sum += all[i].size()
-		if from < len(all) && len(all)-from >= live.Least && sum > room {
+		if from < len(all) && len(all)-from >= leastMessages && sum > room {
 			break
 		}
 		if len(all[i].Results) == 0 {

@@ -70,20 +70,18 @@ func (s *Setup) serve(d *document, a agent) error {
 	if err := d.check('{', a.Member, "ccd"); err != nil {
 		return err
 	}
-	there := d.get(a.Member, "ccd")
-	if there == nil {
-		return d.put(server{a.Type, s.o.Executable, s.arguments(), a.Tools}, a.Member, "ccd")
+	want := server{a.Type, s.o.Executable, s.arguments(), a.Tools}
+	if there := d.get(a.Member, "ccd"); there != nil {
+		args, _ := stringsOf(get(there, "args"))
+		switch binary, ours := s.server(there); {
+		case !ours:
+			return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errNotOurs), "rename that server")
+		case binary == want.Command && slices.Equal(args, want.Args):
+			return nil
+		}
+		s.unserve(d, a)
 	}
-	if _, ok := s.server(there); !ok {
-		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errNotOurs), "rename that server")
-	}
-	if err := d.setText(get(there, "command"), s.o.Executable); err != nil {
-		return err
-	}
-	if args, _ := stringsOf(get(there, "args")); slices.Equal(args, s.arguments()) {
-		return nil
-	}
-	return d.set(get(there, "args"), s.arguments())
+	return d.put(want, a.Member, "ccd")
 }
 
 // server is an MCP server in a client's settings.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/internal/lazy"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -53,42 +54,18 @@ func inTemp(path string) bool {
 	return in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm"))
 }
 
-// shellWords splits a simple command as a shell does. It returns none for operators, variables and unclosed quotes.
+// shellWord is a word as transcript.ShellWord writes it, and what separates it from the next.
+var shellWord = lazy.Regexp(`^(?:'((?:[^']|'\\'')*)'|([\w./:=,@%+-]+))(?: |$)`)
+
+// shellWords splits a command that consists of such words. It returns none for any other.
 func shellWords(command string) (words []string) {
-	var b strings.Builder
-	var quote rune
-	begun, escaped := false, false
-	for _, r := range command {
-		switch {
-		case escaped:
-			b.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			begun, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			b.WriteRune(r)
-		case r == '\'' || r == '"':
-			begun, quote = true, r
-		case r == ' ' || r == '\t':
-			if begun {
-				words = append(words, b.String())
-			}
-			b.Reset()
-			begun = false
-		case strings.ContainsRune("\n;&|<>()$`#", r):
+	for command != "" {
+		m := shellWord().FindStringSubmatch(command)
+		if m == nil {
 			return nil
-		default:
-			begun = true
-			b.WriteRune(r)
 		}
-	}
-	if quote != 0 || escaped {
-		return nil
-	}
-	if begun {
-		words = append(words, b.String())
+		words = append(words, m[2]+strings.ReplaceAll(m[1], `'\''`, "'"))
+		command = command[len(m[0]):]
 	}
 	return words
 }

@@ -39,7 +39,10 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 	// hujson takes more than JSON: comments, and commas at the end.
 	plain := rest
 	if comments {
-		plain = uncommented(rest)
+		var err error
+		if plain, err = hujson.Standardize(bytes.Clone(rest)); err != nil {
+			return d, words.Hint(fmt.Errorf("read %s: %s", path, strings.TrimPrefix(err.Error(), "hujson: ")), "fix the file, then try again")
+		}
 	}
 	if len(bytes.TrimSpace(plain)) == 0 {
 		return d, d.bad(errors.New("comments only"), 0)
@@ -60,38 +63,6 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 	}
 	d.root = &root
 	return d, nil
-}
-
-// uncommented returns a text with blanks in place of its comments.
-func uncommented(text []byte) []byte {
-	text = bytes.Clone(text)
-	for i := 0; i < len(text); i++ {
-		end := 0
-		switch rest := text[i:]; {
-		case rest[0] == '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-			continue
-		case bytes.HasPrefix(rest, []byte("//")):
-			if end = bytes.IndexByte(rest, '\n'); end < 0 {
-				end = len(rest)
-			}
-		case bytes.HasPrefix(rest, []byte("/*")):
-			if end = bytes.Index(rest, []byte("*/")) + 2; end < 2 {
-				return text
-			}
-		}
-		for ; end > 0; end-- {
-			if text[i] != '\n' {
-				text[i] = ' '
-			}
-			i++
-		}
-	}
-	return text
 }
 
 // bytes returns the text with all edits.
@@ -228,28 +199,6 @@ func around(v *hujson.Value, i int) (before, after *hujson.Extra) {
 	return &e.BeforeExtra, &e.AfterExtra
 }
 
-// style is how a text is laid out, so that what ccd adds looks like the rest.
-type style struct {
-	eol, unit string
-	space     bool // after colons and commas
-	lines     bool // each member is on its own line
-}
-
-func (d *document) style() style {
-	s := style{eol: lineEnd(d.text), unit: "  ", space: true, lines: true}
-	if d.root == nil || count(d.root) == 0 {
-		return s
-	}
-	lead, _ := around(d.root, 0)
-	if s.lines = bytes.Contains(*lead, []byte("\n")); s.lines && lastLine(*lead) != "" {
-		s.unit = lastLine(*lead)
-	}
-	if o, ok := d.root.Value.(*hujson.Object); ok {
-		s.space = len(o.Members[0].Name.AfterExtra)+len(o.Members[0].Value.BeforeExtra) > 0
-	}
-	return s
-}
-
 // lineEnd returns the line end of a text.
 func lineEnd(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -267,34 +216,40 @@ func lastLine(extra hujson.Extra) string {
 // hasComment reports whether white space has a comment in it.
 func hasComment(extra hujson.Extra) bool { return bytes.IndexByte(extra, '/') >= 0 }
 
-// render lays out a value; indent is that of the line where it begins.
-func (s style) render(value any, indent string, lines bool) (hujson.Value, error) {
+// render lays out a value at a depth in the text.
+func (d *document) render(value any, depth int) (hujson.Value, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return hujson.Value{}, err
 	}
 	text := jsontext.Value(raw)
-	layout := []jsontext.Options{jsontext.SpaceAfterColon(s.space), jsontext.SpaceAfterComma(s.space)}
-	if lines {
-		layout = []jsontext.Options{jsontext.SpaceAfterColon(s.space), jsontext.WithIndentPrefix(indent), jsontext.WithIndent(s.unit)}
-	}
-	if err := text.Format(layout...); err != nil {
+	unit := d.unit()
+	if err := text.Format(jsontext.SpaceAfterColon(true), jsontext.WithIndentPrefix(strings.Repeat(unit, depth)), jsontext.WithIndent(unit)); err != nil {
 		return hujson.Value{}, err
 	}
-	return hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(s.eol)))
+	return hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(lineEnd(d.text))))
+}
+
+// unit returns the indentation of the text.
+func (d *document) unit() string {
+	if d.root != nil && count(d.root) > 0 {
+		if first, _ := around(d.root, 0); lastLine(*first) != "" && bytes.Contains(*first, []byte("\n")) {
+			return lastLine(*first)
+		}
+	}
+	return "  "
 }
 
 // put adds value at the path, which must be free, as the last member of its object, and makes the objects on the way.
 func (d *document) put(value any, path ...string) error {
 	for i := len(path) - 1; i >= 0; i-- {
 		if in := d.get(path[:i]...); in != nil {
-			return errors.Join(d.check('{', path[:i]...), d.insert(in, path[:i], path[i], value))
+			return errors.Join(d.check('{', path[:i]...), d.insert(in, i, path[i], value))
 		}
 		value = map[string]any{path[i]: value}
 	}
-	s := d.style()
-	root, err := s.render(value, "", true)
-	root.AfterExtra = hujson.Extra(s.eol)
+	root, err := d.render(value, 0)
+	root.AfterExtra = hujson.Extra(lineEnd(d.text))
 	d.root = &root
 	return err
 }
@@ -302,89 +257,42 @@ func (d *document) put(value any, path ...string) error {
 // push adds value as the last element of the array at path.
 func (d *document) push(value any, path ...string) error {
 	if in := d.get(path...); in != nil {
-		return d.insert(in, path, "", value)
+		return d.insert(in, len(path), "", value)
 	}
 	return d.put([]any{value}, path...)
 }
 
-// insert adds value at the end of the container at path, an object if a name is given. Only the white space in an empty
-// container without comments is lost; otherwise cut restores the text.
-func (d *document) insert(in *hujson.Value, path []string, name string, value any) error {
-	s := d.style()
-	indent := d.indent(path)
-	lead, end, inner, lines := "", "", indent+s.unit, s.lines
-	switch empty := count(in) == 0; {
-	case empty && hasComment(inside(in)): // it may end the line
-		lead, end = string(inside(in))+s.eol+inner, s.eol+indent
-	case empty && lines:
-		lead, end = s.eol+inner, s.eol+indent
-	case !empty:
-		first, _ := around(in, 0)
-		if lines = bytes.Contains(*first, []byte("\n")); lines {
-			inner = lastLine(*first)
-			lead = s.eol + inner
-		} else if s.space {
-			lead = " "
-		}
-	}
-	v, err := s.render(value, inner, lines)
+// insert adds value at the end of the container at a depth, an object if a name is given, on lines of its own.
+func (d *document) insert(in *hujson.Value, depth int, name string, value any) error {
+	v, err := d.render(value, depth+1)
 	if err != nil {
 		return err
 	}
+	end := lineEnd(d.text) + strings.Repeat(d.unit(), depth)
+	lead := hujson.Extra(end + d.unit())
+	if count(in) == 0 && hasComment(*inside(in)) {
+		lead = append(slices.Clone(*inside(in)), lead...)
+	}
+	if count(in) == 0 {
+		*inside(in) = hujson.Extra(end)
+	}
 	switch c := in.Value.(type) {
 	case *hujson.Object:
-		if len(c.Members) == 0 {
-			c.AfterExtra = hujson.Extra(end)
-		}
-		if s.space {
-			v.BeforeExtra = hujson.Extra(" ")
-		}
-		c.Members = append(c.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(lead), Value: hujson.String(name)}, Value: v})
+		v.BeforeExtra = hujson.Extra(" ")
+		c.Members = append(c.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: lead, Value: hujson.String(name)}, Value: v})
 	case *hujson.Array:
-		if len(c.Elements) == 0 {
-			c.AfterExtra = hujson.Extra(end)
-		}
-		v.BeforeExtra = hujson.Extra(lead)
+		v.BeforeExtra = lead
 		c.Elements = append(c.Elements, v)
 	}
 	return nil
 }
 
-// inside returns what is in an empty container.
-func inside(v *hujson.Value) hujson.Extra {
+// inside returns what is before the end of a container: all that is in it, if it is empty.
+func inside(v *hujson.Value) *hujson.Extra {
 	if o, ok := v.Value.(*hujson.Object); ok {
-		return o.AfterExtra
+		return &o.AfterExtra
 	}
-	return v.Value.(*hujson.Array).AfterExtra
-}
-
-// indent returns the white space at the start of the line where the value at path begins.
-func (d *document) indent(path []string) string {
-	indent := lastLine(d.root.BeforeExtra)
-	for i := range path {
-		before, _ := around(d.get(path[:i]...), index(d.get(path[:i]...), path[i]))
-		for _, extra := range []hujson.Extra{*before, d.get(path[:i+1]...).BeforeExtra} {
-			if bytes.Contains(extra, []byte("\n")) {
-				indent = lastLine(extra)
-			}
-		}
-	}
-	return indent
-}
-
-// set replaces a value.
-func (d *document) set(v *hujson.Value, value any) error {
-	now, err := d.style().render(value, "", false)
-	v.Value = now.Value
-	return err
-}
-
-// setText replaces a text if it differs.
-func (d *document) setText(v *hujson.Value, now string) error {
-	if stringOf(v) == now {
-		return nil
-	}
-	return d.set(v, now)
+	return &v.Value.(*hujson.Array).AfterExtra
 }
 
 // cut removes member or element i from a container, with its comma.
@@ -407,13 +315,12 @@ func cut(v *hujson.Value, i int) {
 	}
 	switch c := v.Value.(type) {
 	case *hujson.Object:
-		if c.Members = slices.Delete(c.Members, i, i+1); len(c.Members) == 0 {
-			c.AfterExtra = rest
-		}
+		c.Members = slices.Delete(c.Members, i, i+1)
 	case *hujson.Array:
-		if c.Elements = slices.Delete(c.Elements, i, i+1); len(c.Elements) == 0 {
-			c.AfterExtra = rest
-		}
+		c.Elements = slices.Delete(c.Elements, i, i+1)
+	}
+	if count(v) == 0 {
+		*inside(v) = rest
 	}
 }
 
@@ -421,7 +328,7 @@ func cut(v *hujson.Value, i int) {
 func (d *document) prune(path ...string) {
 	for i := len(path); i > 0; i-- {
 		v, parent := d.get(path[:i]...), d.get(path[:i-1]...)
-		if v == nil || count(v) > 0 || hasComment(inside(v)) || v.Value.Kind() != '{' && v.Value.Kind() != '[' {
+		if v == nil || count(v) > 0 || hasComment(*inside(v)) || v.Value.Kind() != '{' && v.Value.Kind() != '[' {
 			return
 		}
 		cut(parent, index(parent, path[i-1]))

@@ -85,8 +85,8 @@ func (f file) withBackup() (file, error) {
 
 func (f file) exists() bool { return f.info != nil }
 
-// writable fails if replacing the file by a rename would do what the user does not expect: ignore that it is read-only,
-// take it from another user, or leave its other hard links with the old text.
+// writable fails if replacing the file by a rename would do what the user does not expect: ignore that it is read-only, or take
+// it from another user.
 func (f file) writable() error {
 	if f.info == nil {
 		return nil
@@ -95,8 +95,6 @@ func (f file) writable() error {
 	switch name, mine := disk.Owner(f.info); {
 	case !mine:
 		return words.Hint(fmt.Errorf("write %s: it belongs to %s", f.path, name), "sudo chown \"$USER\" %s, or run this as %s", path, name)
-	case linkCount(f.info) > 1:
-		return words.Hint(fmt.Errorf("write %s: it has other hard links, which would keep the old text", f.path), "replace it with a copy: cp -p %[1]s %[1]s.own && mv %[1]s.own %[1]s", path)
 	case f.info.Mode()&0o200 == 0:
 		return words.Hint(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", path)
 	}

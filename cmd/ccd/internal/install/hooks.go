@@ -3,6 +3,7 @@ package install
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,8 +57,7 @@ func (d *document) binaries() (paths []string) {
 	return paths
 }
 
-// hook makes each of an agent's events call ccd once. It repairs a call in place, and removes duplicates and calls at other
-// events.
+// hook makes each of an agent's events call ccd once.
 func (s *Setup) hook(d *document, a agent) error {
 	if err := d.check('{', "hooks"); err != nil {
 		return err
@@ -68,14 +68,19 @@ func (s *Setup) hook(d *document, a agent) error {
 		}
 	}
 	d.revoke(rules(s.o.Executable)) // what other binaries were allowed
-	var seen []string
-	d.unhook(func(c call) bool {
-		wanted := slices.ContainsFunc(a.Events, func(e transcript.Event) bool { return e.Client == c.event }) && !slices.Contains(seen, c.event)
-		seen = append(seen, c.event)
-		return wanted
-	})
+	have, want := map[string]string{}, map[string]string{}
+	for _, c := range d.calls() {
+		have[c.event] += stringOf(c.command) // two are not the one that is wanted
+	}
 	for _, e := range a.Events {
-		if err := d.hookOne(e, s.command("hook "+e.Name+" --agent "+a.id)); err != nil {
+		want[e.Client] = s.command("hook " + e.Name + " --agent " + a.id)
+	}
+	if maps.Equal(have, want) {
+		return nil
+	}
+	d.unhook()
+	for _, e := range a.Events {
+		if err := d.push(map[string]any{"hooks": []any{command{"command", want[e.Client], e.Timeout}}}, "hooks", e.Client); err != nil {
 			return err
 		}
 	}
@@ -89,18 +94,9 @@ type command struct {
 	Timeout int    `json:"timeout,omitzero"`
 }
 
-func (d *document) hookOne(e transcript.Event, line string) error {
-	for _, c := range d.calls() {
-		if c.event == e.Client {
-			return d.setText(c.command, line)
-		}
-	}
-	return d.push(map[string]any{"hooks": []any{command{"command", line, e.Timeout}}}, "hooks", e.Client)
-}
-
-// unhook removes ccd's hooks, except those that keep accepts.
-func (d *document) unhook(keep func(call) bool) {
-	for _, c := range slices.Backward(slices.DeleteFunc(d.calls(), keep)) { // so that the indexes of the others stay valid
+// unhook removes ccd's hooks.
+func (d *document) unhook() {
+	for _, c := range slices.Backward(d.calls()) { // so that the indexes of the others stay valid
 		if count(c.hooks) > 1 {
 			cut(c.hooks, c.at)
 		} else {
@@ -182,15 +178,18 @@ func (d *document) lineBinary() (binary string, ours bool) {
 
 // putLine adds the status line, or repairs it.
 func (s *Setup) putLine(d *document) error {
-	there, line := d.get(statusLine), s.command("statusline")
+	line := command{Type: "command", Command: s.command("statusline")}
+	there := d.get(statusLine)
 	switch _, ours := d.lineBinary(); {
+	case ours && stringOf(get(there, "command")) == line.Command:
+		return nil
 	case ours:
-		return d.setText(get(there, "command"), line)
+		d.takeLine()
 	case there != nil:
 		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errOtherLine),
 			"remove it and try again, or call `ccd statusline` from it with the same stdin")
 	}
-	return d.put(command{Type: "command", Command: line}, statusLine)
+	return d.put(line, statusLine)
 }
 
 // takeLine removes the status line if it is ccd's.

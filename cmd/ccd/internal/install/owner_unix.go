@@ -20,11 +20,3 @@ func keepOwner(path string, old fs.FileInfo) error {
 	}
 	return nil
 }
-
-// linkCount is how many names a file has.
-func linkCount(info fs.FileInfo) uint64 {
-	if is, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(is.Nlink)
-	}
-	return 1
-}

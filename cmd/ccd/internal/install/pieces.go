@@ -42,7 +42,7 @@ func (s *Setup) pieces(a agent) (all []piece) {
 	add := func(p piece) { all = append(all, p) }
 	if a.hooks != "" {
 		add(inDocument("hooks", a.hooks, func(d *document) error { return s.hook(d, a) },
-			func(d *document) { d.unhook(func(call) bool { return false }) }, (*document).binaries))
+			(*document).unhook, (*document).binaries))
 	}
 	switch {
 	case a.servers != "" && a.Member == "":
@@ -239,45 +239,39 @@ func (p *Plan) clear(f file, dir string, pieces []piece) error {
 	return p.uninstall(f, text, dir)
 }
 
-// without returns the text without pieces, the last first: the backup, byte for byte, if only ccd has changed the file.
+// without returns the text without pieces: the backup, byte for byte, if only ccd has changed the file since. That is so if what
+// is left of the file is what would be left of the backup, had the same pieces been put into it.
 func (f file) without(pieces []piece) ([]byte, error) {
-	if f.madeOfBackup(pieces) {
-		return f.backup, nil
+	left, err := f.taken(pieces)
+	if err != nil || f.backup == nil {
+		return left, err
 	}
-	now := f
-	for _, p := range slices.Backward(pieces) {
-		text, err := p.take(now)
-		if err != nil {
-			return nil, err
-		}
-		now.text = text
-	}
-	return now.text, nil
-}
-
-// madeOfBackup reports whether the backup, from before install, and the file are the same text once the pieces that are in
-// the file are put into both.
-func (f file) madeOfBackup(pieces []piece) bool {
-	if f.backup == nil {
-		return false
-	}
-	before, now := f, f
+	before := f
 	before.text = f.backup
+	if none, err := before.taken(pieces); err != nil || !bytes.Equal(none, f.backup) { // it had some
+		return left, nil
+	}
 	for _, p := range pieces {
-		there, err := f.has(p)
-		if earlier, bad := before.has(p); err != nil || bad != nil || earlier {
-			return false
-		}
-		if !there {
-			continue
-		}
-		for _, at := range []*file{&before, &now} {
-			if at.text, err = p.put(*at); err != nil {
-				return false
+		if there, _ := f.has(p); there {
+			if before.text, err = p.put(before); err != nil {
+				return left, nil
 			}
 		}
 	}
-	return bytes.Equal(before.text, now.text)
+	if again, err := before.taken(pieces); err == nil && bytes.Equal(again, left) {
+		return f.backup, nil
+	}
+	return left, nil
+}
+
+// taken returns the text without pieces, the last first.
+func (f file) taken(pieces []piece) (text []byte, err error) {
+	for _, p := range slices.Backward(pieces) {
+		if f.text, err = p.take(f); err != nil {
+			return nil, err
+		}
+	}
+	return f.text, nil
 }
 
 // compared returns the state of a piece in a file.

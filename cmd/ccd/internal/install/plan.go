@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -33,15 +32,20 @@ func (c change) differs() bool {
 // Plan is what install or uninstall would do to agents' files. Nothing is written before Apply.
 type Plan struct {
 	// Notes are what else the user should know, a sentence each.
-	Notes []string
-	// Started are the agents whose new sessions will use what is installed.
-	Started []string
+	Notes   []string
+	wanted  bool     // else what is ccd's is removed
+	agents  []string // whose files it changes, by their titles
 	parts   []string // what it writes, by its name
 	changes []change
 }
 
-// again is the hint after a failure.
-const again = "run it again: it continues where it stopped"
+// Started are the agents whose new sessions will use what is installed.
+func (p *Plan) Started() []string {
+	if p.wanted {
+		return p.agents
+	}
+	return nil
+}
 
 // Empty reports whether Apply has nothing to do.
 func (p *Plan) Empty() bool { return len(p.Steps()) == 0 }
@@ -91,54 +95,23 @@ func (p *Plan) Diff() string {
 	return b.String()
 }
 
-// Apply does what is planned. It writes all new texts to temporary files before it replaces the first file, so that most
-// errors happen before anything has changed. If a file was changed since the plan was made, it fails and changes nothing.
-// Temporary files that a killed Apply left over an hour ago are removed, even if the plan is empty.
-func (p *Plan) Apply() (err error) {
-	p.clean()
-	var made []string
-	ready := map[string]*atomicfile.Pending{}
-	defer func() {
-		for _, r := range ready {
-			r.Discard() // no effect if it was committed
-		}
-		if err != nil {
-			for _, dir := range slices.Backward(made) {
-				_ = os.Remove(dir) // fails if other files are in it
-			}
-		}
-	}()
+// Apply does what is planned. If a file was changed since the plan was made, it fails and changes nothing. After another failure
+// the next plan has what is left to do.
+func (p *Plan) Apply() error {
 	for _, c := range p.changes {
+		for _, dir := range []string{filepath.Dir(c.path), filepath.Dir(c.target)} {
+			_ = atomicfile.Clean(dir) // copies of settings that a killed Apply left
+		}
 		if err := c.unchanged(); err != nil {
 			return err
 		}
-		if err := c.prepare(ready, &made); err != nil {
-			return err
-		}
 	}
 	for _, c := range p.changes {
-		if err := c.commit(ready[c.path]); err != nil {
-			return words.Hint(err, again)
+		if err := c.apply(); err != nil {
+			return words.Hint(err, "run it again: it continues where it stopped")
 		}
-	}
-	for _, c := range p.changes {
-		c.tidy()
 	}
 	return nil
-}
-
-// clean removes temporary files, which are copies of settings, that a killed Apply left. Its errors are ignored, because
-// they do not prevent the plan.
-func (p *Plan) clean() {
-	seen := map[string]bool{}
-	for _, c := range p.changes {
-		for _, dir := range []string{filepath.Dir(c.path), filepath.Dir(c.target)} {
-			if !seen[dir] {
-				_ = atomicfile.Clean(dir)
-			}
-			seen[dir] = true
-		}
-	}
 }
 
 // unchanged fails if the file differs from what was read.
@@ -153,44 +126,6 @@ func (c change) unchanged() error {
 	return words.Hint(fmt.Errorf("write %s: %w", c.path, err), "run it again")
 }
 
-// prepare writes the new text of the file to a temporary file, and makes its directory.
-func (c change) prepare(ready map[string]*atomicfile.Pending, made *[]string) error {
-	if !c.differs() {
-		return nil
-	}
-	if err := makeAll(filepath.Dir(c.target), made); err != nil {
-		return err
-	}
-	perm := c.perm
-	if c.exists() {
-		perm = c.info.Mode().Perm()
-	}
-	p, err := atomicfile.Prepare(c.target, perm, c.after) // also for a file to remove: it fails if the directory is not writable
-	if err == nil {
-		ready[c.path] = p
-	}
-	return err
-}
-
-// makeAll makes a directory and its parents, and adds the new ones to made, innermost last.
-func makeAll(dir string, made *[]string) error {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		return fmt.Errorf("make directory %s: it is a file", dir)
-	}
-	if !missing(err) {
-		return err
-	}
-	if err := makeAll(filepath.Dir(dir), made); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("make directory: %w", err)
-	}
-	*made = append(*made, dir)
-	return nil
-}
-
 func (c change) verb() string {
 	switch {
 	case c.after == nil:
@@ -201,33 +136,37 @@ func (c change) verb() string {
 	return "write"
 }
 
-func (c change) commit(p *atomicfile.Pending) error {
-	if p == nil {
-		return nil
-	}
-	if err := c.unchanged(); err != nil {
-		return err
-	}
-	if c.after == nil {
-		p.Discard()
-		if err := os.Remove(c.target); err != nil {
-			return fmt.Errorf("remove file: %w", err)
+func (c change) apply() error {
+	err := error(nil)
+	switch {
+	case !c.differs():
+	case c.after != nil:
+		err = c.write()
+	default:
+		if err = os.Remove(c.target); err == nil && c.linked {
+			err = os.Remove(c.path)
 		}
-		if c.linked {
-			if err := os.Remove(c.path); err != nil {
-				return fmt.Errorf("remove link: %w", err)
-			}
-		}
-		return nil
 	}
-	if err := p.Commit(); err != nil {
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", c.verb(), c.path, err)
+	}
+	c.tidy()
+	return nil
+}
+
+func (c change) write() error {
+	if err := os.MkdirAll(filepath.Dir(c.target), 0o700); err != nil {
 		return err
 	}
 	if !c.exists() {
-		return nil
+		return atomicfile.Write(c.target, c.perm, c.after)
 	}
-	if err := os.Chmod(c.target, c.info.Mode().Perm()); err != nil { // the umask may have removed bits
-		return fmt.Errorf("keep mode of file: %w", err)
+	perm := c.info.Mode().Perm()
+	if err := atomicfile.Write(c.target, perm, c.after); err != nil {
+		return err
+	}
+	if err := os.Chmod(c.target, perm); err != nil { // the umask may have removed bits
+		return err
 	}
 	return keepOwner(c.target, c.info)
 }

@@ -6,7 +6,7 @@
 //
 // ccd's parts are recognized by the exact form of a command line or by marks with a checksum, and a text is edited without
 // changing the rest. Its invariant: what others wrote stays as it is, byte for byte, and undo restores the bytes from before
-// unless something else has changed since. Nothing is written before every file is read, understood and prepared. The archive,
+// unless something else has changed since. Nothing is written before every file is read and understood. The archive,
 // the state and the configuration are never removed. The package knows nothing of flags and asks no questions.
 package install
 
@@ -19,7 +19,6 @@ import (
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
-	"ccd/internal/words"
 )
 
 // agent is a row of the table whose client can be connected.
@@ -155,10 +154,7 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if err := s.distinct(); err != nil {
-		return nil, err
-	}
-	all := &Plan{}
+	all := &Plan{wanted: wanted}
 	var failed error
 	for _, id := range agents {
 		a, p := s.agent(id), &Plan{}
@@ -169,35 +165,17 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 			failed = errors.Join(failed, fmt.Errorf("set up %s: %w", id, err))
 			continue
 		}
+		if !p.Empty() {
+			all.agents = append(all.agents, a.title)
+		}
 		if wanted && !p.Empty() {
-			p.Started = append(p.Started, a.title)
 			p.Notes = append(p.Notes, s.advice(a, p)...)
 		}
 		all.Notes = append(all.Notes, p.Notes...)
-		all.Started = append(all.Started, p.Started...)
 		all.parts = append(all.parts, p.parts...)
 		all.changes = append(all.changes, p.changes...)
 	}
 	return all, failed
-}
-
-// distinct fails if a symlink makes two agents share a file: each agent would call ccd as the other.
-func (s *Setup) distinct() error {
-	at := map[string]string{}
-	for _, id := range Agents() {
-		for _, row := range s.pieces(s.agent(id)) {
-			path := row.path
-			target, err := filepath.EvalSymlinks(path)
-			if err != nil {
-				continue // read tells
-			}
-			if first, twice := at[target]; twice && first != path {
-				return words.Hint(fmt.Errorf("set up agents: %s and %s are the same file, %s", first, path, target), "replace the link with a copy")
-			}
-			at[target] = path
-		}
-	}
-	return nil
 }
 
 // command returns the command line with which an agent's shell calls ccd.

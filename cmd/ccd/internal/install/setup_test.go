@@ -274,9 +274,9 @@ func TestComments(t *testing.T) {
 // TestABadFileBlocksOneAgent: an agent whose file cannot be read is left out and told, and the others are connected.
 func TestABadFileBlocksOneAgent(t *testing.T) {
 	h := newHome(t)
-	h.write(".gemini/settings.json", "{\"a\": 1,}")
+	h.write(".gemini/settings.json", "{\"a\": }")
 	p, err := h.setup(nil).Plan(true, "gemini-cli", Claude)
-	if err == nil || !strings.Contains(err.Error(), "settings.json:1") || strings.Contains(p.Diff(), ".gemini") || !strings.Contains(p.Diff(), ".claude") {
+	if err == nil || !strings.Contains(err.Error(), "settings.json: line 1") || strings.Contains(p.Diff(), ".gemini") || !strings.Contains(p.Diff(), ".claude") {
 		t.Errorf("%v\n%s", err, p.Diff())
 	}
 }

@@ -43,10 +43,16 @@ type Status struct {
 	Notes     []string `json:"notes"` // what else the user should know, a sentence each
 }
 
+// NoStatus is the status of an agent that ccd cannot connect.
+func NoStatus(id string) Status {
+	return Status{Agent: id, Compacts: "agent", Delivers: []string{}, Parts: []Part{}, Binaries: []Binary{}, Notes: []string{}}
+}
+
 // Status returns which parts of ccd an agent has. A file that cannot be read is not an error but the state of its part.
 func (s *Setup) Status(id string) Status {
 	a := s.agent(id)
-	st := Status{Agent: id, Directory: a.dir, Present: isDir(a.dir), Installed: true, Reach: s.o.Reach, Compacts: "agent", Delivers: []string{}, Binaries: []Binary{}, Notes: []string{}}
+	st := NoStatus(id)
+	st.Directory, st.Present, st.Installed, st.Reach = a.dir, isDir(a.dir), true, s.o.Reach
 	if a.Note != "" {
 		st.Notes = append(st.Notes, a.Note)
 	}

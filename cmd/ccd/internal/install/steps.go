@@ -31,7 +31,7 @@ const (
 
 // Step is one thing that setup does: what it will do and, once it is done, what it did.
 type Step struct {
-	Step  string   `json:"step"`  // an agent, "archive", "service", "companions" or "configuration"
+	Step  string   `json:"step"`  // an agent, "agents", "archive", "service", "companions" or "configuration"
 	Title string   `json:"title"` // the same for people
 	State string   `json:"state"`
 	What  string   `json:"what"`  // what it will do, then what it did
@@ -120,7 +120,7 @@ func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 	for _, f := range a.Place.Agents.All() {
 		has := func(r daemon.RootPlan) bool { return r.Agent == f.Agent && r.Files > 0 }
 		if slices.ContainsFunc(plan.Roots, has) || a.Agents.Found(f) {
-			steps = append(steps, a.agent(f, true))
+			steps = append(steps, a.connect(f))
 		}
 	}
 	return append(steps, a.archive(plan), a.service(ctx, true)), nil
@@ -136,13 +136,7 @@ func (a Account) Undo(ctx context.Context) ([]*Step, error) {
 	if pid := account.Foreground(ctx, s, a.StateDir); pid != 0 {
 		return nil, fmt.Errorf("undo setup: %w", runs(pid))
 	}
-	steps := []*Step{a.service(ctx, false), a.companions(ctx)}
-	for _, f := range connectable() {
-		if step := a.agent(f, false); len(step.Does) > 0 || step.State == Failed {
-			steps = append(steps, step)
-		}
-	}
-	return steps, ctx.Err()
+	return []*Step{a.service(ctx, false), a.companions(ctx), a.disconnect()}, ctx.Err()
 }
 
 // runs is the error where a running daemon that is not the service is in the way.
@@ -150,38 +144,52 @@ func runs(pid int) error {
 	return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 }
 
-// agent is the row of an agent's settings.
-func (a Account) agent(f transcript.Format, wanted bool) *Step {
+// connect is the row of an agent's settings.
+func (a Account) connect(f transcript.Format) *Step {
 	step := newStep(f.Agent, f.Title)
 	if f.Connect == nil {
 		step.Hint = f.How
 		return step.is(Unavailable, "archived; ccd cannot edit its settings")
 	}
-	p, err := a.Agents.Plan(wanted, f.Agent)
+	p, err := a.Agents.Plan(true, f.Agent)
 	if err != nil {
 		return step.fail(err)
 	}
-	did := "connected"
-	step.does("", p.Steps())
-	step.What = "connect: " + strings.Join(p.parts, ", ")
-	if !wanted {
-		step.What, did = "disconnect", "disconnected"
+	if p.Empty() {
+		return step.is(Unchanged, "already connected")
 	}
-	if wanted && slices.Contains(p.parts, "mod") {
+	step.What = "connect: " + strings.Join(p.parts, ", ")
+	if step.by(p, "connected", nil); slices.Contains(p.parts, "mod") {
 		step.Does = append(step.Does, a.Agents.o.Mod.does(*f.Connect)...)
 	}
-	step.do = func(context.Context) (string, error) {
-		err := p.Apply()
-		step.Notes = append(step.Notes, p.Notes...)
-		return did, err
+	return step
+}
+
+// disconnect is the row of all agents' settings.
+func (a Account) disconnect() *Step {
+	step := newStep("agents", "agents")
+	p, failed := a.Agents.Plan(false, Agents()...)
+	if p == nil || p.Empty() && failed != nil {
+		return step.fail(failed)
 	}
 	if p.Empty() {
-		if !wanted {
-			_ = p.Apply() // removes what a killed one left
-		}
-		return step.is(Unchanged, "already "+did)
+		_ = p.Apply() // removes what a killed one left
+		return step.is(Unchanged, "none is connected")
 	}
+	which := strings.Join(p.agents, ", ")
+	step.What = fmt.Sprintf("disconnect %s (%s)", which, words.Count(len(p.Steps()), "file"))
+	step.by(p, "disconnected "+which, failed)
 	return step
+}
+
+// by does the step by a plan. failed is why some agents are not in it.
+func (s *Step) by(p *Plan, did string, failed error) {
+	s.does("", p.Steps())
+	s.do = func(context.Context) (string, error) {
+		err := p.Apply()
+		s.Notes = append(s.Notes, p.Notes...)
+		return did, errors.Join(err, failed)
+	}
 }
 
 // archive archives the sessions there are, unless a running daemon does.

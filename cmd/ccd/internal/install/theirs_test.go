@@ -14,16 +14,7 @@ func TestNamesThatStandTwice(t *testing.T) {
 	}
 	theirs := `[{"hooks":[{"type":"command","command":"/my/own/hook"}]}]`
 	for name, c := range map[string]struct{ file, text, where string }{
-		"an event":       {".claude/settings.json", "{\"hooks\": {\"SessionStart\": " + theirs + ",\n\"SessionStart\": " + ours("SessionStart") + "}}", "settings.json:2: SessionStart appears twice"},
-		"an empty event": {".claude/settings.json", "{\"hooks\": {\"PostToolUse\": [],\n\"PostToolUse\": " + ours("PostToolUse") + "}}", "settings.json:2: PostToolUse"},
-		"another event":  {".codex/hooks.json", "{\"hooks\": {\"Stop\": [],\n\"Stop\": [], \"PreCompact\": " + ours("PreCompact") + "}}", "hooks.json:2: Stop"},
-		"hooks": {
-			".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {\"PreCompact\": " + ours("PreCompact") + "}}", "settings.json:2: hooks appears twice",
-		},
-		"hooks of a group": {
-			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex"}],` + "\n" + `"hooks": [{"command": "/my/own"}]}]}}`,
-			"settings.json:2: hooks appears twice",
-		},
+		"an event": {".claude/settings.json", "{\"hooks\": {\"SessionStart\": " + theirs + ",\n\"SessionStart\": " + ours("SessionStart") + "}}", "settings.json:2: SessionStart appears twice"},
 		"a command": {
 			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex",` + "\n" + `"command": "/my/own"}]}]}}`,
 			"settings.json:2: command appears twice",
@@ -34,9 +25,6 @@ func TestNamesThatStandTwice(t *testing.T) {
 		},
 		"a server": {
 			".claude.json", `{"mcpServers": {"ccd": {"url": "x"},` + "\n" + `"ccd": {"command": "/opt/ccd", "args": ["mcp"]}}}`, ".claude.json:2: ccd appears twice",
-		},
-		"arguments": {
-			".claude.json", `{"mcpServers": {"ccd": {"command": "/opt/ccd", "args": ["mcp"],` + "\n" + `"args": []}}}`, ".claude.json:2: args appears twice",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

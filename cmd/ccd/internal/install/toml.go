@@ -23,34 +23,24 @@ const serverTable = "mcp_servers.ccd"
 func (s *Setup) tomlServer(a agent) piece {
 	p := piece{name: "mcp", path: a.servers, perm: 0o600}
 	p.take = func(f file) ([]byte, error) {
-		all, server, err := values(f)
-		if err != nil || !s.serves(server.Command, server.Args) {
+		others, server, err := values(f)
+		if err != nil || server == nil || !s.serves(server.Command, server.Args) {
 			return f.text, err
 		}
-		servers, _ := all["mcp_servers"].(map[string]any)
-		if delete(servers, "ccd"); len(servers) == 0 {
-			delete(all, "mcp_servers")
-		}
 		for _, text := range withoutTable(lines(f.text)) {
-			rest, _, err := values(file{path: f.path, text: text})
-			if servers, _ := rest["mcp_servers"].(map[string]any); len(servers) == 0 {
-				delete(rest, "mcp_servers")
-			}
-			if err == nil && reflect.DeepEqual(rest, all) {
+			if rest, left, err := values(file{path: f.path, text: text}); err == nil && left == nil && reflect.DeepEqual(rest, others) {
 				return text, nil
 			}
 		}
 		return nil, words.Hint(fmt.Errorf("read %s: the MCP server ccd is not a table of its own", f.path), "remove mcp_servers.ccd from it")
 	}
 	p.put = func(f file) ([]byte, error) {
-		all, server, err := values(f)
-		wanted := tomlEntry{Command: s.o.Executable, Args: s.arguments(), Env: s.elsewhere()}
-		servers, _ := all["mcp_servers"].(map[string]any)
-		_, there := servers["ccd"]
+		_, server, err := values(f)
+		wanted := &tomlEntry{Command: s.o.Executable, Args: s.arguments(), Env: s.elsewhere()}
 		switch {
 		case err != nil:
 			return nil, err
-		case there && !s.serves(server.Command, server.Args):
+		case server != nil && !s.serves(server.Command, server.Args):
 			return nil, words.Hint(fmt.Errorf("read %s: %w", f.path, errNotOurs), "rename that server")
 		case reflect.DeepEqual(server, wanted):
 			return f.text, nil
@@ -66,7 +56,7 @@ func (s *Setup) tomlServer(a agent) piece {
 		return text, nil
 	}
 	p.binaries = func(f file) []string {
-		if _, server, err := values(f); err == nil && s.serves(server.Command, server.Args) {
+		if _, server, err := values(f); err == nil && server != nil && s.serves(server.Command, server.Args) {
 			return []string{server.Command}
 		}
 		return nil
@@ -117,23 +107,30 @@ func (s *Setup) elsewhere() map[string]string {
 	return env
 }
 
-// values reads a TOML file, and ccd's MCP server in it.
-func values(f file) (all map[string]any, server tomlEntry, err error) {
+// values reads a TOML file: ccd's MCP server in it, nil if there is none, and all else.
+func values(f file) (others map[string]any, server *tomlEntry, err error) {
 	text := string(bytes.TrimPrefix(f.text, byteOrderMark))
-	if _, err = toml.Decode(text, &all); err != nil {
+	if _, err = toml.Decode(text, &others); err != nil {
 		var bad toml.ParseError
 		if errors.As(err, &bad) {
 			err = words.Hint(fmt.Errorf("read %s:%d: not valid TOML", f.path, bad.Position.Line), "fix the file, then run this again")
 		}
-		return nil, server, err
+		return nil, nil, err
 	}
-	var servers struct {
-		All map[string]toml.Primitive `toml:"mcp_servers"`
+	servers, _ := others["mcp_servers"].(map[string]any)
+	if _, there := servers["ccd"]; there {
+		server = &tomlEntry{}
+		var all struct {
+			Servers map[string]toml.Primitive `toml:"mcp_servers"`
+		}
+		if meta, err := toml.Decode(text, &all); err == nil {
+			_ = meta.PrimitiveDecode(all.Servers["ccd"], server) // another form is not ccd's
+		}
 	}
-	if meta, err := toml.Decode(text, &servers); err == nil {
-		_ = meta.PrimitiveDecode(servers.All["ccd"], &server) // another form is not ccd's
+	if delete(servers, "ccd"); len(servers) == 0 {
+		delete(others, "mcp_servers")
 	}
-	return all, server, nil
+	return others, server, nil
 }
 
 // withoutTable returns the texts without lines that may be the table of ccd's server, its tables and the empty line before it.

@@ -179,7 +179,7 @@ func (h *liveFold) pass(batch []transcript.Record) error {
 // foldAll folds what take passes on.
 func (h *liveFold) foldAll() (err error) {
 	defer func() {
-		if fault := recover(); fault != nil { // as in inTime, which does not see this goroutine
+		if fault := recover(); fault != nil { // as in disk.Bounded, which does not see this goroutine
 			err = errors.New("panic")
 		}
 	}()

@@ -34,8 +34,8 @@ func Options(p *account.Place) compactor.Options {
 		o.MaxTokens = c.Companion.MaxTokens.N
 	}
 	o.Windows = c.Models.Windows
-	o.Threshold, o.Pressure, o.MinSavings = c.Trigger.Threshold, c.Trigger.Pressure, c.Trigger.MinSavings
-	o.RecentMessages, o.FileAge, o.TalkAge, o.Classes = c.Compaction.RecentMessages, c.Compaction.FileAge, c.Compaction.TalkAge, c.Compaction.Classes
+	o.Threshold, o.Pressure, o.MinSavings = int64(c.Trigger.Threshold.N), c.Trigger.Pressure, c.Trigger.MinSavings
+	o.FileAge, o.TalkAge, o.Classes = c.Compaction.FileAge.Duration, c.Compaction.TalkAge.Duration, c.Compaction.Classes
 	o.KeepImportance = c.Compaction.KeepImportance
 	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
 	if args := c.Summarizer.Command; len(args) > 0 {

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -127,28 +126,24 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	g.ask(ctx, running)
 	out.Service = Service{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
 	out.ShouldRun = out.Service.Installed && len(g.service.Places) == 0
-	if err := reader.Locked(archiveErr); err != nil {
-		var next interface{ Hint() string }
-		if errors.As(err, &next) {
-			err = fmt.Errorf("%w (%s)", err, next.Hint())
-		}
-		out.Degraded = append(out.Degraded, err.Error())
-	}
 	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
 		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
 	}
-	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: g.l.Config.Archive.MaxSize}
+	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
 	live := doctor.Live{
-		Place: g.l.Place, Version: g.version, Now: time.Now(), Run: info, Running: running, RunErr: runErr,
-		Service: g.service, Size: g.size, Free: -1,
+		Place: g.l.Place, Version: g.version, Now: time.Now(), Wrong: g.Wrong, Run: info, Running: running, RunErr: runErr,
+		Service: g.service, Size: g.size, Free: -1, Unread: archiveErr, Damage: g.l.Damage,
 	}
 	if free, err := disk.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
-		out.Archive.Space, out.Archive.measured, live.Free = free, true, free
+		out.Archive.Space, live.Free = free, free
 	}
 	if out.Archive.unread = archiveErr != nil; out.Archive.unread {
 		out.Sessions = info.Sessions
 	}
-	out.Degraded = append(out.Degraded, g.degraded(out, live)...)
+	out.Findings = live.Findings()
+	for _, f := range doctor.Problems(out.Findings) {
+		out.Degraded = append(out.Degraded, f.String())
+	}
 	return out, nil
 }
 
@@ -231,45 +226,4 @@ func (g *Gauge) ask(ctx context.Context, running bool) {
 			g.service.Places = nil // only a service that runs elsewhere explains why none runs here
 		}
 	}
-}
-
-// degraded lists every problem, the worst first.
-func (g *Gauge) degraded(o Report, live doctor.Live) (why []string) {
-	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if g.Wrong != nil {
-		add("the configuration cannot be read: %v", g.Wrong)
-	} else if o.Running && o.Config != "" && disk.Absolute(g.l.Config.Path()) != o.Config {
-		add("the daemon runs with a different configuration: %s", o.Config)
-	}
-	if o.Running && live.Run.Locked != "" {
-		add("the daemon is waiting for the archive: %s", live.Run.Locked)
-	}
-	if all := g.l.Damage; len(all) > 0 {
-		add("the archive is damaged (ccd ls lists the damaged sessions): %s", reader.Brief(all[0]))
-	}
-	if o.Running && o.LastPass != nil && live.Run.Sessions > 0 && !disk.Exists(o.Archive.Path) {
-		add("%s was removed; all existing transcripts are archived again at the next scan", o.Archive.Path)
-	}
-	for _, f := range live.Findings() {
-		if f.Check == "errors" { // each is a line of its own here
-			add("%s", f.Detail)
-			continue
-		}
-		add("%s (%s)", f.Detail, f.Fix)
-	}
-	for _, r := range o.Roots {
-		if dir, err := os.Open(r.Path); err == nil {
-			dir.Close()
-		} else if r.Present {
-			add("a watched directory cannot be read: %v", err)
-		}
-	}
-	p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir))
-	switch {
-	case err != nil:
-		add("%v", err)
-	case p.Error != "" && doctor.Stale(p, live.Now):
-		add("the copy in object storage is not up to date (ccd remote status)")
-	}
-	return why
 }

@@ -10,9 +10,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/doctor"
 	"ccd/daemon"
-	"ccd/watcher"
 )
 
 // soundGauge looks at a home with an archive of 16 MiB.
@@ -24,31 +22,6 @@ func soundGauge(t *testing.T) *Gauge {
 	must(t, os.WriteFile(g.l.ArchivePath, nil, 0o600))
 	g.size = archive.Size{File: 16 << 20, Raw: 40 << 20}
 	return g
-}
-
-// TestDegraded holds that each reason is told, and none where nothing is amiss.
-func TestDegraded(t *testing.T) {
-	for want, spoil := range map[string]func(l *doctor.Live, o *Report){
-		"":                func(*doctor.Live, *Report) {},
-		"not running":     func(l *doctor.Live, o *Report) { l.Running, o.Running, l.Service.Installed = false, false, true },
-		"0 B free, below": func(l *doctor.Live, _ *Report) { l.Config.Archive.MinFree, l.Free = 1<<20, 0 },
-		"was removed":     func(l *doctor.Live, o *Report) { l.Run.Sessions, o.Archive.Path = 2, "/nowhere/archive.db" },
-		"waiting for":     func(l *doctor.Live, _ *Report) { l.Run.Locked = "x" },
-		"polled, not watched": func(l *doctor.Live, _ *Report) {
-			one := watcher.RootHealth{Present: true, Polled: true, Why: "watch limit reached: x"}
-			l.Run.Watch.Roots = []watcher.RootHealth{one, one}
-		},
-		"different configurati": func(_ *doctor.Live, o *Report) { o.Config = "/elsewhere" },
-	} {
-		g, last := soundGauge(t), time.Now()
-		o := Report{Running: true, LastPass: &last}
-		l := doctor.Live{Place: g.l.Place, Version: "v1", Now: last, Run: daemon.RunInfo{Version: "v1", LastPass: last}, Running: true, Size: g.size, Free: -1}
-		l.Config.Archive.MinFree = 1 << 20
-		spoil(&l, &o)
-		if got := g.degraded(o, l); want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
-			t.Errorf("want %q, got %q", want, got)
-		}
-	}
 }
 
 // TestGaugeReadsOnlyWhatChanged holds that one who goes on looking does not read the archive again while it is as it was.

@@ -3,6 +3,7 @@ package status
 import (
 	"time"
 
+	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
@@ -16,7 +17,8 @@ type Report struct {
 	Running     bool             `json:"running"`
 	ShouldRun   bool             `json:"should_run"`
 	Stale       bool             `json:"stale"`
-	Degraded    []string         `json:"degraded"`
+	Findings    []doctor.Finding `json:"-"`
+	Degraded    []string         `json:"degraded"` // those that are wrong, as text
 	Damage      []reader.Damage  `json:"damage"`
 	Pid         int              `json:"pid"`
 	Version     string           `json:"version"`
@@ -77,8 +79,7 @@ type Archive struct {
 	Max   int64  `json:"max_bytes"`
 	Space int64  `json:"space_bytes"`
 
-	measured bool // Space is known
-	unread   bool // the archive cannot be read: the number of sessions is from run.json
+	unread bool // the archive cannot be read: the number of sessions is from run.json
 }
 
 // liveWithin is how recently a session must have grown to be told of by status.

@@ -11,22 +11,27 @@ import (
 
 	"ccd/daemon"
 	"ccd/internal/mark"
-	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
 )
 
 // Rows are the lines of status for people, problems first; the live sessions are a table of their own.
 func (o Report) Rows() [][]string {
-	rows := [][]string{{"daemon", daemonLine(o)}, {"service", serviceLine(o.Service)}}
-	if o.Config != "" {
-		rows = append(rows, []string{"config", o.Config})
-	}
-	for _, d := range o.Degraded {
-		rows = append(rows, []string{"degraded", d})
+	var rows, sound [][]string
+	for _, f := range o.Findings {
+		switch line := []string{f.Check, f.Detail}; {
+		case f.State == "wrong":
+			rows = append(rows, []string{"degraded", f.Detail}, []string{"", "fix: " + f.Fix})
+		case f.State == "note" && f.Fix != "":
+			line[1] += "; fix: " + f.Fix
+			fallthrough
+		default:
+			sound = append(sound, line)
+		}
 	}
 	for _, line := range FailedLines(o.Errors, true) {
 		rows = append(rows, []string{"error", line})
 	}
+	rows = append(rows, sound...)
 	absent := 0
 	for _, r := range o.Roots {
 		if !r.Present {
@@ -38,7 +43,7 @@ func (o Report) Rows() [][]string {
 	if absent > 0 {
 		rows = append(rows, []string{"not found", fmt.Sprintf("directories: %d, watched when they appear; ccd doctor lists their agents", absent)})
 	}
-	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"archive", archiveLine(o.Archive)}, []string{"lag", lagLine(o)})
+	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"lag", lagLine(o)})
 	if o.CatchUp != nil {
 		rows = append(rows, []string{"catching up", catchUpLine(*o.CatchUp)})
 	}
@@ -46,9 +51,6 @@ func (o Report) Rows() [][]string {
 		if what := o.Agents[agent].String(); what != "" {
 			rows = append(rows, []string{"agent", agent + ": " + what})
 		}
-	}
-	if o.Remote != nil {
-		rows = append(rows, []string{"remote", remoteLine(*o.Remote)})
 	}
 	if o.Rewritten > 0 {
 		rows = append(rows, []string{"rewritten", words.Count(o.Rewritten, "session") +
@@ -79,21 +81,6 @@ func FailedLines(all []daemon.Failure, ages bool) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// remoteLine says when the copy in object storage was last brought up to date, and why it was not since.
-func remoteLine(p pulled.Push) string {
-	line := p.URL + ", never pushed"
-	if !p.Pushed.IsZero() {
-		line = p.URL + ", pushed " + words.Age(p.Pushed) + " ago"
-	}
-	if p.Error != "" {
-		line += "; failed " + words.Age(p.Tried) + " ago, " + words.Count(p.Behind.Sessions, "session") + " behind: " + mark.Inline(p.Error, 300)
-	}
-	if p.Damaged > 0 {
-		line += "; " + words.Count(p.Damaged, "session") + " could not be read"
-	}
-	return line
 }
 
 func lagLine(o Report) string {
@@ -160,56 +147,4 @@ func DeferredLine(n int) string {
 		return "1 older session gets one when it grows, or with ccd compact --all"
 	}
 	return fmt.Sprintf("%d older sessions get one when they grow, or with ccd compact --all", n)
-}
-
-func daemonLine(o Report) string {
-	switch {
-	case !o.Running && o.ShouldRun:
-		return "not running, although its service is installed"
-	case !o.Running:
-		return "not running; `ccd run` starts it"
-	case o.Stale:
-		return fmt.Sprintf("running, pid %d; its state is unknown", o.Pid)
-	case o.LastPass == nil:
-		return fmt.Sprintf("running, pid %d, since %s", o.Pid, o.since())
-	}
-	line := fmt.Sprintf("running, pid %d, since %s, last scan %s ago, %s to read", o.Pid, o.since(), words.Age(*o.LastPass), words.Count(o.Waiting, "file"))
-	if o.Overflows > 0 {
-		line += fmt.Sprintf(", %s repaired by a scan", words.Count(o.Overflows, "overflow"))
-	}
-	return line
-}
-
-func (o Report) since() string {
-	if o.Since == nil {
-		return "?"
-	}
-	return words.Local(*o.Since)
-}
-
-func serviceLine(s Service) string {
-	if !s.Installed {
-		return "not installed"
-	}
-	if s.Detail == "" {
-		return "installed"
-	}
-	return "installed, " + s.Detail
-}
-
-func archiveLine(o Archive) string {
-	if o.Bytes == 0 && o.unread {
-		return o.Path + ", cannot be read"
-	}
-	if o.Bytes == 0 {
-		return o.Path + ", does not exist yet"
-	}
-	line := fmt.Sprintf("%s, %s (%s of transcripts)", o.Path, humanize.IBytes(uint64(o.Bytes)), humanize.IBytes(uint64(o.Raw)))
-	if o.Max > 0 {
-		line += fmt.Sprintf(", %d %% of archive.max_size", 100*o.Bytes/o.Max)
-	}
-	if o.measured {
-		line += fmt.Sprintf(", %s free on its disk", humanize.IBytes(uint64(o.Space)))
-	}
-	return line
 }

@@ -102,7 +102,9 @@ func CountsOf(l *reader.Library) *Counts {
 		}
 	}
 	for _, f := range (doctor.Live{Place: l.Place, Now: time.Now()}).Summarizer() {
-		c.Summaries.Wrong, c.Summaries.Fix = f.Detail, f.Fix
+		if f.State == "wrong" {
+			c.Summaries.Wrong, c.Summaries.Fix = f.Detail, f.Fix
+		}
 	}
 	return c
 }

@@ -147,7 +147,12 @@ func Facts(rows [][]string, width int, colours bool) (lines []string) {
 			head += factTones[cell].Paint(cell, colours) + strings.Repeat(" ", wide[i]-CellsOf(cell)+gap)
 			indent += wide[i] + gap
 		}
-		for _, part := range WrapCells(mark.Visible(r[len(r)-1]), max(width-indent, MinCells)) {
+		last := mark.Visible(r[len(r)-1])
+		parts := WrapCells(last, max(width-indent, MinCells))
+		if strings.HasPrefix(last, "fix: ") { // people copy commands from it
+			parts = []string{last}
+		}
+		for _, part := range parts {
 			lines = append(lines, head+part)
 			head = strings.Repeat(" ", indent)
 		}

@@ -18,7 +18,9 @@ import (
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/config"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
+	"ccd/watcher"
 )
 
 type agentsFlags struct{ line, allow, dryRun bool }
@@ -37,10 +39,10 @@ Agents can read the sessions of their own project; with agents.reach = "all" in
 the configuration, those of all projects. Rules that let Claude Code run
 ` + "`ccd agent`" + ` without asking are only added with --allow.
 
-With --json: one array, an object per agent: agent, title, present (on this
-machine), roots, followed, installed, how (to connect it to ccd)
+status says the same as no argument, or with a name what that agent has.
 
-(status) one array, an object per agent: agent, directory, present, installed,
+With --json: one array, an object per agent: agent, title, present (on this
+machine), roots, followed, installed, how (to connect it to ccd), directory,
 compaction (who writes the new context: ccd, agent), delivers (the parts by
 which the agent gets what ccd has), reach (project, all), parts (each name,
 file, state (installed, other, missing, unreadable), option, detail), binaries
@@ -79,7 +81,7 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 		if f != (agentsFlags{}) {
 			return cli.Usage(c, errors.New("only install and uninstall take these flags"))
 		}
-		return a.agentsHere(s)
+		return a.agentsStatus(c.Context(), s, nil)
 	}
 	named, err := a.agentsNamed(c, args[1:])
 	if err != nil {
@@ -178,8 +180,8 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	if p.Empty() {
 		a.Say("%s (%s)", nothing, strings.Join(which, ", "))
 	}
-	if len(p.Started) > 0 {
-		a.Say("New sessions of %s use ccd.", strings.Join(p.Started, ", "))
+	if started := p.Started(); len(started) > 0 {
+		a.Say("New sessions of %s use ccd.", strings.Join(started, ", "))
 	}
 	for _, n := range p.Notes {
 		a.Say("%s", n)
@@ -187,58 +189,99 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	return failed
 }
 
-// agentStatus is an agent in the output of `ccd agents status --json`.
-type agentStatus struct {
+// agentRow is an agent in the output of `ccd agents` and `ccd agents status`.
+type agentRow struct {
 	install.Status
-	Version string       `json:"version"`
-	Last    hook.Outcome `json:"last"`
+	Title    string       `json:"title"`
+	Roots    []string     `json:"roots"`
+	Followed bool         `json:"followed"`
+	How      string       `json:"how"`
+	Version  string       `json:"version"`
+	Last     hook.Outcome `json:"last"`
 }
 
-func (a *app) agentsStatus(ctx context.Context, s *install.Setup, named []string) error {
-	which := named
-	if named == nil {
-		which = install.Agents()
+// rowOf says whether an agent is on this machine, has transcripts and is connected to ccd.
+func rowOf(s *install.Setup, f transcript.Format, watched []watcher.Root) agentRow {
+	r := agentRow{Status: install.NoStatus(f.Agent), Title: f.Title, How: f.How}
+	if f.Connect != nil {
+		r.Status, r.How = s.Status(f.Agent), "ccd agents install "+f.Connect.Name
 	}
-	l, unread := a.Library(ctx) // it also explains why the reach is unknown
-	if l == nil {
-		l = &reader.Library{Place: &account.Place{}}
-	}
-	outcomes := hook.Outcomes(l.StateDir)
-	all := []agentStatus{}
-	for _, id := range which {
-		one := agentStatus{Status: s.Status(id), Last: outcomes[id]}
-		if e, ok := l.Newest(id); ok {
-			one.Version = hook.VersionOf(l.Agents, e.Session.Session)
+	for _, root := range watched {
+		if root.Agent == f.Agent {
+			r.Roots = append(r.Roots, root.Path)
+			r.Followed = r.Followed || disk.Exists(root.Path)
+			r.Present = r.Present || disk.Exists(filepath.Dir(root.Path))
 		}
-		all = append(all, one)
+	}
+	return r
+}
+
+// agentsStatus lists the agents that are named, all that ccd knows if none is.
+func (a *app) agentsStatus(ctx context.Context, s *install.Setup, named []string) error {
+	all, unread := a.agentsKnown(ctx, s)
+	if named != nil {
+		all = slices.DeleteFunc(all, func(r agentRow) bool { return !slices.Contains(named, r.Agent) })
 	}
 	if a.JSON {
 		return errors.Join(a.PrintJSON(all), unread)
 	}
-	var rows [][]string
-	if named == nil {
-		rows = append(rows, []string{"AGENT", "VERSION", "CONNECTED", "COMPACTION", "GETS", "LAST"})
-	}
-	for _, st := range all {
-		if named != nil {
-			rows = append(rows, statusRows(st.Status)...)
-		} else if st.Present || len(st.Binaries) > 0 {
-			rows = append(rows, []string{
-				st.Agent, cmp.Or(st.Version, "-"), connected(st.Status), strings.Replace(st.Compacts, "agent", "its own", 1), cmp.Or(strings.Join(st.Delivers, ", "), "-"), cmp.Or(st.Last.String(), "-"),
-			})
-		}
-	}
-	if err := a.Table(rows); err != nil {
+	if err := a.Table(agentRows(all, named != nil)); err != nil {
 		return err
 	}
-	for _, st := range all {
-		for _, n := range st.Notes {
-			if len(st.Binaries) > 0 {
+	for _, r := range all {
+		for _, n := range r.Notes {
+			if len(r.Binaries) > 0 {
 				a.Say("%s", n)
 			}
 		}
 	}
+	if named == nil && slices.ContainsFunc(all, func(r agentRow) bool { return r.Present && len(r.Parts) > 0 && !r.Installed }) {
+		a.Say("ccd setup connects all of them")
+	}
 	return unread
+}
+
+// agentsKnown returns all agents, and why what the archive knows of them could not be read.
+func (a *app) agentsKnown(ctx context.Context, s *install.Setup) (all []agentRow, unread error) {
+	l, unread := a.Library(ctx) // it also explains why the reach is unknown
+	if l == nil {
+		l = &reader.Library{Place: &account.Place{}}
+	}
+	conf, _ := a.Config()
+	home, err := a.Home()
+	outcomes, watched := hook.Outcomes(l.StateDir), a.Roots(conf, home)
+	for _, f := range account.AgentsOf(conf).All() {
+		r := rowOf(s, f, watched)
+		r.Last = outcomes[f.Agent]
+		if e, ok := l.Newest(f.Agent); ok {
+			r.Version = hook.VersionOf(l.Agents, e.Session.Session)
+		}
+		all = append(all, r)
+	}
+	return all, errors.Join(unread, err)
+}
+
+// agentRows returns the table of agents, or with parts the lines of each.
+func agentRows(all []agentRow, parts bool) (rows [][]string) {
+	if !parts {
+		rows = append(rows, []string{"AGENT", "TRANSCRIPTS", "VERSION", "COMPACTION", "GETS", "LAST", "CONNECTED"})
+	}
+	for _, r := range all {
+		if parts {
+			rows = append(rows, statusRows(r)...)
+			continue
+		}
+		followed, compacts := "", ""
+		if r.Present {
+			followed, compacts = map[bool]string{true: "found", false: "none yet"}[r.Followed], strings.Replace(r.Compacts, "agent", "its own", 1)
+		}
+		row := []string{r.Title, followed, r.Version, compacts, strings.Join(r.Delivers, ", "), r.Last.String(), connected(r)}
+		for i := range row {
+			row[i] = cmp.Or(row[i], "-")
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 var reachMeaning = map[string]string{
@@ -246,20 +289,22 @@ var reachMeaning = map[string]string{
 }
 
 // connected says whether an agent is connected.
-func connected(st install.Status) string {
+func connected(r agentRow) string {
 	switch {
-	case st.Installed:
+	case r.Installed:
 		return "yes"
-	case len(st.Binaries) > 0:
-		return "partly: run ccd agents install " + install.Connection(st.Agent).Name
-	case !st.Present:
+	case len(r.Binaries) > 0:
+		return "partly: run " + r.How
+	case !r.Present:
 		return "not found"
+	case len(r.Parts) == 0:
+		return "not checked: " + r.How
 	}
-	return "no"
+	return "no: run " + r.How
 }
 
 // statusRows returns the lines of an agent: the agent, its parts and the binaries that they name.
-func statusRows(st install.Status) [][]string {
+func statusRows(st agentRow) [][]string {
 	rows := [][]string{{st.Agent, connected(st), st.Directory}}
 	for _, p := range st.Parts {
 		state := p.State
@@ -280,63 +325,4 @@ func statusRows(st install.Status) [][]string {
 		rows = append(rows, []string{"  binary", word, b.Path})
 	}
 	return rows
-}
-
-// agentHere is one agent in the output of `ccd agents --json`.
-type agentHere struct {
-	Agent     string   `json:"agent"`
-	Title     string   `json:"title"`
-	Present   bool     `json:"present"`
-	Roots     []string `json:"roots"`
-	Followed  bool     `json:"followed"`
-	Installed bool     `json:"installed"`
-	How       string   `json:"how"`
-}
-
-// agentsHere lists every agent that ccd knows: whether it is on this machine, has transcripts and is connected to ccd.
-func (a *app) agentsHere(s *install.Setup) error {
-	home, err := a.Home()
-	if err != nil {
-		return err
-	}
-	conf, unread := a.Config()
-	watched := a.Roots(conf, home)
-	missing := false
-	list, rows := []agentHere{}, [][]string{{"AGENT", "PRESENT", "TRANSCRIPTS", "CONNECTED"}}
-	for _, f := range account.AgentsOf(conf).All() {
-		one := agentHere{Agent: f.Agent, Title: f.Title, How: f.How, Present: f.Connect != nil && disk.Exists(s.Dir(f.Agent))}
-		for _, r := range watched {
-			if r.Agent == f.Agent {
-				one.Roots = append(one.Roots, r.Path)
-				one.Followed = one.Followed || disk.Exists(r.Path)
-				one.Present = one.Present || disk.Exists(filepath.Dir(r.Path))
-			}
-		}
-		here, followed, knows := "no", "-", "-"
-		if one.Present {
-			here, followed = "yes", "none yet"
-			switch knows = "not checked: " + one.How; {
-			case f.Connect == nil:
-			case s.Status(f.Agent).Installed:
-				one.Installed, knows = true, "yes"
-			default:
-				missing = true
-				one.How = "ccd agents install " + f.Connect.Name
-				knows = "no: run " + one.How
-			}
-		}
-		if one.Followed {
-			followed = "found"
-		}
-		list = append(list, one)
-		rows = append(rows, []string{f.Title, here, followed, knows})
-	}
-	if a.JSON {
-		return errors.Join(a.PrintJSON(list), unread)
-	}
-	if err := errors.Join(a.Table(rows), unread); err != nil || !missing {
-		return err
-	}
-	a.Say("ccd setup connects all of them")
-	return nil
 }

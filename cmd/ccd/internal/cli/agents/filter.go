@@ -168,9 +168,9 @@ func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFla
 	c := l.Config.Compaction
 	o.Options = filter.Options{
 		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.filter.level.Percent(), Focus: f.manual.Focus,
-		Dedup: c.Dedup, NearDedup: c.NearDedup, NearLike: c.NearThreshold, Contradictions: c.Contradictions, TopicOverlap: c.ContradictionThreshold,
+		Dedup: c.Dedup, NearDedup: c.NearDedup, Contradictions: c.Contradictions,
 		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
-		KeepResults: c.MicrocompactKeep, OldResult: limits.Chars(c.MicrocompactTokens), Large: limits.Chars(c.LargeOutputTokens), LargeHead: c.LargeOutputChars,
+		OldResult: limits.Chars(c.MicrocompactTokens), Large: limits.Chars(c.LargeOutputTokens), LargeHead: c.LargeOutputChars,
 	}
 	o.MaxTokens, o.Ratio = f.manual.MaxTokens, f.manual.Ratio
 	if !f.noArchive { // --no-archive starts no command: agents may run it without asking
@@ -182,12 +182,8 @@ func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFla
 	if f.filter.roles != nil {
 		o.KeepRoles = f.filter.roles
 	}
-	patterns := c.KeepPatterns
-	if f.filter.patterns != nil {
-		patterns = f.filter.patterns
-	}
-	for _, p := range patterns {
-		o.KeepPatterns = append(o.KeepPatterns, regexp.MustCompile(p)) // the configuration and the flags were checked
+	for _, p := range f.filter.patterns {
+		o.KeepPatterns = append(o.KeepPatterns, regexp.MustCompile(p)) // the flags were checked
 	}
 	return o
 }

@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/compactor"
@@ -146,47 +146,20 @@ func (a *app) answer(ctx context.Context, call HookCall, entry *hook.Entry) (hoo
 	if e.Large() {
 		wait, _ = call.Limits(e, 0)
 	}
-	e, err := inTime(ctx, wait, func(context.Context) (hook.Event, error) { return hook.Read(a.In) })
+	e, err := disk.Bounded(ctx, wait, func(context.Context) (hook.Event, error) { return hook.Read(a.In) })
 	if err != nil {
 		return hook.Answer{}, err
 	}
 	e.Name, e.Agent = entry.Event, call.agent
 	entry.Session, entry.Source = e.Session, e.Source
 	limit, _ := call.Limits(e, time.Since(begun))
-	return inTime(ctx, limit, func(ctx context.Context) (hook.Answer, error) {
+	return disk.Bounded(ctx, limit, func(ctx context.Context) (hook.Answer, error) {
 		h, err := a.hooks(call, e)
 		if err != nil {
 			return hook.Answer{}, err
 		}
 		return h.Answer(ctx, e)
 	})
-}
-
-// inTime runs do within a limit. If do is late, it ends with the process; what hooks write cannot be torn.
-func inTime[T any](ctx context.Context, limit time.Duration, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			if fault := recover(); fault != nil { // the only recover: a bug in ccd must not fail the agent's turn
-				r = result{err: errors.New("panic")}
-			}
-			done <- r
-		}()
-		r.value, r.err = do(ctx)
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		return *new(T), fmt.Errorf("not ready within %v", limit)
-	}
 }
 
 // hooks returns what answering an event needs. Only ToolResult opens the archive at once.
@@ -214,16 +187,15 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	conf := l.Config.Compaction
 	h.Live = hook.Live{
-		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target, Restore: l.Config.Live.RestoreFiles,
-		Least: conf.RecentMessages, Keep: conf.MicrocompactKeep, Large: limits.Chars(conf.MicrocompactTokens),
-		OutputHead: conf.LargeOutputChars,
+		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target.Part, Restore: l.Config.Live.RestoreFiles,
+		Large: limits.Chars(conf.MicrocompactTokens), OutputHead: conf.LargeOutputChars,
 	}
 	if l.Config.Live.Outputs {
 		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
 	}
 	_, limit := call.Limits(e, 0)
 	h.Sync = func(ctx context.Context, path string, said func() (*compactor.Status, float64)) error {
-		_, err := inTime(ctx, limit, func(ctx context.Context) (struct{}, error) {
+		_, err := disk.Bounded(ctx, limit, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, silent.sync(ctx, path, said)
 		})
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
@@ -82,7 +83,7 @@ func (in lineInput) size(kept daemon.State) status.Size {
 
 // statusline returns the status line. It has only numbers and times, no text of a transcript.
 func (a *app) statusline(ctx context.Context) string {
-	in, _ := inTime(ctx, lineInputTime, func(context.Context) (in lineInput, err error) {
+	in, _ := disk.Bounded(ctx, lineInputTime, func(context.Context) (in lineInput, err error) {
 		err = json.NewDecoder(io.LimitReader(a.In, 1<<20)).Decode(&in)
 		if errors.As(err, new(*json.UnmarshalTypeError)) { // the other members were read
 			err = nil
@@ -92,7 +93,7 @@ func (a *app) statusline(ctx context.Context) string {
 	place, err := a.Place(true)
 	state := daemon.State{}
 	if err == nil {
-		state, _ = inTime(ctx, lineArchiveTime, func(ctx context.Context) (daemon.State, error) { return stateAt(ctx, place, in.Transcript) })
+		state, _ = disk.Bounded(ctx, lineArchiveTime, func(ctx context.Context) (daemon.State, error) { return stateAt(ctx, place, in.Transcript) })
 	} else if place, err = a.State(); err != nil {
 		return ""
 	}
@@ -108,7 +109,7 @@ func (a *app) statusline(ctx context.Context) string {
 	if state.Items > 0 {
 		add(words.Count(state.Items, "original")+" in ccd", table.NoTone)
 	}
-	running, err := inTime(ctx, lineDaemonTime, func(context.Context) (bool, error) {
+	running, err := disk.Bounded(ctx, lineDaemonTime, func(context.Context) (bool, error) {
 		_, running, _ := daemon.ReadRun(place.StateDir)
 		return running, nil
 	})

@@ -74,7 +74,7 @@ func (a *app) gc(ctx context.Context, yes, dryRun bool) error {
 		return err
 	}
 	c := l.Config.Archive
-	all, kept, err := d.Candidates(ctx, daemon.Keep{Age: c.Keep, Size: c.KeepSize}, time.Now())
+	all, kept, err := d.Candidates(ctx, daemon.Keep{Age: c.Keep.Duration, Size: int64(c.KeepSize)}, time.Now())
 	if err != nil {
 		return err
 	}

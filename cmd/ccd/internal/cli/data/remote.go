@@ -90,7 +90,7 @@ func (a *app) remote(ctx context.Context, args []string) error {
 	}
 	line := []string{
 		"--state=" + filepath.Join(p.StateDir, pulled.Dir), "--archive=" + p.ArchivePath, "--host=" + cmp.Or(host, "unknown"),
-		"--min-free=" + strconv.FormatInt(p.Config.Archive.MinFree, 10),
+		"--min-free=" + strconv.FormatInt(int64(p.Config.Archive.MinFree), 10),
 	}
 	if a.JSON {
 		line = append(line, "--json")

@@ -20,12 +20,7 @@ func TestLogFileIsBounded(t *testing.T) {
 	l := openLogFile(path, &said)
 	defer l.out.Close()
 	line := append(bytes.Repeat([]byte("x"), 64<<10-1), '\n')
-	for n := range 16 * 32 { // 32 MB
-		if n == 200 { // another program renames it
-			if err := os.Rename(path, path+".old"); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for range 16 * 32 { // 32 MB
 		if _, err := l.Write(line); err != nil {
 			t.Fatal(err)
 		}
@@ -49,9 +44,6 @@ func TestLogFileIsBounded(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if !os.SameFile(info, l.crash) {
-		t.Error("panics would be printed into a file that was moved aside")
-	}
 }
 
 func TestLogFileThatCannotBeWritten(t *testing.T) {
@@ -71,7 +63,6 @@ func TestLogFileThatCannotBeWritten(t *testing.T) {
 				t.Errorf("%s: %d, %v", path, n, err)
 			}
 		}
-		l.out.Close()
 		if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), path) {
 			t.Errorf("%s: said %q", path, said.String())
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
@@ -26,7 +25,6 @@ import (
 	"ccd/internal/summarizer"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
-	"ccd/watcher"
 )
 
 // The daemon collects garbage early, to keep its heap small.
@@ -184,7 +182,7 @@ func (a *app) sayPlan(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	case a.JSON:
 		return a.PrintJSON(out)
 	case f.dryRun:
-		return a.Print(out.text())
+		return a.Print(out.found() + out.brief())
 	}
 	return a.PrintWrapped(out.brief())
 }
@@ -198,28 +196,17 @@ type planOutput struct {
 	typed  string
 }
 
-func (p planOutput) text() string {
-	var b strings.Builder
-	var roots []watcher.RootHealth
+// found says what is in each watched directory.
+func (p planOutput) found() (text string) {
 	for _, r := range p.Roots {
-		roots = append(roots, watcher.RootHealth{Root: watcher.Root{Agent: r.Agent, Path: r.Path}, Present: r.Present})
-		if !r.Present {
-			continue
+		if r.Present {
+			text += fmt.Sprintf("%s (%s): %s, %s, %s\n", r.Path, r.Agent, words.Count(r.Sessions, "session"), words.Count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 		}
-		fmt.Fprintf(&b, "watching   %s (%s): %s, %s, %s\n", r.Path, r.Agent, words.Count(r.Sessions, "session"), words.Count(r.Files, "file"), humanize.IBytes(uint64(r.Bytes)))
 	}
-	if absent := account.Absent(p.agents, roots); absent != "" {
-		fmt.Fprintf(&b, "waiting    for %s\n", absent)
-	}
-	fmt.Fprintf(&b, "archive    %s: %s\n", p.ArchivePath, p.need())
-	fmt.Fprintf(&b, "companions %s (*.ccd.md); transcripts are never changed\n", p.Companion)
-	if p.Summaries != "" {
-		fmt.Fprintf(&b, "summaries  by a command: %s\n", p.Summaries)
-	}
-	return b.String() + p.problems()
+	return text
 }
 
-// brief says what ccd does here, in three lines, and what is wrong.
+// brief says what ccd does here, in three or four lines, and what is wrong.
 func (p planOutput) brief() string {
 	var found []string
 	for _, r := range p.Roots {
@@ -235,7 +222,11 @@ func (p planOutput) brief() string {
 	if filepath.IsAbs(where) {
 		where = "in " + where
 	}
-	return fmt.Sprintf("%s\nTranscripts are only read. A long session gets a companion (*.ccd.md), %s.\nArchive: %s, %s\n", line, where, p.ArchivePath, p.need()) + p.problems()
+	line += fmt.Sprintf("\nTranscripts are only read. A long session gets a companion (*.ccd.md), %s.\nArchive: %s, %s\n", where, p.ArchivePath, p.need())
+	if p.Summaries != "" {
+		line += "Summaries by a command: " + p.Summaries + "\n"
+	}
+	return line + p.problems()
 }
 
 // need says how much the archive will grow.

@@ -73,7 +73,10 @@ func (s *server) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.Terminal(s.Err) && !s.Quiet {
+	switch {
+	case !s.Terminal(s.Err): // a redirected one says once that it works
+		d.CaughtUp = func(r daemon.Report) { s.Say("caught up: %s", onceLine(r)) }
+	case !s.Quiet:
 		show, wipe := s.ByteProgress("reading transcripts:")
 		d.Progress = show
 		d.Published, d.CaughtUp = nil, func(r daemon.Report) { // from then on, each companion is an event

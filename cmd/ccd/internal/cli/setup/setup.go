@@ -64,7 +64,7 @@ Transcripts, copies by ccd resume and backups never change. A ` + "`ccd run`" + 
 is not the service is in its way: ccd asks to stop it, with --yes it does so.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
-archive, service, companions, configuration), title, state (todo, done,
+agents, archive, service, companions), title, state (todo, done,
 unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 		Example: `  ccd setup             show the plan, ask, do it
   ccd setup --dry-run   show the plan only
@@ -106,28 +106,30 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	told := steps
-	if f.undo && !f.dryRun && !a.Verbose {
-		told = inBrief(steps)
-	}
-	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(told, f, home)); err != nil {
+	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose)); err != nil {
 		return err
 	}
 	switch {
 	case f.dryRun && a.JSON:
 		err = a.PrintJSON(setupOutput{steps})
-		fallthrough
-	case f.dryRun:
-		if err == nil && has(steps, install.Failed) {
-			return cli.ErrSaid
+	case !f.dryRun:
+		if err = a.doSteps(ctx, steps, home); err == nil {
+			err = a.setupEnd(ctx, f, steps)
 		}
-		return err
 	}
+	if err == nil && has(steps, install.Failed) {
+		return cli.ErrSaid
+	}
+	return err
+}
+
+// doSteps does the steps and says what each did, then what the user should know.
+func (a *app) doSteps(ctx context.Context, steps []*install.Step, home string) error {
 	for _, s := range steps {
 		switch s.Do(ctx); {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case s.State == install.Done && !f.undo:
+		case s.State == install.Done:
 			a.Say("done: %s: %s", s.Title, s.What)
 		case s.State == install.Failed:
 			text := fmt.Sprintf("failed: %s: %s\n", s.Title, shortened(s.Error, home))
@@ -137,65 +139,17 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 			fmt.Fprint(a.Err, mark.Visible(text))
 		}
 	}
-	if did := undone(steps); f.undo && did != "" {
-		a.Say("done: %s", did)
-	}
 	for _, s := range steps {
 		for _, n := range s.Notes {
 			if !strings.HasPrefix(n, s.Title) {
 				n = s.Title + ": " + n
 			}
-			a.Say("note: %s", strings.Join(table.WrapCells(n, helpColumns-len("note: ")), "\n      "))
+			if !a.Quiet {
+				fmt.Fprint(a.Err, mark.Visible("note: "+n+"\n")) // in one line: people copy commands from it
+			}
 		}
-	}
-	if err := a.setupEnd(ctx, f, steps); err != nil {
-		return err
-	}
-	if has(steps, install.Failed) {
-		return cli.ErrSaid
 	}
 	return nil
-}
-
-// disconnects reports whether a step of undo is only what was written for an agent.
-func disconnects(s *install.Step) bool { return s.Step != "service" && s.Step != "companions" }
-
-// inBrief returns the steps of undo without the files, and the agents as one step.
-func inBrief(steps []*install.Step) (all []*install.Step) {
-	var agents []string
-	files := 0
-	for _, s := range steps {
-		switch one := *s; {
-		case s.State == install.Todo && disconnects(s):
-			agents, files = append(agents, s.Title), files+len(s.Does)
-		default:
-			one.Does = nil
-			all = append(all, &one)
-		}
-	}
-	if len(agents) > 0 {
-		what := fmt.Sprintf("disconnect %s (%s)", strings.Join(agents, ", "), words.Count(files, "file"))
-		all = append(all, &install.Step{Title: "agents", State: install.Todo, What: what})
-	}
-	return all
-}
-
-// undone says what undo did, in one line.
-func undone(steps []*install.Step) string {
-	var did, agents []string
-	for _, s := range steps {
-		switch {
-		case s.State != install.Done:
-		case disconnects(s):
-			agents = append(agents, s.Title)
-		default:
-			did = append(did, s.Title+" "+strings.TrimPrefix(s.What, s.Title+" "))
-		}
-	}
-	if len(agents) > 0 {
-		did = append(did, "disconnected "+strings.Join(agents, ", "))
-	}
-	return strings.Join(did, "; ")
 }
 
 // stopWithin is how long undo waits for a daemon that it stops.
@@ -313,8 +267,8 @@ func shortened(text, home string) string {
 	return strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))
 }
 
-// setupText shows the steps before they are done.
-func setupText(steps []*install.Step, f setupFlags, home string) string {
+// setupText shows the steps before they are done, with each file or without.
+func setupText(steps []*install.Step, f setupFlags, home string, files bool) string {
 	wide := 0
 	for _, s := range steps {
 		wide = max(wide, len(s.Title))
@@ -330,18 +284,21 @@ func setupText(steps []*install.Step, f setupFlags, home string) string {
 	b.WriteString(f.command() + then)
 	for _, s := range steps {
 		lines := []string{s.What}
-		switch s.State {
-		case install.Failed:
+		switch {
+		case s.State == install.Failed:
 			lines[0] = "failed: " + s.Error
-		case install.Todo:
+		case s.State == install.Todo && files:
 			lines = append(lines, byVerb(s.Does)...)
 		}
 		if s.Hint != "" {
 			lines = append(lines, strings.Split("hint: "+strings.ReplaceAll(s.Hint, "; or ", "\nor: "), "\n")...)
 		}
 		for i, line := range lines {
-			head := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)])
-			b.WriteString(head + strings.Join(table.WrapCells(mark.Inline(shortened(line, home), 0), helpColumns-wide-6), "\n"+strings.Repeat(" ", wide+6)) + "\n")
+			head, parts := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)]), []string{mark.Inline(shortened(line, home), 0)}
+			if !strings.HasPrefix(line, "hint: ") && !strings.HasPrefix(line, "or: ") { // people copy commands from these
+				parts = table.WrapCells(parts[0], helpColumns-wide-6)
+			}
+			b.WriteString(head + strings.Join(parts, "\n"+strings.Repeat(" ", wide+6)) + "\n")
 		}
 	}
 	if !f.undo && len(steps) == 2 {

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,13 +21,9 @@ sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. 
 companions took; and, as far back as small logs go, restores, compactions that
 clients let ccd answer, and calls of the summarizer.
 
-"degraded" lists every problem: the service is installed but not running; a
-session cannot be archived; the archive is damaged, locked or unreadable; the
-disk is full; a directory cannot be read or watched; no scan finishes;
-run.json cannot be written; the configuration is invalid; the daemon runs
-another version of ccd; the calls of the summarizer fail. "not verified"
-counts companions whose text failed a check; their front matter gives the
-reason.
+"degraded" lists each problem that ` + "`ccd doctor`" + ` can see at once, and its fix.
+"not verified" counts companions whose text failed a check; their front matter
+gives the reason.
 
 status exits 4 if the index of sessions is damaged, 1 if anything is degraded,
 else 0. ` + "`ccd archive verify`" + ` checks stored contents; ` + "`ccd doctor`" + `
@@ -109,8 +104,6 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	case len(out.Damage) > 0:
 		return cli.ErrDamaged
-	case out.ShouldRun && !out.Running && !a.Quiet && !a.JSON:
-		fmt.Fprintln(a.Err, "hint: ccd service start")
 	}
 	if len(out.Degraded) > 0 {
 		return cli.ErrSaid

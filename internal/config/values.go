@@ -1,0 +1,113 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Duration is a time such as "500ms", "2s", "15m", "1h" or "90d".
+type Duration struct{ time.Duration }
+
+// UnmarshalText accepts the form of time.ParseDuration, optionally with leading days: "90d", "1d12h".
+func (d *Duration) UnmarshalText(text []byte) error {
+	days, rest, found := strings.Cut(string(text), "d")
+	if !found {
+		days, rest = "0", string(text)
+	} else if rest == "" {
+		rest = "0s"
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	part, err2 := time.ParseDuration(rest)
+	if err != nil || err2 != nil || part < 0 || part > math.MaxInt64/2 {
+		return errors.New(`must be a duration such as "500ms", "2s", "15m", "1h" or "90d"`)
+	}
+	d.Duration = time.Duration(n)*24*time.Hour + part
+	return nil
+}
+
+// shown formats a duration: "60s", "5m", "90d".
+func (d Duration) shown() any {
+	const day = 24 * time.Hour
+	if d.Duration < 2*time.Minute && d.Duration%time.Second == 0 {
+		return fmt.Sprintf("%ds", d.Duration/time.Second)
+	}
+	if d.Duration >= 2*day && d.Duration%day == 0 {
+		return fmt.Sprintf("%dd", d.Duration/day)
+	}
+	s := d.Duration.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Bytes is a number of bytes such as "256MB".
+type Bytes int64
+
+// UnmarshalText accepts a number, also with a decimal or binary unit.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	n, err := humanize.ParseBytes(string(text))
+	if err != nil || n > math.MaxInt64 {
+		return errors.New(`must be a size such as "256MB" or "20GB"`)
+	}
+	*b = Bytes(n)
+	return nil
+}
+
+// shown formats a number of bytes in the largest unit that divides it.
+func (b Bytes) shown() any {
+	step, units := Bytes(1000), []string{"", "kB", "MB", "GB", "TB"}
+	if b%1000 != 0 && b%1024 == 0 { // it was given in binary units
+		step, units = 1024, []string{"", "KiB", "MiB", "GiB", "TiB"}
+	}
+	for len(units) > 1 && b != 0 && b%step == 0 {
+		b, units = b/step, units[1:]
+	}
+	return fmt.Sprint(int64(b)) + units[0]
+}
+
+// Size is a number, a part of something such as "30%", or a word. The zero Size is "auto".
+type Size struct {
+	N    int
+	Part float64 // above 0 and at most 1
+	Word string
+}
+
+// UnmarshalText accepts any text as a word: which of them there are depends on the key.
+func (s *Size) UnmarshalText(text []byte) error {
+	word := string(text)
+	part, is := strings.CutSuffix(word, "%")
+	percent, err := strconv.ParseFloat(part, 64)
+	n, noNumber := strconv.Atoi(word)
+	switch {
+	case is && err == nil && percent > 0 && percent <= 100:
+		*s = Size{Part: percent / 100}
+	case noNumber == nil && n > 0:
+		*s = Size{N: n}
+	case word == "auto":
+		*s = Size{}
+	default:
+		*s = Size{Word: word}
+	}
+	return nil
+}
+
+func (s Size) shown() any {
+	switch {
+	case s.N > 0:
+		return int64(s.N)
+	case s.Part > 0:
+		return strconv.FormatFloat(s.Part*100, 'f', -1, 64) + "%"
+	}
+	return cmp.Or(s.Word, "auto")
+}
