@@ -13,7 +13,7 @@ import (
 var (
 	ErrTip      = errors.New("segment does not start at the stored tip")
 	ErrStale    = errors.New("session has changed since it was folded")
-	ErrNotFound = errors.New("not in the archive")
+	ErrNotFound = errors.New("not found")
 	ErrFull     = errors.New("no space for the archive")
 	ErrNewer    = errors.New("archive was written by another version of ccd")
 	ErrReadOnly = errors.New("archive is open read-only")

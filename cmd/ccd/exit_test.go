@@ -11,7 +11,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/words"
 )
 
@@ -35,10 +35,10 @@ func TestExitCode(t *testing.T) {
 		{"done", nil, 0, ""},
 		{"failed", wrap(fs.ErrPermission), 1, "ccd: do this: permission denied\nhint: ccd that\n"},
 		{"usage", wrap(words.Usage(errors.New("no such flag"))), 2, "ccd: do this: no such flag\nhint: ccd that\n"},
-		{"not found", wrap(history.ErrNotFound), 3, "ccd: do this: not found\nhint: ccd that\n"},
-		{"not in the archive", fmt.Errorf("read: %w", archive.ErrNotFound), 3, "ccd: read: not in the archive\n"},
+		{"not found", wrap(archive.ErrNotFound), 3, "ccd: do this: not found\nhint: ccd that\n"},
+		{"not in the archive", fmt.Errorf("read: %w", archive.ErrNotFound), 3, "ccd: read: not found\n"},
 		{
-			"ambiguous", &history.AmbiguousError{What: "id ab", Matches: []string{"one", "two"}}, 3,
+			"ambiguous", &reader.AmbiguousError{What: "id ab", Matches: []string{"one", "two"}}, 3,
 			"ccd: find id ab: ambiguous, 2 matches\n  one\n  two\n",
 		},
 		{

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/testkit"
@@ -32,13 +31,11 @@ func libraryIn(t *testing.T, home string) *reader.Library {
 	return l
 }
 
-func lifeOf(t *testing.T, l *reader.Library, e reader.Entry) (*view.Life, archive.Generation) {
+func lifeOf(t *testing.T, l *reader.Library, e reader.Entry) *view.Index {
 	t.Helper()
-	g, err := e.Generation(0)
-	must(t, err)
-	life := view.Open(l, e, g)
-	must(t, life.Grow(context.Background(), g))
-	return life, g
+	life := &view.Index{}
+	must(t, life.Grow(context.Background(), l, e))
+	return life
 }
 
 // ledgerHome is a home with the invented session of testdata, which its agent has compacted, archived.
@@ -71,14 +68,13 @@ func TestPagesOfRealSessions(t *testing.T) {
 		if e.Class != 0 || len(e.Generations) == 0 {
 			continue
 		}
-		life, g := lifeOf(t, l, e)
-		part := g
-		part.Tip.Offset = 1
-		pieces := view.Open(l, e, part)
-		for ; part.Tip.Offset < g.Tip.Offset; part.Tip.Offset += 1 + g.Tip.Offset/3 {
-			must(t, pieces.Grow(ctx, part))
+		life, part, pieces := lifeOf(t, l, e), e, view.Index{}
+		part.Generations = slices.Clone(e.Generations)
+		tip := &part.Generations[len(part.Generations)-1].Tip
+		for tip.Offset = 1; tip.Offset < e.Tip().Offset; tip.Offset += 1 + e.Tip().Offset/3 {
+			must(t, pieces.Grow(ctx, l, part))
 		}
-		must(t, pieces.Grow(ctx, g))
+		must(t, pieces.Grow(ctx, l, e))
 		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files(), life.Files()) ||
 			!reflect.DeepEqual(pieces.Commands(), life.Commands()) {
 			t.Errorf("%s: grown in pieces, it differs", e.ID)
@@ -96,7 +92,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 				pages++
 			}
 		}
-		end, err := view.End(ctx, l, e, g)
+		end, err := view.End(ctx, l, e)
 		must(t, err)
 		last, _, err := end.Page(ctx, end.Records, -5)
 		must(t, err)
@@ -161,11 +157,11 @@ func TestDroppedOnAPage(t *testing.T) {
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")
 	must(t, err)
-	life, _ := lifeOf(t, l, e)
+	life := lifeOf(t, l, e)
 	if len(life.Compactions) != 1 || life.Compactions[0].Before != 33256 || life.Compactions[0].Trigger != "manual" {
 		t.Errorf("compactions: %+v", life.Compactions)
 	}
-	got, err := life.Forgotten(context.Background(), life.Compactions[0].N)
+	got, err := life.Forgotten(context.Background(), dropped.Choice{Boundary: life.Compactions[0].N})
 	must(t, err)
 	var want struct {
 		Dropped int
@@ -212,7 +208,7 @@ func TestVersionsOfAFile(t *testing.T) {
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")
 	must(t, err)
-	whole, all, err := history.Changes(context.Background(), l.History(), l.Family(e), history.Wanted{Path: "mill.go", Dir: "/w"})
+	whole, all, err := l.Changes(context.Background(), e, "mill.go")
 	must(t, err)
 	if whole != "/w/src/mill.go" || len(all) != 4 {
 		t.Fatalf("%s: %s", whole, jsonOf(all))
@@ -228,7 +224,7 @@ func TestVersionsOfAFile(t *testing.T) {
 			t.Errorf("version %d differs from restore --file --at %s", i, at)
 		}
 	}
-	life, _ := lifeOf(t, l, e)
+	life := lifeOf(t, l, e)
 	if files := life.Files(); len(files) != 2 || files[0].Path != whole || files[0].Edits != 4 || files[0].Change != "deleted" {
 		t.Errorf("files: %s", jsonOf(files))
 	}
@@ -256,7 +252,7 @@ func TestPagesHideSecrets(t *testing.T) {
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")
 	must(t, err)
-	life, _ := lifeOf(t, l, e)
+	life := lifeOf(t, l, e)
 	last, _, err := life.Page(context.Background(), life.Records, -1)
 	must(t, err)
 	if len(last) != 1 || last[0].Text != "now with [redacted aws-key 2] and [redacted aws-key 1]" {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/history"
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
@@ -58,9 +58,9 @@ func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) 
 func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
 	if arg != ThisDir {
 		e, err := a.Find(l, arg, agent)
-		if _, _, other := mark.PrefixRange(arg); errors.Is(err, history.ErrNotFound) && other == nil && len(arg) == mark.IDLen {
+		if _, _, other := mark.PrefixRange(arg); errors.Is(err, archive.ErrNotFound) && other == nil && len(arg) == mark.IDLen {
 			err = words.Hint(fmt.Errorf("%w: an ID of 12 characters names an original", err), "ccd restore %s", arg)
-		} else if strings.Contains(arg, "#") && errors.Is(err, history.ErrNotFound) {
+		} else if strings.Contains(arg, "#") && errors.Is(err, archive.ErrNotFound) {
 			err = words.Hint(fmt.Errorf("%w: SESSION#N names a record", err), "ccd restore %s", words.Shell(arg))
 		}
 		return e, err
@@ -83,7 +83,7 @@ func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 
 // noChoice returns an error that lists the sessions to choose from.
 func noChoice(all []*reader.Entry) error {
-	err := &history.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all, 0)}
+	err := &reader.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all, 0)}
 	return words.Hint(err, "add a session's ID, latest or latest:DIR")
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
@@ -40,7 +39,7 @@ func (e ErrChild) Error() string {
 // ExitCode returns the exit code of an error.
 func ExitCode(err error) int {
 	var usage words.UsageError
-	var several *history.AmbiguousError
+	var several *reader.AmbiguousError
 	var damage *archive.DamageError
 	var child ErrChild
 	switch {
@@ -54,7 +53,7 @@ func ExitCode(err error) int {
 		return child.Code
 	case errors.As(err, &damage), errors.Is(err, ErrDamaged):
 		return words.ExitDamage
-	case errors.As(err, &several), errors.Is(err, history.ErrNotFound), errors.Is(err, archive.ErrNotFound):
+	case errors.As(err, &several), errors.Is(err, archive.ErrNotFound):
 		return words.ExitNotFound
 	}
 	return words.ExitFailed
@@ -62,7 +61,7 @@ func ExitCode(err error) int {
 
 // Report prints an error in one line, then candidates and a hint.
 func Report(w io.Writer, err error, forAgent bool) {
-	var several *history.AmbiguousError
+	var several *reader.AmbiguousError
 	var next interface{ Hint() string }
 	if err == nil || errors.Is(err, ErrSaid) || errors.Is(err, ErrDamaged) || errors.As(err, new(ErrChild)) || ExitCode(err) == words.ExitInterrupted {
 		return

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/form"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/web"
@@ -60,5 +60,5 @@ func keepSection(p *sidecar.Parsed, name string) error {
 		}
 		names = append(names, s.Name)
 	}
-	return fmt.Errorf("find section %s: %w: the companion has %s", name, history.ErrNotFound, strings.Join(names, ", "))
+	return fmt.Errorf("find section %s: %w: the companion has %s", name, archive.ErrNotFound, strings.Join(names, ", "))
 }

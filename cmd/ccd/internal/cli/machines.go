@@ -15,7 +15,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
@@ -57,10 +56,10 @@ func (a *App) readMachine(p *account.Place, readOnly bool) error {
 			known = "; no machine was pulled yet"
 		}
 		if len(found) > 1 {
-			err := &history.AmbiguousError{What: "machine " + a.Machine, Why: words.Count(len(found), "machine") + " have this name" + known}
+			err := &reader.AmbiguousError{What: "machine " + a.Machine, Why: words.Count(len(found), "machine") + " have this name" + known}
 			return words.Hint(err, "name it by its ID: --machine %.8s", found[0].Machine)
 		}
-		return words.Hint(fmt.Errorf("find machine %s: %w%s", a.Machine, history.ErrNotFound, known), "ccd remote pull")
+		return words.Hint(fmt.Errorf("find machine %s: %w%s", a.Machine, archive.ErrNotFound, known), "ccd remote pull")
 	}
 	a.Machine = pulled.ShortName(all, found[0])
 	err = openPulled(p, found[0], a.Machine, readOnly)
@@ -191,7 +190,7 @@ func (a *App) SayMore(ctx context.Context, l *reader.Library, e reader.Entry) {
 		return
 	}
 	for other := range a.OtherLibraries(l) {
-		if there := other.Of(ctx, e.Key); there.Kept.Records > e.Kept.Records {
+		if there := other.Session(ctx, e.Key); there.Kept.Records > e.Kept.Records {
 			a.Say("machine %s has %s of this session, here %d: --machine %s",
 				other.Machine, words.Count(there.Kept.Records, "record"), e.Kept.Records, words.Shell(other.Machine))
 		}
@@ -200,7 +199,7 @@ func (a *App) SayMore(ctx context.Context, l *reader.Library, e reader.Entry) {
 
 // notHere adds the machines that have a session to the error that it is not here.
 func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string, err error) error {
-	if _, latest := history.LatestIn(arg); arg == ThisDir || latest || !errors.Is(err, history.ErrNotFound) {
+	if _, latest := reader.LatestIn(arg); arg == ThisDir || latest || !errors.Is(err, archive.ErrNotFound) {
 		return err
 	}
 	var found []reader.Entry
@@ -214,7 +213,7 @@ func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 		return err
 	case 1:
 		e := found[0]
-		err = fmt.Errorf("find session %s: %w here, but on machine %s (%s)", arg, history.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
+		err = fmt.Errorf("find session %s: %w here, but on machine %s (%s)", arg, archive.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
 	default:
 		err = OnMachines(arg, found)
 	}
@@ -223,7 +222,7 @@ func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 
 // OnMachines returns the error for a session that several other machines have.
 func OnMachines(arg string, found []reader.Entry) error {
-	several := &history.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
+	several := &reader.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
 	for _, e := range found {
 		several.Matches = append(several.Matches, fmt.Sprintf("%s  %s  %s", mark.Inline(e.Machine, 60), mark.Inline(e.ID, 400), words.Count(e.Kept.Records, "record")))
 	}

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/limits"
@@ -73,7 +72,7 @@ func (a *App) Incomplete(l *reader.Library) {
 // Find returns the session of a SESSION argument. If that is latest, it says which one it took.
 func (a *App) Find(l *reader.Library, arg, agent string) (reader.Entry, error) {
 	e, err := l.Find(arg, agent)
-	if dir, ok := history.LatestIn(arg); ok && err == nil {
+	if dir, ok := reader.LatestIn(arg); ok && err == nil {
 		a.Incomplete(l) // the newest session may be among the damaged ones
 		a.sayLatest(l, e, dir, agent)
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -127,7 +127,7 @@ type Hooks struct {
 	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
 	Live Live
 	// Files returns the newest content of the files that an archived session used last, the newest first, at most so many.
-	Files func(ctx context.Context, s transcript.Session, most int) ([]*history.Version, error)
+	Files func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error)
 	// Keep stores the originals of long outputs. If nil, no output is replaced.
 	Keep Keeper
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/transcript"
@@ -40,7 +41,7 @@ func newPlace(t testing.TB) *place {
 			"codex":       {filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".codex", "archived_sessions")},
 		},
 		Home: "/home/me", Began: func(_ context.Context, s transcript.Session) string {
-			dir := WorkingDir(p.Agents, s)
+			dir := reader.WorkingDir(p.Agents, s)
 			if dir == "" && s.Agent == claude && strings.Contains(s.Path, "-ledger") {
 				dir = "/home/me/ledger" // as kept of a transcript that is gone
 			}

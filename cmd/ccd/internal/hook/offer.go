@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,9 +18,8 @@ import (
 
 // Limits of the search for an earlier session.
 const (
-	maxTried = 64       // sessions whose companion or first records are read
-	maxFirst = 64 << 10 // bytes of a transcript read to find its directory; a Codex rollout's first line is some 20 KB
-	maxAsked = 160      // chars of the last request
+	maxTried = 64  // sessions whose companion or first records are read
+	maxAsked = 160 // chars of the last request
 )
 
 // offer returns one line about the newest earlier session of the project.
@@ -75,32 +72,6 @@ func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion
 		}
 	}
 	return companion{}, time.Time{}, nothing("no earlier session of the project has a companion")
-}
-
-// WorkingDir returns the working directory in the first records of a session's transcript, "" if they name none.
-func WorkingDir(agents registry.Table, s transcript.Session) string {
-	info, err := os.Lstat(s.Path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(s.Path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, maxFirst))
-	if err != nil {
-		return ""
-	}
-	end := strings.LastIndexByte(string(head), '\n') + 1
-	seg := transcript.Segment{Data: head[:end], End: transcript.Cursor{Generation: 1, Offset: int64(end)}}
-	cwd := ""
-	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
-		if cwd == "" && r.Cwd != "" {
-			cwd = filepath.Clean(r.Cwd)
-		}
-	}
-	return cwd
 }
 
 // VersionOf returns the version of the client that wrote the end of a session's transcript, "" if it does not say.

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/compactor"
 	"ccd/daemon"
 	"ccd/internal/transcript"
@@ -44,21 +42,27 @@ func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion,
 
 // Model returns the model of a generation up to record number last, and a function that reads its spans. With an
 // error it is that of the records before it.
-func (l *Library) Model(ctx context.Context, e Entry, generation, last int) (*compactor.Compactor, compactor.Text, error) {
-	model, text := compactor.New(l.Options(e), e.Session.Session), l.text(ctx, e, generation)
-	for r, err := range history.Story(ctx, l.History(), e.Session.Session, generation, math.MaxInt64) {
+func (r Reading) Model(ctx context.Context, o compactor.Options, last int) (*compactor.Compactor, compactor.Text, error) {
+	model := compactor.New(o, r.Session)
+	for one, err := range r.Story(ctx) {
 		if err != nil {
-			return model, text, err
+			return model, r.Text(ctx), err
 		}
-		if model.Add(r); r.N == last {
+		if model.Add(one); one.N == last {
 			break
 		}
 	}
-	return model, text, nil
+	return model, r.Text(ctx), nil
 }
 
 // Fresh is a companion as it was made just now, with the records that it was made from.
-func Fresh(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) Companion {
+func (l *Library) Fresh(ctx context.Context, s transcript.Session, made daemon.Compacted) Companion {
+	g := archive.Generation{N: made.At.Generation, Tip: transcript.Cursor{Offset: made.At.Offset}}
+	return Made(made, Reading{s, g, l.Archive, l.Agents}.Story(ctx))
+}
+
+// Made is a companion that was made of records just now.
+func Made(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) Companion {
 	return Companion{Text: made.Text, Made: &made, Known: made.Pointers, Records: records}
 }
 
@@ -66,59 +70,44 @@ func Fresh(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) 
 // archive is damaged, that of what can still be read. At is how far it goes; the zero Place means as far as the archive
 // does, and only then its text names the bytes by their hash.
 func (l *Library) Recompact(ctx context.Context, e Entry, o compactor.Options, at daemon.Place) (Companion, error) {
-	g, err := e.Generation(at.Generation)
+	g, err := l.Reading(&e, at.Generation)
 	if err != nil {
 		return Companion{}, err
 	}
 	whole := daemon.Place{Generation: g.N, Offset: g.Tip.Offset}
-	r := remake{library: l, entry: e, generation: g, options: o, at: at}
+	part := g
 	if at.Generation == 0 {
-		r.at = whole
+		at = whole
 	}
-	r.records = history.Story(ctx, l.History(), e.Session.Session, g.N, r.at.Offset)
-	c, err := r.companion(ctx)
+	part.Tip.Offset = at.Offset
+	c, err := l.made(ctx, g, o, at, part.Story(ctx), nil)
 	if err == nil || !errors.As(err, new(*archive.DamageError)) {
 		return c, err
 	}
-	s, err := l.Salvaged(ctx, e, g, err)
+	s, err := l.salvaged(ctx, e, g, err)
 	if err != nil {
 		return Companion{}, err
 	}
-	r.at, r.records, r.tell = whole, s.Records(ctx), s.Tell
-	return r.companion(ctx)
+	return l.made(ctx, g, o, whole, s.Records(ctx), s.tell)
 }
 
-// remake is a companion that is made anew.
-type remake struct {
-	library    *Library
-	entry      Entry
-	generation archive.Generation
-	options    compactor.Options
-	at         daemon.Place
-	records    iter.Seq2[*transcript.Record, error]
-	// tell, if not nil, changes what it says; it is given the number of the first record that is lost.
-	tell func(ctx context.Context, c *compactor.Compaction, first int) error
-}
-
-func (r remake) companion(ctx context.Context) (Companion, error) {
-	l, model, lost := r.library, compactor.New(r.options, r.entry.Session.Session), 0
-	for rec, err := range r.records {
+// made makes a companion of records. tell, if not nil, changes what it says.
+func (l *Library) made(ctx context.Context, g Reading, o compactor.Options, at daemon.Place, records iter.Seq2[*transcript.Record, error], tell func(context.Context, *compactor.Compaction) error) (Companion, error) {
+	model := compactor.New(o, g.Session)
+	for rec, err := range records {
 		if err != nil {
 			return Companion{}, err
 		}
-		if lost == 0 && rec.Broken && rec.Span.Len == 0 {
-			lost = rec.N
-		}
 		model.Add(rec)
 	}
-	c, err := model.Compact(model.Companion(), l.text(ctx, r.entry, r.generation.N), l.Archive.Summaries(ctx))
+	c, err := model.Compact(model.Companion(), g.Text(ctx), l.Archive.Summaries(ctx))
 	if err != nil {
-		return Companion{}, fmt.Errorf("compact session %s: %w", r.entry.ID, err)
+		return Companion{}, fmt.Errorf("compact session %s: %w", g.ID, err)
 	}
-	if r.tell != nil {
-		if err := r.tell(ctx, c, lost); err != nil {
+	if tell != nil {
+		if err := tell(ctx, c); err != nil {
 			return Companion{}, err
 		}
 	}
-	return Fresh(daemon.Made(r.entry.Session.Session, r.options, model.Status(), c, r.at, r.generation.Sum), r.records), nil
+	return Made(daemon.Made(g.Session, o, model.Status(), c, at, g.Sum), records), nil
 }

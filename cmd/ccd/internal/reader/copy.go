@@ -3,11 +3,9 @@ package reader
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/compactor"
 	"ccd/internal/transcript"
@@ -30,12 +28,13 @@ func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (famil
 	}
 	damage := err
 	for i, e := range family {
-		g, gerr := e.Generation(0)
+		g, gerr := l.Reading(&e, 0)
 		if gerr != nil {
 			return family, c, gerr
 		}
-		if s, serr := l.Salvaged(ctx, e, g, err); serr == nil {
-			salvagedSource(ctx, &sources[i], s)
+		if s, serr := l.salvaged(ctx, e, g, damage); serr == nil {
+			sources[i].Records = s.Records(ctx)
+			sources[i].Tell = func(c *compactor.Compaction) error { return s.tell(ctx, c) }
 		}
 	}
 	if c, err = resume.Make(sources, want); errors.Is(err, resume.ErrNothing) {
@@ -76,15 +75,11 @@ func (l *Library) CopiedFrom(e Entry) (from Entry, ok bool) {
 func (l *Library) copySources(ctx context.Context, family []Entry) ([]resume.Source, error) {
 	var all []resume.Source
 	for i, e := range family {
-		g, err := e.Generation(0)
+		g, err := l.Reading(&e, 0)
 		if err != nil {
 			return nil, err
 		}
-		s := resume.Source{
-			Session: e.Session.Session, Options: l.Options(e), Records: history.Story(ctx, l.History(), e.Session.Session, g.N, math.MaxInt64),
-			Text:      l.text(ctx, e, g.N),
-			Summaries: l.Archive.Summaries(ctx),
-		}
+		s := resume.Source{Session: g.Session, Options: l.Options(e), Records: g.Story(ctx), Text: g.Text(ctx), Summaries: l.Archive.Summaries(ctx)}
 		if i > 0 {
 			s.Until = family[i-1].Kept.Resumed.Covers
 		}
@@ -96,20 +91,4 @@ func (l *Library) copySources(ctx context.Context, family []Entry) ([]resume.Sou
 		all = append(all, s)
 	}
 	return all, nil
-}
-
-// salvagedSource replaces the records of a source by those that can still be read.
-func salvagedSource(ctx context.Context, to *resume.Source, s Salvage) {
-	lost := 0
-	to.Records = func(yield func(*transcript.Record, error) bool) {
-		for r, err := range s.Records(ctx) {
-			if err == nil && lost == 0 && r.Broken && r.Span.Len == 0 {
-				lost = r.N
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-	to.Tell = func(c *compactor.Compaction) error { return s.Tell(ctx, c, lost) }
 }

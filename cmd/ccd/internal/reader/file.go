@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ccd/cmd/ccd/internal/history"
+	"ccd/archive"
 	"ccd/internal/mark"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
@@ -25,7 +25,7 @@ type WantedFile struct {
 }
 
 // File finds a file in the loaded sessions. Progress is told how many of them have been looked through.
-func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, total int64)) (*history.Version, error) {
+func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, total int64)) (*Version, error) {
 	at, err := words.Moment(w.At, time.Now())
 	if err != nil {
 		return nil, words.Usage(err)
@@ -34,28 +34,25 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	if err != nil {
 		return nil, err
 	}
-	families := l.families()
+	own, rest := l.families(project.Of(dir, l.Home))
 	if w.Session != "" {
 		e, err := l.Find(w.Session, w.Agent)
 		if err != nil {
 			return nil, err
 		}
-		families = [][]history.Source{l.Family(e)}
+		own, rest = [][]Reading{l.family(&e)}, nil
 	}
-	wanted, read := history.Wanted{Path: w.Path, Dir: dir, At: at}, 0
-	find := func(in [][]history.Source) (*history.Version, error) {
-		return history.File(ctx, l.History(), in, wanted, func(int) {
-			read++
-			progress(int64(read), int64(len(families)))
-		})
+	wanted, read := sought{Path: w.Path, Dir: dir, At: at}, 0
+	count := func() {
+		read++
+		progress(int64(read), int64(len(own)+len(rest)))
 	}
-	own, rest := l.ofProject(families, project.Of(dir, l.Home))
-	v, err := find(own)
-	if errors.Is(err, history.ErrNotFound) && !errors.As(err, new(*history.UnknownError)) && len(rest) > 0 {
-		wanted.Ask = w.Session == "" && !transcript.IsAbs(w.Path)
-		v, err = find(rest)
+	v, err := fileIn(ctx, own, wanted, count)
+	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && len(rest) > 0 {
+		wanted.Ask = !transcript.IsAbs(w.Path)
+		v, err = fileIn(ctx, rest, wanted, count)
 		if err == nil && wanted.Ask && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
-			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, history.ErrNotFound, v.Path)
+			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)
 			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
 		}
 	}
@@ -72,65 +69,53 @@ func (w WantedFile) at() string {
 
 // hint says what to try where a file is not known, or not wholly.
 func (w WantedFile) hint(err error) error {
-	var unknown *history.UnknownError
-	var several *history.AmbiguousError
+	var unknown *UnknownError
+	var several *AmbiguousError
 	switch {
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
 		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(unknown.Session))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
 		return words.Hint(err, "add more of the path, or the session: ccd restore --file %s SESSION", words.Shell(w.Path))
-	case err != nil && w.At == "" && errors.Is(err, history.ErrNotFound) && unknown == nil:
+	case err != nil && w.At == "" && errors.Is(err, archive.ErrNotFound) && unknown == nil:
 		return words.Hint(err, "ccd timeline SESSION shows which files a session touched")
 	}
 	return err
 }
 
-// ofProject separates the families whose session worked in a project.
-func (l *Library) ofProject(families [][]history.Source, p *project.Project) (own, rest [][]history.Source) {
-	for _, f := range families {
-		if e, ok := l.Entry(f[0].Key); ok && p.Has(e.Kept.Cwd) {
+// families are the sessions with their sub-agents, newest first: those of a project, and the rest.
+func (l *Library) families(p *project.Project) (own, rest [][]Reading) {
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if e.Class == transcript.SubAgent {
+			if _, ok := l.Entry(transcript.Key{Agent: e.Agent, ID: e.Parent}); ok {
+				continue // it counts with its parent
+			}
+		}
+		switch f := l.family(e); {
+		case e.Class == transcript.Attachment, e.Root == "", len(f) == 0:
+		case p.Has(e.Kept.Cwd):
 			own = append(own, f)
-		} else {
+		default:
 			rest = append(rest, f)
 		}
 	}
 	return own, rest
 }
 
-// families are the sessions with their sub-agents, newest first.
-func (l *Library) families() (all [][]history.Source) {
-	for _, e := range l.Sessions {
-		if e.Class == transcript.Attachment || e.Root == "" {
-			continue
+// family is a session with its sub-agents.
+func (l *Library) family(e *Entry) (all []Reading) {
+	add := func(e *Entry) {
+		if r, err := l.Reading(e, 0); err == nil {
+			all = append(all, r)
 		}
-		if e.Class == transcript.SubAgent {
-			if _, ok := l.Entry(transcript.Key{Agent: e.Agent, ID: e.Parent}); ok {
-				continue // it counts with its parent
-			}
-		}
-		if f := l.Family(e); len(f) > 0 {
-			all = append(all, f)
+	}
+	add(e)
+	for i := range l.Sessions {
+		if sub := &l.Sessions[i]; sub.StartedBy(e) && e.Class != transcript.SubAgent {
+			add(sub)
 		}
 	}
 	return all
-}
-
-// Family is a session with its sub-agents.
-func (l *Library) Family(e Entry) []history.Source {
-	family := source(nil, e)
-	for _, sub := range l.Sessions {
-		if sub.Class == transcript.SubAgent && sub.Agent == e.Agent && sub.Parent == e.ID && e.Class != transcript.SubAgent {
-			family = source(family, sub)
-		}
-	}
-	return family
-}
-
-func source(family []history.Source, e Entry) []history.Source {
-	if g, err := e.Generation(0); err == nil {
-		family = append(family, history.Source{Session: e.Session.Session, Generation: g.N})
-	}
-	return family
 }
 
 // FileInfo is what --info tells of a file.
@@ -145,31 +130,16 @@ type FileInfo struct {
 	Size       int64      `json:"size"`
 	Lines      int        `json:"lines"`
 	SHA256     string     `json:"sha256"`
-	Gone       *FileEvent `json:"gone"`
-	Doubt      *FileEvent `json:"doubt"`
+	Gone       *Event     `json:"gone"`
+	Doubt      *Event     `json:"doubt"`
 }
 
-// FileEvent is what happened to a file.
-type FileEvent struct {
-	What    string     `json:"what"`
-	Session string     `json:"session"`
-	Record  int        `json:"record"`
-	Time    *time.Time `json:"time"`
-}
-
-func eventOf(e *history.Event) *FileEvent {
-	if e == nil {
-		return nil
-	}
-	return &FileEvent{e.What, e.Session, e.Record, words.Known(e.Time)}
-}
-
-// FileInfoOf tells of a file without its text.
-func FileInfoOf(v *history.Version) FileInfo {
+// Info tells of the file without its text.
+func (v *Version) Info() FileInfo {
 	sum := sha256.Sum256([]byte(v.Text))
 	o := FileInfo{
-		Path: v.Path, How: v.How, Agent: v.Source.Agent, Session: v.Source.ID, Generation: v.Source.Generation, Record: v.Record, Time: words.Known(v.Time),
-		Size: int64(len(v.Text)), Lines: strings.Count(v.Text, "\n"), SHA256: hex.EncodeToString(sum[:]), Gone: eventOf(v.Gone), Doubt: eventOf(v.Doubt),
+		Path: v.Path, How: v.How, Agent: v.Source.Agent, Session: v.Source.ID, Generation: v.Source.N, Record: v.Record, Time: words.Known(v.Time),
+		Size: int64(len(v.Text)), Lines: strings.Count(v.Text, "\n"), SHA256: hex.EncodeToString(sum[:]), Gone: v.Gone, Doubt: v.Doubt,
 	}
 	if v.Text != "" && !strings.HasSuffix(v.Text, "\n") {
 		o.Lines++
@@ -177,14 +147,14 @@ func FileInfoOf(v *history.Version) FileInfo {
 	return o
 }
 
-// FileNotes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.
-func FileNotes(v *history.Version) []string {
-	all := []string{fmt.Sprintf("%s as %s in %s#%d%s", mark.Inline(v.Path, 400), v.How, v.Source.ID, v.Record, at(v.Time))}
-	if v.Gone != nil {
-		all = append(all, fmt.Sprintf("it was %s in %s#%d%s", mark.Inline(v.Gone.What, 400), v.Gone.Session, v.Gone.Record, at(v.Gone.Time)))
+// Notes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.
+func (v *Version) Notes() []string {
+	all := []string{fmt.Sprintf("%s as %s in %s#%d%s", mark.Inline(v.Path, 400), v.How, v.Source.ID, v.Record, at(&v.Time))}
+	if e := v.Gone; e != nil {
+		all = append(all, fmt.Sprintf("it was %s in %s#%d%s", mark.Inline(e.What, 400), e.Session, e.Record, at(e.Time)))
 	}
-	if v.Doubt != nil {
-		all = append(all, fmt.Sprintf("a command may have changed it since, in %s#%d%s", v.Doubt.Session, v.Doubt.Record, at(v.Doubt.Time)))
+	if e := v.Doubt; e != nil {
+		all = append(all, fmt.Sprintf("a command may have changed it since, in %s#%d%s", e.Session, e.Record, at(e.Time)))
 	}
 	return all
 }

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"time"
@@ -19,12 +18,8 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/search"
 	"ccd/compactor"
 	"ccd/daemon"
-	"ccd/internal/project"
-	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -159,72 +154,6 @@ func (e *Entry) Last() time.Time {
 	return e.Kept.Last
 }
 
-// candidates are the sessions as arguments may name them.
-func (l *Library) candidates() []history.Candidate {
-	all, whole := make([]history.Candidate, len(l.Sessions)), map[transcript.Key]int{}
-	for i := range all {
-		e := &l.Sessions[i]
-		all[i] = history.Candidate{Session: e.Session.Session, Last: e.Last(), Cwd: e.Kept.Cwd, Made: e.Aside() || e.Duplicate || e.Kept.UnknownFormat || e.Kept.NotResumed(), N: i}
-		if all[i].ID = e.Name(); e.Thread != "" && e.Class != transcript.Earlier {
-			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = i
-		}
-	}
-	for i := range l.Sessions { // by the ID of a file, all of its conversation is meant, and by its path the file
-		e := &l.Sessions[i]
-		n, ok := whole[transcript.Key{Agent: e.Agent, ID: e.Name()}]
-		if !ok {
-			continue
-		}
-		if i != n {
-			all[i].ID = ""
-		}
-		if e.ID != all[n].ID {
-			alias := all[n]
-			alias.ID, alias.Path, alias.Made = e.ID, "", true
-			all = append(all, alias)
-		}
-	}
-	return all
-}
-
-// Find returns the session that a SESSION argument names.
-func (l *Library) Find(arg, agent string) (Entry, error) {
-	got, err := history.Resolve(arg, l.candidates(), l.choice(agent))
-	if err != nil && len(l.Damage) > 0 {
-		return Entry{}, l.Missing(err)
-	}
-	if err != nil {
-		return Entry{}, l.resolveHint(arg, err)
-	}
-	return l.Sessions[got.N], nil
-}
-
-func (l *Library) choice(agent string) history.Choice {
-	return history.Choice{Agent: agent, Dir: l.workingDir(), Callers: l.callers}
-}
-
-// workingDir is the current directory, or the root of the file system if it was removed: no relative path leads anywhere
-// from there.
-func (l *Library) workingDir() string {
-	dir, err := l.Env.WorkingDir()
-	if err != nil {
-		return string(os.PathSeparator)
-	}
-	return dir
-}
-
-// Latest yields the main sessions, of those that work in dir or below it if dir is given, newest first. The session whose
-// agent runs this command comes before all others.
-func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
-	return func(yield func(*Entry) bool) {
-		for _, c := range history.Latest(dir, l.candidates(), l.choice(agent)) {
-			if !yield(&l.Sessions[c.N]) {
-				return
-			}
-		}
-	}
-}
-
 // Aside reports whether lists leave the session out unless all are wanted: ccd does not follow it, or its records are known,
 // it is no copy by ccd, and no person has spoken in it or labelled it. What was only given to `ccd compact` is no session.
 func (e *Entry) Aside() bool {
@@ -249,30 +178,6 @@ func (l *Library) Listed(agent string) (all []*Entry) {
 		}
 	}
 	return all
-}
-
-// Here returns the session of the current directory: that of the agent that runs this command, else the newest main one
-// of the directory's git working tree (without git: of the directory and those below it), else of its repository.
-func (l *Library) Here(agent string) (here Entry, ok bool) {
-	dir := l.workingDir()
-	p := project.Of(dir, l.Home)
-	for e := range l.Latest("", agent) {
-		switch {
-		case slices.Contains(l.callers, e.Name()), p.InTree(e.Kept.Cwd):
-			return *e, true
-		case !ok && p.Has(e.Kept.Cwd):
-			here, ok = *e, true
-		}
-	}
-	return here, ok
-}
-
-// Missing adds the damage to an error that says that something is not there: it may be there.
-func (l *Library) Missing(err error) error {
-	if len(l.Damage) == 0 || !errors.Is(err, history.ErrNotFound) {
-		return err
-	}
-	return words.Hint(fmt.Errorf("%w, but not all of the archive could be read: %w", err, l.Damage[0]), "ccd archive verify")
 }
 
 // Damages are the sessions that could not be read, as --json lists them.
@@ -305,8 +210,8 @@ func (e *Entry) setParent(id string) {
 	}
 }
 
-// Of returns one session, without reading all of them where that has not been done.
-func (l *Library) Of(ctx context.Context, k transcript.Key) (e Entry) {
+// Session returns one session, without reading all of them where that has not been done.
+func (l *Library) Session(ctx context.Context, k transcript.Key) (e Entry) {
 	if e, ok := l.Entry(k); ok || l.loaded && l.reach != nil { // what is out of reach is not told of
 		return e
 	}
@@ -331,7 +236,7 @@ func (l *Library) Entry(k transcript.Key) (Entry, bool) {
 // Generation returns number n of the session's generations, the current one for 0.
 func (e *Entry) Generation(n int) (archive.Generation, error) {
 	if len(e.Generations) == 0 {
-		return archive.Generation{}, fmt.Errorf("read session %s: %w: nothing of it is archived", e.ID, history.ErrNotFound)
+		return archive.Generation{}, fmt.Errorf("read session %s: %w: nothing of it is archived", e.ID, archive.ErrNotFound)
 	}
 	if n == 0 {
 		return e.Generations[len(e.Generations)-1], nil
@@ -341,16 +246,7 @@ func (e *Entry) Generation(n int) (archive.Generation, error) {
 			return g, nil
 		}
 	}
-	return archive.Generation{}, fmt.Errorf("find generation %d of session %s: %w: the session has %s", n, e.ID, history.ErrNotFound, words.Count(len(e.Generations), "generation"))
-}
-
-// search is where an ID that is not in the index is looked for.
-func (l *Library) search(progress func(done, total int64)) history.Search {
-	s := history.Search{Archive: l.History(), Progress: progress, Scope: cmp.Or(l.Scope(), " in any archived session")}
-	for _, e := range l.Sessions {
-		s.Sessions = append(s.Sessions, e.Session)
-	}
-	return s
+	return archive.Generation{}, fmt.Errorf("find generation %d of session %s: %w: the session has %s", n, e.ID, archive.ErrNotFound, words.Count(len(e.Generations), "generation"))
 }
 
 // Options returns what decides the session's companion: the configured options and the session's own.
@@ -358,34 +254,19 @@ func (l *Library) Options(e Entry) compactor.Options {
 	return l.OptionsFor(e.Agent).With(e.Kept.Manual)
 }
 
-// History is the archive as records are read from it.
-func (l *Library) History() history.Archive {
-	return history.Archive{Archive: l.Archive, Agents: l.Agents}
-}
-
 // OptionsFor returns the configured options for the sessions of an agent.
 func (l *Library) OptionsFor(agent string) compactor.Options {
 	return Options(l.Place).Reading(l.Agents.Paths(agent))
 }
 
+// StartedBy reports whether the session is a sub-agent of another one.
+func (e *Entry) StartedBy(other *Entry) bool {
+	return e.Class == transcript.SubAgent && e.Agent == other.Agent && e.Parent == other.ID
+}
+
 // Conversation reports whether it is one, or an earlier file of one: neither a sub-agent nor an attachment.
 func (e *Entry) Conversation() bool {
 	return e.Class == transcript.Main || e.Class == transcript.Earlier
-}
-
-// Searched is the session as it is searched.
-func (l *Library) Searched(e *Entry) search.Source {
-	whole := l.Whole(*e)
-	return search.Source{
-		Session: e.Session, Last: e.Last(), Joined: max(0, e.Kept.Joined), Fork: e.Kept.Origin != "",
-		Back: session.ParseRanges(whole.Kept.Back),
-	}
-}
-
-// text reads spans of a generation.
-func (l *Library) text(ctx context.Context, e Entry, generation int) compactor.Text {
-	r := l.Archive.Reader(e.Key, generation)
-	return func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) }
 }
 
 // Bytes is how much is archived of the session, all generations together.

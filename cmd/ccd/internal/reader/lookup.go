@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -37,30 +37,27 @@ func (w Wanted) Kind() string {
 }
 
 // Original finds what is wanted. Progress, which may be nil, is told how much of the archive has been looked through.
-func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (Original, error) {
-	name, number, isRecord := strings.Cut(w.Name, "#")
-	if w.Session != "" || isRecord || w.Full {
+func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (o Original, err error) {
+	if w.Kind() != "id" || w.Full {
 		if err := l.Load(ctx); err != nil {
 			return Original{}, err
 		}
 	}
-	if w.Session != "" {
+	switch w.Kind() {
+	case "session":
 		return l.whole(w)
+	case "record":
+		o, err = l.record(ctx, w)
+	default:
+		var found archive.Found
+		if found, err = l.lookup(ctx, w, progress); err == nil {
+			o = l.original(ctx, found)
+		}
 	}
-	var err error
-	o := Original{library: l, raw: w.Raw}
-	if isRecord {
-		o, err = l.record(ctx, name, number, w)
-	} else if o.found, err = l.lookup(ctx, w, progress); err == nil {
-		o.Entry = l.Of(ctx, o.found.Key)
-	}
-	if err != nil {
-		return Original{}, err
-	}
-	if w.Full {
+	if o.raw = w.Raw; err == nil && w.Full {
 		return o.spilled(ctx)
 	}
-	return o, nil
+	return o, err
 }
 
 func (l *Library) whole(w Wanted) (Original, error) {
@@ -76,7 +73,8 @@ func (l *Library) whole(w Wanted) (Original, error) {
 }
 
 // record finds SESSION#N.
-func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Original, error) {
+func (l *Library) record(ctx context.Context, w Wanted) (Original, error) {
+	name, number, _ := strings.Cut(w.Name, "#")
 	n, err := strconv.Atoi(number)
 	if err != nil || n == 0 {
 		return Original{}, words.Usage(fmt.Errorf("parse record %q: must be a number, 1 or more, or below 0 for one before a rewrite", number))
@@ -85,51 +83,57 @@ func (l *Library) record(ctx context.Context, name, number string, w Wanted) (Or
 	if err != nil {
 		return Original{}, err
 	}
-	g, err := e.Generation(w.Generation)
+	g, err := l.Reading(&e, w.Generation)
 	if err != nil {
 		return Original{}, err
 	}
 	if e.Class == transcript.Attachment {
-		return Original{}, words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, which has no records", e.ID, n, history.ErrNotFound),
+		return Original{}, words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, which has no records", e.ID, n, archive.ErrNotFound),
 			"ccd restore --session %s", words.Shell(e.ID))
 	}
-	r, err := history.Record(ctx, l.History(), e.Session.Session, g.N, n)
+	r, err := g.Record(ctx, n)
 	if err != nil {
 		return Original{}, err
 	}
-	p := history.Whole(r)
+	p := Whole(r)
 	if !w.Raw {
-		p = history.Items(r)
+		p = Items(r)
 	}
-	o, err := l.placed(ctx, e, g.N, p)
-	o.raw = w.Raw
-	return o, err
+	return l.placed(ctx, g, p)
 }
 
 // Placed returns what a pointer of a session's story stands for. All of it is in a record that the caller has read.
-func (l *Library) Placed(ctx context.Context, e Entry, generation int, p transcript.Pointer, r *transcript.Record) (Original, error) {
-	line, err := l.placed(ctx, e, generation, history.Whole(*r))
+func (l *Library) Placed(ctx context.Context, g Reading, p transcript.Pointer, r *transcript.Record) (Original, error) {
+	line, err := l.placed(ctx, g, Whole(*r))
 	if err != nil {
 		return Original{}, err
 	}
-	o, err := l.placed(ctx, e, generation, p)
+	o, err := l.placed(ctx, g, p)
 	o.line, o.hidden = &line.found.Pointer, &secrets{}
 	o.hidden.add(r, line.found.Parts[0].Span.Off)
 	return o, err
 }
 
-func (l *Library) placed(ctx context.Context, e Entry, generation int, p transcript.Pointer) (Original, error) {
-	found, err := l.Archive.Reader(e.Key, generation).Locate(ctx, p)
-	if err == nil && found.Key != e.Key { // it stands in another file of the story
-		e = l.Of(ctx, found.Key)
+func (l *Library) placed(ctx context.Context, g Reading, p transcript.Pointer) (Original, error) {
+	found, err := g.Bytes().Locate(ctx, p)
+	if err != nil {
+		return Original{}, err
 	}
-	return Original{library: l, Entry: e, found: found}, err
+	return l.original(ctx, found), nil // it may stand in another file of the story
+}
+
+func (l *Library) original(ctx context.Context, found archive.Found) Original {
+	return Original{library: l, Entry: l.Session(ctx, found.Key), found: found}
 }
 
 // In finds an original by its whole ID, first in a session.
 func (l *Library) In(ctx context.Context, e Entry, id string) (Original, error) {
-	found, err := history.Find(ctx, history.Search{Archive: l.History(), Sessions: []archive.Session{e.Session}}, id)
-	if err == nil && len(found) == 1 {
+	found, err := l.Archive.Lookup(ctx, mark.ID(id))
+	found = slices.DeleteFunc(found, func(f archive.Found) bool { return f.Key != e.Key })
+	if len(found) == 0 {
+		found, err = l.fold(ctx, []Entry{e}, id, err, nil)
+	}
+	if len(found) == 1 && err == nil {
 		return Original{library: l, Entry: e, found: found[0]}, nil
 	}
 	return l.Original(ctx, Wanted{Name: id}, nil)
@@ -146,27 +150,27 @@ func (l *Library) Indexed(ctx context.Context, id string) bool {
 
 const findsIDs = "ccd search WORDS finds IDs"
 
+// notID is the error for a name that cannot be that of an original, with what it may be instead.
+func (l *Library) notID(ctx context.Context, w Wanted, err error) error {
+	err = words.Usage(err)
+	if strings.Contains(w.Name, ".") {
+		return words.Hint(err, "ccd restore --file %s", words.Shell(w.Name))
+	}
+	if err := l.Load(ctx); err != nil {
+		return err
+	}
+	if _, wrong := l.Find(w.Name, w.Agent); wrong != nil {
+		return words.Hint(err, findsIDs)
+	}
+	return words.Hint(err, "ccd restore --session %s", words.Shell(w.Name))
+}
+
 // lookup finds the one original that an ID, or a prefix of one, names.
 func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, total int64)) (archive.Found, error) {
-	prefix := w.Name
-	if _, _, err := mark.PrefixRange(prefix); err != nil {
-		err = words.Usage(err)
-		if strings.Contains(prefix, ".") {
-			return archive.Found{}, words.Hint(err, "ccd restore --file %s", words.Shell(prefix))
-		}
-		if err := l.Load(ctx); err != nil {
-			return archive.Found{}, err
-		}
-		if _, wrong := l.Find(prefix, w.Agent); wrong != nil {
-			return archive.Found{}, words.Hint(err, findsIDs)
-		}
-		return archive.Found{}, words.Hint(err, "ccd restore --session %s", words.Shell(prefix))
+	if _, _, err := mark.PrefixRange(w.Name); err != nil {
+		return archive.Found{}, l.notID(ctx, w, err)
 	}
-	var found []archive.Found
-	var err error
-	if l.reach == nil || len(prefix) == mark.IDLen { // what a companion names stands in the index: nothing else need be read
-		found, err = l.Archive.Lookup(ctx, mark.ID(prefix))
-	}
+	found, err := l.Archive.Lookup(ctx, mark.ID(w.Name)) // it has what a companion names: nothing else need be read
 	if l.reach != nil || len(found) == 0 {
 		if err := l.Load(ctx); err != nil {
 			return archive.Found{}, err
@@ -174,37 +178,129 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		found = slices.DeleteFunc(found, func(f archive.Found) bool { _, in := l.Entry(f.Key); return !in })
 	}
 	if len(found) == 0 {
-		found, err = history.Find(ctx, l.search(progress), prefix)
+		found, err = l.fold(ctx, l.Sessions, w.Name, err, progress)
 		err = l.Missing(err)
 	}
-	if len(found) > 0 {
-		err = nil // damage elsewhere in the index
-	}
 	switch {
-	case errors.Is(err, history.ErrNotFound) && l.Limited():
-		return archive.Found{}, words.Hint(err, Widen)
-	case err != nil && len(l.Sessions) == 0:
-		return archive.Found{}, words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
-	case errors.Is(err, history.ErrNotFound) && len(l.Damage) == 0:
-		return archive.Found{}, words.Hint(err, findsIDs)
-	case err != nil:
-		return archive.Found{}, err
+	case len(found) == 1: // damage elsewhere in the index does not matter
+		return found[0], nil
 	case len(found) > 1:
-		return archive.Found{}, severalFound(prefix, found)
+		return archive.Found{}, severalFound(w.Name, found)
+	case errors.Is(err, archive.ErrNotFound) && l.Limited():
+		return archive.Found{}, words.Hint(err, Widen)
+	case len(l.Sessions) == 0:
+		return archive.Found{}, words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
+	case errors.Is(err, archive.ErrNotFound) && len(l.Damage) == 0:
+		return archive.Found{}, words.Hint(err, findsIDs)
 	}
-	return found[0], nil
+	return archive.Found{}, err
 }
 
 func severalFound(prefix string, found []archive.Found) error {
-	e := &history.AmbiguousError{What: "id " + prefix}
+	e := &AmbiguousError{What: "id " + prefix}
 	for _, f := range found {
 		line := fmt.Sprintf("%s  %s  %s#%d", f.Hash.ID(), f.Note, f.Key.ID, f.Record)
-		if len(found) > 1 && found[0].Hash.ID() == found[1].Hash.ID() {
+		if found[0].Hash.ID() == found[1].Hash.ID() {
 			line += "  sha256 " + f.Hash.String()
 		}
 		e.Matches = append(e.Matches, line)
 	}
 	return e
+}
+
+// fold returns the originals of some sessions whose IDs begin with prefix and which the index does not have: those of the first
+// session that has one, attachments before items and lines. index is the error of the look into the index. An unreadable session
+// does not end the search, but the error reports it, because it may hide an ID.
+func (l *Library) fold(ctx context.Context, in []Entry, prefix string, index error, progress func(done, total int64)) ([]archive.Found, error) {
+	lo, hi, err := mark.PrefixRange(prefix)
+	if err != nil {
+		return nil, err
+	}
+	if index != nil && !errors.As(index, new(*archive.DamageError)) {
+		return nil, index
+	}
+	w := want{lo: lo, hi: hi}
+	var done, total int64
+	for i := range in {
+		if in[i].Class == transcript.Attachment {
+			w.attachment(&in[i])
+		} else {
+			total += in[i].Bytes()
+		}
+	}
+	var broken error
+	for i := range in {
+		if in[i].Class == transcript.Attachment {
+			continue
+		}
+		for _, g := range slices.Backward(in[i].Generations) {
+			if len(w.found) > 0 {
+				return w.found, nil
+			}
+			broken = cmp.Or(broken, w.generation(ctx, l.at(&in[i], g)))
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+		if done += in[i].Bytes(); progress != nil {
+			progress(done, total)
+		}
+	}
+	switch {
+	case len(w.found) > 0:
+		return w.found, nil
+	case index != nil: // an index entry is damaged and the archive cannot replace it
+		return nil, index
+	}
+	err = fmt.Errorf("find id %s: %w%s", prefix, archive.ErrNotFound, cmp.Or(l.Scope(), " in any archived session"))
+	if broken == nil {
+		broken = l.Archive.CheckIndex(ctx)
+	}
+	if broken != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w; some could not be read: %w", err, broken)
+	}
+	return nil, cmp.Or(ctx.Err(), err)
+}
+
+// want is a range of hash keys, and what was found in it.
+type want struct {
+	lo, hi uint64
+	found  []archive.Found
+}
+
+func (w *want) has(h mark.Hash) bool { return w.lo <= h.Key() && h.Key() <= w.hi }
+
+// add adds an original, unless its hash is not wanted or it is there already.
+func (w *want) add(k transcript.Key, generation int, p transcript.Pointer) {
+	if known := slices.ContainsFunc(w.found, func(f archive.Found) bool { return f.Hash == p.Hash }); w.has(p.Hash) && !known {
+		w.found = append(w.found, archive.Found{Pointer: p, Key: k, Generation: generation})
+	}
+}
+
+// attachment compares the stored hashes of a whole file, without reading the file.
+func (w *want) attachment(e *Entry) {
+	for _, g := range e.Generations {
+		w.add(e.Key, g.N, transcript.Pointer{Hash: g.Sum, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}, Kind: transcript.File}}, Note: "file"})
+	}
+}
+
+func (w *want) generation(ctx context.Context, g Reading) error {
+	for r, err := range g.Records(ctx) {
+		if err != nil {
+			return err
+		}
+		single := func(h mark.Hash, span transcript.Span, kind transcript.Kind, note string) {
+			if w.has(h) {
+				w.add(g.Key, g.N, transcript.Pointer{Hash: h, Parts: []transcript.Part{{Span: span, Kind: kind}}, Record: r.N, Last: r.N, Time: r.Time, Note: note})
+			}
+		}
+		single(r.Hash, r.Span, transcript.Meta, "record")
+		w.add(g.Key, g.N, Whole(*r))
+		for _, it := range r.Items {
+			single(it.Sum(), it.Span, it.Kind, it.Kind.String())
+		}
+	}
+	return nil
 }
 
 // Unmark takes the ID out of a whole marker, "[ccd ID ...]", as it is pasted from a companion.

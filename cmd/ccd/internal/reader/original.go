@@ -7,11 +7,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -32,6 +32,15 @@ type Original struct {
 func (o Original) Raw() Original {
 	o.raw = true
 	return o
+}
+
+// reading is the generation that holds it.
+func (o Original) reading() Reading {
+	r, err := o.library.Reading(&o.Entry, o.found.Generation)
+	if err != nil { // what is kept of its session is damaged
+		r.N, r.Tip.Offset = o.found.Generation, math.MaxInt64
+	}
+	return r
 }
 
 // Exact is the original with its secrets: what `ccd restore` prints for a person.
@@ -68,7 +77,7 @@ func (o Original) writeSession(ctx context.Context, w io.Writer) error {
 	if o.Session.N == 0 {
 		return nil
 	}
-	for seg, err := range o.library.Archive.Reader(o.Entry.Key, o.Session.N).Segments(ctx) {
+	for seg, err := range o.library.at(&o.Entry, *o.Session).Bytes().Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
 		}
@@ -82,7 +91,7 @@ func (o Original) writeSession(ctx context.Context, w io.Writer) error {
 // writeLines prints the whole lines that hold the parts of a pointer, joined by newline.
 func (o Original) writeLines(ctx context.Context, w io.Writer) error {
 	first := true
-	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
+	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
 		if err != nil {
 			return err
 		}
@@ -130,10 +139,10 @@ func (o Original) writeParts(ctx context.Context, w io.Writer, seen bool, hidden
 // spilled returns the file that holds the whole of a result that the agent saw cut. What was not cut is its own whole.
 func (o Original) spilled(ctx context.Context) (Original, error) {
 	id := o.found.Hash.ID()
-	if err := o.library.Archive.Reader(o.found.Key, o.found.Generation).CheckPointer(ctx, o.found.Pointer); err != nil {
+	if err := o.reading().Bytes().CheckPointer(ctx, o.found.Pointer); err != nil {
 		return Original{}, err // its ID is known: that its session is not is damage
 	}
-	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
+	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
 		if err != nil {
 			return Original{}, err
 		}
@@ -172,7 +181,7 @@ func (l *Library) demoted(of Entry, whole mark.ID) (Original, error) {
 			return Original{library: l, Entry: e, Session: &g}, nil
 		}
 	}
-	return Original{}, l.Missing(fmt.Errorf("restore demoted output %s: %w", whole, history.ErrNotFound))
+	return Original{}, l.Missing(fmt.Errorf("restore demoted output %s: %w", whole, archive.ErrNotFound))
 }
 
 // attachment returns the archived file of a session that the transcript calls file: by its path or, where the session
@@ -187,7 +196,7 @@ func (l *Library) attachment(of Entry, file string) (Original, error) {
 			return Original{library: l, Entry: e, Session: &g}, err
 		}
 	}
-	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was deleted before it could be archived", file, history.ErrNotFound))
+	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was deleted before it could be archived", file, archive.ErrNotFound))
 }
 
 // Info is what --info tells.
@@ -295,13 +304,13 @@ func (o Original) About() string {
 	if o.raw {
 		kind += ", raw"
 	}
-	return mark.New(o.ID(), kind) + " of " + where + at(o.found.Time)
+	return mark.New(o.ID(), kind) + " of " + where + at(&o.found.Time)
 }
 
 // at is a time behind something else; "" for none.
-func at(t time.Time) string {
-	if t.IsZero() {
+func at(t *time.Time) string {
+	if t == nil || t.IsZero() {
 		return ""
 	}
-	return ", " + words.Minute(t)
+	return ", " + words.Minute(*t)
 }

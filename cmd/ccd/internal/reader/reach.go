@@ -3,14 +3,15 @@ package reader
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/history"
-	"ccd/cmd/ccd/internal/hook"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
@@ -82,11 +83,11 @@ func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
 		return l.reach.project.Has(e.Kept.Start), nil
 	}
 	// An older ccd noted only the newest working directory, or the note is damaged or not made yet: its records tell the first one.
-	g, err := e.Generation(0)
+	g, err := l.Reading(&e, 0)
 	if err != nil {
 		return false, nil
 	}
-	for r, err := range history.Records(ctx, l.History(), e.Session.Session, g.N) {
+	for r, err := range g.Records(ctx) {
 		if err != nil {
 			return false, ctx.Err() // damaged: unknown is out of reach
 		}
@@ -100,7 +101,7 @@ func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
 // Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.
 // The name of the transcript's directory does not tell: two projects may have the same one.
 func (l *Library) Began(ctx context.Context, s transcript.Session) string {
-	if dir := hook.WorkingDir(l.Agents, s); dir != "" {
+	if dir := WorkingDir(l.Agents, s); dir != "" {
 		return dir
 	}
 	stored, err := l.Archive.Last(ctx, s.Key)
@@ -109,6 +110,35 @@ func (l *Library) Began(ctx context.Context, s transcript.Session) string {
 	}
 	kept, _ := daemon.DecodeState(stored.State) // nothing is known of a damaged one
 	return kept.Start
+}
+
+// maxFirst is how many bytes of a transcript are read to find its directory; a Codex rollout's first line is some 20 KB.
+const maxFirst = 64 << 10
+
+// WorkingDir returns the working directory in the first records of a session's transcript, "" if they name none.
+func WorkingDir(agents registry.Table, s transcript.Session) string {
+	info, err := os.Lstat(s.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, maxFirst))
+	if err != nil {
+		return ""
+	}
+	end := strings.LastIndexByte(string(head), '\n') + 1
+	seg := transcript.Segment{Data: head[:end], End: transcript.Cursor{Generation: 1, Offset: int64(end)}}
+	cwd := ""
+	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+		if cwd == "" && r.Cwd != "" {
+			cwd = filepath.Clean(r.Cwd)
+		}
+	}
+	return cwd
 }
 
 // Widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.

@@ -16,24 +16,20 @@ import (
 	"ccd/internal/words"
 )
 
-// Salvage is what can be read of a damaged generation: all that stands before the first damage and behind the last.
-type Salvage struct {
-	library    *Library
-	entry      Entry
-	generation archive.Generation
-	from, to   int64 // offsets of what cannot be read
-	lost       int   // records there
+// salvage is what can be read of a damaged generation: all that stands before the first damage and behind the last.
+type salvage struct {
+	Reading
+	from, to int64 // offsets of what cannot be read
+	lost     int   // records there
+	first    int   // number of the first one
 }
 
-// Salvaged looks at what can still be read where cause, damage, has ended the reading of a generation. How many records
+// salvaged looks at what can still be read where cause, damage, has ended the reading of a generation. How many records
 // are lost is known where the daemon had counted all of them; else one stands for them.
-func (l *Library) Salvaged(ctx context.Context, e Entry, g archive.Generation, cause error) (Salvage, error) {
-	s := Salvage{library: l, entry: e, generation: g, from: -1}
-	if !errors.As(cause, new(*archive.DamageError)) {
-		return s, cause
-	}
+func (l *Library) salvaged(ctx context.Context, e Entry, g Reading, cause error) (*salvage, error) {
+	s := &salvage{Reading: g, from: -1, first: 1}
 	before, behind := 0, 0 // line ends
-	for seg, err := range l.Archive.Reader(e.Key, g.N).SegmentsPastDamage(ctx) {
+	for seg, err := range g.Bytes().SegmentsPastDamage(ctx) {
 		switch damaged := errors.As(err, new(*archive.DamageError)); {
 		case damaged && seg.End.Offset > 0 && s.from < 0:
 			s.from, s.to = seg.Start.Offset, seg.End.Offset
@@ -58,21 +54,21 @@ func (l *Library) Salvaged(ctx context.Context, e Entry, g archive.Generation, c
 }
 
 // Records gives the records that can be read, with their own numbers, and an empty one for each that is lost.
-func (s Salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
+func (s *salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		d := s.library.Agents.NewDecoder(s.entry.Agent, s.entry.Class)
-		n := 0
+		d, n := s.Decoder(), 0
 		give := func(r *transcript.Record) bool {
 			n++
 			r.N = n
 			return yield(r, nil)
 		}
-		for seg, err := range s.library.Archive.Reader(s.entry.Key, s.generation.N).SegmentsPastDamage(ctx) {
+		for seg, err := range s.Bytes().SegmentsPastDamage(ctx) {
 			if err != nil && !errors.As(err, new(*archive.DamageError)) {
 				yield(nil, err)
 				return
 			}
 			if seg.Start.Offset == s.from && seg.End.Offset > s.from {
+				s.first = n + 1
 				for range s.lost {
 					if !give(&transcript.Record{Span: transcript.Span{Off: s.from}, Broken: true}) {
 						return
@@ -91,31 +87,30 @@ func (s Salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, erro
 	}
 }
 
-// holds reports whether an original stands, wholly or in part, in what is lost: by its bytes, or by its records, of
-// which first is the number of the first one that is lost.
-func (s Salvage) holds(p transcript.Pointer, first int) bool {
-	if p.Record < first+s.lost && p.Last >= first {
+// holds reports whether an original stands, wholly or in part, in what is lost: by its bytes, or by its records.
+func (s *salvage) holds(p transcript.Pointer) bool {
+	if p.Record < s.first+s.lost && p.Last >= s.first {
 		return true
 	}
 	return slices.ContainsFunc(p.Parts, func(part transcript.Part) bool { return part.Span.Off < s.to && part.Span.End() > s.from })
 }
 
-// Tell puts what is lost in the place of the markers that lead there, and says it once at least. The IDs of these
+// tell puts what is lost in the place of the markers that lead there, and says it once at least. The IDs of these
 // markers are made from bytes that are not there any more; the ones that a companion has published stand for them, as
 // far as there are any.
-func (s Salvage) Tell(ctx context.Context, c *compactor.Compaction, first int) error {
+func (s *salvage) tell(ctx context.Context, c *compactor.Compaction) error {
 	c.Header.Verified, c.Header.Reason = false, fmt.Sprintf("%s cannot be read: hash mismatch", words.Count(s.lost, "record"))
-	published, err := s.library.Archive.Pointers(ctx, s.entry.Key, s.generation.N)
+	published, err := s.Archive.Pointers(ctx, s.Key, s.N)
 	if err != nil && !errors.As(err, new(*archive.DamageError)) {
 		return err
 	}
-	published = slices.DeleteFunc(published, func(p transcript.Pointer) bool { return !s.holds(p, first) })
+	published = slices.DeleteFunc(published, func(p transcript.Pointer) bool { return !s.holds(p) })
 	text := func(id mark.ID) string {
-		return mark.New(id, fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(s.entry.Path, 0)))
+		return mark.New(id, fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(s.Path, 0)))
 	}
 	gone, told := map[mark.ID]string{}, false
 	for _, p := range c.Pointers {
-		if s.holds(p, first) {
+		if s.holds(p) {
 			gone[p.Hash.ID()] = text(nearest(p, published))
 		}
 	}
@@ -128,7 +123,7 @@ func (s Salvage) Tell(ctx context.Context, c *compactor.Compaction, first int) e
 		c.Sections[i].Body = string(body)
 	}
 	if !told {
-		whole := transcript.Pointer{Hash: s.generation.Sum, Record: first, Last: first + s.lost - 1}
+		whole := transcript.Pointer{Hash: s.Sum, Record: s.first, Last: s.first + s.lost - 1}
 		line := fmt.Sprintf("- #%d-#%d %s\n", whole.Record, whole.Last, text(nearest(whole, published)))
 		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == compactor.Record })
 		if at < 0 {

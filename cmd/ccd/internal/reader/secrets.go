@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -33,21 +32,21 @@ func (o Original) secrets(ctx context.Context) (found secrets, err error) {
 	case o.hidden != nil:
 		return *o.hidden, nil
 	}
-	numbers, h, s := rules.Session(), o.library.History(), o.Entry.Session.Session
-	numbers.Whole = h.Numbers(ctx, s, o.found.Generation)
+	numbers, g := rules.Session(), o.reading()
+	numbers.Whole = g.Numbers(ctx)
 	var done int64
 	for _, p := range o.found.Parts {
 		if p.Span.End() <= done && p.Span.Len > 0 { // in a line that another part is in
 			continue
 		}
-		lines, err := h.Lines(ctx, s, o.found.Generation, p.Span)
+		lines, err := g.Lines(ctx, p.Span)
 		if err != nil {
 			return secrets{}, err
 		}
-		if s.Unlined() || lines.Len > transcript.MaxLine { // where its records are only reading it from its beginning tells
+		if g.Unlined() || lines.Len > transcript.MaxLine { // where its records are only reading it from its beginning tells
 			return o.allSecrets(ctx)
 		}
-		text, err := o.library.Archive.Reader(o.Entry.Key, o.found.Generation).Span(ctx, lines)
+		text, err := g.Bytes().Span(ctx, lines)
 		if err != nil {
 			return secrets{}, err
 		}
@@ -66,7 +65,7 @@ func (o Original) secrets(ctx context.Context) (found secrets, err error) {
 
 // allSecrets reads the session up to the original.
 func (o Original) allSecrets(ctx context.Context) (found secrets, err error) {
-	for r, err := range history.Holding(ctx, o.library.History(), o.Entry.Session.Session, o.found.Generation, o.found.Parts) {
+	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
 		if err != nil {
 			return secrets{}, err
 		}

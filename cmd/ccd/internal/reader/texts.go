@@ -90,12 +90,12 @@ func content(raw []byte) (t archive.Text, ok bool) {
 
 // inLine returns a short text at an offset of the session together with its surroundings in the line.
 func (o Original) inLine(ctx context.Context, at int64, t archive.Text) (archive.Text, error) {
-	g, err := o.Entry.Generation(o.found.Generation)
+	g, err := o.library.Reading(&o.Entry, o.found.Generation)
 	if err != nil {
 		return t, err
 	}
-	from, r := max(0, at-around), o.library.Archive.Reader(o.found.Key, g.N)
-	data, err := r.Span(ctx, transcript.Span{Off: from, Len: min(g.Tip.Offset, at+int64(len(t.Bytes))+around) - from})
+	from := max(0, at-around)
+	data, err := g.Bytes().Span(ctx, transcript.Span{Off: from, Len: min(g.Tip.Offset, at+int64(len(t.Bytes))+around) - from})
 	if err != nil {
 		return t, err
 	}

@@ -38,7 +38,7 @@ func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcrip
 		known[i] = f.Pointer
 		delete(lost, f.Hash.ID())
 	}
-	err = l.check(ctx, found, func(f archive.Found) { lost[f.Hash.ID()] = l.Of(ctx, f.Key).Path })
+	err = l.check(ctx, found, func(f archive.Found) { lost[f.Hash.ID()] = l.Session(ctx, f.Key).Path })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/agent/registry"
 	"ccd/internal/grams"
 	"ccd/internal/mark"
@@ -41,6 +41,15 @@ type Source struct {
 	Fork   bool           // it was made from another session, of which it may have copies
 
 	lacks []bool // whether a generation certainly lacks a word
+}
+
+// Of is a session of a library as it is searched.
+func Of(l *reader.Library, e *reader.Entry) Source {
+	whole := l.Whole(*e)
+	return Source{
+		Session: e.Session, Last: e.Last(), Joined: max(0, e.Kept.Joined), Fork: e.Kept.Origin != "",
+		Back: session.ParseRanges(whole.Kept.Back),
+	}
 }
 
 // Hit is an item that matches.
@@ -189,7 +198,7 @@ func (f *finder) together(ctx context.Context, sources []Source) (all []result) 
 	defer func() { last.panicked = recover() }() // the consumer panics with it again
 	each := func(a *archive.Archive) error {
 		held := *f
-		held.archive.Archive = a
+		held.archive = a
 		for i, s := range sources {
 			last = &all[i]
 			if last.size = size(s); toRead(s) == 0 {
@@ -200,7 +209,7 @@ func (f *finder) together(ctx context.Context, sources []Source) (all []result) 
 		return nil
 	}
 	if len(sources) == 1 || !slices.ContainsFunc(sources, func(s Source) bool { return toRead(s) > 0 }) {
-		_ = each(f.archive.Archive) // it returns no error
+		_ = each(f.archive) // it returns no error
 	} else if err := f.archive.Held(ctx, each); err != nil {
 		all[0].errs = append(all[0].errs, err)
 	}
@@ -210,7 +219,8 @@ func (f *finder) together(ctx context.Context, sources []Source) (all []result) 
 // finder is a prepared query.
 type finder struct {
 	Query
-	archive history.Archive
+	archive *archive.Archive
+	agents  registry.Table
 	terms   []term
 	parts   []run // see literals
 	words   []grams.Word
@@ -223,7 +233,7 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	f := &finder{Query: s.Query, archive: history.Archive{Archive: s.Archive, Agents: s.Agents}, terms: terms, parts: literals(terms), path: path}
+	f := &finder{Query: s.Query, archive: s.Archive, agents: s.Agents, terms: terms, parts: literals(terms), path: path}
 	for _, u := range f.parts {
 		f.words = append(f.words, grams.NewWord(u.folded))
 	}
@@ -253,7 +263,7 @@ func (f *finder) session(ctx context.Context, s Source, r *result) {
 		if s.lacks[i] {
 			continue
 		}
-		w := walk{finder: f, source: s, generation: g, result: r}
+		w := walk{finder: f, source: s, generation: reader.Reading{Session: s.Session.Session, Generation: g, Archive: f.archive, Agents: f.agents}, result: r}
 		err := w.read(ctx)
 		for _, h := range slices.Backward(w.hits) {
 			if !seen[h.ID] {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
@@ -120,8 +122,8 @@ type item struct {
 // items decodes all of a generation.
 func (s *shelf) items(k transcript.Key, class transcript.Class, generation int) (all []item) {
 	s.t.Helper()
-	one := transcript.Session{Key: k, Class: class}
-	for r, err := range history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, generation) {
+	one := reader.Reading{Session: transcript.Session{Key: k, Class: class}, Generation: archive.Generation{N: generation, Tip: transcript.Cursor{Offset: math.MaxInt64}}, Archive: s.Archive}
+	for r, err := range one.Records(context.Background()) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -233,19 +235,15 @@ func TestIDsRestore(t *testing.T) {
 			t.Fatal("no hits: the test sees nothing")
 		}
 		for _, h := range hits[:min(len(hits), 25)] {
-			found, err := history.Find(context.Background(), history.Search{Archive: history.Archive{Archive: s.Archive}, Sessions: []archive.Session{in.Session}}, string(h.ID))
-			if err != nil || len(found) != 1 {
-				t.Fatalf("%s: %v, %v", h.ID, found, err)
+			o, err := (&reader.Library{Place: &account.Place{Archive: s.Archive}}).Original(context.Background(), reader.Wanted{Name: string(h.ID)}, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", h.ID, err)
 			}
-			var raw []byte
-			for p, err := range s.Raw(context.Background(), found[0]) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				raw = append(raw, p.Data...)
+			var text bytes.Buffer
+			if err := o.Write(context.Background(), &text); err != nil {
+				t.Fatal(err)
 			}
-			text := transcript.Original(h.Kind, raw)
-			lines := strings.Split(string(text), "\n")
+			lines := strings.Split(text.String(), "\n")
 			if h.Line > len(lines) || !strings.Contains(strings.ToLower(lines[h.Line-1]), "return") {
 				t.Errorf("%s: line %d of what restores does not hold the match", h.ID, h.Line)
 			}

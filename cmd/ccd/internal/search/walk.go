@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
@@ -18,7 +18,7 @@ import (
 type walk struct {
 	*finder
 	source     Source
-	generation archive.Generation
+	generation reader.Reading
 	result     *result
 	hits       []Hit // the oldest first
 
@@ -34,7 +34,7 @@ func (w *walk) failed(err error) error {
 // segments yields the segments of the generation. It notes damage, and continues behind it.
 func (w *walk) segments(ctx context.Context) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).SegmentsPastDamage(ctx) {
+		for seg, err := range w.generation.Bytes().SegmentsPastDamage(ctx) {
 			if damaged(err) {
 				w.result.errs = append(w.result.errs, w.failed(err))
 				seg.Data, err = nil, nil
@@ -54,11 +54,11 @@ func (w *walk) read(ctx context.Context) error {
 	if w.lacks(ctx) {
 		return nil
 	}
-	d := w.archive.Agents.Exact().NewDecoder(w.source.Agent, w.source.Class)
+	d := w.agents.Exact().NewDecoder(w.source.Agent, w.source.Class)
 	d.Apart = true
 	w.calls = map[string]bool{}
-	if w.secret = w.archive.Agents.Redact.Session(); w.secret != nil {
-		w.secret.Whole = w.archive.Numbers(ctx, w.source.Session.Session, w.generation.N)
+	if w.secret = w.agents.Redact.Session(); w.secret != nil {
+		w.secret.Whole = w.generation.Numbers(ctx)
 	}
 	before := len(w.result.errs)
 	for seg, err := range w.segments(ctx) {
@@ -86,7 +86,7 @@ func (w *walk) lacks(ctx context.Context) bool {
 	find := func(text []byte) {
 		missing = slices.DeleteFunc(missing, func(u run) bool { return u.in(text) })
 	}
-	for seg, err := range w.archive.Reader(w.source.Key, w.generation.N).Sealed().SegmentsPastDamage(ctx) {
+	for seg, err := range w.generation.Bytes().Sealed().SegmentsPastDamage(ctx) {
 		if err != nil {
 			return false
 		}
@@ -298,7 +298,7 @@ func (w *walk) attachment(ctx context.Context) error {
 	not := len(w.None) > 0
 	var buf []byte // the end of the last segment and this one
 	lines := 0     // line ends before buf
-	secrets := w.archive.Agents.Redact.Session()
+	secrets := w.agents.Redact.Session()
 	for seg, err := range w.segments(ctx) {
 		if err != nil {
 			return err

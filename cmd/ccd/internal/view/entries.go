@@ -31,7 +31,7 @@ const (
 
 // Page returns up to n entries from a record on, or, with n < 0, up to -n entries that end with that record, and which
 // records they are from. It decodes little more than these records.
-func (l *Life) Page(ctx context.Context, record, n int) ([]Entry, Place, error) {
+func (l *Index) Page(ctx context.Context, record, n int) ([]Entry, Place, error) {
 	var all []Entry
 	step := 1
 	if n < 0 {
@@ -64,7 +64,7 @@ func (l *Life) Page(ctx context.Context, record, n int) ([]Entry, Place, error) 
 }
 
 // portion returns how far records are decoded at once from one on: all if they are elements of one JSON value.
-func (l *Life) portion(from, step int) (last int) {
+func (l *Index) portion(from, step int) (last int) {
 	whole := l.decoder.Unlined()
 	size := int64(0)
 	for last = from; last+step >= l.First && last+step <= l.Records && (whole || step*(last-from) < readRecords && size < readBytes); last += step {
@@ -74,10 +74,10 @@ func (l *Life) portion(from, step int) (last int) {
 }
 
 // entries returns the entries of the records first to last. The model knows the results of their calls.
-func (l *Life) entries(ctx context.Context, first, last int) ([]Entry, error) {
+func (l *Index) entries(ctx context.Context, first, last int) ([]Entry, error) {
 	w := writer{
 		model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{},
-		src: session.NewSource(l.model, func(span transcript.Span) ([]byte, error) { return l.archive.Span(ctx, span) }),
+		src: session.NewSource(l.model, func(span transcript.Span) ([]byte, error) { return l.bytes.Span(ctx, span) }),
 	}
 	if l.cut {
 		w.cwd = l.entry.Kept.Cwd

@@ -9,7 +9,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
@@ -25,8 +24,8 @@ const (
 	maxHeader  = 1 << 20 // bytes in which the first line must end
 )
 
-// Life is the model of a session's story (archive.Story). It is not safe for concurrent use.
-type Life struct {
+// Index is the model of a session's story (archive.Story); the zero Index has read nothing. It is not safe for concurrent use.
+type Index struct {
 	Turns       []Turn
 	Context     []Moment // if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []Compaction
@@ -35,15 +34,15 @@ type Life struct {
 	Bytes       int64 // indexed so far
 	Total       int64 // archived when it last grew
 
-	library    *reader.Library
-	entry      reader.Entry
-	generation int
-	archive    *archive.Reader
-	decoder    *transcript.Decoder
-	model      *session.Session // of the records from First on
-	cut        bool             // only the end of the file is read, see End
-	forgotten  map[int]dropped.Report
-	said       map[place]string // beginnings of the items that may be requests
+	library   *reader.Library
+	entry     reader.Entry
+	reading   reader.Reading
+	bytes     *archive.Reader
+	decoder   *transcript.Decoder
+	model     *session.Session // of the records from First on
+	cut       bool             // only the end of the file is read, see End
+	forgotten map[dropped.Choice]*dropped.Report
+	said      map[place]string // beginnings of the items that may be requests
 }
 
 // place is where an item is: in which record, and where in its file.
@@ -52,50 +51,61 @@ type place struct {
 	off    int64
 }
 
-// Open returns the life of a session before its first record. It reads nothing.
-func Open(l *reader.Library, e reader.Entry, g archive.Generation) *Life {
-	life := &Life{library: l, entry: e, generation: g.N, Total: g.Tip.Offset}
-	life.begin()
-	return life
-}
-
 // endBytes is how much of a session End reads.
 const endBytes = 1 << 20
 
-// End returns a life that has only the last records of a session, which it numbers from 1, so that a list can show what the agent
+// End returns an index that has only the last records of a session, which it numbers from 1, so that a list can show what the agent
 // does now. Secrets have no numbers in it. It is nil where that is no whole line, or the records are elements of one JSON value.
-func End(ctx context.Context, l *reader.Library, e reader.Entry, g archive.Generation) (*Life, error) {
-	life := Open(l, e, g)
-	from := max(0, g.Tip.Offset-endBytes)
-	data, err := life.archive.Span(ctx, transcript.Span{Off: from, Len: g.Tip.Offset - from})
+func End(ctx context.Context, library *reader.Library, e reader.Entry) (*Index, error) {
+	l := &Index{}
+	if err := l.at(library, e); err != nil {
+		return nil, err
+	}
+	from := max(0, l.Total-endBytes)
+	data, err := l.bytes.Span(ctx, transcript.Span{Off: from, Len: l.Total - from})
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", e.ID, err)
 	}
 	if from > 0 {
 		line := bytes.IndexByte(data, '\n') + 1
-		if life.cut, life.Bytes = true, from+int64(line); line == 0 || e.Key.Unlined() {
+		if l.cut, l.Bytes = true, from+int64(line); line == 0 || e.Key.Unlined() {
 			return nil, nil
 		}
-		if err := life.header(ctx, life.decoder, 0, 0); err != nil {
+		if err := l.header(ctx, l.decoder, 0, 0); err != nil {
 			return nil, err
 		}
-		if life.decoder.Redact != nil { // its numbers count from the first record
-			life.decoder.Redact.Whole = life.numbers
+		if l.decoder.Redact != nil { // its numbers count from the first record
+			l.decoder.Redact.Whole = l.numbers
 		}
 	}
-	return life, life.Grow(ctx, g)
+	return l, l.Grow(ctx, library, e)
 }
 
-func (l *Life) begin() {
-	*l = Life{library: l.library, entry: l.entry, generation: l.generation, Total: l.Total, First: 1}
-	l.archive = l.library.Archive.Reader(l.entry.Key, l.generation)
-	l.decoder = l.library.Agents.NewDecoder(l.entry.Agent, l.entry.Class)
-	l.model = session.New(l.library.Options(l.entry), l.entry.Session.Session)
-	l.said = map[place]string{}
+// at takes what is known of the session beside its bytes: its state, its companion, how much is archived.
+func (l *Index) at(library *reader.Library, e reader.Entry) error {
+	r, err := library.Reading(&e, 0)
+	if err != nil {
+		return err
+	}
+	if l.library, l.entry = library, e; l.reading.N != r.N {
+		l.Total, l.Bytes = 0, 0
+	}
+	if l.reading = r; l.Bytes == 0 {
+		l.begin()
+	}
+	if r.Tip.Offset > l.Total {
+		l.bytes, l.Total = r.Bytes(), r.Tip.Offset // a reader keeps the tip that it has seen
+	}
+	return nil
+}
+
+func (l *Index) begin() {
+	*l = Index{library: l.library, entry: l.entry, reading: l.reading, bytes: l.bytes, Total: l.Total, First: 1, decoder: l.reading.Decoder(), said: map[place]string{}}
+	l.model = session.New(l.library.Options(l.entry), l.reading.Session)
 }
 
 // add indexes a record.
-func (l *Life) add(r *transcript.Record) {
+func (l *Index) add(r *transcript.Record) {
 	l.model.Add(r)
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -112,15 +122,12 @@ func (l *Life) add(r *transcript.Record) {
 	}
 }
 
-// Now replaces what is known of the session beside its bytes: its state, its companion.
-func (l *Life) Now(library *reader.Library, e reader.Entry) { l.library, l.entry = library, e }
-
-// Grow indexes what was archived up to tip.
-func (l *Life) Grow(ctx context.Context, tip archive.Generation) error {
-	if tip.Tip.Offset > l.Total {
-		l.archive = l.library.Archive.Reader(l.entry.Key, l.generation) // a reader keeps the tip that it has seen
+// Grow indexes what is archived of a session since the last time.
+func (l *Index) Grow(ctx context.Context, library *reader.Library, e reader.Entry) error {
+	if err := l.at(library, e); err != nil {
+		return err
 	}
-	if l.Total = max(l.Total, tip.Tip.Offset); l.Bytes == 0 {
+	if l.Bytes == 0 {
 		if err := l.before(ctx); err != nil {
 			return err
 		}
@@ -151,9 +158,9 @@ func (l *Life) Grow(ctx context.Context, tip archive.Generation) error {
 }
 
 // before indexes what the session's file does not repeat.
-func (l *Life) before(ctx context.Context) error {
+func (l *Index) before(ctx context.Context) error {
 	l.begin()
-	for r, err := range history.Before(ctx, l.library.History(), l.entry.Session.Session, l.generation, l.decoder) {
+	for r, err := range l.reading.Before(ctx, l.decoder) {
 		if err != nil {
 			return fmt.Errorf("read what session %s continues: %w", l.entry.ID, err)
 		}
@@ -164,12 +171,12 @@ func (l *Life) before(ctx context.Context) error {
 }
 
 // line returns where a record is.
-func (l *Life) line(record int) transcript.Span { return l.model.Line(int32(record - 1)) }
+func (l *Index) line(record int) transcript.Span { return l.model.Line(int32(record - 1)) }
 
 // segment reads up to growStep bytes from off on.
-func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment, error) {
+func (l *Index) segment(ctx context.Context, off, end int64) (transcript.Segment, error) {
 	n := min(growStep, end-off)
-	data, err := l.archive.Span(ctx, transcript.Span{Off: off, Len: n})
+	data, err := l.bytes.Span(ctx, transcript.Span{Off: off, Len: n})
 	if err != nil {
 		return transcript.Segment{}, fmt.Errorf("read session %s: %w", l.entry.ID, err)
 	}
@@ -177,11 +184,11 @@ func (l *Life) segment(ctx context.Context, off, end int64) (transcript.Segment,
 }
 
 // finish brings what is derived from the model up to date.
-func (l *Life) finish() {
+func (l *Index) finish() {
 	l.measure()
-	l.forgotten = map[int]dropped.Report{}
+	l.forgotten = map[dropped.Choice]*dropped.Report{}
 	l.Turns = l.Turns[:0]
-	for _, t := range history.Turns(l.model, func(r session.Ref) (string, int) { return l.said[place{r.N(), r.Span.Off}], 0 }) {
+	for _, t := range reader.Turns(l.model, func(r session.Ref) (string, int) { return l.said[place{r.N(), r.Span.Off}], 0 }) {
 		t.Asked = mark.Inline(t.Asked, maxAsked)
 		l.Turns = append(l.Turns, Turn{t, len(l.Turns) + 1})
 	}
@@ -201,7 +208,7 @@ func (l *Life) finish() {
 }
 
 // measure lists the context after each record, as last reported.
-func (l *Life) measure() {
+func (l *Index) measure() {
 	l.Context = l.Context[:0]
 	step := (l.Records-l.First)/maxMoments + 1
 	for rec := int32(l.First - 1); int(rec) < l.model.Records(); rec++ {
@@ -219,17 +226,17 @@ func (l *Life) measure() {
 }
 
 // Commands returns the commands that ran.
-func (l *Life) Commands() (all []history.Command) {
+func (l *Index) Commands() (all []reader.Command) {
 	for i := range l.model.Events {
 		if e := &l.model.Events[i]; e.Kind == session.Did && e.Call.Op == transcript.Command && !e.Call.Stdin {
-			all = append(all, history.CommandOf(e.Call))
+			all = append(all, reader.CommandOf(e.Call))
 		}
 	}
 	return all
 }
 
 // Largest returns the n calls that added most to the context.
-func (l *Life) Largest(n int) []session.Step { return l.model.Largest(n) }
+func (l *Index) Largest(n int) []session.Step { return l.model.Largest(n) }
 
 // changes names what a change does to a file.
 var changes = map[transcript.Op]string{
@@ -238,7 +245,7 @@ var changes = map[transcript.Op]string{
 }
 
 // Files returns the files that were read or changed, the last used first.
-func (l *Life) Files() (all []FileLine) {
+func (l *Index) Files() (all []FileLine) {
 	for _, f := range l.model.Files {
 		if f.Last < 0 || len(f.Edits) == 0 && f.Reads == 0 {
 			continue
@@ -258,7 +265,7 @@ func (l *Life) Files() (all []FileLine) {
 }
 
 // Shown returns the record in which a page shows another one: of a result that of its call.
-func (l *Life) Shown(record int) int {
+func (l *Index) Shown(record int) int {
 	for _, c := range slices.Backward(l.model.Calls) {
 		if c.Index >= 0 && (!c.Result.Zero() && c.Result.N() == record || !c.Words.Zero() && c.Words.N() == record) {
 			return c.At.N()
@@ -268,7 +275,7 @@ func (l *Life) Shown(record int) int {
 }
 
 // TurnOf returns the index in Turns of the turn with a record, 0 for a record before the first one.
-func (l *Life) TurnOf(record int) int {
+func (l *Index) TurnOf(record int) int {
 	i, found := slices.BinarySearchFunc(l.Turns, record, func(t Turn, record int) int { return t.Record - record })
 	if found {
 		return i
@@ -277,7 +284,7 @@ func (l *Life) TurnOf(record int) int {
 }
 
 // decode calls add with the records of numbers first to last, with the numbers that they have in the session.
-func (l *Life) decode(ctx context.Context, first, last int, add func(*transcript.Record)) error {
+func (l *Index) decode(ctx context.Context, first, last int, add func(*transcript.Record)) error {
 	if l.decoder.Unlined() { // the elements of one JSON value can be decoded only from its beginning
 		return l.run(ctx, 1, transcript.Span{Len: l.line(last).End()}, func(r *transcript.Record) {
 			if r.N >= first && r.N <= last {
@@ -308,8 +315,8 @@ func (l *Life) decode(ctx context.Context, first, last int, add func(*transcript
 const rewrite = "rewrite"
 
 // run decodes adjacent records, from one on.
-func (l *Life) run(ctx context.Context, n int, at transcript.Span, add func(*transcript.Record)) error {
-	d := l.library.Agents.NewDecoder(l.entry.Agent, l.entry.Class)
+func (l *Index) run(ctx context.Context, n int, at transcript.Span, add func(*transcript.Record)) error {
+	d := l.reading.Decoder()
 	d.Apart = true // a page shows the file, so that it has the same entries wherever it begins
 	if d.Redact != nil {
 		d.Redact.Whole = l.numbers
@@ -335,7 +342,7 @@ func (l *Life) run(ctx context.Context, n int, at transcript.Span, add func(*tra
 
 // header gives a decoder the first line of the file that has record n, because that of a Codex rollout says who wrote its prompts
 // and where it works.
-func (l *Life) header(ctx context.Context, d *transcript.Decoder, n, back int) error {
+func (l *Index) header(ctx context.Context, d *transcript.Decoder, n, back int) error {
 	at := transcript.Span{Len: min(l.Total, maxHeader)}
 	if back > 0 {
 		for ; n > l.First && l.line(n-1).Len > 0; n-- {
@@ -345,7 +352,7 @@ func (l *Life) header(ctx context.Context, d *transcript.Decoder, n, back int) e
 		}
 		at = l.line(n)
 	}
-	data, err := l.archive.Span(ctx, at)
+	data, err := l.bytes.Span(ctx, at)
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", l.entry.ID, err)
 	}
@@ -361,7 +368,7 @@ func (l *Life) header(ctx context.Context, d *transcript.Decoder, n, back int) e
 }
 
 // numbers returns the numbers of the session's secrets, as far as it is indexed; none if it is not known what came before.
-func (l *Life) numbers() *redact.Session {
+func (l *Index) numbers() *redact.Session {
 	if l.cut {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ccd/cmd/ccd/internal/history"
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -29,15 +29,15 @@ const MaxShown = 512 << 10
 const nearby = 24
 
 // Original returns an item of a record, or of the few records behind it, by its ID, or the whole record without one. The library
-// has to search the archive for an item that no companion names. The error is history.ErrNotFound if there is none.
-func (l *Life) Original(ctx context.Context, record int, id mark.ID) (o reader.Original, err error) {
+// has to search the archive for an item that no companion names. The error is archive.ErrNotFound if there is none.
+func (l *Index) Original(ctx context.Context, record int, id mark.ID) (o reader.Original, err error) {
 	last, found := record, false
 	if id != "" {
 		last += nearby
 	}
 	for n := record; n >= l.First && n <= min(last, l.Records) && !found && err == nil; n++ {
 		decoded := l.decode(ctx, n, n, func(r *transcript.Record) {
-			p := history.Whole(*r)
+			p := reader.Whole(*r)
 			for i := range r.Items {
 				if it := &r.Items[i]; id != "" && it.Sum().ID() == id {
 					p = transcript.Pointer{Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}}, Record: r.N, Last: r.N, Time: r.Time}
@@ -45,13 +45,13 @@ func (l *Life) Original(ctx context.Context, record int, id mark.ID) (o reader.O
 			}
 			if !found && (id == "" || p.Hash.ID() == id) {
 				found = true
-				o, err = l.library.Placed(ctx, l.entry, l.generation, p, r)
+				o, err = l.library.Placed(ctx, l.reading, p, r)
 			}
 		})
 		err = errors.Join(err, decoded)
 	}
 	if err == nil && !found {
-		err = fmt.Errorf("find record %s#%d: %w", l.entry.ID, record, history.ErrNotFound)
+		err = fmt.Errorf("find record %s#%d: %w", l.entry.ID, record, archive.ErrNotFound)
 	}
 	return o, err
 }

@@ -1,7 +1,7 @@
 // Package view is what `ccd top`, `ccd web` and `ccd export` show of one session: its turns, its context over time, its
 // compactions and what each of them dropped, its files, and its originals.
 //
-// Invariant: it only reads the archive, and every text in it is redacted unless its name says Exact. A Life is built in one
+// Invariant: it only reads the archive, and every text in it is redacted unless its name says Exact. An Index is built in one
 // pass and then grows by the new bytes only; what it knows comes from the session's model, and it keeps places, not texts.
 // Lists of sessions are those of package status. It knows nothing of terminals, HTTP and HTML.
 package view
@@ -14,7 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -23,7 +23,7 @@ import (
 // Turn is one request of the person and what followed it. The first turn has no request if the agent began. Asked is its beginning
 // on one line, at most 160 characters.
 type Turn struct {
-	history.Turn
+	reader.Turn
 	N int // from 1
 }
 

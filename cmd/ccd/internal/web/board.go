@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -126,18 +127,14 @@ func (s *Server) apart(agent string) bool { return s.Apart != nil && s.Apart(age
 
 // glance reads the end of a session, once for each of its lengths. What cannot be read is not shown.
 func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (out glance) {
-	g, err := e.Generation(0)
-	if err != nil {
-		return out
-	}
 	s.mu.Lock()
 	out, known := s.glances[e.Key]
 	s.mu.Unlock()
-	if known && out.offset == g.Tip.Offset {
+	if known && out.offset == e.Tip().Offset {
 		return out
 	}
-	out = glance{offset: g.Tip.Offset}
-	end, err := view.End(ctx, l, e, g)
+	out = glance{offset: e.Tip().Offset}
+	end, err := view.End(ctx, l, e)
 	if end == nil || err != nil {
 		return out
 	}
@@ -226,13 +223,13 @@ func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (
 func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Session) {
 	for _, row := range todo {
 		c := counted{compactions: row.Compactions}
-		_ = s.use(ctx, l, row.Entry(), func(one *view.Life) error {
+		_ = s.use(ctx, l, row.Entry(), func(one *view.Index) error {
 			kept := one.Compactions
 			for _, k := range slices.Backward(kept[max(0, len(kept)-mostLosses):]) {
 				if k.N == 0 || time.Since(k.Time) > week {
 					continue
 				}
-				f, err := one.Forgotten(ctx, k.N)
+				f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
 				if err != nil {
 					return err
 				}

@@ -38,7 +38,7 @@ const (
 )
 
 // newChart draws the context of a session, of which a Life keeps the highest sizes.
-func newChart(one *view.Life, window int64) (c chart) {
+func newChart(one *view.Index, window int64) (c chart) {
 	c.Tokens, c.Wide, c.High = window, chartWide, chartHigh
 	if len(one.Context) == 0 || one.Records == 0 {
 		return c

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/view"
 )
 
@@ -30,11 +30,11 @@ type compactionData struct {
 func compactionPage(ctx context.Context, r *request) (answer, error) {
 	n, err := strconv.Atoi(cmp.Or(r.PathValue("n"), "0")) // without a number, the last one
 	if err != nil || n < 0 {
-		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), history.ErrNotFound)
+		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), archive.ErrNotFound)
 	}
 	var d compactionData
-	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
-		f, err := one.Forgotten(ctx, n)
+	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
+		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: n})
 		if err != nil {
 			return err
 		}
@@ -46,9 +46,9 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 }
 
 // newCompaction shows what was dropped, and the requests after the compaction before this one.
-func newCompaction(h head, one *view.Life, f dropped.Report) compactionData {
-	f.Own, f.Classes = clip(f.Own), ledgerOf(f.Classes)
-	d, from := compactionData{head: h, Report: f, Before: f.Boundary - 1}, 0
+func newCompaction(h head, one *view.Index, f *dropped.Report) compactionData {
+	d, from := compactionData{head: h, Report: *f, Before: f.Boundary - 1}, 0
+	d.Own, d.Classes = clip(f.Own), ledgerOf(f.Classes)
 	if f.Boundary < f.Boundaries {
 		d.Next = f.Boundary + 1
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 )
@@ -25,12 +26,8 @@ type exported struct {
 // Export writes a session as one page that needs nothing else. Its entries are written in parts, so that memory does not grow
 // with the session.
 func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer) error {
-	g, err := e.Generation(0)
-	if err != nil {
-		return err
-	}
-	one := view.Open(l, e, g)
-	if err = one.Grow(ctx, g); err != nil {
+	one := &view.Index{}
+	if err := one.Grow(ctx, l, e); err != nil {
 		return err
 	}
 	r := request{library: l, entry: e}
@@ -54,12 +51,12 @@ func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer)
 	return look.ExecuteTemplate(w, "end", nil)
 }
 
-func (d *exported) forgotten(ctx context.Context, one *view.Life) error {
+func (d *exported) forgotten(ctx context.Context, one *view.Index) error {
 	for _, k := range slices.Backward(d.Compactions) {
 		if k.N == 0 || len(d.Forgotten) == mostExported {
 			continue
 		}
-		f, err := one.Forgotten(ctx, k.N)
+		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
 		if err != nil {
 			return err
 		}
@@ -70,7 +67,7 @@ func (d *exported) forgotten(ctx context.Context, one *view.Life) error {
 }
 
 // entries writes the conversation, page by page.
-func (d *exported) entries(ctx context.Context, one *view.Life, look *look, w io.Writer) error {
+func (d *exported) entries(ctx context.Context, one *view.Index, look *look, w io.Writer) error {
 	for at := one.First; at <= one.Records; {
 		entries, place, err := one.Page(ctx, at, perLife)
 		if err != nil {

@@ -129,7 +129,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		from, n = to, -perLife
 	}
 	plain, live := at == 0 && to == 0, d.Session.State == status.Working || d.Session.State == status.Waits
-	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
+	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
@@ -182,7 +182,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	return d, err
 }
 
-func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
+func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 	if d.Place.First > one.First {
 		d.Older = cmp.Or(d.Place.First-1, -1) // there is no entry of record 0
 	}
@@ -228,7 +228,7 @@ func (d *lifeData) fill(one *view.Life, entries []view.Entry) {
 }
 
 // turns lists the requests around the page.
-func (d *lifeData) turns(one *view.Life) {
+func (d *lifeData) turns(one *view.Index) {
 	d.TurnsAll = len(one.Turns)
 	if len(one.Turns) == 0 || d.Place.Last == 0 {
 		return
@@ -239,7 +239,7 @@ func (d *lifeData) turns(one *view.Life) {
 }
 
 // neighbours sets the requests before and after one.
-func (e *entry) neighbours(one *view.Life) {
+func (e *entry) neighbours(one *view.Index) {
 	if len(one.Turns) == 0 {
 		return
 	}

@@ -300,7 +300,7 @@ func sources(l *reader.Library, f filter) (all []search.Source) {
 		if f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && !e.Conversation() {
 			continue
 		}
-		all = append(all, l.Searched(e))
+		all = append(all, search.Of(l, e))
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"ccd/cmd/ccd/internal/history"
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -50,7 +50,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 			return p, err
 		}
 		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record == 0 {
-			return p, fmt.Errorf("find record %s: %w", mark.Inline(r.PathValue("n"), 20), history.ErrNotFound)
+			return p, fmt.Errorf("find record %s: %w", mark.Inline(r.PathValue("n"), 20), archive.ErrNotFound)
 		}
 		if id = r.URL.Query().Get("id"); id == "" {
 			return p, nil
@@ -58,7 +58,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 	}
 	p.id = mark.ID(id)
 	if _, _, err := mark.PrefixRange(id); err != nil { // so a path names nothing but an ID
-		return p, fmt.Errorf("find id %s: %w", mark.Inline(id, 60), history.ErrNotFound)
+		return p, fmt.Errorf("find id %s: %w", mark.Inline(id, 60), archive.ErrNotFound)
 	}
 	return p, nil
 }
@@ -66,11 +66,11 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 // find finds what a place names.
 func (s *Server) find(ctx context.Context, l *reader.Library, p place) (o reader.Original, err error) {
 	if p.record != 0 {
-		err = s.shelf.use(ctx, l, p.entry, func(one *view.Life) error {
+		err = s.shelf.use(ctx, l, p.entry, func(one *view.Index) error {
 			o, err = one.Original(ctx, p.record, p.id)
 			return err
 		})
-		if p.id == "" || !errors.Is(err, history.ErrNotFound) {
+		if p.id == "" || !errors.Is(err, archive.ErrNotFound) {
 			return o, err
 		}
 	}
@@ -188,7 +188,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	}
 	media := view.MediaType(b.Bytes())
 	if err == nil && (media == "" || b.Len() > maxImage) {
-		err = fmt.Errorf("show image: %w", history.ErrNotFound)
+		err = fmt.Errorf("show image: %w", archive.ErrNotFound)
 	}
 	if err != nil {
 		s.failed(w, err)

@@ -10,7 +10,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -51,7 +50,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		s.failed(w, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), history.ErrNotFound))
+		s.failed(w, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), archive.ErrNotFound))
 	})
 	return m
 }
@@ -101,7 +100,7 @@ func sessionOf(l *reader.Library, r *http.Request) (reader.Entry, error) {
 	if e, ok := l.Entry(key); ok {
 		return l.Whole(e), nil
 	}
-	return reader.Entry{}, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), history.ErrNotFound)
+	return reader.Entry{}, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), archive.ErrNotFound)
 }
 
 // number returns a number of the query, or other if there is none.
@@ -128,7 +127,7 @@ func (s *Server) write(w http.ResponseWriter, status int, template string, data 
 // failed answers with an error, in the words of the command line.
 func (s *Server) failed(w http.ResponseWriter, err error) {
 	no := refusal{Status: statusOf(err), Why: reader.Locked(err).Error()}
-	var several *history.AmbiguousError
+	var several *reader.AmbiguousError
 	var next interface{ Hint() string }
 	if errors.As(err, &several) {
 		no.Help = strings.Join(several.Matches, "\n")
@@ -142,9 +141,9 @@ func (s *Server) failed(w http.ResponseWriter, err error) {
 func statusOf(err error) int {
 	var locked *archive.LockedError
 	var usage words.UsageError
-	var several *history.AmbiguousError
+	var several *reader.AmbiguousError
 	switch {
-	case errors.Is(err, history.ErrNotFound), errors.Is(err, archive.ErrNotFound), errors.As(err, new(*dropped.NoneError)), errors.As(err, &several):
+	case errors.Is(err, archive.ErrNotFound), errors.As(err, new(*dropped.NoneError)), errors.As(err, &several):
 		return http.StatusNotFound
 	case errors.As(err, &usage):
 		return http.StatusBadRequest

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -17,7 +16,7 @@ import (
 )
 
 const (
-	maxLives   = 8               // sessions of which the index is kept
+	maxIndexes = 8               // sessions of which the index is kept
 	freedBytes = 8 << 20         // indexed at once, after which memory is given back
 	rowsFor    = 2 * time.Second // rows are reused so long, because they look at every transcript's file
 )
@@ -26,13 +25,13 @@ const (
 type shelf struct {
 	base *reader.Library
 
-	mu     sync.Mutex
-	seen   fs.FileInfo // of the archive when it was read; nil if there was none
-	at     time.Time
-	loaded *reader.Library
-	rows   []status.Session
-	rowsAt time.Time
-	lives  []*life // the last used first
+	mu      sync.Mutex
+	seen    fs.FileInfo // of the archive when it was read; nil if there was none
+	at      time.Time
+	loaded  *reader.Library
+	rows    []status.Session
+	rowsAt  time.Time
+	indexes []*index // the last used first
 
 	glances  map[transcript.Key]glance
 	counted  map[transcript.Key]counted
@@ -71,7 +70,7 @@ func (s *shelf) refresh(ctx context.Context) error {
 		return err
 	}
 	if s.seen != nil && (info == nil || !os.SameFile(info, s.seen)) { // another file: sessions and generations may be other ones, or lack texts
-		s.lives = nil
+		s.indexes = nil
 	}
 	s.loaded, s.seen, s.at, s.rows = &l, info, now, nil
 	return nil
@@ -90,49 +89,40 @@ func (s *shelf) list(ctx context.Context) ([]status.Session, error) {
 	return s.rows, nil
 }
 
-// life is the index of one session.
-type life struct {
-	key        transcript.Key
-	generation int
+// index is the index of one session.
+type index struct {
+	key transcript.Key
 
-	mu   sync.Mutex // a view.Life is used by one at a time
-	life *view.Life
+	mu sync.Mutex // a view.Index is used by one at a time
+	view.Index
 }
 
-// life returns the index of a session's generation, which may be empty.
-func (s *shelf) life(l *reader.Library, e reader.Entry, g archive.Generation) *life {
+// index returns the index of a session, which may be empty.
+func (s *shelf) index(k transcript.Key) *index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.lives, func(one *life) bool { return one.key == e.Key && one.generation == g.N })
-	var one *life
-	if i >= 0 {
-		one = s.lives[i]
-		s.lives = slices.Delete(s.lives, i, i+1)
-	} else {
-		one = &life{key: e.Key, generation: g.N, life: view.Open(l, e, g)}
+	one := &index{key: k}
+	if i := slices.IndexFunc(s.indexes, func(one *index) bool { return one.key == k }); i >= 0 {
+		one = s.indexes[i]
+		s.indexes = slices.Delete(s.indexes, i, i+1)
 	}
-	s.lives = slices.Insert(s.lives, 0, one)
-	s.lives = s.lives[:min(len(s.lives), maxLives)]
+	s.indexes = slices.Insert(s.indexes, 0, one)
+	s.indexes = s.indexes[:min(len(s.indexes), maxIndexes)]
 	return one
 }
 
 // use indexes what is new of a session and calls do.
-func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do func(one *view.Life) error) error {
-	g, err := e.Generation(0)
-	if err != nil {
-		return err
-	}
-	one := s.life(l, e, g)
+func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do func(one *view.Index) error) error {
+	one := s.index(e.Key)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	one.life.Now(l, e)
-	if one.life.Bytes == 0 && g.Tip.Offset > freedBytes {
+	if one.Bytes == 0 && e.Tip().Offset > freedBytes {
 		defer debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
 	}
-	if err := one.life.Grow(ctx, g); err != nil {
+	if err := one.Grow(ctx, l, e); err != nil {
 		return err
 	}
-	return do(one.life)
+	return do(&one.Index)
 }
 
 // wait waits for the goroutines, whose context has ended.

@@ -12,28 +12,28 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/session"
 )
 
 // TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
 func TestChart(t *testing.T) {
-	one := &view.Life{First: 1, Records: 101, Compactions: []view.Compaction{{Compaction: dropped.Compaction{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51}, After: 9000}}}
+	one := &view.Index{First: 1, Records: 101, Compactions: []view.Compaction{{Compaction: dropped.Compaction{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51}, After: 9000}}}
 	one.Context = []view.Moment{{Record: 1, Tokens: 1000}, {Record: 41, Tokens: 180_000}, {Record: 61, Tokens: 10_000}}
 	c := newChart(one, 208_000)
 	if c.Highest.Record != 51 || c.Highest.Tokens != 190_000 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 4 {
 		t.Errorf("highest at #%d, marks %v, window at %.1f, line %s", c.Highest.Record, c.Marks, c.Window, c.Line)
 	}
-	if c := newChart(&view.Life{Records: 3}, 0); c.Line != "" {
+	if c := newChart(&view.Index{Records: 3}, 0); c.Line != "" {
 		t.Error("a chart without a size")
 	}
-	newChart(&view.Life{Records: 3, Context: []view.Moment{{Record: 9, Tokens: 5}}}, 0) // it must not panic
+	newChart(&view.Index{Records: 3, Context: []view.Moment{{Record: 9, Tokens: 5}}}, 0) // it must not panic
 }
 
 // TestDiffOfVersions: a version is compared with the last one before it that is known.
 func TestDiffOfVersions(t *testing.T) {
-	all := []history.Change{{Known: true}, {}, {Known: true}, {Known: true}}
+	all := []reader.Change{{Known: true}, {}, {Known: true}, {Known: true}}
 	all[0].Text, all[2].Text, all[3].Text = "one\ntwo\n", "one\n2\n", "one\n2\n"
 	got := versionsOf(all)
 	if want := []diffLine{{"hunk", "@@ -1,2 +1,2 @@"}, {"", " one"}, {"del", "-two"}, {"add", "+2"}}; !slices.Equal(got[2].Diff, want) || got[0].Diff != nil || got[1].Diff != nil || got[3].Diff != nil {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"ccd/cmd/ccd/internal/history"
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/compactor/lexicon"
 )
@@ -27,7 +28,7 @@ type filesData struct {
 
 func filesPage(ctx context.Context, r *request) (answer, error) {
 	d := filesData{head: r.head("files")}
-	err := r.shelf.use(ctx, r.library, r.entry, func(one *view.Life) error {
+	err := r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		all := one.Files()
 		d.Files = all[:min(len(all), mostFiles)]
 		d.More = len(all) - len(d.Files)
@@ -48,7 +49,7 @@ type fileData struct {
 
 // fileVersion is a file after one of its changes.
 type fileVersion struct {
-	history.Change
+	reader.Change
 	N    int        // from 1, the oldest
 	Diff []diffLine // against the version before it that is known
 	Here bool
@@ -60,12 +61,12 @@ func (v fileVersion) Lines() int { return lexicon.AllLines(v.Text) }
 func filePage(ctx context.Context, r *request) (answer, error) {
 	d := fileData{head: r.head("files")}
 	wanted := r.URL.Query().Get("path")
-	path, all, err := history.Changes(ctx, r.library.History(), r.library.Family(r.entry), history.Wanted{Path: wanted, Dir: r.entry.Kept.Cwd})
+	path, all, err := r.library.Changes(ctx, r.entry, wanted)
 	if err != nil {
 		return answer{}, fmt.Errorf("list versions: %w", err)
 	}
 	if len(all) == 0 {
-		return answer{}, fmt.Errorf("find file %s: %w", inline(wanted), history.ErrNotFound)
+		return answer{}, fmt.Errorf("find file %s: %w", inline(wanted), archive.ErrNotFound)
 	}
 	d.Path, d.Versions = path, versionsOf(all)
 	if show := min(r.number("v", 0), len(all)); show > 0 {
@@ -81,7 +82,7 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 }
 
 // versionsOf returns the versions of a file, the oldest first.
-func versionsOf(all []history.Change) (out []fileVersion) {
+func versionsOf(all []reader.Change) (out []fileVersion) {
 	before := -1 // the last version that is known
 	for i, c := range all {
 		v := fileVersion{Change: c, N: i + 1}

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/limits"
 	"ccd/internal/session"
@@ -64,17 +63,16 @@ var how = map[transcript.Op]string{
 
 // Read reads a session.
 func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, error) {
-	g, err := e.Generation(0)
+	g, err := l.Reading(e, 0)
 	if err != nil {
 		return nil, err
 	}
-	text := l.Archive.Reader(e.Key, g.N)
-	model := session.New(limits.Options{}, e.Session.Session)
-	s := &Session{Entry: e, src: session.NewSource(model, func(at transcript.Span) ([]byte, error) { return text.Span(ctx, at) })}
+	model := session.New(limits.Options{}, g.Session)
+	s := &Session{Entry: e, src: session.NewSource(model, g.Text(ctx))}
 	copied := map[int32]bool{} // records of another session
 	name, sum := "", int64(0)
 	replies := map[string]int{} // index by ID
-	for r, err := range history.Records(ctx, l.History(), e.Session.Session, g.N) {
+	for r, err := range g.Records(ctx) {
 		if err != nil {
 			return nil, err
 		}

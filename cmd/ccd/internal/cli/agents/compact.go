@@ -15,7 +15,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/compactor"
@@ -182,7 +181,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	e, err := a.Choose(ctx, l, arg, f.agent)
-	if errors.Is(err, history.ErrNotFound) && strings.HasSuffix(arg, ".jsonl") {
+	if errors.Is(err, archive.ErrNotFound) && strings.HasSuffix(arg, ".jsonl") {
 		return fmt.Errorf("compact %s: no such file, and no session: %w", arg, fs.ErrNotExist)
 	}
 	if err != nil {
@@ -223,7 +222,7 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	case a.JSON:
 		return a.PrintJSON(outputOf(s, made))
 	case !o.Write:
-		return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
+		return a.printMade(l.Fresh(ctx, s, made), s, f)
 	}
 	a.Say("%s", savedLine(made))
 	return a.Print(made.Path + "\n")
@@ -257,7 +256,7 @@ func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Libra
 	case a.JSON:
 		return a.PrintJSON(outputOf(s, made))
 	}
-	return a.printMade(reader.Fresh(made, history.Story(ctx, history.Archive{Archive: d.Archive, Agents: d.Agents}, s, made.At.Generation, made.At.Offset)), s, f)
+	return a.printMade(l.Fresh(ctx, s, made), s, f)
 }
 
 // previewFile compacts a session and writes nothing.
@@ -266,7 +265,7 @@ func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Se
 	if err != nil {
 		return err
 	}
-	return a.printPreview(reader.Fresh(made, fileRecords(ctx, d.Agents, s)), s, f)
+	return a.printPreview(reader.Made(made, fileRecords(ctx, d.Agents, s)), s, f)
 }
 
 // compactPurged previews a session from the archive, because its transcript is gone.

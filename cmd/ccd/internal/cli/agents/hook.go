@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/limits"
 	"ccd/daemon"
@@ -178,12 +178,17 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		return l.Fold(ctx, s, m, each)
 	}
-	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*history.Version, error) {
+	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error) {
 		found, err := l.Archive.Session(ctx, s.Key)
 		if err != nil {
 			return nil, err
 		}
-		return history.Newest(ctx, l.History(), history.Source{Session: found.Session, Generation: len(found.Generations)}, most)
+		e := reader.Entry{Session: found}
+		r, err := l.Reading(&e, 0)
+		if err != nil {
+			return nil, err
+		}
+		return reader.Newest(ctx, r, most)
 	}
 	conf := l.Config.Compaction
 	h.Live = hook.Live{

@@ -16,7 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/doctor"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/status"
@@ -219,7 +218,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 		}
 	} else if e, err = a.Choose(ctx, l, arg, agent); err != nil {
 		s, ok := unarchived(ctx, l, d, arg, agent)
-		if !ok || len(l.Damage) > 0 || !errors.Is(err, history.ErrNotFound) { // a damaged session is not new
+		if !ok || len(l.Damage) > 0 || !errors.Is(err, archive.ErrNotFound) { // a damaged session is not new
 			return e, err
 		}
 		e = reader.Entry{Session: archive.Session{Session: s}}

@@ -19,7 +19,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/mark"
@@ -194,7 +193,7 @@ func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 			r.Sessions = append(r.Sessions, d.Family(e.Key)...)
 			continue
 		}
-		if !errors.Is(err, history.ErrNotFound) || bad != nil && !strings.Contains(arg, "#") {
+		if !errors.Is(err, archive.ErrNotFound) || bad != nil && !strings.Contains(arg, "#") {
 			return r, err
 		}
 		show, wipe := a.Progress("looking through the archive:")

@@ -10,7 +10,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/words"
@@ -127,7 +126,7 @@ func (p *secretPrinter) all(ctx context.Context, in []reader.Entry, agent string
 			continue
 		}
 		show(done, total)
-		found, long, err := history.Secrets(ctx, p.library.History(), e.Session)
+		found, long, err := p.library.Secrets(ctx, e)
 		var damage *archive.DamageError
 		switch {
 		case ctx.Err() != nil:
@@ -155,7 +154,7 @@ func (p *secretPrinter) all(ctx context.Context, in []reader.Entry, agent string
 	return nil
 }
 
-func (p *secretPrinter) session(e *reader.Entry, found []history.Secret) error {
+func (p *secretPrinter) session(e *reader.Entry, found []reader.Secret) error {
 	if !p.JSON {
 		if err := p.Print(mark.Inline(e.ID, 0) + ", " + cli.SessionDetails(e) + "\n"); err != nil {
 			return err
@@ -172,7 +171,7 @@ func (p *secretPrinter) session(e *reader.Entry, found []history.Secret) error {
 }
 
 // lines returns a secret in one line, and the command that removes it in a second one.
-func (p *secretPrinter) lines(e *reader.Entry, s history.Secret) string {
+func (p *secretPrinter) lines(e *reader.Entry, s reader.Secret) string {
 	name := s.Kind
 	if s.N > 0 {
 		name += fmt.Sprintf(" %d", s.N)
@@ -207,7 +206,7 @@ func (p *secretPrinter) lines(e *reader.Entry, s history.Secret) string {
 	return fmt.Sprintf("  %s, %s: %s\n    %s\n", name, words.Count(s.Count, "time"), where, forget)
 }
 
-func secretOf(e *reader.Entry, s history.Secret) secretOutput {
+func secretOf(e *reader.Entry, s reader.Secret) secretOutput {
 	out := secretOutput{Agent: e.Agent, Session: mark.Name(e.ID), Kind: s.Kind, N: s.N, Generation: s.Generation, Count: s.Count, Forget: s.Forget(mark.Name(e.ID))}
 	for _, at := range s.Places {
 		var p placeOutput

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +11,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -132,7 +131,7 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *read
 		if _, here := l.Here(f.agent); arg == cli.ThisDir && !here { // then only compacted ones are of interest
 			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return status.Of(&e).Compactions == 0 })
 			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
-				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", history.ErrNotFound), "ccd ls")
+				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
 			}
 		}
 		e, err = a.Choose(ctx, &from, arg, f.agent)
@@ -156,31 +155,27 @@ func (a *app) diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by 
 	apart := a.apart()
 	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
 	if e.Class == transcript.Attachment {
-		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), history.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
+		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
 	}
-	g, err := e.Generation(0)
-	if err != nil {
-		return out, err
+	var index view.Index
+	err := index.Grow(ctx, l, e)
+	if err == nil {
+		out.Report, err = index.Forgotten(ctx, by)
 	}
-	model, _, err := l.Model(ctx, e, g.N, math.MaxInt)
-	if err != nil {
-		return out, err
-	}
-	out.Report, err = view.Forgotten(ctx, l, e, g.N, model.Session, by)
 	var none *dropped.NoneError
 	if !errors.As(err, &none) {
 		return out, err
 	}
 	archived := words.Count(none.Records, "archived record")
 	if none.Compactions == 0 && none.Summary > 0 {
-		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.Name(), history.ErrNotFound, none.Summary)
+		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.Name(), archive.ErrNotFound, none.Summary)
 		return out, words.Hint(err, "ccd show %s", out.argument)
 	}
 	if by.Boundary == 0 { // the last seconds may not be archived yet
-		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.Name(), history.ErrNotFound, archived)
+		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.Name(), archive.ErrNotFound, archived)
 		return out, words.Hint(err, "ccd show %s", out.argument)
 	}
-	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.Name(), history.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
+	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.Name(), archive.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
 	return out, words.Hint(err, "ccd diff %s", out.argument)
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
@@ -108,7 +107,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 		return a.PrintJSON(rows)
 	}
 	if len(rows) == 0 {
-		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", history.ErrNotFound), "ccd search --path PATH finds what was read, too")
+		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
 	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/tools"
@@ -59,10 +58,10 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 		return "", err
 	}
 	e, err := l.Find("latest:"+real, agent)
-	if errors.Is(err, history.ErrNotFound) && told != real {
+	if errors.Is(err, archive.ErrNotFound) && told != real {
 		e, err = l.Find("latest:"+told, agent)
 	}
-	if errors.Is(err, history.ErrNotFound) && l.ForAgent() { // in another directory of the project
+	if errors.Is(err, archive.ErrNotFound) && l.ForAgent() { // in another directory of the project
 		e, err = l.Find("latest", agent)
 	}
 	return e.ID, err
@@ -234,7 +233,7 @@ func (a *app) toolFile(ctx context.Context, q tools.RestoreQuery) (tools.Origina
 	if err != nil {
 		return tools.Original{}, err
 	}
-	notes := reader.FileNotes(v)
+	notes := v.Notes()
 	if strings.Contains(v.Text, "[redacted ") {
 		notes = append(notes, fmt.Sprintf(hiddenNote, "what is [redacted]", "--file "+words.Shell(v.Path)))
 	}

@@ -18,7 +18,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
@@ -244,9 +243,9 @@ func (a *app) wanted(ctx context.Context, l *reader.Library, want reader.Wanted)
 	show, wipe := a.Progress("looking through the archive:")
 	o, err := a.original(ctx, l, want, show)
 	wipe()
-	if errors.Is(err, history.ErrNotFound) && want.Kind() == "id" && !a.Agent {
+	if errors.Is(err, archive.ErrNotFound) && want.Kind() == "id" && !a.Agent {
 		if e, wrong := l.Find(want.Name, want.Agent); wrong == nil {
-			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, history.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
+			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, archive.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
 		}
 	}
 	return o, err
@@ -287,7 +286,7 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 	case err == nil && want.Session != "":
 		a.SayMore(ctx, l, o.Entry)
 		return o, nil
-	case !errors.Is(err, history.ErrNotFound) && !errors.Is(err, archive.ErrNotFound):
+	case !errors.Is(err, archive.ErrNotFound):
 		return o, err
 	case a.Agent && want.Kind() == "id":
 		if o, ok := a.Copied(ctx, l, want); ok {
@@ -368,7 +367,7 @@ func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *
 func (a *app) resolveLatest(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
 	name, number, isRecord := strings.Cut(want.Name, "#")
 	arg := cmp.Or(want.Session, name, cli.ThisDir)
-	if _, latest := history.LatestIn(arg); arg != cli.ThisDir && !latest || want.Session == "" && !isRecord {
+	if _, latest := reader.LatestIn(arg); arg != cli.ThisDir && !latest || want.Session == "" && !isRecord {
 		return nil
 	}
 	if err := l.Load(ctx); err != nil {

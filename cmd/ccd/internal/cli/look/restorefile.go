@@ -35,9 +35,9 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 		return err
 	}
 	if f.info {
-		return a.fileInfo(reader.FileInfoOf(v))
+		return a.fileInfo(v.Info())
 	}
-	for _, line := range reader.FileNotes(v) {
+	for _, line := range v.Notes() {
 		a.Say("%s", line)
 	}
 	return a.deliver(f.output, f.force, false, func(w io.Writer) error {
@@ -68,9 +68,9 @@ func (a *app) fileInfo(o reader.FileInfo) error {
 	rows = append(rows, []string{"lines", strconv.Itoa(o.Lines)}, []string{"size", exactSize(o.Size)}, []string{"sha256", o.SHA256})
 	for _, e := range []struct {
 		name string
-		*reader.FileEvent
+		*reader.Event
 	}{{"gone", o.Gone}, {"doubt", o.Doubt}} {
-		if e.FileEvent != nil {
+		if e.Event != nil {
 			rows = append(rows, []string{e.name, fmt.Sprintf("%s, %s#%d", mark.Inline(e.What, 400), e.Session, e.Record)})
 		}
 	}

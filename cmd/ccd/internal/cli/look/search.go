@@ -15,7 +15,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
@@ -139,7 +138,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		l.Damage = nil // what is damaged is not searched
 	}
 	missing := err // the session that is to be searched is not here
-	if err != nil && (!f.everywhere || !errors.Is(err, history.ErrNotFound)) {
+	if err != nil && (!f.everywhere || !errors.Is(err, archive.ErrNotFound)) {
 		return err
 	}
 	p := a.hitPrinter(l, q, f.limit)
@@ -246,7 +245,7 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.Damaged:
 	case len(l.Sessions) == 0 && !l.Limited() && !a.HasPulled(l):
-		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
+		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
 	default:
 		return f.none(l, p.query, args, sources, !f.everywhere && a.HasPulled(l))
 	}
@@ -255,9 +254,9 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 
 // none returns the error of a search without hits. Its hint is a wider search. pulled: other machines were not searched.
 func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, pulled bool) error {
-	err := fmt.Errorf("search: %w in any of %s", history.ErrNotFound, words.Count(sources, "archived session"))
+	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
-		err = fmt.Errorf("search: %w%s (%d searched)", history.ErrNotFound, l.Scope(), sources)
+		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), sources)
 	}
 	for _, e := range l.Listed(f.agent) {
 		if q.In(status.Of(e).Called()) {
@@ -358,7 +357,7 @@ func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search
 		if !f.which.session(e) || f.session == "" && !f.all && !e.Conversation() {
 			continue
 		}
-		all = append(all, l.Searched(e))
+		all = append(all, search.Of(l, e))
 	}
 	return all
 }

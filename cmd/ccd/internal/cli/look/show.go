@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/cli/agents"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
@@ -115,7 +115,7 @@ func (a *app) showPath(ctx context.Context, arg, agent string) error {
 		return err
 	}
 	if e.Kept.Companion == "" {
-		return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.Name(), history.ErrNotFound),
+		return l.Missing(words.Hint(fmt.Errorf("find companion of session %s: %w: it has none yet", e.Name(), archive.ErrNotFound),
 			"ccd compact %s", l.Argument(e)))
 	}
 	if err := disk.Readable(e.Kept.Companion); err != nil {
@@ -123,7 +123,7 @@ func (a *app) showPath(ctx context.Context, arg, agent string) error {
 		if errors.Is(err, fs.ErrPermission) {
 			what = "is not readable by you; once its transcript is deleted, it is at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
 		}
-		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.Name(), history.ErrNotFound, e.Kept.Companion, what),
+		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.Name(), archive.ErrNotFound, e.Kept.Companion, what),
 			"ccd show %s", l.Argument(e))
 	}
 	if a.JSON {
@@ -212,13 +212,13 @@ func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Compan
 	if err != nil {
 		return reader.Companion{}, err
 	}
-	return reader.Fresh(made, history.Story(ctx, l.History(), e.Session.Session, made.At.Generation, made.At.Offset)), nil
+	return l.Fresh(ctx, e.Session.Session, made), nil
 }
 
 // printHeading prints on a terminal which session the next lines are about, unless Choose has said it.
 func (a *app) printHeading(arg string, e reader.Entry) error {
 	width := a.Width()
-	_, latest := history.LatestIn(arg)
+	_, latest := reader.LatestIn(arg)
 	if width <= 0 || a.JSON || a.Quiet || (arg == cli.ThisDir || latest) && a.Terminal(a.Err) {
 		return nil
 	}

@@ -3,13 +3,13 @@ package look
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -34,16 +34,12 @@ type stepOutput struct {
 
 // showSteps prints the calls that added most to a session's context.
 func (a *app) showSteps(ctx context.Context, l *reader.Library, e reader.Entry) error {
-	g, err := e.Generation(0)
-	if err != nil {
-		return err
-	}
-	model, _, err := l.Model(ctx, e, g.N, math.MaxInt)
-	if err != nil {
+	var index view.Index
+	if err := index.Grow(ctx, l, e); err != nil {
 		return err
 	}
 	rows := []stepOutput{}
-	for _, s := range model.Session.Largest(allSteps) {
+	for _, s := range index.Largest(allSteps) {
 		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Result.Sum.ID()})
 	}
 	if a.JSON {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/mark"
 	"ccd/internal/session"
@@ -22,7 +22,7 @@ import (
 
 // turnOutput is a turn in --json output. Unknown times are null.
 type turnOutput struct {
-	history.Turn
+	reader.Turn
 	Time *time.Time `json:"time"`
 	End  *time.Time `json:"end"`
 }
@@ -62,7 +62,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err != nil {
 		return err
 	}
-	g, err := e.Generation(0)
+	g, err := l.Reading(&e, 0)
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 		return err
 	}
 	all, asked, lines := []turnOutput{}, false, timelineLines{width: a.Width()}
-	model, text, damage := l.Model(ctx, e, g.N, math.MaxInt)
+	model, text, damage := g.Model(ctx, l.Options(e), math.MaxInt)
 	src := session.NewSource(model.Session, text)
-	turns := history.Turns(model.Session, src.Said)
+	turns := reader.Turns(model.Session, src.Said)
 	if damage == nil {
 		damage = src.Err
 	}
@@ -103,7 +103,7 @@ type timelineLines struct {
 }
 
 // turn formats a turn in one line, and one for each message and each compaction within it, in their order.
-func (l *timelineLines) turn(t history.Turn) string {
+func (l *timelineLines) turn(t reader.Turn) string {
 	text := l.line(t)
 	compacted := func(before int) {
 		for len(t.Bounds) > 0 && t.Bounds[0].Record < before {
@@ -118,7 +118,7 @@ func (l *timelineLines) turn(t history.Turn) string {
 	}
 	for _, w := range t.Words {
 		compacted(w.Record)
-		text += l.line(history.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID})
+		text += l.line(reader.Turn{Record: w.Record, Time: w.Time, Asked: ways[w.How] + ": " + w.Text, Added: w.Added, ID: w.ID})
 	}
 	compacted(math.MaxInt)
 	return text
@@ -142,7 +142,7 @@ func (l *timelineLines) head(record int, t time.Time) string {
 	return strings.TrimSpace("#" + strconv.Itoa(record) + " " + at)
 }
 
-func (l *timelineLines) line(t history.Turn) string {
+func (l *timelineLines) line(t reader.Turn) string {
 	head := l.head(t.Record, t.Time)
 	if l.width <= 0 {
 		return head + turnLine(t) + "\n"
@@ -168,10 +168,10 @@ func (l *timelineLines) line(t history.Turn) string {
 }
 
 // ways says how a person spoke within a turn.
-var ways = map[string]string{history.Queued: "sent while the agent worked", history.Refusal: "refused", history.Answer: "answered", history.Shell: "ran"}
+var ways = map[string]string{reader.Queued: "sent while the agent worked", reader.Refusal: "refused", reader.Answer: "answered", reader.Shell: "ran"}
 
 // requestOf returns what a person asked, and how.
-func requestOf(t history.Turn) string {
+func requestOf(t reader.Turn) string {
 	request := mark.Inline(t.Asked, 400) + mark.Added(t.Added)
 	switch {
 	case t.ID == "":
@@ -188,7 +188,7 @@ func requestOf(t history.Turn) string {
 }
 
 // turnLine formats what follows the head of a turn, with what a program may look for.
-func turnLine(t history.Turn) string {
+func turnLine(t reader.Turn) string {
 	line := " · " + table.Cut(requestOf(t), 160)
 	if t.ID != "" {
 		line += " " + mark.New(t.ID, "")
@@ -207,7 +207,7 @@ func turnLine(t history.Turn) string {
 	return line
 }
 
-func toolsOf(t history.Turn) string {
+func toolsOf(t reader.Turn) string {
 	var all []string
 	for _, tool := range t.Tools {
 		name := mark.Inline(tool.Name, 40)
@@ -219,7 +219,7 @@ func toolsOf(t history.Turn) string {
 	return strings.Join(all, ", ")
 }
 
-func filesOf(t history.Turn) string {
+func filesOf(t reader.Turn) string {
 	const show = 6
 	var all []string
 	for _, f := range t.Files[:min(show, len(t.Files))] {
@@ -231,7 +231,7 @@ func filesOf(t history.Turn) string {
 	return strings.Join(all, ", ")
 }
 
-func exitsOf(t history.Turn) string {
+func exitsOf(t reader.Turn) string {
 	const show = 4
 	var all []string
 	good, bad := 0, 0

@@ -15,7 +15,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/cli/agents"
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/history"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
@@ -355,12 +354,8 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 
 // details shows one session: its figures, compactions, requests, failed commands and files.
 func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
-	g, err := e.Generation(0)
-	if err != nil {
-		return "", err
-	}
-	life := view.Open(l, e, g)
-	if err := life.Grow(ctx, g); err != nil {
+	var life view.Index
+	if err := life.Grow(ctx, l, e); err != nil {
 		return "", err
 	}
 	s := status.Of(&e)
@@ -384,8 +379,8 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry
 		}
 	}
 	listed(&b, "Requests", life.Turns, requestLine)
-	failed := slices.DeleteFunc(life.Commands(), func(c history.Command) bool { return c.Exit == nil || *c.Exit == 0 })
-	listed(&b, "Commands that failed", failed, func(c history.Command) string {
+	failed := slices.DeleteFunc(life.Commands(), func(c reader.Command) bool { return c.Exit == nil || *c.Exit == 0 })
+	listed(&b, "Commands that failed", failed, func(c reader.Command) string {
 		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
 	})
 	if files := life.Files(); len(files) > 0 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"ccd/cmd/ccd/internal/dropped"
@@ -48,15 +47,11 @@ func (a *app) sayOwn(ctx context.Context) {
 
 // forgot says what the agent dropped at the last compaction of a session, "" if nothing.
 func (a *app) forgot(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
-	g, err := e.Generation(0)
-	if err != nil {
+	var index view.Index
+	if err := index.Grow(ctx, l, e); err != nil {
 		return "", err
 	}
-	model, _, err := l.Model(ctx, e, g.N, math.MaxInt)
-	if err != nil {
-		return "", err
-	}
-	r, err := view.Forgotten(ctx, l, e, g.N, model.Session, dropped.Choice{})
+	r, err := index.Forgotten(ctx, dropped.Choice{})
 	if none := new(dropped.NoneError); errors.As(err, &none) || err == nil && (r.Dropped == 0 || r.ByCCD) {
 		return "", nil
 	}

@@ -1,4 +1,4 @@
-package history_test
+package reader
 
 import (
 	"bytes"
@@ -12,9 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/history"
+	"ccd/cmd/ccd/internal/account"
 	"ccd/compactor/limits"
-	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
@@ -55,17 +54,16 @@ func (s *shelf) put(id string, class transcript.Class, generation int, text stri
 	return one
 }
 
-func (s *shelf) search(ids ...string) history.Search {
+// reading returns the newest generation of a session.
+func (s *shelf) reading(one transcript.Session) Reading {
 	s.t.Helper()
-	search := history.Search{Archive: history.Archive{Archive: s.Archive}}
-	for _, id := range ids {
-		got, err := s.Session(context.Background(), transcript.Key{Agent: "claude-code", ID: id})
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		search.Sessions = append(search.Sessions, got)
+	l := Library{Place: &account.Place{Archive: s.Archive}}
+	e := l.Session(context.Background(), one.Key)
+	r, err := l.Reading(&e, 0)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return search
+	return r
 }
 
 // bytesOf returns what the archive has of a pointer, its parts joined by newline.
@@ -119,23 +117,23 @@ func TestRecordAndItems(t *testing.T) {
 		{4, transcript.Lines, "{torn"},
 	}
 	for _, tt := range tests {
-		r, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, tt.n)
+		r, err := s.reading(one).Record(context.Background(), tt.n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := history.Items(r)
+		p := Items(r)
 		if p.Shape != tt.shape || p.Record != tt.n {
 			t.Errorf("record %d: shape %v of record %d", tt.n, p.Shape, p.Record)
 		}
 		if got := s.bytesOf(archive.Found{Pointer: p, Key: one.Key, Generation: 1}); got != tt.raw {
 			t.Errorf("record %d: %q, want %q", tt.n, got, tt.raw)
 		}
-		if got := s.bytesOf(archive.Found{Pointer: history.Whole(r), Key: one.Key, Generation: 1}); got != string(r.Raw) {
+		if got := s.bytesOf(archive.Found{Pointer: Whole(r), Key: one.Key, Generation: 1}); got != string(r.Raw) {
 			t.Errorf("record %d: whole line %q, want %q", tt.n, got, r.Raw)
 		}
 	}
 	for _, n := range []int{0, -1, 5} {
-		if _, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, n); !errors.Is(err, history.ErrNotFound) {
+		if _, err := s.reading(one).Record(context.Background(), n); !errors.Is(err, archive.ErrNotFound) {
 			t.Errorf("record %d: %v, want ErrNotFound", n, err)
 		}
 	}
@@ -151,10 +149,11 @@ func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := history.Archive{Archive: s.Archive, Agents: registry.Table{Redact: rules}}
-	numbers := a.Numbers(context.Background(), one, 1)
+	r := s.reading(one)
+	r.Agents.Redact = rules
+	numbers := r.Numbers(context.Background())
 	for range 2 {
-		d := a.Agents.NewDecoder(one.Agent, one.Class)
+		d := r.Decoder()
 		d.Redact.Whole = numbers
 		for r := range d.Records(transcript.Segment{Start: transcript.Cursor{Generation: 1, Offset: int64(len(begin))}, Data: []byte(end)}) {
 			if got, want := string(r.Items[0].Raw), `"Two are [redacted aws-key 2] and [redacted aws-key 1]"`; got != want {
@@ -162,7 +161,7 @@ func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
 			}
 		}
 	}
-	if a.Numbers(context.Background(), transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "none"}}, 1)() != nil {
+	if r.ID = "none"; r.Numbers(context.Background())() != nil {
 		t.Error("a session that cannot be read has numbers")
 	}
 }
@@ -174,7 +173,10 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 	s.put("A", transcript.Main, 2, asked("a", "Begun anew"))
 	s.put("B", transcript.Main, 1, asked("a", "A newer wish")+returned("b", "c1", "a result", false))
 	s.put("B/tool-results/x.txt", transcript.Attachment, 1, "spilled bytes")
-	search := s.search("B", "A", "B/tool-results/x.txt")
+	find := func(id string) (archive.Found, error) {
+		o, err := (&Library{Place: &account.Place{Archive: s.Archive}}).Original(context.Background(), Wanted{Name: id}, nil)
+		return o.found, err
+	}
 
 	tests := []struct{ name, original, session string }{
 		{"an item", `"A newer wish"`, "B"},
@@ -186,27 +188,27 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			id := string(mark.Sum([]byte(tt.original)).ID())
-			found, err := history.Find(context.Background(), search, id)
-			if err != nil || len(found) != 1 {
-				t.Fatalf("Find(%s) = %v, %v", id, found, err)
+			found, err := find(id)
+			if err != nil {
+				t.Fatalf("find %s: %v, %v", id, found, err)
 			}
-			if found[0].Key.ID != tt.session || s.bytesOf(found[0]) != tt.original {
-				t.Errorf("found %q in %s", s.bytesOf(found[0]), found[0].Key.ID)
+			if found.Key.ID != tt.session || s.bytesOf(found) != tt.original {
+				t.Errorf("found %q in %s", s.bytesOf(found), found.Key.ID)
 			}
-			if _, err := history.Find(context.Background(), search, strings.ToUpper(id[:8])); err != nil {
+			if _, err := find(strings.ToUpper(id[:8])); err != nil {
 				t.Errorf("by an upper-case prefix: %v", err)
 			}
 		})
 	}
 
 	whole := mark.Combine([]mark.ID{mark.Sum(bytes.TrimSuffix([]byte(asked("a", "Begun anew")), []byte("\n"))).ID()})
-	if found, err := history.Find(context.Background(), search, string(whole.ID())); err != nil || found[0].Shape != transcript.Lines {
+	if found, err := find(string(whole.ID())); err != nil || found.Shape != transcript.Lines {
 		t.Errorf("a whole record: %v, %v", found, err)
 	}
-	if _, err := history.Find(context.Background(), search, "zzzzzzzzzzzz"); !errors.Is(err, history.ErrNotFound) {
+	if _, err := find("zzzzzzzzzzzz"); !errors.Is(err, archive.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
-	if _, err := history.Find(context.Background(), search, "il"); err == nil || errors.Is(err, history.ErrNotFound) {
+	if _, err := find("il"); err == nil || errors.Is(err, archive.ErrNotFound) {
 		t.Errorf("no prefix of any id: %v", err)
 	}
 }
@@ -214,12 +216,12 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 func TestHolding(t *testing.T) {
 	s := newShelf(t)
 	one := s.put("A", transcript.Main, 1, asked("a", "one")+asked("b", "two")+asked("c", "three"))
-	r, err := history.Record(context.Background(), history.Archive{Archive: s.Archive}, one, 1, 2)
+	r, err := s.reading(one).Record(context.Background(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []int
-	for r, err := range history.Holding(context.Background(), history.Archive{Archive: s.Archive}, one, 1, history.Items(r).Parts) {
+	for r, err := range s.reading(one).Holding(context.Background(), Items(r).Parts) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,10 +232,10 @@ func TestHolding(t *testing.T) {
 	}
 }
 
-func (s *shelf) turns(t *testing.T, one transcript.Session) []history.Turn {
+func (s *shelf) turns(t *testing.T, one transcript.Session) []Turn {
 	t.Helper()
 	m := session.New(limits.Defaults(), one)
-	for r, err := range history.Records(context.Background(), history.Archive{Archive: s.Archive}, one, 1) {
+	for r, err := range s.reading(one).Records(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +244,7 @@ func (s *shelf) turns(t *testing.T, one transcript.Session) []history.Turn {
 	src := session.NewSource(m, func(at transcript.Span) ([]byte, error) {
 		return s.Reader(one.Key, 1).Span(context.Background(), at)
 	})
-	return history.Turns(m, src.Said)
+	return Turns(m, src.Said)
 }
 
 func TestTurns(t *testing.T) {
@@ -272,16 +274,16 @@ func TestTurns(t *testing.T) {
 	if len(got) != 3 || got[0].Asked != "" || got[1].Asked != "Mix the ink" || got[2].Asked != "Thanks" {
 		t.Fatalf("turns: %+v", got)
 	}
-	if got[2].Refused != 1 || len(got[2].Files) != 0 || len(got[2].Words) != 1 || got[2].Words[0].Text != "wait" || got[2].Words[0].How != history.Refusal {
+	if got[2].Refused != 1 || len(got[2].Files) != 0 || len(got[2].Words) != 1 || got[2].Words[0].Text != "wait" || got[2].Words[0].How != Refusal {
 		t.Errorf("a refusal with words: %+v", got[2])
 	}
 	two, zero := 2, 0
 	want := got[1]
 	want.ID = mark.Sum([]byte(`"Mix the ink"`)).ID()
 	want.Record, want.Last, want.Failed, want.Refused = 3, 14, 2, 1
-	want.Tools = []history.Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 2}}
+	want.Tools = []Tool{{Name: "Bash", Calls: 2}, {Name: "Edit", Calls: 1}, {Name: "Write", Calls: 2}}
 	want.Files = []string{"/src/ink/recipe.txt"}
-	want.Commands = []history.Command{
+	want.Commands = []Command{
 		{Record: 4, Line: "make ink", Exit: &two, ID: mark.Sum([]byte(`"Exit code 2\nno gum"`)).ID()},
 		{Record: 6, Line: "make gum ink", Exit: &zero, ID: mark.Sum([]byte(`"mixed"`)).ID()},
 	}
@@ -305,7 +307,7 @@ func TestWordsWithinATurn(t *testing.T) {
 	if len(got) != 3 || !got[1].Back || got[0].Back || got[2].Asked != "less of it" || got[0].Task {
 		t.Fatalf("turns: %+v", got)
 	}
-	if w := got[0].Words; len(w) != 1 || w[0].Record != 3 || w[0].Text != "no gum" || w[0].How != history.Queued || w[0].ID != mark.Sum([]byte(`"no gum"`)).ID() {
+	if w := got[0].Words; len(w) != 1 || w[0].Record != 3 || w[0].Text != "no gum" || w[0].How != Queued || w[0].ID != mark.Sum([]byte(`"no gum"`)).ID() {
 		t.Errorf("words: %+v", w)
 	}
 	if got = s.turns(t, s.put("B", transcript.SubAgent, 1, asked("a", "Mix the ink"))); len(got) != 1 || !got[0].Task || got[0].Asked != "Mix the ink" {

@@ -1,4 +1,4 @@
-package history
+package reader
 
 import (
 	"cmp"
@@ -28,17 +28,18 @@ type SecretPlace struct {
 
 // Secrets returns the secrets of all generations of a session, those of the newest first, and how many records were too
 // long to be searched. An error does not make the secrets before it invalid.
-func Secrets(ctx context.Context, a Archive, s archive.Session) (all []Secret, long int, err error) {
-	numbers := a.Agents.Redact.Session() // one for all generations, so that the same secret has the same number
+func (l *Library) Secrets(ctx context.Context, s *Entry) (all []Secret, long int, err error) {
+	numbers := l.Agents.Redact.Session() // one for all generations, so that the same secret has the same number
 	type name struct {
 		kind string
 		n    int
 	}
 	known := map[name]int{}
 	for _, g := range slices.Backward(s.Generations) {
-		d := a.Agents.NewDecoder(s.Agent, s.Class)
+		one := l.at(s, g)
+		d := one.Decoder()
 		d.Redact = numbers
-		for seg, rerr := range a.Reader(s.Key, g.N).Segments(ctx) {
+		for seg, rerr := range one.Bytes().Segments(ctx) {
 			if rerr != nil {
 				err = cmp.Or(err, fmt.Errorf("read session %s: %w", s.ID, rerr))
 				break
@@ -72,7 +73,7 @@ func (s *Secret) add(p SecretPlace) {
 }
 
 // placeOf returns what of a record is at an offset of a generation.
-func placeOf(s archive.Session, g archive.Generation, r *transcript.Record, at int64) SecretPlace {
+func placeOf(s *Entry, g archive.Generation, r *transcript.Record, at int64) SecretPlace {
 	if s.Class == transcript.Attachment {
 		return SecretPlace{ID: g.Sum.ID()}
 	}

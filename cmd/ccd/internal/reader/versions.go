@@ -1,4 +1,4 @@
-package history
+package reader
 
 import (
 	"cmp"
@@ -9,19 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"ccd/archive"
 	"ccd/compactor/limits"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
-// Source is one generation of a session.
-type Source struct {
-	transcript.Session
-	Generation int
-}
-
-// Wanted describes the file that a person asks for.
-type Wanted struct {
+// sought is the file that a person asks for.
+type sought struct {
 	Path string    // absolute, relative, or the last elements of a path
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
@@ -29,7 +25,7 @@ type Wanted struct {
 }
 
 // by says until when records count.
-func (w Wanted) by() string {
+func (w sought) by() string {
 	if w.At.IsZero() {
 		return ""
 	}
@@ -40,7 +36,7 @@ func (w Wanted) by() string {
 type Version struct {
 	Path   string // as resolved
 	Text   string
-	Source Source    // the session of the read or change
+	Source Reading   // the session of the read or change
 	Record int       // the record of its result
 	Time   time.Time // of that record, zero if it has none
 	How    string    // "read", "written", "edited" or "renamed"
@@ -50,10 +46,10 @@ type Version struct {
 
 // Event is a change of a file in a record.
 type Event struct {
-	What    string // "deleted", "renamed to PATH", "put back", "changed", in words for people
-	Session string
-	Record  int
-	Time    time.Time
+	What    string     `json:"what"` // "deleted", "renamed to PATH", "put back", "changed", in words for people
+	Session string     `json:"session"`
+	Record  int        `json:"record"`
+	Time    *time.Time `json:"time"`
 }
 
 // UnknownError reports that a file was touched but its content is not fully known.
@@ -80,25 +76,23 @@ func (e *UnknownError) Error() string {
 	return said
 }
 
-// Unwrap returns ErrNotFound.
-func (e *UnknownError) Unwrap() error { return ErrNotFound }
+// Unwrap returns archive.ErrNotFound.
+func (e *UnknownError) Unwrap() error { return archive.ErrNotFound }
 
-// File returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
+// fileIn returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
 // did, it takes the first family with that path below the session's directory, else the first with a path that ends with it;
 // with Ask, these must be one path.
-// It fails with ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
-// the content at that time is unknown. progress, which may be nil, is called with the number of families read.
-func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progress func(done int)) (*Version, error) {
+// It fails with archive.ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
+// the content at that time is unknown. progress is called after each family.
+func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
 	var found *touched
 	var others []string // the paths that match as well as found's
-	for i, family := range families {
-		t, err := touch(ctx, a, family, w)
+	for _, family := range families {
+		t, err := touch(ctx, family, w)
 		if err != nil {
 			return nil, err
 		}
-		if progress != nil {
-			progress(i + 1)
-		}
+		progress()
 		if found == nil || t.rank < found.rank {
 			found, others = t, nil
 		}
@@ -112,7 +106,7 @@ func File(ctx context.Context, a Archive, families [][]Source, w Wanted, progres
 		}
 	}
 	if found == nil || len(found.paths) == 0 {
-		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, ErrNotFound, w.by())
+		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, archive.ErrNotFound, w.by())
 	}
 	path, err := found.path(w)
 	if err == nil && len(others) > 1 {
@@ -140,15 +134,16 @@ const (
 	maxChangeBytes = 32 << 20
 )
 
-// Changes returns a file after each call of a family that changed it, or showed another content, the oldest first, and its
-// path. It fails like File.
-func Changes(ctx context.Context, a Archive, family []Source, w Wanted) (path string, all []Change, err error) {
-	t, err := touch(ctx, a, family, w)
+// Changes returns a file after each call of a session, or of its sub-agents, that changed it or showed another content, the
+// oldest first, and its path. It fails like File.
+func (l *Library) Changes(ctx context.Context, e Entry, wanted string) (path string, all []Change, err error) {
+	w, family := sought{Path: wanted, Dir: e.Kept.Cwd}, l.family(&e)
+	t, err := touch(ctx, family, w)
 	if err != nil {
 		return "", nil, err
 	}
 	if len(t.paths) == 0 {
-		return "", nil, fmt.Errorf("find file %s: %w in this session", w.Path, ErrNotFound)
+		return "", nil, fmt.Errorf("find file %s: %w in this session", w.Path, archive.ErrNotFound)
 	}
 	if path, err = t.path(w); err != nil {
 		return "", nil, err
@@ -157,7 +152,10 @@ func Changes(ctx context.Context, a Archive, family []Source, w Wanted) (path st
 	_, err = t.replay(path, func(f *file) {
 		one := Change{Version: f.Version}
 		if one.Text, one.Known = f.content.Text(); f.Gone != nil {
-			one = Change{Version{How: f.Gone.What, Record: f.Gone.Record, Time: f.Gone.Time, Source: Source{Session: transcript.Session{Key: transcript.Key{ID: f.Gone.Session}}}}, true}
+			one = Change{Version{How: f.Gone.What, Record: f.Gone.Record, Source: Reading{Session: transcript.Session{Key: transcript.Key{ID: f.Gone.Session}}}}, true}
+			if f.Gone.Time != nil {
+				one.Time = *f.Gone.Time
+			}
 		}
 		one.Path = path
 		if one.Record == 0 || one.Record == last.Record && one.Source.ID == last.Source.ID {
@@ -177,8 +175,8 @@ func Changes(ctx context.Context, a Archive, family []Source, w Wanted) (path st
 
 // Newest returns the files of one session that were read or changed last, the newest first, whose content is known: at most so many. It
 // fails with the archive's error.
-func Newest(ctx context.Context, a Archive, s Source, most int) (all []*Version, err error) {
-	t, err := touch(ctx, a, []Source{s}, Wanted{})
+func Newest(ctx context.Context, s Reading, most int) (all []*Version, err error) {
+	t, err := touch(ctx, []Reading{s}, sought{})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +191,7 @@ func Newest(ctx context.Context, a Archive, s Source, most int) (all []*Version,
 			if err != nil {
 				return nil, err
 			}
-			if v, err := f.result(path, s.ID, Wanted{}); err == nil && v.Gone == nil && v.Text != "" { // an error: the content is not known
+			if v, err := f.result(path, s.ID, sought{}); err == nil && v.Gone == nil && v.Text != "" { // an error: the content is not known
 				all = append(all, v)
 			}
 		}
@@ -214,7 +212,7 @@ const maxPaths = 50
 
 // touched are the calls of a family, and those of their files that match.
 type touched struct {
-	family []Source
+	family []Reading
 	steps  []step
 	moves  []session.Change // all renames, in order
 	rank   int
@@ -223,7 +221,7 @@ type touched struct {
 
 // origin is a session of a family as it is read.
 type origin struct {
-	Source
+	Reading
 	model *session.Session
 	text  *session.Source
 }
@@ -237,12 +235,12 @@ type step struct {
 }
 
 // touch reads a family and finds the files that match, none if no path is wanted.
-func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched, error) {
+func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 	t := &touched{family: family, rank: rankNone}
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
 	for _, one := range family {
 		s := session.New(limits.Options{}, one.Session)
-		for r, err := range Records(ctx, a, one.Session, one.Generation) {
+		for r, err := range one.Records(ctx) {
 			if err != nil {
 				return nil, err
 			}
@@ -250,8 +248,7 @@ func touch(ctx context.Context, a Archive, family []Source, w Wanted) (*touched,
 				s.Add(r)
 			}
 		}
-		reader := a.Reader(one.Key, one.Generation)
-		from := &origin{one, s, session.NewSource(s, func(span transcript.Span) ([]byte, error) { return reader.Span(ctx, span) })}
+		from := &origin{one, s, session.NewSource(s, one.Text(ctx))}
 		from.text.Whole = true
 		var own []step
 		for _, c := range s.Calls {
@@ -303,7 +300,7 @@ func moves(steps []step) (all []session.Change) {
 }
 
 // match finds the paths that match best, also under the names that later renames of directories gave them.
-func (t *touched) match(w Wanted) {
+func (t *touched) match(w sought) {
 	moved := 0
 	for _, s := range t.steps {
 		if s.Result.Zero() { // it has not ended by then
@@ -332,7 +329,7 @@ func (t *touched) match(w Wanted) {
 }
 
 // add records a path that matches at least as well as those before it.
-func (t *touched) add(p string, from *origin, w Wanted) {
+func (t *touched) add(p string, from *origin, w sought) {
 	st, rank := from.model.Status(), rankNone
 	inside := func(dir string) bool { return dir != "" && transcript.SamePath(p, transcript.Join(dir, w.Path)) }
 	switch {
@@ -355,7 +352,7 @@ func (t *touched) add(p string, from *origin, w Wanted) {
 }
 
 // path returns the one path that matches, without those that are former names of others.
-func (t *touched) path(w Wanted) (string, error) {
+func (t *touched) path(w sought) (string, error) {
 	old := map[string]bool{}
 	for _, p := range t.paths {
 		for _, name := range t.ancestors(p)[1:] {
@@ -433,9 +430,9 @@ type file struct {
 }
 
 // result returns the version of the file after the replay.
-func (f *file) result(path, session string, w Wanted) (*Version, error) {
+func (f *file) result(path, session string, w sought) (*Version, error) {
 	if !f.touched {
-		return nil, fmt.Errorf("find file %s: %w: no successful call on it%s", path, ErrNotFound, w.by())
+		return nil, fmt.Errorf("find file %s: %w: no successful call on it%s", path, archive.ErrNotFound, w.by())
 	}
 	text, ok := f.content.Text()
 	if !ok {
@@ -509,7 +506,7 @@ func (s step) event(files map[string]*file) *event {
 }
 
 func (e *event) told(what string) *Event {
-	return &Event{What: what, Session: e.from.ID, Record: e.Result.N(), Time: e.at}
+	return &Event{What: what, Session: e.from.ID, Record: e.Result.N(), Time: words.Known(e.at)}
 }
 
 // apply updates what is known of a file.
@@ -542,7 +539,7 @@ func (e *event) now(f *file, c transcript.Content, how string) {
 	if _, ok := c.Text(); ok {
 		f.why, f.last = nil, e.at
 	}
-	f.Version = Version{Source: e.from.Source, Record: e.Result.N(), Time: e.at, How: how}
+	f.Version = Version{Source: e.from.Reading, Record: e.Result.N(), Time: e.at, How: how}
 }
 
 // copyOf reports whether the client's own copy is one of the event's file.

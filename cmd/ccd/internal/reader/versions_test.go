@@ -1,4 +1,4 @@
-package history_test
+package reader
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ccd/cmd/ccd/internal/history"
 	"ccd/internal/transcript"
 )
 
@@ -83,15 +82,15 @@ func (s *story) patch(body string) *story {
 }
 
 // file archives the story alone and asks for a file, which it writes in words.
-func (s *story) file(t *testing.T, w history.Wanted) string {
+func (s *story) file(t *testing.T, w sought) string {
 	t.Helper()
 	shelf := newShelf(t)
 	one := shelf.put("S", transcript.Main, 1, s.b.String())
-	return told(history.File(context.Background(), history.Archive{Archive: shelf.Archive}, [][]history.Source{{{Session: one, Generation: 1}}}, w, nil))
+	return told(fileIn(context.Background(), [][]Reading{{shelf.reading(one)}}, w, func() {}))
 }
 
-func told(v *history.Version, err error) string {
-	var unknown *history.UnknownError
+func told(v *Version, err error) string {
+	var unknown *UnknownError
 	switch {
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
 		return err.Error() + "; until " + unknown.Last.Format("15:04")
@@ -159,7 +158,7 @@ func TestFile(t *testing.T) {
 		{"of a notebook's cells", newStory().do("NotebookEdit", map[string]any{"notebook_path": "/n.ipynb", "new_source": "x"}, "ok", false, nil), "/n.ipynb", "restore file /n.ipynb: its content is not in the transcript; it was edited at S#2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.s.file(t, history.Wanted{Path: c.path, Dir: "/home/me"}); got != c.want {
+			if got := c.s.file(t, sought{Path: c.path, Dir: "/home/me"}); got != c.want {
 				t.Errorf("\n got %s\nwant %s", got, c.want)
 			}
 		})
@@ -180,7 +179,7 @@ func TestFileAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.file(t, history.Wanted{Path: "a.go", Dir: "/src/ink", At: at}); got != c.want {
+		if got := s.file(t, sought{Path: "a.go", Dir: "/src/ink", At: at}); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.at, got, c.want)
 		}
 	}
@@ -189,8 +188,8 @@ func TestFileAt(t *testing.T) {
 func TestFileOfSeveralSessions(t *testing.T) {
 	const a = "/src/ink/a.go"
 	shelf := newShelf(t)
-	put := func(id string, s *story) history.Source {
-		return history.Source{Session: shelf.put(id, transcript.Main, 1, s.b.String()), Generation: 1}
+	put := func(id string, s *story) Reading {
+		return shelf.reading(shelf.put(id, transcript.Main, 1, s.b.String()))
 	}
 	main := newStory().write(a, "one\ntwo\nthree\n").edit(a, "three", "3")
 	sub := newStory()
@@ -200,17 +199,17 @@ func TestFileOfSeveralSessions(t *testing.T) {
 	sub.edit(a, "two", "2")
 	main.at = sub.at
 	main.edit(a, "one", "1")
-	family := []history.Source{put("main", main), put("sub", sub)}
-	ask := func(families [][]history.Source, path, dir string) string {
-		return told(history.File(context.Background(), history.Archive{Archive: shelf.Archive}, families, history.Wanted{Path: path, Dir: dir}, nil))
+	family := []Reading{put("main", main), put("sub", sub)}
+	ask := func(families [][]Reading, path, dir string) string {
+		return told(fileIn(context.Background(), families, sought{Path: path, Dir: dir}, func() {}))
 	}
-	if got, want := ask([][]history.Source{family}, a, "/"), a+` edited #6 "1\n2\n3\n"`; got != want {
+	if got, want := ask([][]Reading{family}, a, "/"), a+` edited #6 "1\n2\n3\n"`; got != want {
 		t.Errorf("with its sub-agent: got %s, want %s", got, want)
 	}
-	if got, want := ask([][]history.Source{family[:1]}, a, "/"), "not in the transcript"; strings.Contains(got, want) || !strings.Contains(got, `"1\ntwo\n3\n"`) {
+	if got, want := ask([][]Reading{family[:1]}, a, "/"), "not in the transcript"; strings.Contains(got, want) || !strings.Contains(got, `"1\ntwo\n3\n"`) {
 		t.Errorf("alone: got %s", got)
 	}
-	other := []history.Source{put("other", newStory().write("/elsewhere/a.go", "other\n"))}
+	other := []Reading{put("other", newStory().write("/elsewhere/a.go", "other\n"))}
 	other[0].Path = "/h/other.jsonl"
 	for _, c := range []struct{ path, dir, want string }{
 		{"a.go", "/src/ink", a}, // the newest session's only ends with it
@@ -219,13 +218,13 @@ func TestFileOfSeveralSessions(t *testing.T) {
 		{"/elsewhere/a.go", "/", "/elsewhere/a.go"},
 		{"elsewhere/a.go", "/home", "/elsewhere/a.go"},
 	} {
-		if got := ask([][]history.Source{other, family}, c.path, c.dir); !strings.HasPrefix(got, c.want+" ") {
+		if got := ask([][]Reading{other, family}, c.path, c.dir); !strings.HasPrefix(got, c.want+" ") {
 			t.Errorf("%s in %s: got %s, want %s", c.path, c.dir, got, c.want)
 		}
 	}
-	two := []history.Source{put("two", newStory().write("/x/lib/b.go", "1").write("/y/lib/b.go", "2"))}
-	_, err := history.File(context.Background(), history.Archive{Archive: shelf.Archive}, [][]history.Source{two}, history.Wanted{Path: "lib/b.go", Dir: "/"}, nil)
-	var several *history.AmbiguousError
+	two := []Reading{put("two", newStory().write("/x/lib/b.go", "1").write("/y/lib/b.go", "2"))}
+	_, err := fileIn(context.Background(), [][]Reading{two}, sought{Path: "lib/b.go", Dir: "/"}, func() {})
+	var several *AmbiguousError
 	if !errors.As(err, &several) || len(several.Matches) != 2 {
 		t.Errorf("two files of one end: %v", err)
 	}

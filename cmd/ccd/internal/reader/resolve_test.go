@@ -1,27 +1,29 @@
-package history_test
+package reader
 
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
-	"ccd/cmd/ccd/internal/history"
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/daemon"
 	"ccd/internal/transcript"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func candidate(agent, id, path, cwd string, class transcript.Class, age time.Duration) history.Candidate {
-	return history.Candidate{
-		Session: transcript.Session{Key: transcript.Key{Agent: agent, ID: id}, Class: class, Path: filepath.FromSlash(path)},
-		Cwd:     cwd,
-		Last:    noon.Add(-age),
-	}
+func candidate(agent, id, path, cwd string, class transcript.Class, age time.Duration) Entry {
+	one := transcript.Session{Key: transcript.Key{Agent: agent, ID: id}, Class: class, Path: filepath.FromSlash(path), Root: "/h"}
+	var kept daemon.State
+	kept.Ask, kept.Cwd, kept.Last = "mill", cwd, noon.Add(-age)
+	return Entry{Session: archive.Session{Session: one}, Kept: kept}
 }
 
-func candidates() []history.Candidate {
-	return []history.Candidate{
+func candidates() []Entry {
+	return []Entry{
 		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src/ledger", transcript.Main, time.Hour),
 		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src/mill", transcript.Main, 2*time.Hour),
 		candidate("claude-code", "agent-77", "/h/p/aaaa1111/subagents/agent-77.jsonl", "/src/ledger", transcript.SubAgent, time.Minute),
@@ -31,9 +33,14 @@ func candidates() []history.Candidate {
 	}
 }
 
+func libraryOf(all []Entry, callers ...string) *Library {
+	sortEntries(all)
+	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}}, Sessions: all, callers: callers}
+}
+
 func TestResolve(t *testing.T) {
 	made := candidate("claude-code", "cccc4444", "/h/p/cccc4444.jsonl", "/src/ledger", transcript.Main, time.Second)
-	made.Made = true
+	made.Kept.UnknownFormat = true
 	all := append(candidates(), made,
 		candidate("claude-code", "-src/notes-one", "/h/p/-src/notes-one.jsonl", "/src/notes", transcript.Main, 50*time.Hour))
 	tests := []struct {
@@ -69,36 +76,34 @@ func TestResolve(t *testing.T) {
 		{"unknown", "zzzz", "", "none"},
 		{"unknown path", "/nowhere/a.jsonl", "", "none"},
 	}
-	for i := range all {
-		all[i].N = i
-	}
+	l := libraryOf(all)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := history.Resolve(tt.arg, all, history.Choice{Agent: tt.agent, Dir: filepath.FromSlash("/h")})
-			var several *history.AmbiguousError
+			got, err := l.Find(tt.arg, tt.agent)
+			var several *AmbiguousError
 			switch {
 			case errors.As(err, &several):
 				got.ID = "several"
-			case errors.Is(err, history.ErrNotFound):
+			case errors.Is(err, archive.ErrNotFound):
 				got.ID = "none"
 			case err != nil:
 				t.Fatal(err)
 			}
 			if got.ID != tt.want {
-				t.Errorf("Resolve(%q) = %q, %v; want %q", tt.arg, got.ID, err, tt.want)
+				t.Errorf("Find(%q) = %q, %v; want %q", tt.arg, got.ID, err, tt.want)
 			}
 		})
 	}
 }
 
 func TestResolveLatestIsThatOfWhoAsks(t *testing.T) {
-	all := []history.Candidate{
+	all := []Entry{
 		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src", transcript.Main, 0),
 		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src", transcript.Main, time.Minute),
 		candidate("claude-code", "aaaa3333", "/h/p/aaaa3333.jsonl", "/src", transcript.Main, time.Hour),
 	}
 	for caller, want := range map[string]string{"aaaa2222": "aaaa2222", "aaaa3333": "aaaa3333", "other": "aaaa1111"} {
-		got, err := history.Resolve("latest", all, history.Choice{Callers: []string{"x", caller}})
+		got, err := libraryOf(slices.Clone(all), "x", caller).Find("latest", "")
 		if got.ID != want || err != nil {
 			t.Errorf("%s asks: %q, %v", caller, got.ID, err)
 		}
@@ -108,14 +113,15 @@ func TestResolveLatestIsThatOfWhoAsks(t *testing.T) {
 // TestLatestIsTheNewest: that several sessions are active is no reason to fail.
 func TestLatestIsTheNewest(t *testing.T) {
 	all := candidates()
-	all[0].Last, all[1].Last = noon.Add(-9*time.Minute), noon.Add(-time.Minute)
-	got, err := history.Resolve("latest", all, history.Choice{})
+	all[0].Kept.Last, all[1].Kept.Last = noon.Add(-9*time.Minute), noon.Add(-time.Minute)
+	l := libraryOf(all)
+	got, err := l.Find("latest", "")
 	if err != nil || got.ID != "aaaa2222" {
 		t.Errorf("got %q, %v", got.ID, err)
 	}
-	found := history.Latest("", all, history.Choice{})
+	found := slices.Collect(l.Latest("", ""))
 	if len(found) != 4 || found[0].ID != "aaaa2222" || found[1].ID != "aaaa1111" {
-		t.Errorf("not the main sessions, newest first: %+v", found)
+		t.Errorf("not the main sessions, newest first: %v", found)
 	}
 }
 
@@ -125,9 +131,9 @@ func FuzzResolve(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
-		got, err := history.Resolve(arg, candidates(), history.Choice{Dir: "/h"})
+		got, err := libraryOf(candidates()).Find(arg, "")
 		if err == nil && got.ID == "" {
-			t.Fatalf("Resolve(%q) names nothing and does not fail", arg)
+			t.Fatalf("Find(%q) names nothing and does not fail", arg)
 		}
 	})
 }

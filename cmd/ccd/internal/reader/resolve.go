@@ -1,0 +1,290 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ccd/archive"
+	"ccd/cmd/ccd/internal/disk"
+	"ccd/internal/mark"
+	"ccd/internal/project"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
+)
+
+// AmbiguousError reports that several originals, files or sessions match.
+type AmbiguousError struct {
+	What     string   // the argument as given
+	Why      string   // why several match; "" for a shared prefix
+	Matches  []string // one line each
+	Sessions []*Entry // the matching sessions, if any
+}
+
+// Error returns one line without the matches, which the caller lists.
+func (e *AmbiguousError) Error() string {
+	if e.Why != "" {
+		return fmt.Sprintf("find %s: %s", e.What, e.Why)
+	}
+	return fmt.Sprintf("find %s: ambiguous, %d matches", e.What, len(e.Matches))
+}
+
+// named is a session under one of its names.
+type named struct {
+	*Entry
+	name string // as lists and --json show it; "" if only its path names it
+	path string // "" if only its name names it
+}
+
+// names returns the sessions of an agent, "" for all, under each name. By the ID of a file all of its conversation is meant, and
+// by its path the file.
+func (l *Library) names(agent string) (all []named) {
+	whole := map[transcript.Key]*Entry{}
+	for i := range l.Sessions {
+		if e := &l.Sessions[i]; e.Thread != "" && e.Class != transcript.Earlier {
+			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = e
+		}
+	}
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if agent != "" && e.Agent != agent {
+			continue
+		}
+		one := named{e, mark.Name(e.Name()), e.Path}
+		if of := whole[transcript.Key{Agent: e.Agent, ID: e.Name()}]; of != nil {
+			all = append(all, named{of, mark.Name(e.ID), ""})
+			if of != e {
+				one.name = ""
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// leastEnd is the fewest bytes that name a session as the end of its ID.
+const leastEnd = 8
+
+// Find returns the one session that a SESSION argument names: a session ID, a unique prefix of one, a transcript's path, `latest`
+// or `latest:DIR`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
+func (l *Library) Find(arg, agent string) (Entry, error) {
+	found := l.resolve(arg, agent)
+	switch {
+	case len(found) == 0:
+		return Entry{}, l.Missing(l.notFound(arg))
+	case slices.ContainsFunc(found, func(n named) bool { return n.Entry != found[0].Entry }):
+		return Entry{}, l.ambiguous(arg, found)
+	}
+	return *found[0].Entry, nil
+}
+
+// resolve returns the sessions that an argument names. An exact ID wins over a prefix, and a conversation over the attachments
+// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough; of any, so is its end.
+func (l *Library) resolve(arg, agent string) []named {
+	if dir, ok := LatestIn(arg); ok {
+		for e := range l.Latest(dir, agent) {
+			return []named{{Entry: e}}
+		}
+		return nil
+	}
+	all := l.names(agent)
+	if found := filter(all, l.stood(arg)); len(found) > 0 || arg == "" {
+		return found
+	}
+	if !utf8.ValidString(arg) {
+		arg = mark.Name(arg)
+	}
+	for _, names := range []func(n named) bool{
+		func(n named) bool { return n.name == arg },
+		func(n named) bool { return n.Class != transcript.Attachment && strings.HasPrefix(n.name, arg) },
+		func(n named) bool {
+			return n.Class != transcript.Attachment && n.name != "" && strings.HasPrefix(path.Base(n.name), arg)
+		},
+		func(n named) bool {
+			return n.Class != transcript.Attachment && len(arg) >= leastEnd && strings.HasSuffix(n.name, arg)
+		},
+	} {
+		if found := filter(all, names); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+func filter(all []named, keep func(named) bool) (found []named) {
+	for _, n := range all {
+		if keep(n) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// stood reports whether a session's transcript is or was at a place. A compressed transcript is also found by its plain name, and
+// the other way round.
+func (l *Library) stood(place string) func(named) bool {
+	if !strings.ContainsAny(place, `/\.`) {
+		return func(named) bool { return false }
+	}
+	if !filepath.IsAbs(place) {
+		place = filepath.Join(l.workingDir(), place)
+	}
+	plain := func(path string) string {
+		path, _ = transcript.Unpacked(path)
+		return path
+	}
+	place = plain(filepath.Clean(place))
+	return func(n named) bool { return plain(n.path) == place || plain(mark.Name(n.path)) == place }
+}
+
+// LatestIn reports whether arg is `latest` or `latest:DIR`, and returns DIR.
+func LatestIn(arg string) (dir string, ok bool) {
+	dir, ok = strings.CutPrefix(arg, "latest")
+	return strings.TrimPrefix(dir, ":"), ok && (dir == "" || dir[0] == ':')
+}
+
+// Latest yields the sessions that `latest` can mean, or `latest:DIR` if dir is given, newest first: main ones in which a person
+// spoke, and which ccd did not write. The session whose agent runs this command comes before all others.
+func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
+	in := func(string) bool { return true }
+	if dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(l.workingDir(), dir)
+		}
+		in = below(filepath.Clean(dir))
+	}
+	var callers, all []*Entry
+	for i := range l.Sessions {
+		e := &l.Sessions[i]
+		if e.Class != transcript.Main || agent != "" && e.Agent != agent || !in(e.Kept.Cwd) {
+			continue
+		}
+		if slices.Contains(l.callers, e.Name()) {
+			callers = append(callers, e)
+		} else if !(e.Aside() || e.Duplicate || e.Kept.UnknownFormat || e.Kept.NotResumed()) {
+			all = append(all, e)
+		}
+	}
+	return slices.Values(append(callers, all...))
+}
+
+// below returns a function that reports whether a place is a directory or below it, by the paths as they are written or by those without
+// symbolic links.
+func below(dir string) func(place string) bool {
+	known := map[string]string{}
+	real := func(p string) string {
+		if _, ok := known[p]; !ok {
+			known[p] = p
+			if to, err := filepath.EvalSymlinks(p); err == nil {
+				known[p] = to
+			}
+		}
+		return known[p]
+	}
+	return func(place string) bool {
+		return place != "" && (disk.Within(place, dir) || disk.Within(real(place), real(dir)))
+	}
+}
+
+// Here returns the session of the current directory: that of the agent that runs this command, else the newest main one
+// of the directory's git working tree (without git: of the directory and those below it), else of its repository.
+func (l *Library) Here(agent string) (here Entry, ok bool) {
+	p := project.Of(l.workingDir(), l.Home)
+	for e := range l.Latest("", agent) {
+		switch {
+		case slices.Contains(l.callers, e.Name()), p.InTree(e.Kept.Cwd):
+			return *e, true
+		case !ok && p.Has(e.Kept.Cwd):
+			here, ok = *e, true
+		}
+	}
+	return here, ok
+}
+
+// notFound is the error for an argument that names no session, with what to do.
+func (l *Library) notFound(arg string) error {
+	err := fmt.Errorf("find session %s: %w", arg, archive.ErrNotFound)
+	switch {
+	case len(l.Damage) > 0: // Missing says what to do
+		return err
+	case l.Limited() && arg == "latest":
+		return fmt.Errorf("%w%s", err, l.Scope())
+	case l.Limited():
+		return words.Hint(fmt.Errorf("%w%s", err, l.Scope()), Widen)
+	case len(l.Sessions) == 0:
+		return words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
+	}
+	return words.Hint(err, "ccd ls --all")
+}
+
+// ambiguous is the error for an argument that names several sessions, with what to add to it.
+func (l *Library) ambiguous(arg string, found []named) error {
+	err := &AmbiguousError{What: "session " + arg}
+	agents := map[string]bool{}
+	for _, n := range found {
+		line := n.Agent + "  " + n.Name()
+		if last := n.Last(); !last.IsZero() {
+			line += "  " + words.Minute(last)
+		}
+		if n.Kept.Cwd != "" {
+			line += "  " + n.Kept.Cwd
+		}
+		err.Matches, err.Sessions, agents[n.Agent] = append(err.Matches, line), append(err.Sessions, n.Entry), true
+	}
+	switch first := found[0]; {
+	case len(l.Damage) > 0:
+		return err
+	case len(agents) == len(found):
+		return words.Hint(err, "add --agent %s", first.Agent)
+	default:
+		return words.Hint(err, "use more of the ID, such as %s", l.Argument(*first.Entry))
+	}
+}
+
+// Argument is a session as a hint's command line names it: it must work when it is pasted. It is as short as that allows; a name
+// that two agents use needs its agent.
+func (l *Library) Argument(e Entry) string {
+	arg, agent := e.Name(), ""
+	if len(arg) == uuidChars {
+		arg = arg[:shortChars]
+	}
+	for _, other := range l.Sessions {
+		switch {
+		case other.Key == e.Key, other.Class == transcript.Earlier && other.Name() == e.Name():
+		case other.Name() == e.Name():
+			agent = "--agent " + e.Agent + " "
+		case strings.HasPrefix(other.Name(), arg):
+			arg = e.Name()
+		}
+	}
+	return agent + words.Argument(arg)
+}
+
+const (
+	uuidChars  = 36
+	shortChars = 8 // of a UUID
+)
+
+// workingDir is the current directory, or the root of the file system if it was removed: no relative path leads anywhere
+// from there.
+func (l *Library) workingDir() string {
+	dir, err := l.Env.WorkingDir()
+	if err != nil {
+		return string(os.PathSeparator)
+	}
+	return dir
+}
+
+// Missing adds the damage to an error that says that something is not there: it may be there.
+func (l *Library) Missing(err error) error {
+	if len(l.Damage) == 0 || !errors.Is(err, archive.ErrNotFound) {
+		return err
+	}
+	return words.Hint(fmt.Errorf("%w, but not all of the archive could be read: %w", err, l.Damage[0]), "ccd archive verify")
+}
