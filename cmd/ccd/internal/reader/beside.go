@@ -1,10 +1,6 @@
 package reader
 
 import (
-	"os"
-	"sync"
-	"time"
-
 	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
@@ -12,27 +8,12 @@ import (
 // maxBeside is how much of a file beside transcripts is read, in bytes.
 const maxBeside = 8 << 20
 
-// besides are the files beside transcripts that were read. One that has not changed since is not read again.
-type besides struct {
-	mu    sync.Mutex
-	files map[string]beside
-}
-
-type beside struct {
-	size    int64
-	changed time.Time
-	facts   map[string]transcript.Facts
-}
-
 // addFacts adds to the sessions what files beside their transcripts say and their records do not. What cannot be read is left out.
 func (l *Library) addFacts() {
 	if l.Machine != "" {
 		return
 	}
-	if l.beside == nil {
-		l.beside = &besides{}
-	}
-	fresh := map[string]map[string]transcript.Facts{}
+	read := map[string]map[string]transcript.Facts{}
 	for i := range l.Sessions {
 		e := &l.Sessions[i]
 		if e.Path == "" || !e.Conversation() {
@@ -41,15 +22,13 @@ func (l *Library) addFacts() {
 		row, _ := l.Agents.Lookup(e.Agent)
 		for _, index := range row.Beside {
 			path, name := index.Of(e.Session.Session, e.Kept.Team)
-			if path == "" {
-				continue
+			if _, known := read[path]; path != "" && !known {
+				read[path] = nil
+				if text, err := ownfile.Read(path, maxBeside); err == nil {
+					read[path] = index.Read(text)
+				}
 			}
-			facts, known := fresh[path]
-			if !known {
-				facts = l.beside.read(path, index.Read)
-				fresh[path] = facts
-			}
-			e.know(facts[name])
+			e.know(read[path][name])
 		}
 	}
 }
@@ -65,28 +44,4 @@ func (e *Entry) know(f transcript.Facts) {
 	if e.Parent == "" && f.Parent != e.ID {
 		e.setParent(f.Parent)
 	}
-}
-
-// read returns what a file says, nil if it cannot be read.
-func (b *besides) read(path string, parse func([]byte) map[string]transcript.Facts) map[string]transcript.Facts {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	one, ok := b.files[path]
-	if ok && one.size == info.Size() && one.changed.Equal(info.ModTime()) {
-		return one.facts
-	}
-	text, err := ownfile.Read(path, maxBeside)
-	if err != nil {
-		return nil
-	}
-	if b.files == nil {
-		b.files = map[string]beside{}
-	}
-	facts := parse(text)
-	b.files[path] = beside{info.Size(), info.ModTime(), facts}
-	return facts
 }

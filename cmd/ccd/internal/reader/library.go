@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -33,7 +34,7 @@ type Library struct {
 	reach   *reach   // nil: every session
 	callers []string // the sessions that run this command in their shell, as their agents tell
 	loaded  bool     // Sessions are all that the archive knows
-	beside  *besides
+	seen    stamp    // the archive's file when it was loaded
 }
 
 // Entry is one session and what the daemon last kept of it.
@@ -45,8 +46,47 @@ type Entry struct {
 	Duplicate bool // another session has all that it says
 }
 
+// stamp is a file as it was when it was read.
+type stamp struct {
+	info fs.FileInfo // nil: there was none
+	at   time.Time   // zero: it was not read
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		info = nil
+	}
+	return stamp{info, time.Now()}
+}
+
+// is reports whether both are of the same file.
+func (s stamp) is(now stamp) bool {
+	return (s.info == nil) == (now.info == nil) && (s.info == nil || os.SameFile(s.info, now.info))
+}
+
+// Changed reports whether the archive's file has changed since Load, and whether it is another file. One that was read within a
+// second of a change may have changed again without another time.
+func (l *Library) Changed() (changed, replaced bool) {
+	was, now := l.seen, stampOf(l.ArchivePath)
+	if replaced = !was.is(now); was.at.IsZero() || replaced || now.info == nil {
+		return was.at.IsZero() || replaced, replaced
+	}
+	same := was.info.Size() == now.info.Size() && was.info.ModTime().Equal(now.info.ModTime())
+	return !same || was.at.Sub(now.info.ModTime()) <= time.Second, false
+}
+
+// ChangedAt is when the archive's file changed last before Load, zero if there was none.
+func (l *Library) ChangedAt() (at time.Time) {
+	if l.seen.info != nil {
+		at = l.seen.info.ModTime()
+	}
+	return at
+}
+
 // Load reads what the archive knows of each session in reach.
 func (l *Library) Load(ctx context.Context) error {
+	seen := stampOf(l.ArchivePath)
 	stored, err := l.Archive.Sessions(ctx)
 	l.Damage = nil
 	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
@@ -80,6 +120,7 @@ func (l *Library) Load(ctx context.Context) error {
 			}
 		}
 	}
+	l.seen = seen
 	return nil
 }
 

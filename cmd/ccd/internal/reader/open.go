@@ -11,7 +11,7 @@ import (
 // Open gives the sessions at a place, none of which is loaded yet. That there is no archive yet is no error. With forAgent
 // they are only those in an agent's reach.
 func Open(p *account.Place, forAgent bool) (*Library, error) {
-	l := &Library{Place: p, beside: &besides{}}
+	l := &Library{Place: p}
 	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"} {
 		if id := p.Env.Getenv(name); id != "" {
 			l.callers = append(l.callers, id)

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,12 +33,10 @@ type Gauge struct {
 	l       *reader.Library
 	version string // of this ccd
 	Wrong   error  // why the configuration cannot be read: l has the defaults then
-	archive stamp
 	size    archive.Size
 	count   Report // what the sessions make of it
 	stored  map[string]reader.Stored
-	listing bool      // rows are wanted
-	rows    []Session // see List
+	rows    []Session // see List; nil: they are to be made
 	service packaging.State
 	asked   time.Time
 	running bool
@@ -49,22 +46,6 @@ type Gauge struct {
 	scanTook time.Duration
 
 	reads int // how often the archive was read
-}
-
-// stamp is a file as it was when it was read.
-type stamp struct {
-	info fs.FileInfo // nil: there was none
-	at   time.Time
-}
-
-// same reports whether info tells of the same file, unchanged since it was read. One that was read in the very moment of
-// a change may have changed again without another time.
-func (s stamp) same(info fs.FileInfo) bool {
-	if s.info == nil || info == nil {
-		return s.info == nil && info == nil && !s.at.IsZero()
-	}
-	return os.SameFile(s.info, info) && s.info.Size() == info.Size() && s.info.ModTime().Equal(info.ModTime()) &&
-		s.at.Sub(info.ModTime()) > time.Second
 }
 
 // NewGauge finds what there is to look at. Nothing is read but the configuration; where that is in error, what needs none is
@@ -149,12 +130,12 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 
 // List is Read with all sessions as lists show them: main ones newest first, each with its sub-agents below it.
 func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
-	if !g.listing {
-		g.listing, g.archive = true, stamp{}
-	}
 	out, err := g.Read(ctx)
 	if err != nil {
 		return out, nil, err
+	}
+	if g.rows == nil {
+		g.rows = Family(g.l.Sessions, true)
 	}
 	rows := slices.Clone(g.rows)
 	for i := range rows {
@@ -166,30 +147,20 @@ func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
 }
 
 // readArchive reads what the archive knows of each session, where it has changed.
-func (g *Gauge) readArchive(ctx context.Context) error {
-	info, err := os.Stat(g.l.ArchivePath)
-	if err != nil {
-		info = nil
-	}
-	if g.archive.same(info) {
+func (g *Gauge) readArchive(ctx context.Context) (err error) {
+	if changed, _ := g.l.Changed(); !changed {
 		return nil
 	}
-	seen := stamp{info, time.Now()}
 	g.reads++
-	if err := g.l.Load(ctx); err != nil {
-		return err
-	}
 	if g.size, err = g.l.Archive.Size(ctx); err != nil {
 		return err
 	}
-	g.count = Report{Live: []Session{}}
+	if err := g.l.Load(ctx); err != nil {
+		return err
+	}
+	g.count, g.rows = Report{Live: []Session{}}, nil
 	g.count.count(g.l.Sessions)
 	g.stored = reader.StoredOf(g.l.Sessions)
-	if g.listing {
-		g.rows = Family(g.l.Sessions, true)
-	}
-	g.l.Sessions = nil // what is printed is kept, and that is little
-	g.archive = seen
 	return nil
 }
 

@@ -57,7 +57,7 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, run: runFile{filepath.Join(o.Library.StateDir, runName)}, shelf: shelf{base: o.Library}}
+	s := &Server{Options: o, run: runFile{filepath.Join(o.Library.StateDir, runName)}, shelf: shelf{library: o.Library}}
 	if s.listener, err = s.run.listen(host, o.Addr); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package web
 
 import (
 	"context"
-	"io/fs"
-	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -23,12 +21,8 @@ const (
 
 // shelf keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
 type shelf struct {
-	base *reader.Library
-
 	mu      sync.Mutex
-	seen    fs.FileInfo // of the archive when it was read; nil if there was none
-	at      time.Time
-	loaded  *reader.Library
+	library *reader.Library // replaced when it is read again
 	rows    []status.Session
 	rowsAt  time.Time
 	indexes []*index // the last used first
@@ -51,28 +45,23 @@ func (s *shelf) load(ctx context.Context) (*reader.Library, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
-	l := *s.loaded
+	l := *s.library
 	return &l, nil
 }
 
-// refresh reads the archive if it has changed since. One read within a second of its change may have changed again.
+// refresh reads the archive if it has changed since.
 func (s *shelf) refresh(ctx context.Context) error {
-	info, err := os.Stat(s.base.ArchivePath)
-	if err != nil {
-		info = nil
-	}
-	if s.loaded != nil && (info == nil) == (s.seen == nil) && (info == nil || os.SameFile(info, s.seen) && info.Size() == s.seen.Size() &&
-		info.ModTime().Equal(s.seen.ModTime()) && s.at.Sub(info.ModTime()) > time.Second) {
+	changed, replaced := s.library.Changed()
+	if !changed {
 		return nil
 	}
-	l, now := *s.base, time.Now()
+	l := *s.library
 	if err := l.Load(ctx); err != nil {
 		return err
 	}
-	if s.seen != nil && (info == nil || !os.SameFile(info, s.seen)) { // another file: sessions and generations may be other ones, or lack texts
+	if s.library, s.rows = &l, nil; replaced { // sessions and generations may be other ones, or lack texts
 		s.indexes = nil
 	}
-	s.loaded, s.seen, s.at, s.rows = &l, info, now, nil
 	return nil
 }
 
@@ -84,7 +73,7 @@ func (s *shelf) list(ctx context.Context) ([]status.Session, error) {
 		return nil, err
 	}
 	if s.rows == nil || time.Since(s.rowsAt) > rowsFor {
-		s.rows, s.rowsAt = status.Family(s.loaded.Sessions, true), time.Now()
+		s.rows, s.rowsAt = status.Family(s.library.Sessions, true), time.Now()
 	}
 	return s.rows, nil
 }

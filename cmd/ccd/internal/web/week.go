@@ -45,10 +45,7 @@ type edited struct {
 func (s *shelf) weekly(l *reader.Library, now time.Time) (w *weekly, reads bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var changed time.Time
-	if s.seen != nil {
-		changed = s.seen.ModTime()
-	}
+	changed := s.library.ChangedAt()
 	old := s.week == nil || s.week.seen != changed && now.Sub(s.week.taken) > weeklyRest || s.week.taken.YearDay() != now.YearDay()
 	if old && !s.weighing && s.start != nil {
 		s.weighing = true
