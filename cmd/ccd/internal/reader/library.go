@@ -210,6 +210,17 @@ func (e *Entry) Aside() bool {
 	return known && s.Ask == "" && s.Boundary.IsZero() && !s.Labels.Pinned && s.Labels.Name == "" && len(s.Labels.Tags) == 0
 }
 
+// Choice is which sessions are wanted, and from when to when.
+type Choice struct {
+	Session      func(*Entry) bool
+	Since, Until time.Time // zero for no limit
+}
+
+// In reports whether a time is in those that are wanted. One that is not known is, unless a limit is given.
+func (c Choice) In(t time.Time) bool {
+	return (c.Since.IsZero() || !t.Before(c.Since)) && (c.Until.IsZero() || !t.IsZero() && !t.After(c.Until))
+}
+
 // Listed returns the sessions that lists show: the main ones that are not aside, newest first, also copies that ccd made.
 func (l *Library) Listed(agent string) (all []*Entry) {
 	for i := range l.Sessions {

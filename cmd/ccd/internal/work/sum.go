@@ -3,12 +3,10 @@ package work
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/config"
 	"ccd/internal/transcript"
@@ -50,48 +48,27 @@ type Sums struct {
 	seen map[string]bool
 }
 
-// Wanted is what is added up.
+// Wanted is what is added up, with both limits of time.
 type Wanted struct {
-	Since, Until time.Time
-	Session      func(*reader.Entry) bool
-	Models       config.Models // with their prices
-	Progress     func(done, total int64)
-	Each         func(*Session) // gets each session that was read; may be nil
-}
-
-// covers reports whether what happened at t is wanted. Where no time is recorded nobody can say so.
-func (w *Wanted) covers(t time.Time) bool {
-	return !t.IsZero() && !t.Before(w.Since) && !t.After(w.Until)
+	reader.Choice
+	Models   config.Models // with their prices
+	Progress func(done, total int64)
+	Each     func(*Session) // gets each session that was read; may be nil
 }
 
 // Of adds up the sessions of a library.
 func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[string]bool{}}
-	all := Sources(l, func(e *reader.Entry) bool {
-		return w.Session(e) && !e.Last().IsZero() && !e.Last().Before(w.Since) && !e.Kept.First.After(w.Until)
-	})
-	parents := map[transcript.Key]*reader.Entry{}
-	for i := range l.Sessions {
-		parents[l.Sessions[i].Key] = &l.Sessions[i]
-	}
-	done := 0
-	for s, err := range Each(ctx, l, all) {
-		done++
-		w.Progress(int64(done), int64(len(all)))
-		switch {
-		case errors.As(err, new(*archive.DamageError)):
-			l.Damage = append(l.Damage, err)
-		case err != nil:
+	for s, err := range Each(ctx, l, w.Choice, w.Progress) {
+		if err != nil {
 			return nil, err
-		default:
-			whole := s.Entry
-			if parent := parents[transcript.Key{Agent: s.Agent, ID: s.Parent}]; s.Parent != "" && parent != nil {
-				whole = parent
-			}
-			b.add(s, whole, w)
-			if w.Each != nil {
-				w.Each(s)
-			}
+		}
+		whole := s.Entry
+		if parent, ok := l.Entry(transcript.Key{Agent: s.Agent, ID: s.Parent}); ok && s.Parent != "" {
+			whole = &parent
+		}
+		if b.add(s, whole, w); w.Each != nil {
+			w.Each(s)
 		}
 	}
 	b.Damage = l.Damages()
@@ -106,7 +83,7 @@ func newSum(name string) *Sum {
 // add adds a session, which is one with whole.
 func (b *Sums) add(s *Session, whole *reader.Entry, w Wanted) {
 	each := func(m Moment, model string, count func(*Sum)) {
-		if !w.covers(m.Time) || b.seen[m.Key] {
+		if !w.In(m.Time) || b.seen[m.Key] {
 			return
 		}
 		b.seen[m.Key] = true

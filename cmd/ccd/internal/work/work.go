@@ -7,14 +7,15 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/limits"
 	"ccd/internal/session"
@@ -166,18 +167,33 @@ func (s *Session) Lines(e Edit) (plus, minus int) {
 	return plus, minus
 }
 
-// Each reads sessions in their order, several at a time, until the caller stops. What cannot be read is an error, and does not end it.
-func Each(ctx context.Context, l *reader.Library, all []*reader.Entry) iter.Seq2[*Session, error] {
+// Each reads the wanted sessions that do something of their own, newest first, several at a time, until the caller stops: those that are
+// archived from a watched directory. A session is asked for right before it is read. Damage is noted in the library, and does not end it.
+func Each(ctx context.Context, l *reader.Library, c reader.Choice, progress func(done, total int64)) iter.Seq2[*Session, error] {
+	wanted := func(e *reader.Entry) bool {
+		late := !e.Last().IsZero() && e.Last().Before(c.Since)
+		early := !c.Until.IsZero() && e.Kept.First.After(c.Until)
+		return worked(e) && !late && !early && c.Session(e)
+	}
 	return func(yield func(*Session, error) bool) {
-		for some := range slices.Chunk(all, runtime.GOMAXPROCS(0)) {
+		for i := 0; i < len(l.Sessions); {
+			var some []*reader.Entry
+			for ; i < len(l.Sessions) && len(some) < runtime.GOMAXPROCS(0); i++ {
+				if e := &l.Sessions[i]; wanted(e) {
+					some = append(some, e)
+				}
+			}
 			read, failed := make([]*Session, len(some)), make([]error, len(some))
 			var workers sync.WaitGroup
 			for i, e := range some {
 				workers.Go(func() { read[i], failed[i] = Read(ctx, l, e) })
 			}
 			workers.Wait()
-			for i := range some {
-				if !yield(read[i], failed[i]) {
+			progress(int64(i), int64(len(l.Sessions)))
+			for i, err := range failed {
+				if errors.As(err, new(*archive.DamageError)) {
+					l.Damage = append(l.Damage, err)
+				} else if !yield(read[i], err) {
 					return
 				}
 			}
@@ -185,12 +201,7 @@ func Each(ctx context.Context, l *reader.Library, all []*reader.Entry) iter.Seq2
 	}
 }
 
-// Sources returns the sessions that do something of their own: those that are archived from a watched directory, newest first.
-func Sources(l *reader.Library, wanted func(*reader.Entry) bool) (all []*reader.Entry) {
-	for i := range l.Sessions {
-		if e := &l.Sessions[i]; e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat && wanted(e) {
-			all = append(all, e)
-		}
-	}
-	return all
+// worked reports whether a session is one that does something of its own.
+func worked(e *reader.Entry) bool {
+	return e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat
 }

@@ -124,26 +124,18 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 const second = "2006-01-02 15:04:05"
 
 // changedFiles returns the newest lines. Sessions are read from the newest on, until no older one can have a newer change.
-func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int, at func(file string) bool, path string, progress func(done, total int64)) ([]*fileRow, error) {
-	all := work.Sources(l, func(e *reader.Entry) bool {
-		return which.session(e) && (which.since.IsZero() || e.Last().IsZero() || !e.Last().Before(which.since))
-	})
-	rows, seen, done := []*fileRow{}, map[string]bool{}, 0
-	for s, err := range work.Each(ctx, l, all) {
-		done++
-		progress(int64(done), int64(len(all)))
-		switch {
-		case errors.As(err, new(*archive.DamageError)):
-			l.Damage = append(l.Damage, err)
-		case err != nil:
+func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string, progress func(done, total int64)) ([]*fileRow, error) {
+	rows, seen, session := []*fileRow{}, map[string]bool{}, which.Session
+	which.Session = func(e *reader.Entry) bool {
+		return session(e) && (len(rows) < most || rows[most-1].at.Before(e.Last()))
+	}
+	for s, err := range work.Each(ctx, l, which, progress) {
+		if err != nil {
 			return nil, err
-		default:
-			rows = append(rows, rowsOf(s, which, at, path, seen)...)
 		}
+		rows = append(rows, rowsOf(s, which, at, path, seen)...)
 		slices.SortStableFunc(rows, func(x, y *fileRow) int { return y.at.Compare(x.at) })
-		if rows = rows[:min(len(rows), most)]; len(rows) == most && done < len(all) && !rows[most-1].at.Before(all[done].Last()) {
-			break
-		}
+		rows = rows[:min(len(rows), most)]
 	}
 	for _, r := range rows {
 		for _, e := range r.edits {
@@ -155,10 +147,10 @@ func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int
 }
 
 // rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
-func rowsOf(s *work.Session, which chosen, at func(file string) bool, path string, seen map[string]bool) (rows []*fileRow) {
+func rowsOf(s *work.Session, which reader.Choice, at func(file string) bool, path string, seen map[string]bool) (rows []*fileRow) {
 	files := map[string]*fileRow{}
 	for _, e := range s.Edits {
-		if !at(e.Path) || !which.in(e.Time) || seen[e.Key] {
+		if !at(e.Path) || !which.In(e.Time) || seen[e.Key] {
 			continue
 		}
 		seen[e.Key] = true

@@ -183,15 +183,15 @@ func (f lsFlags) page(rows []status.Session, lines int) (shown []status.Session,
 const frame = 4
 
 // keep drops the sessions that the flags exclude.
-func (f lsFlags) keep(l *reader.Library, which chosen) {
+func (f lsFlags) keep(l *reader.Library, which reader.Choice) {
 	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
 		labels := e.Kept.Labels
-		return !which.session(&e) || !which.in(e.Last()) || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
+		return !which.Session(&e) || !which.In(e.Last()) || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
 	})
 }
 
 // lsEverywhere adds the sessions of other machines to the rows of those here, the newest first, each with its sub-agents.
-func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags, which chosen) []status.Session {
+func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags, which reader.Choice) []status.Session {
 	families := status.Families(rows)
 	for other := range a.LoadedOthers(ctx, l) {
 		a.Incomplete(other)

@@ -28,23 +28,17 @@ func (n *narrow) add(a *app, c *cobra.Command, of string) {
 // given reports whether the flags exclude anything.
 func (n narrow) given() bool { return n != narrow{} }
 
-// chosen is narrow, read: which sessions, and from when to when.
-type chosen struct {
-	session    func(*reader.Entry) bool
-	since, end time.Time // zero for no limit
-}
-
 // read reads the flags.
-func (n narrow) read(a *app) (c chosen, err error) {
+func (n narrow) read(a *app) (c reader.Choice, err error) {
 	now := time.Now()
-	if c.since, _, err = words.Instant(n.since, now); err != nil {
+	if c.Since, _, err = words.Instant(n.since, now); err != nil {
 		return c, err
 	}
-	if c.end, err = words.Moment(n.until, now); err != nil {
+	if c.Until, err = words.Moment(n.until, now); err != nil {
 		return c, err
 	}
 	in, err := n.projects(a)
-	c.session = func(e *reader.Entry) bool { return (n.agent == "" || e.Agent == n.agent) && in(e.Kept.Cwd) }
+	c.Session = func(e *reader.Entry) bool { return (n.agent == "" || e.Agent == n.agent) && in(e.Kept.Cwd) }
 	return c, err
 }
 
@@ -78,9 +72,4 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		}
 		return false
 	}, nil
-}
-
-// in reports whether a time is in those that are wanted. One that is not known is, unless a limit is given.
-func (c chosen) in(t time.Time) bool {
-	return (c.since.IsZero() || !t.Before(c.since)) && (c.end.IsZero() || !t.IsZero() && !t.After(c.end))
 }

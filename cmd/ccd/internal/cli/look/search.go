@@ -33,7 +33,7 @@ type searchFlags struct {
 	line                  bool // the words are one line, which no shell has split
 	limit, context        int
 
-	which chosen
+	which reader.Choice
 }
 
 type hitOutput struct {
@@ -354,7 +354,7 @@ func (f searchFlags) family(in []reader.Entry, e reader.Entry) []reader.Entry {
 func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search.Source) {
 	for i := range in {
 		e := &in[i]
-		if !f.which.session(e) || f.session == "" && !f.all && !e.Conversation() {
+		if !f.which.Session(e) || f.session == "" && !f.all && !e.Conversation() {
 			continue
 		}
 		all = append(all, search.Of(l, e))

@@ -90,15 +90,14 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 	} else if f.month {
 		days = 30
 	}
-	w := work.Wanted{Since: which.since, Until: which.end, Session: which.session, Models: l.Config.Models}
+	show, wipe := a.Progress("reading sessions:")
+	w := work.Wanted{Choice: which, Models: l.Config.Models, Progress: show}
 	if w.Until.IsZero() {
 		w.Until = now
 	}
 	if w.Since.IsZero() {
 		w.Since = time.Date(w.Until.Year(), w.Until.Month(), w.Until.Day()-days+1, 0, 0, 0, 0, now.Location())
 	}
-	show, wipe := a.Progress("reading sessions:")
-	w.Progress = show
 	sums, err := work.Of(ctx, l, w)
 	wipe()
 	if err != nil {
@@ -109,7 +108,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return a.PrintJSON(sums)
 	}
 	if sums.Total.Sessions == 0 {
-		a.Say("nothing happened in this time%s", newestChange(l, which.session, now))
+		a.Say("nothing happened in this time%s", newestChange(l, which.Session, now))
 		return nil
 	}
 	rows, more := weekRows(sums, a.Width() > 0)
