@@ -36,7 +36,7 @@ const foldLookUp = 200 * time.Millisecond
 var errLate = errors.New("no time left")
 
 // liveFold folds a session from its transcript, because the archive may be behind or locked; only what a rewrite took away
-// comes from the archive. It holds three batches of records at a time.
+// comes from the archive.
 type liveFold struct {
 	file     *os.File
 	size     int64
@@ -46,26 +46,13 @@ type liveFold struct {
 	earlier  *archive.Reader
 	answer   []byte
 	each     func(*transcript.Record) // for those of the file; nil: none
-
-	// Decoding and folding take about the same time, so each has a goroutine of its own.
-	batches chan []transcript.Record
-	folded  chan error // the result of foldAll
 }
 
 // Fold folds a session from its transcript, as a hook needs it: hook.Hooks.Fold. It gives up in time before the deadline of ctx.
 func (l *Library) Fold(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
-	h := liveFold{
-		begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), each: each,
-		batches: make(chan []transcript.Record, 1), folded: make(chan error, 1),
-	}
-	go func() { h.folded <- h.foldAll() }()
+	h := liveFold{begun: time.Now(), fold: compactor.New(l.OptionsFor(s.Agent).With(m), s), each: each}
 	h.deadline, _ = ctx.Deadline()
-	err := h.read(ctx, l, s)
-	close(h.batches)
-	if unfolded := <-h.folded; err == nil {
-		err = unfolded
-	}
-	if err != nil {
+	if err := h.read(ctx, l, s); err != nil {
 		if h.file != nil {
 			h.file.Close()
 		}
@@ -104,8 +91,7 @@ func (h *liveFold) read(ctx context.Context, l *Library, s transcript.Session) (
 	}
 	h.earlier = l.Archive.Reader(s.Key, generation).Of(s, head)
 	decoder := func() *transcript.Decoder { return l.Agents.NewDecoder(s.Agent, s.Class) }
-	var batch []transcript.Record
-	n, size := 0, int64(0)
+	n := 0
 	for r, err := range l.Archive.Story(ctx, s, generation, decoder, h.records) {
 		if err != nil {
 			return err
@@ -113,15 +99,11 @@ func (h *liveFold) read(ctx context.Context, l *Library, s transcript.Session) (
 		if n++; n%foldRecords == 0 && h.late(foldPart) {
 			return errLate
 		}
-		batch = append(batch, r.Clone())
-		if size += r.Span.Len; len(batch) == foldRecords || size > foldChunk {
-			if err := h.pass(batch); err != nil {
-				return err
-			}
-			batch, size = nil, 0
+		if h.fold.Add(r); h.each != nil && r.N > 0 && r.Span.Off >= 0 {
+			h.each(r)
 		}
 	}
-	return h.pass(batch)
+	return nil
 }
 
 // head returns the beginning of the file.
@@ -163,35 +145,6 @@ func (h *liveFold) records(d *transcript.Decoder) iter.Seq2[*transcript.Record, 
 			}
 		}
 	}
-}
-
-// pass passes records on to foldAll.
-func (h *liveFold) pass(batch []transcript.Record) error {
-	select {
-	case h.batches <- batch:
-		return nil
-	case err := <-h.folded:
-		h.folded <- err
-		return err
-	}
-}
-
-// foldAll folds what take passes on.
-func (h *liveFold) foldAll() (err error) {
-	defer func() {
-		if fault := recover(); fault != nil { // as in disk.Bounded, which does not see this goroutine
-			err = errors.New("panic")
-		}
-	}()
-	for batch := range h.batches {
-		for i := range batch {
-			h.fold.Add(&batch[i])
-			if h.each != nil && batch[i].N > 0 && batch[i].Span.Off >= 0 {
-				h.each(&batch[i])
-			}
-		}
-	}
-	return nil
 }
 
 // text returns the bytes of a span; they are valid until the next call.
