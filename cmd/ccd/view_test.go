@@ -31,7 +31,7 @@ func libraryIn(t *testing.T, home string) *reader.Library {
 	return l
 }
 
-func lifeOf(t *testing.T, l *reader.Library, e reader.Entry) *view.Index {
+func lifeOf(t *testing.T, l *reader.Library, e *reader.Entry) *view.Index {
 	t.Helper()
 	life := &view.Index{}
 	must(t, life.Grow(context.Background(), l, e))
@@ -68,11 +68,11 @@ func TestPagesOfRealSessions(t *testing.T) {
 		if e.Class != 0 || len(e.Generations) == 0 {
 			continue
 		}
-		life, part, pieces := lifeOf(t, l, e), e, view.Index{}
+		life, part, pieces := lifeOf(t, l, e), *e, view.Index{}
 		part.Generations = slices.Clone(e.Generations)
 		tip := &part.Generations[len(part.Generations)-1].Tip
 		for tip.Offset = 1; tip.Offset < e.Tip().Offset; tip.Offset += 1 + e.Tip().Offset/3 {
-			must(t, pieces.Grow(ctx, l, part))
+			must(t, pieces.Grow(ctx, l, &part))
 		}
 		must(t, pieces.Grow(ctx, l, e))
 		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files(), life.Files()) ||

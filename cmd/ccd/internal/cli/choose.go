@@ -46,7 +46,7 @@ func SessionOf(args []string) string {
 
 // Choose returns the session that arg names. For thisDir it returns the session of the current directory and says so;
 // if there is none, it asks. It reports what other machines have of the session.
-func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
+func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
 	e, err := a.chooseHere(ctx, l, arg, agent)
 	if err != nil {
 		return e, a.notHere(ctx, l, arg, agent, err)
@@ -55,7 +55,7 @@ func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) 
 	return e, nil
 }
 
-func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (reader.Entry, error) {
+func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
 	if arg != ThisDir {
 		e, err := a.Find(l, arg, agent)
 		if _, _, other := mark.PrefixRange(arg); errors.Is(err, archive.ErrNotFound) && other == nil && len(arg) == mark.IDLen {
@@ -65,9 +65,9 @@ func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 		}
 		return e, err
 	}
-	if e, ok := l.Here(agent); ok {
+	if e := l.Here(agent); e != nil {
 		a.Incomplete(l)
-		a.Say("session of this directory: %s; `ccd ls` lists others", SessionLine(&e))
+		a.Say("session of this directory: %s; `ccd ls` lists others", SessionLine(e))
 		return e, nil
 	}
 	all := l.Listed(agent)
@@ -76,7 +76,7 @@ func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 	}
 	a.Incomplete(l)
 	if !IsTTY(a.In) || !IsTTY(a.Err) {
-		return reader.Entry{}, noChoice(all)
+		return nil, noChoice(all)
 	}
 	return a.askNumber(ctx, all)
 }
@@ -104,7 +104,7 @@ func numbered(all []*reader.Entry, width int) []string {
 }
 
 // askNumber lists the sessions and reads the number of one.
-func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry, error) {
+func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (*reader.Entry, error) {
 	fmt.Fprint(a.Err, mark.Visible("this directory has no session:\n"+strings.Join(numbered(all, a.Width()), "\n")+"\n"))
 	most := min(len(all), mostListed)
 	in := bufio.NewReader(a.In)
@@ -112,26 +112,26 @@ func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (reader.Entry,
 		fmt.Fprintf(a.Err, "Number of a session (1-%d), empty to cancel: ", most)
 		line, err := ReadLine(ctx, in)
 		if line = strings.TrimSpace(line); err != nil {
-			return reader.Entry{}, err
+			return nil, err
 		}
 		n, err := strconv.Atoi(line)
 		switch {
 		case line == "", line == "q":
-			return reader.Entry{}, ErrInterrupted
+			return nil, ErrInterrupted
 		case err == nil && n >= 1 && n <= most:
 			a.Say("session: %s", SessionLine(all[n-1]))
-			return *all[n-1], nil
+			return all[n-1], nil
 		}
 		fmt.Fprintf(a.Err, "%q is no number of the list\n", line)
 	}
 }
 
 // sayLatest says which session latest is, and which others are active.
-func (a *App) sayLatest(l *reader.Library, e reader.Entry, dir, agent string) {
-	a.Say("latest is %s", SessionLine(&e))
+func (a *App) sayLatest(l *reader.Library, e *reader.Entry, dir, agent string) {
+	a.Say("latest is %s", SessionLine(e))
 	for other := range l.Latest(dir, agent) {
 		if other.Key != e.Key && time.Since(other.Last()) < active {
-			a.Say("also active: %s; its ID is %s", SessionDetails(other), l.Argument(*other))
+			a.Say("also active: %s; its ID is %s", SessionDetails(other), l.Argument(other))
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (a *App) Copied(ctx context.Context, l *reader.Library, want reader.Wanted)
 			continue
 		}
 		o, err := other.Original(ctx, want, func(int64, int64) {})
-		if err == nil && slices.ContainsFunc(l.Sessions, func(e reader.Entry) bool {
+		if err == nil && slices.ContainsFunc(l.Sessions, func(e *reader.Entry) bool {
 			return e.Kept.Resumed.Records > 0 && e.Kept.Resumed.ID == o.Entry.ID
 		}) {
 			return o, true
@@ -185,7 +185,7 @@ func (a *App) Copied(ctx context.Context, l *reader.Library, want reader.Wanted)
 }
 
 // SayMore reports the machines that have more records of a session than there are here.
-func (a *App) SayMore(ctx context.Context, l *reader.Library, e reader.Entry) {
+func (a *App) SayMore(ctx context.Context, l *reader.Library, e *reader.Entry) {
 	if a.Quiet {
 		return
 	}
@@ -202,7 +202,7 @@ func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 	if _, latest := reader.LatestIn(arg); arg == ThisDir || latest || !errors.Is(err, archive.ErrNotFound) {
 		return err
 	}
-	var found []reader.Entry
+	var found []*reader.Entry
 	for other := range a.LoadedOthers(ctx, l) {
 		if e, err := other.Find(arg, agent); err == nil {
 			found = append(found, e)
@@ -221,7 +221,7 @@ func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 }
 
 // OnMachines returns the error for a session that several other machines have.
-func OnMachines(arg string, found []reader.Entry) error {
+func OnMachines(arg string, found []*reader.Entry) error {
 	several := &reader.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
 	for _, e := range found {
 		several.Matches = append(several.Matches, fmt.Sprintf("%s  %s  %s", mark.Inline(e.Machine, 60), mark.Inline(e.ID, 400), words.Count(e.Kept.Records, "record")))

@@ -70,7 +70,7 @@ func (a *App) Incomplete(l *reader.Library) {
 }
 
 // Find returns the session of a SESSION argument. If that is latest, it says which one it took.
-func (a *App) Find(l *reader.Library, arg, agent string) (reader.Entry, error) {
+func (a *App) Find(l *reader.Library, arg, agent string) (*reader.Entry, error) {
 	e, err := l.Find(arg, agent)
 	if dir, ok := reader.LatestIn(arg); ok && err == nil {
 		a.Incomplete(l) // the newest session may be among the damaged ones
@@ -80,10 +80,10 @@ func (a *App) Find(l *reader.Library, arg, agent string) (reader.Entry, error) {
 }
 
 // Session opens the archive for reading and chooses a session.
-func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, reader.Entry, error) {
+func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, *reader.Entry, error) {
 	l, err := a.Library(ctx)
 	if err != nil {
-		return nil, reader.Entry{}, err
+		return nil, nil, err
 	}
 	e, err := a.Choose(ctx, l, arg, agent)
 	return l, e, err
@@ -125,8 +125,8 @@ func (a *App) UpToDate(ctx context.Context, d *daemon.Daemon, l *reader.Library,
 	if err := l.Load(ctx); err != nil {
 		return err
 	}
-	if fresh, ok := l.Entry(e.Key); ok {
-		*e = fresh
+	if fresh := l.Entry(e.Key); fresh != nil {
+		*e = *fresh
 	}
 	return nil
 }

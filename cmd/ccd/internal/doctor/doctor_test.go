@@ -40,11 +40,11 @@ func soundFacts(t *testing.T) *facts {
 	info, err := os.Stat(path)
 	must(t, err)
 	found := watcher.Found{Path: path, Root: root, Size: info.Size(), ModTime: info.ModTime()}
-	e := reader.Entry{Session: archive.Session{Session: transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "c0ffee00"}, Path: path}}}
+	e := &reader.Entry{Session: archive.Session{Session: transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "c0ffee00"}, Path: path}}}
 	e.Kept.Source = daemon.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
 	e.Kept.First, e.Kept.Last = now.Add(-time.Hour), now.Add(-time.Minute)
 	f := &facts{
-		doctor: d, sessions: []reader.Entry{e}, scans: []scan{{Root: root, found: []watcher.Found{found}}},
+		doctor: d, sessions: []*reader.Entry{e}, scans: []scan{{Root: root, found: []watcher.Found{found}}},
 		Live: Live{
 			Place: p, Version: "v1", Now: now, Size: archive.Size{File: 16 << 20, Raw: 40 << 20}, Free: 100 << 30, Running: true,
 			Run: daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)},

@@ -25,7 +25,7 @@ type facts struct {
 	Live
 	doctor   Doctor
 	scans    []scan // one per root
-	sessions []reader.Entry
+	sessions []*reader.Entry
 }
 
 // scan is one watched root.

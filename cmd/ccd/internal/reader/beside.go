@@ -14,8 +14,7 @@ func (l *Library) addFacts() {
 		return
 	}
 	read := map[string]map[string]transcript.Facts{}
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if e.Path == "" || !e.Conversation() {
 			continue
 		}

@@ -24,7 +24,7 @@ type Companion struct {
 
 // Companion returns the session's companion as it was last written. It makes a new one from the archive if the file is
 // missing, or, with made, in any case: then it covers what the written one does, and has its records.
-func (l *Library) Companion(ctx context.Context, e Entry, made bool) (Companion, error) {
+func (l *Library) Companion(ctx context.Context, e *Entry, made bool) (Companion, error) {
 	at := daemon.Place{}
 	if file := e.CompanionFile(); file != "" {
 		switch text, err := os.ReadFile(file); {
@@ -69,8 +69,8 @@ func Made(made daemon.Compacted, records iter.Seq2[*transcript.Record, error]) C
 // Recompact makes a companion from the archive and writes nothing. It is the one that the daemon would write; where the
 // archive is damaged, that of what can still be read. At is how far it goes; the zero Place means as far as the archive
 // does, and only then its text names the bytes by their hash.
-func (l *Library) Recompact(ctx context.Context, e Entry, o compactor.Options, at daemon.Place) (Companion, error) {
-	g, err := l.Reading(&e, at.Generation)
+func (l *Library) Recompact(ctx context.Context, e *Entry, o compactor.Options, at daemon.Place) (Companion, error) {
+	g, err := l.Reading(e, at.Generation)
 	if err != nil {
 		return Companion{}, err
 	}

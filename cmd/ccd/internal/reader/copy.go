@@ -16,7 +16,7 @@ const mostCopies = 8
 
 // Copy makes the copy of a session. family are the sessions that it is made from. If the archive is damaged, Copy
 // uses what can still be read.
-func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (family []Entry, c resume.Copy, err error) {
+func (l *Library) Copy(ctx context.Context, e *Entry, want resume.Request) (family []*Entry, c resume.Copy, err error) {
 	family = l.lineage(e)
 	sources, err := l.copySources(ctx, family)
 	if err != nil {
@@ -28,7 +28,7 @@ func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (famil
 	}
 	damage := err
 	for i, e := range family {
-		g, gerr := l.Reading(&e, 0)
+		g, gerr := l.Reading(e, 0)
 		if gerr != nil {
 			return family, c, gerr
 		}
@@ -44,38 +44,31 @@ func (l *Library) Copy(ctx context.Context, e Entry, want resume.Request) (famil
 }
 
 // lineage returns a session and, if it is a copy by ccd, the archived sessions that it was copied from.
-func (l *Library) lineage(e Entry) []Entry {
-	all := []Entry{e}
-	for len(all) < mostCopies {
-		from, ok := l.CopiedFrom(all[len(all)-1])
-		if !ok {
-			break
-		}
+func (l *Library) lineage(e *Entry) []*Entry {
+	all := []*Entry{e}
+	for from := l.CopiedFrom(e); from != nil && len(all) < mostCopies; from = l.CopiedFrom(from) {
 		all = append(all, from)
 	}
 	return all
 }
 
-// CopiedFrom returns the session that e is a copy of. ok is false if e is no copy, or its original is not archived.
-func (l *Library) CopiedFrom(e Entry) (from Entry, ok bool) {
-	if e.Kept.Resumed.Records < 1 {
-		return from, false
-	}
-	i := slices.IndexFunc(l.Sessions, func(o Entry) bool {
-		return o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
+// CopiedFrom returns the session that e is a copy of, nil if e is no copy, or its original is not archived.
+func (l *Library) CopiedFrom(e *Entry) *Entry {
+	i := slices.IndexFunc(l.Sessions, func(o *Entry) bool {
+		return e.Kept.Resumed.Records > 0 && o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
 	})
 	if i < 0 {
-		return from, false
+		return nil
 	}
-	return l.Sessions[i], true
+	return l.Sessions[i]
 }
 
 // copySources returns the sessions of a family as input of a copy; of each original, only the records that its copy was
 // made from.
-func (l *Library) copySources(ctx context.Context, family []Entry) ([]resume.Source, error) {
+func (l *Library) copySources(ctx context.Context, family []*Entry) ([]resume.Source, error) {
 	var all []resume.Source
 	for i, e := range family {
-		g, err := l.Reading(&e, 0)
+		g, err := l.Reading(e, 0)
 		if err != nil {
 			return nil, err
 		}

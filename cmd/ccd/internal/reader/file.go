@@ -40,7 +40,7 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		if err != nil {
 			return nil, err
 		}
-		own, rest = [][]Reading{l.family(&e)}, nil
+		own, rest = [][]Reading{l.family(e)}, nil
 	}
 	wanted, read := sought{Path: w.Path, Dir: dir, At: at}, 0
 	count := func() {
@@ -84,12 +84,9 @@ func (w WantedFile) hint(err error) error {
 
 // families are the sessions with their sub-agents, newest first: those of a project, and the rest.
 func (l *Library) families(p *project.Project) (own, rest [][]Reading) {
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
-		if e.Class == transcript.SubAgent {
-			if _, ok := l.Entry(transcript.Key{Agent: e.Agent, ID: e.Parent}); ok {
-				continue // it counts with its parent
-			}
+	for _, e := range l.Sessions {
+		if e.Class == transcript.SubAgent && l.Parent(e) != nil {
+			continue // it counts with its parent
 		}
 		switch f := l.family(e); {
 		case e.Class == transcript.Attachment, e.Root == "", len(f) == 0:
@@ -110,8 +107,8 @@ func (l *Library) family(e *Entry) (all []Reading) {
 		}
 	}
 	add(e)
-	for i := range l.Sessions {
-		if sub := &l.Sessions[i]; sub.StartedBy(e) && e.Class != transcript.SubAgent {
+	for _, sub := range l.Sessions {
+		if sub.StartedBy(e) && e.Class != transcript.SubAgent {
 			add(sub)
 		}
 	}

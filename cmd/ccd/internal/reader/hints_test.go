@@ -9,10 +9,10 @@ import (
 
 // TestArgument holds that a session's name in a hint works when it is pasted.
 func TestArgument(t *testing.T) {
-	of := func(agent, id string) Entry {
-		return Entry{Session: archive.Session{Session: transcript.Session{Key: transcript.Key{Agent: agent, ID: id}}}}
+	of := func(agent, id string) *Entry {
+		return &Entry{Session: archive.Session{Session: transcript.Session{Key: transcript.Key{Agent: agent, ID: id}}}}
 	}
-	l := &Library{Sessions: []Entry{of("codex", "one"), of("codex", "two"), of("claude-code", "two"), of("codex", "-p/three")}}
+	l := &Library{Sessions: []*Entry{of("codex", "one"), of("codex", "two"), of("claude-code", "two"), of("codex", "-p/three")}}
 	for i, want := range []string{"one", "--agent codex two", "--agent claude-code two", "-- -p/three"} {
 		if got := l.Argument(l.Sessions[i]); got != want {
 			t.Errorf("%s: %s, want %s", l.Sessions[i].ID, got, want)

@@ -87,7 +87,7 @@ func Behind(found []watcher.Found, archived map[string]Stored, filter func(watch
 }
 
 // StoredOf is what is stored of each session, by path.
-func StoredOf(sessions []Entry) map[string]Stored {
+func StoredOf(sessions []*Entry) map[string]Stored {
 	all := make(map[string]Stored, len(sessions))
 	for i := range sessions {
 		all[sessions[i].Path] = sessions[i].Stored()

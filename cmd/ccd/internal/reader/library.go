@@ -28,8 +28,8 @@ import (
 // Library is the sessions that are archived at a place.
 type Library struct {
 	*account.Place
-	Sessions []Entry // in reach, newest first; none before Load
-	Damage   []error // why sessions may be missing among them
+	Sessions []*Entry // in reach, newest first; none before Load
+	Damage   []error  // why sessions may be missing among them
 
 	reach   *reach   // nil: every session
 	callers []string // the sessions that run this command in their shell, as their agents tell
@@ -102,9 +102,9 @@ func (l *Library) Load(ctx context.Context) error {
 		}
 	}
 	l.loaded = true
-	l.Sessions = make([]Entry, len(stored))
+	l.Sessions = make([]*Entry, len(stored))
 	for i, s := range stored {
-		l.Sessions[i].set(s, l.Machine)
+		l.Sessions[i] = l.entry(s)
 	}
 	sortEntries(l.Sessions)
 	l.join()
@@ -124,29 +124,28 @@ func (l *Library) Load(ctx context.Context) error {
 	return nil
 }
 
-// Newest returns the session of an agent that grew last and whose transcript is there.
-func (l *Library) Newest(agent string) (newest Entry, ok bool) {
+// Newest returns the session of an agent that grew last and whose transcript is there, nil if there is none.
+func (l *Library) Newest(agent string) *Entry {
 	for _, e := range l.Sessions {
-		if e.Agent == agent && e.Class == transcript.Main && !e.Kept.Gone && (!ok || e.Last().After(newest.Last())) {
-			newest, ok = e, true
+		if e.Agent == agent && e.Class == transcript.Main && !e.Kept.Gone {
+			return e
 		}
 	}
-	return newest, ok
+	return nil
 }
 
 // join makes one session of the files of a conversation: the newest one stands for all, and the others are its earlier files.
 func (l *Library) join() {
 	newest := map[transcript.Key]*Entry{}
-	for i := range l.Sessions {
-		if e := &l.Sessions[i]; e.Thread != "" {
+	for _, e := range l.Sessions {
+		if e.Thread != "" {
 			thread := transcript.Key{Agent: e.Agent, ID: e.Thread}
 			if first := newest[thread]; first == nil || transcript.Base(first.Path) < transcript.Base(e.Path) {
 				newest[thread] = e
 			}
 		}
 	}
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if one := newest[transcript.Key{Agent: e.Agent, ID: e.Name()}]; one != nil && one != e {
 			e.Class = transcript.Earlier
 			if one.Kept.Labels.IsZero() {
@@ -157,11 +156,11 @@ func (l *Library) join() {
 }
 
 // Whole returns the session that stands for all files of a conversation: for an earlier one of them the newest.
-func (l *Library) Whole(e Entry) Entry {
+func (l *Library) Whole(e *Entry) *Entry {
 	if e.Class == transcript.Earlier {
-		for i := range l.Sessions {
-			if o := &l.Sessions[i]; o.Class != transcript.Earlier && o.Thread == e.Name() && o.Agent == e.Agent {
-				return *o
+		for _, o := range l.Sessions {
+			if o.Class != transcript.Earlier && o.Thread == e.Name() && o.Agent == e.Agent {
+				return o
 			}
 		}
 	}
@@ -169,19 +168,10 @@ func (l *Library) Whole(e Entry) Entry {
 }
 
 // sortEntries sorts by Last, the newest first, then by ID and agent.
-func sortEntries(all []Entry) {
-	order := make([]*Entry, len(all)) // an Entry is large
-	for i := range all {
-		order[i] = &all[i]
-	}
-	slices.SortFunc(order, func(a, b *Entry) int {
+func sortEntries(all []*Entry) {
+	slices.SortFunc(all, func(a, b *Entry) int {
 		return cmp.Or(b.Last().Compare(a.Last()), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
 	})
-	sorted := make([]Entry, len(all))
-	for i, e := range order {
-		sorted[i] = *e
-	}
-	copy(all, sorted)
 }
 
 // Last is when the session last grew: by its own clock, else by its file's.
@@ -223,8 +213,7 @@ func (c Choice) In(t time.Time) bool {
 
 // Listed returns the sessions that lists show: the main ones that are not aside, newest first, also copies that ccd made.
 func (l *Library) Listed(agent string) (all []*Entry) {
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if e.Class == transcript.Main && !e.Aside() && (agent == "" || e.Agent == agent) {
 			all = append(all, e)
 		}
@@ -244,8 +233,8 @@ func (l *Library) Damages() []Damage {
 	return all
 }
 
-func (e *Entry) set(s archive.Session, machine string) {
-	e.Session, e.Machine = s, machine
+func (l *Library) entry(s archive.Session) *Entry {
+	e := &Entry{Session: s, Machine: l.Machine}
 	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
 		e.Kept = state
 		if e.Parent == "" && state.Parent != e.ID {
@@ -253,6 +242,7 @@ func (e *Entry) set(s archive.Session, machine string) {
 		}
 		e.setParent(e.Parent)
 	}
+	return e
 }
 
 // setParent makes the session one that another one started, "" for none: its path does not tell, but its records do, or a file beside it.
@@ -263,26 +253,34 @@ func (e *Entry) setParent(id string) {
 }
 
 // Session returns one session, without reading all of them where that has not been done.
-func (l *Library) Session(ctx context.Context, k transcript.Key) (e Entry) {
-	if e, ok := l.Entry(k); ok || l.loaded && l.reach != nil { // what is out of reach is not told of
+func (l *Library) Session(ctx context.Context, k transcript.Key) *Entry {
+	switch e := l.Entry(k); {
+	case e != nil:
 		return e
+	case l.loaded && l.reach != nil: // what is out of reach is not told of
+		return &Entry{}
 	}
 	s, err := l.Archive.Session(ctx, k)
 	if err != nil { // its record is damaged: what is asked for is found all the same
 		s.Key = k
 	}
-	e.set(s, l.Machine)
-	return e
+	return l.entry(s)
 }
 
-// Entry returns the session of a key, if it is in reach.
-func (l *Library) Entry(k transcript.Key) (Entry, bool) {
-	for i := range l.Sessions {
-		if l.Sessions[i].Key == k {
-			return l.Sessions[i], true
-		}
+// Entry returns the session of a key, nil if it is not in reach.
+func (l *Library) Entry(k transcript.Key) *Entry {
+	if i := slices.IndexFunc(l.Sessions, func(e *Entry) bool { return e.Key == k }); i >= 0 {
+		return l.Sessions[i]
 	}
-	return Entry{}, false
+	return nil
+}
+
+// Parent returns the session that started another one, or has it as a file; nil if there is none.
+func (l *Library) Parent(e *Entry) *Entry {
+	if e.Parent == "" {
+		return nil
+	}
+	return l.Entry(transcript.Key{Agent: e.Agent, ID: e.Parent})
 }
 
 // Generation returns number n of the session's generations, the current one for 0.
@@ -302,7 +300,7 @@ func (e *Entry) Generation(n int) (archive.Generation, error) {
 }
 
 // Options returns what decides the session's companion: the configured options and the session's own.
-func (l *Library) Options(e Entry) compactor.Options {
+func (l *Library) Options(e *Entry) compactor.Options {
 	return l.OptionsFor(e.Agent).With(e.Kept.Manual)
 }
 

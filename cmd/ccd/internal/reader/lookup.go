@@ -83,7 +83,7 @@ func (l *Library) record(ctx context.Context, w Wanted) (Original, error) {
 	if err != nil {
 		return Original{}, err
 	}
-	g, err := l.Reading(&e, w.Generation)
+	g, err := l.Reading(e, w.Generation)
 	if err != nil {
 		return Original{}, err
 	}
@@ -127,11 +127,11 @@ func (l *Library) original(ctx context.Context, found archive.Found) Original {
 }
 
 // In finds an original by its whole ID, first in a session.
-func (l *Library) In(ctx context.Context, e Entry, id string) (Original, error) {
+func (l *Library) In(ctx context.Context, e *Entry, id string) (Original, error) {
 	found, err := l.Archive.Lookup(ctx, mark.ID(id))
 	found = slices.DeleteFunc(found, func(f archive.Found) bool { return f.Key != e.Key })
 	if len(found) == 0 {
-		found, err = l.fold(ctx, []Entry{e}, id, err, nil)
+		found, err = l.fold(ctx, []*Entry{e}, id, err, nil)
 	}
 	if len(found) == 1 && err == nil {
 		return Original{library: l, Entry: e, found: found[0]}, nil
@@ -175,7 +175,7 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		if err := l.Load(ctx); err != nil {
 			return archive.Found{}, err
 		}
-		found = slices.DeleteFunc(found, func(f archive.Found) bool { _, in := l.Entry(f.Key); return !in })
+		found = slices.DeleteFunc(found, func(f archive.Found) bool { return l.Entry(f.Key) == nil })
 	}
 	if len(found) == 0 {
 		found, err = l.fold(ctx, l.Sessions, w.Name, err, progress)
@@ -211,7 +211,7 @@ func severalFound(prefix string, found []archive.Found) error {
 // fold returns the originals of some sessions whose IDs begin with prefix and which the index does not have: those of the first
 // session that has one, attachments before items and lines. index is the error of the look into the index. An unreadable session
 // does not end the search, but the error reports it, because it may hide an ID.
-func (l *Library) fold(ctx context.Context, in []Entry, prefix string, index error, progress func(done, total int64)) ([]archive.Found, error) {
+func (l *Library) fold(ctx context.Context, in []*Entry, prefix string, index error, progress func(done, total int64)) ([]archive.Found, error) {
 	lo, hi, err := mark.PrefixRange(prefix)
 	if err != nil {
 		return nil, err
@@ -221,28 +221,28 @@ func (l *Library) fold(ctx context.Context, in []Entry, prefix string, index err
 	}
 	w := want{lo: lo, hi: hi}
 	var done, total int64
-	for i := range in {
-		if in[i].Class == transcript.Attachment {
-			w.attachment(&in[i])
+	for _, e := range in {
+		if e.Class == transcript.Attachment {
+			w.attachment(e)
 		} else {
-			total += in[i].Bytes()
+			total += e.Bytes()
 		}
 	}
 	var broken error
-	for i := range in {
-		if in[i].Class == transcript.Attachment {
+	for _, e := range in {
+		if e.Class == transcript.Attachment {
 			continue
 		}
-		for _, g := range slices.Backward(in[i].Generations) {
+		for _, g := range slices.Backward(e.Generations) {
 			if len(w.found) > 0 {
 				return w.found, nil
 			}
-			broken = cmp.Or(broken, w.generation(ctx, l.at(&in[i], g)))
+			broken = cmp.Or(broken, w.generation(ctx, l.at(e, g)))
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 		}
-		if done += in[i].Bytes(); progress != nil {
+		if done += e.Bytes(); progress != nil {
 			progress(done, total)
 		}
 	}

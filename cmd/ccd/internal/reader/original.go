@@ -19,7 +19,7 @@ import (
 
 // Original is what a restore prints: a whole generation of a session, or what a pointer stands for.
 type Original struct {
-	Entry   Entry
+	Entry   *Entry
 	Session *archive.Generation // all of a session's file; nil: what a pointer stands for
 	library *Library
 	found   archive.Found
@@ -36,7 +36,7 @@ func (o Original) Raw() Original {
 
 // reading is the generation that holds it.
 func (o Original) reading() Reading {
-	r, err := o.library.Reading(&o.Entry, o.found.Generation)
+	r, err := o.library.Reading(o.Entry, o.found.Generation)
 	if err != nil { // what is kept of its session is damaged
 		r.N, r.Tip.Offset = o.found.Generation, math.MaxInt64
 	}
@@ -77,7 +77,7 @@ func (o Original) writeSession(ctx context.Context, w io.Writer) error {
 	if o.Session.N == 0 {
 		return nil
 	}
-	for seg, err := range o.library.at(&o.Entry, *o.Session).Bytes().Segments(ctx) {
+	for seg, err := range o.library.at(o.Entry, *o.Session).Bytes().Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
 		}
@@ -172,7 +172,7 @@ func inside(s transcript.Span, parts []transcript.Part) bool {
 }
 
 // demoted returns the whole of an output of which a hook let the agent see the beginning.
-func (l *Library) demoted(of Entry, whole mark.ID) (Original, error) {
+func (l *Library) demoted(of *Entry, whole mark.ID) (Original, error) {
 	for _, e := range l.Sessions {
 		if e.Class != transcript.Attachment || e.Agent != of.Agent {
 			continue
@@ -186,7 +186,7 @@ func (l *Library) demoted(of Entry, whole mark.ID) (Original, error) {
 
 // attachment returns the archived file of a session that the transcript calls file: by its path or, where the session
 // moved, by its name among the files of that session.
-func (l *Library) attachment(of Entry, file string) (Original, error) {
+func (l *Library) attachment(of *Entry, file string) (Original, error) {
 	name := "tool-results/" + transcript.Base(file)
 	family := cmp.Or(of.Parent, of.ID)
 	for _, e := range l.Sessions {

@@ -41,16 +41,16 @@ func (l *Library) narrow(ctx context.Context) error {
 	if l.reach == nil {
 		return nil
 	}
-	all := make(map[transcript.Key]Entry, len(l.Sessions))
+	all := make(map[transcript.Key]*Entry, len(l.Sessions))
 	for _, e := range l.Sessions {
 		all[e.Key] = e
 	}
-	var in []Entry
+	var in []*Entry
 	for _, e := range l.Sessions {
 		top := e
 		for range len(all) { // two sessions may name each other as parents
-			above, ok := all[transcript.Key{Agent: top.Agent, ID: top.Parent}]
-			if top.Parent == "" || !ok {
+			above := all[transcript.Key{Agent: top.Agent, ID: top.Parent}]
+			if above == nil {
 				break
 			}
 			top = above
@@ -70,7 +70,7 @@ func (l *Library) narrow(ctx context.Context) error {
 
 // reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
 // before the daemon has seen the session.
-func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
+func (l *Library) reaches(ctx context.Context, e *Entry) (bool, error) {
 	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) && l.reach.project.Has(e.Kept.Cwd) { // anybody can set the variable
 		return true, nil
 	}
@@ -83,7 +83,7 @@ func (l *Library) reaches(ctx context.Context, e Entry) (bool, error) {
 		return l.reach.project.Has(e.Kept.Start), nil
 	}
 	// An older ccd noted only the newest working directory, or the note is damaged or not made yet: its records tell the first one.
-	g, err := l.Reading(&e, 0)
+	g, err := l.Reading(e, 0)
 	if err != nil {
 		return false, nil
 	}

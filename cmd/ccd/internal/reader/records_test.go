@@ -59,7 +59,7 @@ func (s *shelf) reading(one transcript.Session) Reading {
 	s.t.Helper()
 	l := Library{Place: &account.Place{Archive: s.Archive}}
 	e := l.Session(context.Background(), one.Key)
-	r, err := l.Reading(&e, 0)
+	r, err := l.Reading(e, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}

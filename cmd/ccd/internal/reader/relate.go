@@ -30,8 +30,7 @@ func (e *Entry) copied() (of string, ok bool) {
 // the beginning of another session. A copy that says nothing newer is a duplicate.
 func (l *Library) relate() {
 	alike, named := map[transcript.Key][]*Entry{}, map[transcript.Key]*Entry{} // by their beginning, by their name
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
 			continue
 		}

@@ -46,13 +46,12 @@ type named struct {
 // by its path the file.
 func (l *Library) names(agent string) (all []named) {
 	whole := map[transcript.Key]*Entry{}
-	for i := range l.Sessions {
-		if e := &l.Sessions[i]; e.Thread != "" && e.Class != transcript.Earlier {
+	for _, e := range l.Sessions {
+		if e.Thread != "" && e.Class != transcript.Earlier {
 			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = e
 		}
 	}
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if agent != "" && e.Agent != agent {
 			continue
 		}
@@ -73,15 +72,15 @@ const leastEnd = 8
 
 // Find returns the one session that a SESSION argument names: a session ID, a unique prefix of one, a transcript's path, `latest`
 // or `latest:DIR`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
-func (l *Library) Find(arg, agent string) (Entry, error) {
+func (l *Library) Find(arg, agent string) (*Entry, error) {
 	found := l.resolve(arg, agent)
 	switch {
 	case len(found) == 0:
-		return Entry{}, l.Missing(l.notFound(arg))
+		return nil, l.Missing(l.notFound(arg))
 	case slices.ContainsFunc(found, func(n named) bool { return n.Entry != found[0].Entry }):
-		return Entry{}, l.ambiguous(arg, found)
+		return nil, l.ambiguous(arg, found)
 	}
-	return *found[0].Entry, nil
+	return found[0].Entry, nil
 }
 
 // resolve returns the sessions that an argument names. An exact ID wins over a prefix, and a conversation over the attachments
@@ -160,8 +159,7 @@ func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
 		in = below(filepath.Clean(dir))
 	}
 	var callers, all []*Entry
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if e.Class != transcript.Main || agent != "" && e.Agent != agent || !in(e.Kept.Cwd) {
 			continue
 		}
@@ -193,18 +191,18 @@ func below(dir string) func(place string) bool {
 }
 
 // Here returns the session of the current directory: that of the agent that runs this command, else the newest main one
-// of the directory's git working tree (without git: of the directory and those below it), else of its repository.
-func (l *Library) Here(agent string) (here Entry, ok bool) {
+// of the directory's git working tree (without git: of the directory and those below it), else of its repository; nil if there is none.
+func (l *Library) Here(agent string) (here *Entry) {
 	p := project.Of(l.workingDir(), l.Home)
 	for e := range l.Latest("", agent) {
 		switch {
 		case slices.Contains(l.callers, e.Name()), p.InTree(e.Kept.Cwd):
-			return *e, true
-		case !ok && p.Has(e.Kept.Cwd):
-			here, ok = *e, true
+			return e
+		case here == nil && p.Has(e.Kept.Cwd):
+			here = e
 		}
 	}
-	return here, ok
+	return here
 }
 
 // notFound is the error for an argument that names no session, with what to do.
@@ -243,13 +241,13 @@ func (l *Library) ambiguous(arg string, found []named) error {
 	case len(agents) == len(found):
 		return words.Hint(err, "add --agent %s", first.Agent)
 	default:
-		return words.Hint(err, "use more of the ID, such as %s", l.Argument(*first.Entry))
+		return words.Hint(err, "use more of the ID, such as %s", l.Argument(first.Entry))
 	}
 }
 
 // Argument is a session as a hint's command line names it: it must work when it is pasted. It is as short as that allows; a name
 // that two agents use needs its agent.
-func (l *Library) Argument(e Entry) string {
+func (l *Library) Argument(e *Entry) string {
 	arg, agent := e.Name(), ""
 	if len(arg) == uuidChars {
 		arg = arg[:shortChars]

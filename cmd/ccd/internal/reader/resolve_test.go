@@ -15,15 +15,15 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func candidate(agent, id, path, cwd string, class transcript.Class, age time.Duration) Entry {
+func candidate(agent, id, path, cwd string, class transcript.Class, age time.Duration) *Entry {
 	one := transcript.Session{Key: transcript.Key{Agent: agent, ID: id}, Class: class, Path: filepath.FromSlash(path), Root: "/h"}
 	var kept daemon.State
 	kept.Ask, kept.Cwd, kept.Last = "mill", cwd, noon.Add(-age)
-	return Entry{Session: archive.Session{Session: one}, Kept: kept}
+	return &Entry{Session: archive.Session{Session: one}, Kept: kept}
 }
 
-func candidates() []Entry {
-	return []Entry{
+func candidates() []*Entry {
+	return []*Entry{
 		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src/ledger", transcript.Main, time.Hour),
 		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src/mill", transcript.Main, 2*time.Hour),
 		candidate("claude-code", "agent-77", "/h/p/aaaa1111/subagents/agent-77.jsonl", "/src/ledger", transcript.SubAgent, time.Minute),
@@ -33,7 +33,7 @@ func candidates() []Entry {
 	}
 }
 
-func libraryOf(all []Entry, callers ...string) *Library {
+func libraryOf(all []*Entry, callers ...string) *Library {
 	sortEntries(all)
 	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}}, Sessions: all, callers: callers}
 }
@@ -79,33 +79,36 @@ func TestResolve(t *testing.T) {
 	l := libraryOf(all)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := l.Find(tt.arg, tt.agent)
+			e, err := l.Find(tt.arg, tt.agent)
 			var several *AmbiguousError
+			got := ""
 			switch {
 			case errors.As(err, &several):
-				got.ID = "several"
+				got = "several"
 			case errors.Is(err, archive.ErrNotFound):
-				got.ID = "none"
+				got = "none"
 			case err != nil:
 				t.Fatal(err)
+			default:
+				got = e.ID
 			}
-			if got.ID != tt.want {
-				t.Errorf("Find(%q) = %q, %v; want %q", tt.arg, got.ID, err, tt.want)
+			if got != tt.want {
+				t.Errorf("Find(%q) = %q, %v; want %q", tt.arg, got, err, tt.want)
 			}
 		})
 	}
 }
 
 func TestResolveLatestIsThatOfWhoAsks(t *testing.T) {
-	all := []Entry{
+	all := []*Entry{
 		candidate("claude-code", "aaaa1111", "/h/p/aaaa1111.jsonl", "/src", transcript.Main, 0),
 		candidate("claude-code", "aaaa2222", "/h/p/aaaa2222.jsonl", "/src", transcript.Main, time.Minute),
 		candidate("claude-code", "aaaa3333", "/h/p/aaaa3333.jsonl", "/src", transcript.Main, time.Hour),
 	}
 	for caller, want := range map[string]string{"aaaa2222": "aaaa2222", "aaaa3333": "aaaa3333", "other": "aaaa1111"} {
 		got, err := libraryOf(slices.Clone(all), "x", caller).Find("latest", "")
-		if got.ID != want || err != nil {
-			t.Errorf("%s asks: %q, %v", caller, got.ID, err)
+		if err != nil || got.ID != want {
+			t.Errorf("%s asks: %v, %v", caller, got, err)
 		}
 	}
 }
@@ -117,7 +120,7 @@ func TestLatestIsTheNewest(t *testing.T) {
 	l := libraryOf(all)
 	got, err := l.Find("latest", "")
 	if err != nil || got.ID != "aaaa2222" {
-		t.Errorf("got %q, %v", got.ID, err)
+		t.Errorf("got %v, %v", got, err)
 	}
 	found := slices.Collect(l.Latest("", ""))
 	if len(found) != 4 || found[0].ID != "aaaa2222" || found[1].ID != "aaaa1111" {

@@ -26,7 +26,7 @@ type salvage struct {
 
 // salvaged looks at what can still be read where cause, damage, has ended the reading of a generation. How many records
 // are lost is known where the daemon had counted all of them; else one stands for them.
-func (l *Library) salvaged(ctx context.Context, e Entry, g Reading, cause error) (*salvage, error) {
+func (l *Library) salvaged(ctx context.Context, e *Entry, g Reading, cause error) (*salvage, error) {
 	s := &salvage{Reading: g, from: -1, first: 1}
 	before, behind := 0, 0 // line ends
 	for seg, err := range g.Bytes().SegmentsPastDamage(ctx) {

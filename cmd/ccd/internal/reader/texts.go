@@ -90,7 +90,7 @@ func content(raw []byte) (t archive.Text, ok bool) {
 
 // inLine returns a short text at an offset of the session together with its surroundings in the line.
 func (o Original) inLine(ctx context.Context, at int64, t archive.Text) (archive.Text, error) {
-	g, err := o.library.Reading(&o.Entry, o.found.Generation)
+	g, err := o.library.Reading(o.Entry, o.found.Generation)
 	if err != nil {
 		return t, err
 	}

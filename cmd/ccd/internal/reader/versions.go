@@ -136,8 +136,8 @@ const (
 
 // Changes returns a file after each call of a session, or of its sub-agents, that changed it or showed another content, the
 // oldest first, and its path. It fails like File.
-func (l *Library) Changes(ctx context.Context, e Entry, wanted string) (path string, all []Change, err error) {
-	w, family := sought{Path: wanted, Dir: e.Kept.Cwd}, l.family(&e)
+func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path string, all []Change, err error) {
+	w, family := sought{Path: wanted, Dir: e.Kept.Cwd}, l.family(e)
 	t, err := touch(ctx, family, w)
 	if err != nil {
 		return "", nil, err

@@ -45,7 +45,7 @@ type Source struct {
 
 // Of is a session of a library as it is searched.
 func Of(l *reader.Library, e *reader.Entry) Source {
-	whole := l.Whole(*e)
+	whole := l.Whole(e)
 	return Source{
 		Session: e.Session, Last: e.Last(), Joined: max(0, e.Kept.Joined), Fork: e.Kept.Origin != "",
 		Back: session.ParseRanges(whole.Kept.Back),

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -152,10 +151,10 @@ func (g *Gauge) readArchive(ctx context.Context) (err error) {
 		return nil
 	}
 	g.reads++
-	if g.size, err = g.l.Archive.Size(ctx); err != nil {
+	if err := g.l.Load(ctx); err != nil {
 		return err
 	}
-	if err := g.l.Load(ctx); err != nil {
+	if g.size, err = g.l.Archive.Size(ctx); err != nil {
 		return err
 	}
 	g.count, g.rows = Report{Live: []Session{}}, nil

@@ -102,7 +102,7 @@ func (o *Report) run(info daemon.RunInfo) {
 	}
 }
 
-func (o *Report) count(sessions []reader.Entry) {
+func (o *Report) count(sessions []*reader.Entry) {
 	for _, e := range sessions {
 		if e.Class == transcript.Attachment {
 			o.Attachments++
@@ -127,7 +127,7 @@ func (o *Report) count(sessions []reader.Entry) {
 			}
 		}
 		if time.Since(e.Last()) < liveWithin {
-			o.Live = append(o.Live, Of(&e))
+			o.Live = append(o.Live, Of(e))
 		}
 	}
 }

@@ -161,7 +161,7 @@ func (s Session) Attention(now time.Time) string {
 
 // Family is the sessions in the order in which they are listed: main ones, pinned ones first, then newest first and, with all,
 // each sub-agent below its parent.
-func Family(sessions []reader.Entry, all bool) []Session {
+func Family(sessions []*reader.Entry, all bool) []Session {
 	children := map[transcript.Key][]*reader.Entry{}
 	var rows, orphans []*reader.Entry
 	known := map[transcript.Key]bool{}
@@ -170,8 +170,7 @@ func Family(sessions []reader.Entry, all bool) []Session {
 			known[sessions[i].Key] = true
 		}
 	}
-	for i := range sessions {
-		e := &sessions[i]
+	for _, e := range sessions {
 		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		switch {
 		case e.Aside() && !all, e.Class == transcript.Earlier:
@@ -219,7 +218,7 @@ func Families(rows []Session) (all [][]Session) {
 }
 
 // Entry is the session itself.
-func (s Session) Entry() reader.Entry { return *s.entry }
+func (s Session) Entry() *reader.Entry { return s.entry }
 
 // Called is what people recognize the session by: the name that they gave it, else the agent's title, else the first
 // request, on one line; "" where it has none of them.

@@ -30,9 +30,9 @@ func TestSize(t *testing.T) {
 func TestNobodyWaitsInACopy(t *testing.T) {
 	now := time.Now()
 	for records, want := range map[int]string{0: Resting, 3: Resting, 4: Waits} {
-		e := reader.Entry{}
+		e := &reader.Entry{}
 		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Resumed.Records = "/h", now, records, 3
-		if got := (Session{Present: true, Waiting: true, entry: &e}).State(now); got != want {
+		if got := (Session{Present: true, Waiting: true, entry: e}).State(now); got != want {
 			t.Errorf("%d records, 3 of them copied: %s, want %s", records, got, want)
 		}
 	}
@@ -46,9 +46,9 @@ func TestAQuietAgentIsAtRest(t *testing.T) {
 		open  int
 		want  string
 	}{{time.Minute, 0, Working}, {3 * time.Minute, 0, Resting}, {3 * time.Minute, 1, Working}, {11 * time.Minute, 1, Resting}} {
-		e := reader.Entry{}
+		e := &reader.Entry{}
 		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open = "/h", now.Add(-c.quiet), 4, c.open
-		if got := (Session{Present: true, entry: &e}).State(now); got != c.want {
+		if got := (Session{Present: true, entry: e}).State(now); got != c.want {
 			t.Errorf("quiet for %s with %d open calls: %s, want %s", c.quiet, c.open, got, c.want)
 		}
 	}
@@ -73,11 +73,11 @@ func TestShort(t *testing.T) {
 // A session has the name that its agent gave it, else what was asked first.
 func TestName(t *testing.T) {
 	e := entryOf("a", daemon.State{Known: session.Known{Ask: "fix\x1b[2J the cents", Cwd: "/home/you/ledger"}})
-	if s := Of(&e); s.Called() != `fix\x1b[2J the cents` || s.Directory() != "ledger" {
+	if s := Of(e); s.Called() != `fix\x1b[2J the cents` || s.Directory() != "ledger" {
 		t.Errorf("%q in %q", s.Called(), s.Directory())
 	}
 	e.Kept.Title = "Cents"
-	if got := Of(&e).Called(); got != "Cents" {
+	if got := Of(e).Called(); got != "Cents" {
 		t.Errorf("with a title: %q", got)
 	}
 }

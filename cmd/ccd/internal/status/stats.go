@@ -160,7 +160,7 @@ func (p *Project) LastAt() time.Time {
 	return *p.Last
 }
 
-func (p *Project) add(e reader.Entry) {
+func (p *Project) add(e *reader.Entry) {
 	p.Bytes += e.Bytes()
 	if last := e.Last(); !last.IsZero() && last.After(p.LastAt()) {
 		p.Last = words.Known(last)
@@ -168,7 +168,7 @@ func (p *Project) add(e reader.Entry) {
 	if e.Class == transcript.Attachment {
 		return
 	}
-	size := sizeOf(&e)
+	size := sizeOf(e)
 	p.Sessions++
 	p.Size, p.About = p.Size+size.Tokens, p.About || size.About && size.Tokens > 0
 	if e.Kept.Companion != "" {
@@ -177,7 +177,7 @@ func (p *Project) add(e reader.Entry) {
 }
 
 // TotalsOf adds up sessions, those of sub-agents and attachments to their parent's project.
-func TotalsOf(sessions []reader.Entry) Totals {
+func TotalsOf(sessions []*reader.Entry) Totals {
 	out := Totals{ByProject: []*Project{}}
 	cwd := map[transcript.Key]string{}
 	for _, e := range sessions {

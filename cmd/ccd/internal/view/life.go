@@ -35,7 +35,7 @@ type Index struct {
 	Total       int64 // archived when it last grew
 
 	library   *reader.Library
-	entry     reader.Entry
+	entry     *reader.Entry
 	reading   reader.Reading
 	bytes     *archive.Reader
 	decoder   *transcript.Decoder
@@ -56,7 +56,7 @@ const endBytes = 1 << 20
 
 // End returns an index that has only the last records of a session, which it numbers from 1, so that a list can show what the agent
 // does now. Secrets have no numbers in it. It is nil where that is no whole line, or the records are elements of one JSON value.
-func End(ctx context.Context, library *reader.Library, e reader.Entry) (*Index, error) {
+func End(ctx context.Context, library *reader.Library, e *reader.Entry) (*Index, error) {
 	l := &Index{}
 	if err := l.at(library, e); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func End(ctx context.Context, library *reader.Library, e reader.Entry) (*Index, 
 }
 
 // at takes what is known of the session beside its bytes: its state, its companion, how much is archived.
-func (l *Index) at(library *reader.Library, e reader.Entry) error {
-	r, err := library.Reading(&e, 0)
+func (l *Index) at(library *reader.Library, e *reader.Entry) error {
+	r, err := library.Reading(e, 0)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (l *Index) add(r *transcript.Record) {
 }
 
 // Grow indexes what is archived of a session since the last time.
-func (l *Index) Grow(ctx context.Context, library *reader.Library, e reader.Entry) error {
+func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Entry) error {
 	if err := l.at(library, e); err != nil {
 		return err
 	}

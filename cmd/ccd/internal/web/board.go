@@ -126,7 +126,7 @@ func (r *request) still() bool {
 func (s *Server) apart(agent string) bool { return s.Apart != nil && s.Apart(agent) }
 
 // glance reads the end of a session, once for each of its lengths. What cannot be read is not shown.
-func (s *shelf) glance(ctx context.Context, l *reader.Library, e reader.Entry) (out glance) {
+func (s *shelf) glance(ctx context.Context, l *reader.Library, e *reader.Entry) (out glance) {
 	s.mu.Lock()
 	out, known := s.glances[e.Key]
 	s.mu.Unlock()

@@ -55,7 +55,7 @@ func companionPage(ctx context.Context, r *request) (answer, error) {
 }
 
 // companionOf returns the companion as it was last written, or as the archive gives it now.
-func companionOf(ctx context.Context, l *reader.Library, e reader.Entry) (d companionData, err error) {
+func companionOf(ctx context.Context, l *reader.Library, e *reader.Entry) (d companionData, err error) {
 	c, err := l.Companion(ctx, e, false)
 	if err != nil {
 		return d, err

@@ -25,7 +25,7 @@ type exported struct {
 
 // Export writes a session as one page that needs nothing else. Its entries are written in parts, so that memory does not grow
 // with the session.
-func Export(ctx context.Context, l *reader.Library, e reader.Entry, w io.Writer) error {
+func Export(ctx context.Context, l *reader.Library, e *reader.Entry, w io.Writer) error {
 	one := &view.Index{}
 	if err := one.Grow(ctx, l, e); err != nil {
 		return err

@@ -34,10 +34,9 @@ type head struct {
 
 func (r *request) head(tab string) head {
 	now := time.Now()
-	h := head{Session: newRow(status.Of(&r.entry), now), Tab: tab, Parent: r.entry.Parent}
+	h := head{Session: newRow(status.Of(r.entry), now), Tab: tab, Parent: r.entry.Parent}
 	h.Still = (h.Session.State == status.Working || h.Session.State == status.Waits) && r.still()
-	for i := range r.library.Sessions {
-		e := &r.library.Sessions[i]
+	for _, e := range r.library.Sessions {
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
 			h.Kids = append(h.Kids, newRow(status.Of(e), now))
 		}
@@ -171,10 +170,8 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Place = place
 		d.fill(one, entries)
 		for i := range d.Entries { // a session that is not archived cannot be opened
-			if e := &d.Entries[i]; e.Agent != "" {
-				if _, ok := r.library.Entry(transcript.Key{Agent: d.Session.Agent, ID: e.Agent}); !ok {
-					e.Agent = ""
-				}
+			if e := &d.Entries[i]; e.Agent != "" && r.library.Entry(transcript.Key{Agent: d.Session.Agent, ID: e.Agent}) == nil {
+				e.Agent = ""
 			}
 		}
 		return nil

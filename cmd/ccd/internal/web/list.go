@@ -267,13 +267,13 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 	now, at := time.Now(), map[transcript.Key]int{}
 	for _, h := range hits {
-		e, _ := r.library.Entry(h.Session.Key)
+		e := r.library.Entry(h.Session.Key)
 		whole := r.library.Whole(e)
 		i, ok := at[whole.Key]
 		if !ok {
 			i = len(out.Groups)
 			at[whole.Key] = i
-			out.Groups = append(out.Groups, hitGroup{Row: newRow(status.Of(&whole), now)})
+			out.Groups = append(out.Groups, hitGroup{Row: newRow(status.Of(whole), now)})
 		}
 		if len(e.Generations) > 0 && h.Generation < e.Generations[len(e.Generations)-1].N { // its number is not one of the session's
 			h.Record = 0
@@ -295,8 +295,7 @@ func newHit(h *search.Hit, q search.Query) hit {
 
 // sources returns the sessions to search: the main ones that pass the filter, or all with sub-agents.
 func sources(l *reader.Library, f filter) (all []search.Source) {
-	for i := range l.Sessions {
-		e := &l.Sessions[i]
+	for _, e := range l.Sessions {
 		if f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && !e.Conversation() {
 			continue
 		}

@@ -38,7 +38,7 @@ type originalData struct {
 // place is what an address of an original names: an ID, or a record of a session and perhaps an item of it. A record finds
 // an item faster, because an ID that no companion names is searched for in the whole archive.
 type place struct {
-	entry  reader.Entry
+	entry  *reader.Entry
 	record int // 0: only the ID is known
 	id     mark.ID
 }
@@ -94,8 +94,8 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 		o.Text = ""
 	}
 	d := originalData{Original: o, Home: mark.Unname(o.Session), Called: o.Session, Now: time.Now(), Exact: exactLink(r.URL, "exact")}
-	if e, ok := r.library.Entry(transcript.Key{Agent: o.Agent, ID: d.Home}); ok {
-		d.Called = cmp.Or(status.Of(&e).Labelled(), o.Session)
+	if e := r.library.Entry(transcript.Key{Agent: o.Agent, ID: d.Home}); e != nil {
+		d.Called = cmp.Or(status.Of(e).Labelled(), o.Session)
 	}
 	if d.Name = string(o.ID); p.record != 0 && p.id == "" {
 		d.Name = words.Shell(o.Session + "#" + strconv.Itoa(p.record))

@@ -21,7 +21,7 @@ type request struct {
 	*http.Request
 	*Server
 	library *reader.Library
-	entry   reader.Entry // of pages of a session
+	entry   *reader.Entry // of pages of a session
 }
 
 // answer is a page: a template and what it shows.
@@ -95,12 +95,12 @@ func ofSession(get func(context.Context, *request) (answer, error)) func(context
 	}
 }
 
-func sessionOf(l *reader.Library, r *http.Request) (reader.Entry, error) {
+func sessionOf(l *reader.Library, r *http.Request) (*reader.Entry, error) {
 	key := transcript.Key{Agent: r.PathValue("agent"), ID: r.PathValue("id")}
-	if e, ok := l.Entry(key); ok {
+	if e := l.Entry(key); e != nil {
 		return l.Whole(e), nil
 	}
-	return reader.Entry{}, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), archive.ErrNotFound)
+	return nil, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), archive.ErrNotFound)
 }
 
 // number returns a number of the query, or other if there is none.

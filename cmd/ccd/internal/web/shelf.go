@@ -101,7 +101,7 @@ func (s *shelf) index(k transcript.Key) *index {
 }
 
 // use indexes what is new of a session and calls do.
-func (s *shelf) use(ctx context.Context, l *reader.Library, e reader.Entry, do func(one *view.Index) error) error {
+func (s *shelf) use(ctx context.Context, l *reader.Library, e *reader.Entry, do func(one *view.Index) error) error {
 	one := s.index(e.Key)
 	one.mu.Lock()
 	defer one.mu.Unlock()

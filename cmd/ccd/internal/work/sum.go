@@ -63,11 +63,7 @@ func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 		if err != nil {
 			return nil, err
 		}
-		whole := s.Entry
-		if parent, ok := l.Entry(transcript.Key{Agent: s.Agent, ID: s.Parent}); ok && s.Parent != "" {
-			whole = &parent
-		}
-		if b.add(s, whole, w); w.Each != nil {
+		if b.add(s, cmp.Or(l.Parent(s.Entry), s.Entry), w); w.Each != nil {
 			w.Each(s)
 		}
 	}

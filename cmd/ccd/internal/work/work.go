@@ -179,7 +179,7 @@ func Each(ctx context.Context, l *reader.Library, c reader.Choice, progress func
 		for i := 0; i < len(l.Sessions); {
 			var some []*reader.Entry
 			for ; i < len(l.Sessions) && len(some) < runtime.GOMAXPROCS(0); i++ {
-				if e := &l.Sessions[i]; wanted(e) {
+				if e := l.Sessions[i]; wanted(e) {
 					some = append(some, e)
 				}
 			}

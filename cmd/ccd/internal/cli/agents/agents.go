@@ -253,7 +253,7 @@ func (a *app) agentsKnown(ctx context.Context, s *install.Setup) (all []agentRow
 	for _, f := range account.AgentsOf(conf).All() {
 		r := rowOf(s, f, watched)
 		r.Last = outcomes[f.Agent]
-		if e, ok := l.Newest(f.Agent); ok {
+		if e := l.Newest(f.Agent); e != nil {
 			r.Version = hook.VersionOf(l.Agents, e.Session.Session)
 		}
 		all = append(all, r)

@@ -173,7 +173,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	}
 	if arg == "-" || isFile(a.Path(arg)) {
 		if s, ok := d.SessionAt(a.Absolute(arg)); ok && arg != "-" {
-			return a.compactSession(ctx, d, l, reader.Entry{Session: archive.Session{Session: s}}, f, asked)
+			return a.compactSession(ctx, d, l, &reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		return a.compactFile(ctx, d, l, arg, f, asked)
 	}
@@ -198,7 +198,7 @@ func (f compactFlags) writes() bool {
 	return !f.stdout && !f.explain && (f.form == cli.AsMarkdown || f.form == "")
 }
 
-func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e *reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	s := e.Session.Session
 	filter, err := f.isFilter(s, a.JSON)
 	if err != nil {
@@ -269,7 +269,7 @@ func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Se
 }
 
 // compactPurged previews a session from the archive, because its transcript is gone.
-func (a *app) compactPurged(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags, o daemon.CompactOptions) error {
+func (a *app) compactPurged(ctx context.Context, l *reader.Library, e *reader.Entry, f compactFlags, o daemon.CompactOptions) error {
 	switch filter, err := f.isFilter(e.Session.Session, a.JSON); {
 	case err != nil:
 		return err

@@ -80,11 +80,11 @@ func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *reader.Lib
 }
 
 // FilterArchived prints an archived list of messages, filtered by the configuration. It archives nothing.
-func FilterArchived(ctx context.Context, shared *cli.App, l *reader.Library, e reader.Entry) error {
+func FilterArchived(ctx context.Context, shared *cli.App, l *reader.Library, e *reader.Entry) error {
 	return (&app{shared}).filterArchived(ctx, l, e, compactFlags{noArchive: true, filter: filterFlags{recent: -1}})
 }
 
-func (a *app) filterArchived(ctx context.Context, l *reader.Library, e reader.Entry, f compactFlags) error {
+func (a *app) filterArchived(ctx context.Context, l *reader.Library, e *reader.Entry, f compactFlags) error {
 	g, err := e.Generation(0)
 	if err != nil {
 		return err

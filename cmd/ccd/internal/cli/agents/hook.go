@@ -183,8 +183,8 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := reader.Entry{Session: found}
-		r, err := l.Reading(&e, 0)
+		e := &reader.Entry{Session: found}
+		r, err := l.Reading(e, 0)
 		if err != nil {
 			return nil, err
 		}

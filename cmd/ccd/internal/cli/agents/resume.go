@@ -135,7 +135,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		return err
 	}
 	if !f.dryRun && a.Machine == "" {
-		if err := a.UpToDate(ctx, d, l, &e); err != nil {
+		if err := a.UpToDate(ctx, d, l, e); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	c.Before = max(c.Before, e.Kept.Estimate) // a copy's own records count too
 	for _, o := range l.Sessions {
 		if o.Agent == want.Agent && o.Kept.Resumed.ID == e.ID && o.Kept.Resumed.Covers == e.Kept.Records && o.Kept.NotResumed() && o.Present() {
-			a.Say("a copy of this state exists: %s", cli.SessionLine(&o))
+			a.Say("a copy of this state exists: %s", cli.SessionLine(o))
 			break
 		}
 	}
@@ -192,7 +192,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	// The copy has its secrets, the terminal must not. A title that was cut may have a part of one, so the archive's is taken.
-	s := status.Of(&e)
+	s := status.Of(e)
 	if title := cmp.Or(s.Title, s.Asked); title != "" {
 		c.Title = transcript.TitlePrefix + mark.Inline(strings.TrimPrefix(title, transcript.TitlePrefix), resume.TitleChars)
 	} else {
@@ -205,15 +205,15 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 }
 
 // resumable returns the session that arg names, if an agent can continue it.
-func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (reader.Entry, error) {
+func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (*reader.Entry, error) {
 	if err := l.Load(ctx); err != nil {
-		return reader.Entry{}, err
+		return nil, err
 	}
-	var e reader.Entry
+	var e *reader.Entry
 	var err error
 	if s, ok := d.SessionAt(a.Absolute(arg)); ok && isFile(a.Path(arg)) {
-		e = reader.Entry{Session: archive.Session{Session: s}}
-		if have, ok := l.Entry(s.Key); ok {
+		e = &reader.Entry{Session: archive.Session{Session: s}}
+		if have := l.Entry(s.Key); have != nil {
 			e = have
 		}
 	} else if e, err = a.Choose(ctx, l, arg, agent); err != nil {
@@ -221,7 +221,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 		if !ok || len(l.Damage) > 0 || !errors.Is(err, archive.ErrNotFound) { // a damaged session is not new
 			return e, err
 		}
-		e = reader.Entry{Session: archive.Session{Session: s}}
+		e = &reader.Entry{Session: archive.Session{Session: s}}
 	}
 	switch e.Class {
 	case transcript.Attachment:
@@ -249,7 +249,7 @@ func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, a
 }
 
 // rootOf returns the watched directory for a new session of agent: if that is the source's agent, the source's own.
-func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
+func rootOf(l *reader.Library, e *reader.Entry, agent string) (root string) {
 	for _, r := range l.Roots {
 		if r.Agent == agent && (root == "" || r.Path == e.Root && e.Agent == agent && filepath.Base(r.Path) != "archived_sessions") {
 			root = r.Path
@@ -261,7 +261,7 @@ func rootOf(l *reader.Library, e reader.Entry, agent string) (root string) {
 // resumedAt returns the path of a copy and the command that continues it. A copy for the same agent goes into the
 // directory of its source, if that exists. It continues in the session's directory; if that is gone, in the main one of its repository,
 // else in want.Dir.
-func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume.Copy) (path, command string) {
+func resumedAt(l *reader.Library, e *reader.Entry, want resume.Request, c *resume.Copy) (path, command string) {
 	path = filepath.Join(want.Root, filepath.FromSlash(c.Place))
 	name := c.ID
 	row, _ := l.Agents.Lookup(want.Agent)
@@ -280,7 +280,7 @@ func resumedAt(l *reader.Library, e reader.Entry, want resume.Request, c *resume
 }
 
 // putCopy adds the copy's IDs to the index, then writes the copy, so that each ID in it can be restored.
-func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []reader.Entry, agent string, c *resume.Copy, path string) error {
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []*reader.Entry, agent string, c *resume.Copy, path string) error {
 	for i, e := range family {
 		if len(c.Pointers[i]) == 0 {
 			continue
@@ -330,7 +330,7 @@ func withinReported(about, reported int64) int64 {
 }
 
 // warnOfCopy says where a copy is hardly better than the original. saves is in tokens.
-func (a *app) warnOfCopy(e reader.Entry, c *resume.Copy, saves int64) {
+func (a *app) warnOfCopy(e *reader.Entry, c *resume.Copy, saves int64) {
 	more := len(e.Generations) > 1 || e.Kept.Refusal != "" || !e.Whole() // the copy has what the original lacks
 	switch {
 	case c.After >= c.Before && !more:
@@ -340,7 +340,7 @@ func (a *app) warnOfCopy(e reader.Entry, c *resume.Copy, saves int64) {
 	}
 }
 
-func (a *app) printResumed(e reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
+func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
 	tokens := resumedTokens{c.Before, c.After, withinReported(sidecar.About(c.Before, c.PerToken), c.Reported), sidecar.About(c.After, c.PerToken)}
 	if a.JSON {
 		return a.PrintJSON(resumeOutput{

@@ -139,8 +139,8 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 		return a.printForget(out)
 	}
 	for _, k := range preview.Sessions {
-		if e, ok := l.Entry(k); ok {
-			a.Say("session: %s", cli.SessionLine(&e))
+		if e := l.Entry(k); e != nil {
+			a.Say("session: %s", cli.SessionLine(e))
 		}
 	}
 	if !f.yes {
@@ -292,8 +292,11 @@ func names(keys []transcript.Key) []string {
 func holders(l *reader.Library, r archive.Removed) []stillHeld {
 	all := []stillHeld{}
 	for _, k := range slices.Concat(r.Touched, r.Sessions) {
-		e, ok := l.Entry(k)
-		if known := slices.ContainsFunc(all, func(h stillHeld) bool { return h.Path == mark.Name(e.Path) }); ok && !known && disk.Exists(e.Path) {
+		e := l.Entry(k)
+		if e == nil || !disk.Exists(e.Path) {
+			continue
+		}
+		if known := slices.ContainsFunc(all, func(h stillHeld) bool { return h.Path == mark.Name(e.Path) }); !known {
 			all = append(all, stillHeld{mark.Name(e.Path), "transcript"})
 		}
 	}

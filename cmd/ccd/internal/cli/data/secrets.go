@@ -83,7 +83,7 @@ func (a *app) secrets(ctx context.Context, args []string, agent string) error {
 		if err != nil {
 			return err
 		}
-		in = []reader.Entry{e}
+		in = []*reader.Entry{e}
 	} else {
 		a.Incomplete(l)
 	}
@@ -113,15 +113,14 @@ type secretPrinter struct {
 	damage   error
 }
 
-func (p *secretPrinter) all(ctx context.Context, in []reader.Entry, agent string) error {
+func (p *secretPrinter) all(ctx context.Context, in []*reader.Entry, agent string) error {
 	show, wipe := p.Progress("searching:")
 	defer wipe()
 	var done, total int64
 	for i := range in {
 		total += in[i].Bytes()
 	}
-	for i := range in {
-		e := &in[i]
+	for _, e := range in {
 		if agent != "" && e.Agent != agent {
 			continue
 		}
@@ -195,7 +194,7 @@ func (p *secretPrinter) lines(e *reader.Entry, s reader.Secret) string {
 	if last := e.Generations[len(e.Generations)-1]; s.Generation != last.N {
 		where += fmt.Sprintf(" (generation %d)", s.Generation)
 	}
-	arg := p.library.Argument(*e)
+	arg := p.library.Argument(e)
 	session := strings.TrimPrefix(arg, "--agent "+e.Agent+" ")
 	forget := "ccd archive forget "
 	if args := s.Forget(session); len(args) > mostForgets {

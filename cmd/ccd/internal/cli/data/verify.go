@@ -86,7 +86,7 @@ func (a *app) verify(ctx context.Context) error {
 
 // verifyCompanion looks up every ID of a companion. A missing or unreadable companion is not damage, because ccd can
 // write it again.
-func verifyCompanion(ctx context.Context, l *reader.Library, e reader.Entry, out *verifyOutput) error {
+func verifyCompanion(ctx context.Context, l *reader.Library, e *reader.Entry, out *verifyOutput) error {
 	file := e.CompanionFile()
 	if file == "" {
 		return nil

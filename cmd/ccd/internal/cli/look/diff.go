@@ -122,14 +122,14 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 }
 
 // diffSession finds the session. With --fresh it archives what is new first.
-func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e reader.Entry, err error) {
+func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e *reader.Entry, err error) {
 	if !f.fresh {
 		if l, err = a.Library(ctx); err != nil {
 			return nil, e, err
 		}
 		from := *l
-		if _, here := l.Here(f.agent); arg == cli.ThisDir && !here { // then only compacted ones are of interest
-			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e reader.Entry) bool { return status.Of(&e).Compactions == 0 })
+		if arg == cli.ThisDir && l.Here(f.agent) == nil { // then only compacted ones are of interest
+			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e *reader.Entry) bool { return status.Of(e).Compactions == 0 })
 			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
 				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
 			}
@@ -147,11 +147,11 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *read
 	if e, err = a.Choose(ctx, l, arg, f.agent); err != nil {
 		return nil, e, err
 	}
-	return l, e, a.UpToDate(ctx, d, l, &e)
+	return l, e, a.UpToDate(ctx, d, l, e)
 }
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
-func (a *app) diffOf(ctx context.Context, l *reader.Library, e reader.Entry, by dropped.Choice) (diffOutput, error) {
+func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by dropped.Choice) (diffOutput, error) {
 	apart := a.apart()
 	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
 	if e.Class == transcript.Attachment {

@@ -115,7 +115,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.at.IsZero() })
 	if known >= 0 && a.Width() > 0 {
 		one := rows[known]
-		a.Say("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(one.Path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(*one.from.Entry))
+		a.Say("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(one.Path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(one.from.Entry))
 	}
 	return nil
 }

@@ -184,9 +184,9 @@ const frame = 4
 
 // keep drops the sessions that the flags exclude.
 func (f lsFlags) keep(l *reader.Library, which reader.Choice) {
-	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool {
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *reader.Entry) bool {
 		labels := e.Kept.Labels
-		return !which.Session(&e) || !which.In(e.Last()) || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
+		return !which.Session(e) || !which.In(e.Last()) || f.pinned && !labels.Pinned || f.tag != "" && !slices.Contains(labels.Tags, strings.ToLower(f.tag))
 	})
 }
 

@@ -64,7 +64,10 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if errors.Is(err, archive.ErrNotFound) && l.ForAgent() { // in another directory of the project
 		e, err = l.Find("latest", agent)
 	}
-	return e.ID, err
+	if err != nil {
+		return "", err
+	}
+	return e.ID, nil
 }
 
 func (a *app) here() (real, told string, err error) {
@@ -93,12 +96,12 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	if err != nil {
 		return err
 	}
-	asked := func(e reader.Entry) bool {
+	asked := func(e *reader.Entry) bool {
 		of := q.Project == "" || disk.Within(e.Kept.Cwd, absoluteFrom(real, q.Project)) || disk.Within(e.Kept.Cwd, absoluteFrom(told, q.Project))
 		return of && (q.Agent == "" || e.Agent == q.Agent)
 	}
 	archived := len(l.Sessions)
-	l.Sessions = slices.DeleteFunc(l.Sessions, func(e reader.Entry) bool { return !asked(e) })
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *reader.Entry) bool { return !asked(e) })
 	rows := status.Family(l.Sessions, q.All)
 	for _, s := range rows {
 		if _, err := io.WriteString(w, s.Line()+"\n"); err != nil {

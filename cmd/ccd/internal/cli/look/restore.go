@@ -299,7 +299,7 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 // originalOnOthers finds an original that is not here in the archives that were pulled of other machines. here is the error of
 // the search here.
 func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, err error) {
-	var found []reader.Entry
+	var found []*reader.Entry
 	var names []string
 	var first reader.Original
 	var from *reader.Library
@@ -337,7 +337,7 @@ func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want read
 }
 
 // newest names the newest generation of a session by its number and its bytes.
-func newest(e reader.Entry) string {
+func newest(e *reader.Entry) string {
 	g := e.Generations[len(e.Generations)-1]
 	return fmt.Sprint(g.N, g.Sum)
 }

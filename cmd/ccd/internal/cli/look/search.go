@@ -345,15 +345,14 @@ func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]
 }
 
 // family returns a session and, with --all, its sub-agents and files.
-func (f searchFlags) family(in []reader.Entry, e reader.Entry) []reader.Entry {
-	return slices.DeleteFunc(slices.Clone(in), func(o reader.Entry) bool {
+func (f searchFlags) family(in []*reader.Entry, e *reader.Entry) []*reader.Entry {
+	return slices.DeleteFunc(slices.Clone(in), func(o *reader.Entry) bool {
 		return o.Key != e.Key && (o.Agent != e.Agent || !(f.all && o.Parent == e.Name() || o.Class == transcript.Earlier && o.Name() == e.Name()))
 	})
 }
 
-func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search.Source) {
-	for i := range in {
-		e := &in[i]
+func (f searchFlags) sources(l *reader.Library, in []*reader.Entry) (all []search.Source) {
+	for _, e := range in {
 		if !f.which.Session(e) || f.session == "" && !f.all && !e.Conversation() {
 			continue
 		}
@@ -366,7 +365,7 @@ func (f searchFlags) sources(l *reader.Library, in []reader.Entry) (all []search
 func copiesOf(l *reader.Library) map[transcript.Key]int {
 	all := map[transcript.Key]int{}
 	for _, e := range l.Sessions {
-		if _, ok := l.CopiedFrom(e); ok {
+		if l.CopiedFrom(e) != nil {
 			all[e.Key] = e.Kept.Resumed.Records
 		}
 	}
@@ -422,8 +421,7 @@ func around(lines []string) string {
 
 // rewritten reports whether the hit stands only in an earlier generation, which numbers its records for itself.
 func (p *hitPrinter) rewritten(h *search.Hit) bool {
-	e, ok := p.library.Entry(h.Session.Key)
-	return ok && len(e.Generations) > 0 && h.Generation < e.Generations[len(e.Generations)-1].N
+	return h.Generation < p.library.Entry(h.Session.Key).Tip().Generation
 }
 
 func (p *hitPrinter) fitted(h *search.Hit) error {
@@ -438,12 +436,12 @@ func (p *hitPrinter) fitted(h *search.Hit) error {
 		if p.hits > 0 && b.Len() == 0 {
 			b.WriteString("\n")
 		}
-		e, _ := p.library.Entry(h.Session.Key)
+		e := p.library.Entry(h.Session.Key)
 		machine := ""
 		if p.library.Machine != "" {
 			machine = mark.Inline(p.library.Machine, 60) + ": "
 		}
-		b.WriteString(table.Cut(machine+cli.FittedLine(&e, p.width-table.CellsOf(machine)), p.width) + "\n")
+		b.WriteString(table.Cut(machine+cli.FittedLine(e, p.width-table.CellsOf(machine)), p.width) + "\n")
 		p.last, p.place = h.Session.Key, p.library.Machine
 	}
 	parts := p.hitPlace(h, words.Local(h.Time))

@@ -191,14 +191,14 @@ func body(companion []byte) string {
 
 // companionOf returns the session's companion as it was last written. It makes a new one if that is missing, or if the
 // form needs more than its text.
-func (a *app) companionOf(ctx context.Context, l *reader.Library, e reader.Entry, f showFlags) (reader.Companion, error) {
+func (a *app) companionOf(ctx context.Context, l *reader.Library, e *reader.Entry, f showFlags) (reader.Companion, error) {
 	if f.fresh {
 		return a.freshCompanion(ctx, e)
 	}
 	return l.Companion(ctx, e, f.form == cli.AsMessages || f.explain)
 }
 
-func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Companion, error) {
+func (a *app) freshCompanion(ctx context.Context, e *reader.Entry) (reader.Companion, error) {
 	d, l, err := a.DaemonFor(ctx, false)
 	if err != nil {
 		return reader.Companion{}, err
@@ -216,11 +216,11 @@ func (a *app) freshCompanion(ctx context.Context, e reader.Entry) (reader.Compan
 }
 
 // printHeading prints on a terminal which session the next lines are about, unless Choose has said it.
-func (a *app) printHeading(arg string, e reader.Entry) error {
+func (a *app) printHeading(arg string, e *reader.Entry) error {
 	width := a.Width()
 	_, latest := reader.LatestIn(arg)
 	if width <= 0 || a.JSON || a.Quiet || (arg == cli.ThisDir || latest) && a.Terminal(a.Err) {
 		return nil
 	}
-	return a.Draw(cli.FittedLine(&e, width) + "\n\n")
+	return a.Draw(cli.FittedLine(e, width) + "\n\n")
 }

@@ -33,7 +33,7 @@ type stepOutput struct {
 }
 
 // showSteps prints the calls that added most to a session's context.
-func (a *app) showSteps(ctx context.Context, l *reader.Library, e reader.Entry) error {
+func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry) error {
 	var index view.Index
 	if err := index.Grow(ctx, l, e); err != nil {
 		return err

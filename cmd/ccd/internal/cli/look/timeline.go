@@ -62,7 +62,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err != nil {
 		return err
 	}
-	g, err := l.Reading(&e, 0)
+	g, err := l.Reading(e, 0)
 	if err != nil {
 		return err
 	}

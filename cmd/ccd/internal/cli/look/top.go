@@ -300,10 +300,10 @@ func (g signs) curve(s status.Session, cells int) string {
 }
 
 // find returns the session of a row.
-func (f *topFeed) find(ctx context.Context, key string) (*reader.Library, reader.Entry, error) {
+func (f *topFeed) find(ctx context.Context, key string) (*reader.Library, *reader.Entry, error) {
 	l, err := f.Library(ctx)
 	if err != nil {
-		return nil, reader.Entry{}, err
+		return nil, nil, err
 	}
 	agent, id, _ := strings.Cut(key, " ")
 	e, err := l.Find(id, agent)
@@ -353,12 +353,12 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 }
 
 // details shows one session: its figures, compactions, requests, failed commands and files.
-func (f *topFeed) details(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
+func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entry) (string, error) {
 	var life view.Index
 	if err := life.Grow(ctx, l, e); err != nil {
 		return "", err
 	}
-	s := status.Of(&e)
+	s := status.Of(e)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s, %s, %s\n", cmp.Or(s.Labelled(), "(no title)"), mark.Inline(e.ID, 0), e.Agent, mark.Inline(s.Project, 0))
 	if why := s.Attention(time.Now()); why != "" {

@@ -123,7 +123,10 @@ func (a *app) webPage(ctx context.Context, l *reader.Library, args []string, age
 		return "", err
 	}
 	e, err := a.Choose(ctx, &copied, args[0], agent)
-	return web.SessionPath(e.Agent, e.ID), err
+	if err != nil {
+		return "", err
+	}
+	return web.SessionPath(e.Agent, e.ID), nil
 }
 
 // showAddress prints the address and opens it in a browser if a person runs this on a terminal.

@@ -65,7 +65,7 @@ any has one), damage`,
 // newestChange says when the newest session that counts changed and how to see that week, "" if there is none.
 func newestChange(l *reader.Library, counts func(*reader.Entry) bool, now time.Time) string {
 	for _, e := range l.Sessions { // newest first
-		if last := e.Last(); !last.IsZero() && counts(&e) {
+		if last := e.Last(); !last.IsZero() && counts(e) {
 			return fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(last, now), last.Local().AddDate(0, 0, -6).Format(time.DateOnly))
 		}
 	}

@@ -37,16 +37,16 @@ func (a *app) sayOwn(ctx context.Context) {
 	all = slices.DeleteFunc(all, func(e *reader.Entry) bool { return e.Kept.Boundary.IsZero() || e.Bytes() > ownBytes })
 	slices.SortStableFunc(all, func(x, y *reader.Entry) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
 	for _, e := range all[:min(len(all), ownSessions)] {
-		if line, err := a.forgot(ctx, l, *e); err == nil && line != "" {
+		if line, err := a.forgot(ctx, l, e); err == nil && line != "" {
 			a.Say("%s", line)
 			return
 		}
 	}
-	a.Say("Your longest session: %s show %s", a.typed(), l.Argument(*longest))
+	a.Say("Your longest session: %s show %s", a.typed(), l.Argument(longest))
 }
 
 // forgot says what the agent dropped at the last compaction of a session, "" if nothing.
-func (a *app) forgot(ctx context.Context, l *reader.Library, e reader.Entry) (string, error) {
+func (a *app) forgot(ctx context.Context, l *reader.Library, e *reader.Entry) (string, error) {
 	var index view.Index
 	if err := index.Grow(ctx, l, e); err != nil {
 		return "", err
