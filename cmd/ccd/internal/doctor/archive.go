@@ -115,7 +115,7 @@ func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
 	for _, r := range f.scans {
 		found = append(found, r.found...)
 	}
-	return reader.Behind(found, reader.StoredOf(f.sessions), filter)
+	return reader.Behind(found, f.sessions, filter)
 }
 
 // unread returns how many paths the scans could not read, and the files that ccd does not read because of their place or form, or

@@ -4,40 +4,27 @@ import (
 	"os"
 	"time"
 
-	"ccd/daemon"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
-// Stored is how much of a transcript's file the archive holds.
-type Stored struct {
-	bytes   int64
-	source  daemon.Stat // of the file when it was last archived
-	packed  bool
-	skipped bool
-}
-
-// Stored is what the archive holds of the session's file.
-func (e *Entry) Stored() Stored {
-	return Stored{e.Tip().Offset, e.Kept.Source, e.Packed, e.Kept.SkipReason != ""}
-}
-
-// lag returns how many bytes of a file of that size and time are not archived. A file that is shorter than what is
-// stored was replaced, and will be archived from its first byte. How much a compressed file holds is known only of the
-// one that was archived; of another all its own bytes count.
-func (s Stored) lag(size int64, modified time.Time) int64 {
-	switch {
-	case s.skipped, s.packed && s.same(size, modified):
+// lag returns how many bytes of a file of that size and time are not archived, where the session's file was. A file that is
+// shorter than what is archived was replaced, and will be archived from its first byte. How much a compressed file holds is known
+// only of the one that was archived; of another all its own bytes count.
+func (e *Entry) lag(size int64, modified time.Time) int64 {
+	switch archived := e.Tip().Offset; {
+	case e.Kept.SkipReason != "", e.Packed && e.archivedAs(size, modified):
 		return 0
-	case s.packed, size < s.bytes:
+	case e.Packed, size < archived:
 		return size
+	default:
+		return size - archived
 	}
-	return size - s.bytes
 }
 
-// same reports whether the file is as it was when it was last archived.
-func (s Stored) same(size int64, modified time.Time) bool {
-	return s.source.Size == size && s.source.ModTime == modified.UnixNano()
+// archivedAs reports whether the file was like that when it was last archived.
+func (e *Entry) archivedAs(size int64, modified time.Time) bool {
+	return e.Kept.Source.Size == size && e.Kept.Source.ModTime == modified.UnixNano()
 }
 
 // Lag returns how many bytes of the session's file are not archived, 0 where the file is gone.
@@ -55,7 +42,7 @@ func (e *Entry) File() (lag int64, present bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, err == nil
 	}
-	return e.Stored().lag(info.Size(), info.ModTime()), true
+	return e.lag(info.Size(), info.ModTime()), true
 }
 
 // Pending is what stands in files and not in the archive.
@@ -66,11 +53,17 @@ type Pending struct {
 }
 
 // Behind counts the files, among those that the filter accepts (nil: all), that are not archived as they stand.
-func Behind(found []watcher.Found, archived map[string]Stored, filter func(watcher.Found) bool) (p Pending) {
+func Behind(found []watcher.Found, archived []*Entry, filter func(watcher.Found) bool) (p Pending) {
+	byPath := make(map[string]*Entry, len(archived))
+	for _, e := range archived {
+		byPath[e.Path] = e
+	}
 	for _, f := range found {
-		s, known := archived[f.Path]
-		current := known && (s.skipped || s.same(f.Size, f.ModTime) && s.lag(f.Size, f.ModTime) == 0)
-		if plain, packed := transcript.Unpacked(f.Path); !known && packed {
+		e, bytes, current := byPath[f.Path], f.Size, false
+		if e != nil {
+			bytes = e.lag(f.Size, f.ModTime)
+			current = e.Kept.SkipReason != "" || bytes == 0 && e.archivedAs(f.Size, f.ModTime)
+		} else if plain, packed := transcript.Unpacked(f.Path); packed {
 			_, err := os.Lstat(plain)
 			current = err == nil // that one is archived
 		}
@@ -78,19 +71,10 @@ func Behind(found []watcher.Found, archived map[string]Stored, filter func(watch
 			continue
 		}
 		p.Files++
-		p.Bytes += s.lag(f.Size, f.ModTime)
+		p.Bytes += bytes
 		if p.Oldest.IsZero() || f.ModTime.Before(p.Oldest) {
 			p.Oldest = f.ModTime
 		}
 	}
 	return p
-}
-
-// StoredOf is what is stored of each session, by path.
-func StoredOf(sessions []*Entry) map[string]Stored {
-	all := make(map[string]Stored, len(sessions))
-	for i := range sessions {
-		all[sessions[i].Path] = sessions[i].Stored()
-	}
-	return all
 }

@@ -237,7 +237,7 @@ func (l *Library) fold(ctx context.Context, in []*Entry, prefix string, index er
 			if len(w.found) > 0 {
 				return w.found, nil
 			}
-			broken = cmp.Or(broken, w.generation(ctx, l.at(e, g)))
+			broken = cmp.Or(broken, w.generation(ctx, l.At(e, g)))
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}

@@ -77,7 +77,7 @@ func (o Original) writeSession(ctx context.Context, w io.Writer) error {
 	if o.Session.N == 0 {
 		return nil
 	}
-	for seg, err := range o.library.at(o.Entry, *o.Session).Bytes().Segments(ctx) {
+	for seg, err := range o.library.At(o.Entry, *o.Session).Bytes().Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
 		}

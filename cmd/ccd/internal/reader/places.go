@@ -36,7 +36,7 @@ func (l *Library) Secrets(ctx context.Context, s *Entry) (all []Secret, long int
 	}
 	known := map[name]int{}
 	for _, g := range slices.Backward(s.Generations) {
-		one := l.at(s, g)
+		one := l.At(s, g)
 		d := one.Decoder()
 		d.Redact = numbers
 		for seg, rerr := range one.Bytes().Segments(ctx) {

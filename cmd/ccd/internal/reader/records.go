@@ -27,10 +27,11 @@ type Reading struct {
 // Reading returns number n of a session's generations, the current one for 0.
 func (l *Library) Reading(e *Entry, n int) (Reading, error) {
 	g, err := e.Generation(n)
-	return l.at(e, g), err
+	return l.At(e, g), err
 }
 
-func (l *Library) at(e *Entry, g archive.Generation) Reading {
+// At returns a generation of a session.
+func (l *Library) At(e *Entry, g archive.Generation) Reading {
 	return Reading{e.Session.Session, g, l.Archive, l.Agents}
 }
 

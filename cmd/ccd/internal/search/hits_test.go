@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -19,14 +21,14 @@ import (
 // nothing goes on behind it.
 func TestReadingAheadEndsWithTheSearch(t *testing.T) {
 	s := newShelf(t)
-	var in []search.Source
+	var in []*reader.Entry
 	for _, id := range []string{"one", "two", "three"} {
 		text := asked("ink 1") + asked(strings.Repeat("soot ", 850_000)+"ink 2") + strings.Repeat(asked("soot"), 3000) + asked("ink 3")
 		in = append(in, s.source(s.put("claude-code", id, transcript.Main, 1, text, 1<<22)))
 		in = append(in, s.source(s.put("claude-code", id+"/tool-results/x.txt", transcript.Attachment, 1, strings.Repeat("ink\n", 400_000), 1<<22)))
 	}
 	seen := false
-	all := search.Search{Archive: s.Archive, Sources: in, Query: search.Query{Words: []string{"ink"}}}
+	all := search.Search{Library: s.library(), Sessions: in, Query: search.Query{Words: []string{"ink"}}}
 	for _, n := range testkit.Sample(t, []int{1, 2, 3, 4, 7, 13}, 2) {
 		var got []int
 		for h, err := range all.Hits(context.Background()) {
@@ -63,8 +65,8 @@ func TestPanicsComeToWhoeverAsks(t *testing.T) {
 			t.Error("nothing panicked: the test sees nothing")
 		}
 	}()
-	one := search.Source{Session: archive.Session{Generations: []archive.Generation{{N: 1, Tip: transcript.Cursor{Offset: 1}}}}}
-	for range (search.Search{Sources: []search.Source{one}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
+	one := &reader.Entry{Session: archive.Session{Generations: []archive.Generation{{N: 1, Tip: transcript.Cursor{Offset: 1}}}}}
+	for range (search.Search{Library: &reader.Library{Place: &account.Place{}}, Sessions: []*reader.Entry{one}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
 		t.Error("a hit, or an error")
 	}
 }

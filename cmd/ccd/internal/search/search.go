@@ -16,40 +16,24 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/agent/registry"
 	"ccd/internal/grams"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
-// Search is a query and the sessions to search.
+// Search is a query and the sessions to search, all generations of each.
 type Search struct {
-	Archive  *archive.Archive
-	Agents   registry.Table
-	Sources  []Source // in the order in which they are searched: newest first
+	Library  *reader.Library
+	Sessions []*reader.Entry // in the order in which they are searched: newest first
 	Query    Query
 	Progress func(done, total int64) // bytes searched; may be nil
 }
 
-// Source is a session to search: all its generations, the newest first.
-type Source struct {
-	archive.Session
-	Last   time.Time      // time of its newest record, zero if unknown
-	Joined int            // how many of its records are in other files, and counted before those of this one
-	Back   session.Ranges // records that the person took back
-	Fork   bool           // it was made from another session, of which it may have copies
-
+// source is a session to search.
+type source struct {
+	*reader.Entry
 	lacks []bool // whether a generation certainly lacks a word
-}
-
-// Of is a session of a library as it is searched.
-func Of(l *reader.Library, e *reader.Entry) Source {
-	whole := l.Whole(e)
-	return Source{
-		Session: e.Session, Last: e.Last(), Joined: max(0, e.Kept.Joined), Fork: e.Kept.Origin != "",
-		Back: session.ParseRanges(whole.Kept.Back),
-	}
 }
 
 // Hit is an item that matches.
@@ -74,7 +58,7 @@ type Hit struct {
 	uuid string // of the record
 }
 
-// Hits yields the matches: sessions in the order of Sources, within a session the newest records first. An item that several
+// Hits yields the matches: sessions in the order of Search.Sessions, within a session the newest records first. An item that several
 // generations contain is yielded once. An invalid query yields only its error. After an *archive.DamageError the search continues;
 // any other error ends it, as does the end of ctx. Goroutines search the next sessions until the iteration ends, and hold a lock
 // only while they read a few MB.
@@ -85,9 +69,10 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 			yield(Hit{}, err)
 			return
 		}
+		f.library, f.archive = s.Library, s.Library.Archive
 		var done, total int64
-		for _, one := range s.Sources {
-			total += size(one)
+		for _, e := range s.Sessions {
+			total += e.Bytes()
 		}
 		results := make(chan chan []result, runtime.GOMAXPROCS(0))
 		var workers sync.WaitGroup
@@ -96,7 +81,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 		defer cancel()
 		workers.Go(func() {
 			defer close(results)
-			f.search(working, s.Sources, results, &workers)
+			f.search(working, s.Sessions, results, &workers)
 		})
 		for coming := range results {
 			for _, r := range <-coming {
@@ -114,15 +99,8 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 	}
 }
 
-func size(s Source) (n int64) {
-	for _, g := range s.Generations {
-		n += g.Tip.Offset
-	}
-	return n
-}
-
 // toRead is the size of the generations that may have all words.
-func toRead(s Source) (n int64) {
+func toRead(s source) (n int64) {
 	for i, g := range s.Generations {
 		if !s.lacks[i] {
 			n += g.Tip.Offset
@@ -161,11 +139,10 @@ func (r result) yield(ctx context.Context, yield func(Hit, error) bool) bool {
 	return true
 }
 
-// search starts to search the sources, in their order, as fast as results are taken: small ones together.
-func (f *finder) search(ctx context.Context, sources []Source, results chan<- chan []result, workers *sync.WaitGroup) {
-	for many := range slices.Chunk(slices.Clone(sources), indexed) {
-		f.index(ctx, many)
-		for some := range archive.Batches(many, toRead) {
+// search starts to search the sessions, in their order, as fast as results are taken: small ones together.
+func (f *finder) search(ctx context.Context, sessions []*reader.Entry, results chan<- chan []result, workers *sync.WaitGroup) {
+	for many := range slices.Chunk(sessions, indexed) {
+		for some := range archive.Batches(f.index(ctx, many), toRead) {
 			coming := make(chan []result, 1)
 			select {
 			case results <- coming:
@@ -180,19 +157,20 @@ func (f *finder) search(ctx context.Context, sources []Source, results chan<- ch
 // indexed is of how many sessions the index is read at once.
 const indexed = 1000
 
-// index notes which sources certainly lack a word.
-func (f *finder) index(ctx context.Context, sources []Source) {
-	all := make([]archive.Session, len(sources))
-	for i, s := range sources {
-		all[i] = s.Session
+// index notes which sessions certainly lack a word.
+func (f *finder) index(ctx context.Context, sessions []*reader.Entry) []source {
+	all, sources := make([]archive.Session, len(sessions)), make([]source, len(sessions))
+	for i, e := range sessions {
+		all[i] = e.Session
 	}
-	for i, lacks := range f.archive.Lacking(ctx, all, f.words) {
-		sources[i].lacks = lacks
+	for i, lacks := range f.library.Archive.Lacking(ctx, all, f.words) {
+		sources[i] = source{sessions[i], lacks}
 	}
+	return sources
 }
 
 // together searches sources. Several are read in one opening of the archive.
-func (f *finder) together(ctx context.Context, sources []Source) (all []result) {
+func (f *finder) together(ctx context.Context, sources []source) (all []result) {
 	all = make([]result, len(sources))
 	last := &all[0]
 	defer func() { last.panicked = recover() }() // the consumer panics with it again
@@ -201,14 +179,14 @@ func (f *finder) together(ctx context.Context, sources []Source) (all []result) 
 		held.archive = a
 		for i, s := range sources {
 			last = &all[i]
-			if last.size = size(s); toRead(s) == 0 {
+			if last.size = s.Bytes(); toRead(s) == 0 {
 				continue
 			}
 			held.session(ctx, s, last)
 		}
 		return nil
 	}
-	if len(sources) == 1 || !slices.ContainsFunc(sources, func(s Source) bool { return toRead(s) > 0 }) {
+	if len(sources) == 1 || !slices.ContainsFunc(sources, func(s source) bool { return toRead(s) > 0 }) {
 		_ = each(f.archive) // it returns no error
 	} else if err := f.archive.Held(ctx, each); err != nil {
 		all[0].errs = append(all[0].errs, err)
@@ -219,8 +197,8 @@ func (f *finder) together(ctx context.Context, sources []Source) (all []result) 
 // finder is a prepared query.
 type finder struct {
 	Query
-	archive *archive.Archive
-	agents  registry.Table
+	library *reader.Library
+	archive *archive.Archive // the library's, or one that is held open
 	terms   []term
 	parts   []run // see literals
 	words   []grams.Word
@@ -233,7 +211,7 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	f := &finder{Query: s.Query, archive: s.Archive, agents: s.Agents, terms: terms, parts: literals(terms), path: path}
+	f := &finder{Query: s.Query, terms: terms, parts: literals(terms), path: path}
 	for _, u := range f.parts {
 		f.words = append(f.words, grams.NewWord(u.folded))
 	}
@@ -246,28 +224,29 @@ func (f *finder) ofCall() bool { return f.Tool != "" || f.path != nil }
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
 
 // excludes reports whether nothing in a session can match. An attachment is as old as its last change, and has no calls.
-func (f *finder) excludes(s Source) bool {
+func (f *finder) excludes(s source) bool {
 	attachment := s.Class == transcript.Attachment
-	early := !f.Since.IsZero() && !s.Last.IsZero() && s.Last.Before(f.Since)
-	late := attachment && !f.Until.IsZero() && s.Last.After(f.Until)
+	early := !f.Since.IsZero() && !s.Last().IsZero() && s.Last().Before(f.Since)
+	late := attachment && !f.Until.IsZero() && s.Last().After(f.Until)
 	return early || late || attachment && f.ofCall()
 }
 
 // session searches all generations, the newest one first.
-func (f *finder) session(ctx context.Context, s Source, r *result) {
+func (f *finder) session(ctx context.Context, s source, r *result) {
 	if f.excludes(s) {
 		return
 	}
-	seen := map[mark.ID]bool{}
+	seen, back := map[mark.ID]bool{}, session.ParseRanges(f.library.Whole(s.Entry).Kept.Back)
 	for i, g := range slices.Backward(s.Generations) {
 		if s.lacks[i] {
 			continue
 		}
-		w := walk{finder: f, source: s, generation: reader.Reading{Session: s.Session.Session, Generation: g, Archive: f.archive, Agents: f.agents}, result: r}
+		w := walk{finder: f, source: s.Entry, generation: f.library.At(s.Entry, g), result: r}
+		w.generation.Archive = f.archive
 		err := w.read(ctx)
 		for _, h := range slices.Backward(w.hits) {
 			if !seen[h.ID] {
-				h.Back, h.fork = i == len(s.Generations)-1 && s.Back.Has(h.Record), s.Fork
+				h.Back, h.fork = i == len(s.Generations)-1 && back.Has(h.Record), s.Kept.Origin != ""
 				r.hits = append(r.hits, h)
 			}
 		}

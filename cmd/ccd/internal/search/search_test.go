@@ -62,19 +62,24 @@ func (s *shelf) put(agent, id string, class transcript.Class, generation int, te
 	}
 }
 
-func (s *shelf) source(k transcript.Key) search.Source {
+// library is one of the archive alone.
+func (s *shelf) library() *reader.Library {
+	return &reader.Library{Place: &account.Place{Archive: s.Archive}}
+}
+
+func (s *shelf) source(k transcript.Key) *reader.Entry {
 	s.t.Helper()
 	one, err := s.Session(context.Background(), k)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return search.Source{Session: one}
+	return &reader.Entry{Session: one}
 }
 
 // find returns all hits; damage is counted.
-func (s *shelf) find(q search.Query, in ...search.Source) (hits []search.Hit, damage int) {
+func (s *shelf) find(q search.Query, in ...*reader.Entry) (hits []search.Hit, damage int) {
 	s.t.Helper()
-	for h, err := range (search.Search{Archive: s.Archive, Sources: in, Query: q}).Hits(context.Background()) {
+	for h, err := range (search.Search{Library: s.library(), Sessions: in, Query: q}).Hits(context.Background()) {
 		switch _, isDamage := err.(interface{ Unwrap() error }); {
 		case err == nil:
 			hits = append(hits, h)
@@ -235,7 +240,7 @@ func TestIDsRestore(t *testing.T) {
 			t.Fatal("no hits: the test sees nothing")
 		}
 		for _, h := range hits[:min(len(hits), 25)] {
-			o, err := (&reader.Library{Place: &account.Place{Archive: s.Archive}}).Original(context.Background(), reader.Wanted{Name: string(h.ID)}, nil)
+			o, err := s.library().Original(context.Background(), reader.Wanted{Name: string(h.ID)}, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", h.ID, err)
 			}
@@ -393,7 +398,7 @@ func TestSince(t *testing.T) {
 	k := s.put("claude-code", "one", transcript.Main, 1, early+asked("ink")+strings.ReplaceAll(asked("ink"), `"timestamp"`, `"x"`), 1<<20)
 	day := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
 	in := s.source(k)
-	in.Last = day(4)
+	in.Kept.Last = day(4)
 	for n, want := range map[int]int{1: 3, 2: 2, 4: 1, 5: 0} {
 		if hits, _ := s.find(search.Query{Words: []string{"ink"}, Since: day(n)}, in); len(hits) != want {
 			t.Errorf("since the %dth: %d hits, want %d", n, len(hits), want)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
-	"ccd/internal/agent/registry"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
@@ -28,7 +28,7 @@ func TestSecretsAreNotFound(t *testing.T) {
 	}
 	filler := strings.Repeat(claude(0, "nothing but brown bread"), 100)
 	beside := "use the oven " + secondKey + " tomorrow"
-	in := []search.Source{
+	in := []*reader.Entry{
 		s.source(s.put("claude-code", "lines", transcript.Main, 1, claude(1, firstKey)+filler+claude(2, beside)+call("/src/"+secondKey+".txt"), 4096)),
 		s.source(s.put(transcript.Messages, "list.json", transcript.Main, 1, message("user", firstKey)+message("assistant", beside), 1<<20)),
 		s.source(s.put("claude-code", "lines/tool-results/x.txt", transcript.Attachment, 1, firstKey+"\n"+beside+"\n", 16)),
@@ -37,9 +37,11 @@ func TestSecretsAreNotFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l := s.library()
+	l.Agents.Redact = rules
 	find := func(q search.Query) (hits []search.Hit) {
 		t.Helper()
-		for h, err := range (search.Search{Archive: s.Archive, Agents: registry.Table{Redact: rules}, Sources: in, Query: q}).Hits(context.Background()) {
+		for h, err := range (search.Search{Library: l, Sessions: in, Query: q}).Hits(context.Background()) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 // walk searches one generation of a session, from its beginning.
 type walk struct {
 	*finder
-	source     Source
+	source     *reader.Entry
 	generation reader.Reading
 	result     *result
 	hits       []Hit // the oldest first
@@ -54,10 +54,10 @@ func (w *walk) read(ctx context.Context) error {
 	if w.lacks(ctx) {
 		return nil
 	}
-	d := w.agents.Exact().NewDecoder(w.source.Agent, w.source.Class)
+	d := w.library.Agents.Exact().NewDecoder(w.source.Agent, w.source.Class)
 	d.Apart = true
 	w.calls = map[string]bool{}
-	if w.secret = w.agents.Redact.Session(); w.secret != nil {
+	if w.secret = w.library.Agents.Redact.Session(); w.secret != nil {
 		w.secret.Whole = w.generation.Numbers(ctx)
 	}
 	before := len(w.result.errs)
@@ -70,7 +70,7 @@ func (w *walk) read(ctx context.Context) error {
 			if r.Span.End() > w.generation.Tip.Offset { // appended since
 				return nil
 			}
-			n := w.source.Joined + r.N
+			n := max(0, w.source.Kept.Joined) + r.N
 			if lost {
 				n = 0
 			}
@@ -293,12 +293,12 @@ func (w *walk) attachment(ctx context.Context) error {
 	found := make([]bool, len(w.terms)) // that of each one, and of those in its group
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
-		ID: w.generation.Sum.ID(), Time: w.source.Last, Line: 1,
+		ID: w.generation.Sum.ID(), Time: w.source.Last(), Line: 1,
 	}
 	not := len(w.None) > 0
 	var buf []byte // the end of the last segment and this one
 	lines := 0     // line ends before buf
-	secrets := w.agents.Redact.Session()
+	secrets := w.library.Agents.Redact.Session()
 	for seg, err := range w.segments(ctx) {
 		if err != nil {
 			return err

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
@@ -94,7 +96,7 @@ func TestDamageIsPassed(t *testing.T) {
 			continue
 		}
 		n, met := 0, 0
-		for h, err := range (search.Search{Archive: a, Sources: []search.Source{{Session: one}}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
+		for h, err := range (search.Search{Library: &reader.Library{Place: &account.Place{Archive: a}}, Sessions: []*reader.Entry{{Session: one}}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
 			switch {
 			case errors.As(err, new(*archive.DamageError)):
 				met++
@@ -123,7 +125,7 @@ func TestDamageIsPassed(t *testing.T) {
 func TestSearchEnds(t *testing.T) {
 	s := newShelf(t)
 	k := s.put("claude-code", "one", transcript.Main, 1, strings.Repeat(asked("ink"), 1000), 1<<20)
-	one := search.Search{Archive: s.Archive, Sources: []search.Source{s.source(k)}, Query: search.Query{Words: []string{"ink"}}}
+	one := search.Search{Library: s.library(), Sessions: []*reader.Entry{s.source(k)}, Query: search.Query{Words: []string{"ink"}}}
 	n := 0
 	for range one.Hits(context.Background()) {
 		if n++; n == 3 {

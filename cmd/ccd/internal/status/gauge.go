@@ -33,8 +33,7 @@ type Gauge struct {
 	version string // of this ccd
 	Wrong   error  // why the configuration cannot be read: l has the defaults then
 	size    archive.Size
-	count   Report // what the sessions make of it
-	stored  map[string]reader.Stored
+	count   Report    // what the sessions make of it
 	rows    []Session // see List; nil: they are to be made
 	service packaging.State
 	asked   time.Time
@@ -159,7 +158,6 @@ func (g *Gauge) readArchive(ctx context.Context) (err error) {
 	}
 	g.count, g.rows = Report{Live: []Session{}}, nil
 	g.count.count(g.l.Sessions)
-	g.stored = reader.StoredOf(g.l.Sessions)
 	return nil
 }
 
@@ -179,7 +177,7 @@ func (g *Gauge) lag(ctx context.Context, err error) *int64 {
 	if err != nil {
 		return nil
 	}
-	bytes := reader.Behind(found, g.stored, nil).Bytes
+	bytes := reader.Behind(found, g.l.Sessions, nil).Bytes
 	g.behind, g.scanned, g.scanTook = &bytes, time.Now(), time.Since(begun)
 	return g.behind
 }

@@ -238,7 +238,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
 	found := search.Ranked{Most: min(mostMore, r.number("hits", mostHits))}
-	for h, err := range (search.Search{Archive: r.library.Archive, Agents: r.library.Agents, Sources: sources(r.library, f), Query: q}).Hits(ctx) {
+	for h, err := range (search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q}).Hits(ctx) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			out.Late = true
 			break
@@ -294,12 +294,8 @@ func newHit(h *search.Hit, q search.Query) hit {
 }
 
 // sources returns the sessions to search: the main ones that pass the filter, or all with sub-agents.
-func sources(l *reader.Library, f filter) (all []search.Source) {
-	for _, e := range l.Sessions {
-		if f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && !e.Conversation() {
-			continue
-		}
-		all = append(all, search.Of(l, e))
-	}
-	return all
+func (f filter) sources(in []*reader.Entry) []*reader.Entry {
+	return slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool {
+		return f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && !e.Conversation()
+	})
 }

@@ -180,7 +180,7 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 		}
 		p.machines = append(p.machines, cli.NameAndAge(other.Place))
 		p.library, p.copies = other, nil
-		from := f.sources(other, in)
+		from := f.sources(in)
 		searched += len(from)
 		more, err := p.search(ctx, other, from)
 		if p.Incomplete(other); !more || err != nil {
@@ -191,14 +191,14 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 }
 
 // search prints the hits in an archive.
-func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []search.Source) (more bool, err error) {
+func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader.Entry) (more bool, err error) {
 	show, wipe := p.Progress("searching:")
 	defer wipe()
 	var found search.Ranked
 	if p.limit > 0 {
 		found.Most = p.limit - p.hits
 	}
-	for h, err := range (search.Search{Archive: l.Archive, Agents: l.Agents, Sources: in, Query: p.query, Progress: show}).Hits(ctx) {
+	for h, err := range (search.Search{Library: l, Sessions: in, Query: p.query, Progress: show}).Hits(ctx) {
 		if errors.As(err, new(*archive.DamageError)) {
 			l.Damage = append(l.Damage, err)
 			continue
@@ -291,7 +291,7 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	if _, running, _ := daemon.ReadRun(l.StateDir); lag > 0 && !running {
 		return words.Hint(fmt.Errorf("%w; %s not archived yet", err, humanize.IBytes(uint64(lag))), "ccd run --once")
 	}
-	if f.all = true; len(f.sources(l, l.Sessions)) > sources {
+	if f.all = true; len(f.sources(l.Sessions)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
@@ -332,7 +332,7 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 }
 
 // sources returns the sessions to search, newest first.
-func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]search.Source, error) {
+func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]*reader.Entry, error) {
 	in := l.Sessions
 	if f.session != "" {
 		e, err := a.Choose(ctx, l, f.session, f.agent)
@@ -341,7 +341,7 @@ func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]
 		}
 		in = f.family(in, e)
 	}
-	return f.sources(l, in), nil
+	return f.sources(in), nil
 }
 
 // family returns a session and, with --all, its sub-agents and files.
@@ -351,14 +351,11 @@ func (f searchFlags) family(in []*reader.Entry, e *reader.Entry) []*reader.Entry
 	})
 }
 
-func (f searchFlags) sources(l *reader.Library, in []*reader.Entry) (all []search.Source) {
-	for _, e := range in {
-		if !f.which.Session(e) || f.session == "" && !f.all && !e.Conversation() {
-			continue
-		}
-		all = append(all, search.Of(l, e))
-	}
-	return all
+// sources returns those of some sessions that are searched.
+func (f searchFlags) sources(in []*reader.Entry) []*reader.Entry {
+	return slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool {
+		return !f.which.Session(e) || f.session == "" && !f.all && !e.Conversation()
+	})
 }
 
 // copiesOf returns, for each copy by ccd of an archived session, how many of its records ccd wrote.
