@@ -173,7 +173,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 
 // checkHomes names homes of agents that hooks reported and ccd does not watch.
 func checkHomes(_ context.Context, f *facts) (all []Finding) {
-	homes := hook.Homes(f.StateDir)
+	homes := hook.ReadLog(f.StateDir).Homes
 	for _, agent := range slices.Sorted(maps.Keys(homes)) {
 		for _, dir := range homes[agent] {
 			if slices.ContainsFunc(f.scans, func(r scan) bool { return r.Agent == agent && r.Path == dir }) {

@@ -109,7 +109,7 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		return nil
 	}
 	var missing []string
-	outcomes := hook.Outcomes(f.StateDir)
+	outcomes := hook.ReadLog(f.StateDir).Outcomes
 	for _, agent := range f.doctor.Agents.Present() {
 		st := f.doctor.Agents.Status(agent)
 		check, fix := "agent "+agent, "ccd agents install "+install.Connection(agent).Name

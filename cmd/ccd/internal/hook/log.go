@@ -2,7 +2,6 @@ package hook
 
 import (
 	"encoding/json"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,15 +41,28 @@ func Log(stateDir string, e Entry) {
 	ownfile.Append(path, append(line, '\n'), maxLog)
 }
 
-// Homes returns the roots of homes that events named and ccd does not watch, by agent, in the order of the log.
-func Homes(stateDir string) map[string][]string {
-	homes := map[string][]string{}
-	for e := range entries(stateDir) {
-		if e.Home != "" && !slices.Contains(homes[e.Agent], e.Home) {
-			homes[e.Agent] = append(homes[e.Agent], e.Home)
+// Told is what the log tells, as far as it goes back.
+type Told struct {
+	Homes       map[string][]string // roots of homes that events named and ccd does not watch, by agent, in the order of the log
+	Compactions Compactions
+	Outcomes    map[string]Outcome // by agent
+}
+
+// ReadLog reads the log in stateDir.
+func ReadLog(stateDir string) Told {
+	t := Told{Homes: map[string][]string{}, Compactions: Compactions{Why: map[string]int{}}, Outcomes: map[string]Outcome{}}
+	for line := range ownfile.Lines(filepath.Join(stateDir, "hook.log")) {
+		var e Entry
+		if json.Unmarshal(line, &e) != nil {
+			continue
 		}
+		if e.Home != "" && !slices.Contains(t.Homes[e.Agent], e.Home) {
+			t.Homes[e.Agent] = append(t.Homes[e.Agent], e.Home)
+		}
+		t.Compactions.add(e)
+		t.Outcomes[e.Agent] = t.Outcomes[e.Agent].after(e)
 	}
-	return homes
+	return t
 }
 
 // Compactions are the compactions in the log that a client asked ccd to answer.
@@ -62,36 +74,19 @@ type Compactions struct {
 	Why       map[string]int `json:"why"`       // of these, by reason
 }
 
-// CompactionsOf counts the compactions in the log.
-func CompactionsOf(stateDir string) Compactions {
-	c := Compactions{Why: map[string]int{}}
-	for e := range entries(stateDir) {
-		if c.Since == nil {
-			c.Since = &e.Time
-		}
-		switch {
-		case e.Event != SessionCompact:
-		case e.Why != "":
-			c.Fallbacks++
-			c.Why[strings.TrimPrefix(e.Why, "answer compaction: ")]++
-		case e.Did == skipped:
-			c.Skipped++
-		default:
-			c.Answered++
-		}
+func (c *Compactions) add(e Entry) {
+	if c.Since == nil {
+		c.Since = &e.Time
 	}
-	return c
-}
-
-// entries yields the entries of the log, the oldest first.
-func entries(stateDir string) iter.Seq[Entry] {
-	return func(yield func(Entry) bool) {
-		for line := range ownfile.Lines(filepath.Join(stateDir, "hook.log")) {
-			var e Entry
-			if json.Unmarshal(line, &e) == nil && !yield(e) {
-				return
-			}
-		}
+	switch {
+	case e.Event != SessionCompact:
+	case e.Why != "":
+		c.Fallbacks++
+		c.Why[strings.TrimPrefix(e.Why, "answer compaction: ")]++
+	case e.Did == skipped:
+		c.Skipped++
+	default:
+		c.Answered++
 	}
 }
 
@@ -118,26 +113,20 @@ func (o Outcome) String() string {
 	return strings.Join(all, "; ")
 }
 
-// Outcomes returns that by agent, as far as the log goes back.
-func Outcomes(stateDir string) map[string]Outcome {
-	all := map[string]Outcome{}
-	for e := range entries(stateDir) {
-		u := all[e.Agent]
-		compacted := func(by, why string) { u.Compacted, u.By, u.Why = e.Time, by, why }
-		switch {
-		case e.Event == SessionCompact && strings.HasPrefix(e.Did, compactedWord):
-			compacted("ccd", "")
-		case e.Event == SessionCompact && e.Why != "":
-			compacted("agent", reason(e.Why))
-		case strings.Contains(e.Why, errUnasked.Error()):
-			compacted("agent", reason(errUnasked.Error()))
-		}
-		if strings.HasPrefix(e.Did, "added ") {
-			u.Told = e.Time
-		}
-		all[e.Agent] = u
+// after returns the outcome after a later entry of the agent.
+func (o Outcome) after(e Entry) Outcome {
+	switch {
+	case e.Event == SessionCompact && strings.HasPrefix(e.Did, compactedWord):
+		o.Compacted, o.By, o.Why = e.Time, "ccd", ""
+	case e.Event == SessionCompact && e.Why != "":
+		o.Compacted, o.By, o.Why = e.Time, "agent", reason(e.Why)
+	case strings.Contains(e.Why, errUnasked.Error()):
+		o.Compacted, o.By, o.Why = e.Time, "agent", reason(errUnasked.Error())
 	}
-	return all
+	if strings.HasPrefix(e.Did, "added ") {
+		o.Told = e.Time
+	}
+	return o
 }
 
 // reason returns an error without what all have.

@@ -15,7 +15,7 @@ const maxApart = 16 << 20
 // Apart parts an original that holds images beside text. It returns none where there are none beside text: then the
 // original is what write prints.
 func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err error) {
-	if o.raw || o.Session != nil || o.found.Shape == transcript.Lines || o.Bytes() > maxApart || !o.mayHoldImages() {
+	if o.raw || o.Whole || o.found.Shape == transcript.Lines || o.Bytes() > maxApart || !o.mayHoldImages() {
 		return nil, nil, nil
 	}
 	hidden, err := o.secrets(ctx)
@@ -35,7 +35,7 @@ func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err 
 
 // Picture reports whether the original is an image and nothing else.
 func (o Original) Picture() bool {
-	return o.Session == nil && !slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool { return p.Kind != transcript.Image })
+	return !o.Whole && !slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool { return p.Kind != transcript.Image })
 }
 
 // mayHoldImages tells by its parts: of one image alone there is nothing to part.

@@ -66,10 +66,10 @@ func (l *Library) whole(w Wanted) (Original, error) {
 		return Original{}, err
 	}
 	if len(e.Generations) == 0 && w.Generation == 0 { // an empty transcript comes back empty
-		return Original{library: l, Entry: e, Session: &archive.Generation{Sum: mark.Sum(nil)}}, nil
+		return l.file(e, archive.Generation{Sum: mark.Sum(nil)}), nil
 	}
 	g, err := e.Generation(w.Generation)
-	return Original{library: l, Entry: e, Session: &g}, err
+	return l.file(e, g), err
 }
 
 // record finds SESSION#N.

@@ -20,7 +20,7 @@ import (
 // Original is what a restore prints: a whole generation of a session, or what a pointer stands for.
 type Original struct {
 	Entry   *Entry
-	Session *archive.Generation // all of a session's file; nil: what a pointer stands for
+	Whole   bool // all of a session's file
 	library *Library
 	found   archive.Found
 	raw     bool                // the lines that hold it
@@ -56,7 +56,7 @@ func (o Original) Exact() Original {
 // the archive while w is written to.
 func (o Original) Write(ctx context.Context, w io.Writer) error {
 	switch {
-	case o.Session != nil:
+	case o.Whole:
 		return o.redacted(w, func(w io.Writer) error { return o.writeSession(ctx, w) })
 	case o.raw && o.line != nil:
 		o.found.Pointer = *o.line
@@ -74,10 +74,10 @@ func (o Original) Write(ctx context.Context, w io.Writer) error {
 }
 
 func (o Original) writeSession(ctx context.Context, w io.Writer) error {
-	if o.Session.N == 0 {
+	if o.found.Generation == 0 {
 		return nil
 	}
-	for seg, err := range o.library.At(o.Entry, *o.Session).Bytes().Segments(ctx) {
+	for seg, err := range o.reading().Bytes().Segments(ctx) {
 		if err != nil {
 			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
 		}
@@ -171,6 +171,12 @@ func inside(s transcript.Span, parts []transcript.Part) bool {
 	return false
 }
 
+// file is all of a generation.
+func (l *Library) file(e *Entry, g archive.Generation) Original {
+	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}}}}
+	return Original{library: l, Entry: e, Whole: true, found: archive.Found{Pointer: p, Key: e.Key, Generation: g.N}}
+}
+
 // demoted returns the whole of an output of which a hook let the agent see the beginning.
 func (l *Library) demoted(of *Entry, whole mark.ID) (Original, error) {
 	for _, e := range l.Sessions {
@@ -178,7 +184,7 @@ func (l *Library) demoted(of *Entry, whole mark.ID) (Original, error) {
 			continue
 		}
 		if g, err := e.Generation(0); err == nil && g.Sum.ID() == whole {
-			return Original{library: l, Entry: e, Session: &g}, nil
+			return l.file(e, g), nil
 		}
 	}
 	return Original{}, l.Missing(fmt.Errorf("restore demoted output %s: %w", whole, archive.ErrNotFound))
@@ -193,7 +199,7 @@ func (l *Library) attachment(of *Entry, file string) (Original, error) {
 		own := e.Parent == of.ID || e.Parent == family
 		if e.Class == transcript.Attachment && (e.Path == file || own && strings.HasSuffix(e.ID, "/"+name)) {
 			g, err := e.Generation(0)
-			return Original{library: l, Entry: e, Session: &g}, err
+			return l.file(e, g), err
 		}
 	}
 	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was deleted before it could be archived", file, archive.ErrNotFound))
@@ -237,14 +243,15 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 	}
 	sum := sha256.New()
 	var bytes, size counter
-	if o.Session != nil {
-		i.Kind, i.ID, i.Generation = "transcript", o.Session.Sum.ID(), o.Session.N
-		i.Record, i.Last, i.Parts = 1, o.Entry.Kept.Records, 1
-	} else {
+	if i.Kind = "transcript"; !o.Whole {
 		i.Offset = o.found.Parts[0].Span.Off
 		i.Kind, i.Shape = kindOf(o.found.Pointer)
 	}
-	if err := o.Raw().writeRaw(ctx, io.MultiWriter(sum, &bytes)); err != nil {
+	write := o.writeSession
+	if !o.Whole { // the raw span itself, not the lines around it
+		write = func(ctx context.Context, w io.Writer) error { return o.writeParts(ctx, w, false, secrets{}) }
+	}
+	if err := write(ctx, io.MultiWriter(sum, &bytes)); err != nil {
 		return i, err
 	}
 	if err := o.Write(ctx, &size); err != nil {
@@ -252,14 +259,6 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 	}
 	i.Bytes, i.Size, i.SHA256 = int64(bytes), int64(size), hex.EncodeToString(sum.Sum(nil))
 	return i, nil
-}
-
-// writeRaw prints the raw span itself, not the lines around it.
-func (o Original) writeRaw(ctx context.Context, w io.Writer) error {
-	if o.Session != nil {
-		return o.writeSession(ctx, w)
-	}
-	return o.writeParts(ctx, w, false, secrets{})
 }
 
 func kindOf(p transcript.Pointer) (kind, shape string) {
@@ -273,25 +272,23 @@ func kindOf(p transcript.Pointer) (kind, shape string) {
 }
 
 // ID names it.
-func (o Original) ID() mark.ID {
-	if o.Session != nil {
-		return o.Session.Sum.ID()
-	}
-	return o.found.Hash.ID()
-}
+func (o Original) ID() mark.ID { return o.found.Hash.ID() }
 
 // Bytes is what it takes in the transcript.
-func (o Original) Bytes() int64 {
-	if o.Session != nil {
-		return o.Session.Tip.Offset
+func (o Original) Bytes() int64 { return sizeOf(o.found) }
+
+// Lag returns how many bytes of a session's file are not archived, 0 for an earlier generation and for a part of one.
+func (o Original) Lag() int64 {
+	if !o.Whole || o.found.Generation != o.Entry.Tip().Generation {
+		return 0
 	}
-	return sizeOf(o.found)
+	return o.Entry.Lag()
 }
 
 // About tells in one line what it is and where it stood.
 func (o Original) About() string {
 	where := o.Entry.Agent + " session " + mark.Inline(o.Entry.ID, 400)
-	if o.Session != nil {
+	if o.Whole {
 		return mark.New(o.ID(), "file") + " of " + where
 	}
 	kind, _ := kindOf(o.found.Pointer)

@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -13,17 +14,32 @@ import (
 
 // Secret is a secret of a session, without its text.
 type Secret struct {
-	Kind       string
-	N          int // its number in the session's views; 0 if the session has too many
-	Generation int // the newest one that has it
-	Count      int // times in that generation
-	Places     []SecretPlace
+	Kind       string        `json:"kind"`
+	N          int           `json:"n"`          // its number in the session's views; 0 if the session has too many
+	Generation int           `json:"generation"` // the newest one that has it
+	Count      int           `json:"count"`      // times in that generation
+	Places     []SecretPlace `json:"places"`
 }
 
 // SecretPlace is a part of a record that has a secret.
 type SecretPlace struct {
 	Record int     // 0 in an attachment
 	ID     mark.ID // of the item or the attachment; "" if no item of the record has it
+}
+
+// MarshalJSON implements json.Marshaler: what is not there is null.
+func (p SecretPlace) MarshalJSON() ([]byte, error) {
+	of := struct {
+		Record *int     `json:"record"`
+		ID     *mark.ID `json:"id"`
+	}{&p.Record, &p.ID}
+	if p.Record == 0 {
+		of.Record = nil
+	}
+	if p.ID == "" {
+		of.ID = nil
+	}
+	return json.Marshal(of)
 }
 
 // Secrets returns the secrets of all generations of a session, those of the newest first, and how many records were too

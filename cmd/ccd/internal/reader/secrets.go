@@ -104,7 +104,7 @@ func (o Original) Hidden(ctx context.Context) (string, error) {
 	if o.library.Agents.Redact == nil {
 		return "", nil
 	}
-	if o.Session != nil {
+	if o.Whole {
 		s := redact.NewStream(o.library.Agents.Redact.Session(), io.Discard)
 		err := o.writeSession(ctx, s)
 		if err == nil {

@@ -44,6 +44,12 @@ type Version struct {
 	Doubt  *Event    // set if a later command may have changed it
 }
 
+// How names what a change does to a file.
+var How = map[transcript.Op]string{
+	transcript.Write: "written", transcript.Edit: "edited", transcript.Delete: "deleted", transcript.Rename: "renamed",
+	transcript.Revert: "reverted", transcript.Touch: "created",
+}
+
 // Event is a change of a file in a record.
 type Event struct {
 	What    string     `json:"what"` // "deleted", "renamed to PATH", "put back", "changed", in words for people

@@ -84,7 +84,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Damage = g.l.Damages()
 	out.Live = slices.DeleteFunc(append([]Session{}, out.Live...), func(s Session) bool { return time.Since(s.LastAt()) >= liveWithin })
 	out.Running, out.This = running, g.version
-	out.Agents = hook.Outcomes(g.l.StateDir)
+	out.Agents = hook.ReadLog(g.l.StateDir).Outcomes
 	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
 	if p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir)); err == nil && !p.Tried.IsZero() {
 		out.Remote = &p

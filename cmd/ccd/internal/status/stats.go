@@ -75,7 +75,7 @@ type Summaries struct {
 
 // CountsOf counts what the logs of the state directory have.
 func CountsOf(l *reader.Library) *Counts {
-	c := &Counts{Compactions: hook.CompactionsOf(l.StateDir)}
+	c := &Counts{Compactions: hook.ReadLog(l.StateDir).Compactions}
 	for _, line := range tally.Read(l.StateDir) {
 		switch r, s := &c.Restores, &c.Summaries; line.What {
 		case tally.Restore:

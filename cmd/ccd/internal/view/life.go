@@ -238,12 +238,6 @@ func (l *Index) Commands() (all []reader.Command) {
 // Largest returns the n calls that added most to the context.
 func (l *Index) Largest(n int) []session.Step { return l.model.Largest(n) }
 
-// changes names what a change does to a file.
-var changes = map[transcript.Op]string{
-	transcript.Write: "written", transcript.Edit: "edited", transcript.Delete: "deleted", transcript.Rename: "renamed",
-	transcript.Revert: "reverted", transcript.Touch: "created",
-}
-
 // Files returns the files that were read or changed, the last used first.
 func (l *Index) Files() (all []FileLine) {
 	for _, f := range l.model.Files {
@@ -256,7 +250,7 @@ func (l *Index) Files() (all []FileLine) {
 		}
 		one := FileLine{Path: f.Path, Reads: f.Reads, Edits: len(f.Edits), Last: last.N(), Time: l.model.Time(last.Rec)}
 		if n := len(f.Edits); n > 0 {
-			one.Change = changes[f.Edits[n-1].Op]
+			one.Change = reader.How[f.Edits[n-1].Op]
 		}
 		all = append(all, one)
 	}

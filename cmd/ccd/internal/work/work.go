@@ -57,11 +57,6 @@ type Reply struct {
 	transcript.Spent
 }
 
-// how names what a change does to a file.
-var how = map[transcript.Op]string{
-	transcript.Write: "written", transcript.Edit: "edited", transcript.Delete: "deleted", transcript.Rename: "renamed", transcript.Revert: "reverted", transcript.Touch: "created",
-}
-
 // Read reads a session.
 func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, error) {
 	g, err := l.Reading(e, 0)
@@ -144,7 +139,7 @@ func (s *Session) take(model *session.Session, copied map[int32]bool) {
 			}
 			if m, own := at(ref); own {
 				m.Key += f.Path
-				s.Edits = append(s.Edits, Edit{m, f.Path, how[one.Op], ref.N(), e.Call})
+				s.Edits = append(s.Edits, Edit{m, f.Path, reader.How[one.Op], ref.N(), e.Call})
 			}
 		}
 	}

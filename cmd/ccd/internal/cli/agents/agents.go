@@ -249,7 +249,7 @@ func (a *app) agentsKnown(ctx context.Context, s *install.Setup) (all []agentRow
 	}
 	conf, _ := a.Config()
 	home, err := a.Home()
-	outcomes, watched := hook.Outcomes(l.StateDir), a.Roots(conf, home)
+	outcomes, watched := hook.ReadLog(l.StateDir).Outcomes, a.Roots(conf, home)
 	for _, f := range account.AgentsOf(conf).All() {
 		r := rowOf(s, f, watched)
 		r.Last = outcomes[f.Agent]

@@ -21,19 +21,10 @@ const (
 )
 
 type secretOutput struct {
-	Agent      string        `json:"agent"`
-	Session    string        `json:"session"`
-	Kind       string        `json:"kind"`
-	N          int           `json:"n"`
-	Generation int           `json:"generation"`
-	Count      int           `json:"count"`
-	Places     []placeOutput `json:"places"`
-	Forget     []string      `json:"forget"`
-}
-
-type placeOutput struct {
-	Record *int    `json:"record"`
-	ID     *string `json:"id"`
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	reader.Secret
+	Forget []string `json:"forget"`
 }
 
 func (a *app) secretsCommand() *cobra.Command {
@@ -161,7 +152,7 @@ func (p *secretPrinter) session(e *reader.Entry, found []reader.Secret) error {
 	}
 	for _, s := range found {
 		if p.JSON {
-			p.out = append(p.out, secretOf(e, s))
+			p.out = append(p.out, secretOutput{e.Agent, mark.Name(e.ID), s, s.Forget(mark.Name(e.ID))})
 		} else if err := p.Print(p.lines(e, s)); err != nil {
 			return err
 		}
@@ -203,19 +194,4 @@ func (p *secretPrinter) lines(e *reader.Entry, s reader.Secret) string {
 		forget += strings.TrimSuffix(arg, session) + strings.Join(args, " ")
 	}
 	return fmt.Sprintf("  %s, %s: %s\n    %s\n", name, words.Count(s.Count, "time"), where, forget)
-}
-
-func secretOf(e *reader.Entry, s reader.Secret) secretOutput {
-	out := secretOutput{Agent: e.Agent, Session: mark.Name(e.ID), Kind: s.Kind, N: s.N, Generation: s.Generation, Count: s.Count, Forget: s.Forget(mark.Name(e.ID))}
-	for _, at := range s.Places {
-		var p placeOutput
-		if at.Record > 0 {
-			p.Record = &at.Record
-		}
-		if id := string(at.ID); id != "" {
-			p.ID = &id
-		}
-		out.Places = append(out.Places, p)
-	}
-	return out
 }

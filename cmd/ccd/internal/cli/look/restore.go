@@ -264,7 +264,7 @@ func (a *app) writeWithLag(ctx context.Context, w io.Writer, o reader.Original, 
 		}
 	}
 	err := a.write(ctx, w, o, rules)
-	if lag := o.Entry.Lag(); err == nil && lag > 0 && o.Session != nil && o.Session.N == o.Entry.Tip().Generation {
+	if lag := o.Lag(); err == nil && lag > 0 {
 		fmt.Fprintf(a.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
 	}
 	return err
@@ -347,7 +347,7 @@ const hiddenNote = "redacted: %s; only the user can print them: ccd restore %s"
 
 // write writes an original, and says on stderr which secrets it has. An agent gets it without them.
 func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *redact.Rules) error {
-	if !a.Agent && o.Session != nil && !cli.IsTTY(a.Err) { // to look for secrets takes longer than the rest
+	if !a.Agent && o.Whole && !cli.IsTTY(a.Err) { // to look for secrets takes longer than the rest
 		return o.Write(ctx, w)
 	}
 	if !a.Agent {
