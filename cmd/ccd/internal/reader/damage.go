@@ -19,11 +19,6 @@ type Damage struct {
 	Brief      string  `json:"-"` // place and cause as a line for people
 }
 
-// DamageOf is an error of the archive as it is listed.
-func DamageOf(d *archive.DamageError) Damage {
-	return Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error(), Brief: d.Brief()}
-}
-
 // Brief is damage as a line for people, where the archive's path is known.
 func Brief(err error) string {
 	if d := (*archive.DamageError)(nil); errors.As(err, &d) {
@@ -32,11 +27,13 @@ func Brief(err error) string {
 	return err.Error()
 }
 
-// DamagesOf returns all as they are listed; never nil, so that JSON has a list.
-func DamagesOf(all []*archive.DamageError) []Damage {
+// DamagesOf returns the damage among errors as it is listed; never nil, so that JSON has a list.
+func DamagesOf[E error](all []E) []Damage {
 	listed := []Damage{}
-	for _, d := range all {
-		listed = append(listed, DamageOf(d))
+	for _, err := range all {
+		if d := (*archive.DamageError)(nil); errors.As(err, &d) {
+			listed = append(listed, Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error(), Brief: d.Brief()})
+		}
 	}
 	return listed
 }

@@ -221,18 +221,6 @@ func (l *Library) Listed(agent string) (all []*Entry) {
 	return all
 }
 
-// Damages are the sessions that could not be read, as --json lists them.
-func (l *Library) Damages() []Damage {
-	all := []Damage{}
-	for _, err := range l.Damage {
-		var d *archive.DamageError
-		if errors.As(err, &d) {
-			all = append(all, DamageOf(d))
-		}
-	}
-	return all
-}
-
 func (l *Library) entry(s archive.Session) *Entry {
 	e := &Entry{Session: s, Machine: l.Machine}
 	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none

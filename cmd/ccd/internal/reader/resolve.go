@@ -151,16 +151,10 @@ func LatestIn(arg string) (dir string, ok bool) {
 // Latest yields the sessions that `latest` can mean, or `latest:DIR` if dir is given, newest first: main ones in which a person
 // spoke, and which ccd did not write. The session whose agent runs this command comes before all others.
 func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
-	in := func(string) bool { return true }
-	if dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(l.workingDir(), dir)
-		}
-		in = below(filepath.Clean(dir))
-	}
+	in := l.Below(dir)
 	var callers, all []*Entry
 	for _, e := range l.Sessions {
-		if e.Class != transcript.Main || agent != "" && e.Agent != agent || !in(e.Kept.Cwd) {
+		if e.Class != transcript.Main || agent != "" && e.Agent != agent || dir != "" && !in(e.Kept.Cwd) {
 			continue
 		}
 		if slices.Contains(l.callers, e.Name()) {
@@ -172,9 +166,12 @@ func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
 	return slices.Values(append(callers, all...))
 }
 
-// below returns a function that reports whether a place is a directory or below it, by the paths as they are written or by those without
-// symbolic links.
-func below(dir string) func(place string) bool {
+// Below returns a function that reports whether a place is a directory or below it, by the paths as they are written or by those without
+// symbolic links. The directory may be relative.
+func (l *Library) Below(dir string) func(place string) bool {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(l.workingDir(), dir)
+	}
 	known := map[string]string{}
 	real := func(p string) string {
 		if _, ok := known[p]; !ok {

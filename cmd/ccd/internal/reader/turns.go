@@ -21,6 +21,7 @@ const (
 // Turn is an item of a session's model: a message that a person typed and what followed it, up to the next one. Asked is empty
 // if the session begins without one.
 type Turn struct {
+	N           int       `json:"-"`      // from 1
 	Record      int       `json:"record"` // of the message, or the first record
 	Last        int       `json:"last"`   // last record of the turn
 	Time        time.Time `json:"time,omitzero"`
@@ -104,6 +105,7 @@ type Said func(session.Ref) (text string, added int)
 func Turns(s *session.Session, said Said) (all []Turn) {
 	for i := range s.Items {
 		if t, ok := (turns{s, said}).turn(i); ok {
+			t.N = len(all) + 1
 			all = append(all, t)
 		}
 	}

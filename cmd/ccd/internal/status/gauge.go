@@ -81,7 +81,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		return Report{}, context.Cause(ctx)
 	}
 	out := g.count
-	out.Damage = g.l.Damages()
+	out.Damage = reader.DamagesOf(g.l.Damage)
 	out.Live = slices.DeleteFunc(append([]Session{}, out.Live...), func(s Session) bool { return time.Since(s.LastAt()) >= liveWithin })
 	out.Running, out.This = running, g.version
 	out.Agents = hook.ReadLog(g.l.StateDir).Outcomes

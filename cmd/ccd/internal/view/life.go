@@ -26,8 +26,8 @@ const (
 
 // Index is the model of a session's story (archive.Story); the zero Index has read nothing. It is not safe for concurrent use.
 type Index struct {
-	Turns       []Turn
-	Context     []Moment // if there are many, the highest of each stretch; none if the model reports no sizes
+	Turns       []reader.Turn // with the beginning of what was asked, on one line
+	Context     []Moment      // if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []Compaction
 	First       int   // number of the first record that a page can show
 	Records     int   // number of the last one
@@ -187,10 +187,9 @@ func (l *Index) segment(ctx context.Context, off, end int64) (transcript.Segment
 func (l *Index) finish() {
 	l.measure()
 	l.forgotten = map[dropped.Choice]*dropped.Report{}
-	l.Turns = l.Turns[:0]
-	for _, t := range reader.Turns(l.model, func(r session.Ref) (string, int) { return l.said[place{r.N(), r.Span.Off}], 0 }) {
-		t.Asked = mark.Inline(t.Asked, maxAsked)
-		l.Turns = append(l.Turns, Turn{t, len(l.Turns) + 1})
+	l.Turns = reader.Turns(l.model, func(r session.Ref) (string, int) { return l.said[place{r.N(), r.Span.Off}], 0 })
+	for i := range l.Turns {
+		l.Turns[i].Asked = mark.Inline(l.Turns[i].Asked, maxAsked)
 	}
 	l.Compactions = l.Compactions[:0]
 	found, _ := dropped.Compactions(l.model)
@@ -270,7 +269,7 @@ func (l *Index) Shown(record int) int {
 
 // TurnOf returns the index in Turns of the turn with a record, 0 for a record before the first one.
 func (l *Index) TurnOf(record int) int {
-	i, found := slices.BinarySearchFunc(l.Turns, record, func(t Turn, record int) int { return t.Record - record })
+	i, found := slices.BinarySearchFunc(l.Turns, record, func(t reader.Turn, record int) int { return t.Record - record })
 	if found {
 		return i
 	}

@@ -14,18 +14,10 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
-
-// Turn is one request of the person and what followed it. The first turn has no request if the agent began. Asked is its beginning
-// on one line, at most 160 characters.
-type Turn struct {
-	reader.Turn
-	N int // from 1
-}
 
 // Moment is the size of the agent's context after a record.
 type Moment struct {

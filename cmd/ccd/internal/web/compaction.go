@@ -10,6 +10,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 )
 
@@ -23,7 +24,7 @@ type compactionData struct {
 	Apart  bool // ccd's hook is missing from the agent's settings
 	Before int  // compactions beside it, 0 if there is none
 	Next   int
-	Turns  []view.Turn // the requests that were in the context
+	Turns  []reader.Turn // the requests that were in the context
 	Hidden int
 }
 

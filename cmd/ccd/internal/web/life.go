@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
@@ -50,8 +51,8 @@ type lifeData struct {
 	Chart       chart
 	Compactions []view.Compaction
 	MoreMarks   int
-	Steps       []step      // that filled the context, the largest first
-	Turns       []view.Turn // around the page
+	Steps       []step        // that filled the context, the largest first
+	Turns       []reader.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
 	TurnsAfter  int

@@ -67,7 +67,7 @@ func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 			w.Each(s)
 		}
 	}
-	b.Damage = l.Damages()
+	b.Damage = reader.DamagesOf(l.Damage)
 	b.end(len(w.Models.Prices) > 0)
 	return b, nil
 }

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/tools"
@@ -44,7 +42,7 @@ func (a *app) ofSession(ctx context.Context, session, agent string, w io.Writer,
 }
 
 // named returns the SESSION argument of a tool for a command. For latest and for none it is the ID of the session of
-// the server's directory, as its real path or as $PWD.
+// the server's directory.
 func (a *app) named(ctx context.Context, session, agent string) (string, error) {
 	if session != "" && session != "latest" {
 		return session, nil
@@ -53,14 +51,11 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	real, told, err := a.here()
+	here, err := a.WorkingDir()
 	if err != nil {
 		return "", err
 	}
-	e, err := l.Find("latest:"+real, agent)
-	if errors.Is(err, archive.ErrNotFound) && told != real {
-		e, err = l.Find("latest:"+told, agent)
-	}
+	e, err := l.Find("latest:"+here, agent)
 	if errors.Is(err, archive.ErrNotFound) && l.ForAgent() { // in another directory of the project
 		e, err = l.Find("latest", agent)
 	}
@@ -68,16 +63,6 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 		return "", err
 	}
 	return e.ID, nil
-}
-
-func (a *app) here() (real, told string, err error) {
-	if told, err = a.WorkingDir(); err != nil {
-		return "", "", err
-	}
-	if real, err = filepath.EvalSymlinks(told); err != nil {
-		real = told
-	}
-	return real, told, nil
 }
 
 // toolError formats an error for a model as report does for a person.
@@ -92,16 +77,11 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	if err != nil {
 		return err
 	}
-	real, told, err := a.here()
-	if err != nil {
-		return err
-	}
-	asked := func(e *reader.Entry) bool {
-		of := q.Project == "" || disk.Within(e.Kept.Cwd, absoluteFrom(real, q.Project)) || disk.Within(e.Kept.Cwd, absoluteFrom(told, q.Project))
-		return of && (q.Agent == "" || e.Agent == q.Agent)
-	}
+	in := l.Below(q.Project)
 	archived := len(l.Sessions)
-	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *reader.Entry) bool { return !asked(e) })
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *reader.Entry) bool {
+		return q.Project != "" && !in(e.Kept.Cwd) || q.Agent != "" && e.Agent != q.Agent
+	})
 	rows := status.Family(l.Sessions, q.All)
 	for _, s := range rows {
 		if _, err := io.WriteString(w, s.Line()+"\n"); err != nil {
@@ -124,13 +104,6 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 		return fmt.Errorf("write output: %w", err)
 	}
 	return nil
-}
-
-func absoluteFrom(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
 }
 
 // toolSearch returns all hits; the reader stops when it has enough.

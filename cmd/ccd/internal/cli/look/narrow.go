@@ -48,16 +48,12 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 	if n.project == "" {
 		return func(string) bool { return true }, nil
 	}
-	here, err := a.WorkingDir()
-	if err != nil {
-		return nil, err
-	}
 	home, err := a.Home()
 	if err != nil {
 		return nil, err
 	}
 	if first, _, _ := strings.Cut(filepath.ToSlash(n.project), "/"); first == "." || first == ".." || filepath.IsAbs(n.project) {
-		p := project.Of(absoluteFrom(here, n.project), home)
+		p := project.Of(a.Absolute(n.project), home)
 		return p.Has, nil
 	}
 	elements := func(path string) []string {

@@ -400,7 +400,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 const mostTopLines = 100
 
 // requestLine is a request and how much followed it.
-func requestLine(t view.Turn) string {
+func requestLine(t reader.Turn) string {
 	line := fmt.Sprintf("#%d %s · (no request)", t.Record, words.Local(t.Time))
 	if t.ID != "" {
 		line = fmt.Sprintf("#%d %s · %s %s", t.Record, words.Local(t.Time), t.Asked, mark.New(t.ID, ""))

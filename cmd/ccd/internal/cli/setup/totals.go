@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/mark"
@@ -23,7 +24,7 @@ func (a *app) totals(ctx context.Context) error {
 	}
 	a.Incomplete(l)
 	out := status.TotalsOf(l.Sessions)
-	out.Damage = l.Damages()
+	out.Damage = reader.DamagesOf(l.Damage)
 	if a.Machine == "" {
 		out.Counts = status.CountsOf(l)
 	}
