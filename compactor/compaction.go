@@ -31,8 +31,8 @@ const (
 
 // Section is one part of a text, below its `## Name` heading.
 type Section struct {
-	Name string
-	Body string // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
+	Name string `json:"name"`
+	Body string `json:"body"` // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
 }
 
 // Header holds the figures that the compactor contributes to the front matter.

@@ -355,6 +355,9 @@ const (
 	List                // several items: restore prints each, joined by newline
 )
 
+// String names the shape.
+func (s Shape) String() string { return [...]string{"single", "lines", "list"}[s] }
+
 // Part is one item of an original.
 type Part struct {
 	Span Span
@@ -370,4 +373,17 @@ type Pointer struct {
 	Last   int       // number of the last record; = Record for a single one
 	Time   time.Time // of the (first) record
 	Note   string    // what it is, in a word or two: "output", "file", "range"
+}
+
+// Kind names what the original is: the kind of its item, "range" or "list"; "" if it has no parts.
+func (p Pointer) Kind() string {
+	switch {
+	case p.Shape == Lines:
+		return "range"
+	case p.Shape == List:
+		return "list"
+	case len(p.Parts) == 0:
+		return ""
+	}
+	return p.Parts[0].Kind.String()
 }

@@ -5,6 +5,7 @@
 package form
 
 import (
+	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -12,15 +13,10 @@ import (
 
 // Document is a companion as JSON. Its keys are stable (docs/FORMAT.md).
 type Document struct {
-	Front    sidecar.Matter `json:"front_matter"`
-	Lead     string         `json:"lead"` // the introduction
-	Sections []section      `json:"sections"`
-	Pointers []pointer      `json:"pointers"` // one for each ID in the sections, in order of appearance
-}
-
-type section struct {
-	Name string `json:"name"`
-	Body string `json:"body"`
+	Front    sidecar.Matter      `json:"front_matter"`
+	Lead     string              `json:"lead"` // the introduction
+	Sections []compactor.Section `json:"sections"`
+	Pointers []pointer           `json:"pointers"` // one for each ID in the sections, in order of appearance
 }
 
 type pointer struct {
@@ -38,11 +34,7 @@ func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	d := Document{Front: f, Lead: p.Lead, Sections: []section{}, Pointers: pointers(p, known)}
-	for _, s := range p.Sections {
-		d.Sections = append(d.Sections, section(s))
-	}
-	return d, nil
+	return Document{Front: f, Lead: p.Lead, Sections: append([]compactor.Section{}, p.Sections...), Pointers: pointers(p, known)}, nil
 }
 
 // pointers describes every ID in the sections, in order of appearance.
@@ -60,22 +52,10 @@ func pointers(p sidecar.Parsed, known []transcript.Pointer) []pointer {
 			seen[id] = true
 			one := pointer{ID: id}
 			if k, ok := at[id]; ok {
-				one.Kind, one.Record, one.Last, one.Note = kindOf(k), k.Record, k.Last, k.Note
+				one.Kind, one.Record, one.Last, one.Note = k.Kind(), k.Record, k.Last, k.Note
 			}
 			all = append(all, one)
 		}
 	}
 	return all
-}
-
-func kindOf(p transcript.Pointer) string {
-	switch {
-	case p.Shape == transcript.Lines:
-		return "range"
-	case p.Shape == transcript.List:
-		return "list"
-	case len(p.Parts) == 0:
-		return ""
-	}
-	return p.Parts[0].Kind.String()
 }

@@ -245,7 +245,7 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 	var bytes, size counter
 	if i.Kind = "transcript"; !o.Whole {
 		i.Offset = o.found.Parts[0].Span.Off
-		i.Kind, i.Shape = kindOf(o.found.Pointer)
+		i.Kind, i.Shape = o.found.Pointer.Kind(), o.found.Shape.String()
 	}
 	write := o.writeSession
 	if !o.Whole { // the raw span itself, not the lines around it
@@ -259,16 +259,6 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 	}
 	i.Bytes, i.Size, i.SHA256 = int64(bytes), int64(size), hex.EncodeToString(sum.Sum(nil))
 	return i, nil
-}
-
-func kindOf(p transcript.Pointer) (kind, shape string) {
-	switch p.Shape {
-	case transcript.Lines:
-		return "range", "lines"
-	case transcript.List:
-		return "list", "list"
-	}
-	return p.Parts[0].Kind.String(), "single"
 }
 
 // ID names it.
@@ -291,7 +281,7 @@ func (o Original) About() string {
 	if o.Whole {
 		return mark.New(o.ID(), "file") + " of " + where
 	}
-	kind, _ := kindOf(o.found.Pointer)
+	kind := o.found.Pointer.Kind()
 	switch {
 	case o.found.Last > o.found.Record:
 		where += fmt.Sprintf(", records %d to %d", o.found.Record, o.found.Last)

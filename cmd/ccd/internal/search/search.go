@@ -53,6 +53,7 @@ type Hit struct {
 	Copies     int  // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
 	Equal      int  // how many more equal originals it was given
 	Part       bool // a word of the query is only a part of longer words in it
+	Rewritten  bool // it is only in an earlier generation, which numbers its records for itself
 
 	fork bool
 	uuid string // of the record
@@ -246,7 +247,8 @@ func (f *finder) session(ctx context.Context, s source, r *result) {
 		err := w.read(ctx)
 		for _, h := range slices.Backward(w.hits) {
 			if !seen[h.ID] {
-				h.Back, h.fork = i == len(s.Generations)-1 && back.Has(h.Record), s.Kept.Origin != ""
+				h.Rewritten, h.fork = i < len(s.Generations)-1, s.Kept.Origin != ""
+				h.Back = !h.Rewritten && back.Has(h.Record)
 				r.hits = append(r.hits, h)
 			}
 		}

@@ -275,7 +275,7 @@ func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 			at[whole.Key] = i
 			out.Groups = append(out.Groups, hitGroup{Row: newRow(status.Of(whole), now)})
 		}
-		if len(e.Generations) > 0 && h.Generation < e.Generations[len(e.Generations)-1].N { // its number is not one of the session's
+		if h.Rewritten { // its number is not one of the session's
 			h.Record = 0
 		}
 		out.Groups[i].Hits = append(out.Groups[i].Hits, newHit(h, q))

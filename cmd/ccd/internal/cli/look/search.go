@@ -400,7 +400,7 @@ func (p *hitPrinter) lines(h *search.Hit) error {
 	if p.library.Machine != "" {
 		where = p.library.Machine + " " + where
 	}
-	if h.Record > 0 && !p.rewritten(h) {
+	if h.Record > 0 && !h.Rewritten {
 		where += "#" + strconv.Itoa(h.Record)
 	}
 	return p.Draw(strings.Join(append([]string{mark.Inline(where, 0)}, p.hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
@@ -414,11 +414,6 @@ func around(lines []string) string {
 		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 	}
 	return b.String()
-}
-
-// rewritten reports whether the hit stands only in an earlier generation, which numbers its records for itself.
-func (p *hitPrinter) rewritten(h *search.Hit) bool {
-	return h.Generation < p.library.Entry(h.Session.Key).Tip().Generation
 }
 
 func (p *hitPrinter) fitted(h *search.Hit) error {
@@ -442,7 +437,7 @@ func (p *hitPrinter) fitted(h *search.Hit) error {
 		p.last, p.place = h.Session.Key, p.library.Machine
 	}
 	parts := p.hitPlace(h, words.Local(h.Time))
-	if h.Record > 0 && !p.rewritten(h) {
+	if h.Record > 0 && !h.Rewritten {
 		parts = append([]string{"#" + strconv.Itoa(h.Record)}, parts...)
 	}
 	id := " " + mark.New(h.ID, "")
@@ -473,7 +468,7 @@ func (p *hitPrinter) hitPlace(h *search.Hit, when string) (parts []string) {
 	if h.Back {
 		parts = append(parts, "taken back")
 	}
-	if p.rewritten(h) {
+	if h.Rewritten {
 		parts = append(parts, "before the rewrite")
 	}
 	if h.Copies > 0 { // in forks

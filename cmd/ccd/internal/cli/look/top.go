@@ -378,7 +378,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 			b.WriteString("  " + stepLine(one) + "\n")
 		}
 	}
-	listed(&b, "Requests", life.Turns, requestLine)
+	listed(&b, "Requests", life.Turns, func(t reader.Turn) string { return fmt.Sprintf("#%d %s%s", t.Record, words.Local(t.Time), turnLine(t)) })
 	failed := slices.DeleteFunc(life.Commands(), func(c reader.Command) bool { return c.Exit == nil || *c.Exit == 0 })
 	listed(&b, "Commands that failed", failed, func(c reader.Command) string {
 		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
@@ -398,29 +398,6 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 
 // mostTopLines bounds each list of the details.
 const mostTopLines = 100
-
-// requestLine is a request and how much followed it.
-func requestLine(t reader.Turn) string {
-	line := fmt.Sprintf("#%d %s · (no request)", t.Record, words.Local(t.Time))
-	if t.ID != "" {
-		line = fmt.Sprintf("#%d %s · %s %s", t.Record, words.Local(t.Time), t.Asked, mark.New(t.ID, ""))
-	}
-	for _, one := range []struct {
-		n    int
-		noun string
-	}{{t.Calls(), "call"}, {len(t.Commands) + t.MoreCommand, "command"}, {t.Edits(), "changed file"}, {t.Compactions, "compaction"}} {
-		if one.n > 0 {
-			line += " · " + words.Count(one.n, one.noun)
-		}
-	}
-	if t.Failed > 0 {
-		line += fmt.Sprintf(" · %d failed", t.Failed)
-	}
-	if t.Back {
-		line += " · taken back"
-	}
-	return line
-}
 
 // listed writes the last of a list, the newest first.
 func listed[T any](b *strings.Builder, head string, all []T, line func(T) string) {
