@@ -21,15 +21,14 @@ const (
 	full    = 0.85
 )
 
-// SessionColumns returns the columns that identify a session. of returns the session of a row.
-func SessionColumns[T any](now time.Time, of func(T) status.Session) []table.Column[T] {
-	return []table.Column[T]{
+// SessionColumns returns the columns that identify a session.
+func SessionColumns(now time.Time) []table.Column[status.Session] {
+	return []table.Column[status.Session]{
 		{
-			Head: "SESSION", Text: func(r T) string { return status.Short(mark.Unname(of(r).Session)) },
-			Piped: func(r T) string { return of(r).Session },
+			Head: "SESSION", Text: func(s status.Session) string { return status.Short(mark.Unname(s.Session)) },
+			Piped: func(s status.Session) string { return s.Session },
 		},
-		{Head: "TITLE", Least: 20, Part: 34, Text: func(r T) string {
-			s := of(r)
+		{Head: "TITLE", Least: 20, Part: 34, Text: func(s status.Session) string {
 			title := s.Labelled()
 			if title == "" {
 				title = "-"
@@ -38,20 +37,17 @@ func SessionColumns[T any](now time.Time, of func(T) status.Session) []table.Col
 				title = "  " + title
 			}
 			return title
-		}, Piped: func(r T) string { return of(r).Labelled() }},
+		}, Piped: func(s status.Session) string { return s.Labelled() }},
 		{
-			Head: "PROJECT", Least: 8, Drop: 5, Text: func(r T) string { return table.Cut(of(r).Directory(), 20) },
-			Piped: func(r T) string { return mark.Inline(of(r).Project, 0) },
+			Head: "PROJECT", Least: 8, Drop: 5, Text: func(s status.Session) string { return table.Cut(s.Directory(), 20) },
+			Piped: func(s status.Session) string { return mark.Inline(s.Project, 0) },
 		},
 		{
-			Head: "LAST", Drop: 6, Text: func(r T) string { return words.Ago(of(r).LastAt(), now) },
-			Piped: func(r T) string { return words.Minute(of(r).LastAt()) },
+			Head: "LAST", Drop: 6, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
+			Piped: func(s status.Session) string { return words.Minute(s.LastAt()) },
 		},
 	}
 }
-
-// itself is the of for rows that are sessions.
-func itself(s status.Session) status.Session { return s }
 
 // SizeTone returns the tone for a session that fills its window that much.
 func SizeTone(s status.Size) table.Tone {
@@ -76,17 +72,17 @@ func AgentColumn[T any](of func(T) string) table.Column[T] {
 
 // LsColumns returns the columns of lists of sessions.
 func LsColumns(now time.Time) []table.Column[status.Session] {
-	columns := SessionColumns(now, itself)
+	columns := SessionColumns(now)
 	last := &columns[3]
 	date := last.Text
 	last.Text = func(s status.Session) string { // who is next says more than when
-		switch state := Condition(s, now); {
+		switch state := Condition(s); {
 		case state == status.Working, state == status.Waits, state == status.Deleted, s.Problem() != "":
 			return state
 		}
 		return date(s)
 	}
-	last.Tone = func(s status.Session) table.Tone { return stateTone(s, now) }
+	last.Tone = func(s status.Session) table.Tone { return stateTone(s) }
 	return append(columns,
 		table.Column[status.Session]{
 			Head: "CONTEXT", Text: func(s status.Session) string { return s.Size().Filled() },
@@ -103,22 +99,22 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 			return strings.TrimSuffix(s.Size().Short()+", "+s.Ignored(), ", ")
 		}},
 		table.Column[status.Session]{
-			Head: "STATE", Drop: 1, Text: func(s status.Session) string { return Condition(s, now) },
-			Tone: func(s status.Session) table.Tone { return stateTone(s, now) },
+			Head: "STATE", Drop: 1, Text: func(s status.Session) string { return Condition(s) },
+			Tone: func(s status.Session) table.Tone { return stateTone(s) },
 		})
 }
 
 // Condition returns what is wrong with a session, else why nobody works in it, else who is next.
-func Condition(s status.Session, now time.Time) string {
-	state := s.State(now)
+func Condition(s status.Session) string {
+	state := s.State
 	if state == status.Resting && s.Lag > 0 { // one at work is always a little ahead of the archive
 		state = humanize.IBytes(uint64(s.Lag)) + " behind"
 	}
 	return cmp.Or(s.Problem(), s.Apart(), state)
 }
 
-func stateTone(s status.Session, now time.Time) table.Tone {
-	switch state := Condition(s, now); {
+func stateTone(s status.Session) table.Tone {
+	switch state := Condition(s); {
 	case s.Problem() != "":
 		return table.Bad
 	case state == status.Working:

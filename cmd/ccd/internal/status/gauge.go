@@ -137,7 +137,7 @@ func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
 	}
 	rows := slices.Clone(g.rows)
 	for i := range rows {
-		if time.Since(rows[i].LastAt()) < liveWithin { // its file may have grown since the archive was read
+		if time.Since(rows[i].LastAt()) < waitsWithin+liveWithin { // its file may have grown since the archive was read, or its person left
 			rows[i] = Of(rows[i].entry)
 		}
 	}

@@ -71,6 +71,8 @@ type Session struct {
 	Step        int                `json:"curve_step"`
 	Curve       []int64            `json:"curve"`
 	Machine     string             `json:"machine,omitempty"`
+	State       string             `json:"state"`
+	Attention   string             `json:"attention"`
 
 	compacted []int // how often the agent compacted in each stretch of Curve
 	entry     *reader.Entry
@@ -90,6 +92,9 @@ func Of(e *reader.Entry) Session {
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, entry: e,
 	}
 	one.setCurve(compactor.DecodeCurve(s.Curve))
+	now := time.Now()
+	one.State = one.state(now)
+	one.Attention = one.attention(now)
 	return one
 }
 
@@ -115,8 +120,8 @@ const (
 	Deleted = "deleted" // the transcript is gone, the archive has it
 )
 
-// State tells who is next. now is the current time.
-func (s Session) State(now time.Time) string {
+// state tells who is next.
+func (s Session) state(now time.Time) string {
 	switch {
 	case !s.Present && s.Machine == "":
 		return Deleted
@@ -124,7 +129,7 @@ func (s Session) State(now time.Time) string {
 		return Resting
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
-	case now.Sub(s.LastAt()) > liveWithin, now.Sub(s.LastAt()) > thinksWithin && s.entry != nil && s.entry.Kept.Open == 0:
+	case now.Sub(s.LastAt()) > liveWithin, now.Sub(s.LastAt()) > thinksWithin && s.entry.Kept.Open == 0:
 		return Resting
 	}
 	return Working
@@ -139,9 +144,9 @@ const waitsWithin = time.Hour
 // nearlyFull is the pressure from which a session is about to be compacted.
 const nearlyFull = 0.9
 
-// Attention is why a person should look at the session now, in a few words, the most urgent first; "" where there is no reason.
-func (s Session) Attention(now time.Time) string {
-	state := s.State(now)
+// attention is why a person should look at the session now, in a few words, the most urgent first; "" where there is no reason.
+func (s Session) attention(now time.Time) string {
+	state := s.State
 	switch {
 	case s.Damaged():
 		return "its stored state is damaged"
@@ -246,21 +251,16 @@ func (s Session) Labelled() string {
 func (s Session) Directory() string { return mark.Inline(transcript.Base(s.Project), 0) }
 
 // LastAt is when the session last grew, the zero time where that is not known.
-func (s Session) LastAt() (last time.Time) {
-	if s.entry != nil { // of Unreadable, nothing is known
-		last = s.entry.Last()
-	}
-	return last
-}
+func (s Session) LastAt() time.Time { return s.entry.Last() }
 
 // Key identifies the session.
 func (s Session) Key() transcript.Key { return s.entry.Key }
 
 // Aside reports whether lists leave the session out unless all are wanted.
-func (s Session) Aside() bool { return s.entry != nil && s.entry.Aside() }
+func (s Session) Aside() bool { return s.entry.Aside() }
 
 // SubAgent reports whether another session started it.
-func (s Session) SubAgent() bool { return s.entry != nil && s.entry.Class == transcript.SubAgent }
+func (s Session) SubAgent() bool { return s.entry.Class == transcript.SubAgent }
 
 // Size is what the agent holds of the session.
 func (s Session) Size() Size { return SizeOf(s.Reported, s.About, s.Estimate, s.Window) }
@@ -292,13 +292,13 @@ func (s Session) Apart() string {
 	switch {
 	case s.Machine != "":
 		return "on " + mark.Inline(s.Machine, 60)
-	case s.entry != nil && s.entry.Root == "":
+	case s.entry.Root == "":
 		return "file"
-	case s.entry != nil && s.entry.Kept.NotResumed():
+	case s.entry.Kept.NotResumed():
 		return "copy"
-	case s.entry != nil && s.entry.Duplicate:
+	case s.entry.Duplicate:
 		return "duplicate"
-	case s.entry != nil && s.entry.StateDamage == nil && s.entry.Lost == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
+	case s.entry.StateDamage == nil && s.entry.Lost == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
 		return "empty"
 	}
 	return ""
@@ -361,14 +361,15 @@ func Short(id string) string {
 }
 
 // Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.
-func (s Session) Damaged() bool { return s.entry == nil || s.entry.StateDamage != nil }
+func (s Session) Damaged() bool { return s.entry.StateDamage != nil }
 
 // Unreadable are the sessions that are damaged; one without a name is damage that may hide others.
 func Unreadable(damage []error) (all []Session) {
 	for _, err := range damage {
 		var d *archive.DamageError
 		if errors.As(err, &d) {
-			all = append(all, Session{Agent: d.Session.Agent, Session: d.Session.ID, Damage: d.Error(), Tags: []string{}})
+			e := &reader.Entry{Session: archive.Session{Session: transcript.Session{Key: d.Session}, StateDamage: d}}
+			all = append(all, Session{Agent: d.Session.Agent, Session: d.Session.ID, Damage: d.Error(), Tags: []string{}, entry: e})
 		}
 	}
 	return all

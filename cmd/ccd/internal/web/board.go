@@ -86,7 +86,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		if s.LastAt().After(midnight) {
 			b.Today++
 		}
-		switch s.State(now) {
+		switch s.State {
 		case status.Waits:
 			active[0] = append(active[0], s)
 		case status.Working:

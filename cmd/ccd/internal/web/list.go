@@ -50,7 +50,6 @@ type listData struct {
 type row struct {
 	status.Session
 	ID     string // as addresses have it
-	State  string
 	Reason string
 	Sub    bool
 	Label  string
@@ -62,7 +61,7 @@ type row struct {
 
 func newRow(s status.Session, now time.Time) row {
 	return row{
-		Session: s, ID: mark.Unname(s.Session), State: s.State(now), Reason: s.Attention(now), Sub: s.SubAgent(),
+		Session: s, ID: mark.Unname(s.Session), Reason: s.Attention, Sub: s.SubAgent(),
 		Label: cmp.Or(s.Labelled(), "untitled"), When: words.Ago(s.LastAt(), now), Spark: newSpark(s), Share: min(1, max(0, s.Size().Share())),
 	}
 }
@@ -83,16 +82,16 @@ func filterOf(q url.Values) filter {
 	return filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != "", Group: q.Get("group")}
 }
 
-func (f filter) passes(s status.Session, now time.Time) bool {
+func (f filter) passes(s status.Session) bool {
 	switch {
 	case (s.SubAgent() || s.Aside()) && !f.Subs:
 		return false
 	case f.Agent != "" && s.Agent != f.Agent, f.Project != "" && s.Project != f.Project:
 		return false
 	case f.State == urgent:
-		return s.Attention(now) != ""
+		return s.Attention != ""
 	}
-	return f.State == "" || s.State(now) == f.State
+	return f.State == "" || s.State == f.State
 }
 
 func listPage(ctx context.Context, r *request) (answer, error) {
@@ -144,7 +143,7 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	wanted := strings.Fields(strings.ToLower(strings.ReplaceAll(d.Query, `"`, " ")))
 	var shown []status.Session
 	for _, s := range all {
-		if d.Filter.passes(s, now) && (len(wanted) == 0 || hasAll(s, wanted)) {
+		if d.Filter.passes(s) && (len(wanted) == 0 || hasAll(s, wanted)) {
 			shown = append(shown, s)
 		}
 	}

@@ -46,8 +46,7 @@ an ID in the marked line. r twice resumes the session in a smaller copy, y
 copies an ID, / filters, ? lists all keys.
 
 With --json: with --once: one array, an object per main session: the keys of
-ccd ls, and state (working, waiting, idle, deleted), attention (why it needs
-attention, "" if it does not)`,
+ccd ls`,
 		Example: `  ccd top
       watch all sessions
   ccd top --once
@@ -111,33 +110,20 @@ type topFeed struct {
 	signs signs
 }
 
-// topSession is a session in --json output.
-type topSession struct {
-	status.Session
-	State     string `json:"state"`
-	Attention string `json:"attention"`
-}
-
-func (f *topFeed) rows(ctx context.Context) (status.Report, []topSession, error) {
+func (f *topFeed) rows(ctx context.Context) (status.Report, []status.Session, error) {
 	report, all, err := f.gauge.List(ctx)
 	if err != nil {
 		return report, nil, err
 	}
-	now := time.Now()
-	rows := []topSession{}
-	for _, s := range all {
-		if s.Key().Agent == f.agent || f.agent == "" {
-			if !s.SubAgent() && !s.Aside() {
-				rows = append(rows, topSession{s, s.State(now), s.Attention(now)})
-			}
-		}
-	}
-	slices.SortStableFunc(rows, func(x, y topSession) int { return cmp.Compare(rank(x), rank(y)) })
+	rows := slices.DeleteFunc(all, func(s status.Session) bool {
+		return f.agent != "" && s.Agent != f.agent || s.SubAgent() || s.Aside()
+	})
+	slices.SortStableFunc(rows, func(x, y status.Session) int { return cmp.Compare(rank(x), rank(y)) })
 	return report, rows, nil
 }
 
 // rank is the order of the list: what needs attention, then what is live, then the rest.
-func rank(s topSession) int {
+func rank(s status.Session) int {
 	switch {
 	case s.Attention != "" && (s.State == status.Working || s.State == status.Waits):
 		return 0
@@ -174,8 +160,8 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 	out := top.List{Head: topHead(report, rows, width)}
 	for _, s := range rows {
 		out.Rows = append(out.Rows, top.Row{
-			Key: s.Agent + " " + s.Session.Session, ID: s.Session.Session, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
-			Match: strings.Join([]string{s.Labelled(), s.Title, s.Asked, s.Project, s.Agent, s.Session.Session, s.State, s.Attention}, " "),
+			Key: s.Agent + " " + s.Session, ID: s.Session, Marked: s.Attention != "" && rank(s) == 0, Why: s.Attention,
+			Match: strings.Join([]string{s.Labelled(), s.Title, s.Asked, s.Project, s.Agent, s.Session, s.State, s.Attention}, " "),
 		})
 	}
 	colours := f.Colours()
@@ -184,7 +170,7 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 }
 
 // topHead says how the daemon and the archive are, who waits, and what is wrong.
-func topHead(r status.Report, rows []topSession, width int) []string {
+func topHead(r status.Report, rows []status.Session, width int) []string {
 	state := "not running"
 	if r.Running {
 		state = fmt.Sprintf("running, pid %d", r.Pid)
@@ -217,20 +203,19 @@ func topHead(r status.Report, rows []topSession, width int) []string {
 	return append(head, "")
 }
 
-func (f *topFeed) columns(now time.Time) []table.Column[topSession] {
-	of := func(s topSession) status.Session { return s.Session }
-	identity := cli.SessionColumns(now, of)[1:] // without the ID, which y copies
-	identity[0].Part = 0                        // a shorter title leaves room for the curve at 80 columns
-	agent := cli.AgentColumn(func(s topSession) string { return s.Agent })
+func (f *topFeed) columns(now time.Time) []table.Column[status.Session] {
+	identity := cli.SessionColumns(now)[1:] // without the ID, which y copies
+	identity[0].Part = 0                    // a shorter title leaves room for the curve at 80 columns
+	agent := cli.AgentColumn(func(s status.Session) string { return s.Agent })
 	agent.Drop = 1
-	return append([]table.Column[topSession]{{
-		Head: "STATE", Text: func(s topSession) string {
+	return append([]table.Column[status.Session]{{
+		Head: "STATE", Text: func(s status.Session) string {
 			if s.Damaged() {
 				return "damaged"
 			}
 			return s.State
 		},
-		Tone: func(s topSession) table.Tone {
+		Tone: func(s status.Session) table.Tone {
 			switch {
 			case s.Attention != "" && rank(s) == 0:
 				return table.Warn
@@ -240,11 +225,11 @@ func (f *topFeed) columns(now time.Time) []table.Column[topSession] {
 			return table.NoTone
 		},
 	}}, append(identity,
-		table.Column[topSession]{
-			Head: "CONTEXT", Text: func(s topSession) string { return f.signs.bar(s.Size(), barCells) },
-			Tone: func(s topSession) table.Tone { return cli.SizeTone(s.Size()) },
+		table.Column[status.Session]{
+			Head: "CONTEXT", Text: func(s status.Session) string { return f.signs.bar(s.Size(), barCells) },
+			Tone: func(s status.Session) table.Tone { return cli.SizeTone(s.Size()) },
 		},
-		table.Column[topSession]{Head: "HISTORY", Drop: 7, Text: func(s topSession) string { return f.signs.curve(s.Session, curveCells) }},
+		table.Column[status.Session]{Head: "HISTORY", Drop: 7, Text: func(s status.Session) string { return f.signs.curve(s, curveCells) }},
 		agent)...)
 }
 
@@ -361,11 +346,11 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 	s := status.Of(e)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s, %s, %s\n", cmp.Or(s.Labelled(), "(no title)"), mark.Inline(e.ID, 0), e.Agent, mark.Inline(s.Project, 0))
-	if why := s.Attention(time.Now()); why != "" {
-		fmt.Fprintf(&b, "attention: %s\n", why)
+	if s.Attention != "" {
+		fmt.Fprintf(&b, "attention: %s\n", s.Attention)
 	}
 	fmt.Fprintf(&b, "context  %s  %s\n", f.signs.bar(s.Size(), 2*barCells), f.signs.curve(s, 48))
-	fmt.Fprintf(&b, "%s, %s, %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)), cli.Condition(s, time.Now()), words.Local(s.LastAt()))
+	fmt.Fprintf(&b, "%s, %s, %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)), cli.Condition(s), words.Local(s.LastAt()))
 	if len(life.Compactions) > 0 {
 		b.WriteString("\nCompactions\n")
 		for _, c := range slices.Backward(life.Compactions) {
