@@ -213,31 +213,21 @@ func severalFound(prefix string, found []archive.Found) error {
 // does not end the search, but the error reports it, because it may hide an ID.
 func (l *Library) fold(ctx context.Context, in []*Entry, prefix string, index error, progress func(done, total int64)) ([]archive.Found, error) {
 	lo, hi, err := mark.PrefixRange(prefix)
-	if err != nil {
+	if err = cmp.Or(err, index); err != nil && !errors.As(err, new(*archive.DamageError)) {
 		return nil, err
-	}
-	if index != nil && !errors.As(index, new(*archive.DamageError)) {
-		return nil, index
 	}
 	w := want{lo: lo, hi: hi}
 	var done, total int64
 	for _, e := range in {
-		if e.Class == transcript.Attachment {
-			w.attachment(e)
-		} else {
-			total += e.Bytes()
-		}
+		w.attachment(e)
+		total += e.Bytes()
 	}
 	var broken error
 	for _, e := range in {
-		if e.Class == transcript.Attachment {
-			continue
-		}
 		for _, g := range slices.Backward(e.Generations) {
-			if len(w.found) > 0 {
-				return w.found, nil
+			if len(w.found) == 0 && e.Class != transcript.Attachment {
+				broken = cmp.Or(broken, w.generation(ctx, l.At(e, g)))
 			}
-			broken = cmp.Or(broken, w.generation(ctx, l.At(e, g)))
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -252,14 +242,22 @@ func (l *Library) fold(ctx context.Context, in []*Entry, prefix string, index er
 	case index != nil: // an index entry is damaged and the archive cannot replace it
 		return nil, index
 	}
-	err = fmt.Errorf("find id %s: %w%s", prefix, archive.ErrNotFound, cmp.Or(l.Scope(), " in any archived session"))
+	return nil, l.notFolded(ctx, prefix, broken)
+}
+
+// notFolded is the error for an ID that no session has, as far as they could be read.
+func (l *Library) notFolded(ctx context.Context, prefix string, broken error) error {
+	err := fmt.Errorf("find id %s: %w%s", prefix, archive.ErrNotFound, cmp.Or(l.Scope(), " in any archived session"))
 	if broken == nil {
 		broken = l.Archive.CheckIndex(ctx)
 	}
-	if broken != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w; some could not be read: %w", err, broken)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case broken != nil:
+		return fmt.Errorf("%w; some could not be read: %w", err, broken)
 	}
-	return nil, cmp.Or(ctx.Err(), err)
+	return err
 }
 
 // want is a range of hash keys, and what was found in it.
@@ -277,9 +275,12 @@ func (w *want) add(k transcript.Key, generation int, p transcript.Pointer) {
 	}
 }
 
-// attachment compares the stored hashes of a whole file, without reading the file.
+// attachment compares the stored hashes of an attachment, without reading the file.
 func (w *want) attachment(e *Entry) {
 	for _, g := range e.Generations {
+		if e.Class != transcript.Attachment {
+			break
+		}
 		w.add(e.Key, g.N, transcript.Pointer{Hash: g.Sum, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}, Kind: transcript.File}}, Note: "file"})
 	}
 }

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -138,21 +139,7 @@ func (m turns) turn(i int) (t Turn, ok bool) {
 	} else if t.Record = m.begins(it, t.Last); t.Record == 0 {
 		return t, false
 	}
-	t.Time = m.Time(int32(t.Record - 1))
-	for n := t.Last; n >= t.Record && t.End.IsZero(); n-- {
-		t.End = m.Time(int32(n - 1))
-	}
-	for _, n := range m.Long {
-		if n >= t.Record && n <= t.Last {
-			t.TooLong++
-		}
-	}
-	for _, b := range m.Bounds {
-		if n := int(b.Rec) + 1; n != 0 && n >= t.Record && n <= t.Last {
-			t.Compactions++
-			t.Bounds = append(t.Bounds, Bound{n, m.Time(b.Rec), b.Before})
-		}
-	}
+	m.within(&t)
 	files := map[*session.File]bool{}
 	for e := it.From; e < it.To; e++ {
 		m.event(&t, &m.Events[e], files)
@@ -160,6 +147,26 @@ func (m turns) turn(i int) (t Turn, ok bool) {
 	t.MoreFiles = len(files) - len(t.Files)
 	told := it.Command && it.To == it.From+1 && t.Compactions == 0 && i+1 < len(m.Items) // to the client, not to the agent
 	return t, !told
+}
+
+// within takes what is between the first and the last record of a turn.
+func (m turns) within(t *Turn) {
+	t.Time = m.Time(int32(t.Record - 1))
+	for n := t.Last; n >= t.Record && t.End.IsZero(); n-- {
+		t.End = m.Time(int32(n - 1))
+	}
+	in := func(n int) bool { return n >= t.Record && n <= t.Last }
+	for _, n := range m.Long {
+		if in(n) {
+			t.TooLong++
+		}
+	}
+	for _, b := range m.Bounds {
+		if n := int(b.Rec) + 1; n != 0 && in(n) {
+			t.Compactions++
+			t.Bounds = append(t.Bounds, Bound{n, m.Time(b.Rec), b.Before})
+		}
+	}
 }
 
 // begins returns the first record in which the agent did something before the first message, or that is too long to tell; 0 if
@@ -185,10 +192,13 @@ func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 		}
 		t.Words = append(t.Words, w)
 	}
-	if e.Kind != session.Did {
-		return
+	if e.Kind == session.Did {
+		t.call(e.Call, files)
 	}
-	c := e.Call
+}
+
+// call adds a call to a turn.
+func (t *Turn) call(c *session.Call, files map[*session.File]bool) {
 	i := slices.IndexFunc(t.Tools, func(one Tool) bool { return one.Name == c.Tool })
 	if i < 0 {
 		i = len(t.Tools)
@@ -204,18 +214,19 @@ func (m turns) event(t *Turn, e *session.Event, files map[*session.File]bool) {
 	if c.Op == transcript.Agent && (c.Agent != "" || c.State != session.Failed && c.State != session.Refused) {
 		t.Agents++
 	}
-	if c.Op == transcript.Command && !c.Stdin {
-		if len(t.Commands) < maxCommands {
-			t.Commands = append(t.Commands, CommandOf(c))
-		} else {
-			t.MoreCommand++
-		}
+	switch command := c.Op == transcript.Command && !c.Stdin; {
+	case command && len(t.Commands) < maxCommands:
+		t.Commands = append(t.Commands, CommandOf(c))
+	case command:
+		t.MoreCommand++
 	}
-	for _, f := range c.Files {
-		file := f.File
-		if f.To != nil {
-			file = f.To
-		}
+	t.change(c.Files, files)
+}
+
+// change adds the files of a call that were changed.
+func (t *Turn) change(all []session.Change, files map[*session.File]bool) {
+	for _, f := range all {
+		file := cmp.Or(f.To, f.File)
 		if !f.Sure || f.Op == transcript.Read || files[file] {
 			continue
 		}

@@ -91,7 +91,7 @@ func (e *UnknownError) Unwrap() error { return archive.ErrNotFound }
 // It fails with archive.ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
 // the content at that time is unknown. progress is called after each family.
 func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
-	var found *touched
+	found := &touched{rank: rankNone}
 	var others []string // the paths that match as well as found's
 	for _, family := range families {
 		t, err := touch(ctx, family, w)
@@ -99,19 +99,17 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 			return nil, err
 		}
 		progress()
-		if found == nil || t.rank < found.rank {
+		if t.rank < found.rank {
 			found, others = t, nil
 		}
-		if w.Ask && t.rank == found.rank && len(t.paths) > 0 {
-			if p, err := t.path(w); err == nil && !holds(others, p) {
-				others = append(others, p)
-			}
+		if w.Ask && t.rank == found.rank {
+			others = t.addTo(others, w)
 		}
 		if found.rank == rankExact {
 			break
 		}
 	}
-	if found == nil || len(found.paths) == 0 {
+	if len(found.paths) == 0 {
 		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, archive.ErrNotFound, w.by())
 	}
 	path, err := found.path(w)
@@ -376,6 +374,17 @@ func (t *touched) path(w sought) (string, error) {
 		return "", &AmbiguousError{What: "file " + w.Path, Why: "several paths match", Matches: left}
 	}
 	return left[0], nil
+}
+
+// addTo adds the path that matches to others, unless it is among them.
+func (t *touched) addTo(others []string, w sought) []string {
+	if len(t.paths) == 0 {
+		return others
+	}
+	if p, err := t.path(w); err == nil && !holds(others, p) {
+		others = append(others, p)
+	}
+	return others
 }
 
 // lastOf returns the one of the paths that a call named last.

@@ -94,7 +94,7 @@ func Of(e *reader.Entry) Session {
 	one.setCurve(compactor.DecodeCurve(s.Curve))
 	now := time.Now()
 	one.State = one.state(now)
-	one.Attention = one.attention(now)
+	one.Attention = one.attention()
 	return one
 }
 
@@ -145,9 +145,8 @@ const waitsWithin = time.Hour
 const nearlyFull = 0.9
 
 // attention is why a person should look at the session now, in a few words, the most urgent first; "" where there is no reason.
-func (s Session) attention(now time.Time) string {
-	state := s.State
-	switch {
+func (s Session) attention() string {
+	switch state := s.State; {
 	case s.Damaged():
 		return "its stored state is damaged"
 	case s.entry.Lost != nil:
