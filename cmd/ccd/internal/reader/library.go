@@ -1,9 +1,10 @@
-// Package reader reads the archive for people and agents: which sessions there are and which one is meant, what a
-// companion says of one, what an original was.
+// Package reader answers what people and agents ask of the archive: which sessions there are and which one an argument names, what
+// a record or an ID restores, what each turn did, what a file contained, and what a companion says.
 //
-// Invariant: it only reads; all that it writes is the list of what was restored. A command that serves an agent reaches
-// only the sessions of its project: those out of reach are dropped when the sessions are loaded, so that nothing behind
-// that can give them. It knows nothing of flags, of exit codes and of how an answer is printed.
+// A Library has the sessions, an Entry each; a Reading reads one generation of one. Invariant: it only reads; all that it writes
+// is the list of what was restored. A command that serves an agent reaches only the sessions of its project: those out of reach are
+// dropped when the sessions are loaded, so that nothing behind that can give them. It knows nothing of flags, of exit codes and of
+// how an answer is printed.
 package reader
 
 import (
