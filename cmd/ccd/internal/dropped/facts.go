@@ -158,14 +158,12 @@ func (f *Fact) fill(src *session.Source) {
 		f.Text += f.said
 	}
 	f.said = lexicon.Head(cmp.Or(f.said, f.Text), maxSaid)
-	f.Text = lexicon.Head(oneLine(lexicon.Head(f.Text, maxSaid)), maxText)
+	f.Text = lexicon.Head(strings.Join(strings.Fields(lexicon.Head(f.Text, maxSaid)), " "), maxText)
 	f.Record, f.ID = f.ref.N(), src.ID(f.ref)
 	if f.call != nil && !f.call.Result.Zero() {
 		f.Output = src.ID(f.call.Result)
 	}
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // key is what a text must have to tell a file or a commit, "" if the fact's words decide.
 func (f *Fact) key() string {

@@ -15,7 +15,10 @@ const maxApart = 16 << 20
 // Apart parts an original that holds images beside text. It returns none where there are none beside text: then the
 // original is what write prints.
 func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err error) {
-	if o.raw || o.Whole || o.found.Shape == transcript.Lines || o.Bytes() > maxApart || !o.mayHoldImages() {
+	may := slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool { // of one image alone there is nothing to part
+		return p.Kind == transcript.Result || p.Kind == transcript.Image && len(o.found.Parts) > 1
+	})
+	if !may || o.raw || o.Whole || o.found.Shape == transcript.Lines || o.Bytes() > maxApart {
 		return nil, nil, nil
 	}
 	hidden, err := o.secrets(ctx)
@@ -36,16 +39,6 @@ func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err 
 // Picture reports whether the original is an image and nothing else.
 func (o Original) Picture() bool {
 	return !o.Whole && !slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool { return p.Kind != transcript.Image })
-}
-
-// mayHoldImages tells by its parts: of one image alone there is nothing to part.
-func (o Original) mayHoldImages() bool {
-	for _, p := range o.found.Parts {
-		if p.Kind == transcript.Result || p.Kind == transcript.Image && len(o.found.Parts) > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // parted returns the texts and the images of one part. They share no memory with data.

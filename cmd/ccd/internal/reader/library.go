@@ -61,17 +61,16 @@ func stampOf(path string) stamp {
 	return stamp{info, time.Now()}
 }
 
-// is reports whether both are of the same file.
-func (s stamp) is(now stamp) bool {
-	return (s.info == nil) == (now.info == nil) && (s.info == nil || os.SameFile(s.info, now.info))
-}
-
 // Changed reports whether the archive's file has changed since Load, and whether it is another file. One that was read within a
 // second of a change may have changed again without another time.
 func (l *Library) Changed() (changed, replaced bool) {
 	was, now := l.seen, stampOf(l.ArchivePath)
-	if replaced = !was.is(now); was.at.IsZero() || replaced || now.info == nil {
-		return was.at.IsZero() || replaced, replaced
+	if was.info == nil || now.info == nil {
+		replaced = (was.info == nil) != (now.info == nil)
+		return replaced || was.at.IsZero(), replaced
+	}
+	if !os.SameFile(was.info, now.info) {
+		return true, true
 	}
 	same := was.info.Size() == now.info.Size() && was.info.ModTime().Equal(now.info.ModTime())
 	return !same || was.at.Sub(now.info.ModTime()) <= time.Second, false

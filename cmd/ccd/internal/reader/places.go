@@ -99,7 +99,7 @@ func placeOf(s *Entry, g archive.Generation, r *transcript.Record, at int64) Sec
 			p.ID = it.Sum().ID()
 		}
 	}
-	if last := s.Generations[len(s.Generations)-1]; p.ID == "" && g.N != last.N { // #N names a record of the last one
+	if p.ID == "" && g.N != s.Tip().Generation { // #N names a record of the last one
 		p.ID = r.Hash.ID()
 	}
 	return p

@@ -213,25 +213,6 @@ func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestHolding(t *testing.T) {
-	s := newShelf(t)
-	one := s.put("A", transcript.Main, 1, asked("a", "one")+asked("b", "two")+asked("c", "three"))
-	r, err := s.reading(one).Record(context.Background(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int
-	for r, err := range s.reading(one).Holding(context.Background(), Items(r).Parts) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, r.N)
-	}
-	if diff := cmp.Diff([]int{2}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func (s *shelf) turns(t *testing.T, one transcript.Session) []Turn {
 	t.Helper()
 	m := session.New(limits.Defaults(), one)

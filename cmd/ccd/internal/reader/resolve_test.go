@@ -127,16 +127,3 @@ func TestLatestIsTheNewest(t *testing.T) {
 		t.Errorf("not the main sessions, newest first: %v", found)
 	}
 }
-
-// FuzzResolve tests that an argument never names a session whose ID, path or place has nothing to do with it.
-func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"aaaa", "latest", "latest:", "latest:/src", "/h/p", ".", "..", "\x00"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, arg string) {
-		got, err := libraryOf(candidates()).Find(arg, "")
-		if err == nil && got.ID == "" {
-			t.Fatalf("Find(%q) names nothing and does not fail", arg)
-		}
-	})
-}

@@ -44,8 +44,8 @@ func (o Report) Rows() [][]string {
 		rows = append(rows, []string{"not found", fmt.Sprintf("directories: %d, watched when they appear; ccd doctor lists their agents", absent)})
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"lag", lagLine(o)})
-	if o.CatchUp != nil {
-		rows = append(rows, []string{"catching up", catchUpLine(*o.CatchUp)})
+	if p := o.CatchUp; p != nil { // how far the daemon is with the files that it found, and when it ends
+		rows = append(rows, []string{"catching up", fmt.Sprintf("%s archived, %s compacted, of %s", humanize.IBytes(uint64(p.Archived)), humanize.IBytes(uint64(p.Compacted)), Pace(*p))})
 	}
 	for _, agent := range slices.Sorted(maps.Keys(o.Agents)) {
 		if what := o.Agents[agent].String(); what != "" {
@@ -92,11 +92,6 @@ func lagLine(o Report) string {
 		line += ", not counting " + words.Count(o.Unreadable, "path") + " that cannot be read"
 	}
 	return line
-}
-
-// catchUpLine shows how far the daemon is with the files that it found, and when it ends.
-func catchUpLine(p daemon.Progress) string {
-	return fmt.Sprintf("%s archived, %s compacted, of %s", humanize.IBytes(uint64(p.Archived)), humanize.IBytes(uint64(p.Compacted)), Pace(p))
 }
 
 // Pace is the size of a catch-up, its rate and the time left, if they are known.

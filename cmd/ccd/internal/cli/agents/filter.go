@@ -73,7 +73,7 @@ func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *reader.Lib
 	if err != nil {
 		return err
 	}
-	n := known.Generations[len(known.Generations)-1].N
+	n := known.Tip().Generation
 	return a.filter(ctx, l, s.ID, d.Archive.Reader(s.Key, n).Segments(ctx), f, func(pointers []transcript.Pointer) error {
 		return d.Publish(ctx, s.Key, n, pointers)
 	})

@@ -182,7 +182,7 @@ func (p *secretPrinter) lines(e *reader.Entry, s reader.Secret) string {
 		places = append(places, strings.Join(parts, " "))
 	}
 	where := strings.Join(places, ", ")
-	if last := e.Generations[len(e.Generations)-1]; s.Generation != last.N {
+	if s.Generation != e.Tip().Generation {
 		where += fmt.Sprintf(" (generation %d)", s.Generation)
 	}
 	arg := p.library.Argument(e)

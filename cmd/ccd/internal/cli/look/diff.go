@@ -274,7 +274,7 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 		}
 		fmt.Fprintf(&b, "\nPrint an original: %s ID\n", restore)
 	}
-	if slices.ContainsFunc(out.Classes, filesListed) {
+	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 && c.Class == dropped.Files }) {
 		fmt.Fprintf(&b, "Print a file: ccd restore --file PATH %s\n", name)
 	}
 	if class != "" {
@@ -288,8 +288,6 @@ func diffFoot(out diffOutput, class string, more, agent bool) string {
 	}
 	return b.String()
 }
-
-func filesListed(c dropped.List) bool { return len(c.List) > 0 && c.Class == dropped.Files }
 
 // droppedLine formats one fact: its record, text and ID.
 func droppedLine(one dropped.Fact) string {
