@@ -166,10 +166,9 @@ func (s *Session) Lines(e Edit) (plus, minus int) {
 // archived from a watched directory. A session is asked for right before it is read. Damage is noted in the library, and does not end it.
 func Each(ctx context.Context, l *reader.Library, c reader.Choice, progress func(done, total int64)) iter.Seq2[*Session, error] {
 	wanted := func(e *reader.Entry) bool {
-		works := e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat
 		late := !e.Last().IsZero() && e.Last().Before(c.Since)
 		early := !c.Until.IsZero() && e.Kept.First.After(c.Until)
-		return works && !late && !early && c.Session(e)
+		return works(e) && !late && !early && c.Session(e)
 	}
 	return func(yield func(*Session, error) bool) {
 		for i := 0; i < len(l.Sessions); {
@@ -195,4 +194,9 @@ func Each(ctx context.Context, l *reader.Library, c reader.Choice, progress func
 			}
 		}
 	}
+}
+
+// works reports whether a session is one that does something of its own.
+func works(e *reader.Entry) bool {
+	return e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat
 }
