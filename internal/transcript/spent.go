@@ -6,6 +6,7 @@ type Spent struct {
 	Cached  int64 // read from a cache
 	Written int64 // of the context, into a cache
 	Out     int64 // with what is thought
+	Begun   bool  // the record does not say that the reply ended: Out may be only what its stream began with
 }
 
 // Add adds what another reply cost.
@@ -22,6 +23,7 @@ type spelling struct {
 }
 
 var spellings = []spelling{
+	{[]string{"data", "message", "message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
 	{[]string{"message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
 	{[]string{"message", "usage"}, "input", "cacheRead", "cacheWrite", []string{"output"}, false},
 	{[]string{"payload", "info", "last_token_usage"}, "input_tokens", "cached_input_tokens", "cache_write_input_tokens", []string{"output_tokens"}, true},
@@ -35,9 +37,9 @@ var spellings = []spelling{
 func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 	whole := Node{Raw: record}
 	for _, as := range spellings {
-		n := whole
+		n, in := whole, whole // in is the reply that the object is in
 		for _, name := range as.at {
-			n = n.Field(name)
+			in, n = n, n.Field(name)
 		}
 		o := n.Object()
 		if !o.Field(as.in).Has() {
@@ -49,7 +51,7 @@ func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 				return Spent{}, 0, false
 			}
 		}
-		if s = (Spent{counts[0], counts[1], counts[2], counts[3]}); as.within {
+		if s = (Spent{counts[0], counts[1], counts[2], counts[3], string(in.Field("stop_reason").Raw) == "null"}); as.within {
 			s.In = max(0, s.In-s.Cached-s.Written)
 		}
 		if info := whole.Field("payload").Field("info").Field("total_token_usage"); info.Has() {

@@ -177,7 +177,7 @@ func rowsOf(s *work.Session, which chosen, at func(file string) bool, path strin
 
 func filesColumns(now time.Time) []table.Column[*fileRow] {
 	return []table.Column[*fileRow]{
-		{Head: "FILE", Least: 20, Part: 40, Text: func(r *fileRow) string {
+		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string {
 			if rest, ok := transcript.Below(r.Path, r.Project); ok {
 				return mark.Inline(rest, 0)
 			}

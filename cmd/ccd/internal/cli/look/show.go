@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,6 +53,8 @@ the archive. Text that is damaged in the archive is shown as
 --steps lists the calls whose results added most to the context, by about so
 many tokens. With --json: one array: record (of the result), tool, what,
 about_tokens, seconds (from the call to the result, 0 if unknown), id.
+
+` + cli.ExplainColumns + `
 
 ` + cli.SessionWords,
 		Example: `  ccd show
@@ -168,7 +171,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
 	handover, _, _ := strings.Cut(text, "\n## ")
-	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
+	if err := a.PrintWrapped(toPerson(strings.TrimRight(handover, "\n")) + "\n"); err != nil {
 		return err
 	}
 	dashes, name := "", session // a name that begins with a dash
@@ -178,6 +181,27 @@ func (a *app) showHandover(session, text string) error {
 	a.Say("\na record: ccd restore %s'%s#N'", dashes, name)
 	a.Say("all of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
+}
+
+// forPerson has the words of a handover that speak to the agent, outside quotes, and what they are for a person.
+var forPerson = []struct {
+	agent *regexp.Regexp
+	human string
+}{
+	{regexp.MustCompile(`(?m)^Your last words \(#`), "The agent's last words (#"},
+	{regexp.MustCompile(`(?m)^Your move: #`), "The agent's move: #"},
+	{regexp.MustCompile(`(?m)^The human's move; your turn ended \(#`), "Your move; the agent's turn ended (#"},
+	{regexp.MustCompile(`(?m)^The human's move: `), "Your move: "},
+	{regexp.MustCompile(`(?m)^((?:Task|then)[^("]*\(#[^)"]*), while you worked`), "$1, while the agent worked"},
+	{regexp.MustCompile(`(?m)" \(to your #(-?\d+): "`), `" (to the agent's #$1: "`},
+}
+
+// toPerson makes a handover speak to a person.
+func toPerson(text string) string {
+	for _, w := range forPerson {
+		text = w.agent.ReplaceAllString(text, w.human)
+	}
+	return text
 }
 
 // body returns a companion without what tells agents and programs what the file is.

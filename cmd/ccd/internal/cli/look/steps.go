@@ -54,7 +54,7 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e reader.Entry) 
 		{Head: "TOKENS", Text: func(s stepOutput) string { return "+" + words.Tokens(s.Tokens) }},
 		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string { return took(time.Duration(s.Seconds * float64(time.Second))) }},
 		{Head: "TOOL", Text: func(s stepOutput) string { return mark.Inline(s.Tool, 30) }},
-		{Head: "WHAT", Least: 20, Text: func(s stepOutput) string {
+		{Head: "WHAT", Least: 20, Cut: table.CutMiddle, Text: func(s stepOutput) string {
 			if rest, ok := transcript.Below(s.What, e.Kept.Cwd); ok {
 				return mark.Inline(rest, 0)
 			}
