@@ -16,7 +16,7 @@ import (
 	"ccd/internal/words"
 )
 
-// How many of the largest steps are listed, of top's details in few lines.
+// How many of the largest steps are listed on a terminal, and in top's details.
 const (
 	mostSteps = 5
 	allSteps  = 20
@@ -42,8 +42,11 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e reader.Entry) 
 	if err != nil {
 		return err
 	}
-	rows := []stepOutput{}
-	for _, s := range model.Session.Largest(allSteps) {
+	rows, most := []stepOutput{}, math.MaxInt
+	if a.Width() > 0 && !a.JSON {
+		most = allSteps
+	}
+	for _, s := range model.Session.Largest(most) {
 		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Result.Sum.ID()})
 	}
 	if a.JSON {
