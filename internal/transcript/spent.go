@@ -6,12 +6,7 @@ type Spent struct {
 	Cached  int64 // read from a cache
 	Written int64 // of the context, into a cache
 	Out     int64 // with what is thought
-	Begun   bool  // the record does not say that the reply ended: Out may be only what its stream began with
-}
-
-// Add adds what another reply cost.
-func (s *Spent) Add(o Spent) {
-	s.In, s.Cached, s.Written, s.Out = s.In+o.In, s.Cached+o.Cached, s.Written+o.Written, s.Out+o.Out
+	Begun   bool  // Out is only the count that the stream began with
 }
 
 // spelling is how clients report what a reply cost.
@@ -32,6 +27,9 @@ var spellings = []spelling{
 	{[]string{"usage"}, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", []string{"outputTokens"}, false},
 }
 
+// mostBegun is above the counts of an output that a stream begins with. Where no reason for its end is known, a larger one is whole.
+const mostBegun = 30
+
 // SpentIn reads what the reply in a record cost. sum is the session's cost until then where the client reports that as well: it
 // repeats reports. Not every client reports what a reply cost: ok is false then, and where a count is invalid.
 func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
@@ -51,7 +49,7 @@ func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 				return Spent{}, 0, false
 			}
 		}
-		if s = (Spent{counts[0], counts[1], counts[2], counts[3], string(in.Field("stop_reason").Raw) == "null"}); as.within {
+		if s = (Spent{counts[0], counts[1], counts[2], counts[3], counts[3] < mostBegun && string(in.Field("stop_reason").Raw) == "null"}); as.within {
 			s.In = max(0, s.In-s.Cached-s.Written)
 		}
 		if info := whole.Field("payload").Field("info").Field("total_token_usage"); info.Has() {

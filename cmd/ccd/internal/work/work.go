@@ -103,7 +103,6 @@ func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, er
 			one.Model = cmp.Or(whole.Field("message").Field("model").Text(), whole.Field("data").Field("message").Field("message").Field("model").Text())
 		}
 		if i, known := replies[one.Key]; known { // a later record has the whole count
-			one.Begun = one.Begun && s.Replies[i].Begun && one.Out == s.Replies[i].Out
 			s.Replies[i].Spent = one.Spent
 			continue
 		}
