@@ -9,10 +9,10 @@ import (
 
 // ExplainColumns is the help for the columns of --explain.
 const ExplainColumns = `--explain lists the events: IMPORTANCE of its kind, 0.5 to 5; AGE, how much of
-that is left, 0 to 1; REDUNDANCY, 1 and the part that later events repeat; CLASS,
-the percent of it that counts in full; NEW, how many values and words it adds;
-SHOWN, how many of its characters the text has, and WHY not all. Important, new
-and short text comes first, until the room is full.`
+that is left, 0 to 1; REDUNDANCY, 1 and the part that later events repeat;
+CLASS, the percent of it that counts in full; NEW, how many values and words it
+adds; SHOWN, how many of its characters the text has, and WHY not all.
+Important, new and short text comes first, until the room is full.`
 
 // ExplainText is the help for --explain.
 const ExplainText = "print one line an event instead: why the text has it or not"
