@@ -51,8 +51,9 @@ the archive. Text that is damaged in the archive is shown as
 --json: agent, session, companion, source (the transcript), source_present.
 
 --steps lists the calls by what their results added to the context, about so
-many tokens; on a terminal the first 20. With --json: one array: record (of the result), tool, what,
-about_tokens, seconds (from the call to the result, 0 if unknown), id.
+many tokens; on a terminal the first 20. With --json: one array: record (of
+the result), tool, what, about_tokens, seconds (from the call to the result, 0
+if unknown), id.
 
 ` + cli.ExplainColumns + `
 
