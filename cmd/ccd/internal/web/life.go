@@ -137,7 +137,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		for _, s := range one.Largest(mostSteps) {
 			what := s.What()
 			if s.Op != transcript.Command && len(s.Files) > 0 {
-				what = baseName(what)
+				what = words.Directory(what)
 			}
 			d.Steps = append(d.Steps, step{s.At.N(), mark.Inline(s.Tool+" "+what, 48), s.Tokens})
 		}

@@ -38,7 +38,7 @@ func newLook(static bool) *look {
 		"static": func() bool { return static },
 		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
 		"policy": filePolicy,
-		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": baseName,
+		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": words.Directory,
 		"local":  words.Local,
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -104,15 +104,6 @@ func address(parts ...any) string {
 }
 
 func inline(text string) string { return mark.Inline(text, 0) }
-
-// baseName is the last part of a path of any system, and the one before it if only a hidden directory is between them: a worktree.
-func baseName(path string) string {
-	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-	if n := len(parts); n > 2 && strings.HasPrefix(parts[n-2], ".") {
-		return inline(parts[n-3] + "/" + parts[n-1])
-	}
-	return inline(strings.Join(parts[max(0, len(parts)-1):], ""))
-}
 
 // below is a path without the directory that it is in.
 func below(dir, path string) string {

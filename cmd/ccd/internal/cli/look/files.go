@@ -107,7 +107,10 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	if len(rows) == 0 {
+	switch {
+	case len(l.Sessions) == 0:
+		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
+	case len(rows) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", history.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
 	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
@@ -202,7 +205,7 @@ func filesColumns(now time.Time) []table.Column[*fileRow] {
 			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(mark.Inline(transcript.Base(r.Project), 0), 20) },
+			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(words.Directory(r.Project), 20) },
 			Piped: func(r *fileRow) string { return mark.Inline(r.Project, 0) },
 		},
 		cli.AgentColumn(func(r *fileRow) string { return r.Agent }),

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -197,8 +198,16 @@ var forPerson = []struct {
 	{regexp.MustCompile(`(?m)" \(to your #(-?\d+): "`), `" (to the agent's #$1: "`},
 }
 
-// toPerson makes a handover speak to a person.
+// stamped matches the time of a record in a handover.
+var stamped = regexp.MustCompile(`\(#-?\d+, \d{4}-\d\d-\d\d \d\d:\d\dZ`)
+
+// toPerson makes a handover speak to a person, in local time.
 func toPerson(text string) string {
+	text = stamped.ReplaceAllStringFunc(text, func(found string) string {
+		record, at, _ := strings.Cut(found, ", ")
+		t, _ := time.Parse("2006-01-02 15:04Z", at) // else it is not matched
+		return record + ", " + words.Local(t)
+	})
 	for _, w := range forPerson {
 		text = w.agent.ReplaceAllString(text, w.human)
 	}
