@@ -58,7 +58,7 @@ func newLook(static bool) *look {
 
 // weight is how many tokens a result added to the context, "" if they are few.
 func weight(tokens int64) string {
-	if tokens < 1000 {
+	if tokens < 100 {
 		return ""
 	}
 	return words.Tokens(tokens)
