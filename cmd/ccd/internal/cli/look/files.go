@@ -180,12 +180,7 @@ func rowsOf(s *work.Session, which chosen, at func(file string) bool, path strin
 
 func filesColumns(now time.Time) []table.Column[*fileRow] {
 	return []table.Column[*fileRow]{
-		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string {
-			if rest, ok := transcript.Below(r.Path, r.Project); ok {
-				return mark.Inline(rest, 0)
-			}
-			return mark.Inline(r.Path, 0)
-		}, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
+		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string { return within(r.Project, r.Path) }, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
 		{Head: "CHANGED", Text: func(r *fileRow) string {
 			if r.alone && !r.at.IsZero() {
 				return r.at.Local().Format(second)
