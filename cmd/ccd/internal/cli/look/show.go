@@ -190,7 +190,7 @@ var forPerson = []struct {
 	agent *regexp.Regexp
 	human string
 }{
-	{regexp.MustCompile(`(?m)^Your last words \(#`), "The agent's last words (#"},
+	{regexp.MustCompile(`(?m)^Your last (words|thought) \(#`), "The agent's last $1 (#"},
 	{regexp.MustCompile(`(?m)^Your move: #`), "The agent's move: #"},
 	{regexp.MustCompile(`(?m)^The human's move; your turn ended \(#`), "Your move; the agent's turn ended (#"},
 	{regexp.MustCompile(`(?m)^The human's move: `), "Your move: "},
