@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
+	"ccd/internal/grams"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -132,6 +133,7 @@ func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int
 	all := work.Sources(l, func(e *reader.Entry) bool {
 		return which.session(e) && (which.since.IsZero() || e.Last().IsZero() || !e.Last().Before(which.since))
 	})
+	all = naming(ctx, l, all, path)
 	rows, seen, done := []*fileRow{}, map[string]bool{}, 0
 	for s, err := range work.Each(ctx, l, all) {
 		done++
@@ -156,6 +158,20 @@ func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int
 		}
 	}
 	return rows, nil
+}
+
+// naming returns the sessions that may name a file at a path: whose index of words does not say that they lack its name.
+func naming(ctx context.Context, l *reader.Library, all []*reader.Entry, path string) (may []*reader.Entry) {
+	sessions := make([]archive.Session, len(all))
+	for i, e := range all {
+		sessions[i] = e.Session
+	}
+	for i, lacks := range l.Archive.Lacking(ctx, sessions, []grams.Word{search.Word(path)}) {
+		if slices.Contains(lacks, false) {
+			may = append(may, all[i])
+		}
+	}
+	return may
 }
 
 // rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
