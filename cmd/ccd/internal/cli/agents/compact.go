@@ -71,8 +71,10 @@ of a filtered list: original_tokens, tokens (estimated), saved_percent,
 messages (the list), decisions, one for each input message: id, role, action,
 reason, importance (0 to 1), chars, in (position of the output message, from
 0), in_id (its id), marker (the ID of what was left out, or "").
-With --explain: an array, one for each event: record, kind, importance, age (0
-to 1), new (values and words), shown and chars (characters), why
+With --explain: an array, one for each event: record, kind, importance, age,
+redundancy, class, new, shown and chars (characters), why
+
+` + cli.ExplainColumns + `
 
 ` + cli.SessionWords,
 		Example: `  ccd compact

@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
+	"ccd/internal/grams"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -107,7 +108,10 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	if len(rows) == 0 {
+	switch {
+	case len(l.Sessions) == 0:
+		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", history.ErrNotFound), "ccd run --once")
+	case len(rows) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", history.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
 	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
@@ -129,6 +133,7 @@ func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int
 	all := work.Sources(l, func(e *reader.Entry) bool {
 		return which.session(e) && (which.since.IsZero() || e.Last().IsZero() || !e.Last().Before(which.since))
 	})
+	all = naming(ctx, l, all, path)
 	rows, seen, done := []*fileRow{}, map[string]bool{}, 0
 	for s, err := range work.Each(ctx, l, all) {
 		done++
@@ -155,6 +160,20 @@ func changedFiles(ctx context.Context, l *reader.Library, which chosen, most int
 	return rows, nil
 }
 
+// naming returns the sessions that may name a file at a path: whose index of words does not say that they lack its name.
+func naming(ctx context.Context, l *reader.Library, all []*reader.Entry, path string) (may []*reader.Entry) {
+	sessions := make([]archive.Session, len(all))
+	for i, e := range all {
+		sessions[i] = e.Session
+	}
+	for i, lacks := range l.Archive.Lacking(ctx, sessions, []grams.Word{search.Word(path)}) {
+		if slices.Contains(lacks, false) {
+			may = append(may, all[i])
+		}
+	}
+	return may
+}
+
 // rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
 func rowsOf(s *work.Session, which chosen, at func(file string) bool, path string, seen map[string]bool) (rows []*fileRow) {
 	files := map[string]*fileRow{}
@@ -177,12 +196,7 @@ func rowsOf(s *work.Session, which chosen, at func(file string) bool, path strin
 
 func filesColumns(now time.Time) []table.Column[*fileRow] {
 	return []table.Column[*fileRow]{
-		{Head: "FILE", Least: 20, Part: 40, Text: func(r *fileRow) string {
-			if rest, ok := transcript.Below(r.Path, r.Project); ok {
-				return mark.Inline(rest, 0)
-			}
-			return mark.Inline(r.Path, 0)
-		}, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
+		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string { return within(r.Project, r.Path) }, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
 		{Head: "CHANGED", Text: func(r *fileRow) string {
 			if r.alone && !r.at.IsZero() {
 				return r.at.Local().Format(second)
@@ -202,7 +216,7 @@ func filesColumns(now time.Time) []table.Column[*fileRow] {
 			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(mark.Inline(transcript.Base(r.Project), 0), 20) },
+			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(words.Directory(r.Project), 20) },
 			Piped: func(r *fileRow) string { return mark.Inline(r.Project, 0) },
 		},
 		cli.AgentColumn(func(r *fileRow) string { return r.Agent }),
