@@ -37,7 +37,7 @@ type endings struct {
 
 var ends = sync.OnceValue(func() *endings {
 	e := &endings{words: map[uint32][]said{}}
-	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "cookie", "pair-value", "other", "suffix"} {
+	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "pair-value", "other", "suffix"} {
 		for _, word := range words()[list] {
 			for c := range 256 { // what is before a word of two letters
 				w := string([]byte{byte(c)}) + word

@@ -45,6 +45,8 @@ const (
 	weak    names = 1 << iota // it may say something else
 	upperIs                   // it has no small letter
 	quoted                    // it is in quotes
+	quotes                    // its value is
+	single                    // in such quotes: '
 	paired                    // it is the value of another member
 	dotted                    // it has a full stop
 	foreign                   // it ends in another script
@@ -61,7 +63,6 @@ type row struct {
 	name   names // it is all of these
 	not    names // it is none of these
 	before func() *regexp.Regexp
-	value  string                // of its quotes: "" any, "q" some, "u" none, else one of these
 	cut    string                // a value in no quotes ends before one of these
 	ends   string                // it does not end with one of these
 	after  func() *regexp.Regexp // of the rest of the line
@@ -76,20 +77,19 @@ const (
 
 var (
 	first   = lazy(leads)
+	camel   = lazy(`^(?:[A-Z][a-z]+|[a-z]+)(?:[A-Z][a-z]+)+$`)
 	endLine = lazy(`^[ \t"'\x60]*\r?(?:#.*|//.*)?$`)
 )
 
 // rows are the places of values, the surest first.
 var rows = []row{
-	{signs: ":", value: "|>", is: inConfig},
-	{signs: "=a:", name: paired, not: quoted, cut: ",}", is: inConfig},
-	{signs: "=a:", name: paired, value: "q", is: inConfig},
+	{signs: "=a:", name: paired, cut: ",}", is: inConfig},
 	{signs: ">", cut: "<", after: lazy(`^</`), is: inConfig},
-	{signs: "=a:", name: quoted, not: weak, value: "q", before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
+	{signs: "=a:", name: quoted | quotes, not: weak, before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
+	{signs: ":", before: lazy(`\$\{$`), cut: "}", is: inConfig},
 	{signs: "a", before: lazy(`[?&%]$`), cut: "&#);,<>", is: inConfig},
 	{signs: "a", name: weak, is: inText},
 	{signs: "a", not: upperIs, before: lazy(`;["']?$`), cut: ";", is: inConfig},
-	{signs: "a", not: upperIs, before: lazy(`(?:^|["'])$`), cut: ";", after: lazy(`^;`), is: inConfig},
 	{signs: "a", name: upperIs, before: lazy(leads + `|[\s;&?"'\x60=]$`), cut: ";", is: certain},
 	{signs: "a", name: private, before: lazy(`:$`), is: inConfig},
 	{signs: "a", before: lazy(`-$`), is: certain},
@@ -98,35 +98,31 @@ var rows = []row{
 	{signs: "a", before: lazy(`(?:^|[\s"';,])[\w.-]+=[^\s(,;]+(?:[ ;]+|,)$`), cut: ")]}", is: inConfig},
 	{signs: "a", name: dotted, before: lazy(`[\s"']$`), cut: ",", is: inConfig},
 	{signs: "a", cut: ",;)]}&", is: inText},
-	{signs: "=:", before: lazy(sql), value: "'", is: inConfig},
+	{signs: "=:", name: single, before: lazy(sql), is: inConfig},
 	{signs: "=:", name: short, before: first, after: endLine, file: true, is: inConfig},
-	{signs: "=:", name: weak, cut: ",;)]}", is: inText},
-	{signs: "=:", before: first, after: endLine, file: true, is: inConfig},
+	{signs: "=:", not: weak, before: first, after: endLine, file: true, is: inConfig},
 	{signs: ":", name: foreign, before: first, after: endLine, is: inConfig},
-	{signs: "=", value: "u", after: lazy(`^[ \t]*[^\s#]`), cut: ",;)]}", is: inCode},
 	{signs: "=:", cut: ",;", is: inText},
 
-	{signs: "-", value: "q", is: inConfig},
 	{signs: "-", after: lazy(`^[ \t"'\x60]*(?:$|[-|;&>\\\]),])`), is: inConfig},
 	{signs: "-", is: inText},
 
-	{signs: " ", name: noName, value: `"'`, is: inConfig},
-	{signs: " (", before: lazy(sql), value: "'", is: inConfig},
+	{signs: " ", name: noName | quotes, is: inConfig},
+	{signs: " (", name: single, before: lazy(sql), is: inConfig},
 	{signs: " ", before: lazy(`\blogin\s+\S+\s+$`), is: inConfig},
 	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?(?: -\w+)*|setenv|env|arg)\s+$|\bconfig (?:set|create) .*$`), after: endLine, is: inConfig},
 	{signs: " ", name: setting, after: endLine, is: inConfig},
 	{signs: " ", name: told, is: inText},
 	{signs: " ", name: upperIs, is: inText},
 	{signs: " |", is: inCode},
-	{signs: "(", value: "q", is: inText},
-	{signs: ",", value: "q", before: lazy(`(?i)(?:set|with|put|add|define|env|environ|variable|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
+	{signs: "(", name: quotes, is: inText},
+	{signs: ",", name: quotes, before: lazy(`(?i)(?:set|with|put|add|define|env|environ|variable|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
 }
 
 // place says how sure the place of a value is, and cuts the value as the place says.
 func (f *found) place() place {
-	if f.lit.to-f.lit.from < leastValue {
-		return nowhere
-	}
+	f.note(f.quote != 0, quotes)
+	f.note(f.quote == '\'', single)
 	before := f.text[max(0, f.from-2*maxLead):f.from]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	if f.from > 2*maxLead && len(line) == len(before) { // its beginning is further
@@ -149,7 +145,7 @@ func (f *found) place() place {
 
 // isAt reports whether a row is the value's, and cuts the value as it says.
 func (f *found) isAt(r *row, before []byte) bool {
-	if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 || !f.quotes(r.value) {
+	if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 {
 		return false
 	}
 	whole := f.lit
@@ -162,19 +158,6 @@ func (f *found) isAt(r *row, before []byte) bool {
 	}
 	f.lit = whole
 	return false
-}
-
-// quotes reports whether a value has such quotes.
-func (f *found) quotes(want string) bool {
-	switch want {
-	case "":
-		return true
-	case "q":
-		return f.quote != 0
-	case "u":
-		return f.quote == 0
-	}
-	return f.quote != 0 && strings.IndexByte(want, f.quote) >= 0
 }
 
 // rest returns the line after the value.
@@ -212,8 +195,7 @@ func (f *found) inFile() bool {
 			break
 		}
 	}
-	value := f.text[f.lit.from:f.lit.to]
-	return n > 0 && (f.quote != 0 || f.sign == ':' && !camel().Match(value) || !wordy().Match(value))
+	return n > 0 && (f.quote != 0 || !camel().Match(f.text[f.lit.from:f.lit.to]))
 }
 
 // beside reports whether a line may be beside one of a configuration, and 1 if it is one itself, of the same kind.
@@ -230,18 +212,14 @@ func (f *found) beside(line []byte) (ok bool, same int) {
 
 // value marks a value if it is a secret in such a place.
 func (s *scan) value(f found, in place, kind string) {
-	if f.lit.from < 0 || f.lit.to <= f.lit.from {
+	if f.lit.from == f.lit.to {
 		return
 	}
-	name, value := f.text[f.from:f.end], f.text[f.lit.from:f.lit.to]
+	value := f.text[f.lit.from:f.lit.to]
 	if f.quote == 0 && in < inConfig {
 		value = bytes.TrimRight(value, ".,:;!?)]}>")
 	}
-	if len(name) > 0 && bytes.EqualFold(name, value) || len(value) == 0 {
-		return
-	}
-	phrase := in > inCode && bytes.Count(value, []byte(" ")) > 2 && value[len(value)-1] != '.' && strings.HasSuffix(squeeze(name), "phrase")
-	if phrase || s.rules.isSecret(value, kind, in, f.quote != 0 && f.quote != '`') {
+	if s.rules.isSecret(value, kind, in, f.quote != 0 && f.quote != '`') {
 		s.mark(f.view, f.lit.from, f.lit.from+len(value), kind)
 	}
 }

@@ -117,7 +117,7 @@ type Rules struct {
 }
 
 // rulesVersion changes whenever the same line may have other marks.
-const rulesVersion = "8"
+const rulesVersion = "9"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {

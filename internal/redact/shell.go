@@ -31,7 +31,7 @@ func (s *scan) flag(v *view, i int) {
 		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
 		f.says(text[f.from:f.end])
 		f.lit = s.literal(text, i+at[1])
-		if f.kind != "" && f.lit.from >= 0 && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
+		if f.kind != "" && f.lit.from < f.lit.to && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
 			s.value(*f, f.place(), f.kind)
 			return
 		}

@@ -84,7 +84,7 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 		return 0, 0, false
 	}
 	end = trimmed(text, i, " \t\"'`]*:?")
-	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !isTyped(text, end) {
+	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) {
 		return 0, 0, false
 	}
 	from = nameBefore(text, end)
@@ -103,7 +103,7 @@ func assigning(text []byte, i int) bool {
 		return false
 	}
 	to := i + 1
-	return to+1 >= len(text) || text[to] != '=' && (text[to] != '~' || text[to+1] != ' ') && (text[to] != ':' || text[i] != ':')
+	return to+1 >= len(text) || text[to] != '=' && (text[to] != '~' || text[to+1] != ' ') && (text[i] != ':' || strings.IndexByte(":?+", text[to]) < 0)
 }
 
 var (
@@ -112,30 +112,21 @@ var (
 	typeName = lazy(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
 )
 
-// isTyped reports whether a type that ends at byte end may be between a name and its sign: password: str = "...".
-func isTyped(text []byte, end int) bool {
-	return slices.ContainsFunc([]string{"str", "tring", "text", "]"}, func(t string) bool { return bytes.HasSuffix(text[max(0, end-8):end], []byte(t)) })
-}
-
 // assigns looks at the value that a sign assigns to a name.
 func (s *scan) assigns(f *found) {
 	text := f.text
-	if f.sign == '=' && f.to < len(text) && text[f.to] == '>' { // =>
+	if f.to < len(text) && (f.sign == '=' && text[f.to] == '>' || f.sign == ':' && text[f.to] == '-') { // =>, and ${NAME:-value}
 		f.to++
 	}
 	f.lit = s.literal(text, f.to)
 	name := text[f.from:f.end]
 	low := squeeze(name)
 	switch {
-	case f.lit.from < 0 || string(name) == "PASS": // a test's result
+	case f.lit.from == f.lit.to || string(name) == "PASS": // a test's result
 	case strings.HasSuffix(low, "authorization"):
 		s.header(*f)
 	case strings.HasSuffix(low, "cookie") && f.sign == ':':
 		s.cookies(f.view, f.to)
-	case f.from > 1 && text[f.from-1] == '{' && text[f.from-2] == '$':
-		s.fallback(*f)
-	case f.sign == '=' && f.at == f.end && slices.Contains(words()["cookie"], low):
-		s.value(*f, inCode, cookieKind)
 	case slices.Contains(words()["pair-value"], low) && s.most() < maxValue:
 	case f.names(low):
 		s.spent += maxBefore
@@ -188,31 +179,19 @@ func (f *found) says(name []byte) {
 	if f.kind, isWeak = says(name); f.kind == "" {
 		return
 	}
-	note := func(is bool, what names) {
-		if is {
-			f.is |= what
-		}
-	}
-	note(isWeak, weak)
-	note(string(name) == "pass", short)
-	note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
-	note(bytes.IndexByte(name, '.') > 0, dotted)
-	note(name[len(name)-1] >= 0x80, foreign)
-	note(name[0] == '_', private)
-	note(slices.Contains(words()["setting"], string(name)), setting)
+	f.note(isWeak, weak)
+	f.note(string(name) == "pass", short)
+	f.note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
+	f.note(bytes.IndexByte(name, '.') > 0, dotted)
+	f.note(name[len(name)-1] >= 0x80, foreign)
+	f.note(name[0] == '_', private)
+	f.note(slices.Contains(words()["setting"], string(name)), setting)
 }
 
-// fallback marks the value that a reference to a secret has if it is not set: ${NAME:value}, ${NAME:-value}.
-func (s *scan) fallback(f found) {
-	kind, _ := says(f.text[f.from:f.end])
-	if kind == "" || bytes.IndexByte([]byte("?+="), f.text[f.to]) >= 0 {
-		return
+func (f *found) note(is bool, what names) {
+	if is {
+		f.is |= what
 	}
-	f.lit = lit{from: f.to, to: nextByte(f.text[:min(len(f.text), f.to+maxName)], f.to, '}')}
-	if f.text[f.to] == '-' {
-		f.lit.from++
-	}
-	s.value(f, inConfig, kind)
 }
 
 // is matches what is between a name and a value in a sentence (password for the database: X), and in PowerShell.
@@ -248,7 +227,7 @@ func (s *scan) apart(f *found) {
 		f.is |= told
 	}
 	f.lit = s.literal(text, f.at+max(1, len(at)))
-	if f.lit.from >= 0 && (f.kind != headerKind || f.lit.to-f.lit.from >= 16) {
+	if f.lit.from < f.lit.to && (f.sign != ' ' || text[f.lit.from] != '-') && (f.kind != headerKind || f.lit.to-f.lit.from >= 16) {
 		s.value(*f, f.place(), f.kind)
 	}
 }
