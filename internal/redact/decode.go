@@ -12,15 +12,16 @@ import (
 
 // view is a text that is part of another one, or was decoded from it.
 type view struct {
-	text   []byte
-	of     *view // nil: the line itself
-	runs   []run
-	one    [1]run // of a part
-	depth  int
-	b64    int // up to where wrapped base64 was decoded
-	rows   int // up to where tables were read
-	shell  int // up to where commands were parsed
-	listed int // up to where lists of arguments were read
+	text  []byte
+	of    *view // nil: the line itself
+	from  int   // where a part begins
+	runs  []run // of a decoded text
+	depth int
+	token token // the last one
+
+	// Up to where base64, percent encoding and escapes were decoded, keys, tables and lists of arguments read, and commands parsed.
+	b64, percent, escapes, keys, rows, listed, shell int
+	manifest                                         bool // it is one
 }
 
 // run says where in the other text the bytes from byte at on stand: each for itself from byte src on, or, with n > 0, all of them in n bytes.
@@ -28,9 +29,7 @@ type run struct{ at, src, n int32 }
 
 // part returns bytes [from, to) of a view as they are.
 func (v *view) part(from, to int) *view {
-	out := &view{text: v.text[from:to], of: v, one: [1]run{{src: int32(from)}}, depth: v.depth}
-	out.runs = out.one[:]
-	return out
+	return &view{text: v.text[from:to], of: v, from: from, depth: v.depth}
 }
 
 // plain appends bytes [from, to) of the other text.
@@ -50,35 +49,37 @@ func (v *view) unit(src, n int, text ...byte) {
 // source returns which bytes of the line a stretch of the view stands for.
 func (v *view) source(from, to int) (int, int) {
 	for ; v.of != nil; v = v.of {
-		first, last := v.run(from), v.run(to-1)
-		if from -= int(first.at); first.n > 0 {
-			from = 0
-		}
-		from += int(first.src)
-		if to -= int(last.at); last.n > 0 {
-			to = int(last.n)
-		}
-		to += int(last.src)
+		from, _ = v.at(from)
+		_, to = v.at(to - 1)
 	}
 	return from, to
 }
 
-func (v *view) run(at int) run {
-	i, found := slices.BinarySearchFunc(v.runs, int32(at), func(r run, at int32) int { return int(r.at) - int(at) })
-	if !found {
-		i--
+// at returns which bytes of the other text byte i stands for.
+func (v *view) at(i int) (from, to int) {
+	if v.runs == nil {
+		return v.from + i, v.from + i + 1
 	}
-	return v.runs[i]
+	n, found := slices.BinarySearchFunc(v.runs, int32(i), func(r run, i int32) int { return int(r.at) - int(i) })
+	if !found {
+		n--
+	}
+	r := v.runs[n]
+	if from = int(r.src); r.n > 0 {
+		return from, from + int(r.n)
+	}
+	from += i - int(r.at)
+	return from, from + 1
 }
 
 // escape begins a control sequence of a terminal, such as a colour.
 const escape = 0x1b
 
-// unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal.
-func (v *view) unescaped(from, to int) *view {
+// unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal. It
+// returns out, whose memory it uses again.
+func (v *view) unescaped(out *view, from, to int) *view {
 	text := v.text[:to]
-	escapes := bytes.Count(text[from:], []byte(`\`)) + bytes.Count(text[from:], []byte{escape})
-	out := &view{of: v, depth: v.depth + 1, text: make([]byte, 0, to-from), runs: make([]run, 0, 2*escapes+1)}
+	*out = view{of: v, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from), runs: out.runs[:0]}
 	backslash, control := -1, -1 // where the next ones are
 	for i := from; i < to; {
 		if backslash < i {
@@ -92,25 +93,32 @@ func (v *view) unescaped(from, to int) *view {
 		if i = end; i == to {
 			break
 		}
-		if text[i] == escape {
-			i = afterSequence(text, i+1)
-			continue
+		n, c := 0, rune(escape)
+		if text[i] != escape {
+			n, c = unescape(text[i:])
 		}
-		n, c := unescape(text[i:])
-		if c == escape {
-			i = afterSequence(text, i+n)
-			continue
-		}
-		if n == 1 { // a backslash of the text
+		switch {
+		case n == 0, c == escape:
+			n = afterSequence(text, i+max(n, 1)) - i
+		case n == 1: // a backslash of the text
 			out.plain(i, i+1)
-		} else if c < utf8.RuneSelf {
+		case c < utf8.RuneSelf:
 			out.unit(i, n, byte(c))
-		} else {
+		default:
 			out.unit(i, n, utf8.AppendRune(nil, c)...)
 		}
 		i += n
 	}
 	return out
+}
+
+// again searches the line around byte i of a text without its escapes and control sequences.
+func (s *scan) again(v *view, i int) {
+	if i >= v.escapes {
+		from := bytes.LastIndexByte(v.text[:i], '\n') + 1
+		v.escapes = nextByte(v.text, i, '\n')
+		s.search(v.unescaped(&view{}, from, v.escapes))
+	}
 }
 
 // unescape returns the length of the escape with which text begins and what it stands for. The length is 1 if it is none.
@@ -159,22 +167,22 @@ func afterSequence(text []byte, i int) int {
 // minEncoded is the length of the shortest text in base64 or hexadecimal that is decoded.
 const minEncoded = 20
 
-// encoded searches the text in a segment [from, to) of base64 characters, if it is the encoding of one. A secret in it is marked as a
+// encoded searches the text in a stretch [from, to) of base64 characters, if it is the encoding of one. A secret in it is marked as a
 // whole with what is around it, because both share characters.
-func (s *scan) encoded(t *token, from, to int) {
-	text := t.text
+func (s *scan) encoded(v *view, from, to int) {
+	text := v.text
 	if text[from] == '+' || text[from] == '-' { // a line of a diff
 		from++
 	}
 	if bytes.HasPrefix(text[from:to], []byte("0x")) {
 		from += len("0x")
 	}
-	if to-from < minEncoded || t.depth >= maxDepth || from < t.b64 || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
+	if to-from < minEncoded || v.depth >= maxDepth || from < v.b64 || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
 		return
 	}
 	if code := text[from : to-(to-from)%2]; isHex(code) {
 		out, _ := hex.DecodeString(string(code))
-		s.decoded(t.view, from, to, out)
+		s.decoded(v, from, to, out)
 		return
 	}
 	if !beginsText([16]byte(text[from:])) {
@@ -188,8 +196,8 @@ func (s *scan) encoded(t *token, from, to int) {
 		code = code[:len(code)-1]
 	}
 	if out, err := base64.RawURLEncoding.DecodeString(code); err == nil {
-		t.b64 = to
-		s.decoded(t.view, from, to, out)
+		v.b64 = to
+		s.decoded(v, from, to, out)
 	}
 }
 
@@ -208,12 +216,15 @@ func beginsText(code [16]byte) bool {
 	return err == nil && isText(head[:])
 }
 
-// percents searches what a token with percent encoding stands for.
-func (s *scan) percents(t *token) {
-	s.decoded(t.view, t.from, t.to, percent().ReplaceAllFunc(t.text[t.from:t.to], func(p []byte) []byte {
-		c, _ := hex.DecodeString(string(p[1:]))
-		return c
-	}))
+// percents searches what the token around byte i stands for.
+func (s *scan) percents(v *view, i int) {
+	if t := v.tokenAt(i); i >= v.percent && t.to-t.from >= minToken {
+		v.percent = t.to
+		s.decoded(v, t.from, t.to, percent().ReplaceAllFunc(v.text[t.from:t.to], func(p []byte) []byte {
+			c, _ := hex.DecodeString(string(p[1:]))
+			return c
+		}))
+	}
 }
 
 var (

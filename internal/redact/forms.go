@@ -11,16 +11,14 @@ import (
 var scheme = lazy(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
 
 // header marks the value of an authorization header.
-func (s *scan) header(f found) {
-	at := scheme().Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)])
-	if f.lit.from += len(at); at != nil || f.quote == 0 {
-		f.lit = s.literal(f.text, f.lit.from)
-	}
+func (s *scan) header(f *found) {
 	in := inCode
-	if len(at) > 0 && f.lit.to-f.lit.from >= 8 {
-		in = inConfig
+	if at := scheme().Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)]); at != nil {
+		if f.lit = s.literal(f.text, f.lit.from+len(at)); f.lit.to-f.lit.from >= 8 {
+			in = inConfig
+		}
 	}
-	s.value(f, in, headerKind)
+	s.value(f.view, f.lit, in, headerKind)
 }
 
 // cookie is a cookie of a header.
@@ -31,7 +29,7 @@ func (s *scan) cookies(v *view, i int) {
 	to := nextByte(v.text[:min(len(v.text), i+s.most())], i, '\n')
 	s.spent += 2 * (to - i)
 	for _, at := range cookie().FindAllSubmatchIndex(v.text[i:to], -1) {
-		s.value(found{view: v, lit: lit{i + at[4], i + at[5], '"', i + at[5]}}, inCode, cookieKind)
+		s.value(v, lit{i + at[4], i + at[5], '"', 0}, inCode, cookieKind)
 	}
 }
 
@@ -40,7 +38,7 @@ var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-
 
 // pgpass marks the password of a line of a .pgpass with a host before byte i.
 func (s *scan) pgpass(v *view, i int) {
-	from := nameBefore(v.text, trimmed(v.text, i, "*"))
+	from := nameBefore(v.text, trimmed(v.text, i))
 	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
 		return
 	}
@@ -50,7 +48,7 @@ func (s *scan) pgpass(v *view, i int) {
 			if bytes.HasPrefix(v.text[i+1:], []byte("5432")) || v.text[i+1] == '*' {
 				in = inConfig
 			}
-			s.value(found{view: v, lit: l}, in, passwordKind)
+			s.value(v, l, in, passwordKind)
 		}
 	}
 }
@@ -75,10 +73,10 @@ func (s *scan) address(v *view, i int) {
 			s.mark(v, i+at[4], i+at[5], passwordKind)
 		}
 		if at[3]-at[2] >= 16 { // two halves of a key
-			s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
+			s.value(v, lit{i + at[2], i + at[3], '"', 0}, inCode, apiKind)
 		}
 	} else if at := tokenAt().FindSubmatchIndex(rest); at != nil {
-		s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
+		s.value(v, lit{i + at[2], i + at[3], '"', 0}, inCode, apiKind)
 	}
 }
 
@@ -123,7 +121,7 @@ func (s *scan) table(f *found) bool {
 			break
 		}
 		if c := all[column]; bytes.IndexByte(row[c.from:c.to], ' ') < 0 {
-			s.value(found{view: f.view, lit: lit{from: to + 1 + c.from, to: to + 1 + c.to}}, in, f.kind)
+			s.value(f.view, lit{from: to + 1 + c.from, to: to + 1 + c.to}, in, f.kind)
 		}
 		to += 1 + len(row)
 		f.rows = to
@@ -151,53 +149,36 @@ func fields(row []byte, delimiter byte) (all []stretch) {
 var (
 	secretKind = lazy(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
 	secretData = lazy(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
-	dataLine   = lazy(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
-	dataPair   = lazy(`"[\w.-]+":\s*"([^"]+)"`)
+	dataPair   = lazy(`["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|"([^"]+)"|'([^']+)'|([^\s"'#]+))`)
 )
 
-// manifest marks the values of a Kubernetes secret.
+// manifest marks the values of the Kubernetes secrets in a text.
 func (s *scan) manifest(v *view) {
-	if !bytes.Contains(v.text, []byte("Secret")) || !bytes.Contains(v.text, []byte("kind")) || !secretKind().Match(v.text) {
-		return
-	}
-	put := func(from, to int) {
-		if value := v.text[from:to]; to-from >= 3 && !reference().Match(value) {
-			s.mark(v, from, to, apiKind)
-		}
-	}
-	from := 0
+	off := 0
 	for doc := range bytes.SplitSeq(v.text, []byte("\n---")) {
 		if secretKind().Match(doc) {
 			for _, at := range secretData().FindAllSubmatchIndex(doc, -1) {
-				if at[4] >= 0 {
-					for _, p := range dataPair().FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {
-						put(from+at[4]+p[2], from+at[4]+p[3])
+				from, to := at[4], at[5]
+				if from < 0 { // lines that are further in
+					from, to = at[1], at[1]
+					for to < len(doc) && len(doc[to:])-len(bytes.TrimLeft(doc[to:], " ")) > at[3]-at[2] {
+						to = min(len(doc), nextByte(doc, to, '\n')+1)
 					}
-					continue
 				}
-				for off := at[1]; ; {
-					p := dataLine().FindSubmatchIndex(doc[off:])
-					if p == nil || p[0] != 0 || p[3] <= at[3]-at[2] {
-						break
-					}
-					n := 4 // the block, or else the value in the line
-					if p[n] < 0 {
-						n = 6
-					}
-					put(from+off+p[n], from+off+p[n+1])
-					off = min(len(doc), off+p[1]+1)
-				}
+				s.data(v, off+from, off+to)
 			}
 		}
-		from += len(doc) + len("\n---")
+		off += len(doc) + len("\n---")
 	}
 }
 
-// member marks the value of a member of a JSON object.
-func (s *scan) member(v *view, kind string, weakly bool) {
-	in := inConfig
-	if weakly {
-		in = inText
+// data marks the values in the data of a Kubernetes secret.
+func (s *scan) data(v *view, from, to int) {
+	for _, at := range dataPair().FindAllSubmatchIndex(v.text[from:to], -1) {
+		for n := 2; n < len(at); n += 2 {
+			if at[n+1]-at[n] >= 3 && !reference().Match(v.text[from+at[n]:from+at[n+1]]) {
+				s.mark(v, from+at[n], from+at[n+1], apiKind)
+			}
+		}
 	}
-	s.value(found{view: v, lit: lit{0, len(v.text), '"', 0}}, in, kind)
 }

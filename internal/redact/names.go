@@ -26,24 +26,25 @@ var words = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// said is a word and the list that has it.
-type said struct{ word, list string }
+// ending is a word with which a name may end, and the list that has it.
+type ending struct{ word, list string }
 
 // endings are the words of names by their last three bytes.
 type endings struct {
 	known bits // also of commands that take a secret in no flag
-	words map[uint32][]said
+	words map[uint32][]ending
+	takes map[string]bool // these commands
 }
 
 var ends = sync.OnceValue(func() *endings {
-	e := &endings{words: map[uint32][]said{}}
-	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "pair-value", "other", "suffix"} {
+	e := &endings{words: map[uint32][]ending{}, takes: map[string]bool{}}
+	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "pair-value", "kind", "other", "suffix"} {
 		for _, word := range words()[list] {
 			for c := range 256 { // what is before a word of two letters
 				w := string([]byte{byte(c)}) + word
 				k := e.known.note(w[len(w)-3:])
 				if len(word) > 2 || c < 0x80 && c|0x20 == c {
-					e.words[k] = append(e.words[k], said{word, list})
+					e.words[k] = append(e.words[k], ending{word, list})
 				}
 				if up := string([]byte{byte(c)}) + strings.ToUpper(word); len(word) > 2 && c > 0 {
 					e.known.note(up[len(up)-3:])
@@ -52,48 +53,34 @@ var ends = sync.OnceValue(func() *endings {
 			}
 		}
 	}
-	for name := range words() {
-		if takesSecret([]byte(strings.TrimPrefix(name, "$"))) {
+	for name, flags := range words() {
+		if name[0] == '$' && slices.ContainsFunc(flags, func(f string) bool { return f[0] != '-' }) {
+			e.takes[name[1:]] = true
 			e.known.note(name[len(name)-3:])
 		}
 	}
 	return e
 })
 
-// takesSecret reports whether a command takes a secret that no flag is before.
-func takesSecret(name []byte) bool {
-	return slices.ContainsFunc(words()["$"+string(name)], func(f string) bool { return f[0] != '-' })
-}
-
-// stem returns a name without the number or version behind it.
+// stem returns a name without the number behind it.
 func stem(name []byte) []byte {
-	trim := func() {
-		for n := len(name); n > 0 && (classes[name[n-1]]&(digit|nameChar) != 0 && classes[name[n-1]]&(upper|lower) == 0 && name[n-1] < 0x80); n-- {
-			name = name[:n-1]
-		}
+	n := len(name)
+	for n > 0 && classes[name[n-1]]&joint != 0 {
+		n--
 	}
-	trim()
-	if n := len(name); n > 2 && name[n-1]|0x20 == 'v' && classes[name[n-2]]&alnum == 0 {
-		name = name[:n-1]
-		trim()
-	}
-	return name
+	return name[:n]
 }
 
 // mayBe reports whether a name may say something, by its last three bytes.
-func mayBe(name []byte) bool { return mayEnd(stem(name)) }
-
-// mayEnd reports the same of a stem.
-func mayEnd(name []byte) bool {
-	if n := len(name); n >= 3 {
-		return ends().known.has(name[n-3:])
+func mayBe(name []byte) bool {
+	if name = stem(name); len(name) == 2 {
+		return ends().known.has([]byte{' ', name[0], name[1]})
 	}
-	return len(name) == 2 && ends().known.has([]byte{' ', name[0], name[1]})
+	return len(name) > 2 && ends().known.has(name[len(name)-3:])
 }
 
-// squeeze returns a name in small letters without what divides its words.
-func squeeze(name []byte) string {
-	out := make([]byte, 0, len(name))
+// squeeze appends a name to out, in small letters and without what divides its words.
+func squeeze(out, name []byte) []byte {
 	for _, c := range name {
 		switch {
 		case classes[c]&upper != 0:
@@ -102,62 +89,69 @@ func squeeze(name []byte) string {
 			out = append(out, c)
 		}
 	}
-	return string(out)
+	return out
 }
 
-// isOf reports whether a list of words.txt has a name.
-func isOf(list string, name []byte) bool {
-	return len(name) < 16 && slices.Contains(words()[list], squeeze(name))
+// said is what a name says.
+type said struct {
+	kind string // of the secret that its value is, "" for none
+	weak bool   // it may say something else
 }
 
-// says returns the kind of secret that a name says its value is, "" for none. It is weak if the name may say something else.
-func says(name []byte) (kind string, weak bool) {
-	whole := name
-	if name = stem(name); len(whole) > maxName || !mayEnd(name) {
-		return "", false
+// says returns what a name says.
+func says(name []byte) (s said) {
+	if len(name) > maxName || len(name) < 2 {
+		return s
 	}
-	if slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
+	var flat [maxName]byte
+	if name = stem(name); slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
 		name = bytes.ToLower(name)
 	}
-	for range 3 {
-		kind, weak, rest := last(name, squeeze(name))
-		if kind != "" || rest == nil {
-			return kind, weak
+	for rest := name; s.kind == "" && mayBe(rest); name = stem(rest) {
+		if s.kind, s.weak, rest = last(name, squeeze(flat[:0], name)); rest == nil {
+			break
 		}
-		name = stem(rest)
 	}
-	return "", false
+	return s
 }
 
 // last returns what the last word of a name says, or what is before it if that may say it.
-func last(name []byte, flat string) (kind string, weak bool, rest []byte) {
-	key := "   " + flat // which may be empty
+func last(name, flat []byte) (kind string, weak bool, rest []byte) {
+	key := flat
+	for len(key) < 3 { // it may be empty
+		key = append([]byte(" "), key...)
+	}
 	k, _ := three(key[len(key)-3:])
-	for _, s := range ends().words[k] {
-		if !strings.HasSuffix(flat, s.word) {
+	for _, e := range ends().words[k] {
+		if !hasEnd(flat, e.word) {
 			continue
 		}
-		alone := beginsWord(name, s.word)
+		alone := beginsWord(name, e.word)
 		switch {
-		case s.list == "password", s.list == "password-alone" && alone:
+		case e.list == "password", e.list == "password-alone" && alone:
 			return passwordKind, false, nil
-		case s.list == "token", s.list == "foreign", s.list == "token-alone" && alone && (len(flat) > 4 || name[0] == '_'):
+		case e.list == "token", e.list == "foreign", e.list == "token-alone" && alone && (len(flat) > 4 || name[0] == '_'):
 			return apiKind, false, nil
-		case s.list == "weak" && alone:
-			return passwordKind, s.word != "pass" || len(flat) == len("pass") || !isUpper(name), nil
-		case s.word == "key":
-			before := func(word string) bool { return strings.HasSuffix(flat[:len(flat)-len("key")], word) }
+		case e.list == "weak" && alone:
+			return passwordKind, e.word != "pass" || len(flat) == len("pass") || !isUpper(name), nil
+		case e.word == "key":
+			before := func(word string) bool { return hasEnd(flat[:len(flat)-len("key")], word) }
 			if slices.ContainsFunc(words()["key"], before) {
 				return apiKind, false, nil
 			}
 			if bytes.HasSuffix(name, []byte("_KEY")) && !slices.ContainsFunc(words()["open-key"], before) {
 				return apiKind, true, nil
 			}
-		case s.list == "suffix" && alone && len(flat) > len(s.word):
-			rest = name[:len(name)-len(s.word)]
+		case e.list == "suffix" && alone && len(flat) > len(e.word):
+			rest = name[:len(name)-len(e.word)]
 		}
 	}
 	return "", false, rest
+}
+
+func hasEnd(text []byte, end string) bool {
+	n := len(text) - len(end)
+	return n >= 0 && string(text[n:]) == end
 }
 
 func isUpper(name []byte) bool {

@@ -125,9 +125,6 @@ func (f *found) place() place {
 	f.note(f.quote == '\'', single)
 	before := f.text[max(0, f.from-2*maxLead):f.from]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
-	if f.from > 2*maxLead && len(line) == len(before) { // its beginning is further
-		line = append([]byte("x"), line...)
-	}
 	if f.sign != ' ' {
 		before = line
 	}
@@ -211,15 +208,12 @@ func (f *found) beside(line []byte) (ok bool, same int) {
 }
 
 // value marks a value if it is a secret in such a place.
-func (s *scan) value(f found, in place, kind string) {
-	if f.lit.from == f.lit.to {
-		return
-	}
-	value := f.text[f.lit.from:f.lit.to]
-	if f.quote == 0 && in < inConfig {
+func (s *scan) value(v *view, l lit, in place, kind string) {
+	value := v.text[l.from:l.to]
+	if l.quote == 0 && in < inConfig {
 		value = bytes.TrimRight(value, ".,:;!?)]}>")
 	}
-	if s.rules.isSecret(value, kind, in, f.quote != 0 && f.quote != '`') {
-		s.mark(f.view, f.lit.from, f.lit.from+len(value), kind)
+	if s.rules.isSecret(value, kind, in, l.quote != 0 && l.quote != '`') {
+		s.mark(v, l.from, l.from+len(value), kind)
 	}
 }

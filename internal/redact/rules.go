@@ -7,6 +7,7 @@ import (
 	_ "embed" // the rules
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"regexp"
@@ -213,12 +214,14 @@ func (b *bits) has(text []byte) bool {
 	return b[bit/64]>>(bit%64)&1 != 0
 }
 
-// at yields the entries with which text begins.
-func (x *index) at(text []byte, take func(*pattern)) {
-	k, _ := three(text)
-	for _, e := range x.all[k] {
-		if len(text) >= len(e.text) && beginsWith(text, e.text) {
-			take(e.pattern)
+// at yields the patterns with which text begins.
+func (x *index) at(text []byte) iter.Seq[*pattern] {
+	return func(yield func(*pattern) bool) {
+		k, _ := three(text)
+		for _, e := range x.all[k] {
+			if len(text) >= len(e.text) && beginsWith(text, e.text) && !yield(e.pattern) {
+				return
+			}
 		}
 	}
 }

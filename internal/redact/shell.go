@@ -24,7 +24,7 @@ var flagName = lazy(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
 	text := v.text
-	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
+	if i+2 >= len(text) || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
 		return
 	}
 	if at := flagName().FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
@@ -32,11 +32,11 @@ func (s *scan) flag(v *view, i int) {
 		f.says(text[f.from:f.end])
 		f.lit = s.literal(text, i+at[1])
 		if f.kind != "" && f.lit.from < f.lit.to && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
-			s.value(*f, f.place(), f.kind)
+			s.value(v, f.lit, f.place(), f.kind)
 			return
 		}
 	}
-	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKSN", name[0]) >= 0 && i >= v.shell {
+	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKSN", name[0]) >= 0 {
 		s.commands(v, i)
 	}
 }
@@ -59,13 +59,10 @@ func (s *scan) commands(v *view, i int) {
 		name := line[at[0]:at[1]]
 		name = name[bytes.LastIndexByte(name, '/')+1:]
 		flags, isCommand := words()["$"+string(name)]
-		switch {
-		case isCommand && flags != nil && flags[0] == "|" && bytes.IndexByte(line, '|') < 0,
-			!isCommand && (string(name) != "-p" || !userFlag().Match(line)):
+		if !isCommand || flags != nil && flags[0] == "|" && bytes.IndexByte(line, '|') < 0 {
 			continue
-		case string(name) == "-p":
-			at[0] = 0
-		case string(name) == "login": // from the command before it
+		}
+		if string(name) == "login" { // from the command before it
 			at[0] = bytes.LastIndexByte(bytes.TrimRight(line[:at[0]], " "), ' ') + 1
 		}
 		end := len(line)
@@ -154,10 +151,6 @@ func (s *scan) command(args []word) {
 		for _, f := range flags {
 			s.argument(args, i+1, f)
 		}
-		if next := i + 2; flags == nil && w.String() == "-p" && next < len(args) && slices.ContainsFunc(args, isUser) {
-			v := args[next]
-			s.value(found{view: v.view, lit: lit{v.from, v.to, 0, v.to}}, inCode, passwordKind)
-		}
 	}
 }
 
@@ -182,11 +175,6 @@ func (s *scan) argument(args []word, i int, f string) {
 	}
 }
 
-// userFlag matches a flag for a user's name, in a command that has one for the password as well.
-var userFlag = lazy(`(?:^|\s)(?:-[uU]|--?user(?:name)?)(?:\s|$)`)
-
-func isUser(w word) bool { return w.to-w.from < maxName && userFlag().Match(w.text[w.from:w.to]) }
-
 // secret marks an argument, or what is behind a byte of it.
 func (s *scan) secret(w word, after byte) {
 	from := w.from
@@ -201,7 +189,5 @@ func (s *scan) secret(w word, after byte) {
 	if to-from > 2 && isQuote(w.text[from]) && w.text[to-1] == w.text[from] {
 		from, to = from+1, to-1
 	}
-	if value := w.text[from:to]; from < to && len(value) >= 3 && !reference().Match(value) && !reference().Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
-		s.mark(w.view, from, to, passwordKind)
-	}
+	s.value(w.view, lit{from: from, to: to}, certain, passwordKind)
 }

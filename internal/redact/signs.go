@@ -6,57 +6,80 @@ import (
 	"strings"
 )
 
-// signs are the bytes at which a value may begin or a name may end.
-var signs = func() (t [256]bool) {
-	for _, c := range []byte("=:>([{,|- \t\n\x9a") {
-		t[c] = true
-	}
-	return t
-}()
-
-// places marks the values of a text whose place says that they are secrets.
-func (s *scan) places(v *view) {
-	known := &ends().known
-	for i, c := range v.text {
-		if !signs[c] {
-			continue
+// sign looks at the sign at byte i: at the name before it, or at the value behind it.
+func (s *scan) sign(v *view, i int) {
+	text := v.text
+	switch c := text[i]; c {
+	case '=', '>', ':':
+		if c == ':' && bytes.HasPrefix(text[i:], []byte("://")) {
+			s.address(v, i)
+		} else if name, end, ok := assigned(text, i); ok {
+			s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
+		} else if c == ':' {
+			s.pgpass(v, i)
 		}
-		if (c == '(' || c == '[' || c == '{') && i+1 < len(v.text) && v.text[i+1] == '"' {
-			s.lists(v, i)
+	case 0x9a: // a wide colon
+		if i > 2 && text[i-1] == 0xbc && text[i-2] == 0xef && mayBe(text[max(0, i-2-maxName):i-2]) {
+			s.assigns(&found{view: v, from: nameBefore(text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
 		}
-		switch c {
-		case '[', '{':
-		case '=', '>', ':':
-			if c == ':' && bytes.HasPrefix(v.text[i:], []byte("://")) {
-				s.address(v, i)
-			} else if name, end, ok := assigned(v.text, i); ok {
-				s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
-			} else if c == ':' {
-				s.pgpass(v, i)
-			}
-		case 0x9a: // a wide colon
-			if i > 2 && v.text[i-1] == 0xbc && v.text[i-2] == 0xef && mayBe(v.text[max(0, i-2-maxName):i-2]) {
-				s.assigns(&found{view: v, from: nameBefore(v.text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
-			}
-		case '-':
+	case '-':
+		if i == 0 || classes[text[i-1]]&blank != 0 {
 			s.flag(v, i)
-		case ' ', '(':
-			if i > 2 && known.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 {
-				s.follows(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
+		}
+	case '[', '(':
+		s.list(v, i)
+		if c == '(' {
+			s.follows(v, i)
+		}
+	case ' ':
+		s.follows(v, i)
+	case '%':
+		s.percents(v, i)
+	case '~':
+		if t := v.tokenAt(i); t.tries > 0 {
+			t.tries--
+			for p := range starts().at([]byte("~~~")) {
+				s.try(v, p, i)
 			}
-		default:
-			if end := trimmed(v.text, i, " \"'\r"); mayBe(v.text[max(0, end-maxGap):end]) {
-				s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: c})
-			}
+		}
+	case escape:
+		s.again(v, i)
+	case '\\':
+		if n, c := unescape(text[i:]); n > 1 && c != '\\' {
+			s.again(v, i)
+		}
+	default:
+		if end := trimmed(text, i); mayBe(text[max(0, end-maxGap):end]) {
+			s.apart(&found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1, sign: c})
 		}
 	}
 }
 
-// follows looks at what is behind a name, or a command, and a blank or a bracket.
-func (s *scan) follows(f *found) {
-	if takesSecret(f.text[f.from:f.end]) {
-		s.commands(f.view, f.at)
-	} else if f.sign == '(' || prose(f.text[f.to:]) <= len("está") {
+// list searches a list of arguments that has flags and opens at byte i.
+func (s *scan) list(v *view, i int) {
+	if i+1 == len(v.text) || v.text[i+1] != '"' || i < v.listed {
+		return
+	}
+	to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, map[byte]byte{'[': ']', '(': ')'}[v.text[i]])
+	if bytes.Contains(v.text[i:to], []byte(`"-`)) && v.depth < maxDepth {
+		v.listed = to
+		part := v.part(i+1, to)
+		part.depth++
+		s.json(part)
+	}
+}
+
+// follows looks at what is behind a name, or a command, and a blank or a bracket at byte i.
+func (s *scan) follows(v *view, i int) {
+	if i < 3 || classes[v.text[i-1]]&nameChar == 0 || !ends().known.has(v.text[i-3:i]) {
+		return
+	}
+	switch f := (&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: v.text[i]}); {
+	case ends().takes[string(v.text[f.from:i])]:
+		s.commands(v, i)
+	case bytes.HasSuffix(v.text[:i], []byte("PRIVATE")) && bytes.HasPrefix(v.text[i:], []byte(" KEY")):
+		s.key(v, f.from)
+	default:
 		s.apart(f)
 	}
 }
@@ -70,9 +93,9 @@ func nameBefore(text []byte, end int) int {
 	return from
 }
 
-// trimmed returns the end of a text that ends at byte end without such bytes, of which it may have maxGap.
-func trimmed(text []byte, end int, such string) int {
-	for least := max(0, end-maxGap); end > least && strings.IndexByte(such, text[end-1]) >= 0; {
+// trimmed returns the end of a text that ends at byte end without what may be between a name and a sign: maxGap bytes at most.
+func trimmed(text []byte, end int) int {
+	for least := max(0, end-maxGap); end > least && classes[text[end-1]]&gap != 0; {
 		end--
 	}
 	return end
@@ -83,7 +106,7 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 	if !assigning(text, i) {
 		return 0, 0, false
 	}
-	end = trimmed(text, i, " \t\"'`]*:?")
+	end = trimmed(text, i)
 	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) {
 		return 0, 0, false
 	}
@@ -120,17 +143,19 @@ func (s *scan) assigns(f *found) {
 	}
 	f.lit = s.literal(text, f.to)
 	name := text[f.from:f.end]
-	low := squeeze(name)
+	low := string(squeeze(nil, name))
 	switch {
 	case f.lit.from == f.lit.to || string(name) == "PASS": // a test's result
 	case strings.HasSuffix(low, "authorization"):
-		s.header(*f)
+		s.header(f)
 	case strings.HasSuffix(low, "cookie") && f.sign == ':':
 		s.cookies(f.view, f.to)
+	case low == "kind" && string(text[f.lit.from:f.lit.to]) == "Secret":
+		f.manifest = true
 	case slices.Contains(words()["pair-value"], low) && s.most() < maxValue:
 	case f.names(low):
 		s.spent += maxBefore
-		s.value(*f, f.place(), f.kind)
+		s.value(f.view, f.lit, f.place(), f.kind)
 	}
 }
 
@@ -175,11 +200,11 @@ var next = lazy(`[,&][\w.-]+=`)
 
 // says notes what a name says.
 func (f *found) says(name []byte) {
-	var isWeak bool
-	if f.kind, isWeak = says(name); f.kind == "" {
+	of := says(name)
+	if f.kind = of.kind; f.kind == "" {
 		return
 	}
-	f.note(isWeak, weak)
+	f.note(of.weak, weak)
 	f.note(string(name) == "pass", short)
 	f.note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
 	f.note(bytes.IndexByte(name, '.') > 0, dotted)
@@ -196,18 +221,6 @@ func (f *found) note(is bool, what names) {
 
 // is matches what is between a name and a value in a sentence (password for the database: X), and in PowerShell.
 var is = lazy(`^[ \t]+(?:(?:is|was|ist|war|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
-
-// prose returns the length of a word in small letters with which text begins, if another word follows.
-func prose(text []byte) int {
-	n := 0
-	for n < len(text) && classes[text[n]]&lower != 0 {
-		n++
-	}
-	if n+1 < len(text) && text[n] == ' ' && classes[text[n+1]]&alnum != 0 {
-		return n
-	}
-	return 0
-}
 
 // apart looks at what is behind a name with no sign: in a sentence, a call, a table.
 func (s *scan) apart(f *found) {
@@ -227,8 +240,8 @@ func (s *scan) apart(f *found) {
 		f.is |= told
 	}
 	f.lit = s.literal(text, f.at+max(1, len(at)))
-	if f.lit.from < f.lit.to && (f.sign != ' ' || text[f.lit.from] != '-') && (f.kind != headerKind || f.lit.to-f.lit.from >= 16) {
-		s.value(*f, f.place(), f.kind)
+	if f.lit.from < f.lit.to && (f.sign != ' ' || text[f.lit.from] != '-') {
+		s.value(f.view, f.lit, f.place(), f.kind)
 	}
 }
 

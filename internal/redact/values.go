@@ -74,8 +74,8 @@ var (
 	title  = lazy(`^[A-Z][a-z]+$`)
 	number = lazy(`^[-+]?(?:0x[0-9a-fA-F]+|[\d.,:_]+)[a-zA-Z%]?$`)
 	wordy  = lazy(`^[$@:&*!_-]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:[_.:-]*(?:[A-Z]?[a-z]+|[A-Z]+))*[_?!]*\d*$`) // words joined in any style of names
-	// member matches a call, a member of words, or a reference to a name.
-	member = lazy(`^[$@&*!+-]*_*[A-Za-z]+\d{0,3}(?:(?:[_.:]+|->|\?\.|!\.)[$@]?[A-Za-z]+\d{0,3}|[A-Z][a-z]{2,}\d{0,2})*_*(?:(?:<[\w, <>]*>)?[!?]?[(\[{]|[,;]*$)`)
+	// operand matches a call, a member of words, or a reference to a name.
+	operand = lazy(`^[$@&*!+-]*_*[A-Za-z]+\d{0,3}(?:(?:[_.:]+|->|\?\.|!\.)[$@]?[A-Za-z]+\d{0,3}|[A-Z][a-z]{2,}\d{0,2})*_*(?:(?:<[\w, <>]*>)?[!?]?[(\[{]|[,;]*$)`)
 	// sentence matches several words of a text.
 	sentence = lazy(`^(?:["'(\[]*[A-Z]?[a-z'-]+[.,:;!?)\]"'…]*(?: |$))+$`)
 	nameOnly = lazy(`^(?:[$@:&*]?[A-Za-z_]+\.)*[\p{L}_-]+\d?$`)
@@ -133,8 +133,8 @@ var placeholders = sync.OnceValue(func() map[string]struct{} {
 
 // isName reports whether a value is the name of a secret itself.
 func isName(value []byte) bool {
-	kind, _ := says(value)
-	return kind != "" && nameOnly().Match(value)
+	of := says(value)
+	return of.kind != "" && nameOnly().Match(value)
 }
 
 // isPath reports whether a value is a path whose parts are words. Base64 has slashes as well.
@@ -181,5 +181,5 @@ func isHex(value []byte) bool {
 
 // isExpr reports whether a value in no quotes is an expression of a programming language: a list, a call, a member.
 func isExpr(value []byte) bool {
-	return strings.IndexByte("([{", value[0]) >= 0 || bytes.ContainsAny(value, ".:>&([{") && member().Match(value)
+	return strings.IndexByte("([{", value[0]) >= 0 || bytes.ContainsAny(value, ".:>&([{") && operand().Match(value)
 }
