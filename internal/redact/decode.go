@@ -13,9 +13,11 @@ import (
 // view is a text that is part of another one, or was decoded from it.
 type view struct {
 	text  []byte
-	of    *view // nil: the line itself
-	from  int   // where a part begins
-	runs  []run // of a decoded text
+	of    *view  // nil: the line itself
+	from  int    // where a part begins
+	runs  []run  // of a decoded text
+	raw   [2]int // the bytes of the other text whose escapes were undone; its runs are found when a secret is
+	notes bool   // runs, when it is decoded
 	depth int
 	token token // the last one
 
@@ -34,15 +36,17 @@ func (v *view) part(from, to int) *view {
 
 // plain appends bytes [from, to) of the other text.
 func (v *view) plain(from, to int) {
-	if from < to {
+	if v.notes && from < to {
 		v.runs = append(v.runs, run{at: int32(len(v.text)), src: int32(from)})
-		v.text = append(v.text, v.of.text[from:to]...)
 	}
+	v.text = append(v.text, v.of.text[from:to]...)
 }
 
 // unit appends bytes that stand for n bytes of the other text from byte src on.
 func (v *view) unit(src, n int, text ...byte) {
-	v.runs = append(v.runs, run{int32(len(v.text)), int32(src), int32(n)})
+	if v.notes {
+		v.runs = append(v.runs, run{int32(len(v.text)), int32(src), int32(n)})
+	}
 	v.text = append(v.text, text...)
 }
 
@@ -57,6 +61,9 @@ func (v *view) source(from, to int) (int, int) {
 
 // at returns which bytes of the other text byte i stands for.
 func (v *view) at(i int) (from, to int) {
+	if v.runs == nil && v.raw[1] > 0 {
+		v.runs = v.of.unescaped(&view{notes: true}, v.raw[0], v.raw[1]).runs
+	}
 	if v.runs == nil {
 		return v.from + i, v.from + i + 1
 	}
@@ -79,7 +86,7 @@ const escape = 0x1b
 // returns out, whose memory it uses again.
 func (v *view) unescaped(out *view, from, to int) *view {
 	text := v.text[:to]
-	*out = view{of: v, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from), runs: out.runs[:0]}
+	*out = view{of: v, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from), raw: [2]int{from, to}, notes: out.notes}
 	backslash, control := -1, -1 // where the next ones are
 	for i := from; i < to; {
 		if backslash < i {
@@ -236,7 +243,7 @@ var (
 // decoded searches what bytes [from, to) of a view stand for.
 func (s *scan) decoded(v *view, from, to int, text []byte) {
 	if isText(text[:min(len(text), 16)]) && v.depth < maxDepth {
-		out := &view{of: v, depth: v.depth + 1}
+		out := &view{of: v, depth: v.depth + 1, notes: true}
 		out.unit(from, to-from, text...)
 		s.search(out)
 	}

@@ -38,8 +38,14 @@ var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-
 
 // pgpass marks the password of a line of a .pgpass with a host before byte i.
 func (s *scan) pgpass(v *view, i int) {
-	from := nameBefore(v.text, trimmed(v.text, i))
-	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
+	if port := v.text[i+1 : min(len(v.text), i+5)]; !bytes.HasPrefix(port, []byte("*")) && (len(port) < 4 || len(bytes.TrimLeft(port, "0123456789")) > 0) {
+		return
+	}
+	from := nameBefore(v.text, i)
+	if from == i && i > 0 && v.text[i-1] == '*' {
+		from--
+	}
+	if from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
 		return
 	}
 	if at := pgpassLine().FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
@@ -149,7 +155,7 @@ func fields(row []byte, delimiter byte) (all []stretch) {
 var (
 	secretKind = lazy(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
 	secretData = lazy(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
-	dataPair   = lazy(`["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|"([^"]+)"|'([^']+)'|([^\s"'#]+))`)
+	dataPair   = lazy(`(?m)(?:^|[{,])\s*["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|"([^"]+)"|'([^']+)'|([^\s"'#]+))`)
 )
 
 // manifest marks the values of the Kubernetes secrets in a text.

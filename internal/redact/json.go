@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // stretch is bytes [from, to) of a text, which in JSON are a string.
 type stretch struct {
@@ -21,12 +18,12 @@ func (s *scan) json(v *view) bool {
 		return false
 	}
 	s.configured(v, strings)
-	var key, pair member // the last one, and the name in {"name": "password", "value": "..."}
+	var key, pair meaning // the last one, and the name in {"name": "password", "value": "..."}
 	var plain, decoded view
 	list := 0 // where the strings with nothing but commas between them begin
 	for i, p := range strings {
 		if p.key {
-			if key = s.member(v.text[p.from:p.to]); p.to-p.from >= minEncoded {
+			if key = s.name(v.text[p.from:p.to]); p.to-p.from >= minEncoded {
 				s.search(v.part(p.from, p.to))
 			}
 			continue
@@ -43,7 +40,7 @@ func (s *scan) json(v *view) bool {
 			case key.list == "kind" && string(part.text) == "Secret":
 				v.manifest = true
 			case key.list == "pair":
-				pair.said = says(part.text)
+				pair.kind, pair.is = says(part.text)
 			case key.kind != "":
 				s.value(part, lit{0, len(part.text), '"', 0}, key.place(), key.kind)
 			case key.list == "pair-value" && pair.kind != "":
@@ -55,7 +52,7 @@ func (s *scan) json(v *view) bool {
 			between = v.text[p.to:strings[i+1].from]
 		}
 		if bytes.IndexByte(between, '}') >= 0 {
-			pair = member{}
+			pair = meaning{}
 		}
 		if c := visible(between[min(1, len(between)):]); c != ',' && c != 0 || i == len(strings)-1 {
 			s.arguments(v, strings[list:i+1])
@@ -66,40 +63,6 @@ func (s *scan) json(v *view) bool {
 		s.manifest(v)
 	}
 	return true
-}
-
-// member is what the name of a member of an object says.
-type member struct {
-	said
-	list string // of words.txt, if it has the name: pair, pair-value, kind
-}
-
-// place is how sure the place of its value is.
-func (m member) place() place {
-	if m.weak {
-		return inText
-	}
-	return inConfig
-}
-
-// maxMembers bounds the names of members that are remembered.
-const maxMembers = 1000
-
-func (s *scan) member(name []byte) member {
-	m, ok := s.members[string(name)]
-	if ok || len(name) > maxName {
-		return m
-	}
-	m.said = says(name)
-	for _, list := range []string{"pair", "pair-value", "kind"} {
-		if slices.Contains(words()[list], string(squeeze(nil, name))) {
-			m.list = list
-		}
-	}
-	if len(s.members) < maxMembers {
-		s.members[string(name)] = m
-	}
-	return m
 }
 
 // arguments looks at strings of an array as the arguments of a command.

@@ -36,10 +36,14 @@ type endings struct {
 	takes map[string]bool // these commands
 }
 
+// special are the lists of names whose values are looked at in another way.
+var special = []string{"pair-value", "kind", "private", "header", "cookies", "signature"}
+
 var ends = sync.OnceValue(func() *endings {
 	e := &endings{words: map[uint32][]ending{}, takes: map[string]bool{}}
-	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "pair-value", "kind", "other", "suffix"} {
+	for _, list := range append(special, "password", "password-alone", "token", "foreign", "token-alone", "weak", "other", "suffix") {
 		for _, word := range words()[list] {
+			word = strings.TrimPrefix(word, "*")
 			for c := range 256 { // what is before a word of two letters
 				w := string([]byte{byte(c)}) + word
 				k := e.known.note(w[len(w)-3:])
@@ -56,7 +60,8 @@ var ends = sync.OnceValue(func() *endings {
 	for name, flags := range words() {
 		if name[0] == '$' && slices.ContainsFunc(flags, func(f string) bool { return f[0] != '-' }) {
 			e.takes[name[1:]] = true
-			e.known.note(name[len(name)-3:])
+			k := e.known.note(name[len(name)-3:])
+			e.words[k] = append(e.words[k], ending{name[1:], "command"})
 		}
 	}
 	return e
@@ -71,12 +76,23 @@ func stem(name []byte) []byte {
 	return name[:n]
 }
 
-// mayBe reports whether a name may say something, by its last three bytes.
-func mayBe(name []byte) bool {
-	if name = stem(name); len(name) == 2 {
-		return ends().known.has([]byte{' ', name[0], name[1]})
+// mayBe reports whether a text may end with a name that says something.
+func mayBe(text []byte) bool {
+	if text = stem(text); len(text) < 2 {
+		return false
 	}
-	return len(name) > 2 && ends().known.has(name[len(name)-3:])
+	end := text[max(0, len(text)-3):]
+	if len(end) == 2 {
+		end = []byte{' ', end[0], end[1]}
+	}
+	if !ends().known.has(end) {
+		return false
+	}
+	k, _ := three(end)
+	return text[len(text)-1] >= 0x80 || slices.ContainsFunc(ends().words[k], func(e ending) bool {
+		n := len(text) - len(e.word)
+		return n >= 0 && beginsWith(text[n:], e.word) && (e.list != "suffix" || n > 0 && classes[text[n-1]]&nameChar != 0)
+	})
 }
 
 // squeeze appends a name to out, in small letters and without what divides its words.
@@ -92,31 +108,83 @@ func squeeze(out, name []byte) []byte {
 	return out
 }
 
-// said is what a name says.
-type said struct {
-	kind string // of the secret that its value is, "" for none
-	weak bool   // it may say something else
+// meaning is what a name says of its value.
+type meaning struct {
+	kind string // of the secret that it is, "" for none
+	is   names
+	list string // of words.txt, if it has the name: what looks at the value
 }
 
-// says returns what a name says.
-func says(name []byte) (s said) {
-	if len(name) > maxName || len(name) < 2 {
-		return s
+// place is how sure the place of the value of a member of JSON is.
+func (m meaning) place() place {
+	if m.is&weak != 0 {
+		return inText
+	}
+	return inConfig
+}
+
+// maxNames bounds the names of a session that are remembered.
+const maxNames = 4000
+
+// name returns what a name says.
+func (s *scan) name(name []byte) meaning {
+	if len(name) > len("parametername") && !mayBe(name) {
+		return meaning{}
+	}
+	m, ok := s.names[string(name)]
+	if !ok && len(name) > 1 && len(name) <= maxName {
+		m = meaningOf(name)
+		if len(s.names) < maxNames {
+			s.names[string(name)] = m
+		}
+	}
+	return m
+}
+
+func meaningOf(name []byte) (m meaning) {
+	m.kind, m.is = says(name)
+	flat := squeeze(nil, name)
+	if ends().takes[string(name)] {
+		m.list = "command"
+	}
+	for _, list := range append([]string{"pair"}, special...) {
+		if slices.ContainsFunc(words()[list], func(w string) bool { return w == string(flat) || w[0] == '*' && hasEnd(flat, w[1:]) }) {
+			m.list = list
+		}
+	}
+	note := func(is bool, what names) {
+		if is && m.kind != "" {
+			m.is |= what
+		}
+	}
+	note(string(name) == "pass", short)
+	note(isUpper(name), upperIs)
+	note(bytes.IndexByte(name, '.') > 0, dotted)
+	note(name[len(name)-1] >= 0x80, foreign)
+	note(name[0] == '_', private)
+	note(slices.Contains(words()["setting"], string(name)), setting)
+	return m
+}
+
+// says returns the kind of secret that a name says its value is, "" for none. It is weak if the name may say something else.
+func says(name []byte) (kind string, is names) {
+	if len(name) > maxName {
+		return "", 0
 	}
 	var flat [maxName]byte
 	if name = stem(name); slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
 		name = bytes.ToLower(name)
 	}
-	for rest := name; s.kind == "" && mayBe(rest); name = stem(rest) {
-		if s.kind, s.weak, rest = last(name, squeeze(flat[:0], name)); rest == nil {
+	for rest := name; kind == "" && mayBe(rest); name = stem(rest) {
+		if kind, is, rest = last(name, squeeze(flat[:0], name)); rest == nil {
 			break
 		}
 	}
-	return s
+	return kind, is
 }
 
 // last returns what the last word of a name says, or what is before it if that may say it.
-func last(name, flat []byte) (kind string, weak bool, rest []byte) {
+func last(name, flat []byte) (kind string, is names, rest []byte) {
 	key := flat
 	for len(key) < 3 { // it may be empty
 		key = append([]byte(" "), key...)
@@ -129,24 +197,27 @@ func last(name, flat []byte) (kind string, weak bool, rest []byte) {
 		alone := beginsWord(name, e.word)
 		switch {
 		case e.list == "password", e.list == "password-alone" && alone:
-			return passwordKind, false, nil
+			return passwordKind, 0, nil
 		case e.list == "token", e.list == "foreign", e.list == "token-alone" && alone && (len(flat) > 4 || name[0] == '_'):
-			return apiKind, false, nil
+			return apiKind, 0, nil
 		case e.list == "weak" && alone:
-			return passwordKind, e.word != "pass" || len(flat) == len("pass") || !isUpper(name), nil
+			if e.word == "pass" && len(flat) > len("pass") && isUpper(name) {
+				return passwordKind, 0, nil
+			}
+			return passwordKind, weak, nil
 		case e.word == "key":
 			before := func(word string) bool { return hasEnd(flat[:len(flat)-len("key")], word) }
 			if slices.ContainsFunc(words()["key"], before) {
-				return apiKind, false, nil
+				return apiKind, 0, nil
 			}
 			if bytes.HasSuffix(name, []byte("_KEY")) && !slices.ContainsFunc(words()["open-key"], before) {
-				return apiKind, true, nil
+				return apiKind, weak, nil
 			}
 		case e.list == "suffix" && alone && len(flat) > len(e.word):
 			rest = name[:len(name)-len(e.word)]
 		}
 	}
-	return "", false, rest
+	return "", 0, rest
 }
 
 func hasEnd(text []byte, end string) bool {

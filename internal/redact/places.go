@@ -63,10 +63,10 @@ type row struct {
 	name   names // it is all of these
 	not    names // it is none of these
 	before func() *regexp.Regexp
-	cut    string                // a value in no quotes ends before one of these
-	ends   string                // it does not end with one of these
-	after  func() *regexp.Regexp // of the rest of the line
-	file   bool                  // the lines around are those of a configuration
+	cut    string // a value in no quotes ends before one of these
+	ends   string // it does not end with one of these
+	after  string // what is next in the line: one of these bytes
+	file   bool   // the lines around are those of a configuration
 	is     place
 }
 
@@ -75,16 +75,17 @@ const (
 	sql   = `(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`
 )
 
+const endLine = "\x00#" // or a comment
+
 var (
-	first   = lazy(leads)
-	camel   = lazy(`^(?:[A-Z][a-z]+|[a-z]+)(?:[A-Z][a-z]+)+$`)
-	endLine = lazy(`^[ \t"'\x60]*\r?(?:#.*|//.*)?$`)
+	first = lazy(leads)
+	camel = lazy(`^(?:[A-Z][a-z]+|[a-z]+)(?:[A-Z][a-z]+)+$`)
 )
 
 // rows are the places of values, the surest first.
 var rows = []row{
 	{signs: "=a:", name: paired, cut: ",}", is: inConfig},
-	{signs: ">", cut: "<", after: lazy(`^</`), is: inConfig},
+	{signs: ">", cut: "<", after: "<", is: inConfig},
 	{signs: "=a:", name: quoted | quotes, not: weak, before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
 	{signs: ":", before: lazy(`\$\{$`), cut: "}", is: inConfig},
 	{signs: "a", before: lazy(`[?&%]$`), cut: "&#);,<>", is: inConfig},
@@ -104,7 +105,7 @@ var rows = []row{
 	{signs: ":", name: foreign, before: first, after: endLine, is: inConfig},
 	{signs: "=:", cut: ",;", is: inText},
 
-	{signs: "-", after: lazy(`^[ \t"'\x60]*(?:$|[-|;&>\\\]),])`), is: inConfig},
+	{signs: "-", after: "\x00#-|;&>\\]),", is: inConfig},
 	{signs: "-", is: inText},
 
 	{signs: " ", name: noName | quotes, is: inConfig},
@@ -121,8 +122,12 @@ var rows = []row{
 
 // place says how sure the place of a value is, and cuts the value as the place says.
 func (f *found) place() place {
-	f.note(f.quote != 0, quotes)
-	f.note(f.quote == '\'', single)
+	if f.quote != 0 {
+		f.is |= quotes
+	}
+	if f.quote == '\'' {
+		f.is |= single
+	}
 	before := f.text[max(0, f.from-2*maxLead):f.from]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	if f.sign != ' ' {
@@ -150,17 +155,23 @@ func (f *found) isAt(r *row, before []byte) bool {
 		f.lit.to, f.lit.end = f.lit.from+n, f.lit.from+n
 	}
 	ended := f.quote == 0 && f.lit.to > f.lit.from && strings.IndexByte(r.ends, f.text[f.lit.to-1]) >= 0
-	if !ended && (r.before == nil || r.before().Match(before)) && (r.after == nil || r.after().Match(f.rest())) && (!r.file || f.inFile()) {
+	if !ended && (r.after == "" || strings.IndexByte(r.after, f.next()) >= 0) && (r.before == nil || r.before().Match(before)) && (!r.file || f.inFile()) {
 		return true
 	}
 	f.lit = whole
 	return false
 }
 
-// rest returns the line after the value.
-func (f *found) rest() []byte {
-	rest := f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)]
-	return rest[:nextByte(rest, 0, '\n')]
+// next returns the byte that follows the value in its line: 0 for none, # for a comment.
+func (f *found) next() byte {
+	rest := bytes.TrimLeft(f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)], " \t\r\"'`")
+	switch {
+	case len(rest) == 0, rest[0] == '\n':
+		return 0
+	case bytes.HasPrefix(rest, []byte("//")):
+		return '#'
+	}
+	return rest[0]
 }
 
 // settingLine matches a line of a configuration.

@@ -63,10 +63,10 @@ type scan struct {
 	rules   *Rules
 	line    []byte
 	marks   []Mark
-	strings []stretch         // of the JSON texts that are open
-	members map[string]member // of objects, by their names
-	args    []word            // of a command
-	spent   int               // bytes of values that were looked at
+	strings []stretch // of the JSON texts that are open
+	names   map[string]meaning
+	args    []word // of a command
+	spent   int    // bytes of values that were looked at
 }
 
 // find returns the secrets of a line in order. In JSON each mark is within one string. They are valid until the next call.

@@ -29,7 +29,7 @@ func (s *scan) flag(v *view, i int) {
 	}
 	if at := flagName().FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
 		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
-		f.says(text[f.from:f.end])
+		f.means(s.name(text[f.from:f.end]))
 		f.lit = s.literal(text, i+at[1])
 		if f.kind != "" && f.lit.from < f.lit.to && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
 			s.value(v, f.lit, f.place(), f.kind)

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
@@ -60,7 +59,11 @@ func (s *scan) list(v *view, i int) {
 	if i+1 == len(v.text) || v.text[i+1] != '"' || i < v.listed {
 		return
 	}
-	to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, map[byte]byte{'[': ']', '(': ')'}[v.text[i]])
+	end := byte(']')
+	if v.text[i] == '(' {
+		end = ')'
+	}
+	to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, end)
 	if bytes.Contains(v.text[i:to], []byte(`"-`)) && v.depth < maxDepth {
 		v.listed = to
 		part := v.part(i+1, to)
@@ -71,16 +74,17 @@ func (s *scan) list(v *view, i int) {
 
 // follows looks at what is behind a name, or a command, and a blank or a bracket at byte i.
 func (s *scan) follows(v *view, i int) {
-	if i < 3 || classes[v.text[i-1]]&nameChar == 0 || !ends().known.has(v.text[i-3:i]) {
+	if i < 2 || classes[v.text[i-1]]&nameChar == 0 || !mayBe(v.text[max(0, i-maxGap):i]) {
 		return
 	}
-	switch f := (&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: v.text[i]}); {
-	case ends().takes[string(v.text[f.from:i])]:
+	from := nameBefore(v.text, i)
+	switch s.name(v.text[from:i]).list {
+	case "command":
 		s.commands(v, i)
-	case bytes.HasSuffix(v.text[:i], []byte("PRIVATE")) && bytes.HasPrefix(v.text[i:], []byte(" KEY")):
-		s.key(v, f.from)
+	case "private":
+		s.key(v, from)
 	default:
-		s.apart(f)
+		s.apart(&found{view: v, from: from, end: i, at: i, to: i + 1, sign: v.text[i]})
 	}
 }
 
@@ -107,7 +111,7 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 		return 0, 0, false
 	}
 	end = trimmed(text, i)
-	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) {
+	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
 		return 0, 0, false
 	}
 	from = nameBefore(text, end)
@@ -143,40 +147,39 @@ func (s *scan) assigns(f *found) {
 	}
 	f.lit = s.literal(text, f.to)
 	name := text[f.from:f.end]
-	low := string(squeeze(nil, name))
-	switch {
-	case f.lit.from == f.lit.to || string(name) == "PASS": // a test's result
-	case strings.HasSuffix(low, "authorization"):
+	m := s.name(name)
+	if f.lit.from == f.lit.to || string(name) == "PASS" { // a test's result
+		return
+	}
+	switch m.list {
+	case "header":
 		s.header(f)
-	case strings.HasSuffix(low, "cookie") && f.sign == ':':
+		return
+	case "cookies":
 		s.cookies(f.view, f.to)
-	case low == "kind" && string(text[f.lit.from:f.lit.to]) == "Secret":
-		f.manifest = true
-	case slices.Contains(words()["pair-value"], low) && s.most() < maxValue:
-	case f.names(low):
-		s.spent += maxBefore
-		s.value(f.view, f.lit, f.place(), f.kind)
-	}
-}
-
-// names finds out what the name says, or the one that stands beside it. It returns false if that says nothing.
-func (f *found) names(low string) bool {
-	text := f.text
-	name := text[f.from:f.end]
-	if slices.Contains(words()["pair-value"], low) { // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+		return
+	case "kind":
+		f.manifest = f.manifest || string(text[f.lit.from:f.lit.to]) == "Secret"
+		return
+	case "signature":
+		if f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') {
+			m.kind = apiKind
+		}
+	case "pair-value": // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
 		at := pairName().FindSubmatch(text[max(0, f.from-maxBefore):f.from])
-		if at == nil {
-			return false
+		if s.spent += maxBefore; at == nil || s.most() < maxValue {
+			return
 		}
-		name, f.is = at[1], paired
+		m = s.name(at[1])
+		m.is |= paired
 	}
-	if f.says(name); f.kind == "" && f.quote != 0 && f.sign == '=' {
+	if m.kind == "" && f.quote != 0 && f.sign == '=' {
 		if at := typeName().FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
-			f.says(at[1])
+			m = s.name(at[1])
 		}
 	}
-	if f.kind == "" && f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') && (low == "sig" || strings.HasSuffix(low, "signature")) {
-		f.kind = apiKind
+	if f.means(m); f.kind == "" {
+		return
 	}
 	if f.from > 0 && f.end < len(text) && text[f.end] == text[f.from-1] && isQuote(text[f.end]) {
 		f.is |= quoted
@@ -184,7 +187,8 @@ func (f *found) names(low string) bool {
 	if f.sign == '=' && f.at == f.end && (f.lit.from == f.to || f.quote != 0 && f.lit.from == f.to+1) {
 		f.adjoins()
 	}
-	return f.kind != ""
+	s.spent += maxBefore
+	s.value(f.view, f.lit, f.place(), f.kind)
 }
 
 // adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
@@ -198,24 +202,11 @@ func (f *found) adjoins() {
 // next matches another parameter in a value.
 var next = lazy(`[,&][\w.-]+=`)
 
-// says notes what a name says.
-func (f *found) says(name []byte) {
-	of := says(name)
-	if f.kind = of.kind; f.kind == "" {
-		return
-	}
-	f.note(of.weak, weak)
-	f.note(string(name) == "pass", short)
-	f.note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
-	f.note(bytes.IndexByte(name, '.') > 0, dotted)
-	f.note(name[len(name)-1] >= 0x80, foreign)
-	f.note(name[0] == '_', private)
-	f.note(slices.Contains(words()["setting"], string(name)), setting)
-}
-
-func (f *found) note(is bool, what names) {
-	if is {
-		f.is |= what
+// means notes what the name says.
+func (f *found) means(m meaning) {
+	f.kind, f.is = m.kind, m.is
+	if f.sign != '=' && f.sign != 'a' && bytes.IndexByte(f.text[f.from:f.end], '_') < 0 {
+		f.is &^= upperIs
 	}
 }
 
@@ -226,7 +217,7 @@ var is = lazy(`^[ \t]+(?:(?:is|was|ist|war|est|es|é|è|är|er|on|—|–|-|→|
 func (s *scan) apart(f *found) {
 	text := f.text
 	name := text[f.from:f.end]
-	if f.says(name); !f.isNamed(name) {
+	if f.means(s.name(name)); !f.isNamed(name) {
 		return
 	}
 	if f.sign == '\t' {

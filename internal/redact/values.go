@@ -133,8 +133,8 @@ var placeholders = sync.OnceValue(func() map[string]struct{} {
 
 // isName reports whether a value is the name of a secret itself.
 func isName(value []byte) bool {
-	of := says(value)
-	return of.kind != "" && nameOnly().Match(value)
+	kind, _ := says(value)
+	return kind != "" && nameOnly().Match(value)
 }
 
 // isPath reports whether a value is a path whose parts are words. Base64 has slashes as well.
