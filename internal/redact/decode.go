@@ -6,48 +6,39 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
 // view is a text that is part of another one, or was decoded from it.
 type view struct {
-	text  []byte
-	of    *view  // nil: the line itself
-	from  int    // where a part begins
-	runs  []run  // of a decoded text
-	raw   [2]int // the bytes of the other text whose escapes were undone; its runs are found when a secret is
-	notes bool   // runs, when it is decoded
-	depth int
-	token token // the last one
+	text     []byte
+	of       *view // nil: the line itself
+	from, to int   // the bytes of the other text
+	how      encoding
+	runs     []run // of undone escapes: noted when a secret is found
+	depth    int
+	token    token // the last one
 
-	// Up to where base64, percent encoding and escapes were decoded, keys, tables and lists of arguments read, and commands parsed.
-	b64, percent, escapes, keys, rows, listed, shell int
-	manifest                                         bool // it is one
+	// Up to where percent encoding and escapes were decoded, keys, tables and lists of arguments read, and commands parsed.
+	percent, escapes, keys, rows, listed, shell int
+	manifest                                    bool // it is one
 }
 
+// encoding is how a view's bytes stand for those of the other text.
+type encoding int
+
+const (
+	plain   encoding = iota // each for one
+	whole                   // each for all
+	escapes                 // as its runs say
+)
+
 // run says where in the other text the bytes from byte at on stand: each for itself from byte src on, or, with n > 0, all of them in n bytes.
-type run struct{ at, src, n int32 }
+type run struct{ at, src, n int }
 
 // part returns bytes [from, to) of a view as they are.
 func (v *view) part(from, to int) *view {
-	return &view{text: v.text[from:to], of: v, from: from, depth: v.depth}
-}
-
-// plain appends bytes [from, to) of the other text.
-func (v *view) plain(from, to int) {
-	if v.notes && from < to {
-		v.runs = append(v.runs, run{at: int32(len(v.text)), src: int32(from)})
-	}
-	v.text = append(v.text, v.of.text[from:to]...)
-}
-
-// unit appends bytes that stand for n bytes of the other text from byte src on.
-func (v *view) unit(src, n int, text ...byte) {
-	if v.notes {
-		v.runs = append(v.runs, run{int32(len(v.text)), int32(src), int32(n)})
-	}
-	v.text = append(v.text, text...)
+	return &view{text: v.text[from:to], of: v, from: from, to: to, depth: v.depth}
 }
 
 // source returns which bytes of the line a stretch of the view stands for.
@@ -61,22 +52,27 @@ func (v *view) source(from, to int) (int, int) {
 
 // at returns which bytes of the other text byte i stands for.
 func (v *view) at(i int) (from, to int) {
-	if v.runs == nil && v.raw[1] > 0 {
-		v.runs = v.of.unescaped(&view{notes: true}, v.raw[0], v.raw[1]).runs
-	}
-	if v.runs == nil {
+	switch {
+	case v.how == plain:
 		return v.from + i, v.from + i + 1
+	case v.how == whole:
+		return v.from, v.to
+	case v.runs == nil:
+		n := 0
+		v.of.unescape(v.from, v.to, func(src, size int, text []byte) {
+			v.runs = append(v.runs, run{n, src, size})
+			n += len(text)
+		})
 	}
-	n, found := slices.BinarySearchFunc(v.runs, int32(i), func(r run, i int32) int { return int(r.at) - int(i) })
+	n, found := slices.BinarySearchFunc(v.runs, i, func(r run, i int) int { return r.at - i })
 	if !found {
 		n--
 	}
 	r := v.runs[n]
-	if from = int(r.src); r.n > 0 {
-		return from, from + int(r.n)
+	if r.n > 0 {
+		return r.src, r.src + r.n
 	}
-	from += i - int(r.at)
-	return from, from + 1
+	return r.src + i - r.at, r.src + i - r.at + 1
 }
 
 // escape begins a control sequence of a terminal, such as a colour.
@@ -85,8 +81,15 @@ const escape = 0x1b
 // unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal. It
 // returns out, whose memory it uses again.
 func (v *view) unescaped(out *view, from, to int) *view {
+	*out = view{of: v, from: from, to: to, how: escapes, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from)}
+	v.unescape(from, to, func(_, _ int, text []byte) { out.text = append(out.text, text...) })
+	return out
+}
+
+// unescape yields what bytes [from, to) of a view stand for: a text as it is from byte src on, or, with n > 0, what n bytes stand for.
+func (v *view) unescape(from, to int, put func(src, n int, text []byte)) {
 	text := v.text[:to]
-	*out = view{of: v, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from), raw: [2]int{from, to}, notes: out.notes}
+	var one [utf8.UTFMax]byte
 	backslash, control := -1, -1 // where the next ones are
 	for i := from; i < to; {
 		if backslash < i {
@@ -96,27 +99,26 @@ func (v *view) unescaped(out *view, from, to int) *view {
 			control = nextByte(text, i, escape)
 		}
 		end := min(backslash, control)
-		out.plain(i, end)
+		if i < end {
+			put(i, 0, text[i:end])
+		}
 		if i = end; i == to {
-			break
+			return
 		}
 		n, c := 0, rune(escape)
 		if text[i] != escape {
 			n, c = unescape(text[i:])
 		}
 		switch {
-		case n == 0, c == escape:
+		case c == escape:
 			n = afterSequence(text, i+max(n, 1)) - i
 		case n == 1: // a backslash of the text
-			out.plain(i, i+1)
-		case c < utf8.RuneSelf:
-			out.unit(i, n, byte(c))
+			put(i, 0, text[i:i+1])
 		default:
-			out.unit(i, n, utf8.AppendRune(nil, c)...)
+			put(i, n, utf8.AppendRune(one[:0], c))
 		}
 		i += n
 	}
-	return out
 }
 
 // again searches the line around byte i of a text without its escapes and control sequences.
@@ -184,7 +186,7 @@ func (s *scan) encoded(v *view, from, to int) {
 	if bytes.HasPrefix(text[from:to], []byte("0x")) {
 		from += len("0x")
 	}
-	if to-from < minEncoded || v.depth >= maxDepth || from < v.b64 || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
+	if to-from < minEncoded || v.depth >= maxDepth || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
 		return
 	}
 	if code := text[from : to-(to-from)%2]; isHex(code) {
@@ -192,35 +194,21 @@ func (s *scan) encoded(v *view, from, to int) {
 		s.decoded(v, from, to, out)
 		return
 	}
-	if !beginsText([16]byte(text[from:])) {
-		return
-	}
-	if to-from >= 60 { // it continues in the next lines
-		to = from + len(wrapped().Find(text[from:]))
-	}
-	code := strings.TrimRight(toURL.Replace(string(text[from:to])), "=")
+	code, alphabet := text[from:to], base64.RawStdEncoding
 	if len(code)%4 == 1 {
 		code = code[:len(code)-1]
 	}
-	if out, err := base64.RawURLEncoding.DecodeString(code); err == nil {
-		v.b64 = to
+	if bytes.IndexByte(code, '-') >= 0 || bytes.IndexByte(code, '_') >= 0 {
+		alphabet = base64.RawURLEncoding
+	}
+	var head [minEncoded]byte
+	if n, err := alphabet.Decode(head[:], code[:minEncoded]); err == nil && isText(head[:n]) {
+		out, _ := alphabet.AppendDecode(nil, code)
+		for to < len(text) && text[to] == '=' {
+			to++
+		}
 		s.decoded(v, from, to, out)
 	}
-}
-
-// beginsText reports whether what begins with the code is the base64 of a text.
-func beginsText(code [16]byte) bool {
-	for i, c := range code {
-		switch c {
-		case '+':
-			code[i] = '-'
-		case '/':
-			code[i] = '_'
-		}
-	}
-	var head [12]byte
-	_, err := base64.RawURLEncoding.Decode(head[:], code[:])
-	return err == nil && isText(head[:])
 }
 
 // percents searches what the token around byte i stands for.
@@ -234,18 +222,12 @@ func (s *scan) percents(v *view, i int) {
 	}
 }
 
-var (
-	percent = lazy(`%[0-9A-Fa-f]{2}`)
-	toURL   = strings.NewReplacer("+", "-", "/", "_", "\n", "", "\r", "")
-	wrapped = lazy(`^(?:[\w+/-]+\r?\n)*[\w+/-]+=*`)
-)
+var percent = lazy(`%[0-9A-Fa-f]{2}`)
 
 // decoded searches what bytes [from, to) of a view stand for.
 func (s *scan) decoded(v *view, from, to int, text []byte) {
 	if isText(text[:min(len(text), 16)]) && v.depth < maxDepth {
-		out := &view{of: v, depth: v.depth + 1, notes: true}
-		out.unit(from, to-from, text...)
-		s.search(out)
+		s.search(&view{of: v, from: from, to: to, how: whole, depth: v.depth + 1, text: text})
 	}
 }
 

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 )
 
@@ -33,56 +34,48 @@ func (s *scan) cookies(v *view, i int) {
 	}
 }
 
-// pgpassLine is a line of a .pgpass up to the password.
-var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-]*):(?:\*|[A-Za-z_][\w.@-]*):`)
-
-// pgpass marks the password of a line of a .pgpass with a host before byte i.
-func (s *scan) pgpass(v *view, i int) {
-	if port := v.text[i+1 : min(len(v.text), i+5)]; !bytes.HasPrefix(port, []byte("*")) && (len(port) < 4 || len(bytes.TrimLeft(port, "0123456789")) > 0) {
-		return
-	}
-	from := nameBefore(v.text, i)
-	if from == i && i > 0 && v.text[i-1] == '*' {
-		from--
-	}
-	if from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
-		return
-	}
-	if at := pgpassLine().FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
-		if l := s.literal(v.text, from+at[1]); l.from == from+at[1] && (l.end == len(v.text) || v.text[l.end] <= ' ' || v.text[l.end] == '\'' || v.text[l.end] == '"') {
-			in := inText
-			if bytes.HasPrefix(v.text[i+1:], []byte("5432")) || v.text[i+1] == '*' {
-				in = inConfig
-			}
-			s.value(v, l, in, passwordKind)
-		}
-	}
-}
-
-var (
-	userInfo = lazy("^://([^\\s/:@\"'`<>]*):([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]")
-	tokenAt  = lazy("^://([^\\s/:@\"'`<>]{16,})@[\\w-]+\\.")
+const (
+	server = "(?:^|^[\\s\"'])(?:[\\w*-]+\\.)*[\\w*-]+"
+	login  = ":(?:\\*|[A-Za-z_][\\w-]*):(?:\\*|[A-Za-z_][\\w.@-]*):([^\\s\"'`]+)(?:[\\s\"']|$)"
+	part   = "[^\\s/:@\"'`<>]"
 )
 
-// address marks the password, or the token, in an address with "://" at byte i.
-func (s *scan) address(v *view, i int) {
-	if i == 0 || classes[v.text[i-1]]&alnum == 0 {
+// form is what an address, or a line of a .pgpass, is from the byte before its name on.
+type form struct {
+	re   func() *regexp.Regexp // its group is the secret
+	in   place
+	kind string
+}
+
+var addresses = []form{
+	{lazy("^\\W?https?://" + part + "*:([^\\s/@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
+	{lazy("^\\W?(?:[a-gi-z]|h[a-su-z])\\w*://" + part + "*:([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
+	{lazy("^\\W?\\w+://(" + part + "{16,})(?::[^\\s/@]+)?@[\\w-]+\\."), inCode, apiKind},
+}
+
+var servers = []form{
+	{lazy(server + `:(?:5432|\*)` + login), inConfig, passwordKind},
+	{lazy(server + `:\d{4,5}` + login), inText, passwordKind},
+}
+
+// formed marks the secret of an address, or of a line of a .pgpass, whose first colon is byte i.
+func (s *scan) formed(v *view, i int) {
+	end := i
+	for end < min(len(v.text), i+maxBefore) && v.text[end] > ' ' && !isQuote(v.text[end]) {
+		end++
+	}
+	forms, rest := addresses, v.text[i:end]
+	if !bytes.HasPrefix(rest, []byte("://")) {
+		forms = servers
+	}
+	if bytes.IndexByte(rest, '@') < 0 && bytes.Count(rest, []byte(":")) < 4 {
 		return
 	}
-	rest := v.text[i:min(len(v.text), i+maxBefore)]
-	if at := userInfo().FindSubmatchIndex(rest); at != nil {
-		value := rest[at[4]:at[5]]
-		if n := bytes.IndexByte(value, '/'); n >= 0 && (v.text[i-1]|0x20 == 's' || bytes.HasSuffix(v.text[:i], []byte("http")) || number().Match(value[:n])) && !bytes.HasSuffix(v.text[:i], []byte("redis")) {
-			return // a port, and the @ is in the path
+	from := max(0, nameBefore(v.text, i)-1)
+	for _, f := range forms {
+		if at := f.re().FindSubmatchIndex(v.text[from:min(len(v.text), end+1)]); at != nil {
+			s.value(v, lit{from + at[2], from + at[3], '"', 0}, f.in, f.kind)
 		}
-		if len(value) == 3 || s.rules.isSecret(value, passwordKind, inConfig, true) {
-			s.mark(v, i+at[4], i+at[5], passwordKind)
-		}
-		if at[3]-at[2] >= 16 { // two halves of a key
-			s.value(v, lit{i + at[2], i + at[3], '"', 0}, inCode, apiKind)
-		}
-	} else if at := tokenAt().FindSubmatchIndex(rest); at != nil {
-		s.value(v, lit{i + at[2], i + at[3], '"', 0}, inCode, apiKind)
 	}
 }
 

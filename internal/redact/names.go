@@ -11,20 +11,25 @@ import (
 //go:embed words.txt
 var wordList string
 
-// words are the lists of words.txt. Those of "$mysql" are the arguments of a command.
-var words = sync.OnceValue(func() map[string][]string {
+// words are the lists of words.txt, commands the arguments of commands that are secrets.
+var (
+	words    = sync.OnceValue(func() map[string][]string { return lists("") })
+	commands = sync.OnceValue(func() map[string][]string { return lists("$") })
+)
+
+// lists returns the lists of words.txt whose names begin with a sign.
+func lists(sign string) map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(wordList) {
-		if line[0] == '#' {
-			continue
-		}
 		names, list, _ := strings.Cut(line, ":")
 		for name := range strings.FieldsSeq(names) {
-			all[name] = append(all[name], strings.Fields(list)...)
+			if name, ok := strings.CutPrefix(name, sign); ok && line[0] != '#' {
+				all[name] = append(all[name], strings.Fields(list)...)
+			}
 		}
 	}
 	return all
-})
+}
 
 // ending is a word with which a name may end, and the list that has it.
 type ending struct{ word, list string }
@@ -57,11 +62,11 @@ var ends = sync.OnceValue(func() *endings {
 			}
 		}
 	}
-	for name, flags := range words() {
-		if name[0] == '$' && slices.ContainsFunc(flags, func(f string) bool { return f[0] != '-' }) {
-			e.takes[name[1:]] = true
+	for name, flags := range commands() {
+		if slices.ContainsFunc(flags, func(f string) bool { return f[0] != '-' }) {
+			e.takes[name] = true
 			k := e.known.note(name[len(name)-3:])
-			e.words[k] = append(e.words[k], ending{name[1:], "command"})
+			e.words[k] = append(e.words[k], ending{name, "command"})
 		}
 	}
 	return e

@@ -89,7 +89,7 @@ var (
 func (s *scan) keep() {
 	labels := label().FindAllIndex(s.line, -1)
 	s.marks = slices.DeleteFunc(s.marks, func(m Mark) bool {
-		own := slices.ContainsFunc(s.rules.own, func(p *pattern) bool { return p.Kind == m.Kind })
+		own := slices.ContainsFunc(s.rules.own, func(p Shape) bool { return p.Kind == m.Kind })
 		n, _ := slices.BinarySearchFunc(labels, m.From, func(at []int, from int) int { return at[1] - 1 - from })
 		return !own && n < len(labels) && labels[n][0] < m.To
 	})
@@ -223,12 +223,12 @@ func (s *scan) begins(v *view, i int) {
 const maxSecret = 2 << 10
 
 // try looks for a pattern in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
-func (s *scan) try(v *view, p *pattern, i int) {
+func (s *scan) try(v *view, p *Shape, i int) {
 	from, t := i, v.tokenAt(i)
-	if p.Inner {
+	if p.inner {
 		from = max(t.from, i-maxSecret/2)
 	}
-	if t.to-from < p.Least {
+	if t.to-from < p.least {
 		return
 	}
 	a, b, ok := s.rules.token(p, v.text[from:min(t.to, from+maxSecret)])

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -18,25 +17,32 @@ type word struct {
 // String returns the text of an argument.
 func (w word) String() string { return string(w.text[w.from:w.to]) }
 
-// flagName matches a flag apart from its value, also in quotes.
-var flagName = lazy(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
+// flagEnd matches what is between the name of a flag, also in quotes, and its value.
+var flagEnd = lazy(`^(?:["'],?)?[ ,]+`)
 
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
-	text := v.text
-	if i+2 >= len(text) || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
+	text, from := v.text, i+1
+	if from < len(text) && text[from] == '-' {
+		from++
+	}
+	end := from
+	for end < min(len(text), from+maxName) && classes[text[end]]&nameChar != 0 || end < len(text) && end > from && text[end] == '-' {
+		end++
+	}
+	if end == from || classes[text[from]]&(upper|lower) == 0 {
 		return
 	}
-	if at := flagName().FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
-		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
-		f.means(s.name(text[f.from:f.end]))
-		f.lit = s.literal(text, i+at[1])
-		if f.kind != "" && f.lit.from < f.lit.to && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
+	if at := flagEnd().FindIndex(text[end:min(len(text), end+maxGap)]); at != nil && mayBe(text[from:end]) {
+		f := &found{view: v, from: from, end: end, at: i, sign: '-'}
+		f.means(s.name(text[from:end]))
+		f.lit = s.literal(text, end+at[1])
+		if f.kind != "" && f.lit.from < f.lit.to && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[end])) {
 			s.value(v, f.lit, f.place(), f.kind)
 			return
 		}
 	}
-	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKSN", name[0]) >= 0 {
+	if strings.IndexByte("pPawkuUbsKSN", text[from]) >= 0 {
 		s.commands(v, i)
 	}
 }
@@ -58,7 +64,7 @@ func (s *scan) commands(v *view, i int) {
 	for _, at := range commandWord().FindAllIndex(line, -1) {
 		name := line[at[0]:at[1]]
 		name = name[bytes.LastIndexByte(name, '/')+1:]
-		flags, isCommand := words()["$"+string(name)]
+		flags, isCommand := commands()[string(name)]
 		if !isCommand || flags != nil && flags[0] == "|" && bytes.IndexByte(line, '|') < 0 {
 			continue
 		}
@@ -76,16 +82,7 @@ func (s *scan) commands(v *view, i int) {
 
 // parse looks at the commands in bytes [from, to) of a text.
 func (s *scan) parse(v *view, from, to int) {
-	text := v.text[from:to]
-	if !utf8.Valid(text) { // the parser would stop there
-		text = bytes.Clone(text)
-		for i, n := 0, 0; i < len(text); i += n {
-			if _, n = utf8.DecodeRune(text[i:]); n == 1 && text[i] >= utf8.RuneSelf {
-				text[i] = '_'
-			}
-		}
-	}
-	file, _ := syntax.NewParser().Parse(bytes.NewReader(text), "") // of what is no command, up to where it is one
+	file, _ := syntax.NewParser().Parse(bytes.NewReader(v.text[from:to]), "") // of what is no command, up to where it is one
 	if file == nil {
 		return
 	}
@@ -135,14 +132,17 @@ func (s *scan) command(args []word) {
 	if len(args) < 2 || args[0].to-args[0].from > maxName {
 		return
 	}
-	name := args[0].String()
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	flags := words()["$"+name]
-	if args[1].to-args[1].from < maxName {
-		flags = append(flags[:len(flags):len(flags)], words()["$"+name+"/"+args[1].String()]...)
+	name := args[0].text[args[0].from:args[0].to]
+	name = name[bytes.LastIndexByte(name, '/')+1:]
+	flags, known := commands()[string(name)]
+	if known && args[1].to-args[1].from < maxName {
+		flags = append(flags[:len(flags):len(flags)], commands()[string(name)+"/"+args[1].String()]...)
 	}
-	if len(args) > 2 && slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return w.String() == "login" }) {
+	if slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return string(w.text[w.from:w.to]) == "login" }) {
 		flags = append(flags[:len(flags):len(flags)], "-p", "--password", "--token")
+	}
+	if len(flags) == 0 {
+		return
 	}
 	for i, w := range args[1:] {
 		if w.to-w.from > maxValue {

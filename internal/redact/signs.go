@@ -10,12 +10,13 @@ func (s *scan) sign(v *view, i int) {
 	text := v.text
 	switch c := text[i]; c {
 	case '=', '>', ':':
-		if c == ':' && bytes.HasPrefix(text[i:], []byte("://")) {
-			s.address(v, i)
+		next := text[i+1 : min(len(text), i+5)]
+		if c == ':' && bytes.HasPrefix(next, []byte("//")) {
+			s.formed(v, i)
 		} else if name, end, ok := assigned(text, i); ok {
 			s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
-		} else if c == ':' {
-			s.pgpass(v, i)
+		} else if c == ':' && len(next) == 4 && (next[0] == '*' || classes[next[0]]&classes[next[3]]&digit != 0) { // a port
+			s.formed(v, i)
 		}
 	case 0x9a: // a wide colon
 		if i > 2 && text[i-1] == 0xbc && text[i-2] == 0xef && mayBe(text[max(0, i-2-maxName):i-2]) {
