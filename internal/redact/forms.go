@@ -160,7 +160,7 @@ func (s *scan) manifest(v *view) {
 				from, to := at[4], at[5]
 				if from < 0 { // lines that are further in
 					from, to = at[1], at[1]
-					for to < len(doc) && len(doc[to:])-len(bytes.TrimLeft(doc[to:], " ")) > at[3]-at[2] {
+					for line := bytes.TrimLeft(doc[to:], " "); len(doc[to:])-len(line) > at[3]-at[2] && !bytes.HasPrefix(line, []byte("-")); line = bytes.TrimLeft(doc[to:], " ") {
 						to = min(len(doc), nextByte(doc, to, '\n')+1)
 					}
 				}

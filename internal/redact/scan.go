@@ -113,7 +113,7 @@ func (s *scan) merged() []Mark {
 	return all
 }
 
-func named(kind string) bool { return kind == apiKind || kind == passwordKind || kind == headerKind }
+func named(kind string) bool { return kind == apiKind || kind == passwordKind || kind == headerKind || kind == cookieKind }
 
 // mark adds a secret that the view has at [from, to).
 func (s *scan) mark(v *view, from, to int, kind string) {

@@ -108,9 +108,6 @@ func trimmed(text []byte, end int) int {
 
 // assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
 func assigned(text []byte, i int) (from, end int, ok bool) {
-	if !assigning(text, i) {
-		return 0, 0, false
-	}
 	end = trimmed(text, i)
 	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
 		return 0, 0, false
@@ -123,15 +120,6 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 		from = nameBefore(text, from-1)
 	}
 	return from, end, text[i] != '>' || from > 0 && (text[from-1] == '<' || element().Match(text[max(0, from-maxGap):from]))
-}
-
-// assigning reports whether the sign at byte i is no part of an operator that compares, or pins a version.
-func assigning(text []byte, i int) bool {
-	if i > 0 && bytes.IndexByte([]byte("=!<>~+:?-"), text[i-1]) >= 0 && (text[i] != '=' || text[i-1] != ':' && text[i-1] != '?') {
-		return false
-	}
-	to := i + 1
-	return to+1 >= len(text) || text[to] != '=' && (text[to] != '~' || text[to+1] != ' ') && (text[i] != ':' || strings.IndexByte(":?+", text[to]) < 0)
 }
 
 var (
