@@ -19,9 +19,9 @@ type view struct {
 	depth    int
 	token    token // the last one
 
-	// Up to where percent encoding and escapes were decoded, keys, tables and lists of arguments read, and commands parsed.
-	percent, escapes, keys, rows, listed, shell int
-	manifest                                    bool // it is one
+	// Up to where percent encoding and escapes were decoded, keys, tables and commands read.
+	percent, escapes, keys, rows, shell int
+	manifest                            bool // it is one
 }
 
 // encoding is how a view's bytes stand for those of the other text.

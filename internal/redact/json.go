@@ -55,7 +55,9 @@ func (s *scan) json(v *view) bool {
 			pair = meaning{}
 		}
 		if c := visible(between[min(1, len(between)):]); c != ',' && c != 0 || i == len(strings)-1 {
-			s.arguments(v, strings[list:i+1])
+			if list < i && bytes.Contains(v.text[strings[list].from:p.to], []byte(`"-`)) && bytes.IndexByte(v.text[strings[list].from:p.to], '\\') < 0 {
+				s.arguments(v, strings[list].from, p.to)
+			}
 			list = i + 1
 		}
 	}
@@ -63,17 +65,6 @@ func (s *scan) json(v *view) bool {
 		s.manifest(v)
 	}
 	return true
-}
-
-// arguments looks at strings of an array as the arguments of a command.
-func (s *scan) arguments(v *view, strings []stretch) {
-	s.args = s.args[:0]
-	for _, p := range strings {
-		if !p.key {
-			s.args = append(s.args, word{v, p.from, p.to})
-		}
-	}
-	s.command(s.args)
 }
 
 // split appends the strings of a JSON text to those that are open. What is between them must be the rest of JSON.

@@ -11,25 +11,16 @@ import (
 //go:embed words.txt
 var wordList string
 
-// words are the lists of words.txt, commands the arguments of commands that are secrets.
-var (
-	words    = sync.OnceValue(func() map[string][]string { return lists("") })
-	commands = sync.OnceValue(func() map[string][]string { return lists("$") })
-)
-
-// lists returns the lists of words.txt whose names begin with a sign.
-func lists(sign string) map[string][]string {
+// words are the lists of words.txt.
+var words = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(wordList) {
-		names, list, _ := strings.Cut(line, ":")
-		for name := range strings.FieldsSeq(names) {
-			if name, ok := strings.CutPrefix(name, sign); ok && line[0] != '#' {
-				all[name] = append(all[name], strings.Fields(list)...)
-			}
+		if name, list, _ := strings.Cut(line, ":"); strings.IndexByte("#$", line[0]) < 0 {
+			all[name] = append(all[name], strings.Fields(list)...)
 		}
 	}
 	return all
-}
+})
 
 // ending is a word with which a name may end, and the list that has it.
 type ending struct{ word, list string }
@@ -38,14 +29,13 @@ type ending struct{ word, list string }
 type endings struct {
 	known bits // also of commands that take a secret in no flag
 	words map[uint32][]ending
-	takes map[string]bool // these commands
 }
 
 // special are the lists of names whose values are looked at in another way.
-var special = []string{"pair-value", "kind", "private", "header", "cookies", "signature"}
+var special = []string{"command", "pair-value", "kind", "private", "header", "cookies", "signature"}
 
 var ends = sync.OnceValue(func() *endings {
-	e := &endings{words: map[uint32][]ending{}, takes: map[string]bool{}}
+	e := &endings{words: map[uint32][]ending{}}
 	for _, list := range append(special, "password", "password-alone", "token", "foreign", "token-alone", "weak", "other", "suffix") {
 		for _, word := range words()[list] {
 			word = strings.TrimPrefix(word, "*")
@@ -60,13 +50,6 @@ var ends = sync.OnceValue(func() *endings {
 					break
 				}
 			}
-		}
-	}
-	for name, flags := range commands() {
-		if slices.ContainsFunc(flags, func(f string) bool { return f[0] != '-' }) {
-			e.takes[name] = true
-			k := e.known.note(name[len(name)-3:])
-			e.words[k] = append(e.words[k], ending{name, "command"})
 		}
 	}
 	return e
@@ -149,9 +132,6 @@ func (s *scan) name(name []byte) meaning {
 func meaningOf(name []byte) (m meaning) {
 	m.kind, m.is = says(name)
 	flat := squeeze(nil, name)
-	if ends().takes[string(name)] {
-		m.list = "command"
-	}
 	for _, list := range append([]string{"pair"}, special...) {
 		if slices.ContainsFunc(words()[list], func(w string) bool { return w == string(flat) || w[0] == '*' && hasEnd(flat, w[1:]) }) {
 			m.list = list

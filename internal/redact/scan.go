@@ -54,7 +54,7 @@ var classes = func() (t [256]uint16) {
 	set(".=~%:@", separator)
 	set(" \t\r\n\"'`", blank)
 	set(" \t\r\"'`]*:?", gap)
-	set("=:>([,|- \t\n%~\\\x1b\x9a", sign)
+	set("=:>(,|- \t\n%~\\\x1b\x9a", sign)
 	return t
 }()
 
@@ -65,8 +65,7 @@ type scan struct {
 	marks   []Mark
 	strings []stretch // of the JSON texts that are open
 	names   map[string]meaning
-	args    []word // of a command
-	spent   int    // bytes of values that were looked at
+	spent   int // bytes of values that were looked at
 }
 
 // find returns the secrets of a line in order. In JSON each mark is within one string. They are valid until the next call.
@@ -113,7 +112,9 @@ func (s *scan) merged() []Mark {
 	return all
 }
 
-func named(kind string) bool { return kind == apiKind || kind == passwordKind || kind == headerKind || kind == cookieKind }
+func named(kind string) bool {
+	return kind == apiKind || kind == passwordKind || kind == headerKind || kind == cookieKind
+}
 
 // mark adds a secret that the view has at [from, to).
 func (s *scan) mark(v *view, from, to int, kind string) {

@@ -26,12 +26,7 @@ func (s *scan) sign(v *view, i int) {
 		if i == 0 || classes[text[i-1]]&blank != 0 {
 			s.flag(v, i)
 		}
-	case '[', '(':
-		s.list(v, i)
-		if c == '(' {
-			s.follows(v, i)
-		}
-	case ' ':
+	case ' ', '(':
 		s.follows(v, i)
 	case '%':
 		s.percents(v, i)
@@ -52,24 +47,6 @@ func (s *scan) sign(v *view, i int) {
 		if end := trimmed(text, i); mayBe(text[max(0, end-maxGap):end]) {
 			s.apart(&found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1, sign: c})
 		}
-	}
-}
-
-// list searches a list of arguments that has flags and opens at byte i.
-func (s *scan) list(v *view, i int) {
-	if i+1 == len(v.text) || v.text[i+1] != '"' || i < v.listed {
-		return
-	}
-	end := byte(']')
-	if v.text[i] == '(' {
-		end = ')'
-	}
-	to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, end)
-	if bytes.Contains(v.text[i:to], []byte(`"-`)) && v.depth < maxDepth {
-		v.listed = to
-		part := v.part(i+1, to)
-		part.depth++
-		s.json(part)
 	}
 }
 
