@@ -164,7 +164,7 @@ func nextByte(text []byte, i int, c byte) int {
 
 // afterSequence returns the end of the control sequence after the escape character before byte i.
 func afterSequence(text []byte, i int) int {
-	if i == len(text) || text[i] != '[' || bytes.HasPrefix(text[i:], redacted) {
+	if i == len(text) || text[i] != '[' || bytes.HasPrefix(text[i:], []byte("[redacted ")) {
 		return i
 	}
 	for i++; i < len(text) && text[i] >= '0' && text[i] <= '?'; {

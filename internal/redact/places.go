@@ -174,48 +174,40 @@ func (f *found) next() byte {
 	return rest[0]
 }
 
-// settingLine matches a line of a configuration.
-var settingLine = lazy(`^\s*(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
+var (
+	// settingLine matches a line of a configuration, neutral one that may be beside it, section the name of a section.
+	settingLine = lazy(`^(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
+	neutral     = lazy("^(?:$|#|---|```|\\$ )")
+	section     = lazy(`^\[.+\]$`)
+)
 
 // inFile reports whether the lines beside the name's are those of a configuration too, or it is in a section of one.
 func (f *found) inFile() bool {
-	above := bytes.Split(f.text[max(0, f.from-2*maxBefore):f.from], []byte("\n"))
-	below := bytes.SplitN(f.text[f.lit.end:min(len(f.text), f.lit.end+maxBefore)], []byte("\n"), 3)
-	slices.Reverse(above)
-	n := 0
-	if len(below) > 1 {
-		ok, same := f.beside(below[1])
-		if !ok {
-			return false
-		}
-		n += same
+	lines := bytes.Split(f.text[max(0, f.from-2*maxBefore):f.from], []byte("\n"))
+	slices.Reverse(lines)
+	if below := bytes.SplitN(f.text[f.lit.end:min(len(f.text), f.lit.end+maxBefore)], []byte("\n"), 3); len(below) > 1 {
+		lines[0] = below[1]
+	} else {
+		lines[0] = nil
 	}
-	for i, line := range above[1:] {
+	settings := 0
+	for i, line := range lines {
 		line = bytes.TrimSpace(line)
-		if len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' {
+		same := bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine().Match(line)
+		ok := same || neutral().Match(line)
+		switch {
+		case i > 0 && section().Match(line):
 			return true
-		}
-		ok, same := f.beside(line)
-		if !ok && i == 0 {
+		case !ok && i < 2:
 			return false
+		case same:
+			settings++
 		}
-		if n += same; !ok || f.sign == ':' { // YAML has no sections
+		if !ok || i == 1 && f.sign == ':' { // YAML has no sections
 			break
 		}
 	}
-	return n > 0 && (f.quote != 0 || !camel().Match(f.text[f.lit.from:f.lit.to]))
-}
-
-// beside reports whether a line may be beside one of a configuration, and 1 if it is one itself, of the same kind.
-func (f *found) beside(line []byte) (ok bool, same int) {
-	line = bytes.TrimRight(line, " \r")
-	if len(line) == 0 || line[0] == '#' || slices.ContainsFunc([]string{"---", "```", "$ "}, func(s string) bool { return bytes.HasPrefix(line, []byte(s)) }) {
-		return true, 0
-	}
-	if bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine().Match(line) {
-		return true, 1
-	}
-	return false, 0
+	return settings > 0 && (f.quote != 0 || !camel().Match(f.text[f.lit.from:f.lit.to]))
 }
 
 // value marks a value if it is a secret in such a place.

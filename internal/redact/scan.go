@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 )
@@ -72,26 +71,7 @@ type scan struct {
 func (s *scan) find(line []byte) []Mark {
 	s.line, s.marks, s.spent = line, s.marks[:0], 0
 	s.search(&view{text: line})
-	if len(s.marks) > 0 && bytes.Contains(line, redacted) {
-		s.keep()
-	}
 	return s.merged()
-}
-
-// redacted begins what a reader gets instead of a secret.
-var (
-	redacted = []byte("[redacted ")
-	label    = lazy(`\[redacted [a-z0-9-]+(?: \d+)?\]`)
-)
-
-// keep leaves what was redacted before as it is. The rules of the configuration stay as they are written.
-func (s *scan) keep() {
-	labels := label().FindAllIndex(s.line, -1)
-	s.marks = slices.DeleteFunc(s.marks, func(m Mark) bool {
-		own := slices.ContainsFunc(s.rules.own, func(p Shape) bool { return p.Kind == m.Kind })
-		n, _ := slices.BinarySearchFunc(labels, m.From, func(at []int, from int) int { return at[1] - 1 - from })
-		return !own && n < len(labels) && labels[n][0] < m.To
-	})
 }
 
 // merged returns the marks in order, without overlaps.

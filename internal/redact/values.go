@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // lit is a value as it is written.
@@ -67,7 +66,7 @@ func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 var (
 	// reference matches a value that is the name of one: $NAME, ${NAME}, $(command), {{ name }}, %NAME%, <name>, or an address or version.
-	reference = lazy(`^(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|[a-z]+(?:[A-Z][a-z]+)*|\d+$|\()|%[A-Za-z_]\w*%$|%[sdvqr](?:$|\W)|<[^<>]*>?[.,;:]?$|@[A-Z_]+@$|\{[\w.:!-]*\}$|-----|` +
+	reference = lazy(`^(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|[a-z]+(?:[A-Z][a-z]+)*|\d+$|\()|%[A-Za-z_]\w*%$|%[sdvqr](?:$|\W)|<[^<>]*>?[.,;:]?$|@[A-Z_]+@$|\{[\w.:!-]*\}$|-----|\[redacted\b|` +
 		`\w{0,12}-?[\w-]{0,12}(?:\.\.\.|…)|(?:[\w-]*[_-])?[xX]{3,}|[xX*.•_-]+$|!\w+$|!?(?:\[?env|vault|secretref|ref|file|op):)|[$#]\{|\{\{|<%|%\(\w+\)s|(?:^|[_ -])(?i:your)[_ -]|\$\{\{|` +
 		`^[a-z][a-z+.-]*://[^@\s]*$|^[\^~<>=v ]*\d+(?:\.[\dx*]+)+(?:[-+.][\w.+-]*)?$|^(?:npm|workspace|link):`)
 
@@ -115,21 +114,13 @@ func (r *Rules) isNone(value []byte) bool {
 
 // stands reports whether a value consists of words for a secret, or for its type.
 func stands(value []byte) bool {
-	for word := range bytes.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("_-. ,;/|!?", c) }) {
-		if _, ok := placeholders()[string(bytes.ToLower(word))]; !ok {
+	for word := range bytes.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("_-. ,;/|!?>", c) }) {
+		if !slices.Contains(words()["stands"], string(bytes.ToLower(word))) {
 			return false
 		}
 	}
 	return true
 }
-
-var placeholders = sync.OnceValue(func() map[string]struct{} {
-	all := map[string]struct{}{}
-	for _, w := range words()["stands"] {
-		all[w] = struct{}{}
-	}
-	return all
-})
 
 // isName reports whether a value is the name of a secret itself.
 func isName(value []byte) bool {
