@@ -58,11 +58,7 @@ func (v *view) at(i int) (from, to int) {
 	case v.how == whole:
 		return v.from, v.to
 	case v.runs == nil:
-		n := 0
-		v.of.unescape(v.from, v.to, func(src, size int, text []byte) {
-			v.runs = append(v.runs, run{n, src, size})
-			n += len(text)
-		})
+		v.of.unescape(nil, v.from, v.to, func(at, src, n int) { v.runs = append(v.runs, run{at, src, n}) })
 	}
 	n, found := slices.BinarySearchFunc(v.runs, i, func(r run, i int) int { return r.at - i })
 	if !found {
@@ -82,14 +78,13 @@ const escape = 0x1b
 // returns out, whose memory it uses again.
 func (v *view) unescaped(out *view, from, to int) *view {
 	*out = view{of: v, from: from, to: to, how: escapes, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from)}
-	v.unescape(from, to, func(_, _ int, text []byte) { out.text = append(out.text, text...) })
+	out.text = v.unescape(out.text, from, to, nil)
 	return out
 }
 
-// unescape yields what bytes [from, to) of a view stand for: a text as it is from byte src on, or, with n > 0, what n bytes stand for.
-func (v *view) unescape(from, to int, put func(src, n int, text []byte)) {
+// unescape appends to out what bytes [from, to) of a view stand for. If note is not nil, it gets the runs.
+func (v *view) unescape(out []byte, from, to int, note func(at, src, n int)) []byte {
 	text := v.text[:to]
-	var one [utf8.UTFMax]byte
 	backslash, control := -1, -1 // where the next ones are
 	for i := from; i < to; {
 		if backslash < i {
@@ -99,26 +94,28 @@ func (v *view) unescape(from, to int, put func(src, n int, text []byte)) {
 			control = nextByte(text, i, escape)
 		}
 		end := min(backslash, control)
-		if i < end {
-			put(i, 0, text[i:end])
+		if note != nil && i < end {
+			note(len(out), i, 0)
 		}
+		out = append(out, text[i:end]...)
 		if i = end; i == to {
-			return
+			break
 		}
 		n, c := 0, rune(escape)
 		if text[i] != escape {
 			n, c = unescape(text[i:])
 		}
-		switch {
-		case c == escape:
-			n = afterSequence(text, i+max(n, 1)) - i
-		case n == 1: // a backslash of the text
-			put(i, 0, text[i:i+1])
-		default:
-			put(i, n, utf8.AppendRune(one[:0], c))
+		if c == escape {
+			i = afterSequence(text, i+max(n, 1))
+			continue
 		}
+		if note != nil {
+			note(len(out), i, n)
+		}
+		out = utf8.AppendRune(out, c)
 		i += n
 	}
+	return out
 }
 
 // again searches the line around byte i of a text without its escapes and control sequences.

@@ -20,7 +20,7 @@ func (s *scan) json(v *view) bool {
 	s.configured(v, strings)
 	var key, pair meaning // the last one, and the name in {"name": "password", "value": "..."}
 	var plain, decoded view
-	list := 0 // where the strings with nothing but commas between them begin
+	list, flags := 0, false // where the strings with nothing but commas between them begin, and whether they have a flag
 	for i, p := range strings {
 		if p.key {
 			if key = s.name(v.text[p.from:p.to]); p.to-p.from >= minEncoded {
@@ -47,6 +47,7 @@ func (s *scan) json(v *view) bool {
 				s.value(part, lit{0, len(part.text), '"', 0}, pair.place(), pair.kind)
 			}
 		}
+		flags = flags || p.from < p.to && v.text[p.from] == '-'
 		between := v.text[p.to:min(len(v.text), p.to+1)]
 		if i+1 < len(strings) {
 			between = v.text[p.to:strings[i+1].from]
@@ -55,10 +56,10 @@ func (s *scan) json(v *view) bool {
 			pair = meaning{}
 		}
 		if c := visible(between[min(1, len(between)):]); c != ',' && c != 0 || i == len(strings)-1 {
-			if list < i && bytes.Contains(v.text[strings[list].from:p.to], []byte(`"-`)) && bytes.IndexByte(v.text[strings[list].from:p.to], '\\') < 0 {
+			if flags && bytes.IndexByte(v.text[strings[list].from:p.to], '\\') < 0 {
 				s.arguments(v, strings[list].from, p.to)
 			}
-			list = i + 1
+			list, flags = i+1, false
 		}
 	}
 	if v.manifest {

@@ -27,12 +27,13 @@ type ending struct{ word, list string }
 
 // endings are the words of names by their last three bytes.
 type endings struct {
-	known bits // also of commands that take a secret in no flag
+	known bits
+	prose bits // of those that may be in a sentence
 	words map[uint32][]ending
 }
 
 // special are the lists of names whose values are looked at in another way.
-var special = []string{"command", "pair-value", "kind", "private", "header", "cookies", "signature"}
+var special = []string{"command", "pair", "pair-value", "kind", "private", "header", "cookies", "signature"}
 
 var ends = sync.OnceValue(func() *endings {
 	e := &endings{words: map[uint32][]ending{}}
@@ -45,8 +46,13 @@ var ends = sync.OnceValue(func() *endings {
 				if len(word) > 2 || c < 0x80 && c|0x20 == c {
 					e.words[k] = append(e.words[k], ending{word, list})
 				}
-				if up := string([]byte{byte(c)}) + strings.ToUpper(word); len(word) > 2 && c > 0 {
-					e.known.note(up[len(up)-3:])
+				up := string([]byte{byte(c)}) + strings.ToUpper(word)
+				e.known.note(up[len(up)-3:])
+				if !strings.HasPrefix(list, "pair") && list != "suffix" {
+					e.prose.note(w[len(w)-3:])
+					e.prose.note(up[len(up)-3:])
+				}
+				if len(word) > 2 && c > 0 {
 					break
 				}
 			}
@@ -73,11 +79,12 @@ func mayBe(text []byte) bool {
 	if len(end) == 2 {
 		end = []byte{' ', end[0], end[1]}
 	}
-	if !ends().known.has(end) {
+	e := ends()
+	if !e.known.has(end) {
 		return false
 	}
 	k, _ := three(end)
-	return text[len(text)-1] >= 0x80 || slices.ContainsFunc(ends().words[k], func(e ending) bool {
+	return text[len(text)-1] >= 0x80 || slices.ContainsFunc(e.words[k], func(e ending) bool {
 		n := len(text) - len(e.word)
 		return n >= 0 && beginsWith(text[n:], e.word) && (e.list != "suffix" || n > 0 && classes[text[n-1]]&nameChar != 0)
 	})
@@ -116,7 +123,7 @@ const maxNames = 4000
 
 // name returns what a name says.
 func (s *scan) name(name []byte) meaning {
-	if len(name) > len("parametername") && !mayBe(name) {
+	if !mayBe(name) {
 		return meaning{}
 	}
 	m, ok := s.names[string(name)]
@@ -132,7 +139,7 @@ func (s *scan) name(name []byte) meaning {
 func meaningOf(name []byte) (m meaning) {
 	m.kind, m.is = says(name)
 	flat := squeeze(nil, name)
-	for _, list := range append([]string{"pair"}, special...) {
+	for _, list := range special {
 		if slices.ContainsFunc(words()[list], func(w string) bool { return w == string(flat) || w[0] == '*' && hasEnd(flat, w[1:]) }) {
 			m.list = list
 		}

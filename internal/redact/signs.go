@@ -44,7 +44,7 @@ func (s *scan) sign(v *view, i int) {
 			s.again(v, i)
 		}
 	default:
-		if end := trimmed(text, i); mayBe(text[max(0, end-maxGap):end]) {
+		if end := trimmed(text, i); end > 2 && ends().prose.has(text[end-3:end]) && mayBe(text[max(0, end-maxGap):end]) {
 			s.apart(&found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1, sign: c})
 		}
 	}
@@ -52,7 +52,7 @@ func (s *scan) sign(v *view, i int) {
 
 // follows looks at what is behind a name, or a command, and a blank or a bracket at byte i.
 func (s *scan) follows(v *view, i int) {
-	if i < 2 || classes[v.text[i-1]]&nameChar == 0 || !mayBe(v.text[max(0, i-maxGap):i]) {
+	if i < 3 || !ends().prose.has(v.text[i-3:i]) || !mayBe(v.text[max(0, i-maxGap):i]) {
 		return
 	}
 	from := nameBefore(v.text, i)
