@@ -21,9 +21,6 @@ const maxKey = 16 << 10
 
 // key marks the private key of a line with "PRIVATE KEY" at byte i.
 func (s *scan) key(v *view, i int) {
-	if !bytes.HasPrefix(v.text[i:], []byte("PRIVATE KEY")) {
-		return
-	}
 	off, head := max(0, i-40), v.text[max(0, i-40):i]
 	from, to := 0, 0
 	switch begin, end := bytes.LastIndex(head, []byte("BEGIN")), bytes.LastIndex(head, []byte("-----END")); {

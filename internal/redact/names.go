@@ -25,36 +25,33 @@ var words = sync.OnceValue(func() map[string][]string {
 // ending is a word with which a name may end, and the list that has it.
 type ending struct{ word, list string }
 
-// endings are the words of names by their last three bytes.
-type endings struct {
-	known bits
-	prose bits // of those that may be in a sentence
-	words map[uint32][]ending
-}
-
 // special are the lists of names whose values are looked at in another way.
-var special = []string{"command", "pair", "pair-value", "kind", "private", "header", "cookies", "signature"}
+var special = []string{"pair", "pair-value", "kind", "header", "cookies", "signature"}
+
+// endings are the words of names by their last three bytes: all of them, and those that a sentence may have.
+type endings struct{ all, prose index[ending] }
 
 var ends = sync.OnceValue(func() *endings {
-	e := &endings{words: map[uint32][]ending{}}
-	for _, list := range append(special, "password", "password-alone", "token", "foreign", "token-alone", "weak", "other", "suffix") {
+	e := &endings{}
+	add := func(word string, one ending) {
+		if e.all.add(word[len(word)-3:], one); one.list != "suffix" && !slices.Contains(special, one.list) {
+			e.prose.add(word[len(word)-3:], one)
+		}
+	}
+	for _, list := range append(special, "command", "password", "password-alone", "token", "foreign", "token-alone", "weak", "other", "suffix") {
 		for _, word := range words()[list] {
 			word = strings.TrimPrefix(word, "*")
-			for c := range 256 { // what is before a word of two letters
-				w := string([]byte{byte(c)}) + word
-				k := e.known.note(w[len(w)-3:])
-				if len(word) > 2 || c < 0x80 && c|0x20 == c {
-					e.words[k] = append(e.words[k], ending{word, list})
+			one := ending{word, list}
+			for c := 0; c < 256 && len(word) == 2; c++ { // what is before it
+				if fold(byte(c)) == byte(c) {
+					add(string([]byte{byte(c)})+word, one)
 				}
-				up := string([]byte{byte(c)}) + strings.ToUpper(word)
-				e.known.note(up[len(up)-3:])
-				if !strings.HasPrefix(list, "pair") && list != "suffix" {
-					e.prose.note(w[len(w)-3:])
-					e.prose.note(up[len(up)-3:])
-				}
-				if len(word) > 2 && c > 0 {
-					break
-				}
+			}
+			if len(word) > 2 {
+				add(word, one)
+			}
+			if up := strings.ToUpper(word); len(word) > 2 && slot(up[len(up)-3:]) != slot(word[len(word)-3:]) {
+				add(up, one)
 			}
 		}
 	}
@@ -70,21 +67,21 @@ func stem(name []byte) []byte {
 	return name[:n]
 }
 
+// tail returns the last three bytes of a text of two or more.
+func tail(text []byte) []byte {
+	if len(text) == 2 {
+		return []byte{' ', text[0], text[1]}
+	}
+	return text[len(text)-3:]
+}
+
 // mayBe reports whether a text may end with a name that says something.
-func mayBe(text []byte) bool {
+func mayBe(text []byte, of *index[ending]) bool {
 	if text = stem(text); len(text) < 2 {
 		return false
 	}
-	end := text[max(0, len(text)-3):]
-	if len(end) == 2 {
-		end = []byte{' ', end[0], end[1]}
-	}
-	e := ends()
-	if !e.known.has(end) {
-		return false
-	}
-	k, _ := three(end)
-	return text[len(text)-1] >= 0x80 || slices.ContainsFunc(e.words[k], func(e ending) bool {
+	list := of.of(tail(text))
+	return len(list) > 0 && text[len(text)-1] >= 0x80 || slices.ContainsFunc(list, func(e ending) bool {
 		n := len(text) - len(e.word)
 		return n >= 0 && beginsWith(text[n:], e.word) && (e.list != "suffix" || n > 0 && classes[text[n-1]]&nameChar != 0)
 	})
@@ -123,7 +120,7 @@ const maxNames = 4000
 
 // name returns what a name says.
 func (s *scan) name(name []byte) meaning {
-	if !mayBe(name) {
+	if !mayBe(name, &s.ends.all) {
 		return meaning{}
 	}
 	m, ok := s.names[string(name)]
@@ -139,7 +136,7 @@ func (s *scan) name(name []byte) meaning {
 func meaningOf(name []byte) (m meaning) {
 	m.kind, m.is = says(name)
 	flat := squeeze(nil, name)
-	for _, list := range special {
+	for _, list := range append(special, "command") {
 		if slices.ContainsFunc(words()[list], func(w string) bool { return w == string(flat) || w[0] == '*' && hasEnd(flat, w[1:]) }) {
 			m.list = list
 		}
@@ -167,7 +164,7 @@ func says(name []byte) (kind string, is names) {
 	if name = stem(name); slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
 		name = bytes.ToLower(name)
 	}
-	for rest := name; kind == "" && mayBe(rest); name = stem(rest) {
+	for rest := name; kind == "" && mayBe(rest, &ends().all); name = stem(rest) {
 		if kind, is, rest = last(name, squeeze(flat[:0], name)); rest == nil {
 			break
 		}
@@ -177,12 +174,10 @@ func says(name []byte) (kind string, is names) {
 
 // last returns what the last word of a name says, or what is before it if that may say it.
 func last(name, flat []byte) (kind string, is names, rest []byte) {
-	key := flat
-	for len(key) < 3 { // it may be empty
-		key = append([]byte(" "), key...)
+	if len(flat) < 2 {
+		return "", 0, nil
 	}
-	k, _ := three(key[len(key)-3:])
-	for _, e := range ends().words[k] {
+	for _, e := range ends().all.of(tail(flat)) {
 		if !hasEnd(flat, e.word) {
 			continue
 		}

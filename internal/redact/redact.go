@@ -62,7 +62,7 @@ func (r *Rules) Session() *Session {
 	if r == nil {
 		return nil
 	}
-	return &Session{scan: scan{rules: r, names: map[string]meaning{}}, numbers: map[sum]int{}, kinds: map[string]int{}}
+	return &Session{scan: scan{rules: r, starts: starts(), ends: ends(), names: map[string]meaning{}}, numbers: map[sum]int{}, kinds: map[string]int{}}
 }
 
 // Marks returns the secrets of the next line in order. They do not overlap, and are valid until the next call.

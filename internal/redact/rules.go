@@ -6,7 +6,6 @@ import (
 	_ "embed" // the rules
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"regexp"
@@ -70,6 +69,15 @@ func Shapes() (all []Shape) {
 	return all
 }
 
+// start is a text with which the secrets of a shape begin.
+type start struct {
+	text string
+	*Shape
+}
+
+// tilde is what secrets of a shape have in them, see sign.
+const tilde = "~"
+
 // lazy returns a regular expression that is compiled when a text first needs it: most commands need none.
 func lazy(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -77,15 +85,26 @@ func lazy(text string) func() *regexp.Regexp {
 
 var (
 	// starts are the shapes by the texts with which they begin.
-	starts = sync.OnceValue(func() *index {
-		x := &index{all: map[uint32][]entry{}}
+	starts = sync.OnceValue(func() *index[start] {
+		x := &index[start]{}
 		for _, s := range Shapes() {
-			for _, start := range s.Starts {
-				one, word := s, strings.TrimLeft(start, "_") // words begin with a letter or digit
-				if word != start && !s.inner {
+			for _, text := range s.Starts {
+				one, word := s, strings.TrimLeft(text, "_") // words begin with a letter or digit
+				if word != text && !s.inner {
 					one.inner, one.re = true, lazy(s.Text)
 				}
-				x.add(word, &one)
+				if word == tilde {
+					word = "~~~"
+				}
+				if len(word) > 2 {
+					x.add(word, start{word, &one})
+					continue
+				}
+				for c := byte('-'); c <= 'z'; c++ {
+					if classes[c]&inToken != 0 && classes[c]&upper == 0 {
+						x.add(word+string(c), start{word, &one})
+					}
+				}
 			}
 		}
 		return x
@@ -148,79 +167,6 @@ func (r *Rules) Version() string {
 		return ""
 	}
 	return r.version
-}
-
-// index finds shapes by the first three bytes of their texts.
-type index struct {
-	known bits
-	all   map[uint32][]entry
-}
-
-// bits has one for three bytes of a text, by a hash of them.
-type bits [1 << 15 / 64]uint64
-
-type entry struct {
-	text string // folded
-	*Shape
-}
-
-// fold makes letters small. It is applied to both sides of a comparison, so it may change other bytes too.
-func fold(c byte) byte { return c | 0x20 }
-
-// three returns three bytes of a text, folded, and where they have a bit.
-func three[T string | []byte](text T) (k, bit uint32) {
-	k = (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) | 0x202020
-	return k, k * 0x9e3779b1 >> 17
-}
-
-func (x *index) add(text string, s *Shape) {
-	switch len(text) {
-	case 1: // the tilde, see sign
-		text += text + text
-	case 2:
-		for c := byte('-'); c <= 'z'; c++ {
-			if classes[c]&inToken != 0 && classes[c]&upper == 0 {
-				x.add(text+string(c), s)
-			}
-		}
-		return
-	}
-	k := x.known.note(text)
-	x.all[k] = append(x.all[k], entry{text, s})
-}
-
-// note has has report the first three bytes of a text.
-func (b *bits) note(text string) uint32 {
-	k, bit := three(text)
-	b[bit/64] |= 1 << (bit % 64)
-	return k
-}
-
-// has reports whether the first three bytes of a text may be known.
-func (b *bits) has(text []byte) bool {
-	_, bit := three(text)
-	return b[bit/64]>>(bit%64)&1 != 0
-}
-
-// at yields the shapes with which text begins.
-func (x *index) at(text []byte) iter.Seq[*Shape] {
-	return func(yield func(*Shape) bool) {
-		k, _ := three(text)
-		for _, e := range x.all[k] {
-			if len(text) >= len(e.text) && beginsWith(text, e.text) && !yield(e.Shape) {
-				return
-			}
-		}
-	}
-}
-
-func beginsWith(text []byte, folded string) bool {
-	for i := range len(folded) {
-		if fold(text[i]) != fold(folded[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // token returns where a secret of a shape is in text.

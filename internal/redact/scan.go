@@ -60,6 +60,8 @@ var classes = func() (t [256]uint16) {
 // scan searches the lines of a session.
 type scan struct {
 	rules   *Rules
+	starts  *index[start]
+	ends    *endings
 	line    []byte
 	marks   []Mark
 	strings []stretch // of the JSON texts that are open
@@ -125,14 +127,15 @@ func visible(text []byte) byte {
 
 func (s *scan) text(v *view) {
 	s.configured(v, []stretch{{to: len(v.text)}})
-	known := &starts().known
 	word, code := 0, 0 // where the word and the base64 before byte i begin
 	for i := 0; ; i++ {
 		for i < len(v.text) && classes[v.text[i]]&alnum != 0 {
 			i++
 		}
-		if i > word && word+2 < len(v.text) && known.has(v.text[word:]) {
-			s.begins(v, word)
+		if i > word && word+2 < len(v.text) {
+			if shapes := s.starts.of(v.text[word:]); shapes != nil {
+				s.begins(v, word, shapes)
+			}
 		}
 		word = i + 1
 		if i < len(v.text) && classes[v.text[i]]&base64Char != 0 {
@@ -190,20 +193,23 @@ func (v *view) tokenAt(i int) *token {
 	return &v.token
 }
 
-// begins tries the patterns that the word at byte i may begin.
-func (s *scan) begins(v *view, i int) {
-	if t := v.tokenAt(i); i+2 < t.to && t.tries > 0 {
-		t.tries--
-		for p := range starts().at(v.text[i:t.to]) {
-			s.try(v, p, i)
+// begins tries the shapes that the word at byte i may begin.
+func (s *scan) begins(v *view, i int, shapes []start) {
+	for _, p := range shapes {
+		if !beginsWith(v.text[i:], p.text) {
+			continue
+		}
+		if t := v.tokenAt(i); t.tries > 0 && i+len(p.text) <= t.to {
+			t.tries--
+			s.try(v, p.Shape, i)
 		}
 	}
 }
 
-// maxSecret is how much of a token a pattern is tried on, in bytes.
+// maxSecret is how much of a token a shape is tried on, in bytes.
 const maxSecret = 2 << 10
 
-// try looks for a pattern in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
+// try looks for a secret of a shape in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
 func (s *scan) try(v *view, p *Shape, i int) {
 	from, t := i, v.tokenAt(i)
 	if p.inner {

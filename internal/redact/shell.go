@@ -23,7 +23,7 @@ func (s *scan) flag(v *view, i int) {
 	if end == from || classes[text[from]]&(upper|lower) == 0 {
 		return
 	}
-	if at := flagEnd().FindIndex(text[end:min(len(text), end+maxGap)]); at != nil && mayBe(text[from:end]) {
+	if at := flagEnd().FindIndex(text[end:min(len(text), end+maxGap)]); at != nil && mayBe(text[from:end], &s.ends.all) {
 		f := &found{view: v, from: from, end: end, at: i, sign: '-'}
 		f.means(s.name(text[from:end]))
 		f.lit = s.literal(text, end+at[1])

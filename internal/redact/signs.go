@@ -13,13 +13,13 @@ func (s *scan) sign(v *view, i int) {
 		next := text[i+1 : min(len(text), i+5)]
 		if c == ':' && bytes.HasPrefix(next, []byte("//")) {
 			s.formed(v, i)
-		} else if name, end, ok := assigned(text, i); ok {
+		} else if name, end, ok := s.assigned(text, i); ok {
 			s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
 		} else if c == ':' && len(next) == 4 && (next[0] == '*' || classes[next[0]]&classes[next[3]]&digit != 0) { // a port
 			s.formed(v, i)
 		}
 	case 0x9a: // a wide colon
-		if i > 2 && text[i-1] == 0xbc && text[i-2] == 0xef && mayBe(text[max(0, i-2-maxName):i-2]) {
+		if i > 2 && text[i-1] == 0xbc && text[i-2] == 0xef && mayBe(text[max(0, i-2-maxName):i-2], &s.ends.all) {
 			s.assigns(&found{view: v, from: nameBefore(text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
 		}
 	case '-':
@@ -27,14 +27,20 @@ func (s *scan) sign(v *view, i int) {
 			s.flag(v, i)
 		}
 	case ' ', '(':
-		s.follows(v, i)
+		if bytes.HasPrefix(text[i:], []byte(" KEY")) && bytes.HasSuffix(text[:i], []byte("PRIVATE")) {
+			s.key(v, i-len("PRIVATE"))
+		} else {
+			s.follows(v, i)
+		}
 	case '%':
 		s.percents(v, i)
 	case '~':
 		if t := v.tokenAt(i); t.tries > 0 {
 			t.tries--
-			for p := range starts().at([]byte("~~~")) {
-				s.try(v, p, i)
+			for _, p := range s.starts.of([]byte("~~~")) {
+				if p.text == "~~~" {
+					s.try(v, p.Shape, i)
+				}
 			}
 		}
 	case escape:
@@ -44,7 +50,7 @@ func (s *scan) sign(v *view, i int) {
 			s.again(v, i)
 		}
 	default:
-		if end := trimmed(text, i); end > 2 && ends().prose.has(text[end-3:end]) && mayBe(text[max(0, end-maxGap):end]) {
+		if end := trimmed(text, i); mayBe(text[max(0, end-maxGap):end], &s.ends.prose) {
 			s.apart(&found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1, sign: c})
 		}
 	}
@@ -52,16 +58,13 @@ func (s *scan) sign(v *view, i int) {
 
 // follows looks at what is behind a name, or a command, and a blank or a bracket at byte i.
 func (s *scan) follows(v *view, i int) {
-	if i < 3 || !ends().prose.has(v.text[i-3:i]) || !mayBe(v.text[max(0, i-maxGap):i]) {
+	if i < 3 || s.ends.prose.of(v.text[i-3:i]) == nil || !mayBe(v.text[max(0, i-maxGap):i], &s.ends.prose) {
 		return
 	}
 	from := nameBefore(v.text, i)
-	switch s.name(v.text[from:i]).list {
-	case "command":
+	if s.name(v.text[from:i]).list == "command" {
 		s.commands(v, i)
-	case "private":
-		s.key(v, from)
-	default:
+	} else {
 		s.apart(&found{view: v, from: from, end: i, at: i, to: i + 1, sign: v.text[i]})
 	}
 }
@@ -84,9 +87,9 @@ func trimmed(text []byte, end int) int {
 }
 
 // assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
-func assigned(text []byte, i int) (from, end int, ok bool) {
+func (s *scan) assigned(text []byte, i int) (from, end int, ok bool) {
 	end = trimmed(text, i)
-	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
+	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end], &s.ends.all) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
 		return 0, 0, false
 	}
 	from = nameBefore(text, end)
