@@ -99,7 +99,7 @@ func (s *scan) table(f *found) bool {
 	above := text[max(0, from-maxBefore):max(0, from-1)]
 	above = above[bytes.LastIndexByte(above, '\n')+1:]
 	alone := len(above) == 0 || bytes.HasPrefix(above, []byte("$ "))
-	if f.is&weak != 0 || delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
+	if delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
 		return false
 	}
 	in := inConfig

@@ -17,11 +17,13 @@ func (s *scan) json(v *view) bool {
 	if !ok {
 		return false
 	}
-	s.configured(v, strings)
 	var key, pair meaning // the last one, and the name in {"name": "password", "value": "..."}
 	var plain, decoded view
 	list, flags := 0, false // where the strings with nothing but commas between them begin, and whether they have a flag
 	for i, p := range strings {
+		if len(s.rules.own) > 0 {
+			s.configured(v.part(p.from, p.to))
+		}
 		if p.key {
 			if key = s.name(v.text[p.from:p.to]); p.to-p.from >= minEncoded {
 				s.search(v.part(p.from, p.to))

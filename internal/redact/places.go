@@ -79,7 +79,6 @@ const endLine = "\x00#" // or a comment
 
 var (
 	first = lazy(leads)
-	camel = lazy(`^(?:[A-Z][a-z]+|[a-z]+)(?:[A-Z][a-z]+)+$`)
 )
 
 // rows are the places of values, the surest first.
@@ -175,13 +174,13 @@ func (f *found) next() byte {
 }
 
 var (
-	// settingLine matches a line of a configuration, neutral one that may be beside it, section the name of a section.
+	camel = lazy(`^(?:[A-Z][a-z]+|[a-z]+)(?:[A-Z][a-z]+)+$`)
+	// settingLine matches a line of a configuration, neutral one that may be beside it.
 	settingLine = lazy(`^(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
-	neutral     = lazy("^(?:$|#|---|```|\\$ )")
-	section     = lazy(`^\[.+\]$`)
+	neutral     = lazy("^(?:$|#|---|```|\\$ |\\[)")
 )
 
-// inFile reports whether the lines beside the name's are those of a configuration too, or it is in a section of one.
+// inFile reports whether the lines beside the name's are those of a configuration too.
 func (f *found) inFile() bool {
 	lines := bytes.Split(f.text[max(0, f.from-2*maxBefore):f.from], []byte("\n"))
 	slices.Reverse(lines)
@@ -196,8 +195,6 @@ func (f *found) inFile() bool {
 		same := bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine().Match(line)
 		ok := same || neutral().Match(line)
 		switch {
-		case i > 0 && section().Match(line):
-			return true
 		case !ok && i < 2:
 			return false
 		case same:

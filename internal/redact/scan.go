@@ -126,7 +126,7 @@ func visible(text []byte) byte {
 }
 
 func (s *scan) text(v *view) {
-	s.configured(v, []stretch{{to: len(v.text)}})
+	s.configured(v)
 	word, code := 0, 0 // where the word and the base64 before byte i begin
 	for i := 0; ; i++ {
 		for i < len(v.text) && classes[v.text[i]]&alnum != 0 {
@@ -229,22 +229,16 @@ func (s *scan) try(v *view, p *Shape, i int) {
 	s.mark(v, a, b, p.Kind)
 }
 
-// configured applies the rules of the configuration to a text, or to the strings of JSON.
-func (s *scan) configured(v *view, parts []stretch) {
+// configured applies the rules of the configuration to a text.
+func (s *scan) configured(v *view) {
 	for _, p := range s.rules.own {
 		for _, at := range p.re().FindAllSubmatchIndex(v.text, -1) {
 			from, to := at[0], at[1]
 			if len(at) > 2 && at[2] >= 0 {
 				from, to = at[2], at[3]
 			}
-			if from >= to || s.rules.isShown(v.text[from:to]) {
-				continue
-			}
-			n, _ := slices.BinarySearchFunc(parts, from, func(p stretch, from int) int { return p.to - from })
-			for ; n < len(parts) && parts[n].from < to; n++ {
-				if a, b := max(from, parts[n].from), min(to, parts[n].to); a < b {
-					s.mark(v, a, b, p.Kind)
-				}
+			if from < to && !s.rules.isShown(v.text[from:to]) {
+				s.mark(v, from, to, p.Kind)
 			}
 		}
 	}

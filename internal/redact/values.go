@@ -33,9 +33,6 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 	if l.end > 0 {
 		l.quote = text[i]
 	} else {
-		if isQuote(text[i]) { // it is not closed
-			i++
-		}
 		l.from, l.to = i, i
 		for l.to < end && text[l.to] > ' ' && !isQuote(text[l.to]) {
 			l.to++
@@ -72,7 +69,6 @@ var (
 
 	title  = lazy(`^[A-Z][a-z]+$`)
 	number = lazy(`^[-+]?(?:0x[0-9a-fA-F]+|[\d.,:_]+)[a-zA-Z%]?$`)
-	wordy  = lazy(`^[$@:&*!_-]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:[_.:-]*(?:[A-Z]?[a-z]+|[A-Z]+))*[_?!]*\d*$`) // words joined in any style of names
 	// operand matches a call, a member of words, or a reference to a name.
 	operand = lazy(`^[$@&*!+-]*_*[A-Za-z]+\d{0,3}(?:(?:[_.:]+|->|\?\.|!\.)[$@]?[A-Za-z]+\d{0,3}|[A-Z][a-z]{2,}\d{0,2})*_*(?:(?:<[\w, <>]*>)?[!?]?[(\[{]|[,;]*$)`)
 	// sentence matches several words of a text.
@@ -92,14 +88,17 @@ func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool 
 	if bytes.IndexByte(value, ' ') >= 0 && in < certain && (!quoted || kind != passwordKind || in < inConfig || sentence().Match(value)) {
 		return false
 	}
+	if (in < inConfig || strings.IndexByte("/.~", value[0]) >= 0) && isPath(value) {
+		return false
+	}
 	switch in {
 	case inText:
-		return len(value) > leastValue && sorts(value)&(digit|separator) != 0 && !isPath(value) && (kind == passwordKind || mixed(value) || !wordy().Match(value))
+		return len(value) > leastValue && sorts(value)&(digit|separator) != 0
 	case inCode:
 		bracket, escape := bytes.ContainsAny(value, "()[]{}<>|"), bytes.IndexByte(value, '\\') >= 0
-		return len(value) >= 8 && (mixed(value) || len(value) >= 16 && isHex(value)) && !isPath(value) && (!bracket && !escape || quoted && !(bracket && escape))
+		return len(value) >= 8 && (mixed(value) || len(value) >= 16 && isHex(value)) && (!bracket && !escape || quoted && !(bracket && escape))
 	}
-	return strings.IndexByte("/.~", value[0]) < 0 || !isPath(value)
+	return true
 }
 
 // isNone reports whether a value stands for a secret, or is none wherever it is.
@@ -156,14 +155,13 @@ func mixed(text []byte) bool {
 	if has&digit == 0 || has&(upper|lower) == 0 {
 		return false
 	}
-	changes, digits := 0, 0 // how often letters and digits follow each other
+	changes := 0 // how often letters and digits follow each other
 	for i, c := range text {
-		digits += int(classes[c] & digit / digit)
 		if i > 0 && classes[text[i-1]]&classes[c]&alnum != 0 && (classes[text[i-1]]^classes[c])&digit != 0 {
 			changes++
 		}
 	}
-	return has&(upper|lower) == upper|lower || has&separator != 0 || len(text) >= 8 && (changes > 2 || isHex(text) || changes > 1 && digits > 3)
+	return has&(upper|lower) == upper|lower || has&separator != 0 || len(text) >= 8 && (changes > 1 || isHex(text))
 }
 
 func isHex(value []byte) bool {
