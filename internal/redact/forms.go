@@ -68,9 +68,10 @@ func (s *scan) formed(v *view, i int) {
 	if !bytes.HasPrefix(rest, []byte("://")) {
 		forms = servers
 	}
-	if bytes.IndexByte(rest, '@') < 0 && bytes.Count(rest, []byte(":")) < 4 {
+	if bytes.IndexByte(rest, '@') < 0 && bytes.Count(rest, []byte(":")) < 4 || s.most() < maxValue {
 		return
 	}
+	s.spent += 2 * len(rest)
 	from := max(0, nameBefore(v.text, i)-1)
 	for _, f := range forms {
 		if at := f.re().FindSubmatchIndex(v.text[from:min(len(v.text), end+1)]); at != nil {

@@ -135,8 +135,11 @@ func (s *scan) assigns(f *found) {
 			m.kind = apiKind
 		}
 	case "pair-value": // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+		if s.spent += 2 * maxBefore; s.most() < maxValue {
+			return
+		}
 		at := pairName().FindSubmatch(text[max(0, f.from-maxBefore):f.from])
-		if s.spent += maxBefore; at == nil || s.most() < maxValue {
+		if at == nil {
 			return
 		}
 		m = s.name(at[1])
