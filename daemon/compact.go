@@ -235,6 +235,9 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	}
 	p.request(o)
 	var data []byte
+	if info, err := os.Stat(s.Path); err == nil { // a large transcript is not copied as it is read
+		data = make([]byte, 0, info.Size())
+	}
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return Compacted{}, fmt.Errorf("read transcript: %w", err)
