@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,6 @@ type importer struct {
 	Imported
 	a, from *Archive
 	id      string                  // of from
-	entries *rebuilder              // has those of from
 	places  map[generationOf]landed // where the generations of from are here
 }
 
@@ -134,18 +134,7 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	for _, s := range all {
 		total += s.size()
 	}
-	im.places, im.entries = map[generationOf]landed{}, newRebuilder(nil, nil)
-	im.entries.into = im.a
-	err = im.from.view(ctx, func(tx *bolt.Tx) error {
-		im.entries.from = tree{tx}
-		return tree{tx}.each(ctx, func(e storedEntry) error {
-			im.entries.take(e)
-			return nil
-		}, func(int64, int64) {})
-	})
-	if err := skipDamage(err); err != nil {
-		return err
-	}
+	im.places = map[generationOf]landed{}
 	for _, s := range all {
 		if !im.a.Forgets(s.Session) {
 			err = im.session(ctx, s, s.Key)
@@ -189,8 +178,9 @@ func (im *importer) repair(ctx context.Context) error {
 // session imports a session under a key: what it has here grows, or it gets another key.
 func (im *importer) session(ctx context.Context, s Session, key transcript.Key) error {
 	ours, err := im.a.find(ctx, key)
-	if errors.Is(err, ErrNotFound) {
-		return im.add(ctx, s, key)
+	added := errors.Is(err, ErrNotFound)
+	if added {
+		ours, err = im.add(ctx, s, key)
 	}
 	if err != nil {
 		return err
@@ -209,74 +199,41 @@ func (im *importer) session(ctx context.Context, s Session, key transcript.Key) 
 			im.Renamed = append(im.Renamed, key)
 			return im.session(ctx, s, key)
 		}
-		tip, err := im.grow(ctx, s, ours.Session, g, here)
-		if err != nil {
+		if here.Tip.Offset, err = im.grow(ctx, s, ours.Session, g, here); err != nil {
 			return err
 		}
-		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, here.N}, tip}
+		if here.N > len(ours.Generations) {
+			ours.Generations = append(ours.Generations, here)
+		}
+		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, here.N}, here.Tip.Offset}
 	}
-	if im.Bytes > before {
+	switch {
+	case added:
+		im.Sessions++
+	case im.Bytes > before:
 		im.Grown++
 	}
 	return nil
 }
 
-// add imports a session that is not here. It appears with the last transaction.
-func (im *importer) add(ctx context.Context, s Session, key transcript.Key) error {
-	t, err := im.a.tombs()
-	if err != nil {
-		return err
+// add stores the state of a session that is not here, without bytes.
+func (im *importer) add(ctx context.Context, s Session, key transcript.Key) (ours Session, err error) {
+	if ours.Session = s.Session; key != s.Key {
+		ours.Key, ours.Path, ours.Root = key, "", ""
 	}
-	of := s.Session
-	if of.Key = key; key != s.Key {
-		of.Path, of.Root = "", ""
+	if im.a.Filler(key) != nil {
+		s.State = nil // it may have what was forgotten
 	}
-	record := newSessionRecord(of)
-	record.Generation = len(s.Generations)
-	err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-		record.Num, err = newNum(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	var tips []*landed
-	for _, g := range s.Generations {
-		var without filled
-		if f := t.filler(key); f != nil {
-			s.State = nil // it may have what was forgotten
-			if without, err = im.from.Reader(s.Key, g.N).search(ctx, nil, f); err != nil {
-				return err
-			}
-		}
-		err = im.from.view(ctx, func(tx *bolt.Tx) error {
-			was, _, err := getSession(tx, s.Key)
-			if err != nil {
-				return err
-			}
-			im.entries.from = tree{tx}
-			return im.entries.generation(ctx, key, &record, newStream(was.Num, g.N), newStream(record.Num, g.N), without)
-		})
-		if err != nil {
-			return err
-		}
-		to := landed{generationOf{key, g.N}, g.Tip.Offset}
-		im.places[generationOf{s.Key, g.N}], tips = to, append(tips, &to)
-		im.Bytes += g.Tip.Offset
-	}
-	im.Sessions++
-	return im.a.update(ctx, 0, func(tx *bolt.Tx) error {
-		if s.State != nil {
-			if err := putState(tx, key, s.State); err != nil {
-				return err
-			}
-		}
-		return putSession(tx, key, record)
-	}, tips...)
+	_, err = im.a.Save(ctx, nil, []Change{{Session: ours.Session, New: s.State}})
+	return ours, err
 }
 
-// match returns the generation here that has the same bytes, or begins with them, or can grow to them; else a zero one.
+// match returns the generation here that has the same bytes, or begins with them, or can grow to them; the next one if there are only
+// earlier ones, all of them the same; else a zero one.
 func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (Generation, error) {
+	if before := (generationOf{s.Key, g.N - 1}); g.N == len(ours.Generations)+1 && (g.N == 1 || im.places[before].n == g.N-1) {
+		return Generation{N: g.N}, nil
+	}
 	for _, o := range ours.Generations {
 		size := min(o.Tip.Offset, g.Tip.Offset)
 		if size < g.Tip.Offset && o.N < len(ours.Generations) {
@@ -316,32 +273,61 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 	return end == g.tip || mayLack, ctx.Err()
 }
 
-// grow appends what a generation here lacks of one of from, and returns its end.
+// grow appends what a generation here lacks of one of from, and returns its end. What that has lost is lost here too; one of which
+// there was something here before ends there.
 func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, g, here Generation) (tip int64, err error) {
-	r := im.from.Reader(s.Key, g.N)
 	tip = here.Tip.Offset
-	for stop := g.Tip.Offset; tip < stop || tip == 0; {
-		data, err := r.Span(ctx, transcript.Span{Off: tip, Len: min(stop-tip, fetchSize)})
-		if d := (*DamageError)(nil); errors.As(err, &d) && d.Offset < stop { // Damage has it
-			stop = max(tip, d.Offset)
-			continue
+	if tip > 0 && tip >= g.Tip.Offset {
+		return tip, nil
+	}
+	added := tip == 0
+	for seg, err := range im.from.Reader(s.Key, g.N).SegmentsPastDamage(ctx) {
+		damaged := errors.As(err, new(*DamageError))
+		switch {
+		case damaged && !added:
+			return tip, nil
+		case damaged:
+			tip = cmp.Or(seg.End.Offset, g.Tip.Offset)
+			err = im.lose(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip})
+		case err == nil && (seg.End.Offset > tip || tip == 0):
+			seg.Data = seg.Data[max(0, tip-seg.Start.Offset):]
+			seg.Start = transcript.Cursor{Generation: here.N, Offset: tip}
+			if seg.End.Generation = here.N; seg.End.Offset >= g.Tip.Head.N {
+				seg.End.Head = g.Tip.Head
+			}
+			im.Bytes += int64(len(seg.Data))
+			tip, err = seg.End.Offset, im.a.Append(ctx, as, seg)
 		}
 		if err != nil {
 			return tip, err
 		}
-		end := transcript.Cursor{Generation: here.N, Offset: tip + int64(len(data))}
-		if end.Offset == g.Tip.Offset {
-			end.Head, end.Back = g.Tip.Head, g.Tip.Back
-		}
-		seg := transcript.Segment{Start: transcript.Cursor{Generation: here.N, Offset: tip}, Data: data, End: end}
-		if err := im.a.Append(ctx, as, seg); err != nil {
-			return tip, err
-		}
-		if tip, im.Bytes = end.Offset, im.Bytes+int64(len(data)); tip == 0 {
-			break
-		}
 	}
-	return tip, nil
+	last, err := im.a.find(ctx, as.Key)
+	if added && err == nil && (g.Sum == unknownSum || last.Generations[here.N-1].Sum != g.Sum && im.a.Filler(as.Key) == nil) {
+		err = im.lose(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip})
+	}
+	return tip, err
+}
+
+// lose notes that a generation, the newest one or the next, has lost what is after its bytes, down to an offset.
+func (im *importer) lose(ctx context.Context, s transcript.Session, end transcript.Cursor) error {
+	return im.a.update(ctx, 0, func(tx *bolt.Tx) error {
+		r, _, err := getSession(tx, s.Key)
+		st, g := newStream(r.Num, end.Generation), generationRecord{}
+		if err == nil && r.Generation == end.Generation {
+			g, err = getGeneration(tx, st)
+		}
+		if err == nil {
+			err = g.setHash(unknownHash())
+		}
+		if err != nil {
+			return im.a.damageIn(s.Key, end, err)
+		}
+		g.lose(end.Offset)
+		g.Offset, g.Back, g.Cut = end.Offset, transcript.Fingerprint{}, cutter{Start: end.Offset, End: end.Offset}
+		r.Generation = end.Generation
+		return errors.Join(putSession(tx, s.Key, r), putGeneration(tx, st, g))
+	})
 }
 
 // pointers indexes the originals that are here, with all their bytes.

@@ -138,16 +138,6 @@ func (a *Archive) replace(ctx context.Context, l lock, fill func(path, tmp strin
 	return syncDir(filepath.Dir(path))
 }
 
-// entries are those of a file that a new one is made from.
-type entries interface {
-	// each calls fn with every intact entry.
-	each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error
-	// value returns the value of a block.
-	value(c candidate) ([]byte, error)
-	// bytes returns the size of the file.
-	bytes() int64
-}
-
 // salvage makes an archive at path, and verifies it.
 func (a *Archive) salvage(ctx context.Context, s *rebuilder, path string, progress Progress) (r Report, err error) {
 	err = a.build(path, func(into *Archive) error {
@@ -163,8 +153,8 @@ func (a *Archive) salvage(ctx context.Context, s *rebuilder, path string, progre
 	}
 	there := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
 	r, err = there.Verify(ctx, progress.part(700, 1000))
-	if file, ok := s.from.(*scan); ok && file.failed != nil {
-		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", file.failed))
+	if s.from.failed != nil {
+		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
 	}
 	return r, err
 }
@@ -204,7 +194,7 @@ const buildGrow = 64 << 20
 // rebuilder makes a new archive from the entries of a file.
 type rebuilder struct {
 	into        *Archive
-	from        entries
+	from        *scan
 	without     *rewriter              // nil: nothing is removed
 	sources     Sources                // nil: none
 	id          string                 // of the archive that the entries are of, "" if it is lost
@@ -222,7 +212,7 @@ type rebuilder struct {
 	places      map[stream][]candidate    // by envelopes
 }
 
-func newRebuilder(from entries, without *rewriter) *rebuilder {
+func newRebuilder(from *scan, without *rewriter) *rebuilder {
 	return &rebuilder{
 		from: from, without: without, sessions: map[transcript.Key]versioned[sessionRecord]{},
 		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
@@ -375,7 +365,7 @@ func keepNewest[K comparable, T any](all map[K]versioned[T], k K, record T, vers
 // possible reports whether there may be a session with this number, and so many generations. Each takes more than leastGeneration bytes.
 func (s *rebuilder) possible(num uint64, generation int) bool {
 	const leastGeneration, mostNum = 128, 1 << 48
-	return num < mostNum && generation <= mostEarlier+int(s.from.bytes()/leastGeneration)
+	return num < mostNum && generation <= mostEarlier+int(s.from.size/leastGeneration)
 }
 
 func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && s.without.removed[k] }
@@ -421,11 +411,7 @@ func (s *rebuilder) write(ctx context.Context, progress Progress) error {
 	for k, r := range s.sessions {
 		r.record.Generation = last[r.record.Num]
 		for n := 1; n <= r.record.Generation && err == nil; n++ {
-			st, without := newStream(r.record.Num, n), filled{}
-			if s.without != nil {
-				without = s.without.holes[generationOf{k, n}]
-			}
-			err = s.generation(ctx, k, &r.record, st, st, without)
+			err = s.generation(ctx, k, &r.record, n)
 		}
 		if err == nil {
 			err = s.into.held.update(func(tx *bolt.Tx) error { return putSession(tx, k, r.record) })
@@ -441,9 +427,13 @@ func (s *rebuilder) write(ctx context.Context, progress Progress) error {
 
 // generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is,
 // it is made from the blocks; where bytes are missing its hash stays unknown, so that a read of it fails.
-func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) error {
-	all := s.place(from, s.generations[from])
-	g, err := s.record(k, from, to.generation(), all)
+func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, n int) error {
+	st, without := newStream(of.Num, n), filled{}
+	if s.without != nil {
+		without = s.without.holes[generationOf{k, n}]
+	}
+	all := s.place(st, s.generations[st])
+	g, err := s.record(k, st, all)
 	if err != nil {
 		return err
 	}
@@ -456,7 +446,7 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 		}
 		err := s.into.update(ctx, 0, func(tx *bolt.Tx) error {
 			for _, c := range portion {
-				made, err := s.copy(tx, k, transcript.Class(of.Class), c, to, g.Cut.Start, without.holes)
+				made, err := s.copy(tx, k, transcript.Class(of.Class), c, st, g.Cut.Start, without.holes)
 				if err != nil {
 					return err
 				}
@@ -471,7 +461,7 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 	}
 	g.lose(g.Offset)
 	if _, lost := g.lost(); lost && g.Offset > 0 && s.sources != nil { // with nothing to compare, any source would do
-		h := healing{s, &g, all, envelope{Key: k, Class: transcript.Class(of.Class), Stream: to}, to.generation() == of.Generation}
+		h := healing{s, &g, all, envelope{Key: k, Class: transcript.Class(of.Class), Stream: st}, n == of.Generation}
 		if err := h.heal(ctx, of.session(k)); err != nil {
 			return err
 		}
@@ -480,21 +470,21 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 		g.Cut = cutter{Start: g.Offset, End: g.Offset} // what comes next cannot read what is open
 	}
 	without.change(&g)
-	return s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, to, g) })
+	return s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, st, g) })
 }
 
 // record returns the record of a generation without its blocks. If it is lost, or there was a newer one, it is made from the blocks, and
 // ends where the tips say.
-func (s *rebuilder) record(k transcript.Key, from stream, n int, all []candidate) (g generationRecord, err error) {
-	was := s.generations[from]
+func (s *rebuilder) record(k transcript.Key, st stream, all []candidate) (g generationRecord, err error) {
+	was, of := s.generations[st], generationOf{k, st.generation()}
 	if g = was.record; len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
 		if g, err = s.remake(g, all, k.Unlined()); err != nil {
 			return g, err
 		}
 	}
 	g.Blocks = nil
-	end, told := s.tips[generationOf{k, n}]
-	doubted := s.sure != nil && !s.sure[generationOf{k, n}]
+	end, told := s.tips[of]
+	doubted := s.sure != nil && !s.sure[of]
 	switch {
 	case told && end == 0 && g.Offset == 0: // it was empty
 		err = g.setHash(sha256.New())
@@ -507,11 +497,7 @@ func (s *rebuilder) record(k transcript.Key, from stream, n int, all []candidate
 
 // copy writes a block of the file.
 func (s *rebuilder) copy(tx *bolt.Tx, k transcript.Key, class transcript.Class, c candidate, to stream, open int64, holes []hole) (made block, err error) {
-	value, err := s.from.value(c)
-	if err != nil {
-		return made, err
-	}
-	e, stored, err := openBlock(c.id, value)
+	e, stored, err := openBlock(c.id, s.from.value(c))
 	if err != nil {
 		return made, err
 	}
@@ -591,11 +577,7 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 	g.Head = was.Head
 	sum, gap := sha256.New(), len(all) == 0
 	for _, c := range all {
-		value, err := s.from.value(c)
-		if err != nil {
-			return g, err
-		}
-		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, value, nil, true)
+		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.from.value(c), nil, true)
 		if err != nil {
 			return g, err
 		}

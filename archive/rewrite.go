@@ -139,7 +139,8 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	}
 	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
 		return old.view(ctx, func(tx *bolt.Tx) error {
-			r, err := w.a.salvage(ctx, newRebuilder(tree{tx}, w), tmp, progress.part(400, 1000))
+			all := newRebuilder(&scan{f: s.lock.data, size: s.lock.info.Size(), tree: tx}, w)
+			r, err := w.a.salvage(ctx, all, tmp, progress.part(400, 1000))
 			if err == nil {
 				err = w.check(ctx, tmp, r)
 			}
@@ -431,6 +432,8 @@ func (w *rewriter) touch(f Found) bool {
 
 // check fails unless the new file, of which r is the report, has every session that is kept, with its bytes.
 func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
+	slices.Sort(w.IDs)
+	w.IDs = slices.Compact(w.IDs) // a free page may have an entry, too
 	for _, d := range r.Damage {
 		if !slices.ContainsFunc(w.missing, func(o *DamageError) bool { return o.Session == d.Session && o.Generation == d.Generation }) {
 			return fmt.Errorf("verify the new file: %w", d)

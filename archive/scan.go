@@ -15,11 +15,12 @@ import (
 type scan struct {
 	f      io.ReaderAt
 	size   int64
-	window []byte // the part of the file in memory
-	from   int64  // where it begins
-	spare  []byte // for an entry that reaches beyond the window
-	failed error  // the first error of the disk
-	found  bool   // an entry
+	window []byte   // the part of the file in memory
+	from   int64    // where it begins
+	spare  []byte   // for an entry that reaches beyond the window
+	failed error    // the first error of the disk
+	tree   *bolt.Tx // nil, or the entries are only those that bbolt leads to: a free page may have what no transaction has stored
+	found  bool     // an entry
 }
 
 const (
@@ -80,9 +81,7 @@ func (s *scan) mayBeOwn() bool {
 }
 
 // value returns the value of a block that each has found.
-func (s *scan) value(c candidate) ([]byte, error) { return s.read(nil, c.at, int64(c.n)), nil }
-
-func (s *scan) bytes() int64 { return s.size }
+func (s *scan) value(c candidate) []byte { return s.read(nil, c.at, int64(c.n)) }
 
 // entry returns the entry whose value begins at an offset, if there is an intact one.
 func (s *scan) entry(at int64) (e storedEntry, ok bool) {
@@ -101,7 +100,16 @@ func (s *scan) entry(at int64) (e storedEntry, ok bool) {
 	e = storedEntry{header: h, key: b[:h.key], value: b[h.key:], at: at}
 	var err error
 	e.record, err = unseal(h.kind, e.key, e.value)
-	return e, err == nil
+	return e, err == nil && (s.tree == nil || bytes.Equal(e.value, e.stored(s.tree)))
+}
+
+// stored returns the value of the entry's key, nil if there is none.
+func (e storedEntry) stored(tx *bolt.Tx) []byte {
+	b := e.kind.bucket(tx)
+	if own := b.Bucket(e.key); own != nil { // see ownBucket
+		b = own
+	}
+	return b.Get(e.key)
 }
 
 // read returns n bytes of the file from off, in buf if they fit.
@@ -124,43 +132,5 @@ func (s *scan) read(buf []byte, off, n int64) []byte {
 	}
 	return buf
 }
-
-// tree reads the entries of a file that is intact.
-type tree struct{ tx *bolt.Tx }
-
-// each calls fn with every entry.
-func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error {
-	all := kinds()
-	for i, k := range all {
-		b := k.bucket(t.tx)
-		c := b.Cursor()
-		for key, v := c.First(); key != nil; key, v = c.Next() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if v == nil { // see ownBucket
-				v = b.Bucket(key).Get(key)
-			}
-			h, ok := parseHeader(v)
-			if !ok && k == kindMeta { // the schema, the file's number
-				continue
-			}
-			record, err := unseal(k, key, v)
-			if err == nil {
-				err = fn(storedEntry{header: h, key: key, value: v, record: record})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		progress(int64(i+1), int64(len(all)))
-	}
-	return nil
-}
-
-// value returns the value of a block.
-func (t tree) value(c candidate) ([]byte, error) { return getBlock(t.tx, c.id) }
-
-func (t tree) bytes() int64 { return t.tx.Size() }
 
 var errNotArchive = errors.New("not a ccd archive")
