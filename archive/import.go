@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,21 +158,24 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	}))
 }
 
-// repair rebuilds this archive if it is damaged, with the other one as a source.
+// repair rebuilds this archive if it is damaged, and takes from the other one what is lost here.
 func (im *importer) repair(ctx context.Context) error {
 	r, err := im.a.Verify(ctx, nil)
+	if err == nil && slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
+		_, err = im.a.Rebuild(ctx, nil)
+	}
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Repair(ctx, r.Damage, func(ctx context.Context, s transcript.Session, want Generation) (all []Source) {
+	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[[]byte, error]) {
 		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
 			if g.Sum == want.Sum || g.N == want.N {
-				all = append(all, Source{Whole: g.Sum != unknownSum, Bytes: im.from.Reader(s.Key, g.N).intact(ctx)})
+				all = append(all, im.from.Reader(s.Key, g.N).exact(ctx))
 			}
 		}
 		return all
-	}, nil)
+	})
 	return err
 }
 

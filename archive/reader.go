@@ -420,6 +420,17 @@ func (r *Reader) intact(ctx context.Context) iter.Seq2[int64, []byte] {
 	}
 }
 
+// exact yields the bytes of the whole generation. An error ends the iteration.
+func (r *Reader) exact(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for seg, err := range r.Segments(ctx) {
+			if !yield(seg.Data, err) {
+				return
+			}
+		}
+	}
+}
+
 // collector joins portions of bytes into segments of whole lines.
 type collector struct {
 	start   transcript.Cursor // of the next segment

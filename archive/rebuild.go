@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,49 +24,20 @@ import (
 
 // Rebuilt is the result of Rebuild.
 type Rebuilt struct {
-	Report          // of the new file; Damage lists what is missing in it
-	Aside    string // path of the old file
-	Restored int64  // bytes that were lost, and taken from sources
+	Report        // of the new file; Damage lists what is missing in it
+	Aside  string // path of the old file
 }
 
-// Source is what somebody has of a generation.
-type Source struct {
-	Bytes iter.Seq2[int64, []byte] // stretches, and where they begin, in order; there may be gaps
-	Whole bool                     // what follows the last one was never in the generation, or the caller appends it
-}
-
-// Sources returns what the caller still has of a generation, the best first. Each is read once, and again for each better one that is
-// left out.
-type Sources func(ctx context.Context, s transcript.Session, g Generation) []Source
-
-// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, takes
-// from sources what is missing there, and puts the new file in the archive's place. The old file is kept beside it. Others
-// wait for the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with
-// ErrNotFound if there is no archive yet. sources and progress may be nil; progress is called with thousandths.
-func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
-	return a.rebuilt(ctx, sources, false, progress)
-}
-
-// Repair is Rebuild for the damage that Verify has found. If bytes are missing and nothing else is damaged, nothing changes, and Aside
-// is "", unless the sources have some of them.
-func (a *Archive) Repair(ctx context.Context, damage []*DamageError, sources Sources, progress Progress) (r Rebuilt, err error) {
-	gain := !slices.ContainsFunc(damage, func(d *DamageError) bool { return !d.Missing() })
-	return a.rebuilt(ctx, sources, gain, progress)
-}
-
-// errNoGain stops a rebuild that would bring nothing.
-var errNoGain = errors.New("no source has what is lost")
-
-func (a *Archive) rebuilt(ctx context.Context, sources Sources, gain bool, progress Progress) (r Rebuilt, err error) {
+// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive and puts that in the
+// archive's place. The old file is kept beside it. Others wait for the lock meanwhile. A process that dies leaves the old file or
+// the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
+func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, err error) {
 	if err = a.rebuildable(ctx); err == nil {
 		var l lock
 		if l, err = a.lock(ctx, true, nil); err == nil {
 			defer l.release()
-			err = a.rebuild(ctx, l, sources, &r, gain, progress)
+			err = a.rebuild(ctx, l, &r, progress)
 		}
-	}
-	if errors.Is(err, errNoGain) {
-		return r, nil
 	}
 	if errors.Is(err, errAbsent) {
 		err = ErrNotFound
@@ -89,15 +59,11 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, gain bool, progress Progress) error {
+func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Progress) error {
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
 		s := newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil)
-		s.sources = sources
 		s.notedOf, s.noted = a.readTips()
 		if r.Report, err = a.salvage(ctx, s, tmp, progress); err == nil {
-			if r.Restored = s.restored; gain && !s.gained {
-				return errNoGain
-			}
 			r.Aside, err = setAside(ctx, l, path, time.Now())
 		}
 		if errors.Is(err, errNotArchive) {
@@ -196,14 +162,11 @@ type rebuilder struct {
 	into        *Archive
 	from        *scan
 	without     *rewriter              // nil: nothing is removed
-	sources     Sources                // nil: none
 	id          string                 // of the archive that the entries are of, "" if it is lost
-	gained      bool                   // something was lost, and is not any more
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
 	notedOf     string                 // ID of the archive that the noted tips are of
 	noted       map[generationOf]int64 // the tips in the file beside the archive
 	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
-	restored    int64                  // bytes that were lost, and taken from sources
 	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
@@ -460,12 +423,6 @@ func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessio
 		}
 	}
 	g.lose(g.Offset)
-	if _, lost := g.lost(); lost && g.Offset > 0 && s.sources != nil { // with nothing to compare, any source would do
-		h := healing{s, &g, all, envelope{Key: k, Class: transcript.Class(of.Class), Stream: st}, n == of.Generation}
-		if err := h.heal(ctx, of.session(k)); err != nil {
-			return err
-		}
-	}
 	if slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 && b.Off >= g.Cut.Start }) {
 		g.Cut = cutter{Start: g.Offset, End: g.Offset} // what comes next cannot read what is open
 	}
