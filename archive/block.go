@@ -25,7 +25,7 @@ type envelope struct {
 	Off    int64
 	Len    int64
 	Sum    mark.Hash // of the uncompressed bytes
-	Words  []byte    // their filter (words.go); empty in a block of an earlier ccd
+	Words  []byte    // their filter (words.go)
 }
 
 func (e envelope) end() int64 { return e.Off + e.Len }

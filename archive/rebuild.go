@@ -466,19 +466,18 @@ func (s *rebuilder) copy(tx *bolt.Tx, k transcript.Key, class transcript.Class, 
 	return b.write(tx)
 }
 
-// fill replaces holes in a block of which the stored form was checked, and gives it a filter if it has none.
+// fill replaces holes in a block of which the stored form was checked.
 func (b *packed) fill(c *codec, holes []hole) error {
-	holed := len(overlapping(holes, b.Off, b.end())) > 0
-	if !holed && len(b.Words) > 0 {
+	if len(overlapping(holes, b.Off, b.end())) == 0 {
 		return nil
 	}
 	raw, err := c.decode(b.Len, b.stored, nil)
-	if err == nil && holed {
-		fillSorted(raw, b.Off, holes)
-		b.Sum = mark.Sum(raw)
-		b.stored, err = c.pack(raw)
+	if err != nil {
+		return err
 	}
-	if err == nil {
+	fillSorted(raw, b.Off, holes)
+	b.Sum = mark.Sum(raw)
+	if b.stored, err = c.pack(raw); err == nil {
 		b.Words = filterOf(raw, len(b.stored))
 	}
 	return err

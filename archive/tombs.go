@@ -276,6 +276,6 @@ func overlapping(holes []hole, from, to int64) []hole {
 }
 
 // fillSorted is fillHoles for sorted holes, of which few are in data.
-func fillSorted(data []byte, off int64, holes []hole) (any bool) {
-	return fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
+func fillSorted(data []byte, off int64, holes []hole) {
+	fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
 }

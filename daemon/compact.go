@@ -39,7 +39,7 @@ var ErrUnknownSession = errors.New("no such session")
 
 // SessionAt returns the session of the transcript at path, archived or not. It returns false if no watched root
 // contains path.
-func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
+func (d *Daemon) SessionAt(ctx context.Context, path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
 		found, ok := d.Agents.Find(r.Agent, r.Path, path)
 		if !ok {
@@ -48,7 +48,7 @@ func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
 		if d.Archive.Forgets(found) { // Adopt would store it under another ID
 			return found, true
 		}
-		if s := d.register(watcher.Offer{Path: path, Root: r}); s != nil {
+		if s := d.register(ctx, watcher.Offer{Path: path, Root: r}); s != nil {
 			return s.Session, true
 		}
 	}
@@ -267,16 +267,22 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 // Generation returns which generation of its session a transcript's file is, archived or not.
 func Generation(ctx context.Context, a *archive.Archive, s transcript.Session) int {
 	stored, err := a.Last(ctx, s.Key)
-	if err != nil || len(stored.Generations) == 0 {
+	switch tip := stored.Tip(); {
+	case err != nil || tip.Generation == 0:
 		return 1
+	case continues(ctx, s, tip):
+		return tip.Generation
+	default:
+		return tip.Generation + 1
 	}
-	for seg, err := range watcher.Tail(ctx, s, stored.Tip(), watcher.TailOptions{}) {
-		if err == nil {
-			return seg.Start.Generation
-		}
-		break
+}
+
+// continues reports whether a session's file goes on from a cursor, also if it cannot be read.
+func continues(ctx context.Context, s transcript.Session, from transcript.Cursor) bool {
+	for seg, err := range watcher.Tail(ctx, s, from, watcher.TailOptions{}) {
+		return err != nil || seg.Start.Generation == max(1, from.Generation)
 	}
-	return stored.Tip().Generation
+	return true
 }
 
 func (s *session) request(o CompactOptions) {

@@ -204,7 +204,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 // failure, it reaches the same state. New bytes are archived first (archiveNew), then their records are read and the companion
 // is made if it is due (derive). Both are the pool's work, so that no session waits for another one. done ends the sync.
 func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
-	s := d.register(o)
+	s := d.register(ctx, o)
 	if s == nil {
 		d.result(o, nil)
 		return

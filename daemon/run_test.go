@@ -239,7 +239,7 @@ func TestNewAtLoadsOneSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, ok := d.SessionAt(path)
+		s, ok := d.SessionAt(t.Context(), path)
 		if loaded := len(d.sessions); !ok || loaded > want+1 || loaded < want {
 			t.Errorf("%s: %d loaded, known %t", path, loaded, ok)
 		}
