@@ -334,7 +334,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(envelope{Key: session("s").Key, Stream: newStream(1, 1), Len: int64(len(raw)), Sum: mark.Sum(raw)}.enclose(packed), int64(len(raw)))
 	}
 	f.Fuzz(func(t *testing.T, record []byte, n int64) {
-		raw, err := a.unpack(block{Len: n, ID: 1}, seal(kindBlock, 1, blockKey(1), record), nil, true)
+		raw, err := a.unpack(block{Len: n, ID: 1}, seal(kindBlock, 1, blockKey(1), record), nil)
 		if e, _, bad := parseEnvelope(record); err == nil && (bad != nil || mark.Sum(raw) != e.Sum) {
 			t.Fatalf("%d bytes passed", len(raw))
 		}

@@ -533,7 +533,7 @@ func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) 
 	g.Head = was.Head
 	sum, gap := sha256.New(), len(all) == 0
 	for _, c := range all {
-		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.from.value(c), nil, true)
+		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.from.value(c), nil)
 		if err != nil {
 			return g, err
 		}
