@@ -21,8 +21,8 @@ type Filled struct {
 	Bytes       int64 // that were lost
 }
 
-// Sources returns what the caller has of a generation, the best first: its bytes from the first one on, each time that it is ranged over.
-type Sources func(s transcript.Session, g Generation) []iter.Seq2[[]byte, error]
+// Sources returns what the caller has of a generation, the best first: its segments from the first one on, each time that they are ranged over.
+type Sources func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error]
 
 // Fill gives generations that have lost bytes, or their hash, those of a source. It takes them if the source has all bytes of the
 // generation, those that are left among them, and their hash is that of the generation. If that is lost, what is left must tell; where nothing
@@ -50,7 +50,7 @@ type filling struct {
 	*Reader
 	session Session
 	g       Generation
-	source  iter.Seq2[[]byte, error]
+	source  iter.Seq2[transcript.Segment, error]
 }
 
 func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error {
@@ -100,8 +100,8 @@ func (f *filling) stream(tx *bolt.Tx) stream {
 func (f *filling) upTo(end int64) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		off, filler := int64(0), f.a.Filler(f.key)
-		for data, err := range f.source {
-			data = bytes.Clone(data[:min(int64(len(data)), end-off)])
+		for seg, err := range f.source {
+			data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), end-off)])
 			if filler.Fill(data); err != nil || len(data) == 0 || !yield(off, data) {
 				return
 			}
@@ -112,24 +112,22 @@ func (f *filling) upTo(end int64) iter.Seq2[int64, []byte] {
 
 // agrees reports whether the source has all bytes of the generation, and returns their hash.
 func (f *filling) agrees(ctx context.Context, was generationRecord) (sum hash.Hash, same bool, err error) {
-	end, left := int64(0), false
+	end, left := int64(0), int64(0)
 	sum = sha256.New()
 	for off, data := range f.upTo(was.Offset) {
-		end = off + int64(len(data))
-		sum.Write(data)
-		for p, err := range f.portions(ctx, off, end) {
-			if skipDamage(err) != nil || err == nil && !bytes.Equal(p.data, data[p.off-off:p.end-off]) {
-				return sum, false, skipDamage(err)
-			}
-			left = left || err == nil
+		equal, err := f.equal(ctx, off, data)
+		if err != nil || equal < 0 {
+			return sum, false, err
 		}
+		sum.Write(data)
+		end, left = off+int64(len(data)), left+equal
 	}
 	switch {
 	case end < was.Offset:
 		return sum, false, nil
 	case !was.unknown():
 		return sum, was.matches(sum) == nil, nil
-	case left:
+	case left > 0:
 		return sum, true, nil
 	}
 	return sum, f.n == len(f.session.Generations), nil

@@ -167,11 +167,11 @@ func (im *importer) repair(ctx context.Context) error {
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[[]byte, error]) {
+	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
 		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
 			if g.Sum == want.Sum || g.N == want.N {
-				all = append(all, im.from.Reader(s.Key, g.N).exact(ctx))
+				all = append(all, im.from.Reader(s.Key, g.N).Segments(ctx))
 			}
 		}
 		return all
@@ -257,24 +257,20 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 // agree reports whether two generations have the same bytes up to the end of g, with those replaced that were forgotten here. Where one
 // of them has lost some, the number must be the same one too.
 func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
-	r, f, end := im.a.Reader(here, n), im.a.Filler(here), int64(0)
-	mayLack := f == nil && n == g.n // of what one of them has lost nobody can tell
-	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx) {
-		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
-			theirs := bytes.Clone(data[:min(len(data), maxFrame)])
-			f.Fill(theirs)
-			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(len(theirs))})
-			if skipDamage(err) != nil {
-				return false, err
-			}
-			if !mayLack && (err != nil || off != end) || err == nil && !bytes.Equal(ours, theirs) {
-				return false, nil
-			}
-			data, off = data[len(theirs):], off+int64(len(theirs))
-			end = off
+	r, f, equal := im.a.Reader(here, n), im.a.Filler(here), int64(0)
+	for seg, err := range im.from.Reader(g.Key, g.n).SegmentsPastDamage(ctx) {
+		data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), max(0, g.tip-seg.Start.Offset))])
+		f.Fill(data)
+		same := int64(0)
+		if err = skipDamage(err); err == nil {
+			same, err = r.equal(ctx, seg.Start.Offset, data)
 		}
+		if err != nil || same < 0 {
+			return false, err
+		}
+		equal += same
 	}
-	return end == g.tip || mayLack, ctx.Err()
+	return equal == g.tip || f == nil && n == g.n, ctx.Err() // of what one of them has lost nobody can tell
 }
 
 // grow appends what a generation here lacks of one of from, and returns its end. What that has lost is lost here too; one of which

@@ -223,6 +223,21 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 	}
 }
 
+// equal returns how many of the bytes from an offset on, all before the tip, are those of the generation; what that has lost is none of them.
+// It returns -1 if others differ.
+func (r *Reader) equal(ctx context.Context, off int64, data []byte) (n int64, err error) {
+	for p, err := range r.portions(ctx, off, off+int64(len(data))) {
+		if err := skipDamage(err); err != nil {
+			return n, err
+		}
+		if err == nil && !bytes.Equal(p.data, data[p.off-off:p.end-off]) {
+			return -1, nil
+		}
+		n += int64(len(p.data))
+	}
+	return n, nil
+}
+
 // block returns the checked block that contains the byte at an offset: from the cache, from those read ahead, or by reading
 // ahead, but not beyond end. If it is damaged, it returns its place.
 func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
@@ -378,28 +393,6 @@ func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter
 			}
 		}
 		yield(c.rest(g.cursor(r.n)), nil)
-	}
-}
-
-// intact yields what is intact in the generation, and where each stretch begins.
-func (r *Reader) intact(ctx context.Context) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		for seg, err := range r.SegmentsPastDamage(ctx) {
-			if skipDamage(err) != nil || len(seg.Data) > 0 && !yield(seg.Start.Offset, seg.Data) {
-				return
-			}
-		}
-	}
-}
-
-// exact yields the bytes of the whole generation. An error ends the iteration.
-func (r *Reader) exact(ctx context.Context) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for seg, err := range r.Segments(ctx) {
-			if !yield(seg.Data, err) {
-				return
-			}
-		}
 	}
 }
 

@@ -230,11 +230,11 @@ func TestSourcesAreAskedForWhatIsLost(t *testing.T) {
 
 // inPieces yields the bytes of each generation in pieces, as sources.
 func inPieces(of func(s transcript.Session, g Generation) []byte) Sources {
-	return func(s transcript.Session, g Generation) []iter.Seq2[[]byte, error] {
+	return func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error] {
 		data := of(s, g)
-		return []iter.Seq2[[]byte, error]{func(yield func([]byte, error) bool) {
+		return []iter.Seq2[transcript.Segment, error]{func(yield func(transcript.Segment, error) bool) {
 			for piece := range slices.Chunk(data, max(1, len(data)/3)) {
-				if !yield(piece, nil) {
+				if !yield(transcript.Segment{Data: piece}, nil) {
 					return
 				}
 			}

@@ -70,26 +70,19 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 			files[k] = s.Session
 		}
 	}
-	return func(s transcript.Session, _ archive.Generation) []iter.Seq2[[]byte, error] {
+	return func(s transcript.Session, _ archive.Generation) []iter.Seq2[transcript.Segment, error] {
 		d.heartbeat()
 		file, ok := files[s.Key]
 		if !ok {
 			return nil
 		}
-		return []iter.Seq2[[]byte, error]{d.original(ctx, file)}
+		return []iter.Seq2[transcript.Segment, error]{d.original(ctx, file)}
 	}
 }
 
-// original yields all bytes of a transcript, with what was forgotten replaced.
-func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		filler := d.Archive.Filler(s.Key)
-		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
-			if filler.Fill(seg.Data); !yield(seg.Data, err) {
-				return
-			}
-		}
-	}
+// original yields all bytes of a transcript.
+func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[transcript.Segment, error] {
+	return watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat})
 }
 
 // healPause is the time between two repairs by the daemon itself.

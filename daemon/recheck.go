@@ -92,16 +92,17 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		return false, err
 	}
 	last := a.Generations[len(a.Generations)-1]
-	left, sum := last.Tip.Offset, sha256.New()
-	for data, err := range d.original(ctx, s.Session) {
+	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key)
+	for seg, err := range d.original(ctx, s.Session) {
 		if watcher.NotExist(err) {
 			return true, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		n := min(left, int64(len(data)))
-		sum.Write(data[:n])
+		filler.Fill(seg.Data)
+		n := min(left, int64(len(seg.Data)))
+		sum.Write(seg.Data[:n])
 		if left -= n; left == 0 {
 			break
 		}
