@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -166,7 +165,7 @@ type rebuilder struct {
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
 	notedOf     string                 // ID of the archive that the noted tips are of
 	noted       map[generationOf]int64 // the tips in the file beside the archive
-	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
+	tips        map[generationOf]int64 // the end of each generation, as far as it is known
 	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
@@ -179,7 +178,7 @@ func newRebuilder(from *scan, without *rewriter) *rebuilder {
 	return &rebuilder{
 		from: from, without: without, sessions: map[transcript.Key]versioned[sessionRecord]{},
 		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
-		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{}, tips: map[generationOf]int64{},
+		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
 	}
 }
 
@@ -230,7 +229,9 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 			if e.value == nil {
 				return nil
 			}
-			s.name(e)
+			if e.kind == kindMeta {
+				s.id = hex.EncodeToString(e.record)
+			}
 			batch = append(batch, storedEntry{header: e.header, key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
 			if size += len(e.value); size > scanStep {
 				return flush()
@@ -249,45 +250,16 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	return err
 }
 
-// learn adds the noted tips, if they are of this archive, as they are if its ID is lost.
+// learn takes the noted tips and ID for those of this archive, as they are if its own ID is lost.
 func (s *rebuilder) learn() error {
 	if s.id == "" || s.id == s.notedOf {
-		for of, end := range s.noted {
-			if was, ok := s.tips[of]; !ok || was < end {
-				s.tips[of] = end
-			}
-		}
+		s.tips = s.noted
 	}
 	id, err := hex.DecodeString(s.notedOf)
 	if s.id != "" || err != nil || len(id) != idSize {
 		return nil
 	}
 	return s.into.held.update(func(tx *bolt.Tx) error { return put(tx, kindMeta, keyID, id) })
-}
-
-// noEnd is the tip of a generation of which nothing is known but that it was there.
-const noEnd = -1
-
-// name keeps what an entry says of generations: that they were there, and had these bytes.
-func (s *rebuilder) name(e storedEntry) {
-	switch e.kind {
-	case kindMeta:
-		s.id = hex.EncodeToString(e.record)
-	case kindState:
-		k, err := parseSessionKey(e.key)
-		if _, ok := s.tips[generationOf{k, 1}]; err == nil && !ok && !s.removes(k) && s.notedOf == "" {
-			s.tips[generationOf{k, 1}] = noEnd
-		}
-	case kindID:
-		f, err := parsePointer(e.key, e.value)
-		if err != nil || s.removes(f.Key) || checkPointer(f.Pointer, math.MaxInt64) != nil || f.Generation < 1 || !s.possible(0, f.Generation) {
-			return
-		}
-		of := generationOf{f.Key, f.Generation}
-		for _, p := range f.Parts {
-			s.tips[of] = max(s.tips[of], p.Span.End())
-		}
-	}
 }
 
 // take keeps an entry that places depend on. A number that no file of this size can have is not one that Append has stored.
