@@ -239,25 +239,6 @@ func TestBackupBesideAWriter(t *testing.T) {
 	}
 }
 
-// A damaged copy is found when it is verified, whatever was damaged.
-func TestDamageOfAnyKindIsFound(t *testing.T) {
-	t.Parallel()
-	a := open(t)
-	makeSome(t, a)
-	for _, bucket := range [][]byte{bucketBlocks, bucketIDs, bucketGenerations, bucketSessions, bucketSummaries, bucketHash} {
-		file := filepath.Join(t.TempDir(), "copy")
-		backup(t, a, file)
-		scribble(t, file, func(tx *bolt.Tx) error {
-			b, k, v := first(tx.Bucket(bucket))
-			return b.Put(k, append(bytes.Clone(v[:len(v)-1]), v[len(v)-1]^1))
-		})
-		again := filepath.Join(t.TempDir(), "copy")
-		if _, err := openAt(t, file, Options{}).Backup(t.Context(), again, false, nil); !errors.As(err, new(*DamageError)) {
-			t.Errorf("%s: %v", bucket, err)
-		}
-	}
-}
-
 var someInput = mark.Sum([]byte("an input"))
 
 // makeSome fills an archive with something of every kind.

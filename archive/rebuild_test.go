@@ -517,24 +517,6 @@ func shortened(t *testing.T, path string) (short bool) {
 	return sessions < 600 || ids < 200
 }
 
-// A file that shrinks under an open archive faults where it is read.
-func TestTruncatedFile(t *testing.T) {
-	t.Parallel()
-	ro := newRotten(t)
-	info, err := os.Stat(ro.path)
-	must(t, err)
-	var sizes []int64
-	for size := info.Size() - 100; size > 0; size -= 64<<10 + 17 {
-		sizes = append(sizes, size)
-	}
-	for _, size := range testkit.Sample(t, sizes, 3) {
-		must(t, os.Truncate(ro.path, size))
-		if o := ro.check(openAt(t, ro.path, Options{})); o.wrong > 0 {
-			t.Errorf("cut to %d bytes: %d wrong answers", size, o.wrong)
-		}
-	}
-}
-
 // bbolt maps a file before it faults on a page that is gone, and the mapping keeps the file open: whoever met the damage must
 // not stand in the way of its repair.
 func TestAFaultKeepsNoLock(t *testing.T) {
