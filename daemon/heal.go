@@ -42,11 +42,12 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	if err := d.load(ctx); err != nil {
 		return h, err
 	}
+	var b batch
 	for _, s := range d.sessions {
 		s.state.Covers = Place{} // the index may lack the companion's IDs
-		d.batch.note(s)
+		b.note(s)
 	}
-	d.save(ctx)
+	d.save(ctx, &b)
 	d.syncAll(ctx)
 	if ctx.Err() != nil {
 		return h, ctx.Err()

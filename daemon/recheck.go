@@ -33,7 +33,7 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 	slices.SortFunc(due, func(a, b *session) int {
 		return cmp.Or(a.state.Checked.Compare(b.state.Checked), cmp.Compare(a.ID, b.ID))
 	})
-	left := int64(recheckBytes)
+	left, checked := int64(recheckBytes), batch{}
 	for _, s := range due {
 		if left <= 0 || ctx.Err() != nil {
 			break
@@ -55,12 +55,12 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 		case err != nil: // in memory only, so that the others get their turn first
 			d.Log.Warn("cannot compare transcript with the archive", "path", s.Path, "err", err)
 		case same:
-			d.batch.note(s)
+			checked.note(s)
 		default:
 			d.sync(ctx, d.asOffer(s))
 		}
 	}
-	d.save(ctx)
+	d.save(ctx, &checked)
 }
 
 // recheckSession compares a source with the archived bytes. If the source was rewritten, the next sync archives it from the
