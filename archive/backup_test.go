@@ -107,7 +107,7 @@ func TestBackupRefuses(t *testing.T) {
 		"its own temporary file": {a.path + ".tmp", true, "uses this name"},
 		"a twin of its lock":     {filepath.Join(state, "archive"), true, "uses this name"},
 		"a directory":            {at("folder"), true, "not a regular file"},
-		"a link to nothing":      {at("dangling"), true, "no such file"},
+		"a link to nothing":      {at("dangling"), true, "not a regular file"},
 		"in no directory":        {at("none/copy"), true, "no such file"},
 		"another file":           {at("notes"), false, "file exists"},
 		"another archive":        {at("other.db"), false, "file exists"},

@@ -337,7 +337,7 @@ func (im *importer) pointers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var all []Found
+	var all []indexed
 	err = im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
 		f, err := parsePointer(k, v)
 		to, ok := im.places[generationOf{f.Key, f.Generation}]
@@ -346,7 +346,7 @@ func (im *importer) pointers(ctx context.Context) error {
 		}
 		f.Key, f.Generation = to.Key, to.n
 		if t.filler(to.Key) == nil || im.a.Reader(to.Key, to.n).CheckPointer(ctx, f.Pointer) == nil { // nothing in it was forgotten
-			all = append(all, f)
+			all = append(all, indexedAt(f))
 		}
 		return nil
 	})
@@ -358,17 +358,9 @@ func (im *importer) pointers(ctx context.Context) error {
 			if fileOf(tx) != file {
 				return errors.New("the archive was replaced meanwhile; try again")
 			}
-			for _, f := range batch {
-				key := pointerKey(f.Pointer)
-				if was, err := get(tx, kindID, key); err == nil && was != nil {
-					continue
-				}
-				if err := put(tx, kindID, key, encodePointer(f.Key, f.Generation, f.Pointer)); err != nil {
-					return err
-				}
-				im.Pointers++
-			}
-			return nil
+			batch = slices.DeleteFunc(batch, func(e indexed) bool { return e.known(tx) })
+			im.Pointers += len(batch)
+			return putEntries(tx, batch)
 		})
 		if err != nil {
 			return err
