@@ -59,17 +59,7 @@ func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error
 		return skipDamage(err)
 	}
 	made := was
-	same := false
-	for _, f.source = range sources(f.session.Session, f.g) {
-		var sum hash.Hash
-		if sum, same, err = f.agrees(ctx, was); same && err == nil {
-			err = made.setHash(sum)
-		}
-		if same || err != nil {
-			break
-		}
-	}
-	if err != nil || !same {
+	if found, err := f.find(ctx, sources, &made); err != nil || !found {
 		return err
 	}
 	if err := f.store(ctx, &made); err != nil {
@@ -88,6 +78,20 @@ func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error
 		}
 		return putGeneration(tx, f.stream(tx), made)
 	})
+}
+
+// find finds the source, and the hash that the generation has with it.
+func (f *filling) find(ctx context.Context, sources Sources, g *generationRecord) (found bool, err error) {
+	for _, f.source = range sources(f.session.Session, f.g) {
+		sum, same, err := f.agrees(ctx, *g)
+		if err != nil {
+			return false, err
+		}
+		if same {
+			return true, g.setHash(sum)
+		}
+	}
+	return false, nil
 }
 
 // stream returns the generation's key in a transaction.

@@ -290,23 +290,32 @@ func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, 
 			tip = cmp.Or(seg.End.Offset, g.Tip.Offset)
 			err = im.lose(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip})
 		case err == nil && (seg.End.Offset > tip || tip == 0):
-			seg.Data = seg.Data[max(0, tip-seg.Start.Offset):]
-			seg.Start = transcript.Cursor{Generation: here.N, Offset: tip}
-			if seg.End.Generation = here.N; seg.End.Offset >= g.Tip.Head.N {
-				seg.End.Head = g.Tip.Head
-			}
-			im.Bytes += int64(len(seg.Data))
-			tip, err = seg.End.Offset, im.a.Append(ctx, as, seg)
+			err = im.append(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip}, seg, g)
+			tip = seg.End.Offset
 		}
 		if err != nil {
 			return tip, err
 		}
 	}
+	if !added {
+		return tip, nil
+	}
 	last, err := im.a.find(ctx, as.Key)
-	if added && err == nil && (g.Sum == unknownSum || last.Generations[here.N-1].Sum != g.Sum && im.a.Filler(as.Key) == nil) {
+	if err == nil && (g.Sum == unknownSum || last.Generations[here.N-1].Sum != g.Sum && im.a.Filler(as.Key) == nil) {
 		err = im.lose(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip})
 	}
 	return tip, err
+}
+
+// append appends the part of a segment of g that is after a tip here.
+func (im *importer) append(ctx context.Context, as transcript.Session, tip transcript.Cursor, seg transcript.Segment, g Generation) error {
+	seg.Data = seg.Data[max(0, tip.Offset-seg.Start.Offset):]
+	seg.Start = tip
+	if seg.End.Generation = tip.Generation; seg.End.Offset >= g.Tip.Head.N {
+		seg.End.Head = g.Tip.Head
+	}
+	im.Bytes += int64(len(seg.Data))
+	return im.a.Append(ctx, as, seg)
 }
 
 // lose notes that a generation, the newest one or the next, has lost what is after its bytes, down to an offset.

@@ -156,14 +156,14 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if !w.forget {
 		return nil
 	}
-	if w.Links, err = erase(s.lock.data); err != nil {
-		return err
-	}
-	return errors.Join(w.eraseAsides(), w.a.RemoveCopies())
+	return errors.Join(w.eraseOld(s.lock.data), w.a.RemoveCopies())
 }
 
-// eraseAsides removes the damaged files that were set aside: nobody can tell what is in them.
-func (w *rewriter) eraseAsides() error {
+// eraseOld erases the old file, and removes the damaged ones that were set aside: nobody can tell what is in them.
+func (w *rewriter) eraseOld(old *os.File) (err error) {
+	if w.Links, err = erase(old); err != nil {
+		return err
+	}
 	path, err := filepath.EvalSymlinks(w.a.path)
 	if err != nil {
 		return err
@@ -349,13 +349,20 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 	if filler != nil {
 		f.holes = append(f.holes, filler.filled...)
 	}
-	if f.holes = joinHoles(f.holes); len(f.holes) == 0 {
-		return f, nil
+	f.holes = joinHoles(f.holes)
+	err = f.add(ctx, r, g.Offset)
+	return f, err
+}
+
+// add adds the hashes of a generation without the holes, if there are any.
+func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
+	if len(f.holes) == 0 {
+		return nil
 	}
 	sum, known := sha256.New(), true
-	for p, err := range r.portions(ctx, 0, g.Offset) {
+	for p, err := range r.portions(ctx, 0, end) {
 		if err := skipDamage(err); err != nil {
-			return f, err
+			return err
 		}
 		known = known && err == nil
 		data, off := slices.Clone(p.data), p.off
@@ -372,7 +379,7 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 	if !known {
 		sum = unknownHash()
 	}
-	return f, f.sum.setHash(sum)
+	return f.sum.setHash(sum)
 }
 
 // skipDamage returns nil for damage.

@@ -169,6 +169,28 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 			bytes[a.Key] += g.Tip.Offset
 		}
 	}
+	copied := map[string]bool{} // IDs of sessions that ccd copied: the text of the copy names their originals
+	for k, s := range d.sessions {
+		copied[s.state.Resumed.ID] = copied[s.state.Resumed.ID] || s.state.Resumed.ID != k.ID
+	}
+	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
+	for _, c := range d.families(bytes) {
+		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
+		if !old && (keep.Size <= 0 || left <= keep.Size) {
+			continue
+		}
+		if why := d.whyKept(*c, copied); why != "" {
+			stay[why]++
+			continue
+		}
+		left -= int64(float64(c.Bytes) * share)
+		chosen = append(chosen, *c)
+	}
+	return chosen, stay, nil
+}
+
+// families returns all sessions with their parts, those that were active last at the end. bytes has the sizes of their transcripts.
+func (d *Daemon) families(bytes map[transcript.Key]int64) []*Candidate {
 	families := map[transcript.Key]*Candidate{}
 	for _, k := range slices.SortedFunc(maps.Keys(d.sessions), byID) {
 		chain, s := d.partOf(k), d.sessions[k].state
@@ -185,27 +207,9 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		c.Bytes += bytes[k]
 		c.Last = slices.MaxFunc([]time.Time{c.Last, s.Last, s.GoneAt}, time.Time.Compare)
 	}
-	all := slices.SortedFunc(maps.Values(families), func(x, y *Candidate) int {
+	return slices.SortedFunc(maps.Values(families), func(x, y *Candidate) int {
 		return cmp.Or(x.Last.Compare(y.Last), byID(x.Keys[0], y.Keys[0]))
 	})
-	copied := map[string]bool{} // IDs of sessions that ccd copied: the text of the copy names their originals
-	for k, s := range d.sessions {
-		copied[s.state.Resumed.ID] = copied[s.state.Resumed.ID] || s.state.Resumed.ID != k.ID
-	}
-	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
-	for _, c := range all {
-		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
-		if !old && (keep.Size <= 0 || left <= keep.Size) {
-			continue
-		}
-		if why := d.whyKept(*c, copied); why != "" {
-			stay[why]++
-			continue
-		}
-		left -= int64(float64(c.Bytes) * share)
-		chosen = append(chosen, *c)
-	}
-	return chosen, stay, nil
 }
 
 // Family returns a session with its sub-agents and attachments, itself first. Of a conversation in several files the first one

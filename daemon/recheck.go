@@ -35,16 +35,13 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 	})
 	left, checked := int64(recheckBytes), batch{}
 	for _, s := range due {
-		if left <= 0 || ctx.Err() != nil {
+		if left <= 0 {
 			break
 		}
 		left -= max(2*s.state.At.Offset, recheckFile)
-		d.heartbeat()
 		same, err := d.recheckSession(ctx, s, now)
-		if err == nil && s.state.At.Generation > 0 {
-			for _, err = range d.Archive.Reader(s.Key, s.state.At.Generation).Segments(ctx) {
-				d.heartbeat()
-			}
+		if err == nil {
+			err = d.readThrough(ctx, s)
 		}
 		if ctx.Err() != nil {
 			break
@@ -61,6 +58,20 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 		}
 	}
 	d.save(ctx, &checked)
+}
+
+// readThrough reads the archived bytes of a session, which fails if they are damaged.
+func (d *Daemon) readThrough(ctx context.Context, s *session) error {
+	d.heartbeat()
+	if s.state.At.Generation == 0 {
+		return nil
+	}
+	for _, err := range d.Archive.Reader(s.Key, s.state.At.Generation).Segments(ctx) {
+		if d.heartbeat(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recheckSession compares a source with the archived bytes. If the source was rewritten, the next sync archives it from the
