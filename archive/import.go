@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +45,8 @@ type importer struct {
 	a, from *Archive
 	id      string                  // of from
 	places  map[generationOf]landed // where the generations of from are here
+	state   func(s Session) []byte  // to be stored with a session that is not here
+	drops   func(f Found) bool      // it is not to be indexed here
 }
 
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
@@ -65,7 +66,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	}
 	defer l.release()
 	found := &scan{f: l.data, size: l.info.Size()}
-	s := newRebuilder(found, nil)
+	s := newRebuilder(found)
 	var hidden error
 	if s.sure, hidden, err = other.sure(ctx, found); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return err
 	}
 	defer end()
-	r, err := im.a.salvage(ctx, s, tmp, progress.part(0, 500))
+	r, err := s.salvage(ctx, im.a, tmp, progress.part(0, 500))
 	if err != nil {
 		return err
 	}
@@ -131,6 +132,23 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	if err := im.repair(ctx); err != nil {
 		return err
 	}
+	im.state = func(s Session) []byte {
+		if im.a.Filler(s.Key) != nil {
+			return nil // it may have what was forgotten
+		}
+		return s.State
+	}
+	im.drops = func(f Found) bool { // something in it was forgotten
+		return im.a.Filler(f.Key) != nil && im.a.Reader(f.Key, f.Generation).CheckPointer(ctx, f.Pointer) != nil
+	}
+	if err := im.sessions(ctx, all, progress); err != nil {
+		return err
+	}
+	return im.summaries(ctx)
+}
+
+// sessions imports sessions, and what the index has of them.
+func (im *importer) sessions(ctx context.Context, all []Session, progress Progress) (err error) {
 	var done, total int64
 	for _, s := range all {
 		total += s.size()
@@ -146,9 +164,10 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 		done += s.size()
 		progress(done, total)
 	}
-	if err := im.pointers(ctx); err != nil {
-		return err
-	}
+	return im.pointers(ctx)
+}
+
+func (im *importer) summaries(ctx context.Context) error {
 	return skipDamage(im.from.each(ctx, kindSummary, func(_ *bolt.Tx, k, v []byte) error {
 		s, err := parseSummary(k, v)
 		if err != nil || len(k) != len(mark.Hash{}) {
@@ -206,7 +225,7 @@ func (im *importer) session(ctx context.Context, s Session, key transcript.Key) 
 		if here.Tip.Offset, err = im.grow(ctx, s, ours.Session, g, here); err != nil {
 			return err
 		}
-		if here.N > len(ours.Generations) {
+		if here.Tip.Generation = here.N; here.N > len(ours.Generations) {
 			ours.Generations = append(ours.Generations, here)
 		}
 		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, here.N}, here.Tip.Offset}
@@ -225,10 +244,7 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) (our
 	if ours.Session = s.Session; key != s.Key {
 		ours.Key, ours.Path, ours.Root = key, "", ""
 	}
-	if im.a.Filler(key) != nil {
-		s.State = nil // it may have what was forgotten
-	}
-	_, err = im.a.Save(ctx, nil, []Change{{Session: ours.Session, New: s.State}})
+	_, err = im.a.Save(ctx, nil, []Change{{Session: ours.Session, New: im.state(s)}})
 	return ours, err
 }
 
@@ -273,88 +289,45 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 	return equal == g.tip || f == nil && n == g.n, ctx.Err() // of what one of them has lost nobody can tell
 }
 
-// grow appends what a generation here lacks of one of from, and returns its end. What that has lost is lost here too; one of which
-// there was something here before ends there.
+// grow appends what a generation here lacks of one of from, as far as that is whole, and returns its end. One that is not here is stored
+// with what is lost of it.
 func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, g, here Generation) (tip int64, err error) {
-	tip = here.Tip.Offset
-	if tip > 0 && tip >= g.Tip.Offset {
+	r := im.from.Reader(s.Key, g.N)
+	if here.Tip.Generation == 0 {
+		c := copied{segments: r.SegmentsPastDamage(ctx), head: g.Tip.Head, end: g.Tip.Offset, lost: g.Sum == unknownSum}
+		if was, err := r.generation(ctx); err == nil && im.a.Filler(as.Key) == nil {
+			c.was = &was
+		}
+		im.Bytes += g.Tip.Offset
+		return g.Tip.Offset, im.a.take(ctx, as, here.N, c)
+	}
+	if tip = here.Tip.Offset; tip >= g.Tip.Offset {
 		return tip, nil
 	}
-	added := tip == 0
-	for seg, err := range im.from.Reader(s.Key, g.N).SegmentsPastDamage(ctx) {
-		damaged := errors.As(err, new(*DamageError))
-		switch {
-		case damaged && !added:
-			return tip, nil
-		case damaged:
-			tip = cmp.Or(seg.End.Offset, g.Tip.Offset)
-			err = im.lose(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip})
-		case err == nil && (seg.End.Offset > tip || tip == 0):
-			err = im.append(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip}, seg, g)
-			tip = seg.End.Offset
-		}
+	for seg, err := range r.SegmentsFrom(ctx, tip) {
 		if err != nil {
+			return tip, skipDamage(err) // Damage has it
+		}
+		seg.Start, seg.End.Generation = transcript.Cursor{Generation: here.N, Offset: tip}, here.N
+		if err := im.a.Append(ctx, as, seg); err != nil {
 			return tip, err
 		}
+		tip, im.Bytes = seg.End.Offset, im.Bytes+int64(len(seg.Data))
 	}
-	if !added {
-		return tip, nil
-	}
-	last, err := im.a.find(ctx, as.Key)
-	if err == nil && (g.Sum == unknownSum || last.Generations[here.N-1].Sum != g.Sum && im.a.Filler(as.Key) == nil) {
-		err = im.lose(ctx, as, transcript.Cursor{Generation: here.N, Offset: tip})
-	}
-	return tip, err
-}
-
-// append appends the part of a segment of g that is after a tip here.
-func (im *importer) append(ctx context.Context, as transcript.Session, tip transcript.Cursor, seg transcript.Segment, g Generation) error {
-	seg.Data = seg.Data[max(0, tip.Offset-seg.Start.Offset):]
-	seg.Start = tip
-	if seg.End.Generation = tip.Generation; seg.End.Offset >= g.Tip.Head.N {
-		seg.End.Head = g.Tip.Head
-	}
-	im.Bytes += int64(len(seg.Data))
-	return im.a.Append(ctx, as, seg)
-}
-
-// lose notes that a generation, the newest one or the next, has lost what is after its bytes, down to an offset.
-func (im *importer) lose(ctx context.Context, s transcript.Session, end transcript.Cursor) error {
-	return im.a.update(ctx, 0, func(tx *bolt.Tx) error {
-		r, _, err := getSession(tx, s.Key)
-		st, g := newStream(r.Num, end.Generation), generationRecord{}
-		if err == nil && r.Generation == end.Generation {
-			g, err = getGeneration(tx, st)
-		}
-		if err == nil {
-			err = g.setHash(unknownHash())
-		}
-		if err != nil {
-			return im.a.damageIn(s.Key, end, err)
-		}
-		g.lose(end.Offset)
-		g.Offset, g.Back, g.Cut = end.Offset, transcript.Fingerprint{}, cutter{Start: end.Offset, End: end.Offset}
-		r.Generation = end.Generation
-		return errors.Join(putSession(tx, s.Key, r), putGeneration(tx, st, g))
-	})
+	return tip, nil
 }
 
 // pointers indexes the originals that are here, with all their bytes.
 func (im *importer) pointers(ctx context.Context) error {
 	file := im.a.fileNow(ctx)
-	t, err := im.a.tombs()
-	if err != nil {
-		return err
-	}
 	var all []indexed
-	err = im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
+	err := im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
 		f, err := parsePointer(k, v)
 		to, ok := im.places[generationOf{f.Key, f.Generation}]
 		if !ok || err != nil || checkPointer(f.Pointer, to.tip) != nil {
 			return nil
 		}
-		f.Key, f.Generation = to.Key, to.n
-		if t.filler(to.Key) == nil || im.a.Reader(to.Key, to.n).CheckPointer(ctx, f.Pointer) == nil { // nothing in it was forgotten
+		if f.Key, f.Generation = to.Key, to.n; !im.drops(f) {
 			all = append(all, indexedAt(f))
 		}
 		return nil

@@ -657,3 +657,37 @@ func TestRebuildPrefersWhatIsNewerThanTheRecord(t *testing.T) {
 	}
 	t.Fatal("no frame was written: the test sees nothing")
 }
+
+// A gap behind a stretch of several MB is one, too.
+func TestGapBehindALongStretch(t *testing.T) {
+	t.Parallel()
+	a, data := open(t), talk(41, 9<<20)
+	fill(t, a, session("s"), 1, data, whole)
+	file := []byte(bytesOf(t, a.Path()))
+	g, err := a.Reader(session("s").Key, 1).generation(t.Context())
+	must(t, err)
+	for n, b := range g.Blocks[1 : len(g.Blocks)-1] {
+		bad := bytes.Clone(file)
+		s := scan{f: bytes.NewReader(file), size: int64(len(file))}
+		must(t, s.each(t.Context(), func(e storedEntry) error {
+			if e.kind == kindBlock && binary.BigEndian.Uint64(e.key) == b.ID {
+				bad[e.at+int64(e.size)] ^= 1
+			}
+			return nil
+		}, func(int64, int64) {}))
+		path := filepath.Join(t.TempDir(), "archive.db")
+		must(t, os.WriteFile(path, bad, 0o600))
+		b := openAt(t, path, Options{})
+		_, err := b.Rebuild(t.Context(), nil)
+		must(t, err)
+		gaps := 0
+		for seg, err := range b.Reader(session("s").Key, 1).SegmentsPastDamage(t.Context()) {
+			if gaps += min(1, len(Damages(err))); err == nil && !bytes.Equal(seg.Data, data[seg.Start.Offset:seg.End.Offset]) {
+				t.Errorf("without block %d: other bytes at %d", n, seg.Start.Offset)
+			}
+		}
+		if gaps != 1 {
+			t.Errorf("without block %d: %d gaps", n, gaps)
+		}
+	}
+}

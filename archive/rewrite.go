@@ -133,19 +133,19 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
-		if err := w.tombs.with(w.bury()).store(w.a); err != nil {
+		w.tombs = w.tombs.with(w.bury())
+		if err := w.tombs.store(w.a); err != nil {
 			return err
 		}
 	}
 	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
-		return old.view(ctx, func(tx *bolt.Tx) error {
-			all := newRebuilder(&scan{f: s.lock.data, size: s.lock.info.Size(), tree: tx}, w)
-			r, err := w.a.salvage(ctx, all, tmp, progress.part(400, 1000))
-			if err == nil {
-				err = w.check(ctx, tmp, r)
-			}
-			return err
-		})
+		r, err := w.a.salvage(ctx, tmp, func(into *Archive) error {
+			return w.copy(ctx, old, into, progress.part(400, 700))
+		}, progress.part(700, 1000))
+		if err == nil {
+			err = w.check(ctx, tmp, r)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -390,43 +390,39 @@ func skipDamage(err error) error {
 	return err
 }
 
-// change replaces what is forgotten in the record of a generation: its hash, and the fingerprints of the bytes that have
-// changed, which would tell a guess.
-func (f filled) change(g *generationRecord) {
-	if len(f.holes) == 0 {
-		return
+// copy imports what is kept into a new archive, which replaces what was forgotten.
+func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progress) error {
+	if w.tombs != nil {
+		into.places = &tombs{places: w.tombs.places} // what was kept of a session is kept
 	}
-	g.Hash = f.sum.Hash
-	if len(overlapping(f.holes, 0, g.Head.N)) > 0 {
-		g.Head = transcript.Fingerprint{}
-	}
-	if len(overlapping(f.holes, g.Offset-g.Back.N, g.Offset)) > 0 {
-		g.Back = transcript.Fingerprint{}
-	}
-}
-
-// value returns the value of a state, of an original's place or of a summary in the new file, nil if it is not to be there.
-func (w *rewriter) value(e storedEntry) []byte {
-	switch e.kind {
-	case kindState:
-		k, err := parseSessionKey(e.key)
-		switch {
-		case err != nil || w.removed[k] || w.reset[k] && w.removal.Reset == nil:
-			return nil
-		case w.reset[k]:
-			return seal(kindState, e.version, e.key, w.removal.Reset(e.record))
+	im := importer{a: into, from: old, drops: w.touch, state: func(s Session) []byte {
+		if !w.reset[s.Key] {
+			return s.State
 		}
-	case kindID:
-		if f, err := parsePointer(e.key, e.value); err != nil || w.removed[f.Key] || w.touch(f) {
+		if w.removal.Reset == nil {
+			return nil
+		}
+		return w.removal.Reset(s.State)
+	}}
+	id, err := old.ID(ctx)
+	if err == nil {
+		err = into.setID(ctx, id)
+	}
+	if err == nil {
+		err = im.sessions(ctx, w.kept, progress)
+	}
+	if err == nil && !w.forget { // a summary may have a forgotten text; the summarizer makes it again
+		err = im.summaries(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return old.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
+		if f, err := parsePointer(key, value); err != nil || w.removed[f.Key] || w.touch(f) {
 			w.IDs = append(w.IDs, f.Hash.ID())
-			return nil
 		}
-	case kindSummary: // it may have a forgotten text; the summarizer makes it again
-		if w.forget {
-			return nil
-		}
-	}
-	return e.value
+		return nil
+	})
 }
 
 // touch reports whether a new hole is in an original.
@@ -439,8 +435,6 @@ func (w *rewriter) touch(f Found) bool {
 
 // check fails unless the new file, of which r is the report, has every session that is kept, with its bytes.
 func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
-	slices.Sort(w.IDs)
-	w.IDs = slices.Compact(w.IDs) // a free page may have an entry, too
 	for _, d := range r.Damage {
 		if !slices.ContainsFunc(w.missing, func(o *DamageError) bool { return o.Session == d.Session && o.Generation == d.Generation }) {
 			return fmt.Errorf("verify the new file: %w", d)

@@ -15,12 +15,11 @@ import (
 type scan struct {
 	f      io.ReaderAt
 	size   int64
-	window []byte   // the part of the file in memory
-	from   int64    // where it begins
-	spare  []byte   // for an entry that reaches beyond the window
-	failed error    // the first error of the disk
-	tree   *bolt.Tx // nil, or the entries are only those that bbolt leads to: a free page may have what no transaction has stored
-	found  bool     // an entry
+	window []byte // the part of the file in memory
+	from   int64  // where it begins
+	spare  []byte // for an entry that reaches beyond the window
+	failed error  // the first error of the disk
+	found  bool   // an entry
 }
 
 const (
@@ -100,16 +99,7 @@ func (s *scan) entry(at int64) (e storedEntry, ok bool) {
 	e = storedEntry{header: h, key: b[:h.key], value: b[h.key:], at: at}
 	var err error
 	e.record, err = unseal(h.kind, e.key, e.value)
-	return e, err == nil && (s.tree == nil || bytes.Equal(e.value, e.stored(s.tree)))
-}
-
-// stored returns the value of the entry's key, nil if there is none.
-func (e storedEntry) stored(tx *bolt.Tx) []byte {
-	b := e.kind.bucket(tx)
-	if own := b.Bucket(e.key); own != nil { // see ownBucket
-		b = own
-	}
-	return b.Get(e.key)
+	return e, err == nil
 }
 
 // read returns n bytes of the file from off, in buf if they fit.

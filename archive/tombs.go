@@ -56,6 +56,9 @@ func tombsPath(path string) string { return path + ".forgotten" }
 
 // tombs returns the tombstones. They are read again only if their file has changed.
 func (a *Archive) tombs() (*tombs, error) {
+	if a.places != nil {
+		return a.places, nil
+	}
 	path := tombsPath(a.path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

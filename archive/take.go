@@ -1,0 +1,91 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/transcript"
+)
+
+// copied is a generation of another file, which take stores: Rebuild, Import, Forget and Compact give their sessions to an archive as a
+// transcript is given to it, by Append.
+type copied struct {
+	segments iter.Seq2[transcript.Segment, error] // whole or in pieces; an error that means damage is a gap, which is lost
+	head     transcript.Fingerprint
+	end      int64             // of the generation, at least
+	lost     bool              // nobody knows what was at its end
+	was      *generationRecord // has its hash and fingerprints, if it ends there; nil: the hash is that of the bytes
+}
+
+// take stores a generation as the next one of a session.
+func (a *Archive) take(ctx context.Context, s transcript.Session, n int, c copied) error {
+	at := func(off int64) (to transcript.Cursor) {
+		if to = (transcript.Cursor{Generation: n, Offset: off}); off >= c.head.N {
+			to.Head = c.head
+		}
+		return to
+	}
+	tip := int64(0)
+	err := a.Append(ctx, s, transcript.Segment{Start: at(0), End: transcript.Cursor{Generation: n}})
+	for seg, failed := range c.segments {
+		if err == nil {
+			err = failed
+		}
+		switch {
+		case errors.As(err, new(*DamageError)):
+			tip = max(tip, seg.End.Offset)
+			err = a.lose(ctx, s, at(tip))
+		case err == nil && len(seg.Data) > 0:
+			end := tip + int64(len(seg.Data))
+			err = a.Append(ctx, s, transcript.Segment{Start: at(tip), Data: seg.Data, End: at(end)})
+			tip = end
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err == nil && (tip < c.end || c.lost) {
+		err = a.lose(ctx, s, at(max(tip, c.end)))
+	}
+	if err != nil || c.was == nil {
+		return err
+	}
+	return a.change(ctx, s, n, func(g *generationRecord) error {
+		if g.Offset == c.was.Offset {
+			g.Hash, g.Head, g.Back = c.was.Hash, c.was.Head, c.was.Back
+		}
+		return nil
+	})
+}
+
+// lose notes that a generation has lost what is after its bytes, down to an offset.
+func (a *Archive) lose(ctx context.Context, s transcript.Session, end transcript.Cursor) error {
+	return a.change(ctx, s, end.Generation, func(g *generationRecord) error {
+		if from := g.end(); from < end.Offset {
+			g.Blocks = append(g.Blocks, block{Off: from, Len: end.Offset - from})
+		}
+		g.Offset, g.Back, g.Cut = end.Offset, transcript.Fingerprint{}, cutter{Start: end.Offset, End: end.Offset}
+		return g.setHash(unknownHash())
+	})
+}
+
+// change changes the record of a generation.
+func (a *Archive) change(ctx context.Context, s transcript.Session, n int, how func(*generationRecord) error) error {
+	return a.update(ctx, 0, func(tx *bolt.Tx) error {
+		r, _, err := getSession(tx, s.Key)
+		var g generationRecord
+		if err == nil {
+			g, err = getGeneration(tx, newStream(r.Num, n))
+		}
+		if err == nil {
+			err = how(&g)
+		}
+		if err != nil {
+			return a.damageIn(s.Key, transcript.Cursor{Generation: n}, err)
+		}
+		return putGeneration(tx, newStream(r.Num, n), g)
+	})
+}
