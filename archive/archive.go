@@ -85,7 +85,7 @@ type Archive struct {
 }
 
 // Open returns the archive at path, without a look at it. The first write creates the file if it does not exist (directories with
-// mode 0700, files with 0600), and a lock file beside it.
+// mode 0700, files with 0600), and a lock file beside it. It fails without a path.
 func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")

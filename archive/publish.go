@@ -123,6 +123,7 @@ func (a *Archive) entries(ctx context.Context, p Publication) (entries []indexed
 }
 
 // Locate returns where a pointer of a story (Archive.Story) of the generation is. All its parts are in one generation.
+// It fails with ErrNotFound if that is not archived.
 func (r *Reader) Locate(ctx context.Context, p transcript.Pointer) (Found, error) {
 	f := Found{Pointer: p, Key: r.key, Generation: r.n}
 	if len(p.Parts) == 0 || p.Parts[0].Span.Off >= 0 {

@@ -344,7 +344,7 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, err
 	return r.segments(ctx, 0, false)
 }
 
-// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked.
+// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked. An error ends the iteration.
 func (r *Reader) SegmentsFrom(ctx context.Context, off int64) iter.Seq2[transcript.Segment, error] {
 	return r.segments(ctx, off, false)
 }

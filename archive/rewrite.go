@@ -57,13 +57,13 @@ func (a *Archive) Forget(ctx context.Context, r Removal, progress Progress) (Rem
 }
 
 // Compact replaces the archive's file by one without free space and without the given sessions, as Forget does. It adds no
-// tombstones: if their transcripts come back, they are stored again.
+// tombstones: if their transcripts come back, they are stored again. It fails with ErrNotFound if there is no archive.
 func (a *Archive) Compact(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Reset: r.Reset}}
 	return w.run(ctx, "compact archive", progress)
 }
 
-// Preview returns what Forget would remove, without its IDs, and changes nothing.
+// Preview returns what Forget would remove, without its IDs, and changes nothing. It fails if the archive cannot be read.
 func (a *Archive) Preview(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: r, forget: true}
 	err := w.list(ctx, a)

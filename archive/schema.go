@@ -68,6 +68,7 @@ func (a *Archive) setID(ctx context.Context, id string) error {
 }
 
 // ID returns 32 hex digits that identify the archive and its copies, or "" if there is no archive yet.
+// It fails with a DamageError if it is damaged.
 func (a *Archive) ID(ctx context.Context) (id string, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) (err error) {
 		if id, err = getID(tx); err != nil {

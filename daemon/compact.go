@@ -57,6 +57,7 @@ func (d *Daemon) SessionAt(ctx context.Context, path string) (transcript.Session
 
 // Compact archives what is new in a session and makes its companion, whatever the session's size. If the transcript is
 // gone, the companion is made from the archive. All IDs in the text resolve when Compact returns.
+// It fails with ErrUnknownSession, and with ErrNotPlaced if only the file could not be written.
 func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptions) (Compacted, error) {
 	s := d.sessions[key]
 	if s == nil {
@@ -175,6 +176,7 @@ func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compa
 }
 
 // Update archives what is new in a session's transcript, and stores what lists show. It does nothing if the file is gone.
+// It fails with ErrUnknownSession.
 func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -186,6 +188,7 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their
 // spans belong to the given generation, which must still be the newest one; generation is 0 if there are no pointers. It makes
 // nothing of the records, because to read them takes longer than all the rest.
+// It fails with ErrUnknownSession, and if there is a newer generation.
 func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -201,7 +204,7 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 
 // Note archives what is new in a session's transcript, and stores what lists show by a model that the caller has read for its own
 // purpose. said is called when the rest is done, perhaps again, and returns the model's Status and PerToken, nil if there is none. The
-// next sync reads the records.
+// next sync reads the records. It fails with ErrUnknownSession.
 func (d *Daemon) Note(ctx context.Context, key transcript.Key, said func() (*compactor.Status, float64)) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -227,7 +230,7 @@ func (d *Daemon) Adopt(s transcript.Session) {
 }
 
 // Preview makes the text of a companion without writing to the archive, from the whole transcript in memory. Its IDs resolve only
-// after the same bytes have been archived.
+// after the same bytes have been archived. It fails if the transcript cannot be read.
 func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
 	p := &session{Session: s}
 	if known := d.sessions[s.Key]; known != nil {

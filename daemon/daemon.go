@@ -97,7 +97,7 @@ type Daemon struct {
 	healed      time.Time // when healIfDamaged last ran
 }
 
-// New returns a daemon that has loaded the archived sessions.
+// New returns a daemon that has loaded the archived sessions. It fails if the archive cannot be read; damage is repaired later.
 func New(ctx context.Context, o Options) (*Daemon, error) {
 	d := unloaded(o)
 	if err := d.load(ctx); err != nil {
@@ -107,7 +107,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 }
 
 // NewAt is New for work on the transcript at a path only: if that is archived under its own ID, it loads no other session, of which
-// there may be thousands.
+// there may be thousands. It fails as New does.
 func NewAt(ctx context.Context, o Options, path string) (*Daemon, error) {
 	for _, r := range o.Watch.Roots {
 		found, ok := o.Agents.Find(r.Agent, r.Path, path)

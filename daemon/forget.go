@@ -20,7 +20,7 @@ import (
 
 // Forget removes texts and sessions from the archive and from companions, for good (see archive.Forget). preview is what
 // archive.Preview has returned for it. The companions of these sessions are removed first, so that a process that dies
-// leaves none with what was forgotten, and made again at the end.
+// leaves none with what was forgotten, and made again at the end. It fails as that does.
 func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.Removed, progress func(done, total int64)) (archive.Removed, error) {
 	r.Reset = func(state []byte) []byte { return resetState(state, r) }
 	of := slices.Concat(preview.Touched, preview.States, preview.Sessions)
@@ -152,7 +152,7 @@ type Candidate struct {
 }
 
 // Candidates returns what Collect removes, oldest first, and how many more sessions stay that are old enough, by reason.
-// It removes only sessions whose transcript is gone: the others would be archived again.
+// It removes only sessions whose transcript is gone: the others would be archived again. It fails if the archive cannot be read.
 func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chosen []Candidate, stay map[string]int, err error) {
 	stored, err := d.Archive.Sessions(ctx)
 	if err != nil {
@@ -259,7 +259,7 @@ func (d *Daemon) whyKept(c Candidate, copied map[string]bool) string {
 	return ""
 }
 
-// Collect removes the candidates and the free space from the archive's file.
+// Collect removes the candidates and the free space from the archive's file. It fails as archive.Compact does.
 func (d *Daemon) Collect(ctx context.Context, all []Candidate, progress func(done, total int64)) (archive.Removed, error) {
 	var keys []transcript.Key
 	for _, c := range all {

@@ -15,7 +15,7 @@ import (
 
 // Uninstall stops and disables the service, in any state, and removes its files, the links to them and leftovers of a
 // killed Install. It keeps the archive. It succeeds if nothing is installed, and removes the files even if no manager
-// answers.
+// answers. It fails if a file cannot be removed.
 func (s *Service) Uninstall(ctx context.Context) error {
 	if err := s.uninstall(ctx); err != nil {
 		return fmt.Errorf("uninstall service: %w", err)
