@@ -87,9 +87,8 @@ func (p *plan) forget(ctx context.Context) error {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
 	f, err := p.tombs.continued(ctx, p.a.Reader(p.session.Key, p.start.Generation), p.start.Offset, sum)
-	if err == nil && f.Fill(p.seg.Data) {
-		p.filled = true
-		p.headFilled = slices.ContainsFunc(f.filled, func(h hole) bool { return h.from < p.seg.End.Head.N })
+	if err == nil {
+		p.filled = f.Fill(p.seg.Data)
 	}
 	return err
 }
@@ -168,7 +167,7 @@ func (p *plan) advance() error {
 	}
 	end, was := p.seg.End, p.gen
 	p.gen.Offset, p.gen.Head, p.gen.Back = end.Offset, end.Head, end.Back
-	if p.headFilled || was.Offset > 0 && was.Head.N == 0 { // the fingerprint of a forgotten text would tell a guess
+	if p.filled || was.Offset > 0 && was.Head.N == 0 { // the fingerprint of a forgotten text would tell a guess
 		p.gen.Head = transcript.Fingerprint{}
 	}
 	if p.filled || was.Offset > 0 && was.Back.N == 0 && int64(len(p.seg.Data)) < end.Back.N {

@@ -151,7 +151,6 @@ type plan struct {
 	need              int64 // bytes to be written
 	tombs             *tombs
 	filled            bool // something in the segment was forgotten
-	headFilled        bool // in the beginning of the generation
 	tip               landed
 }
 

@@ -294,10 +294,11 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, g, here Generation) (tip int64, err error) {
 	r := im.from.Reader(s.Key, g.N)
 	if here.Tip.Generation == 0 {
-		c := copied{segments: r.SegmentsPastDamage(ctx), head: g.Tip.Head, end: g.Tip.Offset, lost: g.Sum == unknownSum}
-		if was, err := r.generation(ctx); err == nil && im.a.Filler(as.Key) == nil {
-			c.was = &was
+		was, err := r.generation(ctx)
+		if err != nil {
+			return 0, err
 		}
+		c := copied{segments: r.SegmentsPastDamage(ctx), end: was.Offset, lost: g.Sum == unknownSum, was: &was}
 		im.Bytes += g.Tip.Offset
 		return g.Tip.Offset, im.a.take(ctx, as, here.N, c)
 	}

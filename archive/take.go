@@ -17,7 +17,7 @@ type copied struct {
 	head     transcript.Fingerprint
 	end      int64             // of the generation, at least
 	lost     bool              // nobody knows what was at its end
-	was      *generationRecord // has its hash and fingerprints, if it ends there; nil: the hash is that of the bytes
+	was      *generationRecord // has its fingerprints, and its hash unless something was forgotten; nil: the hash is that of the bytes
 }
 
 // take stores a generation as the next one of a session.
@@ -53,9 +53,24 @@ func (a *Archive) take(ctx context.Context, s transcript.Session, n int, c copie
 	if err != nil || c.was == nil {
 		return err
 	}
+	t, err := a.tombs()
+	if err != nil {
+		return err
+	}
+	holes := t.holes(s.Key)
 	return a.change(ctx, s, n, func(g *generationRecord) error {
-		if g.Offset == c.was.Offset {
-			g.Hash, g.Head, g.Back = c.was.Hash, c.was.Head, c.was.Back
+		was := c.was
+		if g.Offset != was.Offset {
+			return nil
+		}
+		if len(holes) == 0 {
+			g.Hash = was.Hash
+		}
+		if len(overlapping(holes, 0, was.Head.N)) == 0 { // else the fingerprint would tell a guess
+			g.Head = was.Head
+		}
+		if len(overlapping(holes, was.Offset-was.Back.N, was.Offset)) == 0 {
+			g.Back = was.Back
 		}
 		return nil
 	})

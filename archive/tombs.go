@@ -173,6 +173,17 @@ func (t *tombs) filler(k transcript.Key) *Filler {
 	return &Filler{places: t.places[k], sum: sha256.New()}
 }
 
+// holes returns what may have been forgotten in a session.
+func (t *tombs) holes(k transcript.Key) (all []hole) {
+	if t == nil {
+		return nil
+	}
+	for _, p := range t.places[k] {
+		all = append(all, p.hole())
+	}
+	return joinHoles(all)
+}
+
 // Fill replaces what was forgotten in the next bytes, and reports whether there was any.
 func (f *Filler) Fill(data []byte) (any bool) {
 	if f == nil {
