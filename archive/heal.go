@@ -62,8 +62,23 @@ func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error
 	if found, err := f.find(ctx, sources, &made); err != nil || !found {
 		return err
 	}
-	if err := f.store(ctx, &made); err != nil {
-		return err
+	err = f.store(ctx, &made)
+	if err == nil {
+		err = f.a.update(ctx, 0, func(tx *bolt.Tx) error {
+			now, err := getGeneration(tx, f.stream(tx))
+			if err != nil || !bytes.Equal(now.encode(), was.encode()) {
+				return errors.Join(ErrTip, err)
+			}
+			return putGeneration(tx, f.stream(tx), made)
+		})
+	}
+	if err != nil { // what the generation has not must not be found by a scan
+		return errors.Join(err, f.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
+			for _, b := range made.Blocks {
+				err = errors.Join(err, removeBlock(tx, b.ID))
+			}
+			return err
+		}))
 	}
 	for _, b := range was.Blocks {
 		if b.ID == 0 {
@@ -71,13 +86,7 @@ func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error
 		}
 	}
 	done.Generations++
-	return f.a.update(ctx, 0, func(tx *bolt.Tx) error {
-		now, err := getGeneration(tx, f.stream(tx))
-		if err != nil || !bytes.Equal(now.encode(), was.encode()) {
-			return errors.Join(ErrTip, err)
-		}
-		return putGeneration(tx, f.stream(tx), made)
-	})
+	return nil
 }
 
 // find finds the source, and the hash that the generation has with it.
@@ -141,7 +150,7 @@ func (f *filling) agrees(ctx context.Context, was generationRecord) (sum hash.Ha
 func (f *filling) store(ctx context.Context, made *generationRecord) error {
 	made.Blocks, made.Cut = nil, cutter{}
 	var open []byte
-	add := func(end int64, piece bool) error {
+	add := func(end int64) error {
 		raw := open[:end-made.end()]
 		open = open[len(raw):]
 		stored, err := f.a.codec.pack(raw)
@@ -151,7 +160,7 @@ func (f *filling) store(ctx context.Context, made *generationRecord) error {
 		e := envelope{Key: f.key, Class: f.session.Class, Off: made.end(), Len: int64(len(raw)), Sum: mark.Sum(raw), Words: filterOf(raw, len(stored))}
 		return f.a.update(ctx, int64(len(stored)), func(tx *bolt.Tx) error {
 			e.Stream = f.stream(tx)
-			one, err := (&packed{envelope: e, piece: piece, stored: stored}).write(tx)
+			one, err := (&packed{envelope: e, piece: true, stored: stored}).write(tx) // shared with none
 			made.Blocks = append(made.Blocks, one)
 			return err
 		})
@@ -161,7 +170,7 @@ func (f *filling) store(ctx context.Context, made *generationRecord) error {
 		sum.Write(data)
 		open = append(open, data...)
 		for _, end := range made.Cut.cut(off, data, !f.session.Unlined()) {
-			if err := add(end, false); err != nil {
+			if err := add(end); err != nil {
 				return err
 			}
 		}
@@ -169,5 +178,5 @@ func (f *filling) store(ctx context.Context, made *generationRecord) error {
 	if err := made.matches(sum); err != nil || len(open) == 0 {
 		return err
 	}
-	return add(made.Offset, true)
+	return add(made.Offset)
 }
