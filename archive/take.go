@@ -57,23 +57,26 @@ func (a *Archive) take(ctx context.Context, s transcript.Session, n int, c copie
 	if err != nil {
 		return err
 	}
-	holes := t.holes(s.Key)
 	return a.change(ctx, s, n, func(g *generationRecord) error {
-		was := c.was
-		if g.Offset != was.Offset {
-			return nil
-		}
-		if len(holes) == 0 {
-			g.Hash = was.Hash
-		}
-		if len(overlapping(holes, 0, was.Head.N)) == 0 { // else the fingerprint would tell a guess
-			g.Head = was.Head
-		}
-		if len(overlapping(holes, was.Offset-was.Back.N, was.Offset)) == 0 {
-			g.Back = was.Back
-		}
+		g.inherit(c.was, t.holes(s.Key))
 		return nil
 	})
+}
+
+// inherit takes over the hash and the fingerprints of a generation with the same bytes, but for these holes: their hash would tell a guess.
+func (g *generationRecord) inherit(was *generationRecord, holes []hole) {
+	if g.Offset != was.Offset {
+		return
+	}
+	if len(holes) == 0 {
+		g.Hash = was.Hash
+	}
+	if len(overlapping(holes, 0, was.Head.N)) == 0 {
+		g.Head = was.Head
+	}
+	if len(overlapping(holes, was.Offset-was.Back.N, was.Offset)) == 0 {
+		g.Back = was.Back
+	}
 }
 
 // lose notes that a generation has lost what is after its bytes, down to an offset.
