@@ -212,8 +212,7 @@ type finder struct {
 	Query
 	archive history.Archive
 	terms   []term
-	parts   []run // see literals
-	words   []grams.Word
+	words   []grams.Word // see literals
 	path    pattern
 }
 
@@ -223,10 +222,7 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	f := &finder{Query: s.Query, archive: history.Archive{Archive: s.Archive, Agents: s.Agents}, terms: terms, parts: literals(terms), path: path}
-	for _, u := range f.parts {
-		f.words = append(f.words, grams.NewWord(u.folded))
-	}
+	f := &finder{Query: s.Query, archive: history.Archive{Archive: s.Archive, Agents: s.Agents}, terms: terms, words: literals(terms), path: path}
 	return f, err
 }
 

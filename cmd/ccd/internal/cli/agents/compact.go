@@ -175,7 +175,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	if arg == "-" || isFile(a.Path(arg)) {
-		if s, ok := d.SessionAt(a.Absolute(arg)); ok && arg != "-" {
+		if s, ok := d.SessionAt(ctx, a.Absolute(arg)); ok && arg != "-" {
 			return a.compactSession(ctx, d, l, reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		return a.compactFile(ctx, d, l, arg, f, asked)
