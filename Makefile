@@ -67,9 +67,9 @@ bench:
 faults:
 	CCD_TESTS=full go test -timeout 60m -run "^($$(grep -o '`Test[A-Za-z0-9]*`' docs/RELIABILITY.md | tr -d '`' | sort -u | paste -s -d '|' -))$$" ./...
 
-# A file of 4 MB, one JSON value on one line and on many, written anew 1,000 times: what the archive takes for it.
+# A session that is one JSON value, on one line and on many, written anew at each change: what the archive takes for it.
 rewrites:
-	CCD_TESTS=full go test ./archive -run TestRewritesCostWhatHasChanged -count 1 -timeout 30m -v
+	CCD_TESTS=full go test ./daemon -run TestRewrittenSessionsCostWhatHasChanged -count 1 -timeout 30m -v
 
 # What the recall of a companion loses without each row of the table and each term of the formula: a table for docs/PERFORMANCE.md.
 ablation:

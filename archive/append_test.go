@@ -152,13 +152,15 @@ func TestSharing(t *testing.T) {
 		t.Error("copies take too much")
 	}
 	// Nothing else than a frame may be shared by a hash whose frame is damaged: the bytes are stored once more.
-	err := a.update(ctx, 0, func(tx *bolt.Tx) error {
-		b, k, v := first(tx.Bucket(bucketBlocks))
-		v = bytes.Clone(v)
-		v[len(v)/2] ^= 1
-		return b.Put(bytes.Clone(k), v)
-	})
-	must(t, err)
+	damage := func() {
+		must(t, a.update(ctx, 0, func(tx *bolt.Tx) error {
+			b, k, v := first(tx.Bucket(bucketBlocks))
+			v = bytes.Clone(v)
+			v[len(v)/2] ^= 1
+			return b.Put(bytes.Clone(k), v)
+		}))
+	}
+	damage()
 	fill(t, a, session("after the damage"), 1, data, whole)
 	got, _, err := everything(a.Reader(session("after the damage").Key, 1))
 	if err != nil || !bytes.Equal(got, data) {
@@ -171,14 +173,7 @@ func TestSharing(t *testing.T) {
 	if err != nil || len(r.Damage) != 2 || r.Damage[0].Session.Agent == "" {
 		t.Errorf("Verify = %+v, %v", r, err)
 	}
-	// Mend it, for the check at the end.
-	err = a.update(ctx, 0, func(tx *bolt.Tx) error {
-		b, k, v := first(tx.Bucket(bucketBlocks))
-		v = bytes.Clone(v)
-		v[len(v)/2] ^= 1
-		return b.Put(bytes.Clone(k), v)
-	})
-	must(t, err)
+	damage() // again, which mends it, for the check at the end
 }
 
 func TestCutterIsForEver(t *testing.T) {

@@ -6,10 +6,9 @@
 //
 // A generation of a session is one life of its file. Its record lists its blocks: frames of up to 2 MB, cut by content (see cutter)
 // and stored once however often they occur, and pieces after the last frame. bbolt has no checksums: every value is an entry,
-// which a scan of the file finds and checks by itself (entry.go). Rebuild and Import make a new file from the intact entries of a
-// scan; Forget and Compact make one from those of bbolt's tree, without what is removed. All four use one rebuilder. Each byte
-// of what was forgotten is replaced by a filler in all that is stored, hashed and compared afterwards; a tombstone says where it
-// was (tombs.go).
+// which a scan of the file finds and checks by itself (entry.go). Rebuild and Import find what is intact in a file by a scan (rebuild.go).
+// They, Forget and Compact store it in an archive as transcripts are stored, by Append (take.go). Each byte of what was forgotten is
+// replaced by a filler in all that Append gets; a tombstone says where it was (tombs.go).
 //
 // This file has the way of a byte into the archive and back in order; the steps of a plan are in append.go, the reader in reader.go.
 //
@@ -79,13 +78,14 @@ type Archive struct {
 	gaveUp   atomic.Pointer[time.Time]   // when a wait for the lock last timed out: the next ones are short
 	lastFile atomic.Pointer[os.FileInfo] // as FileReplaced last saw it
 	buried   atomic.Pointer[tombs]       // the tombstones as last read
+	places   *tombs                      // instead of those in the file, in an archive that is being made; usually nil
 	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
 
 	unchecked bool // for tests: skip hashes when reading
 }
 
 // Open returns the archive at path, without a look at it. The first write creates the file if it does not exist (directories with
-// mode 0700, files with 0600), and a lock file beside it.
+// mode 0700, files with 0600), and a lock file beside it. It fails without a path.
 func Open(path string, o Options) (*Archive, error) {
 	if path == "" {
 		return nil, errors.New("open archive: no path")

@@ -215,7 +215,7 @@ func TestStateAndSessions(t *testing.T) {
 	}
 }
 
-func TestReadOnlyAndNewerAndForeign(t *testing.T) {
+func TestReadOnlyAndForeign(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "archive.db")
@@ -230,13 +230,6 @@ func TestReadOnlyAndNewerAndForeign(t *testing.T) {
 	}
 	if got, _, err := everything(ro.Reader(session("s").Key, 0)); string(got) != "x\n" || err != nil {
 		t.Errorf("read %q, %v", got, err)
-	}
-	must(t, a.update(ctx, 0, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) }))
-	if _, err := a.Sessions(ctx); !errors.Is(err, ErrNewer) {
-		t.Errorf("newer schema: %v", err)
-	}
-	if err := a.SetState(ctx, session("s"), nil); !errors.Is(err, ErrNewer) {
-		t.Errorf("newer schema: %v", err)
 	}
 	for name, content := range map[string][]byte{"empty": nil, "text": []byte(strings.Repeat("no database\n", 9000)), "short": []byte("x")} {
 		path := filepath.Join(t.TempDir(), "archive.db")
@@ -289,25 +282,6 @@ func TestMaxSize(t *testing.T) {
 	}
 	if r := sound(t, bigger); r.Bytes != acked+5 {
 		t.Errorf("%d bytes are held of %d", r.Bytes, acked+5)
-	}
-}
-
-func TestSetStatesLeavesOutWhatHasChanged(t *testing.T) {
-	t.Parallel()
-	a := open(t)
-	ctx := context.Background()
-	must(t, a.SetState(ctx, session("a"), []byte("one")))
-	stale, err := a.Save(ctx, nil, []Change{
-		{Session: session("a"), Old: []byte("another"), New: []byte("two")},
-		{Session: session("b"), New: []byte("first")},
-	})
-	if err != nil || len(stale) != 1 || stale[0] != session("a").Key {
-		t.Errorf("SetStates = %v, %v", stale, err)
-	}
-	for id, want := range map[string]string{"a": "one", "b": "first"} {
-		if s, err := a.Session(ctx, session(id).Key); string(s.State) != want || err != nil {
-			t.Errorf("state of %s = %q, %v, want %q", id, s.State, err, want)
-		}
 	}
 }
 

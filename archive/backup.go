@@ -115,45 +115,34 @@ func tempName() string {
 	return ".ccd-" + hex.EncodeToString(b[:]) + ".tmp"
 }
 
-// target returns the path of a backup without symlinks. It refuses the archive's own files, what is no regular file and, without
-// force, a file that exists.
-func (a *Archive) target(file string, force bool) (path string, err error) {
-	own, err := filepath.EvalSymlinks(a.path)
-	if errors.Is(err, os.ErrNotExist) {
+// target returns the absolute path of a backup. It refuses the archive's own files, what is no regular file and, without force, a file
+// that exists.
+func (a *Archive) target(file string, force bool) (string, error) {
+	if _, err := a.stat(); errors.Is(err, errAbsent) {
 		return "", fmt.Errorf("%w: there is no archive yet at %s", ErrNotFound, a.path)
 	}
-	if err == nil {
-		own, err = filepath.Abs(own)
-	}
-	if err == nil {
-		path, err = filepath.Abs(file)
-	}
+	own, err := filepath.EvalSymlinks(a.path)
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Lstat(path)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	} else if errors.Is(err, os.ErrNotExist) {
-		var dir string
-		dir, err = filepath.EvalSymlinks(filepath.Dir(path))
-		path = filepath.Join(dir, filepath.Base(path))
+	if file, err = filepath.Abs(file); err != nil {
+		return "", err
 	}
-	switch {
+	beside := filepath.Join(filepath.Dir(own), filepath.Base(file)) // the same file, if it is in the archive's directory
+	info, missing := os.Lstat(file)
+	switch _, err := os.Stat(filepath.Dir(file)); {
 	case err != nil:
 		return "", err
-	case path == own || sameFile(path, own):
+	case sameFile(file, own):
 		return "", errors.New("it is the archive itself")
-	case lockPath(path) == lockPath(own) || slices.Contains(ownPaths(own), path):
+	case sameFile(filepath.Dir(file), filepath.Dir(own)) && (lockPath(beside) == lockPath(own) || slices.Contains(ownPaths(own), beside)):
 		return "", errors.New("the archive uses this name for its own files")
-	case info == nil:
-		return path, nil
-	case !info.Mode().IsRegular():
+	case missing == nil && !info.Mode().IsRegular():
 		return "", errors.New("not a regular file")
-	case !force:
+	case missing == nil && !force:
 		return "", ErrOverwrite
 	}
-	return path, nil
+	return file, nil
 }
 
 func sameFile(x, y string) bool {

@@ -3,16 +3,9 @@
 package archive
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
@@ -59,40 +52,4 @@ func TestBackupFailsAtAnyStep(t *testing.T) {
 	if counts[sum] == 0 || counts[want] == 0 {
 		t.Error("the faults came too early or too late")
 	}
-}
-
-func TestBackupToAFullDisk(t *testing.T) {
-	t.Parallel()
-	a := open(t)
-	for i := range 4 {
-		fill(t, a, session(fmt.Sprint("s", i)), 1, noise(uint64(i), 2<<20), whole)
-	}
-	before := contentsOf(t, a.path)
-	dir := disk(t, 8<<20)
-	file := filepath.Join(dir, "copy")
-	if _, err := a.Backup(context.Background(), file, false, nil); err == nil || !strings.Contains(err.Error(), "are needed") {
-		t.Errorf("seen beforehand: %v", err)
-	}
-	alone(t, dir)
-	resize := func(size string) {
-		must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, "size="+size))
-	}
-	resize("64m")
-	shrunk := false
-	_, err := a.Backup(context.Background(), file, false, func(done, _ int64) {
-		if !shrunk && done > 100 { // somebody else fills it meanwhile
-			shrunk = true
-			resize("6m")
-		}
-	})
-	if !errors.Is(err, syscall.ENOSPC) && (err == nil || !strings.Contains(err.Error(), "no space left")) {
-		t.Errorf("met on the way: %v", err)
-	}
-	alone(t, dir)
-	if contentsOf(t, a.path) != before {
-		t.Error("the archive has changed")
-	}
-	resize("64m")
-	backup(t, a, file)
-	alone(t, dir, "copy")
 }

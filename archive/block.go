@@ -25,7 +25,7 @@ type envelope struct {
 	Off    int64
 	Len    int64
 	Sum    mark.Hash // of the uncompressed bytes
-	Words  []byte    // their filter (words.go); empty in a block of an earlier ccd
+	Words  []byte    // their filter (words.go)
 }
 
 func (e envelope) end() int64 { return e.Off + e.Len }
@@ -60,7 +60,6 @@ func parseEnvelope(record []byte) (e envelope, packed []byte, err error) {
 type codec struct {
 	encoder func() (*zstd.Encoder, error)
 	decoder func() (*zstd.Decoder, error)
-	buffers sync.Pool // of *[2][]byte, of one call of Segments: a block, and what is joined of them
 }
 
 func newCodec() *codec {
@@ -73,7 +72,6 @@ func newCodec() *codec {
 			return zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true),
 				zstd.WithDecoderMaxMemory(2*maxFrame), zstd.WithDecodeAllCapLimit(true))
 		}),
-		buffers: sync.Pool{New: func() any { return new([2][]byte) }},
 	}
 }
 
@@ -98,9 +96,8 @@ func hideMagic(packed []byte) []byte {
 	return packed
 }
 
-// unpack returns the raw bytes of the stored value of b, and checks the hash of the value and, with all, theirs. It uses buf if they
-// fit.
-func (a *Archive) unpack(b block, value, buf []byte, all bool) ([]byte, error) {
+// unpack returns the raw bytes of the stored value of b, and checks the hash of the value and theirs. It uses buf if they fit.
+func (a *Archive) unpack(b block, value, buf []byte) ([]byte, error) {
 	e, packed, err := openBlock(b.ID, value)
 	if err != nil && !(a.unchecked && errors.Is(err, errSeal)) {
 		return nil, err
@@ -109,7 +106,7 @@ func (a *Archive) unpack(b block, value, buf []byte, all bool) ([]byte, error) {
 		return nil, errMismatch
 	}
 	raw, err := a.codec.decode(e.Len, packed, buf)
-	if err == nil && all && !a.unchecked && mark.Sum(raw) != e.Sum {
+	if err == nil && !a.unchecked && mark.Sum(raw) != e.Sum {
 		return nil, errMismatch
 	}
 	return raw, err

@@ -44,7 +44,7 @@ func (a *Archive) copyAt(path string) (end func(), err error) {
 	return end, nil
 }
 
-// RemoveCopies removes what killed imports and backups have left, and does nothing for those that run.
+// RemoveCopies removes what killed imports and backups have left, and does nothing for those that run. It fails if one cannot be removed.
 func (a *Archive) RemoveCopies() error {
 	notes, err := filesBeside(a.path, copySuffix)
 	for _, name := range notes {

@@ -334,7 +334,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(envelope{Key: session("s").Key, Stream: newStream(1, 1), Len: int64(len(raw)), Sum: mark.Sum(raw)}.enclose(packed), int64(len(raw)))
 	}
 	f.Fuzz(func(t *testing.T, record []byte, n int64) {
-		raw, err := a.unpack(block{Len: n, ID: 1}, seal(kindBlock, 1, blockKey(1), record), nil, true)
+		raw, err := a.unpack(block{Len: n, ID: 1}, seal(kindBlock, 1, blockKey(1), record), nil)
 		if e, _, bad := parseEnvelope(record); err == nil && (bad != nil || mark.Sum(raw) != e.Sum) {
 			t.Fatalf("%d bytes passed", len(raw))
 		}
@@ -354,42 +354,6 @@ func FuzzPointer(f *testing.F) {
 		again, err := decodePointer(pointerKey(p.Pointer), encodePointer(p.Key, p.Generation, p.Pointer))
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(p) {
 			t.Fatalf("%v, %v; want %v", again, err, p)
-		}
-	})
-}
-
-func FuzzCutterPortions(f *testing.F) {
-	f.Add(uint64(1), 3<<20, 100<<10, uint64(2))
-	f.Add(uint64(4), 5<<20, 1, uint64(9))
-	f.Fuzz(func(t *testing.T, seed uint64, size, lineLen int, portions uint64) {
-		size, lineLen = size&(8<<20-1), lineLen&(4<<20-1)+1
-		r := rand.New(rand.NewPCG(seed, 0))
-		data := bytes.Repeat([]byte("x"), size)
-		for at := r.IntN(lineLen); at < size; at += 1 + r.IntN(lineLen) {
-			data[at] = '\n'
-		}
-		var one, many cutter
-		lined := seed%2 == 0
-		want := one.cut(0, data, lined)
-		var got []int64
-		p := rand.New(rand.NewPCG(portions, 0))
-		for at := 0; at < size; {
-			n := min(1+p.IntN(1<<p.IntN(23)), size-at)
-			got = append(got, many.cut(int64(at), data[at:at+n], lined)...)
-			at += n
-		}
-		if !slices.Equal(got, want) || one != many {
-			t.Fatalf("cuts %v in portions, %v at once", got, want)
-		}
-		last := int64(0)
-		for _, at := range want {
-			if at <= last || at-last > maxFrame {
-				t.Fatalf("a frame from %d to %d", last, at)
-			}
-			last = at
-		}
-		if int64(size)-last > maxFrame {
-			t.Fatalf("a tail from %d to %d", last, size)
 		}
 	})
 }

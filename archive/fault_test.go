@@ -69,46 +69,6 @@ func TestDiskThatFillsUp(t *testing.T) {
 	t.Logf("%d times full, %d bytes kept", refused, acked)
 }
 
-func TestReadOnlyFileSystem(t *testing.T) {
-	t.Parallel()
-	dir := disk(t, 8<<20)
-	path := filepath.Join(dir, "archive.db")
-	data := talk(1, 1<<20)
-	a := openAt(t, path, Options{})
-	fill(t, a, session("s"), 1, data, whole)
-	for _, without := range []string{"", lockPath(path)} { // a copied archive has no lock file
-		if without != "" {
-			must(t, os.Remove(without))
-		}
-		must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-		a = openAt(t, path, Options{})
-		got, _, err := everything(a.Reader(session("s").Key, 0))
-		if err != nil || !bytes.Equal(got, data) {
-			t.Errorf("without %q: %v", without, err)
-		}
-		sound(t, a)
-		if err := a.Append(context.Background(), session("s"), segment(1, int64(len(data)), []byte("x"))); err == nil {
-			t.Errorf("without %q: it was written", without)
-		}
-		must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, ""))
-	}
-}
-
-// An archive that belongs to somebody else may be read where its mode allows it.
-func TestUnwritableDirectory(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere; TestReadOnlyFileSystem covers it")
-	}
-	path := filepath.Join(t.TempDir(), "archive.db")
-	fill(t, openAt(t, path, Options{}), session("s"), 1, []byte("x\n"), whole)
-	for _, p := range []string{path, lockPath(path), filepath.Dir(path)} {
-		must(t, os.Chmod(p, 0o500))
-	}
-	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
-	sound(t, openAt(t, path, Options{}))
-}
-
 // failure is that the when-th system call of a kind fails, or is the last thing that the process does.
 type failure struct {
 	call, fault string
@@ -210,7 +170,7 @@ func TestRebuildFailsAtAnyStep(t *testing.T) {
 			t.Errorf("%v: left: %q", f, left)
 		}
 		a := openAt(t, ro.path, Options{})
-		if _, err := a.Rebuild(t.Context(), nil, nil); err != nil {
+		if _, err := a.Rebuild(t.Context(), nil); err != nil {
 			t.Errorf("%v: rebuilt again: %v", f, err)
 		}
 		if o := ro.check(a); o.wrong > 0 || o.right < before.right {

@@ -55,7 +55,7 @@ func filesBeside(path, suffix string) (all []string, err error) {
 func (a *Archive) Path() string { return a.path }
 
 // MakePrivate removes other users' permissions from the files that Files returns: a copy put in the archive's place may
-// have another mode. It skips symlinks and files that are private already.
+// have another mode. It skips symlinks and files that are private already. It fails if a mode cannot be changed.
 func (a *Archive) MakePrivate() error {
 	all, err := Files(a.path)
 	for _, path := range all {

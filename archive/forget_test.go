@@ -290,16 +290,16 @@ func TestForgottenStaysAway(t *testing.T) {
 		b[at+60] ^= 1
 	}
 	must(t, os.WriteFile(other.Path(), b, 0o600))
-	r, err := other.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) []Source {
-		data := bytes.Clone(was[generationOf{s.Key, min(g.N, 1)}])
-		if text, ok := was[generationOf{s.Key, g.N}]; ok {
-			data = bytes.Clone(text)
-		}
-		other.Filler(s.Key).Fill(data)
-		return inPieces(data)
-	}, nil)
+	r, err := other.Rebuild(t.Context(), nil)
 	must(t, err)
-	if r.Restored == 0 {
+	done, err := other.Fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
+		if text, ok := was[generationOf{s.Key, g.N}]; ok {
+			return text
+		}
+		return was[generationOf{s.Key, 1}]
+	}))
+	must(t, err)
+	if done.Bytes == 0 {
 		t.Error("nothing was damaged: the test sees nothing")
 	}
 	f.exact(t, other)
@@ -606,11 +606,9 @@ func TestRandomRemovals(t *testing.T) {
 		f.want[of], was[of] = bytes.Clone(text.Bytes()), bytes.Clone(text.Bytes())
 	}
 	restore := func() { // what damage took, from the transcripts
-		r, err := f.a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) []Source {
-			data := bytes.Clone(was[generationOf{s.Key, g.N}])
-			f.a.Filler(s.Key).Fill(data)
-			return inPieces(data)
-		}, nil)
+		r, err := f.a.Rebuild(t.Context(), nil)
+		must(t, err)
+		_, err = f.a.Fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte { return was[generationOf{s.Key, g.N}] }))
 		must(t, err)
 		must(t, os.Remove(r.Aside))
 		all, err := f.a.Sessions(t.Context())

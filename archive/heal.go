@@ -1,10 +1,13 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"hash"
-	"slices"
+	"iter"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -12,187 +15,168 @@ import (
 	"ccd/internal/transcript"
 )
 
-// healing is a generation of a new archive that lacks bytes, or its hash.
-type healing struct {
-	*rebuilder
-	g       *generationRecord
-	left    []candidate // its blocks that are intact in the old file
-	of      envelope    // of what is added
-	current bool        // it is the session's current generation
+// Filled is the result of Fill.
+type Filled struct {
+	Generations int   // that had lost bytes, or their hash, and have them now
+	Bytes       int64 // that were lost
 }
 
-// heal takes what the generation lacks from sources: from each what it has, unless it differs in a block that is left. What differs
-// from the hash of the generation is not kept: then the first source is left out.
-func (h *healing) heal(ctx context.Context, session transcript.Session) error {
-	was, n := *h.g, h.of.Stream.generation()
-	sum, _ := was.sum() // zero is that of nothing
-	for sources := h.sources(ctx, session, Generation{N: n, Tip: was.cursor(n), Sum: sum}); len(sources) > 0; sources = sources[1:] {
-		whole := false
-		for _, source := range sources {
-			same, err := h.patch(ctx, source)
-			if err != nil {
-				return err
-			}
-			whole = whole || same && source.Whole
-		}
-		right, err := h.settle(ctx, whole)
-		if err != nil {
-			return err
-		}
-		if right {
-			_, still := h.g.lost()
-			h.restored += was.missing() - h.g.missing()
-			h.gained = h.gained || !still || was.missing() > h.g.missing()
-			return nil
-		}
-		if err := h.drop(ctx, was); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
+// Sources returns what the caller has of a generation, the best first: its segments from the first one on, each time that they are ranged over.
+type Sources func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error]
 
-// missing returns how many bytes are lost.
-func (g *generationRecord) missing() (n int64) {
-	for _, b := range g.Blocks {
-		if b.ID == 0 {
-			n += b.Len
-		}
-	}
-	return n
-}
-
-// drop makes the generation what it was, and removes the blocks that were added.
-func (h *healing) drop(ctx context.Context, was generationRecord) error {
-	defer func() { *h.g = was }()
-	kept := map[uint64]bool{}
-	for _, b := range was.Blocks {
-		kept[b.ID] = true
-	}
-	return h.into.update(ctx, 0, func(tx *bolt.Tx) error {
-		for _, b := range h.g.Blocks {
-			if !kept[b.ID] {
-				if err := removeBlock(tx, b.ID); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// patch stores what the generation lacks and a source has. A source that differs in a block leaves the generation as it was.
-func (h *healing) patch(ctx context.Context, source Source) (same bool, err error) {
-	g, was, left := h.g, *h.g, checker{blocks: h.left}
-	g.Blocks = nil
-	rest := slices.Clone(was.Blocks) // that are not in g yet
-	for off, data := range source.Bytes {
-		if !left.same(off, data) || ctx.Err() != nil {
-			break
-		}
-		for end := off + int64(len(data)); len(rest) > 0 && rest[0].Off < end; {
-			from, to := max(rest[0].Off, off), min(rest[0].end(), end)
-			if rest[0].ID != 0 || to <= from {
-				g.Blocks, rest = append(g.Blocks, rest[0]), rest[1:]
-				continue
-			}
-			g.lose(from)
-			to = min(to, from+maxFrame)
-			if err := h.add(ctx, from, data[from-off:to-off]); err != nil {
-				return false, err
-			}
-			if rest[0] = (block{Off: to, Len: rest[0].end() - to}); rest[0].Len == 0 {
-				rest = rest[1:]
+// Fill gives generations that have lost bytes, or their hash, those of a source. It takes them if the source has all bytes of the
+// generation, those that are left among them, and their hash is that of the generation. If that is lost, what is left must tell; where nothing
+// is, the source of the newest generation is believed. The archive must not be damaged otherwise. It fails with ErrTip if a session changes
+// meanwhile.
+func (a *Archive) Fill(ctx context.Context, sources Sources) (done Filled, err error) {
+	all, err := a.Sessions(ctx)
+	err = skipDamage(err)
+	for _, s := range all {
+		for _, g := range s.Generations {
+			if err == nil && s.Lost != nil {
+				f := filling{Reader: a.Reader(s.Key, g.N), session: s, g: g}
+				err = f.fill(ctx, sources, &done)
 			}
 		}
 	}
-	g.Blocks = append(g.Blocks, rest...)
-	if left.differs || left.equal == 0 && was.unknown() && (len(h.left) > 0 || !h.current) { // nothing tells that it is the same text
-		return false, h.drop(ctx, was)
-	}
-	return true, ctx.Err()
-}
-
-// add stores bytes of the generation as the next block.
-func (h *healing) add(ctx context.Context, off int64, raw []byte) error {
-	stored, err := h.into.codec.pack(raw)
 	if err != nil {
-		return err
+		return done, fmt.Errorf("fill what is lost: %w", err)
 	}
-	b := packed{envelope: h.of, piece: true, stored: stored}
-	b.Off, b.Len, b.Sum, b.Words = off, int64(len(raw)), mark.Sum(raw), filterOf(raw, len(stored))
-	return h.into.update(ctx, 0, func(tx *bolt.Tx) error {
-		made, err := b.write(tx)
-		h.g.Blocks = append(h.g.Blocks, made)
-		return err
-	})
+	return done, nil
 }
 
-// settle reports whether the generation has its hash now, or lacks bytes still. If its end is not lost, an unknown hash becomes that
-// of its bytes.
-func (h *healing) settle(ctx context.Context, whole bool) (right bool, err error) {
-	g := h.g
-	if g.missing() > 0 || g.unknown() && !whole {
-		return true, nil
+// filling is a Fill of one generation.
+type filling struct {
+	*Reader
+	session Session
+	g       Generation
+	source  iter.Seq2[transcript.Segment, error]
+}
+
+func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error {
+	was, err := f.generation(ctx)
+	if _, lost := was.lost(); err != nil || !lost || was.Offset == 0 {
+		return skipDamage(err)
 	}
-	sum := sha256.New()
-	for _, b := range g.Blocks {
-		var raw []byte
-		err := h.into.view(ctx, func(tx *bolt.Tx) error {
-			value, err := getBlock(tx, b.ID)
-			if err == nil {
-				raw, err = h.into.unpack(b, value, nil, true)
+	made := was
+	if found, err := f.find(ctx, sources, &made); err != nil || !found {
+		return err
+	}
+	err = f.store(ctx, &made)
+	if err == nil {
+		err = f.a.update(ctx, 0, func(tx *bolt.Tx) error {
+			now, err := getGeneration(tx, f.stream(tx))
+			if err != nil || !bytes.Equal(now.encode(), was.encode()) {
+				return errors.Join(ErrTip, err)
+			}
+			return putGeneration(tx, f.stream(tx), made)
+		})
+	}
+	if err != nil { // what the generation has not must not be found by a scan
+		return errors.Join(err, f.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
+			for _, b := range made.Blocks {
+				err = errors.Join(err, removeBlock(tx, b.ID))
 			}
 			return err
-		})
+		}))
+	}
+	for _, b := range was.Blocks {
+		if b.ID == 0 {
+			done.Bytes += b.Len
+		}
+	}
+	done.Generations++
+	return nil
+}
+
+// find finds the source, and the hash that the generation has with it.
+func (f *filling) find(ctx context.Context, sources Sources, g *generationRecord) (found bool, err error) {
+	for _, f.source = range sources(f.session.Session, f.g) {
+		sum, same, err := f.agrees(ctx, *g)
 		if err != nil {
 			return false, err
 		}
-		sum.Write(raw)
-	}
-	if g.unknown() {
-		return true, g.setHash(sum)
-	}
-	return g.matches(sum) == nil, nil
-}
-
-// checker compares the bytes of a source with the blocks that are left of a generation.
-type checker struct {
-	blocks  []candidate // in order, those that are still to come
-	sum     hash.Hash   // of the first block, as far as it was seen
-	end     int64       // of what was seen
-	equal   int         // blocks that were whole
-	differs bool
-}
-
-// same returns false if a block that is whole now has other bytes.
-func (c *checker) same(off int64, data []byte) bool {
-	if off != c.end {
-		c.sum = nil // a gap
-	}
-	for len(c.blocks) > 0 && len(data) > 0 {
-		b := c.blocks[0]
-		if c.sum == nil && b.Off < off { // it cannot be compared
-			c.blocks = c.blocks[1:]
-			continue
+		if same {
+			return true, g.setHash(sum)
 		}
-		if skip := b.Off - off; c.sum == nil {
-			if skip >= int64(len(data)) {
-				break
+	}
+	return false, nil
+}
+
+// stream returns the generation's key in a transaction.
+func (f *filling) stream(tx *bolt.Tx) stream {
+	r, _, _ := getSession(tx, f.key) // of none there is no generation
+	return newStream(r.Num, f.n)
+}
+
+// upTo yields the bytes of the source that the generation should have, with what was forgotten replaced, and where they begin.
+func (f *filling) upTo(end int64) iter.Seq2[int64, []byte] {
+	return func(yield func(int64, []byte) bool) {
+		off, filler := int64(0), f.a.Filler(f.key)
+		for seg, err := range f.source {
+			data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), end-off)])
+			if filler.Fill(data); err != nil || len(data) == 0 || !yield(off, data) {
+				return
 			}
-			data, off, c.sum = data[skip:], b.Off, sha256.New()
+			off += int64(len(data))
 		}
-		n := min(int64(len(data)), b.end()-off)
-		c.sum.Write(data[:n])
-		if data, off = data[n:], off+n; off < b.end() {
-			break
-		}
-		if c.differs = mark.Hash(c.sum.Sum(nil)) != b.Sum; c.differs {
-			return false
-		}
-		c.blocks, c.sum = c.blocks[1:], nil
-		c.equal++
 	}
-	c.end = off + int64(len(data))
-	return true
+}
+
+// agrees reports whether the source has all bytes of the generation, and returns their hash.
+func (f *filling) agrees(ctx context.Context, was generationRecord) (sum hash.Hash, same bool, err error) {
+	end, left := int64(0), int64(0)
+	sum = sha256.New()
+	for off, data := range f.upTo(was.Offset) {
+		equal, err := f.equal(ctx, off, data)
+		if err != nil || equal < 0 {
+			return sum, false, err
+		}
+		sum.Write(data)
+		end, left = off+int64(len(data)), left+equal
+	}
+	switch {
+	case end < was.Offset:
+		return sum, false, nil
+	case !was.unknown():
+		return sum, was.matches(sum) == nil, nil
+	case left > 0:
+		return sum, true, nil
+	}
+	return sum, f.n == len(f.session.Generations), nil
+}
+
+// store stores the source as the blocks of the generation. It fails if the source has changed since agrees.
+func (f *filling) store(ctx context.Context, made *generationRecord) error {
+	made.Blocks, made.Cut = nil, cutter{}
+	var open []byte
+	add := func(end int64) error {
+		raw := open[:end-made.end()]
+		open = open[len(raw):]
+		stored, err := f.a.codec.pack(raw)
+		if err != nil {
+			return err
+		}
+		e := envelope{Key: f.key, Class: f.session.Class, Off: made.end(), Len: int64(len(raw)), Sum: mark.Sum(raw), Words: filterOf(raw, len(stored))}
+		return f.a.update(ctx, int64(len(stored)), func(tx *bolt.Tx) error {
+			e.Stream = f.stream(tx)
+			one, err := (&packed{envelope: e, piece: true, stored: stored}).write(tx) // shared with none
+			made.Blocks = append(made.Blocks, one)
+			return err
+		})
+	}
+	sum := sha256.New()
+	for off, data := range f.upTo(made.Offset) {
+		sum.Write(data)
+		open = append(open, data...)
+		for _, end := range made.Cut.cut(off, data, !f.session.Unlined()) {
+			if err := add(end); err != nil {
+				return err
+			}
+		}
+	}
+	if err := made.matches(sum); err != nil || len(open) == 0 {
+		return err
+	}
+	return add(made.Offset)
 }

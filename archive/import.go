@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,8 +44,9 @@ type importer struct {
 	Imported
 	a, from *Archive
 	id      string                  // of from
-	entries *rebuilder              // has those of from
 	places  map[generationOf]landed // where the generations of from are here
+	state   func(s Session) []byte  // to be stored with a session that is not here
+	drops   func(f Found) bool      // it is not to be indexed here
 }
 
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
@@ -64,7 +66,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	}
 	defer l.release()
 	found := &scan{f: l.data, size: l.info.Size()}
-	s := newRebuilder(found, nil)
+	s := newRebuilder(found)
 	var hidden error
 	if s.sure, hidden, err = other.sure(ctx, found); err != nil {
 		return err
@@ -84,7 +86,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return err
 	}
 	defer end()
-	r, err := im.a.salvage(ctx, s, tmp, progress.part(0, 500))
+	r, err := s.salvage(ctx, im.a, tmp, progress.part(0, 500))
 	if err != nil {
 		return err
 	}
@@ -130,22 +132,28 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	if err := im.repair(ctx); err != nil {
 		return err
 	}
+	im.state = func(s Session) []byte {
+		if im.a.Filler(s.Key) != nil {
+			return nil // it may have what was forgotten
+		}
+		return s.State
+	}
+	im.drops = func(f Found) bool { // something in it was forgotten
+		return im.a.Filler(f.Key) != nil && im.a.Reader(f.Key, f.Generation).CheckPointer(ctx, f.Pointer) != nil
+	}
+	if err := im.sessions(ctx, all, progress); err != nil {
+		return err
+	}
+	return im.summaries(ctx)
+}
+
+// sessions imports sessions, and what the index has of them.
+func (im *importer) sessions(ctx context.Context, all []Session, progress Progress) (err error) {
 	var done, total int64
 	for _, s := range all {
 		total += s.size()
 	}
-	im.places, im.entries = map[generationOf]landed{}, newRebuilder(nil, nil)
-	im.entries.into = im.a
-	err = im.from.view(ctx, func(tx *bolt.Tx) error {
-		im.entries.from = tree{tx}
-		return tree{tx}.each(ctx, func(e storedEntry) error {
-			im.entries.take(e)
-			return nil
-		}, func(int64, int64) {})
-	})
-	if err := skipDamage(err); err != nil {
-		return err
-	}
+	im.places = map[generationOf]landed{}
 	for _, s := range all {
 		if !im.a.Forgets(s.Session) {
 			err = im.session(ctx, s, s.Key)
@@ -156,9 +164,10 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 		done += s.size()
 		progress(done, total)
 	}
-	if err := im.pointers(ctx); err != nil {
-		return err
-	}
+	return im.pointers(ctx)
+}
+
+func (im *importer) summaries(ctx context.Context) error {
 	return skipDamage(im.from.each(ctx, kindSummary, func(_ *bolt.Tx, k, v []byte) error {
 		s, err := parseSummary(k, v)
 		if err != nil || len(k) != len(mark.Hash{}) {
@@ -168,29 +177,33 @@ func (im *importer) run(ctx context.Context, progress Progress) (err error) {
 	}))
 }
 
-// repair rebuilds this archive if it is damaged, with the other one as a source.
+// repair rebuilds this archive if it is damaged, and takes from the other one what is lost here.
 func (im *importer) repair(ctx context.Context) error {
 	r, err := im.a.Verify(ctx, nil)
+	if err == nil && slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
+		_, err = im.a.Rebuild(ctx, nil)
+	}
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Repair(ctx, r.Damage, func(ctx context.Context, s transcript.Session, want Generation) (all []Source) {
+	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
 		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
 		for _, g := range theirs.Generations {
 			if g.Sum == want.Sum || g.N == want.N {
-				all = append(all, Source{Whole: g.Sum != unknownSum, Bytes: im.from.Reader(s.Key, g.N).intact(ctx)})
+				all = append(all, im.from.Reader(s.Key, g.N).Segments(ctx))
 			}
 		}
 		return all
-	}, nil)
+	})
 	return err
 }
 
 // session imports a session under a key: what it has here grows, or it gets another key.
 func (im *importer) session(ctx context.Context, s Session, key transcript.Key) error {
 	ours, err := im.a.find(ctx, key)
-	if errors.Is(err, ErrNotFound) {
-		return im.add(ctx, s, key)
+	added := errors.Is(err, ErrNotFound)
+	if added {
+		ours, err = im.add(ctx, s, key)
 	}
 	if err != nil {
 		return err
@@ -209,74 +222,38 @@ func (im *importer) session(ctx context.Context, s Session, key transcript.Key) 
 			im.Renamed = append(im.Renamed, key)
 			return im.session(ctx, s, key)
 		}
-		tip, err := im.grow(ctx, s, ours.Session, g, here)
-		if err != nil {
+		if here.Tip.Offset, err = im.grow(ctx, s, ours.Session, g, here); err != nil {
 			return err
 		}
-		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, here.N}, tip}
+		if here.Tip.Generation = here.N; here.N > len(ours.Generations) {
+			ours.Generations = append(ours.Generations, here)
+		}
+		im.places[generationOf{s.Key, g.N}] = landed{generationOf{key, here.N}, here.Tip.Offset}
 	}
-	if im.Bytes > before {
+	switch {
+	case added:
+		im.Sessions++
+	case im.Bytes > before:
 		im.Grown++
 	}
 	return nil
 }
 
-// add imports a session that is not here. It appears with the last transaction.
-func (im *importer) add(ctx context.Context, s Session, key transcript.Key) error {
-	t, err := im.a.tombs()
-	if err != nil {
-		return err
+// add stores the state of a session that is not here, without bytes.
+func (im *importer) add(ctx context.Context, s Session, key transcript.Key) (ours Session, err error) {
+	if ours.Session = s.Session; key != s.Key {
+		ours.Key, ours.Path, ours.Root = key, "", ""
 	}
-	of := s.Session
-	if of.Key = key; key != s.Key {
-		of.Path, of.Root = "", ""
-	}
-	record := newSessionRecord(of)
-	record.Generation = len(s.Generations)
-	err = im.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-		record.Num, err = newNum(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	var tips []*landed
-	for _, g := range s.Generations {
-		var without filled
-		if f := t.filler(key); f != nil {
-			s.State = nil // it may have what was forgotten
-			if without, err = im.from.Reader(s.Key, g.N).search(ctx, nil, f); err != nil {
-				return err
-			}
-		}
-		err = im.from.view(ctx, func(tx *bolt.Tx) error {
-			was, _, err := getSession(tx, s.Key)
-			if err != nil {
-				return err
-			}
-			im.entries.from = tree{tx}
-			return im.entries.generation(ctx, key, &record, newStream(was.Num, g.N), newStream(record.Num, g.N), without)
-		})
-		if err != nil {
-			return err
-		}
-		to := landed{generationOf{key, g.N}, g.Tip.Offset}
-		im.places[generationOf{s.Key, g.N}], tips = to, append(tips, &to)
-		im.Bytes += g.Tip.Offset
-	}
-	im.Sessions++
-	return im.a.update(ctx, 0, func(tx *bolt.Tx) error {
-		if s.State != nil {
-			if err := putState(tx, key, s.State); err != nil {
-				return err
-			}
-		}
-		return putSession(tx, key, record)
-	}, tips...)
+	_, err = im.a.Save(ctx, nil, []Change{{Session: ours.Session, New: im.state(s)}})
+	return ours, err
 }
 
-// match returns the generation here that has the same bytes, or begins with them, or can grow to them; else a zero one.
+// match returns the generation here that has the same bytes, or begins with them, or can grow to them; the next one if there are only
+// earlier ones, all of them the same; else a zero one.
 func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (Generation, error) {
+	if before := (generationOf{s.Key, g.N - 1}); g.N == len(ours.Generations)+1 && (g.N == 1 || im.places[before].n == g.N-1) {
+		return Generation{N: g.N}, nil
+	}
 	for _, o := range ours.Generations {
 		size := min(o.Tip.Offset, g.Tip.Offset)
 		if size < g.Tip.Offset && o.N < len(ours.Generations) {
@@ -296,50 +273,47 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 // agree reports whether two generations have the same bytes up to the end of g, with those replaced that were forgotten here. Where one
 // of them has lost some, the number must be the same one too.
 func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
-	r, f, end := im.a.Reader(here, n), im.a.Filler(here), int64(0)
-	mayLack := f == nil && n == g.n // of what one of them has lost nobody can tell
-	for off, data := range im.from.Reader(g.Key, g.n).intact(ctx) {
-		for data = data[:min(int64(len(data)), max(0, g.tip-off))]; len(data) > 0; {
-			theirs := bytes.Clone(data[:min(len(data), maxFrame)])
-			f.Fill(theirs)
-			ours, err := r.Span(ctx, transcript.Span{Off: off, Len: int64(len(theirs))})
-			if skipDamage(err) != nil {
-				return false, err
-			}
-			if !mayLack && (err != nil || off != end) || err == nil && !bytes.Equal(ours, theirs) {
-				return false, nil
-			}
-			data, off = data[len(theirs):], off+int64(len(theirs))
-			end = off
+	r, f, equal := im.a.Reader(here, n), im.a.Filler(here), int64(0)
+	for seg, err := range im.from.Reader(g.Key, g.n).SegmentsPastDamage(ctx) {
+		data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), max(0, g.tip-seg.Start.Offset))])
+		f.Fill(data)
+		same := int64(0)
+		if err = skipDamage(err); err == nil {
+			same, err = r.equal(ctx, seg.Start.Offset, data)
 		}
+		if err != nil || same < 0 {
+			return false, err
+		}
+		equal += same
 	}
-	return end == g.tip || mayLack, ctx.Err()
+	return equal == g.tip || f == nil && n == g.n, ctx.Err() // of what one of them has lost nobody can tell
 }
 
-// grow appends what a generation here lacks of one of from, and returns its end.
+// grow appends what a generation here lacks of one of from, as far as that is whole, and returns its end. One that is not here is stored
+// with what is lost of it.
 func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, g, here Generation) (tip int64, err error) {
 	r := im.from.Reader(s.Key, g.N)
-	tip = here.Tip.Offset
-	for stop := g.Tip.Offset; tip < stop || tip == 0; {
-		data, err := r.Span(ctx, transcript.Span{Off: tip, Len: min(stop-tip, fetchSize)})
-		if d := (*DamageError)(nil); errors.As(err, &d) && d.Offset < stop { // Damage has it
-			stop = max(tip, d.Offset)
-			continue
-		}
+	if here.Tip.Generation == 0 {
+		was, err := r.generation(ctx)
 		if err != nil {
-			return tip, err
+			return 0, err
 		}
-		end := transcript.Cursor{Generation: here.N, Offset: tip + int64(len(data))}
-		if end.Offset == g.Tip.Offset {
-			end.Head, end.Back = g.Tip.Head, g.Tip.Back
+		c := copied{segments: r.SegmentsPastDamage(ctx), end: was.Offset, lost: g.Sum == unknownSum, was: &was}
+		im.Bytes += g.Tip.Offset
+		return g.Tip.Offset, im.a.take(ctx, as, here.N, c)
+	}
+	if tip = here.Tip.Offset; tip >= g.Tip.Offset {
+		return tip, nil
+	}
+	for seg, err := range r.SegmentsFrom(ctx, tip) {
+		if err != nil {
+			return tip, skipDamage(err) // Damage has it
 		}
-		seg := transcript.Segment{Start: transcript.Cursor{Generation: here.N, Offset: tip}, Data: data, End: end}
+		seg.Start, seg.End.Generation = transcript.Cursor{Generation: here.N, Offset: tip}, here.N
 		if err := im.a.Append(ctx, as, seg); err != nil {
 			return tip, err
 		}
-		if tip, im.Bytes = end.Offset, im.Bytes+int64(len(data)); tip == 0 {
-			break
-		}
+		tip, im.Bytes = seg.End.Offset, im.Bytes+int64(len(seg.Data))
 	}
 	return tip, nil
 }
@@ -347,20 +321,15 @@ func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, 
 // pointers indexes the originals that are here, with all their bytes.
 func (im *importer) pointers(ctx context.Context) error {
 	file := im.a.fileNow(ctx)
-	t, err := im.a.tombs()
-	if err != nil {
-		return err
-	}
-	var all []Found
-	err = im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
+	var all []indexed
+	err := im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
 		f, err := parsePointer(k, v)
 		to, ok := im.places[generationOf{f.Key, f.Generation}]
 		if !ok || err != nil || checkPointer(f.Pointer, to.tip) != nil {
 			return nil
 		}
-		f.Key, f.Generation = to.Key, to.n
-		if t.filler(to.Key) == nil || im.a.Reader(to.Key, to.n).CheckPointer(ctx, f.Pointer) == nil { // nothing in it was forgotten
-			all = append(all, f)
+		if f.Key, f.Generation = to.Key, to.n; !im.drops(f) {
+			all = append(all, indexedAt(f))
 		}
 		return nil
 	})
@@ -372,17 +341,9 @@ func (im *importer) pointers(ctx context.Context) error {
 			if fileOf(tx) != file {
 				return errors.New("the archive was replaced meanwhile; try again")
 			}
-			for _, f := range batch {
-				key := pointerKey(f.Pointer)
-				if was, err := get(tx, kindID, key); err == nil && was != nil {
-					continue
-				}
-				if err := put(tx, kindID, key, encodePointer(f.Key, f.Generation, f.Pointer)); err != nil {
-					return err
-				}
-				im.Pointers++
-			}
-			return nil
+			batch = slices.DeleteFunc(batch, func(e indexed) bool { return e.known(tx) })
+			im.Pointers += len(batch)
+			return putEntries(tx, batch)
 		})
 		if err != nil {
 			return err

@@ -63,15 +63,11 @@ func child(args []string) error {
 	case "few":
 		return few(a)
 	case "rebuild":
-		_, err := a.Rebuild(context.Background(), nil, nil)
+		_, err := a.Rebuild(context.Background(), nil)
 		return err
 	case "backup":
 		_, err := a.Backup(context.Background(), copyBeside(args[1]), true, nil)
 		return err
-	case "catchup":
-		return catchUp(a, seed)
-	case "read":
-		return read(args[1], seed)
 	}
 	return fmt.Errorf("unknown role %s", args[0])
 }
@@ -353,50 +349,6 @@ func TestKillTestSeesALie(t *testing.T) {
 		}
 	}
 	t.Error("a writer that acknowledges too early was not caught in 40 kills")
-}
-
-// catchUp does what a first start does: segments of 4 MB, one behind the other, until it is killed.
-func catchUp(a *Archive, seed uint64) error {
-	const step = 4 << 20
-	data := noise(seed, 2*step)
-	for i := 0; ; i++ {
-		s := session(fmt.Sprint("cold", time.Now().UnixNano()))
-		for off := 0; off+step <= len(data); off += step {
-			data[off+i%step] ^= 1 // else the next session would share these frames
-			if err := a.Append(context.Background(), s, segment(1, int64(off), data[off:off+step])); err != nil {
-				return err
-			}
-			fmt.Println("tip", i, off+step)
-		}
-	}
-}
-
-// read does what a shell command does, again and again, and prints how long each took.
-func read(path string, seed uint64) error {
-	ctx := context.Background()
-	r := rand.New(rand.NewPCG(seed, 3))
-	for range 15 {
-		begun := time.Now()
-		a, err := Open(path, Options{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		s, err := a.Session(ctx, session(fmt.Sprint("crash", r.IntN(crashSessions))).Key)
-		if errors.Is(err, ErrNotFound) || err == nil && s.Tip().Offset == 0 {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		tip := s.Tip().Offset
-		off := r.Int64N(tip)
-		if _, err = a.Reader(s.Key, 1).Span(ctx, transcript.Span{Off: off, Len: min(tip-off, 5000)}); err != nil {
-			return err
-		}
-		fmt.Println(time.Since(begun).Microseconds())
-		<-time.After(time.Duration(r.IntN(40)) * time.Millisecond) // what is between two commands; no test waits for it
-	}
-	return nil
 }
 
 // Goroutines of one process are strangers to each other too.

@@ -49,10 +49,7 @@ func (a *Archive) publish(ctx context.Context, p Publication) error {
 
 func (s *store) publish(p Publication, entries []indexed) error {
 	err := s.view(func(tx *bolt.Tx) error {
-		entries = slices.DeleteFunc(entries, func(e indexed) bool { // indexed already
-			_, err := unseal(kindID, e.key, tx.Bucket(bucketIDs).Get(e.key))
-			return err == nil
-		})
+		entries = slices.DeleteFunc(entries, func(e indexed) bool { return e.known(tx) })
 		return s.a.checkCurrent(tx, p)
 	})
 	if err == nil && len(entries) > 0 {
@@ -94,6 +91,16 @@ func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 // indexed is an entry of the index.
 type indexed struct{ key, record []byte }
 
+func indexedAt(f Found) indexed {
+	return indexed{pointerKey(f.Pointer), encodePointer(f.Key, f.Generation, f.Pointer)}
+}
+
+// known reports whether it is indexed already.
+func (e indexed) known(tx *bolt.Tx) bool {
+	was, err := get(tx, kindID, e.key)
+	return err == nil && was != nil
+}
+
 // entries checks and encodes the pointers, and returns the bytes that they need.
 func (a *Archive) entries(ctx context.Context, p Publication) (entries []indexed, need int64, err error) {
 	r := a.Reader(p.Key, p.At.Generation)
@@ -109,13 +116,14 @@ func (a *Archive) entries(ctx context.Context, p Publication) (entries []indexed
 		if err != nil {
 			return nil, 0, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
 		}
-		e := indexed{pointerKey(ptr), encodePointer(f.Key, f.Generation, f.Pointer)}
+		e := indexedAt(f)
 		entries, need = append(entries, e), need+int64(len(e.key)+len(e.record))
 	}
 	return entries, need, nil
 }
 
 // Locate returns where a pointer of a story (Archive.Story) of the generation is. All its parts are in one generation.
+// It fails with ErrNotFound if that is not archived.
 func (r *Reader) Locate(ctx context.Context, p transcript.Pointer) (Found, error) {
 	f := Found{Pointer: p, Key: r.key, Generation: r.n}
 	if len(p.Parts) == 0 || p.Parts[0].Span.Off >= 0 {

@@ -35,7 +35,6 @@ type Reader struct {
 	ahead   []fetched // blocks whose values were read ahead
 	scratch []byte    // for the raw bytes of the next block
 	once    bool      // each block is read once, in order: none is cached
-	sealed  bool      // see Sealed
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
@@ -51,13 +50,6 @@ type fetched struct {
 // Reader returns a reader of a generation; 0 means the current one at the first read.
 func (a *Archive) Reader(k transcript.Key, generation int) *Reader {
 	return &Reader{a: a, key: k, n: generation}
-}
-
-// Sealed has the reader check the hash of what is stored of a block, and not that of the bytes it stands for as well, and use the
-// buffers of earlier ones: whoever only looks whether something is there needs no more.
-func (r *Reader) Sealed() *Reader {
-	r.sealed = true
-	return r
 }
 
 // Of gives the reader a session that is perhaps not archived yet, and how it begins.
@@ -231,6 +223,21 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 	}
 }
 
+// equal returns how many of the bytes from an offset on, all before the tip, are those of the generation; what that has lost is none of them.
+// It returns -1 if others differ.
+func (r *Reader) equal(ctx context.Context, off int64, data []byte) (n int64, err error) {
+	for p, err := range r.portions(ctx, off, off+int64(len(data))) {
+		if err := skipDamage(err); err != nil {
+			return n, err
+		}
+		if err == nil && !bytes.Equal(p.data, data[p.off-off:p.end-off]) {
+			return -1, nil
+		}
+		n += int64(len(p.data))
+	}
+	return n, nil
+}
+
 // block returns the checked block that contains the byte at an offset: from the cache, from those read ahead, or by reading
 // ahead, but not beyond end. If it is damaged, it returns its place.
 func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
@@ -258,7 +265,7 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 		r.scratch = nil // do not keep a large buffer for a small block
 	}
 	var err error
-	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch, !r.sealed); err != nil {
+	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch); err != nil {
 		return b, &DamageError{Err: err}
 	}
 	b.value = nil
@@ -337,7 +344,7 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, err
 	return r.segments(ctx, 0, false)
 }
 
-// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked.
+// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked. An error ends the iteration.
 func (r *Reader) SegmentsFrom(ctx context.Context, off int64) iter.Seq2[transcript.Segment, error] {
 	return r.segments(ctx, off, false)
 }
@@ -349,25 +356,9 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 	return r.segments(ctx, 0, true)
 }
 
-// borrow returns the buffers of one iteration. Those of a sealed reader were used before, because nobody keeps what it yields.
-func (r *Reader) borrow() *[2][]byte {
-	if r.sealed {
-		return r.a.codec.buffers.Get().(*[2][]byte)
-	}
-	return new([2][]byte)
-}
-
-// giveBack ends a borrow. Buffers that grew for a long line would hold memory that few need again.
-func (r *Reader) giveBack(b *[2][]byte) {
-	if r.sealed && cap(b[1]) <= 2*fetchSize {
-		r.a.codec.buffers.Put(b)
-	}
-}
-
 func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		b := r.borrow()
-		r.once, r.scratch = true, b[0]
+		r.once = true
 		defer func() { r.once, r.scratch = false, nil }()
 		g, err := r.begin(ctx, from, from+fetchSize)
 		if err != nil {
@@ -375,11 +366,7 @@ func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter
 			return
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
-		c, sum, whole := collector{start: at(from), buf: b[1][:0]}, sha256.New(), from == 0 && !pastDamage
-		defer func() {
-			b[0], b[1] = r.scratch, c.buf
-			r.giveBack(b)
-		}()
+		c, sum, whole := collector{start: at(from)}, sha256.New(), from == 0 && !pastDamage
 		for p, err := range r.portions(ctx, from, g.Offset) {
 			if pastDamage && errors.As(err, new(*DamageError)) {
 				if !yield(c.rest(at(p.off)), nil) || !yield(transcript.Segment{Start: at(p.off), End: at(p.end)}, err) {
@@ -406,17 +393,6 @@ func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter
 			}
 		}
 		yield(c.rest(g.cursor(r.n)), nil)
-	}
-}
-
-// intact yields what is intact in the generation, and where each stretch begins.
-func (r *Reader) intact(ctx context.Context) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		for seg, err := range r.SegmentsPastDamage(ctx) {
-			if skipDamage(err) != nil || len(seg.Data) > 0 && !yield(seg.Start.Offset, seg.Data) {
-				return
-			}
-		}
 	}
 }
 

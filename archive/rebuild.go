@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"hash"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,49 +24,20 @@ import (
 
 // Rebuilt is the result of Rebuild.
 type Rebuilt struct {
-	Report          // of the new file; Damage lists what is missing in it
-	Aside    string // path of the old file
-	Restored int64  // bytes that were lost, and taken from sources
+	Report        // of the new file; Damage lists what is missing in it
+	Aside  string // path of the old file
 }
 
-// Source is what somebody has of a generation.
-type Source struct {
-	Bytes iter.Seq2[int64, []byte] // stretches, and where they begin, in order; there may be gaps
-	Whole bool                     // what follows the last one was never in the generation, or the caller appends it
-}
-
-// Sources returns what the caller still has of a generation, the best first. Each is read once, and again for each better one that is
-// left out.
-type Sources func(ctx context.Context, s transcript.Session, g Generation) []Source
-
-// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, takes
-// from sources what is missing there, and puts the new file in the archive's place. The old file is kept beside it. Others
-// wait for the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with
-// ErrNotFound if there is no archive yet. sources and progress may be nil; progress is called with thousandths.
-func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
-	return a.rebuilt(ctx, sources, false, progress)
-}
-
-// Repair is Rebuild for the damage that Verify has found. If bytes are missing and nothing else is damaged, nothing changes, and Aside
-// is "", unless the sources have some of them.
-func (a *Archive) Repair(ctx context.Context, damage []*DamageError, sources Sources, progress Progress) (r Rebuilt, err error) {
-	gain := !slices.ContainsFunc(damage, func(d *DamageError) bool { return !d.Missing() })
-	return a.rebuilt(ctx, sources, gain, progress)
-}
-
-// errNoGain stops a rebuild that would bring nothing.
-var errNoGain = errors.New("no source has what is lost")
-
-func (a *Archive) rebuilt(ctx context.Context, sources Sources, gain bool, progress Progress) (r Rebuilt, err error) {
+// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive and puts that in the
+// archive's place. The old file is kept beside it. Others wait for the lock meanwhile. A process that dies leaves the old file or
+// the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
+func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, err error) {
 	if err = a.rebuildable(ctx); err == nil {
 		var l lock
 		if l, err = a.lock(ctx, true, nil); err == nil {
 			defer l.release()
-			err = a.rebuild(ctx, l, sources, &r, gain, progress)
+			err = a.rebuild(ctx, l, &r, progress)
 		}
-	}
-	if errors.Is(err, errNoGain) {
-		return r, nil
 	}
 	if errors.Is(err, errAbsent) {
 		err = ErrNotFound
@@ -89,15 +59,11 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, l lock, sources Sources, r *Rebuilt, gain bool, progress Progress) error {
+func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Progress) error {
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
-		s := newRebuilder(&scan{f: l.data, size: l.info.Size()}, nil)
-		s.sources = sources
+		s := newRebuilder(&scan{f: l.data, size: l.info.Size()})
 		s.notedOf, s.noted = a.readTips()
-		if r.Report, err = a.salvage(ctx, s, tmp, progress); err == nil {
-			if r.Restored = s.restored; gain && !s.gained {
-				return errNoGain
-			}
+		if r.Report, err = s.salvage(ctx, a, tmp, progress); err == nil {
 			r.Aside, err = setAside(ctx, l, path, time.Now())
 		}
 		if errors.Is(err, errNotArchive) {
@@ -138,35 +104,14 @@ func (a *Archive) replace(ctx context.Context, l lock, fill func(path, tmp strin
 	return syncDir(filepath.Dir(path))
 }
 
-// entries are those of a file that a new one is made from.
-type entries interface {
-	// each calls fn with every intact entry.
-	each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error
-	// value returns the value of a block.
-	value(c candidate) ([]byte, error)
-	// bytes returns the size of the file.
-	bytes() int64
-}
-
-// salvage makes an archive at path, and verifies it.
-func (a *Archive) salvage(ctx context.Context, s *rebuilder, path string, progress Progress) (r Report, err error) {
-	err = a.build(path, func(into *Archive) error {
-		s.into = into
-		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
-			return err
-		}
-		return s.write(ctx, progress.part(400, 700))
-	})
-	if err != nil {
+// salvage makes an archive at path, which fill fills, and verifies it.
+func (a *Archive) salvage(ctx context.Context, path string, fill func(into *Archive) error, progress Progress) (Report, error) {
+	if err := a.build(path, fill); err != nil {
 		_ = os.Remove(path) // an earlier error is being returned
-		return r, err
+		return Report{}, err
 	}
 	there := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
-	r, err = there.Verify(ctx, progress.part(700, 1000))
-	if file, ok := s.from.(*scan); ok && file.failed != nil {
-		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", file.failed))
-	}
-	return r, err
+	return there.Verify(ctx, progress)
 }
 
 // build makes an archive at path, which fn fills. It is synced at the end.
@@ -204,30 +149,42 @@ const buildGrow = 64 << 20
 // rebuilder makes a new archive from the entries of a file.
 type rebuilder struct {
 	into        *Archive
-	from        entries
-	without     *rewriter              // nil: nothing is removed
-	sources     Sources                // nil: none
+	from        *scan
 	id          string                 // of the archive that the entries are of, "" if it is lost
-	gained      bool                   // something was lost, and is not any more
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
 	notedOf     string                 // ID of the archive that the noted tips are of
 	noted       map[generationOf]int64 // the tips in the file beside the archive
-	tips        map[generationOf]int64 // the least end of each generation, as far as it is known
-	restored    int64                  // bytes that were lost, and taken from sources
+	tips        map[generationOf]int64 // the end of each generation, as far as it is known
 	version     uint64                 // the highest
+	unpacked    func(bytes int)        // of the file
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
-	nums        map[transcript.Key]uint64 // of sessions, as envelopes have them
-	blocks      map[uint64][]candidate    // by ID
-	places      map[stream][]candidate    // by envelopes
+	named       map[transcript.Key]sessionRecord // what envelopes say of sessions
+	blocks      map[uint64][]candidate           // by ID
+	places      map[stream][]candidate           // by envelopes
 }
 
-func newRebuilder(from entries, without *rewriter) *rebuilder {
+func newRebuilder(from *scan) *rebuilder {
 	return &rebuilder{
-		from: from, without: without, sessions: map[transcript.Key]versioned[sessionRecord]{},
-		generations: map[stream]versioned[generationRecord]{}, nums: map[transcript.Key]uint64{},
-		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{}, tips: map[generationOf]int64{},
+		from: from, sessions: map[transcript.Key]versioned[sessionRecord]{},
+		generations: map[stream]versioned[generationRecord]{}, named: map[transcript.Key]sessionRecord{},
+		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
 	}
+}
+
+// salvage makes an archive at path of what it finds, and verifies it.
+func (s *rebuilder) salvage(ctx context.Context, a *Archive, path string, progress Progress) (Report, error) {
+	r, err := a.salvage(ctx, path, func(into *Archive) error {
+		s.into = into
+		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
+			return err
+		}
+		return s.write(ctx, progress.part(400, 700))
+	}, progress.part(700, 1000))
+	if s.from.failed != nil {
+		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
+	}
+	return r, err
 }
 
 // versioned is the newest intact record.
@@ -267,17 +224,11 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	err := s.from.each(ctx, func(e storedEntry) error {
 		s.version = max(s.version, e.version)
 		switch e.kind {
-		case kindState, kindID, kindSummary, kindMeta:
-			if e.kind == kindMeta && !bytes.Equal(e.key, keyID) {
-				return nil
+		case kindMeta:
+			if bytes.Equal(e.key, keyID) {
+				s.id = hex.EncodeToString(e.record)
 			}
-			if s.without != nil {
-				e.value = s.without.value(e)
-			}
-			if e.value == nil {
-				return nil
-			}
-			s.name(e)
+		case kindState, kindID, kindSummary:
 			batch = append(batch, storedEntry{header: e.header, key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
 			if size += len(e.value); size > scanStep {
 				return flush()
@@ -291,50 +242,17 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 		err = flush()
 	}
 	if err == nil {
-		err = s.learn()
+		err = s.learn(ctx)
 	}
 	return err
 }
 
-// learn adds the noted tips, if they are of this archive, as they are if its ID is lost.
-func (s *rebuilder) learn() error {
+// learn takes the noted tips and ID for those of this archive, as they are if its own ID is lost.
+func (s *rebuilder) learn(ctx context.Context) error {
 	if s.id == "" || s.id == s.notedOf {
-		for of, end := range s.noted {
-			if was, ok := s.tips[of]; !ok || was < end {
-				s.tips[of] = end
-			}
-		}
+		s.tips = s.noted
 	}
-	id, err := hex.DecodeString(s.notedOf)
-	if s.id != "" || err != nil || len(id) != idSize {
-		return nil
-	}
-	return s.into.held.update(func(tx *bolt.Tx) error { return put(tx, kindMeta, keyID, id) })
-}
-
-// noEnd is the tip of a generation of which nothing is known but that it was there.
-const noEnd = -1
-
-// name keeps what an entry says of generations: that they were there, and had these bytes.
-func (s *rebuilder) name(e storedEntry) {
-	switch e.kind {
-	case kindMeta:
-		s.id = hex.EncodeToString(e.record)
-	case kindState:
-		k, err := parseSessionKey(e.key)
-		if _, ok := s.tips[generationOf{k, 1}]; err == nil && !ok && !s.removes(k) && s.notedOf == "" {
-			s.tips[generationOf{k, 1}] = noEnd
-		}
-	case kindID:
-		f, err := parsePointer(e.key, e.value)
-		if err != nil || s.removes(f.Key) || checkPointer(f.Pointer, math.MaxInt64) != nil || f.Generation < 1 || !s.possible(0, f.Generation) {
-			return
-		}
-		of := generationOf{f.Key, f.Generation}
-		for _, p := range f.Parts {
-			s.tips[of] = max(s.tips[of], p.Span.End())
-		}
-	}
+	return s.into.setID(ctx, cmp.Or(s.id, s.notedOf))
 }
 
 // take keeps an entry that places depend on. A number that no file of this size can have is not one that Append has stored.
@@ -343,7 +261,7 @@ func (s *rebuilder) take(e storedEntry) {
 	case kindSession:
 		k, err := parseSessionKey(e.key)
 		r, bad := decodeSession(e.record)
-		if errors.Join(err, bad) == nil && s.possible(r.Num, r.Generation) && !s.removes(k) {
+		if errors.Join(err, bad) == nil && s.possible(r.Num, r.Generation) {
 			keepNewest(s.sessions, k, r, e.version)
 		}
 	case kindGeneration:
@@ -358,9 +276,7 @@ func (s *rebuilder) take(e storedEntry) {
 		}
 		env.Words = nil // of all blocks they would take much memory
 		c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
-		if !s.removes(env.Key) {
-			s.nums[env.Key] = env.Stream.num()
-		}
+		s.named[env.Key] = sessionRecord{Num: env.Stream.num(), Class: uint8(env.Class)}
 		s.blocks[c.id] = append(s.blocks[c.id], c)
 		s.places[env.Stream] = append(s.places[env.Stream], c)
 	}
@@ -375,180 +291,99 @@ func keepNewest[K comparable, T any](all map[K]versioned[T], k K, record T, vers
 // possible reports whether there may be a session with this number, and so many generations. Each takes more than leastGeneration bytes.
 func (s *rebuilder) possible(num uint64, generation int) bool {
 	const leastGeneration, mostNum = 128, 1 << 48
-	return num < mostNum && generation <= mostEarlier+int(s.from.bytes()/leastGeneration)
+	return num < mostNum && generation <= mostEarlier+int(s.from.size/leastGeneration)
 }
 
-func (s *rebuilder) removes(k transcript.Key) bool { return s.without != nil && s.without.removed[k] }
-
-// number adds the sessions of which the record is lost, and returns how many generations each has, by its number, and the highest number.
-func (s *rebuilder) number() (last map[uint64]int, most uint64) {
-	last = map[uint64]int{}
-	for k, num := range s.nums {
+// number adds the sessions of which the record is lost, and returns how many generations each has.
+func (s *rebuilder) number() (last map[transcript.Key]int) {
+	for k, r := range s.named {
 		if _, ok := s.sessions[k]; !ok {
-			s.sessions[k] = versioned[sessionRecord]{record: sessionRecord{Num: num}}
+			s.sessions[k] = versioned[sessionRecord]{record: r}
 		}
 	}
-	raise := func(num uint64, n int) { last[num], most = max(last[num], n), max(most, num) }
+	most := map[uint64]int{}
 	for of := range s.generations {
-		raise(of.num(), of.generation())
+		most[of.num()] = max(most[of.num()], of.generation())
 	}
 	for of := range s.places {
-		raise(of.num(), of.generation())
+		most[of.num()] = max(most[of.num()], of.generation())
 	}
-	for _, r := range s.sessions {
-		raise(r.record.Num, r.record.Generation)
+	last = map[transcript.Key]int{}
+	for k, r := range s.sessions {
+		last[k] = max(most[r.record.Num], r.record.Generation)
 	}
 	for of := range s.tips {
-		r, ok := s.sessions[of.Key]
-		if !ok {
-			most++
-			r.record.Num = most
-			s.sessions[of.Key] = r
+		if _, ok := s.sessions[of.Key]; !ok {
+			s.sessions[of.Key] = versioned[sessionRecord]{} // 0 is the number of none
 		}
-		raise(r.record.Num, of.n)
+		last[of.Key] = max(last[of.Key], of.n)
 	}
-	return last, most
+	return last
 }
 
-// write writes sessions, generations and blocks. A session of which nothing is left but its name has generations without bytes, of
+// write writes sessions with their generations. A session of which nothing is left but its name has generations without bytes, of
 // which every read fails.
 func (s *rebuilder) write(ctx context.Context, progress Progress) error {
-	last, most := s.number()
-	err := s.into.held.update(func(tx *bolt.Tx) error {
-		return errors.Join(continueFrom(tx, s.version), tx.Bucket(bucketMeta).SetSequence(most))
-	})
-	done := int64(0)
+	last, done := s.number(), int64(0)
+	s.unpacked = func(bytes int) {
+		done += int64(bytes)
+		progress(min(done, s.from.size), s.from.size)
+	}
+	err := s.into.update(ctx, 0, func(tx *bolt.Tx) error { return continueFrom(tx, s.version) })
 	for k, r := range s.sessions {
-		r.record.Generation = last[r.record.Num]
-		for n := 1; n <= r.record.Generation && err == nil; n++ {
-			st, without := newStream(r.record.Num, n), filled{}
-			if s.without != nil {
-				without = s.without.holes[generationOf{k, n}]
-			}
-			err = s.generation(ctx, k, &r.record, st, st, without)
-		}
+		of := r.record.session(k)
 		if err == nil {
-			err = s.into.held.update(func(tx *bolt.Tx) error { return putSession(tx, k, r.record) })
+			err = s.into.update(ctx, 0, func(tx *bolt.Tx) error { return s.into.keep(tx, of) })
+		}
+		for n := 1; n <= last[k] && err == nil; n++ {
+			err = s.into.take(ctx, of, n, s.generation(k, newStream(r.record.Num, n)))
 		}
 		if err != nil {
 			return err
 		}
-		done++
-		progress(done, int64(len(s.sessions)))
-	}
-	return nil
-}
-
-// generation writes a generation and its blocks, without what was forgotten. If its record is lost, or a newer one than there is,
-// it is made from the blocks; where bytes are missing its hash stays unknown, so that a read of it fails.
-func (s *rebuilder) generation(ctx context.Context, k transcript.Key, of *sessionRecord, from, to stream, without filled) error {
-	all := s.place(from, s.generations[from])
-	g, err := s.record(k, from, to.generation(), all)
-	if err != nil {
-		return err
-	}
-	if of.Path == "" && len(all) > 0 { // its record is lost
-		of.Class = uint8(all[0].Class)
-	}
-	for portion := range slices.Chunk(all, 16) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := s.into.update(ctx, 0, func(tx *bolt.Tx) error {
-			for _, c := range portion {
-				made, err := s.copy(tx, k, transcript.Class(of.Class), c, to, g.Cut.Start, without.holes)
-				if err != nil {
-					return err
-				}
-				g.lose(made.Off)
-				g.Blocks = append(g.Blocks, made)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	g.lose(g.Offset)
-	if _, lost := g.lost(); lost && g.Offset > 0 && s.sources != nil { // with nothing to compare, any source would do
-		h := healing{s, &g, all, envelope{Key: k, Class: transcript.Class(of.Class), Stream: to}, to.generation() == of.Generation}
-		if err := h.heal(ctx, of.session(k)); err != nil {
-			return err
-		}
-	}
-	if slices.ContainsFunc(g.Blocks, func(b block) bool { return b.ID == 0 && b.Off >= g.Cut.Start }) {
-		g.Cut = cutter{Start: g.Offset, End: g.Offset} // what comes next cannot read what is open
-	}
-	without.change(&g)
-	return s.into.update(ctx, 0, func(tx *bolt.Tx) error { return putGeneration(tx, to, g) })
-}
-
-// record returns the record of a generation without its blocks. If it is lost, or there was a newer one, it is made from the blocks, and
-// ends where the tips say.
-func (s *rebuilder) record(k transcript.Key, from stream, n int, all []candidate) (g generationRecord, err error) {
-	was := s.generations[from]
-	if g = was.record; len(all) > 0 && all[len(all)-1].end() > g.Offset || was.version == 0 {
-		if g, err = s.remake(g, all, k.Unlined()); err != nil {
-			return g, err
-		}
-	}
-	g.Blocks = nil
-	end, told := s.tips[generationOf{k, n}]
-	doubted := s.sure != nil && !s.sure[generationOf{k, n}]
-	switch {
-	case told && end == 0 && g.Offset == 0: // it was empty
-		err = g.setHash(sha256.New())
-	case told && end > g.Offset, doubted:
-		g.Offset, g.Back = max(end, g.Offset), transcript.Fingerprint{}
-		err = g.setHash(unknownHash())
-	}
-	return g, err
-}
-
-// copy writes a block of the file.
-func (s *rebuilder) copy(tx *bolt.Tx, k transcript.Key, class transcript.Class, c candidate, to stream, open int64, holes []hole) (made block, err error) {
-	value, err := s.from.value(c)
-	if err != nil {
-		return made, err
-	}
-	e, stored, err := openBlock(c.id, value)
-	if err != nil {
-		return made, err
-	}
-	b := packed{envelope: c.envelope, piece: c.end() > open, stored: stored}
-	b.Key, b.Class, b.Stream, b.Words = k, class, to, e.Words
-	if err := b.fill(s.into.codec, holes); err != nil {
-		return made, err
-	}
-	return b.write(tx)
-}
-
-// fill replaces holes in a block of which the stored form was checked, and gives it a filter if it has none.
-func (b *packed) fill(c *codec, holes []hole) error {
-	holed := len(overlapping(holes, b.Off, b.end())) > 0
-	if !holed && len(b.Words) > 0 {
-		return nil
-	}
-	raw, err := c.decode(b.Len, b.stored, nil)
-	if err == nil && holed {
-		fillSorted(raw, b.Off, holes)
-		b.Sum = mark.Sum(raw)
-		b.stored, err = c.pack(raw)
-	}
-	if err == nil {
-		b.Words = filterOf(raw, len(b.stored))
 	}
 	return err
 }
 
-// lose adds what is lost between the blocks and an offset. What is appended later reads the open frame, which begins a block.
-func (g *generationRecord) lose(to int64) {
-	for from := g.end(); from < to; from = g.end() {
-		end := to
-		if g.Cut.Start > from {
-			end = min(end, g.Cut.Start)
+// generation returns what is left of a generation. Where its record is lost, or there was a newer one, it ends with its last block, or
+// where the tips say.
+func (s *rebuilder) generation(k transcript.Key, st stream) copied {
+	was, this := s.generations[st], generationOf{k, st.generation()}
+	all := s.place(st, was)
+	end, told := s.tips[this]
+	c := copied{segments: s.stretches(all), head: was.record.Head, end: max(end, was.record.Offset), lost: s.sure != nil && !s.sure[this]}
+	if len(all) > 0 {
+		c.end = max(c.end, all[len(all)-1].end())
+	}
+	if was.version == 0 && len(all) == 0 && !told { // not even that it was empty
+		c.lost = true
+	}
+	if was.version > 0 && was.record.Offset == c.end && !c.lost {
+		c.was = &was.record
+	}
+	return c
+}
+
+// stretches yields the bytes of blocks, and where some are missing between them an error.
+func (s *rebuilder) stretches(all []candidate) iter.Seq2[transcript.Segment, error] {
+	return func(yield func(transcript.Segment, error) bool) {
+		var seg transcript.Segment
+		for _, c := range all {
+			if gap := c.Off > seg.End.Offset; gap || len(seg.Data) >= segmentSize {
+				if !yield(seg, nil) || gap && !yield(transcript.Segment{End: transcript.Cursor{Offset: c.Off}}, &DamageError{Err: ErrMissing}) {
+					return
+				}
+				seg = transcript.Segment{End: transcript.Cursor{Offset: c.Off}}
+			}
+			raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.from.value(c), nil)
+			if err != nil {
+				yield(seg, err)
+				return
+			}
+			s.unpacked(c.n)
+			seg.Data, seg.End.Offset = append(seg.Data, raw...), c.end()
 		}
-		g.Blocks = append(g.Blocks, block{Off: from, Len: end - from})
+		yield(seg, nil)
 	}
 }
 
@@ -584,34 +419,6 @@ func (s *rebuilder) place(st stream, g versioned[generationRecord]) (all []candi
 		add(c)
 	}
 	return all
-}
-
-// remake makes the record of a generation from its blocks.
-func (s *rebuilder) remake(was generationRecord, all []candidate, unlined bool) (g generationRecord, err error) {
-	g.Head = was.Head
-	sum, gap := sha256.New(), len(all) == 0
-	for _, c := range all {
-		value, err := s.from.value(c)
-		if err != nil {
-			return g, err
-		}
-		raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, value, nil, true)
-		if err != nil {
-			return g, err
-		}
-		sum.Write(raw)
-		if c.Off != g.Offset {
-			gap, g.Cut = true, cutter{Start: c.Off, End: c.Off}
-		}
-		g.Offset = c.end()
-		if cuts := g.Cut.cut(c.Off, raw, !unlined); len(cuts) > 0 && cuts[len(cuts)-1] != g.Offset { // a frame never ends inside a block
-			g.Cut = cutter{Start: g.Offset, End: g.Offset}
-		}
-	}
-	if gap {
-		sum = unknownHash()
-	}
-	return g, g.setHash(sum)
 }
 
 // noTranscript is what no transcript is. Its hash is that of a generation of which bytes are missing.

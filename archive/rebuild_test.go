@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -117,7 +118,7 @@ func (ro rotten) withoutSources(t *testing.T, name string, file []byte) (lost in
 	path := filepath.Join(t.TempDir(), "archive.db")
 	must(t, os.WriteFile(path, file, 0o600))
 	a := openAt(t, path, Options{})
-	rebuilt, err := a.Rebuild(t.Context(), nil, nil)
+	rebuilt, err := a.Rebuild(t.Context(), nil)
 	if err != nil {
 		t.Errorf("%s: rebuild: %v", name, err)
 		return 0
@@ -180,9 +181,11 @@ func TestSourcesThatDiffer(t *testing.T) {
 		}
 		try := func(source []byte) int64 {
 			must(t, os.WriteFile(a.Path(), b, 0o600))
-			r, err := a.Rebuild(t.Context(), func(context.Context, transcript.Session, Generation) []Source { return inPieces(source) }, nil)
+			_, err := a.Rebuild(t.Context(), nil)
 			must(t, err)
-			return r.Restored
+			done, err := a.Fill(t.Context(), inPieces(func(transcript.Session, Generation) []byte { return source }))
+			must(t, err)
+			return done.Bytes
 		}
 		elsewhere := int64(len(data)) - 1
 		if e.Off == elsewhere {
@@ -214,26 +217,29 @@ func TestSourcesAreAskedForWhatIsLost(t *testing.T) {
 	b[bytes.Index(b, []byte(magic+string(rune(kindBlock))))+60] ^= 1
 	must(t, os.WriteFile(a.Path(), b, 0o600))
 	asked := 0
-	_, err := a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, _ Generation) []Source {
+	_, err := a.Rebuild(t.Context(), nil)
+	must(t, err)
+	done, err := a.Fill(t.Context(), inPieces(func(s transcript.Session, _ Generation) []byte {
 		asked++
-		return inPieces(talk(90+uint64(s.ID[1]-'0'), 300<<10))
-	}, nil)
-	if must(t, err); asked != 1 {
+		return talk(90+uint64(s.ID[1]-'0'), 300<<10)
+	}))
+	if must(t, err); asked != 1 || done.Generations != 1 {
 		t.Errorf("asked for %d generations", asked)
 	}
 }
 
-// inPieces yields data in pieces, as a source.
-func inPieces(data []byte) []Source {
-	return []Source{{Whole: true, Bytes: func(yield func(int64, []byte) bool) {
-		off := int64(0)
-		for piece := range slices.Chunk(data, max(1, len(data)/3)) {
-			if !yield(off, piece) {
-				return
+// inPieces yields the bytes of each generation in pieces, as sources.
+func inPieces(of func(s transcript.Session, g Generation) []byte) Sources {
+	return func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error] {
+		data := of(s, g)
+		return []iter.Seq2[transcript.Segment, error]{func(yield func(transcript.Segment, error) bool) {
+			for piece := range slices.Chunk(data, max(1, len(data)/3)) {
+				if !yield(transcript.Segment{Data: piece}, nil) {
+					return
+				}
 			}
-			off += int64(len(piece))
-		}
-	}}}
+		}}
+	}
 }
 
 // withSources fails the test unless everything comes back. Of an earlier generation of which nothing is left but its length, a source cannot be compared with anything: it stays damaged.
@@ -241,17 +247,19 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 	t.Helper()
 	sources := ro.sources()
 	a := openAt(t, ro.path, Options{})
-	r, err := a.Rebuild(t.Context(), func(_ context.Context, s transcript.Session, g Generation) []Source {
-		if all := sources[s.Key]; g.N <= len(all) {
-			return inPieces(all[g.N-1])
-		}
-		return nil
-	}, nil)
+	r, err := a.Rebuild(t.Context(), nil)
 	if err != nil {
 		t.Errorf("%s: rebuild: %v", name, err)
 		return 0
 	}
 	must(t, os.Remove(r.Aside))
+	done, err := a.Fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
+		if all := sources[s.Key]; g.N <= len(all) {
+			return all[g.N-1]
+		}
+		return nil
+	}))
+	must(t, err)
 	type generation struct {
 		k transcript.Key
 		n int
@@ -293,7 +301,7 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 			}
 		}
 	}
-	return r.Restored
+	return done.Bytes
 }
 
 // What is sound comes back whole: with its ID, states, index, numbers and versions.
@@ -305,7 +313,7 @@ func TestRebuildOfASoundArchive(t *testing.T) {
 	id, err := a.ID(t.Context())
 	must(t, err)
 	for range 2 {
-		r, err := a.Rebuild(t.Context(), nil, nil)
+		r, err := a.Rebuild(t.Context(), nil)
 		must(t, err)
 		if len(r.Damage) > 0 {
 			t.Fatal(r.Damage[0])
@@ -349,7 +357,7 @@ func TestRebuildRefuses(t *testing.T) {
 		ro := newRotten(t)
 		spoil(ro.path)
 		want := bytesOf(t, ro.path)
-		if r, err := openAt(t, ro.path, Options{}).Rebuild(t.Context(), nil, nil); err == nil {
+		if r, err := openAt(t, ro.path, Options{}).Rebuild(t.Context(), nil); err == nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if r, err := openAt(t, filepath.Join(t.TempDir(), "new.db"), Options{}).Import(t.Context(), ro.path, nil); err == nil {
@@ -378,9 +386,9 @@ func TestEntriesInATranscriptAreNone(t *testing.T) {
 		b[at+50] ^= 1
 	}
 	must(t, os.WriteFile(a.Path(), b, 0o600))
-	_, err := a.Rebuild(t.Context(), func(context.Context, transcript.Session, Generation) []Source {
-		return inPieces(data)
-	}, nil)
+	_, err := a.Rebuild(t.Context(), nil)
+	must(t, err)
+	_, err = a.Fill(t.Context(), inPieces(func(transcript.Session, Generation) []byte { return data }))
 	must(t, err)
 	if all, err := a.Sessions(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("%d sessions, %v", len(all), err)
@@ -509,24 +517,6 @@ func shortened(t *testing.T, path string) (short bool) {
 	return sessions < 600 || ids < 200
 }
 
-// A file that shrinks under an open archive faults where it is read.
-func TestTruncatedFile(t *testing.T) {
-	t.Parallel()
-	ro := newRotten(t)
-	info, err := os.Stat(ro.path)
-	must(t, err)
-	var sizes []int64
-	for size := info.Size() - 100; size > 0; size -= 64<<10 + 17 {
-		sizes = append(sizes, size)
-	}
-	for _, size := range testkit.Sample(t, sizes, 3) {
-		must(t, os.Truncate(ro.path, size))
-		if o := ro.check(openAt(t, ro.path, Options{})); o.wrong > 0 {
-			t.Errorf("cut to %d bytes: %d wrong answers", size, o.wrong)
-		}
-	}
-}
-
 // bbolt maps a file before it faults on a page that is gone, and the mapping keeps the file open: whoever met the damage must
 // not stand in the way of its repair.
 func TestAFaultKeepsNoLock(t *testing.T) {
@@ -541,7 +531,7 @@ func TestAFaultKeepsNoLock(t *testing.T) {
 		if _, err := a.Save(t.Context(), nil, []Change{{Session: session("other")}}); errors.As(err, new(*DamageError)) {
 			faults++
 		}
-		r, err := a.Rebuild(t.Context(), nil, nil)
+		r, err := a.Rebuild(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("without %d pages: %v", 1+cut, err)
 		}
@@ -582,7 +572,7 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 			"Sessions": func() error { _, err := a.Sessions(ctx); return err },
 			"Verify":   func() error { _, err := a.Verify(ctx, nil); return err },
 			"Segments": func() error { _, _, err := everything(a.Reader(session("s").Key, 1)); return err },
-			"Rebuild":  func() error { _, err := a.Rebuild(ctx, nil, nil); return err },
+			"Rebuild":  func() error { _, err := a.Rebuild(ctx, nil); return err },
 		} {
 			var next interface{ Hint() string }
 			if err := call(); !errors.Is(err, ErrNewer) || !errors.As(err, &next) {
@@ -602,7 +592,7 @@ func TestVersionsGoOn(t *testing.T) {
 	for i := range 20 {
 		must(t, a.SetState(t.Context(), session("s"), fmt.Appendf(nil, "state %d", i)))
 		if i%5 == 4 {
-			r, err := a.Rebuild(t.Context(), nil, nil)
+			r, err := a.Rebuild(t.Context(), nil)
 			must(t, err)
 			must(t, os.Remove(r.Aside))
 			if s, err := a.Session(t.Context(), session("s").Key); err != nil || string(s.State) != fmt.Sprintf("state %d", i) {
@@ -658,7 +648,7 @@ func TestRebuildPrefersWhatIsNewerThanTheRecord(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "archive.db")
 		must(t, os.WriteFile(path, file, 0o600))
 		b := openAt(t, path, Options{})
-		_, err := b.Rebuild(t.Context(), nil, nil)
+		_, err := b.Rebuild(t.Context(), nil)
 		must(t, err)
 		if got, _, err := everything(b.Reader(session("s").Key, 1)); err != nil || !bytes.Equal(got, data[:off+n]) {
 			t.Errorf("after %d bytes: %d came back, %v", off+n, len(got), err)
@@ -666,4 +656,38 @@ func TestRebuildPrefersWhatIsNewerThanTheRecord(t *testing.T) {
 		return
 	}
 	t.Fatal("no frame was written: the test sees nothing")
+}
+
+// A gap behind a stretch of several MB is one, too.
+func TestGapBehindALongStretch(t *testing.T) {
+	t.Parallel()
+	a, data := open(t), talk(41, 9<<20)
+	fill(t, a, session("s"), 1, data, whole)
+	file := []byte(bytesOf(t, a.Path()))
+	g, err := a.Reader(session("s").Key, 1).generation(t.Context())
+	must(t, err)
+	for n, b := range g.Blocks[1 : len(g.Blocks)-1] {
+		bad := bytes.Clone(file)
+		s := scan{f: bytes.NewReader(file), size: int64(len(file))}
+		must(t, s.each(t.Context(), func(e storedEntry) error {
+			if e.kind == kindBlock && binary.BigEndian.Uint64(e.key) == b.ID {
+				bad[e.at+int64(e.size)] ^= 1
+			}
+			return nil
+		}, func(int64, int64) {}))
+		path := filepath.Join(t.TempDir(), "archive.db")
+		must(t, os.WriteFile(path, bad, 0o600))
+		b := openAt(t, path, Options{})
+		_, err := b.Rebuild(t.Context(), nil)
+		must(t, err)
+		gaps := 0
+		for seg, err := range b.Reader(session("s").Key, 1).SegmentsPastDamage(t.Context()) {
+			if gaps += min(1, len(Damages(err))); err == nil && !bytes.Equal(seg.Data, data[seg.Start.Offset:seg.End.Offset]) {
+				t.Errorf("without block %d: other bytes at %d", n, seg.Start.Offset)
+			}
+		}
+		if gaps != 1 {
+			t.Errorf("without block %d: %d gaps", n, gaps)
+		}
+	}
 }

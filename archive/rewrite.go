@@ -57,13 +57,13 @@ func (a *Archive) Forget(ctx context.Context, r Removal, progress Progress) (Rem
 }
 
 // Compact replaces the archive's file by one without free space and without the given sessions, as Forget does. It adds no
-// tombstones: if their transcripts come back, they are stored again.
+// tombstones: if their transcripts come back, they are stored again. It fails with ErrNotFound if there is no archive.
 func (a *Archive) Compact(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: Removal{Sessions: r.Sessions, Reset: r.Reset}}
 	return w.run(ctx, "compact archive", progress)
 }
 
-// Preview returns what Forget would remove, without its IDs, and changes nothing.
+// Preview returns what Forget would remove, without its IDs, and changes nothing. It fails if the archive cannot be read.
 func (a *Archive) Preview(ctx context.Context, r Removal, progress Progress) (Removed, error) {
 	w := rewriter{a: a, removal: r, forget: true}
 	err := w.list(ctx, a)
@@ -133,18 +133,19 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
-		if err := w.tombs.with(w.bury()).store(w.a); err != nil {
+		w.tombs = w.tombs.with(w.bury())
+		if err := w.tombs.store(w.a); err != nil {
 			return err
 		}
 	}
 	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
-		return old.view(ctx, func(tx *bolt.Tx) error {
-			r, err := w.a.salvage(ctx, newRebuilder(tree{tx}, w), tmp, progress.part(400, 1000))
-			if err == nil {
-				err = w.check(ctx, tmp, r)
-			}
-			return err
-		})
+		r, err := w.a.salvage(ctx, tmp, func(into *Archive) error {
+			return w.copy(ctx, old, into, progress.part(400, 700))
+		}, progress.part(700, 1000))
+		if err == nil {
+			err = w.check(ctx, tmp, r)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -155,14 +156,14 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if !w.forget {
 		return nil
 	}
-	if w.Links, err = erase(s.lock.data); err != nil {
-		return err
-	}
-	return errors.Join(w.eraseAsides(), w.a.RemoveCopies())
+	return errors.Join(w.eraseOld(s.lock.data), w.a.RemoveCopies())
 }
 
-// eraseAsides removes the damaged files that were set aside: nobody can tell what is in them.
-func (w *rewriter) eraseAsides() error {
+// eraseOld erases the old file, and removes the damaged ones that were set aside: nobody can tell what is in them.
+func (w *rewriter) eraseOld(old *os.File) (err error) {
+	if w.Links, err = erase(old); err != nil {
+		return err
+	}
 	path, err := filepath.EvalSymlinks(w.a.path)
 	if err != nil {
 		return err
@@ -348,13 +349,20 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 	if filler != nil {
 		f.holes = append(f.holes, filler.filled...)
 	}
-	if f.holes = joinHoles(f.holes); len(f.holes) == 0 {
-		return f, nil
+	f.holes = joinHoles(f.holes)
+	err = f.add(ctx, r, g.Offset)
+	return f, err
+}
+
+// add adds the hashes of a generation without the holes, if there are any.
+func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
+	if len(f.holes) == 0 {
+		return nil
 	}
 	sum, known := sha256.New(), true
-	for p, err := range r.portions(ctx, 0, g.Offset) {
+	for p, err := range r.portions(ctx, 0, end) {
 		if err := skipDamage(err); err != nil {
-			return f, err
+			return err
 		}
 		known = known && err == nil
 		data, off := slices.Clone(p.data), p.off
@@ -371,7 +379,7 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 	if !known {
 		sum = unknownHash()
 	}
-	return f, f.sum.setHash(sum)
+	return f.sum.setHash(sum)
 }
 
 // skipDamage returns nil for damage.
@@ -382,43 +390,39 @@ func skipDamage(err error) error {
 	return err
 }
 
-// change replaces what is forgotten in the record of a generation: its hash, and the fingerprints of the bytes that have
-// changed, which would tell a guess.
-func (f filled) change(g *generationRecord) {
-	if len(f.holes) == 0 {
-		return
+// copy imports what is kept into a new archive, which replaces what was forgotten.
+func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progress) error {
+	if w.tombs != nil {
+		into.places = &tombs{places: w.tombs.places} // what was kept of a session is kept
 	}
-	g.Hash = f.sum.Hash
-	if len(overlapping(f.holes, 0, g.Head.N)) > 0 {
-		g.Head = transcript.Fingerprint{}
-	}
-	if len(overlapping(f.holes, g.Offset-g.Back.N, g.Offset)) > 0 {
-		g.Back = transcript.Fingerprint{}
-	}
-}
-
-// value returns the value of a state, of an original's place or of a summary in the new file, nil if it is not to be there.
-func (w *rewriter) value(e storedEntry) []byte {
-	switch e.kind {
-	case kindState:
-		k, err := parseSessionKey(e.key)
-		switch {
-		case err != nil || w.removed[k] || w.reset[k] && w.removal.Reset == nil:
-			return nil
-		case w.reset[k]:
-			return seal(kindState, e.version, e.key, w.removal.Reset(e.record))
+	im := importer{a: into, from: old, drops: w.touch, state: func(s Session) []byte {
+		if !w.reset[s.Key] {
+			return s.State
 		}
-	case kindID:
-		if f, err := parsePointer(e.key, e.value); err != nil || w.removed[f.Key] || w.touch(f) {
+		if w.removal.Reset == nil {
+			return nil
+		}
+		return w.removal.Reset(s.State)
+	}}
+	id, err := old.ID(ctx)
+	if err == nil {
+		err = into.setID(ctx, id)
+	}
+	if err == nil {
+		err = im.sessions(ctx, w.kept, progress)
+	}
+	if err == nil && !w.forget { // a summary may have a forgotten text; the summarizer makes it again
+		err = im.summaries(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return old.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
+		if f, err := parsePointer(key, value); err != nil || w.removed[f.Key] || w.touch(f) {
 			w.IDs = append(w.IDs, f.Hash.ID())
-			return nil
 		}
-	case kindSummary: // it may have a forgotten text; the summarizer makes it again
-		if w.forget {
-			return nil
-		}
-	}
-	return e.value
+		return nil
+	})
 }
 
 // touch reports whether a new hole is in an original.

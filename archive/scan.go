@@ -80,9 +80,7 @@ func (s *scan) mayBeOwn() bool {
 }
 
 // value returns the value of a block that each has found.
-func (s *scan) value(c candidate) ([]byte, error) { return s.read(nil, c.at, int64(c.n)), nil }
-
-func (s *scan) bytes() int64 { return s.size }
+func (s *scan) value(c candidate) []byte { return s.read(nil, c.at, int64(c.n)) }
 
 // entry returns the entry whose value begins at an offset, if there is an intact one.
 func (s *scan) entry(at int64) (e storedEntry, ok bool) {
@@ -124,43 +122,5 @@ func (s *scan) read(buf []byte, off, n int64) []byte {
 	}
 	return buf
 }
-
-// tree reads the entries of a file that is intact.
-type tree struct{ tx *bolt.Tx }
-
-// each calls fn with every entry.
-func (t tree) each(ctx context.Context, fn func(e storedEntry) error, progress Progress) error {
-	all := kinds()
-	for i, k := range all {
-		b := k.bucket(t.tx)
-		c := b.Cursor()
-		for key, v := c.First(); key != nil; key, v = c.Next() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if v == nil { // see ownBucket
-				v = b.Bucket(key).Get(key)
-			}
-			h, ok := parseHeader(v)
-			if !ok && k == kindMeta { // the schema, the file's number
-				continue
-			}
-			record, err := unseal(k, key, v)
-			if err == nil {
-				err = fn(storedEntry{header: h, key: key, value: v, record: record})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		progress(int64(i+1), int64(len(all)))
-	}
-	return nil
-}
-
-// value returns the value of a block.
-func (t tree) value(c candidate) ([]byte, error) { return getBlock(t.tx, c.id) }
-
-func (t tree) bytes() int64 { return t.tx.Size() }
 
 var errNotArchive = errors.New("not a ccd archive")

@@ -58,7 +58,17 @@ func getID(tx *bolt.Tx) (string, error) {
 	return hex.EncodeToString(id), nil
 }
 
+// setID gives the archive the ID of the one that it is made from, if that is known.
+func (a *Archive) setID(ctx context.Context, id string) error {
+	b, err := hex.DecodeString(id)
+	if err != nil || len(b) != idSize {
+		return nil
+	}
+	return a.update(ctx, 0, func(tx *bolt.Tx) error { return put(tx, kindMeta, keyID, b) })
+}
+
 // ID returns 32 hex digits that identify the archive and its copies, or "" if there is no archive yet.
+// It fails with a DamageError if it is damaged.
 func (a *Archive) ID(ctx context.Context) (id string, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) (err error) {
 		if id, err = getID(tx); err != nil {

@@ -17,7 +17,7 @@ func (a *Archive) Session(ctx context.Context, k transcript.Key) (Session, error
 	return a.lookUp(ctx, k, 1)
 }
 
-// Last is like Session, but returns only the current generation, at a constant cost.
+// Last is like Session, but returns only the current generation, at a constant cost. It fails as that does.
 func (a *Archive) Last(ctx context.Context, k transcript.Key) (Session, error) {
 	return a.lookUp(ctx, k, math.MaxInt)
 }

@@ -17,7 +17,7 @@ type Size struct {
 	IDs      int // entries of the index
 }
 
-// Size measures the archive. It returns zero if there is none yet.
+// Size measures the archive. It returns zero if there is none yet. It fails with a DamageError if a record is damaged.
 func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 	if err = a.measure(ctx, &z); err == nil {
 		err = a.each(ctx, kindGeneration, func(_ *bolt.Tx, k, v []byte) error {

@@ -85,21 +85,27 @@ func (a *Archive) save(ctx context.Context, additions []Addition, changes []Chan
 }
 
 func (a *Archive) putChange(tx *bolt.Tx, c Change) error {
-	was, known, err := getSession(tx, c.Session.Key)
-	if err != nil {
-		return a.damageIn(c.Session.Key, transcript.Cursor{}, err)
+	if err := a.keep(tx, c.Session); err != nil || len(c.New) == 0 {
+		return err
 	}
-	r := newSessionRecord(c.Session)
+	return putState(tx, c.Session.Key, c.New)
+}
+
+// keep adds a session if it is new, and updates what its record says of its file.
+func (a *Archive) keep(tx *bolt.Tx, s transcript.Session) error {
+	was, known, err := getSession(tx, s.Key)
+	if err != nil {
+		return a.damageIn(s.Key, transcript.Cursor{}, err)
+	}
+	r := newSessionRecord(s)
 	r.Num, r.Generation = was.Num, was.Generation
 	if !known {
 		if r.Num, err = newNum(tx); err != nil {
 			return err
 		}
 	}
-	if r != was {
-		if err := putSession(tx, c.Session.Key, r); err != nil {
-			return err
-		}
+	if r == was {
+		return nil
 	}
-	return putState(tx, c.Session.Key, c.New)
+	return putSession(tx, s.Key, r)
 }

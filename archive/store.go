@@ -65,6 +65,7 @@ func (a *Archive) use(ctx context.Context, s *store, fn func(s *store) error) er
 }
 
 // Held calls fn with an archive whose calls use one opening of the file. Writers wait meanwhile, so fn must be short.
+// It fails if the file cannot be opened, or as fn does.
 func (a *Archive) Held(ctx context.Context, fn func(*Archive) error) error {
 	return a.use(ctx, &store{a: a}, func(s *store) error { return fn(s.hold()) })
 }

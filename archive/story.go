@@ -17,7 +17,7 @@ import (
 // mostEarlier is how many earlier generations a story has.
 const mostEarlier = 16
 
-// Records yields the records of one generation in order. A record is valid until the next one.
+// Records yields the records of one generation in order. A record is valid until the next one. An error ends the iteration.
 func (a *Archive) Records(ctx context.Context, k transcript.Key, generation int, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 	return d.All(a.Reader(k, generation).Segments(ctx))
 }
@@ -28,7 +28,7 @@ func (a *Archive) Records(ctx context.Context, k transcript.Key, generation int,
 // Records of other files and of the file have one numbering. Those of earlier generations are numbered backwards
 // from -1; record 0 is the rewrite, a boundary. The spans of what is not in the generation are Span.Earlier. What has
 // the UUID, or else the bytes, of a later record is not repeated. An earlier generation that cannot be read is left
-// out. A transcript that is one JSON value is rewritten at each change, so its story is the generation.
+// out. A transcript that is one JSON value is rewritten at each change, so its story is the generation. An error ends the iteration.
 func (a *Archive) Story(ctx context.Context, s transcript.Session, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		d := decoder()
@@ -41,7 +41,7 @@ func (a *Archive) Story(ctx context.Context, s transcript.Session, generation in
 	}
 }
 
-// Before yields the records of a story before those of the file, and prepares the decoder d for these.
+// Before yields the records of a story before those of the file, and prepares the decoder d for these. An error ends the iteration.
 func (a *Archive) Before(ctx context.Context, s transcript.Session, generation int, d *transcript.Decoder, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		if s.Unlined() || generation > 1 && !a.before(ctx, s.Key, generation, d, decoder, file, yield) {
@@ -273,7 +273,7 @@ func (a *Archive) head(ctx context.Context, s Session) ([]byte, error) {
 }
 
 // Joined yields the records that the file of a session, which begins with head, does not repeat, and prepares the
-// decoder for the file.
+// decoder for the file. An error ends the iteration.
 func (a *Archive) Joined(ctx context.Context, s transcript.Session, generation int, head []byte, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		if s.Thread == "" && transcript.OriginOf(head).ID == "" {

@@ -33,7 +33,7 @@ func (a *Archive) Summaries(ctx context.Context) func(input mark.Hash) (summary 
 const maxSummary = 64 << 10
 
 // KeepSummary stores the result for the input with the given hash durably. A stored text is never replaced, because
-// companions were made from it. Refusals are added up.
+// companions were made from it. Refusals are added up. It fails if the text is over maxSummary.
 func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) error {
 	if len(s.Text) > maxSummary {
 		return fmt.Errorf("store summary %s: %d bytes exceed the limit of %d", input.ID(), len(s.Text), maxSummary)

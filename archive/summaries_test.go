@@ -2,8 +2,6 @@ package archive
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,33 +36,4 @@ func TestSummariesAreKept(t *testing.T) {
 	if err := a.KeepSummary(ctx, two, Summary{Text: strings.Repeat("x", maxSummary+1)}); err == nil {
 		t.Error("a text of any length is kept")
 	}
-}
-
-func TestDamagedSummaryIsFoundAndReplaced(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "archive.db")
-	a, err := Open(path, Options{})
-	must(t, err)
-	input := mark.Sum([]byte("input"))
-	const text = "a summary that stands nowhere else in the file"
-	must(t, a.KeepSummary(ctx, input, Summary{Text: text}))
-	file, err := os.ReadFile(path)
-	must(t, err)
-	rotten := strings.ReplaceAll(string(file), text, strings.ToUpper(text))
-	if rotten == string(file) {
-		t.Fatal("the text does not stand in the file")
-	}
-	must(t, os.WriteFile(path, []byte(rotten), 0o600))
-	if got, err := a.Summary(ctx, input); err != nil || got != (Summary{}) {
-		t.Errorf("a damaged one is given out: %+v, %v", got, err)
-	}
-	if r, err := a.Verify(ctx, nil); err != nil || len(r.Damage) != 1 {
-		t.Errorf("verify: %v, %v", r.Damage, err)
-	}
-	must(t, a.KeepSummary(ctx, input, Summary{Text: text}))
-	if got, _ := a.Summary(ctx, input); got.Text != text {
-		t.Errorf("not replaced: %+v", got)
-	}
-	sound(t, a)
 }

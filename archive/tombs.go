@@ -56,6 +56,9 @@ func tombsPath(path string) string { return path + ".forgotten" }
 
 // tombs returns the tombstones. They are read again only if their file has changed.
 func (a *Archive) tombs() (*tombs, error) {
+	if a.places != nil {
+		return a.places, nil
+	}
 	path := tombsPath(a.path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,6 +173,17 @@ func (t *tombs) filler(k transcript.Key) *Filler {
 	return &Filler{places: t.places[k], sum: sha256.New()}
 }
 
+// holes returns what may have been forgotten in a session.
+func (t *tombs) holes(k transcript.Key) (all []hole) {
+	if t == nil {
+		return nil
+	}
+	for _, p := range t.places[k] {
+		all = append(all, p.hole())
+	}
+	return joinHoles(all)
+}
+
 // Fill replaces what was forgotten in the next bytes, and reports whether there was any.
 func (f *Filler) Fill(data []byte) (any bool) {
 	if f == nil {
@@ -276,6 +290,6 @@ func overlapping(holes []hole, from, to int64) []hole {
 }
 
 // fillSorted is fillHoles for sorted holes, of which few are in data.
-func fillSorted(data []byte, off int64, holes []hole) (any bool) {
-	return fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
+func fillSorted(data []byte, off int64, holes []hole) {
+	fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
 }

@@ -155,53 +155,37 @@ func (v *verifier) frames(ctx context.Context) error {
 	return v.addDamage(v.a.checkKeys(ctx, kindHash))
 }
 
-// place is where a pointer's original begins. Pointers are checked in this order, so that each block is read once.
-type place struct {
-	key  [33]byte
-	sess transcript.Key
-	gen  int
-	off  int64
-	size int64 // of all parts
-}
-
-// pointers checks the originals.
+// pointers checks the originals, those of a generation in the order of their places, so that each block is read once.
 func (v *verifier) pointers(ctx context.Context) error {
-	var places []place
+	var all []Found
 	err := v.a.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
 		f, err := parsePointer(key, value)
-		if err == nil && (len(key) != len(place{}.key) || len(f.Parts) == 0) {
+		if err == nil && len(f.Parts) == 0 {
 			err = errMismatch
 		}
 		if err != nil {
 			return v.addDamage(&DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err})
 		}
-		p := place{key: [33]byte(key), sess: f.Key, gen: f.Generation, off: f.Parts[0].Span.Off}
-		for _, part := range f.Parts {
-			p.size += part.Span.Len
-		}
-		places = append(places, p)
+		all = append(all, f)
 		return nil
 	})
 	if err := v.addDamage(err); err != nil {
 		return err
 	}
-	return v.checkAt(ctx, places)
-}
-
-func (v *verifier) checkAt(ctx context.Context, places []place) error {
-	slices.SortFunc(places, func(x, y place) int {
-		return cmp.Or(cmp.Compare(x.sess.Agent, y.sess.Agent), cmp.Compare(x.sess.ID, y.sess.ID),
-			cmp.Compare(x.gen, y.gen), cmp.Compare(x.off, y.off))
+	v.Pointers += len(all)
+	slices.SortFunc(all, func(x, y Found) int {
+		return cmp.Or(cmp.Compare(x.Key.Agent, y.Key.Agent), cmp.Compare(x.Key.ID, y.Key.ID),
+			cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Parts[0].Span.Off, y.Parts[0].Span.Off))
 	})
-	var r *Reader
-	for batch := range Batches(places, func(p place) int64 { return max(p.size, 32<<10) }) { // to find a small one takes time, too
+	r := &Reader{}
+	for batch := range Batches(all, sizeOf) {
 		check := func(a *Archive) error {
-			for _, p := range batch {
-				if r == nil || p.sess != r.key || p.gen != r.n {
-					r = a.Reader(p.sess, p.gen)
+			for _, f := range batch {
+				if f.Key != r.key || f.Generation != r.n {
+					r = a.Reader(f.Key, f.Generation)
 				}
 				r.a = a
-				if err := v.pointer(ctx, r, p); err != nil {
+				if err := v.addDamage(r.CheckPointer(ctx, f.Pointer)); err != nil {
 					return err
 				}
 			}
@@ -217,20 +201,13 @@ func (v *verifier) checkAt(ctx context.Context, places []place) error {
 			return err
 		}
 	}
-	v.Pointers += len(places)
 	return nil
 }
 
-func (v *verifier) pointer(ctx context.Context, r *Reader, p place) error {
-	var f Found
-	err := r.a.view(ctx, func(tx *bolt.Tx) (err error) {
-		if f, err = parsePointer(p.key[:], tx.Bucket(bucketIDs).Get(p.key[:])); err != nil {
-			err = &DamageError{Path: v.a.path, ID: f.Hash.ID(), Err: err}
-		}
-		return err
-	})
-	if err != nil {
-		return v.addDamage(err)
+// sizeOf returns about how many bytes are read for an original.
+func sizeOf(f Found) (n int64) {
+	for _, part := range f.Parts {
+		n += part.Span.Len
 	}
-	return v.addDamage(r.CheckPointer(ctx, f.Pointer))
+	return max(n, 32<<10) // to find a small one takes time, too
 }

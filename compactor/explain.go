@@ -61,14 +61,16 @@ func (d *draft) reason(e *event, t Told) string {
 		}
 	}
 	switch {
+	case best == 0 && t.Shown == 0 && t.New > 0:
+		return "too short to stand alone"
 	case best == 0:
 		return "whole"
 	case t.New == 0 && t.Shown == 0:
 		return "all of it stands elsewhere"
 	case best > d.filled.least: // a piece is as large as it is, and a text has at most so many lines
-		return "what was left of the room is too small for the rest"
+		return "no room: the rest is too large"
 	}
-	return fmt.Sprintf("the rest is worth %.4f a char, the last one taken %.4f", best, d.filled.least)
+	return fmt.Sprintf("no room: %.4f a char, taken from %.4f", best, d.filled.least)
 }
 
 // key reports whether an event is a key fact: the human's words, a decision, a change or a failure.

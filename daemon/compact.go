@@ -39,7 +39,7 @@ var ErrUnknownSession = errors.New("no such session")
 
 // SessionAt returns the session of the transcript at path, archived or not. It returns false if no watched root
 // contains path.
-func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
+func (d *Daemon) SessionAt(ctx context.Context, path string) (transcript.Session, bool) {
 	for _, r := range d.Watch.Roots {
 		found, ok := d.Agents.Find(r.Agent, r.Path, path)
 		if !ok {
@@ -48,7 +48,7 @@ func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
 		if d.Archive.Forgets(found) { // Adopt would store it under another ID
 			return found, true
 		}
-		if s := d.register(watcher.Offer{Path: path, Root: r}); s != nil {
+		if s := d.register(ctx, watcher.Offer{Path: path, Root: r}); s != nil {
 			return s.Session, true
 		}
 	}
@@ -57,6 +57,7 @@ func (d *Daemon) SessionAt(path string) (transcript.Session, bool) {
 
 // Compact archives what is new in a session and makes its companion, whatever the session's size. If the transcript is
 // gone, the companion is made from the archive. All IDs in the text resolve when Compact returns.
+// It fails with ErrUnknownSession, and with ErrNotPlaced if only the file could not be written.
 func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptions) (Compacted, error) {
 	s := d.sessions[key]
 	if s == nil {
@@ -175,6 +176,7 @@ func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compa
 }
 
 // Update archives what is new in a session's transcript, and stores what lists show. It does nothing if the file is gone.
+// It fails with ErrUnknownSession.
 func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -186,6 +188,7 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their
 // spans belong to the given generation, which must still be the newest one; generation is 0 if there are no pointers. It makes
 // nothing of the records, because to read them takes longer than all the rest.
+// It fails with ErrUnknownSession, and if there is a newer generation.
 func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -201,7 +204,7 @@ func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int
 
 // Note archives what is new in a session's transcript, and stores what lists show by a model that the caller has read for its own
 // purpose. said is called when the rest is done, perhaps again, and returns the model's Status and PerToken, nil if there is none. The
-// next sync reads the records.
+// next sync reads the records. It fails with ErrUnknownSession.
 func (d *Daemon) Note(ctx context.Context, key transcript.Key, said func() (*compactor.Status, float64)) error {
 	s := d.sessions[key]
 	if s == nil {
@@ -227,7 +230,7 @@ func (d *Daemon) Adopt(s transcript.Session) {
 }
 
 // Preview makes the text of a companion without writing to the archive, from the whole transcript in memory. Its IDs resolve only
-// after the same bytes have been archived.
+// after the same bytes have been archived. It fails if the transcript cannot be read.
 func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOptions) (Compacted, error) {
 	p := &session{Session: s}
 	if known := d.sessions[s.Key]; known != nil {
@@ -235,6 +238,9 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 	}
 	p.request(o)
 	var data []byte
+	if info, err := os.Stat(s.Path); err == nil { // a large transcript is not copied as it is read
+		data = make([]byte, 0, info.Size())
+	}
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return Compacted{}, fmt.Errorf("read transcript: %w", err)
@@ -267,16 +273,22 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 // Generation returns which generation of its session a transcript's file is, archived or not.
 func Generation(ctx context.Context, a *archive.Archive, s transcript.Session) int {
 	stored, err := a.Last(ctx, s.Key)
-	if err != nil || len(stored.Generations) == 0 {
+	switch tip := stored.Tip(); {
+	case err != nil || tip.Generation == 0:
 		return 1
+	case continues(ctx, s, tip):
+		return tip.Generation
+	default:
+		return tip.Generation + 1
 	}
-	for seg, err := range watcher.Tail(ctx, s, stored.Tip(), watcher.TailOptions{}) {
-		if err == nil {
-			return seg.Start.Generation
-		}
-		break
+}
+
+// continues reports whether a session's file goes on from a cursor, also if it cannot be read.
+func continues(ctx context.Context, s transcript.Session, from transcript.Cursor) bool {
+	for seg, err := range watcher.Tail(ctx, s, from, watcher.TailOptions{}) {
+		return err != nil || seg.Start.Generation == max(1, from.Generation)
 	}
-	return stored.Tip().Generation
+	return true
 }
 
 func (s *session) request(o CompactOptions) {

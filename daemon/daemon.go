@@ -6,8 +6,7 @@
 // the fingerprints of the bytes before it, and stores it (archiveNew): segments of many sessions in one transaction (batch.go,
 // archive.Save). The job ends when that is on disk. Only then its session is queued again (take, afterArchiving), and another job
 // (derive) reads the records back from the archive. publish (publish.go) makes the
-// companion, stores where its originals are (archive.Publish), and renames it into place when that is on disk too. States wait
-// in Daemon.batch; one that is lost costs a sync. `ccd restore` needs no daemon: it reads the archive.
+// companion, stores where its originals are (archive.Publish), and renames it into place when that is on disk too. `ccd restore` needs no daemon: it reads the archive.
 //
 // Two things are not archived: what was forgotten (archive.Forget), and sessions of the summarizer's own command.
 //
@@ -79,7 +78,6 @@ type Daemon struct {
 	Options
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
-	batch    batch                     // states that wait for a transaction; a job that archives has a batch of its own
 	pool     pool
 	kept     []*session // whose readings are kept, the last one of them used last
 	found    []*session // that wait for choose
@@ -99,7 +97,7 @@ type Daemon struct {
 	healed      time.Time // when healIfDamaged last ran
 }
 
-// New returns a daemon that has loaded the archived sessions.
+// New returns a daemon that has loaded the archived sessions. It fails if the archive cannot be read; damage is repaired later.
 func New(ctx context.Context, o Options) (*Daemon, error) {
 	d := unloaded(o)
 	if err := d.load(ctx); err != nil {
@@ -109,7 +107,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 }
 
 // NewAt is New for work on the transcript at a path only: if that is archived under its own ID, it loads no other session, of which
-// there may be thousands.
+// there may be thousands. It fails as New does.
 func NewAt(ctx context.Context, o Options, path string) (*Daemon, error) {
 	for _, r := range o.Watch.Roots {
 		found, ok := o.Agents.Find(r.Agent, r.Path, path)
@@ -152,7 +150,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	d.sessions, d.owners, d.batch = map[transcript.Key]*session{}, map[string]transcript.Key{}, batch{}
+	d.sessions, d.owners = map[transcript.Key]*session{}, map[string]transcript.Key{}
 	for _, a := range stored {
 		d.heartbeat()
 		d.add(a)
@@ -204,7 +202,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 // failure, it reaches the same state. New bytes are archived first (archiveNew), then their records are read and the companion
 // is made if it is due (derive). Both are the pool's work, so that no session waits for another one. done ends the sync.
 func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
-	s := d.register(o)
+	s := d.register(ctx, o)
 	if s == nil {
 		d.result(o, nil)
 		return
@@ -342,15 +340,6 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	if ctx.Err() == nil {
 		d.result(s.offer, err)
 	}
-	if d.saveDue(s) {
-		d.save(ctx)
-	}
-}
-
-// saveDue reports whether what waits for a transaction is saved after a sync of s. One for many is cheaper, so it waits for more
-// offers, and for queued jobs too if s did not change lately.
-func (d *Daemon) saveDue(s *session) bool {
-	return d.batch.full() || !d.more && (s.offer.Live || d.pool.queued() == 0)
 }
 
 // maxFound is how many of the sessions that a scan finds for the first time get their companions at once.
@@ -362,7 +351,7 @@ func (d *Daemon) choose(ctx context.Context) {
 	all := d.found
 	d.found = nil
 	slices.SortStableFunc(all, func(a, b *session) int { return cmp.Compare(b.sourceStat.ModTime, a.sourceStat.ModTime) })
-	n := 0
+	n, later := 0, batch{}
 	for _, s := range all {
 		if !s.found || d.sessions[s.Key] != s {
 			continue
@@ -373,20 +362,19 @@ func (d *Daemon) choose(ctx context.Context) {
 			continue
 		}
 		s.state.Deferred = true
-		d.batch.note(s)
-		d.done(ctx, s, nil)
+		later.note(s)
+	}
+	deferred := later.sessions
+	failed := d.commit(ctx, &later)
+	for s := range deferred {
+		d.done(ctx, s, failed[s])
 	}
 }
 
-// save stores the states that wait for a transaction, and ends the sync of those that were not stored; one that is in a job is
-// synced again after it.
-func (d *Daemon) save(ctx context.Context) {
-	for s, err := range d.commit(ctx, &d.batch) {
-		if o := s.offer; s.busy {
-			s.newer = &o
-		} else {
-			d.done(ctx, s, err)
-		}
+// save stores the states of a batch, and syncs those again that were not stored.
+func (d *Daemon) save(ctx context.Context, b *batch) {
+	for s, err := range d.commit(ctx, b) {
+		d.done(ctx, s, err)
 	}
 }
 
@@ -397,7 +385,6 @@ func (d *Daemon) bring(ctx context.Context, offers ...watcher.Offer) {
 		d.sync(ctx, o)
 	}
 	d.more = false
-	d.save(ctx)
 	d.finishJobs(ctx)
 }
 
@@ -453,7 +440,6 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 
 // atScan does after each scan, and in a pass, what no file event tells of.
 func (d *Daemon) atScan(ctx context.Context, now time.Time) {
-	d.save(ctx)
 	d.cleanUp(ctx)
 	d.expire(ctx, now)
 	d.recheck(ctx, now)

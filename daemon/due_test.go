@@ -63,54 +63,6 @@ func TestWhenACompanionIsDue(t *testing.T) {
 	}
 }
 
-// TestFollowingReadsOnce: a session that grows is read at most three times, for lists when it is archived and for its companion, and
-// lists never lag. What the companion and the session's state say does not depend on the steps.
-func TestFollowingReadsOnce(t *testing.T) {
-	h := newHouse(t)
-	h.o.Watch.RefreshIdle = time.Hour
-	d, text, read := h.daemon(), "", int64(0)
-	var s *session
-	var last reading
-	offer := func(quiet time.Duration) {
-		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: quiet, Live: true}); err != nil {
-			t.Fatal(err)
-		}
-		if s = d.sessions[d.owners[h.path(1)]]; s.state.Read != s.state.At {
-			t.Fatalf("%d bytes of %d are read", s.state.Read.Offset, s.state.At.Offset)
-		}
-		if s.read == nil {
-			return
-		}
-		if s.read.decoder != last.decoder { // from the beginning
-			last.at = Place{}
-		}
-		read += s.read.at.Offset - last.at.Offset
-		last = *s.read
-	}
-	for n, all := 0, testkit.Cases(t, 240, 4400); n < all; n += 2 {
-		next := turns(n, n+2)
-		h.append(h.path(1), next)
-		text += next
-		if offer(0); s.read == nil {
-			t.Fatal("it is not followed")
-		}
-	}
-	if size := int64(len(text)); read > 3*size || last.model == nil {
-		t.Errorf("%d bytes were read of %d, of a whole model %t", read, size, last.model != nil)
-	}
-	if offer(h.o.Watch.RefreshIdle); s.read != nil {
-		t.Error("at rest, its model is still kept")
-	}
-	h.samePass(h.path(1), text)
-	grown := s.state
-	if _, err := d.readArchived(context.Background(), s, true); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(s.state.Encode(), grown.Encode()) {
-		t.Errorf("followed %+v\nread at once %+v", grown, s.state)
-	}
-}
-
 // TestFollowedSaysTheSame: the companion and the state of a session that came in pieces, cut anywhere, torn lines at rest among them, are
 // those of one reading of all.
 func TestFollowedSaysTheSame(t *testing.T) {

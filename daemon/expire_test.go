@@ -64,32 +64,3 @@ func TestCompanionsOfPurgedTranscriptsExpire(t *testing.T) {
 		})
 	}
 }
-
-// With 0 nothing expires, and a transcript that comes back ends the wait.
-func TestCompanionsAreKeptForEver(t *testing.T) {
-	h := newHouse(t)
-	h.write(h.path(1), turns(0, 12))
-	h.once()
-	data, err := os.ReadFile(h.path(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(h.path(1)); err != nil {
-		t.Fatal(err)
-	}
-	h.once()
-	d := h.daemon()
-	late := time.Now().Add(100 * 365 * 24 * time.Hour)
-	if s := d.sessions[key(h.path(1))]; s.state.GoneAt.IsZero() || d.expired(s, late) {
-		t.Errorf("gone at %v, expired: %v", s.state.GoneAt, d.expired(s, late))
-	}
-	if err := os.WriteFile(h.path(1), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.once()
-	h.o.KeepAfterPurge = time.Second
-	d = h.daemon()
-	if s := d.sessions[key(h.path(1))]; s.state.Gone || !s.state.GoneAt.IsZero() || d.expired(s, late) {
-		t.Errorf("back again: gone %v since %v", s.state.Gone, s.state.GoneAt)
-	}
-}

@@ -20,7 +20,7 @@ import (
 
 // Forget removes texts and sessions from the archive and from companions, for good (see archive.Forget). preview is what
 // archive.Preview has returned for it. The companions of these sessions are removed first, so that a process that dies
-// leaves none with what was forgotten, and made again at the end.
+// leaves none with what was forgotten, and made again at the end. It fails as that does.
 func (d *Daemon) Forget(ctx context.Context, r archive.Removal, preview archive.Removed, progress func(done, total int64)) (archive.Removed, error) {
 	r.Reset = func(state []byte) []byte { return resetState(state, r) }
 	of := slices.Concat(preview.Touched, preview.States, preview.Sessions)
@@ -152,7 +152,7 @@ type Candidate struct {
 }
 
 // Candidates returns what Collect removes, oldest first, and how many more sessions stay that are old enough, by reason.
-// It removes only sessions whose transcript is gone: the others would be archived again.
+// It removes only sessions whose transcript is gone: the others would be archived again. It fails if the archive cannot be read.
 func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chosen []Candidate, stay map[string]int, err error) {
 	stored, err := d.Archive.Sessions(ctx)
 	if err != nil {
@@ -169,6 +169,28 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 			bytes[a.Key] += g.Tip.Offset
 		}
 	}
+	copied := map[string]bool{} // IDs of sessions that ccd copied: the text of the copy names their originals
+	for k, s := range d.sessions {
+		copied[s.state.Resumed.ID] = copied[s.state.Resumed.ID] || s.state.Resumed.ID != k.ID
+	}
+	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
+	for _, c := range d.families(bytes) {
+		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
+		if !old && (keep.Size <= 0 || left <= keep.Size) {
+			continue
+		}
+		if why := d.whyKept(*c, copied); why != "" {
+			stay[why]++
+			continue
+		}
+		left -= int64(float64(c.Bytes) * share)
+		chosen = append(chosen, *c)
+	}
+	return chosen, stay, nil
+}
+
+// families returns all sessions with their parts, those that were active last at the end. bytes has the sizes of their transcripts.
+func (d *Daemon) families(bytes map[transcript.Key]int64) []*Candidate {
 	families := map[transcript.Key]*Candidate{}
 	for _, k := range slices.SortedFunc(maps.Keys(d.sessions), byID) {
 		chain, s := d.partOf(k), d.sessions[k].state
@@ -185,27 +207,9 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		c.Bytes += bytes[k]
 		c.Last = slices.MaxFunc([]time.Time{c.Last, s.Last, s.GoneAt}, time.Time.Compare)
 	}
-	all := slices.SortedFunc(maps.Values(families), func(x, y *Candidate) int {
+	return slices.SortedFunc(maps.Values(families), func(x, y *Candidate) int {
 		return cmp.Or(x.Last.Compare(y.Last), byID(x.Keys[0], y.Keys[0]))
 	})
-	copied := map[string]bool{} // IDs of sessions that ccd copied: the text of the copy names their originals
-	for k, s := range d.sessions {
-		copied[s.state.Resumed.ID] = copied[s.state.Resumed.ID] || s.state.Resumed.ID != k.ID
-	}
-	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
-	for _, c := range all {
-		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
-		if !old && (keep.Size <= 0 || left <= keep.Size) {
-			continue
-		}
-		if why := d.whyKept(*c, copied); why != "" {
-			stay[why]++
-			continue
-		}
-		left -= int64(float64(c.Bytes) * share)
-		chosen = append(chosen, *c)
-	}
-	return chosen, stay, nil
 }
 
 // Family returns a session with its sub-agents and attachments, itself first. Of a conversation in several files the first one
@@ -255,7 +259,7 @@ func (d *Daemon) whyKept(c Candidate, copied map[string]bool) string {
 	return ""
 }
 
-// Collect removes the candidates and the free space from the archive's file.
+// Collect removes the candidates and the free space from the archive's file. It fails as archive.Compact does.
 func (d *Daemon) Collect(ctx context.Context, all []Candidate, progress func(done, total int64)) (archive.Removed, error) {
 	var keys []transcript.Key
 	for _, c := range all {

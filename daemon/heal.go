@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"ccd/archive"
@@ -19,28 +20,34 @@ type Healed struct {
 	Left  []*archive.DamageError // damaged places that no transcript can repair
 }
 
-// Heal reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it and in the transcripts
-// that still exist, sets the old one aside, and syncs all transcripts and companions. What an earlier rebuild could not bring back is
-// taken from transcripts that have come since. progress, if not nil, is called with what is done and the total.
+// Heal reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it and sets the old one aside. Then
+// it takes what is lost, also since an earlier rebuild, from the transcripts that exist, and syncs all transcripts and companions. progress, if not nil, is called
+// with what is done and the total.
 func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h Healed, err error) {
 	report, err := d.Archive.Verify(ctx, progress)
 	h.Found, h.Left = len(report.Damage), report.Damage
 	if err != nil || h.Found == 0 {
 		return h, err
 	}
-	r, err := d.Archive.Repair(ctx, report.Damage, d.sources(ctx), progress)
-	if err != nil || r.Aside == "" {
+	if slices.ContainsFunc(h.Left, func(damage *archive.DamageError) bool { return !damage.Missing() }) {
+		r, err := d.Archive.Rebuild(ctx, progress)
+		if h.Aside = r.Aside; err != nil {
+			return h, err
+		}
+	}
+	filled, err := d.Archive.Fill(ctx, d.sources(ctx))
+	if h.Bytes = filled.Bytes; err != nil || h.Aside == "" && filled.Generations == 0 {
 		return h, err
 	}
-	h.Aside, h.Bytes = r.Aside, r.Restored
 	if err := d.load(ctx); err != nil {
 		return h, err
 	}
+	var b batch
 	for _, s := range d.sessions {
 		s.state.Covers = Place{} // the index may lack the companion's IDs
-		d.batch.note(s)
+		b.note(s)
 	}
-	d.save(ctx)
+	d.save(ctx, &b)
 	d.syncAll(ctx)
 	if ctx.Err() != nil {
 		return h, ctx.Err()
@@ -64,37 +71,19 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 			files[k] = s.Session
 		}
 	}
-	return func(ctx context.Context, s transcript.Session, _ archive.Generation) []archive.Source {
+	return func(s transcript.Session, _ archive.Generation) []iter.Seq2[transcript.Segment, error] {
 		d.heartbeat()
 		file, ok := files[s.Key]
 		if !ok {
 			return nil
 		}
-		return []archive.Source{{Whole: true, Bytes: func(yield func(int64, []byte) bool) {
-			off := int64(0)
-			for data, err := range d.original(ctx, file) {
-				if err != nil {
-					d.Log.Warn("cannot read a transcript to repair the archive", "session", s.ID, "err", err)
-				}
-				if err != nil || !yield(off, data) {
-					return
-				}
-				off += int64(len(data))
-			}
-		}}}
+		return []iter.Seq2[transcript.Segment, error]{d.original(ctx, file)}
 	}
 }
 
-// original yields all bytes of a transcript, with what was forgotten replaced.
-func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		filler := d.Archive.Filler(s.Key)
-		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat}) {
-			if filler.Fill(seg.Data); !yield(seg.Data, err) {
-				return
-			}
-		}
-	}
+// original yields all bytes of a transcript.
+func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[transcript.Segment, error] {
+	return watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat})
 }
 
 // healPause is the time between two repairs by the daemon itself.

@@ -92,7 +92,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 func syncTo(t *testing.T, d *Daemon, path, what string) *session {
 	t.Helper()
 	offer := watcher.Offer{Path: path, Root: d.Watch.Roots[0], Quiet: atRest}
-	s := d.register(offer)
+	s := d.register(t.Context(), offer)
 	if s == nil {
 		t.Fatalf("%s: no session", what)
 	}

@@ -41,7 +41,7 @@ func (l Labels) Named(name string) (Labels, error) {
 	return l, nil
 }
 
-// Tagged returns l with the tags added, or removed if remove is set. Tags are lower-case.
+// Tagged returns l with the tags added, or removed if remove is set. Tags are lower-case. It fails for a tag with other characters.
 func (l Labels) Tagged(tags []string, remove bool) (Labels, error) {
 	all := slices.Clone(l.Tags)
 	for _, t := range tags {
@@ -79,7 +79,7 @@ func label(text string, limit int, allowed func(rune) bool) error {
 }
 
 // Label changes the labels of an archived session. A daemon may run meanwhile: when it next stores the session's state,
-// it notices the change and loads the state again.
+// it notices the change and loads the state again. It fails with archive.ErrNotFound, or as change does.
 func Label(ctx context.Context, a *archive.Archive, k transcript.Key, change func(Labels) (Labels, error)) error {
 	return retryRaces(ctx, func() error {
 		s, err := a.Last(ctx, k)

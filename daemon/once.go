@@ -136,7 +136,7 @@ type RootPlan struct {
 // archiveRatio is about the archive's size per byte of transcript (TestCostOfAFirstPass).
 const archiveRatio = 0.3
 
-// Plan scans the roots and changes nothing.
+// Plan scans the roots and changes nothing. It fails if the scan finds a file outside the roots.
 func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
 	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	p := Plan{Roots: []RootPlan{}, Errors: []string{}, Companion: cmp.Or(d.CompanionDir, "beside each transcript")}

@@ -165,10 +165,6 @@ func (d *Daemon) startJobs(ctx context.Context) {
 
 func (d *Daemon) run(ctx context.Context, j *job) {
 	j.errs = make([]error, len(j.copies))
-	if j.step == deriving {
-		j.errs[0] = d.derive(ctx, j.copies[0])
-		return
-	}
 	var b batch
 	save := func() {
 		for s, err := range d.commit(ctx, &b) {
@@ -177,7 +173,12 @@ func (d *Daemon) run(ctx context.Context, j *job) {
 		}
 	}
 	for i, s := range j.copies {
-		if j.errs[i] = d.archiveNew(ctx, s, &b); b.full() {
+		if j.step == archiving {
+			j.errs[i] = d.archiveNew(ctx, s, &b)
+		} else if j.errs[i] = d.derive(ctx, s); j.errs[i] == nil || errors.Is(j.errs[i], ErrNotPlaced) {
+			b.note(s)
+		}
+		if b.full() {
 			save()
 		}
 	}
@@ -201,7 +202,6 @@ func (d *Daemon) finishJobs(ctx context.Context) {
 	for d.startJobs(ctx); d.pool.running > 0; d.startJobs(ctx) {
 		d.take(ctx, <-d.pool.ended)
 	}
-	d.save(ctx)
 }
 
 // abandon waits for the jobs that run, whose context has ended, and drops what they have done.
@@ -235,9 +235,7 @@ func (d *Daemon) take(ctx context.Context, j *job) {
 			if s.published && d.Published != nil {
 				d.Published(s.Session, s.state)
 			}
-			if s.published = false; err == nil || errors.Is(err, ErrNotPlaced) {
-				d.batch.note(s)
-			}
+			s.published = false
 			d.done(ctx, s, err)
 		}
 		if newer != nil {

@@ -15,8 +15,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ccd/internal/agent/claude"
-	"ccd/internal/agent/registry"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -182,40 +180,5 @@ func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 				t.Errorf("%s differs: %d bytes, %d", what, len(text), len(two[what]))
 			}
 		}
-	}
-}
-
-// Workers leave sessions with long lines to the daemon: the memory for lines does not grow with the workers.
-func TestOneLongLineAtATime(t *testing.T) {
-	testkit.Long(t, "two workers with long lines take no more memory than one")
-	h := newHouse(t)
-	var now, most, decoded atomic.Int64
-	counting := claude.Row()
-	counting.Agent = "counting"
-	counting.Parse = func(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-		if n := int64(len(value.Raw)); n > longLine {
-			decoded.Add(1)
-			at := now.Add(n)
-			defer now.Add(-n)
-			for was := most.Load(); at > was && !most.CompareAndSwap(was, at); was = most.Load() {
-			}
-			<-time.After(100 * time.Millisecond) // so that lines of two workers would meet
-		}
-		claude.Row().Parse(d, r, value)
-	}
-	h.o.Agents = registry.Table{}.With(counting)
-	h.slots = 2
-	h.o.Watch.Roots[0].Agent = counting.Agent
-	const long = 9 << 20
-	line := `{"type":"user","uuid":"1","message":{"role":"user","content":"` + strings.Repeat("x", long) + `"}}` + "\n"
-	for n := range 4 {
-		h.old(h.path(n), turn(n)+line)
-	}
-	h.once()
-	if decoded.Load() < 4 {
-		t.Fatalf("%d long lines were decoded: this test cannot fail", decoded.Load())
-	}
-	if n := most.Load(); n > long+1000 {
-		t.Errorf("lines of %d bytes were in work at once, of %d each", n, long)
 	}
 }

@@ -33,18 +33,15 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 	slices.SortFunc(due, func(a, b *session) int {
 		return cmp.Or(a.state.Checked.Compare(b.state.Checked), cmp.Compare(a.ID, b.ID))
 	})
-	left := int64(recheckBytes)
+	left, checked := int64(recheckBytes), batch{}
 	for _, s := range due {
-		if left <= 0 || ctx.Err() != nil {
+		if left <= 0 {
 			break
 		}
 		left -= max(2*s.state.At.Offset, recheckFile)
-		d.heartbeat()
 		same, err := d.recheckSession(ctx, s, now)
-		if err == nil && s.state.At.Generation > 0 {
-			for _, err = range d.Archive.Reader(s.Key, s.state.At.Generation).Segments(ctx) {
-				d.heartbeat()
-			}
+		if err == nil {
+			err = d.readThrough(ctx, s)
 		}
 		if ctx.Err() != nil {
 			break
@@ -55,12 +52,26 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 		case err != nil: // in memory only, so that the others get their turn first
 			d.Log.Warn("cannot compare transcript with the archive", "path", s.Path, "err", err)
 		case same:
-			d.batch.note(s)
+			checked.note(s)
 		default:
 			d.sync(ctx, d.asOffer(s))
 		}
 	}
-	d.save(ctx)
+	d.save(ctx, &checked)
+}
+
+// readThrough reads the archived bytes of a session, which fails if they are damaged.
+func (d *Daemon) readThrough(ctx context.Context, s *session) error {
+	d.heartbeat()
+	if s.state.At.Generation == 0 {
+		return nil
+	}
+	for _, err := range d.Archive.Reader(s.Key, s.state.At.Generation).Segments(ctx) {
+		if d.heartbeat(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recheckSession compares a source with the archived bytes. If the source was rewritten, the next sync archives it from the
@@ -92,16 +103,17 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		return false, err
 	}
 	last := a.Generations[len(a.Generations)-1]
-	left, sum := last.Tip.Offset, sha256.New()
-	for data, err := range d.original(ctx, s.Session) {
+	left, sum, filler := last.Tip.Offset, sha256.New(), d.Archive.Filler(s.Key)
+	for seg, err := range d.original(ctx, s.Session) {
 		if watcher.NotExist(err) {
 			return true, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		n := min(left, int64(len(data)))
-		sum.Write(data[:n])
+		filler.Fill(seg.Data)
+		n := min(left, int64(len(seg.Data)))
+		sum.Write(seg.Data[:n])
 		if left -= n; left == 0 {
 			break
 		}

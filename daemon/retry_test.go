@@ -1,12 +1,9 @@
 package daemon
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"ccd/archive"
 	"ccd/internal/testkit"
@@ -52,30 +49,5 @@ func TestFailureIsTriedAgainUnchanged(t *testing.T) {
 	testkit.Eventually(t, "nothing is told any more", func() bool { info, ok := failing(); return !ok && info.Failing == 0 })
 	if err := stop(); err == nil {
 		t.Error("run ended without a reason")
-	}
-}
-
-// The pause grows with failures, but not while the disk is full: room comes without a change of the transcript.
-func TestPauses(t *testing.T) {
-	h := newHouse(t)
-	h.o.Watch.ScanInterval = time.Minute
-	h.write(h.path(1), turns(0, 12))
-	h.once()
-	d := h.daemon()
-	s := d.sessions[key(h.path(1))]
-	for _, c := range []struct {
-		err  error
-		most time.Duration
-	}{
-		{fmt.Errorf("append: %w", archive.ErrFull), 30 * time.Second},
-		{errors.New("another"), 4 * time.Minute},
-	} {
-		s.failures = 0
-		for range 9 {
-			d.fail(s, c.err)
-		}
-		if got := time.Until(s.retry); got > c.most || got < c.most-10*time.Second {
-			t.Errorf("after nine times %q the pause is %v, want %v", c.err, got, c.most)
-		}
 	}
 }

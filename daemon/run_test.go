@@ -109,22 +109,6 @@ func TestForeignFileIsNeverTouched(t *testing.T) {
 	}
 }
 
-func TestTwoDaemons(t *testing.T) {
-	h := newHouse(t)
-	stop := h.running()
-	testkit.Eventually(t, "the first runs", func() bool { _, running, _ := ReadRun(h.o.StateDir); return running })
-	var other *RunningError
-	if err := h.daemon().Run(context.Background()); !errors.As(err, &other) || other.Pid != os.Getpid() {
-		t.Errorf("the second daemon = %v, want the first one's pid", err)
-	}
-	if err := stop(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, running, _ := ReadRun(h.o.StateDir); running {
-		t.Error("still running after its end")
-	}
-}
-
 func TestGenerationsAndMoves(t *testing.T) {
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 12))
@@ -239,7 +223,7 @@ func TestNewAtLoadsOneSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, ok := d.SessionAt(path)
+		s, ok := d.SessionAt(t.Context(), path)
 		if loaded := len(d.sessions); !ok || loaded > want+1 || loaded < want {
 			t.Errorf("%s: %d loaded, known %t", path, loaded, ok)
 		}

@@ -2,59 +2,14 @@ package daemon
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	"ccd/internal/testkit"
 	"ccd/watcher"
 )
-
-// alive counts the signs that work got on.
-func (h *house) alive() *atomic.Int64 {
-	var n atomic.Int64
-	h.o.Heartbeat = func() { n.Add(1) }
-	return &n
-}
-
-// TestAliveWhileItWorks: what takes long tells of itself at bounded distances, and nothing does so beside the work.
-func TestAliveWhileItWorks(t *testing.T) {
-	testkit.Long(t, "work on a long session gives signs all along")
-	h := newHouse(t)
-	h.write(h.path(1), turns(0, 4000)) // 15 MB: some segments
-	h.once()
-	n := h.alive()
-	d := h.daemon()
-	if n.Load() == 0 {
-		t.Error("reading what the archive knows gives no sign")
-	}
-	s := d.sessions[key(h.path(1))]
-	before := n.Load()
-	if _, err := d.readArchived(context.Background(), s, true); err != nil {
-		t.Fatal(err)
-	}
-	if got := n.Load() - before; got < 3 {
-		t.Errorf("reading 15 MB anew gives %d signs", got)
-	}
-	before = n.Load()
-	if _, err := d.publish(context.Background(), s, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := n.Load() - before; got < 3 {
-		t.Errorf("making a companion gives %d signs", got)
-	}
-	before = n.Load()
-	if _, err := d.Plan(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if got := n.Load() - before; got < 2 {
-		t.Errorf("looking at everything gives %d signs", got)
-	}
-}
 
 // TestManyFailuresAreNoFlood: each is logged once until it is mended, and of very many only the first between two scans.
 func TestManyFailuresAreNoFlood(t *testing.T) {

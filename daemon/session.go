@@ -1,11 +1,9 @@
 package daemon
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -70,7 +68,7 @@ func (d *Daemon) sessionOf(a archive.Session) *session {
 
 // register returns the session of the offered file. It creates the session, or moves it to this file, if necessary. It
 // returns nil if the file belongs to no session, or if its session is read from another file.
-func (d *Daemon) register(o watcher.Offer) *session {
+func (d *Daemon) register(ctx context.Context, o watcher.Offer) *session {
 	key, known := d.owners[o.Path]
 	if s := d.sessions[key]; known && s.Path == o.Path && (!s.Packed || s.Root == "") { // without a root: Adopt
 		return s
@@ -83,7 +81,7 @@ func (d *Daemon) register(o watcher.Offer) *session {
 		if o.Gone {
 			return nil
 		}
-		key = d.keyOf(found)
+		key = d.keyOf(ctx, found)
 	}
 	s := d.sessions[key]
 	if s == nil {
@@ -107,13 +105,13 @@ func (d *Daemon) register(o watcher.Offer) *session {
 	return s
 }
 
-// keyOf returns the key for a new path: the one that its name says, unless the file of that session still exists below
-// a watched root, or elsewhere with bytes that the new one lacks: two homes may share an archive. Then the new file becomes a session of its own,
-// with its path as the ID.
-func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
+// keyOf returns the key for a new path: the one that its name says, unless the file of that session still exists below a watched root, or
+// elsewhere and the new one does not go on from what is archived: two homes may share an archive. Then the new file becomes a session of
+// its own, with its path as the ID.
+func (d *Daemon) keyOf(ctx context.Context, found transcript.Session) transcript.Key {
 	owner := d.sessions[found.Key]
 	if owner == nil || owner.Path == found.Path || !exists(owner.Path) || owner.Packed && plainPath(owner.Path) == found.Path ||
-		!d.watched(owner.Session) && continues(found.Path, owner.Path) {
+		!d.watched(owner.Session) && continues(ctx, found, owner.cursor) {
 		return found.Key
 	}
 	return transcript.Key{Agent: found.Agent, ID: strings.TrimSuffix(found.Source, ".jsonl")}
@@ -122,7 +120,7 @@ func (d *Daemon) keyOf(found transcript.Session) transcript.Key {
 // yields reports whether a session that another process has changed is now that of another home, and leaves it to that one.
 func (d *Daemon) yields(ctx context.Context, s *session) bool {
 	a, err := d.Archive.Last(ctx, s.Key)
-	if err != nil || a.Path == s.Path || d.watched(a.Session) || !exists(a.Path) || continues(s.Path, a.Path) {
+	if err != nil || a.Path == s.Path || d.watched(a.Session) || !exists(a.Path) || continues(ctx, s.Session, a.Tip()) {
 		return false
 	}
 	delete(d.owners, s.Path)
@@ -132,35 +130,6 @@ func (d *Daemon) yields(ctx context.Context, s *session) bool {
 
 func (d *Daemon) watched(s transcript.Session) bool {
 	return slices.ContainsFunc(d.Watch.Roots, func(r watcher.Root) bool { return r.Agent == s.Agent && r.Path == s.Root })
-}
-
-// continues reports whether a file begins with all bytes of another one.
-func continues(path, of string) bool {
-	for _, p := range []string{path, of} {
-		if info, err := os.Lstat(p); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
-			return false
-		}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	old, err := os.Open(of)
-	if err != nil {
-		return false
-	}
-	defer old.Close()
-	want, got := make([]byte, 64<<10), make([]byte, 64<<10)
-	for {
-		n, err := io.ReadFull(old, want)
-		if m, _ := io.ReadFull(f, got[:n]); !bytes.Equal(got[:m], want[:n]) {
-			return false
-		}
-		if err != nil {
-			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		}
-	}
 }
 
 func plainPath(path string) string {

@@ -80,7 +80,7 @@ func (s State) Encode() []byte {
 	return b
 }
 
-// DecodeState decodes a stored state. Empty input is the zero State.
+// DecodeState decodes a stored state. Empty input is the zero State. It fails if that is no JSON of a State.
 func DecodeState(b []byte) (s State, err error) {
 	if len(b) == 0 {
 		return s, nil

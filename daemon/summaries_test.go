@@ -81,47 +81,6 @@ func (m *model) calls() int {
 
 const said = "summarized by a model: \"The model tells of "
 
-// Stopped at any call, the next pass goes on: no text that came is lost or asked for again, and in the end nothing is
-// lacking. What the companion then says depends on the kept texts alone.
-func TestSummariesStoppedAtAnyCall(t *testing.T) {
-	most := testkit.Cases(t, 2, 12)
-	for n, all := 1, 1; n <= all; n++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		m := &model{fail: func(call int) error {
-			if call == n {
-				cancel()
-				return context.Canceled
-			}
-			return nil
-		}}
-		h := modelHouse(t, m)
-		h.write(h.path(1), talks(0, 40))
-		if _, err := h.daemon().Once(ctx, func(done, all int64) {}); !errors.Is(err, context.Canceled) {
-			t.Fatalf("stopped at call %d: %v", n, err)
-		}
-		r := h.once()
-		got := h.companion(h.path(1))
-		if r.Lacking > 0 || r.Summaries != m.calls()-n || !strings.Contains(got, said) {
-			t.Errorf("stopped at call %d of %d: %d then came, %d are lacking", n, m.calls(), r.Summaries, r.Lacking)
-		}
-		asked := map[string]bool{}
-		for call, in := range m.asked {
-			if asked[in] {
-				t.Errorf("stopped at call %d: call %d asks for what came", n, call+1)
-			}
-			asked[in] = call+1 != n
-		}
-		if err := os.Remove(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err != nil {
-			t.Fatal(err)
-		}
-		if h.once(); h.companion(h.path(1)) != got {
-			t.Errorf("stopped at call %d, made anew it differs:\n%s", n, firstDifference(got, h.companion(h.path(1))))
-		}
-		all = min(m.calls()-1, most)
-		cancel()
-	}
-}
-
 // Killed at random moments while summaries are written: none that is kept is ever lost, and the next pass ends in a
 // companion that lacks none and can be made again.
 func TestSummariesKilledAtAnyMoment(t *testing.T) {

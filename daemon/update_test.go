@@ -23,7 +23,7 @@ func TestUpdateArchivesAndWritesNothingElse(t *testing.T) {
 	more := line("u2", strings.Repeat("The ledger is long. ", 1000)) + line("u3", "Go on")
 	h.append(path, more)
 	d := h.daemon()
-	s, ok := d.SessionAt(path)
+	s, ok := d.SessionAt(t.Context(), path)
 	if !ok {
 		t.Fatal("not known")
 	}

@@ -42,19 +42,18 @@ func (s *Service) install(ctx context.Context) error {
 			return err
 		}
 	}
-	st, err := s.Status(ctx)
-	for n := 0; n < tries && s.o.Linger && st.Silent != nil && err == nil && pause(ctx); n++ { // lingering has just started it
-		st, err = s.Status(ctx)
-	}
+	st, err := s.settled(ctx)
 	if err == nil {
 		err = s.CanInstall(st)
 	}
-	if err != nil {
-		return err
-	}
-	if st.Current {
+	switch {
+	case err != nil:
+	case st.Current:
 		s.say("service %s is up to date and running (%s)", name, s.mgr.name)
-	} else if err := s.installLayers(ctx); err != nil {
+	default:
+		err = s.installLayers(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if s.endsAtLogout() {
@@ -62,6 +61,15 @@ func (s *Service) install(ctx context.Context) error {
 	}
 	s.say("undo with: ccd service remove%s", s.flag())
 	return nil
+}
+
+// settled is Status, once a manager that lingering has just started answers.
+func (s *Service) settled(ctx context.Context) (State, error) {
+	st, err := s.Status(ctx)
+	for n := 0; n < tries && s.o.Linger && st.Silent != nil && err == nil && pause(ctx); n++ {
+		st, err = s.Status(ctx)
+	}
+	return st, err
 }
 
 // CanInstall fails, with a hint, if Install cannot work in this state: for root without --system and --user, for a system

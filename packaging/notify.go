@@ -9,7 +9,7 @@ import (
 )
 
 // Notify sends a state to the service manager: "READY=1", "WATCHDOG=1", or "STOPPING=1". Without
-// $NOTIFY_SOCKET it does nothing.
+// $NOTIFY_SOCKET it does nothing. It fails if nobody listens there.
 func Notify(state string) error {
 	addr := os.Getenv("NOTIFY_SOCKET")
 	if addr == "" {
@@ -59,14 +59,14 @@ func NewPulse() *Pulse {
 // Every returns how often Beat has to be called: a third of the watchdog's timeout, or 0 without a watchdog.
 func (p *Pulse) Every() time.Duration { return p.every }
 
-// Ready reports that the daemon is watching.
+// Ready reports that the daemon is watching. It fails as Notify does.
 func (p *Pulse) Ready() error {
 	p.ready, p.last = true, time.Now()
 	return p.notify("READY=1")
 }
 
 // Beat reports progress: to the watchdog or, before Ready, to extend the start timeout. It may be called at any rate,
-// and sends at most two datagrams per Every.
+// and sends at most two datagrams per Every. It fails as Notify does.
 func (p *Pulse) Beat() error {
 	state, gap := "WATCHDOG=1", p.every/2
 	if !p.ready {

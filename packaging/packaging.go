@@ -176,34 +176,28 @@ func (s *Service) compare(st *State) {
 	text, err := os.ReadFile(s.mgr.file())
 	st.Installed = s.mgr.file() != "" && (err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR))
 	st.BlocksCommands = bytes.Contains(text, []byte(commandBlock))
-	wanted := 0
+	st.Sandboxed = st.Installed && exists(s.mgr.sandbox)
+	var paths []string
+	var wanted []file // of the layer that is installed, else of the first one
 	for i, layer := range s.mgr.layers {
-		if layer[0].current() {
-			wanted = i
+		if i == 0 || layer[0].current() {
+			wanted = layer
 		}
 		for _, f := range layer {
-			if exists(f.path) && !slices.Contains(st.Files, f.path) {
-				st.Files = append(st.Files, f.path)
-			}
+			paths = append(paths, f.path)
 		}
 	}
-	if st.Installed {
-		st.Sandboxed = exists(s.mgr.sandbox)
-	}
-	for _, link := range s.mgr.links {
-		if exists(link) {
-			st.Files = append(st.Files, link)
+	for _, path := range append(paths, s.mgr.links...) {
+		if exists(path) && !slices.Contains(st.Files, path) {
+			st.Files = append(st.Files, path)
 		}
 	}
-	if len(s.mgr.layers) == 0 {
-		return
-	}
-	for _, f := range s.mgr.layers[wanted] {
+	for _, f := range wanted {
 		if !f.current() {
 			st.Drift = append(st.Drift, f.path)
 		}
 	}
-	if err == nil {
+	if err == nil && len(wanted) > 0 {
 		st.Places = s.mgr.patterns.changes(string(text), string(s.mgr.layers[0][0].text))
 	}
 }

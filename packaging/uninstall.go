@@ -15,7 +15,7 @@ import (
 
 // Uninstall stops and disables the service, in any state, and removes its files, the links to them and leftovers of a
 // killed Install. It keeps the archive. It succeeds if nothing is installed, and removes the files even if no manager
-// answers.
+// answers. It fails if a file cannot be removed.
 func (s *Service) Uninstall(ctx context.Context) error {
 	if err := s.uninstall(ctx); err != nil {
 		return fmt.Errorf("uninstall service: %w", err)
@@ -31,35 +31,40 @@ func (s *Service) uninstall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours := st.Silent == nil && st.OtherHome == ""
-	if ours {
-		if err := s.steps(ctx, s.mgr.remove); err != nil {
-			return err
-		}
-	} else if st.Silent != nil && s.mgr.file() == "" {
+	if st.Silent != nil && s.mgr.file() == "" {
 		return words.Hint(st.Silent, "%s", s.mgr.hint)
 	}
-	removed, err := s.unlink(st.Files)
+	ours := st.Silent == nil && st.OtherHome == "" // else the manager does not have it
+	if ours {
+		err = s.steps(ctx, s.mgr.remove)
+	}
+	removed := false
+	if err == nil {
+		removed, err = s.unlink(st.Files)
+	}
+	if err == nil && ours {
+		err = s.steps(ctx, s.mgr.removed)
+	}
 	if err != nil {
 		return err
-	}
-	if ours {
-		if err := s.steps(ctx, s.mgr.removed); err != nil {
-			return err
-		}
 	}
 	if st.OtherHome != "" {
 		s.say("kept: the service that %s loads from %s, of another home directory", s.mgr.name, st.OtherHome)
 	}
-	if removed || ours && (st.Installed || st.Active) {
+	s.sayRemoved(removed, ours && (st.Installed || st.Active))
+	return nil
+}
+
+// sayRemoved tells what was removed: files, or what the manager had.
+func (s *Service) sayRemoved(files, managed bool) {
+	if files && s.mgr.linger && s.host.lingers(s.o.User) {
+		defer s.say("lingering stays enabled, because other services may need it; undo with: loginctl disable-linger %s", s.o.User)
+	}
+	if files || managed {
 		s.say("service %s is stopped and removed", name)
 	} else {
 		s.say("no service was installed (%s)", s.mgr.name)
 	}
-	if s.mgr.linger && removed && s.host.lingers(s.o.User) {
-		s.say("lingering stays enabled, because other services may need it; undo with: loginctl disable-linger %s", s.o.User)
-	}
-	return nil
 }
 
 // unlink removes the service's files and the links to them, prints each, and removes leftovers beside them.

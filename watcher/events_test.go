@@ -81,28 +81,6 @@ func TestBusyConsumerLosesNothing(t *testing.T) {
 	t.Logf("%d files, %d overflows", dirs*files, w.Health().Overflows)
 }
 
-// A directory that is renamed is watched under its new name.
-func TestRenamedDirectoryIsWatchedOn(t *testing.T) {
-	dir := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(dir, "old", "sub"), 0o700))
-	overwrite(t, filepath.Join(dir, "old", "sub", "a.jsonl"), "x\n")
-	moved := filepath.Join(dir, "new", "sub", "a.jsonl")
-	step := 0
-	realRun(t, dir, func(o Offer) bool {
-		switch {
-		case step == 0:
-			must(t, os.Rename(filepath.Join(dir, "old"), filepath.Join(dir, "new")))
-			step++
-		case step == 1 && o.Path == moved:
-			appendTo(t, moved, "y\n")
-			step++
-		case step == 2 && o.Path == moved:
-			return false
-		}
-		return true
-	})
-}
-
 func TestScanOnce(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-time.Hour)

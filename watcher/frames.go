@@ -22,6 +22,7 @@ func wholeFrames(f io.ReaderAt, size int64) int64 {
 }
 
 // Torn returns how many bytes at the end of a file compressed with zstd are no whole frame and are not read.
+// It fails if the file cannot be read.
 func Torn(path string) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestTailGenerations(t *testing.T) {
 // middle. It is what finds it.
 func TestTailBackFingerprintIsNeeded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
-	head := strings.Repeat("h", printBytes) + "\n"
+	head := strings.Repeat("h", backBytes) + "\n"
 	overwrite(t, path, head+"old\n")
 	f := follow(t, path)
 	f.tail(TailOptions{})

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -83,26 +82,6 @@ func (r *rig) wantNames(names ...string) {
 		r.t.Fatalf("at %v offers are %q, want names %q", time.Since(r.start), r.offers, names)
 	}
 	r.offers = nil
-}
-
-func TestWatchLimit(t *testing.T) {
-	play(t, func(r *rig) {
-		r.put("p/a.jsonl", time.Hour)
-		r.addErr = func(dir string) error {
-			if dir != r.dir {
-				return syscall.ENOSPC
-			}
-			return nil
-		}
-		r.run()
-		r.want("0s p/a.jsonl quiet 1h0m0s")
-		if h := r.w.Health(); !h.Roots[0].Polled || !strings.Contains(h.Roots[0].Why, "watch limit reached") {
-			t.Errorf("health = %+v", h)
-		}
-		r.put("p/new.jsonl", 0)
-		r.pass(6 * s)
-		r.wantNames("p/new.jsonl")
-	})
 }
 
 func TestRootThatComesLater(t *testing.T) {

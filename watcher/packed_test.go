@@ -9,34 +9,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func TestTailPackedAndBack(t *testing.T) {
-	dir := t.TempDir()
-	plain, packed := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.jsonl.zst")
-	text := strings.Repeat(`{"text":"a line of a transcript"}`+"\n", 200_000) // 7 MB: more than a segment
-	overwrite(t, plain, text)
-	f := follow(t, plain)
-	f.tail(atRest)
-
-	overwrite(t, packed, pack(text))
-	f.s.Path, f.s.Packed = packed, true
-	if got := f.tail(atRest); len(got) != 0 {
-		t.Errorf("packed: %d segments are new", len(got))
-	}
-	overwrite(t, packed, pack(text)+pack("more\n")) // two frames
-	f.tail(atRest)
-	f.s.Path, f.s.Packed = plain, false
-	appendTo(t, plain, "more\n")
-	if got := f.tail(atRest); len(got) != 0 {
-		t.Errorf("plain again: %d segments are new", len(got))
-	}
-	f.want(1, []byte(text+"more\n"))
-
-	overwrite(t, packed, pack("another\n"))
-	f.s.Path, f.s.Packed = packed, true
-	f.tail(atRest)
-	f.want(2, []byte("another\n"))
-}
-
 func TestTailDamagedPacked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl.zst")

@@ -2,10 +2,8 @@ package watcher
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -131,23 +129,6 @@ func TestGone(t *testing.T) {
 	})
 }
 
-func TestRenamedDirectory(t *testing.T) {
-	play(t, func(r *rig) {
-		r.put("old/sub/a.jsonl", time.Hour)
-		r.run()
-		r.offers = nil
-		r.pass(5 * s)
-		must(t, os.Rename(r.path("old"), r.path("new")))
-		r.events <- fsnotify.Event{Name: r.path("old"), Op: fsnotify.Rename}
-		r.event("new", fsnotify.Create)
-		r.pass(8 * s)
-		r.wantNames("new/sub/a.jsonl", "old/sub/a.jsonl") // the second as gone
-		if !r.watched[r.path("new/sub")] || r.watched[r.path("old/sub")] {
-			t.Errorf("watched = %v", r.watched)
-		}
-	})
-}
-
 // What Match refuses never causes an offer, and what is no regular file is counted.
 func TestStrangeFiles(t *testing.T) {
 	play(t, func(r *rig) {
@@ -213,54 +194,6 @@ func TestRootsThatOverlap(t *testing.T) {
 		r.pass(10 * 60 * s) // further scans
 		r.want()
 		if h := r.w.Health(); h.Roots[2].Present {
-			t.Errorf("health = %+v", h)
-		}
-	})
-}
-
-// A file system whose clock is ahead, or times out of order: nothing is lost, and rest is seen by watching.
-func TestStrangeTimes(t *testing.T) {
-	play(t, func(r *rig) {
-		r.put("future.jsonl", -1000*time.Hour)
-		r.put("1970.jsonl", time.Since(time.Unix(0, 0)))
-		r.run()
-		r.wantNames("1970.jsonl")
-		r.pass(3 * s)
-		r.want("2s future.jsonl live quiet 2s")
-		r.pass(40 * s)
-		r.want("30s future.jsonl live quiet 30s")
-		r.put("1970.jsonl", time.Hour) // known, changed, with an old time
-		r.pass(200 * s)
-		r.want("1m2s 1970.jsonl live quiet 2s", "1m30s 1970.jsonl live quiet 30s")
-	})
-}
-
-func TestUnreadableDirectory(t *testing.T) {
-	play(t, func(r *rig) {
-		r.put("good/a.jsonl", time.Hour)
-		r.put("bad/sub/b.jsonl", 2*time.Hour)
-		r.put("worse/c.jsonl", 2*time.Hour)
-		var denied sync.Map
-		denied.Store(r.path("worse"), true)
-		r.o.openDir = func(dir string, flags int) (directory, error) {
-			if _, no := denied.Load(dir); no {
-				return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrPermission}
-			}
-			return openDirectory(dir, flags)
-		}
-		r.run()
-		r.wantNames("bad/sub/b.jsonl", "good/a.jsonl")
-		denied.Store(r.path("bad"), true)
-		r.pass(61 * s)
-		r.want() // what cannot be read is not gone
-		h := r.w.Health()
-		if len(h.Unreadable) != 2 || h.Unreadable[r.path("bad")] != "permission denied" {
-			t.Errorf("health = %+v", h)
-		}
-		denied.Clear()
-		r.pass(121 * s)
-		r.wantNames("worse/c.jsonl")
-		if h := r.w.Health(); len(h.Unreadable) != 0 {
 			t.Errorf("health = %+v", h)
 		}
 	})

@@ -12,39 +12,37 @@ import (
 // its first record. If bytes before the cursor were added or removed, the bytes before it differ. A change that keeps the
 // length is found by comparing the whole file (daemon/recheck.go).
 const (
-	headBytes  = 512
-	backBytes  = 1024
-	printBytes = 4096 // of a fingerprint of an earlier version
+	headBytes = 512
+	backBytes = 1024
 )
 
 // taken describes what was read of a generation, as far as its fingerprints need it.
 type taken struct {
 	offset int64
-	head   []byte // the first bytes, at most printBytes
-	back   []byte // the bytes before offset, at most printBytes
+	head   []byte // the first bytes, at most headBytes
+	back   []byte // the bytes before offset, at most backBytes
 }
 
 // add records that b was read.
 func (t *taken) add(b []byte) {
-	if room := printBytes - len(t.head); room > 0 && t.offset == int64(len(t.head)) {
+	if room := headBytes - len(t.head); room > 0 && t.offset == int64(len(t.head)) {
 		t.head = append(t.head, b[:min(room, len(b))]...)
 	}
 	t.offset += int64(len(b))
 	if t.back == nil {
-		t.back = make([]byte, 0, printBytes)
+		t.back = make([]byte, 0, backBytes)
 	}
-	if keep := printBytes - len(b); keep > 0 {
+	if keep := backBytes - len(b); keep > 0 {
 		t.back = slices.Delete(t.back, 0, max(0, len(t.back)-keep))
 	} else {
-		t.back, b = t.back[:0], b[len(b)-printBytes:]
+		t.back, b = t.back[:0], b[len(b)-backBytes:]
 	}
 	t.back = append(t.back, b...)
 }
 
-// load reads what a cursor and the next one have fingerprints of. If f is shorter, it keeps nothing.
+// load reads what the next cursor after c has fingerprints of. If f is shorter, it keeps nothing.
 func (t *taken) load(f io.ReaderAt, c transcript.Cursor) error {
-	size := func(now int, was int64) int64 { return min(c.Offset, max(int64(now), min(was, printBytes))) }
-	head, back := make([]byte, size(headBytes, c.Head.N)), make([]byte, size(backBytes, c.Back.N), printBytes)
+	head, back := make([]byte, min(c.Offset, headBytes)), make([]byte, min(c.Offset, backBytes), backBytes)
 	_, err := f.ReadAt(head, 0)
 	if err == nil {
 		_, err = f.ReadAt(back, c.Offset-int64(len(back)))
@@ -59,12 +57,11 @@ func (t *taken) load(f io.ReaderAt, c transcript.Cursor) error {
 }
 
 func (t *taken) cursor(generation int) transcript.Cursor {
-	head, back := t.head[:min(len(t.head), headBytes)], t.back[max(0, len(t.back)-backBytes):]
 	return transcript.Cursor{
 		Generation: generation,
 		Offset:     t.offset,
-		Head:       transcript.Fingerprint{N: int64(len(head)), Sum: sum(head)},
-		Back:       transcript.Fingerprint{N: int64(len(back)), Sum: sum(back)},
+		Head:       transcript.Fingerprint{N: int64(len(t.head)), Sum: sum(t.head)},
+		Back:       transcript.Fingerprint{N: int64(len(t.back)), Sum: sum(t.back)},
 	}
 }
 

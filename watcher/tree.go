@@ -277,54 +277,58 @@ func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 }
 
 // addEntry processes one entry of a directory and reports whether it is a directory to walk.
-func (t *tree) addEntry(d *dir, e fs.DirEntry) bool {
-	name, path := e.Name(), filepath.Join(d.path, e.Name())
-	if e.IsDir() {
-		if t.ignored(d.root, path) || t.otherRoot(d.root, path) {
-			return false
-		}
-		if badName(name) {
-			t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, ErrName))
-			return false
-		}
+func (t *tree) addEntry(d *dir, e fs.DirEntry) (walk bool) {
+	path := filepath.Join(d.path, e.Name())
+	var err error
+	switch {
+	case !e.IsDir():
+		err = t.addFile(d, e, path)
+	case t.ignored(d.root, path) || t.otherRoot(d.root, path):
+	case badName(e.Name()):
+		err = ErrName
+	default:
 		return true
 	}
-	known := d.find(name)
-	if known == nil && !t.accepts(d.root, path) {
+	if err != nil {
+		t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, err))
+	}
+	return false
+}
+
+// addFile adds a file that is offered. It fails for one that may not be read.
+func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
+	known := d.find(e.Name())
+	switch {
+	case known == nil && !t.accepts(d.root, path):
 		if e.Type()&fs.ModeSymlink != 0 && t.leadsOut(d.root, path) {
-			t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, ErrLink))
+			return ErrLink
 		}
-		return false
-	}
-	if !e.Type().IsRegular() {
+		return nil
+	case !e.Type().IsRegular():
 		t.onSkip(fmt.Errorf("skip %q: %w", path, irregular{}))
-		return false
+		return nil
+	case badName(e.Name()):
+		return ErrName
 	}
-	if badName(name) {
-		t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, ErrName))
-		return false
-	}
-	// e.Info calls lstat. A file may be gone by now.
-	info, err := e.Info()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
+	info, err := e.Info()                       // calls lstat
+	if err != nil || !info.Mode().IsRegular() { // it may be gone by now
+		return nil
 	}
 	if err := checkOwner(info, t.roots[d.root].info); err != nil {
-		t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, err))
-		return false
+		return err
 	}
-	now := newFile(name, info)
+	now, was := newFile(e.Name(), info), uint64(0)
 	if known != nil {
-		now.name = known.name // keep one copy of the name
+		now.name, was = known.name, known.stamp // keep one copy of the name
 	}
 	d.next = append(d.next, now)
 	if links(info) > 1 {
 		t.linked++
 	}
-	if known == nil || known.stamp != now.stamp {
-		t.onFile(d, now.name, info, known == nil || known.stamp == 0)
+	if was != now.stamp {
+		t.onFile(d, now.name, info, was == 0)
 	}
-	return false
+	return nil
 }
 
 // leadsOut reports whether a symbolic link leads to a directory that is below no root: what it holds is not followed.

@@ -252,6 +252,9 @@ func TestWhatGivesWay(t *testing.T) {
 	if _, code, talk := piped(t.TempDir(), input, "compact", "--no-archive", "--format", "messages", "--ratio", ".001", "-"); code != 1 || !strings.Contains(talk, "--ratio 0.001 cannot be met") {
 		t.Errorf("exit %d, %s", code, talk)
 	}
+	if _, code, talk := piped(t.TempDir(), []byte(`[{"role":"user","content":"fix the bug"},{"role":"assistant","content":"it was in a.go"}]`), "compact", "--no-archive", "--format", "messages", "--ratio", ".5", "-"); code != 1 || !strings.Contains(talk, "too short for it") {
+		t.Errorf("exit %d, %s", code, talk)
+	}
 }
 
 // TestOldOutputsOfAList: without a budget, large outputs are shortened except the newest, and a very large one also among these; its

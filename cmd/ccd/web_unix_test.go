@@ -544,7 +544,7 @@ func TestWebSecretsNeedAClick(t *testing.T) {
 	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text})
 	s := serveWeb(t, home)
 	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	for _, page := range append(pagesOf(bad), "/", "/?q=token") {
+	for _, page := range append(pagesOf(bad), "/", "/?q=token", bad+"/export") {
 		if body := s.want(http.StatusOK, page); strings.Contains(body, secret) {
 			t.Errorf("%s shows the secret", page)
 		}
@@ -625,6 +625,9 @@ func TestExport(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}
+	}
+	if page := serveWeb(t, home).want(http.StatusOK, ledgerURL+"/export"); page != text {
+		t.Error("the page gives another file")
 	}
 	ids := map[string]bool{}
 	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(text, -1) {

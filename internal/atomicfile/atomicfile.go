@@ -26,7 +26,7 @@ const staleAfter = time.Hour
 var ErrIrregular = errors.New("not a regular file")
 
 // Write creates or replaces the file at path. A new file gets perm less the umask; an existing file keeps the
-// permissions that are also in perm. The directory must exist.
+// permissions that are also in perm. The directory must exist. It fails as Prepare and Commit do.
 func Write(path string, perm fs.FileMode, data []byte) error {
 	p, err := Prepare(path, perm, data)
 	if err != nil {
@@ -36,12 +36,12 @@ func Write(path string, perm fs.FileMode, data []byte) error {
 }
 
 // Clean removes temporary files of this package in dir that are older than an hour, left by a crash. It ignores a
-// missing dir.
+// missing dir. It fails if one cannot be removed.
 func Clean(dir string) error {
 	return clean(dir, time.Now().Add(-staleAfter))
 }
 
-// CleanAll removes all temporary files of this package in dir. The caller must know that there is no writer.
+// CleanAll removes all temporary files of this package in dir. The caller must know that there is no writer. It fails as Clean does.
 func CleanAll(dir string) error {
 	return clean(dir, time.Now().Add(staleAfter))
 }

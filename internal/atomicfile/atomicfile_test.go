@@ -1,7 +1,6 @@
 package atomicfile
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"ccd/internal/testkit"
 )
 
 func TestWrite(t *testing.T) {
@@ -195,47 +192,6 @@ func TestBadPaths(t *testing.T) {
 		if err := Write(path, 0o600, nil); err == nil {
 			t.Errorf("Write(%q): want an error", path)
 		}
-	}
-}
-
-// A reader in a loop sees one of the versions whole, never a mixture, an empty file or none. The control is the plain
-// way to write a file: the same reader must catch it.
-func TestReaderNeverSeesATornFile(t *testing.T) {
-	versions := [][]byte{bytes.Repeat([]byte("a"), 200_000), bytes.Repeat([]byte("b"), 100_000)}
-	torn := func(write func(path string, data []byte) error) int {
-		path := filepath.Join(t.TempDir(), "f")
-		must(t, write(path, versions[0]))
-		done, bad := make(chan struct{}), make(chan int)
-		go func() {
-			n := 0
-			for {
-				got, err := os.ReadFile(path)
-				if err != nil || !bytes.Equal(got, versions[0]) && !bytes.Equal(got, versions[1]) {
-					n++
-				}
-				select {
-				case <-done:
-					bad <- n
-					return
-				default:
-				}
-			}
-		}()
-		for i := range testkit.Cases(t, 40, 300) {
-			must(t, write(path, versions[i%2]))
-		}
-		close(done)
-		return <-bad
-	}
-	if n := torn(func(path string, data []byte) error { return Write(path, 0o600, data) }); n != 0 {
-		t.Errorf("%d torn reads", n)
-	}
-	caught := 0
-	for i := 0; i < 100 && caught == 0; i++ {
-		caught = torn(func(path string, data []byte) error { return os.WriteFile(path, data, 0o600) })
-	}
-	if caught == 0 {
-		t.Error("the control (a plain write) was not caught: this test sees nothing")
 	}
 }
 

@@ -18,7 +18,7 @@ type Pending struct {
 }
 
 // Prepare writes data durably to a temporary file beside path, so that only the rename of Commit is left. Permissions
-// are as in Write.
+// are as in Write. It fails as Create does, and if the disk is full.
 func Prepare(path string, perm fs.FileMode, data []byte) (*Pending, error) {
 	p, err := Create(path, perm)
 	if err != nil {
@@ -35,6 +35,7 @@ func Prepare(path string, perm fs.FileMode, data []byte) (*Pending, error) {
 }
 
 // Create starts a replacement of path that is written in pieces. Permissions are as in Write.
+// It fails with ErrIrregular if something else than a file is there.
 func Create(path string, perm fs.FileMode) (*Pending, error) {
 	return create(path, perm, func(string) error { return nil })
 }
@@ -79,7 +80,7 @@ func (p *Pending) target() (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Write appends b to the temporary file. It implements io.Writer.
+// Write appends b to the temporary file. It implements io.Writer. It fails if the disk is full.
 func (p *Pending) Write(b []byte) (int, error) {
 	if err := p.try("write"); err != nil {
 		return 0, p.fail(err)
@@ -110,7 +111,7 @@ func (p *Pending) Seal() error {
 	return nil
 }
 
-// Date sets the file's modification time. It seals the file.
+// Date sets the file's modification time. It seals the file. It fails as Seal does.
 func (p *Pending) Date(t time.Time) error {
 	if err := p.Seal(); err != nil {
 		return err
@@ -121,7 +122,7 @@ func (p *Pending) Date(t time.Time) error {
 	return nil
 }
 
-// Stat describes the file. Commit does not change its size, time and inode.
+// Stat describes the file. Commit does not change its size, time and inode. It fails after the end.
 func (p *Pending) Stat() (fs.FileInfo, error) { return p.dir.Lstat(p.temp) }
 
 // Commit renames the file to its path, replacing an existing one, and is durable when it returns. After an error the

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,9 @@ type Price struct {
 	From                     time.Time
 	In, Cached, Written, Out float64
 }
+
+// mostPrice is the highest price: ten dollars a token is a mistake.
+const mostPrice = 1e7
 
 // Price returns what a model cost at a time. ok is false if the configuration does not say it.
 func (m Models) Price(model string, at time.Time) (p Price, ok bool) {
@@ -37,7 +39,7 @@ func (m Models) Price(model string, at time.Time) (p Price, ok bool) {
 
 // prices reads "DAY IN CACHED WRITTEN OUT", several of them separated by semicolons, the oldest first.
 func prices(text string) (all []Price, err error) {
-	bad := errors.New(`must be a day and four prices of a million tokens in USD, such as "2026-01-29 5 0.5 6.25 25"`)
+	bad := errors.New(`must be a day and four prices of a million tokens in USD, at most 10000000, such as "2026-01-29 5 0.5 6.25 25"`)
 	for part := range strings.SplitSeq(text, ";") {
 		fields := strings.Fields(part)
 		if len(fields) != 5 {
@@ -49,7 +51,7 @@ func prices(text string) (all []Price, err error) {
 		}
 		var numbers [4]float64
 		for i, field := range fields[1:] {
-			if numbers[i], err = strconv.ParseFloat(field, 64); err != nil || !(numbers[i] >= 0) || math.IsInf(numbers[i], 0) {
+			if numbers[i], err = strconv.ParseFloat(field, 64); err != nil || !(numbers[i] >= 0 && numbers[i] <= mostPrice) {
 				return nil, bad
 			}
 		}

@@ -32,7 +32,7 @@ func TestPrice(t *testing.T) {
 			t.Errorf("%s on %s: %+v, %v", w.model, w.day, p, ok)
 		}
 	}
-	for _, bad := range []string{"5", "2026-01-01 5 0.5 6.25", "2026-01-01 5 0.5 6.25 -1", "2026-13-01 1 1 1 1", "2026-01-01 1 1 1 NaN", "2026-06-01 1 1 1 1; 2026-01-01 1 1 1 1"} {
+	for _, bad := range []string{"5", "2026-01-01 5 0.5 6.25", "2026-01-01 5 0.5 6.25 -1", "2026-13-01 1 1 1 1", "2026-01-01 1 1 1 NaN", "2026-01-01 1 1 1 1e300", "2026-06-01 1 1 1 1; 2026-01-01 1 1 1 1"} {
 		c := defaults("")
 		if c.decode("[models.prices]\nopus = \""+bad+"\"\n", "") == nil {
 			t.Errorf("%q is taken for a price", bad)

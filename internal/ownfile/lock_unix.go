@@ -10,7 +10,7 @@ import (
 )
 
 // TryLock tries to lock a whole file, shared or exclusive, without waiting. A read-only descriptor is sufficient. at is of no
-// meaning here. The lock ends with Unlock, or with the process.
+// meaning here. The lock ends with Unlock, or with the process. It fails where files cannot be locked.
 func TryLock(f *os.File, exclusive bool, at int64) (bool, error) {
 	how := unix.LOCK_SH
 	if exclusive {

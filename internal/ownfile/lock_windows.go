@@ -8,7 +8,7 @@ import (
 )
 
 // TryLock tries to lock the byte at an offset, shared or exclusive, without waiting. Others cannot read a locked byte, so it
-// may be behind the end of the file. The lock ends with Unlock, or with the process.
+// may be behind the end of the file. The lock ends with Unlock, or with the process. It fails where files cannot be locked.
 func TryLock(f *os.File, exclusive bool, at int64) (bool, error) {
 	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if exclusive {

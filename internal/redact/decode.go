@@ -6,79 +6,85 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
 // view is a text that is part of another one, or was decoded from it.
 type view struct {
-	text   []byte
-	of     *view // nil: the line itself
-	runs   []run
-	one    [1]run // of a part
-	depth  int
-	b64    int // up to where wrapped base64 was decoded
-	rows   int // up to where tables were read
-	shell  int // up to where commands were parsed
-	listed int // up to where lists of arguments were read
+	text     []byte
+	of       *view // nil: the line itself
+	from, to int   // the bytes of the other text
+	how      encoding
+	runs     []run // of undone escapes: noted when a secret is found
+	depth    int
+	token    token // the last one
+
+	// Up to where percent encoding and escapes were decoded, keys, tables and commands read.
+	percent, escapes, keys, rows, shell int
+	manifest                            bool // it is one
 }
 
+// encoding is how a view's bytes stand for those of the other text.
+type encoding int
+
+const (
+	plain   encoding = iota // each for one
+	whole                   // each for all
+	escapes                 // as its runs say
+)
+
 // run says where in the other text the bytes from byte at on stand: each for itself from byte src on, or, with n > 0, all of them in n bytes.
-type run struct{ at, src, n int32 }
+type run struct{ at, src, n int }
 
 // part returns bytes [from, to) of a view as they are.
 func (v *view) part(from, to int) *view {
-	out := &view{text: v.text[from:to], of: v, one: [1]run{{src: int32(from)}}, depth: v.depth}
-	out.runs = out.one[:]
-	return out
-}
-
-// plain appends bytes [from, to) of the other text.
-func (v *view) plain(from, to int) {
-	if from < to {
-		v.runs = append(v.runs, run{at: int32(len(v.text)), src: int32(from)})
-		v.text = append(v.text, v.of.text[from:to]...)
-	}
-}
-
-// unit appends bytes that stand for n bytes of the other text from byte src on.
-func (v *view) unit(src, n int, text ...byte) {
-	v.runs = append(v.runs, run{int32(len(v.text)), int32(src), int32(n)})
-	v.text = append(v.text, text...)
+	return &view{text: v.text[from:to], of: v, from: from, to: to, depth: v.depth}
 }
 
 // source returns which bytes of the line a stretch of the view stands for.
 func (v *view) source(from, to int) (int, int) {
 	for ; v.of != nil; v = v.of {
-		first, last := v.run(from), v.run(to-1)
-		if from -= int(first.at); first.n > 0 {
-			from = 0
-		}
-		from += int(first.src)
-		if to -= int(last.at); last.n > 0 {
-			to = int(last.n)
-		}
-		to += int(last.src)
+		from, _ = v.at(from)
+		_, to = v.at(to - 1)
 	}
 	return from, to
 }
 
-func (v *view) run(at int) run {
-	i, found := slices.BinarySearchFunc(v.runs, int32(at), func(r run, at int32) int { return int(r.at) - int(at) })
-	if !found {
-		i--
+// at returns which bytes of the other text byte i stands for.
+func (v *view) at(i int) (from, to int) {
+	switch {
+	case v.how == plain:
+		return v.from + i, v.from + i + 1
+	case v.how == whole:
+		return v.from, v.to
+	case v.runs == nil:
+		v.of.unescape(nil, v.from, v.to, func(at, src, n int) { v.runs = append(v.runs, run{at, src, n}) })
 	}
-	return v.runs[i]
+	n, found := slices.BinarySearchFunc(v.runs, i, func(r run, i int) int { return r.at - i })
+	if !found {
+		n--
+	}
+	r := v.runs[n]
+	if r.n > 0 {
+		return r.src, r.src + r.n
+	}
+	return r.src + i - r.at, r.src + i - r.at + 1
 }
 
 // escape begins a control sequence of a terminal, such as a colour.
 const escape = 0x1b
 
-// unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal.
-func (v *view) unescaped(from, to int) *view {
+// unescaped undoes one level of the JSON escapes of bytes [from, to) of a view, and leaves out the control sequences of a terminal. It
+// returns out, whose memory it uses again.
+func (v *view) unescaped(out *view, from, to int) *view {
+	*out = view{of: v, from: from, to: to, how: escapes, depth: v.depth + 1, text: slices.Grow(out.text[:0], to-from)}
+	out.text = v.unescape(out.text, from, to, nil)
+	return out
+}
+
+// unescape appends to out what bytes [from, to) of a view stand for. If note is not nil, it gets the runs.
+func (v *view) unescape(out []byte, from, to int, note func(at, src, n int)) []byte {
 	text := v.text[:to]
-	escapes := bytes.Count(text[from:], []byte(`\`)) + bytes.Count(text[from:], []byte{escape})
-	out := &view{of: v, depth: v.depth + 1, text: make([]byte, 0, to-from), runs: make([]run, 0, 2*escapes+1)}
 	backslash, control := -1, -1 // where the next ones are
 	for i := from; i < to; {
 		if backslash < i {
@@ -88,29 +94,37 @@ func (v *view) unescaped(from, to int) *view {
 			control = nextByte(text, i, escape)
 		}
 		end := min(backslash, control)
-		out.plain(i, end)
+		if note != nil && i < end {
+			note(len(out), i, 0)
+		}
+		out = append(out, text[i:end]...)
 		if i = end; i == to {
 			break
 		}
-		if text[i] == escape {
-			i = afterSequence(text, i+1)
-			continue
+		n, c := 0, rune(escape)
+		if text[i] != escape {
+			n, c = unescape(text[i:])
 		}
-		n, c := unescape(text[i:])
 		if c == escape {
-			i = afterSequence(text, i+n)
+			i = afterSequence(text, i+max(n, 1))
 			continue
 		}
-		if n == 1 { // a backslash of the text
-			out.plain(i, i+1)
-		} else if c < utf8.RuneSelf {
-			out.unit(i, n, byte(c))
-		} else {
-			out.unit(i, n, utf8.AppendRune(nil, c)...)
+		if note != nil {
+			note(len(out), i, n)
 		}
+		out = utf8.AppendRune(out, c)
 		i += n
 	}
 	return out
+}
+
+// again searches the line around byte i of a text without its escapes and control sequences.
+func (s *scan) again(v *view, i int) {
+	if i >= v.escapes {
+		from := bytes.LastIndexByte(v.text[:i], '\n') + 1
+		v.escapes = nextByte(v.text, i, '\n')
+		s.search(v.unescaped(&view{}, from, v.escapes))
+	}
 }
 
 // unescape returns the length of the escape with which text begins and what it stands for. The length is 1 if it is none.
@@ -147,7 +161,7 @@ func nextByte(text []byte, i int, c byte) int {
 
 // afterSequence returns the end of the control sequence after the escape character before byte i.
 func afterSequence(text []byte, i int) int {
-	if i == len(text) || text[i] != '[' || bytes.HasPrefix(text[i:], redacted) {
+	if i == len(text) || text[i] != '[' || bytes.HasPrefix(text[i:], []byte("[redacted ")) {
 		return i
 	}
 	for i++; i < len(text) && text[i] >= '0' && text[i] <= '?'; {
@@ -159,75 +173,58 @@ func afterSequence(text []byte, i int) int {
 // minEncoded is the length of the shortest text in base64 or hexadecimal that is decoded.
 const minEncoded = 20
 
-// encoded searches the text in a segment [from, to) of base64 characters, if it is the encoding of one. A secret in it is marked as a
+// encoded searches the text in a stretch [from, to) of base64 characters, if it is the encoding of one. A secret in it is marked as a
 // whole with what is around it, because both share characters.
-func (s *scan) encoded(t *token, from, to int) {
-	text := t.text
+func (s *scan) encoded(v *view, from, to int) {
+	text := v.text
 	if text[from] == '+' || text[from] == '-' { // a line of a diff
 		from++
 	}
 	if bytes.HasPrefix(text[from:to], []byte("0x")) {
 		from += len("0x")
 	}
-	if to-from < minEncoded || t.depth >= maxDepth || from < t.b64 || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
+	if to-from < minEncoded || v.depth >= maxDepth || bytes.HasPrefix(text[from:], []byte("eyJ")) && to < len(text) && text[to] == '.' {
 		return
 	}
 	if code := text[from : to-(to-from)%2]; isHex(code) {
 		out, _ := hex.DecodeString(string(code))
-		s.decoded(t.view, from, to, out)
+		s.decoded(v, from, to, out)
 		return
 	}
-	if !beginsText([16]byte(text[from:])) {
-		return
-	}
-	if to-from >= 60 { // it continues in the next lines
-		to = from + len(wrapped().Find(text[from:]))
-	}
-	code := strings.TrimRight(toURL.Replace(string(text[from:to])), "=")
+	code, alphabet := text[from:to], base64.RawStdEncoding
 	if len(code)%4 == 1 {
 		code = code[:len(code)-1]
 	}
-	if out, err := base64.RawURLEncoding.DecodeString(code); err == nil {
-		t.b64 = to
-		s.decoded(t.view, from, to, out)
+	if bytes.IndexByte(code, '-') >= 0 || bytes.IndexByte(code, '_') >= 0 {
+		alphabet = base64.RawURLEncoding
 	}
-}
-
-// beginsText reports whether what begins with the code is the base64 of a text.
-func beginsText(code [16]byte) bool {
-	for i, c := range code {
-		switch c {
-		case '+':
-			code[i] = '-'
-		case '/':
-			code[i] = '_'
+	var head [minEncoded]byte
+	if n, err := alphabet.Decode(head[:], code[:minEncoded]); err == nil && isText(head[:n]) {
+		out, _ := alphabet.AppendDecode(nil, code)
+		for to < len(text) && text[to] == '=' {
+			to++
 		}
+		s.decoded(v, from, to, out)
 	}
-	var head [12]byte
-	_, err := base64.RawURLEncoding.Decode(head[:], code[:])
-	return err == nil && isText(head[:])
 }
 
-// percents searches what a token with percent encoding stands for.
-func (s *scan) percents(t *token) {
-	s.decoded(t.view, t.from, t.to, percent().ReplaceAllFunc(t.text[t.from:t.to], func(p []byte) []byte {
-		c, _ := hex.DecodeString(string(p[1:]))
-		return c
-	}))
+// percents searches what the token around byte i stands for.
+func (s *scan) percents(v *view, i int) {
+	if t := v.tokenAt(i); i >= v.percent && t.to-t.from >= minToken {
+		v.percent = t.to
+		s.decoded(v, t.from, t.to, percent().ReplaceAllFunc(v.text[t.from:t.to], func(p []byte) []byte {
+			c, _ := hex.DecodeString(string(p[1:]))
+			return c
+		}))
+	}
 }
 
-var (
-	percent = lazy(`%[0-9A-Fa-f]{2}`)
-	toURL   = strings.NewReplacer("+", "-", "/", "_", "\n", "", "\r", "")
-	wrapped = lazy(`^(?:[\w+/-]+\r?\n)*[\w+/-]+=*`)
-)
+var percent = lazy(`%[0-9A-Fa-f]{2}`)
 
 // decoded searches what bytes [from, to) of a view stand for.
 func (s *scan) decoded(v *view, from, to int, text []byte) {
 	if isText(text[:min(len(text), 16)]) && v.depth < maxDepth {
-		out := &view{of: v, depth: v.depth + 1}
-		out.unit(from, to-from, text...)
-		s.search(out)
+		s.search(&view{of: v, from: from, to: to, how: whole, depth: v.depth + 1, text: text})
 	}
 }
 

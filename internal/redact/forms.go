@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 )
 
@@ -11,16 +12,14 @@ import (
 var scheme = lazy(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
 
 // header marks the value of an authorization header.
-func (s *scan) header(f found) {
-	at := scheme().Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)])
-	if f.lit.from += len(at); at != nil || f.quote == 0 {
-		f.lit = s.literal(f.text, f.lit.from)
-	}
+func (s *scan) header(f *found) {
 	in := inCode
-	if len(at) > 0 && f.lit.to-f.lit.from >= 8 {
-		in = inConfig
+	if at := scheme().Find(f.text[f.lit.from:min(len(f.text), f.lit.from+maxName)]); at != nil {
+		if f.lit = s.literal(f.text, f.lit.from+len(at)); f.lit.to-f.lit.from >= 8 {
+			in = inConfig
+		}
 	}
-	s.value(f, in, headerKind)
+	s.value(f.view, f.lit, in, headerKind)
 }
 
 // cookie is a cookie of a header.
@@ -31,54 +30,53 @@ func (s *scan) cookies(v *view, i int) {
 	to := nextByte(v.text[:min(len(v.text), i+s.most())], i, '\n')
 	s.spent += 2 * (to - i)
 	for _, at := range cookie().FindAllSubmatchIndex(v.text[i:to], -1) {
-		s.value(found{view: v, lit: lit{i + at[4], i + at[5], '"', i + at[5]}}, inCode, cookieKind)
+		s.value(v, lit{i + at[4], i + at[5], '"', 0}, inCode, cookieKind)
 	}
 }
 
-// pgpassLine is a line of a .pgpass up to the password.
-var pgpassLine = lazy(`^(?:[\w*-]+\.)*[\w*-]+:(?:\d{4,5}|\*):(?:\*|[A-Za-z_][\w-]*):(?:\*|[A-Za-z_][\w.@-]*):`)
-
-// pgpass marks the password of a line of a .pgpass with a host before byte i.
-func (s *scan) pgpass(v *view, i int) {
-	from := nameBefore(v.text, trimmed(v.text, i, "*"))
-	if i+1 == len(v.text) || v.text[i+1] != '*' && classes[v.text[i+1]]&digit == 0 || from > 0 && v.text[from-1] > ' ' && !isQuote(v.text[from-1]) {
-		return
-	}
-	if at := pgpassLine().FindIndex(v.text[from:min(len(v.text), i+3*maxName)]); at != nil {
-		if l := s.literal(v.text, from+at[1]); l.from == from+at[1] && (l.end == len(v.text) || v.text[l.end] <= ' ' || v.text[l.end] == '\'' || v.text[l.end] == '"') {
-			in := inText
-			if bytes.HasPrefix(v.text[i+1:], []byte("5432")) || v.text[i+1] == '*' {
-				in = inConfig
-			}
-			s.value(found{view: v, lit: l}, in, passwordKind)
-		}
-	}
-}
-
-var (
-	userInfo = lazy("^://([^\\s/:@\"'`<>]*):([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]")
-	tokenAt  = lazy("^://([^\\s/:@\"'`<>]{16,})@[\\w-]+\\.")
+const (
+	server = "(?:^|^[\\s\"'])(?:[\\w*-]+\\.)*[\\w*-]+"
+	login  = ":(?:\\*|[A-Za-z_][\\w-]*):(?:\\*|[A-Za-z_][\\w.@-]*):([^\\s\"'`]+)(?:[\\s\"']|$)"
+	part   = "[^\\s/:@\"'`<>]"
 )
 
-// address marks the password, or the token, in an address with "://" at byte i.
-func (s *scan) address(v *view, i int) {
-	if i == 0 || classes[v.text[i-1]]&alnum == 0 {
+// form is what an address, or a line of a .pgpass, is from the byte before its name on.
+type form struct {
+	re   func() *regexp.Regexp // its group is the secret
+	in   place
+	kind string
+}
+
+var addresses = []form{
+	{lazy("^\\W?https?://" + part + "*:([^\\s/@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
+	{lazy("^\\W?(?:[a-gi-z]|h[a-su-z])\\w*://" + part + "*:([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
+	{lazy("^\\W?\\w+://(" + part + "{16,})(?::[^\\s/@]+)?@[\\w-]+\\."), inCode, apiKind},
+}
+
+var servers = []form{
+	{lazy(server + `:(?:5432|\*)` + login), inConfig, passwordKind},
+	{lazy(server + `:\d{4,5}` + login), inText, passwordKind},
+}
+
+// formed marks the secret of an address, or of a line of a .pgpass, whose first colon is byte i.
+func (s *scan) formed(v *view, i int) {
+	end := i
+	for end < min(len(v.text), i+maxBefore) && v.text[end] > ' ' && !isQuote(v.text[end]) {
+		end++
+	}
+	forms, rest := addresses, v.text[i:end]
+	if !bytes.HasPrefix(rest, []byte("://")) {
+		forms = servers
+	}
+	if bytes.IndexByte(rest, '@') < 0 && bytes.Count(rest, []byte(":")) < 4 || s.most() < maxValue {
 		return
 	}
-	rest := v.text[i:min(len(v.text), i+maxBefore)]
-	if at := userInfo().FindSubmatchIndex(rest); at != nil {
-		value := rest[at[4]:at[5]]
-		if n := bytes.IndexByte(value, '/'); n >= 0 && (v.text[i-1]|0x20 == 's' || bytes.HasSuffix(v.text[:i], []byte("http")) || number().Match(value[:n])) && !bytes.HasSuffix(v.text[:i], []byte("redis")) {
-			return // a port, and the @ is in the path
+	s.spent += 2 * len(rest)
+	from := max(0, nameBefore(v.text, i)-1)
+	for _, f := range forms {
+		if at := f.re().FindSubmatchIndex(v.text[from:min(len(v.text), end+1)]); at != nil {
+			s.value(v, lit{from + at[2], from + at[3], '"', 0}, f.in, f.kind)
 		}
-		if len(value) == 3 || s.rules.isSecret(value, passwordKind, inConfig, true) {
-			s.mark(v, i+at[4], i+at[5], passwordKind)
-		}
-		if at[3]-at[2] >= 16 { // two halves of a key
-			s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
-		}
-	} else if at := tokenAt().FindSubmatchIndex(rest); at != nil {
-		s.value(found{view: v, lit: lit{i + at[2], i + at[3], '"', i + at[3]}}, inCode, apiKind)
 	}
 }
 
@@ -102,7 +100,7 @@ func (s *scan) table(f *found) bool {
 	above := text[max(0, from-maxBefore):max(0, from-1)]
 	above = above[bytes.LastIndexByte(above, '\n')+1:]
 	alone := len(above) == 0 || bytes.HasPrefix(above, []byte("$ "))
-	if f.is&weak != 0 || delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
+	if delimiter != '|' && !alone || f.from < f.rows || column < 0 || len(cells) < 2 || slices.ContainsFunc(cells, bad) || to == len(text) {
 		return false
 	}
 	in := inConfig
@@ -123,7 +121,7 @@ func (s *scan) table(f *found) bool {
 			break
 		}
 		if c := all[column]; bytes.IndexByte(row[c.from:c.to], ' ') < 0 {
-			s.value(found{view: f.view, lit: lit{from: to + 1 + c.from, to: to + 1 + c.to}}, in, f.kind)
+			s.value(f.view, lit{from: to + 1 + c.from, to: to + 1 + c.to}, in, f.kind)
 		}
 		to += 1 + len(row)
 		f.rows = to
@@ -151,53 +149,36 @@ func fields(row []byte, delimiter byte) (all []stretch) {
 var (
 	secretKind = lazy(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
 	secretData = lazy(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
-	dataLine   = lazy(`(?m)^( *)["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|["']?([^\s"'#]+))`)
-	dataPair   = lazy(`"[\w.-]+":\s*"([^"]+)"`)
+	dataPair   = lazy(`(?m)(?:^|[{,])\s*["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|"([^"]+)"|'([^']+)'|([^\s"'#]+))`)
 )
 
-// manifest marks the values of a Kubernetes secret.
+// manifest marks the values of the Kubernetes secrets in a text.
 func (s *scan) manifest(v *view) {
-	if !bytes.Contains(v.text, []byte("Secret")) || !bytes.Contains(v.text, []byte("kind")) || !secretKind().Match(v.text) {
-		return
-	}
-	put := func(from, to int) {
-		if value := v.text[from:to]; to-from >= 3 && !reference().Match(value) {
-			s.mark(v, from, to, apiKind)
-		}
-	}
-	from := 0
+	off := 0
 	for doc := range bytes.SplitSeq(v.text, []byte("\n---")) {
 		if secretKind().Match(doc) {
 			for _, at := range secretData().FindAllSubmatchIndex(doc, -1) {
-				if at[4] >= 0 {
-					for _, p := range dataPair().FindAllSubmatchIndex(doc[at[4]:at[5]], -1) {
-						put(from+at[4]+p[2], from+at[4]+p[3])
+				from, to := at[4], at[5]
+				if from < 0 { // lines that are further in
+					from, to = at[1], at[1]
+					for line := bytes.TrimLeft(doc[to:], " "); len(doc[to:])-len(line) > at[3]-at[2] && !bytes.HasPrefix(line, []byte("-")); line = bytes.TrimLeft(doc[to:], " ") {
+						to = min(len(doc), nextByte(doc, to, '\n')+1)
 					}
-					continue
 				}
-				for off := at[1]; ; {
-					p := dataLine().FindSubmatchIndex(doc[off:])
-					if p == nil || p[0] != 0 || p[3] <= at[3]-at[2] {
-						break
-					}
-					n := 4 // the block, or else the value in the line
-					if p[n] < 0 {
-						n = 6
-					}
-					put(from+off+p[n], from+off+p[n+1])
-					off = min(len(doc), off+p[1]+1)
-				}
+				s.data(v, off+from, off+to)
 			}
 		}
-		from += len(doc) + len("\n---")
+		off += len(doc) + len("\n---")
 	}
 }
 
-// member marks the value of a member of a JSON object.
-func (s *scan) member(v *view, kind string, weakly bool) {
-	in := inConfig
-	if weakly {
-		in = inText
+// data marks the values in the data of a Kubernetes secret.
+func (s *scan) data(v *view, from, to int) {
+	for _, at := range dataPair().FindAllSubmatchIndex(v.text[from:to], -1) {
+		for n := 2; n < len(at); n += 2 {
+			if at[n+1]-at[n] >= 3 && !reference().Match(v.text[from+at[n]:from+at[n+1]]) {
+				s.mark(v, from+at[n], from+at[n+1], apiKind)
+			}
+		}
 	}
-	s.value(found{view: v, lit: lit{0, len(v.text), '"', 0}}, in, kind)
 }

@@ -19,33 +19,27 @@ var (
 
 const maxKey = 16 << 10
 
-// keys marks the private keys of a text.
-func (s *scan) keys(v *view) {
-	done := 0
-	each(v.text, "PRIVATE KEY", func(i int) {
-		if i < done {
-			return
+// key marks the private key of a line with "PRIVATE KEY" at byte i.
+func (s *scan) key(v *view, i int) {
+	off, head := max(0, i-40), v.text[max(0, i-40):i]
+	from, to := 0, 0
+	switch begin, end := bytes.LastIndex(head, []byte("BEGIN")), bytes.LastIndex(head, []byte("-----END")); {
+	case begin > end:
+		i += len("PRIVATE KEY")
+		if at := keyAfter().FindSubmatchIndex(v.text[i:min(len(v.text), i+maxKey)]); at != nil {
+			from, to = i+at[2], i+at[3]
 		}
-		off, head := max(0, i-40), v.text[max(0, i-40):i]
-		from, to := 0, 0
-		switch begin, end := bytes.LastIndex(head, []byte("BEGIN")), bytes.LastIndex(head, []byte("-----END")); {
-		case begin > end:
-			i += len("PRIVATE KEY")
-			if at := keyAfter().FindSubmatchIndex(v.text[i:min(len(v.text), i+maxKey)]); at != nil {
-				from, to = i+at[2], i+at[3]
-			}
-		case end >= 0 && off+end >= done: // else it is in the key before it
-			off += end
-			start := max(done, off-maxKey)
-			if at := keyBefore().FindIndex(v.text[start:off]); at != nil {
-				from, to = start+at[0], start+at[1]
-			}
+	case end >= 0 && off+end >= v.keys: // else it is in the key before it
+		off += end
+		start := max(v.keys, off-maxKey)
+		if at := keyBefore().FindIndex(v.text[start:off]); at != nil {
+			from, to = start+at[0], start+at[1]
 		}
-		done = i // what was looked at for one END is not looked at for the next
-		key := bytes.TrimRight(v.text[from:to], "- \n\r\"'\\,+|>")
-		if to = from + len(key); len(key) >= 32 {
-			s.mark(v, to-len(bytes.TrimLeft(key, " \n\"'+|>")), to, privateKind)
-			done = to
-		}
-	})
+	}
+	v.keys = i // what was looked at for one END is not looked at for the next
+	key := bytes.TrimRight(v.text[from:to], "- \n\r\"'\\,+|>")
+	if to = from + len(key); len(key) >= 32 {
+		s.mark(v, to-len(bytes.TrimLeft(key, " \n\"'+|>")), to, privateKind)
+		v.keys = to
+	}
 }

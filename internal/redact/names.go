@@ -11,89 +11,84 @@ import (
 //go:embed words.txt
 var wordList string
 
-// words are the lists of words.txt. Those of "$mysql" are the arguments of a command.
+// words are the lists of words.txt.
 var words = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(wordList) {
-		if line[0] == '#' {
-			continue
-		}
-		names, list, _ := strings.Cut(line, ":")
-		for name := range strings.FieldsSeq(names) {
+		if name, list, _ := strings.Cut(line, ":"); strings.IndexByte("#$", line[0]) < 0 {
 			all[name] = append(all[name], strings.Fields(list)...)
 		}
 	}
 	return all
 })
 
-// said is a word and the list that has it.
-type said struct{ word, list string }
+// ending is a word with which a name may end, and the list that has it.
+type ending struct{ word, list string }
 
-// endings are the words of names by their last three bytes.
-type endings struct {
-	known bits // also of commands that take a secret in no flag
-	words map[uint32][]said
-}
+// special are the lists of names whose values are looked at in another way.
+var special = []string{"pair", "pair-value", "kind", "header", "cookies", "signature"}
+
+// endings are the words of names by their last three bytes: all of them, and those that a sentence may have.
+type endings struct{ all, prose index[ending] }
 
 var ends = sync.OnceValue(func() *endings {
-	e := &endings{words: map[uint32][]said{}}
-	for _, list := range []string{"password", "password-alone", "token", "foreign", "token-alone", "weak", "cookie", "pair-value", "other", "suffix"} {
-		for _, word := range words()[list] {
-			for c := range 256 { // what is before a word of two letters
-				w := string([]byte{byte(c)}) + word
-				k := e.known.note(w[len(w)-3:])
-				if len(word) > 2 || c < 0x80 && c|0x20 == c {
-					e.words[k] = append(e.words[k], said{word, list})
-				}
-				if up := string([]byte{byte(c)}) + strings.ToUpper(word); len(word) > 2 && c > 0 {
-					e.known.note(up[len(up)-3:])
-					break
-				}
-			}
+	e := &endings{}
+	add := func(word string, one ending) {
+		if e.all.add(word[len(word)-3:], one); one.list != "suffix" && !slices.Contains(special, one.list) {
+			e.prose.add(word[len(word)-3:], one)
 		}
 	}
-	for name := range words() {
-		if takesSecret([]byte(strings.TrimPrefix(name, "$"))) {
-			e.known.note(name[len(name)-3:])
+	for _, list := range append(special, "command", "password", "password-alone", "token", "foreign", "token-alone", "weak", "other", "suffix") {
+		for _, word := range words()[list] {
+			word = strings.TrimPrefix(word, "*")
+			one := ending{word, list}
+			for c := 0; c < 256 && len(word) == 2; c++ { // what is before it
+				if fold(byte(c)) == byte(c) {
+					add(string([]byte{byte(c)})+word, one)
+				}
+			}
+			if len(word) > 2 {
+				add(word, one)
+			}
+			if up := strings.ToUpper(word); len(word) > 2 && slot(up[len(up)-3:]) != slot(word[len(word)-3:]) {
+				add(up, one)
+			}
 		}
 	}
 	return e
 })
 
-// takesSecret reports whether a command takes a secret that no flag is before.
-func takesSecret(name []byte) bool {
-	return slices.ContainsFunc(words()["$"+string(name)], func(f string) bool { return f[0] != '-' })
-}
-
-// stem returns a name without the number or version behind it.
+// stem returns a name without the number behind it.
 func stem(name []byte) []byte {
-	trim := func() {
-		for n := len(name); n > 0 && (classes[name[n-1]]&(digit|nameChar) != 0 && classes[name[n-1]]&(upper|lower) == 0 && name[n-1] < 0x80); n-- {
-			name = name[:n-1]
-		}
+	n := len(name)
+	for n > 0 && classes[name[n-1]]&joint != 0 {
+		n--
 	}
-	trim()
-	if n := len(name); n > 2 && name[n-1]|0x20 == 'v' && classes[name[n-2]]&alnum == 0 {
-		name = name[:n-1]
-		trim()
-	}
-	return name
+	return name[:n]
 }
 
-// mayBe reports whether a name may say something, by its last three bytes.
-func mayBe(name []byte) bool { return mayEnd(stem(name)) }
-
-// mayEnd reports the same of a stem.
-func mayEnd(name []byte) bool {
-	if n := len(name); n >= 3 {
-		return ends().known.has(name[n-3:])
+// tail returns the last three bytes of a text of two or more.
+func tail(text []byte) []byte {
+	if len(text) == 2 {
+		return []byte{' ', text[0], text[1]}
 	}
-	return len(name) == 2 && ends().known.has([]byte{' ', name[0], name[1]})
+	return text[len(text)-3:]
 }
 
-// squeeze returns a name in small letters without what divides its words.
-func squeeze(name []byte) string {
-	out := make([]byte, 0, len(name))
+// mayBe reports whether a text may end with a name that says something.
+func mayBe(text []byte, of *index[ending]) bool {
+	if text = stem(text); len(text) < 2 {
+		return false
+	}
+	list := of.of(tail(text))
+	return len(list) > 0 && text[len(text)-1] >= 0x80 || slices.ContainsFunc(list, func(e ending) bool {
+		n := len(text) - len(e.word)
+		return n >= 0 && beginsWith(text[n:], e.word) && (e.list != "suffix" || n > 0 && classes[text[n-1]]&nameChar != 0)
+	})
+}
+
+// squeeze appends a name to out, in small letters and without what divides its words.
+func squeeze(out, name []byte) []byte {
 	for _, c := range name {
 		switch {
 		case classes[c]&upper != 0:
@@ -102,62 +97,119 @@ func squeeze(name []byte) string {
 			out = append(out, c)
 		}
 	}
-	return string(out)
+	return out
 }
 
-// isOf reports whether a list of words.txt has a name.
-func isOf(list string, name []byte) bool {
-	return len(name) < 16 && slices.Contains(words()[list], squeeze(name))
+// meaning is what a name says of its value.
+type meaning struct {
+	kind string // of the secret that it is, "" for none
+	is   names
+	list string // of words.txt, if it has the name: what looks at the value
+}
+
+// place is how sure the place of the value of a member of JSON is.
+func (m meaning) place() place {
+	if m.is&weak != 0 {
+		return inText
+	}
+	return inConfig
+}
+
+// maxNames bounds the names of a session that are remembered.
+const maxNames = 4000
+
+// name returns what a name says.
+func (s *scan) name(name []byte) meaning {
+	if !mayBe(name, &s.ends.all) {
+		return meaning{}
+	}
+	m, ok := s.names[string(name)]
+	if !ok && len(name) > 1 && len(name) <= maxName {
+		m = meaningOf(name)
+		if len(s.names) < maxNames {
+			s.names[string(name)] = m
+		}
+	}
+	return m
+}
+
+func meaningOf(name []byte) (m meaning) {
+	m.kind, m.is = says(name)
+	flat := squeeze(nil, name)
+	for _, list := range append(special, "command") {
+		if slices.ContainsFunc(words()[list], func(w string) bool { return w == string(flat) || w[0] == '*' && hasEnd(flat, w[1:]) }) {
+			m.list = list
+		}
+	}
+	note := func(is bool, what names) {
+		if is && m.kind != "" {
+			m.is |= what
+		}
+	}
+	note(string(name) == "pass", short)
+	note(isUpper(name), upperIs)
+	note(bytes.IndexByte(name, '.') > 0, dotted)
+	note(name[len(name)-1] >= 0x80, foreign)
+	note(name[0] == '_', private)
+	note(slices.Contains(words()["setting"], string(name)), setting)
+	return m
 }
 
 // says returns the kind of secret that a name says its value is, "" for none. It is weak if the name may say something else.
-func says(name []byte) (kind string, weak bool) {
-	whole := name
-	if name = stem(name); len(whole) > maxName || !mayEnd(name) {
-		return "", false
+func says(name []byte) (kind string, is names) {
+	if len(name) > maxName {
+		return "", 0
 	}
-	if slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
+	var flat [maxName]byte
+	if name = stem(name); slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
 		name = bytes.ToLower(name)
 	}
-	for range 3 {
-		kind, weak, rest := last(name, squeeze(name))
-		if kind != "" || rest == nil {
-			return kind, weak
+	for rest := name; kind == "" && mayBe(rest, &ends().all); name = stem(rest) {
+		if kind, is, rest = last(name, squeeze(flat[:0], name)); rest == nil {
+			break
 		}
-		name = stem(rest)
 	}
-	return "", false
+	return kind, is
 }
 
 // last returns what the last word of a name says, or what is before it if that may say it.
-func last(name []byte, flat string) (kind string, weak bool, rest []byte) {
-	key := "   " + flat // which may be empty
-	k, _ := three(key[len(key)-3:])
-	for _, s := range ends().words[k] {
-		if !strings.HasSuffix(flat, s.word) {
+func last(name, flat []byte) (kind string, is names, rest []byte) {
+	if len(flat) < 2 {
+		return "", 0, nil
+	}
+	for _, e := range ends().all.of(tail(flat)) {
+		if !hasEnd(flat, e.word) {
 			continue
 		}
-		alone := beginsWord(name, s.word)
+		alone := beginsWord(name, e.word)
 		switch {
-		case s.list == "password", s.list == "password-alone" && alone:
-			return passwordKind, false, nil
-		case s.list == "token", s.list == "foreign", s.list == "token-alone" && alone && (len(flat) > 4 || name[0] == '_'):
-			return apiKind, false, nil
-		case s.list == "weak" && alone:
-			return passwordKind, s.word != "pass" || len(flat) == len("pass") || !isUpper(name), nil
-		case s.word == "key":
-			before := func(word string) bool { return strings.HasSuffix(flat[:len(flat)-len("key")], word) }
+		case e.list == "password", e.list == "password-alone" && alone:
+			return passwordKind, 0, nil
+		case e.list == "token", e.list == "foreign", e.list == "token-alone" && alone && (len(flat) > 4 || name[0] == '_'):
+			return apiKind, 0, nil
+		case e.list == "weak" && alone:
+			if e.word == "pass" && len(flat) > len("pass") && isUpper(name) {
+				return passwordKind, 0, nil
+			}
+			return passwordKind, weak, nil
+		case e.word == "key":
+			before := func(word string) bool { return hasEnd(flat[:len(flat)-len("key")], word) }
 			if slices.ContainsFunc(words()["key"], before) {
-				return apiKind, false, nil
+				return apiKind, 0, nil
 			}
 			if bytes.HasSuffix(name, []byte("_KEY")) && !slices.ContainsFunc(words()["open-key"], before) {
-				return apiKind, true, nil
+				return apiKind, weak, nil
 			}
-		case s.list == "suffix" && alone && len(flat) > len(s.word):
-			rest = name[:len(name)-len(s.word)]
+		case e.list == "suffix" && alone && len(flat) > len(e.word):
+			rest = name[:len(name)-len(e.word)]
 		}
 	}
-	return "", false, rest
+	return "", 0, rest
+}
+
+func hasEnd(text []byte, end string) bool {
+	n := len(text) - len(end)
+	return n >= 0 && string(text[n:]) == end
 }
 
 func isUpper(name []byte) bool {

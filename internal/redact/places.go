@@ -45,6 +45,8 @@ const (
 	weak    names = 1 << iota // it may say something else
 	upperIs                   // it has no small letter
 	quoted                    // it is in quotes
+	quotes                    // its value is
+	single                    // in such quotes: '
 	paired                    // it is the value of another member
 	dotted                    // it has a full stop
 	foreign                   // it ends in another script
@@ -61,11 +63,10 @@ type row struct {
 	name   names // it is all of these
 	not    names // it is none of these
 	before func() *regexp.Regexp
-	value  string                // of its quotes: "" any, "q" some, "u" none, else one of these
-	cut    string                // a value in no quotes ends before one of these
-	ends   string                // it does not end with one of these
-	after  func() *regexp.Regexp // of the rest of the line
-	file   bool                  // the lines around are those of a configuration
+	cut    string // a value in no quotes ends before one of these
+	ends   string // it does not end with one of these
+	after  string // what is next in the line: one of these bytes
+	file   bool   // the lines around are those of a configuration
 	is     place
 }
 
@@ -74,22 +75,21 @@ const (
 	sql   = `(?i)\b(?:user|role|login|server|with|encrypted|set|for)\b[^;\n]*$`
 )
 
+const endLine = "\x00#" // or a comment
+
 var (
-	first   = lazy(leads)
-	endLine = lazy(`^[ \t"'\x60]*\r?(?:#.*|//.*)?$`)
+	first = lazy(leads)
 )
 
 // rows are the places of values, the surest first.
 var rows = []row{
-	{signs: ":", value: "|>", is: inConfig},
-	{signs: "=a:", name: paired, not: quoted, cut: ",}", is: inConfig},
-	{signs: "=a:", name: paired, value: "q", is: inConfig},
-	{signs: ">", cut: "<", after: lazy(`^</`), is: inConfig},
-	{signs: "=a:", name: quoted, not: weak, value: "q", before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
+	{signs: "=a:", name: paired, cut: ",}", is: inConfig},
+	{signs: ">", cut: "<", after: "<", is: inConfig},
+	{signs: "=a:", name: quoted | quotes, not: weak, before: lazy(leads + `|[{,\[]\s*["'\x60]$`), is: inConfig},
+	{signs: ":", before: lazy(`\$\{$`), cut: "}", is: inConfig},
 	{signs: "a", before: lazy(`[?&%]$`), cut: "&#);,<>", is: inConfig},
 	{signs: "a", name: weak, is: inText},
 	{signs: "a", not: upperIs, before: lazy(`;["']?$`), cut: ";", is: inConfig},
-	{signs: "a", not: upperIs, before: lazy(`(?:^|["'])$`), cut: ";", after: lazy(`^;`), is: inConfig},
 	{signs: "a", name: upperIs, before: lazy(leads + `|[\s;&?"'\x60=]$`), cut: ";", is: certain},
 	{signs: "a", name: private, before: lazy(`:$`), is: inConfig},
 	{signs: "a", before: lazy(`-$`), is: certain},
@@ -98,40 +98,37 @@ var rows = []row{
 	{signs: "a", before: lazy(`(?:^|[\s"';,])[\w.-]+=[^\s(,;]+(?:[ ;]+|,)$`), cut: ")]}", is: inConfig},
 	{signs: "a", name: dotted, before: lazy(`[\s"']$`), cut: ",", is: inConfig},
 	{signs: "a", cut: ",;)]}&", is: inText},
-	{signs: "=:", before: lazy(sql), value: "'", is: inConfig},
+	{signs: "=:", name: single, before: lazy(sql), is: inConfig},
 	{signs: "=:", name: short, before: first, after: endLine, file: true, is: inConfig},
-	{signs: "=:", name: weak, cut: ",;)]}", is: inText},
-	{signs: "=:", before: first, after: endLine, file: true, is: inConfig},
+	{signs: "=:", not: weak, before: first, after: endLine, file: true, is: inConfig},
 	{signs: ":", name: foreign, before: first, after: endLine, is: inConfig},
-	{signs: "=", value: "u", after: lazy(`^[ \t]*[^\s#]`), cut: ",;)]}", is: inCode},
 	{signs: "=:", cut: ",;", is: inText},
 
-	{signs: "-", value: "q", is: inConfig},
-	{signs: "-", after: lazy(`^[ \t"'\x60]*(?:$|[-|;&>\\\]),])`), is: inConfig},
+	{signs: "-", after: "\x00#-|;&>\\]),", is: inConfig},
 	{signs: "-", is: inText},
 
-	{signs: " ", name: noName, value: `"'`, is: inConfig},
-	{signs: " (", before: lazy(sql), value: "'", is: inConfig},
+	{signs: " ", name: noName | quotes, is: inConfig},
+	{signs: " (", name: single, before: lazy(sql), is: inConfig},
 	{signs: " ", before: lazy(`\blogin\s+\S+\s+$`), is: inConfig},
 	{signs: " ", before: lazy(`(?i)(?:^|\s)(?:export|setx?(?: -\w+)*|setenv|env|arg)\s+$|\bconfig (?:set|create) .*$`), after: endLine, is: inConfig},
 	{signs: " ", name: setting, after: endLine, is: inConfig},
 	{signs: " ", name: told, is: inText},
 	{signs: " ", name: upperIs, is: inText},
 	{signs: " |", is: inCode},
-	{signs: "(", value: "q", is: inText},
-	{signs: ",", value: "q", before: lazy(`(?i)(?:set|with|put|add|define|env|environ|variable|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
+	{signs: "(", name: quotes, is: inText},
+	{signs: ",", name: quotes, before: lazy(`(?i)(?:set|with|put|add|define|env|environ|variable|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
 }
 
 // place says how sure the place of a value is, and cuts the value as the place says.
 func (f *found) place() place {
-	if f.lit.to-f.lit.from < leastValue {
-		return nowhere
+	if f.quote != 0 {
+		f.is |= quotes
+	}
+	if f.quote == '\'' {
+		f.is |= single
 	}
 	before := f.text[max(0, f.from-2*maxLead):f.from]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
-	if f.from > 2*maxLead && len(line) == len(before) { // its beginning is further
-		line = append([]byte("x"), line...)
-	}
 	if f.sign != ' ' {
 		before = line
 	}
@@ -149,7 +146,7 @@ func (f *found) place() place {
 
 // isAt reports whether a row is the value's, and cuts the value as it says.
 func (f *found) isAt(r *row, before []byte) bool {
-	if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 || !f.quotes(r.value) {
+	if strings.IndexByte(r.signs, f.sign) < 0 || f.is&r.name != r.name || f.is&r.not != 0 {
 		return false
 	}
 	whole := f.lit
@@ -157,91 +154,66 @@ func (f *found) isAt(r *row, before []byte) bool {
 		f.lit.to, f.lit.end = f.lit.from+n, f.lit.from+n
 	}
 	ended := f.quote == 0 && f.lit.to > f.lit.from && strings.IndexByte(r.ends, f.text[f.lit.to-1]) >= 0
-	if !ended && (r.before == nil || r.before().Match(before)) && (r.after == nil || r.after().Match(f.rest())) && (!r.file || f.inFile()) {
+	if !ended && (r.after == "" || strings.IndexByte(r.after, f.next()) >= 0) && (r.before == nil || r.before().Match(before)) && (!r.file || f.inFile()) {
 		return true
 	}
 	f.lit = whole
 	return false
 }
 
-// quotes reports whether a value has such quotes.
-func (f *found) quotes(want string) bool {
-	switch want {
-	case "":
-		return true
-	case "q":
-		return f.quote != 0
-	case "u":
-		return f.quote == 0
+// next returns the byte that follows the value in its line: 0 for none, # for a comment.
+func (f *found) next() byte {
+	rest := bytes.TrimLeft(f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)], " \t\r\"'`")
+	switch {
+	case len(rest) == 0, rest[0] == '\n':
+		return 0
+	case bytes.HasPrefix(rest, []byte("//")):
+		return '#'
 	}
-	return f.quote != 0 && strings.IndexByte(want, f.quote) >= 0
+	return rest[0]
 }
 
-// rest returns the line after the value.
-func (f *found) rest() []byte {
-	rest := f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)]
-	return rest[:nextByte(rest, 0, '\n')]
-}
+var (
+	camel = lazy(`^(?:[A-Z][a-z]+|[a-z]+)(?:[A-Z][a-z]+)+$`)
+	// settingLine matches a line of a configuration, neutral one that may be beside it.
+	settingLine = lazy(`^(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
+	neutral     = lazy("^(?:$|#|---|```|\\$ |\\[)")
+)
 
-// settingLine matches a line of a configuration.
-var settingLine = lazy(`^\s*(?:- )?["']?[\w.$/-]+["']?(?:\s*=\s*|:\s+|:$)(?:"[^"]*"|'[^']*'|[^\s(){}\[\],;]*|\[[^\[\]()]*\])\s*(?:#.*)?$`)
-
-// inFile reports whether the lines beside the name's are those of a configuration too, or it is in a section of one.
+// inFile reports whether the lines beside the name's are those of a configuration too.
 func (f *found) inFile() bool {
-	above := bytes.Split(f.text[max(0, f.from-2*maxBefore):f.from], []byte("\n"))
-	below := bytes.SplitN(f.text[f.lit.end:min(len(f.text), f.lit.end+maxBefore)], []byte("\n"), 3)
-	slices.Reverse(above)
-	n := 0
-	if len(below) > 1 {
-		ok, same := f.beside(below[1])
-		if !ok {
-			return false
-		}
-		n += same
+	lines := bytes.Split(f.text[max(0, f.from-2*maxBefore):f.from], []byte("\n"))
+	slices.Reverse(lines)
+	if below := bytes.SplitN(f.text[f.lit.end:min(len(f.text), f.lit.end+maxBefore)], []byte("\n"), 3); len(below) > 1 {
+		lines[0] = below[1]
+	} else {
+		lines[0] = nil
 	}
-	for i, line := range above[1:] {
+	settings := 0
+	for i, line := range lines {
 		line = bytes.TrimSpace(line)
-		if len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' {
-			return true
-		}
-		ok, same := f.beside(line)
-		if !ok && i == 0 {
+		same := bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine().Match(line)
+		ok := same || neutral().Match(line)
+		switch {
+		case !ok && i < 2:
 			return false
+		case same:
+			settings++
 		}
-		if n += same; !ok || f.sign == ':' { // YAML has no sections
+		if !ok || i == 1 && f.sign == ':' { // YAML has no sections
 			break
 		}
 	}
-	value := f.text[f.lit.from:f.lit.to]
-	return n > 0 && (f.quote != 0 || f.sign == ':' && !camel().Match(value) || !wordy().Match(value))
-}
-
-// beside reports whether a line may be beside one of a configuration, and 1 if it is one itself, of the same kind.
-func (f *found) beside(line []byte) (ok bool, same int) {
-	line = bytes.TrimRight(line, " \r")
-	if len(line) == 0 || line[0] == '#' || slices.ContainsFunc([]string{"---", "```", "$ "}, func(s string) bool { return bytes.HasPrefix(line, []byte(s)) }) {
-		return true, 0
-	}
-	if bytes.IndexByte(line, f.text[f.at]) > 0 && settingLine().Match(line) {
-		return true, 1
-	}
-	return false, 0
+	return settings > 0 && (f.quote != 0 || !camel().Match(f.text[f.lit.from:f.lit.to]))
 }
 
 // value marks a value if it is a secret in such a place.
-func (s *scan) value(f found, in place, kind string) {
-	if f.lit.from < 0 || f.lit.to <= f.lit.from {
-		return
-	}
-	name, value := f.text[f.from:f.end], f.text[f.lit.from:f.lit.to]
-	if f.quote == 0 && in < inConfig {
+func (s *scan) value(v *view, l lit, in place, kind string) {
+	value := v.text[l.from:l.to]
+	if l.quote == 0 && in < inConfig {
 		value = bytes.TrimRight(value, ".,:;!?)]}>")
 	}
-	if len(name) > 0 && bytes.EqualFold(name, value) || len(value) == 0 {
-		return
-	}
-	phrase := in > inCode && bytes.Count(value, []byte(" ")) > 2 && value[len(value)-1] != '.' && strings.HasSuffix(squeeze(name), "phrase")
-	if phrase || s.rules.isSecret(value, kind, in, f.quote != 0 && f.quote != '`') {
-		s.mark(f.view, f.lit.from, f.lit.from+len(value), kind)
+	if s.rules.isSecret(value, kind, in, l.quote != 0 && l.quote != '`') {
+		s.mark(v, l.from, l.from+len(value), kind)
 	}
 }

@@ -41,10 +41,9 @@ func (m Mark) Text() string {
 // Session numbers the secrets of one generation of a session. Its lines are passed in their order. It is not safe for
 // concurrent use. A nil Session finds nothing.
 type Session struct {
-	rules   *Rules
+	scan
 	numbers map[sum]int
 	kinds   map[string]int // how many different secrets of each kind
-	marks   []Mark         // reused
 
 	// Whole is set if the session is read from its middle. It returns the numbers of all its lines, nil if they are
 	// unknown. It is called at most once, when the first secret is found, because it has to read the session.
@@ -63,7 +62,7 @@ func (r *Rules) Session() *Session {
 	if r == nil {
 		return nil
 	}
-	return &Session{rules: r, numbers: map[sum]int{}, kinds: map[string]int{}}
+	return &Session{scan: scan{rules: r, starts: starts(), ends: ends(), names: map[string]meaning{}}, numbers: map[sum]int{}, kinds: map[string]int{}}
 }
 
 // Marks returns the secrets of the next line in order. They do not overlap, and are valid until the next call.
@@ -71,8 +70,7 @@ func (s *Session) Marks(line []byte) []Mark {
 	if s == nil {
 		return nil
 	}
-	s.marks = s.rules.find(s.marks[:0], line)
-	return s.numbered(s.marks)
+	return s.numbered(s.find(line))
 }
 
 // numbered gives the secrets of a line their numbers.

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	_ "embed" // the rules
@@ -21,11 +20,13 @@ type Shape struct {
 	Kind    string
 	Starts  []string // in small letters: the secret, or what is before it, contains one of them
 	Text    string   // regular expression of the secret; its first group, if any, is the secret
-	Least   int      // length of the shortest token, in bytes
+	least   int      // length of the shortest token, in bytes
 	Entropy float64  // at least, in bits per byte
-	Inner   bool     // a word in the token begins so, not the token
 	Digit   bool     // the secret has one
 	Allow   []string // regular expressions of what is none
+	inner   bool     // a word in the token begins so, not the token
+	re      func() *regexp.Regexp
+	none    func() *regexp.Regexp
 }
 
 var (
@@ -56,31 +57,26 @@ func Shapes() (all []Shape) {
 		}
 		least, _ := strconv.Atoi(col[2])
 		entropy, _ := strconv.ParseFloat(col[3], 64)
+		inner, text := col[4] == "inner", col[5]
+		if !inner {
+			text = "^(?:" + text + ")"
+		}
 		all = append(all, Shape{
-			Kind: cmp.Or(kinds[col[0]], col[0]), Starts: strings.Fields(col[1]), Text: col[5], Least: least, Entropy: entropy,
-			Inner: col[4] == "inner", Digit: col[4] == "digit", Allow: strings.Fields(col[6]),
+			Kind: cmp.Or(kinds[col[0]], col[0]), Starts: strings.Fields(col[1]), Text: col[5], Entropy: entropy, Digit: col[4] == "digit",
+			Allow: strings.Fields(col[6]), least: least, inner: inner, re: lazy(text), none: lazy(strings.Join(append(strings.Fields(col[6]), "^$"), "|")),
 		})
 	}
 	return all
 }
 
-// pattern is a rule with its regular expressions.
-type pattern struct {
-	Shape
-	re      func() *regexp.Regexp
-	allowed []func() *regexp.Regexp
+// start is a text with which the secrets of a shape begin.
+type start struct {
+	text string
+	*Shape
 }
 
-func newPattern(s Shape) *pattern {
-	p := &pattern{Shape: s, re: lazy(s.Text)}
-	if !s.Inner && s.Starts != nil {
-		p.re = lazy("^(?:" + s.Text + ")")
-	}
-	for _, text := range s.Allow {
-		p.allowed = append(p.allowed, lazy(text))
-	}
-	return p
-}
+// tilde is what secrets of a shape have in them, see sign.
+const tilde = "~"
 
 // lazy returns a regular expression that is compiled when a text first needs it: most commands need none.
 func lazy(text string) func() *regexp.Regexp {
@@ -88,15 +84,27 @@ func lazy(text string) func() *regexp.Regexp {
 }
 
 var (
-	// starts are the patterns by the texts with which they begin.
-	starts = sync.OnceValue(func() *index {
-		x := &index{all: map[uint32][]entry{}}
+	// starts are the shapes by the texts with which they begin.
+	starts = sync.OnceValue(func() *index[start] {
+		x := &index[start]{}
 		for _, s := range Shapes() {
-			for _, start := range s.Starts {
-				word := strings.TrimLeft(start, "_") // words begin with a letter or digit
-				one := s
-				one.Inner = s.Inner || word != start
-				x.add(word, newPattern(one))
+			for _, text := range s.Starts {
+				one, word := s, strings.TrimLeft(text, "_") // words begin with a letter or digit
+				if word != text && !s.inner {
+					one.inner, one.re = true, lazy(s.Text)
+				}
+				if word == tilde {
+					word = "~~~"
+				}
+				if len(word) > 2 {
+					x.add(word, start{word, &one})
+					continue
+				}
+				for c := byte('-'); c <= 'z'; c++ {
+					if classes[c]&inToken != 0 && classes[c]&upper == 0 {
+						x.add(word+string(c), start{word, &one})
+					}
+				}
 			}
 		}
 		return x
@@ -111,13 +119,13 @@ var (
 
 // Rules find secrets. They are safe for concurrent use. Nil Rules find nothing.
 type Rules struct {
-	own     []*pattern       // of the configuration: tried on every line
+	own     []Shape          // of the configuration: tried on every line
 	allow   []*regexp.Regexp // of the configuration
 	version string
 }
 
 // rulesVersion changes whenever the same line may have other marks.
-const rulesVersion = "8"
+const rulesVersion = "9"
 
 // New returns the rules of a configuration, nil if redaction is off. It fails if a regular expression is invalid.
 func New(c Config) (*Rules, error) {
@@ -131,7 +139,7 @@ func New(c Config) (*Rules, error) {
 		if err := check(c.Rules[kind], ""); err != nil {
 			return nil, fmt.Errorf("parse rule %s: %w", kind, err)
 		}
-		r.own = append(r.own, newPattern(Shape{Kind: kind, Text: c.Rules[kind]}))
+		r.own = append(r.own, Shape{Kind: kind, re: lazy(c.Rules[kind])})
 		fmt.Fprintf(sum, "\nrule %q %q", kind, c.Rules[kind])
 	}
 	for _, text := range c.Allow {
@@ -161,80 +169,9 @@ func (r *Rules) Version() string {
 	return r.version
 }
 
-// index finds patterns by the first three bytes of their texts.
-type index struct {
-	known bits
-	all   map[uint32][]entry
-}
-
-// bits has one for three bytes of a text, by a hash of them.
-type bits [1 << 15 / 64]uint64
-
-type entry struct {
-	text string // folded
-	*pattern
-}
-
-// fold makes letters small. It is applied to both sides of a comparison, so it may change other bytes too.
-func fold(c byte) byte { return c | 0x20 }
-
-// three returns three bytes of a text, folded, and where they have a bit.
-func three[T string | []byte](text T) (k, bit uint32) {
-	k = (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) | 0x202020
-	return k, k * 0x9e3779b1 >> 17
-}
-
-func (x *index) add(text string, p *pattern) {
-	switch len(text) {
-	case 1: // the tilde, see token
-		text += text + text
-	case 2:
-		for c := byte('-'); c <= 'z'; c++ {
-			if classes[c]&inToken != 0 && classes[c]&upper == 0 {
-				x.add(text+string(c), p)
-			}
-		}
-		return
-	}
-	k := x.known.note(text)
-	x.all[k] = append(x.all[k], entry{text, p})
-}
-
-// note has has report the first three bytes of a text.
-func (b *bits) note(text string) uint32 {
-	k, bit := three(text)
-	b[bit/64] |= 1 << (bit % 64)
-	return k
-}
-
-// has reports whether the first three bytes of a text may be known.
-func (b *bits) has(text []byte) bool {
-	_, bit := three(text)
-	return b[bit/64]>>(bit%64)&1 != 0
-}
-
-// at yields the entries with which text begins.
-func (x *index) at(text []byte, take func(*pattern)) {
-	k, _ := three(text)
-	for _, e := range x.all[k] {
-		if len(text) >= len(e.text) && beginsWith(text, e.text) {
-			take(e.pattern)
-		}
-	}
-}
-
-func beginsWith(text []byte, folded string) bool {
-	for i := range len(folded) {
-		if fold(text[i]) != fold(folded[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// token returns where the pattern finds its secret in text.
-func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
-	at := p.re().FindSubmatchIndex(text)
+// token returns where a secret of a shape is in text.
+func (r *Rules) token(s *Shape, text []byte) (from, to int, ok bool) {
+	at := s.re().FindSubmatchIndex(text)
 	if at == nil {
 		return 0, 0, false
 	}
@@ -246,14 +183,14 @@ func (r *Rules) token(p *pattern, text []byte) (from, to int, ok bool) {
 		}
 	}
 	value := text[from:to]
-	return from, to, (p.Entropy == 0 || entropy(value) >= p.Entropy) && (!p.Digit || bytes.ContainsAny(value, "0123456789")) &&
-		!r.isShown(value) && !slices.ContainsFunc(p.allowed, func(re func() *regexp.Regexp) bool { return re().Match(value) })
+	return from, to, (s.Entropy == 0 || entropy(value) >= s.Entropy) && (!s.Digit || sorts(value)&digit != 0) && !r.isShown(value) && !s.none().Match(value)
 }
 
 // isShown reports whether a text is no secret, whatever the rule.
 func (r *Rules) isShown(value []byte) bool {
-	if c := value[0]; bytes.IndexByte([]byte("$%@/{*.nNtTfF"), c) >= 0 || len(value) < 2 || fold(c) == fold(value[1]) {
-		if shown().Match(value) { // all of them begin so
+	c := value[0] // all of what is shown begins so
+	if strings.IndexByte("$%@/{*.nNtTfF", c) >= 0 || len(value) < 2 || fold(c) == fold(value[1]) {
+		if shown().Match(value) {
 			return true
 		}
 	}

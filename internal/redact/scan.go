@@ -1,14 +1,12 @@
 package redact
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 )
 
-// A line is a text, or JSON, whose strings are texts. A text is searched in two ways. What a provider's token or a private key looks
-// like is found anywhere (tokens); a value that the place tells is found by the sign after its name (places.go). What is encoded is
-// decoded and searched again.
+// A line is a text, or JSON, whose strings are texts. One pass over a text looks at the words with which a provider's tokens begin, at
+// what may be encoded, and at the signs before which a name may be (signs.go). What is encoded is decoded and searched again.
 
 const (
 	leastText = 7  // of a text that can have a secret: pw=abcd
@@ -28,6 +26,9 @@ const (
 	blank     // white space and quotes
 	separator // part of a token, but not of base64
 	nameChar  // of what a value is assigned to
+	joint     // what may end a name, and is no letter
+	gap       // between a name and its sign
+	sign      // where a value may begin or a name may end
 )
 
 // classes are the classes of each byte.
@@ -44,52 +45,57 @@ var classes = func() (t [256]uint16) {
 	for c := 0x80; c < 0x100; c++ { // of a name in another script
 		t[c] |= nameChar
 	}
-	set("0123456789", inToken|alnum|digit|base64Char|nameChar)
+	set("0123456789", inToken|alnum|digit|base64Char|nameChar|joint)
 	set("0123456789abcdefABCDEF", hexDigit)
-	set("_-.", nameChar)
+	set("_-.", nameChar|joint)
 	set("_-./+=~%:@", inToken)
 	set("+/-_", base64Char)
 	set(".=~%:@", separator)
 	set(" \t\r\n\"'`", blank)
+	set(" \t\r\"'`]*:?", gap)
+	set("=:>(,|- \t\n%~\\\x1b\x9a", sign)
 	return t
 }()
 
-// find appends the secrets of a line to marks. In JSON each mark is within one string.
-func (r *Rules) find(marks []Mark, line []byte) []Mark {
-	s := scan{rules: r, starts: starts(), line: line}
-	s.search(&view{text: line})
-	if bytes.Contains(line, redacted) {
-		s.keep()
-	}
-	if len(s.marks) == 0 {
-		return marks
-	}
-	return append(marks, s.merged()...)
-}
-
-// redacted begins what a reader gets instead of a secret.
-var (
-	redacted = []byte("[redacted ")
-	label    = lazy(`\[redacted [a-z0-9-]+(?: \d+)?\]`)
-)
-
-// keep leaves what was redacted before as it is. The rules of the configuration stay as they are written.
-func (s *scan) keep() {
-	labels := label().FindAllIndex(s.line, -1)
-	s.marks = slices.DeleteFunc(s.marks, func(m Mark) bool {
-		own := slices.ContainsFunc(s.rules.own, func(p *pattern) bool { return p.Kind == m.Kind })
-		n, _ := slices.BinarySearchFunc(labels, m.From, func(at []int, from int) int { return at[1] - 1 - from })
-		return !own && n < len(labels) && labels[n][0] < m.To
-	})
-}
-
-// scan is one line that is searched.
+// scan searches the lines of a session.
 type scan struct {
-	rules  *Rules
-	starts *index
-	line   []byte
-	marks  []Mark
-	spent  int // bytes of values that were looked at
+	rules   *Rules
+	starts  *index[start]
+	ends    *endings
+	line    []byte
+	marks   []Mark
+	strings []stretch // of the JSON texts that are open
+	names   map[string]meaning
+	spent   int // bytes of values that were looked at
+}
+
+// find returns the secrets of a line in order. In JSON each mark is within one string. They are valid until the next call.
+func (s *scan) find(line []byte) []Mark {
+	s.line, s.marks, s.spent = line, s.marks[:0], 0
+	s.search(&view{text: line})
+	return s.merged()
+}
+
+// merged returns the marks in order, without overlaps.
+func (s *scan) merged() []Mark {
+	slices.SortStableFunc(s.marks, func(a, b Mark) int { return cmp.Or(a.From-b.From, b.To-a.To) })
+	all := s.marks[:0]
+	for _, m := range s.marks {
+		if n := len(all); n > 0 && m.From < all[n-1].To {
+			last := &all[n-1]
+			last.To = max(last.To, m.To)
+			if named(last.Kind) && !named(m.Kind) { // a token's kind says more
+				last.Kind, last.value = m.Kind, m.value
+			}
+			continue
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func named(kind string) bool {
+	return kind == apiKind || kind == passwordKind || kind == headerKind || kind == cookieKind
 }
 
 // mark adds a secret that the view has at [from, to).
@@ -101,7 +107,7 @@ func (s *scan) mark(v *view, from, to int, kind string) {
 
 // search finds the secrets of a view. Each level of encoding is searched once, so the work grows with the line only.
 func (s *scan) search(v *view) {
-	if len(v.text) < leastText || v.depth > maxDepth || isTime(v.text) {
+	if len(v.text) < leastText || v.depth > maxDepth {
 		return
 	}
 	if c := visible(v.text); c != '{' && c != '[' || !s.json(v) {
@@ -120,299 +126,120 @@ func visible(text []byte) byte {
 }
 
 func (s *scan) text(v *view) {
-	s.configured(v, []stretch{{to: len(v.text)}})
-	s.stretches(v)
-	s.places(v)
-	s.manifest(v)
-	s.keys(v)
-	done := 0 // the lines with escapes and control sequences, and those that are JSON
-	again := func(i int) {
-		if i < done {
-			return
-		}
-		from := bytes.LastIndexByte(v.text[:i], '\n') + 1
-		done = nextByte(v.text, i, '\n')
-		s.search(v.unescaped(from, done))
-	}
-	each(v.text, "\x1b", again)
-	done = 0
-	each(v.text, `\`, func(i int) {
-		if n, c := unescape(v.text[i:]); n > 1 && c != '\\' {
-			again(i)
-		}
-	})
-}
-
-// lists searches what begins at byte i as JSON: the rest of a line, or a list of arguments that has flags.
-func (s *scan) lists(v *view, i int) {
-	if v.text[i] == '{' {
-		if before := v.text[max(0, i-8):i]; len(bytes.Trim(before[bytes.LastIndexByte(before, '\n')+1:], " [")) == 0 {
-			s.nested(v, i, nextByte(v.text, i, '\n'))
-		}
-		return
-	}
-	to := nextByte(v.text[:min(len(v.text), i+maxValue)], i, map[byte]byte{'[': ']', '(': ')'}[v.text[i]])
-	if i >= v.listed && bytes.Contains(v.text[i:to], []byte(`"-`)) {
-		s.nested(v, i+1, to)
-		v.listed = to
-	}
-}
-
-// nested searches bytes [from, to) of a text as JSON.
-func (s *scan) nested(v *view, from, to int) {
-	if v.depth < maxDepth {
-		part := v.part(from, to)
-		part.depth++
-		s.json(part)
-	}
-}
-
-// each calls use with the places of a short text in another one.
-func each(text []byte, what string, use func(i int)) {
-	for i := 0; ; i += len(what) {
-		n := bytes.Index(text[i:], []byte(what))
-		if n < 0 {
-			return
-		}
-		i += n
-		use(i)
-	}
-}
-
-// longToken is the length from which a token is looked at if it has no digit.
-const longToken = 18
-
-// manyChars is the length from which a token of nothing but base64 is a picture, a signature or another text: words in it are none.
-const manyChars = 400
-
-// token is a stretch [from, to) of a view without blanks and quotes.
-type token struct {
-	*view
-	from, to int
-	has      uint16 // classes of its bytes
-}
-
-// stretches finds the tokens of a text: minToken bytes or more with a digit, or longToken.
-func (s *scan) stretches(v *view) {
-	text, least := v.text, minToken
-	if v.depth > 0 && len(text) < 2*minToken {
-		least = 8
-	}
-	for i := 0; i < len(text); i++ {
-		from, has := i, uint16(0)
-		for i < len(text) && classes[text[i]]&inToken != 0 {
-			has |= classes[text[i]]
+	s.configured(v)
+	word, code := 0, 0 // where the word and the base64 before byte i begin
+	for i := 0; ; i++ {
+		for i < len(v.text) && classes[v.text[i]]&alnum != 0 {
 			i++
 		}
-		if i-from >= least && (has&digit != 0 || i-from >= longToken) && !isTime(text[from:i]) {
-			s.token(&token{v, from, i, has})
-		}
-	}
-}
-
-// isTime reports whether a token is a date, perhaps with a time: they are frequent.
-func isTime(text []byte) bool {
-	return len(text) > 10 && len(text) < 32 && text[0] == '2' && text[4] == '-' && text[7] == '-' && (text[10] == 'T' || text[10] == ':')
-}
-
-func (s *scan) token(t *token) {
-	text := t.text
-	if t.to-t.from >= manyChars && t.has&(separator|upper|lower) == upper|lower {
-		s.encoded(t, t.from, t.to)
-		s.begins(t, t.from)
-		return
-	}
-	tries, tilde := 0, false
-	segment, word := t.from, t.from // where they begin
-	for i := t.from; ; i++ {
-		if i < t.to && classes[text[i]]&alnum != 0 {
-			continue
-		}
-		if i > word && word+2 < t.to && s.starts.known.has(text[word:]) && tries < maxTries+(word-t.from)/64 {
-			tries++
-			s.begins(t, word)
+		if i > word && word+2 < len(v.text) {
+			if shapes := s.starts.of(v.text[word:]); shapes != nil {
+				s.begins(v, word, shapes)
+			}
 		}
 		word = i + 1
-		if i < t.to && classes[text[i]]&base64Char != 0 {
+		if i < len(v.text) && classes[v.text[i]]&base64Char != 0 {
+			if v.text[i] == '-' {
+				s.sign(v, i)
+			}
 			continue
 		}
-		if i-segment >= minEncoded {
-			s.encoded(t, segment, i)
+		if i-code >= minEncoded {
+			s.encoded(v, code, i)
 		}
-		if i == t.to {
+		if code = i + 1; i >= len(v.text) {
 			break
 		}
-		segment, tilde = i+1, tilde || text[i] == '~'
+		if classes[v.text[i]]&sign != 0 {
+			s.sign(v, i)
+		}
 	}
-	if bytes.IndexByte(text[t.from:t.to], '%') >= 0 {
-		s.percents(t)
-	}
-	if tilde {
-		s.starts.at([]byte("~~~"), func(p *pattern) { s.try(t, p, t.from) })
+	if v.manifest {
+		s.manifest(v)
 	}
 }
 
-// maxTries bounds the words of one token that are looked at, beside one for each 64 bytes.
-const maxTries = 32
-
-// begins tries the patterns that a word at byte i may begin.
-func (s *scan) begins(t *token, i int) {
-	s.starts.at(t.text[i:t.to], func(p *pattern) { s.try(t, p, i) })
+// token is a stretch [from, to) of a text without blanks and quotes.
+type token struct {
+	from, to int
+	tries    int // how many of its words are looked at
 }
 
-// maxSecret is how much of a token a pattern is tried on, in bytes.
+const (
+	longToken = 18  // length from which a token is looked at if it has no digit
+	manyChars = 400 // length from which a token of nothing but base64 is a picture, a signature or another text: one word is looked at
+	maxTries  = 32  // of any other token, beside one word for each 64 bytes
+)
+
+// tokenAt returns the token around byte i. Later calls are for later bytes.
+func (v *view) tokenAt(i int) *token {
+	if i < v.token.to {
+		return &v.token
+	}
+	from, to, has := i, i, uint16(0)
+	for from > 0 && classes[v.text[from-1]]&inToken != 0 {
+		from--
+	}
+	for ; to < len(v.text) && classes[v.text[to]]&inToken != 0; to++ {
+		has |= classes[v.text[to]]
+	}
+	v.token = token{from, to, maxTries + (to-from)/64}
+	switch size := to - from; {
+	case size < minToken, size < longToken && has&digit == 0:
+		v.token.tries = 0
+	case size >= manyChars && has&(separator|upper|lower) == upper|lower:
+		v.token.tries = 1
+	}
+	return &v.token
+}
+
+// begins tries the shapes that the word at byte i may begin.
+func (s *scan) begins(v *view, i int, shapes []start) {
+	for _, p := range shapes {
+		if !beginsWith(v.text[i:], p.text) {
+			continue
+		}
+		if t := v.tokenAt(i); t.tries > 0 && i+len(p.text) <= t.to {
+			t.tries--
+			s.try(v, p.Shape, i)
+		}
+	}
+}
+
+// maxSecret is how much of a token a shape is tried on, in bytes.
 const maxSecret = 2 << 10
 
-// try looks for a pattern in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
-func (s *scan) try(t *token, p *pattern, i int) {
-	from := i
-	if p.Inner {
+// try looks for a secret of a shape in a token, in which byte i begins a word. All letters and digits behind it belong to the secret.
+func (s *scan) try(v *view, p *Shape, i int) {
+	from, t := i, v.tokenAt(i)
+	if p.inner {
 		from = max(t.from, i-maxSecret/2)
 	}
-	if t.to-from < p.Least {
+	if t.to-from < p.least {
 		return
 	}
-	a, b, ok := s.rules.token(p, t.text[from:min(t.to, from+maxSecret)])
+	a, b, ok := s.rules.token(p, v.text[from:min(t.to, from+maxSecret)])
 	if !ok {
 		return
 	}
 	a, b = from+a, from+b
-	for whole := b == from+maxSecret; b < t.to && (whole || classes[t.text[b]]&alnum != 0 || t.text[b] == '_'); {
+	for whole := b == from+maxSecret; b < t.to && (whole || classes[v.text[b]]&alnum != 0 || v.text[b] == '_'); {
 		b++
 	}
-	s.mark(t.view, a, b, p.Kind)
+	s.mark(v, a, b, p.Kind)
 }
 
-// configured applies the rules of the configuration to a text, or to the strings of JSON.
-func (s *scan) configured(v *view, parts []stretch) {
+// configured applies the rules of the configuration to a text.
+func (s *scan) configured(v *view) {
 	for _, p := range s.rules.own {
 		for _, at := range p.re().FindAllSubmatchIndex(v.text, -1) {
 			from, to := at[0], at[1]
 			if len(at) > 2 && at[2] >= 0 {
 				from, to = at[2], at[3]
 			}
-			if from >= to || s.rules.isShown(v.text[from:to]) {
-				continue
-			}
-			n, _ := slices.BinarySearchFunc(parts, from, func(p stretch, from int) int { return p.to - from })
-			for ; n < len(parts) && parts[n].from < to; n++ {
-				if a, b := max(from, parts[n].from), min(to, parts[n].to); a < b {
-					s.mark(v, a, b, p.Kind)
-				}
+			if from < to && !s.rules.isShown(v.text[from:to]) {
+				s.mark(v, from, to, p.Kind)
 			}
 		}
 	}
 }
-
-// merged returns the marks in order, without overlaps.
-func (s *scan) merged() (all []Mark) {
-	slices.SortStableFunc(s.marks, func(a, b Mark) int { return cmp.Or(a.From-b.From, b.To-a.To) })
-	for _, m := range s.marks {
-		if n := len(all); n > 0 && m.From < all[n-1].To {
-			last := &all[n-1]
-			last.To = max(last.To, m.To)
-			if named(last.Kind) && !named(m.Kind) { // a token's kind says more
-				last.Kind, last.value = m.Kind, m.value
-			}
-			continue
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-func named(kind string) bool { return kind == apiKind || kind == passwordKind || kind == headerKind }
-
-// stretch is bytes [from, to) of a text, which in JSON are a string.
-type stretch struct {
-	from, to int
-	key      bool
-}
-
-// json finds the secrets of a JSON text, also of one that is cut. It returns false if the text only begins like JSON.
-func (s *scan) json(v *view) bool {
-	strings, ok := split(v.text)
-	if !ok {
-		return false
-	}
-	s.configured(v, strings)
-	var key, pair []byte // the last key, and the name in {"name": "password", "value": "..."}
-	var list []word
-	for i, p := range strings {
-		between := v.text[p.to:min(len(v.text), p.to+1)]
-		if i+1 < len(strings) {
-			between = v.text[p.to:strings[i+1].from]
-		}
-		text := v.text[p.from:p.to]
-		if p.key {
-			if key = text; len(text) >= minToken {
-				s.search(v.part(p.from, p.to))
-			}
-			continue
-		}
-		list = append(list, word{v, p.from, p.to})
-		if len(text) >= 4 {
-			part := v.part(p.from, p.to)
-			if bytes.IndexByte(text, '\\') >= 0 {
-				part = v.unescaped(p.from, p.to)
-			}
-			s.search(part)
-			if isOf("pair", key) {
-				pair = part.text
-			} else if kind, weak := says(key); kind != "" {
-				s.member(part, kind, weak)
-			} else if kind, weak := says(pair); kind != "" && isOf("pair-value", key) {
-				s.member(part, kind, weak)
-			}
-		}
-		if bytes.IndexByte(between, '}') >= 0 {
-			pair = nil
-		}
-		if c := visible(between[min(1, len(between)):]); c != ',' && c != 0 || i == len(strings)-1 {
-			s.command(list)
-			list = list[:0]
-		}
-	}
-	s.manifest(v)
-	return true
-}
-
-// split returns the strings of a JSON text. What is between them must be the rest of JSON.
-func split(text []byte) (all []stretch, ok bool) {
-	for i := 0; ; {
-		q := nextByte(text, i, '"')
-		for _, c := range text[i:q] {
-			if !jsonChars[c] {
-				return nil, false
-			}
-		}
-		if len(all) > 0 {
-			all[len(all)-1].key = visible(text[i:q]) == ':'
-		}
-		if q == len(text) {
-			return all, len(all) > 0
-		}
-		from := q + 1
-		for i = nextByte(text, from, '"'); i < len(text) && escaped(text[from:i]); {
-			i = nextByte(text, i+1, '"')
-		}
-		if bytes.IndexByte(text[from:i], '\n') >= 0 { // a string that is not closed in its line
-			return nil, false
-		}
-		all = append(all, stretch{from: from, to: i})
-		i = min(i+1, len(text))
-	}
-}
-
-// escaped reports whether what follows text is escaped.
-func escaped(text []byte) bool {
-	return (len(text)-len(bytes.TrimRight(text, `\`)))%2 == 1
-}
-
-// jsonChars are the bytes between the strings of JSON.
-var jsonChars = func() (t [256]bool) {
-	for _, c := range []byte("{}[]:, \t\r\n0123456789+-.eEtrufalsn") {
-		t[c] = true
-	}
-	return t
-}()

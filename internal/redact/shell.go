@@ -2,206 +2,101 @@ package redact
 
 import (
 	"bytes"
-	"slices"
+	"regexp"
 	"strings"
-	"unicode/utf8"
-
-	"mvdan.cc/sh/v3/syntax"
+	"sync"
 )
 
-// word is an argument of a command: bytes [from, to) of a view.
-type word struct {
-	*view
-	from, to int
-}
-
-// String returns the text of an argument.
-func (w word) String() string { return string(w.text[w.from:w.to]) }
-
-// flagName matches a flag apart from its value, also in quotes.
-var flagName = lazy(`^-{1,2}([A-Za-z][\w-]+)(?:["'],?)?[ ,]+`)
+// flagEnd matches what is between the name of a flag, also in quotes, and its value.
+var flagEnd = lazy(`^(?:["'],?)?[ ,]+`)
 
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
-	text := v.text
-	if i+2 >= len(text) || i > 0 && classes[text[i-1]]&blank == 0 || text[i+1] != '-' && classes[text[i+1]]&(upper|lower) == 0 {
+	text, from := v.text, i+1
+	if from < len(text) && text[from] == '-' {
+		from++
+	}
+	end := from
+	for end < min(len(text), from+maxName) && classes[text[end]]&nameChar != 0 {
+		end++
+	}
+	if end == from || classes[text[from]]&(upper|lower) == 0 {
 		return
 	}
-	if at := flagName().FindSubmatchIndex(text[i:min(len(text), i+maxName)]); at != nil && mayBe(text[i:i+at[3]]) {
-		f := &found{view: v, from: i + at[2], end: i + at[3], at: i, sign: '-'}
-		f.says(text[f.from:f.end])
-		f.lit = s.literal(text, i+at[1])
-		if f.kind != "" && f.lit.from >= 0 && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[f.end])) {
-			s.value(*f, f.place(), f.kind)
+	if at := flagEnd().FindIndex(text[end:min(len(text), end+maxGap)]); at != nil && mayBe(text[from:end], &s.ends.all) {
+		f := &found{view: v, from: from, end: end, at: i, sign: '-'}
+		f.means(s.name(text[from:end]))
+		f.lit = s.literal(text, end+at[1])
+		if f.kind != "" && f.lit.from < f.lit.to && text[f.lit.from] != '-' && (f.quote != 0 || !isQuote(text[end])) {
+			s.value(v, f.lit, f.place(), f.kind)
 			return
 		}
 	}
-	if name := bytes.TrimLeft(text[i:i+3], "-"); len(name) > 0 && strings.IndexByte("pPawkuUbsKSN", name[0]) >= 0 && i >= v.shell {
-		s.commands(v, i)
-	}
+	s.commands(v, i)
 }
 
-// commandWord matches where a command of logins, or one that pipes a secret, begins in a line.
-var commandWord = lazy(`[\w./-]+`)
+// commands are what is before the secret in the arguments of each command that words.txt has.
+var commands = sync.OnceValue(func() map[string]func() *regexp.Regexp {
+	all := map[string]func() *regexp.Regexp{}
+	for line := range strings.Lines(wordList) {
+		if names, args, _ := strings.Cut(strings.TrimRight(line, "\n"), ":"); line[0] == '$' {
+			re := lazy(strings.NewReplacer(" ", between, "~", "(?:"+between+"|=)").Replace(args))
+			for name := range strings.FieldsSeq(names) {
+				all[name[1:]] = re
+			}
+		}
+	}
+	return all
+})
+
+// between matches what is between two arguments.
+const between = `(?:["']?[,\s]+["']?)`
 
 // commands looks at the commands in the line around byte i.
 func (s *scan) commands(v *view, i int) {
 	if i < v.shell {
 		return
 	}
-	least := max(v.shell, i-maxValue)
-	from, to := bytes.LastIndexByte(v.text[least:i], '\n')+1+least, nextByte(v.text[:min(len(v.text), i+maxValue)], i, '\n')
-	if v.shell = to; to-from >= maxValue {
-		return
-	}
-	line := v.text[from:to]
-	for _, at := range commandWord().FindAllIndex(line, -1) {
-		name := line[at[0]:at[1]]
-		name = name[bytes.LastIndexByte(name, '/')+1:]
-		flags, isCommand := words()["$"+string(name)]
-		switch {
-		case isCommand && flags != nil && flags[0] == "|" && bytes.IndexByte(line, '|') < 0,
-			!isCommand && (string(name) != "-p" || !userFlag().Match(line)):
-			continue
-		case string(name) == "-p":
-			at[0] = 0
-		case string(name) == "login": // from the command before it
-			at[0] = bytes.LastIndexByte(bytes.TrimRight(line[:at[0]], " "), ' ') + 1
-		}
-		end := len(line)
-		if at[0] > 0 && bytes.IndexByte([]byte("\"'`"), line[at[0]-1]) >= 0 {
-			end = nextByte(line, at[0], line[at[0]-1])
-		}
-		s.parse(v, from+at[0], from+end)
-		return
+	from := max(v.shell, i-maxValue)
+	from += bytes.LastIndexByte(v.text[from:i], '\n') + 1
+	if v.shell = nextByte(v.text[:min(len(v.text), i+maxValue)], i, '\n'); v.shell-from < maxValue {
+		s.arguments(v, from, v.shell)
 	}
 }
 
-// parse looks at the commands in bytes [from, to) of a text.
-func (s *scan) parse(v *view, from, to int) {
-	text := v.text[from:to]
-	if !utf8.Valid(text) { // the parser would stop there
-		text = bytes.Clone(text)
-		for i, n := 0, 0; i < len(text); i += n {
-			if _, n = utf8.DecodeRune(text[i:]); n == 1 && text[i] >= utf8.RuneSelf {
-				text[i] = '_'
-			}
+// arguments marks the secrets in the arguments of the commands in bytes [from, to) of a text.
+func (s *scan) arguments(v *view, from, to int) {
+	for i := from; i < to; i++ {
+		name := i
+		for i < to && classes[v.text[i]]&nameChar != 0 {
+			i++
 		}
-	}
-	file, _ := syntax.NewParser().Parse(bytes.NewReader(text), "") // of what is no command, up to where it is one
-	if file == nil {
-		return
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			s.command(wordsOf(v, from, n))
-		case *syntax.BinaryCmd:
-			a, ok := n.X.Cmd.(*syntax.CallExpr)
-			b, also := n.Y.Cmd.(*syntax.CallExpr)
-			if ok && also && n.Op == syntax.Pipe {
-				s.piped(wordsOf(v, from, a), wordsOf(v, from, b))
-			}
-		}
-		return true
-	})
-}
-
-func wordsOf(v *view, from int, call *syntax.CallExpr) (all []word) {
-	for _, w := range call.Args {
-		one := word{v, from + int(w.Pos().Offset()), from + int(w.End().Offset())}
-		if c := v.text[one.from]; one.to-one.from > 2 && (c == '"' || c == '\'') && v.text[one.to-1] == c {
-			one.from, one.to = one.from+1, one.to-1
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
-// piped marks what a command reads from echo: a secret, or a user and a secret.
-func (s *scan) piped(from, to []word) {
-	if len(from) < 2 || len(to) == 0 || !slices.Contains([]string{"echo", "printf"}, from[0].String()) {
-		return
-	}
-	for _, w := range to {
-		switch w.String() {
-		case "chpasswd":
-			s.secret(from[len(from)-1], ':')
-		case "--password-stdin", "--with-token", "--stdin", "-S", "--passphrase-fd", "passwd", "--pass-stdin", "secret":
-			s.secret(from[len(from)-1], 0)
-		}
-	}
-}
-
-// command marks the secrets in the arguments of a command.
-func (s *scan) command(args []word) {
-	if len(args) < 2 || args[0].to-args[0].from > maxName {
-		return
-	}
-	name := args[0].String()
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	flags := words()["$"+name]
-	if args[1].to-args[1].from < maxName {
-		flags = append(flags[:len(flags):len(flags)], words()["$"+name+"/"+args[1].String()]...)
-	}
-	if len(args) > 2 && slices.ContainsFunc(args[1:min(len(args), 4)], func(w word) bool { return w.String() == "login" }) {
-		flags = append(flags[:len(flags):len(flags)], "-p", "--password", "--token")
-	}
-	for i, w := range args[1:] {
-		if w.to-w.from > maxValue {
+		args := commands()[string(v.text[name:i])]
+		if args == nil || s.most() < maxValue {
 			continue
 		}
-		for _, f := range flags {
-			s.argument(args, i+1, f)
+		s.spent += to - i
+		for _, at := range args().FindAllSubmatchIndex(v.text[i:to], -1) {
+			l, group := lit{from: i + at[1]}, 2
+			for group < len(at) && at[group] < 0 {
+				group += 2
+			}
+			switch {
+			case group < len(at):
+				l.from, l.to = i+at[group], i+at[group+1]
+			case isQuote(v.text[l.from-1]):
+				l = s.literal(v.text[:to], l.from-1)
+			case l.from < to && v.text[l.from] > ' ':
+				l = s.literal(v.text[:to], l.from)
+			default:
+				continue
+			}
+			if n := bytes.IndexAny(v.text[l.from:l.to], ";|&)"); n >= 0 && l.quote == 0 {
+				l.to = l.from + n
+			}
+			if l.from < l.to && v.text[l.from] != '-' {
+				s.value(v, lit{from: l.from, to: l.to}, certain, passwordKind)
+			}
 		}
-		if next := i + 2; flags == nil && w.String() == "-p" && next < len(args) && slices.ContainsFunc(args, isUser) {
-			v := args[next]
-			s.value(found{view: v.view, lit: lit{v.from, v.to, 0, v.to}}, inCode, passwordKind)
-		}
-	}
-}
-
-// argument marks the secret that argument i is, or that is behind it, if it is the flag f of words.txt.
-func (s *scan) argument(args []word, i int, f string) {
-	w, last, after := args[i], len(args)-1, byte(0)
-	text := w.String()
-	if c := f[len(f)-1]; len(f) > 2 && strings.IndexByte(":%,", c) >= 0 {
-		after, f = c, f[:len(f)-1]
-	}
-	switch rest, attached := strings.CutSuffix(f, "*"); {
-	case attached && strings.HasPrefix(text, rest) && len(text) > len(rest) && text[1] != '-':
-		s.secret(word{w.view, w.from + len(rest), w.to}, after)
-	case f[0] == '-' && strings.HasPrefix(text, f+"="):
-		s.secret(word{w.view, w.from + len(f) + 1, w.to}, after)
-	case f == "/" && i == 1 && strings.IndexByte(text, '@') > 0:
-		s.secret(word{w.view, w.from, w.from + strings.IndexByte(text, '@')}, '/')
-	case f == "$" && i == last, f[len(f)-1] == '$' && text == f[:len(f)-1] && last > i+2:
-		s.secret(args[last], 0)
-	case text == f && i < last && (f[0] == '-' || args[i+1].text[args[i+1].from] != '-'):
-		s.secret(args[i+1], after)
-	}
-}
-
-// userFlag matches a flag for a user's name, in a command that has one for the password as well.
-var userFlag = lazy(`(?:^|\s)(?:-[uU]|--?user(?:name)?)(?:\s|$)`)
-
-func isUser(w word) bool { return w.to-w.from < maxName && userFlag().Match(w.text[w.from:w.to]) }
-
-// secret marks an argument, or what is behind a byte of it.
-func (s *scan) secret(w word, after byte) {
-	from := w.from
-	if after != 0 {
-		n := bytes.IndexByte(w.text[from:w.to], after)
-		if n < 0 {
-			return
-		}
-		from += n + 1
-	}
-	to := w.to
-	if to-from > 2 && isQuote(w.text[from]) && w.text[to-1] == w.text[from] {
-		from, to = from+1, to-1
-	}
-	if value := w.text[from:to]; from < to && len(value) >= 3 && !reference().Match(value) && !reference().Match(w.text[w.from:w.to]) && !stands(value) && !s.rules.isShown(value) {
-		s.mark(w.view, from, to, passwordKind)
 	}
 }

@@ -2,62 +2,70 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
-// signs are the bytes at which a value may begin or a name may end.
-var signs = func() (t [256]bool) {
-	for _, c := range []byte("=:>([{,|- \t\n\x9a") {
-		t[c] = true
-	}
-	return t
-}()
-
-// places marks the values of a text whose place says that they are secrets.
-func (s *scan) places(v *view) {
-	known := &ends().known
-	for i, c := range v.text {
-		if !signs[c] {
-			continue
+// sign looks at the sign at byte i: at the name before it, or at the value behind it.
+func (s *scan) sign(v *view, i int) {
+	text := v.text
+	switch c := text[i]; c {
+	case '=', '>', ':':
+		next := text[i+1 : min(len(text), i+5)]
+		if c == ':' && bytes.HasPrefix(next, []byte("//")) {
+			s.formed(v, i)
+		} else if name, end, ok := s.assigned(text, i); ok {
+			s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
+		} else if c == ':' && len(next) == 4 && (next[0] == '*' || classes[next[0]]&classes[next[3]]&digit != 0) { // a port
+			s.formed(v, i)
 		}
-		if (c == '(' || c == '[' || c == '{') && i+1 < len(v.text) && v.text[i+1] == '"' {
-			s.lists(v, i)
+	case 0x9a: // a wide colon
+		if i > 2 && text[i-1] == 0xbc && text[i-2] == 0xef && mayBe(text[max(0, i-2-maxName):i-2], &s.ends.all) {
+			s.assigns(&found{view: v, from: nameBefore(text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
 		}
-		switch c {
-		case '[', '{':
-		case '=', '>', ':':
-			if c == ':' && bytes.HasPrefix(v.text[i:], []byte("://")) {
-				s.address(v, i)
-			} else if name, end, ok := assigned(v.text, i); ok {
-				s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
-			} else if c == ':' {
-				s.pgpass(v, i)
-			}
-		case 0x9a: // a wide colon
-			if i > 2 && v.text[i-1] == 0xbc && v.text[i-2] == 0xef && mayBe(v.text[max(0, i-2-maxName):i-2]) {
-				s.assigns(&found{view: v, from: nameBefore(v.text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
-			}
-		case '-':
+	case '-':
+		if i == 0 || classes[text[i-1]]&blank != 0 {
 			s.flag(v, i)
-		case ' ', '(':
-			if i > 2 && known.has(v.text[i-3:i]) && classes[v.text[i-1]]&nameChar != 0 {
-				s.follows(&found{view: v, from: nameBefore(v.text, i), end: i, at: i, to: i + 1, sign: c})
+		}
+	case ' ', '(':
+		if bytes.HasPrefix(text[i:], []byte(" KEY")) && bytes.HasSuffix(text[:i], []byte("PRIVATE")) {
+			s.key(v, i-len("PRIVATE"))
+		} else {
+			s.follows(v, i)
+		}
+	case '%':
+		s.percents(v, i)
+	case '~':
+		if t := v.tokenAt(i); t.tries > 0 {
+			t.tries--
+			for _, p := range s.starts.of([]byte("~~~")) {
+				if p.text == "~~~" {
+					s.try(v, p.Shape, i)
+				}
 			}
-		default:
-			if end := trimmed(v.text, i, " \"'\r"); mayBe(v.text[max(0, end-maxGap):end]) {
-				s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: c})
-			}
+		}
+	case escape:
+		s.again(v, i)
+	case '\\':
+		if n, c := unescape(text[i:]); n > 1 && c != '\\' {
+			s.again(v, i)
+		}
+	default:
+		if end := trimmed(text, i); mayBe(text[max(0, end-maxGap):end], &s.ends.prose) {
+			s.apart(&found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1, sign: c})
 		}
 	}
 }
 
-// follows looks at what is behind a name, or a command, and a blank or a bracket.
-func (s *scan) follows(f *found) {
-	if takesSecret(f.text[f.from:f.end]) {
-		s.commands(f.view, f.at)
-	} else if f.sign == '(' || prose(f.text[f.to:]) <= len("está") {
-		s.apart(f)
+// follows looks at what is behind a name, or a command, and a blank or a bracket at byte i.
+func (s *scan) follows(v *view, i int) {
+	if i < 3 || s.ends.prose.of(v.text[i-3:i]) == nil || !mayBe(v.text[max(0, i-maxGap):i], &s.ends.prose) {
+		return
+	}
+	from := nameBefore(v.text, i)
+	if s.name(v.text[from:i]).list == "command" {
+		s.commands(v, i)
+	} else {
+		s.apart(&found{view: v, from: from, end: i, at: i, to: i + 1, sign: v.text[i]})
 	}
 }
 
@@ -70,21 +78,18 @@ func nameBefore(text []byte, end int) int {
 	return from
 }
 
-// trimmed returns the end of a text that ends at byte end without such bytes, of which it may have maxGap.
-func trimmed(text []byte, end int, such string) int {
-	for least := max(0, end-maxGap); end > least && strings.IndexByte(such, text[end-1]) >= 0; {
+// trimmed returns the end of a text that ends at byte end without what may be between a name and a sign: maxGap bytes at most.
+func trimmed(text []byte, end int) int {
+	for least := max(0, end-maxGap); end > least && classes[text[end-1]]&gap != 0; {
 		end--
 	}
 	return end
 }
 
 // assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
-func assigned(text []byte, i int) (from, end int, ok bool) {
-	if !assigning(text, i) {
-		return 0, 0, false
-	}
-	end = trimmed(text, i, " \t\"'`]*:?")
-	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end]) && !isTyped(text, end) {
+func (s *scan) assigned(text []byte, i int) (from, end int, ok bool) {
+	end = trimmed(text, i)
+	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end], &s.ends.all) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
 		return 0, 0, false
 	}
 	from = nameBefore(text, end)
@@ -97,70 +102,56 @@ func assigned(text []byte, i int) (from, end int, ok bool) {
 	return from, end, text[i] != '>' || from > 0 && (text[from-1] == '<' || element().Match(text[max(0, from-maxGap):from]))
 }
 
-// assigning reports whether the sign at byte i is no part of an operator that compares, or pins a version.
-func assigning(text []byte, i int) bool {
-	if i > 0 && bytes.IndexByte([]byte("=!<>~+:?-"), text[i-1]) >= 0 && (text[i] != '=' || text[i-1] != ':' && text[i-1] != '?') {
-		return false
-	}
-	to := i + 1
-	return to+1 >= len(text) || text[to] != '=' && (text[to] != '~' || text[to+1] != ' ') && (text[to] != ':' || text[i] != ':')
-}
-
 var (
 	element  = lazy(`(?:key|name)=["']$`)
 	pairName = lazy(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|(?:variable|output)\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
 	typeName = lazy(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
 )
 
-// isTyped reports whether a type that ends at byte end may be between a name and its sign: password: str = "...".
-func isTyped(text []byte, end int) bool {
-	return slices.ContainsFunc([]string{"str", "tring", "text", "]"}, func(t string) bool { return bytes.HasSuffix(text[max(0, end-8):end], []byte(t)) })
-}
-
 // assigns looks at the value that a sign assigns to a name.
 func (s *scan) assigns(f *found) {
 	text := f.text
-	if f.sign == '=' && f.to < len(text) && text[f.to] == '>' { // =>
+	if f.to < len(text) && (f.sign == '=' && text[f.to] == '>' || f.sign == ':' && text[f.to] == '-') { // =>, and ${NAME:-value}
 		f.to++
 	}
 	f.lit = s.literal(text, f.to)
 	name := text[f.from:f.end]
-	low := squeeze(name)
-	switch {
-	case f.lit.from < 0 || string(name) == "PASS": // a test's result
-	case strings.HasSuffix(low, "authorization"):
-		s.header(*f)
-	case strings.HasSuffix(low, "cookie") && f.sign == ':':
-		s.cookies(f.view, f.to)
-	case f.from > 1 && text[f.from-1] == '{' && text[f.from-2] == '$':
-		s.fallback(*f)
-	case f.sign == '=' && f.at == f.end && slices.Contains(words()["cookie"], low):
-		s.value(*f, inCode, cookieKind)
-	case slices.Contains(words()["pair-value"], low) && s.most() < maxValue:
-	case f.names(low):
-		s.spent += maxBefore
-		s.value(*f, f.place(), f.kind)
+	m := s.name(name)
+	if f.lit.from == f.lit.to || string(name) == "PASS" { // a test's result
+		return
 	}
-}
-
-// names finds out what the name says, or the one that stands beside it. It returns false if that says nothing.
-func (f *found) names(low string) bool {
-	text := f.text
-	name := text[f.from:f.end]
-	if slices.Contains(words()["pair-value"], low) { // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+	switch m.list {
+	case "header":
+		s.header(f)
+		return
+	case "cookies":
+		s.cookies(f.view, f.to)
+		return
+	case "kind":
+		f.manifest = f.manifest || string(text[f.lit.from:f.lit.to]) == "Secret"
+		return
+	case "signature":
+		if f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') {
+			m.kind = apiKind
+		}
+	case "pair-value": // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+		if s.spent += 2 * maxBefore; s.most() < maxValue {
+			return
+		}
 		at := pairName().FindSubmatch(text[max(0, f.from-maxBefore):f.from])
 		if at == nil {
-			return false
+			return
 		}
-		name, f.is = at[1], paired
+		m = s.name(at[1])
+		m.is |= paired
 	}
-	if f.says(name); f.kind == "" && f.quote != 0 && f.sign == '=' {
+	if m.kind == "" && f.quote != 0 && f.sign == '=' {
 		if at := typeName().FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
-			f.says(at[1])
+			m = s.name(at[1])
 		}
 	}
-	if f.kind == "" && f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') && (low == "sig" || strings.HasSuffix(low, "signature")) {
-		f.kind = apiKind
+	if f.means(m); f.kind == "" {
+		return
 	}
 	if f.from > 0 && f.end < len(text) && text[f.end] == text[f.from-1] && isQuote(text[f.end]) {
 		f.is |= quoted
@@ -168,7 +159,8 @@ func (f *found) names(low string) bool {
 	if f.sign == '=' && f.at == f.end && (f.lit.from == f.to || f.quote != 0 && f.lit.from == f.to+1) {
 		f.adjoins()
 	}
-	return f.kind != ""
+	s.spent += maxBefore
+	s.value(f.view, f.lit, f.place(), f.kind)
 }
 
 // adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
@@ -182,59 +174,22 @@ func (f *found) adjoins() {
 // next matches another parameter in a value.
 var next = lazy(`[,&][\w.-]+=`)
 
-// says notes what a name says.
-func (f *found) says(name []byte) {
-	var isWeak bool
-	if f.kind, isWeak = says(name); f.kind == "" {
-		return
+// means notes what the name says.
+func (f *found) means(m meaning) {
+	f.kind, f.is = m.kind, m.is
+	if f.sign != '=' && f.sign != 'a' && bytes.IndexByte(f.text[f.from:f.end], '_') < 0 {
+		f.is &^= upperIs
 	}
-	note := func(is bool, what names) {
-		if is {
-			f.is |= what
-		}
-	}
-	note(isWeak, weak)
-	note(string(name) == "pass", short)
-	note(isUpper(name) && (f.sign == '=' || bytes.IndexByte(name, '_') > 0), upperIs)
-	note(bytes.IndexByte(name, '.') > 0, dotted)
-	note(name[len(name)-1] >= 0x80, foreign)
-	note(name[0] == '_', private)
-	note(slices.Contains(words()["setting"], string(name)), setting)
-}
-
-// fallback marks the value that a reference to a secret has if it is not set: ${NAME:value}, ${NAME:-value}.
-func (s *scan) fallback(f found) {
-	kind, _ := says(f.text[f.from:f.end])
-	if kind == "" || bytes.IndexByte([]byte("?+="), f.text[f.to]) >= 0 {
-		return
-	}
-	f.lit = lit{from: f.to, to: nextByte(f.text[:min(len(f.text), f.to+maxName)], f.to, '}')}
-	if f.text[f.to] == '-' {
-		f.lit.from++
-	}
-	s.value(f, inConfig, kind)
 }
 
 // is matches what is between a name and a value in a sentence (password for the database: X), and in PowerShell.
 var is = lazy(`^[ \t]+(?:(?:is|was|ist|war|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
 
-// prose returns the length of a word in small letters with which text begins, if another word follows.
-func prose(text []byte) int {
-	n := 0
-	for n < len(text) && classes[text[n]]&lower != 0 {
-		n++
-	}
-	if n+1 < len(text) && text[n] == ' ' && classes[text[n+1]]&alnum != 0 {
-		return n
-	}
-	return 0
-}
-
 // apart looks at what is behind a name with no sign: in a sentence, a call, a table.
 func (s *scan) apart(f *found) {
 	text := f.text
 	name := text[f.from:f.end]
-	if f.says(name); !f.isNamed(name) {
+	if f.means(s.name(name)); !f.isNamed(name) {
 		return
 	}
 	if f.sign == '\t' {
@@ -248,8 +203,8 @@ func (s *scan) apart(f *found) {
 		f.is |= told
 	}
 	f.lit = s.literal(text, f.at+max(1, len(at)))
-	if f.lit.from >= 0 && (f.kind != headerKind || f.lit.to-f.lit.from >= 16) {
-		s.value(*f, f.place(), f.kind)
+	if f.lit.from < f.lit.to && (f.sign != ' ' || text[f.lit.from] != '-') {
+		s.value(f.view, f.lit, f.place(), f.kind)
 	}
 }
 

@@ -55,8 +55,7 @@ func (s *Stream) Close() error {
 // pass writes the beginning of what is held: the lines before byte end, or up to end if there is none, and no part of a
 // secret that ends behind it.
 func (s *Stream) pass(end int) error {
-	s.marks = s.rules.find(s.marks[:0], s.held)
-	marks := From(s.marks, s.written)
+	marks := From(s.find(s.held), s.written)
 	if end < len(s.held) {
 		if least := max(end/2, s.written); bytes.IndexByte(s.held[least:end], '\n') >= 0 {
 			end = bytes.LastIndexByte(s.held[:end], '\n') + 1

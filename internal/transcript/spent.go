@@ -6,11 +6,7 @@ type Spent struct {
 	Cached  int64 // read from a cache
 	Written int64 // of the context, into a cache
 	Out     int64 // with what is thought
-}
-
-// Add adds what another reply cost.
-func (s *Spent) Add(o Spent) {
-	s.In, s.Cached, s.Written, s.Out = s.In+o.In, s.Cached+o.Cached, s.Written+o.Written, s.Out+o.Out
+	Begun   bool  // Out is only the count that the stream began with
 }
 
 // spelling is how clients report what a reply cost.
@@ -22,6 +18,7 @@ type spelling struct {
 }
 
 var spellings = []spelling{
+	{[]string{"data", "message", "message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
 	{[]string{"message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
 	{[]string{"message", "usage"}, "input", "cacheRead", "cacheWrite", []string{"output"}, false},
 	{[]string{"payload", "info", "last_token_usage"}, "input_tokens", "cached_input_tokens", "cache_write_input_tokens", []string{"output_tokens"}, true},
@@ -30,14 +27,17 @@ var spellings = []spelling{
 	{[]string{"usage"}, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", []string{"outputTokens"}, false},
 }
 
+// mostBegun is above the counts of an output that a stream begins with. Where no reason for its end is known, a larger one is whole.
+const mostBegun = 30
+
 // SpentIn reads what the reply in a record cost. sum is the session's cost until then where the client reports that as well: it
 // repeats reports. Not every client reports what a reply cost: ok is false then, and where a count is invalid.
 func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 	whole := Node{Raw: record}
 	for _, as := range spellings {
-		n := whole
+		n, in := whole, whole // in is the reply that the object is in
 		for _, name := range as.at {
-			n = n.Field(name)
+			in, n = n, n.Field(name)
 		}
 		o := n.Object()
 		if !o.Field(as.in).Has() {
@@ -49,7 +49,7 @@ func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 				return Spent{}, 0, false
 			}
 		}
-		if s = (Spent{counts[0], counts[1], counts[2], counts[3]}); as.within {
+		if s = (Spent{counts[0], counts[1], counts[2], counts[3], counts[3] < mostBegun && string(in.Field("stop_reason").Raw) == "null"}); as.within {
 			s.In = max(0, s.In-s.Cached-s.Written)
 		}
 		if info := whole.Field("payload").Field("info").Field("total_token_usage"); info.Has() {

@@ -26,7 +26,7 @@ func Moment(text string, now time.Time) (time.Time, error) {
 }
 
 // Instant reads a time, and how long the second, minute or day is that it means: a date, today, yesterday, the newest day of a name,
-// any of these with a time of day, a time of day, or an age (3h, 90m, 2d, 1w). Where it names no zone it is in that of now. "" is the
+// any of these with a time of day, a time of day, or an age (3h, 90m, 2d, 1w, 1y). Where it names no zone it is in that of now. "" is the
 // zero time.
 func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	typed := strings.ToLower(strings.Join(strings.Fields(text), " "))
@@ -81,12 +81,13 @@ func named(day, at string, last bool, now time.Time) (ago int, ok bool) {
 	return 0, false
 }
 
-// before reads how long ago something was: 3h, 1h30m, 7d, 2w.
+// before reads how long ago something was: 3h, 1h30m, 7d, 2w, 1y.
 func before(text string, now time.Time) (time.Time, bool) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), true
 	}
-	days := map[string]int{"d": 1, "w": 7}[text[len(text)-1:]]
+	unit, known := map[string]struct{ years, days int }{"d": {0, 1}, "w": {0, 7}, "y": {1, 0}}[text[len(text)-1:]]
 	n, err := strconv.Atoi(text[:len(text)-1])
-	return now.AddDate(0, 0, -n*days), days > 0 && err == nil && n >= 0 && n < 1e5
+	t := now.AddDate(-n*unit.years, 0, -n*unit.days)
+	return t, known && err == nil && n >= 0 && n < 1e5 && t.Year() > 0
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -25,6 +26,15 @@ func Are(n int, one, many string) string {
 		return "1 " + one + " is"
 	}
 	return fmt.Sprintf("%d %s are", n, many)
+}
+
+// Directory is the last part of a path of any system, and the one before it if only a hidden directory is between them: a worktree.
+func Directory(path string) string {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	if n := len(parts); n > 2 && strings.HasPrefix(parts[n-2], ".") {
+		return mark.Inline(parts[n-3]+"/"+parts[n-1], 0)
+	}
+	return mark.Inline(strings.Join(parts[max(0, len(parts)-1):], ""), 0)
 }
 
 // Argument is a name as an argument of a command line that is pasted. One that begins with a hyphen would be taken for a

@@ -38,6 +38,9 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	case "progress":
 		sub = l.Field("data").Field("type")
 		r.UI = true
+		if reply := l.Field("data").Field("message"); reply.Field("type").Text() == "assistant" { // of a sub-agent
+			usage(d, r, reply.Field("message"), reply.Field("requestId"), true)
+		}
 	default:
 		if r.UI = bookkeeping[kind]; r.UI {
 			title(d, r, &l)
@@ -240,16 +243,21 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 	d.Content(r, content, v)
 	markCopies(d, r, l)
 	r.TurnEnd = !l.side && m.Field("stop_reason").Text() == "end_turn"
-	if !v.Local { // every line of a reply repeats its usage under one ID
-		usage, counts := d.Object(m.Field("usage")), []string{"input_tokens", "output_tokens"}
-		for _, cache := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
-			if usage.Field(cache).Has() { // the API allows null there
-				counts = append(counts, cache)
-			}
-		}
-		total := usage.Tokens(counts...)
-		d.SetUsage(r, transcript.Usage{ID: strings.TrimSpace(v.Message + " " + l.Field("requestId").Text()), Context: total, Side: l.side})
+	if !v.Local {
+		usage(d, r, l.Field("message"), l.Field("requestId"), l.side)
 	}
+}
+
+// usage takes what a reply reports. Every line of a reply repeats it under one ID.
+func usage(d *transcript.Decoder, r *transcript.Record, message, request transcript.Node, side bool) {
+	reported, counts := d.Object(message.Field("usage")), []string{"input_tokens", "output_tokens"}
+	for _, cache := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
+		if reported.Field(cache).Has() { // the API allows null there
+			counts = append(counts, cache)
+		}
+	}
+	id := strings.TrimSpace(message.Field("id").Text() + " " + request.Text())
+	d.SetUsage(r, transcript.Usage{ID: id, Context: reported.Tokens(counts...), Side: side})
 }
 
 // chosen returns the model that the output of /model says it set, or "".

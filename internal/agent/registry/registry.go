@@ -96,6 +96,14 @@ func (t Table) Title(agent string) string {
 	return agent
 }
 
+// Short returns the name by which commands call an agent, or the given name if none does.
+func (t Table) Short(agent string) string {
+	if f, ok := t.Lookup(agent); ok && f.Connect != nil {
+		return f.Connect.Name
+	}
+	return agent
+}
+
 // Lookup returns the format of the agent.
 func (t Table) Lookup(agent string) (transcript.Format, bool) {
 	for _, rows := range [][]transcript.Format{known, t.own} {

@@ -273,6 +273,11 @@ func TestNow(t *testing.T) {
 	if title := eval[string](p, "document.title"); title != "(1) Now · ccd" {
 		t.Errorf("the title is %q", title)
 	}
+	const behind = `(() => { window.Notification = class { static permission = 'granted'; constructor(text) { window.told = text } }; ` +
+		`Object.defineProperty(document, 'hidden', { value: true }); badge(); const before = window.told; waits = 0; badge(); return [before, window.told] })()`
+	if told := eval[[]string](p, behind); told[0] != "" || told[1] == "" {
+		t.Errorf("a page behind others notifies %q", told)
+	}
 	p.do("a low window", chromedp.EmulateViewport(1280, 300))
 	p.open(fmt.Sprintf("%s%s?at=%d#r%d", s.base, sessionURL(w.id), result, result))
 	if text := p.text(); !strings.Contains(text, "python <<'END'…") || !strings.Contains(text, "print(count())\nEND") || !strings.Contains(text, "482 coins") || !strings.Contains(text, still) {

@@ -62,12 +62,7 @@ func SizeTone(s status.Size) table.Tone {
 
 // AgentColumn is the column of agents, on a terminal by their short names. of returns the agent of a row.
 func AgentColumn[T any](of func(T) string) table.Column[T] {
-	return table.Column[T]{Head: "AGENT", Piped: of, Text: func(r T) string {
-		if row, ok := (registry.Table{}).Lookup(of(r)); ok && row.Connect != nil {
-			return row.Connect.Name
-		}
-		return table.Cut(of(r), 8)
-	}}
+	return table.Column[T]{Head: "AGENT", Piped: of, Text: func(r T) string { return table.Cut(registry.Table{}.Short(of(r)), 8) }}
 }
 
 // LsColumns returns the columns of lists of sessions.

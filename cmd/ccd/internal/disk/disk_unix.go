@@ -19,7 +19,7 @@ func Writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 // Readable fails if this user cannot read the file at path.
 func Readable(path string) error { return unix.Access(path, unix.R_OK) }
 
-// Free returns the bytes that this user can still write on dir's file system.
+// Free returns the bytes that this user can still write on dir's file system. It fails if dir does not exist.
 func Free(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

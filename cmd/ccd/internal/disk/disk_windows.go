@@ -22,7 +22,7 @@ func Readable(path string) error {
 	return f.Close()
 }
 
-// Free returns the bytes that this user can still write on dir's volume.
+// Free returns the bytes that this user can still write on dir's volume. It fails if dir does not exist.
 func Free(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"ccd/internal/grams"
 )
 
 // Query selects the items that match all given fields. At least one of Words, Tool and Path must be given.
@@ -231,7 +233,7 @@ func (q Query) terms() ([]term, error) {
 
 // literals returns the parts of the terms that occur literally in the bytes of a session with a match. JSON writes the characters
 // of a string literally, except control characters, the quote, the backslash and perhaps the slash; escapes of others are undone.
-func literals(terms []term) (all []run) {
+func literals(terms []term) (all []grams.Word) {
 	for _, t := range terms {
 		if t.or || t.not {
 			continue
@@ -240,7 +242,7 @@ func literals(terms []term) (all []run) {
 			for _, part := range strings.FieldsFunc(string(u.folded), func(r rune) bool {
 				return r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar
 			}) {
-				all = append(all, newRun([]rune(part)))
+				all = append(all, grams.NewWord([]rune(part)))
 			}
 		}
 	}

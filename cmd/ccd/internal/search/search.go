@@ -201,8 +201,7 @@ type finder struct {
 	library *reader.Library
 	archive *archive.Archive // the library's, or one that is held open
 	terms   []term
-	parts   []run // see literals
-	words   []grams.Word
+	words   []grams.Word // see literals
 	path    pattern
 }
 
@@ -212,10 +211,7 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	f := &finder{Query: s.Query, terms: terms, parts: literals(terms), path: path}
-	for _, u := range f.parts {
-		f.words = append(f.words, grams.NewWord(u.folded))
-	}
+	f := &finder{Query: s.Query, terms: terms, words: literals(terms), path: path}
 	return f, err
 }
 

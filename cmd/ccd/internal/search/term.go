@@ -99,17 +99,6 @@ func (p *places) from(at int) int {
 	return least
 }
 
-// in reports whether data contains the run.
-func (u *run) in(data []byte) bool {
-	p := u.places(data)
-	for at := p.from(0); at < len(data); at = p.from(at + 1) {
-		if _, _, ok := u.around(data, at); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // around reports whether the run occurs with its anchor at at.
 func (u *run) around(data []byte, at int) (start, end int, ok bool) {
 	if u.folded[u.anchor] == grams.Dot && ofI(data, at) {

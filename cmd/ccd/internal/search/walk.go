@@ -51,9 +51,6 @@ func (w *walk) read(ctx context.Context) error {
 	if w.source.Class == transcript.Attachment {
 		return w.attachment(ctx)
 	}
-	if w.lacks(ctx) {
-		return nil
-	}
 	d := w.library.Agents.Exact().NewDecoder(w.source.Agent, w.source.Class)
 	d.Apart = true
 	w.calls = map[string]bool{}
@@ -78,29 +75,6 @@ func (w *walk) read(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// lacks reports whether the generation's bytes do not contain a part of the words, which is faster to see than what its records say.
-func (w *walk) lacks(ctx context.Context) bool {
-	missing := slices.Clone(w.parts)
-	find := func(text []byte) {
-		missing = slices.DeleteFunc(missing, func(u run) bool { return u.in(text) })
-	}
-	for seg, err := range w.generation.Bytes().Sealed().SegmentsPastDamage(ctx) {
-		if err != nil {
-			return false
-		}
-		if find(seg.Data); len(missing) == 0 {
-			return false
-		}
-		for line := range bytes.Lines(seg.Data) {
-			for n := 0; n < 2 && bytes.Contains(line, []byte(`\u`)); n++ { // JSON may be in a string of JSON
-				line = transcript.Unescaped(line)
-				find(line)
-			}
-		}
-	}
-	return len(missing) > 0
 }
 
 // record adds the hits of a record. It looks for secrets only where something matches, because that takes longer than all else.

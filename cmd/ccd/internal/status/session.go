@@ -247,7 +247,7 @@ func (s Session) Labelled() string {
 }
 
 // Directory is the last name of the project's path.
-func (s Session) Directory() string { return mark.Inline(transcript.Base(s.Project), 0) }
+func (s Session) Directory() string { return words.Directory(s.Project) }
 
 // LastAt is when the session last grew, the zero time where that is not known.
 func (s Session) LastAt() time.Time { return s.entry.Last() }

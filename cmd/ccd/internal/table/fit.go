@@ -13,11 +13,12 @@ import (
 type Column[T any] struct {
 	Head  string
 	Text  func(T) string
-	Piped func(T) string // text in a pipe; nil: same as text
-	Tone  func(T) Tone   // nil: no color
-	Drop  int            // if the table is too wide, columns are dropped in this order; 0: never
-	Least int            // the column may be cut to this many cells; 0: never cut
-	Part  int            // before a column is dropped, it keeps this many percent of the width
+	Piped func(T) string                      // text in a pipe; nil: same as text
+	Tone  func(T) Tone                        // nil: no color
+	Drop  int                                 // if the table is too wide, columns are dropped in this order; 0: never
+	Cut   func(text string, cells int) string // how it is cut; nil: Cut
+	Least int                                 // the column may be cut to this many cells; 0: never cut
+	Part  int                                 // before a column is dropped, it keeps this many percent of the width
 }
 
 // Tabbed returns a table as tab-separated text.
@@ -56,7 +57,11 @@ func Fit[T any](rows []T, columns []Column[T], width int, colours bool) []string
 	for at := range lines {
 		var b strings.Builder
 		for n, i := range shown {
-			cell, tone := Cut(texts[i][at], widths[i]), NoTone
+			cut, tone := columns[i].Cut, NoTone
+			if cut == nil {
+				cut = Cut
+			}
+			cell := cut(texts[i][at], widths[i])
 			if at > 0 && columns[i].Tone != nil {
 				tone = columns[i].Tone(rows[at-1])
 			}
@@ -199,6 +204,20 @@ func WrapLines(text string, width int) (lines []string) {
 
 // Cut shortens a line that is longer than n cells; the last cell is then an ellipsis.
 func Cut(line string, n int) string { return ansi.Truncate(line, n, "…") }
+
+// CutMiddle shortens a path that is longer than n cells: the name at its end says most.
+func CutMiddle(line string, n int) string {
+	cells := CellsOf(line)
+	if cells <= n {
+		return line
+	}
+	head := Cut(line, max(1, n/3))
+	tail := ansi.TruncateLeft(line, cells-n+CellsOf(head), "")
+	if CellsOf(head+tail) > n { // half a wide character is none
+		tail = ansi.TruncateLeft(tail, 2, "")
+	}
+	return head + tail
+}
 
 // CellsOf returns how many terminal cells text takes.
 func CellsOf(text string) int { return ansi.StringWidth(text) }

@@ -60,6 +60,18 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestCutMiddle: of a path that is too long both ends stay.
+func TestCutMiddle(t *testing.T) {
+	for cells, want := range map[int]string{40: "cmd/ccd/internal/table/fit.go", 20: "cmd/c…l/table/fit.go", 8: "c…fit.go"} {
+		if got := CutMiddle("cmd/ccd/internal/table/fit.go", cells); got != want {
+			t.Errorf("%d: %s", cells, got)
+		}
+	}
+	if got := CutMiddle("請求書/一セント/直す.md", 12); CellsOf(got) > 12 || !strings.HasSuffix(got, ".md") {
+		t.Error(got)
+	}
+}
+
 // TestFacts: a long value continues on the next line, broken between words if possible.
 func TestFacts(t *testing.T) {
 	got := Facts([][]string{{"daemon", "not running"}, {"root", "codex /home/you/a/very/long/path/of/sessions, watched"}}, 30, false)

@@ -130,8 +130,12 @@ func (w *writer) add(r *transcript.Record) {
 		w.put(r, Entry{Kind: Compacted, ID: line, Text: r.Boundary.Trigger, Chars: int(r.Boundary.Before)})
 	}
 	for i := range r.Items {
-		if it := &r.Items[i]; !w.results[it.Span.Off] {
-			w.put(r, w.entry(r, it))
+		it := &r.Items[i]
+		if w.results[it.Span.Off] {
+			continue
+		}
+		if e := w.entry(r, it); e.Kind != Said || strings.TrimSpace(e.Text) != "" { // Claude Code writes empty lines before it thinks
+			w.put(r, e)
 		}
 	}
 }

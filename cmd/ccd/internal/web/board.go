@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	mostCards   = 9                      // sessions on the board
+	mostCards   = 6                      // sessions on the board
 	mostLosses  = 8                      // compactions on the board
 	week        = 7 * 24 * time.Hour     // whose compactions are on the board
 	glanceTime  = 120 * time.Millisecond // then the other cards wait for the next time
 	glanceBack  = 40                     // entries
 	saidBytes   = 400                    // of the last words
 	askBytes    = 2000                   // of a question
-	glanceLines = 8                      // of a diff
+	glanceLines = 3                      // of a diff
 	lossBytes   = 32 << 20               // of a session whose facts are counted for the board
 )
 

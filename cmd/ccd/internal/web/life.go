@@ -58,7 +58,7 @@ type lifeData struct {
 	TurnsAfter  int
 	Entries     []entry
 	Place       view.Place
-	Open        int // the record at which the page opens, 0: at its top
+	Open        int // the record at which the page opens, of an agent that works or waits; 0: at its top, with the overview
 	Records     int
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
@@ -137,7 +137,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		for _, s := range one.Largest(mostSteps) {
 			what := s.What()
 			if s.Op != transcript.Command && len(s.Files) > 0 {
-				what = baseName(what)
+				what = words.Directory(what)
 			}
 			d.Steps = append(d.Steps, step{s.At.N(), mark.Inline(s.Tool+" "+what, 48), s.Tokens})
 		}
@@ -152,8 +152,8 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			d.Open = entries[n-1].Record
 		}
 		if t := len(one.Turns); err == nil && plain && !live && t > 0 {
-			if d.Open = one.Turns[t-1].Record; d.Open < place.First {
-				from, n, newest = d.Open, perLife, false
+			if last := one.Turns[t-1].Record; last < place.First {
+				from, n, newest = last, perLife, false
 				entries, place, err = one.Page(ctx, from, n)
 			}
 		}

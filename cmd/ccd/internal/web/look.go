@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark"
 
 	"ccd/cmd/ccd/internal/dropped"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -37,7 +38,7 @@ func newLook(static bool) *look {
 		"static": func() bool { return static },
 		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
 		"policy": filePolicy,
-		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": baseName,
+		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": words.Directory,
 		"local":  words.Local,
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -47,7 +48,7 @@ func newLook(static bool) *look {
 		"mul": func(a, b float64) float64 { return a * b }, "down": func(share float64) float64 { return 1 - share },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
 		"shell": words.Argument, "exact": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-		"weight": weight, "pause": pause,
+		"short": registry.Table{}.Short, "weight": weight, "pause": pause,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
 	})
@@ -57,7 +58,7 @@ func newLook(static bool) *look {
 
 // weight is how many tokens a result added to the context, "" if they are few.
 func weight(tokens int64) string {
-	if tokens < 1000 {
+	if tokens < 100 {
 		return ""
 	}
 	return words.Tokens(tokens)
@@ -103,15 +104,6 @@ func address(parts ...any) string {
 }
 
 func inline(text string) string { return mark.Inline(text, 0) }
-
-// baseName is the last part of a path of any system, and the one before it if only a hidden directory is between them: a worktree.
-func baseName(path string) string {
-	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-	if n := len(parts); n > 2 && strings.HasPrefix(parts[n-2], ".") {
-		return inline(parts[n-3] + "/" + parts[n-1])
-	}
-	return inline(strings.Join(parts[max(0, len(parts)-1):], ""))
-}
 
 // below is a path without the directory that it is in.
 func below(dir, path string) string {

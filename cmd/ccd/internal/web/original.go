@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -142,12 +143,32 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 		how = "attachment"
 	}
 	name := cmp.Or(string(p.id), p.entry.ID+"-"+strconv.Itoa(p.record))
+	s.send(w, how, name, "text/plain", ".txt", func(w io.Writer) error { return o.Write(r.Context(), w) })
+}
+
+// export sends a session as one file, as ccd export writes it.
+func (s *Server) export(w http.ResponseWriter, r *http.Request) {
+	l, err := s.shelf.load(r.Context())
+	if err != nil {
+		s.failed(w, err)
+		return
+	}
+	e, err := sessionOf(l, r)
+	if err != nil {
+		s.failed(w, err)
+		return
+	}
+	s.send(w, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
+}
+
+// send sends a file that write writes, shown inline or as an attachment.
+func (s *Server) send(w http.ResponseWriter, how, name, kind, ending string, write func(io.Writer) error) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
-		h.Set("Content-Type", "text/plain; charset=utf-8")
-		h.Set("Content-Disposition", how+`; filename="`+unsafeInNames().ReplaceAllString(name, "-")+`.txt"`)
+		h.Set("Content-Type", kind+"; charset=utf-8")
+		h.Set("Content-Disposition", how+`; filename="`+unsafeInNames().ReplaceAllString(name, "-")+ending+`"`)
 	}}
-	err = o.Write(r.Context(), out)
+	err := write(out)
 	switch {
 	case err != nil && !out.begun:
 		s.failed(w, err)

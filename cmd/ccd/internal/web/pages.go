@@ -48,6 +48,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/compactions/{n}", s.page(ofSession(compactionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/companion", s.page(ofSession(companionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
+	m.HandleFunc("GET /s/{agent}/{id}/export", s.export)
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), archive.ErrNotFound))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -25,7 +26,9 @@ type Sum struct {
 	Cached    int64    `json:"cache_read_tokens"`
 	Written   int64    `json:"cache_write_tokens"`
 	Out       int64    `json:"output_tokens"`
-	Cost      *float64 `json:"cost_usd"` // null if a price is not configured
+	Replies   int      `json:"replies"`
+	Begun     int      `json:"replies_begun"` // those of which the client wrote only the count that the stream began with
+	Cost      *float64 `json:"cost_usd"`      // null if a price is not configured
 
 	first    time.Time
 	sessions map[transcript.Key]bool
@@ -45,7 +48,16 @@ type Sums struct {
 	Unpriced []string        `json:"unpriced"` // models without a price; none if no price is configured
 	Damage   []reader.Damage `json:"damage"`
 
-	seen map[string]bool
+	seen    map[string]bool
+	replies []reply
+	known   map[string]int // index of a reply by its key
+}
+
+// reply is a reply of a session, which is one with whole.
+type reply struct {
+	Reply
+	agent string
+	whole *reader.Entry
 }
 
 // Wanted is what is added up, with both limits of time.
@@ -58,15 +70,19 @@ type Wanted struct {
 
 // Of adds up the sessions of a library.
 func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
-	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[string]bool{}}
+	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[string]bool{}, known: map[string]int{}}
 	for s, err := range Each(ctx, l, w.Choice, w.Progress) {
 		if err != nil {
 			return nil, err
 		}
-		if b.add(s, cmp.Or(l.Parent(s.Entry), s.Entry), w); w.Each != nil {
+		whole := cmp.Or(l.Parent(s.Entry), s.Entry)
+		b.add(s, whole, w)
+		b.reply(s, whole)
+		if w.Each != nil {
 			w.Each(s)
 		}
 	}
+	b.spend(w)
 	b.Damage = reader.DamagesOf(l.Damage)
 	b.end(len(w.Models.Prices) > 0)
 	return b, nil
@@ -78,46 +94,72 @@ func newSum(name string) *Sum {
 
 // add adds a session, which is one with whole.
 func (b *Sums) add(s *Session, whole *reader.Entry, w Wanted) {
-	each := func(m Moment, model string, count func(*Sum)) {
-		if !w.In(m.Time) || b.seen[m.Key] {
-			return
-		}
-		b.seen[m.Key] = true
-		all := []*Sum{b.Total, named(&b.Times, b.step(m.Time)), named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, s.Agent)}
-		for _, one := range all {
-			if one.sessions[whole.Key] = true; one.first.IsZero() || m.Time.Before(one.first) {
-				one.first = m.Time
-			}
-			count(one)
-		}
-		if model != "" {
-			one := named(&b.Models, model)
-			one.sessions[whole.Key] = true
-			count(one)
+	each := func(m Moment, count func(*Sum)) {
+		if w.In(m.Time) && !b.seen[m.Key] {
+			b.seen[m.Key] = true
+			b.count(m.Time, s.Agent, whole, count)
 		}
 	}
 	for _, m := range s.Asked {
-		each(m, "", func(one *Sum) { one.Requests++ })
+		each(m, func(one *Sum) { one.Requests++ })
 	}
 	for _, m := range s.Commits {
-		each(m, "", func(one *Sum) { one.Commits++ })
+		each(m, func(one *Sum) { one.Commits++ })
 	}
 	for _, m := range s.Compacted {
-		each(m, "", func(one *Sum) { one.Compacted++ })
+		each(m, func(one *Sum) { one.Compacted++ })
 	}
 	for _, e := range s.Edits {
-		each(e.Moment, "", func(one *Sum) { one.files[e.Path] = true })
+		each(e.Moment, func(one *Sum) { one.files[e.Path] = true })
 	}
+}
+
+// reply takes the replies of a session. What another session repeats of a reply may be less than all of it.
+func (b *Sums) reply(s *Session, whole *reader.Entry) {
 	for _, r := range s.Replies {
+		i, known := b.known[r.Key]
+		switch {
+		case !known:
+			b.known[r.Key] = len(b.replies)
+			b.replies = append(b.replies, reply{r, s.Agent, whole})
+		case r.Out > b.replies[i].Out:
+			b.replies[i] = reply{r, s.Agent, whole}
+		}
+	}
+}
+
+// count counts a thing in each sum that it belongs to, but for that of a model.
+func (b *Sums) count(at time.Time, agent string, whole *reader.Entry, count func(*Sum)) {
+	for _, one := range []*Sum{b.Total, named(&b.Times, b.step(at)), named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
+		if one.sessions[whole.Key] = true; one.first.IsZero() || at.Before(one.first) {
+			one.first = at
+		}
+		count(one)
+	}
+}
+
+// spend adds what the replies cost.
+func (b *Sums) spend(w Wanted) {
+	for _, r := range b.replies {
+		if !w.In(r.Time) {
+			continue
+		}
 		price, priced := w.Models.Price(r.Model, r.Time)
 		cost := (float64(r.In)*price.In + float64(r.Cached)*price.Cached + float64(r.Written)*price.Written + float64(r.Out)*price.Out) / 1e6
-		each(r.Moment, cmp.Or(r.Model, "(unknown)"), func(one *Sum) {
-			one.In, one.Cached, one.Written, one.Out = one.In+r.In, one.Cached+r.Cached, one.Written+r.Written, one.Out+r.Out
+		add := func(one *Sum) {
+			one.In, one.Cached, one.Written, one.Out, one.Replies = one.In+r.In, one.Cached+r.Cached, one.Written+r.Written, one.Out+r.Out, one.Replies+1
+			if r.Begun {
+				one.Begun++
+			}
 			if one.free = one.free || !priced; one.Cost == nil {
 				one.Cost = new(float64)
 			}
 			*one.Cost += cost
-		})
+		}
+		b.count(r.Time, r.agent, r.whole, add)
+		one := named(&b.Models, cmp.Or(r.Model, "(unknown)"))
+		one.sessions[r.whole.Key] = true
+		add(one)
 	}
 }
 
@@ -161,7 +203,9 @@ func (b *Sums) end(priced bool) {
 		if *list == nil {
 			*list = []*Sum{}
 		}
-		slices.SortStableFunc(*list, func(x, y *Sum) int { return cmp.Compare(y.Tokens(), x.Tokens()) })
+		slices.SortFunc(*list, func(x, y *Sum) int {
+			return cmp.Or(cmp.Compare(y.Tokens(), x.Tokens()), strings.Compare(x.Name, y.Name))
+		})
 	}
 	slices.SortStableFunc(b.Times, func(x, y *Sum) int { return x.first.Compare(y.first) })
 	for _, one := range b.Models {

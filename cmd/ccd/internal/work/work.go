@@ -6,6 +6,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,8 +93,8 @@ func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, er
 		if r.Usage.ID == "" {
 			one.Key = fmt.Sprint(e.Agent, " ", r.Hash.Key(), r.Time.UnixNano())
 		}
-		if r.Usage.Side {
-			one.Model = transcript.Node{Raw: r.Raw}.Field("message").Field("model").Text()
+		if whole := (transcript.Node{Raw: r.Raw}); r.Usage.Side {
+			one.Model = cmp.Or(whole.Field("message").Field("model").Text(), whole.Field("data").Field("message").Field("message").Field("model").Text())
 		}
 		if i, known := replies[one.Key]; known { // a later record has the whole count
 			s.Replies[i].Spent = one.Spent

@@ -70,8 +70,10 @@ of a filtered list: original_tokens, tokens (estimated), saved_percent,
 messages (the list), decisions, one for each input message: id, role, action,
 reason, importance (0 to 1), chars, in (position of the output message, from
 0), in_id (its id), marker (the ID of what was left out, or "").
-With --explain: an array, one for each event: record, kind, importance, age (0
-to 1), new (values and words), shown and chars (characters), why
+With --explain: an array, one for each event: record, kind, importance, age,
+redundancy, class, new, shown and chars (characters), why
+
+` + cli.ExplainColumns + `
 
 ` + cli.SessionWords,
 		Example: `  ccd compact
@@ -172,7 +174,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	if arg == "-" || isFile(a.Path(arg)) {
-		if s, ok := d.SessionAt(a.Absolute(arg)); ok && arg != "-" {
+		if s, ok := d.SessionAt(ctx, a.Absolute(arg)); ok && arg != "-" {
 			return a.compactSession(ctx, d, l, &reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		return a.compactFile(ctx, d, l, arg, f, asked)

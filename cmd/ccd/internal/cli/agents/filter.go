@@ -110,8 +110,11 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 		if o.Ratio > 0 {
 			flag = fmt.Sprintf("--ratio %g", o.Ratio)
 		}
-		return fmt.Errorf("compact %s: %s cannot be met: %s tokens are left, of %s: what must stay is longer",
-			name, flag, humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original)))
+		left, of := humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original))
+		if out.Report.Tokens > out.Report.Original {
+			return fmt.Errorf("compact %s: %s cannot be met: a list of %s tokens is too short for it", name, flag, of)
+		}
+		return fmt.Errorf("compact %s: %s cannot be met: %s tokens are left, of %s: what must stay is longer", name, flag, left, of)
 	}
 	if len(out.Pointers) > 0 {
 		if err := publish(out.Pointers); err != nil {

@@ -236,7 +236,7 @@ func (a *app) sync(ctx context.Context, path string, said func() (*compactor.Sta
 		return err
 	}
 	d.Summarize = nil // a summarizer is slow; the daemon runs it later
-	s, ok := d.SessionAt(path)
+	s, ok := d.SessionAt(ctx, path)
 	switch {
 	case !ok:
 		return errors.New("archive transcript: not a session of a watched directory")

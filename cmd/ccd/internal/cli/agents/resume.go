@@ -211,7 +211,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 	}
 	var e *reader.Entry
 	var err error
-	if s, ok := d.SessionAt(a.Absolute(arg)); ok && isFile(a.Path(arg)) {
+	if s, ok := d.SessionAt(ctx, a.Absolute(arg)); ok && isFile(a.Path(arg)) {
 		e = &reader.Entry{Session: archive.Session{Session: s}}
 		if have := l.Entry(s.Key); have != nil {
 			e = have
@@ -243,7 +243,7 @@ func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, a
 		if ok { // ambiguous
 			return found, false
 		}
-		found, ok = d.SessionAt(f.Path)
+		found, ok = d.SessionAt(ctx, f.Path)
 	}
 	return found, ok
 }

@@ -18,6 +18,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
+	"ccd/internal/grams"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -106,7 +107,10 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	if len(rows) == 0 {
+	switch {
+	case len(l.Sessions) == 0:
+		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
+	case len(rows) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
 	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
@@ -126,8 +130,9 @@ const second = "2006-01-02 15:04:05"
 // changedFiles returns the newest lines. Sessions are read from the newest on, until no older one can have a newer change.
 func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string, progress func(done, total int64)) ([]*fileRow, error) {
 	rows, seen, session := []*fileRow{}, map[string]bool{}, which.Session
+	may := naming(ctx, l, path)
 	which.Session = func(e *reader.Entry) bool {
-		return session(e) && (len(rows) < most || rows[most-1].at.Before(e.Last()))
+		return session(e) && may[e] && (len(rows) < most || rows[most-1].at.Before(e.Last()))
 	}
 	for s, err := range work.Each(ctx, l, which, progress) {
 		if err != nil {
@@ -144,6 +149,18 @@ func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, m
 		}
 	}
 	return rows, nil
+}
+
+// naming returns the sessions that may name a file at a path: whose index of words does not say that they lack its name.
+func naming(ctx context.Context, l *reader.Library, path string) map[*reader.Entry]bool {
+	sessions, may := make([]archive.Session, len(l.Sessions)), map[*reader.Entry]bool{}
+	for i, e := range l.Sessions {
+		sessions[i] = e.Session
+	}
+	for i, lacks := range l.Archive.Lacking(ctx, sessions, []grams.Word{search.Word(path)}) {
+		may[l.Sessions[i]] = slices.Contains(lacks, false)
+	}
+	return may
 }
 
 // rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
@@ -168,12 +185,7 @@ func rowsOf(s *work.Session, which reader.Choice, at func(file string) bool, pat
 
 func filesColumns(now time.Time) []table.Column[*fileRow] {
 	return []table.Column[*fileRow]{
-		{Head: "FILE", Least: 20, Part: 40, Text: func(r *fileRow) string {
-			if rest, ok := transcript.Below(r.Path, r.Project); ok {
-				return mark.Inline(rest, 0)
-			}
-			return mark.Inline(r.Path, 0)
-		}, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
+		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string { return within(r.Project, r.Path) }, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
 		{Head: "CHANGED", Text: func(r *fileRow) string {
 			if r.alone && !r.at.IsZero() {
 				return r.at.Local().Format(second)
@@ -193,7 +205,7 @@ func filesColumns(now time.Time) []table.Column[*fileRow] {
 			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(mark.Inline(transcript.Base(r.Project), 0), 20) },
+			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(words.Directory(r.Project), 20) },
 			Piped: func(r *fileRow) string { return mark.Inline(r.Project, 0) },
 		},
 		cli.AgentColumn(func(r *fileRow) string { return r.Agent }),

@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"ccd/internal/words"
 )
 
-// How many of the largest steps are listed, of top's details in few lines.
+// How many of the largest steps are listed on a terminal, and in top's details.
 const (
 	mostSteps = 5
 	allSteps  = 20
@@ -38,8 +39,11 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 	if err := index.Grow(ctx, l, e); err != nil {
 		return err
 	}
-	rows := []stepOutput{}
-	for _, s := range index.Largest(allSteps) {
+	rows, most := []stepOutput{}, math.MaxInt
+	if a.Width() > 0 && !a.JSON {
+		most = allSteps
+	}
+	for _, s := range index.Largest(most) {
 		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Result.Sum.ID()})
 	}
 	if a.JSON {
@@ -50,12 +54,7 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 		{Head: "TOKENS", Text: func(s stepOutput) string { return "+" + words.Tokens(s.Tokens) }},
 		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string { return took(time.Duration(s.Seconds * float64(time.Second))) }},
 		{Head: "TOOL", Text: func(s stepOutput) string { return mark.Inline(s.Tool, 30) }},
-		{Head: "WHAT", Least: 20, Text: func(s stepOutput) string {
-			if rest, ok := transcript.Below(s.What, e.Kept.Cwd); ok {
-				return mark.Inline(rest, 0)
-			}
-			return mark.Inline(s.What, 0)
-		}, Piped: func(s stepOutput) string { return mark.Inline(s.What, 0) }},
+		{Head: "WHAT", Least: 20, Cut: table.CutMiddle, Text: func(s stepOutput) string { return within(e.Kept.Cwd, s.What) }, Piped: func(s stepOutput) string { return mark.Inline(s.What, 0) }},
 		{Head: "ID", Text: func(s stepOutput) string { return string(s.ID) }},
 	})
 }
@@ -68,9 +67,17 @@ func took(d time.Duration) string {
 	return words.Short(d)
 }
 
-// stepLine is a step in one line.
-func stepLine(s session.Step) string {
-	line := fmt.Sprintf("#%d %s %s +%s", s.Result.N(), mark.Inline(s.Tool, 30), mark.Inline(s.What(), 120), words.Tokens(s.Tokens))
+// within is what a call does, a file as the session's directory names it.
+func within(dir, what string) string {
+	if rest, ok := transcript.Below(what, dir); ok {
+		what = rest
+	}
+	return mark.Inline(what, 0)
+}
+
+// stepLine is a step of a session in a directory in one line.
+func stepLine(s session.Step, dir string) string {
+	line := fmt.Sprintf("#%d %s %s +%s", s.Result.N(), mark.Inline(s.Tool, 30), mark.Inline(within(dir, s.What()), 120), words.Tokens(s.Tokens))
 	if t := took(s.Took); t != "" {
 		line += ", " + t
 	}

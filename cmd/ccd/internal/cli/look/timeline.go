@@ -126,9 +126,9 @@ func (l *timelineLines) turn(t reader.Turn) string {
 
 // begin returns the heading of a day, on a terminal above the first record of it; else "".
 func (l *timelineLines) begin(t time.Time) string {
-	if date := t.UTC().Format(time.DateOnly); l.width > 0 && !t.IsZero() && date != l.day {
+	if date := t.Local().Format(time.DateOnly); l.width > 0 && !t.IsZero() && date != l.day {
 		l.day = date
-		return t.UTC().Format("Monday, 2 January 2006") + "\n"
+		return t.Local().Format("Monday, 2 January 2006") + "\n"
 	}
 	return ""
 }
@@ -137,7 +137,7 @@ func (l *timelineLines) begin(t time.Time) string {
 func (l *timelineLines) head(record int, t time.Time) string {
 	at := words.Minute(t)
 	if l.width > 0 && at != "" {
-		at = t.UTC().Format("15:04Z")
+		at = t.Local().Format("15:04")
 	}
 	return strings.TrimSpace("#" + strconv.Itoa(record) + " " + at)
 }

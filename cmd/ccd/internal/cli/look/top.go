@@ -360,7 +360,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 	if steps := life.Largest(mostSteps); len(steps) > 0 {
 		b.WriteString("\nWhat filled the context, about tokens\n")
 		for _, one := range steps {
-			b.WriteString("  " + stepLine(one) + "\n")
+			b.WriteString("  " + stepLine(one, e.Kept.Cwd) + "\n")
 		}
 	}
 	listed(&b, "Requests", life.Turns, func(t reader.Turn) string { return fmt.Sprintf("#%d %s%s", t.Record, words.Local(t.Time), turnLine(t)) })
@@ -371,7 +371,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 	if files := life.Files(); len(files) > 0 {
 		b.WriteString("\nFiles, newest first\n")
 		for _, file := range files[:min(len(files), mostTopLines)] {
-			fmt.Fprintf(&b, "  #%d %s %s", file.Last, cmp.Or(file.Change, "read"), mark.Inline(file.Path, 0))
+			fmt.Fprintf(&b, "  #%d %s %s", file.Last, cmp.Or(file.Change, "read"), within(e.Kept.Cwd, file.Path))
 			if file.Edits > 1 {
 				fmt.Fprintf(&b, ", %d changes", file.Edits)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -29,7 +30,8 @@ func (a *app) weekCommand() *cobra.Command {
 		Long: `Adds up what sessions did in the last 7 days, by day, project, agent and model:
 sessions, requests, different files that were changed, commits, compactions by
 the agents, and tokens as the agents report them for each reply, each reply
-once: IN, of it CACHED (read from a cache), OUT. Reports that say only how full
+once: IN, of it CACHED (read from a cache), OUT. Older versions of Claude Code
+often wrote only the first count of an output. Reports that say only how full
 the context is (Copilot CLI) are not counted, and a client may leave out some
 of its requests. COST is there for models whose price is configured
 ([models.prices] in the configuration).
@@ -39,7 +41,8 @@ of its requests. COST is there for models whose price is configured
 With --json: one object: since, until, total, by_time, by_project, by_agent and
 by_model: {name, sessions, requests, files, commits, compactions, input_tokens
 (not from a cache), cache_read_tokens, cache_write_tokens, output_tokens,
-cost_usd (null if a price is missing)}, unpriced (models without a price, if
+replies, replies_begun (with only the first count of their output), cost_usd
+(null if a price is missing)}, unpriced (models without a price, if
 any has one), damage`,
 		Example: `  ccd week
       the last 7 days
@@ -62,10 +65,14 @@ any has one), damage`,
 	return c
 }
 
-// newestChange says when the newest session that counts changed and how to see that week, "" if there is none.
-func newestChange(l *reader.Library, counts func(*reader.Entry) bool, now time.Time) string {
+// newestChange says when the newest session that counts changed before a time, and how to see that week; "" if there is none. A session
+// without times in it, or with one that is still to come, is in no week.
+func newestChange(l *reader.Library, counts func(*reader.Entry) bool, since, now time.Time) string {
+	if len(l.Sessions) == 0 {
+		return "; nothing is archived yet: ccd run --once"
+	}
 	for _, e := range l.Sessions { // newest first
-		if last := e.Last(); !last.IsZero() && counts(e) {
+		if last := e.Kept.Last; !last.IsZero() && last.Before(since) && last.Before(now) && counts(e) {
 			return fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(last, now), last.Local().AddDate(0, 0, -6).Format(time.DateOnly))
 		}
 	}
@@ -95,7 +102,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 	if w.Until.IsZero() {
 		w.Until = now
 	}
-	if w.Since.IsZero() {
+	if f.since == "" {
 		w.Since = time.Date(w.Until.Year(), w.Until.Month(), w.Until.Day()-days+1, 0, 0, 0, 0, now.Location())
 	}
 	sums, err := work.Of(ctx, l, w)
@@ -108,7 +115,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return a.PrintJSON(sums)
 	}
 	if sums.Total.Sessions == 0 {
-		a.Say("nothing happened in this time%s", newestChange(l, which.Session, now))
+		a.Say("nothing happened in this time%s", newestChange(l, which.Session, w.Since, now))
 		return nil
 	}
 	rows, more := weekRows(sums, a.Width() > 0)
@@ -116,7 +123,10 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return err
 	}
 	if more > 0 {
-		a.Say("%d more lines: ccd week --json", more)
+		a.Say("%s, in a pipe: ccd week ... | less", words.Count(more, "more line"))
+	}
+	if begun, of := sums.Total.Begun, sums.Total.Replies; begun > 0 {
+		a.Say("OUT is too low: of %d of %d replies, the transcript has only the count that the stream began with", begun, of)
 	}
 	if len(sums.Unpriced) > 0 {
 		a.Say("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", "))
@@ -140,7 +150,7 @@ func weekRows(sums *work.Sums, brief bool) (rows []weekRow, more int) {
 		name func(string) string
 	}{
 		{"day", sums.Times, nil},
-		{"project", sums.Projects, ends},
+		{"project", sums.Projects, ends(sums.Projects)},
 		{"agent", sums.Agents, nil},
 		{"model", sums.Models, nil},
 		{"total", []*work.Sum{sums.Total}, func(string) string { return "" }},
@@ -164,10 +174,29 @@ func weekRows(sums *work.Sums, brief bool) (rows []weekRow, more int) {
 	return rows, more
 }
 
-// ends returns the last two elements of a path: the last alone is often the same.
-func ends(path string) string {
-	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-	return strings.Join(parts[max(0, len(parts)-2):], "/")
+// ends returns a function that shortens a path to its last two elements, or to as many as no other path ends with.
+func ends(all []*work.Sum) func(string) string {
+	each := func(path string) iter.Seq[string] {
+		parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+		return func(yield func(string) bool) {
+			for n := 2; n <= len(parts) && yield(strings.Join(parts[len(parts)-n:], "/")); n++ {
+			}
+		}
+	}
+	count := map[string]int{}
+	for _, one := range all {
+		for end := range each(one.Name) {
+			count[end]++
+		}
+	}
+	return func(path string) string {
+		for end := range each(path) {
+			if count[end] == 1 {
+				return end
+			}
+		}
+		return path
+	}
 }
 
 func weekColumns(sums *work.Sums) []table.Column[weekRow] {
@@ -183,7 +212,7 @@ func weekColumns(sums *work.Sums) []table.Column[weekRow] {
 	plain := func(n int64) string { return fmt.Sprint(n) }
 	columns := []table.Column[weekRow]{
 		{Head: "BY", Text: func(r weekRow) string { return r.by }},
-		{Head: "NAME", Least: 12, Part: 25, Text: func(r weekRow) string { return mark.Inline(r.name, 0) }},
+		{Head: "NAME", Least: 12, Part: 25, Cut: table.CutMiddle, Text: func(r weekRow) string { return mark.Inline(r.name, 0) }},
 	}
 	for _, n := range []struct {
 		head string

@@ -56,7 +56,7 @@ func (a *app) totals(ctx context.Context) error {
 // projectColumns returns the columns of the totals by project.
 func projectColumns(now time.Time) []table.Column[*status.Project] {
 	return []table.Column[*status.Project]{
-		{Head: "PROJECT", Least: 8, Part: 35, Text: func(g *status.Project) string { return mark.Inline(g.Project, 0) }},
+		{Head: "PROJECT", Least: 8, Part: 35, Cut: table.CutMiddle, Text: func(g *status.Project) string { return mark.Inline(g.Project, 0) }},
 		{Head: "SESSIONS", Text: func(g *status.Project) string { return fmt.Sprint(g.Sessions) }},
 		{Head: "BYTES", Text: func(g *status.Project) string { return humanize.IBytes(uint64(g.Bytes)) }},
 		{Head: "TOKENS", Text: func(g *status.Project) string { return status.Size{Tokens: g.Size, About: g.About}.Short() }},

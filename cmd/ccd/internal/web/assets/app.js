@@ -26,10 +26,18 @@ if (find) {
 
 // The board looks again, while somebody looks at it and not at what the search shows below it.
 // Its title says in how many sessions an agent waits, also in a tab behind others.
-const title = document.title;
+// The browser tells it too, to a person who has asked for that.
+const title = document.title, bell = $('#bell'), tells = 'Notification' in window;
+let waits = 0;
 function badge() {
   const n = all('#now .card.waiting').length;
   document.title = (n ? '(' + n + ') ' : '') + title;
+  if (n > waits && document.hidden && tells && Notification.permission === 'granted') new Notification($('#now .card.waiting h2').textContent, { body: 'waits for you', tag: 'ccd' });
+  waits = n;
+}
+if (bell && tells && Notification.permission === 'default') {
+  bell.hidden = false;
+  bell.addEventListener('click', async () => { await Notification.requestPermission(); bell.hidden = true; });
 }
 if ($('#now')) {
   let turn = 0;
