@@ -59,8 +59,12 @@ const compacted = "compacted"
 
 // Continues reports whether the session continues its own earlier work.
 func (e Event) Continues() bool {
-	return e.Name == SessionStart && (e.Source == "compact" || e.resumed()) || e.Name == UserPromptSubmit && e.Agent == gemini
+	return e.Name == SessionStart && (e.Source == "compact" || e.resumed()) || e.Name == UserPromptSubmit && e.toldByPrompt()
 }
+
+// toldByPrompt reports whether the client can be told after a compaction by the next prompt only: it has no event then, or takes nothing
+// from it.
+func (e Event) toldByPrompt() bool { return e.Agent == gemini || e.Agent == qwen }
 
 // resumed reports whether the session begins with earlier work: it was resumed, forked, or begun in a way that is not known yet.
 func (e Event) resumed() bool {
@@ -177,8 +181,11 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	case "":
 		err = nothing("no source")
 	default:
-		if e.Agent == gemini { // it sends the first prompt beside this hook, and keeps what the prompt's own hook tells
+		if e.Agent == gemini || e.Agent == qwen && e.Source == "compact" { // Gemini CLI sends the first prompt beside this hook
 			return Answer{}, nothing("a prompt tells it")
+		}
+		if e.Agent == qwen {
+			h.noteBoundary(s)
 		}
 		live := ""
 		if e.Source == "compact" {
