@@ -48,7 +48,10 @@ type Event struct {
 	Tool    string          `json:"tool_name"`
 	Input   json.RawMessage `json:"tool_input"`
 	Content json.RawMessage `json:"content"`
-	// For SessionCompact. Kept is the UUID of the first record that the client itself keeps, "" if it keeps none.
+	// For SessionCompact. Kept is the UUID of the first record that the client itself keeps, "" if it keeps none. Clients that call it
+	// as a hook of their own name the source and the focus otherwise.
+	Trigger  string `json:"trigger"`
+	Typed    string `json:"custom_instructions"`
 	Focus    string `json:"instructions"` // what the human typed after /compact
 	Messages []Row  `json:"messages"`
 	Kept     string `json:"first_kept"`
@@ -130,6 +133,9 @@ type Hooks struct {
 	// short. If Fold is nil or fails, agents get the beginning of the companion.
 	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
 	Live Live
+	// Offer has the summary of a compaction ready where the client asks a model for it, and returns the mark that its request must have.
+	// If nil, the summary is the answer.
+	Offer func(Summary) (mark string, err error)
 	// Files returns the newest content of the files that an archived session used last, the newest first, at most so many.
 	Files func(ctx context.Context, s transcript.Session, most int) ([]*history.Version, error)
 	// Keep stores the originals of long outputs. If nil, no output is replaced.

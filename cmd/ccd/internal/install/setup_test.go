@@ -50,7 +50,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 		text := layouts[name]
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
-			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json"} {
+			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json", ".qwen/settings.json"} {
 				h.write(f, text)
 			}
 			before := h.tree()
