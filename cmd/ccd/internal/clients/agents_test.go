@@ -98,7 +98,12 @@ enabled = false
 		files: map[string]string{".qwen/settings.json": `{"security":{"auth":{"selectedType":"openai","baseUrl":"URL/v1","apiKey":"dummy"}},"model":{"name":"qwen3-coder-plus"},` +
 			`"memory":{"enableManagedAutoMemory":false},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`},
 	}
-	agents = []*agent{&claudeAgent, &codexAgent, &geminiAgent, &piAgent, &qwenAgent}
+	copilotAgent = agent{
+		title: "Copilot CLI", name: "copilot-cli", program: "@github/copilot-linux-*/copilot", transcripts: ".copilot/session-state/*/events.jsonl",
+		begin: []string{"--allow-all-tools"}, prompt: []string{"-p"}, goOn: []string{"--resume"},
+		shells: tool{"bash", "command"},
+	}
+	agents = []*agent{&claudeAgent, &codexAgent, &geminiAgent, &piAgent, &qwenAgent, &copilotAgent}
 )
 
 // found returns the agent with the path of its program, or skips the test if npm has not installed it.

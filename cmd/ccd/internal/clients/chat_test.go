@@ -72,7 +72,8 @@ func readChat(raw []byte) *request {
 			}
 			r.parts = append(r.parts, partOf(m.Role, b))
 		}
-		if s.Role == "system" && strings.Contains(m.Content.text(), "<state_snapshot>") {
+		snapshot := s.Role == "system" && strings.Contains(m.Content.text(), "<state_snapshot>") // Qwen Code; Copilot CLI
+		if snapshot || i == len(q.Messages)-1 && strings.HasPrefix(m.Content.text(), "Please create a detailed summary of the conversation so far.") {
 			r.lane = "compaction"
 		}
 		if s.Role != "system" {

@@ -67,7 +67,7 @@ func (e Event) Continues() bool {
 
 // toldByPrompt reports whether the client can be told after a compaction by the next prompt only: it has no event then, or takes nothing
 // from it.
-func (e Event) toldByPrompt() bool { return e.Agent == gemini || e.Agent == qwen }
+func (e Event) toldByPrompt() bool { return e.Agent == gemini || e.Agent == qwen || e.Agent == copilot }
 
 // resumed reports whether the session begins with earlier work: it was resumed, forked, or begun in a way that is not known yet.
 func (e Event) resumed() bool {
@@ -180,7 +180,7 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	var text, message string
 	var err error
 	switch e.Source {
-	case "startup":
+	case "startup", "new":
 		text, err = h.offer(ctx, e, s)
 	case "clear": // nothing says which session was cleared: several may be open in one directory
 		err = nothing("the context was cleared")
@@ -190,7 +190,7 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 		if e.Agent == gemini || e.Agent == qwen && e.Source == "compact" { // Gemini CLI sends the first prompt beside this hook
 			return Answer{}, nothing("a prompt tells it")
 		}
-		if e.Agent == qwen {
+		if e.toldByPrompt() {
 			h.noteBoundary(s)
 		}
 		live := ""
@@ -232,6 +232,9 @@ func contextAnswer(e Event, text, message string, err error) (Answer, error) {
 	}
 	if text != "" {
 		out["hookSpecificOutput"] = map[string]any{"hookEventName": e.Name, "additionalContext": text}
+		if e.Agent == copilot {
+			out = map[string]any{"additionalContext": text}
+		}
 		did = fmt.Sprintf("added %d chars", units(e.Agent, text))
 	}
 	if len(out) == 0 {

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	claude = "claude-code"
-	gemini = "gemini-cli"
-	qwen   = "qwen-code"
+	claude  = "claude-code"
+	gemini  = "gemini-cli"
+	qwen    = "qwen-code"
+	copilot = "copilot-cli"
 )
 
 // Limits of one answer. Measured: Claude Code accepts 10,000 UTF-16 units and Codex 10,000 bytes. Both show the model only
