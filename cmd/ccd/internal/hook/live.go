@@ -147,7 +147,7 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 		}
 	}
 	c.before = sizeOf(all)
-	if c.e.Kept != "" || c.Offer != nil {
+	if c.e.Messages == nil {
 		return c.summary()
 	}
 	textRoom, tailRoom := c.rooms(c.before)

@@ -97,6 +97,7 @@ func TestNothingWasThere(t *testing.T) {
 		".claude/skills/ccd/hooks/hooks.json", ".claude/skills/ccd/hooks/register.js",
 		".codex", ".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json",
 		".config", ".config/amp", ".config/amp/AGENTS.md", ".config/amp/settings.json",
+		".config/opencode", ".config/opencode/AGENTS.md", ".config/opencode/plugins", ".config/opencode/plugins/ccd.js",
 		".copilot", ".copilot/copilot-instructions.md", ".copilot/hooks", ".copilot/hooks/ccd.json", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
 		".factory", ".factory/AGENTS.md", ".factory/mcp.json", ".gemini", ".gemini/GEMINI.md", ".gemini/settings.json",
 		".pi", ".pi/agent", ".pi/agent/AGENTS.md", ".pi/agent/extensions", ".pi/agent/extensions/ccd", ".pi/agent/extensions/ccd/index.ts",
