@@ -70,7 +70,7 @@ func CompactionsOf(stateDir string) Compactions {
 			c.Since = &e.Time
 		}
 		switch {
-		case e.Event != SessionCompact:
+		case e.Event != SessionCompact || e.Did == offered:
 		case e.Why != "":
 			c.Fallbacks++
 			c.Why[strings.TrimPrefix(e.Why, "answer compaction: ")]++
