@@ -155,13 +155,14 @@ func mixed(text []byte) bool {
 	if has&digit == 0 || has&(upper|lower) == 0 {
 		return false
 	}
-	changes := 0 // how often letters and digits follow each other
+	changes, digits := 0, 0 // how often letters and digits follow each other
 	for i, c := range text {
+		digits += int(classes[c] & digit / digit)
 		if i > 0 && classes[text[i-1]]&classes[c]&alnum != 0 && (classes[text[i-1]]^classes[c])&digit != 0 {
 			changes++
 		}
 	}
-	return has&(upper|lower) == upper|lower || has&separator != 0 || len(text) >= 8 && (changes > 1 || isHex(text))
+	return has&(upper|lower) == upper|lower || has&separator != 0 || len(text) >= 8 && (changes > 2 || isHex(text) || changes > 1 && digits > 3)
 }
 
 func isHex(value []byte) bool {
