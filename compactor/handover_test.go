@@ -244,6 +244,16 @@ var lineCases = []struct {
 	{"refused: another option", []string{"$ git push --force => no: wait", "$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main"}, []string{"Refused, not run since: `git push --force` (#2)"}},
 	{"refused: long ago", []string{"$ git push --force => no: wait, let us talk about it", "last Fine.", "human " + task, "last Done.", "human " + task + " again"}, []string{"!Refused"}},
 	{"refused: and done later", []string{"$ git commit -m 'Skip rows' => no: tests first", "$ git commit -m 'Skip rows' => [main 1a2b3c4] Skip rows"}, []string{"!Refused"}},
+	{
+		"standing: the newer one of two about one thing",
+		[]string{"human Always run `make race` after each change.", "last Yes.", "human From now on, run `make race` before the commit only, never after each change.", "last Yes.", "human " + task + ", once more"},
+		[]string{"standing words: \"From now on, run `make race` before", "!\"Always run"},
+	},
+	{
+		"standing: what was said of it later",
+		[]string{"human Never edit train.py.", "last Yes.", "human You may change the batch size in train.py now", "last Yes.", "human " + task + ", once more"},
+		[]string{"standing words: \"Never edit train.py.\" (#2, see also #4)"},
+	},
 	{"standing: neither a paste nor the agent's own words", []string{"last I always run all tests.", "human Look: " + lines("%d: the worker never answers, always retry", 60), "last Yes.", "human " + task + ", once more"}, []string{"!standing"}},
 }
 

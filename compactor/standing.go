@@ -82,23 +82,38 @@ const (
 	mostStanding  = 260
 )
 
-// standing quotes the human's standing instructions, the newest first, each once.
+// rule is a sentence of the human, with what it speaks of.
+type rule struct {
+	tokens
+	n     int // of its record
+	stand bool
+}
+
+// standing quotes the human's standing instructions, the newest first. Of two that speak of one thing the newer one counts; a later
+// sentence of another kind that does is named.
 func (h *handover) standing() {
-	heard := map[string]bool{}
+	var heard []rule
 	var found []string
 	most := 2
 	if h.big {
 		most = 5
 	}
 	for _, e := range slices.Backward(h.events) {
-		if e.kind != human && e.kind != refusal || e.Back || slices.Contains(h.chain, e) {
+		if e.kind != human && e.kind != refusal || e.Back {
 			continue
 		}
 		for _, s := range h.spoken(e) {
-			if key := lexicon.Plain(s); (ofEveryTime(s) || forbids(s)) && !heard[key] && len(found) < most {
-				heard[key] = true
-				found = append(found, fmt.Sprintf("%s (#%d)", asText(h.proves(e.Ref, joined(s)), 0), e.n))
+			one := rule{h.words.of(s), e.n, stands(s)}
+			i := slices.IndexFunc(heard, func(newer rule) bool { return newer.n != e.n && one.about(newer) })
+			also := ""
+			if i >= 0 {
+				also = fmt.Sprintf(", see also #%d", heard[i].n)
 			}
+			heard = append(heard, one)
+			if !one.stand || slices.Contains(h.chain, e) || i >= 0 && heard[i].stand || len(found) == most {
+				continue
+			}
+			found = append(found, fmt.Sprintf("%s (#%d%s)", asText(h.proves(e.Ref, joined(s)), 0), e.n, also))
 		}
 	}
 	if len(found) > 0 {
@@ -106,18 +121,39 @@ func (h *handover) standing() {
 	}
 }
 
+// leastShared is how many words speak of one thing, beside that which says always or never.
+const leastShared = 3
+
+// about reports whether two sentences speak of one thing: a name, or some words that are a third of the first one.
+func (r rule) about(other rule) bool {
+	shares := func(a, b []int32) (n int) {
+		for _, one := range a {
+			if slices.Contains(b, one) {
+				n++
+			}
+		}
+		return n
+	}
+	same := shares(r.words, other.words)
+	return shares(r.values, other.values) > 0 || same >= leastShared && 3*same >= len(r.words)
+}
+
 // mostSpoken is how long a message may be of which each sentence is taken for the human's own, in chars: longer ones are pasted.
 const mostSpoken = 1500
 
-// spoken returns the sentences of a message that the human may have typed. Questions are left out.
+// spoken returns the sentences of a message that the human may have typed.
 func (h *handover) spoken(e *event) (all []string) {
 	if e.Kind == session.Summed || e.Chars > mostSpoken {
 		return nil
 	}
 	for _, s := range sentences(shownText(h.src.Text(e.Ref))) {
-		if w := lexicon.Width(s.text); w >= leastStanding && w <= mostStanding && !strings.ContainsAny(s.text[len(s.text)-1:], "?") && !strings.HasSuffix(s.text, "？") {
-			all = append(all, s.text)
-		}
+		all = append(all, s.text)
 	}
 	return all
+}
+
+// stands reports whether a sentence is an instruction for more than once. A question is none.
+func stands(sentence string) bool {
+	w := lexicon.Width(sentence)
+	return w >= leastStanding && w <= mostStanding && !asks(sentence) && (ofEveryTime(sentence) || forbids(sentence))
 }

@@ -100,6 +100,8 @@ type Live struct {
 	Target       Size `toml:"target"`   // a part of the context
 	RestoreFiles int  `toml:"restore_files"`
 	Outputs      bool `toml:"outputs"`
+
+	Clients []string `toml:"clients"` // that ask ccd on loopback for their summaries
 }
 
 // Archive is [archive]: the file with the originals.

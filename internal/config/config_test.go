@@ -122,6 +122,7 @@ func TestBadFiles(t *testing.T) {
 		{"no part", "[companion]\nmax_tokens = \"130%\"", `line 2: companion.max_tokens: must be 2000 or more, or a part such as "30%"`},
 		{"no word", "[live]\nverbatim = \"ladder\"", `line 2: live.verbatim: must be 1 or more, or a part such as "30%", or "auto"`},
 		{"part of nothing", "[live]\ntarget = \"0%\"", `line 2: live.target: must be a part such as "30%", above 0 and at most "100%"`},
+		{"no client", "[live]\nclients = [\"pi\"]", `line 2: live.clients: must be one of qwen`},
 		{"too large", "[live]\nrestore_files = 6", `line 2: live.restore_files: must be from 0 to 5`},
 		{"two classes", "[compaction]\nclasses = [50, 30]", `line 2: compaction.classes: must be three whole numbers from 0 to 100, such as [50, 30, 10]`},
 		{"string for boolean", "[watch]\npoll = \"true\"", `line 2: watch.poll: must be true or false`},

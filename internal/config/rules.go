@@ -66,6 +66,9 @@ func (c *Config) wrong() (all faults) {
 	all.add(c.absolute(&c.Archive.Path), "archive", "path")
 	all.add(c.program(), "summarizer", "command")
 	all.add(least(c.Summarizer.Timeout, 1000*ms), "summarizer", "timeout")
+	for _, name := range c.Live.Clients {
+		all.add(oneOf(name, "qwen"), "live", "clients")
+	}
 	all.add(oneOf(c.Agents.Reach, ReachProject, ReachAll), "agents", "reach")
 	all.add(each(c.Redact.Allow, expression), "redact", "allow")
 	all.add(oneOf(c.Log.Level, "debug", "info", "warn", "error"), "log", "level")

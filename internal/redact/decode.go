@@ -191,7 +191,12 @@ func (s *scan) encoded(v *view, from, to int) {
 		s.decoded(v, from, to, out)
 		return
 	}
-	code, alphabet := text[from:to], base64.RawStdEncoding
+	s.base64(v, from, to)
+}
+
+// base64 searches the text in a stretch [from, to) of base64 characters, if it is the encoding of one.
+func (s *scan) base64(v *view, from, to int) {
+	code, alphabet := v.text[from:to], base64.RawStdEncoding
 	if len(code)%4 == 1 {
 		code = code[:len(code)-1]
 	}
@@ -201,7 +206,7 @@ func (s *scan) encoded(v *view, from, to int) {
 	var head [minEncoded]byte
 	if n, err := alphabet.Decode(head[:], code[:minEncoded]); err == nil && isText(head[:n]) {
 		out, _ := alphabet.AppendDecode(nil, code)
-		for to < len(text) && text[to] == '=' {
+		for to < len(v.text) && v.text[to] == '=' {
 			to++
 		}
 		s.decoded(v, from, to, out)

@@ -77,9 +77,7 @@ const (
 
 const endLine = "\x00#" // or a comment
 
-var (
-	first = lazy(leads)
-)
+var first = lazy(leads)
 
 // rows are the places of values, the surest first.
 var rows = []row{

@@ -75,9 +75,6 @@ type start struct {
 	*Shape
 }
 
-// tilde is what secrets of a shape have in them, see sign.
-const tilde = "~"
-
 // lazy returns a regular expression that is compiled when a text first needs it: most commands need none.
 func lazy(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -93,7 +90,7 @@ var (
 				if word != text && !s.inner {
 					one.inner, one.re = true, lazy(s.Text)
 				}
-				if word == tilde {
+				if word == "~" { // see tilde
 					word = "~~~"
 				}
 				if len(word) > 2 {

@@ -77,20 +77,7 @@ func (s *scan) arguments(v *view, from, to int) {
 		}
 		s.spent += to - i
 		for _, at := range args().FindAllSubmatchIndex(v.text[i:to], -1) {
-			l, group := lit{from: i + at[1]}, 2
-			for group < len(at) && at[group] < 0 {
-				group += 2
-			}
-			switch {
-			case group < len(at):
-				l.from, l.to = i+at[group], i+at[group+1]
-			case isQuote(v.text[l.from-1]):
-				l = s.literal(v.text[:to], l.from-1)
-			case l.from < to && v.text[l.from] > ' ':
-				l = s.literal(v.text[:to], l.from)
-			default:
-				continue
-			}
+			l := s.argument(v.text[:to], i, at)
 			if n := bytes.IndexAny(v.text[l.from:l.to], ";|&)"); n >= 0 && l.quote == 0 {
 				l.to = l.from + n
 			}
@@ -99,4 +86,21 @@ func (s *scan) arguments(v *view, from, to int) {
 			}
 		}
 	}
+}
+
+// argument returns what a match in the text from byte i on says is the secret: its group, or the argument behind it.
+func (s *scan) argument(text []byte, i int, at []int) lit {
+	for group := 2; group < len(at); group += 2 {
+		if at[group] >= 0 {
+			return lit{from: i + at[group], to: i + at[group+1]}
+		}
+	}
+	from := i + at[1]
+	if isQuote(text[from-1]) {
+		from--
+	}
+	if from == len(text) || text[from] <= ' ' {
+		return lit{}
+	}
+	return s.literal(text, from)
 }

@@ -10,16 +10,9 @@ func (s *scan) sign(v *view, i int) {
 	text := v.text
 	switch c := text[i]; c {
 	case '=', '>', ':':
-		next := text[i+1 : min(len(text), i+5)]
-		if c == ':' && bytes.HasPrefix(next, []byte("//")) {
-			s.formed(v, i)
-		} else if name, end, ok := s.assigned(text, i); ok {
-			s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
-		} else if c == ':' && len(next) == 4 && (next[0] == '*' || classes[next[0]]&classes[next[3]]&digit != 0) { // a port
-			s.formed(v, i)
-		}
+		s.colon(v, i)
 	case 0x9a: // a wide colon
-		if i > 2 && text[i-1] == 0xbc && text[i-2] == 0xef && mayBe(text[max(0, i-2-maxName):i-2], &s.ends.all) {
+		if name, ok := bytes.CutSuffix(text[max(0, i-2-maxName):i], []byte{0xef, 0xbc}); ok && mayBe(name, &s.ends.all) {
 			s.assigns(&found{view: v, from: nameBefore(text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
 		}
 	case '-':
@@ -27,22 +20,11 @@ func (s *scan) sign(v *view, i int) {
 			s.flag(v, i)
 		}
 	case ' ', '(':
-		if bytes.HasPrefix(text[i:], []byte(" KEY")) && bytes.HasSuffix(text[:i], []byte("PRIVATE")) {
-			s.key(v, i-len("PRIVATE"))
-		} else {
-			s.follows(v, i)
-		}
+		s.follows(v, i)
 	case '%':
 		s.percents(v, i)
 	case '~':
-		if t := v.tokenAt(i); t.tries > 0 {
-			t.tries--
-			for _, p := range s.starts.of([]byte("~~~")) {
-				if p.text == "~~~" {
-					s.try(v, p.Shape, i)
-				}
-			}
-		}
+		s.tilde(v, i)
 	case escape:
 		s.again(v, i)
 	case '\\':
@@ -56,8 +38,37 @@ func (s *scan) sign(v *view, i int) {
 	}
 }
 
+// tilde looks for the secrets that have a tilde in them.
+func (s *scan) tilde(v *view, i int) {
+	if t := v.tokenAt(i); t.tries > 0 {
+		t.tries--
+		for _, p := range s.starts.of([]byte("~~~")) {
+			if p.text == "~~~" {
+				s.try(v, p.Shape, i)
+			}
+		}
+	}
+}
+
+// colon looks at an address, at what is assigned, or at a line of a .pgpass.
+func (s *scan) colon(v *view, i int) {
+	text, c := v.text, v.text[i]
+	next := text[i+1 : min(len(text), i+5)]
+	if c == ':' && bytes.HasPrefix(next, []byte("//")) {
+		s.formed(v, i)
+	} else if name, end, ok := s.assigned(text, i); ok {
+		s.assigns(&found{view: v, from: name, end: end, at: i, to: i + 1, sign: c})
+	} else if c == ':' && len(next) == 4 && (next[0] == '*' || classes[next[0]]&classes[next[3]]&digit != 0) { // a port
+		s.formed(v, i)
+	}
+}
+
 // follows looks at what is behind a name, or a command, and a blank or a bracket at byte i.
 func (s *scan) follows(v *view, i int) {
+	if bytes.HasPrefix(v.text[i:], []byte(" KEY")) && bytes.HasSuffix(v.text[:i], []byte("PRIVATE")) {
+		s.key(v, i-len("PRIVATE"))
+		return
+	}
 	if i < 3 || s.ends.prose.of(v.text[i-3:i]) == nil || !mayBe(v.text[max(0, i-maxGap):i], &s.ends.prose) {
 		return
 	}

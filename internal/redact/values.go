@@ -64,7 +64,7 @@ func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 var (
 	// reference matches a value that is the name of one: $NAME, ${NAME}, $(command), {{ name }}, %NAME%, <name>, or an address or version.
 	reference = lazy(`^(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|[a-z]+(?:[A-Z][a-z]+)*|\d+$|\()|%[A-Za-z_]\w*%$|%[sdvqr](?:$|\W)|<[^<>]*>?[.,;:]?$|@[A-Z_]+@$|\{[\w.:!-]*\}$|-----|\[redacted\b|` +
-		`\w{0,12}-?[\w-]{0,12}(?:\.\.\.|…)|(?:[\w-]*[_-])?[xX]{3,}|[xX*.•_-]+$|!\w+$|!?(?:\[?env|vault|secretref|ref|file|op):)|[$#]\{|\{\{|<%|%\(\w+\)s|(?:^|[_ -])(?i:your)[_ -]|\$\{\{|` +
+		`\w{0,12}-?[\w-]{0,12}(?:\.\.\.|…)|(?:[\w-]*[_-])?[xX]{3,}|[xX*.•_-]+$|![a-z]+$|!?(?:\[?env|vault|secretref|ref|file|op):)|[$#]\{|\{\{|<%|%\(\w+\)s|(?:^|[_ -])(?i:your)[_ -]|\$\{\{|` +
 		`^[a-z][a-z+.-]*://[^@\s]*$|^[\^~<>=v ]*\d+(?:\.[\dx*]+)+(?:[-+.][\w.+-]*)?$|^(?:npm|workspace|link):`)
 
 	title  = lazy(`^[A-Z][a-z]+$`)
@@ -79,7 +79,7 @@ var (
 // isSecret reports whether a value in such a place is a secret of a kind.
 func (r *Rules) isSecret(value []byte, kind string, in place, quoted bool) bool {
 	value = value[:min(len(value), maxBefore)]
-	if in == nowhere || len(value) < leastValue || r.isNone(value) || !quoted && isExpr(value) || quoted && title().Match(value) {
+	if in == nowhere || len(value) < leastValue || r.isNone(value) || !quoted && isExpr(value, in) || quoted && title().Match(value) {
 		return false
 	}
 	if number().Match(value) && (kind != passwordKind || in < inConfig || bytes.ContainsAny(value, ".,:")) {
@@ -155,13 +155,14 @@ func mixed(text []byte) bool {
 	if has&digit == 0 || has&(upper|lower) == 0 {
 		return false
 	}
-	changes := 0 // how often letters and digits follow each other
+	changes, digits := 0, 0 // how often letters and digits follow each other
 	for i, c := range text {
+		digits += int(classes[c] & digit / digit)
 		if i > 0 && classes[text[i-1]]&classes[c]&alnum != 0 && (classes[text[i-1]]^classes[c])&digit != 0 {
 			changes++
 		}
 	}
-	return has&(upper|lower) == upper|lower || has&separator != 0 || len(text) >= 8 && (changes > 1 || isHex(text))
+	return has&(upper|lower) == upper|lower || has&separator != 0 || len(text) >= 8 && (changes > 2 || isHex(text) || changes > 1 && digits > 3)
 }
 
 func isHex(value []byte) bool {
@@ -169,6 +170,6 @@ func isHex(value []byte) bool {
 }
 
 // isExpr reports whether a value in no quotes is an expression of a programming language: a list, a call, a member.
-func isExpr(value []byte) bool {
-	return strings.IndexByte("([{", value[0]) >= 0 || bytes.ContainsAny(value, ".:>&([{") && operand().Match(value)
+func isExpr(value []byte, in place) bool {
+	return in < certain && strings.IndexByte("([{", value[0]) >= 0 || bytes.ContainsAny(value, ".:>&([{") && operand().Match(value)
 }

@@ -649,5 +649,8 @@ func (s *Session) Marks(r Ref) (all []redact.Mark) {
 // Secrets returns how many different secrets of each kind the session has.
 func (s *Session) Secrets() map[string]int { return s.secrets }
 
+// Answered reports whether ccd wrote the context at the last boundary.
+func (s *Session) Answered() bool { return len(s.Bounds) > 0 && s.Bounds[len(s.Bounds)-1].ByCCD }
+
 // Retold reports whether a hook of ccd has told the agent of its earlier work since the last boundary.
 func (s *Session) Retold() bool { return s.retold >= 0 && int(s.retold) >= s.held.start }

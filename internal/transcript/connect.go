@@ -13,8 +13,10 @@ type Connect struct {
 
 	Hooks  string  // JSON file with its hooks, {"hooks": {EVENT: [{"hooks": [{"command": ...}]}]}}; "" if not used
 	Events []Event // that call ccd
-	Rules  bool    // Hooks also has permissions.allow, as in Claude Code's settings
-	Line   bool    // Hooks also has statusLine, a command that prints the client's status line
+	// Transcript is the path of a session's transcript below a root, ID for the session's, if events do not name it; "" if they do.
+	Transcript string
+	Rules      bool // Hooks also has permissions.allow, as in Claude Code's settings
+	Line       bool // Hooks also has statusLine, a command that prints the client's status line
 
 	Servers string // file with its MCP servers: JSON, or TOML with a table mcp_servers if there is no Member; "" if not used
 	// ServersAt returns the path of Servers if it is not below Dir; otherwise it is nil.
@@ -32,6 +34,20 @@ type Connect struct {
 	Mod    string // folder of a plugin with which ccd answers compactions, "" if the client has none
 
 	Outputs bool // the plugin also shortens long outputs
+
+	Model *Model // nil if no model of ccd's can write the client's summaries
+}
+
+// Model says how a client that asks a model for the summary of a compaction is made to ask ccd. As long as the model in Key is not in the
+// client's list, the client asks its own.
+type Model struct {
+	Event Event    // just before the client asks: ccd answers it instead of the one with the same name in Events
+	Key   string   // in Hooks: the name of the model
+	Value string   // the name of ccd's model there
+	ID    string   // its name in the list
+	List  []string // the path of the list in Hooks, which the client reads again when it changes
+	Proxy string   // in Hooks: the address of a proxy for all requests
+	Env   string   // a variable that the client always has, whose value it sends to the model in place of the user's key
 }
 
 // Event is a moment at which a client calls ccd.

@@ -15,12 +15,18 @@ func Row() transcript.Format {
 		Agent: "copilot-cli", Title: "Copilot CLI",
 		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
-		// ccd installs no hooks: the event at the start of a session does not name the transcript.
 		Connect: &transcript.Connect{
 			Name: "copilot", Dir: transcript.DirOf("COPILOT_HOME", ".copilot"),
+			Hooks: "hooks/ccd.json", Events: events(), Transcript: "ID/events.jsonl",
 			Servers: "mcp-config.json", Member: "mcpServers", Type: "local", Tools: []string{"*"}, Guide: "copilot-instructions.md",
 		},
 	}
+}
+
+// events are those of Claude Code, whose names the client takes too. It compacts while it works, and has no event behind that: the end of a
+// tool is asked as a prompt is.
+func events() []transcript.Event {
+	return append(transcript.Events(), transcript.Event{Client: "PostToolUse", Name: "UserPromptSubmit", Timeout: 10})
 }
 
 // recognizes reports whether the line has the envelope of an event.

@@ -15,7 +15,7 @@ import (
 // Row returns the format of OpenClaw.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "openclaw", Title: "OpenClaw", How: "add the MCP server `ccd mcp` to mcp.servers in ~/.openclaw/openclaw.json",
+		Agent: "openclaw", Title: "OpenClaw", How: `openclaw mcp set ccd '{"command":"ccd","args":["mcp"]}'`,
 		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: entries.Parse,
 	}

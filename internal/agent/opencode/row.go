@@ -16,7 +16,13 @@ func Row() transcript.Format {
 		Agent: "opencode", Title: "OpenCode", How: "write each session with `opencode export ID` into opencode/export",
 		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse, Member: "messages",
+		Connect: &transcript.Connect{Name: "opencode", Dir: dir, Guide: "AGENTS.md", Mod: "plugins"},
 	}
+}
+
+// dir returns the directory of the client's settings and plugins.
+func dir(getenv func(string) string, home string) string {
+	return filepath.Join(cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "opencode")
 }
 
 // roots returns the directory into which a person writes exports.

@@ -19,6 +19,10 @@ func Row() transcript.Format {
 		Connect: &transcript.Connect{
 			Name: "qwen", Dir: transcript.DirOf("QWEN_HOME", ".qwen"),
 			Hooks: "settings.json", Events: transcript.Events(), Servers: "settings.json", Member: "mcpServers", Comments: true, Guide: "QWEN.md",
+			Model: &transcript.Model{
+				Event: transcript.Event{Client: "PreCompact", Name: "SessionCompact", Timeout: 15},
+				Key:   "compactionModel", Value: "openai:ccd", ID: "ccd", List: []string{"modelProviders", "openai"}, Proxy: "proxy", Env: "QWEN_CODE_MODEL",
+			},
 		},
 	}
 }

@@ -161,6 +161,9 @@ func (a *App) AgentSetup(line *bool, allow bool) (*install.Setup, error) {
 		return nil, err
 	}
 	o.Mod = install.Mod{Compaction: conf.Live.Compaction}
+	if conf.Live.Compaction {
+		o.Clients = conf.Live.Clients
+	}
 	if conf.Live.Outputs {
 		o.Mod.Output = limits.Chars(conf.Compaction.LargeOutputTokens)
 	}

@@ -98,7 +98,23 @@ enabled = false
 		files: map[string]string{".qwen/settings.json": `{"security":{"auth":{"selectedType":"openai","baseUrl":"URL/v1","apiKey":"dummy"}},"model":{"name":"qwen3-coder-plus"},` +
 			`"memory":{"enableManagedAutoMemory":false},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`},
 	}
-	agents = []*agent{&claudeAgent, &codexAgent, &geminiAgent, &piAgent, &qwenAgent}
+	copilotAgent = agent{
+		title: "Copilot CLI", name: "copilot-cli", program: "@github/copilot-linux-*/copilot", transcripts: ".copilot/session-state/*/events.jsonl",
+		begin: []string{"--allow-all-tools"}, prompt: []string{"-p"}, goOn: []string{"--resume"},
+		shells: tool{"bash", "command"},
+	}
+	opencodeAgent = agent{
+		title: "OpenCode", name: "opencode", program: "opencode-linux-x64/bin/opencode", transcripts: ".local/share/opencode/export/*.json",
+		begin: []string{"run"}, goOn: []string{"--session"}, full: 95_000,
+		shells: tool{"bash", "command"},
+		files: map[string]string{
+			// So that it does not ask npm for what its plugins may import.
+			".config/opencode/node_modules/.keep": "", ".config/opencode/package-lock.json": `{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}`,
+			".config/opencode/opencode.json": `{"provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","api":"URL/v1","options":{"apiKey":"dummy"},` +
+				`"models":{"scripted":{"limit":{"context":100000,"output":8000}}}}},"model":"scripted/scripted","autoupdate":false,"share":"disabled","permission":"allow","compaction":{"tail_turns":1,"preserve_recent_tokens":2000}}`,
+		},
+	}
+	agents = []*agent{&claudeAgent, &codexAgent, &geminiAgent, &piAgent, &qwenAgent, &copilotAgent, &opencodeAgent}
 )
 
 // found returns the agent with the path of its program, or skips the test if npm has not installed it.

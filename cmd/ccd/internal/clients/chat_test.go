@@ -72,8 +72,11 @@ func readChat(raw []byte) *request {
 			}
 			r.parts = append(r.parts, partOf(m.Role, b))
 		}
-		if s.Role == "system" && strings.Contains(m.Content.text(), "<state_snapshot>") {
+		if asksForSummary(m, i == len(q.Messages)-1) {
 			r.lane = "compaction"
+		}
+		if strings.HasPrefix(m.Content.text(), "Generate a title for this conversation:") { // OpenCode, beside the first request
+			r.lane = "title"
 		}
 		if s.Role != "system" {
 			r.talk += len(s.Content)
@@ -85,6 +88,15 @@ func readChat(raw []byte) *request {
 	}
 	r.problems = append(r.problems, refusedPairs(merged(all))...)
 	return r
+}
+
+// asksForSummary reports whether a message asks for the summary of a compaction: Qwen Code's, OpenCode's, and the last one of Copilot CLI.
+func asksForSummary(m message, last bool) bool {
+	text := m.Content.text()
+	if m.Role == "system" {
+		return strings.Contains(text, "<state_snapshot>") || strings.HasPrefix(text, "You are a context summarization agent.")
+	}
+	return last && strings.HasPrefix(text, "Please create a detailed summary of the conversation so far.")
 }
 
 // sendChat streams a reply as the Chat Completions API does.
@@ -106,7 +118,7 @@ func sendChat(w http.ResponseWriter, _ *request, n int, said reply) {
 	}
 	s := newStream(w)
 	chunk := func(usage any, choices ...any) {
-		s.data(map[string]any{"id": fmt.Sprintf("chatcmpl-%04d", n), "object": "chat.completion.chunk", "model": "scripted", "choices": choices, "usage": usage})
+		s.data(map[string]any{"id": fmt.Sprintf("chatcmpl-%04d", n), "object": "chat.completion.chunk", "model": "scripted", "choices": append([]any{}, choices...), "usage": usage})
 	}
 	chunk(nil, map[string]any{"index": 0, "delta": delta})
 	chunk(nil, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": stop})

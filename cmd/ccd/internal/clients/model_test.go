@@ -196,7 +196,7 @@ func (m *model) take(r *request) (int, turn) {
 	switch {
 	case r.lane == "compaction":
 		next = m.summary
-	case len(m.turns) > 0 && len(r.problems) == 0:
+	case r.lane == "main" && len(m.turns) > 0 && len(r.problems) == 0:
 		next, m.turns = m.turns[0], m.turns[1:]
 	}
 	return m.replies, next

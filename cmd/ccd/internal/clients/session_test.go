@@ -39,7 +39,7 @@ var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 // idOf returns the session ID in a transcript's name; for Gemini CLI it is the whole name.
 func idOf(path string) string {
-	return cmp.Or(uuid.FindString(filepath.Base(path)), strings.TrimSuffix(filepath.Base(path), ".jsonl"))
+	return cmp.Or(uuid.FindString(filepath.Base(path)), uuid.FindString(filepath.Base(filepath.Dir(path))), strings.TrimSuffix(filepath.Base(path), ".jsonl"))
 }
 
 // goOn sends one more prompt to a session.

@@ -118,7 +118,9 @@ func checkAgents(_ context.Context, f *facts) (all []Finding) {
 		case gone >= 0:
 			all = append(all, wrong(check, fix, "its settings name %s, which does not exist", st.Binaries[gone].Path))
 		case st.Installed:
-			all = append(all, connected(check, st, outcomes[agent], f.Config.Live.Compaction && install.Connection(agent).Mod != ""))
+			c := install.Connection(agent)
+			asks := c.Mod != "" || slices.Contains(f.Config.Live.Clients, c.Name)
+			all = append(all, connected(check, st, outcomes[agent], f.Config.Live.Compaction && asks))
 		case len(st.Binaries) > 0:
 			all = append(all, note(check, fix, "partly connected, or connected to another ccd (ccd agents status shows details)"))
 		default:

@@ -48,7 +48,10 @@ type Event struct {
 	Tool    string          `json:"tool_name"`
 	Input   json.RawMessage `json:"tool_input"`
 	Content json.RawMessage `json:"content"`
-	// For SessionCompact. Kept is the UUID of the first record that the client itself keeps, "" if it keeps none.
+	// For SessionCompact. Kept is the UUID of the first record that the client itself keeps, "" if it keeps none. Clients that call it
+	// as a hook of their own name the source and the focus otherwise.
+	Trigger  string `json:"trigger"`
+	Typed    string `json:"custom_instructions"`
 	Focus    string `json:"instructions"` // what the human typed after /compact
 	Messages []Row  `json:"messages"`
 	Kept     string `json:"first_kept"`
@@ -59,8 +62,12 @@ const compacted = "compacted"
 
 // Continues reports whether the session continues its own earlier work.
 func (e Event) Continues() bool {
-	return e.Name == SessionStart && (e.Source == "compact" || e.resumed()) || e.Name == UserPromptSubmit && e.Agent == gemini
+	return e.Name == SessionStart && (e.Source == "compact" || e.resumed()) || e.Name == UserPromptSubmit && e.toldByPrompt()
 }
+
+// toldByPrompt reports whether the client can be told after a compaction by the next prompt only: it has no event then, or takes nothing
+// from it.
+func (e Event) toldByPrompt() bool { return e.Agent == gemini || e.Agent == qwen || e.Agent == copilot }
 
 // resumed reports whether the session begins with earlier work: it was resumed, forked, or begun in a way that is not known yet.
 func (e Event) resumed() bool {
@@ -126,6 +133,9 @@ type Hooks struct {
 	// short. If Fold is nil or fails, agents get the beginning of the companion.
 	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
 	Live Live
+	// Offer has the summary of a compaction ready where the client asks a model for it, and returns the mark that its request must have.
+	// If nil, the summary is the answer.
+	Offer func(Summary) (mark string, err error)
 	// Files returns the newest content of the files that an archived session used last, the newest first, at most so many.
 	Files func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error)
 	// Keep stores the originals of long outputs. If nil, no output is replaced.
@@ -170,15 +180,18 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 	var text, message string
 	var err error
 	switch e.Source {
-	case "startup":
+	case "startup", "new":
 		text, err = h.offer(ctx, e, s)
 	case "clear": // nothing says which session was cleared: several may be open in one directory
 		err = nothing("the context was cleared")
 	case "":
 		err = nothing("no source")
 	default:
-		if e.Agent == gemini { // it sends the first prompt beside this hook, and keeps what the prompt's own hook tells
+		if e.Agent == gemini || e.Agent == qwen && e.Source == "compact" { // Gemini CLI sends the first prompt beside this hook
 			return Answer{}, nothing("a prompt tells it")
+		}
+		if e.toldByPrompt() {
+			h.noteBoundary(s)
 		}
 		live := ""
 		if e.Source == "compact" {
@@ -219,6 +232,9 @@ func contextAnswer(e Event, text, message string, err error) (Answer, error) {
 	}
 	if text != "" {
 		out["hookSpecificOutput"] = map[string]any{"hookEventName": e.Name, "additionalContext": text}
+		if e.Agent == copilot {
+			out = map[string]any{"additionalContext": text}
+		}
 		did = fmt.Sprintf("added %d chars", units(e.Agent, text))
 	}
 	if len(out) == 0 {

@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	claude = "claude-code"
-	gemini = "gemini-cli" // it has no event after a compaction: the next prompt is the first that can be told
+	claude  = "claude-code"
+	gemini  = "gemini-cli"
+	qwen    = "qwen-code"
+	copilot = "copilot-cli"
 )
 
 // Limits of one answer. Measured: Claude Code accepts 10,000 UTF-16 units and Codex 10,000 bytes. Both show the model only

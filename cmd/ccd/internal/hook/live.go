@@ -43,6 +43,7 @@ const (
 	leastMessages = 5         // of the newest ones stay
 	wholeResults  = 3         // newest large results that stay whole
 	skipped       = "skipped" // in the log: nothing was compacted
+	offered       = "offered" // in the log: whether the client asked for it is another line
 	notedTime     = time.Minute
 	maxUnseen     = 12
 	maxUnderWay   = 300 // chars of the call that was under way
@@ -64,6 +65,7 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	case h.Fold == nil || h.Sync == nil:
 		return Answer{}, nothing("there is no archive")
 	}
+	e.Source, e.Focus = cmp.Or(e.Source, e.Trigger), cmp.Or(e.Focus, e.Typed)
 	h.noteLive(s, asked)
 	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
 	archived, folded := make(chan error, 1), make(chan struct{})
@@ -91,12 +93,28 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	if err != nil {
 		return Answer{}, err
 	}
-	did := skipped
-	if said.Skip == "" {
-		did = fmt.Sprintf(compactedWord+" %d chars to %d", c.before, sizeOf(said.Messages)+utf8.RuneCountInString(said.Summary))
-		h.noteLive(s, answered)
+	if said.Skip != "" {
+		return answerOf(said, skipped)
 	}
+	did := fmt.Sprintf(compactedWord+" %d chars to %d", c.before, sizeOf(said.Messages)+utf8.RuneCountInString(said.Summary))
+	if h.Offer != nil {
+		mark, err := h.Offer(Summary{said.Summary, max(c.fold.Status().Context, c.fold.Status().Reported), did})
+		if err != nil {
+			return Answer{}, err
+		}
+		answer, err := contextAnswer(Event{Name: PreCompact}, mark, "", nil)
+		answer.Did = offered
+		return answer, err
+	}
+	h.noteLive(s, answered)
 	return answerOf(said, did)
+}
+
+// Summary is the summary of a compaction for a client that asks a model for it.
+type Summary struct {
+	Text    string
+	Context int64  // tokens of the context that it replaces
+	Did     string // for the log, once the client has it
 }
 
 // compaction is one that is being answered.
@@ -129,7 +147,7 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 		}
 	}
 	c.before = sizeOf(all)
-	if c.e.Kept != "" {
+	if c.e.Messages == nil {
 		return c.summary()
 	}
 	textRoom, tailRoom := c.rooms(c.before)
@@ -244,14 +262,20 @@ func (c *compaction) head(kept int, follows string) string {
 	return b.String()
 }
 
-// summary is the answer for a client that keeps its newest records itself.
+// summary is the answer for a client that takes no messages: it keeps its newest records itself, or none.
 func (c *compaction) summary() (reply, error) {
-	first := c.find.kept
-	if first == 0 {
+	first, follows := c.find.kept, fmt.Sprintf("the records from #%d on follow it as they were", c.find.kept)
+	room, tail := c.rooms(limits.Chars(int(c.fold.Status().Context)))
+	switch {
+	case c.e.Kept == "":
+		first, room, follows = c.find.records+1, room+tail, "there is nothing else of them in it"
+	case first == 0:
 		return reply{}, nothing("the transcript does not have the first record that the client keeps")
 	}
-	room, _ := c.rooms(limits.Chars(int(c.fold.Status().Context)))
-	told, err := c.told(first, 0, room, fmt.Sprintf("the records from #%d on follow it as they were", first), "")
+	if room < leastText {
+		return reply{}, nothing("it would save too little")
+	}
+	told, err := c.told(first, 0, room, follows, "")
 	return reply{Summary: told}, err
 }
 

@@ -79,7 +79,7 @@ func (c *Compactions) add(e Entry) {
 		c.Since = &e.Time
 	}
 	switch {
-	case e.Event != SessionCompact:
+	case e.Event != SessionCompact || e.Did == offered:
 	case e.Why != "":
 		c.Fallbacks++
 		c.Why[strings.TrimPrefix(e.Why, "answer compaction: ")]++

@@ -17,6 +17,11 @@ import (
 
 // session returns the session of the event's transcript, which need not exist, and sets the event's agent.
 func (h Hooks) session(e *Event) (transcript.Session, error) {
+	if f, _ := h.Agents.Lookup(e.Agent); e.Transcript == "" && f.Connect != nil && f.Connect.Transcript != "" && transcript.IsUUID(e.Session) {
+		for _, root := range h.Roots[e.Agent] {
+			e.Transcript = filepath.Join(root, filepath.FromSlash(strings.Replace(f.Connect.Transcript, "ID", e.Session, 1)))
+		}
+	}
 	if !filepath.IsAbs(e.Transcript) {
 		return transcript.Session{}, errors.New("find session: the event names no transcript")
 	}

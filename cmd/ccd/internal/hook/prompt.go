@@ -16,12 +16,10 @@ import (
 // prompt warns beside a prompt that the context fills up, once per session and level. After a compaction by a client that has no event
 // for it, it tells what SessionStart tells others.
 func (h Hooks) prompt(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
-	if e.Agent == gemini {
-		if id := h.newestBoundary(s); id != "" && h.noteLevel(s, "compaction "+id) {
-			e.Source = compacted
-			text, err := h.continued(ctx, e, s)
-			return contextAnswer(e, text, "", err)
-		}
+	if e.toldByPrompt() && h.noteBoundary(s) {
+		e.Source = compacted
+		text, err := h.continued(ctx, e, s)
+		return contextAnswer(e, text, "", err)
 	}
 	c, err := h.companion(s)
 	if err != nil {
@@ -66,15 +64,17 @@ func (c companion) pressure(agents registry.Table, s transcript.Session) (p floa
 	return p, known
 }
 
-// newestBoundary names the newest compaction in the end of a transcript, "" if there is none.
-func (h Hooks) newestBoundary(s transcript.Session) (id string) {
+// noteBoundary notes that the agent is told of the newest compaction in the end of its transcript. It reports whether there is one that it
+// was not told of.
+func (h Hooks) noteBoundary(s transcript.Session) bool {
+	id := ""
 	_, records := endOf(h.Agents, s, 0)
 	for r := range records {
 		if r.Boundary != nil {
 			id = string(r.Hash.ID())
 		}
 	}
-	return id
+	return id != "" && h.noteLevel(s, "compaction "+id)
 }
 
 // endOf returns the size of a transcript, -1 if there is none, and the records of what readTail returns, with numbers of their own.

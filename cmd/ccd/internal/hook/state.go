@@ -52,9 +52,10 @@ func (h Hooks) fromFold(ctx context.Context, e Event, s transcript.Session, c co
 	}
 	defer done()
 	if e.Source == "compact" {
-		if f.Compacted(); f.Retold() { // the new context has ccd's text, and the agent has said nothing since
-			return "", errAnswered
-		}
+		f.Compacted()
+	}
+	if e.Source == "compact" && f.Retold() || e.Source == compacted && f.Answered() { // the new context has ccd's text
+		return "", errAnswered
 	}
 	told, _, err := h.compose(e, c, about, f, text)
 	return told, err

@@ -103,7 +103,7 @@ func called(argv []string, words ...string) (path string, ok bool) {
 func hooked(agent, client, name string) bool {
 	for _, f := range connectable() {
 		is := func(e transcript.Event) bool { return (client == "" || e.Client == client) && e.Name == name }
-		if f.Agent == agent && slices.ContainsFunc(f.Connect.Events, is) {
+		if f.Agent == agent && (slices.ContainsFunc(f.Connect.Events, is) || f.Connect.Model != nil && is(f.Connect.Model.Event)) {
 			return true
 		}
 	}

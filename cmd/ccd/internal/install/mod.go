@@ -51,7 +51,8 @@ func (s *Setup) modFiles(a agent) map[string]string {
 	if err != nil {
 		command = []byte("[]") // strings always have a JSON form
 	}
-	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output))
+	ask, _ := mods.ReadFile("mod/ask.js") // of the mods that start a process themselves; it is in the binary
+	fill := strings.NewReplacer("COMMAND", string(command), "OUTPUT", strconv.Itoa(s.o.Mod.Output), "ASK\n", strings.Replace(string(ask), "COMMAND", string(command), 1))
 	root, files := path.Join("mod", a.id), map[string]string{}
 	_ = fs.WalkDir(mods, root, func(name string, d fs.DirEntry, err error) error { // it cannot fail: the files are in the binary
 		if text, unread := mods.ReadFile(name); unread == nil {

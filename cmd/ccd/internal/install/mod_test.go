@@ -134,3 +134,38 @@ func TestModTakesTheClientsShapes(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestModelIsOffered: while a summary is ready, and no longer, the client's settings have the model that asks for it; the user's own model
+// is never replaced.
+func TestModelIsOffered(t *testing.T) {
+	const qwen, settings, own = "qwen-code", ".qwen/settings.json", `{"modelProviders": {"openai": [{"id": "ccd", "baseUrl": "https://example.org"}]}}`
+	h := newHome(t)
+	h.write(settings, own)
+	h.install(everything, qwen)
+	before, s := h.read(settings), h.setup(everything)
+	if s.Status(qwen).Compacts != "ccd" || !strings.Contains(before, `hook SessionCompact --agent qwen-code`) {
+		t.Errorf("installed: %s", before)
+	}
+	for _, url := range []string{"http://127.0.0.1:1/a", "http://127.0.0.1:2/b"} {
+		must(t, s.Offer(qwen, url))
+		if text := h.read(settings); strings.Count(text, "http://127.0.0.1:") != 1 || !strings.Contains(text, url) {
+			t.Errorf("offered: %s", text)
+		}
+	}
+	must(t, s.Offer(qwen, ""))
+	if text := h.read(settings); text != before {
+		t.Errorf("withdrawn: %s", text)
+	}
+	proxy := func(o *Options) {
+		o.Getenv = func(name string) string { return map[string]string{"HTTPS_PROXY": "http://proxy"}[name] }
+	}
+	want(t, h.setup(proxy).Offer(qwen, "http://127.0.0.1:3/c"), "uses a proxy")
+	must(t, s.Offer(qwen, "http://127.0.0.1:3/c")) // and ccd is killed
+	h.uninstall(qwen)
+	if text := h.read(settings); text != own {
+		t.Errorf("uninstalled: %s", text)
+	}
+	h.write(settings, `{"compactionModel": "small"}`)
+	_, err := h.setup(everything).Plan(true, qwen)
+	want(t, err, "compactionModel: another model is configured")
+}

@@ -72,6 +72,13 @@ func (s *Setup) pieces(a agent) (all []piece) {
 			add(p)
 		}
 	}
+	if a.Model != nil {
+		p := inDocument("model", a.hooks, func(d *document) error { return d.putModel(a) }, func(d *document) { d.takeModel(*a.Model) }, nil)
+		if !s.summarizes(a) {
+			p.mode, p.option = dropped, true
+		}
+		add(p)
+	}
 	if a.hooks != "" && a.Rules {
 		p := inDocument("allow", a.hooks, s.grant, nil, nil)
 		p.take = func(f file) ([]byte, error) {

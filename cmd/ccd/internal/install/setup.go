@@ -74,6 +74,8 @@ type Options struct {
 	// ccd's is never replaced.
 	Line *bool
 	Mod  Mod
+	// Clients are the agents, by their names on the command line, whose summaries ccd writes in place of a model.
+	Clients []string
 	// Allow adds the rules that let ccd's commands for agents run without asking, for the agents that have such rules.
 	Allow bool
 	Reach string // the sessions that agents can read, "" if the configuration cannot be read
@@ -103,6 +105,10 @@ func (s *Setup) agent(id string) agent {
 	}
 	if a.ServersAt != nil {
 		a.servers = a.ServersAt(s.o.Getenv, s.o.Home)
+	}
+	if s.summarizes(a) {
+		same := func(e transcript.Event) bool { return e.Client == a.Model.Event.Client }
+		a.Events = append(slices.DeleteFunc(slices.Clone(a.Events), same), a.Model.Event)
 	}
 	return a
 }

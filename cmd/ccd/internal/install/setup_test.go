@@ -50,7 +50,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 		text := layouts[name]
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
-			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json"} {
+			for _, f := range []string{".claude/settings.json", ".claude.json", ".codex/hooks.json", ".qwen/settings.json"} {
 				h.write(f, text)
 			}
 			before := h.tree()
@@ -97,7 +97,8 @@ func TestNothingWasThere(t *testing.T) {
 		".claude/skills/ccd/hooks/hooks.json", ".claude/skills/ccd/hooks/register.js",
 		".codex", ".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json",
 		".config", ".config/amp", ".config/amp/AGENTS.md", ".config/amp/settings.json",
-		".copilot", ".copilot/copilot-instructions.md", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
+		".config/opencode", ".config/opencode/AGENTS.md", ".config/opencode/plugins", ".config/opencode/plugins/ccd.js",
+		".copilot", ".copilot/copilot-instructions.md", ".copilot/hooks", ".copilot/hooks/ccd.json", ".copilot/mcp-config.json", ".cursor", ".cursor/mcp.json",
 		".factory", ".factory/AGENTS.md", ".factory/mcp.json", ".gemini", ".gemini/GEMINI.md", ".gemini/settings.json",
 		".pi", ".pi/agent", ".pi/agent/AGENTS.md", ".pi/agent/extensions", ".pi/agent/extensions/ccd", ".pi/agent/extensions/ccd/index.ts",
 		".qwen", ".qwen/QWEN.md", ".qwen/settings.json",

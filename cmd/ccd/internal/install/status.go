@@ -15,7 +15,7 @@ const (
 
 // Part is one thing that install puts into one file.
 type Part struct {
-	Name   string `json:"name"`   // "hooks", "allow", "statusline", "mcp", "skill", "mod", "instructions"
+	Name   string `json:"name"`   // "hooks", "allow", "statusline", "mcp", "skill", "mod", "model", "instructions"
 	File   string `json:"file"`   // absolute
 	State  string `json:"state"`  // one of the above
 	Option bool   `json:"option"` // only installed on request
@@ -60,8 +60,8 @@ func (s *Setup) Status(id string) Status {
 	off := s.hooksOff(a) != ""
 	for _, p := range st.Parts {
 		switch {
-		case p.State != Installed || off && (p.Name == "hooks" || p.Name == "mod"):
-		case p.Name == "mod" && s.o.Mod.Compaction:
+		case p.State != Installed || off && slices.Contains([]string{"hooks", "mod", "model"}, p.Name):
+		case p.Name == "mod" && s.o.Mod.Compaction, p.Name == "model":
 			st.Compacts = "ccd"
 		case p.Name == "hooks", p.Name == "mcp", p.Name == "skill", p.Name == "instructions":
 			st.Delivers = append(st.Delivers, p.Name)

@@ -31,9 +31,9 @@ func (a *app) agentsCommand() *cobra.Command {
 		Long: `Without an argument it lists the agents that ccd knows: which are on this
 machine, have transcripts, and are connected to ccd. install merges hooks, the
 MCP server and a skill or an instruction block into the agent's own settings,
-and keeps each file as FILE.ccd-backup. Claude Code and Pi also get a mod: ccd
-then answers their compactions. Run it again to repair. uninstall removes what
-ccd added. Without a name: every agent here.
+and keeps each file as FILE.ccd-backup. Claude Code, Pi and OpenCode also get a
+mod: ccd then answers their compactions. Run it again to repair. uninstall
+removes what ccd added. Without a name: every agent here.
 
 Agents can read the sessions of their own project; with agents.reach = "all" in
 the configuration, those of all projects. Rules that let Claude Code run

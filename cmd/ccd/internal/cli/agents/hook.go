@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/limits"
@@ -58,7 +60,11 @@ JSON; hook.log in ccd's state directory has it, too.
 		if help, call.args, call.err = parseLenient(c, args); help {
 			return c.Help()
 		}
-		a.hook(c.Context(), call)
+		if len(call.args) == 1 && call.args[0] == serve {
+			a.serve(c.Context(), call.agent)
+		} else {
+			a.hook(c.Context(), call)
+		}
 		return nil
 	}
 	c.DisableFlagParsing = true
@@ -115,13 +121,20 @@ func (a *app) hook(ctx context.Context, call HookCall) {
 	answer, err := a.answer(ctx, call, &entry)
 	if len(answer.Stdout) == 0 && entry.Event == hook.SessionCompact {
 		answer.Stdout = hook.Unanswered(err)
+		a.withdraw(call.agent)
 	}
 	if len(answer.Stdout) > 0 {
 		if _, failed := a.Out.Write(answer.Stdout); failed != nil {
 			err = errors.Join(err, errors.New("the agent did not read the answer"))
 		}
 	}
-	entry.Did, entry.Ms = answer.Did, time.Since(begun).Milliseconds()
+	entry.Did = answer.Did
+	a.logHook(entry, begun, err)
+}
+
+// logHook completes a line of the log and adds it.
+func (a *app) logHook(entry hook.Entry, begun time.Time, err error) {
+	entry.Ms = time.Since(begun).Milliseconds()
 	if err != nil {
 		entry.Why = err.Error()
 		if outside := (*hook.OutsideError)(nil); errors.As(err, &outside) {
@@ -197,6 +210,12 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	if l.Config.Live.Outputs {
 		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
+	}
+	if c := install.Connection(e.Agent); c.Model != nil && e.Name == hook.SessionCompact {
+		if !slices.Contains(l.Config.Live.Clients, c.Name) {
+			return h, errors.New("live.clients does not name it")
+		}
+		h.Offer = a.offer(e.Agent)
 	}
 	_, limit := call.Limits(e, 0)
 	h.Sync = func(ctx context.Context, path string, said func() (*compactor.Status, float64)) error {
