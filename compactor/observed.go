@@ -174,10 +174,8 @@ func (h *handover) headPushed(e *event, out string, seen map[string]observation)
 // observeDone takes what a git command printed that did not fail.
 func (h *handover) observeDone(e *event, args []string, out string, seen map[string]observation) {
 	switch verb := args[0]; {
-	case verb == "commit" && !e.Call.Silent && last(session.CommitLine, out) == nil:
-		delete(seen, "HEAD")
-		seen["quiet"] = observation{e, "`git commit`"}
-		seen["commit"] = seen["quiet"]
+	case verb == "commit":
+		quietCommit(e, out, seen)
 	case verb == "log" && onlyFlags(args[1:]), verb == "show" && onlyFlags(slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return w == "HEAD" })):
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
@@ -191,6 +189,15 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 		seen["branch"] = observation{e, m[1]}
 	} else if name := madeBranch(args); name != "" && !e.Call.Silent {
 		seen["branch"] = observation{e, name}
+	}
+}
+
+// quietCommit notes a commit that went well and printed nothing: HEAD is another one, and nobody knows which.
+func quietCommit(e *event, out string, seen map[string]observation) {
+	if !e.Call.Silent && last(session.CommitLine, out) == nil {
+		delete(seen, "HEAD")
+		seen["quiet"] = observation{e, "`git commit`"}
+		seen["commit"] = seen["quiet"]
 	}
 }
 
@@ -211,6 +218,11 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 		h.conflict(e, args, out, seen)
 	}
 	seen[what] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), said)}
+	h.movedHead(e, args, out, switched, seen)
+}
+
+// movedHead takes where HEAD is after a git command that moves it; switched: to another branch.
+func (h *handover) movedHead(e *event, args []string, out string, switched bool, seen map[string]observation) {
 	if m := last(printedHead, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
 		if args[0] == "checkout" || args[0] == "switch" {

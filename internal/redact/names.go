@@ -58,13 +58,13 @@ var ends = sync.OnceValue(func() *endings {
 	return e
 })
 
-// stem returns a name without the number behind it.
+// stem returns a name without the number or version behind it.
 func stem(name []byte) []byte {
-	n := len(name)
-	for n > 0 && classes[name[n-1]]&joint != 0 {
-		n--
+	short := bytes.TrimRightFunc(name, func(c rune) bool { return c < 0x80 && classes[c]&joint != 0 })
+	if n := len(short); n > 2 && n < len(name) && short[n-1]|0x20 == 'v' && short[n-2] == '_' {
+		return short[:n-2]
 	}
-	return name[:n]
+	return short
 }
 
 // tail returns the last three bytes of a text of two or more.
@@ -147,6 +147,7 @@ func meaningOf(name []byte) (m meaning) {
 		}
 	}
 	note(string(name) == "pass", short)
+	note(hasEnd(flat, "phrase"), phrase)
 	note(isUpper(name), upperIs)
 	note(bytes.IndexByte(name, '.') > 0, dotted)
 	note(name[len(name)-1] >= 0x80, foreign)

@@ -55,6 +55,7 @@ const (
 	told                      // "is" is behind it
 	noName                    // it is none: by, Bearer
 	short                     // it is "pass"
+	phrase                    // its value may be several words
 )
 
 // row is a kind of places. The first one that matches is the value's.
@@ -117,6 +118,9 @@ var rows = []row{
 	{signs: ",", name: quotes, before: lazy(`(?i)(?:set|with|put|add|define|env|environ|variable|config|property|item|header|param|field|key|update|secret\w*)\(\s*["']$`), is: inText},
 }
 
+// plainWords matches words that are no sentence, as a passphrase is.
+var plainWords = lazy(`^[a-z]+(?:[ -][a-z]+){2,}$`)
+
 // place says how sure the place of a value is, and cuts the value as the place says.
 func (f *found) place() place {
 	if f.quote != 0 {
@@ -133,8 +137,11 @@ func (f *found) place() place {
 	for i := range rows {
 		if r := &rows[i]; f.isAt(r, before) {
 			sure := f.kind == passwordKind && f.is&(weak|short) != weak || f.sign == '-' || f.is&(upperIs|told) != 0 && f.is&weak == 0
-			if r.is == inText && !sure {
+			switch {
+			case r.is == inText && !sure:
 				return inCode
+			case f.is&(phrase|quotes) == phrase|quotes && plainWords().Match(f.text[f.lit.from:f.lit.to]):
+				return certain
 			}
 			return r.is
 		}

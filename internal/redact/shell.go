@@ -32,8 +32,15 @@ func (s *scan) flag(v *view, i int) {
 			return
 		}
 	}
+	if end-from == 1 && text[from] == 'p' && end < len(text) && user().Match(text[max(0, i-maxLead):i]) {
+		s.value(v, s.literal(text, end), inText, passwordKind)
+		return
+	}
 	s.commands(v, i)
 }
+
+// user matches the name of a user before a flag for the password of any program.
+var user = lazy(`\s-u\s+[^\s-]\S*\s+$`)
 
 // commands are what is before the secret in the arguments of each command that words.txt has.
 var commands = sync.OnceValue(func() map[string]func() *regexp.Regexp {

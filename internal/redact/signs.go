@@ -32,9 +32,14 @@ func (s *scan) sign(v *view, i int) {
 			s.again(v, i)
 		}
 	default:
-		if end := trimmed(text, i); mayBe(text[max(0, end-maxGap):end], &s.ends.prose) {
-			s.apart(&found{view: v, from: nameBefore(text, end), end: end, at: i, to: i + 1, sign: c})
-		}
+		s.between(v, i)
+	}
+}
+
+// between looks at the name before another sign at byte i.
+func (s *scan) between(v *view, i int) {
+	if end := trimmed(v.text, i); mayBe(v.text[max(0, end-maxGap):end], &s.ends.prose) {
+		s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: v.text[i]})
 	}
 }
 
@@ -126,6 +131,10 @@ func (s *scan) assigns(f *found) {
 		f.to++
 	}
 	f.lit = s.literal(text, f.to)
+	block := f.block()
+	if block > 0 {
+		f.lit = s.literal(text, f.to+block)
+	}
 	name := text[f.from:f.end]
 	m := s.name(name)
 	if f.lit.from == f.lit.to || string(name) == "PASS" { // a test's result
@@ -171,8 +180,22 @@ func (s *scan) assigns(f *found) {
 		f.adjoins()
 	}
 	s.spent += maxBefore
-	s.value(f.view, f.lit, f.place(), f.kind)
+	in := f.place()
+	if block > 0 {
+		in = m.place()
+	}
+	s.value(f.view, f.lit, in, f.kind)
 }
+
+// block returns the length of what begins a text of several lines in YAML, 0 if none begins.
+func (f *found) block() int {
+	if f.sign != ':' {
+		return 0
+	}
+	return len(blockScalar().Find(f.text[f.to:min(len(f.text), f.to+maxGap)]))
+}
+
+var blockScalar = lazy(`^ [|>][+-]?\n`)
 
 // adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
 func (f *found) adjoins() {
