@@ -104,21 +104,34 @@ func (h *handover) standing() {
 		}
 		for _, s := range h.spoken(e) {
 			one := rule{h.words.of(s), e.n, stands(s)}
-			i := slices.IndexFunc(heard, func(newer rule) bool { return newer.n != e.n && one.about(newer) })
-			also := ""
-			if i >= 0 {
-				also = fmt.Sprintf(", see also #%d", heard[i].n)
+			if one.stand && !slices.Contains(h.chain, e) && len(found) < most {
+				if also, holds := one.since(heard); holds {
+					found = append(found, fmt.Sprintf("%s (#%d%s)", asText(h.proves(e.Ref, joined(s)), 0), e.n, also))
+				}
 			}
-			heard = append(heard, one)
-			if !one.stand || slices.Contains(h.chain, e) || i >= 0 && heard[i].stand || len(found) == most {
-				continue
+			if len(heard) < mostHeard {
+				heard = append(heard, one)
 			}
-			found = append(found, fmt.Sprintf("%s (#%d%s)", asText(h.proves(e.Ref, joined(s)), 0), e.n, also))
 		}
 	}
 	if len(found) > 0 {
 		h.line("The human's standing words: %s", strings.Join(found, "; "))
 	}
+}
+
+// mostHeard is how many sentences are compared with older ones.
+const mostHeard = 500
+
+// since looks for a newer sentence about the same thing. If that one stands too, this one does not hold; else the text names it.
+func (r rule) since(heard []rule) (also string, holds bool) {
+	i := slices.IndexFunc(heard, func(newer rule) bool { return newer.n != r.n && r.about(newer) })
+	switch {
+	case i < 0:
+		return "", true
+	case heard[i].stand:
+		return "", false
+	}
+	return fmt.Sprintf(", see also #%d", heard[i].n), true
 }
 
 // leastShared is how many words speak of one thing, beside that which says always or never.
