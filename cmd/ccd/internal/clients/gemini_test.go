@@ -250,7 +250,7 @@ func TestGeminiIsTold(t *testing.T) {
 	tells := func() bool {
 		event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"prompt":"Go on."}`, head.SessionID, path, p.project)
 		out := p.must("/bin/sh", "-c", "printf %s '"+event+"' | "+p.ccdPath()+" hook UserPromptSubmit --agent gemini-cli")
-		return strings.Contains(out, "ccd: record of") && strings.Contains(out, askCent)
+		return strings.Contains(out, "ccd: record of") && strings.Contains(out, askOn)
 	}
 	if err := os.Remove(filepath.Join(p.home, ".local", "state", "ccd", "hook.said")); err != nil {
 		t.Fatal(err)

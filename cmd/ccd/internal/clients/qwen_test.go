@@ -75,6 +75,7 @@ func TestQwenCodeAsksForItsSummary(t *testing.T) {
 	fails("", true) // no ccd
 	fails(`case "$*" in *SessionCompact*) exec tail -f /dev/null;; esac`, true)
 
+	p.goOn(a, id, askFiles, a.working(12, 24)...) // enough that a summary saves something
 	// One that is killed when the client knows of it: that compaction fails, the session goes on, and the next one is answered.
 	fails(`out=$(`+real+` "$@"); pkill -9 -f "^`+real+` hook Serve"; echo "$out"`, false)
 	if !strings.Contains(p.read(settings), "127.0.0.1:") {
