@@ -255,7 +255,7 @@ func (h *handover) listBefore(e *event, text string) *event {
 
 // isAsk reports whether an event is something that the human said to the agent.
 func (h *handover) isAsk(e *event) bool {
-	if e.Back {
+	if e.Back || e.undone {
 		return false
 	}
 	return e.kind == human || e.kind == refusal || e.kind == choice && !e.Call.Words.Zero() || e.approves()
@@ -413,6 +413,9 @@ func (h *handover) thought(words *event) {
 // newest returns the newest event of the work, and the newest words of the agent unless the human has begun a turn since.
 func (h *handover) newest() (end, words *event) {
 	for _, e := range slices.Backward(h.events) {
+		if e.undone {
+			continue
+		}
 		if end == nil && e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Withdrawn {
 			end = e
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // A standing instruction is a sentence of the human that speaks of every time by its own words: those for always, never and from now
-// on in the languages with most speakers. Sentences that stand twice are none: on the sessions of ../shared all five were pasted.
+// on in the languages with most speakers.
 var everyTime = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("siempre nunca jamás jamas toujours jamais désormais desormais immer niemals nie sempre mai altijd nooit " +

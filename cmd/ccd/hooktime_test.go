@@ -45,6 +45,7 @@ func TestHooksNeverFail(t *testing.T) {
 		"a flag of nobody":   {strings.NewReader("{}"), "SessionStart --fast"},
 		"a flag of no value": {strings.NewReader("{}"), "SessionStart --within"},
 		"a bad value":        {strings.NewReader("{}"), "SessionStart --within soon"},
+		"nobody to serve":    {strings.NewReader("{}"), "Serve --agent nosuch"},
 		"bytes":              {strings.NewReader("\xff\x00"), "SessionStart"},
 		"deep":               {strings.NewReader(strings.Repeat("[", 1<<20)), "SessionStart"},
 	}

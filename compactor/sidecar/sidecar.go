@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -100,27 +99,6 @@ func there(path string) (bool, error) {
 		err = nil
 	}
 	return ours, err
-}
-
-// Source returns the path of the transcript, below its agent's home, in the front matter of the companion at path, "" if there
-// is none.
-func Source(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("read companion: %w", err)
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, maxFront))
-	if err != nil {
-		return "", fmt.Errorf("read companion: %w", err)
-	}
-	p, _ := Parse(head) // empty if it is not a companion
-	return p.Fields["source"], nil
-}
-
-// Named reports whether a file has the name of the companion of the transcript source.
-func Named(path, source string) bool {
-	return source != "" && filepath.Base(path) == filepath.Base(place(filepath.FromSlash(source)))
 }
 
 // Prepare writes doc durably beside path. Commit on the result replaces the companion. It fails with ErrForeign if the file at

@@ -247,27 +247,3 @@ func TestCopy(t *testing.T) {
 		t.Errorf("nothing to copy: %v", err)
 	}
 }
-
-// TestSource holds what a companion says of its transcript, and which file names fit that.
-func TestSource(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.ccd.md")
-	for text, want := range map[string]string{
-		"---\nccd: 1\nagent: x\nsource: projects/-w/a.jsonl\n---\n":       "projects/-w/a.jsonl",
-		"---\nccd: 1\nsource: \"projects/-w/\\u0061 b.jsonl\"\n---\n":     "projects/-w/a b.jsonl",
-		"---\nccd: 1\n---\nsource: projects/-w/a.jsonl\n":                 "",
-		"---\nccd: 1\n" + strings.Repeat("x", 1<<17) + "\nsource: a\n---": "",
-		"": "",
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := Source(path); err != nil || got != want {
-			t.Errorf("%.60q: %q, %v, want %q", text, got, err, want)
-		}
-	}
-	for source, want := range map[string]bool{"projects/-w/a.jsonl": true, "a.jsonl": true, "b/a.jsonl.zst": true, "b.jsonl": false, "": false} {
-		if Named(path, source) != want {
-			t.Errorf("%s is named for %q: %v", path, source, !want)
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -59,12 +60,15 @@ func (a Account) findCompanions(ctx context.Context) (paths []string, err error)
 		return nil, err
 	}
 	for _, e := range a.Sessions {
-		if ours, err := sidecar.Ours(e.CompanionFile()); err == nil && ours {
+		switch ours, failed := sidecar.Ours(e.CompanionFile()); {
+		case failed != nil && !errors.Is(failed, fs.ErrNotExist):
+			err = errors.Join(err, failed)
+		case ours:
 			paths = append(paths, e.CompanionFile())
 		}
 	}
 	slices.Sort(paths)
-	return slices.Compact(paths), nil
+	return slices.Compact(paths), err
 }
 
 // removeCompanion removes a companion, and the directories of ccd's tree of companions that are empty then.

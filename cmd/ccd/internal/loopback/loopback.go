@@ -29,7 +29,7 @@ const (
 	Patience = 20 * time.Second
 	// maxRequest is the size of the longest request that is read, in bytes: a context window and what is in it.
 	maxRequest = 256 << 20
-	// mostTokens is the most that an answer is said to have. A client takes a longer one to be cut off.
+	// mostTokens limits the tokens that an answer is said to have: a client takes a longer one to be cut off.
 	mostTokens = 19_000
 	// overhead is what a client takes the request for a summary to have beside the context, in tokens.
 	overhead = 1000
@@ -41,7 +41,7 @@ type Offer struct {
 	Mark string // in the client's request
 }
 
-// started is what the process prints when its client knows of it.
+// started is what the process prints once its address is in the client's settings.
 const started = "listening"
 
 // Start starts a process that calls Serve with o, and returns when that listens.
@@ -59,11 +59,14 @@ func Start(argv []string, o Offer) error {
 	if err != nil {
 		return fmt.Errorf("listen on loopback: %w", err)
 	}
-	line, _ := bufio.NewReader(out).ReadString('\n')
-	if line = strings.TrimSpace(line); line != started {
-		return fmt.Errorf("listen on loopback: %s", line)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	switch line = strings.TrimSpace(line); {
+	case line == started:
+		return nil
+	case line == "":
+		return fmt.Errorf("listen on loopback: %w", err)
 	}
-	return nil
+	return fmt.Errorf("listen on loopback: %s", line)
 }
 
 // Read reads the offer that Start sends.

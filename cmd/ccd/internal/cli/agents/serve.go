@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"time"
 
@@ -51,6 +52,9 @@ func (a *app) serve(ctx context.Context, agent string) {
 	entry := hook.Entry{Time: time.Now().UTC().Truncate(time.Second), Event: hook.SessionCompact, Agent: agent}
 	begun := time.Now()
 	o, err := loopback.Read(a.In)
+	if err == nil && install.Connection(agent).Model == nil {
+		err = errors.New("the agent asks no model for its summaries")
+	}
 	if err == nil {
 		err = a.settings(func(s *install.Setup) error {
 			return o.Serve(ctx, a.Out, func(url string) error { return s.Offer(agent, url) })

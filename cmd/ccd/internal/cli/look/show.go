@@ -195,6 +195,7 @@ var forPerson = []struct {
 	{regexp.MustCompile(`(?m)^The human's move; your turn ended \(#`), "Your move; the agent's turn ended (#"},
 	{regexp.MustCompile(`(?m)^The human's move: `), "Your move: "},
 	{regexp.MustCompile(`(?m)^((?:Task|then)[^("]*\(#[^)"]*), while you worked`), "$1, while the agent worked"},
+	{regexp.MustCompile(`(?m)^((?:Asked before|Task|then)[^("]*\(#[^)"]*), your turn ended #`), "$1, the agent's turn ended #"},
 	{regexp.MustCompile(`(?m)" \(to your #(-?\d+): "`), `" (to the agent's #$1: "`},
 }
 
