@@ -645,8 +645,7 @@ func (h *handover) failures() {
 			continue
 		}
 		failed := e.kind == check && e.failed && !e.Call.Aborted
-		covered := slices.ContainsFunc(later, func(l *event) bool { return l.Call.Covers(e.Call) })
-		if failed && !covered && len(all) < 3 && !h.checkedNow[e] {
+		if failed && len(all) < 3 && !h.checkedNow[e] && !slices.ContainsFunc(later, func(l *event) bool { return l.Call.Covers(e.Call) }) {
 			all = append(all, e)
 		}
 		if failed || e.Call.State == session.Done && !(e.Call.Silent && h.reportsErrors(e.Call)) {

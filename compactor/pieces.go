@@ -355,7 +355,16 @@ func (d *draft) addHead(e *event, head string) {
 	d.pieces = append(d.pieces, p)
 }
 
+// Parts of one event that are offered, from both ends: the value of each falls with those that are taken, so the work is that of all pairs.
+const (
+	firstParts = 1000
+	lastParts  = 500
+)
+
 func (d *draft) addParts(e *event, importance float64, all []part) {
+	if n := len(all); n > firstParts+lastParts {
+		all = slices.Concat(all[:firstParts], all[n-lastParts:])
+	}
 	for _, one := range all {
 		d.addPart(e, &piece{
 			part: one, tokens: d.words.of(one.text), importance: importance, chars: sizeOf(&one), focused: lexicon.HoldsOne(one.text, d.c.o.Focus),

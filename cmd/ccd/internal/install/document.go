@@ -244,7 +244,10 @@ func (d *document) unit() string {
 func (d *document) put(value any, path ...string) error {
 	for i := len(path) - 1; i >= 0; i-- {
 		if in := d.get(path[:i]...); in != nil {
-			return errors.Join(d.check('{', path[:i]...), d.insert(in, i, path[i], value))
+			if err := d.check('{', path[:i]...); err != nil {
+				return err
+			}
+			return d.insert(in, i, path[i], value)
 		}
 		value = map[string]any{path[i]: value}
 	}

@@ -66,7 +66,10 @@ func (s *Setup) Offer(id, url string) error {
 		}
 		m := model{ID: a.Model.ID, URL: url, Env: a.Model.Env}
 		m.Options.Window = anyWindow
-		return errors.Join(d.check('[', a.Model.List...), d.push(m, a.Model.List...))
+		if err := d.check('[', a.Model.List...); err != nil {
+			return err
+		}
+		return d.push(m, a.Model.List...)
 	})(f)
 	p := &Plan{}
 	if err == nil {
