@@ -168,4 +168,10 @@ func TestModelIsOffered(t *testing.T) {
 	h.write(settings, `{"compactionModel": "small"}`)
 	_, err := h.setup(everything).Plan(true, qwen)
 	want(t, err, "compactionModel: another model is configured")
+	for _, text := range []string{"null", `{"modelProviders": {"openai": 5}}`} { // JSON, but not what it is to be
+		h.write(settings, text)
+		if h.setup(everything).Status(qwen); h.setup(everything).Offer(qwen, "http://127.0.0.1:4/d") == nil {
+			t.Errorf("offered in %s", text)
+		}
+	}
 }
