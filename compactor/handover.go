@@ -34,16 +34,23 @@ const longReply = 300
 // handover is the state of the work: observations, each with the record that shows it. Nothing in it is inferred.
 type handover struct {
 	*draft
+	most       amounts
 	quote      int // chars of a quote
-	big        bool
+	short      int // chars of a message that is never cut
 	lines      []string
-	short      int             // chars of a message that is never cut
-	answer     int             // chars of the words that a message answers
 	asks       []*event        // what the human said to the agent, in order
 	chain      []*event        // of it, what the first lines quote
 	checkedNow map[*event]bool // the checks since the files changed
 	told       *event          // the words of the agent that are quoted as what the human replied to
 }
+
+// amounts are how much the lines of a handover have.
+type amounts struct{ quotes, calls, steps, files, standing int } // quotes: of how many the words are that a message answers
+
+var (
+	small = amounts{quotes: 2, calls: 2, steps: 3, files: 5, standing: 2}
+	large = amounts{quotes: 3, calls: 5, steps: 6, files: 10, standing: 5}
+)
 
 // claim is what a line says of a record: that it has a text.
 type claim struct {
@@ -53,9 +60,9 @@ type claim struct {
 
 // makeHandover returns the lines of the handover, in at most room chars.
 func (d *draft) makeHandover(room int) string {
-	h := &handover{draft: d, quote: room / quoteParts, short: room / shortParts, big: room > smallHandover, checkedNow: map[*event]bool{}}
-	if h.answer = 2 * h.quote; h.big {
-		h.answer = 3 * h.quote
+	h := &handover{draft: d, most: small, quote: room / quoteParts, short: room / shortParts, checkedNow: map[*event]bool{}}
+	if room > smallHandover {
+		h.most = large
 	}
 	for _, e := range d.events {
 		if h.isAsk(e) {
@@ -114,7 +121,7 @@ func (h *handover) task() {
 	if anchor := h.anchor(turn); anchor != nil {
 		h.ask("Asked before", anchor, h.short, "")
 	}
-	h.ask("Task", turn, 3*h.quote, h.answering(turn, h.answer))
+	h.ask("Task", turn, 3*h.quote, h.answering(turn))
 	since := h.asksAfter(turn)
 	left := max(0, len(since)-mostSince)
 	for i, e := range since[left:] {
@@ -122,7 +129,7 @@ func (h *handover) task() {
 		if i == 0 && left > 0 {
 			name = fmt.Sprintf("then, after %d more", left)
 		}
-		h.ask(name, e, h.quote, h.answering(e, h.answer))
+		h.ask(name, e, h.short, h.answering(e))
 	}
 }
 
@@ -136,7 +143,7 @@ func (h *handover) ask(name string, e *event, most int, answering string) {
 	if e.kind == choice {
 		n = e.Call.Words.N()
 	}
-	h.line("%s (#%d%s%s%s): %s%s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, max(most, h.short)), answering)
+	h.line("%s (#%d%s%s%s): %s%s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, most), answering)
 }
 
 // newestTurn returns the newest message that began a turn, nil if there is none.
@@ -175,7 +182,10 @@ func (h *handover) asksAfter(e *event) []*event {
 // ended says with which record the turn of a message ended, "" if it did not.
 func (h *handover) ended(e *event) string {
 	for _, next := range h.asksAfter(e) {
-		if to := h.repliesTo(next); next.heading() && to != nil && to.index > e.index {
+		if !next.heading() {
+			continue
+		}
+		if to := h.repliesTo(next); to != nil && to.index > e.index {
 			return fmt.Sprintf(", your turn ended #%d", to.n)
 		}
 	}
@@ -212,12 +222,16 @@ func (h *handover) asked(e *event, most int) string {
 	case e.Ref.Kind == transcript.Image:
 		return e.Attached()
 	}
-	return h.excerpt(e.Ref, shownText(h.src.Text(e.Ref)), most, "")
+	return h.wordsOf(e, most, "")
 }
 
-// answering quotes the agent's words that a message of the human replies to, in about most chars; "" if there are none or the message is
-// long.
-func (h *handover) answering(e *event, most int) string {
+// wordsOf quotes what an event says.
+func (h *handover) wordsOf(e *event, most int, reply string) string {
+	return h.excerpt(e.Ref, shownText(h.src.Text(e.Ref)), most, reply)
+}
+
+// answering quotes the agent's words that a message of the human replies to, "" if there are none or the message is long.
+func (h *handover) answering(e *event) string {
 	to := h.repliesTo(e)
 	if e.kind != human || to == nil {
 		return ""
@@ -230,7 +244,7 @@ func (h *handover) answering(e *event, most int) string {
 		return ""
 	}
 	h.told = to
-	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.excerpt(to.Ref, shownText(h.src.Text(to.Ref)), most, text))
+	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.wordsOf(to, h.most.quotes*h.quote, text))
 }
 
 // longestAgo is how many words of the agent ago a list was that a number of the human's means.
@@ -238,6 +252,9 @@ const longestAgo = 8
 
 // listBefore returns the newest words of the agent with a list that has a number in a text, nil if there are none.
 func (h *handover) listBefore(e *event, text string) *event {
+	if len(numbersIn(text)) == 0 {
+		return nil
+	}
 	seen := 0
 	for _, before := range slices.Backward(h.events[:e.index]) {
 		if before.Kind != session.Said || before.undone {
@@ -349,16 +366,14 @@ func (h *handover) passive(e *event) bool {
 
 // repliesTo returns the words of the agent right before those of the human, nil if there are none.
 func (h *handover) repliesTo(e *event) *event {
-	for _, before := range slices.Backward(h.events[:e.index]) {
-		switch {
-		case h.passive(before), before.Kind == session.Said && lexicon.Width(h.said(before)) < leastReply:
-			continue
-		case before.Kind == session.Said:
-			return before
-		}
-		break
+	before := h.before(e)
+	for before != nil && before.Kind == session.Said && lexicon.Width(h.said(before)) < leastReply {
+		before = h.before(before)
 	}
-	return nil
+	if before == nil || before.Kind != session.Said {
+		return nil
+	}
+	return before
 }
 
 // compacted says that the newest compactions freed little: each time the context was full again a few events later.
@@ -391,7 +406,7 @@ func (h *handover) turn() {
 		if words.Ends && end == words {
 			name = "The human's move; your turn ended"
 		}
-		h.line("%s (#%d): %s", name, words.n, h.excerpt(words.Ref, shownText(h.src.Text(words.Ref)), 2*h.quote, ""))
+		h.line("%s (#%d): %s", name, words.n, h.wordsOf(words, 2*h.quote, ""))
 	}
 	h.thought(words)
 	h.since(words, end)
@@ -404,7 +419,7 @@ func (h *handover) thought(words *event) {
 			return
 		}
 		if e.Kind == session.Thought {
-			h.line("Your last thought (#%d): %s", e.n, h.excerpt(e.Ref, shownText(h.src.Text(e.Ref)), h.quote, ""))
+			h.line("Your last thought (#%d): %s", e.n, h.wordsOf(e, h.quote, ""))
 			return
 		}
 	}
@@ -439,12 +454,8 @@ func (h *handover) since(words, end *event) {
 		h.line("The human's move: %s (#%d) has no answer yet.", h.doing(c, 2*h.quote), c.At.N())
 		return
 	}
-	most := 2
-	if h.big {
-		most = 5
-	}
 	n := len(calls)
-	calls = calls[:min(n, most)]
+	calls = calls[:min(n, h.most.calls)]
 	slices.Reverse(calls)
 	all := make([]string, 0, len(calls))
 	for _, e := range calls {
@@ -493,13 +504,9 @@ func (h *handover) plans() {
 	if len(open) == 0 || at == nil || at.turn < h.turns-2 { // the work went on to something else
 		return
 	}
-	most := 3
-	if h.big {
-		most = 6
-	}
 	slices.SortStableFunc(open, func(a, b transcript.PlanItem) int { return started(b) - started(a) })
 	var all []string
-	for _, step := range open[:min(len(open), most)] {
+	for _, step := range open[:min(len(open), h.most.steps)] {
 		text := mark.Inline(step.Text, 90)
 		if started(step) > 0 {
 			text += " [in progress]"
@@ -605,14 +612,24 @@ const lastRows = 8
 
 // countLine quotes the newest line with a number of its own at the end of an output, as runners count what they did, else the last one.
 func (h *handover) countLine(c *session.Call) string {
-	rows := strings.Split(strings.TrimSpace(h.output(c)), "\n")
+	rows := h.rows(c)
 	for _, row := range slices.Backward(rows[max(0, len(rows)-lastRows):]) {
 		counts := slices.ContainsFunc(strings.Fields(row), func(w string) bool { return lexicon.IsNumber(w) && w[0] >= '0' })
 		if counts && hasWord(row) && !echoes.MatchString(row) && lexicon.Chars(row) <= mostResult {
-			return ": " + asText(h.proves(c.Result, strings.Trim(joined(row), "= ")), 0)
+			return h.result(c, strings.Trim(joined(row), "= "))
 		}
 	}
 	return h.lastLine(c)
+}
+
+// rows returns the lines of an output.
+func (h *handover) rows(c *session.Call) []string {
+	return strings.Split(strings.TrimSpace(h.output(c)), "\n")
+}
+
+// result quotes a line of an output, behind what printed it.
+func (h *handover) result(c *session.Call, line string) string {
+	return ": " + asText(h.proves(c.Result, line), 0)
 }
 
 // mostResult is how long a line is that says how a run ended, in chars.
@@ -623,8 +640,7 @@ var echoes = regexp.MustCompile(`^(?:\[[^\]]*\] )?[$>] `)
 
 // lastLine quotes the last line of an output.
 func (h *handover) lastLine(c *session.Call) string {
-	rows := strings.Split(strings.TrimSpace(h.output(c)), "\n")
-	for _, row := range slices.Backward(rows) {
+	for _, row := range slices.Backward(h.rows(c)) {
 		if echoes.MatchString(row) {
 			continue
 		}
@@ -632,7 +648,7 @@ func (h *handover) lastLine(c *session.Call) string {
 		if !hasWord(last) || lexicon.Chars(last) > mostResult {
 			break
 		}
-		return ": " + asText(h.proves(c.Result, last), 0)
+		return h.result(c, last)
 	}
 	return ""
 }
@@ -702,13 +718,12 @@ func (h *handover) errorLine(c *session.Call) string {
 		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") || listed && !strings.HasPrefix(line, "E  ") {
 			continue
 		}
-		line = joined(lexicon.Head(line, 140))
-		return ": " + asText(h.proves(c.Result, line), 0)
+		return h.result(c, joined(lexicon.Head(line, 140)))
 	}
 	return h.lastLine(c)
 }
 
-// shapesOf returns the commands of a line without their long arguments, as messages are; of another call what it does.
+// shapesOf returns the commands of a line without arguments of several words, such as messages of commits; of another call what it does.
 func shapesOf(c *session.Call, what string) (all []string) {
 	parts, ok := transcript.SplitCommand(c.Command)
 	if c.Op != transcript.Command || !ok || len(parts) == 0 {
@@ -739,10 +754,11 @@ func (h *handover) refusals() {
 			}
 			continue
 		}
-		if last := shapes[len(shapes)-1]; done[last] {
+		last := shapes[len(shapes)-1]
+		if done[last] {
 			continue
 		}
-		done[shapes[len(shapes)-1]] = true
+		done[last] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
 		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() {
 			one += ": " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")

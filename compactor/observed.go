@@ -59,11 +59,11 @@ func (h *handover) git() {
 		delete(seen, "HEAD")
 	}
 	all := h.branch(seen)
-	base := (*event)(nil)
 	for _, o := range inOrder(seen, "HEAD", "quiet", "ahead", "status", "add", "diff", "push", "conflict", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 	}
 	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
+	var base *event
 	for _, o := range inOrder(seen, "commit", "status", "tree", "stash") { // a push or another branch tells nothing of edits before it
 		base = o.at
 	}
@@ -215,7 +215,7 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 		h.treeMoved(e, args, seen)
 	}
 	if commits[args[0]] {
-		h.conflict(e, args, out, seen)
+		conflict(e, args, out, seen)
 	}
 	seen[what] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), said)}
 	h.movedHead(e, args, out, switched, seen)
@@ -236,7 +236,7 @@ func (h *handover) movedHead(e *event, args []string, out string, switched bool,
 }
 
 // conflict notes that a git command stopped in a conflict, or went on after one. The word is git's own.
-func (h *handover) conflict(e *event, args []string, out string, seen map[string]observation) {
+func conflict(e *event, args []string, out string, seen map[string]observation) {
 	switch {
 	case strings.Contains(out, "CONFLICT ("):
 		seen["conflict"] = observation{e, "`git " + mark.Inline(strings.Join(args, " "), 70) + "` stopped in a conflict"}
@@ -435,16 +435,12 @@ func (h *handover) editedSince(base *event) {
 	if len(all) == 0 {
 		return
 	}
-	most := mostListed/2 + 1
-	if h.big {
-		most = mostListed + 2
-	}
 	since := ""
 	if base != nil {
 		since = fmt.Sprintf(" since #%d", base.n)
 	}
-	names := make([]string, 0, most)
-	for _, f := range all[:min(len(all), most)] {
+	names := make([]string, 0, h.most.files)
+	for _, f := range all[:min(len(all), h.most.files)] {
 		how := ""
 		if f.undone {
 			how = ", then taken back: look at the file"

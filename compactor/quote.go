@@ -37,12 +37,16 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	all := sentences(text)
 	ranks := h.rank(text, all, reply)
 	taken := make([]extent, len(all))
+	var counts [code + 1]int
+	for _, r := range ranks {
+		counts[r]++
+	}
 	last := inner
-	if slices.Min(append(ranks, code)) == code {
+	if counts[code] == len(ranks) {
 		last = code
 	}
 	for r := range last + 1 {
-		share := most/max(2, count(ranks, r)) - len(gapMark) // of a sentence, if it may be cut
+		share := most/max(2, counts[r]) - len(gapMark) // of a sentence, if it may be cut
 		cuts := r <= opening || r == leading && share >= leastLead
 		if share = max(leastShare, share); !cuts {
 			share = most
@@ -72,16 +76,6 @@ const (
 	leastShare = 16
 	leastLead  = 20
 )
-
-// count returns how many sentences have a rank.
-func count(ranks []rank, r rank) (n int) {
-	for _, one := range ranks {
-		if one == r {
-			n++
-		}
-	}
-	return n
-}
 
 // extent says how much of a sentence is quoted.
 type extent uint8
@@ -159,8 +153,7 @@ func (h *handover) shares(text string, with tokens) bool {
 		return false
 	}
 	t := h.words.of(text)
-	in := func(all []int32) func(int32) bool { return func(n int32) bool { return slices.Contains(all, n) } }
-	return slices.ContainsFunc(t.values, in(with.values)) || slices.ContainsFunc(t.words, in(with.words))
+	return inBoth(t.values, with.values)+inBoth(t.words, with.words) > 0
 }
 
 // codeLines reports which lines are in a fenced block, or have more signs and digits than a sentence and are no item of a list.
@@ -272,5 +265,6 @@ func (l *list) takes(i int, row, trimmed string) bool {
 
 // pointsAt reports whether a text names the number of an item in a list that the agent wrote.
 func (h *handover) pointsAt(text string, words *event) bool {
-	return len(lastItems(strings.Split(h.src.Text(words.Ref), "\n"), numbersIn(text))) > 0
+	numbers := numbersIn(text)
+	return len(numbers) > 0 && len(lastItems(strings.Split(h.src.Text(words.Ref), "\n"), numbers)) > 0
 }

@@ -94,17 +94,13 @@ type rule struct {
 func (h *handover) standing() {
 	var heard []rule
 	var found []string
-	most := 2
-	if h.big {
-		most = 5
-	}
 	for _, e := range slices.Backward(h.events) {
 		if e.kind != human && e.kind != refusal || e.Back {
 			continue
 		}
 		for _, s := range h.spoken(e) {
 			one := rule{h.words.of(s), e.n, stands(s)}
-			if one.stand && !slices.Contains(h.chain, e) && len(found) < most {
+			if one.stand && !slices.Contains(h.chain, e) && len(found) < h.most.standing {
 				if also, holds := one.since(heard); holds {
 					found = append(found, fmt.Sprintf("%s (#%d%s)", asText(h.proves(e.Ref, joined(s)), 0), e.n, also))
 				}
@@ -139,16 +135,8 @@ const leastShared = 3
 
 // about reports whether two sentences speak of one thing: a name, or some words that are a third of the first one.
 func (r rule) about(other rule) bool {
-	shares := func(a, b []int32) (n int) {
-		for _, one := range a {
-			if slices.Contains(b, one) {
-				n++
-			}
-		}
-		return n
-	}
-	same := shares(r.words, other.words)
-	return shares(r.values, other.values) > 0 || same >= leastShared && 3*same >= len(r.words)
+	same := inBoth(r.words, other.words)
+	return inBoth(r.values, other.values) > 0 || same >= leastShared && 3*same >= len(r.words)
 }
 
 // mostSpoken is how long a message may be of which each sentence is taken for the human's own, in chars: longer ones are pasted.

@@ -22,6 +22,16 @@ type vocabulary struct {
 	parts   bool // a path also has its last element, and a hash its beginning
 }
 
+// inBoth counts the tokens that two lists have.
+func inBoth(a, b []int32) (n int) {
+	for _, one := range a {
+		if slices.Contains(b, one) {
+			n++
+		}
+	}
+	return n
+}
+
 func newVocabulary() *vocabulary { return &vocabulary{numbers: map[uint64]int32{}} }
 
 // Limits of a token.
