@@ -223,7 +223,8 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 	}
 }
 
-// equal returns how many of the bytes from an offset on, all before the tip, are those of the generation; what that has lost is none of them.
+// equal compares bytes from an offset on, all before the tip, with those of the generation, and returns how many are equal. A byte that the
+// generation has lost equals none.
 // It returns -1 if others differ.
 func (r *Reader) equal(ctx context.Context, off int64, data []byte) (n int64, err error) {
 	for p, err := range r.portions(ctx, off, off+int64(len(data))) {

@@ -32,9 +32,6 @@ const magic = "---\nccd: "
 // maxName is the longest file name on common file systems, in bytes.
 const maxName = 255
 
-// maxFront is how much of a file is read to find the keys of the front matter, in bytes.
-const maxFront = 1 << 16
-
 // ErrForeign reports that a file with a companion's name was not written by ccd. ccd leaves it alone.
 var ErrForeign = errors.New("a file of that name exists that ccd did not write")
 

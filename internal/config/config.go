@@ -21,8 +21,8 @@ import (
 	"ccd/internal/ownfile"
 )
 
-// Config is the whole configuration. Use Load to get one. Its fields are the keys, in the order of the example; rules.go
-// restricts the values.
+// Config is the whole configuration. Use Load to get one. The fields are in the order of the keys in the example, and rules.go has the
+// values that each may have.
 type Config struct {
 	Watch      Watch      `toml:"watch"`
 	Trigger    Trigger    `toml:"trigger"`

@@ -64,8 +64,8 @@ func (c companion) pressure(agents registry.Table, s transcript.Session) (p floa
 	return p, known
 }
 
-// noteBoundary notes that the agent is told of the newest compaction in the end of its transcript. It reports whether there is one that it
-// was not told of.
+// noteBoundary records that the agent now knows of the newest compaction at the end of its transcript, and reports whether it did not know
+// of it before.
 func (h Hooks) noteBoundary(s transcript.Session) bool {
 	id := ""
 	_, records := endOf(h.Agents, s, 0)

@@ -44,9 +44,6 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 			return d, words.Hint(fmt.Errorf("read %s: %s", path, strings.TrimPrefix(err.Error(), "hujson: ")), "fix the file, then try again")
 		}
 	}
-	if len(bytes.TrimSpace(plain)) == 0 {
-		return d, d.bad(errors.New("comments only"), 0)
-	}
 	strict := jsontext.NewDecoder(bytes.NewReader(plain), jsontext.AllowInvalidUTF8(true))
 	_, err := strict.ReadValue()
 	if err == nil {

@@ -71,11 +71,11 @@ func (s *Setup) Offer(id, url string) error {
 		}
 		return d.push(m, a.Model.List...)
 	})(f)
-	p := &Plan{}
-	if err == nil {
-		err = p.add(change{file: f, after: text, perm: 0o600})
-	}
 	if err != nil {
+		return err
+	}
+	p := &Plan{}
+	if err := p.add(change{file: f, after: text, perm: 0o600}); err != nil {
 		return err
 	}
 	return p.Apply()

@@ -131,7 +131,7 @@ type FileInfo struct {
 	Doubt      *Event     `json:"doubt"`
 }
 
-// Info tells of the file without its text.
+// Info describes the version without its text.
 func (v *Version) Info() FileInfo {
 	sum := sha256.Sum256([]byte(v.Text))
 	o := FileInfo{

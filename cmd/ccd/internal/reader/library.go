@@ -245,7 +245,7 @@ func (l *Library) Session(ctx context.Context, k transcript.Key) *Entry {
 	switch e := l.Entry(k); {
 	case e != nil:
 		return e
-	case l.loaded && l.reach != nil: // what is out of reach is not told of
+	case l.loaded && l.reach != nil: // an agent does not learn of a session out of its reach
 		return &Entry{}
 	}
 	s, err := l.Archive.Session(ctx, k)
