@@ -146,20 +146,22 @@ const (
 func (d *draft) made() (*Compaction, error) {
 	d.collect()
 	d.effects = make([]effect, d.turns+2)
-	room := max(0, d.reader.Room-headings)
-	state := d.makeHandover(max(min(leastHandover, room), min(mostHandover, room/handoverPart)))
-	held := d.holdings(state)
 	d.makePieces()
-	known := make([]bool, len(d.words.seen))
-	for _, n := range held {
-		known[n] = true
-	}
-	goal := room - d.reader.Size(state)
+	room := max(0, d.reader.Room-headings)
 	end := ""
 	if d.reader.First == 0 && !d.reader.Holds && room >= shortest {
 		end = restLine
 	}
-	record, files := d.fit(state, known, goal-lexicon.Chars(end))
+	part := max(min(leastHandover, room), min(mostHandover, room/handoverPart))
+	state, record, files := d.fitAll(room, part, end)
+	for part < min(mostHandover, room) && d.allTaken() && room-d.reader.Size(state+record+files+end) > nearly(room) { // it may quote more
+		longer, events, names := d.fitAll(room, min(2*part, mostHandover, room), end)
+		if !d.allTaken() {
+			state, record, files = d.fitAll(room, part, end)
+			break
+		}
+		state, record, files, part = longer, events, names, 2*part
+	}
 	for _, one := range []Section{{Handover, state}, {Record, record}, {Files, files}} {
 		if one.Body != "" {
 			d.sections = append(d.sections, one)
@@ -174,9 +176,22 @@ func (d *draft) made() (*Compaction, error) {
 	return d.finish(), nil
 }
 
+// fitAll returns a handover of at most part chars, and the record that fits beside it.
+func (d *draft) fitAll(room, part int, end string) (state, record, files string) {
+	state = d.makeHandover(part)
+	held := d.holdings(state)
+	known := make([]bool, len(d.words.seen))
+	for _, n := range held {
+		known[n] = true
+	}
+	record, files = d.fit(state, known, room-d.reader.Size(state)-lexicon.Chars(end))
+	return state, record, files
+}
+
 // fit returns the record that comes nearest to the goal, as the reader's client counts chars, without passing it.
 func (d *draft) fit(state string, known []bool, goal int) (record, files string) {
 	if goal <= leastLeft {
+		d.fillIn(known, 0)
 		return "", ""
 	}
 	before := d.reader.Size(state)

@@ -60,6 +60,7 @@ type claim struct {
 
 // makeHandover returns the lines of the handover, in at most room chars.
 func (d *draft) makeHandover(room int) string {
+	d.claims = nil
 	h := &handover{draft: d, most: small, quote: room / quoteParts, short: room / shortParts, checkedNow: map[*event]bool{}}
 	if room > smallHandover {
 		h.most = large
