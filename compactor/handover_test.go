@@ -186,7 +186,7 @@ var lineCases = []struct {
 	{"edited: and committed in another repository", []string{"edit ../docs/search.md" + made, "edit a.go" + made, "$ cd /w/docs && git commit -qam x => "}, []string{"Edited: a.go (#4)\n"}},
 	{"git: neither what failed nor what was refused", []string{"$ git commit -m x => exit 1: pre-commit hook failed", "$ git push => no: wait"}, []string{"!HEAD", "!, push"}},
 
-	{"edited: since the commit", []string{"edit old.go" + made, "$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "edit b.go" + made}, []string{"Edited since #5: b.go (#8), a.go (#6)", "!old.go"}},
+	{"edited: since the commit", []string{"edit old.go" + made, "$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "edit b.go" + made}, []string{"Edited since #5: b.go (#8), a.go (#6)", "!, old.go"}},
 	{
 		"edited: neither deleted, failed nor refused",
 		[]string{"write gone.go => File created", "$ rm /w/app/gone.go => ", "edit failed.go => error: String to replace not found", "edit refused.go => no: wait", "edit a.go" + made},
@@ -202,7 +202,7 @@ var lineCases = []struct {
 	{
 		"checks: since the last edit, the newest of each",
 		[]string{"$ make check => before", "edit a.go" + made, "$ go test ./importer" + bad, "$ go test ./importer" + pass, "$ ls -la => total 9"},
-		[]string{"Checks since the edit #4, newest first: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#9)\n", "!make check"},
+		[]string{"Checks since the edit #4, newest first: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#9)\n", "!; `make check`"},
 	},
 	{"checks: in a line that commits", []string{"edit a.go" + made, "$ ansible-lint roles/backup && git commit -am a => Passed: 0 failure(s)\n[main 1a2b3c4] a"}, []string{"Checks since the edit #2, newest first: `ansible-lint roles/backup", "!No check"}},
 	{"checks: failed before a rebase", []string{"$ go test ./..." + bad, "$ git rebase main => Successfully rebased and updated refs/heads/dev."}, []string{"No check since git changed the files #5; the newest before: `go test ./...`, exit 1"}},
