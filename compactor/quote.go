@@ -47,7 +47,7 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	}
 	for r := range last + 1 {
 		share := most/max(2, counts[r]) - len(gapMark) // of a sentence, if it may be cut
-		cuts := r <= opening || r == leading && share >= leastLead
+		cuts := r <= opening || r == leading && share >= leastShare
 		if share = max(leastShare, share); !cuts {
 			share = most
 		}
@@ -71,11 +71,8 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	return h.printed(ref, all, taken)
 }
 
-// leastShare is how many chars of an item of a list are quoted at least, leastLead of what begins another line.
-const (
-	leastShare = 16
-	leastLead  = 20
-)
+// leastShare is how many chars of an item, or of what begins another line, are quoted at least: less tells nobody what it says.
+const leastShare = 40
 
 // extent says how much of a sentence is quoted.
 type extent uint8
