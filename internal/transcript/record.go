@@ -66,10 +66,14 @@ func (r *Record) Replies() bool {
 	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
 }
 
-// ParseTime parses an RFC 3339 time. It returns the zero time if there is none, or if its offset moves it out of the
-// range that RFC 3339 and JSON allow.
+// ParseTime reads a time: RFC 3339, or a number of milliseconds since 1970. It returns the zero time if there is none, or if it is out of
+// the range that RFC 3339 and JSON allow.
 func ParseTime(n Node) time.Time {
+	const maxYear = 253402300799999 // the last millisecond of the year 9999
 	if !n.Is('"') {
+		if ms := n.Integer(); ms > 0 && ms <= maxYear {
+			return time.UnixMilli(ms).UTC()
+		}
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(n.Raw[1:len(n.Raw)-1]))

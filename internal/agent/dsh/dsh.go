@@ -2,9 +2,7 @@ package dsh
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
-	"time"
 
 	"ccd/internal/transcript"
 )
@@ -32,7 +30,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 	m := transcript.StateOf[memory](d)
 	seq := e.Field("seq")
-	if r.Time = clock(e.Field("time")); seq.Has() {
+	if r.Time = transcript.ParseTime(e.Field("time")); seq.Has() {
 		r.UUID = string(seq.Raw) + " " + string(e.Field("time").Raw)
 	}
 	r.Copied = seq.Integer() < m.seed
@@ -58,7 +56,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 }
 
 func header(d *transcript.Decoder, r *transcript.Record, h transcript.Object) {
-	r.UI, r.Time = true, clock(h.Field("createdAt"))
+	r.UI, r.Time = true, transcript.ParseTime(h.Field("createdAt"))
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, h.Field("cwd"))
 	parent := h.Field("parentSession").Text()
 	if h.Field("origin").Text() == "subagent" || h.Field("delegationDepth").Integer() > 0 {
@@ -215,13 +213,4 @@ func dispatched(r *transcript.Record, data transcript.Node) {
 	r.AddFirst(item, data.Field("arguments"), data)
 	item.Kind, item.Failed = transcript.Result, data.Field("isError").IsTrue()
 	r.AddFirst(item, data.Field("content"), data)
-}
-
-// clock reads a time in milliseconds since 1970.
-func clock(n transcript.Node) time.Time {
-	const maxYear = 253402300799999 // the last millisecond of the year 9999
-	if ms, err := strconv.ParseInt(string(n.Raw), 10, 64); err == nil && ms > 0 && ms <= maxYear {
-		return time.UnixMilli(ms).UTC()
-	}
-	return time.Time{}
 }

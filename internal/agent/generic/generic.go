@@ -248,16 +248,9 @@ func (r *reader) addUsage(d *transcript.Decoder, rec *transcript.Record, value t
 
 // clock reads a time, or a number of seconds or milliseconds since 1970.
 func clock(n transcript.Node) time.Time {
-	const seconds, maxYear = 1e11, 253402300799999 // seconds of the year 5138; the last millisecond of the year 9999
-	if n.Is('"') {
-		return transcript.ParseTime(n)
+	const mostSeconds = 1e11 // of the year 5138
+	if s := n.Integer(); s > 0 && s < mostSeconds {
+		n.Raw = strconv.AppendInt(nil, s*1000, 10)
 	}
-	ms := n.Integer()
-	if ms < seconds {
-		ms *= 1000
-	}
-	if ms <= 0 || ms > maxYear {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+	return transcript.ParseTime(n)
 }
