@@ -53,6 +53,8 @@ type Client struct {
 	// Unwrap returns the calls that a tool makes which only calls other tools, nil for other tools. It is nil if the client
 	// has no such tool. Input is valid JSON.
 	Unwrap func(tool string, input []byte) []Called
+	// Block adds a block of a message's content that only this client writes so, or returns false. It may be nil.
+	Block func(d *Decoder, r *Record, block Node, v Voice) bool
 	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
 	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.

@@ -253,9 +253,9 @@ func (n Node) Integer() int64 {
 // maxTokens exceeds any real token count; sums of a few do not overflow.
 const maxTokens = 1 << 53
 
-// Tokens returns an integer as a count, at most maxTokens. ok is false for other values. An absent value counts 0.
+// Tokens returns an integer as a count, at most maxTokens. ok is false for other values. An absent value and null count 0.
 func (n Node) Tokens() (count int64, ok bool) {
-	if len(n.Raw) == 0 {
+	if !n.Has() {
 		return 0, true
 	}
 	f, err := strconv.ParseFloat(string(n.Raw), 64)
@@ -337,9 +337,18 @@ func (o Object) First(names ...string) Node {
 }
 
 // Tokens returns the sum of some counts, NoCount if one of them is invalid.
-func (o Object) Tokens(names ...string) (sum int64) {
+func (o Object) Tokens(names ...string) int64 {
+	var counts []Node
 	for _, name := range names {
-		count, ok := o.Field(name).Tokens()
+		counts = append(counts, o.Field(name))
+	}
+	return SumTokens(counts...)
+}
+
+// SumTokens returns the sum of some counts, NoCount if one of them is invalid.
+func SumTokens(counts ...Node) (sum int64) {
+	for _, n := range counts {
+		count, ok := n.Tokens()
 		if !ok {
 			return NoCount
 		}

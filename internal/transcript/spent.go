@@ -43,7 +43,7 @@ func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 		if !o.Field(as.in).Has() {
 			continue
 		}
-		counts := []int64{o.Tokens(as.in), count(o, as.cached), count(o, as.written), o.Tokens(as.out...)}
+		counts := []int64{o.Tokens(as.in), o.Tokens(as.cached), o.Tokens(as.written), o.Tokens(as.out...)}
 		for _, c := range counts {
 			if c == NoCount {
 				return Spent{}, 0, false
@@ -58,12 +58,4 @@ func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
 		return s, sum, true
 	}
 	return Spent{}, 0, false
-}
-
-// count reads a count that may be missing or null.
-func count(o Object, name string) int64 {
-	if name == "" || !o.Field(name).Has() {
-		return 0
-	}
-	return o.Tokens(name)
 }

@@ -51,24 +51,13 @@ func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node)
 	if v.Role == "assistant" {
 		addUsage(d, r, usage)
 	}
-	if !content.Is('[') {
-		d.Content(r, content, v)
-		return
-	}
-	for b := range content.Elements() {
-		block(d, r, b, v)
-	}
-	r.UI = v.Role == "info" && len(r.Items) == 0
+	d.Content(r, content, v)
+	r.UI = v.Role == "info" && content.Is('[') && len(r.Items) == 0
 }
 
-func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) {
+func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) bool {
 	kind, hidden := b.Field("type").Text(), b.Field("hidden").IsTrue()
-	if hidden {
-		v.By = transcript.Program
-	}
 	switch {
-	case b.Is('"'):
-		d.Say(r, b, v)
 	case kind == "tool_result" && b.Field("run").Is('{'):
 		result(d, r, b, v)
 	case kind == "manual_bash_invocation": // a command that a person ran; the agent sees it unless it is hidden
@@ -79,9 +68,13 @@ func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v tra
 		d.SetBoundary(r, transcript.Boundary{})
 		summary := b.Field("summary")
 		r.AddFirst(transcript.Item{Kind: transcript.Summary, Message: v.Message}, summary.Field("summary"), summary, b)
-	default:
+	case hidden:
+		v.By = transcript.Program
 		d.Block(r, b, v)
+	default:
+		return false
 	}
+	return true
 }
 
 // result adds the result of a call. It keeps the whole result object because that says how a command ended.

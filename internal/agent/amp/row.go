@@ -51,6 +51,7 @@ var client = transcript.Client{
 		transcript.Agent:   "Task oracle",
 		transcript.Other:   "mermaid painter todo_read undo_edit",
 	}),
+	Block:    block,
 	Elements: transcript.Elements("", ""),
 	Flags:    true, // a summary is in its own block
 }

@@ -250,14 +250,8 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 
 // usage takes what a reply reports. Every line of a reply repeats it under one ID.
 func usage(d *transcript.Decoder, r *transcript.Record, message, request transcript.Node, side bool) {
-	reported, counts := d.Object(message.Field("usage")), []string{"input_tokens", "output_tokens"}
-	for _, cache := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
-		if reported.Field(cache).Has() { // the API allows null there
-			counts = append(counts, cache)
-		}
-	}
-	id := strings.TrimSpace(message.Field("id").Text() + " " + request.Text())
-	d.SetUsage(r, transcript.Usage{ID: id, Context: reported.Tokens(counts...), Side: side})
+	used := d.Object(message.Field("usage")).Tokens("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+	d.SetUsage(r, transcript.Usage{ID: strings.TrimSpace(message.Field("id").Text() + " " + request.Text()), Context: used, Side: side})
 }
 
 // chosen returns the model that the output of /model says it set, or "".

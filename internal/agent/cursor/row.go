@@ -85,7 +85,7 @@ func match(_, rel string) (transcript.Session, bool) {
 // user's role. What a person typed is in the element user_query; a prompt from the command line has no element.
 // Transcripts do not name a version; those examined are from 2026.
 var client = transcript.Client{
-	Inside: "user_query", NoResults: true,
+	Inside: "user_query", NoResults: true, Block: block,
 	Flags: true, // no record has a summary
 	Ops: transcript.Tools(map[transcript.Op]string{
 		transcript.Command: "Shell bash run_terminal_cmd",

@@ -101,7 +101,7 @@ func state(d *transcript.Decoder, r *transcript.Record, kind string, data transc
 	default:
 		if !bookkeeping[kind] {
 			r.UI, r.Unknown = false, true
-			blocks(d, r, message(data).Field("content"), transcript.Voice{})
+			d.Content(r, message(data).Field("content"), transcript.Voice{})
 		}
 	}
 }
@@ -129,7 +129,7 @@ func user(d *transcript.Decoder, r *transcript.Record, e transcript.Object, data
 	} else if m.Field("source").Field("kind").Text() == "user" && d.Class == transcript.Main {
 		v.By = transcript.Person
 	}
-	blocks(d, r, m.Field("content"), v)
+	d.Content(r, m.Field("content"), v)
 }
 
 // message returns the message of an event: before format 1 its members are the event's.
@@ -147,39 +147,27 @@ func assistant(d *transcript.Decoder, r *transcript.Record, data transcript.Node
 		model = data.Field("provenance").Field("model")
 	}
 	r.Model = transcript.Reuse(&d.Last.Model, model)
-	blocks(d, r, m.Field("content"), transcript.Voice{Role: "assistant", Message: cmp.Or(m.Field("id").Text(), r.UUID)})
-	used := data.Field("usage").Object()
-	counts := []string{"inputTokens", "outputTokens"}
-	for _, cache := range []string{"cacheReadTokens", "cacheWriteTokens"} {
-		if used.Field(cache).Has() {
-			counts = append(counts, cache)
-		}
-	}
-	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: used.Tokens(counts...), Window: transcript.StateOf[memory](d).window})
+	d.Content(r, m.Field("content"), transcript.Voice{Role: "assistant", Message: cmp.Or(m.Field("id").Text(), r.UUID)})
+	used := data.Field("usage").Object().Tokens("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: used, Window: transcript.StateOf[memory](d).window})
 }
 
-// blocks adds the items of a message's content.
-func blocks(d *transcript.Decoder, r *transcript.Record, content transcript.Node, v transcript.Voice) {
-	if !content.Is('[') {
-		d.Content(r, content, v)
-		return
+func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) bool {
+	item := transcript.Item{Message: v.Message}
+	switch b.Field("type").Text() {
+	case "reasoning":
+		item.Kind = transcript.Thinking
+		r.AddFirst(item, b.Field("text"), b)
+	case "tool-call":
+		item.Call, item.Tool = b.Field("id").Text(), b.Field("name").Text()
+		d.Call(r, item, b.Field("arguments"), b)
+	case "image", "file":
+		item.Kind, item.Given = transcript.Image, v.Gives()
+		r.AddFirst(item, b.Field("source"), b)
+	default:
+		return false
 	}
-	for b := range content.Elements() {
-		item := transcript.Item{Message: v.Message}
-		switch b.Field("type").Text() {
-		case "reasoning":
-			item.Kind = transcript.Thinking
-			r.AddFirst(item, b.Field("text"), b)
-		case "tool-call":
-			item.Call, item.Tool = b.Field("id").Text(), b.Field("name").Text()
-			d.Call(r, item, b.Field("arguments"), b)
-		case "image", "file":
-			item.Kind, item.Given = transcript.Image, v.Gives()
-			r.AddFirst(item, b.Field("source"), b)
-		default:
-			d.Block(r, b, v)
-		}
-	}
+	return true
 }
 
 // result adds a tool's result. One that replaces another is the same, cut.

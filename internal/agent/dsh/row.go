@@ -64,7 +64,7 @@ var client = transcript.Client{
 		transcript.Agent:   "agent",
 		transcript.Other:   "skill run_code job_output job_list job_kill",
 	}),
-	Flags: true,
+	Flags: true, Block: block,
 	Exits: []transcript.Wrapper{ // a command that succeeded has none
 		{Begin: "[exit code: ", End: "]"},
 		{Begin: "[shell exited: code ", End: "]"},

@@ -24,7 +24,7 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	case "branch_summary":
 		r.AddFirst(transcript.Item{Kind: transcript.Summary}, e.Field("summary"))
 	case "custom_message":
-		content(d, r, e.Field("content"), transcript.Voice{Role: "custom", Summary: sub.Text() == CopySummary})
+		d.Content(r, e.Field("content"), transcript.Voice{Role: "custom", Summary: sub.Text() == CopySummary})
 	case "model_change":
 		r.UI = true
 		r.Model = transcript.Reuse(&d.Last.Model, e.Field("modelId"))
@@ -102,14 +102,11 @@ func Retained(d *transcript.Decoder, held *transcript.Record, line transcript.No
 func unknown(d *transcript.Decoder, r *transcript.Record, e transcript.Object) {
 	r.Unknown = true
 	if e.Field("message").Is('{') {
-		content(d, r, e.Field("message").Field("content"), transcript.Voice{Role: e.Field("message").Field("role").Text()})
+		d.Content(r, e.Field("message").Field("content"), transcript.Voice{Role: e.Field("message").Field("role").Text()})
 		return
 	}
-	for _, n := range []transcript.Node{e.Field("content"), e.Field("summary")} {
-		if n.Full() {
-			content(d, r, n, transcript.Voice{})
-		}
-	}
+	d.Content(r, e.Field("content"), transcript.Voice{})
+	d.Content(r, e.Field("summary"), transcript.Voice{})
 }
 
 // local lists the model names that OpenClaw uses for replies that it wrote without a model.
@@ -153,13 +150,13 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.No
 		m.say(d, r, v)
 	default:
 		r.Unknown = true
-		content(d, r, m.content, v)
+		d.Content(r, m.content, v)
 	}
 }
 
 func (m *message) say(d *transcript.Decoder, r *transcript.Record, v transcript.Voice) {
 	r.Unknown = r.Unknown || len(m.content.Raw) == 0
-	content(d, r, m.content, v)
+	d.Content(r, m.content, v)
 }
 
 func (m *message) result(d *transcript.Decoder, r *transcript.Record) {
@@ -208,17 +205,8 @@ func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node
 	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total})
 }
 
-func content(d *transcript.Decoder, r *transcript.Record, list transcript.Node, v transcript.Voice) {
-	if !list.Is('[') {
-		d.Content(r, list, v)
-		return
-	}
-	for one := range list.Elements() {
-		block(d, r, one, v)
-	}
-}
-
-func block(d *transcript.Decoder, r *transcript.Record, one transcript.Node, v transcript.Voice) {
+// Block is the Client.Block of the clients that write entries.
+func Block(d *transcript.Decoder, r *transcript.Record, one transcript.Node, v transcript.Voice) bool {
 	item := transcript.Item{Message: v.Message}
 	switch one.Field("type").Text() {
 	case "toolCall":
@@ -231,10 +219,7 @@ func block(d *transcript.Decoder, r *transcript.Record, one transcript.Node, v t
 		item.Kind, item.Given = transcript.Image, v.Gives()
 		r.AddFirst(item, one.Field("source"), one)
 	default:
-		if one.Is('"') {
-			d.Say(r, one, v)
-			return
-		}
-		d.Block(r, one, v)
+		return false
 	}
+	return true
 }

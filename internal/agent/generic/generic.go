@@ -231,19 +231,11 @@ func (r *reader) items(d *transcript.Decoder, rec *transcript.Record, n, parts t
 
 // addUsage reads the usage that a reply reports. If one count is not a valid number, the total is unknown.
 func (r *reader) addUsage(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
-	total := int64(0)
+	var counts []transcript.Node
 	for _, tokens := range r.usage {
-		n := follow(value, tokens)
-		count, ok := n.Tokens()
-		if !ok && n.Has() {
-			total = transcript.NoCount
-			break
-		}
-		total += count
+		counts = append(counts, follow(value, tokens))
 	}
-	if total != 0 {
-		d.SetUsage(rec, transcript.Usage{ID: rec.UUID, Context: total})
-	}
+	d.SetUsage(rec, transcript.Usage{ID: rec.UUID, Context: transcript.SumTokens(counts...)})
 }
 
 // clock reads a time, or a number of seconds or milliseconds since 1970.

@@ -79,6 +79,7 @@ var client = transcript.Client{
 			"tts",
 	}),
 	Flags:       true,
+	Block:       entries.Block,
 	Replacement: entries.Retained,
 	Elements: transcript.Elements("", "",
 		transcript.Wrapper{Begin: "Conversation info (untrusted metadata):", End: object, First: true, Beside: true},

@@ -62,16 +62,8 @@ func reply(d *transcript.Decoder, r *transcript.Record, info transcript.Node) {
 	r.Model = transcript.Reuse(&d.Last.Model, info.Field("modelID"))
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, info.Field("path").Field("cwd"))
 	r.TurnEnd = info.Field("finish").Text() == "stop"
-	used := info.Field("tokens").Object()
-	total := used.Tokens("input", "output")
-	cache := used.Field("cache").Object()
-	for _, name := range []string{"read", "write"} {
-		if n := cache.Tokens(name); cache.Field(name).Has() && n < 0 {
-			total = transcript.NoCount
-		} else if total >= 0 && n > 0 {
-			total += n
-		}
-	}
+	used, cache := info.Field("tokens"), info.Field("tokens").Field("cache")
+	total := transcript.SumTokens(used.Field("input"), used.Field("output"), cache.Field("read"), cache.Field("write"))
 	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total})
 	if m := transcript.StateOf[memory](d); info.Field("summary").IsTrue() {
 		b := transcript.Boundary{Trigger: m.trigger}

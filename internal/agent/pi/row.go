@@ -52,6 +52,7 @@ var client = transcript.Client{
 	}),
 	Bare:        bare,
 	Flags:       true,
+	Block:       entries.Block,
 	Replacement: entries.Retained,
 	Elements: transcript.Elements("file skill",
 		""),
