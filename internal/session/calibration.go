@@ -56,7 +56,7 @@ func (c *calibration) take(u *transcript.Usage) {
 	}
 	reply := uint64(0)
 	if u.ID != "" {
-		reply = hashOf(u.ID)
+		reply = transcript.Hashed(u.ID)
 	}
 	switch {
 	case c.now.known && reply != 0 && reply == c.now.reply:

@@ -349,15 +349,6 @@ func (p *Plan) Unfinished() (all []transcript.PlanItem) {
 	return all
 }
 
-// hashOf returns the key of a short string (FNV-1a). It is never 0.
-func hashOf(text string) uint64 {
-	h := uint64(14695981039346656037)
-	for j := range len(text) {
-		h = (h ^ uint64(text[j])) * 1099511628211
-	}
-	return max(h, 1)
-}
-
 // Ending says how a call that has a result ended, as "exit 1"; "" if there is nothing to say.
 func (c *Call) Ending() string {
 	switch {

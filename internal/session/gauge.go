@@ -93,8 +93,8 @@ func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 		g.marked = isLarge(r.Chosen)
 		g.setWindow(o)
 	}
-	if n := modelOf(r); n != "" && hashOf(n) != g.name {
-		g.name = hashOf(n)
+	if n := modelOf(r); n != "" && transcript.Hashed(n) != g.name {
+		g.name = transcript.Hashed(n)
 		g.takeModel(o, n)
 		g.changed = g.stated > 0
 	}
@@ -206,7 +206,7 @@ func (g *gauge) takeContext(o limits.Options, u *transcript.Usage) {
 	if g.stated == 0 {
 		most = max(most, o.LargeWindow)
 	}
-	reply := hashOf(u.ID)
+	reply := transcript.Hashed(u.ID)
 	switch {
 	case u.Context == 0:
 		return

@@ -12,47 +12,39 @@ import (
 
 // lookUps are programs that only look, and commands that only prepare or print. With these beside a look-up, a line is still
 // a look-up.
-var lookUps = set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
+var lookUps = transcript.Set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
 	"ag ack fd locate readlink realpath dirname basename du df ps pgrep lsof ss netstat printenv id whoami hostname uname " +
 	"date md5sum sha1sum sha256sum cksum xxd hexdump od strings jq yq sort uniq cut tr column awk comm diffstat man apropos " +
 	"cd pushd popd echo printf true : pwd set export unset sleep wait exit return local read for case select")
 
 // helpers are programs that prepare the work of others and have no goal of their own.
-var helpers = set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
+var helpers = transcript.Set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
 
 // looking are the sub-commands that only look, by program.
 var looking = map[string]map[string]bool{
-	"git": set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
+	"git": transcript.Set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
 		"show-ref merge-base name-rev for-each-ref check-ignore var version whatchanged diff-tree symbolic-ref config"),
-	"go":      set("list doc env version"),
-	"npm":     set("ls list view info show outdated root prefix bin"),
-	"pnpm":    set("ls list view why outdated root bin"),
-	"yarn":    set("list info why"),
-	"pip":     set("show list freeze index"),
-	"pip3":    set("show list freeze index"),
-	"cargo":   set("tree metadata search version"),
-	"brew":    set("list info search"),
-	"apt":     set("list show search"),
-	"dpkg":    set("-l -L -s -S"),
-	"docker":  set("ps images inspect logs version info top port"),
-	"kubectl": set("get describe logs explain version"),
-	"command": set("-v -V"),
+	"go":      transcript.Set("list doc env version"),
+	"npm":     transcript.Set("ls list view info show outdated root prefix bin"),
+	"pnpm":    transcript.Set("ls list view why outdated root bin"),
+	"yarn":    transcript.Set("list info why"),
+	"pip":     transcript.Set("show list freeze index"),
+	"pip3":    transcript.Set("show list freeze index"),
+	"cargo":   transcript.Set("tree metadata search version"),
+	"brew":    transcript.Set("list info search"),
+	"apt":     transcript.Set("list show search"),
+	"dpkg":    transcript.Set("-l -L -s -S"),
+	"docker":  transcript.Set("ps images inspect logs version info top port"),
+	"kubectl": transcript.Set("get describe logs explain version"),
+	"command": transcript.Set("-v -V"),
 }
 
 // lists are the arguments with which git's branch, remote, stash and the like only list.
-var lists = set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
+var lists = transcript.Set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
 
 // changing are the prefixes of options with which a look-up program changes something.
 var changing = map[string][]string{
 	"sed": {"-i", "--in-place"}, "find": {"-exec", "-delete", "-ok", "-fprint"},
-}
-
-func set(list string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
 }
 
 // plain is a simple command without the words before its program.
@@ -125,7 +117,7 @@ func plainOf(p *transcript.Simple) plain {
 }
 
 // wrappers are programs that run the program named after them.
-var wrappers = set("sudo bash sh env nohup exec nice command npx bunx")
+var wrappers = transcript.Set("sudo bash sh env nohup exec nice command npx bunx")
 
 // runners are programs that run the program named after them and this word.
 var runners = map[string]string{
@@ -174,7 +166,7 @@ func (c *plain) goal() string {
 var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
 
 // taskRunners are programs whose tasks a project defines, so that one without operands checks the whole of it.
-var taskRunners = set("make just task mise tox nox rake")
+var taskRunners = transcript.Set("make just task mise tox nox rake")
 
 // mostBare is how many words a task without operands has: mise run test.
 const mostBare = 3

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -59,14 +58,7 @@ func mixed(n Node, o *Outcome) []byte {
 	if !n.Is('[') {
 		return n.Raw
 	}
-	text, _ := joined(n, func(block Node) []byte {
-		if isImage(block) {
-			o.Images++
-			return nil
-		}
-		return block.Raw
-	})
-	return text
+	return listText(n, func() { o.Images++ })
 }
 
 // objectText reads a result that is one object: a block, or an output's parts by name.
@@ -117,7 +109,7 @@ func explainObject(o *Outcome, text []byte) bool {
 
 // explainHead reads the header lines that Codex puts before output; "Output:" ends them.
 func explainHead(o *Outcome) bool {
-	if !slices.ContainsFunc([]string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process ", "Script "}, func(p string) bool { return strings.HasPrefix(o.Text, p) }) {
+	if !Begins(o.Text, []string{"Exit code: ", "Chunk ID: ", "Wall time: ", "Process ", "Script "}) {
 		return false
 	}
 	head, body, ok := strings.Cut(o.Text, "\nOutput:\n")
@@ -354,11 +346,8 @@ func (c *Client) explainRefused(o *Outcome, tool string) {
 		o.Failed, o.HasExit, o.Exit = true, false, 0
 		return
 	}
-	for _, p := range refusals {
-		if strings.HasPrefix(o.Text, p) {
-			o.Rejected, o.Failed, o.HasExit, o.Exit = true, true, false, 0
-			return
-		}
+	if Begins(o.Text, refusals) {
+		o.Rejected, o.Failed, o.HasExit, o.Exit = true, true, false, 0
 	}
 }
 
@@ -372,7 +361,7 @@ func interrupted(text string) bool {
 	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "Exit code ") {
 		text = rest
 	}
-	return slices.ContainsFunc(interruptions, func(p string) bool { return strings.HasPrefix(text, p) }) || strings.HasSuffix(text, abortedCommand)
+	return Begins(text, interruptions) || strings.HasSuffix(text, abortedCommand)
 }
 
 // abortedCommand ends what a command had printed when it was interrupted.
@@ -395,12 +384,4 @@ var notCalled = []string{
 }
 
 // NotCalled reports whether a result says that its call was not made, because the tool or the arguments were invalid.
-func NotCalled(text string) bool {
-	text = strings.TrimSpace(text)
-	for _, start := range notCalled {
-		if strings.HasPrefix(text, start) {
-			return true
-		}
-	}
-	return false
-}
+func NotCalled(text string) bool { return Begins(strings.TrimSpace(text), notCalled) }

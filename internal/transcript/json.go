@@ -422,10 +422,14 @@ func skipValue(b []byte, i int) int {
 // ends are the bytes that end a number, true, false or null.
 var ends = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ']': true, '}': true}
 
-// skipString returns the end of the string at i. It counts the backslashes before each quote once, so it is linear.
+// skipString returns the end of the string at i, 0 if it does not end. It counts the backslashes before each quote once, so it is linear.
 func skipString(b []byte, i int) int {
 	for i++; ; i++ {
-		i += bytes.IndexByte(b[i:], '"')
+		next := bytes.IndexByte(b[i:], '"')
+		if next < 0 {
+			return 0
+		}
+		i += next
 		n := i
 		for b[n-1] == '\\' {
 			n--

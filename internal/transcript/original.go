@@ -187,27 +187,21 @@ func Chars(raw []byte) int {
 			return 0
 		}
 	case '[':
-		return listChars(n)
+		return utf8.RuneCount(listText(n, func() {}))
 	}
 	return utf8.RuneCount(n.Raw)
 }
 
-func listChars(n Node) int {
-	total, count := 0, 0
-	for block := range n.Elements() {
-		switch t := blockText(block); {
-		case t.Is('"'):
-			total += stringChars(t.Raw)
-		case isImage(block):
-			continue
-		default:
-			total += utf8.RuneCount(block.Raw)
+// listText returns the texts of a list's blocks, and the raw blocks of an unknown form. image is called for each image.
+func listText(list Node, image func()) []byte {
+	text, _ := joined(list, func(block Node) []byte {
+		if isImage(block) {
+			image()
+			return nil
 		}
-		if count++; count > 1 {
-			total++ // newline between two texts
-		}
-	}
-	return total
+		return block.Raw
+	})
+	return text
 }
 
 // isImage reports whether the value is the source of an image or document, or a block with one.
@@ -224,23 +218,7 @@ func isImage(n Node) bool {
 // quoted reports whether raw is a single quoted string. It only looks for the end, because an unknown escape stands for
 // the character after the backslash.
 func quoted(raw []byte) bool {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
-		return false
-	}
-	for i := 1; ; i++ {
-		next := bytes.IndexByte(raw[i:], '"')
-		if next < 0 {
-			return false
-		}
-		i += next
-		n := i
-		for raw[n-1] == '\\' {
-			n--
-		}
-		if (i-n)%2 == 0 {
-			return i == len(raw)-1
-		}
-	}
+	return len(raw) > 1 && raw[0] == '"' && raw[len(raw)-1] == '"' && skipString(raw, 0) == len(raw)
 }
 
 // stringChars counts the characters of a JSON string with its quotes.

@@ -11,9 +11,7 @@ import (
 // explainWrite reads the results of tools that change files.
 func explainWrite(o *Outcome) {
 	head := o.Text[:min(len(o.Text), 2000)]
-	for _, p := range []string{"error: ", "Error: ", "Failed to "} {
-		o.Failed = o.Failed || (!o.HasExit && strings.HasPrefix(head, p))
-	}
+	o.Failed = o.Failed || !o.HasExit && Begins(head, []string{"error: ", "Error: ", "Failed to "})
 	o.Amended = strings.Contains(head, "modified your proposed") || strings.Contains(head, " User modified the `")
 	first, _, _ := strings.Cut(head, "\n")
 	o.Created = strings.HasPrefix(first, "File created successfully") || strings.HasPrefix(first, "Successfully created")

@@ -138,13 +138,12 @@ func bare(a *transcript.Action, text string) transcript.Content {
 	if a.Lines[0] > 0 || strings.HasSuffix(text, "\n--- End Project Context ---") {
 		return transcript.Content{}
 	}
-	for _, notice := range []string{
-		"\nIMPORTANT: The file content has been truncated.", "[File content ", "Cannot display content of ", "Binary content ",
-		"<tool_output_masked>",
-	} {
-		if strings.HasPrefix(text, notice) {
-			return transcript.Content{}
-		}
+	if transcript.Begins(text, notices) {
+		return transcript.Content{}
 	}
 	return transcript.Whole(text)
+}
+
+var notices = []string{
+	"\nIMPORTANT: The file content has been truncated.", "[File content ", "Cannot display content of ", "Binary content ", "<tool_output_masked>",
 }
