@@ -96,10 +96,10 @@ func numbered(result string, limit int) Content {
 func printed(cmd, text string) Content {
 	list, ok := parseShell(cmd)
 	lower := strings.ToLower(text)
-	if !ok || len(list) != 1 || len(list[0].pipe) != 1 || strings.Contains(lower, "truncated") || strings.Contains(lower, "omitted") {
+	if !ok || len(list) != 1 || strings.Contains(lower, "truncated") || strings.Contains(lower, "omitted") {
 		return Content{}
 	}
-	name, args := list[0].pipe[0].name()
+	name, args := list[0].name()
 	from, lines := 1, 1<<30
 	switch {
 	case name == "cat" && len(args) == 1:

@@ -80,13 +80,11 @@ func patchDir(cmd string) string {
 		return ""
 	}
 	s := &shell{made: map[string]bool{}}
-	for _, e := range list {
-		for _, c := range e.pipe {
-			if name, args := c.name(); name == "cd" {
-				s.cd(args)
-			} else if strings.HasPrefix(name, "apply") && !s.unknownDir {
-				return s.dir
-			}
+	for _, c := range list {
+		if name, args := c.name(); name == "cd" {
+			s.cd(args)
+		} else if strings.HasPrefix(name, "apply") && !s.unknownDir {
+			return s.dir
 		}
 	}
 	return ""

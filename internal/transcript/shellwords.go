@@ -25,14 +25,9 @@ const both = -1
 
 // simple is one command: its words without variable assignments, and its redirections.
 type simple struct {
+	join      string // operator before it: "" for the first, "&&", "||", ";", "|" or "&"
 	words     []word
 	redirects []*redirect
-}
-
-// element is one pipeline of a list, with the operator before it.
-type element struct {
-	join string // "&&", "||", ";" or "&" ("" for the first)
-	pipe []simple
 }
 
 // Limits for a command: bytes, nesting of brackets, and number of backquotes. The parser recurses for each level and
@@ -64,7 +59,7 @@ func tooDeep(cmd string) bool {
 // shellLine is a parsed command line.
 type shellLine struct {
 	source  string
-	list    []element
+	list    []simple
 	join    string             // operator before the next command
 	grouped bool               // some commands are in a group, a condition, a loop or the background
 	inner   []*syntax.CmdSubst // command substitutions in its words and here-documents
@@ -96,7 +91,7 @@ func readShell(cmd string) (l shellLine, ok bool) {
 
 // parseShell parses a command line. ok is false unless it is a list of plain commands, because anything else cannot be
 // interpreted with certainty.
-func parseShell(cmd string) (list []element, ok bool) {
+func parseShell(cmd string) (list []simple, ok bool) {
 	if strings.ContainsRune(cmd, '\r') { // bash treats it as part of the word
 		return nil, false
 	}
@@ -119,20 +114,15 @@ func SplitCommand(line string) (all []Simple, ok bool) {
 	for _, s := range l.inner {
 		inner.statements(s.Stmts)
 	}
-	for _, e := range append(inner.list, l.list...) {
-		for n, c := range e.pipe {
-			one := Simple{Join: e.join}
-			if n > 0 {
-				one.Join = "|"
-			}
-			for _, w := range c.words {
-				one.Words = append(one.Words, w.text)
-			}
-			for _, r := range c.redirects {
-				one.Writes = one.Writes || r.op[0] == '>' && r.op != ">&" && r.target.text != "/dev/null"
-			}
-			all = append(all, one)
+	for _, c := range append(inner.list, l.list...) {
+		one := Simple{Join: c.join}
+		for _, w := range c.words {
+			one.Words = append(one.Words, w.text)
 		}
+		for _, r := range c.redirects {
+			one.Writes = one.Writes || r.op[0] == '>' && r.op != ">&" && r.target.text != "/dev/null"
+		}
+		all = append(all, one)
 	}
 	return all, ok
 }
@@ -188,18 +178,14 @@ func (l *shellLine) compound(c syntax.Command, s *syntax.Stmt) {
 
 // command adds one plain command.
 func (l *shellLine) command(args []*syntax.Word, s *syntax.Stmt) {
-	var c simple
+	c := simple{join: l.join}
 	for _, w := range args {
 		c.words = append(c.words, l.word(w))
 	}
 	for _, r := range s.Redirs {
 		l.redirect(&c, r)
 	}
-	if n := len(l.list); l.join == "|" && n > 0 {
-		l.list[n-1].pipe = append(l.list[n-1].pipe, c)
-		return
-	}
-	l.list = append(l.list, element{join: l.join, pipe: []simple{c}})
+	l.list = append(l.list, c)
 }
 
 func (l *shellLine) redirect(c *simple, r *syntax.Redirect) {

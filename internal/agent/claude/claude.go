@@ -72,15 +72,10 @@ func chain(d *transcript.Decoder, r *transcript.Record, l *line) {
 }
 
 // bookkeeping lists the record types with nothing that reached the model.
-var bookkeeping = map[string]bool{
-	"summary": true, "custom-title": true, "ai-title": true, "agent-name": true, "agent-color": true,
-	"agent-setting": true, "tag": true, "file-history-snapshot": true, "last-prompt": true,
-	"permission-mode": true, "mode": true, "pr-link": true, "worktree-state": true, "teleported-from": true,
-	"relocated": true, "frame-link": true, "bridge-session": true, "atis-latch": true, "tools-used": true,
-	"cost-state": true, "api-request": true, "api-request-shape": true, "api-request-blob": true,
-	"started": true, "result": true, "content-replacement": true, "attribution-snapshot": true,
-	"speculation-accept": true, "marble-origami-commit": true, "marble-origami-snapshot": true,
-}
+var bookkeeping = transcript.Set("summary custom-title ai-title agent-name agent-color agent-setting tag file-history-snapshot last-prompt " +
+	"permission-mode mode pr-link worktree-state teleported-from relocated frame-link bridge-session atis-latch tools-used " +
+	"cost-state api-request api-request-shape api-request-blob started result content-replacement attribution-snapshot " +
+	"speculation-accept marble-origami-commit marble-origami-snapshot")
 
 // queue decodes what happened to a message that was typed while the agent worked. "remove" means that the running turn took
 // it; often it then stands nowhere else.
@@ -278,19 +273,16 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 		r.Chosen = chosen(l.Field("content"))
 	default:
 		kind := l.Field("subtype").Text()
-		r.UI, r.APIError, r.Unknown = true, kind == "api_error", !systemKinds[kind]
+		r.UI, r.APIError, r.Unknown = true, kind == "api_error", kind != "" && !systemKinds[kind]
 		r.TurnEnd = !l.side && (kind == "turn_duration" || kind == "stop_hook_summary" && l.Field("preventedContinuation").Has() && !l.Field("hookErrors").Full())
 	}
 }
 
 // systemKinds lists the subtypes of system records with nothing that reached the model.
-var systemKinds = map[string]bool{
-	"": true, "turn_duration": true, "stop_hook_summary": true, "api_error": true, "informational": true, "microcompact_boundary": true,
-	"bridge_status": true, "away_summary": true, "memory_saved": true, "agents_killed": true, "scheduled_task_fire": true,
-	"permission_retry": true, "api_metrics": true, "hook_response": true, "hook_started": true, "hook_progress": true, "init": true,
-	"status": true, "thinking": true, "file_snapshot": true, "task_started": true, "task_progress": true, "task_notification": true,
-	"session_start": true, "model_refusal_fallback": true, "api_refusal": true, "error": true,
-}
+var systemKinds = transcript.Set("turn_duration stop_hook_summary api_error informational microcompact_boundary bridge_status away_summary memory_saved " +
+	"agents_killed scheduled_task_fire permission_retry api_metrics hook_response hook_started hook_progress init status " +
+	"thinking file_snapshot task_started task_progress task_notification session_start model_refusal_fallback api_refusal " +
+	"error")
 
 func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.Node) {
 	b := transcript.Boundary{Trigger: compact.Field("trigger").Text(), Before: compact.Field("preTokens").Integer()}

@@ -48,9 +48,7 @@ const CopySummary = "ccd"
 
 // chooses lists the entries with which a person may choose where to go on, before typing there. Others, and those of
 // extensions, only follow what was said.
-var chooses = map[string]bool{
-	"branch_summary": true, "model_change": true, "thinking_level_change": true, "label": true, "session_info": true, "leaf": true,
-}
+var chooses = transcript.Set("branch_summary model_change thinking_level_change label session_info leaf")
 
 // chain adds the entry to the tree. If a person types behind an earlier entry, or behind none, the entries after that one are
 // taken back. An entry without parentId follows the last one.
