@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -290,40 +288,6 @@ func TestThrash(t *testing.T) {
 	s := c.write()
 	w.once()
 	w.shows("show", w.ccd("show", s), "Compacted 3 times from #3 to #9")
-}
-
-// TestRecordOnSeveralLines: a record that a person or a tool wrote on several lines is one, also while it grows, and what does not
-// end hides nothing behind it.
-func TestRecordOnSeveralLines(t *testing.T) {
-	for _, agent := range []string{"claude-code", "codex", "qwen-code", "copilot-cli", "pi"} {
-		w := newWorld(t)
-		s := w.chat(agent)
-		s.asks("Weigh the parcels.")
-		s.asks("Count the {elephants}.")
-		s.says("Counted.")
-		n := len(s.lines) - 2
-		var wide bytes.Buffer
-		if err := json.Indent(&wide, []byte(s.lines[n]), "", "  "); err != nil {
-			t.Fatal(err)
-		}
-		s.lines[n] = wide.String()
-		text := strings.Join(s.lines, "\n") + "\n"
-		half := strings.LastIndex(text, "Count the") - 9
-		for _, size := range []int{half, strings.LastIndex(text[:half], "\n") + 1, len(text)} {
-			put(t, filepath.Join(w.home, s.place()), text[:size])
-			w.once()
-		}
-		w.shows(agent, w.ccd("search", "elephants"), fmt.Sprintf("#%d ", n+1), "Count the {elephants}.")
-		w.shows(agent, w.ccd("restore", fmt.Sprintf("%s#%d", s.id, n+1)), "elephants")
-		w.shows(agent, w.ccd("timeline", s.id), fmt.Sprintf("#%d ", n+1))
-		w.shows(agent, w.prints("doctor"), "!could not be read")
-
-		s.lines[n] = "{\n  \"torn\": true,"
-		s.asks("Feed the zebras.")
-		s.save()
-		w.once()
-		w.shows(agent, w.ccd("search", "zebras"), "Feed the zebras.")
-	}
 }
 
 // TestCopiesOfEachAgent: what a program that synchronizes directories makes, and a fork that says nothing new, is a duplicate in each

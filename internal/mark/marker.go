@@ -23,28 +23,15 @@ func Added(n int) string {
 
 // IDs returns the IDs of all markers in a companion, in order of appearance, without duplicates. It skips quoted lines,
 // which contain no markers of ccd.
-func IDs(companion string) []ID {
-	var ids []ID
+func IDs(companion string) (ids []ID) {
 	seen := map[ID]bool{}
-	for line := range strings.Lines(companion) {
-		if isQuoted(line) {
-			continue
+	Replace([]byte(companion), func(id ID) (string, bool) {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
 		}
-		for rest := line; ; {
-			i := strings.Index(rest, "[ccd ")
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len("[ccd "):]
-			if len(rest) <= IDLen || !IsID(rest[:IDLen]) || (rest[IDLen] != ' ' && rest[IDLen] != ']') {
-				continue
-			}
-			if id := ID(rest[:IDLen]); !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
+		return "", false
+	})
 	return ids
 }
 
@@ -73,7 +60,7 @@ func Replace(companion []byte, with func(ID) (string, bool)) []byte {
 			n := markerEnd(line)
 			id := line[len("[ccd "):min(len(line), len("[ccd ")+IDLen)]
 			other, ok := "", false
-			if n > len("[ccd ")+IDLen && IsID(id) {
+			if n > len("[ccd ")+IDLen && IsID(id) && strings.IndexByte(" ]", line[len("[ccd ")+IDLen]) >= 0 {
 				other, ok = with(ID(id))
 			}
 			if !ok {

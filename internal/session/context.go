@@ -38,7 +38,7 @@ func (h *held) name(uuid string, rec int) {
 	if len(h.named) == 2*maxNamed {
 		h.named = h.named[:copy(h.named, h.named[maxNamed:])]
 	}
-	h.named = append(h.named, named{hashOf(uuid), int32(rec), h.fresh})
+	h.named = append(h.named, named{transcript.Hashed(uuid), int32(rec), h.fresh})
 }
 
 // maxPreserved is how many records a boundary may preserve. Agents preserve a handful.
@@ -71,7 +71,7 @@ func (t *Tracker) InContext(rec int32) bool {
 func (h *held) find(rec int, uuids []string) []int32 {
 	want := map[uint64]bool{}
 	for _, u := range uuids[:min(len(uuids), maxPreserved)] {
-		want[hashOf(u)] = true
+		want[transcript.Hashed(u)] = true
 	}
 	var found []int32
 	for i := len(h.named) - 1; i >= 0 && len(want) > 0; i-- {
@@ -109,7 +109,7 @@ func (h *held) add(it *transcript.Item, chars int32) {
 	h.kind = it.Kind
 	h.message = 0
 	if it.Message != "" {
-		h.message = hashOf(it.Message)
+		h.message = transcript.Hashed(it.Message)
 	}
 	h.last[max(0, h.messages-1)%len(h.last)] += int64(chars)
 }
@@ -123,7 +123,7 @@ func (h *held) isNew(it *transcript.Item) bool {
 	case it.Kind == transcript.Meta || it.Kind == transcript.System:
 		return false
 	case it.Message != "":
-		return h.message != hashOf(it.Message)
+		return h.message != transcript.Hashed(it.Message)
 	case it.Kind == transcript.Result:
 		return h.kind != transcript.Result
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,47 +13,39 @@ import (
 
 // lookUps are programs that only look, and commands that only prepare or print. With these beside a look-up, a line is still
 // a look-up.
-var lookUps = set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
+var lookUps = transcript.Set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
 	"ag ack fd locate readlink realpath dirname basename du df ps pgrep lsof ss netstat printenv id whoami hostname uname " +
 	"date md5sum sha1sum sha256sum cksum xxd hexdump od strings jq yq sort uniq cut tr column awk comm diffstat man apropos " +
 	"cd pushd popd echo printf true : pwd set export unset sleep wait exit return local read for case select")
 
 // helpers are programs that prepare the work of others and have no goal of their own.
-var helpers = set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
+var helpers = transcript.Set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
 
 // looking are the sub-commands that only look, by program.
 var looking = map[string]map[string]bool{
-	"git": set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
+	"git": transcript.Set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
 		"show-ref merge-base name-rev for-each-ref check-ignore var version whatchanged diff-tree symbolic-ref config"),
-	"go":      set("list doc env version"),
-	"npm":     set("ls list view info show outdated root prefix bin"),
-	"pnpm":    set("ls list view why outdated root bin"),
-	"yarn":    set("list info why"),
-	"pip":     set("show list freeze index"),
-	"pip3":    set("show list freeze index"),
-	"cargo":   set("tree metadata search version"),
-	"brew":    set("list info search"),
-	"apt":     set("list show search"),
-	"dpkg":    set("-l -L -s -S"),
-	"docker":  set("ps images inspect logs version info top port"),
-	"kubectl": set("get describe logs explain version"),
-	"command": set("-v -V"),
+	"go":      transcript.Set("list doc env version"),
+	"npm":     transcript.Set("ls list view info show outdated root prefix bin"),
+	"pnpm":    transcript.Set("ls list view why outdated root bin"),
+	"yarn":    transcript.Set("list info why"),
+	"pip":     transcript.Set("show list freeze index"),
+	"pip3":    transcript.Set("show list freeze index"),
+	"cargo":   transcript.Set("tree metadata search version"),
+	"brew":    transcript.Set("list info search"),
+	"apt":     transcript.Set("list show search"),
+	"dpkg":    transcript.Set("-l -L -s -S"),
+	"docker":  transcript.Set("ps images inspect logs version info top port"),
+	"kubectl": transcript.Set("get describe logs explain version"),
+	"command": transcript.Set("-v -V"),
 }
 
 // lists are the arguments with which git's branch, remote, stash and the like only list.
-var lists = set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
+var lists = transcript.Set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
 
 // changing are the prefixes of options with which a look-up program changes something.
 var changing = map[string][]string{
 	"sed": {"-i", "--in-place"}, "find": {"-exec", "-delete", "-ok", "-fprint"},
-}
-
-func set(list string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
 }
 
 // plain is a simple command without the words before its program.
@@ -125,7 +118,7 @@ func plainOf(p *transcript.Simple) plain {
 }
 
 // wrappers are programs that run the program named after them.
-var wrappers = set("sudo bash sh env nohup exec nice command npx bunx")
+var wrappers = transcript.Set("sudo bash sh env nohup exec nice command npx bunx")
 
 // runners are programs that run the program named after them and this word.
 var runners = map[string]string{
@@ -174,7 +167,7 @@ func (c *plain) goal() string {
 var checkWords = []string{"test", "build", "lint", "check", "vet", "compile", "tsc", "spec"}
 
 // taskRunners are programs whose tasks a project defines, so that one without operands checks the whole of it.
-var taskRunners = set("make just task mise tox nox rake")
+var taskRunners = transcript.Set("make just task mise tox nox rake")
 
 // mostBare is how many words a task without operands has: mise run test.
 const mostBare = 3
@@ -219,4 +212,86 @@ func (c *plain) covers(goal string, words []string) bool {
 // Checks reports whether a command builds, tests or checks something, by its own words.
 func (c *Call) Checks() bool {
 	return slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) }) && !strings.HasPrefix(c.Goal, "git ")
+}
+
+// Commit is a commit that git printed after a call of the session made it.
+type Commit struct {
+	Event   int32
+	Branch  string // as git printed it; "" for a detached HEAD
+	Hash    string // abbreviated, as git printed it
+	Subject string
+	Pushed  int32 // the event in which git printed a push after it, -1 if none did
+}
+
+// CommitLine matches what `git commit` prints, [branch hash] subject: its groups are these three.
+var CommitLine = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
+
+// pushedLine is what `git push` prints when the remote took something or had all of it.
+var pushedLine = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
+
+// committed takes the commits and pushes that git printed.
+func (s *Session) committed(c *Call, out string) {
+	pushes := strings.Contains(c.Command, "push")
+	if !pushes && !strings.HasPrefix(out, "[") && !strings.Contains(out, "\n[") {
+		return
+	}
+	if !s.commits(c) {
+		return
+	}
+	at := c.Index
+	if at < 0 {
+		at = int32(len(s.Events) - 1)
+	}
+	if at < 0 { // all of the file is a sub-agent's
+		return
+	}
+	for _, m := range CommitLine.FindAllStringSubmatch(out, -1) {
+		one := Commit{Event: at, Branch: clip(m[1], 200), Hash: clip(m[2], 40), Subject: clip(m[3], 300), Pushed: -1}
+		if one.Branch == "detached HEAD" {
+			one.Branch = ""
+		}
+		s.Commits = append(s.Commits, one)
+	}
+	if !pushes || !pushedLine.MatchString(out) || strings.Contains(out, "[rejected]") || strings.Contains(out, "error: failed to push") {
+		return
+	}
+	for i := range s.Commits {
+		if s.Commits[i].Pushed < 0 {
+			s.Commits[i].Pushed = at
+		}
+	}
+}
+
+// commits reports whether a command may commit or push in the session's repository: git does, or a program that is no look-up.
+func (s *Session) commits(c *Call) bool {
+	if dir := transcript.NormalizeRun(c.Dir, c.Command).Dir; s.root != "" && transcript.IsAbs(dir) && !transcript.Inside(dir, s.root) && !transcript.Inside(s.root, dir) {
+		return false
+	}
+	all := Git(c.Command)
+	if len(all) == 0 {
+		return !c.LookUp
+	}
+	return slices.ContainsFunc(all, func(args []string) bool {
+		switch args[0] {
+		case "commit", "push", "merge", "revert", "cherry-pick", "am", "pull", "rebase":
+			return true
+		}
+		return false
+	})
+}
+
+// Git returns the git commands of a command line in order: each with its sub-command first. Options before the sub-command are
+// left out.
+func Git(line string) (all [][]string) {
+	parts, ok := transcript.SplitCommand(line)
+	if !ok {
+		return nil
+	}
+	for i := range parts {
+		p := plainOf(&parts[i])
+		if args := p.verb(); p.name == "git" && len(args) > 0 {
+			all = append(all, args)
+		}
+	}
+	return all
 }

@@ -540,14 +540,14 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 	if job, exit, ok := transcript.Notice(text); ok {
 		s.ended(ref, job, exit)
 	}
-	if it.Client().IsReport(text) {
+	if transcript.Begins(text, it.Client().Reports) {
 		s.push(Event{Kind: Noted, Ref: ref})
 	}
 }
 
 // addShell takes a command that the person ran in the client, and what it printed. It returns false for other texts.
 func (s *Session) addShell(ref Ref, r *transcript.Record, text string) bool {
-	if s.shell != nil && (s.client.Printed(text) || r.Shell && s.shell.At.Rec == ref.Rec) {
+	if s.shell != nil && (transcript.Begins(text, s.client.Prints) || r.Shell && s.shell.At.Rec == ref.Rec) {
 		s.shell.Result, s.shell.State, s.shell = ref, Done, nil
 		return true
 	}

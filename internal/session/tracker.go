@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,7 +132,9 @@ func (t *Tracker) notes(r *transcript.Record) {
 		st.Resumed = *r.Resumed
 	}
 	if r.Agent != "" && len(st.SubAgents) < 256 {
-		st.SubAgents = appendNew(st.SubAgents, clip(r.Agent, maxNote))
+		if id := clip(r.Agent, maxNote); !slices.Contains(st.SubAgents, id) {
+			st.SubAgents = append(st.SubAgents, id)
+		}
 	}
 }
 
@@ -157,13 +160,9 @@ func (t *Tracker) kind(name string) {
 		}
 		return r
 	}, name), 60)
-	for i := range t.kinds {
-		if t.kinds[i].name == name {
-			t.kinds[i].n++
-			return
-		}
-	}
-	if name != "" && len(t.kinds) < maxKinds {
+	if i := slices.IndexFunc(t.kinds, func(k counted) bool { return k.name == name }); i >= 0 {
+		t.kinds[i].n++
+	} else if name != "" && len(t.kinds) < maxKinds {
 		t.kinds = append(t.kinds, counted{name, 1})
 	}
 }
@@ -261,7 +260,7 @@ func (t *Tracker) decide(it *transcript.Item) {
 			t.ask(t.command)
 		}
 		t.taken, t.command = true, ""
-	case it.Client().IsLocal(string(transcript.Original(transcript.Text, it.Raw))):
+	case transcript.Begins(string(transcript.Original(transcript.Text, it.Raw)), it.Client().Local):
 		t.command = ""
 	}
 }
@@ -324,15 +323,6 @@ func (t *Tracker) hidden(text string) string {
 		return text
 	}
 	return t.Hide(text)
-}
-
-func appendNew(all []string, one string) []string {
-	for _, a := range all {
-		if a == one {
-			return all
-		}
-	}
-	return append(all, one)
 }
 
 // Known is what the archive stores of a session's status for lists. Token counts are real tokens.

@@ -40,11 +40,12 @@ func (d *Decoder) Content(r *Record, content Node, v Voice) {
 		r.Add(Item{Kind: Meta, Message: v.Message, Side: v.Side}, content)
 	}
 	for block := range content.Elements() {
-		if block.Is('"') {
+		switch {
+		case block.Is('"'):
 			d.Say(r, block, v)
-			continue
+		case d.Client.Block == nil || !d.Client.Block(d, r, block, v):
+			d.Block(r, block, v)
 		}
-		d.Block(r, block, v)
 	}
 }
 

@@ -25,10 +25,13 @@ const (
 	maxChain  = 1024
 )
 
-func hashed(id string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(id))
-	return h.Sum64()
+// Hashed returns the key of a short string (FNV-1a). It is never 0.
+func Hashed(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for j := range len(text) {
+		h = (h ^ uint64(text[j])) * 1099511628211
+	}
+	return max(h, 1)
 }
 
 // put stores a value. It ignores an empty ID.
@@ -36,7 +39,7 @@ func (r *recent[V]) put(id string, value V) {
 	if id == "" {
 		return
 	}
-	one := named[V]{hashed(id), value}
+	one := named[V]{Hashed(id), value}
 	if len(r.all) < max(r.most, maxRecent) {
 		r.all = append(r.all, one)
 		return
@@ -58,7 +61,7 @@ func (r *recent[V]) at(id string) *V {
 	if id == "" {
 		return nil
 	}
-	key := hashed(id)
+	key := Hashed(id)
 	for n := range r.all {
 		if one := &r.all[(r.next+len(r.all)-1-n)%len(r.all)]; one.id == key {
 			return &one.value

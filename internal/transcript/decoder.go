@@ -31,8 +31,6 @@ type Decoder struct {
 	part    []byte          // the bytes themselves, unless they are too many
 	head    []byte          // then their first and last ones
 	tail    []byte
-	several bool           // the unfinished line is the beginning of an object on several lines
-	split   bool           // lines of one were yielded one by one, because nothing followed
 	long    hash.Hash      // hash of the bytes if they are too many to keep
 	tools   recent[string] // tool of each call
 	Last    repeated       // strings that repeat from record to record
@@ -87,7 +85,7 @@ func (d *Decoder) ContinuesLine(seg Segment) bool {
 
 // endsLine reports whether the segment starts with the newline of that line.
 func (d *Decoder) endsLine(seg Segment) bool {
-	return d.open && !d.split && d.array == nil && seg.Start.Offset == d.end && len(seg.Data) > 0 && seg.Data[0] == '\n'
+	return d.open && d.array == nil && seg.Start.Offset == d.end && len(seg.Data) > 0 && seg.Data[0] == '\n'
 }
 
 // Torn returns the size of an unfinished line that is not a whole JSON object or array, 0 if there is none. Records has
@@ -144,14 +142,6 @@ func (d *Decoder) lines(data []byte, off int64, rest bool, yield func(*Record) b
 			d.keep(data, off)
 			break
 		}
-		if d.goesOn(data[:i]) {
-			d.keep(data[:i+1], off)
-			data, off = data[i+1:], off+int64(i)+1
-			continue
-		}
-		if d.several && !d.apart(yield) {
-			return
-		}
 		r := d.line(data[:i], off)
 		data, off = data[i+1:], off+int64(i)+1
 		if !yield(r) {
@@ -163,61 +153,10 @@ func (d *Decoder) lines(data []byte, off int64, rest bool, yield func(*Record) b
 
 // atRest yields the unfinished line as a record if nothing follows for now.
 func (d *Decoder) atRest(rest bool, yield func(*Record) bool) {
-	if rest && d.several {
-		end := d.start + d.size
-		if !d.apart(yield) {
-			return
-		}
-		d.open, d.split, d.end = true, true, end
-	}
 	if rest && d.size > 0 {
 		d.open, d.end = true, d.start+d.size
 		yield(d.line(nil, 0))
 	}
-}
-
-// maxSeveral is the size in bytes up to which an object on several lines is one record.
-const maxSeveral = 1 << 20
-
-// goesOn reports whether the unfinished line and tail, at whose end a line ends, are the beginning of an object that a person or a
-// tool wrote on several lines: the first line is its bracket, and no other line begins with one.
-func (d *Decoder) goesOn(tail []byte) bool {
-	if !d.several {
-		const bracket = 8 // bytes, with white space
-		d.several = d.size+int64(len(tail)) < bracket && string(bytes.TrimSpace(slices.Concat(d.part, tail))) == "{"
-		return d.several
-	}
-	at := bytes.LastIndexByte(d.part, '\n')
-	line := slices.Concat(d.part[at+1:], tail)
-	begins, first := bytes.TrimSpace(line), at == bytes.IndexByte(d.part, '\n')
-	switch {
-	case len(begins) == 0 || line[0] == '{' || first && begins[0] != '"' || d.size+int64(len(tail)) > maxSeveral:
-		return false
-	case line[0] == '}' && Valid(bytes.TrimSpace(slices.Concat(d.part, tail))):
-		d.several = false // it is whole
-		return false
-	}
-	return true
-}
-
-// apart yields the lines of an object that did not end as lines. What follows the last of them stays unfinished.
-func (d *Decoder) apart(yield func(*Record) bool) bool {
-	lines, off := d.part, d.start
-	d.several, d.size, d.part = false, 0, nil
-	for {
-		i := bytes.IndexByte(lines, '\n')
-		if i < 0 {
-			break
-		}
-		if !yield(d.record(lines[:i], off, mark.Sum(lines[:i]))) {
-			return false
-		}
-		lines, off = lines[i+1:], off+int64(i)+1
-	}
-	if len(lines) > 0 {
-		d.keep(lines, off)
-	}
-	return true
 }
 
 // StateOf returns the decoder's State, a new one at first. A parser has one type of it.
@@ -402,4 +341,15 @@ func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 	r.Unread = r.Broken || r.Unknown && !r.UI && len(r.Items) == 0 && hasWords(r.Raw)
 	d.items = r.Items
 	return r
+}
+
+// Replacement returns the items of the new context in a boundary record (Boundary.Replaced): copies of earlier items,
+// instructions, the summary. Their spans are inside the record. It is empty for other records.
+func Replacement(r *Record) []Item {
+	if r.Boundary == nil || !r.Boundary.Replaced || !Valid(r.Raw) || r.client == nil || r.client.Replacement == nil {
+		return nil
+	}
+	held := Record{Span: r.Span, Marks: r.Marks, client: r.client, exact: r.exact}
+	r.client.Replacement(NewDecoder(Format{Client: r.client}, Main), &held, Node{r.Raw, r.Span.Off})
+	return held.Items
 }

@@ -1,5 +1,12 @@
 package transcript
 
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
 // Format describes one agent. Each agent has its own package below internal/agent, and internal/agent/registry has the
 // table.
 type Format struct {
@@ -56,4 +63,134 @@ const Messages = "messages"
 // MessageList returns the Format of plain message lists, which any client may have written.
 func MessageList(any *Client) Format {
 	return Format{Agent: Messages, Title: "a list of messages", Client: any, Parse: parseMessage, List: true}
+}
+
+// Index is a file that a client keeps beside its transcripts and that says of sessions what their records do not.
+type Index struct {
+	// Of returns the file's path, and by what name it has a session; team is the one that the session's records name. The path is
+	// "" if there is no such file for it.
+	Of func(s Session, team string) (path, name string)
+	// Read returns what the file's text says, by name.
+	Read func(text []byte) map[string]Facts
+}
+
+// Facts is what a file beside transcripts says of a session.
+type Facts struct {
+	Title  string
+	Cwd    string // its working directory
+	Parent string // ID of the session that started it
+}
+
+// Connect describes the client's settings files that connect it to ccd. Paths have slashes and are below Dir.
+type Connect struct {
+	Name string // on the command line: "claude"
+	// Dir returns the directory of the client's settings, from the same arguments as Roots.
+	Dir func(getenv func(string) string, home string) string
+
+	Hooks  string  // JSON file with its hooks, {"hooks": {EVENT: [{"hooks": [{"command": ...}]}]}}; "" if not used
+	Events []Event // that call ccd
+	// Transcript is the path of a session's transcript below a root, ID for the session's, if events do not name it; "" if they do.
+	Transcript string
+	Rules      bool // Hooks also has permissions.allow, as in Claude Code's settings
+	Line       bool // Hooks also has statusLine, a command that prints the client's status line
+
+	Servers string // file with its MCP servers: JSON, or TOML with a table mcp_servers if there is no Member; "" if not used
+	// ServersAt returns the path of Servers if it is not below Dir; otherwise it is nil.
+	ServersAt func(getenv func(string) string, home string) string
+	Member    string   // the object of Servers that contains the servers
+	Type      string   // of a server that is a program, "" if there is no type
+	Tools     []string // tools that the server's entry allows, nil if there is no such list
+	Comments  bool     // the client accepts comments in its JSON files
+	State     bool     // the client itself writes Servers again and again
+
+	Guide  string // Markdown file that each session loads: ccd adds a block
+	Shadow string // file that the client reads instead of Guide if it exists, "" for none
+	Skill  string // or the file of a skill
+	Note   string // what the user must know after hooks have changed, "" for nothing
+	Mod    string // folder of a plugin with which ccd answers compactions, "" if the client has none
+
+	Outputs bool // the plugin also shortens long outputs
+
+	Model *Model // nil if no model of ccd's can write the client's summaries
+}
+
+// Model says how a client that asks a model for the summary of a compaction is made to ask ccd. As long as the model in Key is not in the
+// client's list, the client asks its own.
+type Model struct {
+	Event Event    // just before the client asks: ccd answers it instead of the one with the same name in Events
+	Key   string   // in Hooks: the name of the model
+	Value string   // the name of ccd's model there
+	ID    string   // its name in the list
+	List  []string // the path of the list in Hooks, which the client reads again when it changes
+	Proxy string   // in Hooks: the address of a proxy for all requests
+	Env   string   // a variable that the client always has, whose value it sends to the model in place of the user's key
+}
+
+// Event is a moment at which a client calls ccd.
+type Event struct {
+	Client  string // name in the client's settings
+	Name    string // name for `ccd hook`
+	Timeout int    // in the client's unit
+}
+
+// Events returns the events of a client that uses Claude Code's names, with timeouts in seconds. ccd's own limits are
+// far lower; these only matter if ccd hangs.
+func Events() []Event {
+	return []Event{{"SessionStart", "SessionStart", 10}, {"UserPromptSubmit", "UserPromptSubmit", 10}, {"PreCompact", "PreCompact", 15}}
+}
+
+// Dir is a directory below the one in an environment variable, or else below usual in the home directory.
+type Dir struct{ Variable, Usual, Below string }
+
+// Of returns its path.
+func (d Dir) Of(getenv func(string) string, home string) string {
+	above := cmp.Or(getenv(d.Variable), filepath.Join(home, filepath.FromSlash(d.Usual)))
+	return filepath.Join(above, filepath.FromSlash(d.Below))
+}
+
+// With returns a function for the directories with these names in it.
+func (d Dir) With(names ...string) func(func(string) string, string) []string {
+	return func(getenv func(string) string, home string) (all []string) {
+		for _, name := range names {
+			all = append(all, filepath.Join(d.Of(getenv, home), name))
+		}
+		return all
+	}
+}
+
+// Stem returns the name of a transcript with JSON lines without its suffix. ok is false for hidden and other files.
+func Stem(rel string) (stem string, ok bool) {
+	stem, ok = strings.CutSuffix(path.Base(rel), ".jsonl")
+	return stem, ok && stem != "" && stem[0] != '.'
+}
+
+// parseMessage parses one message of a plain list: {"id"?, "role", "content"}, with a string or a list of text,
+// tool_use, tool_result and image blocks as content. It also accepts the other common form (role "tool", tool_calls).
+func parseMessage(d *Decoder, r *Record, value Node) {
+	m := d.Object(value)
+	role, content, calls := m.Field("role"), m.Field("content"), m.Field("tool_calls")
+	id := m.Field("id")
+	if !id.Has() {
+		id = m.Field("uuid")
+	}
+	r.Type = d.TypeName(role, Node{})
+	r.UUID = id.Text()
+	r.Time = ParseTime(m.Field("timestamp"))
+	r.Model = Reuse(&d.Last.Model, m.Field("model"))
+	r.Unknown = r.Unknown || len(content.Raw) == 0 && len(calls.Raw) == 0
+	v := Voice{Role: role.Text(), By: d.Author(), Message: r.UUID}
+	switch v.Role {
+	case "user", "assistant", "system", "developer":
+		d.Content(r, content, v)
+	case "tool":
+		call := m.Field("tool_call_id").Text()
+		r.AddFirst(Item{Kind: Result, Call: call, Tool: d.ToolOf(call), Message: v.Message}, content)
+	default: // parse the content even without a role
+		r.Unknown = r.Unknown || v.Role != ""
+		d.Content(r, content, v)
+	}
+	for call := range calls.Elements() {
+		f := call.Field("function")
+		d.Call(r, Item{Call: call.Field("id").Text(), Tool: f.Field("name").Text(), Message: v.Message}, f.Field("arguments"), call)
+	}
 }

@@ -53,6 +53,8 @@ type Client struct {
 	// Unwrap returns the calls that a tool makes which only calls other tools, nil for other tools. It is nil if the client
 	// has no such tool. Input is valid JSON.
 	Unwrap func(tool string, input []byte) []Called
+	// Block adds a block of a message's content that only this client writes so, or returns false. It may be nil.
+	Block func(d *Decoder, r *Record, block Node, v Voice) bool
 	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
 	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.
@@ -302,7 +304,7 @@ func (w *Wrapper) tail(text string, from int) int {
 	for from < len(text) {
 		line, _, _ := strings.Cut(text[from:], "\n")
 		said := strings.TrimSpace(line)
-		if said != "" && !slices.ContainsFunc(w.Tails, func(t string) bool { return strings.HasPrefix(said, t) }) || len(w.Tails) == 0 {
+		if said != "" && !Begins(said, w.Tails) || len(w.Tails) == 0 {
 			break
 		}
 		from = min(len(text), from+len(line)+1)
@@ -326,7 +328,7 @@ func (it *Item) ToClient() bool {
 	from, to := it.Client().Span(it.Frame, text)
 	if core := strings.TrimSpace(text[from:to]); !strings.HasPrefix(core, "/") {
 		_, _, ok := it.Client().typed(core)
-		return ok && !begins(core, it.Client().Memory)
+		return ok && !Begins(core, it.Client().Memory)
 	} else {
 		name, _, _ := strings.Cut(core[1:], " ")
 		name, _, _ = strings.Cut(name, "\n")
@@ -352,22 +354,14 @@ func (c *Client) RanBy(text string) (command, output string, ok bool) {
 	return c.Ran(strings.TrimSpace(text))
 }
 
-// Printed reports whether a text is what such a command printed.
-func (c *Client) Printed(text string) bool { return begins(text, c.Prints) }
-
-// IsReport reports whether a text passes on what a sub-agent, a background command or another session reports.
-func (c *Client) IsReport(text string) bool { return begins(text, c.Reports) }
-
-// IsLocal reports whether a text is what a slash command printed that the client itself ran.
-func (c *Client) IsLocal(text string) bool { return begins(text, c.Local) }
-
 // OnlyElements reports whether a text consists of the client's elements.
 func (c *Client) OnlyElements(text string) bool {
 	from, to := c.without(text, false)
 	return from == to
 }
 
-func begins(text string, with []string) bool {
+// Begins reports whether a text begins with one of some texts.
+func Begins(text string, with []string) bool {
 	return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(text, w) })
 }
 
@@ -488,12 +482,7 @@ func (c *Client) IsSummary(text string) bool {
 	if c.Flags {
 		return false
 	}
-	for _, p := range c.Summaries {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
-	}
-	return strings.HasPrefix(text, listSummary) || IsCopySummary(text)
+	return Begins(text, c.Summaries) || strings.HasPrefix(text, listSummary) || IsCopySummary(text)
 }
 
 // listSummary begins the text with which ccd replaces the older messages of a list.

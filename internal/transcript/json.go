@@ -52,7 +52,7 @@ func (d *Decoder) values(r *Record, line []byte) {
 			at += end
 			continue
 		}
-		broken, at = true, d.wholeAfter(rest, at, at+end)
+		broken, at = true, d.wholeAfter(rest, at)
 	}
 	r.Broken = broken
 }
@@ -86,63 +86,32 @@ func firstValue(text []byte) (value []byte, end int) {
 	return value, int(dec.InputOffset())
 }
 
-// wholeAfter returns where the next record begins in a text whose value at from is cut off, which shows at end; -1 if there is
-// none. A record reaches to the end of the text or to another one: a part of the cut one does not, or is none of the agent's.
-func (d *Decoder) wholeAfter(text []byte, from, end int) int {
-	for {
-		at := bytes.LastIndexByte(text[from+1:min(end+len(`\u1234{`), len(text))], '{') + from + 1
-		switch {
-		case end >= len(text): // the whole one is a member of the cut one
-			at = lastObject(text, from)
-		case at > from:
-		default:
-			at = end + 1 + bytes.IndexByte(text[min(end+1, len(text)):], '{')
-			if at == end {
-				return -1
-			}
+// mostSearched bounds how much is parsed to find a record in the rest of a line, as a multiple of its length.
+const mostSearched = 16
+
+// wholeAfter returns where the next record begins in a text whose value at from is cut off; -1 if there is none. A record reaches to the
+// end of the text or to another one: a part of the cut one does not, or is none of the agent's.
+func (d *Decoder) wholeAfter(text []byte, from int) int {
+	for at, left := from, mostSearched*len(text); left > 0; {
+		n := bytes.IndexByte(text[at+1:], '{')
+		if n < 0 {
+			break
 		}
-		if at <= from {
-			return -1
-		}
-		value, n := firstValue(text[at:])
-		rest := bytes.TrimLeft(text[at+n:], " \t\r")
+		at += 1 + n
+		value, end := firstValue(text[at:])
+		left -= end
+		rest := bytes.TrimLeft(text[at+end:], " \t\r")
 		if value != nil && (len(rest) == 0 || rest[0] == '{') && d.knows(value) {
 			return at
 		}
-		if from, end = at, at+n; value != nil {
-			from = end - 1
-		}
 	}
+	return -1
 }
 
 // knows reports whether a value is a record of a known type by itself.
 func (d *Decoder) knows(value []byte) bool {
 	r := NewDecoder(Format{Client: d.Client, Parse: d.parse}, d.Class).record(value, 0, mark.Hash{})
 	return !r.Unknown && r.Type != ""
-}
-
-// lastObject returns where the object begins that ends a text whose value at from is cut off; -1 if none does.
-func lastObject(text []byte, from int) int {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(text[from:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var open []int
-	last, end := -1, -1
-	for {
-		token, err := dec.ReadToken()
-		if err != nil {
-			if end < len(text) {
-				return -1
-			}
-			return last
-		}
-		switch at := from + int(dec.InputOffset()); token.Kind() {
-		case '{', '[':
-			open = append(open, at-1)
-		case '}':
-			last, end, open = open[len(open)-1], at, open[:len(open)-1]
-		case ']':
-			open = open[:len(open)-1]
-		}
-	}
 }
 
 // parseValue parses a value. Only an object can be a record.
@@ -253,9 +222,9 @@ func (n Node) Integer() int64 {
 // maxTokens exceeds any real token count; sums of a few do not overflow.
 const maxTokens = 1 << 53
 
-// Tokens returns an integer as a count, at most maxTokens. ok is false for other values. An absent value counts 0.
+// Tokens returns an integer as a count, at most maxTokens. ok is false for other values. An absent value and null count 0.
 func (n Node) Tokens() (count int64, ok bool) {
-	if len(n.Raw) == 0 {
+	if !n.Has() {
 		return 0, true
 	}
 	f, err := strconv.ParseFloat(string(n.Raw), 64)
@@ -337,9 +306,18 @@ func (o Object) First(names ...string) Node {
 }
 
 // Tokens returns the sum of some counts, NoCount if one of them is invalid.
-func (o Object) Tokens(names ...string) (sum int64) {
+func (o Object) Tokens(names ...string) int64 {
+	var counts []Node
 	for _, name := range names {
-		count, ok := o.Field(name).Tokens()
+		counts = append(counts, o.Field(name))
+	}
+	return SumTokens(counts...)
+}
+
+// SumTokens returns the sum of some counts, NoCount if one of them is invalid.
+func SumTokens(counts ...Node) (sum int64) {
+	for _, n := range counts {
+		count, ok := n.Tokens()
 		if !ok {
 			return NoCount
 		}
@@ -444,10 +422,14 @@ func skipValue(b []byte, i int) int {
 // ends are the bytes that end a number, true, false or null.
 var ends = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ']': true, '}': true}
 
-// skipString returns the end of the string at i. It counts the backslashes before each quote once, so it is linear.
+// skipString returns the end of the string at i, 0 if it does not end. It counts the backslashes before each quote once, so it is linear.
 func skipString(b []byte, i int) int {
 	for i++; ; i++ {
-		i += bytes.IndexByte(b[i:], '"')
+		next := bytes.IndexByte(b[i:], '"')
+		if next < 0 {
+			return 0
+		}
+		i += next
 		n := i
 		for b[n-1] == '\\' {
 			n--

@@ -187,27 +187,21 @@ func Chars(raw []byte) int {
 			return 0
 		}
 	case '[':
-		return listChars(n)
+		return utf8.RuneCount(listText(n, func() {}))
 	}
 	return utf8.RuneCount(n.Raw)
 }
 
-func listChars(n Node) int {
-	total, count := 0, 0
-	for block := range n.Elements() {
-		switch t := blockText(block); {
-		case t.Is('"'):
-			total += stringChars(t.Raw)
-		case isImage(block):
-			continue
-		default:
-			total += utf8.RuneCount(block.Raw)
+// listText returns the texts of a list's blocks, and the raw blocks of an unknown form. image is called for each image.
+func listText(list Node, image func()) []byte {
+	text, _ := joined(list, func(block Node) []byte {
+		if isImage(block) {
+			image()
+			return nil
 		}
-		if count++; count > 1 {
-			total++ // newline between two texts
-		}
-	}
-	return total
+		return block.Raw
+	})
+	return text
 }
 
 // isImage reports whether the value is the source of an image or document, or a block with one.
@@ -224,23 +218,7 @@ func isImage(n Node) bool {
 // quoted reports whether raw is a single quoted string. It only looks for the end, because an unknown escape stands for
 // the character after the backslash.
 func quoted(raw []byte) bool {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
-		return false
-	}
-	for i := 1; ; i++ {
-		next := bytes.IndexByte(raw[i:], '"')
-		if next < 0 {
-			return false
-		}
-		i += next
-		n := i
-		for raw[n-1] == '\\' {
-			n--
-		}
-		if (i-n)%2 == 0 {
-			return i == len(raw)-1
-		}
-	}
+	return len(raw) > 1 && raw[0] == '"' && raw[len(raw)-1] == '"' && skipString(raw, 0) == len(raw)
 }
 
 // stringChars counts the characters of a JSON string with its quotes.
@@ -346,4 +324,81 @@ func Unescaped(line []byte) []byte {
 		}
 		out = utf8.AppendRune(out, r)
 	}
+}
+
+// Readable returns an item's text for a person: a string's text, the joined texts of a list, or, for a call's input or
+// a result that is a JSON object (possibly in a string), the JSON with the escapes in its strings decoded. Images and
+// encrypted reasoning have none. same means that the text equals the result of Original. The result may be a view of
+// raw.
+func Readable(kind Kind, raw []byte) (text []byte, same bool) {
+	switch {
+	case kind == Image:
+		return nil, false
+	case kind == File:
+		return raw, true
+	case quoted(raw):
+		return readableText(kind, unquote(nil, raw))
+	case !Valid(raw):
+		return raw, true
+	}
+	n := Node{Raw: bytes.Trim(raw, " \t\r\n")}
+	switch {
+	case isImage(n):
+		return nil, false
+	case n.Is('['):
+		return readableList(n)
+	case n.Is('{'):
+		return unescapedJSON(n.Raw), false
+	}
+	return raw, true
+}
+
+func readableText(kind Kind, text []byte) ([]byte, bool) {
+	if kind == Thinking && !bytes.ContainsFunc(text, notBase64) {
+		return nil, false // one word of nothing else: encrypted, or a signature
+	}
+	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
+		return unescapedJSON(text), false
+	}
+	return text, true
+}
+
+func notBase64(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/-_=", r)
+}
+
+func readableList(n Node) (text []byte, same bool) {
+	same = true
+	text, count := joined(n, func(block Node) []byte {
+		same = false
+		if isImage(block) {
+			return nil
+		}
+		return unescapedJSON(block.Raw)
+	})
+	return text, same && count > 0
+}
+
+// unescapedJSON returns a valid JSON value with the escapes in its strings decoded, or the value itself if there are
+// none.
+func unescapedJSON(value []byte) []byte {
+	if bytes.IndexByte(value, '\\') < 0 {
+		return value
+	}
+	text := make([]byte, 0, len(value))
+	for {
+		i := bytes.IndexByte(value, '"')
+		if i < 0 {
+			return append(text, value...)
+		}
+		end := skipString(value, i)
+		text = append(text, value[:i+1]...)
+		text = append(unquote(text, value[i:end]), '"')
+		value = value[end:]
+	}
+}
+
+// Forget drops the tools of earlier calls, so that the decoder can be used for lines that are not consecutive.
+func (d *Decoder) Forget() {
+	d.tools, d.State = recent[string]{}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"path"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // The paths in a transcript belong to the machine that wrote it, which may be another one. Everything that joins,
@@ -209,3 +211,6 @@ var complaints = []string{
 	"read-only", "no space", "not overwr", "did not match", "invalid option", "illegal option", "usage:", "missing operand",
 	"truncated", "omitted",
 }
+
+// IsUUID reports whether s has the form 8-4-4-4-12 in hexadecimal.
+func IsUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }

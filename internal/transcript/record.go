@@ -66,10 +66,14 @@ func (r *Record) Replies() bool {
 	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
 }
 
-// ParseTime parses an RFC 3339 time. It returns the zero time if there is none, or if its offset moves it out of the
-// range that RFC 3339 and JSON allow.
+// ParseTime reads a time: RFC 3339, or a number of milliseconds since 1970. It returns the zero time if there is none, or if it is out of
+// the range that RFC 3339 and JSON allow.
 func ParseTime(n Node) time.Time {
+	const maxYear = 253402300799999 // the last millisecond of the year 9999
 	if !n.Is('"') {
+		if ms := n.Integer(); ms > 0 && ms <= maxYear {
+			return time.UnixMilli(ms).UTC()
+		}
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(n.Raw[1:len(n.Raw)-1]))
@@ -105,3 +109,113 @@ func (d *Decoder) SetSummary(r *Record, title Node, leaf string) {
 
 // UserRejected is the denial reason of a call that the human refused.
 const UserRejected = "user-rejected"
+
+// Waiting is the messages that a person typed while the agent worked, as far as they are not known to have reached it. T is
+// what a reader keeps of one.
+type Waiting[T any] struct{ all []waiting[T] }
+
+type waiting[T any] struct {
+	text     string
+	repeated bool // it stands in a record of its own
+	kept     T
+}
+
+// maxWaiting is how many messages wait. One more is not kept.
+const maxWaiting = 64
+
+// Add adds a message.
+func (w *Waiting[T]) Add(text string, kept T) {
+	if len(w.all) < maxWaiting {
+		w.all = append(w.all, waiting[T]{text: text, kept: kept})
+	}
+}
+
+// Repeats notes that a message stands in a record of its own, so that it is not delivered twice.
+func (w *Waiting[T]) Repeats(text string) {
+	for i := range w.all {
+		w.all[i].repeated = w.all[i].repeated || w.all[i].text == text
+	}
+}
+
+// All returns the messages that wait, the oldest first.
+func (w *Waiting[T]) All() (all []T) {
+	for i := range w.all {
+		all = append(all, w.all[i].kept)
+	}
+	return all
+}
+
+// Take takes what a record says of the messages. It returns the one that reached the model and stands nowhere else.
+func (w *Waiting[T]) Take(r *Record) (kept T, delivered bool) {
+	if len(w.all) == 0 || r.Queue == NoQueue || r.Queue == Enqueued {
+		return kept, false
+	}
+	if r.Queue == Withdrawn {
+		w.all = nil
+		return kept, false
+	}
+	i := max(0, slices.IndexFunc(w.all, func(one waiting[T]) bool { return one.text == r.Queued }))
+	one := w.all[i]
+	w.all = slices.Delete(w.all, i, i+1)
+	return one.kept, r.Queue == Delivered && !one.repeated
+}
+
+// Spent is what a reply cost, in real tokens, as its client reports it.
+type Spent struct {
+	In      int64 // of the context, not from a cache
+	Cached  int64 // read from a cache
+	Written int64 // of the context, into a cache
+	Out     int64 // with what is thought
+	Begun   bool  // Out is only the count that the stream began with
+}
+
+// spelling is how clients report what a reply cost.
+type spelling struct {
+	at                  []string // where the object is
+	in, cached, written string
+	out                 []string
+	within              bool // what is cached counts in in
+}
+
+var spellings = []spelling{
+	{[]string{"data", "message", "message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
+	{[]string{"message", "usage"}, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", []string{"output_tokens"}, false},
+	{[]string{"message", "usage"}, "input", "cacheRead", "cacheWrite", []string{"output"}, false},
+	{[]string{"payload", "info", "last_token_usage"}, "input_tokens", "cached_input_tokens", "cache_write_input_tokens", []string{"output_tokens"}, true},
+	{[]string{"tokens"}, "input", "cached", "", []string{"output", "thoughts"}, true},
+	{[]string{"usageMetadata"}, "promptTokenCount", "cachedContentTokenCount", "", []string{"candidatesTokenCount", "thoughtsTokenCount"}, true},
+	{[]string{"usage"}, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", []string{"outputTokens"}, false},
+}
+
+// mostBegun is above the counts of an output that a stream begins with. Where no reason for its end is known, a larger one is whole.
+const mostBegun = 30
+
+// SpentIn reads what the reply in a record cost. sum is the session's cost until then where the client reports that as well: it
+// repeats reports. Not every client reports what a reply cost: ok is false then, and where a count is invalid.
+func SpentIn(record []byte) (s Spent, sum int64, ok bool) {
+	whole := Node{Raw: record}
+	for _, as := range spellings {
+		n, in := whole, whole // in is the reply that the object is in
+		for _, name := range as.at {
+			in, n = n, n.Field(name)
+		}
+		o := n.Object()
+		if !o.Field(as.in).Has() {
+			continue
+		}
+		counts := []int64{o.Tokens(as.in), o.Tokens(as.cached), o.Tokens(as.written), o.Tokens(as.out...)}
+		for _, c := range counts {
+			if c == NoCount {
+				return Spent{}, 0, false
+			}
+		}
+		if s = (Spent{counts[0], counts[1], counts[2], counts[3], counts[3] < mostBegun && string(in.Field("stop_reason").Raw) == "null"}); as.within {
+			s.In = max(0, s.In-s.Cached-s.Written)
+		}
+		if info := whole.Field("payload").Field("info").Field("total_token_usage"); info.Has() {
+			sum, _ = info.Field("total_tokens").Tokens()
+		}
+		return s, sum, true
+	}
+	return Spent{}, 0, false
+}

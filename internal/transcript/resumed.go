@@ -1,6 +1,11 @@
 package transcript
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"ccd/internal/mark"
+)
 
 // Resumed marks a session that ccd wrote as a smaller copy of another one. It is stored in the copy's first record.
 type Resumed struct {
@@ -52,4 +57,66 @@ func IsCopySummary(text string) bool {
 	_, rest, _ := strings.Cut(text, "\n")
 	rest = strings.TrimLeft(rest, "\n")
 	return strings.HasPrefix(rest, SummaryStart) || strings.HasPrefix(rest, summaryStart)
+}
+
+// liveStart begins the text that is the new context of an agent whose compaction ccd answered. Such an agent stores it as
+// a message of the user's.
+const liveStart = "---\nccd: 1\nlive: "
+
+// LiveHead returns the front matter of that text. kept is how many blocks (texts, calls, results) of the newest messages
+// follow it in the context; covers is the number of the session's records then.
+func LiveHead(session string, covers, kept int) string {
+	return fmt.Sprintf(liveStart+"{covers: %d, kept: %d}\nsession: %s\n---\n", covers, kept, session)
+}
+
+// Live is the front matter of that text.
+type Live struct {
+	Session      string
+	Covers, Kept int // as LiveHead takes them
+}
+
+// ReadLive reads what LiveHead has written at the beginning of a text. ok is false if the text begins otherwise.
+func ReadLive(text string) (l Live, ok bool) {
+	rest, ok := strings.CutPrefix(text, liveStart)
+	n, err := fmt.Sscanf(rest, "{covers: %d, kept: %d}\nsession: %s\n", &l.Covers, &l.Kept, &l.Session)
+	return l, ok && err == nil && n == 3 && l.Kept >= 0
+}
+
+// An output demoted by ccd's hook reached the agent as its beginning, one line with the ID of the whole, and more lines
+// of ccd. The transcript contains only that, so readers must separate ccd's lines from the output, and know that it is
+// incomplete.
+
+// Demotion returns the line after the visible beginning of a demoted output: id names the whole, with its chars and
+// lines; shown is the number of visible chars.
+func Demotion(id mark.ID, chars, lines, shown int) string {
+	return mark.New(id, fmt.Sprintf("output, %d chars, %d lines; %s%d chars", chars, lines, demoted, shown))
+}
+
+const demoted = "above are its first "
+
+// Demoted returns the ID of the whole of an output that ccd's hook demoted, or "".
+func Demoted(text string) mark.ID {
+	for rest := text; ; {
+		i := strings.Index(rest, "[ccd ")
+		if i < 0 {
+			return ""
+		}
+		if id := demotion(rest[i:]); id != "" {
+			return id
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// demotion returns the ID if the text begins with such a line.
+func demotion(text string) mark.ID {
+	rest, ok := strings.CutPrefix(text, "[ccd ")
+	if !ok || len(rest) < mark.IDLen || !mark.IsID(rest[:mark.IDLen]) {
+		return ""
+	}
+	line, _, _ := strings.Cut(rest[mark.IDLen:], "\n")
+	if !strings.HasPrefix(line, " output, ") || !strings.Contains(line, "; "+demoted) || !strings.HasSuffix(line, "]") {
+		return ""
+	}
+	return mark.ID(rest[:mark.IDLen])
 }

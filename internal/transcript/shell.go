@@ -35,18 +35,15 @@ func shellChanges(cmd string) []shellChange {
 		return nil
 	}
 	s := &shell{made: map[string]bool{}}
-	last := 0 // where the last chain begins
-	for i, e := range list {
-		if e.join == ";" {
-			last = i
+	for rest := list; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].join != ";" {
+			n++
 		}
-	}
-	for from, to := 0, 0; from < len(list); from = to {
-		for to = from + 1; to < len(list) && list[to].join != ";"; to++ {
-		}
-		if s.chain(list[from:to], from == last); s.unknown {
+		if s.chain(rest[:n], n == len(rest)); s.unknown {
 			return nil
 		}
+		rest = rest[n:]
 	}
 	if len(s.changes) > maxChanges {
 		return nil
@@ -68,14 +65,16 @@ type shell struct {
 }
 
 // chain follows pipelines joined by && and ||. The exit status of the command line is that of the last chain.
-func (s *shell) chain(chain []element, last bool) {
+func (s *shell) chain(chain []simple, last bool) {
 	lastOr, quiet := -1, true
-	for i, e := range chain {
-		if e.join == "||" {
+	for i, c := range chain {
+		if c.join == "||" {
 			lastOr = i
 		}
 	}
-	for i, e := range chain {
+	for i, end := 0, 0; i < len(chain); i = end {
+		for end = i + 1; end < len(chain) && chain[end].join == "|"; end++ {
+		}
 		switch {
 		case i <= lastOr:
 			s.proof = Always
@@ -86,8 +85,8 @@ func (s *shell) chain(chain []element, last bool) {
 		default:
 			s.proof = Always
 		}
-		s.pipeline(e.pipe)
-		quiet = quiet && len(e.pipe) == 1 && complains(e.pipe[0])
+		s.pipeline(chain[i:end])
+		quiet = quiet && end == i+1 && complains(chain[i])
 	}
 }
 

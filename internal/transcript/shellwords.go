@@ -25,14 +25,9 @@ const both = -1
 
 // simple is one command: its words without variable assignments, and its redirections.
 type simple struct {
+	join      string // operator before it: "" for the first, "&&", "||", ";", "|" or "&"
 	words     []word
 	redirects []*redirect
-}
-
-// element is one pipeline of a list, with the operator before it.
-type element struct {
-	join string // "&&", "||", ";" or "&" ("" for the first)
-	pipe []simple
 }
 
 // Limits for a command: bytes, nesting of brackets, and number of backquotes. The parser recurses for each level and
@@ -64,7 +59,7 @@ func tooDeep(cmd string) bool {
 // shellLine is a parsed command line.
 type shellLine struct {
 	source  string
-	list    []element
+	list    []simple
 	join    string             // operator before the next command
 	grouped bool               // some commands are in a group, a condition, a loop or the background
 	inner   []*syntax.CmdSubst // command substitutions in its words and here-documents
@@ -96,7 +91,7 @@ func readShell(cmd string) (l shellLine, ok bool) {
 
 // parseShell parses a command line. ok is false unless it is a list of plain commands, because anything else cannot be
 // interpreted with certainty.
-func parseShell(cmd string) (list []element, ok bool) {
+func parseShell(cmd string) (list []simple, ok bool) {
 	if strings.ContainsRune(cmd, '\r') { // bash treats it as part of the word
 		return nil, false
 	}
@@ -119,20 +114,15 @@ func SplitCommand(line string) (all []Simple, ok bool) {
 	for _, s := range l.inner {
 		inner.statements(s.Stmts)
 	}
-	for _, e := range append(inner.list, l.list...) {
-		for n, c := range e.pipe {
-			one := Simple{Join: e.join}
-			if n > 0 {
-				one.Join = "|"
-			}
-			for _, w := range c.words {
-				one.Words = append(one.Words, w.text)
-			}
-			for _, r := range c.redirects {
-				one.Writes = one.Writes || r.op[0] == '>' && r.op != ">&" && r.target.text != "/dev/null"
-			}
-			all = append(all, one)
+	for _, c := range append(inner.list, l.list...) {
+		one := Simple{Join: c.join}
+		for _, w := range c.words {
+			one.Words = append(one.Words, w.text)
 		}
+		for _, r := range c.redirects {
+			one.Writes = one.Writes || r.op[0] == '>' && r.op != ">&" && r.target.text != "/dev/null"
+		}
+		all = append(all, one)
 	}
 	return all, ok
 }
@@ -188,18 +178,14 @@ func (l *shellLine) compound(c syntax.Command, s *syntax.Stmt) {
 
 // command adds one plain command.
 func (l *shellLine) command(args []*syntax.Word, s *syntax.Stmt) {
-	var c simple
+	c := simple{join: l.join}
 	for _, w := range args {
 		c.words = append(c.words, l.word(w))
 	}
 	for _, r := range s.Redirs {
 		l.redirect(&c, r)
 	}
-	if n := len(l.list); l.join == "|" && n > 0 {
-		l.list[n-1].pipe = append(l.list[n-1].pipe, c)
-		return
-	}
-	l.list = append(l.list, element{join: l.join, pipe: []simple{c}})
+	l.list = append(l.list, c)
 }
 
 func (l *shellLine) redirect(c *simple, r *syntax.Redirect) {
@@ -333,4 +319,110 @@ func separates(before string, c byte) bool {
 		return false
 	}
 	return strings.ContainsAny(before, `\:`) || strings.Trim(before, ".") == ""
+}
+
+// Run is a command without the parts that do not affect its meaning, to recognize repeated runs.
+type Run struct {
+	Dir      string // where it runs, "" if unknown
+	Command  string
+	Filtered bool // its status is that of a filter after a pipe
+}
+
+// NormalizeRun removes from a command that runs in dir leading directory changes, variables and time limits, and
+// filters that only shorten or join its output.
+func NormalizeRun(dir, cmd string) Run {
+	r := Run{Dir: dir, Command: strings.TrimSpace(cmd)}
+	if len(cmd) > maxShell { // each step scans the rest of the command
+		return r
+	}
+	for n := 0; n < maxNested && (r.changesDir() || r.prefixed()); n++ {
+	}
+	for n := 0; n < maxNested && r.filtered(); n++ {
+	}
+	r.Filtered = r.Filtered && !strings.Contains(cmd, "pipefail")
+	return r
+}
+
+// changesDir removes a leading "cd DIR &&".
+func (r *Run) changesDir() bool {
+	rest, ok := strings.CutPrefix(r.Command, "cd ")
+	if !ok {
+		return false
+	}
+	for _, sep := range []string{"&&", ";", "\n"} {
+		to, after, ok := strings.Cut(rest, sep)
+		to = strings.TrimSpace(to)
+		if !ok || strings.ContainsAny(to, " \t\n;&|$`") || strings.TrimSpace(after) == "" {
+			continue
+		}
+		r.Dir = joinDir(r.Dir, strings.Trim(to, `'"`))
+		r.Command = strings.TrimSpace(after)
+		return true
+	}
+	return false
+}
+
+// prefixed removes a leading variable, or a command that runs another one.
+func (r *Run) prefixed() bool {
+	first, rest, ok := strings.Cut(r.Command, " ")
+	rest = strings.TrimSpace(rest)
+	if !ok || rest == "" {
+		return false
+	}
+	switch {
+	case IsAssignment(first) && !strings.ContainsAny(first, "'\"$`;&|<>("):
+		r.Command = rest
+	case first == "env" || first == "sudo" || first == "command" || first == "time":
+		if strings.HasPrefix(rest, "-") {
+			return false
+		}
+		r.Command = rest
+	case first == "timeout":
+		return r.timed(rest)
+	default:
+		return false
+	}
+	return true
+}
+
+// timed removes a time limit: its options, and the duration.
+func (r *Run) timed(rest string) bool {
+	for range 6 {
+		first, after, ok := strings.Cut(rest, " ")
+		after = strings.TrimSpace(after)
+		if !ok || after == "" {
+			return false
+		}
+		rest = after
+		number := first[0] >= '0' && first[0] <= '9'
+		if number && strings.Trim(first, "0123456789.smhd") == "" {
+			r.Command = rest
+			return true
+		}
+		if !strings.HasPrefix(first, "-") {
+			return false
+		}
+		if first == "-k" || first == "-s" || first == "--signal" || first == "--kill-after" {
+			_, rest, _ = strings.Cut(rest, " ")
+		}
+	}
+	return false
+}
+
+// filtered removes what only joins or shortens the output.
+func (r *Run) filtered() bool {
+	if cmd, ok := strings.CutSuffix(r.Command, "2>&1"); ok {
+		r.Command = strings.TrimSpace(cmd)
+		return true
+	}
+	i := strings.LastIndexByte(r.Command, '|')
+	if i <= 0 || r.Command[i-1] == '|' || strings.ContainsAny(r.Command[i:], "\n'\"`;&$()<>") {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(r.Command[i+1:]), " ")
+	if name != "head" && name != "tail" {
+		return false
+	}
+	r.Command, r.Filtered = strings.TrimSpace(r.Command[:i]), true
+	return true
 }

@@ -4,6 +4,7 @@ package words
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -68,4 +69,12 @@ func Shell(text string) string {
 		i += size
 	}
 	return "$'" + b.String() + "'"
+}
+
+// Version returns the version of this program: that of a release or, if release is "", the one in the build's information.
+func Version(release string) string {
+	if info, ok := debug.ReadBuildInfo(); ok && release == "" {
+		return info.Main.Version
+	}
+	return release
 }

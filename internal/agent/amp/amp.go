@@ -3,7 +3,6 @@ package amp
 import (
 	"encoding/hex"
 	"strings"
-	"time"
 
 	"ccd/internal/transcript"
 )
@@ -21,7 +20,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 	r.UI = len(r.Items) == 0
 	r.Type, r.UUID = "thread", value.Field("id").Text()
-	r.Time = clock(value.Field("created"))
+	r.Time = transcript.ParseTime(value.Field("created"))
 	d.SetTitle(r, value.Field("title"), transcript.RankMade)
 	where := value.Field("env").Field("initial")
 	r.Version = transcript.Reuse(&d.Last.Version, where.Field("platform").Field("clientVersion"))
@@ -39,7 +38,7 @@ func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node)
 	if r.UUID = id.Text(); id.Has() && !id.Is('"') {
 		r.UUID = string(id.Raw)
 	}
-	if r.Time = clock(m.Field("meta").Field("sentAt")); r.Time.IsZero() {
+	if r.Time = transcript.ParseTime(m.Field("meta").Field("sentAt")); r.Time.IsZero() {
 		r.Time = transcript.ParseTime(usage.Field("timestamp"))
 	}
 	v := transcript.Voice{Role: role.Text(), Message: r.UUID, By: d.Author()}
@@ -52,24 +51,13 @@ func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node)
 	if v.Role == "assistant" {
 		addUsage(d, r, usage)
 	}
-	if !content.Is('[') {
-		d.Content(r, content, v)
-		return
-	}
-	for b := range content.Elements() {
-		block(d, r, b, v)
-	}
-	r.UI = v.Role == "info" && len(r.Items) == 0
+	d.Content(r, content, v)
+	r.UI = v.Role == "info" && content.Is('[') && len(r.Items) == 0
 }
 
-func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) {
+func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) bool {
 	kind, hidden := b.Field("type").Text(), b.Field("hidden").IsTrue()
-	if hidden {
-		v.By = transcript.Program
-	}
 	switch {
-	case b.Is('"'):
-		d.Say(r, b, v)
 	case kind == "tool_result" && b.Field("run").Is('{'):
 		result(d, r, b, v)
 	case kind == "manual_bash_invocation": // a command that a person ran; the agent sees it unless it is hidden
@@ -80,9 +68,13 @@ func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v tra
 		d.SetBoundary(r, transcript.Boundary{})
 		summary := b.Field("summary")
 		r.AddFirst(transcript.Item{Kind: transcript.Summary, Message: v.Message}, summary.Field("summary"), summary, b)
-	default:
+	case hidden:
+		v.By = transcript.Program
 		d.Block(r, b, v)
+	default:
+		return false
 	}
+	return true
 }
 
 // result adds the result of a call. It keeps the whole result object because that says how a command ended.
@@ -129,13 +121,4 @@ func localPath(uri string) string {
 		path = append(path, c)
 	}
 	return string(path)
-}
-
-// clock reads a time in milliseconds since 1970.
-func clock(n transcript.Node) time.Time {
-	const maxYear = 253402300799999 // the last millisecond of the year 9999
-	if ms := n.Integer(); ms > 0 && ms <= maxYear {
-		return time.UnixMilli(ms).UTC()
-	}
-	return time.Time{}
 }

@@ -3,8 +3,6 @@
 package amp
 
 import (
-	"cmp"
-	"path/filepath"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -14,21 +12,12 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "amp", Title: "Amp",
-		Roots: roots, Match: match, Recognizes: recognizes,
+		Roots: transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "amp"}.With("threads"), Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse, Member: "messages",
 		Connect: &transcript.Connect{
-			Name: "amp", Dir: settings, Servers: "settings.json", Member: "amp.mcpServers", Guide: "AGENTS.md",
+			Name: "amp", Dir: transcript.Dir{Variable: "XDG_CONFIG_HOME", Usual: ".config", Below: "amp"}.Of, Servers: "settings.json", Member: "amp.mcpServers", Guide: "AGENTS.md",
 		},
 	}
-}
-
-func settings(getenv func(string) string, home string) string {
-	return filepath.Join(cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "amp")
-}
-
-func roots(getenv func(string) string, home string) []string {
-	data := cmp.Or(getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share"))
-	return []string{filepath.Join(data, "amp", "threads")}
 }
 
 // match accepts T-UUID.json; each is a thread. The ID keeps the suffix because Key.Unlined uses it to see that the file
@@ -46,4 +35,23 @@ func isThread(id string) bool {
 // recognizes reports whether the line is a whole thread.
 func recognizes(line transcript.Node) bool {
 	return isThread(line.Field("id").Text()) && line.Field("messages").Is('[')
+}
+
+// client lists the tools that Amp provides, under their names of 2025 and 2026. Text that Amp writes in the user's role
+// is in a block marked "hidden"; everything else that it adds is outside the content.
+var client = transcript.Client{
+	Ops: transcript.Tools(map[transcript.Op]string{
+		transcript.Command: "Bash shell_command",
+		transcript.Read:    "Read look_at view_media",
+		transcript.Write:   "create_file",
+		transcript.Edit:    "edit_file apply_patch",
+		transcript.Search:  "Grep glob finder librarian",
+		transcript.Web:     "web_search read_web_page",
+		transcript.Plan:    "todo_write",
+		transcript.Agent:   "Task oracle",
+		transcript.Other:   "mermaid painter todo_read undo_edit",
+	}),
+	Block:    block,
+	Elements: transcript.Elements("", ""),
+	Flags:    true, // a summary is in its own block
 }

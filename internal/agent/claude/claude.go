@@ -72,15 +72,10 @@ func chain(d *transcript.Decoder, r *transcript.Record, l *line) {
 }
 
 // bookkeeping lists the record types with nothing that reached the model.
-var bookkeeping = map[string]bool{
-	"summary": true, "custom-title": true, "ai-title": true, "agent-name": true, "agent-color": true,
-	"agent-setting": true, "tag": true, "file-history-snapshot": true, "last-prompt": true,
-	"permission-mode": true, "mode": true, "pr-link": true, "worktree-state": true, "teleported-from": true,
-	"relocated": true, "frame-link": true, "bridge-session": true, "atis-latch": true, "tools-used": true,
-	"cost-state": true, "api-request": true, "api-request-shape": true, "api-request-blob": true,
-	"started": true, "result": true, "content-replacement": true, "attribution-snapshot": true,
-	"speculation-accept": true, "marble-origami-commit": true, "marble-origami-snapshot": true,
-}
+var bookkeeping = transcript.Set("summary custom-title ai-title agent-name agent-color agent-setting tag file-history-snapshot last-prompt " +
+	"permission-mode mode pr-link worktree-state teleported-from relocated frame-link bridge-session atis-latch tools-used " +
+	"cost-state api-request api-request-shape api-request-blob started result content-replacement attribution-snapshot " +
+	"speculation-accept marble-origami-commit marble-origami-snapshot")
 
 // queue decodes what happened to a message that was typed while the agent worked. "remove" means that the running turn took
 // it; often it then stands nowhere else.
@@ -250,14 +245,8 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 
 // usage takes what a reply reports. Every line of a reply repeats it under one ID.
 func usage(d *transcript.Decoder, r *transcript.Record, message, request transcript.Node, side bool) {
-	reported, counts := d.Object(message.Field("usage")), []string{"input_tokens", "output_tokens"}
-	for _, cache := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
-		if reported.Field(cache).Has() { // the API allows null there
-			counts = append(counts, cache)
-		}
-	}
-	id := strings.TrimSpace(message.Field("id").Text() + " " + request.Text())
-	d.SetUsage(r, transcript.Usage{ID: id, Context: reported.Tokens(counts...), Side: side})
+	used := d.Object(message.Field("usage")).Tokens("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+	d.SetUsage(r, transcript.Usage{ID: strings.TrimSpace(message.Field("id").Text() + " " + request.Text()), Context: used, Side: side})
 }
 
 // chosen returns the model that the output of /model says it set, or "".
@@ -284,19 +273,16 @@ func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 		r.Chosen = chosen(l.Field("content"))
 	default:
 		kind := l.Field("subtype").Text()
-		r.UI, r.APIError, r.Unknown = true, kind == "api_error", !systemKinds[kind]
+		r.UI, r.APIError, r.Unknown = true, kind == "api_error", kind != "" && !systemKinds[kind]
 		r.TurnEnd = !l.side && (kind == "turn_duration" || kind == "stop_hook_summary" && l.Field("preventedContinuation").Has() && !l.Field("hookErrors").Full())
 	}
 }
 
 // systemKinds lists the subtypes of system records with nothing that reached the model.
-var systemKinds = map[string]bool{
-	"": true, "turn_duration": true, "stop_hook_summary": true, "api_error": true, "informational": true, "microcompact_boundary": true,
-	"bridge_status": true, "away_summary": true, "memory_saved": true, "agents_killed": true, "scheduled_task_fire": true,
-	"permission_retry": true, "api_metrics": true, "hook_response": true, "hook_started": true, "hook_progress": true, "init": true,
-	"status": true, "thinking": true, "file_snapshot": true, "task_started": true, "task_progress": true, "task_notification": true,
-	"session_start": true, "model_refusal_fallback": true, "api_refusal": true, "error": true,
-}
+var systemKinds = transcript.Set("turn_duration stop_hook_summary api_error informational microcompact_boundary bridge_status away_summary memory_saved " +
+	"agents_killed scheduled_task_fire permission_retry api_metrics hook_response hook_started hook_progress init status " +
+	"thinking file_snapshot task_started task_progress task_notification session_start model_refusal_fallback api_refusal " +
+	"error")
 
 func boundary(d *transcript.Decoder, r *transcript.Record, compact transcript.Node) {
 	b := transcript.Boundary{Trigger: compact.Field("trigger").Text(), Before: compact.Field("preTokens").Integer()}
@@ -322,5 +308,105 @@ func unknown(d *transcript.Decoder, r *transcript.Record, l *line, kind string) 
 		d.Call(r, transcript.Item{Call: l.Field("id").Text(), Tool: l.Field("name").Text(), Side: l.side}, l.Field("input"), transcript.Node{})
 	case kind == "tool_result":
 		r.AddFirst(transcript.Item{Kind: transcript.Result, Tool: l.Field("name").Text(), Side: l.side}, l.Field("output"), l.Field("content"))
+	}
+}
+
+// An attachment record contains what Claude Code itself adds to the context (reminders, file contents, hook output,
+// listings) and what a person typed while the agent was working (queued_command). New versions put the text that was
+// sent in "rendered"; in older ones it is the attachment's own text.
+
+// silent lists the attachments that the model never sees: prompt_snapshot, for example, repeats the system prompt and
+// the tools' schemas.
+var silent = map[string]bool{"prompt_snapshot": true, "session_context": true}
+
+func attachment(d *transcript.Decoder, r *transcript.Record, l *line) {
+	a := d.Object(l.Field("attachment"))
+	kind := a.Field("type").Text()
+	if silent[kind] {
+		r.UI = true
+		return
+	}
+	item := transcript.Item{Kind: transcript.Meta, Side: l.side}
+	if kind == "queued_command" {
+		queued(d, r, l, a)
+		return
+	}
+	if l.Field("rendered").Is('[') {
+		for sent := range l.Field("rendered").Elements() {
+			if content := sent.Field("content"); content.Full() {
+				r.Add(item, content)
+			}
+		}
+		return
+	}
+	if n := a.First("content", "text", "snippet", "prompt"); n.Full() {
+		r.Add(item, n)
+	}
+}
+
+// queued adds a prompt that waited for the agent. A person wrote it unless the record says that a program queued it.
+func queued(d *transcript.Decoder, r *transcript.Record, l *line, a transcript.Object) {
+	mode := a.Field("commandMode").Text()
+	v := transcript.Voice{Role: "user", Side: l.side}
+	origin := a.Field("origin")
+	if !origin.Full() {
+		origin = l.Field("origin")
+	}
+	if !a.Field("isMeta").IsTrue() && (mode == "prompt" || mode == "bash" || mode == "") {
+		v.By = author(d, l, origin)
+	}
+	d.Content(r, a.Field("prompt"), v)
+	attached(d, r)
+	if mode == "task-notification" || a.Field("origin").Field("kind").Text() == "task-notification" {
+		r.Agent = transcript.BetweenTexts(transcript.PlainText(a.Field("prompt")), "<task-id>", "</task-id>")
+	}
+}
+
+// After a compaction that ccd answered, the client writes ccd's text as a message of the user's, without isCompactSummary,
+// and then the newest messages once more, with new UUIDs. The text is the agent's summary, and the rest is not said twice.
+
+// memory is what the decoder knows of earlier records.
+type memory struct {
+	begun     bool                       // the agent has said or done something: a fork of a compacted session begins with copies that stand nowhere else
+	left      int                        // copied blocks that follow ccd's text
+	waiting   transcript.Waiting[string] // what a person typed while the agent worked
+	delivered []string                   // of that, what the running turn took
+}
+
+// answered reports whether a message is ccd's text: it has ccd's front matter, and nobody typed it. That does not depend on
+// what was decoded before, because a search decodes single lines. In a fork the text names the session that was compacted.
+func answered(d *transcript.Decoder, r *transcript.Record, l *line, content transcript.Node) bool {
+	if l.side || l.Field("promptSource").Full() {
+		return false
+	}
+	live, ok := transcript.ReadLive(content.Text())
+	if s := transcript.StateOf[memory](d); ok && s.begun {
+		s.left = live.Kept
+	}
+	if ok && live.Session != l.Field("sessionId").Text() {
+		r.Origin = live.Session
+	}
+	return ok
+}
+
+// markCopies marks the items of a record that repeats an earlier message. The client adds to records of its own what it
+// does not add to those: who made the prompt, which request gave the reply, what the tool returned.
+func markCopies(d *transcript.Decoder, r *transcript.Record, l *line) {
+	t := transcript.StateOf[memory](d)
+	t.begun = t.begun || len(r.Items) > 0 && r.Items[0].Kind.Assistant() && !l.side
+	if t.left == 0 || l.side || len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
+		return
+	}
+	for _, own := range []string{"promptSource", "requestRef", "requestId", "toolUseResult", "sourceToolAssistantUUID"} {
+		if l.Field(own).Full() {
+			t.left = 0
+			return
+		}
+	}
+	for i := range r.Items {
+		if t.left > 0 {
+			t.left--
+			r.Items[i].Kind, r.Items[i].Copy, r.Items[i].Call = transcript.Meta, true, ""
+		}
 	}
 }

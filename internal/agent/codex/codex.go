@@ -297,13 +297,14 @@ func hasAnswers(output transcript.Node) bool {
 
 // failed reports whether a call failed, by its output or by the exit status of its command.
 func failed(d *transcript.Decoder, tool string, output transcript.Node) bool {
-	for _, p := range errorTexts {
-		if bytes.HasPrefix(output.Raw, []byte(`"`+p)) {
-			return true
-		}
+	if head := output.Raw[:min(len(output.Raw), maxError)]; output.Is('"') && transcript.Begins(string(head[1:]), errorTexts) {
+		return true
 	}
 	return output.Is('{') && output.Field("success").Is('f') || d.ResultFailed(tool, output)
 }
+
+// maxError is longer than any of errorTexts, in bytes.
+const maxError = 64
 
 // errorTexts are prefixes of the outputs of calls that never ran.
 var errorTexts = []string{

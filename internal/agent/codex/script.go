@@ -1,9 +1,9 @@
 package codex
 
 import (
-	"slices"
 	"strings"
 
+	"ccd/internal/lazy"
 	"ccd/internal/transcript"
 )
 
@@ -78,8 +78,8 @@ func patchOf(changes transcript.Node) string {
 	return b.String() + transcript.PatchEnd
 }
 
-// textOf returns an argument of a call, or the only one.
-func textOf(c transcript.Called, name string) string {
+// argument returns a text that is an argument of a call, or the only one.
+func argument(c transcript.Called, name string) string {
 	n := transcript.Node{Raw: c.Args}
 	if n.Is('"') {
 		return n.Text()
@@ -99,9 +99,9 @@ func textOf(c transcript.Called, name string) string {
 func whole(c transcript.Called) bool {
 	switch c.Tool {
 	case "exec_command", "shell_command", "shell":
-		return textOf(c, "cmd") != ""
+		return argument(c, "cmd") != ""
 	case "apply_patch":
-		return strings.Contains(textOf(c, "input"), transcript.PatchBegin)
+		return strings.Contains(argument(c, "input"), transcript.PatchBegin)
 	}
 	return true
 }
@@ -109,39 +109,25 @@ func whole(c transcript.Called) bool {
 // readScript returns the calls of tools in a script, in the order in which they are written. opaque reports that there are
 // others, whose tool or arguments only a run of the script would show.
 func readScript(text string) (calls []transcript.Called, opaque bool) {
-	s := &script{text: text, texts: map[string]string{}}
-	for !s.done() {
-		name, ok := s.name()
-		if !ok {
-			s.skip()
-			continue
-		}
-		switch s.space(); {
-		case name == "const" || name == "let" || name == "var":
+	s := &script{tokens: tokens(text), texts: map[string]string{}}
+	for s.peek() != "" && !s.tired() {
+		name := s.next()
+		if name == "const" || name == "let" || name == "var" {
 			s.declare()
 			continue
-		case name == "tools" && s.take("."):
-			name, _ = s.name()
-		case name == "tools" && s.take("["):
-			value, ok := s.value()
-			opaque = opaque || !ok
-			name = transcript.Node{Raw: []byte(value)}.Text()
-			s.take("]")
-		case name == "exec_command" || name == "apply_patch": // taken out of tools before
-		default:
-			continue
 		}
-		if s.space(); !s.take("(") {
+		tool, ok := s.tool(name)
+		if !ok {
 			continue
 		}
 		at := s.at
-		c := transcript.Called{Tool: name, Args: []byte("{}")}
-		if value, ok := s.value(); ok {
+		c := transcript.Called{Tool: tool, Args: []byte("{}")}
+		if value, ok := s.value(0); ok {
 			c.Args = []byte(value)
 		} else {
 			s.at = at // the arguments may call tools themselves
 		}
-		if whole(c) && name != "" {
+		if whole(c) && tool != "" {
 			calls = append(calls, c)
 		} else {
 			opaque = true
@@ -150,85 +136,109 @@ func readScript(text string) (calls []transcript.Called, opaque bool) {
 	return calls, opaque || s.tired()
 }
 
+// tool returns the tool that a name and what follows it call, "" if only a run of the script would show that. ok is false if they
+// call none.
+func (s *script) tool(name string) (tool string, ok bool) {
+	switch {
+	case name == "tools" && s.take("."):
+		name = s.next()
+	case name == "tools" && s.take("["):
+		value, ok := s.value(0)
+		if name = textIn(value); !ok {
+			return "", true
+		}
+		s.take("]")
+	case name == "exec_command" || name == "apply_patch": // taken out of tools before
+	default:
+		return "", false
+	}
+	return name, s.take("(")
+}
+
 // script reads JavaScript as far as it consists of literals.
 type script struct {
-	text  string
-	at    int
-	texts map[string]string // JSON of the constants
-
-	skipped int // bytes, also those that were skipped before
+	tokens  []token
+	at      int
+	texts   map[string]string // JSON of the constants
+	skipped int               // tokens, also those that were skipped before
 }
 
-func (s *script) done() bool { return s.at >= len(s.text) || s.tired() }
+// token is a name, a number, a text with its quotes, or a sign.
+type token struct {
+	text string
+	line bool // it begins a line
+}
+
+// quoted matches a text.
+var quoted = lazy.Regexp(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "String\\.raw`[^`]*`|`(?:\\$\\{[^}]*\\}|[^`\\\\]|\\\\.)*`)")
+
+// tokens returns the tokens of a script up to a text that does not end.
+func tokens(code string) (all []token) {
+	line := false
+	for at := 0; at < len(code); {
+		n, rest := 1, code[at:]
+		switch c := rest[0]; {
+		case c <= ' ':
+			line = line || c == '\n'
+			at++
+			continue
+		case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"):
+			_, after, _ := strings.Cut(rest, map[byte]string{'/': "\n", '*': "*/"}[rest[1]])
+			at, line = len(code)-len(after), true
+			continue
+		case isText(rest), strings.HasPrefix(rest, "String.raw`"):
+			if n = len(quoted().FindString(rest)); n == 0 {
+				return all
+			}
+		case isName(rest), isDigit(c):
+			for n < len(rest) && (isName(rest[n:]) || isDigit(rest[n]) || rest[n] == '.' && isDigit(c)) {
+				n++
+			}
+		}
+		all, line, at = append(all, token{rest[:n], line}), false, at+n
+	}
+	return all
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // tired reports whether more was skipped than a script that a model writes can need: calls nested in calls are read again.
-func (s *script) tired() bool { return s.skipped > 8*len(s.text) }
+func (s *script) tired() bool { return s.skipped > 8*len(s.tokens) }
 
-func (s *script) take(what string) bool {
-	if !strings.HasPrefix(s.text[min(s.at, len(s.text)):], what) {
-		return false
+// peek returns the next token, "" at the end.
+func (s *script) peek() string {
+	if s.at == len(s.tokens) {
+		return ""
 	}
-	s.at += len(what)
-	return true
+	return s.tokens[s.at].text
 }
 
-// space skips white space and comments.
-func (s *script) space() {
-	for !s.done() {
-		switch rest := s.text[s.at:]; {
-		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
-			s.at++
-		case strings.HasPrefix(rest, "//"):
-			s.until("\n")
-		case strings.HasPrefix(rest, "/*"):
-			s.until("*/")
-		default:
-			return
+func (s *script) next() string {
+	t := s.peek()
+	s.at += min(1, len(t))
+	return t
+}
+
+// take goes past these tokens if they are the next ones.
+func (s *script) take(signs ...string) bool {
+	at := s.at
+	for _, one := range signs {
+		if s.next() != one {
+			s.at = at
+			return false
 		}
 	}
-}
-
-func (s *script) until(end string) {
-	if i := strings.Index(s.text[s.at:], end); i >= 0 {
-		s.at += i + len(end)
-		return
-	}
-	s.at = len(s.text)
-}
-
-// skip goes past one element: a text, a comment, white space or a sign.
-func (s *script) skip() {
-	at := s.at
-	defer func() { s.skipped += s.at - at }()
-	if s.space(); s.at > at || s.done() {
-		return
-	}
-	if _, ok := s.quoted(); !ok {
-		s.at = max(at+1, s.at)
-	}
-}
-
-func (s *script) name() (string, bool) {
-	at := s.at
-	for !s.done() && isName(s.text[s.at], s.at > at) {
-		s.at++
-	}
-	return s.text[at:s.at], s.at > at
-}
-
-func isName(c byte, inside bool) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || inside && c >= '0' && c <= '9'
+	return true
 }
 
 // declare keeps the value of a constant.
 func (s *script) declare() {
-	s.space()
-	name, ok := s.name()
-	if s.space(); !ok || !s.take("=") {
+	name := s.next()
+	if !s.take("=") {
 		return
 	}
 	at := s.at
-	if value, ok := s.value(); ok {
+	if value, ok := s.value(0); ok {
 		s.texts[name] = value
 	} else {
 		s.at = at
@@ -238,205 +248,135 @@ func (s *script) declare() {
 // maxNested is how deep literals are read.
 const maxNested = 16
 
-// value reads an expression of literals and constants as JSON.
-func (s *script) value() (value string, ok bool) { return s.sum(0) }
-
-// sum reads texts joined by +.
-func (s *script) sum(deep int) (value string, ok bool) {
-	value, ok = s.one(deep)
-	for ok {
-		if s.space(); !s.take("+") {
-			break
-		}
-		next, more := s.one(deep)
-		if a, b := (transcript.Node{Raw: []byte(value)}), (transcript.Node{Raw: []byte(next)}); more && a.Is('"') && b.Is('"') {
-			value = transcript.QuoteText(a.Text() + b.Text())
-			continue
-		}
-		return "", false
+// value reads an expression of literals and constants as JSON: one, or texts joined by +.
+func (s *script) value(deep int) (value string, ok bool) {
+	for value, ok = s.one(deep); ok && s.take("+"); {
+		var next string
+		next, ok = s.one(deep)
+		ok = ok && strings.HasPrefix(value, `"`) && strings.HasPrefix(next, `"`)
+		value = transcript.QuoteText(textIn(value) + textIn(next))
 	}
-	return value, ok && (s.done() || strings.IndexByte(",;)}]\n", s.text[s.at]) >= 0 || s.ended())
+	return value, ok && (s.peek() == "" || strings.Contains(",;)}]", s.peek()) || s.tokens[s.at].line && isName(s.peek()))
 }
 
-// ended reports whether a new line separates the value from what follows.
-func (s *script) ended() bool { return s.at > 0 && s.text[s.at-1] == '\n' }
+// textIn returns the text of a JSON string.
+func textIn(value string) string { return transcript.Node{Raw: []byte(value)}.Text() }
+
+func isName(t string) bool {
+	return t[0] >= 'a' && t[0] <= 'z' || t[0] >= 'A' && t[0] <= 'Z' || t[0] == '_' || t[0] == '$'
+}
+
+func isText(t string) bool { return t != "" && strings.IndexByte("'\"`", t[0]) >= 0 }
 
 func (s *script) one(deep int) (value string, ok bool) {
-	if s.space(); s.done() || deep > maxNested {
+	if deep > maxNested {
 		return "", false
 	}
-	switch c := s.text[s.at]; {
-	case c == '{':
+	switch t := s.next(); {
+	case t == "{":
 		return s.object(deep)
-	case c == '[':
+	case t == "[":
 		return s.list(deep)
-	case c >= '0' && c <= '9', c == '-':
-		at := s.at
-		for s.at++; !s.done() && strings.IndexByte("0123456789._eE", s.text[s.at]) >= 0; s.at++ {
-		}
-		value = strings.ReplaceAll(s.text[at:s.at], "_", "")
+	case t == "-":
+		value = t + s.next()
 		return value, transcript.Valid([]byte(value))
+	case t == "true", t == "false", t == "null":
+		return t, true
+	case t != "" && isDigit(t[0]):
+		value = strings.ReplaceAll(t, "_", "")
+		return value, transcript.Valid([]byte(value))
+	case isText(t):
+		return transcript.QuoteText(s.textOf(t)), true
+	case strings.HasPrefix(t, "String.raw"): // a template in which a backslash is one
+		return transcript.QuoteText(t[strings.IndexByte(t, '`')+1 : len(t)-1]), true
+	default:
+		value, ok = s.texts[t]
+		return value, ok
 	}
-	if s.take("String.raw") {
-		return s.quotedRaw()
-	}
-	if text, ok := s.quoted(); ok {
-		return transcript.QuoteText(text), true
-	}
-	name, _ := s.name()
-	switch name {
-	case "true", "false", "null":
-		return name, true
-	}
-	value, ok = s.texts[name]
-	return value, ok
 }
 
 // list reads a list; of texts also what join makes of it.
 func (s *script) list(deep int) (value string, ok bool) {
-	var all []string
-	for s.at++; ; {
-		if s.space(); s.take("]") {
-			break
-		}
-		one, ok := s.sum(deep + 1)
+	var all, texts []string
+	for !s.take("]") {
+		one, ok := s.value(deep + 1)
 		if !ok {
 			return "", false
 		}
-		all = append(all, one)
-		s.space()
+		all, texts = append(all, one), append(texts, textIn(one))
 		s.take(",")
 	}
-	value = "[" + strings.Join(all, ",") + "]"
-	if !s.take(".join(") {
-		return value, true
+	if !s.take(".", "join", "(") {
+		return "[" + strings.Join(all, ",") + "]", true
 	}
-	with, ok := s.sum(deep + 1)
-	if !ok || !s.take(")") {
-		return "", false
-	}
-	for i, one := range all {
-		all[i] = transcript.Node{Raw: []byte(one)}.Text()
-	}
-	return transcript.QuoteText(strings.Join(all, transcript.Node{Raw: []byte(with)}.Text())), true
+	with, ok := s.value(deep + 1)
+	return transcript.QuoteText(strings.Join(texts, textIn(with))), ok && s.take(")")
 }
 
 // object reads an object. A member whose value cannot be read is left out.
 func (s *script) object(deep int) (value string, ok bool) {
 	var all []string
-	for s.at++; !s.done(); {
-		if s.space(); s.take("}") {
-			return "{" + strings.Join(all, ",") + "}", true
+	for !s.take("}") {
+		name := s.next()
+		if isText(name) {
+			name = s.textOf(name)
+		} else if name == "" || !isName(name) {
+			return "", false
 		}
-		name, ok := s.quoted()
-		if !ok {
-			if name, ok = s.name(); !ok {
+		one, known := s.texts[name] // {cmd}
+		if s.take(":") {
+			if one, known = s.value(deep + 1); !known && !s.member() {
 				return "", false
 			}
 		}
-		if s.space(); !s.take(":") {
-			if one, known := s.texts[name]; known { // {cmd}
-				all = append(all, transcript.QuoteText(name)+":"+one)
-			}
-		} else if one, ok := s.sum(deep + 1); ok {
+		if known {
 			all = append(all, transcript.QuoteText(name)+":"+one)
-		} else if !s.member() {
-			return "", false
 		}
-		s.space()
 		s.take(",")
 	}
-	return "", false
+	return "{" + strings.Join(all, ",") + "}", true
 }
 
 // member skips the rest of a member that cannot be read, up to the comma or brace behind it.
 func (s *script) member() bool {
-	for open := 0; !s.done(); {
-		switch c := s.text[s.at]; {
-		case open == 0 && (c == ',' || c == '}'):
+	for open := 0; s.peek() != "" && !s.tired(); s.skipped++ {
+		switch t := s.peek(); {
+		case open == 0 && (t == "," || t == "}"):
 			return true
-		case strings.IndexByte("([{", c) >= 0:
+		case strings.Contains("([{", t):
 			open++
-		case strings.IndexByte(")]}", c) >= 0:
+		case strings.Contains(")]}", t):
 			open--
 		}
-		s.skip()
+		s.at++
 	}
 	return false
 }
 
-// quoted reads a text in any of the three kinds of quotes.
-func (s *script) quoted() (text string, ok bool) {
-	if s.done() || strings.IndexByte("'\"`", s.text[s.at]) < 0 {
-		return "", false
-	}
-	quote := s.text[s.at]
-	var b strings.Builder
-	for s.at++; !s.done(); s.at++ {
-		switch c := s.text[s.at]; {
-		case c == quote:
-			s.at++
-			return b.String(), true
-		case c == '\\' && s.at+1 < len(s.text):
-			s.at++
-			s.escaped(&b)
-		case c == '$' && quote == '`' && strings.HasPrefix(s.text[s.at:], "${"):
-			s.inserted(&b)
-		default:
-			b.WriteByte(c)
+// escape matches an escape in a text, or what a template inserts.
+var escape = lazy.Regexp(`(?s)(?:\\u[0-9A-Fa-f]{4})+|\\x[0-9A-Fa-f]{2}|\\.|\$\{[^}]*\}`)
+
+// escapes are the escapes of one letter that stand for something else. The text continues behind the end of a line.
+var escapes = map[string]string{"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\x00", "\n": ""}
+
+// textOf returns what a text in any of the three kinds of quotes stands for. A template's constants are inserted, other expressions
+// stay as they are.
+func (s *script) textOf(quoted string) string {
+	return escape().ReplaceAllStringFunc(quoted[1:len(quoted)-1], func(e string) string {
+		switch {
+		case e[0] == '$':
+			if one := s.texts[strings.TrimSpace(e[2:len(e)-1])]; quoted[0] == '`' && strings.HasPrefix(one, `"`) {
+				return textIn(one)
+			}
+			return e
+		case e[1] == 'u' && len(e) > 2:
+			return textIn(`"` + e + `"`)
+		case e[1] == 'x' && len(e) > 2:
+			return textIn(`"\u00` + e[2:] + `"`)
 		}
-	}
-	return "", false
-}
-
-// quotedRaw reads a template in which a backslash is one.
-func (s *script) quotedRaw() (value string, ok bool) {
-	if s.space(); !s.take("`") {
-		return "", false
-	}
-	at := s.at
-	s.until("`")
-	return transcript.QuoteText(strings.TrimSuffix(s.text[at:s.at], "`")), true
-}
-
-// inserted writes what a template inserts: a constant, or else the expression as it is.
-func (s *script) inserted(b *strings.Builder) {
-	end := strings.IndexByte(s.text[s.at:], '}')
-	if end < 0 {
-		b.WriteByte('$')
-		return
-	}
-	whole := s.text[s.at : s.at+end+1]
-	if one := (transcript.Node{Raw: []byte(s.texts[strings.TrimSpace(whole[2:end])])}); one.Is('"') {
-		whole = one.Text()
-	}
-	b.WriteString(whole)
-	s.at += end
-}
-
-var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', 'v': '\v', '0': 0}
-
-// escaped writes the character behind a backslash.
-func (s *script) escaped(b *strings.Builder) {
-	c := s.text[s.at]
-	if c == 'u' || c == 'x' {
-		digits := 2
-		if c == 'u' {
-			digits = 4
+		if plain, ok := escapes[e[1:]]; ok {
+			return plain
 		}
-		if hex := s.text[s.at+1 : min(len(s.text), s.at+1+digits)]; len(hex) == digits && !slices.ContainsFunc([]byte(hex), notHex) {
-			b.WriteString(transcript.Node{Raw: []byte(`"\u` + strings.Repeat("0", 4-digits) + hex + `"`)}.Text())
-			s.at += digits
-			return
-		}
-	}
-	if c == '\n' { // the text continues on the next line
-		return
-	}
-	if plain, ok := escapes[c]; ok {
-		c = plain
-	}
-	b.WriteByte(c)
+		return e[1:]
+	})
 }
-
-func notHex(c byte) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) }

@@ -40,7 +40,7 @@ func called(d *transcript.Decoder, item *transcript.Item, input transcript.Node)
 		calls, opaque := readScript(scriptOf(input))
 		one := &wrapper{call: item.Call, opaque: opaque}
 		for _, c := range calls {
-			if command := textOf(c, "cmd"); command != "" && c.Tool != "apply_patch" {
+			if command := argument(c, "cmd"); command != "" && c.Tool != "apply_patch" {
 				one.commands = append(one.commands, command)
 			}
 		}

@@ -1,8 +1,6 @@
 package copilot
 
-import (
-	"ccd/internal/transcript"
-)
+import "ccd/internal/transcript"
 
 // parse decodes one event. What the model sees is in the messages and in the results of tools; events of a tool's
 // start, of hooks, turns and reasoning repeat it for the screen. Events of a sub-agent are in the session that started
@@ -47,19 +45,13 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 }
 
 // bookkeeping lists the events, besides those of the session's state, with nothing that reached the model.
-var bookkeeping = map[string]bool{
-	"assistant.intent": true, "assistant.reasoning": true, "assistant.turn_end": true,
-	"assistant.turn_start": true, "assistant.usage": true, "hook.end": true, "hook.progress": true, "hook.start": true,
-	"permission.completed": true, "permission.requested": true, "skill.invoked": true, "subagent.configured": true,
-	"subagent.deselected": true, "subagent.selected": true, "tool.search_activated": true, "user_input.completed": true,
-	"user_input.requested":       true,
-	"session.auto_mode_resolved": true, "session.autopilot_objective_changed": true,
-	"session.idle": true, "session.info": true, "session.mode_changed": true, "session.permissions_changed": true,
-	"session.plan_changed": true, "session.session_limits_changed": true, "session.snapshot_rewind": true,
-	"session.task_complete": true, "session.todos_changed": true, "session.truncation": true,
-	"session.usage_checkpoint": true, "session.usage_info": true, "session.warning": true,
-	"session.workspace_file_changed": true,
-}
+var bookkeeping = transcript.Set("assistant.intent assistant.reasoning assistant.turn_end assistant.turn_start assistant.usage hook.end hook.progress " +
+	"hook.start permission.completed permission.requested skill.invoked subagent.configured subagent.deselected " +
+	"subagent.selected tool.search_activated user_input.completed session.auto_mode_resolved " +
+	"session.autopilot_objective_changed session.idle session.info session.mode_changed session.permissions_changed " +
+	"session.plan_changed session.session_limits_changed session.snapshot_rewind session.task_complete " +
+	"session.todos_changed session.truncation session.usage_checkpoint session.usage_info session.warning " +
+	"session.workspace_file_changed")
 
 // session decodes the events of the session's state and all other events. A truncation removes messages from the
 // context without saying which, so it is no boundary.

@@ -22,17 +22,11 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	if r.Unknown {
 		v.By = transcript.Program
 	}
-	if !content.Is('[') {
-		d.Content(r, content, v)
-		return
-	}
-	for b := range content.Elements() {
-		block(d, r, b, v)
-	}
+	d.Content(r, content, v)
 }
 
-// block adds one block. It also accepts calls and results whose type is spelled differently from Anthropic's.
-func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) {
+// block adds calls and results whose type is spelled differently from Anthropic's.
+func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, _ transcript.Voice) bool {
 	switch b.Field("type").Text() {
 	case "tool_call", "tool-call":
 		r.Unknown = true
@@ -42,10 +36,7 @@ func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v tra
 		r.Unknown = true
 		r.AddFirst(transcript.Item{Kind: transcript.Result, Tool: b.Field("name").Text()}, b.Field("content"), b)
 	default:
-		if b.Is('"') {
-			d.Say(r, b, v)
-			return
-		}
-		d.Block(r, b, v)
+		return false
 	}
+	return true
 }

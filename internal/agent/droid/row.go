@@ -2,18 +2,23 @@
 package droid
 
 import (
+	"strings"
+
 	"ccd/internal/transcript"
 )
+
+// home is in the directory that FACTORY_HOME_OVERRIDE names in place of the home directory.
+var home = transcript.Dir{Variable: "FACTORY_HOME_OVERRIDE", Below: ".factory"}
 
 // Row returns the format of Factory Droid.
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "factory-droid", Title: "Factory Droid",
-		Roots: roots, Match: match, Recognizes: recognizes,
+		Roots: home.With("sessions"), Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
 		// ccd installs no hooks: whether they belong in settings.json or hooks.json depends on the version.
 		Connect: &transcript.Connect{
-			Name: "droid", Dir: transcript.DirIn("FACTORY_HOME_OVERRIDE", ".factory"),
+			Name: "droid", Dir: home.Of,
 			Servers: "mcp.json", Member: "mcpServers", Type: "stdio", Guide: "AGENTS.md",
 		},
 	}
@@ -71,3 +76,40 @@ func isID(id string) bool {
 }
 
 const context = "context-"
+
+// match accepts SESSION.jsonl in a project's directory or, in older versions, in the root. The other files there
+// (settings and copies of them) are no transcripts.
+func match(_, rel string) (transcript.Session, bool) {
+	id, ok := transcript.Stem(rel)
+	if !transcript.IsUUID(id) {
+		id = strings.TrimSuffix(rel, ".jsonl")
+	}
+	return transcript.Session{Key: transcript.Key{ID: id}}, ok
+}
+
+// client lists the tools of Factory Droid and the texts that it writes in the user's role, as seen from 0.81.0 to
+// 0.226.
+var client = transcript.Client{
+	Ops: transcript.Tools(map[transcript.Op]string{
+		transcript.Command: "Execute shell",
+		transcript.Read:    "Read view_file",
+		transcript.Write:   "Create write",
+		transcript.Edit:    "Edit MultiEdit ApplyPatch apply_patch",
+		transcript.Search:  "Grep Glob LS ToolSearch",
+		transcript.Web:     "WebSearch FetchUrl",
+		transcript.Plan:    "TodoWrite",
+		transcript.Ask:     "AskUser ExitSpecMode",
+		transcript.Agent:   "Task TaskOutput TaskStop",
+		transcript.Other:   "GenerateDroid Skill",
+	}),
+	Exits: []transcript.Wrapper{
+		{Begin: "[Process exited with code ", End: "]"},
+		{Begin: "Error: Command failed (exit code: ", End: ")"},
+	},
+	Flags:    true, // a summary is in its own record
+	Elements: transcript.Elements("", ""),
+	Notices: []transcript.Wrapper{
+		{Begin: "Request cancelled by user", End: "user"},
+		{Begin: "Error: Request was aborted.", End: "."},
+	},
+}

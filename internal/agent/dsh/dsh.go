@@ -2,9 +2,7 @@ package dsh
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
-	"time"
 
 	"ccd/internal/transcript"
 )
@@ -32,7 +30,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	}
 	m := transcript.StateOf[memory](d)
 	seq := e.Field("seq")
-	if r.Time = clock(e.Field("time")); seq.Has() {
+	if r.Time = transcript.ParseTime(e.Field("time")); seq.Has() {
 		r.UUID = string(seq.Raw) + " " + string(e.Field("time").Raw)
 	}
 	r.Copied = seq.Integer() < m.seed
@@ -58,7 +56,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 }
 
 func header(d *transcript.Decoder, r *transcript.Record, h transcript.Object) {
-	r.UI, r.Time = true, clock(h.Field("createdAt"))
+	r.UI, r.Time = true, transcript.ParseTime(h.Field("createdAt"))
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, h.Field("cwd"))
 	parent := h.Field("parentSession").Text()
 	if h.Field("origin").Text() == "subagent" || h.Field("delegationDepth").Integer() > 0 {
@@ -103,7 +101,7 @@ func state(d *transcript.Decoder, r *transcript.Record, kind string, data transc
 	default:
 		if !bookkeeping[kind] {
 			r.UI, r.Unknown = false, true
-			blocks(d, r, message(data).Field("content"), transcript.Voice{})
+			d.Content(r, message(data).Field("content"), transcript.Voice{})
 		}
 	}
 }
@@ -131,7 +129,7 @@ func user(d *transcript.Decoder, r *transcript.Record, e transcript.Object, data
 	} else if m.Field("source").Field("kind").Text() == "user" && d.Class == transcript.Main {
 		v.By = transcript.Person
 	}
-	blocks(d, r, m.Field("content"), v)
+	d.Content(r, m.Field("content"), v)
 }
 
 // message returns the message of an event: before format 1 its members are the event's.
@@ -149,39 +147,27 @@ func assistant(d *transcript.Decoder, r *transcript.Record, data transcript.Node
 		model = data.Field("provenance").Field("model")
 	}
 	r.Model = transcript.Reuse(&d.Last.Model, model)
-	blocks(d, r, m.Field("content"), transcript.Voice{Role: "assistant", Message: cmp.Or(m.Field("id").Text(), r.UUID)})
-	used := data.Field("usage").Object()
-	counts := []string{"inputTokens", "outputTokens"}
-	for _, cache := range []string{"cacheReadTokens", "cacheWriteTokens"} {
-		if used.Field(cache).Has() {
-			counts = append(counts, cache)
-		}
-	}
-	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: used.Tokens(counts...), Window: transcript.StateOf[memory](d).window})
+	d.Content(r, m.Field("content"), transcript.Voice{Role: "assistant", Message: cmp.Or(m.Field("id").Text(), r.UUID)})
+	used := data.Field("usage").Object().Tokens("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: used, Window: transcript.StateOf[memory](d).window})
 }
 
-// blocks adds the items of a message's content.
-func blocks(d *transcript.Decoder, r *transcript.Record, content transcript.Node, v transcript.Voice) {
-	if !content.Is('[') {
-		d.Content(r, content, v)
-		return
+func block(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v transcript.Voice) bool {
+	item := transcript.Item{Message: v.Message}
+	switch b.Field("type").Text() {
+	case "reasoning":
+		item.Kind = transcript.Thinking
+		r.AddFirst(item, b.Field("text"), b)
+	case "tool-call":
+		item.Call, item.Tool = b.Field("id").Text(), b.Field("name").Text()
+		d.Call(r, item, b.Field("arguments"), b)
+	case "image", "file":
+		item.Kind, item.Given = transcript.Image, v.Gives()
+		r.AddFirst(item, b.Field("source"), b)
+	default:
+		return false
 	}
-	for b := range content.Elements() {
-		item := transcript.Item{Message: v.Message}
-		switch b.Field("type").Text() {
-		case "reasoning":
-			item.Kind = transcript.Thinking
-			r.AddFirst(item, b.Field("text"), b)
-		case "tool-call":
-			item.Call, item.Tool = b.Field("id").Text(), b.Field("name").Text()
-			d.Call(r, item, b.Field("arguments"), b)
-		case "image", "file":
-			item.Kind, item.Given = transcript.Image, v.Gives()
-			r.AddFirst(item, b.Field("source"), b)
-		default:
-			d.Block(r, b, v)
-		}
-	}
+	return true
 }
 
 // result adds a tool's result. One that replaces another is the same, cut.
@@ -215,13 +201,4 @@ func dispatched(r *transcript.Record, data transcript.Node) {
 	r.AddFirst(item, data.Field("arguments"), data)
 	item.Kind, item.Failed = transcript.Result, data.Field("isError").IsTrue()
 	r.AddFirst(item, data.Field("content"), data)
-}
-
-// clock reads a time in milliseconds since 1970.
-func clock(n transcript.Node) time.Time {
-	const maxYear = 253402300799999 // the last millisecond of the year 9999
-	if ms, err := strconv.ParseInt(string(n.Raw), 10, 64); err == nil && ms > 0 && ms <= maxYear {
-		return time.UnixMilli(ms).UTC()
-	}
-	return time.Time{}
 }

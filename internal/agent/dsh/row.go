@@ -2,8 +2,6 @@
 package dsh
 
 import (
-	"cmp"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,11 +9,13 @@ import (
 	"ccd/internal/transcript"
 )
 
+var home = transcript.Dir{Variable: "DSH_HOME", Usual: ".dsh"}
+
 // Row returns the format of DeepSeek Harness.
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "dsh", Title: "DeepSeek Harness", How: "add the MCP server `ccd mcp` to a profile of dsh",
-		Roots: roots, Match: match, Recognizes: recognizes,
+		Roots: home.With("sessions"), Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
 	}
 }
@@ -36,10 +36,6 @@ func isCount(n transcript.Node) bool {
 	return len(n.Raw) > 0 && n.Raw[0] >= '0' && n.Raw[0] <= '9'
 }
 
-func roots(getenv func(string) string, home string) []string {
-	return []string{filepath.Join(cmp.Or(getenv("DSH_HOME"), filepath.Join(home, ".dsh")), "sessions")}
-}
-
 // log matches the name of a session's file. One of a later version of the format stands beside the earlier ones.
 var log = regexp.MustCompile(`^session(\.v\d+)?\.jsonl$`)
 
@@ -51,4 +47,27 @@ func match(_, rel string) (transcript.Session, bool) {
 		return transcript.Session{}, false
 	}
 	return transcript.Session{Key: transcript.Key{ID: parts[len(parts)-2]}}, true
+}
+
+// client lists the tools of DeepSeek Harness, from its documentation and from published sessions of formats 0 to 4. Plugins may
+// bring tools of the same names. Who wrote a text in the user's role is in the record.
+var client = transcript.Client{
+	Ops: transcript.Tools(map[transcript.Op]string{
+		transcript.Command: "bash pwsh",
+		transcript.Read:    "read",
+		transcript.Write:   "write",
+		transcript.Edit:    "edit str_replace_editor apply_patch",
+		transcript.Search:  "glob grep",
+		transcript.Web:     "web_search web_fetch",
+		transcript.Plan:    "todo_write todo",
+		transcript.Ask:     "ask_user_question",
+		transcript.Agent:   "agent",
+		transcript.Other:   "skill run_code job_output job_list job_kill",
+	}),
+	Flags: true, Block: block,
+	Exits: []transcript.Wrapper{ // a command that succeeded has none
+		{Begin: "[exit code: ", End: "]"},
+		{Begin: "[shell exited: code ", End: "]"},
+	},
+	Elements: transcript.Elements("", ""),
 }

@@ -2,6 +2,10 @@
 package entries
 
 import (
+	"cmp"
+	"path/filepath"
+	"strings"
+
 	"ccd/internal/transcript"
 )
 
@@ -26,7 +30,7 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	case "branch_summary":
 		r.AddFirst(transcript.Item{Kind: transcript.Summary}, e.Field("summary"))
 	case "custom_message":
-		content(d, r, e.Field("content"), transcript.Voice{Role: "custom", Summary: sub.Text() == CopySummary})
+		d.Content(r, e.Field("content"), transcript.Voice{Role: "custom", Summary: sub.Text() == CopySummary})
 	case "model_change":
 		r.UI = true
 		r.Model = transcript.Reuse(&d.Last.Model, e.Field("modelId"))
@@ -50,9 +54,7 @@ const CopySummary = "ccd"
 
 // chooses lists the entries with which a person may choose where to go on, before typing there. Others, and those of
 // extensions, only follow what was said.
-var chooses = map[string]bool{
-	"branch_summary": true, "model_change": true, "thinking_level_change": true, "label": true, "session_info": true, "leaf": true,
-}
+var chooses = transcript.Set("branch_summary model_change thinking_level_change label session_info leaf")
 
 // chain adds the entry to the tree. If a person types behind an earlier entry, or behind none, the entries after that one are
 // taken back. An entry without parentId follows the last one.
@@ -104,12 +106,197 @@ func Retained(d *transcript.Decoder, held *transcript.Record, line transcript.No
 func unknown(d *transcript.Decoder, r *transcript.Record, e transcript.Object) {
 	r.Unknown = true
 	if e.Field("message").Is('{') {
-		content(d, r, e.Field("message").Field("content"), transcript.Voice{Role: e.Field("message").Field("role").Text()})
+		d.Content(r, e.Field("message").Field("content"), transcript.Voice{Role: e.Field("message").Field("role").Text()})
 		return
 	}
-	for _, n := range []transcript.Node{e.Field("content"), e.Field("summary")} {
-		if n.Full() {
-			content(d, r, n, transcript.Voice{})
+	d.Content(r, e.Field("content"), transcript.Voice{})
+	d.Content(r, e.Field("summary"), transcript.Voice{})
+}
+
+// local lists the model names that OpenClaw uses for replies that it wrote without a model.
+var local = map[string]bool{"delivery-mirror": true, "gateway-injected": true}
+
+type message struct {
+	transcript.Object
+	content transcript.Node
+}
+
+// addMessage adds the items of one message. Its details are for the screen: they repeat the content.
+func addMessage(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
+	m := message{Object: d.Object(value)}
+	m.content = m.Field("content")
+	v := transcript.Voice{Role: m.Field("role").Text()}
+	switch v.Role {
+	case "user":
+		v.By = d.Author()
+		m.say(d, r, v)
+	case "assistant":
+		v.Message = r.UUID
+		v.Local = local[m.Field("model").Text()]
+		if !v.Local {
+			r.Model = transcript.Reuse(&d.Last.Model, m.Field("model"))
+			r.Provider = transcript.Reuse(&d.Last.Provider, m.Field("provider"))
+			addUsage(d, r, m.Field("usage"))
 		}
+		m.say(d, r, v)
+		stop := m.Field("stopReason").Text()
+		r.Aborted, r.TurnEnd = stop == "aborted", stop == "stop"
+		if stop == "error" {
+			d.Refused(r, m.Field("errorMessage"))
+		}
+	case "toolResult":
+		m.result(d, r)
+	case "bashExecution":
+		m.shell(d, r)
+	case "branchSummary", "compactionSummary":
+		r.AddFirst(transcript.Item{Kind: transcript.Summary}, m.Field("summary"))
+	case "system", "developer", "custom", "hookMessage":
+		m.say(d, r, v)
+	default:
+		r.Unknown = true
+		d.Content(r, m.content, v)
 	}
 }
+
+func (m *message) say(d *transcript.Decoder, r *transcript.Record, v transcript.Voice) {
+	r.Unknown = r.Unknown || len(m.content.Raw) == 0
+	d.Content(r, m.content, v)
+}
+
+func (m *message) result(d *transcript.Decoder, r *transcript.Record) {
+	item := transcript.Item{Kind: transcript.Result, Call: m.Field("toolCallId").Text(), Tool: m.Field("toolName").Text(), Failed: m.Field("isError").IsTrue()}
+	if item.Tool == "" {
+		item.Tool = d.ToolOf(item.Call)
+	}
+	r.Unknown = r.Unknown || len(m.content.Raw) == 0
+	item.Told = told(m.Field("details"))
+	item.Failed = item.Failed || item.Told != nil && item.Told.Exit != 0
+	r.AddFirst(item, m.content)
+}
+
+// told reads how a command ended from the details of OpenClaw's exec and process: also that it goes on, and the name by which
+// process gets the rest.
+func told(details transcript.Node) *transcript.Told {
+	exit, status := details.Field("exitCode"), details.Field("status").Text()
+	switch name := details.Field("sessionId").Text(); {
+	case status == "running" && name != "":
+		return &transcript.Told{Running: name}
+	case exit.Has() && (status == "completed" || status == "failed"):
+		return &transcript.Told{Ended: true, Exit: int(exit.Integer()), Piped: true}
+	}
+	return nil
+}
+
+// shell adds a command that a person ran in the client (`!`) and its output: an act, and nothing said to the agent. The model
+// never sees one that was run with `!!`.
+func (m *message) shell(d *transcript.Decoder, r *transcript.Record) {
+	if m.Field("excludeFromContext").IsTrue() {
+		r.UI = true
+		return
+	}
+	r.Shell = true
+	d.Say(r, m.Field("command"), transcript.Voice{Role: "user", By: transcript.Program})
+	d.Say(r, m.Field("output"), transcript.Voice{Role: "tool"})
+}
+
+// addUsage reads the usage that a reply reports; an interrupted reply has only zeros.
+func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node) {
+	u := usage.Object()
+	total := u.Tokens("totalTokens")
+	if total == 0 { // versions of 2025 report no total
+		total = u.Tokens("input", "output", "cacheRead", "cacheWrite")
+	}
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total})
+}
+
+// Block is the Client.Block of the clients that write entries.
+func Block(d *transcript.Decoder, r *transcript.Record, one transcript.Node, v transcript.Voice) bool {
+	item := transcript.Item{Message: v.Message}
+	switch one.Field("type").Text() {
+	case "toolCall":
+		item.Call, item.Tool = one.Field("id").Text(), one.Field("name").Text()
+		d.Call(r, item, one.Field("arguments"), one)
+	case "thinking":
+		item.Kind = transcript.Thinking
+		r.AddFirst(item, one.Field("thinking"), one.Field("thinkingSignature"))
+	case "image": // Pi puts the data and their type in the block itself
+		item.Kind, item.Given = transcript.Image, v.Gives()
+		r.AddFirst(item, one.Field("source"), one)
+	default:
+		return false
+	}
+	return true
+}
+
+// Dir returns a directory that an environment variable names. Both clients expand "~" at its beginning.
+func Dir(named, home string) string {
+	if rest, ok := strings.CutPrefix(named, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		return filepath.Join(home, rest)
+	}
+	return named
+}
+
+// SessionID returns the UUID at the end of the name of a session file, or "". Pi puts the time before it.
+func SessionID(stem string) string {
+	if id := stem[strings.LastIndexByte(stem, '_')+1:]; transcript.IsUUID(id) {
+		return id
+	}
+	return ""
+}
+
+// sessionOf returns the ID of the session whose file has this path.
+func sessionOf(path string) string {
+	stem := strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".jsonl")
+	return cmp.Or(SessionID(stem), stem)
+}
+
+// Recognizes reports whether the line is an entry. It rejects messages that other agents could have written too,
+// because other lines of the file decide.
+func Recognizes(line transcript.Node) bool {
+	e := line.Object()
+	if !e.Field("timestamp").Is('"') || e.Field("sessionId").Has() || e.Field("payload").Has() {
+		return false
+	}
+	switch e.Field("type").Text() {
+	case "session":
+		return e.Field("id").Is('"') && e.Field("cwd").Is('"')
+	case "message":
+		return isMessage(e.Field("message"))
+	case "compaction":
+		return e.Field("summary").Is('"') && e.Field("tokensBefore").Has()
+	case "branch_summary":
+		return e.Field("summary").Is('"') && e.Field("fromId").Is('"')
+	case "model_change":
+		return e.Field("modelId").Is('"') && e.Field("provider").Is('"')
+	case "thinking_level_change":
+		return e.Field("thinkingLevel").Is('"')
+	case "custom", "custom_message":
+		return e.Field("customType").Is('"')
+	case "label":
+		return e.Field("targetId").Is('"')
+	case "session_info":
+		return e.Field("name").Is('"') && len(e.Field("parentId").Raw) > 0
+	}
+	return false
+}
+
+func isMessage(m transcript.Node) bool {
+	switch m.Field("role").Text() {
+	case "toolResult":
+		return m.Field("toolCallId").Is('"')
+	case "bashExecution":
+		return m.Field("command").Is('"')
+	case "user", "custom", "system":
+		return isNumber(m.Field("timestamp"))
+	case "assistant":
+		for b := range m.Field("content").Elements() {
+			if b.Field("type").Text() == "toolCall" {
+				return true
+			}
+		}
+		return isNumber(m.Field("timestamp")) && m.Field("provider").Is('"')
+	}
+	return false
+}
+
+func isNumber(n transcript.Node) bool { return len(n.Raw) > 0 && n.Raw[0] >= '0' && n.Raw[0] <= '9' }

@@ -231,33 +231,18 @@ func (r *reader) items(d *transcript.Decoder, rec *transcript.Record, n, parts t
 
 // addUsage reads the usage that a reply reports. If one count is not a valid number, the total is unknown.
 func (r *reader) addUsage(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
-	total := int64(0)
+	var counts []transcript.Node
 	for _, tokens := range r.usage {
-		n := follow(value, tokens)
-		count, ok := n.Tokens()
-		if !ok && n.Has() {
-			total = transcript.NoCount
-			break
-		}
-		total += count
+		counts = append(counts, follow(value, tokens))
 	}
-	if total != 0 {
-		d.SetUsage(rec, transcript.Usage{ID: rec.UUID, Context: total})
-	}
+	d.SetUsage(rec, transcript.Usage{ID: rec.UUID, Context: transcript.SumTokens(counts...)})
 }
 
 // clock reads a time, or a number of seconds or milliseconds since 1970.
 func clock(n transcript.Node) time.Time {
-	const seconds, maxYear = 1e11, 253402300799999 // seconds of the year 5138; the last millisecond of the year 9999
-	if n.Is('"') {
-		return transcript.ParseTime(n)
+	const mostSeconds = 1e11 // of the year 5138
+	if s := n.Integer(); s > 0 && s < mostSeconds {
+		n.Raw = strconv.AppendInt(nil, s*1000, 10)
 	}
-	ms := n.Integer()
-	if ms < seconds {
-		ms *= 1000
-	}
-	if ms <= 0 || ms > maxYear {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+	return transcript.ParseTime(n)
 }

@@ -1,10 +1,6 @@
 package opencode
 
-import (
-	"time"
-
-	"ccd/internal/transcript"
-)
+import "ccd/internal/transcript"
 
 // memory is what the decoder knows of a compaction that a message asked for, and whose summary follows.
 type memory struct {
@@ -24,7 +20,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		message(d, r, one.Field("info"), one.Field("parts"))
 	}
 	r.UI = len(r.Items) == 0
-	r.Type, r.UUID, r.Time = "session", info.Field("id").Text(), clock(info.Field("time").Field("created"))
+	r.Type, r.UUID, r.Time = "session", info.Field("id").Text(), transcript.ParseTime(info.Field("time").Field("created"))
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, info.Field("directory"))
 	r.Version = transcript.Reuse(&d.Last.Version, info.Field("version"))
 	d.SetTitle(r, info.Field("title"), transcript.RankMade)
@@ -35,7 +31,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 
 func message(d *transcript.Decoder, r *transcript.Record, info, parts transcript.Node) {
 	role := info.Field("role").Text()
-	r.Type, r.UUID, r.Time = d.TypeName(info.Field("role"), transcript.Node{}), info.Field("id").Text(), clock(info.Field("time").Field("created"))
+	r.Type, r.UUID, r.Time = d.TypeName(info.Field("role"), transcript.Node{}), info.Field("id").Text(), transcript.ParseTime(info.Field("time").Field("created"))
 	v := transcript.Voice{Role: role, By: d.Author(), Message: r.UUID}
 	switch role {
 	case "user":
@@ -66,16 +62,8 @@ func reply(d *transcript.Decoder, r *transcript.Record, info transcript.Node) {
 	r.Model = transcript.Reuse(&d.Last.Model, info.Field("modelID"))
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, info.Field("path").Field("cwd"))
 	r.TurnEnd = info.Field("finish").Text() == "stop"
-	used := info.Field("tokens").Object()
-	total := used.Tokens("input", "output")
-	cache := used.Field("cache").Object()
-	for _, name := range []string{"read", "write"} {
-		if n := cache.Tokens(name); cache.Field(name).Has() && n < 0 {
-			total = transcript.NoCount
-		} else if total >= 0 && n > 0 {
-			total += n
-		}
-	}
+	used, cache := info.Field("tokens"), info.Field("tokens").Field("cache")
+	total := transcript.SumTokens(used.Field("input"), used.Field("output"), cache.Field("read"), cache.Field("write"))
 	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total})
 	if m := transcript.StateOf[memory](d); info.Field("summary").IsTrue() {
 		b := transcript.Boundary{Trigger: m.trigger}
@@ -142,13 +130,4 @@ func result(r *transcript.Record, p transcript.Node) {
 		item.Failed = true
 		r.AddFirst(item, state.Field("error"), state)
 	}
-}
-
-// clock reads a time in milliseconds since 1970.
-func clock(n transcript.Node) time.Time {
-	const maxYear = 253402300799999 // the last millisecond of the year 9999
-	if ms := n.Integer(); ms > 0 && ms <= maxYear {
-		return time.UnixMilli(ms).UTC()
-	}
-	return time.Time{}
 }

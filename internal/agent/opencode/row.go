@@ -3,8 +3,6 @@
 package opencode
 
 import (
-	"cmp"
-	"path/filepath"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -14,21 +12,11 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "opencode", Title: "OpenCode", How: "write each session with `opencode export ID` into opencode/export",
-		Roots: roots, Match: match, Recognizes: recognizes,
+		Roots: transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "opencode"}.With("export"), // a person writes exports there
+		Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse, Member: "messages",
-		Connect: &transcript.Connect{Name: "opencode", Dir: dir, Guide: "AGENTS.md", Mod: "plugins"},
+		Connect: &transcript.Connect{Name: "opencode", Dir: transcript.Dir{Variable: "XDG_CONFIG_HOME", Usual: ".config", Below: "opencode"}.Of, Guide: "AGENTS.md", Mod: "plugins"},
 	}
-}
-
-// dir returns the directory of the client's settings and plugins.
-func dir(getenv func(string) string, home string) string {
-	return filepath.Join(cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "opencode")
-}
-
-// roots returns the directory into which a person writes exports.
-func roots(getenv func(string) string, home string) []string {
-	data := cmp.Or(getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share"))
-	return []string{filepath.Join(data, "opencode", "export")}
 }
 
 // match accepts NAME.json. The ID keeps the suffix because Key.Unlined uses it to see that the file need not be JSON lines.
@@ -40,4 +28,22 @@ func match(_, rel string) (transcript.Session, bool) {
 // recognizes reports whether the line is a whole export.
 func recognizes(line transcript.Node) bool {
 	return line.Field("info").Field("id").Is('"') && line.Field("info").Field("directory").Is('"') && line.Field("messages").Is('[')
+}
+
+// client lists the tools of OpenCode, from its published source of 1.x. What the client wrote itself is marked in the message.
+var client = transcript.Client{
+	Ops: transcript.Tools(map[transcript.Op]string{
+		transcript.Command: "bash",
+		transcript.Read:    "read",
+		transcript.Write:   "write",
+		transcript.Edit:    "edit multiedit patch apply_patch",
+		transcript.Search:  "grep glob list lsp codesearch",
+		transcript.Web:     "webfetch websearch",
+		transcript.Plan:    "todowrite todoread",
+		transcript.Ask:     "question",
+		transcript.Agent:   "task",
+		transcript.Other:   "skill batch invalid",
+	}),
+	Flags:    true, // a summary is marked
+	Elements: transcript.Elements("", ""),
 }

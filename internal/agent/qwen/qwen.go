@@ -102,15 +102,10 @@ func result(d *transcript.Decoder, r *transcript.Record, l *line) {
 }
 
 // bookkeeping lists the subtypes of system records with nothing new for the model.
-var bookkeeping = map[string]bool{
-	"slash_command": true, "ui_telemetry": true, "at_command": true, "attribution_snapshot": true, "rewind": true,
-	"background_task_completed": true, "session_source": true, "session_execution_engine": true, "omni_recall": true,
-	"session_model": true, "session_approval_mode": true, "session_notes": true, "agent_bootstrap": true,
-	"agent_launch_prompt": true, "agent_retry": true, "agent_session_ready": true, "file_history_snapshot": true,
-	"user_text_elements": true, "session_artifact_event": true, "session_artifact_snapshot": true,
-	"session_sources_snapshot": true, "branch_checkpoint": true, "goal_state": true, "goal_turn_end": true,
-	"turn_result": true,
-}
+var bookkeeping = transcript.Set("slash_command ui_telemetry at_command attribution_snapshot rewind background_task_completed session_source " +
+	"session_execution_engine omni_recall session_model session_approval_mode session_notes agent_bootstrap " +
+	"agent_launch_prompt agent_retry agent_session_ready file_history_snapshot user_text_elements session_artifact_event " +
+	"session_artifact_snapshot session_sources_snapshot branch_checkpoint goal_state goal_turn_end turn_result")
 
 func system(d *transcript.Decoder, r *transcript.Record, l *line) {
 	switch subtype := l.Field("subtype").Text(); {
