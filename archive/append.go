@@ -178,7 +178,7 @@ func (p *plan) advance() error {
 
 // share finds the frames that are stored already and intact. A damaged one is stored again.
 func (p *plan) share(ctx context.Context) error {
-	err := p.a.view(ctx, func(tx *bolt.Tx) error {
+	return p.a.viewAny(ctx, func(tx *bolt.Tx) error {
 		for _, b := range p.blocks {
 			if b.piece {
 				continue
@@ -189,10 +189,6 @@ func (p *plan) share(ctx context.Context) error {
 		}
 		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		return nil
-	}
-	return err
 }
 
 // pack compresses the blocks to be written.

@@ -212,7 +212,7 @@ type Found struct {
 // entries are skipped, and reported as DamageErrors together with the good ones.
 func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Found, err error) {
 	var damaged error
-	err = a.view(ctx, func(tx *bolt.Tx) error {
+	err = a.viewAny(ctx, func(tx *bolt.Tx) error {
 		found, damaged = nil, nil
 		for _, prefix := range prefixes {
 			lo, hi, err := mark.PrefixRange(string(prefix))
@@ -224,9 +224,6 @@ func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Foun
 		}
 		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		return nil, nil
-	}
 	if err != nil {
 		return found, fmt.Errorf("look up id %v: %w", prefixes, err)
 	}

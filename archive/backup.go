@@ -119,7 +119,7 @@ func tempName() string {
 // that exists.
 func (a *Archive) target(file string, force bool) (string, error) {
 	if _, err := a.stat(); errors.Is(err, errAbsent) {
-		return "", fmt.Errorf("%w: there is no archive yet at %s", ErrNotFound, a.path)
+		return "", fmt.Errorf("%w at %s", err, a.path)
 	}
 	own, err := filepath.EvalSymlinks(a.path)
 	if err != nil {

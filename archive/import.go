@@ -187,7 +187,7 @@ func (im *importer) repair(ctx context.Context) error {
 		return err
 	}
 	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
-		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
+		theirs, _ := im.from.find(ctx, s.Key, 1) // what cannot be found is no source
 		for _, g := range theirs.Generations {
 			if g.Sum == want.Sum || g.N == want.N {
 				all = append(all, im.from.Reader(s.Key, g.N).Segments(ctx))
@@ -200,7 +200,7 @@ func (im *importer) repair(ctx context.Context) error {
 
 // session imports a session under a key: what it has here grows, or it gets another key.
 func (im *importer) session(ctx context.Context, s Session, key transcript.Key) error {
-	ours, err := im.a.find(ctx, key)
+	ours, err := im.a.find(ctx, key, 1)
 	added := errors.Is(err, ErrNotFound)
 	if added {
 		ours, err = im.add(ctx, s, key)

@@ -39,9 +39,6 @@ func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, er
 			err = a.rebuild(ctx, l, &r, progress)
 		}
 	}
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
 	if err != nil {
 		return r, fmt.Errorf("rebuild archive: %w", wrapFull(err))
 	}

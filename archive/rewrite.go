@@ -94,9 +94,6 @@ type rewriter struct {
 func (w *rewriter) run(ctx context.Context, what string, progress Progress) (Removed, error) {
 	w.now = time.Now().UTC()
 	err := w.rewrite(ctx, progress)
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
 	if err != nil {
 		return w.Removed, fmt.Errorf("%s: %w", what, wrapFull(err))
 	}

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -60,11 +59,11 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) e
 // Summary returns the stored result for the input with the given hash, or the zero Summary. It is a cache: a damaged
 // entry counts as none, and the next result replaces it.
 func (a *Archive) Summary(ctx context.Context, input mark.Hash) (s Summary, err error) {
-	err = a.view(ctx, func(tx *bolt.Tx) error {
+	err = a.viewAny(ctx, func(tx *bolt.Tx) error {
 		s, _ = parseSummary(input[:], tx.Bucket(bucketSummaries).Get(input[:]))
 		return nil
 	})
-	if err != nil && !errors.Is(err, errAbsent) {
+	if err != nil {
 		return s, fmt.Errorf("look up summary %s: %w", input.ID(), err)
 	}
 	return s, nil
