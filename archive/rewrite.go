@@ -153,7 +153,7 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if !w.forget {
 		return nil
 	}
-	return errors.Join(w.eraseOld(s.lock.data), w.a.RemoveCopies())
+	return w.eraseOld(s.lock.data)
 }
 
 // eraseOld erases the old file, and removes the damaged ones that were set aside: nobody can tell what is in them.
@@ -165,7 +165,7 @@ func (w *rewriter) eraseOld(old *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	all, err := filesBeside(path, asideSuffix)
+	all, err := filesAside(path)
 	if err != nil {
 		return err
 	}
@@ -392,7 +392,7 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 	if w.tombs != nil {
 		into.places = &tombs{places: w.tombs.places} // what was kept of a session is kept
 	}
-	im := importer{a: into, from: old, drops: w.touch, state: func(s Session) []byte {
+	im := importer{a: into, from: old, forget: w.forget, drops: w.touch, state: func(s Session) []byte {
 		if !w.reset[s.Key] {
 			return s.State
 		}
@@ -403,13 +403,7 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 	}}
 	id, err := old.ID(ctx)
 	if err == nil {
-		err = into.setID(ctx, id)
-	}
-	if err == nil {
-		err = im.sessions(ctx, w.kept, progress)
-	}
-	if err == nil && !w.forget { // a summary may have a forgotten text; the summarizer makes it again
-		err = im.summaries(ctx)
+		err = im.all(ctx, id, w.kept, progress)
 	}
 	if err != nil {
 		return err
