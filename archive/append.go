@@ -50,12 +50,11 @@ func (p *plan) load(tx *bolt.Tx) (err error) {
 		return err
 	}
 	p.file = fileOf(tx)
-	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
-		p.gen, err = getGeneration(tx, newStream(p.record.Num, p.record.Generation))
-		p.hasGeneration, p.was = true, p.gen.encode()
-	}
-	if err != nil {
+	if p.record, p.known, p.gen, err = getCurrent(tx, p.session.Key); err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
+	}
+	if p.hasGeneration = p.record.Generation > 0; p.hasGeneration {
+		p.was = p.gen.encode()
 	}
 	return p.match()
 }

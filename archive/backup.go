@@ -30,15 +30,8 @@ var ErrOverwrite = errors.New("file exists")
 // always either the old file or a good backup. Of a damaged archive there is none before Rebuild; what that could not bring back
 // is missing in the copy too, and Damage lists it. An existing file is replaced only with force, but never one of the archive's
 // own. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
-func (a *Archive) Backup(ctx context.Context, file string, force bool, progress Progress) (Copy, error) {
-	c, err := a.backup(ctx, file, force, progress)
-	if err != nil {
-		return Copy{}, fmt.Errorf("back up archive to %s: %w", file, err)
-	}
-	return c, nil
-}
-
-func (a *Archive) backup(ctx context.Context, file string, force bool, progress Progress) (c Copy, err error) {
+func (a *Archive) Backup(ctx context.Context, file string, force bool, progress Progress) (c Copy, err error) {
+	defer wrap(&err, "back up archive to %s", file)
 	if c.File, err = a.target(file, force); err != nil {
 		return c, err
 	}

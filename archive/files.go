@@ -63,8 +63,6 @@ func (a *Archive) MakePrivate() error {
 		}
 		err = errors.Join(err, os.Chmod(path, info.Mode().Perm()&0o700))
 	}
-	if err != nil {
-		return fmt.Errorf("make archive private: %w", err)
-	}
-	return nil
+	wrap(&err, "make archive private")
+	return err
 }

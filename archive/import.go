@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -30,12 +29,11 @@ type Imported struct {
 // not change. What is here already is not stored again, nor is what was forgotten here. If this archive is damaged, it is
 // rebuilt first, with the other one as a source. A session whose content differs gets a key of its own. progress, if not nil, is
 // called with thousandths.
-func (a *Archive) Import(ctx context.Context, file string, progress Progress) (Imported, error) {
+func (a *Archive) Import(ctx context.Context, file string, progress Progress) (_ Imported, err error) {
+	defer wrap(&err, "import archive %s", file)
 	im := importer{a: a}
-	if err := im.file(ctx, file, progress); err != nil {
-		return im.Imported, fmt.Errorf("import archive %s: %w", file, err)
-	}
-	return im.Imported, nil
+	err = im.file(ctx, file, progress)
+	return im.Imported, err
 }
 
 // origin is where sessions come from: an archive, or what a scan has found in the file of one.

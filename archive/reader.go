@@ -16,7 +16,8 @@ import (
 
 const (
 	cacheSize   = 8 << 20                // bytes of blocks that a Reader keeps, beside those of one read
-	fetchSize   = 4 << 20                // raw bytes that one locked read fetches at most, except for its first block
+	fetchLeast  = 1 << 20                // raw bytes that one locked read fetches, if there are so many: to open the file takes as long
+	fetchSize   = 4 << 20                // the same, at most, except for its first block
 	segmentSize = 2 << 20                // minimum size of a segment; with one more block it stays below 4 MB
 	pieceSize   = transcript.MaxLine + 1 // size from which a line is split
 )
@@ -281,10 +282,10 @@ func (r *Reader) keeps(off int64) bool {
 	return true
 }
 
-// fetch reads the stored blocks from off to end ahead, but at most fetchSize bytes.
+// fetch reads the stored blocks from off to end ahead, but at least fetchLeast and at most fetchSize bytes.
 func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 	var ahead []fetched
-	end = min(end, off+fetchSize)
+	end = min(max(end, off+fetchLeast), off+fetchSize)
 	for _, b := range r.gen.Blocks {
 		if b.end() <= off || r.find(b) >= 0 {
 			continue

@@ -34,17 +34,17 @@ type Rebuilt struct {
 // archive's place. The old file is kept beside it. Others wait for the lock meanwhile. A process that dies leaves the old file or
 // the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
 func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, err error) {
-	if err = a.rebuildable(ctx); err == nil {
-		var l lock
-		if l, err = a.lock(ctx, true, nil); err == nil {
-			defer l.release()
-			err = a.rebuild(ctx, l, &r, progress)
-		}
+	defer wrap(&err, "rebuild archive")
+	if err = a.rebuildable(ctx); err != nil {
+		return r, err
 	}
+	l, err := a.lock(ctx, true, nil)
 	if err != nil {
-		return r, fmt.Errorf("rebuild archive: %w", wrapFull(err))
+		return r, err
 	}
-	return r, nil
+	defer l.release()
+	err = wrapFull(a.rebuild(ctx, l, &r, progress))
+	return r, err
 }
 
 // rebuildable fails for an archive that may not be written, and for one of another schema.

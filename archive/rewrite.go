@@ -70,10 +70,8 @@ func (a *Archive) Preview(ctx context.Context, r Removal, progress Progress) (Re
 	if err == nil {
 		err = w.search(ctx, a, progress.part(0, 1000))
 	}
-	if err != nil {
-		return w.Removed, fmt.Errorf("search archive: %w", err)
-	}
-	return w.Removed, nil
+	wrap(&err, "search archive")
+	return w.Removed, err
 }
 
 // rewriter is one rewrite of the archive's file.
@@ -93,11 +91,9 @@ type rewriter struct {
 
 func (w *rewriter) run(ctx context.Context, what string, progress Progress) (Removed, error) {
 	w.now = time.Now().UTC()
-	err := w.rewrite(ctx, progress)
-	if err != nil {
-		return w.Removed, fmt.Errorf("%s: %w", what, wrapFull(err))
-	}
-	return w.Removed, nil
+	err := wrapFull(w.rewrite(ctx, progress))
+	wrap(&err, what)
+	return w.Removed, err
 }
 
 func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
