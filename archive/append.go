@@ -50,12 +50,11 @@ func (p *plan) load(tx *bolt.Tx) (err error) {
 		return err
 	}
 	p.file = fileOf(tx)
-	if p.record, p.known, err = getSession(tx, p.session.Key); err == nil && p.record.Generation > 0 {
-		p.gen, err = getGeneration(tx, newStream(p.record.Num, p.record.Generation))
-		p.hasGeneration, p.was = true, p.gen.encode()
-	}
-	if err != nil {
+	if p.record, p.known, p.gen, err = getCurrent(tx, p.session.Key); err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
+	}
+	if p.hasGeneration = p.record.Generation > 0; p.hasGeneration {
+		p.was = p.gen.encode()
 	}
 	return p.match()
 }
@@ -178,7 +177,7 @@ func (p *plan) advance() error {
 
 // share finds the frames that are stored already and intact. A damaged one is stored again.
 func (p *plan) share(ctx context.Context) error {
-	err := p.a.view(ctx, func(tx *bolt.Tx) error {
+	return p.a.viewAny(ctx, func(tx *bolt.Tx) error {
 		for _, b := range p.blocks {
 			if b.piece {
 				continue
@@ -189,10 +188,6 @@ func (p *plan) share(ctx context.Context) error {
 		}
 		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		return nil
-	}
-	return err
 }
 
 // pack compresses the blocks to be written.

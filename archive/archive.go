@@ -101,15 +101,13 @@ func Open(path string, o Options) (*Archive, error) {
 // stores new fingerprints.
 //
 // What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
-func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) error {
+func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) (err error) {
+	defer wrap(&err, "append to session %s %s", s.Agent, s.ID)
 	p, err := a.plan(ctx, s, seg)
 	if err == nil && !p.noop() {
 		err = a.update(ctx, p.need, p.commit, &p.tip)
 	}
-	if err != nil {
-		return fmt.Errorf("append to session %s %s: %w", s.Agent, s.ID, err)
-	}
-	return nil
+	return err
 }
 
 // plan prepares an Append, outside the write lock.
@@ -212,7 +210,7 @@ type Found struct {
 // entries are skipped, and reported as DamageErrors together with the good ones.
 func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Found, err error) {
 	var damaged error
-	err = a.view(ctx, func(tx *bolt.Tx) error {
+	err = a.viewAny(ctx, func(tx *bolt.Tx) error {
 		found, damaged = nil, nil
 		for _, prefix := range prefixes {
 			lo, hi, err := mark.PrefixRange(string(prefix))
@@ -224,9 +222,6 @@ func (a *Archive) Lookup(ctx context.Context, prefixes ...mark.ID) (found []Foun
 		}
 		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		return nil, nil
-	}
 	if err != nil {
 		return found, fmt.Errorf("look up id %v: %w", prefixes, err)
 	}

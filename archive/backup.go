@@ -1,9 +1,8 @@
 package archive
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ccd/internal/atomicfile"
 )
 
 // Copy describes a backup whose hashes were all verified. Damage is what is missing in the archive too.
@@ -29,28 +30,21 @@ var ErrOverwrite = errors.New("file exists")
 // always either the old file or a good backup. Of a damaged archive there is none before Rebuild; what that could not bring back
 // is missing in the copy too, and Damage lists it. An existing file is replaced only with force, but never one of the archive's
 // own. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
-func (a *Archive) Backup(ctx context.Context, file string, force bool, progress Progress) (Copy, error) {
-	c, err := a.backup(ctx, file, force, progress)
-	if err != nil {
-		return Copy{}, fmt.Errorf("back up archive to %s: %w", file, err)
-	}
-	return c, nil
-}
-
-func (a *Archive) backup(ctx context.Context, file string, force bool, progress Progress) (c Copy, err error) {
+func (a *Archive) Backup(ctx context.Context, file string, force bool, progress Progress) (c Copy, err error) {
+	defer wrap(&err, "back up archive to %s", file)
 	if c.File, err = a.target(file, force); err != nil {
 		return c, err
 	}
-	tmp := filepath.Join(filepath.Dir(c.File), tempName())
-	end, err := a.copyAt(tmp)
+	_ = atomicfile.Clean(filepath.Dir(c.File)) // what a killed backup has left: to keep it is no reason for none
+	p, err := atomicfile.Create(c.File, 0o600)
 	if err != nil {
 		return c, err
 	}
-	defer end()
-	if err = a.copyTo(ctx, tmp, progress.part(0, 500)); err != nil {
+	defer p.Discard()
+	if err = a.copyTo(ctx, p, progress.part(0, 500)); err != nil {
 		return c, err
 	}
-	b := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
+	b := &Archive{path: p.Temp(), o: Options{ReadOnly: true}, codec: a.codec}
 	if c.Report, err = b.Verify(ctx, progress.part(500, 1000)); err != nil {
 		return c, err
 	}
@@ -62,19 +56,16 @@ func (a *Archive) backup(ctx context.Context, file string, force bool, progress 
 	if c.ID, err = b.ID(ctx); err != nil {
 		return c, err
 	}
-	info, err := os.Stat(tmp)
-	if err == nil {
-		c.Size = info.Size()
-		err = os.Rename(tmp, c.File)
-	}
+	info, err := p.Stat()
 	if err != nil {
 		return c, err
 	}
-	return c, syncDir(filepath.Dir(c.File))
+	c.Size = info.Size()
+	return c, p.Commit()
 }
 
-// copyTo makes a synced copy of the file at path.
-func (a *Archive) copyTo(ctx context.Context, path string, progress Progress) error {
+// copyTo copies the archive's file.
+func (a *Archive) copyTo(ctx context.Context, p *atomicfile.Pending, progress Progress) error {
 	if err := a.view(ctx, func(*bolt.Tx) error { return nil }); err != nil { // it is an archive of this schema
 		return err
 	}
@@ -83,43 +74,30 @@ func (a *Archive) copyTo(ctx context.Context, path string, progress Progress) er
 		return err
 	}
 	defer l.release()
-	return l.copyTo(ctx, path, progress)
+	return l.copyTo(ctx, p, progress)
 }
 
-// copyTo makes a synced copy of the locked file at path, where there must be none.
-func (l lock) copyTo(ctx context.Context, path string, progress Progress) error {
-	size := l.info.Size()
-	free, err := freeSpace(filepath.Dir(path))
+// copyTo copies the locked file.
+func (l lock) copyTo(ctx context.Context, p *atomicfile.Pending, progress Progress) error {
+	size, dir := l.info.Size(), filepath.Dir(p.Temp())
+	free, err := freeSpace(dir)
 	if err == nil && free > 0 && free < size { // free is 0 if the file system does not report it
-		return fmt.Errorf("%d bytes are free in %s, %d are needed", free, filepath.Dir(path), size)
+		return fmt.Errorf("%d bytes are free in %s, %d are needed", free, dir, size)
 	}
-	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	for done := int64(0); done < size && err == nil; progress(done, size) {
-		var n int64
-		n, err = io.Copy(to, io.NewSectionReader(l.data, done, min(scanStep, size-done)))
-		if done += n; err == nil {
-			err = ctx.Err()
+	for done := int64(0); done < size; progress(done, size) {
+		n, err := io.Copy(p, io.NewSectionReader(l.data, done, min(scanStep, size-done)))
+		if done += n; cmp.Or(err, ctx.Err()) != nil {
+			return cmp.Or(err, ctx.Err())
 		}
 	}
-	return errors.Join(err, to.Sync())
-}
-
-// tempName returns a name for a temporary file as all of ccd uses it, so that leftovers of a crash are recognized.
-func tempName() string {
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	return ".ccd-" + hex.EncodeToString(b[:]) + ".tmp"
+	return p.Seal()
 }
 
 // target returns the absolute path of a backup. It refuses the archive's own files, what is no regular file and, without force, a file
 // that exists.
 func (a *Archive) target(file string, force bool) (string, error) {
 	if _, err := a.stat(); errors.Is(err, errAbsent) {
-		return "", fmt.Errorf("%w: there is no archive yet at %s", ErrNotFound, a.path)
+		return "", fmt.Errorf("%w at %s", err, a.path)
 	}
 	own, err := filepath.EvalSymlinks(a.path)
 	if err != nil {

@@ -79,6 +79,13 @@ func Damages(err error) []error {
 	return []error{err}
 }
 
+// wrap says what an error of a function kept from being done.
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf(format+": %w", append(args, *err)...)
+	}
+}
+
 // Progress is called with what is done and the total. It may be nil.
 type Progress func(done, total int64)
 

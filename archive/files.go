@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -16,16 +15,15 @@ func ownPaths(path string) []string {
 }
 
 // Files returns the existing files of the archive at path: the archive, its lock, the tombstones, the tips, damaged
-// files that were set aside, notes of copies that are being made, and the temporary file of a process that was killed while
+// files that were set aside, and the temporary file of a process that was killed while
 // writing a new archive. It does not follow symlinks.
 func Files(path string) ([]string, error) {
 	var all []string
-	aside, err := filesBeside(path, asideSuffix)
-	copies, failed := filesBeside(path, copySuffix)
-	if err = errors.Join(err, failed); err != nil {
+	aside, err := filesAside(path)
+	if err != nil {
 		return nil, err
 	}
-	for _, p := range slices.Concat(ownPaths(path), aside, copies) {
+	for _, p := range append(ownPaths(path), aside...) {
 		info, err := os.Lstat(p)
 		switch {
 		case err == nil && !info.IsDir():
@@ -37,14 +35,14 @@ func Files(path string) ([]string, error) {
 	return all, nil
 }
 
-// filesBeside returns the files whose names begin with the archive's and the suffix: damaged ones that Rebuild has kept, or notes of copies.
-func filesBeside(path, suffix string) (all []string, err error) {
+// filesAside returns the damaged files that Rebuild has kept.
+func filesAside(path string) (all []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("find archive: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(path)+suffix) {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+asideSuffix) {
 			all = append(all, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
@@ -65,8 +63,6 @@ func (a *Archive) MakePrivate() error {
 		}
 		err = errors.Join(err, os.Chmod(path, info.Mode().Perm()&0o700))
 	}
-	if err != nil {
-		return fmt.Errorf("make archive private: %w", err)
-	}
-	return nil
+	wrap(&err, "make archive private")
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"hash"
 	"iter"
 
@@ -39,10 +38,8 @@ func (a *Archive) Fill(ctx context.Context, sources Sources) (done Filled, err e
 			}
 		}
 	}
-	if err != nil {
-		return done, fmt.Errorf("fill what is lost: %w", err)
-	}
-	return done, nil
+	wrap(&err, "fill what is lost")
+	return done, err
 }
 
 // filling is a Fill of one generation.

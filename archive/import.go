@@ -2,12 +2,10 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -31,22 +29,30 @@ type Imported struct {
 // not change. What is here already is not stored again, nor is what was forgotten here. If this archive is damaged, it is
 // rebuilt first, with the other one as a source. A session whose content differs gets a key of its own. progress, if not nil, is
 // called with thousandths.
-func (a *Archive) Import(ctx context.Context, file string, progress Progress) (Imported, error) {
+func (a *Archive) Import(ctx context.Context, file string, progress Progress) (_ Imported, err error) {
+	defer wrap(&err, "import archive %s", file)
 	im := importer{a: a}
-	if err := im.file(ctx, file, progress); err != nil {
-		return im.Imported, fmt.Errorf("import archive %s: %w", file, err)
-	}
-	return im.Imported, nil
+	err = im.file(ctx, file, progress)
+	return im.Imported, err
 }
 
-// importer is one Import.
+// origin is where sessions come from: an archive, or what a scan has found in the file of one.
+type origin interface {
+	copied(ctx context.Context, k transcript.Key, n int) (copied, error)
+	each(ctx context.Context, k kind, fn func(tx *bolt.Tx, key, value []byte) error) error
+}
+
+// importer stores sessions of an origin in an archive: Import in this one, Rebuild, Forget and Compact in a new one.
 type importer struct {
 	Imported
-	a, from *Archive
-	id      string                  // of from
-	places  map[generationOf]landed // where the generations of from are here
-	state   func(s Session) []byte  // to be stored with a session that is not here
-	drops   func(f Found) bool      // it is not to be indexed here
+	a      *Archive
+	from   origin
+	whole  bool                    // also originals of which nothing else is left
+	forget bool                    // no summaries, as they may have a forgotten text: the summarizer makes them again
+	id     string                  // of from
+	places map[generationOf]landed // where the generations of from are here
+	state  func(s Session) []byte  // to be stored with a session that is not here
+	drops  func(f Found) bool      // it is not to be indexed here; may be nil
 }
 
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
@@ -65,40 +71,51 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return err
 	}
 	defer l.release()
-	found := &scan{f: l.data, size: l.info.Size()}
-	s := newRebuilder(found)
+	s := newRebuilder(other, &scan{f: l.data, size: l.info.Size()})
 	var hidden error
-	if s.sure, hidden, err = other.sure(ctx, found); err != nil {
+	if s.sure, hidden, err = other.sure(ctx, s.from); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(im.a.path), 0o700); err != nil {
+	if err := s.collect(ctx, progress.part(0, 300)); err != nil {
 		return err
 	}
-	if err := im.a.checkSpace(filepath.Dir(im.a.path), l.info.Size()); err != nil {
-		return err
-	}
-	tmp, err := filepath.Abs(filepath.Join(filepath.Dir(im.a.path), tempName()))
-	if err != nil {
-		return err
-	}
-	end, err := im.a.copyAt(tmp)
-	if err != nil {
-		return err
-	}
-	defer end()
-	r, err := s.salvage(ctx, im.a, tmp, progress.part(0, 500))
-	if err != nil {
-		return err
+	im.from, im.id = s, cmp.Or(s.id, "unknown")
+	all := s.list()
+	im.Damage = s.damage
+	if s.from.failed != nil {
+		im.Damage = append(im.Damage, other.damage("the disk cannot be read: %w", s.from.failed))
 	}
 	if d := (*DamageError)(nil); errors.As(hidden, &d) {
-		r.Damage = append(r.Damage, d)
+		im.Damage = append(im.Damage, d)
 	}
-	for _, d := range r.Damage {
-		d.Path = file
+	if err := im.repair(ctx, all); err != nil {
+		return err
 	}
-	im.Damage = r.Damage
-	im.from = &Archive{path: tmp, o: Options{ReadOnly: true}, codec: im.a.codec}
-	return im.run(ctx, progress.part(500, 1000))
+	im.state = func(s Session) []byte {
+		if im.a.Filler(s.Key) != nil {
+			return nil // it may have what was forgotten
+		}
+		return s.State
+	}
+	im.drops = func(f Found) bool { // something in it was forgotten
+		return im.a.Filler(f.Key) != nil && im.a.Reader(f.Key, f.Generation).CheckPointer(ctx, f.Pointer) != nil
+	}
+	if err := im.sessions(ctx, all, progress.part(300, 1000)); err != nil {
+		return err
+	}
+	return im.summaries(ctx)
+}
+
+// all imports sessions, and all else that is in the origin, into a new archive, with its ID if that is known.
+func (im *importer) all(ctx context.Context, id string, sessions []Session, progress Progress) error {
+	err := im.a.setID(ctx, id)
+	if err == nil {
+		err = im.sessions(ctx, sessions, progress)
+	}
+	if err == nil && !im.forget {
+		err = im.summaries(ctx)
+	}
+	return err
 }
 
 // sure returns the generations that the tree of a file leads to, nil for all, with the damage that hides others, and newer records.
@@ -119,32 +136,6 @@ func (a *Archive) sure(ctx context.Context, file *scan) (known map[generationOf]
 		}
 	}
 	return known, hidden, nil
-}
-
-func (im *importer) run(ctx context.Context, progress Progress) (err error) {
-	if im.id, err = im.from.ID(ctx); err != nil {
-		im.id = "unknown"
-	}
-	all, err := im.from.Sessions(ctx)
-	if err := skipDamage(err); err != nil {
-		return err
-	}
-	if err := im.repair(ctx); err != nil {
-		return err
-	}
-	im.state = func(s Session) []byte {
-		if im.a.Filler(s.Key) != nil {
-			return nil // it may have what was forgotten
-		}
-		return s.State
-	}
-	im.drops = func(f Found) bool { // something in it was forgotten
-		return im.a.Filler(f.Key) != nil && im.a.Reader(f.Key, f.Generation).CheckPointer(ctx, f.Pointer) != nil
-	}
-	if err := im.sessions(ctx, all, progress); err != nil {
-		return err
-	}
-	return im.summaries(ctx)
 }
 
 // sessions imports sessions, and what the index has of them.
@@ -177,8 +168,8 @@ func (im *importer) summaries(ctx context.Context) error {
 	}))
 }
 
-// repair rebuilds this archive if it is damaged, and takes from the other one what is lost here.
-func (im *importer) repair(ctx context.Context) error {
+// repair rebuilds this archive if it is damaged, and takes from the other one, which has these sessions, what is lost here.
+func (im *importer) repair(ctx context.Context, theirs []Session) error {
 	r, err := im.a.Verify(ctx, nil)
 	if err == nil && slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
 		_, err = im.a.Rebuild(ctx, nil)
@@ -187,10 +178,12 @@ func (im *importer) repair(ctx context.Context) error {
 		return err
 	}
 	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
-		theirs, _ := im.from.find(ctx, s.Key) // what cannot be found is no source
-		for _, g := range theirs.Generations {
-			if g.Sum == want.Sum || g.N == want.N {
-				all = append(all, im.from.Reader(s.Key, g.N).Segments(ctx))
+		for _, other := range theirs {
+			for _, g := range other.Generations {
+				if other.Key == s.Key && (g.Sum == want.Sum || g.N == want.N) {
+					c, _ := im.from.copied(ctx, s.Key, g.N) // a scan does not fail
+					all = append(all, c.segments)
+				}
 			}
 		}
 		return all
@@ -200,7 +193,7 @@ func (im *importer) repair(ctx context.Context) error {
 
 // session imports a session under a key: what it has here grows, or it gets another key.
 func (im *importer) session(ctx context.Context, s Session, key transcript.Key) error {
-	ours, err := im.a.find(ctx, key)
+	ours, err := im.a.find(ctx, key, 1)
 	added := errors.Is(err, ErrNotFound)
 	if added {
 		ours, err = im.add(ctx, s, key)
@@ -255,6 +248,9 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 		return Generation{N: g.N}, nil
 	}
 	for _, o := range ours.Generations {
+		if o.Tip.Offset == g.Tip.Offset && o.Sum == g.Sum && g.Sum != unknownSum {
+			return o, nil
+		}
 		size := min(o.Tip.Offset, g.Tip.Offset)
 		if size < g.Tip.Offset && o.N < len(ours.Generations) {
 			continue
@@ -273,8 +269,12 @@ func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (G
 // agree reports whether two generations have the same bytes up to the end of g, with those replaced that were forgotten here. Where one
 // of them has lost some, the number must be the same one too.
 func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
+	c, err := im.from.copied(ctx, g.Key, g.n)
+	if err != nil {
+		return false, err
+	}
 	r, f, equal := im.a.Reader(here, n), im.a.Filler(here), int64(0)
-	for seg, err := range im.from.Reader(g.Key, g.n).SegmentsPastDamage(ctx) {
+	for seg, err := range c.segments {
 		data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), max(0, g.tip-seg.Start.Offset))])
 		f.Fill(data)
 		same := int64(0)
@@ -292,30 +292,36 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 // grow appends what a generation here lacks of one of from, as far as that is whole, and returns its end. One that is not here is stored
 // with what is lost of it.
 func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, g, here Generation) (tip int64, err error) {
-	r := im.from.Reader(s.Key, g.N)
-	if here.Tip.Generation == 0 {
-		was, err := r.generation(ctx)
-		if err != nil {
-			return 0, err
-		}
-		c := copied{segments: r.SegmentsPastDamage(ctx), end: was.Offset, lost: g.Sum == unknownSum, was: &was}
+	c, err := im.from.copied(ctx, s.Key, g.N)
+	if err == nil && here.Tip.Generation == 0 {
 		im.Bytes += g.Tip.Offset
 		return g.Tip.Offset, im.a.take(ctx, as, here.N, c)
 	}
-	if tip = here.Tip.Offset; tip >= g.Tip.Offset {
-		return tip, nil
+	if tip = here.Tip.Offset; err != nil || tip >= g.Tip.Offset {
+		return tip, err
 	}
-	for seg, err := range r.SegmentsFrom(ctx, tip) {
+	for seg, err := range c.segments {
 		if err != nil {
 			return tip, skipDamage(err) // Damage has it
 		}
-		seg.Start, seg.End.Generation = transcript.Cursor{Generation: here.N, Offset: tip}, here.N
+		if seg.End.Offset <= tip {
+			continue
+		}
+		seg.Data = seg.Data[tip-seg.Start.Offset:]
+		seg.Start, seg.End = transcript.Cursor{Generation: here.N, Offset: tip}, transcript.Cursor{Generation: here.N, Offset: seg.End.Offset}
 		if err := im.a.Append(ctx, as, seg); err != nil {
 			return tip, err
 		}
 		tip, im.Bytes = seg.End.Offset, im.Bytes+int64(len(seg.Data))
 	}
 	return tip, nil
+}
+
+// copied returns a generation, with what it has lost.
+func (a *Archive) copied(ctx context.Context, k transcript.Key, n int) (copied, error) {
+	r := a.Reader(k, n)
+	was, err := r.generation(ctx)
+	return copied{segments: r.SegmentsPastDamage(ctx), end: was.Offset, lost: was.unknown(), was: &was}, err
 }
 
 // pointers indexes the originals that are here, with all their bytes.
@@ -325,10 +331,11 @@ func (im *importer) pointers(ctx context.Context) error {
 	err := im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
 		f, err := parsePointer(k, v)
 		to, ok := im.places[generationOf{f.Key, f.Generation}]
-		if !ok || err != nil || checkPointer(f.Pointer, to.tip) != nil {
-			return nil
+		if ok {
+			f.Key, f.Generation = to.Key, to.n
+			ok = checkPointer(f.Pointer, to.tip) == nil && (im.drops == nil || !im.drops(f))
 		}
-		if f.Key, f.Generation = to.Key, to.n; !im.drops(f) {
+		if err == nil && (ok || im.whole) {
 			all = append(all, indexedAt(f))
 		}
 		return nil

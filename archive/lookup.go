@@ -63,9 +63,6 @@ func (a *Archive) Pointers(ctx context.Context, k transcript.Key, generation int
 		}
 		return nil
 	})
-	if errors.Is(err, errAbsent) {
-		err = nil
-	}
 	return all, err
 }
 

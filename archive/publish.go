@@ -27,14 +27,8 @@ type Publication struct {
 // Publish indexes the IDs of a publication durably, then calls Replace, then stores the new state. It fails with
 // ErrStale if the tip or the state have changed. Pointers that are indexed already cost one lookup. If Replace fails,
 // its error is returned and the state stays; the IDs stay indexed.
-func (a *Archive) Publish(ctx context.Context, p Publication) error {
-	if err := a.publish(ctx, p); err != nil {
-		return fmt.Errorf("publish session %s %s: %w", p.Key.Agent, p.Key.ID, err)
-	}
-	return nil
-}
-
-func (a *Archive) publish(ctx context.Context, p Publication) error {
+func (a *Archive) Publish(ctx context.Context, p Publication) (err error) {
+	defer wrap(&err, "publish session %s %s", p.Key.Agent, p.Key.ID)
 	entries, need, err := a.entries(ctx, p)
 	if err != nil {
 		return err
@@ -67,11 +61,7 @@ func (s *store) publish(p Publication, entries []indexed) error {
 
 // checkCurrent fails with ErrStale if the tip or the state are not those of p.
 func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
-	r, ok, err := getSession(tx, p.Key)
-	var g generationRecord
-	if err == nil && r.Generation > 0 {
-		g, err = getGeneration(tx, newStream(r.Num, r.Generation))
-	}
+	r, ok, g, err := getCurrent(tx, p.Key)
 	if err != nil {
 		return a.damageIn(p.Key, p.At, err)
 	}

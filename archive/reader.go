@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	cacheSize   = 8 << 20                // decoded blocks that a Reader keeps
-	fetchSize   = 4 << 20                // raw bytes that one locked read fetches at most, except for its first block
+	cacheSize   = 8 << 20                // bytes of blocks that a Reader keeps, beside those of one read
+	fetchLeast  = 1 << 20                // raw bytes that one locked read fetches, if there are so many: to open the file takes as long
+	fetchSize   = 4 << 20                // the same, at most, except for its first block
 	segmentSize = 2 << 20                // minimum size of a segment; with one more block it stays below 4 MB
 	pieceSize   = transcript.MaxLine + 1 // size from which a line is split
 )
@@ -29,12 +30,8 @@ type Reader struct {
 	n     int              // the requested generation, 0: the current one
 	gen   generationRecord // as last read
 	file  string           // from which it was read
-	cache []fetched
-	size  int // bytes in cache
-
-	ahead   []fetched // blocks whose values were read ahead
-	scratch []byte    // for the raw bytes of the next block
-	once    bool      // each block is read once, in order: none is cached
+	kept  []fetched        // blocks read ahead or used, the last one used first
+	spare []byte           // for the raw bytes of the next block
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
@@ -79,7 +76,7 @@ func (r *Reader) life(ctx context.Context, back int) (*Reader, error) {
 		return r.before[back], nil
 	}
 	if r.of == nil {
-		s, err := r.a.find(ctx, r.key)
+		s, err := r.a.find(ctx, r.key, 1)
 		if err == nil {
 			r.head, err = r.a.head(ctx, s)
 		}
@@ -153,7 +150,6 @@ func (r *Reader) begin(ctx context.Context, off, end int64) (generationRecord, e
 			return err
 		}
 		loaded = true
-		r.ahead = nil
 		return r.fetch(tx, off, end)
 	})
 	if loaded {
@@ -187,7 +183,7 @@ func (r *Reader) load(tx *bolt.Tx) error {
 		return r.damage(0, err)
 	}
 	if file := fileOf(tx); file != r.file { // IDs of blocks are those of one file
-		r.file, r.cache, r.size, r.ahead = file, nil, 0, nil
+		r.file, r.kept = file, nil
 	}
 	return nil
 }
@@ -239,14 +235,10 @@ func (r *Reader) equal(ctx context.Context, off int64, data []byte) (n int64, er
 	return n, nil
 }
 
-// block returns the checked block that contains the byte at an offset: from the cache, from those read ahead, or by reading
-// ahead, but not beyond end. If it is damaged, it returns its place.
+// block returns the checked block that contains the byte at an offset: one that is kept, or by reading ahead, but not beyond end. If it
+// is damaged, it returns its place.
 func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
-	if b, ok := r.cached(off); ok {
-		return b, nil
-	}
-	if len(r.ahead) == 0 || off < r.ahead[0].Off || off >= r.ahead[0].end() {
-		r.ahead = nil
+	if !r.keeps(off) {
 		err := r.a.view(ctx, func(tx *bolt.Tx) error {
 			if err := r.load(tx); err != nil { // pieces may have been merged
 				return err
@@ -256,72 +248,67 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 			}
 			return r.fetch(tx, off, end)
 		})
-		if err != nil && (len(r.ahead) == 0 || !errors.As(err, new(*DamageError))) {
+		if !r.keeps(off) {
 			return fetched{block: r.gen.at(off)}, err // otherwise the blocks before the damage are good
 		}
 	}
-	b := r.ahead[0]
-	r.ahead = r.ahead[1:]
-	if b.Len < int64(cap(r.scratch)/2) && !r.once {
-		r.scratch = nil // do not keep a large buffer for a small block
+	b := &r.kept[0]
+	if b.raw == nil {
+		raw, err := r.a.unpack(b.block, b.value, r.spare)
+		if err != nil {
+			return *b, &DamageError{Err: err}
+		}
+		b.raw, b.value, r.spare = raw, nil, nil
 	}
-	var err error
-	if b.raw, err = r.a.unpack(b.block, b.value, r.scratch); err != nil {
-		return b, &DamageError{Err: err}
-	}
-	b.value = nil
-	if r.scratch = b.raw; !r.once {
-		r.scratch = r.keep(b)
-	}
-	return b, nil
+	return *b, nil
 }
 
-// fetch reads the stored blocks from off to end ahead, but at most fetchSize bytes.
-func (r *Reader) fetch(tx *bolt.Tx, off, end int64) error {
-	end = min(end, off+fetchSize)
+// find returns the number of a block among those that are kept, or -1.
+func (r *Reader) find(place block) int {
+	return slices.IndexFunc(r.kept, func(b fetched) bool { return b.ID == place.ID && place.ID != 0 })
+}
+
+// keeps reports whether the block at an offset is kept, and makes it the first one.
+func (r *Reader) keeps(off int64) bool {
+	place := r.gen.at(off)
+	i := r.find(place)
+	if i < 0 {
+		return false
+	}
+	b := r.kept[i]
+	copy(r.kept[1:i+1], r.kept[:i])
+	b.block = place // in another generation it may have another one
+	r.kept[0] = b
+	return true
+}
+
+// fetch reads the stored blocks from off to end ahead, but at least fetchLeast and at most fetchSize bytes.
+func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
+	var ahead []fetched
+	end = min(max(end, off+fetchLeast), off+fetchSize)
 	for _, b := range r.gen.Blocks {
-		if b.end() <= off {
+		if b.end() <= off || r.find(b) >= 0 {
 			continue
 		}
 		if b.Off >= end {
 			break
 		}
-		value, err := getBlock(tx, b.ID)
-		if err != nil {
-			return &DamageError{Err: err}
+		value, failed := getBlock(tx, b.ID)
+		if failed != nil {
+			err = &DamageError{Err: failed}
+			break
 		}
-		r.ahead = append(r.ahead, fetched{block: b, value: bytes.Clone(value)})
+		ahead = append(ahead, fetched{block: b, value: bytes.Clone(value)})
 	}
-	return nil
-}
-
-func (r *Reader) cached(off int64) (fetched, bool) {
-	if r.file == "" || off >= r.gen.Offset {
-		return fetched{}, false
-	}
-	place := r.gen.at(off)
-	for i, b := range r.cache {
-		if b.ID == place.ID {
-			copy(r.cache[1:i+1], r.cache[:i]) // most recently used first
-			r.cache[0] = b
-			b.block = place
-			return b, true
+	r.kept = append(ahead, r.kept...)
+	size := 0
+	for i, b := range r.kept {
+		if size += len(b.value) + cap(b.raw); size > cacheSize && i >= max(1, len(ahead)) {
+			r.spare, r.kept = b.raw, slices.Delete(r.kept, i, len(r.kept))
+			break
 		}
 	}
-	return fetched{}, false
-}
-
-// keep caches b and returns the buffer of an evicted block, if any.
-func (r *Reader) keep(b fetched) (free []byte) {
-	r.cache = slices.Insert(r.cache, 0, b)
-	r.size += cap(b.raw)
-	for r.size > cacheSize && len(r.cache) > 1 {
-		last := len(r.cache) - 1
-		free = r.cache[last].raw
-		r.size -= cap(free)
-		r.cache = r.cache[:last]
-	}
-	return free
+	return err
 }
 
 func (r *Reader) damage(off int64, err error) error {
@@ -359,8 +346,6 @@ func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Se
 
 func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		r.once = true
-		defer func() { r.once, r.scratch = false, nil }()
 		g, err := r.begin(ctx, from, from+fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)

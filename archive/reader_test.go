@@ -59,8 +59,12 @@ func TestSpan(t *testing.T) {
 		if err != nil || !bytes.Equal(got, data[off:off+n]) {
 			t.Fatalf("Span(%d, %d): %v", off, n, err)
 		}
-		if reader.size > cacheSize {
-			t.Fatalf("the cache holds %d bytes", reader.size)
+		size := 0
+		for _, b := range reader.kept {
+			size += len(b.value) + cap(b.raw)
+		}
+		if size > cacheSize+fetchSize+maxFrame {
+			t.Fatalf("the reader keeps %d bytes", size)
 		}
 	}
 	// A reader that is older than what was appended, and than frames that took the place of pieces it holds.

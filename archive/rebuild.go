@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -32,20 +34,17 @@ type Rebuilt struct {
 // archive's place. The old file is kept beside it. Others wait for the lock meanwhile. A process that dies leaves the old file or
 // the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
 func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, err error) {
-	if err = a.rebuildable(ctx); err == nil {
-		var l lock
-		if l, err = a.lock(ctx, true, nil); err == nil {
-			defer l.release()
-			err = a.rebuild(ctx, l, &r, progress)
-		}
+	defer wrap(&err, "rebuild archive")
+	if err = a.rebuildable(ctx); err != nil {
+		return r, err
 	}
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
+	l, err := a.lock(ctx, true, nil)
 	if err != nil {
-		return r, fmt.Errorf("rebuild archive: %w", wrapFull(err))
+		return r, err
 	}
-	return r, nil
+	defer l.release()
+	err = wrapFull(a.rebuild(ctx, l, &r, progress))
+	return r, err
 }
 
 // rebuildable fails for an archive that may not be written, and for one of another schema.
@@ -61,9 +60,23 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 
 func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Progress) error {
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
-		s := newRebuilder(&scan{f: l.data, size: l.info.Size()})
+		s := newRebuilder(a, &scan{f: l.data, size: l.info.Size()})
 		s.notedOf, s.noted = a.readTips()
-		if r.Report, err = s.salvage(ctx, a, tmp, progress); err == nil {
+		r.Report, err = a.salvage(ctx, tmp, func(into *Archive) error {
+			err := s.collect(ctx, progress.part(0, 400))
+			if err == nil {
+				err = into.update(ctx, 0, func(tx *bolt.Tx) error { return continueFrom(tx, s.version) })
+			}
+			if err != nil {
+				return err
+			}
+			im := importer{a: into, from: s, whole: true, state: func(s Session) []byte { return s.State }}
+			return im.all(ctx, cmp.Or(s.id, s.notedOf), s.list(), progress.part(400, 700))
+		}, progress.part(700, 1000))
+		if s.from.failed != nil {
+			r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
+		}
+		if err == nil {
 			r.Aside, err = setAside(ctx, l, path, time.Now())
 		}
 		if errors.Is(err, errNotArchive) {
@@ -146,9 +159,9 @@ func (a *Archive) build(path string, fn func(into *Archive) error) (err error) {
 // buildGrow is the step in which a new file grows.
 const buildGrow = 64 << 20
 
-// rebuilder makes a new archive from the entries of a file.
+// rebuilder is an origin: what a scan finds in a file.
 type rebuilder struct {
-	into        *Archive
+	a           *Archive // whose codec it uses, and whose damage it reports
 	from        *scan
 	id          string                 // of the archive that the entries are of, "" if it is lost
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
@@ -156,35 +169,23 @@ type rebuilder struct {
 	noted       map[generationOf]int64 // the tips in the file beside the archive
 	tips        map[generationOf]int64 // the end of each generation, as far as it is known
 	version     uint64                 // the highest
-	unpacked    func(bytes int)        // of the file
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
-	named       map[transcript.Key]sessionRecord // what envelopes say of sessions
+	named       map[transcript.Key]sessionRecord // by a block: the number, the class
 	blocks      map[uint64][]candidate           // by ID
-	places      map[stream][]candidate           // by envelopes
+	places      map[stream][]candidate           // by place
+	entries     map[kind]map[string]versioned[stretch]
+	copies      map[generationOf]copied // what is left of each
+	damage      []*DamageError          // what is missing in them
 }
 
-func newRebuilder(from *scan) *rebuilder {
+func newRebuilder(a *Archive, from *scan) *rebuilder {
 	return &rebuilder{
-		from: from, sessions: map[transcript.Key]versioned[sessionRecord]{},
+		a: a, from: from, sessions: map[transcript.Key]versioned[sessionRecord]{},
 		generations: map[stream]versioned[generationRecord]{}, named: map[transcript.Key]sessionRecord{},
-		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{},
+		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{}, copies: map[generationOf]copied{},
+		entries: map[kind]map[string]versioned[stretch]{kindState: {}, kindID: {}, kindSummary: {}},
 	}
-}
-
-// salvage makes an archive at path of what it finds, and verifies it.
-func (s *rebuilder) salvage(ctx context.Context, a *Archive, path string, progress Progress) (Report, error) {
-	r, err := a.salvage(ctx, path, func(into *Archive) error {
-		s.into = into
-		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
-			return err
-		}
-		return s.write(ctx, progress.part(400, 700))
-	}, progress.part(700, 1000))
-	if s.from.failed != nil {
-		r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
-	}
-	return r, err
 }
 
 // versioned is the newest intact record.
@@ -193,71 +194,42 @@ type versioned[T any] struct {
 	version uint64
 }
 
+// stretch is where the value of an intact entry is in the file.
+type stretch struct {
+	at int64
+	n  int
+}
+
 // candidate is an intact block of the file.
 type candidate struct {
 	envelope
+	stretch
 	id      uint64
 	version uint64
-	at      int64 // of its value in the file
-	n       int
 }
 
-// collect reads the entries. States, the index and summaries go to the new archive at once.
+// collect finds the entries. It takes the noted tips and ID for those of this archive, as they are if its own ID is lost.
 func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
-	var batch []storedEntry
-	size := 0
-	flush := func() error {
-		defer func() { batch, size = nil, 0 }()
-		return s.into.held.update(func(tx *bolt.Tx) error {
-			for _, e := range batch {
-				was, ok := parseHeader(e.kind.bucket(tx).Get(e.key))
-				if ok && was.version > e.version {
-					continue
-				}
-				if err := putSealed(tx, e.kind, e.key, e.value); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
 	err := s.from.each(ctx, func(e storedEntry) error {
 		s.version = max(s.version, e.version)
-		switch e.kind {
-		case kindMeta:
-			if bytes.Equal(e.key, keyID) {
-				s.id = hex.EncodeToString(e.record)
-			}
-		case kindState, kindID, kindSummary:
-			batch = append(batch, storedEntry{header: e.header, key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
-			if size += len(e.value); size > scanStep {
-				return flush()
-			}
-		default:
-			s.take(e)
-		}
+		s.take(e)
 		return nil
 	}, progress)
-	if err == nil {
-		err = flush()
-	}
-	if err == nil {
-		err = s.learn(ctx)
-	}
-	return err
-}
-
-// learn takes the noted tips and ID for those of this archive, as they are if its own ID is lost.
-func (s *rebuilder) learn(ctx context.Context) error {
 	if s.id == "" || s.id == s.notedOf {
 		s.tips = s.noted
 	}
-	return s.into.setID(ctx, cmp.Or(s.id, s.notedOf))
+	return err
 }
 
 // take keeps an entry that places depend on. A number that no file of this size can have is not one that Append has stored.
 func (s *rebuilder) take(e storedEntry) {
 	switch e.kind {
+	case kindMeta:
+		if bytes.Equal(e.key, keyID) {
+			s.id = hex.EncodeToString(e.record)
+		}
+	case kindState, kindID, kindSummary:
+		keepNewest(s.entries[e.kind], string(e.key), stretch{e.at, len(e.value)}, e.version)
 	case kindSession:
 		k, err := parseSessionKey(e.key)
 		r, bad := decodeSession(e.record)
@@ -275,7 +247,7 @@ func (s *rebuilder) take(e storedEntry) {
 			return
 		}
 		env.Words = nil // of all blocks they would take much memory
-		c := candidate{env, binary.BigEndian.Uint64(e.key), e.version, e.at, len(e.value)}
+		c := candidate{env, stretch{e.at, len(e.value)}, binary.BigEndian.Uint64(e.key), e.version}
 		s.named[env.Key] = sessionRecord{Num: env.Stream.num(), Class: uint8(env.Class)}
 		s.blocks[c.id] = append(s.blocks[c.id], c)
 		s.places[env.Stream] = append(s.places[env.Stream], c)
@@ -321,37 +293,59 @@ func (s *rebuilder) number() (last map[transcript.Key]int) {
 	return last
 }
 
-// write writes sessions with their generations. A session of which nothing is left but its name has generations without bytes, of
-// which every read fails.
-func (s *rebuilder) write(ctx context.Context, progress Progress) error {
-	last, done := s.number(), int64(0)
-	s.unpacked = func(bytes int) {
-		done += int64(bytes)
-		progress(min(done, s.from.size), s.from.size)
+// list returns the sessions. One of which nothing is left but its name has generations without bytes, of which every read fails.
+func (s *rebuilder) list() (all []Session) {
+	for k, last := range s.number() {
+		r := s.sessions[k].record
+		one := Session{Session: r.session(k)}
+		if e, ok := s.entries[kindState][string(sessionKey(k))]; ok {
+			one.State, _ = unseal(kindState, sessionKey(k), s.value(e.record)) // it was intact
+		}
+		for n := 1; n <= last; n++ {
+			this := generationOf{k, n}
+			c, gap := s.generation(k, newStream(r.Num, n))
+			s.copies[this] = c
+			g := Generation{N: n, Tip: transcript.Cursor{Generation: n, Offset: c.end}, Sum: unknownSum}
+			if c.was != nil {
+				g.Sum, _ = c.was.sum()
+			}
+			if gap >= 0 {
+				damage := &DamageError{Path: s.a.path, Session: k, Generation: n, Offset: gap, Err: ErrMissing}
+				s.damage = append(s.damage, damage)
+			}
+			one.Generations = append(one.Generations, g)
+		}
+		all = append(all, one)
 	}
-	err := s.into.update(ctx, 0, func(tx *bolt.Tx) error { return continueFrom(tx, s.version) })
-	for k, r := range s.sessions {
-		of := r.record.session(k)
-		if err == nil {
-			err = s.into.update(ctx, 0, func(tx *bolt.Tx) error { return s.into.keep(tx, of) })
-		}
-		for n := 1; n <= last[k] && err == nil; n++ {
-			err = s.into.take(ctx, of, n, s.generation(k, newStream(r.record.Num, n)))
-		}
-		if err != nil {
+	slices.SortFunc(all, func(x, y Session) int { return bytes.Compare(sessionKey(x.Key), sessionKey(y.Key)) })
+	return all
+}
+
+// copied returns what is left of a generation.
+func (s *rebuilder) copied(_ context.Context, k transcript.Key, n int) (copied, error) {
+	return s.copies[generationOf{k, n}], nil
+}
+
+// each calls fn with every entry of a kind, in order.
+func (s *rebuilder) each(ctx context.Context, k kind, fn func(tx *bolt.Tx, key, value []byte) error) error {
+	for _, key := range slices.Sorted(maps.Keys(s.entries[k])) {
+		if err := cmp.Or(ctx.Err(), fn(nil, []byte(key), s.value(s.entries[k][key].record))); err != nil {
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// generation returns what is left of a generation. Where its record is lost, or there was a newer one, it ends with its last block, or
-// where the tips say.
-func (s *rebuilder) generation(k transcript.Key, st stream) copied {
+// value returns the value of an entry that the scan has found.
+func (s *rebuilder) value(at stretch) []byte { return s.from.read(nil, at.at, int64(at.n)) }
+
+// generation returns what is left of a generation, and where the first bytes are missing, -1 if none are. Where its record is lost, or
+// there was a newer one, it ends with its last block, or where the tips say.
+func (s *rebuilder) generation(k transcript.Key, st stream) (c copied, gap int64) {
 	was, this := s.generations[st], generationOf{k, st.generation()}
 	all := s.place(st, was)
 	end, told := s.tips[this]
-	c := copied{segments: s.stretches(all), head: was.record.Head, end: max(end, was.record.Offset), lost: s.sure != nil && !s.sure[this]}
+	c = copied{segments: s.stretches(all), head: was.record.Head, end: max(end, was.record.Offset), lost: s.sure != nil && !s.sure[this]}
 	if len(all) > 0 {
 		c.end = max(c.end, all[len(all)-1].end())
 	}
@@ -361,7 +355,15 @@ func (s *rebuilder) generation(k transcript.Key, st stream) copied {
 	if was.version > 0 && was.record.Offset == c.end && !c.lost {
 		c.was = &was.record
 	}
-	return c
+	for _, b := range all {
+		if b.Off == gap {
+			gap = b.end()
+		}
+	}
+	if gap == c.end && !c.lost && (c.was == nil || !c.was.unknown()) {
+		gap = -1
+	}
+	return c, gap
 }
 
 // stretches yields the bytes of blocks, and where some are missing between them an error.
@@ -370,17 +372,17 @@ func (s *rebuilder) stretches(all []candidate) iter.Seq2[transcript.Segment, err
 		var seg transcript.Segment
 		for _, c := range all {
 			if gap := c.Off > seg.End.Offset; gap || len(seg.Data) >= segmentSize {
-				if !yield(seg, nil) || gap && !yield(transcript.Segment{End: transcript.Cursor{Offset: c.Off}}, &DamageError{Err: ErrMissing}) {
+				end, next := seg.End, transcript.Cursor{Offset: c.Off}
+				if !yield(seg, nil) || gap && !yield(transcript.Segment{Start: end, End: next}, &DamageError{Err: ErrMissing}) {
 					return
 				}
-				seg = transcript.Segment{End: transcript.Cursor{Offset: c.Off}}
+				seg = transcript.Segment{Start: next, End: next}
 			}
-			raw, err := s.into.unpack(block{ID: c.id, Len: c.Len}, s.from.value(c), nil)
+			raw, err := s.a.unpack(block{ID: c.id, Len: c.Len}, s.value(c.stretch), nil)
 			if err != nil {
 				yield(seg, err)
 				return
 			}
-			s.unpacked(c.n)
 			seg.Data, seg.End.Offset = append(seg.Data, raw...), c.end()
 		}
 		yield(seg, nil)
@@ -458,8 +460,16 @@ func setAside(ctx context.Context, l lock, path string, now time.Time) (aside st
 			break
 		}
 	}
-	if err != nil { // perhaps a file system without hard links
-		err = l.copyTo(ctx, aside, func(int64, int64) {})
+	if err == nil {
+		return aside, nil
 	}
-	return aside, err
+	p, err := atomicfile.Create(aside, 0o600) // perhaps a file system without hard links
+	if err != nil {
+		return aside, err
+	}
+	defer p.Discard()
+	if err := l.copyTo(ctx, p, func(int64, int64) {}); err != nil {
+		return aside, err
+	}
+	return aside, p.CommitNew()
 }

@@ -213,6 +213,14 @@ func (g *generationRecord) matches(h hash.Hash) error {
 	return err
 }
 
+// getCurrent returns the record of a session, and that of its newest generation, if there are any.
+func getCurrent(tx *bolt.Tx, k transcript.Key) (r sessionRecord, known bool, g generationRecord, err error) {
+	if r, known, err = getSession(tx, k); err == nil && r.Generation > 0 {
+		g, err = getGeneration(tx, newStream(r.Num, r.Generation))
+	}
+	return r, known, g, err
+}
+
 // getGeneration fails if there is no such generation.
 func getGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
 	v := tx.Bucket(bucketGenerations).Get(s[:])

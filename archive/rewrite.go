@@ -70,10 +70,8 @@ func (a *Archive) Preview(ctx context.Context, r Removal, progress Progress) (Re
 	if err == nil {
 		err = w.search(ctx, a, progress.part(0, 1000))
 	}
-	if err != nil {
-		return w.Removed, fmt.Errorf("search archive: %w", err)
-	}
-	return w.Removed, nil
+	wrap(&err, "search archive")
+	return w.Removed, err
 }
 
 // rewriter is one rewrite of the archive's file.
@@ -93,14 +91,9 @@ type rewriter struct {
 
 func (w *rewriter) run(ctx context.Context, what string, progress Progress) (Removed, error) {
 	w.now = time.Now().UTC()
-	err := w.rewrite(ctx, progress)
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return w.Removed, fmt.Errorf("%s: %w", what, wrapFull(err))
-	}
-	return w.Removed, nil
+	err := wrapFull(w.rewrite(ctx, progress))
+	wrap(&err, what)
+	return w.Removed, err
 }
 
 func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
@@ -156,7 +149,7 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if !w.forget {
 		return nil
 	}
-	return errors.Join(w.eraseOld(s.lock.data), w.a.RemoveCopies())
+	return w.eraseOld(s.lock.data)
 }
 
 // eraseOld erases the old file, and removes the damaged ones that were set aside: nobody can tell what is in them.
@@ -168,7 +161,7 @@ func (w *rewriter) eraseOld(old *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	all, err := filesBeside(path, asideSuffix)
+	all, err := filesAside(path)
 	if err != nil {
 		return err
 	}
@@ -395,7 +388,7 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 	if w.tombs != nil {
 		into.places = &tombs{places: w.tombs.places} // what was kept of a session is kept
 	}
-	im := importer{a: into, from: old, drops: w.touch, state: func(s Session) []byte {
+	im := importer{a: into, from: old, forget: w.forget, drops: w.touch, state: func(s Session) []byte {
 		if !w.reset[s.Key] {
 			return s.State
 		}
@@ -406,13 +399,7 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 	}}
 	id, err := old.ID(ctx)
 	if err == nil {
-		err = into.setID(ctx, id)
-	}
-	if err == nil {
-		err = im.sessions(ctx, w.kept, progress)
-	}
-	if err == nil && !w.forget { // a summary may have a forgotten text; the summarizer makes it again
-		err = im.summaries(ctx)
+		err = im.all(ctx, id, w.kept, progress)
 	}
 	if err != nil {
 		return err

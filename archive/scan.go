@@ -79,9 +79,6 @@ func (s *scan) mayBeOwn() bool {
 	return bytes.Contains(head, binary.NativeEndian.AppendUint32(nil, 0xED0CDAED)) || len(bytes.Trim(head, "\x00")) == 0
 }
 
-// value returns the value of a block that each has found.
-func (s *scan) value(c candidate) []byte { return s.read(nil, c.at, int64(c.n)) }
-
 // entry returns the entry whose value begins at an offset, if there is an intact one.
 func (s *scan) entry(at int64) (e storedEntry, ok bool) {
 	h, ok := parseHeader(s.window[at-s.from:])

@@ -70,13 +70,13 @@ func (a *Archive) setID(ctx context.Context, id string) error {
 // ID returns 32 hex digits that identify the archive and its copies, or "" if there is no archive yet.
 // It fails with a DamageError if it is damaged.
 func (a *Archive) ID(ctx context.Context) (id string, err error) {
-	err = a.view(ctx, func(tx *bolt.Tx) (err error) {
+	err = a.viewAny(ctx, func(tx *bolt.Tx) (err error) {
 		if id, err = getID(tx); err != nil {
 			return a.damage("%w", err)
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errAbsent) {
+	if err != nil {
 		return "", fmt.Errorf("look up id of the archive: %w", err)
 	}
 	return id, nil

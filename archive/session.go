@@ -23,23 +23,15 @@ func (a *Archive) Last(ctx context.Context, k transcript.Key) (Session, error) {
 }
 
 func (a *Archive) lookUp(ctx context.Context, k transcript.Key, from int) (Session, error) {
-	s, err := a.findFrom(ctx, k, from)
+	s, err := a.find(ctx, k, from)
 	if err = a.explainMissing(ctx, err); err != nil {
 		return Session{}, fmt.Errorf("look up session %s %s: %w", k.Agent, k.ID, err)
 	}
 	return s, nil
 }
 
-// find returns a session. If there is none, it does not look for damage that may hide it.
-func (a *Archive) find(ctx context.Context, k transcript.Key) (Session, error) {
-	s, err := a.findFrom(ctx, k, 1)
-	if errors.Is(err, errAbsent) {
-		err = ErrNotFound
-	}
-	return s, err
-}
-
-func (a *Archive) findFrom(ctx context.Context, k transcript.Key, from int) (s Session, err error) {
+// find returns a session with its generations from from on. If there is none, it does not look for damage that may hide it.
+func (a *Archive) find(ctx context.Context, k transcript.Key, from int) (s Session, err error) {
 	err = a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
@@ -56,11 +48,8 @@ func (a *Archive) findFrom(ctx context.Context, k transcript.Key, from int) (s S
 	return s, err
 }
 
-// explainMissing returns ErrNotFound for a missing session, or the damage that may hide it; any other error as it is.
+// explainMissing returns the damage that may hide what was not found; any other error as it is.
 func (a *Archive) explainMissing(ctx context.Context, err error) error {
-	if errors.Is(err, errAbsent) {
-		return ErrNotFound
-	}
 	if errors.Is(err, ErrNotFound) {
 		if damage := a.checkKeys(ctx, kindSession); damage != nil {
 			return fmt.Errorf("%v: %w", err, damage) // report damage instead of a missing session
@@ -143,10 +132,7 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 		}
 		return err
 	})
-	if errors.Is(err, errAbsent) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errAbsent) {
 		damaged = errors.Join(damaged, fmt.Errorf("list sessions: %w", err))
 	}
 	return all, damaged
@@ -175,66 +161,41 @@ const pageSize = 8192
 // meanwhile. fn runs under the lock. It fails with a DamageError if there are fewer entries than were stored.
 func (a *Archive) each(ctx context.Context, k kind, fn func(tx *bolt.Tx, k, v []byte) error) error {
 	var last []byte
-	found, before, file := uint64(0), uint64(0), ""
+	found, stored, file := uint64(0), uint64(0), ""
 	for more := true; more; {
-		var err error
-		last, more, err = a.page(ctx, k, last, func(tx *bolt.Tx, key, v []byte) error {
-			if found == 0 {
-				before, file = k.bucket(tx).Sequence(), fileOf(tx)
+		more = false
+		err := a.viewAny(ctx, func(tx *bolt.Tx) error {
+			if file == "" {
+				stored, file = k.bucket(tx).Sequence(), fileOf(tx)
 			}
 			if file != fileOf(tx) { // replaced meanwhile
-				before = 0
+				stored = 0
 			}
-			found++
-			return fn(tx, key, v)
+			c := k.bucket(tx).Cursor()
+			key, v := c.Seek(last)
+			if last != nil && bytes.Equal(key, last) {
+				key, v = c.Next()
+			}
+			for n := 0; key != nil; key, v = c.Next() {
+				if n++; n > pageSize {
+					more = true
+					break
+				}
+				last = key
+				found++
+				if err := fn(tx, key, v); err != nil {
+					return err
+				}
+			}
+			last = bytes.Clone(last) // it is part of the mapped file
+			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if found == 0 {
-		err := a.view(ctx, func(tx *bolt.Tx) error {
-			before = k.bucket(tx).Sequence()
-			return nil
-		})
-		if err != nil && !errors.Is(err, errAbsent) {
-			return err
-		}
-	}
-	if k.counted() && found < before {
-		return a.damage("%d entries of bucket %q are hidden by damage", before-found, k.name())
+	if k.counted() && found < stored {
+		return a.damage("%d entries of bucket %q are hidden by damage", stored-found, k.name())
 	}
 	return nil
-}
-
-// page calls fn with at most pageSize entries after the key last, and returns the last key and whether there are more.
-func (a *Archive) page(ctx context.Context, kind kind, last []byte, fn func(tx *bolt.Tx, k, v []byte) error) (
-	_ []byte, more bool, err error,
-) {
-	err = a.view(ctx, func(tx *bolt.Tx) error {
-		c := kind.bucket(tx).Cursor()
-		k, v := c.Seek(last)
-		if last != nil && bytes.Equal(k, last) {
-			k, v = c.Next()
-		}
-		for n := 0; k != nil; k, v = c.Next() {
-			if n++; n > pageSize {
-				more = true
-				break
-			}
-			last = k
-			if err := fn(tx, k, v); err != nil {
-				return err
-			}
-		}
-		last = bytes.Clone(last) // k is part of the mapped file
-		return nil
-	})
-	if err != nil {
-		last, more = nil, false
-	}
-	if errors.Is(err, errAbsent) {
-		err = nil
-	}
-	return last, more, err
 }

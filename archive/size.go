@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -29,10 +28,11 @@ func (a *Archive) Size(ctx context.Context) (z Size, err error) {
 			return nil
 		})
 	}
-	if err != nil && !errors.Is(err, errAbsent) {
-		return z, fmt.Errorf("measure archive: %w", err)
+	if errors.Is(err, errAbsent) {
+		return z, nil
 	}
-	return z, nil
+	wrap(&err, "measure archive")
+	return z, err
 }
 
 func (a *Archive) measure(ctx context.Context, z *Size) error {

@@ -30,13 +30,7 @@ type Addition struct {
 // stored a state, and those in whose segment something was forgotten: it is stored without that, and without the state. If
 // Save fails, nothing is stored.
 func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
-	if stale, err = a.save(ctx, additions, changes); err != nil {
-		return nil, fmt.Errorf("archive what is new: %w", err)
-	}
-	return stale, nil
-}
-
-func (a *Archive) save(ctx context.Context, additions []Addition, changes []Change) (stale []transcript.Key, err error) {
+	defer wrap(&err, "archive what is new")
 	var plans []*plan
 	var raced []transcript.Key
 	var tips []*landed

@@ -32,7 +32,7 @@ var (
 	keyBase           = []byte("base")
 )
 
-var errAbsent = errors.New("there is no archive yet")
+var errAbsent = fmt.Errorf("%w: there is no archive yet", ErrNotFound)
 
 // store is the archive file, open and locked for one operation.
 type store struct {
@@ -47,6 +47,14 @@ type store struct {
 // view runs fn in a read transaction. It returns errAbsent if there is no archive yet.
 func (a *Archive) view(ctx context.Context, fn func(tx *bolt.Tx) error) error {
 	return a.use(ctx, &store{a: a}, func(s *store) error { return s.view(fn) })
+}
+
+// viewAny is view, but does nothing if there is no archive yet.
+func (a *Archive) viewAny(ctx context.Context, fn func(tx *bolt.Tx) error) error {
+	if err := a.view(ctx, fn); !errors.Is(err, errAbsent) {
+		return err
+	}
+	return nil
 }
 
 // use runs fn with a store that it opens for reading, or with the held one.

@@ -214,7 +214,7 @@ func (a *Archive) parts(ctx context.Context, s transcript.Session, head []byte, 
 		}
 	}
 	if from := (transcript.Key{Agent: s.Agent, ID: own.origin.ID}); len(before) == 0 && from.ID != "" && from != s.Key {
-		one, err := a.find(ctx, from)
+		one, err := a.find(ctx, from, 1)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -34,11 +33,12 @@ const maxSummary = 64 << 10
 
 // KeepSummary stores the result for the input with the given hash durably. A stored text is never replaced, because
 // companions were made from it. Refusals are added up. It fails if the text is over maxSummary.
-func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) error {
+func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) (err error) {
+	defer wrap(&err, "store summary %s", input.ID())
 	if len(s.Text) > maxSummary {
-		return fmt.Errorf("store summary %s: %d bytes exceed the limit of %d", input.ID(), len(s.Text), maxSummary)
+		return fmt.Errorf("%d bytes exceed the limit of %d", len(s.Text), maxSummary)
 	}
-	err := a.update(ctx, int64(len(s.Text)+len(s.Why)), func(tx *bolt.Tx) error {
+	return a.update(ctx, int64(len(s.Text)+len(s.Why)), func(tx *bolt.Tx) error {
 		b := tx.Bucket(bucketSummaries)
 		was, _ := parseSummary(input[:], b.Get(input[:])) // a damaged one counts as none
 		if was.Text != "" {
@@ -51,23 +51,17 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) e
 		}
 		return put(tx, kindSummary, input[:], record)
 	})
-	if err != nil {
-		return fmt.Errorf("store summary %s: %w", input.ID(), err)
-	}
-	return nil
 }
 
 // Summary returns the stored result for the input with the given hash, or the zero Summary. It is a cache: a damaged
 // entry counts as none, and the next result replaces it.
 func (a *Archive) Summary(ctx context.Context, input mark.Hash) (s Summary, err error) {
-	err = a.view(ctx, func(tx *bolt.Tx) error {
+	defer wrap(&err, "look up summary %s", input.ID())
+	err = a.viewAny(ctx, func(tx *bolt.Tx) error {
 		s, _ = parseSummary(input[:], tx.Bucket(bucketSummaries).Get(input[:]))
 		return nil
 	})
-	if err != nil && !errors.Is(err, errAbsent) {
-		return s, fmt.Errorf("look up summary %s: %w", input.ID(), err)
-	}
-	return s, nil
+	return s, err
 }
 
 func parseSummary(key, v []byte) (s Summary, err error) {

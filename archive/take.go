@@ -57,7 +57,7 @@ func (a *Archive) take(ctx context.Context, s transcript.Session, n int, c copie
 	if err != nil {
 		return err
 	}
-	return a.change(ctx, s, n, func(g *generationRecord) error {
+	return a.change(ctx, s, func(g *generationRecord) error {
 		g.inherit(c.was, t.holes(s.Key))
 		return nil
 	})
@@ -81,7 +81,7 @@ func (g *generationRecord) inherit(was *generationRecord, holes []hole) {
 
 // lose notes that a generation has lost what is after its bytes, down to an offset.
 func (a *Archive) lose(ctx context.Context, s transcript.Session, end transcript.Cursor) error {
-	return a.change(ctx, s, end.Generation, func(g *generationRecord) error {
+	return a.change(ctx, s, func(g *generationRecord) error {
 		if from := g.end(); from < end.Offset {
 			g.Blocks = append(g.Blocks, block{Off: from, Len: end.Offset - from})
 		}
@@ -90,20 +90,16 @@ func (a *Archive) lose(ctx context.Context, s transcript.Session, end transcript
 	})
 }
 
-// change changes the record of a generation.
-func (a *Archive) change(ctx context.Context, s transcript.Session, n int, how func(*generationRecord) error) error {
+// change changes the record of a session's newest generation.
+func (a *Archive) change(ctx context.Context, s transcript.Session, how func(*generationRecord) error) error {
 	return a.update(ctx, 0, func(tx *bolt.Tx) error {
-		r, _, err := getSession(tx, s.Key)
-		var g generationRecord
-		if err == nil {
-			g, err = getGeneration(tx, newStream(r.Num, n))
-		}
+		r, _, g, err := getCurrent(tx, s.Key)
 		if err == nil {
 			err = how(&g)
 		}
 		if err != nil {
-			return a.damageIn(s.Key, transcript.Cursor{Generation: n}, err)
+			return a.damageIn(s.Key, transcript.Cursor{Generation: r.Generation}, err)
 		}
-		return putGeneration(tx, newStream(r.Num, n), g)
+		return putGeneration(tx, newStream(r.Num, r.Generation), g)
 	})
 }

@@ -178,36 +178,13 @@ func (v *verifier) pointers(ctx context.Context) error {
 			cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Parts[0].Span.Off, y.Parts[0].Span.Off))
 	})
 	r := &Reader{}
-	for batch := range Batches(all, sizeOf) {
-		check := func(a *Archive) error {
-			for _, f := range batch {
-				if f.Key != r.key || f.Generation != r.n {
-					r = a.Reader(f.Key, f.Generation)
-				}
-				r.a = a
-				if err := v.addDamage(r.CheckPointer(ctx, f.Pointer)); err != nil {
-					return err
-				}
-			}
-			return nil
+	for _, f := range all {
+		if f.Key != r.key || f.Generation != r.n {
+			r = v.a.Reader(f.Key, f.Generation)
 		}
-		var err error
-		if len(batch) > 1 {
-			err = v.a.Held(ctx, check)
-		} else {
-			err = check(v.a)
-		}
-		if err := v.addDamage(err); err != nil { // a lock that was not free in time is no damage
+		if err := v.addDamage(r.CheckPointer(ctx, f.Pointer)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sizeOf returns about how many bytes are read for an original.
-func sizeOf(f Found) (n int64) {
-	for _, part := range f.Parts {
-		n += part.Span.Len
-	}
-	return max(n, 32<<10) // to find a small one takes time, too
 }

@@ -102,9 +102,6 @@ func (d *Daemon) start() (func(), error) {
 	if err := d.Archive.MakePrivate(); err != nil { // the file system may have no modes, or the file another owner
 		d.Log.Warn("cannot restrict the archive's permissions", "err", err)
 	}
-	if err := d.Archive.RemoveCopies(); err != nil {
-		d.Log.Warn("a copy of the archive is left", "err", err)
-	}
 	d.health.mu.Lock()
 	defer d.health.mu.Unlock()
 	d.health.info = RunInfo{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -121,6 +122,9 @@ func (p *Pending) Date(t time.Time) error {
 	}
 	return nil
 }
+
+// Temp returns the path of the temporary file.
+func (p *Pending) Temp() string { return filepath.Join(filepath.Dir(p.path), p.temp) }
 
 // Stat describes the file. Commit does not change its size, time and inode. It fails after the end.
 func (p *Pending) Stat() (fs.FileInfo, error) { return p.dir.Lstat(p.temp) }

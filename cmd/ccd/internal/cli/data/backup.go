@@ -68,9 +68,6 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 	if root, below := watchedRoot(l, file); below {
 		return words.Hint(fmt.Errorf("back up archive to %s: it is below the watched root %s", file, root), "choose a FILE elsewhere, preferably on another disk")
 	}
-	if err := l.Archive.RemoveCopies(); err != nil {
-		a.Say("%v", err)
-	}
 	show, wipe := a.Progress("backing up:")
 	c, err := l.Archive.Backup(ctx, file, force, show)
 	wipe()
