@@ -310,8 +310,7 @@ func TestForgetOfADamagedArchive(t *testing.T) {
 func TestGC(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
-	config := "[trigger]\nthreshold = 1000000\n[archive]\nkeep = \"1h\"\n[companion]\nkeep_after_purge = \"1ms\"\n"
-	configure(t, home, config)
+	configure(t, home, "[trigger]\nthreshold = 1000000\n[companion]\nkeep_after_purge = \"1ms\"\n")
 	once(t, home)
 	if _, talk, code := outputs(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone {
 		t.Fatal(talk)
@@ -324,9 +323,10 @@ func TestGC(t *testing.T) {
 		Before int64          `json:"before_bytes"`
 		After  int64          `json:"after_bytes"`
 	}
+	keep := "1h"
 	gc := func(args ...string) (p plan) {
 		t.Helper()
-		out, talk, code := outputs(t, home, append([]string{"archive", "gc", "--json"}, args...)...)
+		out, talk, code := outputs(t, home, append([]string{"archive", "gc", "--json", "--keep", keep}, args...)...)
 		if err := json.Unmarshal(out, &p); err != nil || code != words.ExitDone {
 			t.Fatalf("%d: %v\n%s%s", code, err, out, talk)
 		}
@@ -344,7 +344,7 @@ func TestGC(t *testing.T) {
 	if p := gc("--dry-run"); len(p.Sessions) > 0 { // they have just gone
 		t.Errorf("too soon: %+v", p)
 	}
-	configure(t, home, strings.Replace(config, "1h", "1ms", 1))
+	keep = "1ms"
 	for deadline := time.Now().Add(20 * time.Second); ; once(t, home) { // until the companions have expired
 		p := gc("--dry-run")
 		if len(p.Sessions) == 2 && p.Kept["pinned"] == 1 {

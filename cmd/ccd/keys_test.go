@@ -24,13 +24,9 @@ var compactionKeys = map[string]struct {
 	"near_dedup":          {"true", filteredList},
 	"contradictions":      {"true", filteredList},
 	"keep_importance":     {"0.1", filteredList},
-	"keep_recent":         {"12", filteredList},
-	"keep_roles":          {`["system"]`, filteredList},
-	"summary_chars":       {"250", filteredList},
 	"long_cap":            {`"log"`, longText},
 	"microcompact_tokens": {"6000", liveMessages},
 	"large_output_tokens": {"400000", demotedOutput},
-	"large_output_chars":  {"500", demotedOutput},
 }
 
 // TestEveryCompactionKeyShows: with each key of [compaction] ccd gives another result than without it.

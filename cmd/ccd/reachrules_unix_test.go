@@ -31,9 +31,10 @@ var secretFiles = map[string]struct{ text, place string }{
 	"value":       {"[watch]\nsettle = \"" + canary + "\"\n", "line 2: watch.settle"},
 	"entry":       {"[watch]\nignore = [\"[" + canary + "\"]\n", "line 2: watch.ignore"},
 	"path":        {"[companion]\ndir = \"" + canary + "\"\n", "line 2: companion.dir"},
-	"model":       {"[models.windows]\n" + canary + " = \"many\"\n", "line 2: models.windows"},
-	"agent":       {"[watch.roots]\n" + canary + " = [\"/x\"]\n", "line 2: watch.roots"},
-	"twice":       {"[watch]\n" + canary + " = 1\n" + canary + " = 1\n", "line 3"},
+	"model":       {"[models.windows]\nm = \"" + canary + "\"\n", "line 2: models.windows.m"},
+	"agent":       {"[watch.roots]\ncodex = [\"" + canary + "\"]\n", "line 2: watch.roots.codex"},
+	"twice":       {"[watch]\npoll = true\npoll = \"" + canary + "\"\n", "line 3: watch.poll"},
+	"word":        {"[watch]\npoll = " + canary + "\n", "line 2"},
 }
 
 // TestNoErrorRepeatsAConfiguration: whatever file is given as the configuration, by flag or environment, no command

@@ -431,8 +431,8 @@ func (f *filter) output(t *entry) string {
 	}
 	said := excerpt(t.Text, room, t.Kind == Failed)
 	note := fmt.Sprintf("output, %d lines, %d chars: %s", lexicon.AllLines(t.Text), t.chars, mark.Inline(said, 0))
-	if f.o.Large > 0 && t.chars > f.o.Large && f.percent[tools] == f.o.Percent && f.o.LargeHead > 0 {
-		return mark.New(t.ID, note+" | it begins:") + "\n" + lexicon.Head(t.Text, f.o.LargeHead)
+	if f.o.Large > 0 && t.chars > f.o.Large && f.percent[tools] == f.o.Percent {
+		return mark.New(t.ID, note+" | it begins:") + "\n" + lexicon.Head(t.Text, limits.LargeHead)
 	}
 	return mark.New(t.ID, note)
 }

@@ -23,7 +23,6 @@ type Options struct {
 	Percent        int      // length of a summary in percent of its text; the default is 30
 	OldResult      int      // chars of a result of a tool, but the newest, from which it has its short form, whatever it is
 	Large          int      // chars of any one from which it has; 0: never
-	LargeHead      int      // chars of its beginning that stay
 	// Summarize, if not nil, returns another summary of a text, "" if there is none. It is used if it fits.
 	Summarize func(text string) string
 }

@@ -126,6 +126,9 @@ func (o Options) Part(chars int64) Options {
 	return o
 }
 
+// LargeHead is how much of the beginning of a very large output stays, in chars.
+const LargeHead = 2000
+
 // Chars returns the chars of so many estimated tokens, which are chars*4/3.
 func Chars(tokens int) int { return tokens * 3 / 4 }
 

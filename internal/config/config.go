@@ -19,6 +19,7 @@ import (
 
 	"ccd/internal/agent/generic"
 	"ccd/internal/ownfile"
+	"ccd/internal/summarizer"
 )
 
 // Config is the whole configuration. Use Load to get one. The fields are in the order of the keys in the example, and rules.go has the
@@ -60,8 +61,7 @@ type Trigger struct {
 
 // Models is [models]: facts about models.
 type Models struct {
-	Windows map[string]int64  `toml:"windows"` // prefix of a model's name -> context window in real tokens
-	Prices  map[string]string `toml:"prices"`  // prefix of a model's name -> see Price
+	Windows map[string]int64 `toml:"windows"` // prefix of a model's name -> context window in real tokens
 }
 
 // Compaction is [compaction]: the limits of the engine that a user would change.
@@ -70,17 +70,12 @@ type Compaction struct {
 	TalkAge            Duration `toml:"talk_age"`
 	Classes            [3]int   `toml:"classes"`             // percent
 	MicrocompactTokens int      `toml:"microcompact_tokens"` // estimated tokens
+	LargeOutputTokens  int      `toml:"large_output_tokens"` // estimated tokens; 0: no output is large
 	Dedup              bool     `toml:"dedup"`
 	NearDedup          bool     `toml:"near_dedup"`
 	Contradictions     bool     `toml:"contradictions"`
 	KeepImportance     float64  `toml:"keep_importance"` // 0..1; 0: off
-	// Of plain lists of messages.
-	KeepRecent        int      `toml:"keep_recent"`
-	KeepRoles         []string `toml:"keep_roles"`
-	LargeOutputTokens int      `toml:"large_output_tokens"` // estimated tokens
-	LargeOutputChars  int      `toml:"large_output_chars"`
-	SummaryChars      int      `toml:"summary_chars"`
-	LongCap           string   `toml:"long_cap"`
+	LongCap            string   `toml:"long_cap"`
 }
 
 // Companion is [companion]: where companions are written and what they contain.
@@ -99,7 +94,6 @@ type Live struct {
 	Verbatim     Size `toml:"verbatim"` // of the context
 	Target       Size `toml:"target"`   // a part of the context
 	RestoreFiles int  `toml:"restore_files"`
-	Outputs      bool `toml:"outputs"`
 
 	Clients []string `toml:"clients"` // that ask ccd on loopback for their summaries
 }
@@ -109,10 +103,6 @@ type Archive struct {
 	Path    string `toml:"path"`     // absolute; "": archive.db in the state directory
 	MaxSize Bytes  `toml:"max_size"` // 0: no limit
 	MinFree Bytes  `toml:"min_free"`
-
-	// What `ccd archive gc` removes.
-	Keep     Duration `toml:"keep"`      // since a session was last active; 0: forever
-	KeepSize Bytes    `toml:"keep_size"` // of the archive; 0: no limit
 }
 
 // Summarizer is [summarizer]: the command that writes summaries.
@@ -204,7 +194,7 @@ func read(file string) ([]byte, error) {
 	if strings.HasPrefix(file, "/dev/") && !strings.HasPrefix(file, "/dev/shm/") {
 		return os.ReadFile(file)
 	}
-	return ownfile.Read(file, 1<<20)
+	return ownfile.Read(file, 64<<10)
 }
 
 // Path returns the file that was read, "" if none.
@@ -226,7 +216,7 @@ func (c *Config) environment(env []string) error {
 	keys := map[string]key{}
 	var sections []string
 	for _, k := range c.keys() {
-		sections = append(sections, variable(k.section)+"_")
+		sections = append(sections, variable(k.section))
 		if k.field.Kind() != reflect.Map {
 			keys[variable(k.String())] = k
 		}
@@ -234,9 +224,9 @@ func (c *Config) environment(env []string) error {
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
 		k, ok := keys[name]
-		ours := slices.ContainsFunc(sections, func(s string) bool { return strings.HasPrefix(name, s) })
+		ours := slices.ContainsFunc(sections, func(s string) bool { return strings.HasPrefix(name+"_", s+"_") })
 		switch {
-		case value == "" || !ours:
+		case value == "" || !ours || name == summarizer.Variable:
 			continue
 		case k.String() == "agents.reach": // an environment must not give an agent more reach
 			return fmt.Errorf("%s: agents.reach cannot be set in the environment", name)

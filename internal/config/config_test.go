@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write config.toml.example anew")
 
-var exported = cmpopts.IgnoreUnexported(Config{})
+var exported = cmpopts.IgnoreUnexported(Config{}, Duration{})
 
 // load reads text as a file, with the environment env.
 func load(t *testing.T, text string, env ...string) (Config, error) {
@@ -137,26 +137,28 @@ func TestBadFiles(t *testing.T) {
 		{"glob", "[watch]\nignore = [\"a\", \"[\"]", `line 2: watch.ignore: entry 2: not a valid glob`},
 		{"list of numbers", "[watch]\nignore = [1]", `line 2: watch.ignore: must be a list such as ["a", "b"]`},
 		{"list as string", "[watch]\nignore = \"tmp\"", `line 2: watch.ignore: must be a list such as ["a", "b"]`},
-		{"unknown agent", "[watch.roots]\ncodex = []\nclaude = [\"/x\"]", `line 3: watch.roots: unknown agent`},
-		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots: unknown agent "claude-cod"; did you mean "claude-code"?`},
-		{"empty root", "[watch]\nroots.codex = [\"\"]", `line 2: watch.roots: entry 1: must be a path`},
-		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots: entry 1: must be an absolute path`},
-		{"bad path", format + "role = '/role'\ncontent = 'text'\n", `line 4: agents.formats: content: entry 1: must be a JSON Pointer such as "/message/role"`},
-		{"bad path of several", format + "role = '/role'\ncontent = ['/a', '/b~2']\n", `line 4: agents.formats: content: entry 2: must be a JSON Pointer`},
-		{"path of another type", format + "content = '/x'\nrole = 3\n", `line 4: agents.formats: role: must be a JSON Pointer or a list of them`},
-		{"no role", "[log]\n" + format + "content = '/x'\n", `line 2: agents.formats: role is missing`},
-		{"unknown path", format + "role = '/role'\ncontent = '/x'\ncalls_id = '/id'\n", `line 5: agents.formats: unknown key "calls_id"; did you mean "call_id"`},
-		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\nrole = '/r'\ncontent = '/c'\n", `line 2: agents.formats: roots: entry 1: must be an absolute path`},
-		{"name of another agent", "[agents.formats.codex]\nroots = ['/x']\n", `line 1: agents.formats: the name must be lower-case letters, digits and hyphens, and not the name of another agent`},
-		{"name with a slash", "[agents.formats.'a/b']\n", `line 1: agents.formats: the name must be`},
-		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats: must be a table`},
-		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows: must be a whole number`},
-		{"rule", "[redact]\nsecrets = true\n[redact.rules]\nacme = 'acme_('\n", `line 4: redact.rules: not a valid regular expression`},
-		{"kind of a rule", "[redact.rules]\n\"Acme Key\" = 'x'\n", `line 2: redact.rules: a kind must be lower-case letters, digits and hyphens`},
-		{"rule of another type", "[redact.rules]\nacme = 3\n", `line 2: redact.rules: must be a string`},
+		{"unknown agent", "[watch.roots]\ncodex = []\nclaude = [\"/x\"]", `line 3: watch.roots.claude: unknown agent`},
+		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots.claude-cod: unknown agent "claude-cod"; did you mean "claude-code"?`},
+		{"empty root", "[watch]\nroots.codex = [\"\"]", `line 2: watch.roots.codex: entry 1: must be a path`},
+		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots.codex: entry 1: must be an absolute path`},
+		{"bad path", format + "role = '/role'\ncontent = 'text'\n", `line 4: agents.formats.mine.content: entry 1: must be a JSON Pointer such as "/message/role"`},
+		{"bad path of several", format + "role = '/role'\ncontent = ['/a', '/b~2']\n", `line 4: agents.formats.mine.content: entry 2: must be a JSON Pointer`},
+		{"path of another type", format + "content = '/x'\nrole = 3\n", `line 4: agents.formats.mine.role: must be a JSON Pointer or a list of them`},
+		{"no role", "[log]\n" + format + "content = '/x'\n", `line 2: agents.formats.mine: role is missing`},
+		{"unknown path", format + "role = '/role'\ncontent = '/x'\ncalls_id = '/id'\n", `line 5: agents.formats.mine: unknown key "calls_id"; did you mean "call_id"`},
+		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\nrole = '/r'\ncontent = '/c'\n", `line 2: agents.formats.mine.roots: entry 1: must be an absolute path`},
+		{"name of another agent", "[agents.formats.codex]\nroots = ['/x']\n", `line 1: agents.formats.codex: the name must be lower-case letters, digits and hyphens, and not the name of another agent`},
+		{"name with a slash", "[agents.formats.'a/b']\n", `line 1: agents.formats."a/b": the name must be`},
+		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats.mine: must be a table`},
+		{"window", "[models.windows]\n\"my.model\" = \"1M\"", `line 2: models.windows."my.model": must be a whole number`},
+		{"rule", "[redact]\nsecrets = true\n[redact.rules]\nacme = 'acme_('\n", `line 4: redact.rules.acme: not a valid regular expression`},
+		{"kind of a rule", "[redact.rules]\n\"Acme Key\" = 'x'\n", `line 2: redact.rules."Acme Key": a kind must be lower-case letters, digits and hyphens`},
+		{"rule of another type", "[redact.rules]\nacme = 3\n", `line 2: redact.rules.acme: must be a string`},
 		{"allowed secret", "[redact]\nallow = ['a', '(']\n", `line 2: redact.allow: entry 2: not a valid regular expression`},
 		{"syntax", "[watch]\nsettle = 2s\n", `line 2: not valid TOML`},
-		{"twice", "[watch]\npoll = true\npoll = false\n", `line 3: `},
+		{"over int64", "[models.windows]\nm = 99999999999999999999\n", `line 2: not valid TOML: a number is out of range`},
+		{"table twice", "[log]\n[watch]\n[log]\n", `line 3: not valid TOML: key 'log' has already been defined`},
+		{"twice", "[watch]\npoll = true\npoll = false\n", `line 3: watch.poll: not valid TOML: key 'watch.poll' has already been defined`},
 		{"first of two", "[log]\nlevel = 1\n[watch]\nsettle = 2\n", `line 2: log.level`},
 		{"together", "[watch]\nsettle = \"20s\"\n", `watch.max_wait (default) is less than watch.settle (`},
 	} {
@@ -219,6 +221,7 @@ func TestPrecedenceAndSources(t *testing.T) {
 
 func TestBadEnvironment(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
+		{"CCD_LIVE=x", `unknown key "CCD_LIVE"`},
 		{"CCD_WATCH_SETLE=1s", `unknown key "CCD_WATCH_SETLE"; did you mean "CCD_WATCH_SETTLE"`},
 		{"CCD_WATCH_SETTLE=1", `CCD_WATCH_SETTLE: must be a duration`},
 		{"CCD_WATCH_SETTLE=1ms", `CCD_WATCH_SETTLE: must be 10ms or more`},
@@ -261,15 +264,10 @@ func TestRoots(t *testing.T) {
 }
 
 func TestDurations(t *testing.T) {
-	for in, want := range map[string]string{
-		"60s": "60s", "90s": "90s", "150s": "2m30s", "1h": "1h", "90m": "1h30m", "90d": "90d", "1d": "24h", "1d12h": "36h", "2160h": "90d", "500ms": "500ms", "0s": "0s", "0": "0s",
-	} {
-		var d, again Duration
-		if err := d.UnmarshalText([]byte(in)); err != nil || d.shown() != want {
-			t.Errorf("%s: %s, %v; want %s", in, d.shown(), err, want)
-		}
-		if err := again.UnmarshalText([]byte(want)); err != nil || again != d {
-			t.Errorf("%s: shown as %s, which is %v, %v", in, want, again, err)
+	for in, want := range map[string]time.Duration{"60s": time.Minute, "1h": time.Hour, "90d": 90 * 24 * time.Hour, "1d12h": 36 * time.Hour, "500ms": 500 * time.Millisecond, "0": 0} {
+		var d Duration
+		if err := d.UnmarshalText([]byte(in)); err != nil || d.Duration != want || d.shown() != in {
+			t.Errorf("%s: %s, shown as %s, %v", in, d.Duration, d.shown(), err)
 		}
 	}
 	for _, bad := range []string{"", "d", "2", "-1s", "1.5d", "1d-1h", "99999999d", "1s2d", "1h d"} {

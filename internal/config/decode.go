@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"ccd/internal/lazy"
 )
 
 // file is a parsed text.
@@ -21,12 +19,6 @@ type file struct {
 
 // decode applies the text of the file at path, "" for the defaults. If there are several faults, it returns one.
 func (c *Config) decode(text, path string) error {
-	if len(text) > maxText {
-		return fmt.Errorf("line 1: the file has more than %d KiB", maxText>>10)
-	}
-	if n := tooDeep(text); n > 0 {
-		return fmt.Errorf("line %d: more than %d parts of a key, or tables within each other", n, maxDepth)
-	}
 	f := file{text: text}
 	var err error
 	if f.md, err = toml.Decode(text, &f.top); err != nil {
@@ -38,7 +30,7 @@ func (c *Config) decode(text, path string) error {
 			return fmt.Errorf("line %d: %w", f.line(key), c.unknownKey(key))
 		}
 		if err := mismatch(field, f.md.Type(key...)); err != nil {
-			return fmt.Errorf("line %d: %s: %w", f.line(key), told(key), err)
+			return fmt.Errorf("line %d: %s: %w", f.line(key), key, err)
 		}
 	}
 	for _, k := range c.keys() {
@@ -55,56 +47,29 @@ func (c *Config) decode(text, path string) error {
 	}
 	c.path = path
 	if all := c.wrong(); len(all) > 0 {
-		return fmt.Errorf("line %d: %s: %w", f.line(all[0].key), told(all[0].key), all[0].err)
+		return fmt.Errorf("line %d: %s: %w", f.line(all[0].key), all[0].key, all[0].err)
 	}
 	return nil
 }
 
-// maxText is the size of the longest configuration, in bytes.
-const maxText = 64 << 10
-
-// maxDepth is how many parts a key may have, and how many lists and tables may be within each other. The library's time grows with the square of them.
-const maxDepth = 32
-
-// silent are strings and comments: brackets in them are none.
-var silent = lazy.Regexp(`(?s)"""(?:\\.|[^\\])*?"""|'''.*?'''|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
-
-// tooDeep returns the number of the first line with more, 0 if there is none.
-func tooDeep(text string) int {
-	text = silent().ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
-	n, open := 0, 0 // lists and tables that are open
-	for line := range strings.Lines(text) {
-		n++
-		for _, c := range line {
-			switch c {
-			case '{', '[':
-				open++
-			case '}', ']':
-				open = max(0, open-1)
-			}
-			if open > maxDepth {
-				return n
-			}
-		}
-		if strings.Count(line, ".") >= maxDepth {
-			return n
-		}
-	}
-	return 0
-}
-
-// syntax returns only the place of a fault: the library's error quotes the file, which may be any file that the user
-// named by mistake.
+// syntax returns the place of a fault and, where it has no value of the file in it, the cause: the file may be any that the user named by
+// mistake.
 func (c *Config) syntax(err error, text string) error {
-	line := 1 + strings.Count(text, "\n") // the library has no position for a fault at the end of the file
+	line, cause := 1+strings.Count(text, "\n"), "not valid TOML" // the library has no position for a fault at the end of the file
 	var p toml.ParseError
 	if errors.As(err, &p) && p.Position.Line > 0 {
 		line = p.Position.Line
 	}
-	if slices.ContainsFunc(c.keys(), func(k key) bool { return k.String() == p.LastKey }) {
-		return fmt.Errorf("line %d: %s: not valid TOML", line, p.LastKey)
+	switch {
+	case strings.HasPrefix(p.Message, "Key '"):
+		cause += ": k" + strings.TrimSuffix(p.Message[1:], ".")
+	case strings.Contains(p.Message, " is out of range for "):
+		cause += ": a number is out of range"
 	}
-	return fmt.Errorf("line %d: not valid TOML", line)
+	if slices.ContainsFunc(c.keys(), func(k key) bool { return k.String() == p.LastKey }) {
+		cause = p.LastKey + ": " + cause
+	}
+	return fmt.Errorf("line %d: %s", line, cause)
 }
 
 // refused returns the error of decoding a key: of a type that decodes itself, which has a place in the file, else of an entry
@@ -112,21 +77,9 @@ func (c *Config) syntax(err error, text string) error {
 func (f *file) refused(err error, k key) error {
 	var p toml.ParseError
 	if errors.As(err, &p) {
-		name := k.String()
-		if p.LastKey != name { // a key of a table that the user named
-			name += ": " + p.LastKey[strings.LastIndexByte(p.LastKey, '.')+1:]
-		}
-		return fmt.Errorf("line %d: %s: %s", p.Position.Line, name, p.Message)
+		return fmt.Errorf("line %d: %s: %s", p.Position.Line, p.LastKey, p.Message)
 	}
 	return fmt.Errorf("line %d: %s: %s", f.line(toml.Key{k.section, k.name}), k, kinds[k.field.Kind()].must)
-}
-
-// told returns a key without the name that the user gave to a table or an entry of one.
-func told(key toml.Key) string {
-	if len(key) < 3 {
-		return key.String()
-	}
-	return strings.Join(append([]string{key[:2].String()}, key[3:]...), ": ")
 }
 
 // at returns the value of a key that the file has.

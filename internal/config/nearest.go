@@ -34,7 +34,7 @@ func Nearest(name string, known []string) (best string, away int) {
 func (c *Config) unknownKey(key toml.Key) error {
 	name, last := key.String(), key[len(key)-1]
 	if table := c.field(key[:len(key)-1]); len(key) > 2 && table.IsValid() {
-		return fmt.Errorf("%s: %w", told(key[:len(key)-1]), unknown("key", last, named(table.Type())))
+		return fmt.Errorf("%s: %w", key[:len(key)-1], unknown("key", last, named(table.Type())))
 	}
 	var names []string
 	for _, k := range c.keys() {

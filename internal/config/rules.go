@@ -49,11 +49,7 @@ func (c *Config) wrong() (all faults) {
 	}
 	all.add(atLeast(c.Compaction.MicrocompactTokens, 0), "compaction", "microcompact_tokens")
 	all.add(share(c.Compaction.KeepImportance, "from 0 to 1", true), "compaction", "keep_importance")
-	all.add(atLeast(c.Compaction.KeepRecent, 0), "compaction", "keep_recent")
-	all.add(each(c.Compaction.KeepRoles, plain), "compaction", "keep_roles")
 	all.add(atLeast(c.Compaction.LargeOutputTokens, 0), "compaction", "large_output_tokens")
-	all.add(atLeast(c.Compaction.LargeOutputChars, 0), "compaction", "large_output_chars")
-	all.add(atLeast(c.Compaction.SummaryChars, 100), "compaction", "summary_chars")
 	all.add(oneOf(c.Compaction.LongCap, "off", "log"), "compaction", "long_cap")
 	all.add(c.absolute(&c.Companion.Dir), "companion", "dir")
 	all.add(must(c.Companion.MaxTokens.Part > 0 || c.Companion.MaxTokens.N >= 2000, "must be 2000 or more, or "+part), "companion", "max_tokens")
@@ -89,10 +85,6 @@ func (c *Config) wrongEntries(all *faults) {
 	}
 	for model, window := range c.Models.Windows {
 		all.add(atLeast(int(window), 1), "models", "windows", model)
-	}
-	for model, text := range c.Models.Prices {
-		_, err := prices(text)
-		all.add(err, "models", "prices", model)
 	}
 	for kind, text := range c.Redact.Rules {
 		all.add(must(userName().MatchString(kind), "a kind must be lower-case letters, digits and hyphens"), "redact", "rules", kind)

@@ -13,7 +13,10 @@ import (
 )
 
 // Duration is a time such as "500ms", "2s", "15m", "1h" or "90d".
-type Duration struct{ time.Duration }
+type Duration struct {
+	time.Duration
+	text string // as it was given
+}
 
 // UnmarshalText accepts the form of time.ParseDuration, optionally with leading days: "90d", "1d12h".
 func (d *Duration) UnmarshalText(text []byte) error {
@@ -28,28 +31,11 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	if err != nil || err2 != nil || part < 0 || part > math.MaxInt64/2 {
 		return errors.New(`must be a duration such as "500ms", "2s", "15m", "1h" or "90d"`)
 	}
-	d.Duration = time.Duration(n)*24*time.Hour + part
+	*d = Duration{time.Duration(n)*24*time.Hour + part, string(text)}
 	return nil
 }
 
-// shown formats a duration: "60s", "5m", "90d".
-func (d Duration) shown() any {
-	const day = 24 * time.Hour
-	if d.Duration < 2*time.Minute && d.Duration%time.Second == 0 {
-		return fmt.Sprintf("%ds", d.Duration/time.Second)
-	}
-	if d.Duration >= 2*day && d.Duration%day == 0 {
-		return fmt.Sprintf("%dd", d.Duration/day)
-	}
-	s := d.Duration.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func (d Duration) shown() any { return d.text }
 
 // Bytes is a number of bytes such as "256MB".
 type Bytes int64

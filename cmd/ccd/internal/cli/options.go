@@ -160,12 +160,9 @@ func (a *App) AgentSetup(line *bool, allow bool) (*install.Setup, error) {
 	} else if conf, err = config.Load("", false, nil); err != nil {
 		return nil, err
 	}
-	o.Mod = install.Mod{Compaction: conf.Live.Compaction}
+	o.Mod = install.Mod{Compaction: conf.Live.Compaction, Output: limits.Chars(conf.Compaction.LargeOutputTokens)}
 	if conf.Live.Compaction {
 		o.Clients = conf.Live.Clients
-	}
-	if conf.Live.Outputs {
-		o.Mod.Output = limits.Chars(conf.Compaction.LargeOutputTokens)
 	}
 	if a.ConfigFile != "" {
 		o.Config = a.Absolute(a.ConfigFile)

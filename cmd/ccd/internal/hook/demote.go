@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor/lexicon"
+	"ccd/compactor/limits"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
@@ -157,7 +158,7 @@ func (h Hooks) redacted(text []byte) []byte {
 
 // preview returns what the agent sees in place of a text. whole is the text without its secrets.
 func (h Hooks) preview(t *text, whole string) string {
-	head, shown := inertHead(whole, h.Live.OutputHead)
+	head, shown := inertHead(whole, limits.LargeHead)
 	id := mark.Sum(t.original).ID()
 	return shown + "\n" +
 		transcript.Demotion(id, t.chars, lexicon.AllLines(whole), utf8.RuneCountInString(head)) + "\n" +

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ccd/archive"
+	"ccd/compactor/limits"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
 )
@@ -34,8 +35,6 @@ func TestAnyLimitActs(t *testing.T) {
 	}
 }
 
-const headShown = 2000 // chars
-
 // live makes a place with an archive.
 func live(t *testing.T) (*place, *archive.Archive) {
 	p := newPlace(t)
@@ -43,7 +42,7 @@ func live(t *testing.T) (*place, *archive.Archive) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Keep, p.Live = a, Live{Output: 30000, OutputHead: headShown}
+	p.Keep, p.Live = a, Live{Output: 30000}
 	return p, a
 }
 
@@ -126,7 +125,7 @@ func TestLongOutputsAreDemoted(t *testing.T) {
 		if back := restored(t, a, preview); back != text {
 			t.Errorf("%s: %d bytes come back, want %d", name, len(back), len(text))
 		}
-		if n := len(preview); n > headShown+errorsShown+1000 || n < headShown-100 {
+		if n := len(preview); n > limits.LargeHead+errorsShown+1000 || n < limits.LargeHead-100 {
 			t.Errorf("%s: %d bytes of preview", name, n)
 		}
 		wants(t, preview, "line 1 of the build", "/opt/bin/ccd agent restore ",
@@ -171,12 +170,12 @@ func TestOutputsThatPass(t *testing.T) {
 			t.Errorf("%s: %.200s, %v", name, got.Stdout, err)
 		}
 	}
-	limits := p.Live
+	whole := p.Live
 	p.Live.Output = 0
 	if got, err := p.ask(off); err == nil || len(got.Stdout) > 0 {
 		t.Errorf("switched off: %.200s, %v", got.Stdout, err)
 	}
-	p.Live = limits
+	p.Live = whole
 	if size, err := a.Size(context.Background()); err != nil || size.Sessions != 0 {
 		t.Errorf("%d sessions, %v: what passes is not archived", size.Sessions, err)
 	}
@@ -346,7 +345,7 @@ func TestManyErrorLinesAreCounted(t *testing.T) {
 	p, _ := live(t)
 	all := strings.Repeat("ok\n", 2000) + strings.Repeat("error: the same again and again, "+strings.Repeat("z", 600)+"\n", 1000)
 	got := p.preview(&text{original: []byte(all)}, all)
-	if n := len(got); n > headShown+errorsShown+800 {
+	if n := len(got); n > limits.LargeHead+errorsShown+800 {
 		t.Errorf("%d bytes", n)
 	}
 	wants(t, got, " of 1000:", "2001: error: the same", " …\n")
@@ -365,7 +364,7 @@ func TestNoSecretInAnOutput(t *testing.T) {
 		if p.Agents.Redact = nil; redacted {
 			p.Agents.Redact = rules
 		}
-		for at := headShown - 40; at < headShown+10; at += 3 {
+		for at := limits.LargeHead - 40; at < limits.LargeHead+10; at += 3 {
 			whole := strings.Repeat(".", at) + " " + secret + " " + strings.Repeat("\nline", 10000) + "\nerror: " + strings.Repeat("x", errorLine-30) + " " + secret + "\n"
 			got, err := p.ask(p.output("mcp__x__y", `{}`, whole))
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ccd/compactor/limits"
 	"ccd/internal/mark"
 )
 
@@ -108,8 +109,8 @@ func TestInert(t *testing.T) {
 		}
 	}
 	for _, text := range []string{strings.Repeat("a", 5000), strings.Repeat("\u202e", 5000), strings.Repeat("a", 1990) + strings.Repeat("\x1b", 50), "short\x1b", ""} {
-		head, shown := inertHead(text, headShown)
-		if n := utf8.RuneCountInString(shown); n > headShown || !strings.HasPrefix(text, head) || shown != inert(head) || head != text && n < headShown/2 {
+		head, shown := inertHead(text, limits.LargeHead)
+		if n := utf8.RuneCountInString(shown); n > limits.LargeHead || !strings.HasPrefix(text, head) || shown != inert(head) || head != text && n < limits.LargeHead/2 {
 			t.Errorf("%.20q: %d shown of %d", text, n, len(head))
 		}
 	}

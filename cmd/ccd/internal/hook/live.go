@@ -22,14 +22,13 @@ import (
 
 // Live are the limits of what ccd changes in a client's context, in chars where nothing else is said.
 type Live struct {
-	On         bool        // compactions are answered
-	Text       config.Size // of the text about the work; a part of what is older than the newest messages
-	Verbatim   config.Size // of the newest messages after it; a part of the context
-	Target     float64     // part of the context that both have at most
-	Restore    int         // files in work whose content is repeated
-	Large      int         // of a result, from which it is large
-	Output     int         // of an output, from which only an excerpt enters the context; 0: never
-	OutputHead int         // of the beginning of that excerpt
+	On       bool        // compactions are answered
+	Text     config.Size // of the text about the work; a part of what is older than the newest messages
+	Verbatim config.Size // of the newest messages after it; a part of the context
+	Target   float64     // part of the context that both have at most
+	Restore  int         // files in work whose content is repeated
+	Large    int         // of a result, from which it is large
+	Output   int         // of an output, from which only an excerpt enters the context; 0: never
 }
 
 // mostPart is the part of what was in the context above which there is no answer, unless the options say more. Where less than

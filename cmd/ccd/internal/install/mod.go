@@ -33,7 +33,7 @@ func (m Mod) does(c transcript.Connect) (all []string) {
 		all = append(all, "compact in the agent's place, without a model; off: compaction = false below [live]")
 	}
 	if m.Output > 0 && c.Outputs {
-		all = append(all, fmt.Sprintf("shorten outputs over %s characters for the model; off: outputs = false below [live]", humanize.Comma(int64(m.Output))))
+		all = append(all, fmt.Sprintf("shorten outputs over %s characters for the model; off: large_output_tokens = 0 below [compaction]", humanize.Comma(int64(m.Output))))
 	}
 	return all
 }

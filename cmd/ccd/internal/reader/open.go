@@ -37,7 +37,7 @@ func Options(p *account.Place) compactor.Options {
 	o.Threshold, o.Pressure, o.MinSavings = int64(c.Trigger.Threshold.N), c.Trigger.Pressure, c.Trigger.MinSavings
 	o.FileAge, o.TalkAge, o.Classes = c.Compaction.FileAge.Duration, c.Compaction.TalkAge.Duration, c.Compaction.Classes
 	o.KeepImportance = c.Compaction.KeepImportance
-	o.SummaryChars, o.LongCap = c.Compaction.SummaryChars, c.Compaction.LongCap
+	o.LongCap = c.Compaction.LongCap
 	if args := c.Summarizer.Command; len(args) > 0 {
 		o.Summarizer = summarizer.Command{Args: args}.Name()
 	}

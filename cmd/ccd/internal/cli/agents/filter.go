@@ -25,7 +25,7 @@ import (
 	"ccd/watcher"
 )
 
-// filterFlags are the flags of compact for plain lists. The configuration has their defaults.
+// filterFlags are the flags of compact for plain lists.
 type filterFlags struct {
 	recent          int // -1: not given
 	roles, patterns []string
@@ -166,14 +166,14 @@ func withoutSecrets(hide func([]byte) []byte, text []byte) string {
 	return string(out)
 }
 
-// filterOptions returns the options of a list: the configuration, overridden by flags.
+// filterOptions returns the options of a list, of the configuration and of flags.
 func (a *app) filterOptions(ctx context.Context, l *reader.Library, f compactFlags) (o form.FilterOptions) {
 	c := l.Config.Compaction
 	o.Options = filter.Options{
-		KeepRoles: c.KeepRoles, Recent: c.KeepRecent, Percent: f.filter.level.Percent(), Focus: f.manual.Focus,
+		KeepRoles: []string{"system", filter.Human}, Recent: 4, Percent: f.filter.level.Percent(), Focus: f.manual.Focus,
 		Dedup: c.Dedup, NearDedup: c.NearDedup, Contradictions: c.Contradictions,
-		KeepImportance: c.KeepImportance, SummaryChars: c.SummaryChars, LongCap: c.LongCap,
-		OldResult: limits.Chars(c.MicrocompactTokens), Large: limits.Chars(c.LargeOutputTokens), LargeHead: c.LargeOutputChars,
+		KeepImportance: c.KeepImportance, SummaryChars: limits.Defaults().SummaryChars, LongCap: c.LongCap,
+		OldResult: limits.Chars(c.MicrocompactTokens), Large: limits.Chars(c.LargeOutputTokens),
 	}
 	o.MaxTokens, o.Ratio = f.manual.MaxTokens, f.manual.Ratio
 	if !f.noArchive { // --no-archive starts no command: agents may run it without asking

@@ -206,10 +206,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	conf := l.Config.Compaction
 	h.Live = hook.Live{
 		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target.Part, Restore: l.Config.Live.RestoreFiles,
-		Large: limits.Chars(conf.MicrocompactTokens), OutputHead: conf.LargeOutputChars,
-	}
-	if l.Config.Live.Outputs {
-		h.Live.Output = limits.Chars(conf.LargeOutputTokens)
+		Large: limits.Chars(conf.MicrocompactTokens), Output: limits.Chars(conf.LargeOutputTokens),
 	}
 	if c := install.Connection(e.Agent); c.Model != nil && e.Name == hook.SessionCompact {
 		if !slices.Contains(l.Config.Live.Clients, c.Name) {

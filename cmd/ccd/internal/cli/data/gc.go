@@ -14,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
+	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -39,10 +40,10 @@ type gcSession struct {
 func (a *app) gcCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "gc", Short: "remove old sessions from the archive, and free space in its file",
-		Long: `Lists the sessions to remove (archive.keep, archive.keep_size) and the free
-space in the archive's file, and asks. Then it writes a new archive without
-them, checks it and replaces the old file. By default it removes no session,
-only free space.
+		Long: `Lists the sessions to remove (--keep, --keep-size) and the free space in the
+archive's file, and asks. Then it writes a new archive without them, checks it
+and replaces the old file. Without these flags it removes no session, only free
+space.
 
 It keeps sessions whose transcript or companion exists, pinned ones (ccd label
 --pin), and those that were resumed as another session. If a removed
@@ -55,26 +56,31 @@ that are old enough, by why they stay), free_bytes (in the file),
 before_bytes, after_bytes (of the file)`,
 		Example: `  ccd archive gc --dry-run
       what would be removed
-  CCD_ARCHIVE_KEEP=365d ccd archive gc
+  ccd archive gc --keep 365d
       remove sessions that were last active over a year ago
-  ccd archive gc --yes
-      without a question, for a timer`,
+  ccd archive gc --keep-size 20GB --yes
+      the oldest ones, until the archive has 20 GB; without a question, for a timer`,
 	}
+	var age config.Duration
+	var size config.Bytes
 	yes, dryRun := false, false
 	c.Args = cobra.NoArgs
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.gc(c.Context(), yes, dryRun) }
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.gc(c.Context(), daemon.Keep{Age: age.Duration, Size: int64(size)}, yes, dryRun)
+	}
+	c.Flags().Func("keep", "remove sessions that were last active longer ago than `DURATION` (365d)", func(s string) error { return age.UnmarshalText([]byte(s)) })
+	c.Flags().Func("keep-size", "remove the oldest sessions until the archive has `SIZE` (20GB)", func(s string) error { return size.UnmarshalText([]byte(s)) })
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
-func (a *app) gc(ctx context.Context, yes, dryRun bool) error {
+func (a *app) gc(ctx context.Context, keep daemon.Keep, yes, dryRun bool) error {
 	d, l, err := a.DaemonFor(ctx, dryRun)
 	if err != nil {
 		return err
 	}
-	c := l.Config.Archive
-	all, kept, err := d.Candidates(ctx, daemon.Keep{Age: c.Keep.Duration, Size: int64(c.KeepSize)}, time.Now())
+	all, kept, err := d.Candidates(ctx, keep, time.Now())
 	if err != nil {
 		return err
 	}
@@ -135,7 +141,7 @@ func (a *app) listGC(out gcOutput) error {
 	}
 	a.Say("%s to remove; %s of %s in the archive's file are free", words.Count(len(out.Sessions), "session"), humanize.IBytes(uint64(out.Free)), humanize.IBytes(uint64(out.Before)))
 	if len(out.Sessions) == 0 && len(out.Kept) == 0 {
-		a.Say("hint: archive.keep sets how long sessions are kept (ccd config)")
+		a.Say("hint: old sessions go with --keep 365d")
 	}
 	return nil
 }
