@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/account"
@@ -153,18 +153,10 @@ func FileOf(stream any) *os.File {
 	return nil
 }
 
-// IsTTY reports whether a stream is a terminal of any kind.
+// IsTTY reports whether a stream is a terminal.
 func IsTTY(stream any) bool {
 	f := FileOf(stream)
-	if f == nil {
-		return false
-	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&fs.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	return f != nil && term.IsTerminal(f.Fd())
 }
 
 // Progress returns a function that shows the progress of a long command, at most ten times a second and only on a

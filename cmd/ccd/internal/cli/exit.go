@@ -136,8 +136,8 @@ func Signals() (context.Context, func()) {
 func agentHint(line string) string {
 	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "ccd "), " ")
 	switch {
-	case line == "ccd help agent":
-		return "ccd agent restore --help"
+	case strings.HasPrefix(line, "ccd help agent "):
+		return strings.Replace(line, " help", "", 1) + " --help"
 	case strings.HasPrefix(line, "ccd agent "), !actsOutside().MatchString(line):
 		return line
 	case !strings.HasPrefix(line, "ccd "):

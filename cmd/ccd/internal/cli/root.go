@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -22,7 +23,6 @@ func (a *App) Execute(ctx context.Context, args []string) int {
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		Grouped(c) // cobra's own prints its help for a shell that it does not know
 	}
-	args = hyphened(root, args)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		i := slices.IndexFunc(args, func(arg string) bool { return Synonyms[arg] != "" })
@@ -41,7 +41,7 @@ func (a *App) Execute(ctx context.Context, args []string) int {
 	if err == nil && a.Damaged {
 		err = ErrDamaged
 	}
-	Report(s.Err, a.onMachine(root, err), c.Name() == "agent")
+	Report(s.Err, a.onMachine(root, err), slices.Contains(strings.Fields(c.CommandPath()), "agent"))
 	return ExitCode(err)
 }
 

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,6 +78,9 @@ func NearestCommand(c *cobra.Command, typed string) string {
 func unknownFlag(c *cobra.Command, err error) error {
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
+		if _, name, found := strings.Cut(err.Error(), " in -"); found { // pflag took it for flags in one letter each
+			return words.Hint(Usage(c, err), "%s -- -%s", c.CommandPath(), words.Shell(name))
+		}
 		return Usage(c, err)
 	}
 	var names []string
@@ -100,71 +101,4 @@ func unknownFlag(c *cobra.Command, err error) error {
 		return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), best)
 	}
 	return Usage(c, err)
-}
-
-// hyphened returns a command line in which arguments that begin with a hyphen, as the IDs of sub-agents do, stand behind "--".
-func hyphened(root *cobra.Command, args []string) []string {
-	c, _, err := root.Find(args)
-	if err != nil || slices.Contains(args, "--") {
-		return args
-	}
-	if strings.Contains(c.Use, "WORDS") {
-		return negated(c, args)
-	}
-	if !strings.Contains(c.Use, "SESSION") || c.Parent().Name() == "agent" {
-		return args
-	}
-	var flags, ids []string
-	takes := false // the flag before takes a value
-	for _, arg := range args {
-		if !takes && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg, "/") {
-			if f := c.Flags().ShorthandLookup(arg[1:2]); f == nil || f.NoOptDefVal != "" { // not the value of a flag
-				ids = append(ids, arg)
-				continue
-			}
-		}
-		f := c.Flag(strings.TrimPrefix(arg, "--"))
-		takes = strings.HasPrefix(arg, "--") && f != nil && f.NoOptDefVal == ""
-		flags = append(flags, arg)
-	}
-	if len(ids) == 0 {
-		return args
-	}
-	return slices.Concat(flags, []string{"--"}, ids)
-}
-
-// negated returns the command line of a search in which -WORD is NOT WORD. Flags in one letter are flags.
-func negated(c *cobra.Command, args []string) (all []string) {
-	takes := false // the flag before takes a value
-	for _, arg := range args {
-		word := !takes && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && !shorthands(c, arg[1:])
-		f := c.Flag(strings.TrimPrefix(arg, "--"))
-		if len(arg) == 2 && arg[0] == '-' {
-			f = c.Flags().ShorthandLookup(arg[1:])
-		}
-		if takes = f != nil && strings.HasPrefix(arg, "-") && f.NoOptDefVal == ""; word {
-			all = append(all, "NOT", arg[1:])
-			continue
-		}
-		all = append(all, arg)
-	}
-	return all
-}
-
-// shorthands reports whether letters are flags: switches, or one with a number.
-func shorthands(c *cobra.Command, letters string) bool {
-	for i := range len(letters) {
-		f := c.Flags().ShorthandLookup(letters[i : i+1])
-		if f == nil {
-			f = c.InheritedFlags().ShorthandLookup(letters[i : i+1])
-		}
-		if f == nil {
-			return false
-		}
-		if f.NoOptDefVal == "" {
-			_, err := strconv.Atoi(letters[i+1:])
-			return err == nil
-		}
-	}
-	return true
 }

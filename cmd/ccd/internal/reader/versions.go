@@ -58,6 +58,9 @@ type Event struct {
 	Time    *time.Time `json:"time"`
 }
 
+// String says what happened and in which record.
+func (e *Event) String() string { return fmt.Sprintf("%s, %s#%d", e.What, e.Session, e.Record) }
+
 // UnknownError reports that a file was touched but its content is not fully known.
 type UnknownError struct {
 	Path    string

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -109,7 +108,7 @@ func (f restoreFlags) check(args []string, json bool) error {
 		return fmt.Errorf("--at needs --file")
 	case f.file != "" && len(args) < 2:
 	case f.session == "" && len(args) == 0:
-		return errors.New("expected an ID, SESSION#N or --session SESSION")
+		return errors.New("expected an ID or SESSION#N")
 	case len(args) > 1 && slices.ContainsFunc(args, func(arg string) bool { return len(reader.Unmark(arg)) != mark.IDLen && !strings.Contains(arg, "#") }):
 		return errors.New("of several originals, each must be a whole ID or SESSION#N")
 	case f.session != "" && len(args) != 0:
@@ -412,43 +411,10 @@ func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(i)
+	if !a.JSON && i.Note == i.Kind {
+		i.Note = ""
 	}
-	records := strconv.Itoa(i.Record)
-	if i.Last > i.Record {
-		records = fmt.Sprintf("%d to %d", i.Record, i.Last)
-	}
-	note := i.Note
-	if note == i.Kind {
-		note = ""
-	}
-	rows := [][]string{
-		{"id", string(i.ID)},
-		{"kind", i.Kind},
-		{"note", mark.Inline(note, 200)},
-		{"session", i.Agent + " " + i.Session},
-		{"generation", strconv.Itoa(i.Generation)},
-		{"path", i.Path},
-		{"record", records},
-		{"time", a.when(i.Time)},
-		{"offset", strconv.FormatInt(i.Offset, 10)},
-		{"bytes", exactSize(i.Bytes)},
-		{"size", exactSize(i.Size)},
-		{"sha256", i.SHA256},
-	}
-	return a.PrintFacts(slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" || r[1] == "0" && r[0] == "record" }))
-}
-
-// when is a time as --info prints it: local on a terminal, UTC elsewhere.
-func (a *app) when(t *time.Time) string {
-	switch {
-	case t == nil:
-		return ""
-	case a.Width() > 0:
-		return words.Local(*t)
-	}
-	return t.Format(time.RFC3339)
+	return a.PrintObject(i)
 }
 
 // exactSize formats a size in bytes, and a large one also in a readable unit.

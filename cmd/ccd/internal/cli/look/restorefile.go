@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/mark"
 )
 
 // restoreFile prints a file as the agent last read or wrote it.
@@ -35,7 +33,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 		return err
 	}
 	if f.info {
-		return a.fileInfo(v.Info())
+		return a.PrintObject(v.Info())
 	}
 	for _, line := range v.Notes() {
 		a.Say("%s", line)
@@ -49,30 +47,4 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 			return nil
 		})
 	})
-}
-
-func (a *app) fileInfo(o reader.FileInfo) error {
-	if a.JSON {
-		return a.PrintJSON(o)
-	}
-	rows := [][]string{
-		{"path", mark.Inline(o.Path, 400)},
-		{"how", o.How},
-		{"session", o.Agent + " " + o.Session},
-		{"generation", strconv.Itoa(o.Generation)},
-		{"record", strconv.Itoa(o.Record)},
-	}
-	if o.Time != nil {
-		rows = append(rows, []string{"time", a.when(o.Time)})
-	}
-	rows = append(rows, []string{"lines", strconv.Itoa(o.Lines)}, []string{"size", exactSize(o.Size)}, []string{"sha256", o.SHA256})
-	for _, e := range []struct {
-		name string
-		*reader.Event
-	}{{"gone", o.Gone}, {"doubt", o.Doubt}} {
-		if e.Event != nil {
-			rows = append(rows, []string{e.name, fmt.Sprintf("%s, %s#%d", mark.Inline(e.What, 400), e.Session, e.Record)})
-		}
-	}
-	return a.PrintFacts(rows)
 }

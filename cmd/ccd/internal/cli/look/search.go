@@ -69,7 +69,7 @@ func (a *app) searchCommand() *cobra.Command {
 		Use: "search WORDS...", GroupID: cli.Everyday, Short: "search all archived sessions",
 		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
 and case, including inside longer words. Quoted words must be adjacent, A OR B
-is one of them, -WORD or NOT WORD leaves out what has it. ccd searches all
+is one of them, NOT WORD leaves out what has it. ccd searches all
 archived sessions, and prints what people and agents said first, then the rest;
 each newest first. A hit has its session and record, time, kind, ID, and the
 line of the match; equal originals are one hit.

@@ -72,19 +72,23 @@ if unknown), id.
 		if err := f.check(); err != nil {
 			return cli.Usage(c, err)
 		}
+		arg := cli.SessionOf(args)
 		switch {
 		case f.path:
-			return a.showPath(c.Context(), cli.SessionOf(args), f.agent)
+			return a.showPath(c.Context(), arg, f.agent)
 		case f.steps, f.explain: // which have JSON of their own
-			return a.show(c.Context(), cli.SessionOf(args), f)
+			return a.show(c.Context(), arg, f)
 		}
-		if err := a.NoJSON(c); err != nil {
-			return words.Hint(err, "ccd show --format json %s", words.Argument(cli.SessionOf(args)))
+		err := a.NoJSON(c)
+		if err != nil {
+			return words.Hint(err, "ccd show --format json %s", words.Argument(arg))
 		}
-		if f.section != "" && f.form == cli.AsMessages {
-			return cli.Usage(c, errors.New("--section cannot be used with --format messages"))
+		if a.Agent {
+			if arg, err = a.named(c.Context(), strings.Join(args, ""), f.agent); err != nil {
+				return err
+			}
 		}
-		return a.show(c.Context(), cli.SessionOf(args), f)
+		return a.show(c.Context(), arg, f)
 	}
 	cli.FormatFlag(c.Flags(), &f.form, "")
 	c.Flags().StringVar(&f.section, "section", "", "print only the section `NAME`, by its heading: handover, record or files")
@@ -104,6 +108,8 @@ func (f showFlags) check() error {
 	case f.path && (part || f.fresh):
 		return errors.New("--path cannot be used with --section, --format or --fresh")
 	case f.path: // which comes first
+	case f.section != "" && f.form == cli.AsMessages:
+		return errors.New("--section cannot be used with --format messages")
 	case f.steps && (part || f.fresh || f.explain):
 		return errors.New("--steps cannot be used with --section, --format, --fresh or --explain")
 	case f.explain && part:

@@ -67,7 +67,7 @@ func (a *app) top(ctx context.Context, f topFlags) error {
 	if err != nil {
 		return err
 	}
-	feed := &topFeed{app: a, gauge: g, agent: f.agent, signs: a.signs()}
+	feed := &topFeed{app: a, gauge: g, agent: f.agent}
 	if f.once {
 		return feed.once(ctx)
 	}
@@ -107,7 +107,6 @@ type topFeed struct {
 	*app
 	gauge *status.Gauge
 	agent string
-	signs signs
 }
 
 func (f *topFeed) rows(ctx context.Context) (status.Report, []status.Session, error) {
@@ -142,7 +141,7 @@ func (f *topFeed) once(ctx context.Context) error {
 		return f.PrintJSON(rows)
 	}
 	width, height := 80, 24
-	if columns, lines := cli.Screen(cli.FileOf(f.Out)); columns > 0 && lines > 0 {
+	if columns, lines := f.Width(), f.Lines(); columns > 0 && lines > 0 {
 		width, height = columns, lines-1
 	}
 	text, err := top.Frame(top.Feed{List: func(width int) (top.List, error) { return f.list(ctx, width) }, Wrap: table.WrapLines}, width, height)
@@ -226,10 +225,10 @@ func (f *topFeed) columns(now time.Time) []table.Column[status.Session] {
 		},
 	}}, append(identity,
 		table.Column[status.Session]{
-			Head: "CONTEXT", Text: func(s status.Session) string { return f.signs.bar(s.Size(), barCells) },
+			Head: "CONTEXT", Text: func(s status.Session) string { return bar(s.Size(), barCells) },
 			Tone: func(s status.Session) table.Tone { return cli.SizeTone(s.Size()) },
 		},
-		table.Column[status.Session]{Head: "HISTORY", Drop: 7, Text: func(s status.Session) string { return f.signs.curve(s, curveCells) }},
+		table.Column[status.Session]{Head: "HISTORY", Drop: 7, Text: func(s status.Session) string { return curve(s, curveCells) }},
 		agent)...)
 }
 
@@ -238,23 +237,8 @@ const (
 	curveCells = 12
 )
 
-// signs draw bars and curves.
-type signs struct {
-	full, empty string
-	levels      []rune // of a curve, the lowest first
-}
-
-// signs are blocks where the locale has UTF-8, else ASCII.
-func (a *app) signs() signs {
-	locale := strings.ToLower(cmp.Or(a.Getenv("LC_ALL"), a.Getenv("LC_CTYPE"), a.Getenv("LANG")))
-	if strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8") {
-		return signs{"█", "░", []rune("▁▂▃▄▅▆▇█")}
-	}
-	return signs{"#", ".", []rune("_.-=+*#@")}
-}
-
-// bar shows the used share of a context window: "####.... 52%".
-func (g signs) bar(size status.Size, cells int) string {
+// bar shows the used share of a context window: "████░░░░ 52%".
+func bar(size status.Size, cells int) string {
 	share := size.Share()
 	if size.Window <= 0 || size.Tokens == 0 {
 		return size.Short()
@@ -264,12 +248,13 @@ func (g signs) bar(size status.Size, cells int) string {
 	if size.About {
 		about = "~"
 	}
-	return fmt.Sprintf("%s%s %s%.0f%%", strings.Repeat(g.full, n), strings.Repeat(g.empty, cells-n), about, 100*share)
+	return fmt.Sprintf("%s%s %s%.0f%%", strings.Repeat("█", n), strings.Repeat("░", cells-n), about, 100*share)
 }
 
 // curve shows the context over a session in so many cells, the highest of each part; a part with a compaction is a "|".
-func (g signs) curve(s status.Session, cells int) string {
+func curve(s status.Session, cells int) string {
 	all, marks := s.Curve, s.Marks()
+	levels := []rune("▁▂▃▄▅▆▇█") // the lowest first
 	most := max(s.Window, slices.Max(append([]int64{1}, all...)))
 	var b strings.Builder
 	for n := range min(cells, len(all)) {
@@ -278,8 +263,8 @@ func (g signs) curve(s status.Session, cells int) string {
 			b.WriteByte('|')
 			continue
 		}
-		level := int(slices.Max(all[from:to])) * len(g.levels) / int(most)
-		b.WriteRune(g.levels[min(level, len(g.levels)-1)])
+		level := int(slices.Max(all[from:to])) * len(levels) / int(most)
+		b.WriteRune(levels[min(level, len(levels)-1)])
 	}
 	return b.String()
 }
@@ -349,7 +334,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 	if s.Attention != "" {
 		fmt.Fprintf(&b, "attention: %s\n", s.Attention)
 	}
-	fmt.Fprintf(&b, "context  %s  %s\n", f.signs.bar(s.Size(), 2*barCells), f.signs.curve(s, 48))
+	fmt.Fprintf(&b, "context  %s  %s\n", bar(s.Size(), 2*barCells), curve(s, 48))
 	fmt.Fprintf(&b, "%s, %s, %s, last record %s\n", words.Count(s.Records, "record"), humanize.IBytes(uint64(s.Bytes)), cli.Condition(s), words.Local(s.LastAt()))
 	if len(life.Compactions) > 0 {
 		b.WriteString("\nCompactions\n")
