@@ -2,13 +2,17 @@ package reader
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
+	"ccd/archive"
+	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -145,4 +149,117 @@ func Kinds(kinds map[string]int) string {
 		return ""
 	}
 	return words.Count(total, "secret") + " (" + strings.Join(all, ", ") + ")"
+}
+
+// Secret is a secret of a session, without its text.
+type Secret struct {
+	Kind       string        `json:"kind"`
+	N          int           `json:"n"`          // its number in the session's views; 0 if the session has too many
+	Generation int           `json:"generation"` // the newest one that has it
+	Count      int           `json:"count"`      // times in that generation
+	Places     []SecretPlace `json:"places"`
+}
+
+// SecretPlace is a part of a record that has a secret.
+type SecretPlace struct {
+	Record int     // 0 in an attachment
+	ID     mark.ID // of the item or the attachment; "" if no item of the record has it
+}
+
+// MarshalJSON implements json.Marshaler: what is not there is null.
+func (p SecretPlace) MarshalJSON() ([]byte, error) {
+	of := struct {
+		Record *int     `json:"record"`
+		ID     *mark.ID `json:"id"`
+	}{&p.Record, &p.ID}
+	if p.Record == 0 {
+		of.Record = nil
+	}
+	if p.ID == "" {
+		of.ID = nil
+	}
+	return json.Marshal(of)
+}
+
+// Secrets returns the secrets of all generations of a session, those of the newest first, and how many records were too
+// long to be searched. An error does not make the secrets before it invalid.
+func (l *Library) Secrets(ctx context.Context, s *Entry) (all []Secret, long int, err error) {
+	numbers := l.Agents.Redact.Session() // one for all generations, so that the same secret has the same number
+	type name struct {
+		kind string
+		n    int
+	}
+	known := map[name]int{}
+	for _, g := range slices.Backward(s.Generations) {
+		one := l.At(s, g)
+		d := one.Decoder()
+		d.Redact = numbers
+		for seg, rerr := range one.Bytes().Segments(ctx) {
+			if rerr != nil {
+				err = cmp.Or(err, fmt.Errorf("read session %s: %w", s.ID, rerr))
+				break
+			}
+			for r := range d.Records(seg) {
+				if r.Long {
+					long++
+				}
+				for _, m := range r.Marks {
+					key := name{m.Kind, m.N}
+					i, ok := known[key]
+					if !ok {
+						i, known[key] = len(all), len(all)
+						all = append(all, Secret{Kind: m.Kind, N: m.N, Generation: g.N})
+					}
+					if all[i].Generation == g.N {
+						all[i].add(placeOf(s, g, r, r.Span.Off+int64(m.From)))
+					}
+				}
+			}
+		}
+	}
+	return all, long, err
+}
+
+func (s *Secret) add(p SecretPlace) {
+	s.Count++
+	if n := len(s.Places); n == 0 || !slices.Contains(s.Places[max(0, n-8):], p) {
+		s.Places = append(s.Places, p)
+	}
+}
+
+// placeOf returns what of a record is at an offset of a generation.
+func placeOf(s *Entry, g archive.Generation, r *transcript.Record, at int64) SecretPlace {
+	if s.Class == transcript.Attachment {
+		return SecretPlace{ID: g.Sum.ID()}
+	}
+	p := SecretPlace{Record: r.N}
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Span.Off <= at && at < it.Span.End() {
+			p.ID = it.Sum().ID()
+		}
+	}
+	if p.ID == "" && g.N != s.Tip().Generation { // #N names a record of the last one
+		p.ID = r.Hash.ID()
+	}
+	return p
+}
+
+// Forget returns what to pass to `ccd archive forget` to remove the items that have a secret, or the whole records if it is also
+// outside their items. session is the session's name on a command line.
+func (s Secret) Forget(session string) []string {
+	whole := map[int]bool{}
+	for _, p := range s.Places {
+		whole[p.Record] = whole[p.Record] || p.ID == ""
+	}
+	args, have := []string{}, map[string]bool{}
+	for _, p := range s.Places {
+		arg := string(p.ID)
+		if whole[p.Record] {
+			arg = fmt.Sprintf("%s#%d", session, p.Record)
+		}
+		if !have[arg] {
+			args, have[arg] = append(args, arg), true
+		}
+	}
+	return args
 }
