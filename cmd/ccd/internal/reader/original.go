@@ -318,7 +318,7 @@ func (o Original) Apart(ctx context.Context) (text []byte, images [][]byte, err 
 		return nil, nil, nil
 	}
 	hidden, err := o.secrets(ctx)
-	if err != nil {
+	if err != nil || hidden.long {
 		return nil, nil, err
 	}
 	var texts [][]byte

@@ -1,10 +1,10 @@
 package reader
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,55 +21,23 @@ import (
 // secrets are those of an original that a reader does not get: with offsets of its generation.
 type secrets struct {
 	marks []redact.Mark
-	// long is set if a line is longer than transcript.MaxLine. Such a line has no marks: what is printed of it is
+	// long is set if a line is longer than transcript.MaxLine, or one before it is damaged. Then there are no marks: what is printed is
 	// searched as a text.
 	long bool
 }
 
-// secrets reads the lines that hold the original. Only if they have a secret is the rest of the session read, whose lines decide
-// the number of each.
+// secrets reads the session up to the original, because the lines before it decide the number of each secret.
 func (o Original) secrets(ctx context.Context) (found secrets, err error) {
-	rules := o.library.Agents.Redact
-	switch {
-	case rules == nil:
+	if o.library.Agents.Redact == nil {
 		return secrets{}, nil
-	case o.hidden != nil:
+	}
+	if o.hidden != nil {
 		return *o.hidden, nil
 	}
-	numbers, g := rules.Session(), o.reading()
-	numbers.Whole = g.Numbers(ctx)
-	var done int64
-	for _, p := range o.found.Parts {
-		if p.Span.End() <= done && p.Span.Len > 0 { // in a line that another part is in
-			continue
-		}
-		lines, err := g.Lines(ctx, p.Span)
-		if err != nil {
-			return secrets{}, err
-		}
-		if g.Unlined() || lines.Len > transcript.MaxLine { // where its records are only reading it from its beginning tells
-			return o.allSecrets(ctx)
-		}
-		text, err := g.Bytes().Span(ctx, lines)
-		if err != nil {
-			return secrets{}, err
-		}
-		at := int(lines.Off)
-		for line := range bytes.Lines(text) {
-			for _, m := range numbers.Marks(bytes.TrimSuffix(line, []byte("\n"))) {
-				m.From, m.To = m.From+at, m.To+at
-				found.marks = append(found.marks, m)
-			}
-			at += len(line)
-		}
-		done = lines.End()
-	}
-	return found, nil
-}
-
-// allSecrets reads the session up to the original.
-func (o Original) allSecrets(ctx context.Context) (found secrets, err error) {
 	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
+		if errors.As(err, new(*archive.DamageError)) { // perhaps of another original
+			return secrets{long: true}, nil
+		}
 		if err != nil {
 			return secrets{}, err
 		}
@@ -108,33 +76,12 @@ func (o Original) Hidden(ctx context.Context) (string, error) {
 	if o.library.Agents.Redact == nil {
 		return "", nil
 	}
-	if o.Whole {
-		s := redact.NewStream(o.library.Agents.Redact.Session(), io.Discard)
-		err := o.writeSession(ctx, s)
-		if err == nil {
-			err = s.Close()
-		}
-		return Kinds(s.Kinds()), err
+	s := redact.NewStream(o.library.Agents.Redact.Session(), io.Discard)
+	err := o.Exact().Write(ctx, s)
+	if err == nil {
+		err = s.Close()
 	}
-	found, err := o.secrets(ctx)
-	if err != nil {
-		return "", err
-	}
-	type secret struct {
-		kind string
-		n    int
-	}
-	seen, kinds := map[secret]bool{}, map[string]int{}
-	for _, m := range found.marks {
-		in := slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool {
-			return o.raw || int64(m.From) < p.Span.End() && p.Span.Off < int64(m.To)
-		})
-		if key := (secret{m.Kind, m.N}); in && !seen[key] {
-			seen[key] = true
-			kinds[m.Kind]++
-		}
-	}
-	return Kinds(kinds), nil
+	return Kinds(s.Kinds()), err
 }
 
 // Kinds formats how many different secrets of each kind there are. It is "" if there are none.
