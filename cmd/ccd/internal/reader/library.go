@@ -54,7 +54,8 @@ type Entry struct {
 	Kept    daemon.State
 	Machine string // that has its files, as --machine names it; "" for this one
 
-	Duplicate bool // another session has all that it says
+	Duplicate bool   // another session has all that it says
+	newest    *Entry // of an earlier file of a conversation: that which stands for all
 }
 
 // stamp is a file as it was when it was read.
@@ -119,9 +120,7 @@ func (l *Library) Load(ctx context.Context) error {
 	sortEntries(l.Sessions)
 	l.join()
 	l.addFacts()
-	if err := l.narrow(ctx); err != nil {
-		return err
-	}
+	l.narrow(ctx)
 	l.relate()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		for _, err := range []error{e.StateDamage, e.Lost} {
@@ -157,7 +156,7 @@ func (l *Library) join() {
 	}
 	for _, e := range l.Sessions {
 		if one := newest[transcript.Key{Agent: e.Agent, ID: e.Name()}]; one != nil && one != e {
-			e.Class = transcript.Earlier
+			e.Class, e.newest = transcript.Earlier, one
 			if one.Kept.Labels.IsZero() {
 				one.Kept.Labels = e.Kept.Labels
 			}
@@ -165,17 +164,8 @@ func (l *Library) join() {
 	}
 }
 
-// Whole returns the session that stands for all files of a conversation: for an earlier one of them the newest.
-func (l *Library) Whole(e *Entry) *Entry {
-	if e.Class == transcript.Earlier {
-		for _, o := range l.Sessions {
-			if o.Class != transcript.Earlier && o.Thread == e.Name() && o.Agent == e.Agent {
-				return o
-			}
-		}
-	}
-	return e
-}
+// Current returns the session that stands for all files of a conversation: for an earlier one of them the newest.
+func (e *Entry) Current() *Entry { return cmp.Or(e.newest, e) }
 
 // sortEntries sorts by Last, the newest first, then by ID and agent.
 func sortEntries(all []*Entry) {
@@ -414,9 +404,9 @@ func reachOf(p *account.Place, callers []string) (*reach, error) {
 }
 
 // narrow drops the sessions that are out of reach. A sub-agent, or a file that a session spilled, is where its session is.
-func (l *Library) narrow(ctx context.Context) error {
+func (l *Library) narrow(ctx context.Context) {
 	if l.reach == nil {
-		return nil
+		return
 	}
 	all := make(map[transcript.Key]*Entry, len(l.Sessions))
 	for _, e := range l.Sessions {
@@ -432,47 +422,26 @@ func (l *Library) narrow(ctx context.Context) error {
 			}
 			top = above
 		}
-		has, err := l.reaches(ctx, top)
-		if err != nil {
-			return err
-		}
-		if has {
+		if l.reaches(ctx, top) {
 			in = append(in, e)
 		}
 	}
 	l.reach.outside = len(l.Sessions) - len(in)
 	l.Sessions = in
-	return nil
 }
 
 // reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
 // before the daemon has seen the session.
-func (l *Library) reaches(ctx context.Context, e *Entry) (bool, error) {
+func (l *Library) reaches(ctx context.Context, e *Entry) bool {
 	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) && l.reach.project.Has(e.Kept.Cwd) { // anybody can set the variable
-		return true, nil
+		return true
 	}
 	if e.Class == transcript.Attachment {
 		dir, _, _ := strings.Cut(e.Path, string(filepath.Separator)+e.Parent+string(filepath.Separator))
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
-		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")})), nil
+		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")}))
 	}
-	if e.StateDamage == nil && e.Kept.Records > 0 && (e.Kept.Start != "" || !l.reach.project.Has(e.Kept.Cwd)) {
-		return l.reach.project.Has(e.Kept.Start), nil
-	}
-	// An older ccd noted only the newest working directory, or the note is damaged or not made yet: its records tell the first one.
-	g, err := l.Reading(e, 0)
-	if err != nil {
-		return false, nil
-	}
-	for r, err := range g.Records(ctx) {
-		if err != nil {
-			return false, ctx.Err() // damaged: unknown is out of reach
-		}
-		if r.Cwd != "" {
-			return l.reach.project.Has(r.Cwd), nil
-		}
-	}
-	return false, nil
+	return l.reach.project.Has(cmp.Or(e.Kept.Start, WorkingDir(l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
 }
 
 // Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.

@@ -24,6 +24,7 @@ type Wanted struct {
 	Generation int    // of a record or of Session; 0 is the current one
 	Raw        bool   // the lines that hold it
 	Full       bool   // the whole of a result that the agent saw cut
+	In         *Entry // in which an ID is looked for first; nil: in the newest
 }
 
 // Kind is what is named: "id", "record" or "session".
@@ -127,19 +128,6 @@ func (l *Library) original(ctx context.Context, found archive.Found) Original {
 	return Original{library: l, Entry: l.Session(ctx, found.Key), found: found}
 }
 
-// In finds an original by its whole ID, first in a session.
-func (l *Library) In(ctx context.Context, e *Entry, id string) (Original, error) {
-	found, err := l.Archive.Lookup(ctx, mark.ID(id))
-	found = slices.DeleteFunc(found, func(f archive.Found) bool { return f.Key != e.Key })
-	if len(found) == 0 {
-		found, err = l.fold(ctx, []*Entry{e}, id, err, nil)
-	}
-	if len(found) == 1 && err == nil {
-		return Original{library: l, Entry: e, found: found[0]}, nil
-	}
-	return l.Original(ctx, Wanted{Name: id}, nil)
-}
-
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.
 func (l *Library) Indexed(ctx context.Context, id string) bool {
 	if len(id) < mark.IDLen {
@@ -179,7 +167,11 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		found = slices.DeleteFunc(found, func(f archive.Found) bool { return l.Entry(f.Key) == nil })
 	}
 	if len(found) == 0 {
-		found, err = l.fold(ctx, l.Sessions, w.Name, err, progress)
+		in := l.Sessions
+		if w.In != nil {
+			in = slices.Insert(slices.Clone(in), 0, w.In)
+		}
+		found, err = l.fold(ctx, in, w.Name, err, progress)
 		err = l.Missing(err)
 	}
 	switch {
