@@ -13,6 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -237,37 +238,58 @@ func (d *Daemon) Preview(ctx context.Context, s transcript.Session, o CompactOpt
 		p.state.Manual = known.state.Manual
 	}
 	p.request(o)
-	var data []byte
+	model := compactor.New(d.options(p), s)
+	t, err := ReadTranscript(ctx, d.Archive, d.Agents, s, Generation(ctx, d.Archive, s), watcher.TailOptions{Rest: true, Torn: true}, model.Add)
+	if err != nil {
+		return Compacted{}, err
+	}
+	p.cursor = t.end
+	return d.compacted(ctx, p, model, t.Text(ctx), mark.Sum(t.data))
+}
+
+// Transcript is a session that was read from its file as it stands; only what a rewrite took away comes from the archive.
+type Transcript struct {
+	data    []byte
+	end     transcript.Cursor
+	earlier *archive.Reader
+}
+
+// ReadTranscript reads a session's file into memory and calls each with the records of its story. generation is that of the file.
+func ReadTranscript(ctx context.Context, a *archive.Archive, agents registry.Table, s transcript.Session, generation int, o watcher.TailOptions, each func(*transcript.Record)) (*Transcript, error) {
+	t := &Transcript{}
 	if info, err := os.Stat(s.Path); err == nil { // a large transcript is not copied as it is read
-		data = make([]byte, 0, info.Size())
+		t.data = make([]byte, 0, info.Size())
 	}
-	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, o) {
 		if err != nil {
-			return Compacted{}, fmt.Errorf("read transcript: %w", err)
+			return nil, fmt.Errorf("read transcript: %w", err)
 		}
-		data, p.cursor = append(data, seg.Data...), seg.End
+		t.data, t.end = append(t.data, seg.Data...), seg.End
 	}
-	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
+	t.earlier = a.Reader(s.Key, generation).Of(s, t.data)
+	decoder := func() *transcript.Decoder { return agents.NewDecoder(s.Agent, s.Class) }
 	file := func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 		return d.All(func(yield func(transcript.Segment, error) bool) {
-			yield(transcript.Segment{Data: data, End: p.cursor, Rest: true}, nil)
+			yield(transcript.Segment{Data: t.data, End: t.end, Rest: true}, nil)
 		})
 	}
-	generation := Generation(ctx, d.Archive, s)
-	model := compactor.New(d.options(p), s)
-	for r, err := range d.Archive.Story(ctx, s, generation, decoder, file) {
-		if err != nil {
-			return Compacted{}, fmt.Errorf("read transcript: %w", err)
+	for r, err := range a.Story(ctx, s, generation, decoder, file) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
 		}
-		model.Add(r)
+		each(r)
 	}
-	earlier := d.Archive.Reader(s.Key, generation).Of(s, data)
-	return d.compacted(ctx, p, model, func(span transcript.Span) ([]byte, error) {
+	return t, nil
+}
+
+// Text reads spans of the story.
+func (t *Transcript) Text(ctx context.Context) compactor.Text {
+	return func(span transcript.Span) ([]byte, error) {
 		if back, _ := span.Life(); back > 0 {
-			return earlier.Span(ctx, span)
+			return t.earlier.Span(ctx, span)
 		}
-		return data[span.Off:span.End()], nil
-	}, mark.Sum(data))
+		return t.data[span.Off:span.End()], ctx.Err()
+	}
 }
 
 // Generation returns which generation of its session a transcript's file is, archived or not.

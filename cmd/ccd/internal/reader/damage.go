@@ -1,11 +1,20 @@
 package reader
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"ccd/archive"
+	"ccd/compactor"
+	"ccd/daemon"
 	"ccd/internal/mark"
+	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Damage is a damaged place of the archive, as --json lists it.
@@ -45,4 +54,217 @@ func Locked(err error) error {
 		return fmt.Errorf("open archive: %w", locked)
 	}
 	return err
+}
+
+// maxChecked bounds what showing a companion reads of its originals to see whether they are intact, in bytes. `ccd archive verify`
+// checks the rest.
+const maxChecked = 32 << 20
+
+// Checked looks up the IDs of a companion and marks in the text those whose originals are damaged. It leaves IDs that
+// the index does not have as they are.
+func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcript.Pointer, error) {
+	ids := mark.IDs(string(text))
+	found, err := l.Archive.Lookup(ctx, ids...)
+	lost := map[mark.ID]string{} // the transcript that held it
+	for _, err := range archive.Damages(err) {
+		var d *archive.DamageError
+		if !errors.As(err, &d) {
+			return nil, nil, err
+		}
+		if lost[d.ID] = "index"; d.ID == "" {
+			for _, id := range ids {
+				lost[id] = "index"
+			}
+		}
+	}
+	known := make([]transcript.Pointer, len(found))
+	for i, f := range found {
+		known[i] = f.Pointer
+		delete(lost, f.Hash.ID())
+	}
+	err = l.check(ctx, found, func(f archive.Found) { lost[f.Hash.ID()] = l.Session(ctx, f.Key).Path })
+	if err != nil {
+		return nil, nil, err
+	}
+	return unavailable(text, lost), known, ctx.Err()
+}
+
+// check calls bad with the originals that are damaged, of those that it reads.
+func (l *Library) check(ctx context.Context, all []archive.Found, bad func(archive.Found)) error {
+	// small ones are many, and a few large ones would be all that is read
+	slices.SortStableFunc(all, func(x, y archive.Found) int { return cmp.Compare(sizeOf(x), sizeOf(y)) })
+	n := 0
+	for left := int64(maxChecked); n < len(all) && left > 0; n++ {
+		left -= sizeOf(all[n])
+	}
+	all = all[:n]
+	slices.SortStableFunc(all, func(x, y archive.Found) int { // each block is read once
+		return cmp.Or(cmp.Compare(x.Key.ID, y.Key.ID), cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Parts[0].Span.Off, y.Parts[0].Span.Off))
+	})
+	var r *archive.Reader
+	for i, f := range all {
+		if i == 0 || f.Key != all[i-1].Key || f.Generation != all[i-1].Generation {
+			r = l.Archive.Reader(f.Key, f.Generation)
+		}
+		err := r.CheckPointer(ctx, f.Pointer)
+		if errors.As(err, new(*archive.DamageError)) {
+			bad(f)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizeOf is how many bytes an original takes in its transcript.
+func sizeOf(f archive.Found) (n int64) {
+	for _, p := range f.Parts {
+		n += p.Span.Len
+	}
+	return n
+}
+
+// unavailable replaces the markers of lost originals.
+func unavailable(text []byte, lost map[mark.ID]string) []byte {
+	if len(lost) == 0 {
+		return text
+	}
+	return mark.Replace(text, func(id mark.ID) (string, bool) {
+		path, ok := lost[id]
+		return mark.New(id, fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 0))), ok
+	})
+}
+
+// salvage is what can be read of a damaged generation: all that stands before the first damage and behind the last.
+type salvage struct {
+	Reading
+	from, to int64 // offsets of what cannot be read
+	lost     int   // records there
+	first    int   // number of the first one
+}
+
+// salvaged looks at what can still be read where cause, damage, has ended the reading of a generation. How many records
+// are lost is known where the daemon had counted all of them; else one stands for them.
+func (l *Library) salvaged(ctx context.Context, e *Entry, g Reading, cause error) (*salvage, error) {
+	s := &salvage{Reading: g, from: -1, first: 1}
+	before, behind := 0, 0 // line ends
+	for seg, err := range g.Bytes().SegmentsPastDamage(ctx) {
+		switch damaged := errors.As(err, new(*archive.DamageError)); {
+		case damaged && seg.End.Offset > 0 && s.from < 0:
+			s.from, s.to = seg.Start.Offset, seg.End.Offset
+		case damaged && seg.End.Offset > 0:
+			s.to, behind = seg.End.Offset, 0
+		case err != nil:
+			return s, cause
+		case s.from < 0:
+			before += bytes.Count(seg.Data, []byte{'\n'})
+		default:
+			behind += bytes.Count(seg.Data, []byte{'\n'})
+		}
+	}
+	if s.from < 0 {
+		return s, cause
+	}
+	s.lost = 1
+	if e.Kept.At == (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) {
+		s.lost = max(1, e.Kept.Records-before-behind)
+	}
+	return s, nil
+}
+
+// Records gives the records that can be read, with their own numbers, and an empty one for each that is lost.
+func (s *salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		d, n := s.Decoder(), 0
+		give := func(r *transcript.Record) bool {
+			n++
+			r.N = n
+			return yield(r, nil)
+		}
+		for seg, err := range s.Bytes().SegmentsPastDamage(ctx) {
+			if err != nil && !errors.As(err, new(*archive.DamageError)) {
+				yield(nil, err)
+				return
+			}
+			if seg.Start.Offset == s.from && seg.End.Offset > s.from {
+				s.first = n + 1
+				for range s.lost {
+					if !give(&transcript.Record{Span: transcript.Span{Off: s.from}, Broken: true}) {
+						return
+					}
+				}
+			}
+			if err != nil || seg.Start.Offset >= s.from && seg.Start.Offset < s.to {
+				continue
+			}
+			for r := range d.Records(seg) {
+				if !give(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// holds reports whether an original stands, wholly or in part, in what is lost: by its bytes, or by its records.
+func (s *salvage) holds(p transcript.Pointer) bool {
+	if p.Record < s.first+s.lost && p.Last >= s.first {
+		return true
+	}
+	return slices.ContainsFunc(p.Parts, func(part transcript.Part) bool { return part.Span.Off < s.to && part.Span.End() > s.from })
+}
+
+// tell puts what is lost in the place of the markers that lead there, and says it once at least. The IDs of these
+// markers are made from bytes that are not there any more; the ones that a companion has published stand for them, as
+// far as there are any.
+func (s *salvage) tell(ctx context.Context, c *compactor.Compaction) error {
+	c.Header.Verified, c.Header.Reason = false, fmt.Sprintf("%s cannot be read: hash mismatch", words.Count(s.lost, "record"))
+	published, err := s.Archive.Pointers(ctx, s.Key, s.N)
+	if err != nil && !errors.As(err, new(*archive.DamageError)) {
+		return err
+	}
+	published = slices.DeleteFunc(published, func(p transcript.Pointer) bool { return !s.holds(p) })
+	text := func(id mark.ID) string {
+		return mark.New(id, fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(s.Path, 0)))
+	}
+	gone, told := map[mark.ID]string{}, false
+	for _, p := range c.Pointers {
+		if s.holds(p) {
+			gone[p.Hash.ID()] = text(nearest(p, published))
+		}
+	}
+	for i, section := range c.Sections {
+		body := mark.Replace([]byte(section.Body), func(id mark.ID) (string, bool) {
+			marker, ok := gone[id]
+			told = told || ok
+			return marker, ok
+		})
+		c.Sections[i].Body = string(body)
+	}
+	if !told {
+		whole := transcript.Pointer{Hash: s.Sum, Record: s.first, Last: s.first + s.lost - 1}
+		line := fmt.Sprintf("- #%d-#%d %s\n", whole.Record, whole.Last, text(nearest(whole, published)))
+		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == compactor.Record })
+		if at < 0 {
+			at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: compactor.Record})
+		}
+		c.Sections[at].Body = line + c.Sections[at].Body
+	}
+	return nil
+}
+
+// nearest returns the ID of what was published of the same records or, where nothing was, of the shortest stretch that
+// shares some with them; its own where there is none.
+func nearest(p transcript.Pointer, published []transcript.Pointer) mark.ID {
+	best := p
+	for _, q := range published {
+		if q.Record == p.Record && q.Last == p.Last && q.Shape == p.Shape {
+			return q.Hash.ID()
+		}
+		shares := q.Record <= p.Last && q.Last >= p.Record
+		if shares && (best.Hash == p.Hash || q.Last-q.Record < best.Last-best.Record) {
+			best = q
+		}
+	}
+	return best.Hash.ID()
 }

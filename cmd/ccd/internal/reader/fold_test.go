@@ -1,17 +1,22 @@
 package reader
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
+	"ccd/daemon"
 	"ccd/internal/transcript"
 )
 
 // TestNoTextAfterTheDeadline: a hook that is late reads nothing more.
 func TestNoTextAfterTheDeadline(t *testing.T) {
-	h := liveFold{begun: time.Now().Add(-time.Minute), deadline: time.Now().Add(-time.Second)}
-	if _, err := h.text(t.Context(), transcript.Span{Len: 1}); !errors.Is(err, errLate) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	texts, done := within(ctx, textPart)
+	defer done()
+	if _, err := (&daemon.Transcript{}).Text(texts)(transcript.Span{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

@@ -12,9 +12,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/archive"
@@ -22,6 +26,12 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/compactor"
 	"ccd/daemon"
+	"ccd/internal/agent/registry"
+	"ccd/internal/config"
+	"ccd/internal/lazy"
+	"ccd/internal/ownfile"
+	"ccd/internal/project"
+	"ccd/internal/summarizer"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -44,7 +54,8 @@ type Entry struct {
 	Kept    daemon.State
 	Machine string // that has its files, as --machine names it; "" for this one
 
-	Duplicate bool // another session has all that it says
+	Duplicate bool   // another session has all that it says
+	newest    *Entry // of an earlier file of a conversation: that which stands for all
 }
 
 // stamp is a file as it was when it was read.
@@ -109,9 +120,7 @@ func (l *Library) Load(ctx context.Context) error {
 	sortEntries(l.Sessions)
 	l.join()
 	l.addFacts()
-	if err := l.narrow(ctx); err != nil {
-		return err
-	}
+	l.narrow(ctx)
 	l.relate()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		for _, err := range []error{e.StateDamage, e.Lost} {
@@ -147,7 +156,7 @@ func (l *Library) join() {
 	}
 	for _, e := range l.Sessions {
 		if one := newest[transcript.Key{Agent: e.Agent, ID: e.Name()}]; one != nil && one != e {
-			e.Class = transcript.Earlier
+			e.Class, e.newest = transcript.Earlier, one
 			if one.Kept.Labels.IsZero() {
 				one.Kept.Labels = e.Kept.Labels
 			}
@@ -155,17 +164,8 @@ func (l *Library) join() {
 	}
 }
 
-// Whole returns the session that stands for all files of a conversation: for an earlier one of them the newest.
-func (l *Library) Whole(e *Entry) *Entry {
-	if e.Class == transcript.Earlier {
-		for _, o := range l.Sessions {
-			if o.Class != transcript.Earlier && o.Thread == e.Name() && o.Agent == e.Agent {
-				return o
-			}
-		}
-	}
-	return e
-}
+// Current returns the session that stands for all files of a conversation: for an earlier one of them the newest.
+func (e *Entry) Current() *Entry { return cmp.Or(e.newest, e) }
 
 // sortEntries sorts by Last, the newest first, then by ID and agent.
 func sortEntries(all []*Entry) {
@@ -341,4 +341,273 @@ func (e *Entry) Whole() bool {
 func (e *Entry) Present() bool {
 	_, present := e.File()
 	return present
+}
+
+// Open gives the sessions at a place, none of which is loaded yet. That there is no archive yet is no error. With forAgent
+// they are only those in an agent's reach.
+func Open(p *account.Place, forAgent bool) (*Library, error) {
+	l := &Library{Place: p}
+	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"} {
+		if id := p.Env.Getenv(name); id != "" {
+			l.callers = append(l.callers, id)
+		}
+	}
+	if !forAgent {
+		return l, nil
+	}
+	var err error
+	l.reach, err = reachOf(p, l.callers)
+	return l, err
+}
+
+// Options is what the configuration says of everything that changes a companion.
+func Options(p *account.Place) compactor.Options {
+	o, c := compactor.Defaults(), p.Config
+	o.Redact = p.Agents.Redact.Version()
+	o.Host = c.Companion.Host
+	if o.MaxPart = c.Companion.MaxTokens.Part; o.MaxPart == 0 {
+		o.MaxTokens = c.Companion.MaxTokens.N
+	}
+	o.Windows = c.Models.Windows
+	o.Threshold, o.Pressure, o.MinSavings = int64(c.Trigger.Threshold.N), c.Trigger.Pressure, c.Trigger.MinSavings
+	o.FileAge, o.TalkAge, o.Classes = c.Compaction.FileAge.Duration, c.Compaction.TalkAge.Duration, c.Compaction.Classes
+	o.KeepImportance = c.Compaction.KeepImportance
+	o.LongCap = c.Compaction.LongCap
+	if args := c.Summarizer.Command; len(args) > 0 {
+		o.Summarizer = summarizer.Command{Args: args}.Name()
+	}
+	if o.Host == "" {
+		if name, err := os.Hostname(); err == nil {
+			o.Host = name
+		}
+	}
+	return o
+}
+
+// reach is which sessions a library gives. Commands for agents have one; nil is every session.
+type reach struct {
+	project *project.Project
+	callers []string // sessions that may be reached where they work now: they run this command
+	outside int      // archived sessions that are out of reach
+}
+
+// reachOf is what an agent in the current directory reaches, nil if the user gave it every project.
+func reachOf(p *account.Place, callers []string) (*reach, error) {
+	if p.Config.Agents.Reach == config.ReachAll {
+		return nil, nil
+	}
+	dir, err := p.Env.WorkingDir()
+	if err != nil {
+		return nil, err
+	}
+	return &reach{project: project.Of(dir, p.Home), callers: callers}, nil
+}
+
+// narrow drops the sessions that are out of reach. A sub-agent, or a file that a session spilled, is where its session is.
+func (l *Library) narrow(ctx context.Context) {
+	if l.reach == nil {
+		return
+	}
+	all := make(map[transcript.Key]*Entry, len(l.Sessions))
+	for _, e := range l.Sessions {
+		all[e.Key] = e
+	}
+	var in []*Entry
+	for _, e := range l.Sessions {
+		top := e
+		for range len(all) { // two sessions may name each other as parents
+			above := all[transcript.Key{Agent: top.Agent, ID: top.Parent}]
+			if above == nil {
+				break
+			}
+			top = above
+		}
+		if l.reaches(ctx, top) {
+			in = append(in, e)
+		}
+	}
+	l.reach.outside = len(l.Sessions) - len(in)
+	l.Sessions = in
+}
+
+// reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
+// before the daemon has seen the session.
+func (l *Library) reaches(ctx context.Context, e *Entry) bool {
+	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) && l.reach.project.Has(e.Kept.Cwd) { // anybody can set the variable
+		return true
+	}
+	if e.Class == transcript.Attachment {
+		dir, _, _ := strings.Cut(e.Path, string(filepath.Separator)+e.Parent+string(filepath.Separator))
+		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
+		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")}))
+	}
+	return l.reach.project.Has(cmp.Or(e.Kept.Start, WorkingDir(l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
+}
+
+// Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.
+// The name of the transcript's directory does not tell: two projects may have the same one.
+func (l *Library) Began(ctx context.Context, s transcript.Session) string {
+	if dir := WorkingDir(l.Agents, s); dir != "" {
+		return dir
+	}
+	stored, err := l.Archive.Last(ctx, s.Key)
+	if err != nil {
+		return ""
+	}
+	kept, _ := daemon.DecodeState(stored.State) // nothing is known of a damaged one
+	return kept.Start
+}
+
+// maxFirst is how many bytes of a transcript are read to find its directory; a Codex rollout's first line is some 20 KB.
+const maxFirst = 64 << 10
+
+// WorkingDir returns the working directory in the first records of a session's transcript, "" if they name none.
+func WorkingDir(agents registry.Table, s transcript.Session) string {
+	info, err := os.Lstat(s.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, maxFirst))
+	if err != nil {
+		return ""
+	}
+	end := strings.LastIndexByte(string(head), '\n') + 1
+	seg := transcript.Segment{Data: head[:end], End: transcript.Cursor{Generation: 1, Offset: int64(end)}}
+	cwd := ""
+	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+		if cwd == "" && r.Cwd != "" {
+			cwd = filepath.Clean(r.Cwd)
+		}
+	}
+	return cwd
+}
+
+// Widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.
+const Widen = "if it belongs to another project, ask the user to set reach = \"all\" below [agents] in ccd's configuration"
+
+// ForAgent reports whether only the sessions in an agent's reach are given.
+func (l *Library) ForAgent() bool { return l.reach != nil }
+
+// Limited reports whether something that was not found may be out of reach.
+func (l *Library) Limited() bool { return l.reach != nil && len(l.Sessions)+l.reach.outside > 0 }
+
+// Scope is where something was looked for.
+func (l *Library) Scope() string {
+	if l.Limited() {
+		return " in this project's sessions"
+	}
+	return ""
+}
+
+// conflicting matches what programs that synchronize directories add to the name of a copy.
+var conflicting = lazy.Regexp(`(?i)[ ._-]+(\(.*conflict|(sync-)?conflict|\(?copy\b|\(\d+\)$)`)
+
+// file returns the session's ID without directories and extension.
+func (e *Entry) file() string { return strings.TrimSuffix(path.Base(e.ID), ".json") }
+
+// copied returns the name of which a session's is that of a copy; ok is false if it is none.
+func (e *Entry) copied() (of string, ok bool) {
+	name := e.file()
+	at := conflicting().FindStringIndex(name)
+	if at == nil {
+		return name, false
+	}
+	return name[:at[0]], true
+}
+
+// relate marks copies of sessions: those that a program made which synchronizes directories, and forks that do not say so, which have
+// the beginning of another session. A copy that says nothing newer is a duplicate.
+func (l *Library) relate() {
+	alike, named := map[transcript.Key][]*Entry{}, map[transcript.Key]*Entry{} // by their beginning, by their name
+	for _, e := range l.Sessions {
+		if e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
+			continue
+		}
+		if e.Kept.Beginning != "" {
+			key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
+			alike[key] = append(alike[key], e)
+		}
+		named[transcript.Key{Agent: e.Agent, ID: e.file()}] = e
+	}
+	for _, all := range alike {
+		original := slices.MinFunc(all, func(a, b *Entry) int {
+			return cmp.Or(a.distance()-b.distance(), a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
+		})
+		for _, e := range all {
+			if e != original {
+				e.repeats(original)
+			}
+		}
+	}
+	for _, e := range named { // no record of theirs has a time
+		of, ok := e.copied()
+		if original := named[transcript.Key{Agent: e.Agent, ID: strings.TrimSpace(of)}]; ok && original != nil {
+			e.repeats(original)
+		}
+	}
+}
+
+// distance is 0 for a session that may be the original of others, more for a fork, and most for a copy.
+func (e *Entry) distance() (n int) {
+	if _, copied := e.copied(); copied {
+		n = 2
+	}
+	if e.Kept.Origin != "" {
+		n++
+	}
+	return n
+}
+
+// repeats makes the session a copy of another one.
+func (e *Entry) repeats(original *Entry) {
+	if e.Kept.Origin == "" {
+		e.Kept.Origin = original.Name()
+	}
+	_, copied := e.copied()
+	e.Duplicate = copied || !e.Last().After(original.Last())
+}
+
+// maxBeside is how much of a file beside transcripts is read, in bytes.
+const maxBeside = 8 << 20
+
+// addFacts adds to the sessions what files beside their transcripts say and their records do not. What cannot be read is left out.
+func (l *Library) addFacts() {
+	if l.Machine != "" {
+		return
+	}
+	read := map[string]map[string]transcript.Facts{}
+	for _, e := range l.Sessions {
+		if e.Path == "" || !e.Conversation() {
+			continue
+		}
+		row, _ := l.Agents.Lookup(e.Agent)
+		for _, index := range row.Beside {
+			path, name := index.Of(e.Session.Session, e.Kept.Team)
+			if _, known := read[path]; path != "" && !known {
+				read[path] = nil
+				if text, err := ownfile.Read(path, maxBeside); err == nil {
+					read[path] = index.Read(text)
+				}
+			}
+			e.know(read[path][name])
+		}
+	}
+}
+
+// know takes what the records of a session do not tell.
+func (e *Entry) know(f transcript.Facts) {
+	if e.Kept.Title == "" {
+		e.Kept.Title = f.Title
+	}
+	if e.Kept.Cwd == "" {
+		e.Kept.Cwd, e.Kept.Start = f.Cwd, f.Cwd
+	}
+	if e.Parent == "" && f.Parent != e.ID {
+		e.setParent(f.Parent)
+	}
 }

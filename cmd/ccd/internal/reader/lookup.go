@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -23,6 +24,7 @@ type Wanted struct {
 	Generation int    // of a record or of Session; 0 is the current one
 	Raw        bool   // the lines that hold it
 	Full       bool   // the whole of a result that the agent saw cut
+	In         *Entry // in which an ID is looked for first; nil: in the newest
 }
 
 // Kind is what is named: "id", "record" or "session".
@@ -126,19 +128,6 @@ func (l *Library) original(ctx context.Context, found archive.Found) Original {
 	return Original{library: l, Entry: l.Session(ctx, found.Key), found: found}
 }
 
-// In finds an original by its whole ID, first in a session.
-func (l *Library) In(ctx context.Context, e *Entry, id string) (Original, error) {
-	found, err := l.Archive.Lookup(ctx, mark.ID(id))
-	found = slices.DeleteFunc(found, func(f archive.Found) bool { return f.Key != e.Key })
-	if len(found) == 0 {
-		found, err = l.fold(ctx, []*Entry{e}, id, err, nil)
-	}
-	if len(found) == 1 && err == nil {
-		return Original{library: l, Entry: e, found: found[0]}, nil
-	}
-	return l.Original(ctx, Wanted{Name: id}, nil)
-}
-
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.
 func (l *Library) Indexed(ctx context.Context, id string) bool {
 	if len(id) < mark.IDLen {
@@ -178,7 +167,11 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		found = slices.DeleteFunc(found, func(f archive.Found) bool { return l.Entry(f.Key) == nil })
 	}
 	if len(found) == 0 {
-		found, err = l.fold(ctx, l.Sessions, w.Name, err, progress)
+		in := l.Sessions
+		if w.In != nil {
+			in = slices.Insert(slices.Clone(in), 0, w.In)
+		}
+		found, err = l.fold(ctx, in, w.Name, err, progress)
 		err = l.Missing(err)
 	}
 	switch {
@@ -312,4 +305,101 @@ func Unmark(arg string) string {
 		}
 	}
 	return arg
+}
+
+const (
+	shortText = 16   // bytes below which a text is forgotten only where its surroundings are the same
+	around    = 4096 // bytes of the line before and after it that are its surroundings
+)
+
+// Texts returns what to forget of an original: the content of each part, without its quotes or brackets, so that the rest
+// of the record stays valid JSON.
+func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total int64)) (texts []archive.Text, err error) {
+	for _, w.Raw = range []bool{false, true} { // of a record: its items, which other records may have too, and the whole line
+		o, err := l.Original(ctx, w, progress)
+		if err != nil {
+			return nil, err
+		}
+		more, err := l.textsOf(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range more {
+			if !slices.ContainsFunc(texts, func(known archive.Text) bool { return bytes.Equal(known.Bytes, t.Bytes) && known.From == t.From }) {
+				texts = append(texts, t)
+			}
+		}
+	}
+	if len(texts) == 0 {
+		return nil, fmt.Errorf("forget %s: it is empty", w.Name)
+	}
+	return texts, nil
+}
+
+func (l *Library) textsOf(ctx context.Context, o Original) (texts []archive.Text, err error) {
+	var raw []byte
+	for piece, err := range l.Archive.Raw(ctx, o.found) {
+		if err != nil {
+			return nil, err
+		}
+		raw = append(raw, piece.Data...)
+		if piece.More {
+			continue
+		}
+		span := piece.Part.Span
+		parts := [][]byte{raw}
+		if o.found.Shape == transcript.Lines {
+			parts = bytes.SplitAfter(raw, []byte("\n"))
+		}
+		for _, part := range parts {
+			if text, ok := content(bytes.TrimRight(part, "\r\n")); ok {
+				at := span.Off + int64(text.From)
+				if len(text.Bytes) < shortText {
+					if text, err = o.inLine(ctx, at, text); err != nil {
+						return nil, err
+					}
+				} else {
+					text.From, text.To = 0, len(text.Bytes)
+				}
+				texts = append(texts, text)
+			}
+			span.Off += int64(len(part))
+		}
+		raw = nil
+	}
+	return texts, nil
+}
+
+// content returns the content of a JSON value, of which From is the offset, or the whole of anything else.
+func content(raw []byte) (t archive.Text, ok bool) {
+	t = archive.Text{Bytes: raw, Fill: '*'}
+	if n := len(raw); n >= 2 {
+		switch {
+		case raw[0] == '"' && raw[n-1] == '"':
+			t.From = 1
+		case raw[0] == '{' && raw[n-1] == '}', raw[0] == '[' && raw[n-1] == ']':
+			t.From, t.Fill = 1, ' '
+		}
+		t.Bytes = raw[t.From : n-t.From]
+	}
+	return t, len(t.Bytes) > 0
+}
+
+// inLine returns a short text at an offset of the session together with its surroundings in the line.
+func (o Original) inLine(ctx context.Context, at int64, t archive.Text) (archive.Text, error) {
+	g, err := o.library.Reading(o.Entry, o.found.Generation)
+	if err != nil {
+		return t, err
+	}
+	from := max(0, at-around)
+	data, err := g.Bytes().Span(ctx, transcript.Span{Off: from, Len: min(g.Tip.Offset, at+int64(len(t.Bytes))+around) - from})
+	if err != nil {
+		return t, err
+	}
+	begin := bytes.LastIndexByte(data[:at-from], '\n') + 1
+	last := int(at-from) + len(t.Bytes)
+	if n := bytes.IndexByte(data[last:], '\n'); n >= 0 {
+		data = data[:last+n]
+	}
+	return archive.Text{Bytes: data[begin:], From: int(at-from) - begin, To: last - begin, Fill: t.Fill}, nil
 }

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -89,34 +88,6 @@ func (r Reading) Numbers(ctx context.Context) func() *redact.Session {
 		}
 		return d.Redact
 	})
-}
-
-// Lines returns where the lines stand that have the bytes of a span, without the last line end.
-func (r Reading) Lines(ctx context.Context, span transcript.Span) (transcript.Span, error) {
-	const step = 64 << 10
-	text, from, to := r.Text(ctx), span.Off, span.End()
-	for from > 0 {
-		part, err := text(transcript.Span{Off: max(0, from-step), Len: min(from, step)})
-		if err != nil {
-			return transcript.Span{}, err
-		}
-		begin := bytes.LastIndexByte(part, '\n') + 1
-		if from -= int64(len(part) - begin); begin > 0 {
-			break
-		}
-	}
-	for to < r.Tip.Offset {
-		part, err := text(transcript.Span{Off: to, Len: min(r.Tip.Offset-to, step)})
-		if err != nil {
-			return transcript.Span{}, err
-		}
-		if end := bytes.IndexByte(part, '\n'); end >= 0 {
-			to += int64(end)
-			break
-		}
-		to += int64(len(part))
-	}
-	return transcript.Span{Off: from, Len: to - from}, nil
 }
 
 // Record returns a copy of record number n of the story. It fails with archive.ErrNotFound if that has fewer records.

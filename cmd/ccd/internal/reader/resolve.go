@@ -45,22 +45,16 @@ type named struct {
 // names returns the sessions of an agent, "" for all, under each name. By the ID of a file all of its conversation is meant, and
 // by its path the file.
 func (l *Library) names(agent string) (all []named) {
-	whole := map[transcript.Key]*Entry{}
-	for _, e := range l.Sessions {
-		if e.Thread != "" && e.Class != transcript.Earlier {
-			whole[transcript.Key{Agent: e.Agent, ID: e.Thread}] = e
-		}
-	}
 	for _, e := range l.Sessions {
 		if agent != "" && e.Agent != agent {
 			continue
 		}
 		one := named{e, mark.Name(e.Name()), e.Path}
-		if of := whole[transcript.Key{Agent: e.Agent, ID: e.Name()}]; of != nil {
-			all = append(all, named{of, mark.Name(e.ID), ""})
-			if of != e {
-				one.name = ""
-			}
+		if e.Thread != "" || e.newest != nil {
+			all = append(all, named{e.Current(), mark.Name(e.ID), ""})
+		}
+		if e.newest != nil {
+			one.name = ""
 		}
 		all = append(all, one)
 	}

@@ -1,14 +1,18 @@
 package reader
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
+	"ccd/archive"
+	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -17,55 +21,23 @@ import (
 // secrets are those of an original that a reader does not get: with offsets of its generation.
 type secrets struct {
 	marks []redact.Mark
-	// long is set if a line is longer than transcript.MaxLine. Such a line has no marks: what is printed of it is
+	// long is set if a line is longer than transcript.MaxLine, or one before it is damaged. Then there are no marks: what is printed is
 	// searched as a text.
 	long bool
 }
 
-// secrets reads the lines that hold the original. Only if they have a secret is the rest of the session read, whose lines decide
-// the number of each.
+// secrets reads the session up to the original, because the lines before it decide the number of each secret.
 func (o Original) secrets(ctx context.Context) (found secrets, err error) {
-	rules := o.library.Agents.Redact
-	switch {
-	case rules == nil:
+	if o.library.Agents.Redact == nil {
 		return secrets{}, nil
-	case o.hidden != nil:
+	}
+	if o.hidden != nil {
 		return *o.hidden, nil
 	}
-	numbers, g := rules.Session(), o.reading()
-	numbers.Whole = g.Numbers(ctx)
-	var done int64
-	for _, p := range o.found.Parts {
-		if p.Span.End() <= done && p.Span.Len > 0 { // in a line that another part is in
-			continue
-		}
-		lines, err := g.Lines(ctx, p.Span)
-		if err != nil {
-			return secrets{}, err
-		}
-		if g.Unlined() || lines.Len > transcript.MaxLine { // where its records are only reading it from its beginning tells
-			return o.allSecrets(ctx)
-		}
-		text, err := g.Bytes().Span(ctx, lines)
-		if err != nil {
-			return secrets{}, err
-		}
-		at := int(lines.Off)
-		for line := range bytes.Lines(text) {
-			for _, m := range numbers.Marks(bytes.TrimSuffix(line, []byte("\n"))) {
-				m.From, m.To = m.From+at, m.To+at
-				found.marks = append(found.marks, m)
-			}
-			at += len(line)
-		}
-		done = lines.End()
-	}
-	return found, nil
-}
-
-// allSecrets reads the session up to the original.
-func (o Original) allSecrets(ctx context.Context) (found secrets, err error) {
 	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
+		if errors.As(err, new(*archive.DamageError)) { // perhaps of another original
+			return secrets{long: true}, nil
+		}
 		if err != nil {
 			return secrets{}, err
 		}
@@ -104,33 +76,12 @@ func (o Original) Hidden(ctx context.Context) (string, error) {
 	if o.library.Agents.Redact == nil {
 		return "", nil
 	}
-	if o.Whole {
-		s := redact.NewStream(o.library.Agents.Redact.Session(), io.Discard)
-		err := o.writeSession(ctx, s)
-		if err == nil {
-			err = s.Close()
-		}
-		return Kinds(s.Kinds()), err
+	s := redact.NewStream(o.library.Agents.Redact.Session(), io.Discard)
+	err := o.Exact().Write(ctx, s)
+	if err == nil {
+		err = s.Close()
 	}
-	found, err := o.secrets(ctx)
-	if err != nil {
-		return "", err
-	}
-	type secret struct {
-		kind string
-		n    int
-	}
-	seen, kinds := map[secret]bool{}, map[string]int{}
-	for _, m := range found.marks {
-		in := slices.ContainsFunc(o.found.Parts, func(p transcript.Part) bool {
-			return o.raw || int64(m.From) < p.Span.End() && p.Span.Off < int64(m.To)
-		})
-		if key := (secret{m.Kind, m.N}); in && !seen[key] {
-			seen[key] = true
-			kinds[m.Kind]++
-		}
-	}
-	return Kinds(kinds), nil
+	return Kinds(s.Kinds()), err
 }
 
 // Kinds formats how many different secrets of each kind there are. It is "" if there are none.
@@ -145,4 +96,117 @@ func Kinds(kinds map[string]int) string {
 		return ""
 	}
 	return words.Count(total, "secret") + " (" + strings.Join(all, ", ") + ")"
+}
+
+// Secret is a secret of a session, without its text.
+type Secret struct {
+	Kind       string        `json:"kind"`
+	N          int           `json:"n"`          // its number in the session's views; 0 if the session has too many
+	Generation int           `json:"generation"` // the newest one that has it
+	Count      int           `json:"count"`      // times in that generation
+	Places     []SecretPlace `json:"places"`
+}
+
+// SecretPlace is a part of a record that has a secret.
+type SecretPlace struct {
+	Record int     // 0 in an attachment
+	ID     mark.ID // of the item or the attachment; "" if no item of the record has it
+}
+
+// MarshalJSON implements json.Marshaler: what is not there is null.
+func (p SecretPlace) MarshalJSON() ([]byte, error) {
+	of := struct {
+		Record *int     `json:"record"`
+		ID     *mark.ID `json:"id"`
+	}{&p.Record, &p.ID}
+	if p.Record == 0 {
+		of.Record = nil
+	}
+	if p.ID == "" {
+		of.ID = nil
+	}
+	return json.Marshal(of)
+}
+
+// Secrets returns the secrets of all generations of a session, those of the newest first, and how many records were too
+// long to be searched. An error does not make the secrets before it invalid.
+func (l *Library) Secrets(ctx context.Context, s *Entry) (all []Secret, long int, err error) {
+	numbers := l.Agents.Redact.Session() // one for all generations, so that the same secret has the same number
+	type name struct {
+		kind string
+		n    int
+	}
+	known := map[name]int{}
+	for _, g := range slices.Backward(s.Generations) {
+		one := l.At(s, g)
+		d := one.Decoder()
+		d.Redact = numbers
+		for seg, rerr := range one.Bytes().Segments(ctx) {
+			if rerr != nil {
+				err = cmp.Or(err, fmt.Errorf("read session %s: %w", s.ID, rerr))
+				break
+			}
+			for r := range d.Records(seg) {
+				if r.Long {
+					long++
+				}
+				for _, m := range r.Marks {
+					key := name{m.Kind, m.N}
+					i, ok := known[key]
+					if !ok {
+						i, known[key] = len(all), len(all)
+						all = append(all, Secret{Kind: m.Kind, N: m.N, Generation: g.N})
+					}
+					if all[i].Generation == g.N {
+						all[i].add(placeOf(s, g, r, r.Span.Off+int64(m.From)))
+					}
+				}
+			}
+		}
+	}
+	return all, long, err
+}
+
+func (s *Secret) add(p SecretPlace) {
+	s.Count++
+	if n := len(s.Places); n == 0 || !slices.Contains(s.Places[max(0, n-8):], p) {
+		s.Places = append(s.Places, p)
+	}
+}
+
+// placeOf returns what of a record is at an offset of a generation.
+func placeOf(s *Entry, g archive.Generation, r *transcript.Record, at int64) SecretPlace {
+	if s.Class == transcript.Attachment {
+		return SecretPlace{ID: g.Sum.ID()}
+	}
+	p := SecretPlace{Record: r.N}
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Span.Off <= at && at < it.Span.End() {
+			p.ID = it.Sum().ID()
+		}
+	}
+	if p.ID == "" && g.N != s.Tip().Generation { // #N names a record of the last one
+		p.ID = r.Hash.ID()
+	}
+	return p
+}
+
+// Forget returns what to pass to `ccd archive forget` to remove the items that have a secret, or the whole records if it is also
+// outside their items. session is the session's name on a command line.
+func (s Secret) Forget(session string) []string {
+	whole := map[int]bool{}
+	for _, p := range s.Places {
+		whole[p.Record] = whole[p.Record] || p.ID == ""
+	}
+	args, have := []string{}, map[string]bool{}
+	for _, p := range s.Places {
+		arg := string(p.ID)
+		if whole[p.Record] {
+			arg = fmt.Sprintf("%s#%d", session, p.Record)
+		}
+		if !have[arg] {
+			args, have[arg] = append(args, arg), true
+		}
+	}
+	return args
 }

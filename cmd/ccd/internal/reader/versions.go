@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -105,28 +104,30 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 		if t.rank < found.rank {
 			found, others = t, nil
 		}
-		if w.Ask && t.rank == found.rank {
-			others = t.addTo(others, w)
+		if w.Ask && t.rank == found.rank && len(t.found) > 0 {
+			if one, err := t.one(w); err == nil && !slices.ContainsFunc(others, func(p string) bool { return transcript.SamePath(p, one.path) }) {
+				others = append(others, one.path)
+			}
 		}
 		if found.rank == rankExact {
 			break
 		}
 	}
-	if len(found.paths) == 0 {
+	if len(found.found) == 0 {
 		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, archive.ErrNotFound, w.by())
 	}
-	path, err := found.path(w)
+	one, err := found.one(w)
 	if err == nil && len(others) > 1 {
 		err = &AmbiguousError{What: "file " + w.Path, Why: "several projects have it", Matches: others}
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := found.replay(path, func(*file) {})
+	f, err := one.replay(func(*file) {})
 	if err != nil {
 		return nil, err
 	}
-	return f.result(path, found.family[0].ID, w)
+	return f.result(one.path, found.family[0].ID, w)
 }
 
 // Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.
@@ -149,14 +150,16 @@ func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path st
 	if err != nil {
 		return "", nil, err
 	}
-	if len(t.paths) == 0 {
+	if len(t.found) == 0 {
 		return "", nil, fmt.Errorf("find file %s: %w in this session", w.Path, archive.ErrNotFound)
 	}
-	if path, err = t.path(w); err != nil {
+	named, err := t.one(w)
+	if err != nil {
 		return "", nil, err
 	}
+	path = named.path
 	size, last := 0, Change{}
-	_, err = t.replay(path, func(f *file) {
+	_, err = named.replay(func(f *file) {
 		one := Change{Version: f.Version}
 		if one.Text, one.Known = f.content.Text(); f.Gone != nil {
 			one = Change{Version{How: f.Gone.What, Record: f.Gone.Record, Source: Reading{Session: transcript.Session{Key: transcript.Key{ID: f.Gone.Session}}}}, true}
@@ -187,20 +190,17 @@ func Newest(ctx context.Context, s Reading, most int) (all []*Version, err error
 	if err != nil {
 		return nil, err
 	}
-	for _, call := range slices.Backward(t.steps) {
-		for _, change := range call.Files {
-			path := change.File.Path
-			if len(all) == most || !change.Sure || change.Op == transcript.Other || holds(t.paths, path) {
-				continue
-			}
-			t.paths = append(t.paths, path)
-			f, err := t.replay(path, func(*file) {})
-			if err != nil {
-				return nil, err
-			}
-			if v, err := f.result(path, s.ID, sought{}); err == nil && v.Gone == nil && v.Text != "" { // an error: the content is not known
-				all = append(all, v)
-			}
+	slices.SortStableFunc(t.trails, func(a, b *trail) int { return b.last - a.last })
+	for _, one := range t.trails {
+		if len(all) == most {
+			break
+		}
+		f, err := one.replay(func(*file) {})
+		if err != nil {
+			return nil, err
+		}
+		if v, err := f.result(one.path, s.ID, sought{}); err == nil && v.Gone == nil && v.Text != "" { // an error: the content is not known
+			all = append(all, v)
 		}
 	}
 	return all, nil
@@ -217,13 +217,24 @@ const (
 // maxPaths is how many paths are listed if several match.
 const maxPaths = 50
 
-// touched are the calls of a family, and those of their files that match.
+// touched is what the calls of a family did to files, and which of these match.
 type touched struct {
 	family []Reading
 	steps  []step
-	moves  []session.Change // all renames, in order
+	trails []*trail
+	byPath map[string]*trail // by transcript.PathKey
 	rank   int
-	paths  []string
+	found  []*trail
+}
+
+// trail is what calls did to what has a path; of a renamed file also what they did to it before, under its former names.
+type trail struct {
+	path  string
+	from  []*origin // the sessions that name it
+	calls []change
+	last  int  // number of the last step that read or changed it
+	gone  bool // it was deleted or renamed
+	guess bool // only a directory that was perhaps moved into another one leads there: no call has named it yet
 }
 
 // origin is a session of a family as it is read.
@@ -241,9 +252,16 @@ type step struct {
 	when time.Time // of that record, or of those before it
 }
 
+// change is what a step did to a file.
+type change struct {
+	step
+	session.Change
+	away string // the new name, if the file was renamed to another one; "" if it was renamed to this one
+}
+
 // touch reads a family and finds the files that match, none if no path is wanted.
 func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
-	t := &touched{family: family, rank: rankNone}
+	t := &touched{family: family, byPath: map[string]*trail{}, rank: rankNone}
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
 	for _, one := range family {
 		s := session.New(limits.Options{}, one.Session)
@@ -272,7 +290,13 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 		t.steps = append(t.steps, own...)
 	}
 	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })
-	t.moves = moves(t.steps)
+	for n, s := range t.steps {
+		for _, f := range s.Files {
+			if !s.Result.Zero() { // else it has not ended by then
+				t.take(n, change{step: s, Change: f})
+			}
+		}
+	}
 	if w.Path != "" {
 		t.match(w)
 	}
@@ -294,117 +318,108 @@ func dated(own []step, s *session.Session) {
 	}
 }
 
-// moves returns the renames that certainly happened.
-func moves(steps []step) (all []session.Change) {
-	for _, s := range steps {
-		for _, f := range s.Files {
-			if f.Sure && f.To != nil {
-				all = append(all, f)
-			}
-		}
+// trail returns that of a path, which a session names.
+func (t *touched) trail(path string, from *origin) *trail {
+	key := transcript.PathKey(path)
+	one := t.byPath[key]
+	if one == nil {
+		one = &trail{path: path, last: -1}
+		t.byPath[key], t.trails = one, append(t.trails, one)
 	}
-	return all
+	if !slices.Contains(one.from, from) {
+		one.from = append(one.from, from)
+	}
+	return one
 }
 
-// match finds the paths that match best, also under the names that later renames of directories gave them.
-func (t *touched) match(w sought) {
-	moved := 0
-	for _, s := range t.steps {
-		if s.Result.Zero() { // it has not ended by then
+// take adds what step number n did to a file, or to a directory with the files in it.
+func (t *touched) take(n int, c change) {
+	if c.Op != transcript.Other {
+		t.trail(c.File.Path, c.from).guess = false
+	}
+	for _, one := range t.trails {
+		rest, below := transcript.Below(one.path, c.File.Path)
+		switch {
+		case !c.Sure && c.Op != transcript.Other, !transcript.SamePath(one.path, c.File.Path) && !(below && c.Tree):
 			continue
+		case c.Op == transcript.Rename:
+			t.rename(one, rest, n, c)
+			continue
+		case c.Op != transcript.Other:
+			one.last, one.gone = n, c.Op == transcript.Delete
 		}
-		for _, f := range s.Files {
-			if f.Op == transcript.Other {
-				continue
-			}
-			path := f.File.Path
-			t.add(path, s.from, w)
-			if f.Sure && f.To != nil {
-				moved++
-				for _, to := range destinations(f) {
-					t.add(to, s.from, w)
-				}
-			}
-			for _, m := range t.moves[moved:] {
-				if rest, ok := transcript.Below(path, m.File.Path); ok && m.Tree {
-					path = transcript.Join(m.To.Path, rest)
-					t.add(path, s.from, w)
-				}
-			}
-		}
+		one.calls = append(one.calls, c)
 	}
 }
 
-// add records a path that matches at least as well as those before it.
-func (t *touched) add(p string, from *origin, w sought) {
-	st, rank := from.model.Status(), rankNone
-	inside := func(dir string) bool { return dir != "" && transcript.SamePath(p, transcript.Join(dir, w.Path)) }
-	switch {
-	case transcript.SamePath(p, transcript.Join(w.Dir, w.Path)):
-		rank = rankExact
-	case inside(st.Start), inside(st.Cwd):
-		rank = rankInside
-	case p == w.Path, transcript.EndsWith(p, w.Path): // of a relative one the directory is unknown
-		rank = rankEnd
-	}
-	if rank == rankNone || rank > t.rank || holds(t.paths, p) {
+// rename moves a trail to the new name, or to the two that are possible. rest is its path below what was renamed.
+func (t *touched) rename(from *trail, rest string, n int, c change) {
+	if rest != "" && (from.gone || from.guess) {
 		return
 	}
-	if rank < t.rank {
-		t.rank, t.paths = rank, nil
+	for i, to := range destinations(c.Change) {
+		path := transcript.Join(to, cmp.Or(rest, "."))
+		known := t.byPath[transcript.PathKey(path)]
+		guess := i > 0 && rest != ""
+		if known == from || guess && known != nil && !known.guess {
+			continue
+		}
+		one := t.trail(path, c.from)
+		one.calls, one.last, one.gone, one.guess = append(slices.Clone(from.calls), c), n, false, guess
 	}
-	if len(t.paths) < maxPaths {
-		t.paths = append(t.paths, p)
+	c.away = transcript.Join(c.To.Path, cmp.Or(rest, "."))
+	from.calls, from.gone = append(from.calls, c), true
+}
+
+// match finds the paths that match best.
+func (t *touched) match(w sought) {
+	for _, one := range t.trails {
+		rank := one.rank(w)
+		if one.guess || rank == rankNone || rank > t.rank {
+			continue
+		}
+		if rank < t.rank {
+			t.rank, t.found = rank, nil
+		}
+		if len(t.found) < maxPaths {
+			t.found = append(t.found, one)
+		}
 	}
 }
 
-// path returns the one path that matches, without those that are former names of others.
-func (t *touched) path(w sought) (string, error) {
-	old := map[string]bool{}
-	for _, p := range t.paths {
-		for _, name := range t.ancestors(p)[1:] {
-			old[transcript.PathKey(name)] = true
-		}
+func (one *trail) rank(w sought) int {
+	inside := func(dir string) bool { return dir != "" && transcript.SamePath(one.path, transcript.Join(dir, w.Path)) }
+	switch {
+	case transcript.SamePath(one.path, transcript.Join(w.Dir, w.Path)):
+		return rankExact
+	case slices.ContainsFunc(one.from, func(from *origin) bool {
+		st := from.model.Status()
+		return inside(st.Start) || inside(st.Cwd)
+	}):
+		return rankInside
+	case one.path == w.Path, transcript.EndsWith(one.path, w.Path): // of a relative one the directory is unknown
+		return rankEnd
 	}
-	left := slices.DeleteFunc(slices.Clone(t.paths), func(p string) bool { return old[transcript.PathKey(p)] })
+	return rankNone
+}
+
+// one returns the file that matches, of several the one that was not renamed.
+func (t *touched) one(w sought) (*trail, error) {
+	left := slices.DeleteFunc(slices.Clone(t.found), func(one *trail) bool { n := len(one.calls); return n > 0 && one.calls[n-1].away != "" })
 	if len(left) == 0 {
-		left = t.paths
+		left = t.found
 	}
-	if len(left) == 2 && slices.Contains(left, w.Path) { // perhaps one file, which some calls name without its directory
-		return t.lastOf(left), nil
+	if len(left) == 2 && slices.ContainsFunc(left, func(one *trail) bool { return one.path == w.Path }) { // perhaps one file, which some calls name without its directory
+		return slices.MaxFunc(left, func(a, b *trail) int { return a.last - b.last }), nil
 	}
 	if len(left) > 1 {
-		return "", &AmbiguousError{What: "file " + w.Path, Why: "several paths match", Matches: left}
+		several := &AmbiguousError{What: "file " + w.Path, Why: "several paths match"}
+		for _, one := range left {
+			several.Matches = append(several.Matches, one.path)
+		}
+		return nil, several
 	}
 	return left[0], nil
-}
-
-// addTo adds the path that matches to others, unless it is among them.
-func (t *touched) addTo(others []string, w sought) []string {
-	if len(t.paths) == 0 {
-		return others
-	}
-	if p, err := t.path(w); err == nil && !holds(others, p) {
-		others = append(others, p)
-	}
-	return others
-}
-
-// lastOf returns the one of the paths that a call named last.
-func (t *touched) lastOf(paths []string) string {
-	for _, s := range slices.Backward(t.steps) {
-		for _, f := range s.Files {
-			if holds(paths, f.File.Path) {
-				return f.File.Path
-			}
-		}
-	}
-	return paths[0]
-}
-
-// holds reports whether a path is among others.
-func holds(paths []string, p string) bool {
-	return slices.ContainsFunc(paths, func(one string) bool { return transcript.SamePath(one, p) })
 }
 
 // destinations returns the possible new names of a renamed file: two if the target may be a directory.
@@ -413,29 +428,6 @@ func destinations(f session.Change) []string {
 		return []string{f.To.Path}
 	}
 	return []string{f.To.Path, transcript.Join(f.To.Path, transcript.Base(f.File.Path))}
-}
-
-// ancestors returns a path and its former names.
-func (t *touched) ancestors(path string) []string {
-	all := []string{path}
-	for _, m := range slices.Backward(t.moves) {
-		for _, name := range slices.Clone(all) {
-			from := ""
-			for _, to := range destinations(m) {
-				rest, below := transcript.Below(name, to)
-				switch {
-				case transcript.SamePath(to, name):
-					from = m.File.Path
-				case below && m.Tree && from == "":
-					from = transcript.Join(m.File.Path, rest)
-				}
-			}
-			if from != "" && !holds(all, from) && len(all) < maxPaths {
-				all = append(all, from)
-			}
-		}
-	}
-	return all
 }
 
 // file is the state of a file during a replay, as the last change or read left it.
@@ -461,46 +453,28 @@ func (f *file) result(path, session string, w sought) (*Version, error) {
 	return &v, nil
 }
 
-// replay applies the calls on a file and on the files it was renamed from, and calls each after each of them.
-func (t *touched) replay(path string, each func(*file)) (*file, error) {
-	files := map[string]*file{} // by PathKey
-	for _, name := range t.ancestors(path) {
-		files[transcript.PathKey(name)] = &file{}
-	}
-	names := slices.Sorted(maps.Keys(files))
-	for _, s := range t.steps {
-		if s.Result.Zero() {
-			continue
+// replay applies the calls on a file, and calls each after each of them.
+func (one *trail) replay(each func(*file)) (*file, error) {
+	f, e := &file{}, &event{}
+	for i, c := range one.calls {
+		if c.Call != e.Call {
+			e = c.event()
 		}
-		var e *event
-		for _, change := range s.Files {
-			for _, name := range names {
-				_, in := transcript.Below(name, change.File.Path)
-				if !change.Sure && change.Op != transcript.Other || !transcript.SamePath(name, change.File.Path) && !(in && change.Tree) {
-					continue
-				}
-				if e == nil {
-					e = s.event(files)
-				}
-				e.Change = change
-				e.apply(name, files[name])
-			}
-		}
-		if err := s.from.text.Err; err != nil {
+		e.change = c
+		e.apply(f)
+		if err := c.from.text.Err; err != nil {
 			return nil, err
 		}
-		if e != nil {
-			each(files[transcript.PathKey(path)])
+		if i+1 == len(one.calls) || one.calls[i+1].Call != c.Call {
+			each(f)
 		}
 	}
-	return files[transcript.PathKey(path)], nil
+	return f, nil
 }
 
 // event is a change of a file that a result reports.
 type event struct {
-	session.Change
-	step
-	files  map[string]*file
+	change
 	client *transcript.Client
 	input  []byte
 	out    transcript.Outcome
@@ -510,9 +484,9 @@ type event struct {
 }
 
 // event reads a call and its result.
-func (s step) event(files map[string]*file) *event {
+func (s step) event() *event {
 	m, text := s.from.model, s.from.text
-	e := &event{step: s, files: files, client: m.Client(), input: slices.Clone(text.Raw(s.At)), out: text.Explain(s.Call), at: m.Time(s.Result.Rec)}
+	e := &event{client: m.Client(), input: slices.Clone(text.Raw(s.At)), out: text.Explain(s.Call), at: m.Time(s.Result.Rec)}
 	var results []transcript.Item
 	for _, c := range m.Calls {
 		if c.Result.Rec == s.Result.Rec && !c.Result.Zero() {
@@ -528,7 +502,7 @@ func (e *event) told(what string) *Event {
 }
 
 // apply updates what is known of a file.
-func (e *event) apply(name string, f *file) {
+func (e *event) apply(f *file) {
 	switch e.Change.Op {
 	case transcript.Other:
 		if f.touched && f.Gone == nil {
@@ -547,7 +521,7 @@ func (e *event) apply(name string, f *file) {
 		e.now(f, transcript.Content{}, "restored by git")
 		f.why = e.told(f.How)
 	case transcript.Rename:
-		e.moved(name, f)
+		e.renamed(f)
 	}
 }
 
@@ -603,19 +577,14 @@ func (e *event) written(f *file) {
 	}
 }
 
-// moved transfers the content to the file's new name.
-func (e *event) moved(name string, f *file) {
-	rest, _ := transcript.Below(name, e.File.Path)
-	for _, to := range destinations(e.Change) {
-		g := e.files[transcript.PathKey(transcript.Join(to, cmp.Or(rest, ".")))]
-		if g == nil || g == f {
-			continue
-		}
-		*g = *f
-		e.now(g, e.client.After(e.Tool, e.input, int(e.N), f.content), "renamed")
-		if !g.content.Known() && f.content.Known() {
-			g.why = e.told("renamed")
-		}
+// renamed takes the file to another name, or the content from another one to this.
+func (e *event) renamed(f *file) {
+	if e.away != "" {
+		f.touched, f.Gone = true, e.told("renamed to "+e.away)
+		return
 	}
-	f.touched, f.Gone = true, e.told("renamed to "+transcript.Join(e.To.Path, cmp.Or(rest, ".")))
+	known := f.content.Known()
+	if e.now(f, e.client.After(e.Tool, e.input, int(e.N), f.content), "renamed"); known && !f.content.Known() {
+		f.why = e.told("renamed")
+	}
 }

@@ -233,7 +233,7 @@ func (f *finder) session(ctx context.Context, s source, r *result) {
 	if f.excludes(s) {
 		return
 	}
-	seen, back := map[mark.ID]bool{}, session.ParseRanges(f.library.Whole(s.Entry).Kept.Back)
+	seen, back := map[mark.ID]bool{}, session.ParseRanges(s.Current().Kept.Back)
 	for i, g := range slices.Backward(s.Generations) {
 		if s.lacks[i] {
 			continue

@@ -133,12 +133,12 @@ func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
 		return out, nil, err
 	}
 	if g.rows == nil {
-		g.rows = Family(g.l.Sessions, true)
+		g.rows = Rows(Families(g.l.Sessions, true))
 	}
 	rows := slices.Clone(g.rows)
 	for i := range rows {
 		if time.Since(rows[i].LastAt()) < waitsWithin+liveWithin { // its file may have grown since the archive was read, or its person left
-			rows[i] = Of(rows[i].entry)
+			rows[i] = Of(rows[i].Entry)
 		}
 	}
 	return out, rows, nil

@@ -1,12 +1,19 @@
 package status
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -130,4 +137,134 @@ func (o *Report) count(sessions []*reader.Entry) {
 			o.Live = append(o.Live, Of(e))
 		}
 	}
+}
+
+// Rows are the lines of status for people, problems first; the live sessions are a table of their own.
+func (o Report) Rows() [][]string {
+	var rows, sound [][]string
+	for _, f := range o.Findings {
+		switch line := []string{f.Check, f.Detail}; {
+		case f.State == "wrong":
+			rows = append(rows, []string{"degraded", f.Detail}, []string{"", "fix: " + f.Fix})
+		case f.State == "note" && f.Fix != "":
+			line[1] += "; fix: " + f.Fix
+			fallthrough
+		default:
+			sound = append(sound, line)
+		}
+	}
+	for _, line := range FailedLines(o.Errors, true) {
+		rows = append(rows, []string{"error", line})
+	}
+	rows = append(rows, sound...)
+	absent := 0
+	for _, r := range o.Roots {
+		if !r.Present {
+			absent++
+			continue
+		}
+		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
+	}
+	if absent > 0 {
+		rows = append(rows, []string{"not found", fmt.Sprintf("directories: %d, watched when they appear; ccd doctor lists their agents", absent)})
+	}
+	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"lag", lagLine(o)})
+	if p := o.CatchUp; p != nil { // how far the daemon is with the files that it found, and when it ends
+		rows = append(rows, []string{"catching up", fmt.Sprintf("%s archived, %s compacted, of %s", humanize.IBytes(uint64(p.Archived)), humanize.IBytes(uint64(p.Compacted)), Pace(*p))})
+	}
+	for _, agent := range slices.Sorted(maps.Keys(o.Agents)) {
+		if what := o.Agents[agent].String(); what != "" {
+			rows = append(rows, []string{"agent", agent + ": " + what})
+		}
+	}
+	if o.Rewritten > 0 {
+		rows = append(rows, []string{"rewritten", words.Count(o.Rewritten, "session") +
+			" rewritten and archived again; ccd restore --session ID --generation N prints the earlier version"})
+	}
+	return rows
+}
+
+// FailedLines returns a line for each reason for which files failed, the newest failure first.
+func FailedLines(all []daemon.Failure, ages bool) (lines []string) {
+	reason := func(f daemon.Failure) string { return strings.ReplaceAll(f.Error, f.Path, "") }
+	files := map[string]int{}
+	for _, f := range all {
+		files[reason(f)]++
+	}
+	for _, f := range all {
+		n, line := files[reason(f)], mark.Inline(f.String(), 0)
+		if n == 0 {
+			continue
+		}
+		delete(files, reason(f))
+		if n > 1 {
+			line += fmt.Sprintf("; the same for %s", words.Count(n-1, "more file"))
+		}
+		if ages {
+			line += " (" + words.Age(f.Time) + " ago)"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func lagLine(o Report) string {
+	if o.LagBytes == nil {
+		return "unknown"
+	}
+	line := humanize.IBytes(uint64(*o.LagBytes)) + " not archived yet"
+	if o.Unreadable > 0 {
+		line += ", not counting " + words.Count(o.Unreadable, "path") + " that cannot be read"
+	}
+	return line
+}
+
+// Pace is the size of a catch-up, its rate and the time left, if they are known.
+func Pace(p daemon.Progress) string {
+	line := humanize.IBytes(uint64(p.Bytes))
+	if p.Rate > 0 {
+		line += fmt.Sprintf(", %s/s, about %s left", humanize.IBytes(uint64(p.Rate)), words.Short(max(0, time.Until(p.Ends))))
+	}
+	return line
+}
+
+func (r Root) state(running bool) string {
+	switch {
+	case r.Polled:
+		return "polled: " + r.Why
+	case !running:
+		return "not watched"
+	}
+	return "watched"
+}
+
+func sessionsLine(o Report) string {
+	if o.Archive.unread && o.Sessions == 0 {
+		return "unknown (the archive cannot be read)"
+	}
+	if o.Archive.unread {
+		return fmt.Sprintf("%d (from run.json; the archive cannot be read)", o.Sessions)
+	}
+	line := fmt.Sprintf("%d, %s", o.Sessions, words.Count(o.Companions, "companion"))
+	if o.Attachments > 0 {
+		line += ", " + words.Count(o.Attachments, "attachment")
+	}
+	if o.Foreign > 0 {
+		line += fmt.Sprintf(", %d in an unknown format", o.Foreign)
+	}
+	if o.Unverified > 0 {
+		line += fmt.Sprintf(", %d not verified (ccd ls names them, ccd compact SESSION says why)", o.Unverified)
+	}
+	if o.Deferred > 0 {
+		line += "; " + DeferredLine(o.Deferred)
+	}
+	return line
+}
+
+// DeferredLine says when so many older sessions get companions.
+func DeferredLine(n int) string {
+	if n == 1 {
+		return "1 older session gets one when it grows, or with ccd compact --all"
+	}
+	return fmt.Sprintf("%d older sessions get one when they grow, or with ccd compact --all", n)
 }

@@ -24,8 +24,10 @@ import (
 	"ccd/internal/words"
 )
 
-// Session is a session as lists show it.
+// Session is a session as lists show it: what is asked of its Entry, at one time.
 type Session struct {
+	*reader.Entry `json:"-"`
+
 	Agent       string             `json:"agent"`
 	Session     string             `json:"session"`
 	Damage      string             `json:"damage"`
@@ -75,7 +77,6 @@ type Session struct {
 	Attention   string             `json:"attention"`
 
 	compacted []int // how often the agent compacted in each stretch of Curve
-	entry     *reader.Entry
 }
 
 // Of is a session as lists show it. It looks at its file and at its companion's.
@@ -89,7 +90,7 @@ func Of(e *reader.Entry) Session {
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: size.Share(),
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
-		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, entry: e,
+		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, Entry: e,
 	}
 	one.setCurve(compactor.DecodeCurve(s.Curve))
 	now := time.Now()
@@ -129,7 +130,7 @@ func (s Session) state(now time.Time) string {
 		return Resting
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
-	case now.Sub(s.LastAt()) > liveWithin, now.Sub(s.LastAt()) > thinksWithin && s.entry.Kept.Open == 0:
+	case now.Sub(s.LastAt()) > liveWithin, now.Sub(s.LastAt()) > thinksWithin && s.Kept.Open == 0:
 		return Resting
 	}
 	return Working
@@ -149,7 +150,7 @@ func (s Session) attention() string {
 	switch state := s.State; {
 	case s.Damaged():
 		return "its stored state is damaged"
-	case s.entry.Lost != nil:
+	case s.Lost != nil:
 		return "bytes of it are lost"
 	case (state == Working || state == Waits) && s.Pressure >= nearlyFull && !s.Assumed:
 		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
@@ -163,66 +164,40 @@ func (s Session) attention() string {
 	return ""
 }
 
-// Family is the sessions in the order in which they are listed: main ones, pinned ones first, then newest first and, with all,
-// each sub-agent below its parent.
-func Family(sessions []*reader.Entry, all bool) []Session {
-	children := map[transcript.Key][]*reader.Entry{}
-	var rows, orphans []*reader.Entry
-	known := map[transcript.Key]bool{}
-	for i := range sessions {
-		if all {
-			known[sessions[i].Key] = true
+// Families are the sessions in the order in which they are listed: main ones, pinned ones first, then newest first and, with all,
+// each with its sub-agents behind it.
+func Families(sessions []*reader.Entry, all bool) (families [][]Session) {
+	at := map[transcript.Key]int{}
+	for _, e := range sessions {
+		if e.Class == transcript.Main && (all || !e.Aside()) {
+			at[e.Key] = len(families)
+			families = append(families, []Session{Of(e)})
 		}
 	}
 	for _, e := range sessions {
-		parent := transcript.Key{Agent: e.Agent, ID: e.Parent}
-		switch {
-		case e.Aside() && !all, e.Class == transcript.Earlier:
-		case e.Class == transcript.Main:
-			rows = append(rows, e)
-		case e.Class != transcript.SubAgent || !all:
-		case known[parent]:
-			children[parent] = append(children[parent], e)
-		default:
-			orphans = append(orphans, e)
+		if e.Class != transcript.SubAgent || !all {
+			continue
+		}
+		if i, known := at[transcript.Key{Agent: e.Agent, ID: e.Parent}]; known {
+			families[i] = append(families[i], Of(e))
+		} else { // its session is not listed
+			families = append(families, []Session{Of(e)})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *reader.Entry) int {
-		switch pinned := a.Kept.Labels.Pinned; {
-		case pinned == b.Kept.Labels.Pinned:
+	slices.SortStableFunc(families, func(a, b []Session) int {
+		switch pinned := a[0].Pinned; {
+		case pinned == b[0].Pinned:
 			return 0
 		case pinned:
 			return -1
 		}
 		return 1
 	})
-	ordered := make([]Session, 0, len(sessions))
-	for _, e := range rows {
-		ordered = append(ordered, Of(e))
-		for _, child := range children[e.Key] {
-			ordered = append(ordered, Of(child))
-		}
-	}
-	for _, e := range orphans {
-		ordered = append(ordered, Of(e))
-	}
-	return ordered
+	return families
 }
 
-// Families splits the rows of Family: each family begins with a main session, which its sub-agents follow.
-func Families(rows []Session) (all [][]Session) {
-	for i := range rows {
-		if n := len(all); n > 0 && rows[i].SubAgent() {
-			all[n-1] = rows[i-len(all[n-1]) : i+1]
-		} else {
-			all = append(all, rows[i:i+1])
-		}
-	}
-	return all
-}
-
-// Entry is the session itself.
-func (s Session) Entry() *reader.Entry { return s.entry }
+// Rows are the sessions of families, never nil.
+func Rows(families [][]Session) []Session { return append([]Session{}, slices.Concat(families...)...) }
 
 // Called is what people recognize the session by: the name that they gave it, else the agent's title, else the first
 // request, on one line; "" where it has none of them.
@@ -250,16 +225,10 @@ func (s Session) Labelled() string {
 func (s Session) Directory() string { return words.Directory(s.Project) }
 
 // LastAt is when the session last grew, the zero time where that is not known.
-func (s Session) LastAt() time.Time { return s.entry.Last() }
-
-// Key identifies the session.
-func (s Session) Key() transcript.Key { return s.entry.Key }
-
-// Aside reports whether lists leave the session out unless all are wanted.
-func (s Session) Aside() bool { return s.entry.Aside() }
+func (s Session) LastAt() time.Time { return s.Entry.Last() }
 
 // SubAgent reports whether another session started it.
-func (s Session) SubAgent() bool { return s.entry.Class == transcript.SubAgent }
+func (s Session) SubAgent() bool { return s.Class == transcript.SubAgent }
 
 // Size is what the agent holds of the session.
 func (s Session) Size() Size { return SizeOf(s.Reported, s.About, s.Estimate, s.Window) }
@@ -269,7 +238,7 @@ func (s Session) Problem() string {
 	switch {
 	case s.Damaged():
 		return "damaged"
-	case s.entry.Lost != nil:
+	case s.Lost != nil:
 		return "lost"
 	case s.Foreign:
 		return "unknown format"
@@ -277,7 +246,7 @@ func (s Session) Problem() string {
 		return "not followed"
 	case s.Companion == "":
 		return ""
-	case s.Machine == "" && !s.entry.HasCompanion():
+	case s.Machine == "" && !s.HasCompanion():
 		return "no companion"
 	case !s.Verified:
 		return "unverified"
@@ -291,13 +260,13 @@ func (s Session) Apart() string {
 	switch {
 	case s.Machine != "":
 		return "on " + mark.Inline(s.Machine, 60)
-	case s.entry.Root == "":
+	case s.Root == "":
 		return "file"
-	case s.entry.Kept.NotResumed():
+	case s.Kept.NotResumed():
 		return "copy"
-	case s.entry.Duplicate:
+	case s.Duplicate:
 		return "duplicate"
-	case s.entry.StateDamage == nil && s.entry.Lost == nil && s.entry.Kept.Records == 0 && s.entry.Bytes()+s.Lag == 0:
+	case s.StateDamage == nil && s.Lost == nil && s.Kept.Records == 0 && s.Bytes+s.Lag == 0:
 		return "empty"
 	}
 	return ""
@@ -318,11 +287,11 @@ func (s Session) Ignored() string {
 // Line is what an agent chooses a session by.
 func (s Session) Line() string {
 	parts := []string{
-		mark.Inline(s.entry.ID, 0), s.Agent, mark.Inline(cmp.Or(s.Project, "(unknown directory)"), 400), words.Minute(s.entry.Last()),
+		mark.Inline(s.ID, 0), s.Agent, mark.Inline(cmp.Or(s.Project, "(unknown directory)"), 400), words.Minute(s.Entry.Last()),
 		words.Count(s.Records, "record"), s.Size().Short() + " tokens",
 	}
 	if s.Parent != "" {
-		parts = append(parts, "sub-agent of "+mark.Inline(s.entry.Parent, 0))
+		parts = append(parts, "sub-agent of "+mark.Inline(s.Entry.Parent, 0))
 	}
 	if s.Companion == "" {
 		parts = append(parts, "no companion written yet (companion makes one)")
@@ -360,7 +329,7 @@ func Short(id string) string {
 }
 
 // Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.
-func (s Session) Damaged() bool { return s.entry.StateDamage != nil }
+func (s Session) Damaged() bool { return s.StateDamage != nil }
 
 // Unreadable are the sessions that are damaged; one without a name is damage that may hide others.
 func Unreadable(damage []error) (all []Session) {
@@ -368,8 +337,74 @@ func Unreadable(damage []error) (all []Session) {
 		var d *archive.DamageError
 		if errors.As(err, &d) {
 			e := &reader.Entry{Session: archive.Session{Session: transcript.Session{Key: d.Session}, StateDamage: d}}
-			all = append(all, Session{Agent: d.Session.Agent, Session: d.Session.ID, Damage: d.Error(), Tags: []string{}, entry: e})
+			all = append(all, Session{Agent: d.Session.Agent, Session: d.Session.ID, Damage: d.Error(), Tags: []string{}, Entry: e})
 		}
 	}
 	return all
+}
+
+// Size is how many real tokens a session has in its agent's context. It is the one number for a session's size that
+// people are shown.
+type Size struct {
+	Tokens int64 // as the model reported last, else converted from the estimate
+	About  bool  // converted
+	Window int64 // tokens that the context takes, 0 where that is not known
+}
+
+// SizeOf is the size of a session: what its model reported, else about so many real tokens, else, where an older ccd kept
+// neither, a quarter of the estimate.
+func SizeOf(reported, about, estimate, window int64) Size {
+	return Size{Tokens: cmp.Or(reported, about, estimate/4), About: reported == 0, Window: window}
+}
+
+func sizeOf(e *reader.Entry) Size {
+	return SizeOf(e.Kept.Reported, e.Kept.About, e.Kept.Estimate, e.Kept.Window)
+}
+
+// Share is the part of the window that the session takes, 0 where that is not known.
+func (s Size) Share() float64 {
+	if s.Window <= 0 {
+		return 0
+	}
+	return float64(s.Tokens) / float64(s.Window)
+}
+
+// Short is the size without its share of the window: "58K", "about 58K".
+func (s Size) Short() string {
+	if s.About && s.Tokens > 0 {
+		return "about " + words.Tokens(s.Tokens)
+	}
+	return words.Tokens(s.Tokens)
+}
+
+// String is the size with its share of the window: "about 58K, 29%".
+func (s Size) String() string {
+	if s.Window <= 0 {
+		return s.Short()
+	}
+	return fmt.Sprintf("%s, %.0f%%", s.Short(), 100*s.Share())
+}
+
+// Filled is the share of the window that the session takes, "~" before one that is converted: "~29%". Without a window it
+// is the size.
+func (s Size) Filled() string {
+	switch {
+	case s.Window <= 0 || s.Tokens == 0:
+		return s.Short()
+	case s.About:
+		return fmt.Sprintf("~%.0f%%", 100*s.Share())
+	}
+	return fmt.Sprintf("%.0f%%", 100*s.Share())
+}
+
+// Shrunk says what size messages had and have now, both converted. Where nothing tells the size that they had, it is not told.
+func Shrunk(before, after int64) string {
+	if before <= 0 {
+		return fmt.Sprintf("about %s tokens", words.Tokens(after))
+	}
+	line := fmt.Sprintf("about %s -> %s tokens of messages", words.Tokens(before), words.Tokens(after))
+	if 100*after > 99*before {
+		return line + ", not smaller"
+	}
+	return fmt.Sprintf("%s, %.0f%% smaller", line, 100*(1-float64(after)/float64(before)))
 }

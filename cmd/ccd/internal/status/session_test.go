@@ -32,7 +32,7 @@ func TestNobodyWaitsInACopy(t *testing.T) {
 	for records, want := range map[int]string{0: Resting, 3: Resting, 4: Waits} {
 		e := &reader.Entry{}
 		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Resumed.Records = "/h", now, records, 3
-		if got := (Session{Present: true, Waiting: true, entry: e}).state(now); got != want {
+		if got := (Session{Present: true, Waiting: true, Entry: e}).state(now); got != want {
 			t.Errorf("%d records, 3 of them copied: %s, want %s", records, got, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAQuietAgentIsAtRest(t *testing.T) {
 	}{{time.Minute, 0, Working}, {3 * time.Minute, 0, Resting}, {3 * time.Minute, 1, Working}, {11 * time.Minute, 1, Resting}} {
 		e := &reader.Entry{}
 		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open = "/h", now.Add(-c.quiet), 4, c.open
-		if got := (Session{Present: true, entry: e}).state(now); got != c.want {
+		if got := (Session{Present: true, Entry: e}).state(now); got != c.want {
 			t.Errorf("quiet for %s with %d open calls: %s, want %s", c.quiet, c.open, got, c.want)
 		}
 	}
@@ -75,6 +75,9 @@ func TestName(t *testing.T) {
 	e := entryOf("a", daemon.State{Known: session.Known{Ask: "fix\x1b[2J the cents", Cwd: "/home/you/ledger"}})
 	if s := Of(e); s.Called() != `fix\x1b[2J the cents` || s.Directory() != "ledger" {
 		t.Errorf("%q in %q", s.Called(), s.Directory())
+	}
+	if Rows(Families(nil, true)) == nil {
+		t.Error("no list is a null in JSON")
 	}
 	e.Kept.Title = "Cents"
 	if got := Of(e).Called(); got != "Cents" {

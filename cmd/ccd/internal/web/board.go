@@ -103,7 +103,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		c := card{row: newRow(s, now)}
 		if time.Since(now) < glanceTime {
-			c.glance = r.shelf.glance(ctx, r.library, s.Entry())
+			c.glance = r.shelf.glance(ctx, r.library, s.Entry)
 		}
 		b.Cards = append(b.Cards, c)
 	}
@@ -199,7 +199,7 @@ func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (
 	defer s.mu.Unlock()
 	var todo []status.Session
 	for _, one := range all[:min(len(all), mostLosses)] {
-		c, known := s.counted[one.Key()]
+		c, known := s.counted[one.Key]
 		if !known || c.compactions != one.Compactions {
 			todo = append(todo, one)
 			continue
@@ -223,7 +223,7 @@ func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (
 func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Session) {
 	for _, row := range todo {
 		c := counted{compactions: row.Compactions}
-		_ = s.use(ctx, l, row.Entry(), func(one *view.Index) error {
+		_ = s.use(ctx, l, row.Entry, func(one *view.Index) error {
 			kept := one.Compactions
 			for _, k := range slices.Backward(kept[max(0, len(kept)-mostLosses):]) {
 				if k.N == 0 || time.Since(k.Time) > week {
@@ -246,7 +246,7 @@ func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Sess
 		if s.counted == nil {
 			s.counted = map[transcript.Key]counted{}
 		}
-		s.counted[row.Key()] = c
+		s.counted[row.Key] = c
 		s.mu.Unlock()
 	}
 	s.mu.Lock()

@@ -267,7 +267,7 @@ func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 	now, at := time.Now(), map[transcript.Key]int{}
 	for _, h := range hits {
 		e := r.library.Entry(h.Session.Key)
-		whole := r.library.Whole(e)
+		whole := e.Current()
 		i, ok := at[whole.Key]
 		if !ok {
 			i = len(out.Groups)

@@ -99,7 +99,7 @@ func ofSession(get func(context.Context, *request) (answer, error)) func(context
 func sessionOf(l *reader.Library, r *http.Request) (*reader.Entry, error) {
 	key := transcript.Key{Agent: r.PathValue("agent"), ID: r.PathValue("id")}
 	if e := l.Entry(key); e != nil {
-		return l.Whole(e), nil
+		return e.Current(), nil
 	}
 	return nil, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), archive.ErrNotFound)
 }

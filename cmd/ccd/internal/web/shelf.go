@@ -73,7 +73,7 @@ func (s *shelf) list(ctx context.Context) ([]status.Session, error) {
 		return nil, err
 	}
 	if s.rows == nil || time.Since(s.rowsAt) > rowsFor {
-		s.rows, s.rowsAt = status.Family(s.library.Sessions, true), time.Now()
+		s.rows, s.rowsAt = status.Rows(status.Families(s.library.Sessions, true)), time.Now()
 	}
 	return s.rows, nil
 }

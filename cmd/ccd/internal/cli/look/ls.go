@@ -125,11 +125,11 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		return words.Usage(err)
 	}
 	f.keep(l, which)
-	rows, columns := status.Family(l.Sessions, f.all), cli.LsColumns(time.Now())
+	families, columns := status.Families(l.Sessions, f.all), cli.LsColumns(time.Now())
 	if f.everywhere {
-		rows, columns = a.lsEverywhere(ctx, l, rows, f, which), append(columns, machineColumn())
+		families, columns = a.lsEverywhere(ctx, l, families, f, which), append(columns, machineColumn())
 	}
-	rows, more := f.page(rows, a.Lines())
+	rows, more := f.page(families, a.Lines())
 	if a.JSON {
 		return a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
 	}
@@ -166,14 +166,13 @@ func (f lsFlags) hidden(l *reader.Library) (n int) {
 	return n
 }
 
-// page sorts the families of the rows if that is wanted, and returns what is to be listed: N of them, else on a terminal as many as
+// page sorts the families if that is wanted, and returns what is to be listed: N of them, else on a terminal as many as
 // fit on its lines. more is how many sessions are left out.
-func (f lsFlags) page(rows []status.Session, lines int) (shown []status.Session, more int) {
+func (f lsFlags) page(families [][]status.Session, lines int) (shown []status.Session, more int) {
 	if by := orders[f.sort]; by != nil {
-		families := status.Families(rows)
 		slices.SortStableFunc(families, func(x, y []status.Session) int { return cmp.Compare(by(y[0]), by(x[0])) })
-		rows = slices.Concat(families...)
 	}
+	rows := status.Rows(families)
 	most := cmp.Or(f.limit, max(lines-frame, 0))
 	if f.pages || most == 0 || len(rows) <= most {
 		return rows, 0
@@ -192,17 +191,16 @@ func (f lsFlags) keep(l *reader.Library, which reader.Choice) {
 	})
 }
 
-// lsEverywhere adds the sessions of other machines to the rows of those here, the newest first, each with its sub-agents.
-func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, rows []status.Session, f lsFlags, which reader.Choice) []status.Session {
-	families := status.Families(rows)
+// lsEverywhere adds the sessions of other machines to those here, the newest first, each with its sub-agents.
+func (a *app) lsEverywhere(ctx context.Context, l *reader.Library, families [][]status.Session, f lsFlags, which reader.Choice) [][]status.Session {
 	for other := range a.LoadedOthers(ctx, l) {
 		a.Incomplete(other)
 		a.SayOld(other.Place)
 		f.keep(other, which)
-		families = append(families, status.Families(status.Family(other.Sessions, f.all))...)
+		families = append(families, status.Families(other.Sessions, f.all)...)
 	}
 	slices.SortStableFunc(families, func(x, y []status.Session) int { return y[0].LastAt().Compare(x[0].LastAt()) })
-	return slices.Concat(families...)
+	return families
 }
 
 // machineColumn is the column of ls --everywhere.

@@ -82,7 +82,7 @@ func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writ
 	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *reader.Entry) bool {
 		return q.Project != "" && !in(e.Kept.Cwd) || q.Agent != "" && e.Agent != q.Agent
 	})
-	rows := status.Family(l.Sessions, q.All)
+	rows := status.Rows(status.Families(l.Sessions, q.All))
 	for _, s := range rows {
 		if _, err := io.WriteString(w, s.Line()+"\n"); err != nil {
 			return fmt.Errorf("write output: %w", err)

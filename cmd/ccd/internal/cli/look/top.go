@@ -304,7 +304,7 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	found, err := l.In(ctx, e, id)
+	found, err := l.Original(ctx, reader.Wanted{Name: id, In: e}, nil)
 	if err != nil {
 		return "", err
 	}
