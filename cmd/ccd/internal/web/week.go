@@ -67,7 +67,7 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 	w := &weekly{}
 	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
 	sums, err := work.Of(ctx, l, work.Wanted{
-		Choice: reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}, Progress: func(int64, int64) {}, Each: func(one *work.Session) { w.edits(one, from) },
+		Choice: reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}, Models: l.Config.Models, Progress: func(int64, int64) {}, Each: func(one *work.Session) { w.edits(one, from) },
 	})
 	if err != nil {
 		return nil, err

@@ -3,33 +3,37 @@ package work
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/config"
 	"ccd/internal/transcript"
 )
 
 // Sum is what was done in a time, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
 // done, no record ascribes to one.
 type Sum struct {
-	Name      string `json:"name"`
-	Sessions  int    `json:"sessions"` // with their sub-agents
-	Requests  int    `json:"requests"`
-	Files     int    `json:"files"` // different ones that were changed
-	Commits   int    `json:"commits"`
-	Compacted int    `json:"compactions"`
-	In        int64  `json:"input_tokens"`
-	Cached    int64  `json:"cache_read_tokens"`
-	Written   int64  `json:"cache_write_tokens"`
-	Out       int64  `json:"output_tokens"`
-	Replies   int    `json:"replies"`
-	Begun     int    `json:"replies_begun"` // those of which the client wrote only the count that the stream began with
+	Name      string   `json:"name"`
+	Sessions  int      `json:"sessions"` // with their sub-agents
+	Requests  int      `json:"requests"`
+	Files     int      `json:"files"` // different ones that were changed
+	Commits   int      `json:"commits"`
+	Compacted int      `json:"compactions"`
+	In        int64    `json:"input_tokens"`
+	Cached    int64    `json:"cache_read_tokens"`
+	Written   int64    `json:"cache_write_tokens"`
+	Out       int64    `json:"output_tokens"`
+	Replies   int      `json:"replies"`
+	Begun     int      `json:"replies_begun"` // those of which the client wrote only the count that the stream began with
+	Cost      *float64 `json:"cost_usd"`      // null if a price is not configured
 
 	first    time.Time
 	sessions map[transcript.Key]bool
 	files    map[string]bool
+	free     bool // a reply has no price
 }
 
 // Sums are the sums of a time. Lists are in order of time, else the most tokens come first.
@@ -41,6 +45,7 @@ type Sums struct {
 	Projects []*Sum          `json:"by_project"`
 	Agents   []*Sum          `json:"by_agent"`
 	Models   []*Sum          `json:"by_model"`
+	Unpriced []string        `json:"unpriced"` // models without a price; none if no price is configured
 	Damage   []reader.Damage `json:"damage"`
 
 	seen    map[string]bool
@@ -58,13 +63,14 @@ type reply struct {
 // Wanted is what is added up, with both limits of time.
 type Wanted struct {
 	reader.Choice
+	Models   config.Models // with their prices
 	Progress func(done, total int64)
 	Each     func(*Session) // gets each session that was read; may be nil
 }
 
 // Of adds up the sessions of a library.
 func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
-	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), seen: map[string]bool{}, known: map[string]int{}}
+	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[string]bool{}, known: map[string]int{}}
 	for s, err := range Each(ctx, l, w.Choice, w.Progress) {
 		if err != nil {
 			return nil, err
@@ -78,7 +84,7 @@ func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 	}
 	b.spend(w)
 	b.Damage = reader.DamagesOf(l.Damage)
-	b.end()
+	b.end(len(w.Models.Prices) > 0)
 	return b, nil
 }
 
@@ -132,17 +138,23 @@ func (b *Sums) count(at time.Time, agent string, whole *reader.Entry, count func
 	}
 }
 
-// spend adds the tokens of the replies.
+// spend adds what the replies cost.
 func (b *Sums) spend(w Wanted) {
 	for _, r := range b.replies {
 		if !w.In(r.Time) {
 			continue
 		}
+		price, priced := w.Models.Price(r.Model, r.Time)
+		cost := (float64(r.In)*price.In + float64(r.Cached)*price.Cached + float64(r.Written)*price.Written + float64(r.Out)*price.Out) / 1e6
 		add := func(one *Sum) {
 			one.In, one.Cached, one.Written, one.Out, one.Replies = one.In+r.In, one.Cached+r.Cached, one.Written+r.Written, one.Out+r.Out, one.Replies+1
 			if r.Begun {
 				one.Begun++
 			}
+			if one.free = one.free || !priced; one.Cost == nil {
+				one.Cost = new(float64)
+			}
+			*one.Cost += cost
 		}
 		b.count(r.Time, r.agent, r.whole, add)
 		one := named(&b.Models, cmp.Or(r.Model, "(unknown)"))
@@ -179,10 +191,12 @@ func named(list *[]*Sum, name string) *Sum {
 }
 
 // end counts what is different, and puts the lists in order.
-func (b *Sums) end() {
+func (b *Sums) end(priced bool) {
 	for _, list := range [][]*Sum{{b.Total}, b.Times, b.Projects, b.Agents, b.Models} {
 		for _, one := range list {
-			one.Sessions, one.Files = len(one.sessions), len(one.files)
+			if one.Sessions, one.Files = len(one.sessions), len(one.files); one.free || !priced {
+				one.Cost = nil
+			}
 		}
 	}
 	for _, list := range []*[]*Sum{&b.Times, &b.Projects, &b.Agents, &b.Models} {
@@ -194,6 +208,11 @@ func (b *Sums) end() {
 		})
 	}
 	slices.SortStableFunc(b.Times, func(x, y *Sum) int { return x.first.Compare(y.first) })
+	for _, one := range b.Models {
+		if priced && one.Cost == nil {
+			b.Unpriced = append(b.Unpriced, one.Name)
+		}
+	}
 }
 
 // Tokens is how many tokens there are, whatever they cost.
@@ -201,3 +220,11 @@ func (s *Sum) Tokens() int64 { return s.In + s.Cached + s.Written + s.Out }
 
 // Input is how many tokens the replies had as their context, from a cache or not.
 func (s *Sum) Input() int64 { return s.In + s.Written + s.Cached }
+
+// Dollars is the cost, "" if a price is missing.
+func (s *Sum) Dollars() string {
+	if s.Cost == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.2f", *s.Cost)
+}

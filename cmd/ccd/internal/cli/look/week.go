@@ -33,14 +33,17 @@ the agents, and tokens as the agents report them for each reply, each reply
 once: IN, of it CACHED (read from a cache), OUT. Older versions of Claude Code
 often wrote only the first count of an output. Reports that say only how full
 the context is (Copilot CLI) are not counted, and a client may leave out some
-of its requests.
+of its requests. COST is there for models whose price is configured
+([models.prices] in the configuration).
 
 ` + timeWords + `
 
 With --json: one object: since, until, total, by_time, by_project, by_agent and
 by_model: {name, sessions, requests, files, commits, compactions, input_tokens
 (not from a cache), cache_read_tokens, cache_write_tokens, output_tokens,
-replies, replies_begun (with only the first count of their output)}, damage`,
+replies, replies_begun (with only the first count of their output), cost_usd
+(null if a price is missing)}, unpriced (models without a price, if
+any has one), damage`,
 		Example: `  ccd week
       the last 7 days
   ccd week --month --project .
@@ -95,7 +98,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		days = 30
 	}
 	show, wipe := a.Progress("reading sessions:")
-	w := work.Wanted{Choice: which, Progress: show}
+	w := work.Wanted{Choice: which, Models: l.Config.Models, Progress: show}
 	if w.Until.IsZero() {
 		w.Until = now
 	}
@@ -124,6 +127,9 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 	}
 	if begun, of := sums.Total.Begun, sums.Total.Replies; begun > 0 {
 		a.Say("OUT is too low: of %d of %d replies, the transcript has only the count that the stream began with", begun, of)
+	}
+	if len(sums.Unpriced) > 0 {
+		a.Say("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", "))
 	}
 	return nil
 }
@@ -225,6 +231,9 @@ func weekColumns(sums *work.Sums) []table.Column[weekRow] {
 	} {
 		text, piped := number(n.of, n.form)
 		columns = append(columns, table.Column[weekRow]{Head: n.head, Drop: n.drop, Text: text, Piped: piped})
+	}
+	if sums.Total.Cost != nil || len(sums.Unpriced) > 0 {
+		columns = append(columns, table.Column[weekRow]{Head: "COST", Text: func(r weekRow) string { return r.Dollars() }})
 	}
 	return columns
 }
