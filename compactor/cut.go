@@ -28,7 +28,10 @@ const (
 )
 
 // sentences cuts prose: at the ends of sentences and lines.
-func sentences(text string) (all []part) {
+func sentences(text string) []part { return prose(text, longSentence) }
+
+// prose cuts prose, and sentences that are longer than a number of bytes.
+func prose(text string, longest int) (all []part) {
 	n, blank := -1, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n++
@@ -46,7 +49,7 @@ func sentences(text string) (all []part) {
 				all[k-1].text += " " + one
 				continue
 			}
-			for _, piece := range chopped(one, longSentence) {
+			for _, piece := range chopped(one, longest) {
 				all = append(all, part{piece, n, n, blank})
 			}
 		}

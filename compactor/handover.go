@@ -58,10 +58,12 @@ type claim struct {
 	has string
 }
 
-// makeHandover returns the lines of the handover, in at most room chars.
+// leastQuoted is how short quotes get, in chars, before lines are left out.
+const leastQuoted = 80
+
+// makeHandover returns the lines of the handover, in at most room chars. Shorter quotes come before fewer lines.
 func (d *draft) makeHandover(room int) string {
-	d.claims = nil
-	h := &handover{draft: d, most: small, quote: room / quoteParts, short: room / shortParts, checkedNow: map[*event]bool{}}
+	h := &handover{draft: d, most: small, quote: room / quoteParts, short: room / shortParts}
 	if room > smallHandover {
 		h.most = large
 	}
@@ -70,10 +72,26 @@ func (d *draft) makeHandover(room int) string {
 			h.asks = append(h.asks, e)
 		}
 	}
+	for h.say(); h.size() > room && h.quote > leastQuoted; h.say() {
+		h.quote, h.short = h.quote*3/4, h.short*3/4
+	}
+	return h.fit(room)
+}
+
+// say makes the lines.
+func (h *handover) say() {
+	h.claims, h.lines, h.chain, h.told, h.checkedNow = nil, nil, nil, nil, map[*event]bool{}
 	for _, line := range []func(){h.task, h.turn, h.compacted, h.plans, h.git, h.checks, h.failures, h.refusals, h.standing} {
 		line()
 	}
-	return h.fit(room)
+}
+
+// size is that of all lines, as the reader's client counts.
+func (h *handover) size() (n int) {
+	for _, line := range h.lines {
+		n += h.reader.Size(line) + 1
+	}
+	return n
 }
 
 // fit joins the lines that fit, as the reader's client counts; in little room the last ones go first.
@@ -120,7 +138,11 @@ func (h *handover) task() {
 		return
 	}
 	if anchor := h.anchor(turn); anchor != nil {
-		h.ask("Asked before", anchor, h.short, "")
+		name := "Asked before"
+		if n := slices.Index(h.asks, turn) - slices.Index(h.asks, anchor) - 1; n > 0 {
+			name += fmt.Sprintf(", %d more since", n)
+		}
+		h.ask(name, anchor, h.short, "")
 	}
 	h.ask("Task", turn, 3*h.quote, h.answering(turn))
 	since := h.asksAfter(turn)
@@ -151,7 +173,8 @@ func (h *handover) ask(name string, e *event, most int, answering string) {
 func (h *handover) newestTurn() (turn *event) {
 	for _, e := range slices.Backward(h.asks) {
 		turn = e
-		if before := h.before(e); e.heading() && (before == nil || !h.isAsk(before)) && !h.interrupts(e) {
+		before := h.before(e)
+		if e.heading() && (before == nil || !h.isAsk(before)) && (!h.interrupts(e) || before.Kind == session.Stopped && lexicon.Width(h.said(e)) >= longReply) {
 			break
 		}
 	}
@@ -490,6 +513,9 @@ func (h *handover) callsSince(words *event) (calls []*event) {
 func (h *handover) plans() {
 	for _, e := range slices.Backward(h.events) {
 		if e.kind == planned && e.turn >= h.turns-1 && !slices.Contains(h.chain, e) {
+			if h.given(e) {
+				break
+			}
 			words := ""
 			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
 				words = "; the human said: " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
@@ -520,6 +546,12 @@ func (h *handover) plans() {
 	h.line("Plan (#%d), %d of %d steps open: %s%s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "), h.saidAfter(at))
 }
 
+// given reports whether the human gave a plan to the agent as a task, as a client does that begins a new context with it.
+func (h *handover) given(e *event) bool {
+	begins := lexicon.Head(joined(h.planText(e.Call)), longReply)
+	return slices.ContainsFunc(h.asksAfter(e), func(a *event) bool { return a.kind == human && strings.Contains(h.said(a), begins) })
+}
+
 // saidAfter names the newest that the human said after a plan, "" if nothing.
 func (h *handover) saidAfter(e *event) string {
 	for _, after := range slices.Backward(h.asksAfter(e)) {
@@ -546,7 +578,7 @@ func (h *handover) checks() {
 		if e == barrier {
 			break
 		}
-		if !e.checks() || seen[e.Call.Goal] || len(all) == 4 {
+		if !e.checks() || seen[e.Call.Goal] || len(all) == 4 || !h.covers(e.Call, barrier) {
 			continue
 		}
 		seen[e.Call.Goal] = true
@@ -589,10 +621,18 @@ func (e *event) checks() bool {
 	return e.Call.State != session.Refused && e.Call.State != session.Pending
 }
 
+// covers reports whether a check ran where the file of an edit is, or where the session's files are.
+func (h *handover) covers(c *session.Call, barrier *event) bool {
+	if barrier != nil && barrier.kind == edit && transcript.Inside(barrier.Call.Files[0].File.Path, h.dirOf(c)) {
+		return true
+	}
+	return !h.elsewhere(c)
+}
+
 // unchecked says that nothing was built or tested since a change of files, and how the newest check before it went.
 func (h *handover) unchecked(barrier *event, since string) {
 	for _, e := range slices.Backward(h.events[:barrier.index]) {
-		if e.checks() {
+		if e.checks() && h.covers(e.Call, barrier) {
 			h.line("No check since %s #%d; the newest before: %s", since, barrier.n, h.checked(e))
 			return
 		}
@@ -601,11 +641,13 @@ func (h *handover) unchecked(barrier *event, since string) {
 
 // checked says how a check ended.
 func (h *handover) checked(e *event) string {
-	result := h.countLine
+	result := ""
 	if e.failed || e.Call.Silent && h.reportsErrors(e.Call) {
-		result = h.errorLine
+		result = h.errorLine(e.Call)
+	} else if len(e.git) == 0 { // else the last lines are git's
+		result = h.countLine(e.Call)
 	}
-	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), result(e.Call), e.n)
+	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), result, e.n)
 }
 
 // lastRows is of how many lines of an output's end a runner's result is one.
@@ -662,7 +704,7 @@ func (h *handover) failures() {
 			continue
 		}
 		failed := e.kind == check && e.failed && !e.Call.Aborted
-		if failed && len(all) < 3 && !h.checkedNow[e] && !slices.ContainsFunc(later, func(l *event) bool { return l.Call.Covers(e.Call) }) {
+		if failed && len(all) < 3 && !h.checkedNow[e] && !slices.ContainsFunc(later, func(l *event) bool { return h.dirOf(l.Call) == h.dirOf(e.Call) && l.Call.Covers(e.Call) }) {
 			all = append(all, e)
 		}
 		if failed || e.Call.State == session.Done && !(e.Call.Silent && h.reportsErrors(e.Call)) {
@@ -762,7 +804,7 @@ func (h *handover) refusals() {
 		done[last] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
 		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() {
-			one += ": " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
+			one += fmt.Sprintf(": %s (#%d)", h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, ""), e.Call.Words.N())
 		}
 		all = append(all, one)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -44,7 +43,7 @@ func (h *handover) git() {
 			h.observe(e, seen)
 		}
 	}
-	overtaken(seen, "ahead", "commit", "move", "push")
+	overtaken(seen, "ahead", "commit", "move", "push", "branches")
 	overtaken(seen, "status", "commit", "move")
 	if seen["status"].at == nil {
 		delete(seen, "add")
@@ -63,14 +62,10 @@ func (h *handover) git() {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 	}
 	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
-	var base *event
-	for _, o := range inOrder(seen, "commit", "status", "tree", "stash") { // a push or another branch tells nothing of edits before it
-		base = o.at
-	}
 	if len(all) > 0 {
 		h.line("Git: %s", strings.Join(all, ", "))
 	}
-	h.editedSince(base)
+	h.editedSince(seen["status"].at)
 }
 
 // committedSince lists the commits that git printed after a push, but HEAD.
@@ -211,13 +206,15 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 	if switched && e.Call.State == session.Done {
 		what, said = "branches", ""
 		overcome(seen)
-	} else if e.Call.State == session.Done {
-		h.treeMoved(e, args, seen)
 	}
 	if commits[args[0]] {
 		conflict(e, args, out, seen)
 	}
-	seen[what] = observation{e, fmt.Sprintf("`git %s`%s%s", mark.Inline(strings.Join(args, " "), 70), ending(e.Call), said)}
+	doing := "`git " + mark.Inline(strings.Join(args, " "), 70) + "`"
+	if e.failed && !e.single() { // nobody knows which command of the line did
+		doing = h.doing(e.Call, 70)
+	}
+	seen[what] = observation{e, doing + ending(e.Call) + said}
 	h.movedHead(e, args, out, switched, seen)
 }
 
@@ -230,7 +227,7 @@ func (h *handover) movedHead(e *event, args []string, out string, switched bool,
 		}
 	} else if m := last(printedUpdate, out); m != nil {
 		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
-	} else if e.Call.State == session.Done && commits[args[0]] || switched && madeBranch(args) == "" {
+	} else if e.Call.State == session.Done && commits[args[0]] && last(session.CommitLine, out) == nil || switched && madeBranch(args) == "" {
 		delete(seen, "HEAD")
 	}
 }
@@ -249,18 +246,6 @@ func conflict(e *event, args []string, out string, seen map[string]observation) 
 func overcome(seen map[string]observation) {
 	if e := seen["move"].at; e != nil && e.failed {
 		delete(seen, "move")
-	}
-}
-
-// treeMoved notes that a git command changed the files. What a stash took comes back.
-func (h *handover) treeMoved(e *event, args []string, seen map[string]observation) {
-	switch {
-	case args[0] != "stash":
-		seen["tree"] = observation{at: e}
-	case len(args) == 1 || strings.HasPrefix(args[1], "-") || args[1] == "push" || args[1] == "save":
-		seen["stash"] = observation{at: e}
-	case args[1] == "pop" || args[1] == "apply":
-		delete(seen, "stash")
 	}
 }
 
@@ -379,38 +364,27 @@ func onlyFlags(args []string) bool {
 	})
 }
 
+// dirOf returns where a command runs, "" if no record says it.
+func (h *handover) dirOf(c *session.Call) string {
+	dir := transcript.NormalizeRun(c.Dir, c.Command).Dir
+	if dir != "" && len(h.roots) > 0 {
+		return transcript.Join(h.roots[0], dir)
+	}
+	return dir
+}
+
 // elsewhere reports whether a command runs git in another directory than the session's.
 func (h *handover) elsewhere(c *session.Call) bool {
 	if strings.Contains(c.Command, "git -C ") || strings.Contains(c.Command, "--git-dir") {
 		return true
 	}
-	dir := transcript.NormalizeRun(c.Dir, c.Command).Dir
+	dir := h.dirOf(c)
 	if dir == "" || len(h.roots) == 0 || !transcript.IsAbs(dir) {
 		return false
 	}
 	return !slices.ContainsFunc(h.roots, func(root string) bool {
 		return transcript.Inside(dir, root) || transcript.Inside(root, dir)
 	})
-}
-
-// foreign is a commit in another directory than the session's.
-type foreign struct {
-	dir   string
-	index int // of its event
-}
-
-// foreignCommits lists the commits in other directories.
-func (h *handover) foreignCommits() (all []foreign) {
-	for _, e := range h.events {
-		commits := func(args []string) bool { return args[0] == "commit" }
-		if e.kind != gitRun || e.Call.State != session.Done || !slices.ContainsFunc(e.git, commits) || !h.elsewhere(e.Call) {
-			continue
-		}
-		if dir := transcript.NormalizeRun(e.Call.Dir, e.Call.Command).Dir; dir != "" {
-			all = append(all, foreign{dir, e.index})
-		}
-	}
-	return all
 }
 
 // last returns the last match of an expression.
@@ -420,63 +394,4 @@ func last(x *regexp.Regexp, text string) []string {
 		return nil
 	}
 	return all[len(all)-1]
-}
-
-// edited is a file with the record of its newest change.
-type edited struct {
-	name   string
-	n      int
-	undone bool // the human took back the message before it: who knows whether the file went back too
-}
-
-// editedSince lists the files that were edited after an observation of git, the newest first.
-func (h *handover) editedSince(base *event) {
-	all := h.editedAfter(base)
-	if len(all) == 0 {
-		return
-	}
-	since := ""
-	if base != nil {
-		since = fmt.Sprintf(" since #%d", base.n)
-	}
-	names := make([]string, 0, h.most.files)
-	for _, f := range all[:min(len(all), h.most.files)] {
-		how := ""
-		if f.undone {
-			how = ", then taken back: look at the file"
-		}
-		names = append(names, fmt.Sprintf("%s (#%d%s)", f.name, f.n, how))
-	}
-	text := strings.Join(names, ", ")
-	if n := len(all) - len(names); n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	h.line("Edited%s: %s", since, lexicon.Head(text, mark.MaxLine/2))
-}
-
-// editedAfter returns the files that calls changed after an event, nil for all, and that are still there, under their new names.
-func (h *handover) editedAfter(base *event) (all []edited) {
-	others := h.foreignCommits()
-	committed := func(path string, e *event) bool {
-		return slices.ContainsFunc(others, func(c foreign) bool { return c.index > e.index && transcript.Inside(path, c.dir) })
-	}
-	for _, e := range slices.Backward(h.events) {
-		if base != nil && e.index <= base.index {
-			break
-		}
-		if e.Kind != session.Did || e.Call.State != session.Done {
-			continue
-		}
-		for _, f := range e.Call.Files {
-			file := f.File
-			if f.To != nil {
-				file = f.To
-			}
-			name := mark.Inline(h.path(file.Path), 200)
-			if f.Sure && f.Op != transcript.Read && !file.Deleted && !committed(file.Path, e) && !slices.ContainsFunc(all, func(o edited) bool { return o.name == name }) {
-				all = append(all, edited{name, e.n, e.undone})
-			}
-		}
-	}
-	return all
 }

@@ -25,6 +25,9 @@ const (
 	code // a block of code or a log: only of a text that has nothing else
 )
 
+// longQuoted is how many bytes a sentence has at most that is quoted whole or not at all.
+const longQuoted = 500
+
 // gapMark stands for what a quote leaves out.
 const gapMark = " … "
 
@@ -34,7 +37,7 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	if one := joined(text); lexicon.Chars(one) <= most {
 		return asText(h.proves(ref, one), 0)
 	}
-	all := sentences(text)
+	all := prose(text, longQuoted)
 	ranks := h.rank(text, all, reply)
 	taken := make([]extent, len(all))
 	var counts [code + 1]int

@@ -120,24 +120,24 @@ const mostHeard = 500
 
 // since looks for a newer sentence about the same thing. If that one stands too, this one does not hold; else the text names it.
 func (r rule) since(heard []rule) (also string, holds bool) {
-	i := slices.IndexFunc(heard, func(newer rule) bool { return newer.n != r.n && r.about(newer) })
-	switch {
-	case i < 0:
-		return "", true
-	case heard[i].stand:
-		return "", false
+	for _, newer := range heard {
+		if newer.n == r.n {
+			continue
+		}
+		same, values := inBoth(r.words, newer.words), inBoth(r.values, newer.values)
+		about := same > 0 && 3*same >= len(r.words)
+		if newer.stand && (values > 0 || about && same >= leastShared) {
+			return "", false
+		}
+		if also == "" && (values > 0 || about) {
+			also = fmt.Sprintf(", see also #%d", newer.n)
+		}
 	}
-	return fmt.Sprintf(", see also #%d", heard[i].n), true
+	return also, true
 }
 
-// leastShared is how many words speak of one thing, beside that which says always or never.
+// leastShared is in how many words the newer of two rules speaks of the same thing, and takes the place of the older one.
 const leastShared = 3
-
-// about reports whether two sentences speak of one thing: a name, or some words that are a third of the first one.
-func (r rule) about(other rule) bool {
-	same := inBoth(r.words, other.words)
-	return inBoth(r.values, other.values) > 0 || same >= leastShared && 3*same >= len(r.words)
-}
 
 // mostSpoken is how long a message may be of which each sentence is taken for the human's own, in chars: longer ones are pasted.
 const mostSpoken = 1500

@@ -170,7 +170,7 @@ var (
 	headForm   = regexp.MustCompile("HEAD `([0-9a-f]+)`(?: \"(.*?)\")? \\(#(\\d+)\\)")
 	pushForm   = regexp.MustCompile(`push \S+ -> (\S+?)( REJECTED)? \(#(\d+)\)`)
 	statusForm = regexp.MustCompile(`status: (?:.*; )?files ([^;]+?)(?: and \d+ more)? \(#(\d+)\)`)
-	editedForm = regexp.MustCompile(`^Edited(?: since #(\d+))?: (.*)$`)
+	editedForm = regexp.MustCompile(`^Edited(?: since #(\d+))?(?:, in no commit seen)?: (.*)$`)
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
 	runForm    = regexp.MustCompile("^`?(.*)`(?:, (exit \\d+|no result recorded)| \\[exit hidden\\])?(?:: \"(.*)\")? \\(#(\\d+)\\)(?:: \"(.*)\")?$")
 	laterForm  = regexp.MustCompile("`([0-9a-f]+)` \\(#(\\d+)\\)")

@@ -77,6 +77,8 @@ func (d *draft) doing(c *session.Call, most int) string {
 		}
 	case d.planText(c) != "":
 		return "the plan"
+	case c.Op == transcript.Search: // a pattern, and where
+		what = mark.Inline(d.relative(c.Query), most)
 	case c.Query != "":
 		what = "\"" + mark.Inline(d.relative(c.Query), most) + "\""
 	}
