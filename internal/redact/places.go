@@ -166,14 +166,11 @@ func (f *found) isAt(r *row, before []byte) bool {
 	return false
 }
 
-// next returns the byte that follows the value in its line: 0 for none, # for a comment.
+// next returns the byte that follows the value in its line, 0 for none.
 func (f *found) next() byte {
 	rest := bytes.TrimLeft(f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)], " \t\r\"'`")
-	switch {
-	case len(rest) == 0, rest[0] == '\n':
+	if len(rest) == 0 || rest[0] == '\n' {
 		return 0
-	case bytes.HasPrefix(rest, []byte("//")):
-		return '#'
 	}
 	return rest[0]
 }

@@ -28,11 +28,6 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 	if i == len(text) || text[i] == '\n' {
 		return lit{from: i, to: i, end: i}
 	}
-	if strings.IndexByte("[!", text[i]) >= 0 {
-		if at := wrapped().Find(text[i:min(len(text), i+maxGap)]); at != nil {
-			i += len(at) - 1
-		}
-	}
 	end := min(len(text), i+s.most())
 	l.from, l.to, l.end = quotedAt(text[:end], i)
 	if l.end > 0 {
@@ -47,9 +42,6 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 	s.spent += l.to - l.from
 	return l
 }
-
-// wrapped matches what may be before a value in quotes: the bracket of a list, a tag of YAML.
-var wrapped = lazy(`^(?:\[ *|![a-z]+ +)(?:["'])`)
 
 // quotedAt returns the text in the quotes that open at byte i, and their end, 0 if there are none.
 func quotedAt(text []byte, i int) (from, to, end int) {

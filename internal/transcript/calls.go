@@ -157,13 +157,7 @@ func (d *Decoder) UUIDsAfter(uuid string) (found []string) {
 }
 
 // repeated interns strings that occur in many records.
-type repeated struct {
-	Session, Cwd, Branch, Version, Model, Provider string
-	types                                          map[string]string
-}
-
-// maxTypes limits the table of type names, so that a file of garbage cannot fill memory.
-const maxTypes = 256
+type repeated struct{ Session, Cwd, Branch, Version, Model, Provider string }
 
 // Reuse returns the text of n, and reuses *last if it is equal.
 func Reuse(last *string, n Node) string {
@@ -185,25 +179,10 @@ func Set(list string) map[string]bool {
 	return set
 }
 
-// TypeName returns "a/b" ("a" if b is empty), interned.
-func (d *Decoder) TypeName(a, b Node) string {
-	var buf [64]byte
-	name := buf[:0]
-	if a.Is('"') {
-		name = append(name, a.Raw[1:len(a.Raw)-1]...)
+// TypeName returns "a/b", "a" if b is empty.
+func TypeName(a, b Node) string {
+	if sub := b.Text(); sub != "" {
+		return a.Text() + "/" + sub
 	}
-	if b.Is('"') && len(b.Raw) > 2 {
-		name = append(append(name, '/'), b.Raw[1:len(b.Raw)-1]...)
-	}
-	if known, ok := d.Last.types[string(name)]; ok {
-		return known
-	}
-	made := string(unquote(nil, append(append([]byte{'"'}, name...), '"')))
-	if d.Last.types == nil {
-		d.Last.types = map[string]string{}
-	}
-	if len(d.Last.types) < maxTypes {
-		d.Last.types[string(name)] = made
-	}
-	return made
+	return a.Text()
 }

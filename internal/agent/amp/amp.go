@@ -34,7 +34,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	m := d.Object(value)
 	role, id, content, usage := m.Field("role"), m.Field("messageId"), m.Field("content"), m.Field("usage")
-	r.Type = d.TypeName(role, transcript.Node{})
+	r.Type = role.Text()
 	if r.UUID = id.Text(); id.Has() && !id.Is('"') {
 		r.UUID = string(id.Raw)
 	}

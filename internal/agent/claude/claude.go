@@ -48,7 +48,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 			unknown(d, r, &l, kind)
 		}
 	}
-	r.Type = d.TypeName(l.Field("type"), sub)
+	r.Type = transcript.TypeName(l.Field("type"), sub)
 	if d.Again(r) {
 		return
 	}

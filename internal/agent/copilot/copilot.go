@@ -8,7 +8,7 @@ import "ccd/internal/transcript"
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	e := d.Object(value)
 	data := e.Field("data")
-	r.Type = d.TypeName(e.Field("type"), transcript.Node{})
+	r.Type = e.Field("type").Text()
 	r.UUID = e.Field("id").Text()
 	r.Time = transcript.ParseTime(e.Field("timestamp"))
 	side := e.Field("agentId").Full() || data.Field("parentToolCallId").Full()

@@ -9,9 +9,9 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	role, message, kind := l.Field("role"), l.Field("message"), l.Field("type")
 	r.Time = transcript.ParseTime(l.Field("timestamp"))
 	r.Model = transcript.Reuse(&d.Last.Model, l.Field("model"))
-	r.Type = d.TypeName(kind, role)
+	r.Type = transcript.TypeName(kind, role)
 	if !kind.Has() {
-		r.Type = d.TypeName(role, transcript.Node{})
+		r.Type = role.Text()
 	}
 	if r.UI = kind.Text() == ended && !message.Has(); r.UI {
 		return

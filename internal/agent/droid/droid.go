@@ -12,7 +12,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	l := d.Object(value)
 	kind, message := l.Field("type"), l.Field("message")
 	r.Time, r.UUID = transcript.ParseTime(l.Field("timestamp")), l.Field("id").Text()
-	r.Type = d.TypeName(kind, transcript.Node{})
+	r.Type = kind.Text()
 	switch {
 	case message.Is('{'):
 		addMessage(d, r, kind, d.Object(message))
@@ -65,7 +65,7 @@ func addMessage(d *transcript.Decoder, r *transcript.Record, kind transcript.Nod
 	if r.Unknown = kind.Text() != "message" || len(content.Raw) == 0; r.Unknown {
 		v.By = transcript.Program
 	}
-	r.Type = d.TypeName(kind, role)
+	r.Type = transcript.TypeName(kind, role)
 	if r.UI = sees == "user_only" && !r.Unknown; r.UI {
 		return
 	}

@@ -23,7 +23,7 @@ const maxNames = 8192
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	e := d.Object(value)
 	kind, data := e.Field("type").Text(), e.Field("data")
-	r.Type = d.TypeName(e.Field("type"), transcript.Node{})
+	r.Type = e.Field("type").Text()
 	if kind == "session" {
 		header(d, r, e)
 		return

@@ -42,7 +42,7 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	default:
 		unknown(d, r, e)
 	}
-	if r.Type = d.TypeName(kind, sub); d.Again(r) {
+	if r.Type = transcript.TypeName(kind, sub); d.Again(r) {
 		return
 	}
 	d.RememberUUID(r)

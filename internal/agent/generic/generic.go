@@ -181,7 +181,7 @@ func (r *reader) parse(d *transcript.Decoder, rec *transcript.Record, value tran
 
 func (r *reader) message(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
 	role := r.role.in(value)
-	rec.Type = d.TypeName(role, transcript.Node{})
+	rec.Type = role.Text()
 	rec.Time = clock(r.time.in(value))
 	rec.UUID = r.id.in(value).Text()
 	rec.Model = transcript.Reuse(&d.Last.Model, r.model.in(value))

@@ -31,7 +31,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 
 func message(d *transcript.Decoder, r *transcript.Record, info, parts transcript.Node) {
 	role := info.Field("role").Text()
-	r.Type, r.UUID, r.Time = d.TypeName(info.Field("role"), transcript.Node{}), info.Field("id").Text(), transcript.ParseTime(info.Field("time").Field("created"))
+	r.Type, r.UUID, r.Time = info.Field("role").Text(), info.Field("id").Text(), transcript.ParseTime(info.Field("time").Field("created"))
 	v := transcript.Voice{Role: role, By: d.Author(), Message: r.UUID}
 	switch role {
 	case "user":

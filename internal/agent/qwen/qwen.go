@@ -15,7 +15,7 @@ type line struct {
 func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	l := line{Object: d.Object(value)}
 	l.side = l.Field("isSidechain").IsTrue()
-	r.Type = d.TypeName(l.Field("type"), l.Field("subtype"))
+	r.Type = transcript.TypeName(l.Field("type"), l.Field("subtype"))
 	header(d, r, &l)
 	switch l.Field("type").Text() {
 	case "user":
