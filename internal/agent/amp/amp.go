@@ -2,6 +2,7 @@ package amp
 
 import (
 	"encoding/hex"
+	"regexp"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -104,21 +105,14 @@ func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node
 // localPath returns the path of a file URI, or "" if the URI is not of a file on this machine. It does not use net/url:
 // only packages that may use the network import net.
 func localPath(uri string) string {
-	rest, ok := strings.CutPrefix(uri, "file://")
-	if !ok || !strings.HasPrefix(rest, "/") {
+	path, ok := strings.CutPrefix(uri, "file://")
+	if !ok || !strings.HasPrefix(path, "/") || strings.Contains(encoded.ReplaceAllString(path, ""), "%") {
 		return ""
 	}
-	var path []byte
-	for i := 0; i < len(rest); i++ {
-		c := rest[i]
-		if c == '%' {
-			b, err := hex.DecodeString(rest[i+1 : min(i+3, len(rest))])
-			if err != nil || len(b) != 1 {
-				return ""
-			}
-			c, i = b[0], i+2
-		}
-		path = append(path, c)
-	}
-	return string(path)
+	return encoded.ReplaceAllStringFunc(path, func(code string) string {
+		b, _ := hex.DecodeString(code[1:])
+		return string(b)
+	})
 }
+
+var encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
