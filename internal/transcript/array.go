@@ -33,41 +33,26 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 		a.start = off
 	}
 	all := append(a.head, data...)
-	if a.member != "" {
-		return a.beginMember(all, off)
-	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
-	blank := len(all) - len(text)
-	if len(text) == 0 && blank < maxHead && !rest {
-		a.head = all
-		return nil, off
+	at, waits := -1, false // where the bracket is
+	switch {
+	case a.member == "":
+		if waits = len(text) == 0 && !rest && len(all) < maxHead; len(text) > 0 && text[0] == '[' && len(all)-len(text) < maxHead {
+			at = len(all) - len(text)
+		}
+	case len(text) < 2 || text[0] == '{' && (text[1] == '\n' || text[1] == '\r'):
+		name := []byte("\n  \"" + a.member + "\": [")
+		if i := bytes.Index(all, name); i >= 0 {
+			at = i + len(name) - 1
+		}
+		waits = at < 0 && len(all) < maxMember // also at rest: the file may be half written
 	}
-	a.open = len(text) > 0 && text[0] == '[' && blank < maxHead
-	a.decided, a.head = true, nil
-	if a.open {
-		return text, a.start + int64(len(all)-len(text))
-	}
-	return all, a.start
-}
-
-// beginMember is begin for an object. Only the elements of the member become records.
-func (a *array) beginMember(all []byte, off int64) ([]byte, int64) {
-	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
-	object := len(text) < 2 || text[0] == '{' && (text[1] == '\n' || text[1] == '\r')
-	i, name := -1, []byte("\n  \""+a.member+"\": [")
-	if object {
-		i = bytes.Index(all, name)
-	}
-	if i < 0 && object && len(all) < maxMember { // also at rest: the file may be half written
+	if waits {
 		a.head = bytes.Clone(all)
 		return nil, off
 	}
-	a.decided, a.open, a.head = true, i >= 0, nil
-	if a.open {
-		from := i + len(name) - 1
-		return all[from:], a.start + int64(from)
-	}
-	return all, a.start
+	a.decided, a.open, a.head = true, at >= 0, nil
+	return all[max(at, 0):], a.start + int64(max(at, 0))
 }
 
 // elements yields a record for each element of the array, with the element's own span. Bytes after the array become

@@ -3,7 +3,7 @@ package transcript
 import (
 	"fmt"
 	"hash/fnv"
-	"iter"
+	"slices"
 	"strings"
 )
 
@@ -70,15 +70,12 @@ func (r *recent[V]) at(id string) *V {
 	return nil
 }
 
-// values yields the values, oldest first.
-func (r *recent[V]) values() iter.Seq[V] {
-	return func(yield func(V) bool) {
-		for i := range r.all {
-			if !yield(r.all[(r.next+i)%len(r.all)].value) {
-				return
-			}
-		}
+// values returns the values, oldest first.
+func (r *recent[V]) values() (all []V) {
+	for i := range r.all {
+		all = append(all, r.all[(r.next+i)%len(r.all)].value)
 	}
+	return all
 }
 
 // once keeps which records were read, by hash: the newest maxOnce, and up to as many before them.
@@ -132,28 +129,22 @@ func (d *Decoder) RememberUUID(r *Record) {
 
 // UUIDsBetween returns the UUIDs from head to tail in order, or only these two if they are too far back.
 func (d *Decoder) UUIDsBetween(head, tail string) []string {
-	var found []string
-	for uuid := range d.recent.values() {
-		if uuid == head || found != nil {
-			found = append(found, uuid)
-		}
-		if uuid == tail && found != nil {
-			return found
+	all := d.recent.values()
+	if from := slices.Index(all, head); from >= 0 {
+		if n := slices.Index(all[from:], tail); n >= 0 {
+			return all[from : from+n+1]
 		}
 	}
 	return []string{head, tail}
 }
 
 // UUIDsAfter returns the UUIDs of the records after the given one in order, or none if it is too far back.
-func (d *Decoder) UUIDsAfter(uuid string) (found []string) {
-	behind := false
-	for next := range d.recent.values() {
-		if behind {
-			found = append(found, next)
-		}
-		behind = behind || next == uuid
+func (d *Decoder) UUIDsAfter(uuid string) []string {
+	all := d.recent.values()
+	if i := slices.Index(all, uuid); i >= 0 {
+		return all[i+1:]
 	}
-	return found
+	return nil
 }
 
 // repeated interns strings that occur in many records.
