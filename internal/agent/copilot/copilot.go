@@ -32,13 +32,9 @@ func events() []transcript.Event {
 // recognizes reports whether the line has the envelope of an event.
 func recognizes(line transcript.Node) bool {
 	e := line.Object()
+	kind := e.Field("type").Text()
 	return e.Field("data").Is('{') && e.Field("id").Is('"') && e.Field("timestamp").Is('"') && len(e.Field("parentId").Raw) > 0 &&
-		isEvent(e.Field("type").Text())
-}
-
-// isEvent reports whether a type has the form of an event's: a subject, a full stop, and what happened.
-func isEvent(kind string) bool {
-	return kind == "abort" || strings.IndexByte(kind, '.') > 0
+		(kind == "abort" || strings.IndexByte(kind, '.') > 0) // a subject, a full stop, and what happened
 }
 
 // match accepts SESSION/events.jsonl, older SESSION.jsonl, and in a session's directory the files that the agent wrote

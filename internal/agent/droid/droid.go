@@ -51,7 +51,7 @@ func isMessage(id string, message transcript.Node) bool {
 			return false
 		}
 	}
-	content, known := m.Field("content"), isID(id)
+	content, known := m.Field("content"), transcript.IsUUID(strings.TrimPrefix(id, "context-")) // the UUID is that of the message, also of one that the record is the context of
 	for _, droids := range []string{"visibility", "userMessageSource", "interactionMode", "modelId", "hookEventName"} {
 		known = known || len(m.Field(droids).Raw) > 0
 	}
@@ -68,14 +68,6 @@ func isMessage(id string, message transcript.Node) bool {
 	}
 	return known
 }
-
-// isID reports whether a record's ID has Droid's form: a UUID, or "context-" and the UUID of the message that the
-// record is the context of.
-func isID(id string) bool {
-	return transcript.IsUUID(id) || len(id) > len(context) && id[:len(context)] == context && transcript.IsUUID(id[len(context):])
-}
-
-const context = "context-"
 
 // match accepts SESSION.jsonl in a project's directory or, in older versions, in the root. The other files there
 // (settings and copies of them) are no transcripts.

@@ -77,7 +77,8 @@ func header(d *transcript.Decoder, r *transcript.Record, e transcript.Object) {
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, e.Field("cwd"))
 	r.Model = transcript.Reuse(&d.Last.Model, e.Field("modelId"))
 	if from := e.First("parentSession", "branchedFrom").Text(); from != "" {
-		r.Origin = sessionOf(from)
+		stem := strings.TrimSuffix(transcript.Base(from), ".jsonl")
+		r.Origin = cmp.Or(SessionID(stem), stem)
 	}
 }
 
@@ -242,12 +243,6 @@ func SessionID(stem string) string {
 		return id
 	}
 	return ""
-}
-
-// sessionOf returns the ID of the session whose file has this path.
-func sessionOf(path string) string {
-	stem := strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".jsonl")
-	return cmp.Or(SessionID(stem), stem)
 }
 
 // Recognizes reports whether the line is an entry. It rejects messages that other agents could have written too,

@@ -188,7 +188,7 @@ func (t Table) Find(agent, root, filename string) (s transcript.Session, ok bool
 		return s, false
 	}
 	rel = filepath.ToSlash(rel)
-	if isOurs(path.Base(rel)) {
+	if name := path.Base(rel); strings.HasSuffix(name, ".ccd.md") || strings.HasPrefix(name, ".ccd-") { // a companion or a temporary file
 		return s, false
 	}
 	plain, packed := transcript.Unpacked(rel)
@@ -199,11 +199,6 @@ func (t Table) Find(agent, root, filename string) (s transcript.Session, ok bool
 	s.Agent, s.Path, s.Root, s.Packed = agent, filename, root, packed
 	s.Source = base + "/" + plain
 	return s, true
-}
-
-// isOurs reports whether the file is a companion or a temporary file of ccd.
-func isOurs(name string) bool {
-	return strings.HasSuffix(name, ".ccd.md") || strings.HasPrefix(name, ".ccd-")
 }
 
 // enough is how many lines of one agent decide whose transcript it is.
