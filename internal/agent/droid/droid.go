@@ -41,7 +41,9 @@ func recognizes(line transcript.Node) bool {
 			return isMessage(line.Field("id").Text(), message)
 		}
 	}
-	return isStreamed(line)
+	l := line.Object()
+	names := streamMembers[l.Field("type").Text()]
+	return names != nil && l.First("session_id", "sessionId").Is('"') && l.Has(names...)
 }
 
 func isMessage(id string, message transcript.Node) bool {
@@ -208,23 +210,10 @@ func compacted(d *transcript.Decoder, r *transcript.Record, l transcript.Object)
 	}
 }
 
-// isStreamed recognizes the output of `droid exec -o stream-json`. Its first line (system) does not count because other
+// streamMembers are what the lines of `droid exec -o stream-json` have, by type. The first line (system) does not count because other
 // clients write the same.
-func isStreamed(line transcript.Node) bool {
-	if !line.Field("session_id").Is('"') && !line.Field("sessionId").Is('"') {
-		return false
-	}
-	switch line.Field("type").Text() {
-	case "message":
-		return line.Field("role").Is('"') && line.Field("text").Is('"')
-	case "tool_call":
-		return line.Field("toolName").Is('"') && line.Field("parameters").Has()
-	case "tool_result":
-		return (line.Field("toolCallId").Is('"') || line.Field("toolId").Is('"')) && line.Field("value").Has()
-	case "completion":
-		return line.Field("finalText").Is('"')
-	}
-	return false
+var streamMembers = map[string][]string{
+	"message": {"role", "text"}, "tool_call": {"toolName", "parameters"}, "tool_result": {"value"}, "completion": {"finalText"},
 }
 
 // streamed decodes a line of that output and returns false if it is no such line. The last line (completion) repeats

@@ -252,27 +252,17 @@ func Recognizes(line transcript.Node) bool {
 	if !e.Field("timestamp").Is('"') || e.Field("sessionId").Has() || e.Field("payload").Has() {
 		return false
 	}
-	switch e.Field("type").Text() {
-	case "session":
-		return e.Field("id").Is('"') && e.Field("cwd").Is('"')
-	case "message":
+	kind := e.Field("type").Text()
+	if kind == "message" {
 		return isMessage(e.Field("message"))
-	case "compaction":
-		return e.Field("summary").Is('"') && e.Field("tokensBefore").Has()
-	case "branch_summary":
-		return e.Field("summary").Is('"') && e.Field("fromId").Is('"')
-	case "model_change":
-		return e.Field("modelId").Is('"') && e.Field("provider").Is('"')
-	case "thinking_level_change":
-		return e.Field("thinkingLevel").Is('"')
-	case "custom", "custom_message":
-		return e.Field("customType").Is('"')
-	case "label":
-		return e.Field("targetId").Is('"')
-	case "session_info":
-		return e.Field("name").Is('"') && len(e.Field("parentId").Raw) > 0
 	}
-	return false
+	return members[kind] != nil && e.Has(members[kind]...)
+}
+
+// members are what entries have, by type.
+var members = map[string][]string{
+	"session": {"id", "cwd"}, "compaction": {"summary", "tokensBefore"}, "branch_summary": {"summary", "fromId"}, "model_change": {"modelId", "provider"},
+	"thinking_level_change": {"thinkingLevel"}, "custom": {"customType"}, "custom_message": {"customType"}, "label": {"targetId"}, "session_info": {"name"},
 }
 
 func isMessage(m transcript.Node) bool {
