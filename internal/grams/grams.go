@@ -87,7 +87,10 @@ type Filter []byte
 // escapes, too.
 func New(text []byte, length int) Filter {
 	f := make(Filter, max(1, length))
-	letters := lettersOf()
+	var letters [utf8.RuneSelf]byte // what each ASCII character is folded to, 0 for one that is no letter
+	for r := 'a'; r <= 'z'; r++ {
+		letters[r], letters[r-'a'+'A'] = byte(r), byte(r)
+	}
 	f.add(text, &letters)
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return f
@@ -99,14 +102,6 @@ func New(text []byte, length int) Filter {
 		}
 	}
 	return f
-}
-
-// lettersOf returns what each ASCII character is folded to, 0 for one that is no letter.
-func lettersOf() (table [utf8.RuneSelf]byte) {
-	for r := 'a'; r <= 'z'; r++ {
-		table[r], table[r-'a'+'A'] = byte(r), byte(r)
-	}
-	return table
 }
 
 func (f Filter) add(text []byte, letters *[utf8.RuneSelf]byte) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"ccd/internal/lazy"
 )
 
 // view is a text that is part of another one, or was decoded from it.
@@ -224,7 +226,7 @@ func (s *scan) percents(v *view, i int) {
 	}
 }
 
-var percent = lazy(`%[0-9A-Fa-f]{2}`)
+var percent = lazy.Regexp(`%[0-9A-Fa-f]{2}`)
 
 // decoded searches what bytes [from, to) of a view stand for.
 func (s *scan) decoded(v *view, from, to int, text []byte) {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+
+	"ccd/internal/lazy"
 )
 
 // Places of secrets that are no assignment: headers, addresses, sentences, arguments, tables, manifests.
 
 // scheme is the scheme of an authorization header.
-var scheme = lazy(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
+var scheme = lazy.Regexp(`^(?i:bearer|basic|token|digest|apikey|api-key|key|negotiate|bot|oauth|pat|genie[Kk]ey) +`)
 
 // header marks the value of an authorization header.
 func (s *scan) header(f *found) {
@@ -23,7 +25,7 @@ func (s *scan) header(f *found) {
 }
 
 // cookie is a cookie of a header.
-var cookie = lazy(`([\w.-]+)=([^;,\s"'\\]{8,})`)
+var cookie = lazy.Regexp(`([\w.-]+)=([^;,\s"'\\]{8,})`)
 
 // cookies marks the values of the cookies in a header.
 func (s *scan) cookies(v *view, i int) {
@@ -48,14 +50,14 @@ type form struct {
 }
 
 var addresses = []form{
-	{lazy("^\\W?https?://" + part + "*:([^\\s/@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
-	{lazy("^\\W?(?:[a-gi-z]|h[a-su-z])\\w*://" + part + "*:([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
-	{lazy("^\\W?\\w+://(" + part + "{16,})(?::[^\\s/@]+)?@[\\w-]+\\."), inCode, apiKind},
+	{lazy.Regexp("^\\W?https?://" + part + "*:([^\\s/@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
+	{lazy.Regexp("^\\W?(?:[a-gi-z]|h[a-su-z])\\w*://" + part + "*:([^\\s@\"'`<>]{3,}(?:@[^\\s/@.:\"'`]+)*)@[\\w\\[$-]"), inConfig, passwordKind},
+	{lazy.Regexp("^\\W?\\w+://(" + part + "{16,})(?::[^\\s/@]+)?@[\\w-]+\\."), inCode, apiKind},
 }
 
 var servers = []form{
-	{lazy(server + `:(?:5432|\*)` + login), inConfig, passwordKind},
-	{lazy(server + `:\d{4,5}` + login), inText, passwordKind},
+	{lazy.Regexp(server + `:(?:5432|\*)` + login), inConfig, passwordKind},
+	{lazy.Regexp(server + `:\d{4,5}` + login), inText, passwordKind},
 }
 
 // formed marks the secret of an address, or of a line of a .pgpass, whose first colon is byte i.
@@ -130,8 +132,8 @@ func (s *scan) table(f *found) bool {
 }
 
 var (
-	ruler     = lazy(`^[ |:+-]*-[ :]*[|+][ |:+-]*\r?$`)
-	plainCell = lazy(`^[\w.-]+(?: [\w.-]+)*$`)
+	ruler     = lazy.Regexp(`^[ |:+-]*-[ :]*[|+][ |:+-]*\r?$`)
+	plainCell = lazy.Regexp(`^[\w.-]+(?: [\w.-]+)*$`)
 )
 
 // fields returns the cells of a table's row without what is around them.
@@ -147,9 +149,9 @@ func fields(row []byte, delimiter byte) (all []stretch) {
 }
 
 var (
-	secretKind = lazy(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
-	secretData = lazy(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
-	dataPair   = lazy(`(?m)(?:^|[{,])\s*["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|"([^"]+)"|'([^']+)'|([^\s"'#]+))`)
+	secretKind = lazy.Regexp(`(?m)(?:^|[{,\s])"?kind"?:\s*"?Secret"?\s*(?:[,}\n]|$)`)
+	secretData = lazy.Regexp(`(?m)^( *)(?:data|stringData):[ \t]*\n|"(?:data|stringData)":\s*\{([^{}]*)\}`)
+	dataPair   = lazy.Regexp(`(?m)(?:^|[{,])\s*["']?[\w.-]+["']?:[ \t]*(?:[|>][+-]?\n((?: +[^\n]*\n?)+)|"([^"]+)"|'([^']+)'|([^\s"'#]+))`)
 )
 
 // manifest marks the values of the Kubernetes secrets in a text.
@@ -192,8 +194,8 @@ const (
 )
 
 var (
-	keyAfter  = lazy(`^[^-\n]{0,20}-----(?:[^\n]{0,76}\n){0,4}?(` + keyLines + `)`)
-	keyBefore = lazy(keyLines + `$`)
+	keyAfter  = lazy.Regexp(`^[^-\n]{0,20}-----(?:[^\n]{0,76}\n){0,4}?(` + keyLines + `)`)
+	keyBefore = lazy.Regexp(keyLines + `$`)
 )
 
 const maxKey = 16 << 10

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"ccd/internal/lazy"
 )
 
 // Shape is a kind of secret that its looks tell: a token that begins with certain texts.
@@ -63,7 +65,7 @@ func Shapes() (all []Shape) {
 		}
 		all = append(all, Shape{
 			Kind: cmp.Or(kinds[col[0]], col[0]), Starts: strings.Fields(col[1]), Text: col[5], Entropy: entropy, Digit: col[4] == "digit",
-			Allow: strings.Fields(col[6]), least: least, inner: inner, re: lazy(text), none: lazy(strings.Join(append(strings.Fields(col[6]), "^$"), "|")),
+			Allow: strings.Fields(col[6]), least: least, inner: inner, re: lazy.Regexp(text), none: lazy.Regexp(strings.Join(append(strings.Fields(col[6]), "^$"), "|")),
 		})
 	}
 	return all
@@ -75,11 +77,6 @@ type start struct {
 	*Shape
 }
 
-// lazy returns a regular expression that is compiled when a text first needs it: most commands need none.
-func lazy(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
 var (
 	// starts are the shapes by the texts with which they begin.
 	starts = sync.OnceValue(func() *index[start] {
@@ -88,7 +85,7 @@ var (
 			for _, text := range s.Starts {
 				one, word := s, strings.TrimLeft(text, "_") // words begin with a letter or digit
 				if word != text && !s.inner {
-					one.inner, one.re = true, lazy(s.Text)
+					one.inner, one.re = true, lazy.Regexp(s.Text)
 				}
 				if word == "~" { // see tilde
 					word = "~~~"
@@ -136,7 +133,7 @@ func New(c Config) (*Rules, error) {
 		if err := check(c.Rules[kind], ""); err != nil {
 			return nil, fmt.Errorf("parse rule %s: %w", kind, err)
 		}
-		r.own = append(r.own, Shape{Kind: kind, re: lazy(c.Rules[kind])})
+		r.own = append(r.own, Shape{Kind: kind, re: lazy.Regexp(c.Rules[kind])})
 		fmt.Fprintf(sum, "\nrule %q %q", kind, c.Rules[kind])
 	}
 	for _, text := range c.Allow {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"ccd/internal/lazy"
 )
 
 // sign looks at the sign at byte i: at the name before it, or at the value behind it.
@@ -121,9 +123,9 @@ func (s *scan) assigned(text []byte, i int) (from, end int, ok bool) {
 }
 
 var (
-	element  = lazy(`(?:key|name)=["']$`)
-	pairName = lazy(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|(?:variable|output)\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
-	typeName = lazy(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
+	element  = lazy.Regexp(`(?:key|name)=["']$`)
+	pairName = lazy.Regexp(`(?i)(?:(?:key|name)["']*\s*[:=]\s*|(?:variable|output)\s+)["']*([\w./-]{2,64})["',\s]+\{?[^{}]*$`)
+	typeName = lazy.Regexp(`(\w+)(?: |: ?)(?:&'static )?[\w&*<>\[\].]+$`)
 )
 
 // assigns looks at the value that a sign assigns to a name.
@@ -133,10 +135,6 @@ func (s *scan) assigns(f *found) {
 		f.to++
 	}
 	f.lit = s.literal(text, f.to)
-	block := f.block()
-	if block > 0 {
-		f.lit = s.literal(text, f.to+block)
-	}
 	name := text[f.from:f.end]
 	m := s.name(name)
 	if f.lit.from == f.lit.to || string(name) == "PASS" { // a test's result
@@ -182,22 +180,8 @@ func (s *scan) assigns(f *found) {
 		f.adjoins()
 	}
 	s.spent += maxBefore
-	in := f.place()
-	if block > 0 {
-		in = m.place()
-	}
-	s.value(f.view, f.lit, in, f.kind)
+	s.value(f.view, f.lit, f.place(), f.kind)
 }
-
-// block returns the length of what begins a text of several lines in YAML, 0 if none begins.
-func (f *found) block() int {
-	if f.sign != ':' {
-		return 0
-	}
-	return len(blockScalar().Find(f.text[f.to:min(len(f.text), f.to+maxGap)]))
-}
-
-var blockScalar = lazy(`^ [|>][+-]?\n`)
 
 // adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
 func (f *found) adjoins() {
@@ -208,7 +192,7 @@ func (f *found) adjoins() {
 }
 
 // next matches another parameter in a value.
-var next = lazy(`[,&][\w.-]+=`)
+var next = lazy.Regexp(`[,&][\w.-]+=`)
 
 // means notes what the name says.
 func (f *found) means(m meaning) {
@@ -219,7 +203,7 @@ func (f *found) means(m meaning) {
 }
 
 // is matches what is between a name and a value in a sentence (password for the database: X), and in PowerShell.
-var is = lazy(`^[ \t]+(?:(?:is|was|ist|war|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
+var is = lazy.Regexp(`^[ \t]+(?:(?:is|was|ist|war|est|es|é|è|är|er|on|—|–|-|→|=>|->)(?: set to| now| still)?:?|-(?:String|AsPlainText)|(?:for|of|от|для|de|du|del|da|do|für|zum|zur|von|di|per|para|pour) [^\s:=]+(?: [^\s:=]+){0,2}:) +`)
 
 // apart looks at what is behind a name with no sign: in a sentence, a call, a table.
 func (s *scan) apart(f *found) {
@@ -257,7 +241,7 @@ func (f *found) isNamed(name []byte) bool {
 }
 
 // flagEnd matches what is between the name of a flag, also in quotes, and its value.
-var flagEnd = lazy(`^(?:["'],?)?[ ,]+`)
+var flagEnd = lazy.Regexp(`^(?:["'],?)?[ ,]+`)
 
 // flag marks the value of the flag at byte i.
 func (s *scan) flag(v *view, i int) {
@@ -281,22 +265,15 @@ func (s *scan) flag(v *view, i int) {
 			return
 		}
 	}
-	if end-from == 1 && text[from] == 'p' && end < len(text) && user().Match(text[max(0, i-maxLead):i]) {
-		s.value(v, s.literal(text, end), inText, passwordKind)
-		return
-	}
 	s.commands(v, i)
 }
-
-// user matches the name of a user before a flag for the password of any program.
-var user = lazy(`\s-u\s+[^\s-]\S*\s+$`)
 
 // commands are what is before the secret in the arguments of each command that words.txt has.
 var commands = sync.OnceValue(func() map[string]func() *regexp.Regexp {
 	all := map[string]func() *regexp.Regexp{}
 	for line := range strings.Lines(wordList) {
 		if names, args, _ := strings.Cut(strings.TrimRight(line, "\n"), ":"); line[0] == '$' {
-			re := lazy(strings.NewReplacer(" ", between, "~", "(?:"+between+"|=)").Replace(args))
+			re := lazy.Regexp(strings.NewReplacer(" ", between, "~", "(?:"+between+"|=)").Replace(args))
 			for name := range strings.FieldsSeq(names) {
 				all[name[1:]] = re
 			}

@@ -111,7 +111,7 @@ func (s *Session) addResult(ref Ref, it *transcript.Item) {
 	if out.AgentID != "" {
 		c.Agent = clip(out.AgentID, 200)
 	}
-	failed := out.Failed || out.HasExit && out.Exit != 0 || !out.HasExit && !out.Running && acts(c.Op) && saysFailed(out.Text)
+	failed := out.Failed || out.HasExit && out.Exit != 0 || !out.HasExit && !out.Running && own[c.Op] && saysFailed(out.Text)
 	switch {
 	case out.Rejected:
 		c.State = Refused
@@ -156,14 +156,8 @@ func (s *Session) endJob(a *transcript.Action, c *Call, out *transcript.Outcome)
 	job.State, job.HasExit, job.Exit = c.State, out.HasExit, out.Exit
 }
 
-// acts reports whether the result of such a call is the tool's own message and not requested content.
-func acts(op transcript.Op) bool {
-	switch op {
-	case transcript.Command, transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
-		return true
-	}
-	return false
-}
+// own lists the calls whose result is the tool's own message and not requested content.
+var own = map[transcript.Op]bool{transcript.Command: true, transcript.Write: true, transcript.Edit: true, transcript.Delete: true, transcript.Rename: true}
 
 // saysFailed reports whether a text begins with an error.
 func saysFailed(text string) bool {

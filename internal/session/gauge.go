@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -313,14 +314,6 @@ func (g *gauge) setWindow(o limits.Options) {
 	g.assumed = !g.listed && !g.marked && g.proven == 0
 }
 
-// limit returns the estimated context size that triggers, in tokens.
-func limit(o *limits.Options, window int64) int64 {
-	if o.Threshold > 0 {
-		return o.Threshold
-	}
-	return window - min(o.MaxOutput, 20000) - 13000
-}
-
 // trigger sets the session's trigger, at most once.
 func (t *Tracker) trigger(boundary bool) {
 	st := &t.status
@@ -328,11 +321,12 @@ func (t *Tracker) trigger(boundary bool) {
 		return
 	}
 	window, _ := t.gauge.size()
+	limit := cmp.Or(max(t.o.Threshold, 0), window-min(t.o.MaxOutput, 20000)-13000) // estimated tokens that trigger
 	saves := limits.Tokens(t.held.chars-t.held.newest()) >= t.o.MinSavings
 	switch {
 	case boundary:
 		st.Trigger = "boundary"
-	case saves && limits.Tokens(t.held.chars) > limit(&t.o, window):
+	case saves && limits.Tokens(t.held.chars) > limit:
 		st.Trigger = "threshold"
 	case saves && t.gauge.claim.window == 0 && t.gauge.certain >= t.o.Pressure:
 		st.Trigger = "pressure"
@@ -469,8 +463,5 @@ func (s *script) add(text string) {
 
 // WideShare returns the share of Chinese, Japanese and Korean characters in the messages, 0..1.
 func (t *Tracker) WideShare() float64 {
-	if t.script.all == 0 {
-		return 0
-	}
-	return float64(t.script.wide) / float64(t.script.all)
+	return float64(t.script.wide) / float64(max(1, t.script.all))
 }

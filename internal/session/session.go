@@ -278,8 +278,10 @@ func (s *Session) Add(r *transcript.Record) {
 	if r.Boundary != nil {
 		s.cut(rec, r)
 	}
-	s.takeBack(r.From)
-	s.stand(r.Stand)
+	if r.From > 0 {
+		s.setBack(r.From, r.N, true)
+	}
+	s.setBack(r.Stand[0], r.Stand[1], false)
 	if s.failure > 0 && s.failure == len(s.Events) && (r.APIError || r.Replies()) { // it was tried again
 		s.Events, s.failure = s.Events[:s.failure-1], 0
 		s.Items[len(s.Items)-1].To--
@@ -584,18 +586,11 @@ func (s *Session) ended(ref Ref, job string, exit int) {
 	s.push(Event{Kind: Ended, Ref: ref, Call: c})
 }
 
-// takeBack marks the messages from record number from on as taken back, 0 for none.
-func (s *Session) takeBack(from int) {
-	for n := len(s.Items) - 1; n > 0 && from != 0 && s.Items[n].Ask >= 0 && s.Events[s.Items[n].Ask].N() >= from; n-- {
-		s.Items[n].Back, s.Events[s.Items[n].Ask].Back = true, true
-	}
-}
-
-// stand marks messages as not taken back after all.
-func (s *Session) stand(records [2]int) {
-	for n := len(s.Items) - 1; n > 0 && records[0] > 0; n-- {
-		if ask := s.Items[n].Ask; ask >= 0 && s.Events[ask].N() >= records[0] && s.Events[ask].N() <= records[1] {
-			s.Items[n].Back, s.Events[ask].Back = false, false
+// setBack says of the messages in the records from one to another whether the person took them back.
+func (s *Session) setBack(from, to int, back bool) {
+	for n := len(s.Items) - 1; n > 0 && to > 0; n-- {
+		if ask := s.Items[n].Ask; ask >= 0 && s.Events[ask].N() >= from && s.Events[ask].N() <= to {
+			s.Items[n].Back, s.Events[ask].Back = back, back
 		}
 	}
 }

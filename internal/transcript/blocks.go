@@ -206,16 +206,16 @@ func (r *Record) SpanOf(n Node) Span {
 // AddFirst appends an item whose original is the first of ns that is present and not empty, else the first that is
 // present.
 func (r *Record) AddFirst(item Item, ns ...Node) {
+	var first Node
 	for _, n := range ns {
 		if n.Full() {
 			r.Add(item, n)
 			return
+		} else if !first.Has() {
+			first = n
 		}
 	}
-	for _, n := range ns {
-		if n.Has() {
-			r.Add(item, n)
-			return
-		}
+	if first.Has() {
+		r.Add(item, first)
 	}
 }

@@ -46,7 +46,7 @@ func (c *Client) Explain(tool string, op Op, raw []byte, failed bool) Outcome {
 			o.Job = cmp.Or(o.Job, job(o.Text))
 		}
 	case Agent:
-		o.AgentID = agentID(o.Text)
+		o.AgentID = firstGroup(agentNamed(), o.Text)
 	}
 	return o
 }
@@ -232,7 +232,8 @@ func explainClaude(o *Outcome, tool string, op Op) {
 	case "bash":
 		explainBash(o)
 	case "bashoutput", "taskoutput":
-		explainTask(o)
+		o.Running = BetweenTexts(o.Text, "<status>", "</status>") == "running"
+		o.endedText(BetweenTexts(o.Text, "<exit_code>", "</exit_code>"))
 	case "run_shell_command":
 		explainFields(o)
 	}
@@ -296,14 +297,6 @@ func explainFields(o *Outcome) {
 	}
 	if o.Text = body[:end]; o.Text == "(empty)" {
 		o.Text = ""
-	}
-}
-
-// explainTask reads reports about a background command.
-func explainTask(o *Outcome) {
-	o.Running = BetweenTexts(o.Text, "<status>", "</status>") == "running"
-	if code := BetweenTexts(o.Text, "<exit_code>", "</exit_code>"); code != "" {
-		o.endedText(code)
 	}
 }
 
@@ -373,10 +366,8 @@ var interruptions = []string{
 	"Command was cancelled", "Tool call cancelled by user",
 }
 
+// agentNamed matches the sub-agent's ID in the result of a launch.
 var agentNamed = lazy.Regexp(`(?:agentId: |"agent_id": ?")([\w-]*)`)
-
-// agentID returns the sub-agent's ID in the result of a launch.
-func agentID(text string) string { return firstGroup(agentNamed(), text) }
 
 // notCalled are the beginnings of results for calls with an unknown tool or invalid arguments.
 var notCalled = []string{

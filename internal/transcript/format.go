@@ -51,12 +51,6 @@ type Format struct {
 	Project func(dir string) string
 }
 
-// Owns reports whether a text begins with a record of this agent, which may be cut off.
-func (f Format) Owns(text []byte) bool {
-	whole := CompleteObject(text)
-	return whole != nil && f.Recognizes(Node{Raw: whole})
-}
-
 // Messages is the agent of plain message lists.
 const Messages = "messages"
 
@@ -173,7 +167,7 @@ func parseMessage(d *Decoder, r *Record, value Node) {
 	if !id.Has() {
 		id = m.Field("uuid")
 	}
-	r.Type = d.TypeName(role, Node{})
+	r.Type = role.Text()
 	r.UUID = id.Text()
 	r.Time = ParseTime(m.Field("timestamp"))
 	r.Model = Reuse(&d.Last.Model, m.Field("model"))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -303,6 +304,11 @@ func (o Object) First(names ...string) Node {
 		}
 	}
 	return Node{}
+}
+
+// Has reports whether all of these members are present and not null.
+func (o Object) Has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !o.Field(name).Has() })
 }
 
 // Tokens returns the sum of some counts, NoCount if one of them is invalid.

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ccd/internal/lazy"
 )
 
 // word is one word of a shell command after quote removal.
@@ -204,7 +206,7 @@ func (l *shellLine) redirect(c *simple, r *syntax.Redirect) {
 	switch {
 	case out.op == ">|":
 		out.op = ">"
-	case out.op == ">&" && !isDescriptor(out.target.text):
+	case out.op == ">&" && !descriptor().MatchString(out.target.text):
 		out.op, out.fd = ">", both
 	case r.Hdoc != nil:
 		out.op, out.literal = "<<", isQuoted(r.Word) || !strings.ContainsAny(l.between(r.Hdoc), "$`\\")
@@ -224,7 +226,7 @@ func (l *shellLine) redirect(c *simple, r *syntax.Redirect) {
 	c.redirects = append(c.redirects, &out)
 }
 
-func isDescriptor(s string) bool { return s == "-" || (len(s) == 1 && s[0] >= '0' && s[0] <= '9') }
+var descriptor = lazy.Regexp(`^[-0-9]$`)
 
 // between returns the source text of a node.
 func (l *shellLine) between(n syntax.Node) string {

@@ -128,9 +128,7 @@ func understandArgs(a *Action, tool string, args Node) {
 		understandFile(a, args)
 	case Search:
 		a.Query = firstText(args, searches...)
-		if a.Query == "" {
-			a.Query = firstOf(args.Field("patterns"))
-		}
+		a.Query = cmp.Or(a.Query, firstOf(args.Field("patterns")))
 		if in := firstText(args, "path", "dir_path"); in != "" && in != a.Query {
 			a.Query += " in " + in
 		}
@@ -257,38 +255,23 @@ func understandFile(a *Action, args Node) {
 	a.Files = []FileChange{{Op: a.Op, Path: path}}
 	if a.Op == Read {
 		a.Lines = [2]int{int(args.Field("offset").Integer()), int(args.Field("limit").Integer())}
+		bounds := []Node{args.Field("start_line"), args.Field("end_line")}
 		for _, name := range []string{"view_range", "read_range"} {
-			if first, last, ok := twoNumbers(args.Field(name)); ok && first > 0 {
-				a.Lines = [2]int{first, max(0, last-first+1)}
+			if list := slices.Collect(args.Field(name).Elements()); len(list) == 2 {
+				bounds = list
 			}
 		}
-		if first, last := int(args.Field("start_line").Integer()), int(args.Field("end_line").Integer()); first > 0 {
+		if first, last := int(bounds[0].Integer()), int(bounds[1].Integer()); first > 0 {
 			a.Lines = [2]int{first, max(0, last-first+1)}
 		}
 	}
-}
-
-// twoNumbers reads a list of two numbers, such as a range of lines.
-func twoNumbers(list Node) (first, second int, ok bool) {
-	n := 0
-	for one := range list.Elements() {
-		first, second = second, int(one.Integer())
-		n++
-	}
-	return first, second, n == 2
 }
 
 func webQuery(args Node) string {
 	if args.Field("action").Is('{') {
 		args = args.Field("action")
 	}
-	if q := firstText(args, "url", "query", "pattern", "search_term"); q != "" {
-		return q
-	}
-	if q := firstOf(args.Field("queries")); q != "" {
-		return q
-	}
-	return label(firstText(args, "prompt", "objective"))
+	return cmp.Or(firstText(args, "url", "query", "pattern", "search_term"), firstOf(args.Field("queries")), label(firstText(args, "prompt", "objective")))
 }
 
 // firstOf returns the first text of a list.
@@ -381,12 +364,7 @@ func scalar(n Node) string {
 
 func planItem(item Node) PlanItem {
 	p := PlanItem{Key: scalar(item.Field("id")), Text: firstText(item, "content", "step", "text", "subject", "description"), Status: item.Field("status").Text()}
-	if p.Key == "" {
-		p.Key = p.Text
-	}
-	if p.Status == "" {
-		p.Status = "pending"
-	}
+	p.Key, p.Status = cmp.Or(p.Key, p.Text), cmp.Or(p.Status, "pending")
 	return p
 }
 

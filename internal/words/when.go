@@ -2,6 +2,8 @@ package words
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -84,4 +86,89 @@ func Tokens(n int64) string {
 		return fmt.Sprintf("%.0fK", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// moments are the forms in which a time is written. The span is what the form means from there on.
+var moments = []struct {
+	form string
+	span time.Duration
+}{
+	{time.RFC3339Nano, 0},
+	{"2006-01-02T15:04Z07:00", time.Minute},
+	{"2006-01-02T15:04:05", time.Second},
+	{"2006-01-02T15:04", time.Minute},
+}
+
+// Moment reads a time as Instant does and returns the end of what it means: of a day its last nanosecond. "" is the zero
+// time.
+func Moment(text string, now time.Time) (time.Time, error) {
+	t, span, err := Instant(text, now)
+	return t.Add(max(0, span-time.Nanosecond)), err
+}
+
+// Instant reads a time, and how long the second, minute or day is that it means: a date, today, yesterday, the newest day of a name,
+// any of these with a time of day, a time of day, or an age (3h, 90m, 2d, 1w, 1y). Where it names no zone it is in that of now. "" is the
+// zero time.
+func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
+	typed := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	if typed == "" {
+		return time.Time{}, 0, nil
+	}
+	if t, ok := before(strings.TrimSuffix(typed, " ago"), now); ok {
+		return t, 0, nil
+	}
+	typed, last := strings.CutPrefix(typed, "last ")
+	day, at, _ := strings.Cut(typed, " ")
+	if at == "" && strings.Contains(day, ":") && !strings.Contains(day, "-") { // only a time of day
+		day, at = "today", day
+	}
+	if ago, ok := named(day, at, last, now); ok {
+		day = now.AddDate(0, 0, -ago).Format(time.DateOnly)
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, day, now.Location()); err == nil && at == "" {
+		return t, t.AddDate(0, 0, 1).Sub(t), nil
+	}
+	if i := strings.IndexByte(at, ':'); i == 1 {
+		at = "0" + at
+	}
+	whole := strings.ToUpper(strings.TrimSuffix(day+"T"+at, "T"))
+	for _, m := range moments {
+		if t, err := time.ParseInLocation(m.form, whole, now.Location()); err == nil {
+			return t, m.span, nil
+		}
+	}
+	return time.Time{}, 0, fmt.Errorf("parse time %q: expected a time such as 14:00, yesterday, tuesday 9:30, 2d, 3h, 2026-01-29 or 2026-01-29T10:30Z", text)
+}
+
+// named reads the name of a day, and returns how many days ago it began. Of a day of the week it is the newest one: "tuesday 17:00"
+// on a Tuesday is today if that has been, "last tuesday" is not today.
+func named(day, at string, last bool, now time.Time) (ago int, ok bool) {
+	switch day {
+	case "today":
+		return 0, true
+	case "yesterday":
+		return 1, true
+	}
+	for ; ago < 7 && len(day) > 2; ago++ {
+		name := strings.ToLower(now.AddDate(0, 0, -ago).Weekday().String())
+		if day != name && day != name[:3] {
+			continue
+		}
+		if t, _, err := Instant("today "+at, now); ago == 0 && (last && at == "" || err == nil && t.After(now)) {
+			return 7, true
+		}
+		return ago, true
+	}
+	return 0, false
+}
+
+// before reads how long ago something was: 3h, 1h30m, 7d, 2w, 1y.
+func before(text string, now time.Time) (time.Time, bool) {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), true
+	}
+	unit, known := map[string]struct{ years, days int }{"d": {0, 1}, "w": {0, 7}, "y": {1, 0}}[text[len(text)-1:]]
+	n, err := strconv.Atoi(text[:len(text)-1])
+	t := now.AddDate(-n*unit.years, 0, -n*unit.days)
+	return t, known && err == nil && n >= 0 && n < 1e5 && t.Year() > 0
 }

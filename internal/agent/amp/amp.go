@@ -1,11 +1,62 @@
+// Package amp describes Amp: where it stores threads, how a message decodes, what its tools do. Versions up to early
+// 2026 store threads on disk; later ones only on Amp's server.
 package amp
 
 import (
 	"encoding/hex"
+	"regexp"
 	"strings"
 
 	"ccd/internal/transcript"
 )
+
+// Row returns the format of Amp.
+func Row() transcript.Format {
+	return transcript.Format{
+		Agent: "amp", Title: "Amp",
+		Roots: transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "amp"}.With("threads"), Match: match, Recognizes: recognizes,
+		Client: &client, Parse: parse, Member: "messages",
+		Connect: &transcript.Connect{
+			Name: "amp", Dir: transcript.Dir{Variable: "XDG_CONFIG_HOME", Usual: ".config", Below: "amp"}.Of, Servers: "settings.json", Member: "amp.mcpServers", Guide: "AGENTS.md",
+		},
+	}
+}
+
+// match accepts T-UUID.json; each is a thread. The ID keeps the suffix because Key.Unlined uses it to see that the file
+// need not be JSON lines.
+func match(_, rel string) (transcript.Session, bool) {
+	id, ok := strings.CutSuffix(rel, ".json")
+	return transcript.Session{Key: transcript.Key{ID: rel}}, ok && isThread(id)
+}
+
+func isThread(id string) bool {
+	uuid, ok := strings.CutPrefix(id, "T-")
+	return ok && transcript.IsUUID(uuid)
+}
+
+// recognizes reports whether the line is a whole thread.
+func recognizes(line transcript.Node) bool {
+	return isThread(line.Field("id").Text()) && line.Field("messages").Is('[')
+}
+
+// client lists the tools that Amp provides, under their names of 2025 and 2026. Text that Amp writes in the user's role
+// is in a block marked "hidden"; everything else that it adds is outside the content.
+var client = transcript.Client{
+	Ops: transcript.Tools(map[transcript.Op]string{
+		transcript.Command: "Bash shell_command",
+		transcript.Read:    "Read look_at view_media",
+		transcript.Write:   "create_file",
+		transcript.Edit:    "edit_file apply_patch",
+		transcript.Search:  "Grep glob finder librarian",
+		transcript.Web:     "web_search read_web_page",
+		transcript.Plan:    "todo_write",
+		transcript.Agent:   "Task oracle",
+		transcript.Other:   "mermaid painter todo_read undo_edit",
+	}),
+	Block:    block,
+	Elements: transcript.Elements("", ""),
+	Flags:    true, // a summary is in its own block
+}
 
 // parse decodes one message of a thread. The decoder passes the elements of "messages" one by one if the file spans
 // several lines; a thread on a single line is one record with all its messages.
@@ -34,7 +85,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 func message(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	m := d.Object(value)
 	role, id, content, usage := m.Field("role"), m.Field("messageId"), m.Field("content"), m.Field("usage")
-	r.Type = d.TypeName(role, transcript.Node{})
+	r.Type = role.Text()
 	if r.UUID = id.Text(); id.Has() && !id.Is('"') {
 		r.UUID = string(id.Raw)
 	}
@@ -104,21 +155,14 @@ func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node
 // localPath returns the path of a file URI, or "" if the URI is not of a file on this machine. It does not use net/url:
 // only packages that may use the network import net.
 func localPath(uri string) string {
-	rest, ok := strings.CutPrefix(uri, "file://")
-	if !ok || !strings.HasPrefix(rest, "/") {
+	path, ok := strings.CutPrefix(uri, "file://")
+	if !ok || !strings.HasPrefix(path, "/") || strings.Contains(encoded.ReplaceAllString(path, ""), "%") {
 		return ""
 	}
-	var path []byte
-	for i := 0; i < len(rest); i++ {
-		c := rest[i]
-		if c == '%' {
-			b, err := hex.DecodeString(rest[i+1 : min(i+3, len(rest))])
-			if err != nil || len(b) != 1 {
-				return ""
-			}
-			c, i = b[0], i+2
-		}
-		path = append(path, c)
-	}
-	return string(path)
+	return encoded.ReplaceAllStringFunc(path, func(code string) string {
+		b, _ := hex.DecodeString(code[1:])
+		return string(b)
+	})
 }
+
+var encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)

@@ -48,7 +48,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 			unknown(d, r, &l, kind)
 		}
 	}
-	r.Type = d.TypeName(l.Field("type"), sub)
+	r.Type = transcript.TypeName(l.Field("type"), sub)
 	if d.Again(r) {
 		return
 	}
@@ -159,7 +159,11 @@ func user(d *transcript.Decoder, r *transcript.Record, l *line) {
 	attached(d, r)
 	reasons(r)
 	if l.Field("toolUseResult").Field("interrupted").IsTrue() {
-		stopped(r)
+		for i := range r.Items { // the person interrupted their calls
+			if it := &r.Items[i]; it.Kind == transcript.Result {
+				it.Failed, it.Told = true, &transcript.Told{Stopped: true}
+			}
+		}
 	}
 	r.Chosen = chosen(content)
 	if l.Field("toolUseResult").Is('{') && len(r.Items) > 0 && d.Client.Op(r.Items[0].Tool) == transcript.Agent {
@@ -174,15 +178,6 @@ func reasons(r *transcript.Record) {
 		if it.Kind == transcript.Human && it.Call == "" && before.Kind == transcript.Result && !before.Side &&
 			(before.Refused || before.Explain(before.Tool, transcript.Other).Rejected) {
 			it.Call = before.Call
-		}
-	}
-}
-
-// stopped marks the results of a record as those of calls that the person interrupted.
-func stopped(r *transcript.Record) {
-	for i := range r.Items {
-		if it := &r.Items[i]; it.Kind == transcript.Result {
-			it.Failed, it.Told = true, &transcript.Told{Stopped: true}
 		}
 	}
 }

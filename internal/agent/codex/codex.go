@@ -53,7 +53,7 @@ func envelope(d *transcript.Decoder, r *transcript.Record, l transcript.Object, 
 			d.Content(r, p.content, transcript.Voice{Role: p.Field("role").Text()})
 		}
 	}
-	r.Type = d.TypeName(l.Field("type"), sub)
+	r.Type = transcript.TypeName(l.Field("type"), sub)
 }
 
 // bare decodes a line without an envelope: a header, a state row, or what newer versions write as a response_item.
@@ -61,11 +61,11 @@ func bare(d *transcript.Decoder, r *transcript.Record, l transcript.Object, valu
 	switch {
 	case l.Field("record_type").Has():
 		r.UI = true
-		r.Type = d.TypeName(l.Field("record_type"), transcript.Node{})
+		r.Type = l.Field("record_type").Text()
 	case l.Field("type").Is('"'):
 		p := readItem(d, value)
 		response(d, r, &p)
-		r.Type = d.TypeName(l.Field("type"), transcript.Node{})
+		r.Type = l.Field("type").Text()
 	case value.Field("role").Is('"'):
 		p := readItem(d, value)
 		p.kind = transcript.Node{Raw: []byte(`"message"`)}

@@ -42,7 +42,7 @@ func Parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	default:
 		unknown(d, r, e)
 	}
-	if r.Type = d.TypeName(kind, sub); d.Again(r) {
+	if r.Type = transcript.TypeName(kind, sub); d.Again(r) {
 		return
 	}
 	d.RememberUUID(r)
@@ -77,7 +77,8 @@ func header(d *transcript.Decoder, r *transcript.Record, e transcript.Object) {
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, e.Field("cwd"))
 	r.Model = transcript.Reuse(&d.Last.Model, e.Field("modelId"))
 	if from := e.First("parentSession", "branchedFrom").Text(); from != "" {
-		r.Origin = sessionOf(from)
+		stem := strings.TrimSuffix(transcript.Base(from), ".jsonl")
+		r.Origin = cmp.Or(SessionID(stem), stem)
 	}
 }
 
@@ -244,12 +245,6 @@ func SessionID(stem string) string {
 	return ""
 }
 
-// sessionOf returns the ID of the session whose file has this path.
-func sessionOf(path string) string {
-	stem := strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".jsonl")
-	return cmp.Or(SessionID(stem), stem)
-}
-
 // Recognizes reports whether the line is an entry. It rejects messages that other agents could have written too,
 // because other lines of the file decide.
 func Recognizes(line transcript.Node) bool {
@@ -257,27 +252,17 @@ func Recognizes(line transcript.Node) bool {
 	if !e.Field("timestamp").Is('"') || e.Field("sessionId").Has() || e.Field("payload").Has() {
 		return false
 	}
-	switch e.Field("type").Text() {
-	case "session":
-		return e.Field("id").Is('"') && e.Field("cwd").Is('"')
-	case "message":
+	kind := e.Field("type").Text()
+	if kind == "message" {
 		return isMessage(e.Field("message"))
-	case "compaction":
-		return e.Field("summary").Is('"') && e.Field("tokensBefore").Has()
-	case "branch_summary":
-		return e.Field("summary").Is('"') && e.Field("fromId").Is('"')
-	case "model_change":
-		return e.Field("modelId").Is('"') && e.Field("provider").Is('"')
-	case "thinking_level_change":
-		return e.Field("thinkingLevel").Is('"')
-	case "custom", "custom_message":
-		return e.Field("customType").Is('"')
-	case "label":
-		return e.Field("targetId").Is('"')
-	case "session_info":
-		return e.Field("name").Is('"') && len(e.Field("parentId").Raw) > 0
 	}
-	return false
+	return members[kind] != nil && e.Has(members[kind]...)
+}
+
+// members are what entries have, by type.
+var members = map[string][]string{
+	"session": {"id", "cwd"}, "compaction": {"summary", "tokensBefore"}, "branch_summary": {"summary", "fromId"}, "model_change": {"modelId", "provider"},
+	"thinking_level_change": {"thinkingLevel"}, "custom": {"customType"}, "custom_message": {"customType"}, "label": {"targetId"}, "session_info": {"name"},
 }
 
 func isMessage(m transcript.Node) bool {

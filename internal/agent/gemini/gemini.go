@@ -30,7 +30,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		}
 		r.UI = len(r.Items) == 0
 	default:
-		if r.Type = d.TypeName(l.Field("type"), transcript.Node{}); r.Type == "" { // perhaps a new kind of change
+		if r.Type = l.Field("type").Text(); r.Type == "" { // perhaps a new kind of change
 			for key := range value.Members() {
 				r.Type = strings.Clone(string(key))
 				break

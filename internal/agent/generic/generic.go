@@ -64,11 +64,6 @@ func (p *Paths) UnmarshalTOML(value any) error {
 
 // Row returns the format of the agent with this name.
 func Row(name string, a Agent) transcript.Format {
-	r := reader{
-		member: a.Messages, role: parse(a.Role), content: parse(a.Content), tool: parse(a.Tool), callID: parse(a.CallID),
-		arguments: parse(a.Arguments), result: parse(a.Result), failed: parse(a.Failed), parts: parse(a.Parts), time: parse(a.Time),
-		usage: parse(a.Usage), id: parse(a.ID), model: parse(a.Model), cwd: parse(a.Cwd),
-	}
 	roots, glob := a.Roots, a.Glob
 	if glob == "" {
 		glob = "*.jsonl"
@@ -80,7 +75,7 @@ func Row(name string, a Agent) transcript.Format {
 		Agent: name, Title: name, How: "add the MCP server `ccd mcp` to its settings", Paths: hex.EncodeToString(sum[:4]),
 		Roots:      func(func(string) string, string) []string { return roots },
 		Match:      func(_, rel string) (transcript.Session, bool) { return match(glob, rel) },
-		Recognizes: r.recognizes, Parse: r.parse, Member: a.Messages, List: a.Messages == "",
+		Recognizes: a.recognizes, Parse: a.parse, Member: a.Messages, List: a.Messages == "",
 	}
 }
 
@@ -101,40 +96,26 @@ func match(glob, rel string) (s transcript.Session, ok bool) {
 	return transcript.Session{Key: transcript.Key{ID: id}}, true
 }
 
-// pointers are JSON Pointers, split into their tokens.
-type pointers [][]string
-
-func parse(paths []string) (all pointers) {
-	for _, p := range paths {
-		var tokens []string
-		for t := range jsontext.Pointer(p).Tokens() {
-			tokens = append(tokens, t)
-		}
-		all = append(all, tokens)
-	}
-	return all
-}
-
 // in returns the first value that one of the pointers leads to.
-func (p pointers) in(n transcript.Node) (found transcript.Node) {
-	for _, tokens := range p {
-		if found = follow(n, tokens); found.Has() {
+func (p Paths) in(n transcript.Node) (found transcript.Node) {
+	for _, path := range p {
+		if found = follow(n, path); found.Has() {
 			return found
 		}
 	}
 	return transcript.Node{}
 }
 
-func follow(n transcript.Node, tokens []string) transcript.Node {
-	for _, t := range tokens {
+func follow(n transcript.Node, path string) transcript.Node {
+	for token := range jsontext.Pointer(path).Tokens() {
 		if !n.Is('[') {
-			n = n.Field(t)
+			n = n.Field(token)
 			continue
 		}
 		list, at := n, 0
 		n = transcript.Node{}
 		for e := range list.Elements() {
-			if strconv.Itoa(at) == t {
+			if strconv.Itoa(at) == token {
 				n = e
 				break
 			}
@@ -153,57 +134,50 @@ var roles = map[string]string{
 	"tool": "tool", "function": "tool", "tool_result": "tool", "function_call_output": "tool", "observation": "tool",
 }
 
-// reader decodes records with the paths of one agent.
-type reader struct {
-	member                                                        string
-	role, content, tool, callID, arguments, result, failed, parts pointers
-	time, usage, id, model, cwd                                   pointers
-}
-
 // recognizes reports whether the line has a known role, a time and some content. It requires a time because a plain
 // list of messages has none.
-func (r *reader) recognizes(line transcript.Node) bool {
-	return roles[r.role.in(line).Text()] != "" && !clock(r.time.in(line)).IsZero() &&
-		(r.content.in(line).Has() || r.tool.in(line).Has() || r.result.in(line).Has() || r.parts.in(line).Is('['))
+func (a *Agent) recognizes(line transcript.Node) bool {
+	return roles[a.Role.in(line).Text()] != "" && !clock(a.Time.in(line)).IsZero() &&
+		(a.Content.in(line).Has() || a.Tool.in(line).Has() || a.Result.in(line).Has() || a.Parts.in(line).Is('['))
 }
 
 // parse decodes a record, or each message of a file that is one object on one line.
-func (r *reader) parse(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
-	if list := value.Field(r.member); r.member != "" && list.Is('[') {
+func (a *Agent) parse(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
+	if list := value.Field(a.Messages); a.Messages != "" && list.Is('[') {
 		for message := range list.Elements() {
-			r.message(d, rec, message)
+			a.message(d, rec, message)
 		}
 		rec.UI = len(rec.Items) == 0
 		return
 	}
-	r.message(d, rec, value)
+	a.message(d, rec, value)
 }
 
-func (r *reader) message(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
-	role := r.role.in(value)
-	rec.Type = d.TypeName(role, transcript.Node{})
-	rec.Time = clock(r.time.in(value))
-	rec.UUID = r.id.in(value).Text()
-	rec.Model = transcript.Reuse(&d.Last.Model, r.model.in(value))
-	rec.Cwd = transcript.Reuse(&d.Last.Cwd, r.cwd.in(value))
+func (a *Agent) message(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
+	role := a.Role.in(value)
+	rec.Type = role.Text()
+	rec.Time = clock(a.Time.in(value))
+	rec.UUID = a.ID.in(value).Text()
+	rec.Model = transcript.Reuse(&d.Last.Model, a.Model.in(value))
+	rec.Cwd = transcript.Reuse(&d.Last.Cwd, a.Cwd.in(value))
 	v := transcript.Voice{Role: roles[role.Text()], By: d.Author(), Message: rec.UUID}
-	parts := r.parts.in(value)
-	said := r.items(d, rec, value, parts, v)
+	parts := a.Parts.in(value)
+	said := a.items(d, rec, value, parts, v)
 	for part := range parts.Elements() {
-		said = r.items(d, rec, part, transcript.Node{}, v) || said
+		said = a.items(d, rec, part, transcript.Node{}, v) || said
 	}
 	rec.UI = !said && !role.Has()
 	rec.Unknown = rec.Unknown || !rec.UI && (v.Role == "" || !said)
 	if v.Role == "assistant" {
-		r.addUsage(d, rec, value)
+		a.addUsage(d, rec, value)
 	}
 }
 
 // items adds the text, call and result of a record or of one of its parts. It skips content that is the list of parts
 // itself.
-func (r *reader) items(d *transcript.Decoder, rec *transcript.Record, n, parts transcript.Node, v transcript.Voice) (said bool) {
-	content, tool, call := r.content.in(n), r.tool.in(n).Text(), r.callID.in(n).Text()
-	arguments, result := r.arguments.in(n), r.result.in(n)
+func (a *Agent) items(d *transcript.Decoder, rec *transcript.Record, n, parts transcript.Node, v transcript.Voice) (said bool) {
+	content, tool, call := a.Content.in(n), a.Tool.in(n).Text(), a.CallID.in(n).Text()
+	arguments, result := a.Arguments.in(n), a.Result.in(n)
 	if parts.Is('[') && content.Off == parts.Off {
 		content = transcript.Node{}
 	}
@@ -221,7 +195,7 @@ func (r *reader) items(d *transcript.Decoder, rec *transcript.Record, n, parts t
 		if tool == "" {
 			tool = d.ToolOf(call)
 		}
-		failed := r.failed.in(n)
+		failed := a.Failed.in(n)
 		rec.AddFirst(transcript.Item{
 			Kind: transcript.Result, Call: call, Tool: tool, Message: v.Message, Failed: failed.IsTrue() || failed.Integer() != 0,
 		}, result, n)
@@ -230,10 +204,10 @@ func (r *reader) items(d *transcript.Decoder, rec *transcript.Record, n, parts t
 }
 
 // addUsage reads the usage that a reply reports. If one count is not a valid number, the total is unknown.
-func (r *reader) addUsage(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
+func (a *Agent) addUsage(d *transcript.Decoder, rec *transcript.Record, value transcript.Node) {
 	var counts []transcript.Node
-	for _, tokens := range r.usage {
-		counts = append(counts, follow(value, tokens))
+	for _, path := range a.Usage {
+		counts = append(counts, follow(value, path))
 	}
 	d.SetUsage(rec, transcript.Usage{ID: rec.UUID, Context: transcript.SumTokens(counts...)})
 }

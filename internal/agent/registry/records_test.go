@@ -83,7 +83,7 @@ func parts(text string, lines bool) []string {
 // recognized returns the agents that take a line, or the beginning of one, for theirs.
 func recognized(line string) (all []string) {
 	for _, f := range (registry.Table{}).All() {
-		if n := (transcript.Node{Raw: []byte(line)}); transcript.Valid(n.Raw) && f.Recognizes(n) || !transcript.Valid(n.Raw) && f.Owns(n.Raw) {
+		if n := (transcript.Node{Raw: []byte(line)}); transcript.Valid(n.Raw) && f.Recognizes(n) || !transcript.Valid(n.Raw) && owns(f, n.Raw) {
 			all = append(all, f.Agent)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ccd/internal/agent/entries"
@@ -81,26 +82,18 @@ var client = transcript.Client{
 	Flags:       true,
 	Block:       entries.Block,
 	Replacement: entries.Retained,
-	Elements: transcript.Elements("", "",
-		transcript.Wrapper{Begin: "Conversation info (untrusted metadata):", End: object, First: true, Beside: true},
-		transcript.Wrapper{Begin: "Sender (untrusted metadata):", End: object, First: true, Beside: true},
-		transcript.Wrapper{Begin: "Thread starter (untrusted, for context):", End: object, First: true, Beside: true},
-		transcript.Wrapper{Begin: "Replied message (untrusted, for context):", End: object, First: true, Beside: true},
-		transcript.Wrapper{Begin: "Forwarded message context (untrusted metadata):", End: object, First: true, Beside: true},
-		transcript.Wrapper{Begin: "Chat history since last reply (untrusted, for context):", End: list, First: true, Beside: true},
-		transcript.Wrapper{Begin: "System: [2", End: "\n\n", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Mon 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Tue 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Wed 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Thu 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Fri 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Sat 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Sun 2", End: "] ", First: true, Beside: true},
-		transcript.Wrapper{Begin: "Conversation context (untrusted", End: "\n\n", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[Chat messages since your last reply", End: "[Current message - respond to this]", First: true, Beside: true},
-		transcript.Wrapper{Begin: "[media attached", End: "]", First: true, Beside: true, Tails: []string{"To send an image back, prefer the message tool"}},
-		transcript.Wrapper{Begin: "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", End: "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", Beside: true},
-	),
+	Elements: transcript.Elements("", "", slices.Concat(
+		before(object, "Conversation info (untrusted metadata):", "Sender (untrusted metadata):", "Thread starter (untrusted, for context):",
+			"Replied message (untrusted, for context):", "Forwarded message context (untrusted metadata):"),
+		before(list, "Chat history since last reply (untrusted, for context):"),
+		before("\n\n", "System: [2", "Conversation context (untrusted"),
+		before("] ", "[Mon 2", "[Tue 2", "[Wed 2", "[Thu 2", "[Fri 2", "[Sat 2", "[Sun 2"),
+		before("[Current message - respond to this]", "[Chat messages since your last reply"),
+		[]transcript.Wrapper{
+			{Begin: "[media attached", End: "]", First: true, Beside: true, Tails: []string{"To send an image back, prefer the message tool"}},
+			{Begin: "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", End: "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", Beside: true},
+		},
+	)...),
 	Goes: []string{"Command still running (session ", "Process still running."},
 	Exits: []transcript.Wrapper{ // of exec and process; a command that succeeded or is still running has none
 		{Begin: "(Command exited with code ", End: ")"},
@@ -115,4 +108,12 @@ var client = transcript.Client{
 		{Begin: "Read HEARTBEAT.md if it exists"},
 		{Begin: "Pre-compaction memory flush."},
 	},
+}
+
+// before returns elements with this end that the client puts before what a person typed.
+func before(end string, begins ...string) (all []transcript.Wrapper) {
+	for _, begin := range begins {
+		all = append(all, transcript.Wrapper{Begin: begin, End: end, First: true, Beside: true})
+	}
+	return all
 }
