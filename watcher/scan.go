@@ -53,15 +53,6 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	return found, errs
 }
 
-// irregular is the error for a skipped file with a transcript's name.
-type irregular struct{}
-
-// Error says what the file is not.
-func (irregular) Error() string { return "not a regular file" }
-
-// Is makes it an ErrIrregular.
-func (irregular) Is(err error) bool { return err == ErrIrregular }
-
 // cause removes the path from an error: the caller adds it.
 func cause(err error) error {
 	var p *fs.PathError
