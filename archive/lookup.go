@@ -18,7 +18,7 @@ import (
 
 // inIndex returns the indexed originals whose hashes begin with lo to hi.
 func (a *Archive) inIndex(tx *bolt.Tx, lo, hi uint64) (found []Found, damaged error) {
-	c := tx.Bucket(bucketIDs).Cursor()
+	c := kindID.bucket(tx).Cursor()
 	for k, v := c.Seek(binary.BigEndian.AppendUint64(nil, lo)); k != nil; k, v = c.Next() {
 		if len(k) >= 8 && binary.BigEndian.Uint64(k) > hi {
 			break

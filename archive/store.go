@@ -18,18 +18,10 @@ import (
 )
 
 var (
-	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
-	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
-	bucketGenerations = []byte("generations") // stream -> generationRecord
-	bucketState       = []byte("state")       // agent, 0, id -> the caller's bytes
-	bucketBlocks      = []byte("blocks")      // id -> envelope and packed bytes of a frame or a piece
-	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
-	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
-	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
-	keySchema         = []byte("schema")
-	keyID             = []byte("id")
-	keyFile           = []byte("file")
-	keyBase           = []byte("base")
+	keySchema = []byte("schema")
+	keyID     = []byte("id")
+	keyFile   = []byte("file")
+	keyBase   = []byte("base")
 )
 
 var errAbsent = fmt.Errorf("%w: there is no archive yet", ErrNotFound)
