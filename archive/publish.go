@@ -38,11 +38,7 @@ func (a *Archive) Publish(ctx context.Context, p Publication) (err error) {
 		return err
 	}
 	defer s.close()
-	return s.publish(p, found)
-}
-
-func (s *store) publish(p Publication, found []Found) error {
-	err := s.view(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *bolt.Tx) error {
 		found = slices.DeleteFunc(found, func(f Found) bool { return f.indexed(tx) })
 		return s.a.checkCurrent(tx, p)
 	})

@@ -261,18 +261,9 @@ func (a *Archive) create() error {
 	if _, err := a.stat(); !errors.Is(err, errAbsent) {
 		return err
 	}
-	tmp, err := newFile(a.path)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp)
-	if err := a.build(tmp, func(*Archive) error { return nil }); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, a.path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(a.path))
+	return a.putInPlace(a.path, func(tmp string) error {
+		return a.build(tmp, func(*Archive) error { return nil })
+	})
 }
 
 // view runs fn in a read transaction of the open store.

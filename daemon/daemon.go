@@ -140,10 +140,9 @@ func unloaded(o Options) *Daemon {
 
 // load loads the archived sessions.
 func (d *Daemon) load(ctx context.Context) error {
-	acknowledged := d.Archive.Acknowledged()
-	stored, err := d.Archive.Sessions(ctx)
-	if lacks := acknowledged.Lacking(ctx, d.Archive, stored); err == nil && len(lacks) > 0 {
-		err = lacks[0]
+	stored, lacking, err := d.Archive.Acknowledged(ctx)
+	if err == nil && len(lacking) > 0 {
+		err = lacking[0]
 	}
 	if d.damaged = errors.As(err, new(*archive.DamageError)); d.damaged {
 		d.Log.Error("some sessions are damaged in the archive; the next scan repairs them", "err", err)
