@@ -79,7 +79,6 @@ type Daemon struct {
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
 	pool     pool
-	kept     []*session // whose readings are kept, the last one of them used last
 	found    []*session // that wait for choose
 	more     bool       // more offers wait
 
@@ -215,7 +214,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s.found = !o.Live && (s.found || o.Cold && s.state.Source.IsZero() && !exists(d.companion(s)))
 	s.statSource()
 	if d.lacksBeginning(s) {
-		s.read, s.state.Read, s.state.Covers = nil, Place{}, Place{}
+		s.state.Read, s.state.Covers = Place{}, Place{}
 	}
 	switch {
 	case s.paused():
@@ -269,18 +268,11 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 			return err
 		}
 		d.heartbeat()
-		if s.isRead() {
-			d.follow(s, seg)
-		}
 		s.advance(d, seg)
 		taken += int64(len(seg.Data))
 	}
 	s.state.Deferred = s.state.Deferred && taken == 0
 	s.updateState(taken)
-	if r := s.read; taken > 0 && r != nil && r.at == s.state.At {
-		s.setStatus(r.tracker)
-		s.state.Options = r.options
-	}
 	b.note(s)
 	if s.compareNow() {
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
@@ -324,7 +316,7 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		}
 		return
 	}
-	if d.keep(s); err == nil && s.found && s.due(d) {
+	if err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
 		return
 	}
