@@ -15,6 +15,8 @@ import (
 	"github.com/dustin/go-humanize"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"ccd/internal/ownfile"
 )
 
 var (
@@ -145,7 +147,7 @@ func (a *Archive) checkSpace(dir string, need int64) error {
 	if a.o.MinFree <= 0 {
 		return nil
 	}
-	free, err := freeSpace(dir)
+	free, err := ownfile.Free(dir)
 	if err != nil {
 		return fmt.Errorf("get free space: %w", err)
 	}

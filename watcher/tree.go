@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // tree contains the known files: for each directory its files, for each file its stamp at the last scan or offer. A
@@ -74,7 +76,7 @@ func newTree(o *Options) *tree {
 // stamp is a 64-bit hash of size, modification time and inode, to detect that a file changed. It is never 0.
 func stamp(info fs.FileInfo) uint64 {
 	h := uint64(info.Size())
-	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), Inode(info)} {
+	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), ownfile.Inode(info)} {
 		h = (h ^ v) * 0x9e3779b97f4a7c15
 		h ^= h >> 29
 	}
@@ -250,7 +252,7 @@ func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 		d = &dir{path: path, root: root}
 		t.dirs[path] = d
 	}
-	if id := Inode(info); d.inode != id {
+	if id := ownfile.Inode(info); d.inode != id {
 		d.inode, d.watched = id, false // the directory was replaced, and its watch is gone
 	}
 	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make([]file, 0, len(d.files))
@@ -304,7 +306,7 @@ func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
 		now.name, was = known.name, known.stamp // keep one copy of the name
 	}
 	d.next = append(d.next, now)
-	if links(info) > 1 {
+	if ownfile.Links(info) > 1 {
 		t.linked++
 	}
 	if was != now.stamp {
