@@ -233,7 +233,7 @@ func (b *packed) write(tx *bolt.Tx) (made block, err error) {
 			return made, nil
 		}
 	}
-	if made.ID, err = tx.Bucket(bucketBlocks).NextSequence(); err != nil {
+	if made.ID, err = kindBlock.bucket(tx).NextSequence(); err != nil {
 		return made, err
 	}
 	if err := put(tx, kindBlock, blockKey(made.ID), b.enclose(b.stored)); err != nil {

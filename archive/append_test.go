@@ -154,7 +154,7 @@ func TestSharing(t *testing.T) {
 	// Nothing else than a frame may be shared by a hash whose frame is damaged: the bytes are stored once more.
 	damage := func() {
 		must(t, a.update(ctx, 0, func(tx *bolt.Tx) error {
-			b, k, v := first(tx.Bucket(bucketBlocks))
+			b, k, v := first(kindBlock.bucket(tx))
 			v = bytes.Clone(v)
 			v[len(v)/2] ^= 1
 			return b.Put(bytes.Clone(k), v)

@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/ownfile"
 )
 
 // Copy describes a backup whose hashes were all verified. Damage is what is missing in the archive too.
@@ -80,7 +81,7 @@ func (a *Archive) copyTo(ctx context.Context, p *atomicfile.Pending, progress Pr
 // copyTo copies the locked file.
 func (l lock) copyTo(ctx context.Context, p *atomicfile.Pending, progress Progress) error {
 	size, dir := l.info.Size(), filepath.Dir(p.Temp())
-	free, err := freeSpace(dir)
+	free, err := ownfile.Free(dir)
 	if err == nil && free > 0 && free < size { // free is 0 if the file system does not report it
 		return fmt.Errorf("%d bytes are free in %s, %d are needed", free, dir, size)
 	}

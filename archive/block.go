@@ -155,7 +155,7 @@ func getBlock(tx *bolt.Tx, id uint64) ([]byte, error) {
 	if id == 0 {
 		return nil, ErrMissing
 	}
-	all, key := tx.Bucket(bucketBlocks), blockKey(id)
+	all, key := kindBlock.bucket(tx), blockKey(id)
 	v := all.Get(key)
 	if own := all.Bucket(key); v == nil && own != nil {
 		v = own.Get(key)
@@ -168,7 +168,7 @@ func getBlock(tx *bolt.Tx, id uint64) ([]byte, error) {
 
 // removeBlock removes the stored value of a block.
 func removeBlock(tx *bolt.Tx, id uint64) error {
-	all, key := tx.Bucket(bucketBlocks), blockKey(id)
+	all, key := kindBlock.bucket(tx), blockKey(id)
 	if all.Get(key) == nil && all.Bucket(key) != nil {
 		return all.DeleteBucket(key)
 	}

@@ -38,37 +38,19 @@ const (
 	kindSummary    kind = 'U'
 )
 
-// kinds returns all of them.
-func kinds() []kind {
-	return []kind{
-		kindMeta, kindSession, kindGeneration, kindState, kindBlock, kindHash, kindID, kindSummary,
-	}
+// buckets are the names of the buckets.
+var buckets = map[kind][]byte{
+	kindMeta:       []byte("meta"),        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
+	kindSession:    []byte("sessions"),    // agent, 0, id -> sessionRecord
+	kindGeneration: []byte("generations"), // stream -> generationRecord
+	kindState:      []byte("state"),       // agent, 0, id -> the caller's bytes
+	kindBlock:      []byte("blocks"),      // id -> envelope and packed bytes of a frame or a piece
+	kindHash:       []byte("hash"),        // SHA-256 of a frame's raw bytes -> its id
+	kindID:         []byte("ids"),         // hash, shape -> pointerRecord
+	kindSummary:    []byte("summaries"),   // hash of an input -> Summary
 }
 
-// name returns the name of the kind's bucket, nil for a byte that is no kind.
-func (k kind) name() []byte {
-	switch k {
-	case kindMeta:
-		return bucketMeta
-	case kindSession:
-		return bucketSessions
-	case kindGeneration:
-		return bucketGenerations
-	case kindState:
-		return bucketState
-	case kindBlock:
-		return bucketBlocks
-	case kindHash:
-		return bucketHash
-	case kindID:
-		return bucketIDs
-	case kindSummary:
-		return bucketSummaries
-	}
-	return nil
-}
-
-func (k kind) bucket(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket(k.name()) }
+func (k kind) bucket(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket(buckets[k]) }
 
 // counted reports whether the bucket's sequence is how many entries it has. bbolt reads a page with a damaged count without
 // an error and returns too few entries; what is only listed has no other witness.

@@ -327,7 +327,7 @@ func (a *Archive) copied(ctx context.Context, k transcript.Key, n int) (copied, 
 // pointers indexes the originals that are here, with all their bytes.
 func (im *importer) pointers(ctx context.Context) error {
 	file := im.a.fileNow(ctx)
-	var all []indexed
+	var all []Found
 	err := im.from.each(ctx, kindID, func(_ *bolt.Tx, k, v []byte) error {
 		f, err := parsePointer(k, v)
 		to, ok := im.places[generationOf{f.Key, f.Generation}]
@@ -336,7 +336,7 @@ func (im *importer) pointers(ctx context.Context) error {
 			ok = checkPointer(f.Pointer, to.tip) == nil && (im.drops == nil || !im.drops(f))
 		}
 		if err == nil && (ok || im.whole) {
-			all = append(all, indexedAt(f))
+			all = append(all, f)
 		}
 		return nil
 	})
@@ -348,9 +348,9 @@ func (im *importer) pointers(ctx context.Context) error {
 			if fileOf(tx) != file {
 				return errors.New("the archive was replaced meanwhile; try again")
 			}
-			batch = slices.DeleteFunc(batch, func(e indexed) bool { return e.known(tx) })
+			batch = slices.DeleteFunc(batch, func(f Found) bool { return f.indexed(tx) })
 			im.Pointers += len(batch)
-			return putEntries(tx, batch)
+			return putPointers(tx, batch)
 		})
 		if err != nil {
 			return err

@@ -235,7 +235,7 @@ func (a *Archive) lockedError(begun time.Time) *LockedError {
 		if err != nil {
 			continue
 		}
-		end := ":" + strconv.FormatUint(inode(info), 10)
+		end := ":" + strconv.FormatUint(ownfile.Inode(info), 10)
 		for line := range strings.Lines(string(locks)) {
 			f := strings.Fields(line) // "1: FLOCK ADVISORY WRITE 4711 00:2e:131090 0 EOF"; a waiting process has "->" in the second field
 			if len(f) < 6 || f[1] != "FLOCK" || !strings.HasSuffix(f[5], end) {

@@ -18,7 +18,7 @@ import (
 
 // inIndex returns the indexed originals whose hashes begin with lo to hi.
 func (a *Archive) inIndex(tx *bolt.Tx, lo, hi uint64) (found []Found, damaged error) {
-	c := tx.Bucket(bucketIDs).Cursor()
+	c := kindID.bucket(tx).Cursor()
 	for k, v := c.Seek(binary.BigEndian.AppendUint64(nil, lo)); k != nil; k, v = c.Next() {
 		if len(k) >= 8 && binary.BigEndian.Uint64(k) > hi {
 			break
@@ -80,16 +80,11 @@ func (r *Reader) CheckPointer(ctx context.Context, p transcript.Pointer) error {
 		}
 	}
 	got, err := r.hash(ctx, p)
-	if err == nil && got != p.Hash && !r.unlined(p) {
+	// A range of records need not be lines: of elements of a JSON array, the hash has not the bytes between them.
+	if err == nil && got != p.Hash && (p.Shape != transcript.Lines || !r.key.Unlined()) {
 		err = errMismatch
 	}
 	return r.damageOf(p, err)
-}
-
-// unlined reports whether p is a range of records that need not be lines: elements of a JSON array of messages. The
-// bytes between them are not part of its hash, so only the hashes of the blocks are checked.
-func (r *Reader) unlined(p transcript.Pointer) bool {
-	return p.Shape == transcript.Lines && r.key.Unlined()
 }
 
 // damageOf adds the original to an error that means damage, and returns any other error as it is.

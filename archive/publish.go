@@ -29,25 +29,21 @@ type Publication struct {
 // its error is returned and the state stays; the IDs stay indexed.
 func (a *Archive) Publish(ctx context.Context, p Publication) (err error) {
 	defer wrap(&err, "publish session %s %s", p.Key.Agent, p.Key.ID)
-	entries, need, err := a.entries(ctx, p)
+	found, err := a.locate(ctx, p)
 	if err != nil {
 		return err
 	}
-	s, err := a.openWrite(ctx, need)
+	s, err := a.openWrite(ctx, int64(len(found))*pointerSize)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	return s.publish(p, entries)
-}
-
-func (s *store) publish(p Publication, entries []indexed) error {
-	err := s.view(func(tx *bolt.Tx) error {
-		entries = slices.DeleteFunc(entries, func(e indexed) bool { return e.known(tx) })
+	err = s.view(func(tx *bolt.Tx) error {
+		found = slices.DeleteFunc(found, func(f Found) bool { return f.indexed(tx) })
 		return s.a.checkCurrent(tx, p)
 	})
-	if err == nil && len(entries) > 0 {
-		err = s.update(func(tx *bolt.Tx) error { return putEntries(tx, entries) })
+	if err == nil && len(found) > 0 {
+		err = s.update(func(tx *bolt.Tx) error { return putPointers(tx, found) })
 	}
 	if err != nil || p.Replace == nil {
 		return err
@@ -78,21 +74,17 @@ func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
 	return nil
 }
 
-// indexed is an entry of the index.
-type indexed struct{ key, record []byte }
+// pointerSize is about how many bytes a pointer needs in the index.
+const pointerSize = 256
 
-func indexedAt(f Found) indexed {
-	return indexed{pointerKey(f.Pointer), encodePointer(f.Key, f.Generation, f.Pointer)}
-}
-
-// known reports whether it is indexed already.
-func (e indexed) known(tx *bolt.Tx) bool {
-	was, err := get(tx, kindID, e.key)
+// indexed reports whether it is in the index.
+func (f Found) indexed(tx *bolt.Tx) bool {
+	was, err := get(tx, kindID, pointerKey(f.Pointer))
 	return err == nil && was != nil
 }
 
-// entries checks and encodes the pointers, and returns the bytes that they need.
-func (a *Archive) entries(ctx context.Context, p Publication) (entries []indexed, need int64, err error) {
+// locate checks the pointers, and finds the generations that they are in.
+func (a *Archive) locate(ctx context.Context, p Publication) (all []Found, err error) {
 	r := a.Reader(p.Key, p.At.Generation)
 	for _, ptr := range p.Pointers {
 		f, err := r.Locate(ctx, ptr)
@@ -104,12 +96,11 @@ func (a *Archive) entries(ctx context.Context, p Publication) (entries []indexed
 			err = checkPointer(f.Pointer, tip)
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
+			return nil, fmt.Errorf("index id %s: %w", ptr.Hash.ID(), err)
 		}
-		e := indexedAt(f)
-		entries, need = append(entries, e), need+int64(len(e.key)+len(e.record))
+		all = append(all, f)
 	}
-	return entries, need, nil
+	return all, nil
 }
 
 // Locate returns where a pointer of a story (Archive.Story) of the generation is. All its parts are in one generation.
@@ -143,9 +134,9 @@ func checkPointer(p transcript.Pointer, tip int64) error {
 	return nil
 }
 
-func putEntries(tx *bolt.Tx, entries []indexed) error {
-	for _, e := range entries {
-		if err := put(tx, kindID, e.key, e.record); err != nil {
+func putPointers(tx *bolt.Tx, all []Found) error {
+	for _, f := range all {
+		if err := put(tx, kindID, pointerKey(f.Pointer), encodePointer(f.Key, f.Generation, f.Pointer)); err != nil {
 			return err
 		}
 	}

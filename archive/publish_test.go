@@ -153,7 +153,7 @@ func TestIDsThatCollideAreBothListed(t *testing.T) {
 		t.Errorf("Verify = %+v, %v", r, err)
 	}
 	err = a.update(ctx, 0, func(tx *bolt.Tx) error {
-		b := tx.Bucket(bucketIDs)
+		b := kindID.bucket(tx)
 		return errors.Join(b.SetSequence(b.Sequence()-1), b.Delete(pointerKey(two)))
 	})
 	must(t, err)

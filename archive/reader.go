@@ -141,20 +141,15 @@ func (r *Reader) check(ctx context.Context, span transcript.Span) error {
 // generation reads the generation's record.
 func (r *Reader) generation(ctx context.Context) (generationRecord, error) { return r.begin(ctx, 0, 0) }
 
-// begin reads the generation's record, and in the same transaction its blocks from off to end ahead. Damage of these is reported
-// when it is reached.
+// begin reads the generation's record, and in the same transaction its blocks from off to end ahead.
 func (r *Reader) begin(ctx context.Context, off, end int64) (generationRecord, error) {
-	loaded := false
 	err := r.a.view(ctx, func(tx *bolt.Tx) error {
-		if err := r.load(tx); err != nil || end <= off {
-			return err
+		err := r.load(tx)
+		if err == nil && off < end {
+			r.fetch(tx, off, end)
 		}
-		loaded = true
-		return r.fetch(tx, off, end)
+		return err
 	})
-	if loaded {
-		err = skipDamage(err)
-	}
 	if err = r.a.explainMissing(ctx, err); errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("read generation %d of session %s %s: %w", r.n, r.key.Agent, r.key.ID, err)
 	}
@@ -246,10 +241,14 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 			if off >= r.gen.Offset {
 				return ErrNotFound
 			}
-			return r.fetch(tx, off, end)
+			r.fetch(tx, off, end)
+			if _, err := getBlock(tx, r.gen.at(off).ID); err != nil {
+				return &DamageError{Err: err}
+			}
+			return nil
 		})
-		if !r.keeps(off) {
-			return fetched{block: r.gen.at(off)}, err // otherwise the blocks before the damage are good
+		if err != nil || !r.keeps(off) {
+			return fetched{block: r.gen.at(off)}, err
 		}
 	}
 	b := &r.kept[0]
@@ -282,8 +281,8 @@ func (r *Reader) keeps(off int64) bool {
 	return true
 }
 
-// fetch reads the stored blocks from off to end ahead, but at least fetchLeast and at most fetchSize bytes.
-func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
+// fetch reads the stored blocks from off to end ahead, but at least fetchLeast and at most fetchSize bytes, and only those before damage.
+func (r *Reader) fetch(tx *bolt.Tx, off, end int64) {
 	var ahead []fetched
 	end = min(max(end, off+fetchLeast), off+fetchSize)
 	for _, b := range r.gen.Blocks {
@@ -293,12 +292,16 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 		if b.Off >= end {
 			break
 		}
-		value, failed := getBlock(tx, b.ID)
-		if failed != nil {
-			err = &DamageError{Err: failed}
+		err := r.a.guard(func() error {
+			value, err := getBlock(tx, b.ID)
+			if err == nil {
+				ahead = append(ahead, fetched{block: b, value: bytes.Clone(value)})
+			}
+			return err
+		})
+		if err != nil {
 			break
 		}
-		ahead = append(ahead, fetched{block: b, value: bytes.Clone(value)})
 	}
 	r.kept = append(ahead, r.kept...)
 	size := 0
@@ -308,7 +311,6 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 			break
 		}
 	}
-	return err
 }
 
 func (r *Reader) damage(off int64, err error) error {
@@ -329,31 +331,31 @@ func (r *Reader) damageAt(off int64, err error) error {
 // End is the stored tip; the other cursors have no fingerprints. The last one is yielded only after the hash of the
 // generation was checked. An error ends the iteration.
 func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, 0, false)
+	return r.segments(ctx, true, false)
 }
 
-// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked. An error ends the iteration.
-func (r *Reader) SegmentsFrom(ctx context.Context, off int64) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, off, false)
+// SegmentsUnchecked is Segments without the check of the hash of the generation, which may be lost. An error ends the iteration.
+func (r *Reader) SegmentsUnchecked(ctx context.Context) iter.Seq2[transcript.Segment, error] {
+	return r.segments(ctx, false, false)
 }
 
 // SegmentsPastDamage is like Segments, but continues after damage: it yields a damaged stretch as a segment without
 // data, with its DamageError. The segment before it has Rest set. The hash of the generation is not checked. Any other
 // error ends the iteration.
 func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, 0, true)
+	return r.segments(ctx, false, true)
 }
 
-func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter.Seq2[transcript.Segment, error] {
+func (r *Reader) segments(ctx context.Context, whole, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.begin(ctx, from, from+fetchSize)
+		g, err := r.begin(ctx, 0, fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
-		c, sum, whole := collector{start: at(from)}, sha256.New(), from == 0 && !pastDamage
-		for p, err := range r.portions(ctx, from, g.Offset) {
+		c, sum := collector{start: at(0)}, sha256.New()
+		for p, err := range r.portions(ctx, 0, g.Offset) {
 			if pastDamage && errors.As(err, new(*DamageError)) {
 				if !yield(c.rest(at(p.off)), nil) || !yield(transcript.Segment{Start: at(p.off), End: at(p.end)}, err) {
 					return

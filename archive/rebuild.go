@@ -95,20 +95,27 @@ func (a *Archive) replace(ctx context.Context, l lock, fill func(path, tmp strin
 	if err := a.checkSpace(filepath.Dir(path), l.info.Size()); err != nil {
 		return err
 	}
-	tmp, err := newFile(path)
-	if err != nil {
+	return a.putInPlace(path, func(tmp string) error {
+		if err := fill(path, tmp); err != nil {
+			return err
+		}
+		made := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
+		id, err := made.ID(ctx)
+		if err != nil {
+			return err
+		}
+		return made.writeTips(ctx, tipsPath(a.path), id)
+	})
+}
+
+// putInPlace makes a file with a name of its own, and renames it to path. It removes that of a process that was killed.
+func (a *Archive) putInPlace(path string, fill func(tmp string) error) error {
+	tmp := path + ".tmp"
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	defer os.Remove(tmp) // fails after the rename
-	if err := fill(path, tmp); err != nil {
-		return err
-	}
-	made := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
-	id, err := made.ID(ctx)
-	if err == nil {
-		err = made.writeTips(ctx, tipsPath(a.path), id)
-	}
-	if err != nil {
+	if err := fill(tmp); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp, path); err != nil {
@@ -433,16 +440,6 @@ func unknownHash() hash.Hash {
 	h := sha256.New()
 	h.Write([]byte(noTranscript))
 	return h
-}
-
-// newFile returns the path of the file that is to replace the archive at path. It removes that of a process that was
-// killed.
-func newFile(path string) (tmp string, err error) {
-	tmp = path + ".tmp"
-	if err = os.Remove(tmp); errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	return tmp, err
 }
 
 const asideSuffix = ".damaged-"

@@ -351,7 +351,7 @@ func TestRebuildRefuses(t *testing.T) {
 		},
 		"text": func(path string) { must(t, os.WriteFile(path, bytes.Repeat([]byte("notes\n"), 3000), 0o600)) },
 		"newer": func(path string) {
-			scribble(t, path, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte("99")) })
+			scribble(t, path, func(tx *bolt.Tx) error { return kindMeta.bucket(tx).Put(keySchema, []byte("99")) })
 		},
 	} {
 		ro := newRotten(t)
@@ -511,8 +511,8 @@ func shortened(t *testing.T, path string) (short bool) {
 	defer db.Close()
 	sessions, ids := 0, 0
 	_ = db.View(func(tx *bolt.Tx) error {
-		sessions, ids = tx.Bucket(bucketSessions).Stats().KeyN, 0
-		return tx.Bucket(bucketIDs).ForEach(func(_, _ []byte) error { ids++; return nil })
+		sessions, ids = kindSession.bucket(tx).Stats().KeyN, 0
+		return kindID.bucket(tx).ForEach(func(_, _ []byte) error { ids++; return nil })
 	})
 	return sessions < 600 || ids < 200
 }
@@ -564,7 +564,7 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 	for _, schema := range []string{"1", "4", "99"} {
 		path := filepath.Join(t.TempDir(), "archive.db")
 		fill(t, openAt(t, path, Options{}), session("s"), 1, talk(1, 9000), whole)
-		scribble(t, path, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, []byte(schema)) })
+		scribble(t, path, func(tx *bolt.Tx) error { return kindMeta.bucket(tx).Put(keySchema, []byte(schema)) })
 		before := bytesOf(t, path)
 		a := openAt(t, path, Options{})
 		for name, call := range map[string]func() error{

@@ -81,7 +81,7 @@ func parseSessionKey(b []byte) (transcript.Key, error) {
 // getSession returns the record of a session; ok is false if there is none.
 func getSession(tx *bolt.Tx, k transcript.Key) (r sessionRecord, ok bool, err error) {
 	key := sessionKey(k)
-	v := tx.Bucket(bucketSessions).Get(key)
+	v := kindSession.bucket(tx).Get(key)
 	if v == nil {
 		return r, false, nil
 	}
@@ -105,7 +105,7 @@ func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
 }
 
 // newNum returns a number for a session.
-func newNum(tx *bolt.Tx) (uint64, error) { return tx.Bucket(bucketMeta).NextSequence() }
+func newNum(tx *bolt.Tx) (uint64, error) { return kindMeta.bucket(tx).NextSequence() }
 
 // stream identifies the bytes of one generation: session number, generation.
 type stream [12]byte
@@ -223,7 +223,7 @@ func getCurrent(tx *bolt.Tx, k transcript.Key) (r sessionRecord, known bool, g g
 
 // getGeneration fails if there is no such generation.
 func getGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
-	v := tx.Bucket(bucketGenerations).Get(s[:])
+	v := kindGeneration.bucket(tx).Get(s[:])
 	if v == nil {
 		return generationRecord{}, fmt.Errorf("generation %d is missing", s.generation())
 	}

@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
 
@@ -42,7 +43,7 @@ type Removed struct {
 	IDs      []mark.ID        // that the index has no more
 	Before   int64            // size of the archive's file in bytes
 	After    int64
-	Links    uint64 // other names of the old file, which still has everything: hard links that somebody made
+	Links    int // other names of the old file, which still has everything: hard links that somebody made
 }
 
 // Forget removes sessions, and all occurrences of texts that are in the archive now: it writes a new file without them,
@@ -172,7 +173,7 @@ func (w *rewriter) eraseOld(old *os.File) (err error) {
 		}
 		err = os.Remove(aside)
 		if err == nil {
-			var links uint64
+			var links int
 			links, err = erase(f)
 			w.Links += links
 		}
@@ -450,10 +451,10 @@ func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
 }
 
 // erase overwrites a file that has no name any more. One with a name is somebody's copy: it returns how many it has.
-func erase(f *os.File) (names uint64, err error) {
+func erase(f *os.File) (names int, err error) {
 	info, err := f.Stat()
-	if err != nil || links(info) > 0 {
-		return links(info), err
+	if err != nil || ownfile.Links(info) > 0 {
+		return ownfile.Links(info), err
 	}
 	zeros := make([]byte, 1<<20)
 	for off := int64(0); off < info.Size(); off += int64(len(zeros)) {

@@ -82,7 +82,7 @@ func (s *scan) mayBeOwn() bool {
 // entry returns the entry whose value begins at an offset, if there is an intact one.
 func (s *scan) entry(at int64) (e storedEntry, ok bool) {
 	h, ok := parseHeader(s.window[at-s.from:])
-	if !ok || at < int64(h.key) || at+int64(h.value()) > s.size || h.kind.name() == nil {
+	if !ok || at < int64(h.key) || at+int64(h.value()) > s.size || buckets[h.kind] == nil {
 		return e, false
 	}
 	from, n := at-int64(h.key), int64(h.key+h.value())

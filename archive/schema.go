@@ -20,8 +20,8 @@ const schema = "\x03"
 const idSize = 16
 
 func initialise(tx *bolt.Tx) error {
-	for _, k := range kinds() {
-		if _, err := tx.CreateBucket(k.name()); err != nil {
+	for k := range buckets {
+		if _, err := tx.CreateBucket(buckets[k]); err != nil {
 			return err
 		}
 	}
@@ -33,18 +33,18 @@ func initialise(tx *bolt.Tx) error {
 	if err := putFile(tx); err != nil {
 		return err
 	}
-	return tx.Bucket(bucketMeta).Put(keySchema, strconv.AppendInt(nil, int64(schema[0]), 10))
+	return kindMeta.bucket(tx).Put(keySchema, strconv.AppendInt(nil, int64(schema[0]), 10))
 }
 
 // putFile gives the file a number of its own: in another one, the same sessions and blocks may have other numbers.
 func putFile(tx *bolt.Tx) error {
 	var n [8]byte
 	rand.Read(n[:]) // never fails
-	return tx.Bucket(bucketMeta).Put(keyFile, n[:])
+	return kindMeta.bucket(tx).Put(keyFile, n[:])
 }
 
 // fileOf returns what identifies the file, never "".
-func fileOf(tx *bolt.Tx) string { return "file " + string(tx.Bucket(bucketMeta).Get(keyFile)) }
+func fileOf(tx *bolt.Tx) string { return "file " + string(kindMeta.bucket(tx).Get(keyFile)) }
 
 // getID returns the archive's ID in hex.
 func getID(tx *bolt.Tx) (string, error) {
@@ -84,9 +84,9 @@ func (a *Archive) ID(ctx context.Context) (id string, err error) {
 
 // checkSchema fails if the schema is not supported.
 func (s *store) checkSchema(tx *bolt.Tx) error {
-	meta := tx.Bucket(bucketMeta)
+	meta := kindMeta.bucket(tx)
 	if meta == nil {
-		return s.a.damage("bucket %q is missing: damaged, or not a ccd archive", bucketMeta)
+		return s.a.damage("bucket %q is missing: damaged, or not a ccd archive", buckets[kindMeta])
 	}
 	v := meta.Get(keySchema)
 	n, err := strconv.ParseUint(string(v), 10, 16)
@@ -97,9 +97,9 @@ func (s *store) checkSchema(tx *bolt.Tx) error {
 		err := fmt.Errorf("%w: %s has schema %d, this ccd supports %d", ErrNewer, s.a.path, n, schema[0])
 		return words.Hint(err, "use the ccd that wrote it, or move the file away: ccd then makes a new archive from the transcripts")
 	}
-	for _, k := range kinds() {
+	for k := range buckets {
 		if k.bucket(tx) == nil {
-			return s.a.damage("bucket %q is missing", k.name())
+			return s.a.damage("bucket %q is missing", buckets[k])
 		}
 	}
 	return nil

@@ -62,10 +62,10 @@ func (a *Archive) explainMissing(ctx context.Context, err error) error {
 func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
 	return a.each(ctx, kind, func(tx *bolt.Tx, k, v []byte) error {
 		if _, err := unseal(kind, k, v); err != nil {
-			return a.damage("bucket %q: %w", kind.name(), err)
+			return a.damage("bucket %q: %w", buckets[kind], err)
 		}
 		if kind.bucket(tx).Get(k) == nil { // a damaged key of a branch page leads elsewhere
-			return a.damage("bucket %q: an entry cannot be looked up", kind.name())
+			return a.damage("bucket %q: an entry cannot be looked up", buckets[kind])
 		}
 		return nil
 	})
@@ -195,7 +195,7 @@ func (a *Archive) each(ctx context.Context, k kind, fn func(tx *bolt.Tx, k, v []
 		}
 	}
 	if k.counted() && found < stored {
-		return a.damage("%d entries of bucket %q are hidden by damage", stored-found, k.name())
+		return a.damage("%d entries of bucket %q are hidden by damage", stored-found, buckets[k])
 	}
 	return nil
 }

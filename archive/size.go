@@ -39,7 +39,7 @@ func (a *Archive) measure(ctx context.Context, z *Size) error {
 	return a.use(ctx, &store{a: a, stats: true}, func(s *store) error {
 		z.File = s.lock.info.Size()
 		return s.view(func(tx *bolt.Tx) error {
-			z.Sessions, z.IDs = int(tx.Bucket(bucketSessions).Sequence()), int(tx.Bucket(bucketIDs).Sequence())
+			z.Sessions, z.IDs = int(kindSession.bucket(tx).Sequence()), int(kindID.bucket(tx).Sequence())
 			z.Free = int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) + max(0, z.File-tx.Size())
 			return nil
 		})

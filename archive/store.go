@@ -15,21 +15,15 @@ import (
 	"github.com/dustin/go-humanize"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"ccd/internal/ownfile"
 )
 
 var (
-	bucketMeta        = []byte("meta")        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
-	bucketSessions    = []byte("sessions")    // agent, 0, id -> sessionRecord
-	bucketGenerations = []byte("generations") // stream -> generationRecord
-	bucketState       = []byte("state")       // agent, 0, id -> the caller's bytes
-	bucketBlocks      = []byte("blocks")      // id -> envelope and packed bytes of a frame or a piece
-	bucketHash        = []byte("hash")        // SHA-256 of a frame's raw bytes -> its id
-	bucketIDs         = []byte("ids")         // hash, shape -> pointerRecord
-	bucketSummaries   = []byte("summaries")   // hash of an input -> Summary
-	keySchema         = []byte("schema")
-	keyID             = []byte("id")
-	keyFile           = []byte("file")
-	keyBase           = []byte("base")
+	keySchema = []byte("schema")
+	keyID     = []byte("id")
+	keyFile   = []byte("file")
+	keyBase   = []byte("base")
 )
 
 var errAbsent = fmt.Errorf("%w: there is no archive yet", ErrNotFound)
@@ -153,7 +147,7 @@ func (a *Archive) checkSpace(dir string, need int64) error {
 	if a.o.MinFree <= 0 {
 		return nil
 	}
-	free, err := freeSpace(dir)
+	free, err := ownfile.Free(dir)
 	if err != nil {
 		return fmt.Errorf("get free space: %w", err)
 	}
@@ -269,18 +263,9 @@ func (a *Archive) create() error {
 	if _, err := a.stat(); !errors.Is(err, errAbsent) {
 		return err
 	}
-	tmp, err := newFile(a.path)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp)
-	if err := a.build(tmp, func(*Archive) error { return nil }); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, a.path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(a.path))
+	return a.putInPlace(a.path, func(tmp string) error {
+		return a.build(tmp, func(*Archive) error { return nil })
+	})
 }
 
 // view runs fn in a read transaction of the open store.

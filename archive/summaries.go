@@ -39,7 +39,7 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) (
 		return fmt.Errorf("%d bytes exceed the limit of %d", len(s.Text), maxSummary)
 	}
 	return a.update(ctx, int64(len(s.Text)+len(s.Why)), func(tx *bolt.Tx) error {
-		b := tx.Bucket(bucketSummaries)
+		b := kindSummary.bucket(tx)
 		was, _ := parseSummary(input[:], b.Get(input[:])) // a damaged one counts as none
 		if was.Text != "" {
 			return nil
@@ -58,7 +58,7 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) (
 func (a *Archive) Summary(ctx context.Context, input mark.Hash) (s Summary, err error) {
 	defer wrap(&err, "look up summary %s", input.ID())
 	err = a.viewAny(ctx, func(tx *bolt.Tx) error {
-		s, _ = parseSummary(input[:], tx.Bucket(bucketSummaries).Get(input[:]))
+		s, _ = parseSummary(input[:], kindSummary.bucket(tx).Get(input[:]))
 		return nil
 	})
 	return s, err

@@ -105,25 +105,16 @@ func (a *Archive) readTips() (id string, ends map[generationOf]int64) {
 	return id, ends
 }
 
-// Acknowledged is what the archive has acknowledged, as far as the file beside it says.
-type Acknowledged struct {
-	id   string
-	ends map[generationOf]int64
-}
-
-// Acknowledged returns what the archive must have from now on, unless its file is replaced.
-func (a *Archive) Acknowledged() (of Acknowledged) {
-	of.id, of.ends = a.readTips()
-	return of
-}
-
 // errOlder is the damage of an archive that lacks what it has acknowledged.
 var errOlder = errors.New("the archive is older than what it has acknowledged")
 
-// Lacking returns damage for what sessions, all of which were read later, lack of it: they are of an older copy of the archive.
-func (of Acknowledged) Lacking(ctx context.Context, a *Archive, all []Session) (damage []*DamageError) {
-	if id, err := a.ID(ctx); err != nil || id != of.id {
-		return nil
+// Acknowledged is Sessions, with damage for what they lack of what the archive has acknowledged before, as far as the file beside it
+// says: they are of an older copy of the archive.
+func (a *Archive) Acknowledged(ctx context.Context) (all []Session, lacking []*DamageError, err error) {
+	of, ends := a.readTips()
+	all, err = a.Sessions(ctx)
+	if id, bad := a.ID(ctx); bad != nil || id != of {
+		return all, nil, err
 	}
 	here := map[generationOf]int64{}
 	for _, s := range all {
@@ -131,10 +122,10 @@ func (of Acknowledged) Lacking(ctx context.Context, a *Archive, all []Session) (
 			here[generationOf{s.Key, g.N}] = g.Tip.Offset
 		}
 	}
-	for this, end := range of.ends {
+	for this, end := range ends {
 		if got, ok := here[this]; !ok || got < end {
-			damage = append(damage, &DamageError{Path: a.path, Session: this.Key, Generation: this.n, Offset: got, Err: errOlder})
+			lacking = append(lacking, &DamageError{Path: a.path, Session: this.Key, Generation: this.n, Offset: got, Err: errOlder})
 		}
 	}
-	return damage
+	return all, lacking, err
 }

@@ -81,10 +81,9 @@ func (v *verifier) id(ctx context.Context) error {
 
 // list reads the records of all sessions.
 func (v *verifier) list(ctx context.Context) error {
-	acknowledged := v.a.Acknowledged()
-	all, err := v.a.Sessions(ctx)
+	all, lacking, err := v.a.Acknowledged(ctx)
 	if err == nil {
-		v.Damage = append(v.Damage, acknowledged.Lacking(ctx, v.a, all)...)
+		v.Damage = append(v.Damage, lacking...)
 	}
 	for _, s := range all {
 		v.total += s.size()

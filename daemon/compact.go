@@ -60,9 +60,9 @@ func (d *Daemon) SessionAt(ctx context.Context, path string) (transcript.Session
 // gone, the companion is made from the archive. All IDs in the text resolve when Compact returns.
 // It fails with ErrUnknownSession, and with ErrNotPlaced if only the file could not be written.
 func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptions) (Compacted, error) {
-	s := d.sessions[key]
-	if s == nil {
-		return Compacted{}, fmt.Errorf("compact %s: %w", key.ID, ErrUnknownSession)
+	s, err := d.known(key)
+	if err != nil {
+		return Compacted{}, err
 	}
 	if s.Class == transcript.Attachment {
 		return Compacted{}, fmt.Errorf("compact %s: it is an attachment of session %s", key.ID, s.Parent)
@@ -73,7 +73,7 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 	s.request(o)
 	defer func() { s.requested = nil }()
 	var made Compacted
-	err := d.withRecords(ctx, s, func(model *compactor.Compactor) (err error) {
+	err = d.withRecords(ctx, s, func(model *compactor.Compactor) (err error) {
 		made, err = d.compact(ctx, s, model, o.Write)
 		return err
 	})
@@ -179,44 +179,42 @@ func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compa
 // Update archives what is new in a session's transcript, and stores what lists show. It does nothing if the file is gone.
 // It fails with ErrUnknownSession.
 func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
-	s := d.sessions[key]
-	if s == nil {
-		return fmt.Errorf("read session %s: %w", key.ID, ErrUnknownSession)
+	s, err := d.known(key)
+	if err != nil {
+		return err
 	}
 	return d.withRecords(ctx, s, func(*compactor.Compactor) error { return d.store(ctx, s, nil, s.state, nil) })
 }
 
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their
 // spans belong to the given generation, which must still be the newest one; generation is 0 if there are no pointers. It makes
-// nothing of the records, because to read them takes longer than all the rest.
+// nothing of the records, because to read them takes longer than all the rest. said, if not nil, is called when the rest is done, perhaps
+// again, and returns the Status and PerToken of a model that the caller has read for its own purpose: lists show them until the next sync.
 // It fails with ErrUnknownSession, and if there is a newer generation.
-func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer) error {
-	s := d.sessions[key]
-	if s == nil {
-		return fmt.Errorf("archive session %s: %w", key.ID, ErrUnknownSession)
+func (d *Daemon) Publish(ctx context.Context, key transcript.Key, generation int, pointers []transcript.Pointer, said func() (*compactor.Status, float64)) error {
+	s, err := d.known(key)
+	if err != nil {
+		return err
 	}
 	return d.withBytes(ctx, s, func() error {
 		if generation > 0 && s.cursor.Generation != generation {
 			return fmt.Errorf("publish ids of session %s: generation %d is no longer the newest", key.ID, generation)
 		}
+		if said != nil {
+			if st, perToken := said(); st != nil {
+				s.note(*st, perToken)
+			}
+		}
 		return d.store(ctx, s, pointers, s.state, nil)
 	})
 }
 
-// Note archives what is new in a session's transcript, and stores what lists show by a model that the caller has read for its own
-// purpose. said is called when the rest is done, perhaps again, and returns the model's Status and PerToken, nil if there is none. The
-// next sync reads the records. It fails with ErrUnknownSession.
-func (d *Daemon) Note(ctx context.Context, key transcript.Key, said func() (*compactor.Status, float64)) error {
-	s := d.sessions[key]
-	if s == nil {
-		return fmt.Errorf("archive session %s: %w", key.ID, ErrUnknownSession)
+// known returns a session that is in the archive or below a watched root.
+func (d *Daemon) known(key transcript.Key) (*session, error) {
+	if s := d.sessions[key]; s != nil {
+		return s, nil
 	}
-	return d.withBytes(ctx, s, func() error {
-		if st, perToken := said(); st != nil {
-			s.note(*st, perToken)
-		}
-		return d.store(ctx, s, nil, s.state, nil)
-	})
+	return nil, fmt.Errorf("session %s: %w", key.ID, ErrUnknownSession)
 }
 
 // Adopt adds a transcript outside the watched roots as a session, so that Update and Compact can archive it.

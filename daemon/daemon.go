@@ -79,7 +79,6 @@ type Daemon struct {
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
 	pool     pool
-	kept     []*session // whose readings are kept, the last one of them used last
 	found    []*session // that wait for choose
 	more     bool       // more offers wait
 
@@ -140,10 +139,9 @@ func unloaded(o Options) *Daemon {
 
 // load loads the archived sessions.
 func (d *Daemon) load(ctx context.Context) error {
-	acknowledged := d.Archive.Acknowledged()
-	stored, err := d.Archive.Sessions(ctx)
-	if lacks := acknowledged.Lacking(ctx, d.Archive, stored); err == nil && len(lacks) > 0 {
-		err = lacks[0]
+	stored, lacking, err := d.Archive.Acknowledged(ctx)
+	if err == nil && len(lacking) > 0 {
+		err = lacking[0]
 	}
 	if d.damaged = errors.As(err, new(*archive.DamageError)); d.damaged {
 		d.Log.Error("some sessions are damaged in the archive; the next scan repairs them", "err", err)
@@ -216,7 +214,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s.found = !o.Live && (s.found || o.Cold && s.state.Source.IsZero() && !exists(d.companion(s)))
 	s.statSource()
 	if d.lacksBeginning(s) {
-		s.read, s.state.Read, s.state.Covers = nil, Place{}, Place{}
+		s.state.Read, s.state.Covers = Place{}, Place{}
 	}
 	switch {
 	case s.paused():
@@ -270,18 +268,11 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 			return err
 		}
 		d.heartbeat()
-		if s.isRead() {
-			d.follow(s, seg)
-		}
 		s.advance(d, seg)
 		taken += int64(len(seg.Data))
 	}
 	s.state.Deferred = s.state.Deferred && taken == 0
 	s.updateState(taken)
-	if r := s.read; taken > 0 && r != nil && r.at == s.state.At {
-		s.setStatus(r.tracker)
-		s.state.Options = r.options
-	}
 	b.note(s)
 	if s.compareNow() {
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
@@ -325,7 +316,7 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		}
 		return
 	}
-	if d.keep(s); err == nil && s.found && s.due(d) {
+	if err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
 		return
 	}

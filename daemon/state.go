@@ -13,7 +13,7 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
-	"ccd/watcher"
+	"ccd/internal/ownfile"
 )
 
 // State is what the archive stores for the daemon with each session. It is a cache except for Manual and Labels, which a
@@ -107,7 +107,7 @@ func stat(path string) (Stat, error) {
 }
 
 func statOf(info fs.FileInfo) Stat {
-	return Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: watcher.Inode(info)}
+	return Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: ownfile.Inode(info)}
 }
 
 // unknownFormat reports whether a session has records, but none of a known type.

@@ -3,6 +3,7 @@ package watcher
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -17,7 +18,10 @@ type stream struct {
 	close  func() error
 }
 
-func openNotify() (*stream, error) {
+func openEvents() (*stream, error) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		return nil, errNoEvents
+	}
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -30,7 +34,8 @@ const maxHints = 1 << 15
 
 var errSourceClosed = errors.New("event source closed")
 
-// errNoEvents is why nothing is watched where that is never tried.
+// errNoEvents is why nothing is watched where that is never tried: with kqueue, fsnotify keeps every watched directory and every file in
+// it open, which are thousands here. Recent files and directories are polled instead.
 var errNoEvents = errors.New("kqueue would keep every file open")
 
 // What begins why a root is polled that should be watched: the kernel has no more watches, or no more instances, to give, or there are no

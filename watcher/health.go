@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -40,13 +41,13 @@ func (l *loop) publish() {
 		Linked: l.tree.linked, Unreadable: map[string]string{}, Overflows: l.overflows, LastScan: l.scanned, Waiting: l.queue.waiting(),
 	}
 	for i, r := range l.tree.roots {
-		h.Roots = append(h.Roots, RootHealth{Root: l.o.Roots[i], Present: r.present(), Polled: r.polled != "", Why: r.why()})
+		h.Roots = append(h.Roots, RootHealth{Root: l.o.Roots[i], Present: r.present(), Polled: r.polled != "", Why: cmp.Or(r.missing, r.polled)})
 	}
 	for _, dir := range slices.Sorted(maps.Keys(l.tree.unreadable)) {
 		if len(h.Unreadable) == maxUnreadable {
 			break
 		}
-		h.Unreadable[mark.Name(dir)] = l.tree.unreadable[dir].cause
+		h.Unreadable[mark.Name(dir)] = l.tree.unreadable[dir]
 	}
 	for _, f := range l.queue.cold {
 		h.Cold += f.size

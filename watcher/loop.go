@@ -67,15 +67,6 @@ func (l *loop) stop() {
 	}
 }
 
-// takePending processes waiting events and requests without blocking.
-func (l *loop) takePending(ctx context.Context) {
-	select {
-	case b := <-l.hints:
-		l.merge(ctx, b)
-	default:
-	}
-}
-
 // wait sleeps until something is due, or an event comes.
 func (l *loop) wait(ctx context.Context) {
 	now := time.Now()
@@ -83,8 +74,8 @@ func (l *loop) wait(ctx context.Context) {
 	if l.polls() && l.pollAt.Before(until) {
 		until = l.pollAt
 	}
-	if len(l.queue.heap) > 0 && l.queue.heap[0].due.Before(until) {
-		until = l.queue.heap[0].due
+	if l.queue.next.Before(until) {
+		until = l.queue.next
 	}
 	if sign := now.Add(l.o.HeartbeatEvery); l.o.HeartbeatEvery > 0 && sign.Before(until) {
 		until = sign

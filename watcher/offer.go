@@ -9,39 +9,21 @@ import (
 
 // next returns the next offer. ok is false if none is due.
 func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !ok {
 		now := time.Now()
-		o, took, ok := l.pick(ctx, now)
-		if !took {
-			return Offer{}, false
+		if f := l.queue.due(now); f != nil {
+			o, ok = l.offerLive(ctx, f, now)
+		} else if f, took := l.queue.popCold(); took {
+			o, ok = l.offerCold(f, now)
+		} else if len(l.queue.gone) > 0 {
+			o, ok = l.offerGone(l.queue.gone[0])
+			l.queue.gone = l.queue.gone[1:]
+		} else {
+			return o, false
 		}
-		if ok {
-			o.More = l.queue.more(now)
-			return o, true
-		}
+		o.More = l.queue.more(now)
 	}
-	return Offer{}, false
-}
-
-// pick takes one file from the queue. took is false if none is due; ok is false if it is not offered now.
-func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool) {
-	if f := l.queue.due(now); f != nil {
-		o, ok = l.offerLive(ctx, f, now)
-		return o, true, ok
-	}
-	if f, took := l.queue.popCold(); took {
-		o, ok = l.offerCold(f, now)
-		return o, true, ok
-	}
-	if len(l.queue.gone) > 0 {
-		p := l.queue.gone[0]
-		if l.queue.gone = l.queue.gone[1:]; len(l.queue.gone) == 0 {
-			l.queue.gone = nil
-		}
-		o, ok = l.offerGone(p)
-		return o, true, ok
-	}
-	return Offer{}, false, false
+	return o, ok
 }
 
 // offerLive offers a live file that is due. Events may have been lost, so it checks first whether the file still
@@ -49,7 +31,7 @@ func (l *loop) pick(ctx context.Context, now time.Time) (o Offer, took, ok bool)
 func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bool) {
 	info, err := os.Lstat(f.path)
 	if err != nil || !info.Mode().IsRegular() {
-		l.queue.remove(f)
+		delete(l.queue.live, f.path)
 		return l.offerIrregular(ctx, f, info, err)
 	}
 	if s := stamp(info); s != f.stamp {

@@ -51,7 +51,7 @@ func Open(s transcript.Session) (*os.File, error) {
 func checkOpened(f *os.File, before, root fs.FileInfo) error {
 	after, err := f.Stat()
 	if err == nil && (!after.Mode().IsRegular() || !os.SameFile(before, after)) {
-		return ErrIrregular
+		return fmt.Errorf("%w: replaced while opening it", ErrIrregular)
 	}
 	if err == nil && root != nil {
 		return checkOwner(after, root)

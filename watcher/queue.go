@@ -2,7 +2,6 @@ package watcher
 
 import (
 	"cmp"
-	"container/heap"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +13,11 @@ import (
 type queue struct {
 	settle, maxWait, refresh time.Duration
 
-	live map[string]*live
-	heap liveHeap
-	gone []place
-	cold []foundFile // newest last
+	live  map[string]*live
+	ready []*live   // those that were due when they were last looked at, in order
+	next  time.Time // none of the others is due before
+	gone  []place
+	cold  []foundFile // newest last
 }
 
 // place is a path and its root.
@@ -45,7 +45,6 @@ type live struct {
 	offered  bool      // it was offered since it became live
 	stamp    uint64    // at the last check, 0 before
 	due      time.Time
-	index    int // in the heap
 }
 
 // changed schedules the file at p, which changed between first and last.
@@ -53,10 +52,7 @@ func (q *queue) changed(p place, first, last time.Time) {
 	f := q.live[p.path]
 	if f == nil {
 		f = &live{place: p, first: first, last: last, unsynced: true}
-		f.due = q.dueOf(f)
 		q.live[p.path] = f
-		heap.Push(&q.heap, f)
-		return
 	}
 	if !f.unsynced {
 		f.unsynced, f.first = true, first
@@ -64,7 +60,7 @@ func (q *queue) changed(p place, first, last time.Time) {
 	if last.After(f.last) {
 		f.last = last
 	}
-	q.fix(f)
+	q.schedule(f)
 }
 
 // dueOf implements the schedule: quiet for settle, or max_wait after the first change since the last offer; then once
@@ -80,32 +76,48 @@ func (q *queue) dueOf(f *live) time.Time {
 	return due
 }
 
-func (q *queue) fix(f *live) {
-	f.due = q.dueOf(f)
-	heap.Fix(&q.heap, f.index)
+func (q *queue) schedule(f *live) {
+	if f.due = q.dueOf(f); f.due.Before(q.next) {
+		q.next = f.due
+	}
 }
 
 // markOffered reschedules f after an offer, and removes it if it has been quiet for refresh_idle.
 func (q *queue) markOffered(f *live, now time.Time) {
 	f.unsynced, f.offered = false, true
 	if now.Sub(f.last) >= q.refresh {
-		q.remove(f)
+		delete(q.live, f.path)
 		return
 	}
-	q.fix(f)
-}
-
-func (q *queue) remove(f *live) {
-	heap.Remove(&q.heap, f.index)
-	delete(q.live, f.path)
+	q.schedule(f)
 }
 
 // due returns the live file that is due first, nil if none is.
 func (q *queue) due(now time.Time) *live {
-	if len(q.heap) == 0 || q.heap[0].due.After(now) {
-		return nil
+	if len(q.ready) == 0 && !now.Before(q.next) {
+		q.look(now)
 	}
-	return q.heap[0]
+	for len(q.ready) > 0 {
+		if f := q.ready[0]; q.live[f.path] == f && !f.due.After(now) {
+			return f
+		}
+		q.ready = q.ready[1:]
+	}
+	return nil
+}
+
+// look finds the live files that are due, and when the next one is.
+func (q *queue) look(now time.Time) {
+	q.next = now.Add(q.maxWait + q.refresh)
+	for _, f := range q.live {
+		switch {
+		case !f.due.After(now):
+			q.ready = append(q.ready, f)
+		case f.due.Before(q.next):
+			q.next = f.due
+		}
+	}
+	slices.SortFunc(q.ready, func(a, b *live) int { return cmp.Or(a.due.Compare(b.due), strings.Compare(a.path, b.path)) })
 }
 
 func (q *queue) addCold(f []foundFile) {
@@ -133,33 +145,3 @@ func (q *queue) waiting() int { return len(q.live) + q.idle() }
 func (q *queue) idle() int { return len(q.gone) + len(q.cold) }
 
 func (q *queue) more(now time.Time) bool { return q.idle() > 0 || q.due(now) != nil }
-
-type liveHeap []*live
-
-func (h liveHeap) Len() int { return len(h) }
-func (h liveHeap) Less(i, j int) bool {
-	if h[i].due.Equal(h[j].due) {
-		return h[i].path < h[j].path
-	}
-	return h[i].due.Before(h[j].due)
-}
-
-func (h liveHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push and Pop implement heap.Interface.
-func (h *liveHeap) Push(x any) {
-	f := x.(*live)
-	f.index = len(*h)
-	*h = append(*h, f)
-}
-
-func (h *liveHeap) Pop() any {
-	old := *h
-	f := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	return f
-}

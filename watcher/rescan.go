@@ -19,7 +19,7 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	if start.Before(l.scanAt) {
 		return
 	}
-	l.tree.linked = 0
+	l.tree.linked, l.tree.told, l.tree.unreadable = 0, l.tree.unreadable, map[string]string{}
 	for i, err := range l.tree.resolve() {
 		l.tree.roots[i].missing = l.updateRoot(i, err)
 		if err == nil {

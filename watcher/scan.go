@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // Found is a transcript found by Scan.
@@ -33,7 +35,7 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o.Log = slog.New(slog.DiscardHandler) // Scan returns the errors
 	t := newTree(&o)
 	t.onFile = func(d *dir, name string, info fs.FileInfo, _ bool) {
-		found = append(found, Found{filepath.Join(d.path, name), o.Roots[d.root], info.Size(), info.ModTime(), links(info)})
+		found = append(found, Found{filepath.Join(d.path, name), o.Roots[d.root], info.Size(), info.ModTime(), ownfile.Links(info)})
 	}
 	t.onSkip = func(err error) { errs = append(errs, err) }
 	for i, err := range t.resolve() {
@@ -52,15 +54,6 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	})
 	return found, errs
 }
-
-// irregular is the error for a skipped file with a transcript's name.
-type irregular struct{}
-
-// Error says what the file is not.
-func (irregular) Error() string { return "not a regular file" }
-
-// Is makes it an ErrIrregular.
-func (irregular) Is(err error) bool { return err == ErrIrregular }
 
 // cause removes the path from an error: the caller adds it.
 func cause(err error) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -19,8 +18,8 @@ const (
 	firstBuffer  = 64 << 10
 )
 
-// ErrIrregular is wrapped by Tail's error for a file that is not regular, or that was replaced while it was opened.
-var ErrIrregular = errors.New("not a regular file, or replaced while opening it")
+// ErrIrregular is wrapped by the errors for a file that is not regular, or that was replaced while it was opened.
+var ErrIrregular = errors.New("not a regular file")
 
 // tailer is one call of Tail.
 type tailer struct {
@@ -35,25 +34,17 @@ type tailer struct {
 	buf    []byte
 }
 
-// run opens the transcript and reads it.
-func (t *tailer) run(read func() error) error {
-	f, err := Open(t.s)
+// open opens the transcript at its beginning.
+func (t *tailer) open() (err error) {
+	if t.file, err = Open(t.s); err != nil {
+		return err
+	}
+	info, err := t.file.Stat()
 	if err != nil {
-		return fmt.Errorf("open transcript %s: %w", t.s.Path, cause(err))
+		return err
 	}
-	t.file = f
-	info, err := f.Stat()
-	if err == nil {
-		t.size = info.Size()
-		err = t.rewind()
-	}
-	if err == nil {
-		err = read()
-	}
-	if err != nil {
-		return fmt.Errorf("read transcript %s: %w", t.s.Path, cause(err))
-	}
-	return nil
+	t.size = info.Size()
+	return t.rewind()
 }
 
 func (t *tailer) close() {

@@ -1,7 +1,6 @@
 package watcher
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // tree contains the known files: for each directory its files, for each file its stamp at the last scan or offer. A
@@ -22,8 +23,9 @@ type tree struct {
 	o          *Options
 	roots      []root
 	dirs       map[string]*dir
-	unreadable map[string]unreadable
-	linked     int // in the last scan
+	unreadable map[string]string // why a path could not be read, since the last full scan began
+	told       map[string]string // the same before it: not logged again
+	linked     int               // in the last scan
 	pass       uint32
 
 	// onFile is called for each new or changed file, onDir for each directory before it is listed, onGone for each
@@ -34,13 +36,6 @@ type tree struct {
 	onSkip func(err error)
 }
 
-// unreadable is why a directory could not be read, and in which scan.
-type unreadable struct {
-	cause string
-	root  int
-	pass  uint32
-}
-
 type root struct {
 	real    string      // its path without symlinks, "" if it does not exist
 	info    fs.FileInfo // nil if it does not exist
@@ -49,8 +44,6 @@ type root struct {
 }
 
 func (r root) present() bool { return r.real != "" }
-
-func (r root) why() string { return cmp.Or(r.missing, r.polled) }
 
 type dir struct {
 	path    string
@@ -75,7 +68,7 @@ func newFile(name string, info fs.FileInfo) file {
 
 func newTree(o *Options) *tree {
 	return &tree{
-		o: o, roots: make([]root, len(o.Roots)), dirs: map[string]*dir{}, unreadable: map[string]unreadable{},
+		o: o, roots: make([]root, len(o.Roots)), dirs: map[string]*dir{}, unreadable: map[string]string{},
 		onDir: func(*dir) {}, onGone: func(int, string) {}, onSkip: func(error) {},
 	}
 }
@@ -83,7 +76,7 @@ func newTree(o *Options) *tree {
 // stamp is a 64-bit hash of size, modification time and inode, to detect that a file changed. It is never 0.
 func stamp(info fs.FileInfo) uint64 {
 	h := uint64(info.Size())
-	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), Inode(info)} {
+	for _, v := range [...]uint64{uint64(info.ModTime().UnixNano()), ownfile.Inode(info)} {
 		h = (h ^ v) * 0x9e3779b97f4a7c15
 		h ^= h >> 29
 	}
@@ -159,15 +152,6 @@ var (
 	errDuplicateRoot = errors.New("the same directory as an earlier root")
 )
 
-// directory is the part of *os.File that a scan uses.
-type directory interface {
-	Stat() (fs.FileInfo, error)
-	ReadDir(n int) ([]fs.DirEntry, error)
-	Close() error
-}
-
-func openDirectory(dir string, flags int) (directory, error) { return os.OpenFile(dir, flags, 0) }
-
 // resolve locates the roots. It returns an error for each root that cannot be scanned.
 func (t *tree) resolve() []error {
 	errs := make([]error, len(t.roots))
@@ -232,7 +216,7 @@ func (t *tree) list(ctx context.Context, root int, path string) (below []string,
 	if path == t.o.Roots[root].Path {
 		flags = os.O_RDONLY
 	}
-	open, err := t.o.openDir(path, flags)
+	open, err := os.OpenFile(path, flags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +252,7 @@ func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 		d = &dir{path: path, root: root}
 		t.dirs[path] = d
 	}
-	if id := Inode(info); d.inode != id {
+	if id := ownfile.Inode(info); d.inode != id {
 		d.inode, d.watched = id, false // the directory was replaced, and its watch is gone
 	}
 	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make([]file, 0, len(d.files))
@@ -290,7 +274,7 @@ func (t *tree) addEntry(d *dir, e fs.DirEntry) (walk bool) {
 		return true
 	}
 	if err != nil {
-		t.addUnreadable(d.root, path, fmt.Errorf("read %q: %w", path, err))
+		t.addUnreadable(path, fmt.Errorf("read %q: %w", path, err))
 	}
 	return false
 }
@@ -305,7 +289,7 @@ func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
 		}
 		return nil
 	case !e.Type().IsRegular():
-		t.onSkip(fmt.Errorf("skip %q: %w", path, irregular{}))
+		t.onSkip(fmt.Errorf("skip %q: %w", path, ErrIrregular))
 		return nil
 	case badName(e.Name()):
 		return ErrName
@@ -322,7 +306,7 @@ func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
 		now.name, was = known.name, known.stamp // keep one copy of the name
 	}
 	d.next = append(d.next, now)
-	if links(info) > 1 {
+	if ownfile.Links(info) > 1 {
 		t.linked++
 	}
 	if was != now.stamp {
@@ -357,7 +341,7 @@ func (t *tree) keepUnreadable(root int, path string, err error) {
 	if NotExist(err) && path != t.o.Roots[root].Path {
 		return // removed after its parent was listed; sweep handles it
 	}
-	t.addUnreadable(root, path, fmt.Errorf("scan %s: %w", path, cause(err)))
+	t.addUnreadable(path, fmt.Errorf("scan %s: %w", path, cause(err)))
 	for p, d := range t.dirs {
 		if within(p, path) {
 			d.pass = t.pass
@@ -372,16 +356,16 @@ func (t *tree) keepUnreadable(root int, path string, err error) {
 }
 
 // addUnreadable records what cannot be read, and logs it once.
-func (t *tree) addUnreadable(root int, path string, err error) {
+func (t *tree) addUnreadable(path string, err error) {
 	t.onSkip(err)
 	err = cause(err)
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner // the path is logged separately
 	}
-	if _, told := t.unreadable[path]; !told {
+	if t.told[path] == "" && t.unreadable[path] == "" {
 		t.o.Log.Warn("cannot read", "path", path, "err", err)
 	}
-	t.unreadable[path] = unreadable{err.Error(), root, t.pass}
+	t.unreadable[path] = err.Error()
 }
 
 // sweep removes the root's directories at and below top that the scan did not see.
@@ -394,11 +378,6 @@ func (t *tree) sweep(root int, top string) {
 			t.onGone(d.root, filepath.Join(p, f.name))
 		}
 		delete(t.dirs, p)
-	}
-	for p, u := range t.unreadable {
-		if u.pass != t.pass && u.root == root && within(p, top) {
-			delete(t.unreadable, p)
-		}
 	}
 }
 
@@ -428,9 +407,6 @@ func (t *tree) ignored(root int, file string) bool {
 
 // otherRoot reports whether dir is another root, which is walked separately.
 func (t *tree) otherRoot(root int, dir string) bool {
-	if len(t.o.Roots) == 1 {
-		return false
-	}
 	real := t.roots[root].real + strings.TrimPrefix(dir, t.o.Roots[root].Path)
 	for i, r := range t.roots {
 		if i != root && r.real == real {

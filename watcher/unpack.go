@@ -18,20 +18,17 @@ const (
 // unpacker decompresses a .zst within these limits.
 type unpacker struct {
 	dec      *zstd.Decoder
-	in       *io.SectionReader
 	size     int64
 	unpacked int64
 }
 
 func unpack(f io.ReaderAt, size int64) (*unpacker, error) {
 	size = wholeFrames(f, size)
-	u := &unpacker{in: io.NewSectionReader(f, 0, size), size: size}
-	var err error
-	u.dec, err = zstd.NewReader(u.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	dec, err := zstd.NewReader(io.NewSectionReader(f, 0, size), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
-	return u, nil
+	return &unpacker{dec: dec, size: size}, nil
 }
 
 // Read reads unpacked bytes. It fails if there are far more of them than packed ones.

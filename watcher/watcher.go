@@ -8,6 +8,7 @@ package watcher
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"log/slog"
 	"path/filepath"
@@ -42,8 +43,6 @@ type Options struct {
 	// least every HeartbeatEvery while nothing is offered (0: not while idle). It may be nil.
 	Heartbeat      func()
 	HeartbeatEvery time.Duration
-
-	openDir func(dir string, flags int) (directory, error) // replaced in tests
 }
 
 // Offer is a file that changed, or may have changed.
@@ -82,9 +81,6 @@ func (o Options) complete() Options {
 	or(&o.MaxWait, 15*time.Second)
 	or(&o.RefreshIdle, 30*time.Second)
 	or(&o.ScanInterval, time.Minute)
-	if o.openDir == nil {
-		o.openDir = openDirectory
-	}
 	if o.Heartbeat == nil {
 		o.Heartbeat = func() {}
 	}
@@ -114,7 +110,11 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 		defer l.stop()
 		defer cancel()
 		for ctx.Err() == nil {
-			l.takePending(ctx)
+			select {
+			case b := <-l.hints:
+				l.merge(ctx, b)
+			default:
+			}
 			l.scanWhenDue(ctx)
 			l.pollWhenDue(ctx)
 			if o, ok := l.next(ctx); ok {
@@ -162,14 +162,15 @@ func Tail(ctx context.Context, s transcript.Session, from transcript.Cursor, o T
 		}
 		t := tailer{s: s, o: o}
 		defer t.close()
-		err := t.run(func() error {
-			if err := t.position(ctx, from); err != nil {
-				return err
-			}
-			return t.segments(ctx, yield)
-		})
+		err := t.open()
+		if err == nil {
+			err = t.position(ctx, from)
+		}
+		if err == nil {
+			err = t.segments(ctx, yield)
+		}
 		if err != nil {
-			yield(transcript.Segment{}, err)
+			yield(transcript.Segment{}, fmt.Errorf("read transcript %s: %w", s.Path, cause(err)))
 		}
 	}
 }

@@ -17,14 +17,6 @@ const dirFlags = os.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscal
 
 const errNotADirectory = syscall.ENOTDIR
 
-// Inode returns the inode number of a file, or 0 if unknown.
-func Inode(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Ino
-	}
-	return 0
-}
-
 // ownerOf returns the uid of a file's owner.
 func ownerOf(info fs.FileInfo) (uid int, known bool) {
 	st, known := info.Sys().(*syscall.Stat_t)
@@ -32,14 +24,6 @@ func ownerOf(info fs.FileInfo) (uid int, known bool) {
 		return 0, false
 	}
 	return int(st.Uid), true
-}
-
-// links returns the number of hard links of a file.
-func links(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Nlink)
-	}
-	return 1
 }
 
 // watchLimitReached reports whether err means that the system allows no further watches.

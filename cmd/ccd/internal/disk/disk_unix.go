@@ -19,15 +19,6 @@ func Writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 // Readable fails if this user cannot read the file at path.
 func Readable(path string) error { return unix.Access(path, unix.R_OK) }
 
-// Free returns the bytes that this user can still write on dir's file system. It fails if dir does not exist.
-func Free(dir string) (int64, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, err
-	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
-}
-
 // Owner names the owner of a file. mine is true for this user's files, and for every file if this user is root.
 func Owner(info fs.FileInfo) (name string, mine bool) {
 	st, known := info.Sys().(*syscall.Stat_t)

@@ -3,8 +3,6 @@ package disk
 import (
 	"io/fs"
 	"os"
-
-	"golang.org/x/sys/windows"
 )
 
 // Writable fails if dir does not exist; Windows tells permissions only to who tries.
@@ -20,17 +18,6 @@ func Readable(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// Free returns the bytes that this user can still write on dir's volume. It fails if dir does not exist.
-func Free(dir string) (int64, error) {
-	name, err := windows.UTF16PtrFromString(dir)
-	if err != nil {
-		return 0, err
-	}
-	var free uint64
-	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
-	return int64(free), err
 }
 
 // Owner takes every file for this user's: on Windows, the owner does not tell who can read a file.

@@ -15,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -54,7 +55,7 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts 
 		return struct{}{}, err
 	})
 	f.Free = -1
-	if free, err := disk.Free(disk.Existing(filepath.Dir(p.ArchivePath))); err == nil {
+	if free, err := ownfile.Free(disk.Existing(filepath.Dir(p.ArchivePath))); err == nil {
 		f.Free = free
 	}
 	if bad == nil {

@@ -14,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/ownfile"
 	"ccd/internal/remote/pulled"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -113,7 +114,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		Place: g.l.Place, Version: g.version, Now: time.Now(), Wrong: g.Wrong, Run: info, Running: running, RunErr: runErr,
 		Service: g.service, Size: g.size, Free: -1, Unread: archiveErr, Damage: g.l.Damage,
 	}
-	if free, err := disk.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
+	if free, err := ownfile.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
 		out.Archive.Space, live.Free = free, free
 	}
 	if out.Archive.unread = archiveErr != nil; out.Archive.unread {

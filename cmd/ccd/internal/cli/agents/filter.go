@@ -75,7 +75,7 @@ func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *reader.Lib
 	}
 	n := known.Tip().Generation
 	return a.filter(ctx, l, s.ID, d.Archive.Reader(s.Key, n).Segments(ctx), f, func(pointers []transcript.Pointer) error {
-		return d.Publish(ctx, s.Key, n, pointers)
+		return d.Publish(ctx, s.Key, n, pointers, nil)
 	})
 }
 

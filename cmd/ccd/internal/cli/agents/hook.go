@@ -257,7 +257,7 @@ func (a *app) sync(ctx context.Context, path string, said func() (*compactor.Sta
 	case !ok:
 		return errors.New("archive transcript: not a session of a watched directory")
 	case said != nil:
-		return d.Note(ctx, s.Key, said)
+		return d.Publish(ctx, s.Key, 0, nil, said)
 	}
 	_, err = d.Compact(ctx, s.Key, daemon.CompactOptions{Write: true})
 	return err

@@ -287,7 +287,7 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []*reader.En
 		}
 		g, err := e.Generation(0)
 		if err == nil {
-			err = d.Publish(ctx, e.Key, g.N, c.Pointers[i])
+			err = d.Publish(ctx, e.Key, g.N, c.Pointers[i], nil)
 		}
 		switch {
 		case errors.As(err, new(*archive.DamageError)):

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package ownfile
-
-const noWait = 0

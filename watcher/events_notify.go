@@ -1,5 +1,0 @@
-//go:build linux || windows
-
-package watcher
-
-func openEvents() (*stream, error) { return openNotify() }
