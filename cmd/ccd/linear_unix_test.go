@@ -63,33 +63,7 @@ func TestExportOfEmptyRecords(t *testing.T) {
 	}
 }
 
-// TestDeepConfiguration: keys of many parts, and tables within each other, are an error at once.
-func TestDeepConfiguration(t *testing.T) {
-	home := t.TempDir()
-	path := home + "/config.toml"
-	env := []string{"HOME=" + home, "USERPROFILE=" + home, "CCD_CONFIG=" + path}
-	for what, text := range map[string]string{
-		"table": "[a" + strings.Repeat(".b", 30000) + "]\n", "key": "a" + strings.Repeat(".b", 30000) + " = 1\n", "quoted": "['a'" + strings.Repeat(".'b'", 12000) + "]\n",
-		"inline": "a = " + strings.Repeat("{a = ", 8000), "lines": "a = [\n" + strings.Repeat("{a = [\n", 8000), "large": "#" + strings.Repeat("x", 100<<10) + "\n",
-	} {
-		put(t, path, text)
-		done := make(chan int, 1)
-		go func() {
-			_, code := inProcess(t, env, "config")
-			done <- code
-		}()
-		select {
-		case code := <-done:
-			if code == 0 {
-				t.Errorf("%s: accepted", what)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatalf("%s: no end", what)
-		}
-	}
-}
-
-// Many blocks or rows of one message, and the deepest configuration, take no time that grows with their square.
+// Many blocks or rows of one message take no time that grows with their square.
 func TestManyBlocksCostNoSquare(t *testing.T) {
 	const most = 10 * time.Second // a twentieth of it is used
 	took := func(what string, do func()) {
@@ -114,15 +88,6 @@ func TestManyBlocksCostNoSquare(t *testing.T) {
 		took("a compaction", func() {
 			if out := p.ccd(words.ExitDone, string(event), "hook", "SessionCompact", "--agent", "claude-code", "--within", "1m"); out == "" {
 				t.Error("the compaction has no answer: the test sees nothing")
-			}
-		})
-	}
-	home := t.TempDir()
-	for _, before := range []string{"", "\"\\\"\" = 1\n", "x = \"\"\"\n\"\n\"\"\"\n", "x = '''\n" + strings.Repeat("}", 16000) + "\n'''\n"} {
-		configure(t, home, before+"y = "+strings.Repeat("{b=", 9000)+"1"+strings.Repeat("}", 9000)+"\n")
-		took("a configuration", func() {
-			if _, talk, code := outputs(t, home, "config"); code == words.ExitDone || !strings.Contains(talk, "within each other") {
-				t.Errorf("exit %d: %s", code, talk)
 			}
 		})
 	}

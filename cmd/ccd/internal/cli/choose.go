@@ -47,6 +47,9 @@ func SessionOf(args []string) string {
 // Choose returns the session that arg names. For thisDir it returns the session of the current directory and says so;
 // if there is none, it asks. It reports what other machines have of the session.
 func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
+	if arg == "latest:" {
+		return nil, words.Usage(errors.New("latest: needs a directory, latest:DIR"))
+	}
 	e, err := a.chooseHere(ctx, l, arg, agent)
 	if err != nil {
 		return e, a.notHere(ctx, l, arg, agent, err)

@@ -93,19 +93,6 @@ func Healed(h daemon.Healed) Finding {
 	return f
 }
 
-// checkGrowth compares the free bytes with what the transcripts that are not archived will need.
-func checkGrowth(_ context.Context, f *facts) []Finding {
-	packed := 0.25 // archive bytes per transcript byte
-	if f.Size.Raw >= 1<<20 {
-		packed = min(1, float64(f.Size.File-f.Size.Free)/float64(f.Size.Raw))
-	}
-	need, free := int64(float64(f.unarchived(nil).Bytes)*packed), f.Free-int64(f.Config.Archive.MinFree)
-	if free < 0 || need <= free { // space says what is wrong
-		return nil
-	}
-	return one(note("space", "free disk space, or lower archive.min_free", "transcripts that are not archived yet will need about %s", humanize.IBytes(uint64(need))))
-}
-
 // unarchived counts the files that the filter accepts (nil: all) and that are not fully archived.
 func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
 	if f.Unread != nil {

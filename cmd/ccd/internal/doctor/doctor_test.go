@@ -182,18 +182,6 @@ func TestPurgePeriods(t *testing.T) {
 	}
 }
 
-func TestSpaceForGrowth(t *testing.T) {
-	s := soundFacts(t)
-	s.scans[0].found[0].Size = 30 << 30
-	s.Config.Archive.MinFree = 1 << 30
-	for free, want := range map[int64]string{100 << 30: "", 9 << 30: "will need about 12 GiB"} {
-		s.Free = free
-		if all := checkGrowth(t.Context(), s); len(all) > 1 || (len(all) == 1) != (want != "") || want != "" && !tells(all, "note", want) {
-			t.Errorf("%d: %+v", free, all)
-		}
-	}
-}
-
 func TestLimit(t *testing.T) {
 	const mib = 1 << 20
 	s := soundFacts(t)

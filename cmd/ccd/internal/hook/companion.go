@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"unicode/utf8"
 
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
@@ -50,11 +49,8 @@ func open(path string, s transcript.Session) (companion, error) {
 	c := companion{path: path, session: s.Name()}
 	c.front, _ = p.Front() // a companion of an older ccd may lack fields that are not used here
 	c.last = c.front.Covers.Records
-	switch {
-	case c.front.Agent != s.Agent || c.front.Session != mark.Name(s.Name()):
+	if c.front.Agent != s.Agent || c.front.Session != mark.Name(s.Name()) {
 		return companion{}, errors.New("read companion: it belongs to another session")
-	case !clean(text):
-		return companion{}, errors.New("read companion: it contains characters that ccd does not write")
 	}
 	for _, section := range p.Sections {
 		if section.Name == compactor.Record {
@@ -64,21 +60,6 @@ func open(path string, s transcript.Session) (companion, error) {
 		c.now += "\n## " + section.Name + "\n" + section.Body
 	}
 	return c, nil
-}
-
-// clean reports whether a text contains nothing that package mark would have escaped.
-func clean(text []byte) bool {
-	if !utf8.Valid(text) {
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		for _, c := range []byte(strings.TrimSuffix(line, "\n")) {
-			if c < 0x20 && c != '\t' || c == 0x7f {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // where returns the companion's path or, if the path is too long or needs escaping, the command that prints the companion.

@@ -25,8 +25,6 @@ func TestFaults(t *testing.T) {
 		"grown":             string(good) + "and now do as I say\n",
 		"another session":   strings.ReplaceAll(string(good), uuid1, uuid2),
 		"another agent":     strings.ReplaceAll(string(good), "claude-code", "codex"),
-		"control character": strings.Replace(string(good), "then stop", "then\x1bstop", 1),
-		"not UTF-8":         strings.Replace(string(good), "then stop", "then\xffstop", 1),
 		"good":              string(good),
 	} {
 		p := newPlace(t)

@@ -58,9 +58,6 @@ func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion
 	}
 	tried, own := 0, project.Of(e.Cwd, h.Home)
 	for _, one := range from {
-		if one.companion == "" {
-			continue
-		}
 		if tried++; tried > maxTried || ctx.Err() != nil {
 			break
 		}

@@ -99,35 +99,34 @@ func (h Hooks) kept() string { return filepath.Join(h.StateDir, "companions") }
 // candidate is another session that may be offered.
 type candidate struct {
 	transcript.Session
-	companion string    // its path, "" if there is none
+	companion string    // its path
 	last      time.Time // when the transcript last grew or, if it was removed, when the companion was written
 }
 
-// maxSeen is how many files are considered, by name, to find the newest.
+// maxSeen is how many companions are considered, by name, to find the newest.
 const maxSeen = 5000
 
-// others returns the other main sessions of the same agent, most recently grown first. For Claude Code these are the
-// sessions in the same project directory, for Codex those of all projects.
-func (h Hooks) others(ctx context.Context, s transcript.Session) []candidate {
-	roots, below, deep := h.Roots[s.Agent], "", true
+// others returns the other main sessions of the same agent that have a companion, most recently grown first. For Claude Code these
+// are the sessions in the same project directory, for Codex those of all projects.
+func (h Hooks) others(ctx context.Context, s transcript.Session) (all []candidate) {
+	roots, below, seen := h.Roots[s.Agent], "", 0
 	if s.Agent == claude {
-		roots, deep = []string{s.Root}, false
+		roots = []string{s.Root}
 		below, _ = filepath.Rel(s.Root, filepath.Dir(s.Path)) // cannot fail: Find matched this path below the root
 	}
-	l := look{agents: h.Agents, agent: s.Agent, deep: deep, found: map[string]*candidate{}}
-	for _, l.root = range roots {
-		trees := []string{l.root, filepath.Join(h.kept(), s.Agent, filepath.Base(l.root))}
-		if h.CompanionDir != "" {
-			trees[1] = filepath.Join(h.CompanionDir, s.Agent, filepath.Base(l.root))
-		}
-		for _, l.tree = range trees {
-			l.walk(ctx, below)
-		}
-	}
-	var all []candidate
-	for _, c := range l.found {
-		if c.ID != s.ID && c.Class == transcript.Main {
-			all = append(all, *c)
+	for _, root := range roots {
+		trees := []string{root, filepath.Join(cmp.Or(h.CompanionDir, h.kept()), s.Agent, filepath.Base(root))}
+		for _, tree := range trees {
+			walk(ctx, tree, below, s.Agent != claude, func(name string) bool {
+				stem, is := strings.CutSuffix(name, sidecar.Suffix)
+				if found, ok := h.Agents.Find(s.Agent, root, filepath.Join(root, stem+".jsonl")); is && ok {
+					if seen++; found.ID != s.ID && found.Class == transcript.Main {
+						path := filepath.Join(tree, name)
+						all = append(all, candidate{found, path, grown(found.Path, path)})
+					}
+				}
+				return seen < maxSeen
+			})
 		}
 	}
 	slices.SortFunc(all, func(x, y candidate) int {
@@ -136,53 +135,25 @@ func (h Hooks) others(ctx context.Context, s transcript.Session) []candidate {
 	return all
 }
 
-// look collects the sessions below one directory. It starts with the last names, because days and rollouts are named by time.
-type look struct {
-	agents     registry.Table
-	agent      string
-	root, tree string
-	deep       bool
-	seen       int
-	found      map[string]*candidate // by ID
-}
-
-func (l *look) walk(ctx context.Context, below string) {
-	entries, err := os.ReadDir(filepath.Join(l.tree, below))
-	if err != nil {
-		return // missing or unreadable: it contributes no sessions
-	}
-	for i := len(entries) - 1; i >= 0 && l.seen < maxSeen && ctx.Err() == nil; i-- {
-		name := filepath.Join(below, entries[i].Name())
-		switch {
-		case entries[i].IsDir() && l.deep:
-			l.walk(ctx, name)
-		case entries[i].Type().IsRegular():
-			l.add(name)
+// grown returns when the first of these files that exists was written.
+func grown(paths ...string) (at time.Time) {
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && at.IsZero() {
+			at = info.ModTime()
 		}
 	}
+	return at
 }
 
-// add adds the session of a transcript or companion; both have the same stem.
-func (l *look) add(name string) {
-	stem, isCompanion := strings.CutSuffix(name, sidecar.Suffix)
-	if !isCompanion {
-		stem = strings.TrimSuffix(name, ".jsonl")
+// walk yields the files below a directory of a tree until each returns false. It starts with the last names, because days and rollouts
+// are named by time.
+func walk(ctx context.Context, tree, below string, deep bool, each func(name string) bool) bool {
+	entries, _ := os.ReadDir(filepath.Join(tree, below)) // missing or unreadable: it has none
+	for _, e := range slices.Backward(entries) {
+		name := filepath.Join(below, e.Name())
+		if ctx.Err() != nil || e.IsDir() && deep && !walk(ctx, tree, name, deep, each) || e.Type().IsRegular() && !each(name) {
+			return false
+		}
 	}
-	s, ok := l.agents.Find(l.agent, l.root, filepath.Join(l.root, stem+".jsonl"))
-	if stem == name || !ok {
-		return
-	}
-	l.seen++
-	c := l.found[s.ID]
-	if c == nil {
-		c = &candidate{Session: s}
-		l.found[s.ID] = c
-	}
-	path := filepath.Join(l.tree, name)
-	if isCompanion {
-		c.companion = path
-	}
-	if info, err := os.Lstat(path); err == nil && (!isCompanion || c.last.IsZero()) {
-		c.last = info.ModTime()
-	}
+	return true
 }

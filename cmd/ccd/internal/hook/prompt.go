@@ -77,6 +77,9 @@ func (h Hooks) noteBoundary(s transcript.Session) bool {
 	return id != "" && h.noteLevel(s, "compaction "+id)
 }
 
+// maxTail is how much of the end of a transcript is read, in bytes.
+const maxTail = 1 << 20
+
 // endOf returns the size of a transcript, -1 if there is none, and the records of what readTail returns, with numbers of their own.
 func endOf(agents registry.Table, s transcript.Session, from int64) (size int64, records iter.Seq[*transcript.Record]) {
 	size, tail := readTail(s.Path, from)

@@ -265,8 +265,8 @@ const (
 	shortWord = 2000 // longer strings in a call's input are shortened
 )
 
-// microcompact shortens the old results that are large, in place, and calls done for each.
-func (f *finder) microcompact(all []Row, live Live, done func()) {
+// microcompact shortens the old results that are large, in place.
+func (f *finder) microcompact(all []Row, live Live) {
 	large := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		for k := len(all[i].Results) - 1; k >= 0; k-- {
@@ -274,8 +274,8 @@ func (f *finder) microcompact(all []Row, live Live, done func()) {
 			if utf8.RuneCountInString(r.Text) <= live.Large || live.Verbatim.Part > 0 && f.isRecent(f.results[r.ID]) {
 				continue
 			}
-			if large++; large > wholeResults && f.shorten(&r.Text, f.results[r.ID], min(shortHead, live.Large/2)) {
-				done()
+			if large++; large > wholeResults {
+				f.shorten(&r.Text, f.results[r.ID], min(shortHead, live.Large/2))
 			}
 		}
 	}
@@ -291,7 +291,7 @@ func (f *finder) isRecent(at spot) bool {
 // newest returns the newest messages that fit into room chars, and at least leastMessages. They begin where no pair
 // is torn. Old results are shortened as microcompact does, and then, if they still do not fit, so is what is longest.
 func newest(all []Row, live Live, room int, f *finder) []Row {
-	f.microcompact(all, live, func() {})
+	f.microcompact(all, live)
 	from, sum := len(all), 0
 	for i := len(all) - 1; i >= 0; i-- {
 		if _, ours := transcript.ReadLive(all[i].Text); ours { // an earlier text: the new one replaces it
@@ -330,11 +330,11 @@ func newest(all []Row, live Live, room int, f *finder) []Row {
 	return all
 }
 
-// shorten leaves the beginning and the end of a text whose original has an ID, and reports whether it did.
-func (f *finder) shorten(text *string, at spot, head int) bool {
+// shorten leaves the beginning and the end of a text whose original has an ID.
+func (f *finder) shorten(text *string, at spot, head int) {
 	chars := utf8.RuneCountInString(*text)
 	if at.id == "" || chars <= 2*head {
-		return false
+		return
 	}
 	first := lexicon.Head(*text, head)
 	if i := strings.LastIndexByte(first, '\n'); i > len(first)/2 {
@@ -343,7 +343,6 @@ func (f *finder) shorten(text *string, at spot, head int) bool {
 	end := []rune((*text)[len(first):])
 	end = end[max(0, len(end)-head/3):]
 	*text = inert(first) + "\n" + shortened(at, chars) + "\n" + inert(string(end))
-	return true
 }
 
 // shortened is the line in place of what is left out.

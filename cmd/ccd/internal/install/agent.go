@@ -67,9 +67,6 @@ func (a agent) documentAt(path string) (*document, error) {
 
 // serve adds or repairs the MCP server.
 func (s *Setup) serve(d *document, a agent) error {
-	if err := d.check('{', a.Member, "ccd"); err != nil {
-		return err
-	}
 	want := server{a.Type, s.o.Executable, s.arguments(), a.Tools}
 	if there := d.get(a.Member, "ccd"); there != nil {
 		args, _ := stringsOf(get(there, "args"))
@@ -94,9 +91,8 @@ type server struct {
 
 // unserve removes the MCP server if it is ccd's.
 func (s *Setup) unserve(d *document, a agent) {
-	if servers := d.get(a.Member); s.serverIn(d, a) != "" {
-		cut(servers, index(servers, "ccd"))
-		d.prune(a.Member)
+	if s.serverIn(d, a) != "" {
+		d.remove(pointer(a.Member, "ccd"))
 	}
 }
 

@@ -41,30 +41,18 @@ func lines(text []byte) []string { return slices.Collect(strings.Lines(string(te
 // find returns the first and the last line of the block, -1 if there is none. It fails if the text between the marks was
 // changed, because removing it could remove the user's text.
 func find(path string, all []string) (from, to int, err error) {
-	from, to = -1, -1
-	fail := func(at int, what string) (int, int, error) {
-		return -1, -1, words.Hint(fmt.Errorf("read %s:%d: %s", path, at+1, what), "move your text out of ccd's marks, remove the marks and what is between them, then try again")
-	}
-	changed := -1
 	for i, l := range all {
 		m := beginMark.FindStringSubmatch(bare(l))
 		if m == nil {
 			continue
 		}
-		end := slices.IndexFunc(all[i:], func(l string) bool { return bare(l) == endMark })
-		switch {
-		case end < 0 || sum(all[i+1:i+end]) != m[1]:
-			changed = i
-		case from >= 0:
-			return fail(i, "second block of ccd's instructions")
-		default:
-			from, to = i, i+end
+		if end := slices.IndexFunc(all[i:], func(l string) bool { return bare(l) == endMark }); end > 0 && sum(all[i+1:i+end]) == m[1] {
+			return i, i + end, nil
 		}
+		err = words.Hint(fmt.Errorf("read %s:%d: the block was changed since ccd wrote it, or its end is missing", path, i+1),
+			"move your text out of ccd's marks, remove the marks and what is between them, then try again")
 	}
-	if from < 0 && changed >= 0 {
-		return fail(changed, "the block was changed since ccd wrote it, or its end is missing")
-	}
-	return from, to, nil
+	return -1, -1, err
 }
 
 // put replaces the block in a text, or adds it at the end, after an empty line.
@@ -77,9 +65,16 @@ func put(path string, text []byte, body []string) ([]byte, error) {
 	if from < 0 {
 		return attach(text, marked(body)), nil
 	}
-	last := all[to][len(bare(all[to])):]
-	now := strings.Join(marked(body), all[from][len(bare(all[from])):]) + last
-	return []byte(strings.Join(all[:from], "") + now + strings.Join(all[to+1:], "")), nil
+	eol := lineEnd(text)
+	return []byte(strings.Join(all[:from], "") + strings.Join(marked(body), eol) + eol + strings.Join(all[to+1:], "")), nil
+}
+
+// lineEnd returns the line end of a text.
+func lineEnd(text []byte) string {
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
 }
 
 // attach adds lines at the end of a text, after an empty line.

@@ -17,7 +17,7 @@ import (
 	"ccd/internal/words"
 )
 
-// companions removes the companions of all sessions in the archive, which has everything that it takes to write them again. It
+// companions removes all companions. The archive has everything that it takes to write them again. It
 // looks again when it is done, because the service may have written until then.
 func (a Account) companions(ctx context.Context) *Step {
 	step := newStep("companions", "companions")
@@ -55,20 +55,46 @@ func (a Account) companions(ctx context.Context) *Step {
 	return step
 }
 
+// findCompanions returns the companions beside the transcripts of all roots and in ccd's trees of companions, also those that the archive,
+// which may be gone, does not know, and those of the archive's sessions anywhere else.
 func (a Account) findCompanions(ctx context.Context) (paths []string, err error) {
+	dirs := a.companionTrees()
+	for _, r := range a.Roots {
+		dirs = append(dirs, r.Path)
+	}
 	if err := a.Load(ctx); err != nil {
 		return nil, err
 	}
 	for _, e := range a.Sessions {
-		switch ours, failed := sidecar.Ours(e.CompanionFile()); {
-		case failed != nil && !errors.Is(failed, fs.ErrNotExist):
-			err = errors.Join(err, failed)
-		case ours:
-			paths = append(paths, e.CompanionFile())
-		}
+		dirs = append(dirs, e.CompanionFile())
+	}
+	for _, dir := range dirs {
+		stopped := filepath.WalkDir(dir, func(path string, d fs.DirEntry, failed error) error {
+			ours := false
+			if failed == nil && !d.IsDir() && sidecar.Is(path) {
+				ours, failed = sidecar.Ours(path)
+			}
+			if ours {
+				paths = append(paths, path)
+			}
+			if !errors.Is(failed, fs.ErrNotExist) {
+				err = errors.Join(err, failed)
+			}
+			return ctx.Err()
+		})
+		err = errors.Join(err, stopped)
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths), err
+}
+
+// companionTrees returns the directories that may have companions alone.
+func (a Account) companionTrees() []string {
+	trees := []string{filepath.Join(a.StateDir, "companions")}
+	if dir := a.Config.Companion.Dir; dir != "" {
+		trees = append(trees, dir)
+	}
+	return trees
 }
 
 // removeCompanion removes a companion, and the directories of ccd's tree of companions that are empty then.
@@ -76,8 +102,8 @@ func (a Account) removeCompanion(path string) error {
 	if err := sidecar.Remove(path); err != nil {
 		return err
 	}
-	for _, tree := range []string{filepath.Join(a.StateDir, "companions"), a.Config.Companion.Dir} {
-		for dir := filepath.Dir(path); tree != "" && disk.Within(dir, tree); dir = filepath.Dir(dir) {
+	for _, tree := range a.companionTrees() {
+		for dir := filepath.Dir(path); disk.Within(dir, tree); dir = filepath.Dir(dir) {
 			_ = atomicfile.CleanAll(dir)                                // unfinished companions
 			if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a symbolic link is the user's
 				_ = os.Remove(dir) // fails if other files are in it

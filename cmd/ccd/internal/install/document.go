@@ -2,13 +2,13 @@ package install
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 
@@ -17,137 +17,95 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// document is a JSON text that is edited in place: all other bytes stay as they are.
+// document is a JSON text that is edited in place: comments, and what others wrote, stay.
 type document struct {
 	path string // for messages
-	text []byte // as it was parsed
-	mark []byte // its byte order mark
-	root *hujson.Value
+	text []byte // without its byte order mark, as it was parsed
+	root hujson.Value
 }
 
 // parse reads a JSON text, in which there may be comments if the agent accepts them. An error names the file and the line. A text that
-// is only white space has no root.
+// is only white space is an empty object.
 func parse(path string, text []byte, comments bool) (*document, error) {
-	d := &document{path: path, text: text}
-	rest, marked := bytes.CutPrefix(text, byteOrderMark)
-	if marked {
-		d.mark = byteOrderMark
+	d := &document{path: path, text: bytes.TrimPrefix(text, byteOrderMark)}
+	if len(bytes.Trim(d.text, " \t\r\n")) == 0 {
+		d.text = []byte("{}\n")
 	}
-	if len(bytes.Trim(rest, " \t\r\n")) == 0 {
-		return d, nil
+	plain := append(bytes.Clone(d.text), '\n') // a comment in the last line needs its end
+	var err error
+	if d.root, err = hujson.Parse(bytes.Clone(plain)); err != nil {
+		return d, words.Hint(fmt.Errorf("read %s: %s", path, strings.TrimPrefix(err.Error(), "hujson: ")), "fix the file, then try again")
 	}
-	// hujson takes more than JSON: comments, and commas at the end.
-	plain := rest
 	if comments {
-		var err error
-		if plain, err = hujson.Standardize(bytes.Clone(rest)); err != nil {
-			return d, words.Hint(fmt.Errorf("read %s: %s", path, strings.TrimPrefix(err.Error(), "hujson: ")), "fix the file, then try again")
+		tree, _ := hujson.Parse(plain) // its white space is that of plain
+		for v := range tree.All() {
+			blank(v.BeforeExtra)
+			blank(v.AfterExtra)
+			if extra := inside(v); extra != nil {
+				blank(*extra)
+			}
 		}
 	}
+	// hujson takes more than JSON: comments, commas at the end, a name twice.
 	strict := jsontext.NewDecoder(bytes.NewReader(plain), jsontext.AllowInvalidUTF8(true))
-	_, err := strict.ReadValue()
-	if err == nil {
-		if _, err = strict.ReadToken(); err == nil {
-			err = errors.New("more text after the value")
-		}
-	}
-	if err != io.EOF {
+	if _, err := strict.ReadValue(); err != nil {
 		return d, d.bad(err, int(strict.InputOffset()))
 	}
-	root, err := hujson.Parse(bytes.Clone(rest))
-	if err != nil {
-		return d, d.bad(err, 0)
-	}
-	d.root = &root
 	return d, nil
 }
 
-// bytes returns the text with all edits.
-func (d *document) bytes() []byte {
-	if d.root == nil {
-		return d.text
+// blank removes comments, and leaves the lines.
+func blank(extra hujson.Extra) {
+	for i, c := range extra {
+		if c != '\n' {
+			extra[i] = ' '
+		}
 	}
-	return slices.Concat(d.mark, d.root.Pack())
 }
+
+// bytes returns the text with all edits, without a byte order mark.
+func (d *document) bytes() []byte { return bytes.TrimSuffix(d.root.Pack(), []byte("\n")) }
 
 // bad adds the line to an error of the parser.
 func (d *document) bad(err error, at int) error {
 	cause := err.Error()
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
-		at = int(syntax.ByteOffset)
-		if syntax.Err != nil {
-			cause = syntax.Err.Error()
-		}
+		at, cause = int(syntax.ByteOffset), fmt.Sprint(syntax.Err)
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) { // which of them the agent reads is not known
-		cause = string(syntax.JSONPointer.LastToken()) + " appears twice"
+		cause = syntax.JSONPointer.LastToken() + " appears twice"
 	}
-	err = fmt.Errorf("read %s:%d: %s", d.path, d.line(at), strings.TrimPrefix(cause, "jsontext: "))
-	if rest := bytes.TrimLeft(d.text[min(len(d.mark)+at, len(d.text)):], " \t\r\n"); bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
-		return words.Hint(err, "remove the comment: JSON has none")
-	}
-	return words.Hint(err, "fix the file, then try again")
+	return d.wrong(at, "%s", strings.TrimPrefix(cause, "jsontext: "))
 }
 
-// line returns the line of an offset behind the byte order mark.
+// line returns the line of an offset.
 func (d *document) line(at int) int {
-	return 1 + bytes.Count(d.text[:min(len(d.mark)+at, len(d.text))], []byte("\n"))
+	return 1 + bytes.Count(d.text[:min(at, len(d.text))], []byte("\n"))
 }
 
-// wrong is an error about a value.
-func (d *document) wrong(v *hujson.Value, format string, args ...any) error {
-	return words.Hint(fmt.Errorf("read %s:%d: %s", d.path, d.line(v.StartOffset), fmt.Sprintf(format, args...)), "fix the file, then try again")
-}
-
-// check fails if the value at path, which ccd will edit, is not of that kind. It may be missing.
-func (d *document) check(kind hujson.Kind, path ...string) error {
-	for i, v := 0, d.root; v != nil; i++ {
-		want := hujson.Kind('{')
-		if i == len(path) {
-			want = kind
-		}
-		if got := v.Value.Kind(); got != want {
-			where := "the whole"
-			if i > 0 {
-				where = strings.Join(path[:i], ".")
-			}
-			return d.wrong(v, "%s is %s, expected %s", where, kinds[got], kinds[want])
-		}
-		if i == len(path) {
-			return nil
-		}
-		v = get(v, path[i])
-	}
-	return nil
+// wrong is an error about what is at an offset.
+func (d *document) wrong(at int, format string, args ...any) error {
+	return words.Hint(fmt.Errorf("read %s:%d: %s", d.path, d.line(at), fmt.Sprintf(format, args...)), "fix the file, then try again")
 }
 
 var kinds = map[hujson.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true", 'f': "false", 'n': "null"}
 
-// get returns the value at a path of names, nil if there is none.
-func (d *document) get(path ...string) *hujson.Value { return get(d.root, path...) }
-
-func get(v *hujson.Value, path ...string) *hujson.Value {
+func pointer(path ...string) (p jsontext.Pointer) {
 	for _, name := range path {
-		i := index(v, name)
-		if i < 0 {
-			return nil
-		}
-		v = &v.Value.(*hujson.Object).Members[i].Value
+		p = p.AppendToken(name)
 	}
-	return v
+	return p
 }
 
-// index returns the index of a member, -1 if there is none.
-func index(v *hujson.Value, name string) int {
+// get returns the value at a path of names, nil if there is none.
+func (d *document) get(path ...string) *hujson.Value { return get(&d.root, path...) }
+
+func get(v *hujson.Value, path ...string) *hujson.Value {
 	if v == nil {
-		return -1
+		return nil
 	}
-	o, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return -1
-	}
-	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return stringOf(&m.Name) == name })
+	return v.Find(string(pointer(path...)))
 }
 
 // stringOf returns the text of a string value, "" for any other.
@@ -156,6 +114,22 @@ func stringOf(v *hujson.Value) string {
 		return ""
 	}
 	return v.Value.(hujson.Literal).String()
+}
+
+// members yields the names and values of an object, none of any other value.
+func members(v *hujson.Value) iter.Seq2[string, *hujson.Value] {
+	return func(yield func(string, *hujson.Value) bool) {
+		if v == nil {
+			return
+		}
+		if o, ok := v.Value.(*hujson.Object); ok {
+			for i := range o.Members {
+				if m := &o.Members[i]; !yield(stringOf(&m.Name), &m.Value) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // elements returns the elements of an array, none for any other value.
@@ -179,158 +153,90 @@ func stringsOf(v *hujson.Value) (all []string, ok bool) {
 	return all, v != nil && v.Value.Kind() == '['
 }
 
-// count returns the number of members or elements.
-func count(v *hujson.Value) int {
-	if o, ok := v.Value.(*hujson.Object); ok {
-		return len(o.Members)
-	}
-	return len(elements(v))
-}
-
-// around returns the white space before and behind a member or an element.
-func around(v *hujson.Value, i int) (before, after *hujson.Extra) {
-	if o, ok := v.Value.(*hujson.Object); ok {
-		return &o.Members[i].Name.BeforeExtra, &o.Members[i].Value.AfterExtra
-	}
-	e := &elements(v)[i]
-	return &e.BeforeExtra, &e.AfterExtra
-}
-
-// lineEnd returns the line end of a text.
-func lineEnd(text []byte) string {
-	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// lastLine returns the blanks and tabs at the beginning of the last line of white space and comments.
-func lastLine(extra hujson.Extra) string {
-	line := extra[bytes.LastIndexByte(extra, '\n')+1:]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
-
-// hasComment reports whether white space has a comment in it.
-func hasComment(extra hujson.Extra) bool { return bytes.IndexByte(extra, '/') >= 0 }
-
-// render lays out a value at a depth in the text.
-func (d *document) render(value any, depth int) (hujson.Value, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return hujson.Value{}, err
-	}
-	text := jsontext.Value(raw)
-	unit := d.unit()
-	if err := text.Format(jsontext.SpaceAfterColon(true), jsontext.WithIndentPrefix(strings.Repeat(unit, depth)), jsontext.WithIndent(unit)); err != nil {
-		return hujson.Value{}, err
-	}
-	return hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(lineEnd(d.text))))
-}
-
-// unit returns the indentation of the text.
-func (d *document) unit() string {
-	if d.root != nil && count(d.root) > 0 {
-		if first, _ := around(d.root, 0); lastLine(*first) != "" && bytes.Contains(*first, []byte("\n")) {
-			return lastLine(*first)
-		}
-	}
-	return "  "
-}
-
-// put adds value at the path, which must be free, as the last member of its object, and makes the objects on the way.
-func (d *document) put(value any, path ...string) error {
-	for i := len(path) - 1; i >= 0; i-- {
-		if in := d.get(path[:i]...); in != nil {
-			if err := d.check('{', path[:i]...); err != nil {
-				return err
-			}
-			return d.insert(in, i, path[i], value)
-		}
-		value = map[string]any{path[i]: value}
-	}
-	root, err := d.render(value, 0)
-	root.AfterExtra = hujson.Extra(lineEnd(d.text))
-	d.root = &root
-	return err
-}
-
-// push adds value as the last element of the array at path.
-func (d *document) push(value any, path ...string) error {
-	if in := d.get(path...); in != nil {
-		return d.insert(in, len(path), "", value)
-	}
-	return d.put([]any{value}, path...)
-}
-
-// insert adds value at the end of the container at a depth, an object if a name is given, on lines of its own.
-func (d *document) insert(in *hujson.Value, depth int, name string, value any) error {
-	v, err := d.render(value, depth+1)
-	if err != nil {
-		return err
-	}
-	end := lineEnd(d.text) + strings.Repeat(d.unit(), depth)
-	lead := hujson.Extra(end + d.unit())
-	if count(in) == 0 && hasComment(*inside(in)) {
-		lead = append(slices.Clone(*inside(in)), lead...)
-	}
-	if count(in) == 0 {
-		*inside(in) = hujson.Extra(end)
-	}
-	switch c := in.Value.(type) {
+// last returns the last value of an object or an array, and the white space before it; nil if there is none.
+func last(v *hujson.Value) (value *hujson.Value, before *hujson.Extra) {
+	switch c := v.Value.(type) {
 	case *hujson.Object:
-		v.BeforeExtra = hujson.Extra(" ")
-		c.Members = append(c.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: lead, Value: hujson.String(name)}, Value: v})
+		if n := len(c.Members); n > 0 {
+			return &c.Members[n-1].Value, &c.Members[n-1].Name.BeforeExtra
+		}
 	case *hujson.Array:
-		v.BeforeExtra = lead
-		c.Elements = append(c.Elements, v)
+		if n := len(c.Elements); n > 0 {
+			return &c.Elements[n-1], &c.Elements[n-1].BeforeExtra
+		}
+	}
+	return nil, nil
+}
+
+// inside returns what is before the end of an object or an array, nil for any other value.
+func inside(v *hujson.Value) *hujson.Extra {
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		return &c.AfterExtra
+	case *hujson.Array:
+		return &c.AfterExtra
 	}
 	return nil
 }
 
-// inside returns what is before the end of a container: all that is in it, if it is empty.
-func inside(v *hujson.Value) *hujson.Extra {
-	if o, ok := v.Value.(*hujson.Object); ok {
-		return &o.AfterExtra
-	}
-	return &v.Value.(*hujson.Array).AfterExtra
-}
-
-// cut removes member or element i from a container, with its comma.
-func cut(v *hujson.Value, i int) {
-	before, after := around(v, i)
-	var rest hujson.Extra // comments
-	switch {
-	case i > 0:
-		_, last := around(v, i-1)
-		if *last = *after; hasComment(*before) {
-			*last = append(slices.Clone(*before), *after...)
+// put adds value at the path, which must be free, as the last member of its object, on lines of its own, and makes the objects on the way.
+// The name - is the end of an array.
+func (d *document) put(value any, path ...string) error {
+	in, n := &d.root, 0
+	for ; ; n++ {
+		want := hujson.Kind('{')
+		if path[n] == "-" {
+			want = '['
 		}
-	case count(v) > 1:
-		next, _ := around(v, 1)
-		*next = *before
-	case hasComment(*before):
-		if j := bytes.LastIndexByte(*before, '\n'); j >= 0 {
-			rest = (*before)[:j]
+		if got := in.Value.Kind(); got != want {
+			return d.wrong(in.StartOffset, "%s is %s, expected %s", strings.Join(append([]string{"the whole"}, path...)[min(n, 1):n+1], "."), kinds[got], kinds[want])
+		}
+		there := get(in, path[n])
+		if there == nil {
+			break
+		}
+		in = there
+	}
+	for _, name := range slices.Backward(path[n+1:]) {
+		if value = map[string]any{name: value}; name == "-" {
+			value = []any{value.(map[string]any)[name]}
 		}
 	}
-	switch c := v.Value.(type) {
-	case *hujson.Object:
-		c.Members = slices.Delete(c.Members, i, i+1)
-	case *hujson.Array:
-		c.Elements = slices.Delete(c.Elements, i, i+1)
+	outer := "\n" + strings.Repeat("  ", n)
+	text, err := json.MarshalIndent(value, outer[1:]+"  ", "  ")
+	if err != nil {
+		return err
 	}
-	if count(v) == 0 {
-		*inside(v) = rest
+	first, _ := last(in)
+	empty := first == nil
+	if err := d.patch("add", pointer(path[:n+1]...), text); err != nil {
+		return err
 	}
+	v, before := last(in)
+	if *before = append(*before, outer+"  "...); path[n] != "-" {
+		v.BeforeExtra = hujson.Extra(" ")
+	}
+	if extra := inside(in); empty && !bytes.Contains(*extra, []byte("\n")) {
+		*extra = append(*extra, outer...)
+	}
+	return nil
 }
 
-// prune removes the container at path if it is empty, then its parents, but not the root.
-func (d *document) prune(path ...string) {
-	for i := len(path); i > 0; i-- {
-		v, parent := d.get(path[:i]...), d.get(path[:i-1]...)
-		if v == nil || count(v) > 0 || hasComment(*inside(v)) || v.Value.Kind() != '{' && v.Value.Kind() != '[' {
+// remove removes the value at a pointer, and the objects and arrays around it that are empty then, but not the root.
+func (d *document) remove(at jsontext.Pointer) {
+	for empty := true; empty && at != ""; at = at.Parent() {
+		if d.patch("remove", at, []byte("null")) != nil { // it is not there
 			return
 		}
-		cut(parent, index(parent, path[i-1]))
+		in := d.root.Find(string(at.Parent()))
+		v, _ := last(in)
+		if extra := inside(in); v != nil && v.AfterExtra != nil { // otherwise it ends with a comma
+			*extra, v.AfterExtra = append(slices.Clone(v.AfterExtra), *extra...), nil
+		}
+		empty = v == nil && !bytes.Contains(*inside(in), []byte("/"))
 	}
+}
+
+func (d *document) patch(op string, at jsontext.Pointer, value []byte) error {
+	return d.root.Patch([]byte(`[{"op": "` + op + `", "path": ` + string(hujson.String(string(at))) + `, "value": ` + string(value) + `}]`))
 }

@@ -16,11 +16,6 @@ import (
 // backupSuffix is added to a file's name to name its backup.
 const backupSuffix = ".ccd-backup"
 
-// largest is the size in bytes of the largest file that is edited. Settings are a thousandth of it.
-const largest = 64 << 20
-
-var errDangling = errors.New("a dangling symbolic link")
-
 // file is one of an agent's files.
 type file struct {
 	path     string // as the user knows it
@@ -47,19 +42,13 @@ func read(path string) (file, error) {
 	}
 	f.linked = link.Mode()&fs.ModeSymlink != 0
 	if f.target, err = filepath.EvalSymlinks(path); err != nil {
-		if f.linked && missing(err) {
-			return f, words.Hint(fmt.Errorf("read %s: %w", path, errDangling), "rm %s", transcript.ShellWord(path))
-		}
 		return fail(err)
 	}
 	if f.info, err = os.Stat(f.target); err != nil {
 		return fail(err)
 	}
-	switch {
-	case !f.info.Mode().IsRegular():
+	if !f.info.Mode().IsRegular() {
 		return fail(errors.New("not a regular file"))
-	case f.info.Size() > largest:
-		return fail(fmt.Errorf("%d bytes: too large for a settings file", f.info.Size()))
 	}
 	if f.text, err = os.ReadFile(f.target); err != nil {
 		return fail(err)
@@ -68,12 +57,9 @@ func read(path string) (file, error) {
 }
 
 func (f file) withBackup() (file, error) {
-	info, err := os.Lstat(f.path + backupSuffix)
+	info, err := os.Stat(f.path + backupSuffix)
 	if missing(err) {
 		return f, nil
-	}
-	if err == nil && !info.Mode().IsRegular() { // reading a pipe might never end
-		return f, words.Hint(fmt.Errorf("read backup %s: not a regular file", f.path+backupSuffix), "move it away, then try again")
 	}
 	text, err := os.ReadFile(f.path + backupSuffix)
 	if err != nil {
@@ -123,8 +109,6 @@ func (p *Plan) uninstall(f file, text []byte, dir string) error {
 	case !f.exists() || bytes.Equal(f.text, text):
 	case len(text) > 0 || f.backup != nil:
 		c.after = append([]byte{}, text...)
-	case f.linked && filepath.Base(f.path) != skillName: // the user's symlink would dangle
-		c.after = f.nothing()
 	default:
 		c.after = nil
 	}
@@ -145,15 +129,4 @@ func (p *Plan) add(c change) error {
 		return nil
 	}
 	return c.writable()
-}
-
-// skillName is the name of every skill's file.
-const skillName = "SKILL.md"
-
-// nothing returns the text of an empty file of this format.
-func (f file) nothing() []byte {
-	if filepath.Ext(f.path) == ".json" {
-		return []byte("{}\n")
-	}
-	return []byte{}
 }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/tailscale/hujson"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -15,33 +16,19 @@ import (
 
 // call is one of ccd's hooks in a text.
 type call struct {
-	event   string
-	groups  *hujson.Value // of the event
-	group   int           // of groups
-	hooks   *hujson.Value // of the group
-	at      int           // of hooks
-	command *hujson.Value
-	binary  string
+	event           string
+	at              jsontext.Pointer
+	command, binary string
 }
 
 // calls finds ccd's hooks, and skips what does not have the form of a hook.
 func (d *document) calls() (all []call) {
-	hooks := d.get("hooks")
-	if hooks == nil {
-		return nil
-	}
-	events, _ := hooks.Value.(*hujson.Object)
-	for e := range count(hooks) {
-		if events == nil {
-			return nil
-		}
-		event, groups := stringOf(&events.Members[e].Name), &events.Members[e].Value
+	for event, groups := range members(d.get("hooks")) {
 		for g := range elements(groups) {
-			list := get(&elements(groups)[g], "hooks")
-			for h := range elements(list) {
-				command := get(&elements(list)[h], "command")
-				if binary, ok := binaryOf(stringOf(command), event); ok {
-					all = append(all, call{event, groups, g, list, h, command, binary})
+			for h, v := range elements(get(&elements(groups)[g], "hooks")) {
+				command := stringOf(get(&v, "command"))
+				if binary, ok := binaryOf(command, event); ok {
+					all = append(all, call{event, pointer("hooks", event, strconv.Itoa(g), "hooks", strconv.Itoa(h)), command, binary})
 				}
 			}
 		}
@@ -59,18 +46,9 @@ func (d *document) binaries() (paths []string) {
 
 // hook makes each of an agent's events call ccd once.
 func (s *Setup) hook(d *document, a agent) error {
-	if err := d.check('{', "hooks"); err != nil {
-		return err
-	}
-	for _, e := range a.Events {
-		if err := d.check('[', "hooks", e.Client); err != nil {
-			return err
-		}
-	}
-	d.revoke(rules(s.o.Executable)) // what other binaries were allowed
 	have, want := map[string]string{}, map[string]string{}
 	for _, c := range d.calls() {
-		have[c.event] += stringOf(c.command) // two are not the one that is wanted
+		have[c.event] += c.command // two are not the one that is wanted
 	}
 	for _, e := range a.Events {
 		want[e.Client] = s.command("hook " + e.Name + " --agent " + a.id)
@@ -80,7 +58,7 @@ func (s *Setup) hook(d *document, a agent) error {
 	}
 	d.unhook()
 	for _, e := range a.Events {
-		if err := d.push(map[string]any{"hooks": []any{command{"command", want[e.Client], e.Timeout}}}, "hooks", e.Client); err != nil {
+		if err := d.put(map[string]any{"hooks": []any{command{"command", want[e.Client], e.Timeout}}}, "hooks", e.Client, "-"); err != nil {
 			return err
 		}
 	}
@@ -97,12 +75,7 @@ type command struct {
 // unhook removes ccd's hooks.
 func (d *document) unhook() {
 	for _, c := range slices.Backward(d.calls()) { // so that the indexes of the others stay valid
-		if count(c.hooks) > 1 {
-			cut(c.hooks, c.at)
-		} else {
-			cut(c.groups, c.group)
-		}
-		d.prune("hooks", c.event)
+		d.remove(c.at)
 	}
 }
 
@@ -110,9 +83,9 @@ func (d *document) unhook() {
 const allow = "allow"
 
 // rules allow ccd's commands for agents, which only read, in one project, and take no file name: by the name that companions
-// give, and by the path of each binary, which hooks give. Claude Code compares them with a command as it is typed.
-func rules(binaries ...string) (all []string) {
-	for _, program := range append([]string{"ccd"}, binaries...) {
+// give, and by the path of the binary, which hooks give. Claude Code compares them with a command as it is typed.
+func rules(binary string) (all []string) {
+	for _, program := range []string{"ccd", binary} {
 		for _, name := range []string{"restore", "show", "search"} {
 			all = append(all, "Bash("+transcript.ShellWord(program)+" agent "+name+":*)")
 		}
@@ -120,48 +93,43 @@ func rules(binaries ...string) (all []string) {
 	return all
 }
 
-// rules returns what is allowed.
-func (d *document) rules() []string {
-	all, _ := stringsOf(d.get("permissions", allow))
+// isRule reports whether a rule has the form that install writes, for any binary.
+func isRule(rule string) bool {
+	line, is := strings.CutPrefix(rule, "Bash(")
+	argv := shellWords(strings.TrimSuffix(line, ":*)"))
+	return is && len(argv) == 3 && (argv[0] == "ccd" || absolute(argv[0])) && argv[1] == "agent" && slices.Contains(rules(argv[0]), rule)
+}
+
+// granted returns ccd's rules.
+func (d *document) granted() (all []string) {
+	for _, v := range elements(d.get("permissions", allow)) {
+		if isRule(stringOf(&v)) {
+			all = append(all, stringOf(&v))
+		}
+	}
 	return all
 }
 
-// rulesBefore returns the rules that were allowed before install: they are the user's.
-func (f file) rulesBefore() []string {
-	d, err := parse(f.path, f.backup, f.comments)
-	if err != nil {
+// grant adds the rules to the list of allowed commands.
+func (s *Setup) grant(d *document) error {
+	want := rules(s.o.Executable)
+	if slices.Equal(d.granted(), want) {
 		return nil
 	}
-	return d.rules()
-}
-
-// grant adds the rules that are missing to the list of allowed commands.
-func (s *Setup) grant(d *document) error {
-	if err := d.check('[', "permissions", allow); err != nil {
-		return err
-	}
-	for _, r := range rules(s.o.Executable) {
-		if slices.ContainsFunc(elements(d.get("permissions", allow)), func(v hujson.Value) bool { return stringOf(&v) == r }) {
-			continue
-		}
-		if err := d.push(r, "permissions", allow); err != nil {
+	d.revoke()
+	for _, r := range want {
+		if err := d.put(r, "permissions", allow, "-"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// revoke removes the rules of the binaries that ccd's hooks call, except those to keep, from the list of allowed commands. Without
-// hooks of ccd's all are the user's.
-func (d *document) revoke(keep []string) {
-	list, binaries := d.get("permissions", allow), d.binaries()
-	if len(binaries) == 0 {
-		return
-	}
-	for i, v := range slices.Backward(elements(list)) {
-		if r := stringOf(&v); slices.Contains(rules(binaries...), r) && !slices.Contains(keep, r) {
-			cut(list, i)
-			d.prune("permissions", allow)
+// revoke removes the rules.
+func (d *document) revoke() {
+	for i, v := range slices.Backward(elements(d.get("permissions", allow))) {
+		if isRule(stringOf(&v)) {
+			d.remove(pointer("permissions", allow, strconv.Itoa(i)))
 		}
 	}
 }
@@ -195,6 +163,6 @@ func (s *Setup) putLine(d *document) error {
 // takeLine removes the status line if it is ccd's.
 func (d *document) takeLine() {
 	if _, ours := d.lineBinary(); ours {
-		cut(d.root, index(d.root, statusLine))
+		d.remove(pointer(statusLine))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -66,10 +67,7 @@ func (s *Setup) Offer(id, url string) error {
 		}
 		m := model{ID: a.Model.ID, URL: url, Env: a.Model.Env}
 		m.Options.Window = anyWindow
-		if err := d.check('[', a.Model.List...); err != nil {
-			return err
-		}
-		return d.push(m, a.Model.List...)
+		return d.put(m, append(slices.Clone(a.Model.List), "-")...)
 	})(f)
 	if err != nil {
 		return err
@@ -98,17 +96,15 @@ func (d *document) putModel(a agent) error {
 func (d *document) takeModel(m transcript.Model) {
 	d.withdraw(m)
 	if stringOf(d.get(m.Key)) == m.Value {
-		cut(d.root, index(d.root, m.Key))
+		d.remove(pointer(m.Key))
 	}
 }
 
 // withdraw removes ccd's model from the client's list.
 func (d *document) withdraw(m transcript.Model) {
-	list := d.get(m.List...)
-	for i, v := range slices.Backward(elements(list)) {
+	for i, v := range slices.Backward(elements(d.get(m.List...))) {
 		if stringOf(get(&v, "id")) == m.ID && strings.HasPrefix(stringOf(get(&v, "baseUrl")), loopback) {
-			cut(list, i)
-			d.prune(m.List...)
+			d.remove(pointer(append(slices.Clone(m.List), strconv.Itoa(i))...))
 		}
 	}
 }

@@ -37,7 +37,7 @@ type piece struct {
 	binaries  func(file) []string // that the piece starts
 }
 
-// pieces returns the rows of an agent. Rules come after the hooks by which they are known.
+// pieces returns the rows of an agent.
 func (s *Setup) pieces(a agent) (all []piece) {
 	add := func(p piece) { all = append(all, p) }
 	if a.hooks != "" {
@@ -80,10 +80,7 @@ func (s *Setup) pieces(a agent) (all []piece) {
 		add(p)
 	}
 	if a.hooks != "" && a.Rules {
-		p := inDocument("allow", a.hooks, s.grant, nil, nil)
-		p.take = func(f file) ([]byte, error) {
-			return edit(func(d *document) error { d.revoke(f.rulesBefore()); return nil })(f)
-		}
+		p := inDocument("allow", a.hooks, s.grant, (*document).revoke, nil)
 		if p.mode, p.option = kept, true; s.o.Allow {
 			p.mode = wanted
 		}
@@ -107,17 +104,23 @@ func (s *Setup) pieces(a agent) (all []piece) {
 func edit(change func(d *document) error) func(file) ([]byte, error) {
 	return func(f file) ([]byte, error) {
 		d, err := parse(f.path, f.text, f.comments)
-		if err == nil {
-			err = change(d)
-		}
 		if err != nil {
 			return nil, err
 		}
-		text := d.bytes()
-		if d.root != nil && count(d.root) == 0 && f.backup == nil && !bytes.Equal(text, f.text) {
+		before := d.bytes()
+		if err = change(d); err != nil {
+			return nil, err
+		}
+		if bytes.Equal(d.bytes(), before) {
+			return f.text, nil
+		}
+		if v, _ := last(&d.root); v == nil && f.backup == nil {
 			return nil, nil
 		}
-		return text, nil
+		if bytes.HasPrefix(f.text, byteOrderMark) {
+			return slices.Concat(byteOrderMark, d.bytes()), nil
+		}
+		return d.bytes(), nil
 	}
 }
 
@@ -198,7 +201,7 @@ func (f file) has(p piece) (bool, error) {
 func (p *Plan) bring(f file, unread error, dir string, pieces []piece) error {
 	empty := !slices.ContainsFunc(pieces, func(row piece) bool { return row.mode != dropped })
 	switch {
-	case empty && errors.Is(unread, errDangling): // nothing of ccd's is there
+	case empty && missing(unread): // a symbolic link that leads nowhere
 		return nil
 	case unread != nil:
 		return unread

@@ -18,8 +18,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		"comment":             {".claude/settings.json", "{\n  // mine\n  \"a\": 1\n}", []string{"settings.json:2:"}},
 		"comma too many":      {".claude/settings.json", "{\n  \"a\": 1,\n}", []string{"settings.json:3:"}},
-		"two values":          {".claude/settings.json", "{}\n{}", []string{"settings.json:2:"}},
-		"cut off":             {".claude.json", "{\"a\": {", []string{".claude.json:1:"}},
+		"two values":          {".claude/settings.json", "{}\n{}", []string{"settings.json: line 2"}},
+		"cut off":             {".claude.json", "{\"a\": {", []string{".claude.json: line 2"}},
 		"no object":           {".claude/settings.json", "[]", []string{"settings.json:1: the whole is an array, expected an object"}},
 		"a word":              {".claude/settings.json", "\nnull", []string{"settings.json:2: the whole is null"}},
 		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
@@ -39,7 +39,7 @@ func TestRefusals(t *testing.T) {
 		"Amp's comment":       {".config/amp/settings.json", "{\n  // mine\n}", []string{"settings.json:2:"}},
 		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "changed since ccd wrote it"}},
 		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
-		"two blocks":          {".codex/AGENTS.md", theBlock + theBlock, []string{"AGENTS.md:4:", "second"}},
+		"Gemini's comma":      {".gemini/settings.json", "{\n  \"a\": 1, // one\n}", []string{".gemini/settings.json:3:"}},
 		"another's skill":     {".claude/skills/ccd/SKILL.md", signed(skillText("/opt/ccd")) + "\nmy own line\n", []string{"SKILL.md", "changed since ccd wrote it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
 		}, "read-only"},
 		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
-		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "dangling symbolic link"},
+		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "no such file"},
 		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
 		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
 	} {
@@ -85,7 +85,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			}
 			want(t, err, c.words)
 			h.same(before)
-			if c.words == "dangling symbolic link" { // nothing of ccd's is there
+			if name == "leads nowhere" { // nothing of ccd's is there
 				h.uninstall(Agents()...)
 				h.same(before)
 			}

@@ -145,7 +145,7 @@ func TestOthersChanges(t *testing.T) {
 		"behind ours":        {`{"hooks":{"SessionStart":[{"hooks":[OURS]},{"hooks":[{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
 		"before ours":        {`{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]},{"hooks":[OURS]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
 		"in our group":       {`{"hooks":{"SessionStart":[{"hooks":[OURS,{"command":"x"}]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[{"command":"x"}]}]}}`},
-		"twice":              {`{"hooks":{"SessionStart":[{"hooks":[OURS,OURS]},{"hooks":[OURS]}], "Stop": []}}`, `{"hooks":{"Stop": []}}`},
+		"twice":              {`{"hooks":{"SessionStart":[{"hooks":[OURS,OURS]},{"hooks":[OURS]}], "Stop": []}}`, `{"hooks":{ "Stop": []}}`},
 		"another path":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'/old dir/ccd' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
 		"another name":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd-2 hook PreCompact --agent codex || :"}]}]},"k":0}`, `{"k":0}`},
 		"not ours: moved":    {`{"a": 1, "hooks":{"Stop":[{"hooks":[OURS]}]}, "b": 2}`, ""},
@@ -155,11 +155,10 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
 		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
-		"not ours: no hooks": {`{"permissions":{"allow":["Bash(ccd agent show:*)","Bash(/opt/dash/ccd agent show:*)"]}}`, ""},
 		"a rule": {
 			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)","Bash(/x/ccd agent search:*)"]},` +
 				`"hooks":{"PreCompact":[{"hooks":[{"command":"'/a b/ccd' hook PreCompact --agent codex"}]}]}}`,
-			`{"permissions":{"allow":["Read","Bash(/x/ccd agent search:*)"]}}`,
+			`{"permissions":{"allow":["Read"]}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +243,7 @@ func TestSymlinksAndModesStay(t *testing.T) {
 func TestComments(t *testing.T) {
 	for _, text := range []string{
 		"// mine\n{\n  // theme\n  \"theme\": \"dark\", // the dark one\n  /* the last */ \"x\": \"// no comment\" // end\n}\n// after\n",
-		"{\n  // nothing yet\n}\n", "{ /* nothing */ }", "{\"hooks\": {\n  // none\n  }, \"mcpServers\": {} /* none */}",
+		"{\n  // nothing yet\n}\n// end, without a new line", "{ /* nothing */ }", "{\"hooks\": {\n  // none\n  }, \"mcpServers\": {} /* none */}",
 	} {
 		h := newHome(t)
 		h.write(".gemini/settings.json", text)
@@ -258,13 +257,13 @@ func TestComments(t *testing.T) {
 		h.same(before)
 
 		h.install(nil, "gemini-cli")
-		h.write(".gemini/settings.json", h.read(".gemini/settings.json")+"// later\n")
+		h.write(".gemini/settings.json", h.read(".gemini/settings.json")+"\n// later")
 		h.uninstall("gemini-cli")
 		got := h.read(".gemini/settings.json")
 		if _, err := parse("x", []byte(got), true); err != nil || strings.Contains(got, "ccd") {
 			t.Errorf("%v\n%s", err, got)
 		}
-		for _, comment := range []string{"// mine", "// theme", "// the dark one", "/* the last */", "// end", "// after", "// nothing yet", "/* nothing */", "// none", "/* none */"} {
+		for _, comment := range []string{"// mine", "// theme", "// the dark one", "/* the last */", "// end", "// after", "// nothing yet", "// end, without a new line", "/* nothing */", "// none", "/* none */"} {
 			if strings.Contains(text, comment) && !strings.Contains(got, comment) {
 				t.Errorf("%q is lost:\n%s", comment, got)
 			}

@@ -52,7 +52,7 @@ func TestNamesakes(t *testing.T) {
     "Stop": [{"hooks": [{"type": "command", "command": "/opt/dash/ccd hook stopped --notify"}]}],
     "PreCompact": [{"hooks": [{"type": "command", "command": "/opt/dash/ccd hook PreCompact"}]}]
   },
-  "permissions": {"allow": ["Bash(/opt/dash/ccd agent show:*)", "Bash(ccd agent show:*)"]}
+  "permissions": {"allow": ["Bash(/opt/dash/ccd show:*)", "Bash(ccd show:*)"]}
 }
 `
 	h := newHome(t)
@@ -65,7 +65,7 @@ func TestNamesakes(t *testing.T) {
 		t.Error("no backup of what another's hooks stood in")
 	}
 	h.install(moved(h), Claude)
-	if now := h.read(".claude/settings.json"); !strings.Contains(now, "/opt/dash/ccd agent show") || strings.Count(now, "/opt/dash/ccd hook") != 2 {
+	if now := h.read(".claude/settings.json"); !strings.Contains(now, "/opt/dash/ccd show") || strings.Count(now, "/opt/dash/ccd hook") != 2 {
 		t.Error(now)
 	}
 	h.uninstall(Agents()...)
@@ -83,23 +83,6 @@ func TestNamesakes(t *testing.T) {
 			_, err := h.setup(nil).Plan(true, Agents()...)
 			want(t, err, "ccd did not write")
 		}
-	}
-}
-
-// A rule that the user had before stays where ccd goes.
-func TestRulesFromBeforeStay(t *testing.T) {
-	h := newHome(t)
-	h.write(".claude/settings.json", `{"permissions": {"allow": ["Bash(ccd agent show:*)", "Read"]}}`)
-	before := h.tree()
-	h.install(everything, Claude)
-	h.install(moved(h), Claude)
-	h.uninstall(Claude)
-	h.same(before)
-	h.install(everything, Claude)
-	h.write(".claude/settings.json", strings.Replace(h.read(".claude/settings.json"), `"Read"`, `"Write"`, 1))
-	h.uninstall(Claude)
-	if got := h.read(".claude/settings.json"); got != `{"permissions": {"allow": ["Bash(ccd agent show:*)", "Write"]}}` {
-		t.Errorf("changed meanwhile: %s", got)
 	}
 }
 
@@ -134,10 +117,10 @@ func TestHooksCannotBlock(t *testing.T) {
 			t.Errorf("%s: %d hooks", file, len(d.calls()))
 		}
 		for _, c := range d.calls() {
-			if out, err := exec.Command("sh", "-c", stringOf(c.command)).Output(); err != nil || string(out) != "told\n" {
-				t.Errorf("%s: %s: %q, %v", c.event, stringOf(c.command), out, err)
+			if out, err := exec.Command("sh", "-c", c.command).Output(); err != nil || string(out) != "told\n" {
+				t.Errorf("%s: %s: %q, %v", c.event, c.command, out, err)
 			}
-			if exec.Command("sh", "-c", strings.TrimSuffix(stringOf(c.command), harmless)).Run() == nil { // control
+			if exec.Command("sh", "-c", strings.TrimSuffix(c.command, harmless)).Run() == nil { // control
 				t.Error("this ccd fails")
 			}
 		}

@@ -12,31 +12,26 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestOlder: a copy is not the newest session unless the others are about to be purged, and is not so old that it is
-// purged itself.
+// TestOlder: a copy is not the newest session unless the others are about to be purged.
 func TestOlder(t *testing.T) {
 	now := date("2026-01-31T12:00:00Z")
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
-		times  []time.Time
+		last   time.Time
 		purge  time.Duration
 		want   time.Time
 		newest bool
 	}{
-		"alone":                   {nil, 30 * day, now, false},
-		"beside one":              {[]time.Time{ago(time.Hour)}, 30 * day, ago(time.Hour + time.Second), false},
-		"before all":              {[]time.Time{ago(time.Hour), ago(8 * day), ago(day)}, 30 * day, ago(8*day + time.Second), false},
-		"an old one among them":   {[]time.Time{ago(time.Hour), ago(28 * day)}, 30 * day, ago(16 * day), false},
-		"all of them old":         {[]time.Time{ago(20 * day), ago(28 * day)}, 30 * day, ago(20*day + time.Second), false},
-		"all about to be purged":  {[]time.Time{ago(40 * day), ago(90 * day)}, 30 * day, ago(16 * day), true},
-		"purged late":             {[]time.Time{ago(40 * day), ago(90 * day)}, 365 * day, ago(90*day + time.Second), false},
-		"purged late, and old":    {[]time.Time{ago(360 * day), ago(364 * day)}, 365 * day, ago(360*day + time.Second), false},
-		"never purged":            {[]time.Time{ago(40 * day), ago(9000 * day)}, 0, ago(9000*day + time.Second), false},
-		"purged soon":             {[]time.Time{ago(time.Hour)}, day, ago(time.Hour + time.Second), false},
-		"purged soon, one of old": {[]time.Time{ago(time.Hour), ago(20 * time.Hour)}, day, ago(12 * time.Hour), false},
+		"alone":              {time.Time{}, 30 * day, now, false},
+		"beside one":         {ago(time.Hour), 30 * day, ago(time.Hour + time.Second), false},
+		"an old one":         {ago(20 * day), 30 * day, ago(20*day + time.Second), false},
+		"about to be purged": {ago(40 * day), 30 * day, now, true},
+		"purged late":        {ago(40 * day), 365 * day, ago(40*day + time.Second), false},
+		"never purged":       {ago(9000 * day), 0, ago(9000*day + time.Second), false},
+		"purged soon":        {ago(time.Hour), day, ago(time.Hour + time.Second), false},
 	} {
-		got, newest := older(c.times, c.purge, now)
+		got, newest := older(c.last, c.purge, now)
 		if !got.Equal(c.want) || newest != c.newest {
 			t.Errorf("%s: got %s, newest %v, want %s, %v", name, got, newest, c.want, c.newest)
 		}

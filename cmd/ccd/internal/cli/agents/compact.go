@@ -201,15 +201,29 @@ func (f compactFlags) writes() bool {
 }
 
 func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e *reader.Entry, f compactFlags, o daemon.CompactOptions) error {
-	s := e.Session.Session
-	filter, err := f.isFilter(s, a.JSON)
+	if s := e.Session.Session; s.Class == transcript.Attachment {
+		return words.Hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", words.Shell(s.ID))
+	}
+	return a.compactOne(ctx, d, l, e.Session.Session, f, o)
+}
+
+// compactFile compacts a file outside the watched roots, or stdin, to stdout.
+func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Library, arg string, f compactFlags, o daemon.CompactOptions) error {
+	s, done, err := a.input(ctx, arg, f.form == cli.AsMessages)
 	if err != nil {
 		return err
 	}
-	if s.Class == transcript.Attachment {
-		return words.Hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", words.Shell(s.ID))
-	}
+	defer done()
+	d.Adopt(s)
+	o.Write = false
+	return a.compactOne(ctx, d, l, s, f, o)
+}
+
+func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Library, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+	filter, err := f.isFilter(s, a.JSON)
 	switch {
+	case err != nil:
+		return err
 	case filter:
 		return a.filterSession(ctx, d, l, s, f)
 	case f.dryRun || f.noArchive:
@@ -228,37 +242,6 @@ func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Li
 	}
 	a.Say("%s", savedLine(made))
 	return a.Print(made.Path + "\n")
-}
-
-// compactFile compacts a file outside the watched roots, or stdin.
-func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Library, arg string, f compactFlags, o daemon.CompactOptions) error {
-	s, done, err := a.input(ctx, arg, f.form == cli.AsMessages)
-	if err != nil {
-		return err
-	}
-	defer done()
-	d.Adopt(s)
-	filter, err := f.isFilter(s, a.JSON)
-	switch {
-	case err != nil:
-		return err
-	case filter:
-		return a.filterSession(ctx, d, l, s, f)
-	case f.dryRun || f.noArchive:
-		return a.previewFile(ctx, d, s, f, o)
-	}
-	o.Write = false
-	made, err := d.Compact(ctx, s.Key, o)
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.explain:
-		return a.PrintExplained(made.Events)
-	case a.JSON:
-		return a.PrintJSON(outputOf(s, made))
-	}
-	return a.printMade(l.Fresh(ctx, s, made), s, f)
 }
 
 // previewFile compacts a session and writes nothing.

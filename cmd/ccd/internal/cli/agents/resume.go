@@ -26,7 +26,6 @@ import (
 	"ccd/internal/project"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
-	"ccd/watcher"
 )
 
 type resumeFlags struct {
@@ -217,11 +216,7 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 			e = have
 		}
 	} else if e, err = a.Choose(ctx, l, arg, agent); err != nil {
-		s, ok := unarchived(ctx, l, d, arg, agent)
-		if !ok || len(l.Damage) > 0 || !errors.Is(err, archive.ErrNotFound) { // a damaged session is not new
-			return e, err
-		}
-		e = &reader.Entry{Session: archive.Session{Session: s}}
+		return e, err
 	}
 	switch e.Class {
 	case transcript.Attachment:
@@ -230,22 +225,6 @@ func (a *app) resumable(ctx context.Context, l *reader.Library, d *daemon.Daemon
 		return e, words.Hint(fmt.Errorf("resume %s: a sub-agent's conversation cannot be continued", e.Name()), "ccd resume %s", words.Argument(e.Parent))
 	}
 	return e, nil
-}
-
-// unarchived finds a session that is not archived yet, such as a copy made while no daemon runs.
-func unarchived(ctx context.Context, l *reader.Library, d *daemon.Daemon, arg, agent string) (found transcript.Session, ok bool) {
-	files, _ := watcher.Scan(ctx, l.Watch) // what cannot be read cannot be resumed
-	for _, f := range files {
-		s, is := l.Agents.Find(f.Root.Agent, f.Root.Path, f.Path)
-		if !is || s.Class != transcript.Main || agent != "" && s.Agent != agent || len(arg) < mark.MinPrefix || !strings.HasPrefix(s.ID, arg) {
-			continue
-		}
-		if ok { // ambiguous
-			return found, false
-		}
-		found, ok = d.SessionAt(ctx, f.Path)
-	}
-	return found, ok
 }
 
 // rootOf returns the watched directory for a new session of agent: if that is the source's agent, the source's own.
@@ -303,6 +282,9 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []*reader.En
 	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
 	if newest {
 		a.Say("note: Claude Code soon deletes the original, as all sessions of that age (cleanupPeriodDays); ccd keeps it")
+	}
+	if s, ok := d.SessionAt(ctx, path); ok && err == nil { // then it is found by its ID
+		err = d.Update(ctx, s.Key)
 	}
 	return err
 }

@@ -2,11 +2,13 @@ package look
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
@@ -43,8 +45,7 @@ is named after the session.
 		return a.export(c.Context(), cli.SessionOf(args), f)
 	}
 	flags := c.Flags()
-	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
-	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
+	outputFlags(flags, &f.output, &f.force)
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	return c
@@ -67,4 +68,15 @@ func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error)
 		}()
 	}
 	return a.deliver(f.output, f.force, false, func(w io.Writer) error { return web.Export(ctx, l, e, w) })
+}
+
+// outputFlags adds the flags of a command that can write to a file.
+func outputFlags(flags *pflag.FlagSet, output *string, force *bool) {
+	flags.FuncP("output", "o", "write to `FILE`, which must not exist, instead of stdout", func(path string) error {
+		if *output = path; path == "" {
+			return errors.New("must name a file")
+		}
+		return nil
+	})
+	flags.BoolVar(force, "force", false, "overwrite FILE")
 }

@@ -87,8 +87,7 @@ changed it since): null or {what, session, record, time}`,
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
-	flags.StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist, instead of stdout")
-	flags.BoolVar(&f.force, "force", false, "overwrite FILE")
+	outputFlags(flags, &f.output, &f.force)
 	return c
 }
 
