@@ -80,7 +80,7 @@ func TestRebinding(t *testing.T) {
 	if text := p.text(); !strings.Contains(text, private) {
 		t.Errorf("control: the name does not reach this machine: %s", text)
 	}
-	for _, path := range []string{"/", sessionURL(ledgerID), "/assets/app.js", "/alive"} {
+	for _, path := range []string{"/", sessionURL(ledgerID), "/assets/app.js"} {
 		address := "http://" + foreign + ":" + s.port() + path
 		p.open(address)
 		if status, text := p.status(address), p.text(); status != http.StatusForbidden || strings.Contains(text, "nightly") || !strings.Contains(text, "--allow-host") {
