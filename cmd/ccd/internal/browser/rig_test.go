@@ -100,8 +100,7 @@ type site struct {
 	home string
 	base string // http://127.0.0.1:PORT
 
-	token string
-	guest *tab // that has used it
+	token string // "" when it was used
 }
 
 // starts runs a command in a home until the test ends, and returns its first line.
@@ -247,22 +246,17 @@ func (p *tab) open(address string) {
 	p.do("open "+address, chromedp.Navigate(address))
 }
 
-// enter opens a page of a site: the first time with its token, from another tab that of another `ccd web` of the same home.
+// enter opens a page of a site: the first time with its token, which one tab can use.
 func (p *tab) enter(s *site, path string) {
 	p.t.Helper()
-	if s.guest == p {
-		p.open(s.base + path)
-		return
+	if s.token != "" {
+		with := "?"
+		if strings.Contains(path, "?") {
+			with = "&"
+		}
+		path, s.token = path+with+"token="+s.token, ""
 	}
-	if s.guest != nil {
-		*s = *serve(p.t, s.home)
-	}
-	with := "?"
-	if strings.Contains(path, "?") {
-		with = "&"
-	}
-	s.guest = p
-	p.open(s.base + path + with + "token=" + s.token)
+	p.open(s.base + path)
 }
 
 // size sets the width and the colour scheme.

@@ -49,7 +49,7 @@ func SessionOf(args []string) string {
 func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
 	e, err := a.chooseHere(ctx, l, arg, agent)
 	if err != nil {
-		return e, a.notHere(ctx, l, arg, agent, err)
+		return e, a.NotHere(ctx, l, arg, words.Argument(arg), agent, err)
 	}
 	a.SayMore(ctx, l, e)
 	return e, nil

@@ -137,6 +137,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	case len(rows) == 0 && (archived || f.pinned || f.tag != "" || f.given()) && !a.Damaged:
 		a.Say("no session matches")
 		return nil
+	case len(rows) == 0 && a.Agent:
+		a.Say("nothing is archived yet%s", l.Scope())
+		return nil
 	case len(rows) == 0 && a.HasPulled(l):
 		a.Say("nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines")
 		return nil
