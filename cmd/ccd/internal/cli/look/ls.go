@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -95,14 +94,12 @@ With --json: one array, an object per session:
 			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
 		case c.Flags().Changed("limit") && f.limit < 1:
 			return cli.Usage(c, errors.New("--limit must be 1 or more"))
-		case f.sort != "" && orders[f.sort] == nil:
-			return cli.Usage(c, fmt.Errorf("--sort %q: must be context, size or last", f.sort))
 		}
 		return a.ls(c.Context(), f)
 	}
 	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "list `N` sessions")
 	c.Flags().BoolVar(&f.pages, "all-pages", false, "list all of them, not one screen")
-	c.Flags().StringVar(&f.sort, "sort", "", "the largest first, by `ORDER`: context (how full), size (tokens) or last")
+	cli.OneOf(c.Flags(), &f.sort, "sort", "the largest first, by `ORDER`: context (how full), size (tokens) or last", "context", "size", "last")
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")

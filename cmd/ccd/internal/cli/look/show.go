@@ -184,7 +184,7 @@ func (a *app) showHandover(session, text string) error {
 	if rest, ok := strings.CutPrefix(session, "-- "); ok {
 		dashes, name = "-- ", rest
 	}
-	a.Say("\nas the agent reads it: you are the human, times are UTC\na record: ccd restore %s'%s#N'", dashes, name)
+	a.Say("\nas the agent reads it: \"you\" is the agent, times are UTC\na record: ccd restore %s'%s#N'", dashes, name)
 	a.Say("all of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
 }
