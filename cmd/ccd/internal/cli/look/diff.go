@@ -26,10 +26,10 @@ import (
 const mostDropped = 10
 
 type diffFlags struct {
-	agent      string
-	class      dropped.Class
-	boundary   int
-	all, fresh bool
+	agent    string
+	class    dropped.Class
+	boundary int
+	all      bool
 }
 
 type diffOutput struct {
@@ -64,8 +64,6 @@ record, id, output_id, handed_over}], more}]
 ` + cli.SessionWords,
 		Example: `  ccd diff
       what this directory's agent forgot
-  ccd diff --fresh
-      the same, including the newest compaction
   ccd diff 5d2f7a1e --class files --all
       all changed files that the summary does not name`,
 	}
@@ -80,7 +78,6 @@ record, id, output_id, handed_over}], more}]
 	cli.OneOf(c.Flags(), &f.class, "class", "list facts of one `CLASS` only", dropped.Classes()...)
 	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d per class", mostDropped))
 	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
-	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the archive first")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	return c
@@ -97,7 +94,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	}
 	out, err := a.diffOf(ctx, l, e, by)
 	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
-		a.Say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.Name()))
+		a.Say("%s not archived yet; to include them: ccd run --once", humanize.IBytes(uint64(lag)))
 	}
 	if err != nil {
 		return err
@@ -111,33 +108,21 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	return a.PrintWrapped(diffText(out, f.class, a.Agent, a.Width() > 0))
 }
 
-// diffSession finds the session. With --fresh it archives what is new first.
-func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e *reader.Entry, err error) {
-	if !f.fresh {
-		if l, err = a.Library(ctx); err != nil {
-			return nil, e, err
-		}
-		from := *l
-		if arg == cli.ThisDir && l.Here(f.agent) == nil { // then only compacted ones are of interest
-			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e *reader.Entry) bool { return status.Of(e).Compactions == 0 })
-			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
-				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
-			}
-		}
-		e, err = a.Choose(ctx, &from, arg, f.agent)
-		return l, e, err
-	}
-	d, l, err := a.DaemonFor(ctx, false)
+// diffSession finds the session.
+func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (*reader.Library, *reader.Entry, error) {
+	l, err := a.Library(ctx)
 	if err != nil {
-		return nil, e, err
+		return nil, nil, err
 	}
-	if err = l.Load(ctx); err != nil {
-		return nil, e, err
+	from := *l
+	if arg == cli.ThisDir && l.Here(f.agent) == nil { // then only compacted ones are of interest
+		from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e *reader.Entry) bool { return status.Of(e).Compactions == 0 })
+		if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
+			return nil, nil, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
+		}
 	}
-	if e, err = a.Choose(ctx, l, arg, f.agent); err != nil {
-		return nil, e, err
-	}
-	return l, e, a.UpToDate(ctx, d, l, e)
+	e, err := a.Choose(ctx, &from, arg, f.agent)
+	return l, e, err
 }
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.

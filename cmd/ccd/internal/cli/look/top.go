@@ -333,12 +333,6 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), words.Tokens(c.Before), words.Tokens(c.After), mark.Inline(c.How(), 0))
 		}
 	}
-	if steps := life.Largest(mostSteps); len(steps) > 0 {
-		b.WriteString("\nWhat filled the context, about tokens\n")
-		for _, one := range steps {
-			b.WriteString("  " + stepLine(one, e.Kept.Cwd) + "\n")
-		}
-	}
 	if len(life.Turns) > 0 {
 		b.WriteString("\nRequests, newest first\n")
 	}
