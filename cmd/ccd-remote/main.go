@@ -40,12 +40,8 @@ type app struct {
 	json     bool
 	quiet    bool
 
-	endpoint, region, identity, machine string
-	recipients                          []string
-	grace                               time.Duration
-	sample                              int
-	all, newName                        bool
-	given                               func(flag string) bool // on the command line
+	pulled.Flags
+	given func(flag string) bool // on the command line
 }
 
 var (
@@ -138,15 +134,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 	f.Int64Var(&a.minFree, "min-free", 0, "")
 	f.BoolVar(&a.json, "json", false, "")
 	f.BoolVar(&a.quiet, "quiet", false, "")
-	f.StringVar(&a.endpoint, "endpoint", "", "")
-	f.StringVar(&a.region, "region", "", "")
-	f.StringArrayVar(&a.recipients, "recipient", nil, "")
-	f.StringVar(&a.identity, "identity", "", "")
-	f.StringVar(&a.machine, "machine", "", "")
-	f.DurationVar(&a.grace, "grace", remote.DefaultGrace, "")
-	f.IntVar(&a.sample, "sample", 0, "")
-	f.BoolVar(&a.all, "all", false, "")
-	f.BoolVar(&a.newName, "new-name", false, "")
+	a.Add(f)
 	if err := f.Parse(args); err != nil {
 		return usagef("parse command line: %w", err)
 	}
@@ -182,22 +170,6 @@ func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprint(a.err, mark.Visible(fmt.Sprintf(format+"\n", args...)))
 	}
-}
-
-// progress shows on a terminal how much of a machine's new packs was read.
-func (a *app) progress(label string, pack, packs int) {
-	f, ok := a.err.(*os.File)
-	if !ok || a.quiet || packs < 2 {
-		return
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return
-	}
-	end := ""
-	if pack == packs {
-		end = "\r\x1b[K"
-	}
-	fmt.Fprintf(f, "\r%s: pack %d of %d\x1b[K%s", mark.Inline(label, 40), pack, packs, end)
 }
 
 // print prints a result: a line for people, or JSON.
@@ -263,7 +235,7 @@ func (a *app) openReader(store remote.Store) (*remote.Reader, error) {
 		return nil, err
 	}
 	return remote.OpenReader(remote.ReaderOptions{
-		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree}, Progress: a.progress,
+		Dir: a.machines(), Store: store, Identities: identities, Archive: archive.Options{MinFree: a.minFree},
 	})
 }
 

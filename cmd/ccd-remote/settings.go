@@ -48,15 +48,15 @@ func (a *app) add(ctx context.Context, args []string) error {
 		s = old
 	}
 	if a.given("endpoint") {
-		s.Endpoint = a.endpoint
+		s.Endpoint = a.Endpoint
 	}
 	if a.given("region") {
-		s.Region = a.region
+		s.Region = a.Region
 	}
 	if a.given("recipient") {
 		s.Recipients = nil
 	}
-	for _, r := range a.recipients {
+	for _, r := range a.Recipients {
 		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
 	}
 	next := "next: ccd remote push; let cron run ccd remote push -q every 5 minutes"
@@ -115,7 +115,7 @@ func (a *app) remove(context.Context, []string) error {
 
 // identities returns the reader's keys: of --identity, else of this account.
 func (a *app) identities() ([]age.Identity, error) {
-	file := a.identity
+	file := a.Identity
 	if file == "" {
 		file = a.path(identityFile)
 	}
@@ -158,11 +158,11 @@ func (a *app) keys(context.Context, []string) error {
 		if err := a.newIdentity(file); err != nil {
 			return err
 		}
-		if s, err := a.settings(); err == nil && a.identity == "" {
+		if s, err := a.settings(); err == nil && a.Identity == "" {
 			a.say("it cannot read what was pushed before: run ccd remote add %s, then ccd remote gc --all, which encrypts everything for it too", s.URL)
 		}
 	}
-	a.identity = ""
+	a.Identity = ""
 	own, err := a.ownRecipients()
 	if err != nil {
 		return err
@@ -182,13 +182,13 @@ func (a *app) keys(context.Context, []string) error {
 
 func (a *app) newIdentity(file string) error {
 	var text []byte
-	if a.identity != "" {
-		b, err := ownfile.Read(a.identity, mostFile)
+	if a.Identity != "" {
+		b, err := ownfile.Read(a.Identity, mostFile)
 		if err == nil {
 			_, err = age.ParseIdentities(bytes.NewReader(b))
 		}
 		if err != nil {
-			return fmt.Errorf("read identity %s: %w", a.identity, err)
+			return fmt.Errorf("read identity %s: %w", a.Identity, err)
 		}
 		text = b
 	} else {

@@ -38,7 +38,7 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
-	if a.newName {
+	if a.NewName {
 		if err := m.Replace(ctx); err != nil {
 			return err
 		}
@@ -93,15 +93,15 @@ func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machi
 // chosen returns the machines to pull: those that --machine names, by ID or by label, else all but this one, whose sessions
 // are in the archive here.
 func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, own string) (chosen []string) {
-	byID := func(name string) bool { return len(pulled.Find([]pulled.Machine{{Machine: name}}, a.machine)) > 0 }
-	some := a.machine != "" && slices.ContainsFunc(names, byID)
+	byID := func(name string) bool { return len(pulled.Find([]pulled.Machine{{Machine: name}}, a.Machine)) > 0 }
+	some := a.Machine != "" && slices.ContainsFunc(names, byID)
 	for _, name := range names {
 		yes := name != own
 		if some {
 			yes = byID(name)
-		} else if a.machine != "" {
+		} else if a.Machine != "" {
 			m, _ := r.Known(ctx, name) // a head that cannot be read has no label
-			yes = m.Label == a.machine
+			yes = m.Label == a.Machine
 		}
 		if yes {
 			chosen = append(chosen, name)
@@ -154,13 +154,13 @@ func (a *app) pull(ctx context.Context, _ []string) error {
 		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
 	for _, m := range known {
-		if slices.Contains(missing, m.Machine) && (a.machine == "" || len(pulled.Find([]pulled.Machine{m}, a.machine)) > 0) {
+		if slices.Contains(missing, m.Machine) && (a.Machine == "" || len(pulled.Find([]pulled.Machine{m}, a.Machine)) > 0) {
 			failed = errors.Join(failed, words.Hint(fmt.Errorf("machine %s (%.8s), seen before: %w: it is missing in the store", cmp.Or(m.Label, "?"), m.Machine, remote.ErrBadCopy),
 				"if someone has deleted it: rm %s*", words.Shell(strings.TrimSuffix(pulled.File(a.machines(), m.Machine), "json"))))
 		}
 	}
-	if failed == nil && len(all) == 0 && a.machine != "" {
-		return words.Hint(fmt.Errorf("find machine %s: %w", a.machine, errUnknown), "ccd remote status lists those that were pulled")
+	if failed == nil && len(all) == 0 && a.Machine != "" {
+		return words.Hint(fmt.Errorf("find machine %s: %w", a.Machine, errUnknown), "ccd remote status lists those that were pulled")
 	}
 	if err := a.done(all, "pulled %s, %s of %s", words.Count(total.Sessions, "session"), size(total.Bytes), words.Count(len(all), "machine")); err != nil {
 		return err
@@ -251,12 +251,12 @@ func (a *app) check(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.identities(); err == nil || a.identity != "" {
+	if _, err := a.identities(); err == nil || a.Identity != "" {
 		r, err := a.openReader(store)
 		if err != nil {
 			return err
 		}
-		more, err := r.Check(ctx, a.sample)
+		more, err := r.Check(ctx, a.Sample)
 		if err != nil {
 			return err
 		}
@@ -288,7 +288,7 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
-	c, err := m.GC(ctx, remote.GCOptions{Grace: a.grace, All: a.all})
+	c, err := m.GC(ctx, remote.GCOptions{Grace: a.Grace, All: a.All})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func TestOneScreenOfSessions(t *testing.T) {
 	commandIn(t, home, nil, "run", "--once", "-q")
 	screen := sgr.ReplaceAllString(onScreen(t, home, 80, []string{"ls"}), "")
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
-	if last := lines[len(lines)-1]; len(lines) != 58 || last != "14 more: ccd ls --all-pages" || !strings.HasPrefix(lines[1], "0000003b-1a2b") {
+	if last := lines[len(lines)-1]; len(lines) != 58 || last != "14 more: ccd ls -n 70" || !strings.HasPrefix(lines[1], "0000003b-1a2b") {
 		t.Errorf("%d lines on a screen of 60:\n%s", len(lines), screen)
 	}
 	for _, l := range lines[1 : len(lines)-1] {
@@ -80,7 +80,7 @@ func TestOneScreenOfSessions(t *testing.T) {
 			t.Errorf("no agent: %s", l)
 		}
 	}
-	if all := onScreen(t, home, 80, []string{"ls", "--all-pages"}); strings.Count(all, "claude") != 70 {
+	if all := onScreen(t, home, 80, []string{"ls", "-n", "70"}); strings.Count(all, "claude") != 70 {
 		t.Errorf("not all of them:\n%s", all)
 	}
 }

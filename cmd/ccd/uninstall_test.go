@@ -63,17 +63,20 @@ func treeOf(dir string) (string, error) {
 }
 
 func TestAnswer(t *testing.T) {
-	for in, want := range map[string]string{"yes\n": "yes", " YES \n": "YES", "yes": "yes", "": "", "yes please\n": "yes please"} {
-		if got, err := cli.Answer(t.Context(), strings.NewReader(in)); got != want || err != nil {
-			t.Errorf("%q: %q, %v", in, got, err)
+	ask := func(ctx context.Context, in io.Reader) (bool, error) {
+		return (&cli.App{Std: std(in, io.Discard, io.Discard)}).Yes(ctx, "?", true)
+	}
+	for in, want := range map[string]bool{"yes\n": true, " YES \n": true, "y": true, "\n": true, "": false, "yes please\n": false, "n\n": false} {
+		if got, err := ask(t.Context(), strings.NewReader(in)); got != want || err != nil {
+			t.Errorf("%q: %v, %v", in, got, err)
 		}
 	}
 	in, out := io.Pipe() // never answers
 	defer out.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cli.ErrInterrupted)
-	if got, err := cli.Answer(ctx, in); got != "" || cli.ExitCode(err) != words.ExitInterrupted {
-		t.Errorf("interrupted: %q, %v", got, err)
+	if got, err := ask(ctx, in); got || cli.ExitCode(err) != words.ExitInterrupted {
+		t.Errorf("interrupted: %v, %v", got, err)
 	}
 }
 

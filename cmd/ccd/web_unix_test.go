@@ -99,6 +99,14 @@ func ledger(t *testing.T) string {
 // serveWeb starts `ccd web` in a home and opens its address.
 func serveWeb(t *testing.T, home string, args ...string) *site {
 	t.Helper()
+	s := unopenedWeb(t, home, args...)
+	s.want(http.StatusOK, s.address)
+	return s
+}
+
+// unopenedWeb starts ccd web. Its token is not used yet.
+func unopenedWeb(t *testing.T, home string, args ...string) *site {
+	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
 	s := &site{t: t, home: home, stop: stop, ended: make(chan int, 1)}
 	out, in := io.Pipe()
@@ -114,9 +122,8 @@ func serveWeb(t *testing.T, home string, args ...string) *site {
 	}
 	t.Cleanup(s.end)
 	s.address = strings.TrimSpace(line)
-	s.base, _, _ = strings.Cut(s.address, "/?")
+	s.base = regexp.MustCompile(`^http://[^/]+`).FindString(s.address)
 	s.browser = newBrowser(t)
-	s.want(http.StatusOK, s.address)
 	return s
 }
 
@@ -213,20 +220,15 @@ func TestWebTokenWorksOnce(t *testing.T) {
 		t.Errorf("an empty cookie: status %d", a.StatusCode)
 	}
 
-	code, out, _ := ccdIn(s.home, "", "web", "--no-open", "/o/x")
-	fresh := strings.TrimSpace(out)
-	if code != words.ExitDone || !strings.HasPrefix(fresh, s.base+"/o/x?token=") {
-		t.Fatalf("a second ccd web: exit %d, %q", code, out)
-	}
-	a, _ = s.ask(stranger, http.MethodGet, fresh)
+	a, _ = s.ask(&http.Client{CheckRedirect: stranger.CheckRedirect, Jar: s.browser.Jar}, http.MethodGet, "/o/x?token=y") // of one who has access
 	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/o/x" || len(a.Cookies()) != 1 {
 		t.Fatalf("a token: status %d to %q", a.StatusCode, a.Header.Get("Location"))
 	}
 	if c := a.Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || len(c.Value) < 40 {
 		t.Errorf("the cookie: %v", c)
 	}
-	if code, out, _ = ccdIn(s.home, "", "web", "--no-open", ledgerID[:8]); code != words.ExitDone || !strings.HasPrefix(out, s.base+ledgerURL+"?token=") {
-		t.Errorf("ccd web SESSION: exit %d, %q", code, out)
+	if second := serveWeb(t, s.home, ledgerID[:8]); second.port() == s.port() || !strings.HasPrefix(second.address, second.base+ledgerURL+"?token=") {
+		t.Errorf("a second ccd web, with SESSION: %q", second.address)
 	}
 	info, err := os.Stat(filepath.Join(s.home, ".local", "state", "ccd", "web.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -253,7 +255,7 @@ func TestWebAnswersOnlyItsOwnNames(t *testing.T) {
 		"127.0.0.1:" + s.port(): 200, "localhost:" + s.port(): 200, "[::1]:" + s.port(): 200, "LOCALHOST:" + s.port(): 200, "box.example": 200, "box.example:" + s.port(): 200,
 		"evil.example": 403, "evil.example:" + s.port(): 403, "127.0.0.1:1": 403, "localhost": 403, "localhost.evil.example:" + s.port(): 403, "127.0.0.1:" + s.port() + ".evil": 403,
 	} {
-		for _, path := range []string{"/", ledgerURL, ledgerURL + "/part?after=1", "/assets/app.js", "/alive", "/nothing"} {
+		for _, path := range []string{"/", ledgerURL, ledgerURL + "/part?after=1", "/assets/app.js", "/nothing"} {
 			if want == 200 && path == "/nothing" {
 				continue
 			}
@@ -276,14 +278,13 @@ func TestWebRefusesOtherSites(t *testing.T) {
 		}
 	}
 	// A link in another page, with a token: the page moves on by itself, because a redirect would come without the cookie.
-	_, out, _ := ccdIn(s.home, "", "web", "--no-open", "/o/x")
-	a, body := s.ask(&http.Client{}, http.MethodGet, strings.TrimSpace(out), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+	s = unopenedWeb(t, s.home, "/o/x")
+	if a, _ := s.ask(&http.Client{}, http.MethodGet, s.address, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"); a.StatusCode != 403 {
+		t.Errorf("a token in an image's address: status %d", a.StatusCode)
+	}
+	a, body := s.ask(&http.Client{}, http.MethodGet, s.address, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
 	if a.StatusCode != 200 || !strings.Contains(body, `content="0; url=/o/x"`) || len(a.Cookies()) != 1 {
 		t.Errorf("a link with a token: status %d, %s", a.StatusCode, body)
-	}
-	_, out, _ = ccdIn(s.home, "", "web", "--no-open", "/o/x")
-	if a, _ = s.ask(&http.Client{}, http.MethodGet, strings.TrimSpace(out), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"); a.StatusCode != 403 {
-		t.Errorf("a token in an image's address: status %d", a.StatusCode)
 	}
 }
 
@@ -373,7 +374,7 @@ func TestWebEndsWhenIdle(t *testing.T) {
 	}
 	go func() { // who has no access does not keep it alive
 		for t.Context().Err() == nil {
-			for _, path := range []string{"/", "/alive?nonce=1", "/assets/none", "/?token=x"} {
+			for _, path := range []string{"/", "/nothing", "/assets/none", "/?token=x"} {
 				if r, err := http.Get(s.base + path); err == nil {
 					r.Body.Close()
 				}

@@ -52,9 +52,6 @@ func (c *Collected) delete(ctx context.Context, s Store, o Object) (more bool, e
 	return locked, nil
 }
 
-// DefaultGrace is how long GC keeps replaced packs.
-const DefaultGrace = 7 * 24 * time.Hour
-
 const (
 	smallPack = 1 << 20 // bytes; smaller packs are merged if there are many
 	manySmall = 64

@@ -31,8 +31,7 @@ type ReaderOptions struct {
 	Dir        string // of the machines' archives, and of what was seen of each machine
 	Store      Store
 	Identities []age.Identity
-	Archive    archive.Options                     // of each machine's archive
-	Progress   func(label string, pack, packs int) // called before a pull reads a pack; may be nil
+	Archive    archive.Options // of each machine's archive
 }
 
 // OpenReader returns a reader.
@@ -269,14 +268,11 @@ func (r *Reader) packs(ctx context.Context, h *Head, m *pulled.Machine, p *Pulle
 		return err
 	}
 	all, listed := []number{{last: h.Seq, first: h.Seq}}, false // if one pack is new, its name is known
-	for first := m.At; m.At < h.Seq; {
+	for m.At < h.Seq {
 		var parts []Part
 		var data []byte
 		n, err := h.next(all, m.At)
 		if err == nil {
-			if r.o.Progress != nil {
-				r.o.Progress(p.Label, int(n.last-first), int(h.Seq-first))
-			}
 			parts, data, err = r.fetch(ctx, h, n)
 		}
 		if !listed && (errors.Is(err, ErrBadCopy) || errors.Is(err, ErrKey)) { // more are new, or gc has replaced it

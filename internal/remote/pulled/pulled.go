@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/spf13/pflag"
+
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
 )
@@ -145,6 +147,29 @@ type Push struct {
 	Exit    int       `json:"exit"`    // exit code of the last one
 	Damaged int       `json:"damaged"` // sessions that could not be read
 	Behind  Lag       `json:"behind"`  // after the last one
+}
+
+// Flags are those of `ccd remote`, which passes them on to the program that has the network client.
+type Flags struct {
+	Endpoint, Region, Identity, Machine string
+	Recipients                          []string
+	Grace                               time.Duration
+	Sample                              int
+	All, NewName                        bool
+}
+
+// Add adds the flags.
+func (f *Flags) Add(to *pflag.FlagSet) {
+	to.SortFlags = false
+	to.StringVar(&f.Endpoint, "endpoint", "", "add: the server's `URL` (default: Amazon's)")
+	to.StringVar(&f.Region, "region", "", "add: the bucket's `REGION`")
+	to.StringArrayVar(&f.Recipients, "recipient", nil, "add: encrypt to `KEY` (age1...), too; repeatable")
+	to.StringVar(&f.Identity, "identity", "", "pull, check: use the keys in `FILE`; keys: adopt them")
+	to.StringVar(&f.Machine, "machine", "", "pull: only the machine `NAME`, also this one")
+	to.BoolVar(&f.NewName, "new-name", false, "push: push everything as a new machine")
+	to.DurationVar(&f.Grace, "grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them")
+	to.BoolVar(&f.All, "all", false, "gc: write everything again")
+	to.IntVar(&f.Sample, "sample", 0, "check: read `N` packs of each machine (-1: all)")
 }
 
 // Lag is what was not pushed yet.

@@ -80,7 +80,7 @@ func TestRebinding(t *testing.T) {
 	if text := p.text(); !strings.Contains(text, private) {
 		t.Errorf("control: the name does not reach this machine: %s", text)
 	}
-	for _, path := range []string{"/", sessionURL(ledgerID), "/assets/app.js", "/alive"} {
+	for _, path := range []string{"/", sessionURL(ledgerID), "/assets/app.js"} {
 		address := "http://" + foreign + ":" + s.port() + path
 		p.open(address)
 		if status, text := p.status(address), p.text(); status != http.StatusForbidden || strings.Contains(text, "nightly") || !strings.Contains(text, "--allow-host") {
@@ -166,7 +166,7 @@ func TestFrames(t *testing.T) {
 	needBrowser(t)
 	s := serve(t, story(t))
 	p := newTab(t)
-	p.enter(s, "/?group=project")
+	p.enter(s, "/?agent=claude-code")
 	victim := control(t, "", "<p>"+private)
 	framing := func(address string) (text string) {
 		other := control(t, "", `<!DOCTYPE html><title>other</title><iframe id="f" src="`+address+`"></iframe>`)
@@ -180,7 +180,7 @@ func TestFrames(t *testing.T) {
 		t.Errorf("in a frame of another page: %s", got)
 	}
 	p.taken()
-	p.open(s.base + "/?group=project")
+	p.open(s.base + "/?agent=claude-code")
 	eval[bool](p, `(() => { const f = document.createElement('iframe'); f.src = '/'; document.body.append(f); return true })()`)
 	p.await("the frame is refused", "document.querySelector('iframe')")
 	if problems, _ := p.taken(); !strings.Contains(strings.Join(problems, "\n"), "frame") {

@@ -49,7 +49,7 @@ func TestPictures(t *testing.T) {
 		p.size(one.width, one.dark)
 		p.do("set the size", chromedp.EmulateViewport(one.width, one.height))
 		p.open(s.base + one.path)
-		p.await("the compactions of the week are read", "!document.body.innerText.includes('reading…')")
+		p.await("the compactions of the week are read", "!document.body.innerText.includes('Adding up')")
 		eval[bool](p, fmt.Sprintf(asAtHome, s.home))
 		picture := small(t, p.picture())
 		if len(picture) > mostPicture {

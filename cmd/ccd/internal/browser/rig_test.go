@@ -99,6 +99,8 @@ func once(t testing.TB, home string) {
 type site struct {
 	home string
 	base string // http://127.0.0.1:PORT
+
+	token string // "" when it was used
 }
 
 // starts runs a command in a home until the test ends, and returns its first line.
@@ -130,19 +132,9 @@ func starts(t testing.TB, home string, args ...string) (line string) {
 // serve starts `ccd web`.
 func serve(t testing.TB, home string) *site {
 	t.Helper()
-	line := starts(t, home, "web", "--no-open")
-	base, _, _ := strings.Cut(line, "/?")
-	return &site{home, base}
-}
-
-// address returns a new address with a token, as another `ccd web` prints it.
-func (s *site) address(t testing.TB, path string) string {
-	t.Helper()
-	out, err := command(t.Context(), s.home, "web", "--no-open", path).Output()
-	if err != nil {
-		t.Fatalf("ccd web %s: %v", path, err)
-	}
-	return strings.TrimSpace(string(out))
+	s := &site{home: home}
+	s.base, s.token, _ = strings.Cut(strings.TrimSpace(starts(t, home, "web", "--no-open")), "/?token=")
+	return s
 }
 
 // tab is a page of the browser with cookies of its own. It notes what a user would not see.
@@ -254,10 +246,17 @@ func (p *tab) open(address string) {
 	p.do("open "+address, chromedp.Navigate(address))
 }
 
-// enter opens a page of a site with a token.
+// enter opens a page of a site: the first time with its token, which one tab can use.
 func (p *tab) enter(s *site, path string) {
 	p.t.Helper()
-	p.open(s.address(p.t, path))
+	if s.token != "" {
+		with := "?"
+		if strings.Contains(path, "?") {
+			with = "&"
+		}
+		path, s.token = path+with+"token="+s.token, ""
+	}
+	p.open(s.base + path)
 }
 
 // size sets the width and the colour scheme.

@@ -213,7 +213,7 @@ func TestGrowth(t *testing.T) {
 	s := serve(t, home)
 	end, begin := newTab(t), newTab(t)
 	end.enter(s, sessionURL(ledgerID)+"?to=40")
-	begin.enter(s, sessionURL(ledgerID)+"?at=1")
+	begin.enter(serve(t, home), sessionURL(ledgerID)+"?at=1")
 	if strings.Contains(end.text(), "also add a regression test") {
 		t.Fatal("the page shows what is not written yet")
 	}

@@ -15,7 +15,7 @@ import (
 func views() []string {
 	ledger := sessionURL(ledgerID)
 	return []string{
-		"/", "/?q=Decimal", "/?q=nothinglikethis", "/?group=project", ledger, ledger + "?at=1", sessionURL(shopID), ledger + "/compactions", ledger + "/compactions/1",
+		"/", "/?q=Decimal", "/?q=nothinglikethis", "/?agent=claude-code", ledger, ledger + "?at=1", sessionURL(shopID), ledger + "/compactions", ledger + "/compactions/1",
 		ledger + "/companion", ledger + "/files", ledger + "/file?path=ledger/money.py", sessionURL(shopID) + "/file?path=shop/tax.py&v=2",
 		ledger + "/r/21", "/o/w1sm843qvd19", sessionURL(secretID) + "/r/3",
 	}

@@ -16,22 +16,15 @@ func (a *App) Answers() bool {
 	return ok && a.Terminal(in) && a.Terminal(a.Err)
 }
 
-// Yes asks a question on the terminal, and reports whether the answer is yes.
-func (a *App) Yes(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(a.Err, "%s [y/N] ", question)
-	given, err := Answer(ctx, a.In)
-	if given == "" {
+// Yes asks a question on the terminal, and reports whether the answer is yes. An empty line is the usual answer.
+func (a *App) Yes(ctx context.Context, question string, usual bool) (bool, error) {
+	fmt.Fprintf(a.Err, "%s %s ", question, map[bool]string{true: "[Y/n]", false: "[y/N]"}[usual])
+	line, err := ReadLine(ctx, bufio.NewReader(a.In))
+	if line == "" {
 		fmt.Fprintln(a.Err) // end the line of the question
 	}
-	given = strings.ToLower(given)
-	return given == "y" || given == "yes", err
-}
-
-// Answer reads a line without the space around it, or "" if there is none. If ctx ends, it fails with the cause; the
-// read continues until the process ends.
-func Answer(ctx context.Context, in io.Reader) (string, error) {
-	text, err := ReadLine(ctx, bufio.NewReader(in))
-	return strings.TrimSpace(text), err
+	given := strings.ToLower(strings.TrimSpace(line))
+	return given == "y" || given == "yes" || usual && given == "" && line != "", err
 }
 
 // ReadLine reads a line with its newline, or "" at the end of input. It returns early if ctx ends.

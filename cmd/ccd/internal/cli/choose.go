@@ -52,7 +52,7 @@ func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) 
 	}
 	e, err := a.chooseHere(ctx, l, arg, agent)
 	if err != nil {
-		return e, a.notHere(ctx, l, arg, agent, err)
+		return e, a.NotHere(ctx, l, arg, words.Argument(arg), agent, err)
 	}
 	a.SayMore(ctx, l, e)
 	return e, nil
@@ -142,38 +142,15 @@ func (a *App) sayLatest(l *reader.Library, e *reader.Entry, dir, agent string) {
 // SessionLine returns a session in one line, with its ID.
 func SessionLine(e *reader.Entry) string { return status.Short(e.ID) + ", " + SessionDetails(e) }
 
-// FittedLine is SessionLine in at most width cells; the title is cut first, then the directory.
-func FittedLine(e *reader.Entry, width int) string {
-	line, s := SessionLine(e), status.Of(e)
-	for _, part := range []struct {
-		text  string
-		least int
-	}{{table.Cut(s.Called(), 60), leastTitle}, {table.Cut(s.Directory(), 30), leastDirectory}} {
-		room := max(part.least, table.CellsOf(part.text)-max(0, table.CellsOf(line)-width))
-		line = strings.Replace(line, part.text, table.Cut(part.text, room), 1)
-	}
-	return table.Cut(line, width)
-}
+// FittedLine is SessionLine in at most width cells.
+func FittedLine(e *reader.Entry, width int) string { return table.Cut(SessionLine(e), width) }
 
-// The cells that a title and a directory keep.
-const (
-	leastTitle     = 12
-	leastDirectory = 8
-)
-
-// SessionDetails describes a session: its title, project, agent, age and size.
+// SessionDetails describes a session: its project, agent, age, size and title, which is cut first.
 func SessionDetails(e *reader.Entry) string {
 	s := status.Of(e)
-	return strings.Join(append(TitleAndProject(s), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()), ", ")
-}
-
-// TitleAndProject returns the title and the project of a session, if known.
-func TitleAndProject(s status.Session) (parts []string) {
+	parts := []string{table.Cut(s.Directory(), 30), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()}
 	if title := table.Cut(s.Called(), 60); title != "" {
 		parts = append(parts, `"`+title+`"`)
 	}
-	if dir := s.Directory(); dir != "" {
-		parts = append(parts, table.Cut(dir, 30))
-	}
-	return parts
+	return strings.TrimPrefix(strings.Join(parts, ", "), ", ")
 }

@@ -38,12 +38,16 @@ const (
 
 // FormatFlag adds --format. where ends its description.
 func FormatFlag(flags *pflag.FlagSet, form *string, where string) {
-	forms := []string{AsMarkdown, asJSON, AsMessages, asHTML}
-	flags.Func("format", "output `FORMAT`: markdown, json, messages or html"+where, func(name string) error {
-		if !slices.Contains(forms, name) {
-			return fmt.Errorf("unknown form, must be one of %s", strings.Join(forms, ", "))
+	OneOf(flags, form, "format", "output `FORMAT`: markdown, json, messages or html"+where, AsMarkdown, asJSON, AsMessages, asHTML)
+}
+
+// OneOf adds a flag with one of the values.
+func OneOf[T ~string](flags *pflag.FlagSet, to *T, name, text string, values ...T) {
+	flags.Func(name, text, func(given string) error {
+		if !slices.Contains(values, T(given)) {
+			return fmt.Errorf("must be one of %v", values)
 		}
-		*form = name
+		*to = T(given)
 		return nil
 	})
 }

@@ -197,8 +197,8 @@ func (a *App) SayMore(ctx context.Context, l *reader.Library, e *reader.Entry) {
 	}
 }
 
-// notHere adds the machines that have a session to the error that it is not here.
-func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string, err error) error {
+// NotHere adds the machines that have a session to the error that it is not here. typed is how the command line names it.
+func (a *App) NotHere(ctx context.Context, l *reader.Library, arg, typed, agent string, err error) error {
 	if _, latest := reader.LatestIn(arg); arg == ThisDir || latest || !errors.Is(err, archive.ErrNotFound) {
 		return err
 	}
@@ -215,16 +215,11 @@ func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 		e := found[0]
 		err = fmt.Errorf("find session %s: %w here, but on machine %s (%s)", arg, archive.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
 	default:
-		err = OnMachines(arg, found)
+		several := &reader.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
+		for _, e := range found {
+			several.Matches = append(several.Matches, fmt.Sprintf("%s  %s  %s", mark.Inline(e.Machine, 60), mark.Inline(e.ID, 400), words.Count(e.Kept.Records, "record")))
+		}
+		err = several
 	}
-	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Machine), words.Argument(arg))
-}
-
-// OnMachines returns the error for a session that several other machines have.
-func OnMachines(arg string, found []*reader.Entry) error {
-	several := &reader.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
-	for _, e := range found {
-		several.Matches = append(several.Matches, fmt.Sprintf("%s  %s  %s", mark.Inline(e.Machine, 60), mark.Inline(e.ID, 400), words.Count(e.Kept.Records, "record")))
-	}
-	return several
+	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Machine), typed)
 }

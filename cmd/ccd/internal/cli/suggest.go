@@ -55,23 +55,14 @@ func unknownCommand(c *cobra.Command, args []string) error {
 // NearestCommand returns the command that a user who typed something else meant, or "".
 func NearestCommand(c *cobra.Command, typed string) string {
 	typed = strings.ToLower(typed)
-	var names, begin []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-		if strings.HasPrefix(sub.Name(), typed) {
-			begin = append(begin, sub.Name())
-		}
-	}
 	if meant, ok := Synonyms[typed]; ok && !c.HasParent() {
 		return meant
 	}
-	if len(begin) == 1 {
-		return begin[0]
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(typed); len(near) == 1 {
+		return near[0]
 	}
-	best, _ := config.Nearest(typed, names)
-	return best
+	return ""
 }
 
 // unknownFlag returns the error for flags that cannot be parsed. It suggests the nearest flag.

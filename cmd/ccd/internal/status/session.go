@@ -284,30 +284,6 @@ func (s Session) Ignored() string {
 	return fmt.Sprintf("ignored %s of %s", words.Count(s.Outliers.Reports, "report"), last)
 }
 
-// Line is what an agent chooses a session by.
-func (s Session) Line() string {
-	parts := []string{
-		mark.Inline(s.ID, 0), s.Agent, mark.Inline(cmp.Or(s.Project, "(unknown directory)"), 400), words.Minute(s.Entry.Last()),
-		words.Count(s.Records, "record"), s.Size().Short() + " tokens",
-	}
-	if s.Parent != "" {
-		parts = append(parts, "sub-agent of "+mark.Inline(s.Entry.Parent, 0))
-	}
-	if s.Companion == "" {
-		parts = append(parts, "no companion written yet (companion makes one)")
-	}
-	if s.Skipped != "" {
-		parts = append(parts, "not followed")
-	}
-	if !s.Present {
-		parts = append(parts, "transcript deleted")
-	}
-	if title := mark.Inline(s.called(), 200); title != "" {
-		parts = append(parts, `"`+title+`"`)
-	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
-}
-
 // shortChars is the length of a short ID, longestName that of a name that is shown whole.
 const (
 	shortChars  = 13

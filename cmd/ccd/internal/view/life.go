@@ -225,16 +225,6 @@ func (l *Index) measure() {
 	}
 }
 
-// Commands returns the commands that ran.
-func (l *Index) Commands() (all []reader.Command) {
-	for i := range l.model.Events {
-		if e := &l.model.Events[i]; e.Kind == session.Did && e.Call.Op == transcript.Command && !e.Call.Stdin {
-			all = append(all, reader.CommandOf(e.Call))
-		}
-	}
-	return all
-}
-
 // Largest returns the n calls that added most to the context.
 func (l *Index) Largest(n int) []session.Step { return l.model.Largest(n) }
 

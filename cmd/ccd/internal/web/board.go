@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -23,7 +22,7 @@ const (
 	saidBytes   = 400                    // of the last words
 	askBytes    = 2000                   // of a question
 	glanceLines = 3                      // of a diff
-	lossBytes   = 32 << 20               // of a session whose facts are counted for the board
+	lossBytes   = 32 << 20               // of a session whose facts are counted for it
 )
 
 // board is what the agents do now, above the list of sessions.
@@ -31,12 +30,10 @@ type board struct {
 	Cards  []card // the sessions in which an agent works or waits
 	More   int
 	Today  int
-	Week   *weekly
-	Weighs bool   // the week is being added up for the first time
-	Losses []loss // of this week, the newest first
-	Apart  bool   // ccd's hook is missing where it would add some of them
-	Reads  bool   // more of them are being read
-	Still  bool   // nothing new is archived
+	Week   *weekly // nil while it is added up for the first time
+	Losses []loss  // of the week
+	Apart  bool    // ccd's hook is missing where it would add some of them
+	Still  bool    // nothing new is archived
 }
 
 // card is a session of the board.
@@ -78,7 +75,6 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 	b := &board{Still: r.still()}
 	var active [2][]status.Session // those that wait for a person come first
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	var compacted []status.Session
 	for _, s := range all {
 		if s.SubAgent() || s.Aside() || s.Apart() != "" {
 			continue
@@ -92,9 +88,6 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		case status.Working:
 			active[1] = append(active[1], s)
 		}
-		if s.Compactions > 0 && now.Sub(s.LastAt()) < week && s.Bytes <= lossBytes {
-			compacted = append(compacted, s)
-		}
 	}
 	for _, s := range slices.Concat(active[0], active[1]) {
 		if len(b.Cards) == mostCards {
@@ -107,11 +100,11 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		b.Cards = append(b.Cards, c)
 	}
-	b.Week, b.Weighs = r.shelf.weekly(r.library, now)
-	b.Losses, b.Reads = r.shelf.losses(r.library, compacted, now)
-	for i, one := range b.Losses {
-		b.Losses[i].Apart = r.apart(one.Row.Agent)
-		b.Apart = b.Apart || b.Losses[i].Apart && one.Told > 0
+	if b.Week = r.shelf.weekly(r.library, now); b.Week != nil {
+		for _, one := range b.Week.losses {
+			one.Apart = r.apart(one.Row.Agent)
+			b.Losses, b.Apart = append(b.Losses, one), b.Apart || one.Apart && one.Told > 0
+		}
 	}
 	return b
 }
@@ -185,73 +178,6 @@ func (g *glance) add(e view.Entry, dir string) {
 		from := max(0, slices.IndexFunc(g.Lines, func(l diffLine) bool { return l.Kind == "add" || l.Kind == "del" }))
 		g.Lines = g.Lines[from:min(len(g.Lines), from+glanceLines)]
 	}
-}
-
-// counted is what the compactions of a session dropped, when it had so many.
-type counted struct {
-	compactions int
-	losses      []loss
-}
-
-// losses returns what the week's compactions dropped, as far as it has been counted. The rest is counted in the background.
-func (s *shelf) losses(l *reader.Library, all []status.Session, now time.Time) (out []loss, more bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var todo []status.Session
-	for _, one := range all[:min(len(all), mostLosses)] {
-		c, known := s.counted[one.Key]
-		if !known || c.compactions != one.Compactions {
-			todo = append(todo, one)
-			continue
-		}
-		for _, k := range c.losses {
-			if now.Sub(k.Time) < week {
-				k.Row = newRow(one, now)
-				out = append(out, k)
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b loss) int { return b.Time.Compare(a.Time) })
-	if len(todo) > 0 && !s.counting && s.start != nil {
-		s.counting = true
-		s.start(func(ctx context.Context) { s.count(ctx, l, todo) })
-	}
-	return out[:min(len(out), mostLosses)], len(todo) > 0
-}
-
-// count compares the sessions with what they still had in their context. One that cannot be read counts nothing.
-func (s *shelf) count(ctx context.Context, l *reader.Library, todo []status.Session) {
-	for _, row := range todo {
-		c := counted{compactions: row.Compactions}
-		_ = s.use(ctx, l, row.Entry, func(one *view.Index) error {
-			kept := one.Compactions
-			for _, k := range slices.Backward(kept[max(0, len(kept)-mostLosses):]) {
-				if k.N == 0 || time.Since(k.Time) > week {
-					continue
-				}
-				f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
-				if err != nil {
-					return err
-				}
-				if f.Dropped > 0 {
-					c.losses = append(c.losses, loss{N: k.N, Time: k.Time, Facts: f.Facts, Dropped: f.Dropped, Told: f.InTold})
-				}
-			}
-			return nil
-		})
-		if ctx.Err() != nil {
-			break
-		}
-		s.mu.Lock()
-		if s.counted == nil {
-			s.counted = map[transcript.Key]counted{}
-		}
-		s.counted[row.Key] = c
-		s.mu.Unlock()
-	}
-	s.mu.Lock()
-	s.counting = false
-	s.mu.Unlock()
 }
 
 // diffLine is a line of a diff.

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
@@ -32,23 +30,18 @@ func headers() map[string]string {
 
 const (
 	tokenParam = "token"
-	alivePath  = "/alive"
 	assetsPath = "/assets/"
 )
 
-// gate exchanges one-time tokens for a cookie. A token is a random number with its signature, so that another process of the
-// same user, which can read the key, can make one for a running server.
+// gate exchanges one-time tokens for a cookie.
 type gate struct {
-	key    []byte
-	cookie string // the value; "" lets nothing in
+	cookie string // the value
 
-	mu    sync.Mutex
-	spent map[string]bool
+	mu     sync.Mutex
+	tokens map[string]bool // not used yet
 }
 
-func newGate() *gate {
-	return &gate{key: []byte(random()), cookie: random(), spent: map[string]bool{}}
-}
+func newGate() *gate { return &gate{cookie: random(), tokens: map[string]bool{}} }
 
 // random returns 256 random bits as text.
 func random() string {
@@ -57,28 +50,21 @@ func random() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-func (g *gate) sign(text string) string {
-	m := hmac.New(sha256.New, g.key)
-	m.Write([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
-}
-
 func (g *gate) token() string {
-	nonce := random()
-	return nonce + "." + g.sign("token "+nonce)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	token := random()
+	g.tokens[token] = true
+	return token
 }
 
 // spend reports whether a token is valid and not used before.
 func (g *gate) spend(token string) bool {
-	nonce, sum, _ := strings.Cut(token, ".")
-	if !hmac.Equal([]byte(sum), []byte(g.sign("token "+nonce))) {
-		return false
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	was := g.spent[nonce]
-	g.spent[nonce] = true
-	return !was
+	valid := g.tokens[token]
+	delete(g.tokens, token)
+	return valid
 }
 
 // cookieName contains the port, because browsers send the cookies of a host to all of its ports.
@@ -87,7 +73,7 @@ func (s *Server) cookieName() string { return "ccd_" + s.port() }
 // admitted reports whether the request has the cookie.
 func (s *Server) admitted(r *http.Request) bool {
 	for _, c := range r.CookiesNamed(s.cookieName()) {
-		if s.gate.cookie != "" && subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1 {
+		if subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1 {
 			return true
 		}
 	}
@@ -112,13 +98,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.deny(w, *no)
 			return
 		}
-		if s.admitted(r) { // what is refused does not keep the server alive
-			s.idle.use(1)
-			defer s.idle.use(-1)
+		if s.unused != nil && s.admitted(r) { // what is refused does not keep the server alive
+			s.unused.Reset(s.Idle)
 		}
 		switch token := r.URL.Query().Get(tokenParam); {
-		case r.URL.Path == alivePath:
-			_, _ = w.Write([]byte(s.gate.sign("alive " + r.URL.Query().Get("nonce"))))
 		case strings.HasPrefix(r.URL.Path, assetsPath): // the page of a refusal needs them, and they are public
 			next.ServeHTTP(w, r)
 		case token != "" && r.Method == http.MethodGet && (s.admitted(r) || s.gate.spend(token)):

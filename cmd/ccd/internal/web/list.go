@@ -56,7 +56,7 @@ type row struct {
 	When   string
 	Spark  spark
 	Share  float64
-	Group  string // set where a new day or project begins
+	Group  string // set where a new day begins
 }
 
 func newRow(s status.Session, now time.Time) row {
@@ -72,14 +72,13 @@ type filter struct {
 	Project string
 	State   string // a state, or "attention"
 	Subs    bool
-	Group   string // "project", or else by day
 }
 
 // urgent is the state of sessions that need attention.
 const urgent = "attention"
 
 func filterOf(q url.Values) filter {
-	return filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != "", Group: q.Get("group")}
+	return filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != ""}
 }
 
 func (f filter) passes(s status.Session) bool {
@@ -106,7 +105,7 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	}
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)), now)
-	if whole := (filter{Group: d.Filter.Group}); d.Query == "" && d.Page == 1 && d.Filter == whole {
+	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
 		d.Now = r.board(ctx, all, now)
 	}
 	d.link(r.URL.Query())
@@ -150,21 +149,10 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	d.Total = len(shown)
 	d.Pages = max(1, (d.Total+perPage-1)/perPage)
 	d.Page = min(page, d.Pages)
-	group := dayOf
-	if d.Filter.Group == "project" {
-		group = func(s status.Session, _ time.Time) string { return cmp.Or(inline(s.Project), "no directory") }
-		first := map[string]int{} // the project that was used last comes first
-		for i, s := range shown {
-			if _, known := first[group(s, now)]; !known {
-				first[group(s, now)] = i
-			}
-		}
-		slices.SortStableFunc(shown, func(a, b status.Session) int { return first[group(a, now)] - first[group(b, now)] })
-	}
 	last := ""
 	for _, s := range shown[(d.Page-1)*perPage : min(d.Total, d.Page*perPage)] {
 		one := newRow(s, now)
-		if name := group(s, now); name != last && (!one.Sub || last == "") {
+		if name := dayOf(s, now); name != last && (!one.Sub || last == "") {
 			one.Group, last = name, name
 		}
 		d.Rows = append(d.Rows, one)

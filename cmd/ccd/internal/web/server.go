@@ -15,9 +15,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -39,9 +39,8 @@ type Server struct {
 	hosts    map[string]bool // what a request's Host may be
 	gate     *gate
 	shelf    shelf
-	idle     idle
+	unused   *time.Timer // nil: the server never ends by itself
 	look     *look
-	run      runFile
 }
 
 // The limits of a request.
@@ -57,8 +56,8 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, run: runFile{filepath.Join(o.Library.StateDir, runName)}, shelf: shelf{library: o.Library}}
-	if s.listener, err = s.run.listen(host, o.Addr); err != nil {
+	s := &Server{Options: o, shelf: shelf{library: o.Library}}
+	if s.listener, err = listen(host, o.Addr, o.Library.StateDir); err != nil {
 		return nil, err
 	}
 	s.gate, s.look = newGate(), newLook(false)
@@ -102,20 +101,15 @@ func (s *Server) port() string {
 	return port
 }
 
-// Address returns the address of a page with a one-time token.
+// Address returns the address of a page with a one-time token. Page is a path, with a query if it has one.
 func (s *Server) Address(page string) string {
-	return withToken(s.listener.Addr().String(), page, s.gate.token())
-}
-
-// withToken returns the address of a page with a token. Page is a path, with a query if it has one.
-func withToken(host, page, token string) string {
 	u, err := url.Parse("/" + strings.TrimLeft(page, "/"))
 	if err != nil {
 		u = &url.URL{Path: "/"}
 	}
 	q := u.Query()
-	q.Set(tokenParam, token)
-	u.Scheme, u.Host, u.RawQuery = "http", host, q.Encode()
+	q.Set(tokenParam, s.gate.token())
+	u.Scheme, u.Host, u.RawQuery = "http", s.listener.Addr().String(), q.Encode()
 	return u.String()
 }
 
@@ -124,14 +118,17 @@ func (s *Server) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s.shelf.start = func(do func(context.Context)) { s.shelf.indexing.Go(func() { do(ctx) }) }
-	_ = s.run.note(s.listener.Addr().String(), s.gate.key) // on a read-only disk, only this address is lost for the next time
-	defer s.run.forget(s.listener.Addr().String())
+	defer os.Remove(filepath.Join(s.Library.StateDir, openName))
 	h := &http.Server{
 		Handler: s.guard(s.routes()), DisableGeneralOptionsHandler: true, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: readTime,
 		ReadTimeout: readTime, WriteTimeout: answerTime + readTime, IdleTimeout: answerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0), // it would report clients that go away
 	}
-	failed, unused := make(chan error, 1), s.idle.start(s.Idle)
+	failed, unused := make(chan error, 1), (<-chan time.Time)(nil)
+	if s.Idle > 0 {
+		s.unused = time.NewTimer(s.Idle)
+		unused = s.unused.C
+	}
 	go func() { failed <- h.Serve(s.listener) }()
 	var err error
 	select {
@@ -151,32 +148,4 @@ func (s *Server) Serve(ctx context.Context) error {
 		err = nil
 	}
 	return err
-}
-
-// idle measures how long nothing has used the server. A request of a browser with access uses it while it is answered.
-type idle struct {
-	mu    sync.Mutex
-	most  time.Duration
-	using int
-	timer *time.Timer // nil: the server never ends by itself
-}
-
-func (i *idle) start(most time.Duration) (ended <-chan time.Time) {
-	if most <= 0 {
-		return nil
-	}
-	i.most, i.timer = most, time.NewTimer(most)
-	return i.timer.C
-}
-
-// use adds to the number of uses.
-func (i *idle) use(by int) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.using += by; i.timer == nil {
-		return
-	}
-	if i.timer.Stop(); i.using == 0 {
-		i.timer.Reset(i.most)
-	}
 }

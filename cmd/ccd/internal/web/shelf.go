@@ -28,8 +28,6 @@ type shelf struct {
 	indexes []*index // the last used first
 
 	glances  map[transcript.Key]glance
-	counted  map[transcript.Key]counted
-	counting bool
 	week     *weekly // nil until it was added up
 	weighing bool
 

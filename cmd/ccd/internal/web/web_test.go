@@ -1,12 +1,7 @@
 package web
 
 import (
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,35 +47,6 @@ func TestPageOfIsALocalPath(t *testing.T) {
 		}
 		if got := pageOf(u); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
-		}
-	}
-}
-
-// TestRunningNeedsTheKey: a program that has taken the port of an earlier server gets no token.
-func TestRunningNeedsTheKey(t *testing.T) {
-	var asked []string
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.String())
-		_, _ = w.Write([]byte(newGate().sign("alive " + r.URL.Query().Get("nonce"))))
-	}))
-	defer other.Close()
-	dir := t.TempDir()
-	data, err := json.Marshal(running{Address: strings.TrimPrefix(other.URL, "http://"), Key: "00ff"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, runName), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := Running(t.Context(), dir, "/"); got != "" || len(asked) != 1 || strings.Contains(asked[0], tokenParam) {
-		t.Errorf("address %q after %q", got, asked)
-	}
-	for _, text := range []string{`{"address":"example.com:80","key":"00ff"}`, `{"address":"127.0.0.1:1","key":""}`, "nonsense"} {
-		if err := os.WriteFile(filepath.Join(dir, runName), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := Running(t.Context(), dir, "/"); got != "" {
-			t.Errorf("%s: address %q", text, got)
 		}
 	}
 }

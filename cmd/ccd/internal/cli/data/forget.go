@@ -322,7 +322,7 @@ func (a *app) sure(ctx context.Context, question string) error {
 	if !a.Answers() {
 		return words.Hint(words.Usage(errors.New("no terminal to confirm on; nothing was removed")), "add --yes")
 	}
-	yes, err := a.Yes(ctx, question)
+	yes, err := a.Yes(ctx, question, false)
 	if err == nil && !yes {
 		err = errors.New("not confirmed; nothing removed")
 	}

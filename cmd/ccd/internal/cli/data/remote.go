@@ -60,16 +60,7 @@ settings`,
 		return a.remote(c.Context(), args)
 	}
 	flags = c.Flags()
-	flags.SortFlags = false
-	flags.String("endpoint", "", "add: the server's `URL` (default: Amazon's)")
-	flags.String("region", "", "add: the bucket's `REGION`")
-	flags.StringArray("recipient", nil, "add: encrypt to `KEY` (age1...), too; repeatable")
-	flags.String("identity", "", "pull, check: use the keys in `FILE`; keys: adopt them")
-	flags.String("machine", "", "pull: only the machine `NAME`, also this one")
-	flags.Bool("new-name", false, "push: push everything as a new machine")
-	flags.Duration("grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them")
-	flags.Bool("all", false, "gc: write everything again")
-	flags.Int("sample", 0, "check: read `N` packs of each machine (-1: all)")
+	new(pulled.Flags).Add(flags)
 	c.ValidArgs = []string{"add", "keys", "push", "pull", "status", "check", "gc", "remove"}
 	return c
 }

@@ -26,9 +26,10 @@ import (
 const mostDropped = 10
 
 type diffFlags struct {
-	agent, class string
-	boundary     int
-	all, fresh   bool
+	agent    string
+	class    dropped.Class
+	boundary int
+	all      bool
 }
 
 type diffOutput struct {
@@ -63,37 +64,23 @@ record, id, output_id, handed_over}], more}]
 ` + cli.SessionWords,
 		Example: `  ccd diff
       what this directory's agent forgot
-  ccd diff --fresh
-      the same, including the newest compaction
   ccd diff 5d2f7a1e --class files --all
       all changed files that the summary does not name`,
 	}
 	var f diffFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if !slices.Contains(append(dropped.Classes(), ""), dropped.Class(f.class)) {
-			return cli.Usage(c, fmt.Errorf("--class %q is not one of %s", f.class, classNames()))
-		}
 		if f.boundary < 0 {
 			return cli.Usage(c, errors.New("--boundary must be 1 or more"))
 		}
 		return a.diff(c.Context(), cli.SessionOf(args), f)
 	}
-	c.Flags().StringVar(&f.class, "class", "", "list facts of one `CLASS` only")
+	cli.OneOf(c.Flags(), &f.class, "class", "list facts of one `CLASS` only", dropped.Classes()...)
 	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d per class", mostDropped))
 	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
-	c.Flags().BoolVar(&f.fresh, "fresh", false, "update the archive first")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	return c
-}
-
-func classNames() string {
-	var names []string
-	for _, c := range dropped.Classes() {
-		names = append(names, string(c))
-	}
-	return strings.Join(names, ", ")
 }
 
 func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
@@ -101,13 +88,13 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if err != nil {
 		return err
 	}
-	by := dropped.Choice{Boundary: f.boundary, Class: dropped.Class(f.class), Most: mostDropped}
+	by := dropped.Choice{Boundary: f.boundary, Class: f.class, Most: mostDropped}
 	if f.all {
 		by.Most = 0
 	}
 	out, err := a.diffOf(ctx, l, e, by)
 	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
-		a.Say("%s not archived yet; to include them: ccd diff --fresh %s", humanize.IBytes(uint64(lag)), words.Argument(e.Name()))
+		a.Say("%s not archived yet; to include them: ccd run --once", humanize.IBytes(uint64(lag)))
 	}
 	if err != nil {
 		return err
@@ -121,33 +108,21 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	return a.PrintWrapped(diffText(out, f.class, a.Agent, a.Width() > 0))
 }
 
-// diffSession finds the session. With --fresh it archives what is new first.
-func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (l *reader.Library, e *reader.Entry, err error) {
-	if !f.fresh {
-		if l, err = a.Library(ctx); err != nil {
-			return nil, e, err
-		}
-		from := *l
-		if arg == cli.ThisDir && l.Here(f.agent) == nil { // then only compacted ones are of interest
-			from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e *reader.Entry) bool { return status.Of(e).Compactions == 0 })
-			if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
-				return nil, e, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
-			}
-		}
-		e, err = a.Choose(ctx, &from, arg, f.agent)
-		return l, e, err
-	}
-	d, l, err := a.DaemonFor(ctx, false)
+// diffSession finds the session.
+func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (*reader.Library, *reader.Entry, error) {
+	l, err := a.Library(ctx)
 	if err != nil {
-		return nil, e, err
+		return nil, nil, err
 	}
-	if err = l.Load(ctx); err != nil {
-		return nil, e, err
+	from := *l
+	if arg == cli.ThisDir && l.Here(f.agent) == nil { // then only compacted ones are of interest
+		from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e *reader.Entry) bool { return status.Of(e).Compactions == 0 })
+		if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
+			return nil, nil, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
+		}
 	}
-	if e, err = a.Choose(ctx, l, arg, f.agent); err != nil {
-		return nil, e, err
-	}
-	return l, e, a.UpToDate(ctx, d, l, e)
+	e, err := a.Choose(ctx, &from, arg, f.agent)
+	return l, e, err
 }
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
@@ -166,21 +141,20 @@ func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by
 	if !errors.As(err, &none) {
 		return out, err
 	}
-	archived := words.Count(none.Records, "archived record")
-	if none.Compactions == 0 && none.Summary > 0 {
+	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.Name(), archive.ErrNotFound, words.Count(none.Compactions, "compaction"), words.Count(none.Records, "archived record"))
+	switch {
+	case none.Compactions == 0 && none.Summary > 0:
 		err = fmt.Errorf("diff session %s: %w: it begins with a summary (#%d); the dropped text is not in this session", e.Name(), archive.ErrNotFound, none.Summary)
-		return out, words.Hint(err, "ccd show %s", out.argument)
+	case by.Boundary == 0: // the last seconds may not be archived yet
+		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.Name(), archive.ErrNotFound, words.Count(none.Records, "archived record"))
+	default:
+		return out, words.Hint(err, "ccd diff %s", out.argument)
 	}
-	if by.Boundary == 0 { // the last seconds may not be archived yet
-		err = fmt.Errorf("diff session %s: %w: the agent has not compacted it (%s)", e.Name(), archive.ErrNotFound, archived)
-		return out, words.Hint(err, "ccd show %s", out.argument)
-	}
-	err = fmt.Errorf("find compaction %d of session %s: %w: the session has %s (%s)", by.Boundary, e.Name(), archive.ErrNotFound, words.Count(none.Compactions, "compaction"), archived)
-	return out, words.Hint(err, "ccd diff %s", out.argument)
+	return out, words.Hint(err, "ccd show %s", out.argument)
 }
 
 // diffText formats a report, of one class if class is set. Text from the transcript has no control characters.
-func diffText(out diffOutput, class string, agent, local bool) string {
+func diffText(out diffOutput, class dropped.Class, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
 	if out.Facts == 0 {
@@ -200,7 +174,7 @@ func diffText(out diffOutput, class string, agent, local bool) string {
 	}
 	row("FACTS", "TOTAL", "KEPT", "DROPPED", adds)
 	for _, c := range out.Classes {
-		if class != "" && string(c.Class) != class {
+		if class != "" && c.Class != class {
 			continue
 		}
 		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold)
@@ -261,7 +235,7 @@ func diffHead(out diffOutput, local bool) string {
 }
 
 // diffFoot says what to do next.
-func diffFoot(out diffOutput, class string, more, agent bool) string {
+func diffFoot(out diffOutput, class dropped.Class, more, agent bool) string {
 	var b strings.Builder
 	name := out.argument
 	if out.InTold > 0 && !out.Connected {

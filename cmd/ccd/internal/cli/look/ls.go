@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +45,9 @@ does not)`
 
 type lsFlags struct {
 	narrow
-	all, pinned, everywhere, pages bool
-	tag, sort                      string
-	limit                          int
+	all, pinned, everywhere bool
+	tag, sort               string
+	limit                   int
 }
 
 // orders are what --sort takes: each is a number of which the largest comes first.
@@ -95,14 +94,11 @@ With --json: one array, an object per session:
 			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
 		case c.Flags().Changed("limit") && f.limit < 1:
 			return cli.Usage(c, errors.New("--limit must be 1 or more"))
-		case f.sort != "" && orders[f.sort] == nil:
-			return cli.Usage(c, fmt.Errorf("--sort %q: must be context, size or last", f.sort))
 		}
 		return a.ls(c.Context(), f)
 	}
 	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "list `N` sessions")
-	c.Flags().BoolVar(&f.pages, "all-pages", false, "list all of them, not one screen")
-	c.Flags().StringVar(&f.sort, "sort", "", "the largest first, by `ORDER`: context (how full), size (tokens) or last")
+	cli.OneOf(c.Flags(), &f.sort, "sort", "the largest first, by `ORDER`: context (how full), size (tokens) or last", "context", "size", "last")
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
@@ -137,6 +133,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	case len(rows) == 0 && (archived || f.pinned || f.tag != "" || f.given()) && !a.Damaged:
 		a.Say("no session matches")
 		return nil
+	case len(rows) == 0 && a.Agent:
+		a.Say("nothing is archived yet%s", l.Scope())
+		return nil
 	case len(rows) == 0 && a.HasPulled(l):
 		a.Say("nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines")
 		return nil
@@ -148,7 +147,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		return err
 	}
 	if more > 0 && f.limit == 0 {
-		a.Say("%d more: ccd ls --all-pages", more)
+		a.Say("%d more: ccd ls -n %d", more, len(rows)+more)
 	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {
 		a.Say("%s of sub-agents, or in which you said nothing: ccd ls --all", words.Count(n, "more session"))
@@ -174,7 +173,7 @@ func (f lsFlags) page(families [][]status.Session, lines int) (shown []status.Se
 	}
 	rows := status.Rows(families)
 	most := cmp.Or(f.limit, max(lines-frame, 0))
-	if f.pages || most == 0 || len(rows) <= most {
+	if most == 0 || len(rows) <= most {
 		return rows, 0
 	}
 	return rows[:most], len(rows) - most

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/tools"
 )
 
@@ -60,7 +61,7 @@ func (a *app) archiveTools() tools.Archive {
 		Search: a.toolSearch,
 		Diff: func(ctx context.Context, q tools.DiffQuery, w io.Writer) (string, error) {
 			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error {
-				return a.diff(ctx, arg, diffFlags{agent: q.Agent, class: q.Class, all: q.All, boundary: max(q.Boundary, 0)})
+				return a.diff(ctx, arg, diffFlags{agent: q.Agent, class: dropped.Class(q.Class), all: q.All, boundary: max(q.Boundary, 0)})
 			})
 		},
 		Restore: a.toolRestore,

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/tools"
 	"ccd/internal/mark"
 	"ccd/internal/words"
@@ -73,37 +71,9 @@ func toolError(err error) string {
 }
 
 func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writer) error {
-	l, err := a.Library(ctx)
-	if err != nil {
-		return err
-	}
-	in := l.Below(q.Project)
-	archived := len(l.Sessions)
-	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *reader.Entry) bool {
-		return q.Project != "" && !in(e.Kept.Cwd) || q.Agent != "" && e.Agent != q.Agent
+	return a.capture(w, func(a *app) error {
+		return a.ls(ctx, lsFlags{narrow: narrow{agent: q.Agent, project: q.Project}, all: q.All})
 	})
-	rows := status.Rows(status.Families(l.Sessions, q.All))
-	for _, s := range rows {
-		if _, err := io.WriteString(w, s.Line()+"\n"); err != nil {
-			return fmt.Errorf("write output: %w", err)
-		}
-	}
-	text := ""
-	switch {
-	case archived == 0 && l.Limited():
-		text = "no session of this project is archived\n"
-	case archived == 0:
-		text = "nothing is archived yet\n"
-	case len(rows) == 0:
-		text = fmt.Sprintf("no session matches; the archive has %d others\n", archived)
-	}
-	for _, err := range l.Damage {
-		text += fmt.Sprintf("a session cannot be read: %v\n", err)
-	}
-	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
 }
 
 // toolSearch returns all hits; the reader stops when it has enough.

@@ -268,10 +268,11 @@ func (a *app) writeWithLag(ctx context.Context, w io.Writer, o reader.Original, 
 	return err
 }
 
-// original finds an original here, else in the archives that were pulled of other machines. An ID means the same bytes in
-// each of them; a session may have branches.
+// original finds an original here, or what an ID names in the archives that were pulled of other machines: it means the same bytes in
+// each of them. A session may have branches, so of one that is not here the error says which machines have it.
 func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
-	if want.Kind() == "id" && !l.Indexed(ctx, want.Name) { // before all sessions here are read
+	id := want.Kind() == "id"
+	if id && !l.Indexed(ctx, want.Name) { // before all sessions here are read
 		for other := range a.OtherLibraries(l) {
 			if other.Indexed(ctx, want.Name) {
 				a.Say("from machine %s", cli.NameAndAge(other.Place))
@@ -280,64 +281,45 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		}
 	}
 	o, err := l.Original(ctx, want, show)
-	switch {
-	case err == nil && want.Session != "":
+	if err == nil && want.Session != "" {
 		a.SayMore(ctx, l, o.Entry)
-		return o, nil
-	case !errors.Is(err, archive.ErrNotFound):
+	}
+	if !errors.Is(err, archive.ErrNotFound) {
 		return o, err
-	case a.Agent && want.Kind() == "id":
+	}
+	if !id {
+		name, _, _ := strings.Cut(want.Name, "#")
+		typed := words.Argument(want.Name)
+		if want.Session != "" {
+			name, typed = want.Session, "--session "+words.Shell(want.Session)
+		}
+		if _, missing := l.Find(name, want.Agent); errors.Is(missing, archive.ErrNotFound) {
+			err = a.NotHere(ctx, l, name, typed, want.Agent, err)
+		}
+		return o, err
+	}
+	if a.Agent {
 		if o, ok := a.Copied(ctx, l, want); ok {
 			return o, nil
 		}
 	}
-	return a.originalOnOthers(ctx, l, want, show, err)
-}
-
-// originalOnOthers finds an original that is not here in the archives that were pulled of other machines. here is the error of
-// the search here.
-func (a *app) originalOnOthers(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, err error) {
-	var found []*reader.Entry
 	var names []string
-	var first reader.Original
-	var from *reader.Library
 	for other := range a.OtherLibraries(l) {
+		if o, err := other.Original(ctx, want, show); err == nil {
+			a.Say("from machine %s", cli.NameAndAge(other.Place))
+			return o, nil
+		}
 		names = append(names, cli.NameAndAge(other.Place))
-		o, err := other.Original(ctx, want, show)
-		if ctx.Err() != nil {
-			return o, ctx.Err()
-		}
-		if err != nil {
-			continue
-		}
-		if len(found) == 0 {
-			first, from = o, other
-		} else if newest(o.Entry) == newest(found[0]) { // the same bytes
-			continue
-		}
-		if found = append(found, o.Entry); want.Kind() == "id" {
-			break
-		}
 	}
 	switch {
-	case len(found) > 1:
-		name := cmp.Or(want.Session, want.Name)
-		return o, words.Hint(cli.OnMachines(name, found), "add --machine %s", words.Shell(found[0].Machine))
-	case len(found) == 1:
-		a.Say("from machine %s", cli.NameAndAge(from.Place))
-		return first, nil
+	case ctx.Err() != nil:
+		err = ctx.Err()
 	case len(names) > 0:
-		here = words.Hint(fmt.Errorf("%w, nor on %s", here, strings.Join(names, ", ")), "ccd remote pull")
+		err = words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
 	case a.CanPull(l):
-		here = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", here), "ccd remote pull")
+		err = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
 	}
-	return reader.Original{}, here
-}
-
-// newest names the newest generation of a session by its number and its bytes.
-func newest(e *reader.Entry) string {
-	g := e.Generations[len(e.Generations)-1]
-	return fmt.Sprint(g.N, g.Sum)
+	return o, err
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -179,46 +177,16 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
 	handover, _, _ := strings.Cut(text, "\n## ")
-	if err := a.PrintWrapped(toPerson(strings.TrimRight(handover, "\n")) + "\n"); err != nil {
+	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
 		return err
 	}
 	dashes, name := "", session // a name that begins with a dash
 	if rest, ok := strings.CutPrefix(session, "-- "); ok {
 		dashes, name = "-- ", rest
 	}
-	a.Say("\na record: ccd restore %s'%s#N'", dashes, name)
+	a.Say("\nas the agent reads it: \"you\" is the agent, times are UTC\na record: ccd restore %s'%s#N'", dashes, name)
 	a.Say("all of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
-}
-
-// forPerson has the words of a handover that speak to the agent, outside quotes, and what they are for a person.
-var forPerson = []struct {
-	agent *regexp.Regexp
-	human string
-}{
-	{regexp.MustCompile(`(?m)^Your last (words|thought) \(#`), "The agent's last $1 (#"},
-	{regexp.MustCompile(`(?m)^Your move: #`), "The agent's move: #"},
-	{regexp.MustCompile(`(?m)^The human's move; your turn ended \(#`), "Your move; the agent's turn ended (#"},
-	{regexp.MustCompile(`(?m)^The human's move: `), "Your move: "},
-	{regexp.MustCompile(`(?m)^((?:Task|then)[^("]*\(#[^)"]*), while you worked`), "$1, while the agent worked"},
-	{regexp.MustCompile(`(?m)^((?:Asked before|Task|then)[^("]*\(#[^)"]*), your turn ended #`), "$1, the agent's turn ended #"},
-	{regexp.MustCompile(`(?m)" \(to your #(-?\d+): "`), `" (to the agent's #$1: "`},
-}
-
-// stamped matches the time of a record in a handover.
-var stamped = regexp.MustCompile(`\(#-?\d+, \d{4}-\d\d-\d\d \d\d:\d\dZ`)
-
-// toPerson makes a handover speak to a person, in local time.
-func toPerson(text string) string {
-	text = stamped.ReplaceAllStringFunc(text, func(found string) string {
-		record, at, _ := strings.Cut(found, ", ")
-		t, _ := time.Parse("2006-01-02 15:04Z", at) // else it is not matched
-		return record + ", " + words.Local(t)
-	})
-	for _, w := range forPerson {
-		text = w.agent.ReplaceAllString(text, w.human)
-	}
-	return text
 }
 
 // body returns a companion without what tells agents and programs what the file is.

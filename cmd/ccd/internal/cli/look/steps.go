@@ -2,7 +2,6 @@ package look
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -12,16 +11,12 @@ import (
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
-	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
-// How many of the largest steps are listed on a terminal, and in top's details.
-const (
-	mostSteps = 5
-	allSteps  = 20
-)
+// mostSteps is how many of the largest steps are listed on a terminal.
+const mostSteps = 20
 
 // stepOutput is what show --steps --json prints of a step.
 type stepOutput struct {
@@ -41,7 +36,7 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 	}
 	rows, most := []stepOutput{}, math.MaxInt
 	if a.Width() > 0 && !a.JSON {
-		most = allSteps
+		most = mostSteps
 	}
 	for _, s := range index.Largest(most) {
 		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Result.Sum.ID()})
@@ -52,19 +47,16 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 	return cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
 		{Head: "RECORD", Text: func(s stepOutput) string { return "#" + strconv.Itoa(s.Record) }},
 		{Head: "TOKENS", Text: func(s stepOutput) string { return "+" + words.Tokens(s.Tokens) }},
-		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string { return took(time.Duration(s.Seconds * float64(time.Second))) }},
+		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string {
+			if s.Seconds < 1 { // or not recorded
+				return ""
+			}
+			return words.Short(time.Duration(s.Seconds * float64(time.Second)))
+		}},
 		{Head: "TOOL", Text: func(s stepOutput) string { return mark.Inline(s.Tool, 30) }},
 		{Head: "WHAT", Least: 20, Cut: table.CutMiddle, Text: func(s stepOutput) string { return within(e.Kept.Cwd, s.What) }, Piped: func(s stepOutput) string { return mark.Inline(s.What, 0) }},
 		{Head: "ID", Text: func(s stepOutput) string { return string(s.ID) }},
 	})
-}
-
-// took is how long a call took, "" if it is not recorded or less than a second.
-func took(d time.Duration) string {
-	if d < time.Second {
-		return ""
-	}
-	return words.Short(d)
 }
 
 // within is what a call does, a file as the session's directory names it.
@@ -73,13 +65,4 @@ func within(dir, what string) string {
 		what = rest
 	}
 	return mark.Inline(what, 0)
-}
-
-// stepLine is a step of a session in a directory in one line.
-func stepLine(s session.Step, dir string) string {
-	line := fmt.Sprintf("#%d %s %s +%s", s.Result.N(), mark.Inline(s.Tool, 30), mark.Inline(within(dir, s.What()), 120), words.Tokens(s.Tokens))
-	if t := took(s.Took); t != "" {
-		line += ", " + t
-	}
-	return line + " " + mark.New(s.Result.Sum.ID(), "")
 }

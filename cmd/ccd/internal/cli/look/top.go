@@ -168,7 +168,7 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 	return out, nil
 }
 
-// topHead says how the daemon and the archive are, who waits, and what is wrong.
+// topHead says how the daemon and the archive are, and what is wrong.
 func topHead(r status.Report, rows []status.Session, width int) []string {
 	state := "not running"
 	if r.Running {
@@ -183,15 +183,6 @@ func topHead(r status.Report, rows []status.Session, width int) []string {
 		line += fmt.Sprintf("; %s not archived yet", humanize.IBytes(uint64(*r.LagBytes)))
 	}
 	head := []string{table.Cut(line, width)}
-	var waiting []string
-	for _, s := range rows {
-		if s.State == status.Waits {
-			waiting = append(waiting, fmt.Sprintf("%s (%s)", table.Cut(cmp.Or(s.Labelled(), "untitled"), 40), words.Age(s.LastAt())))
-		}
-	}
-	if len(waiting) > 0 {
-		head = append(head, table.Cut("waiting for you: "+strings.Join(waiting, ", "), width))
-	}
 	for i, d := range r.Degraded {
 		if i == 2 {
 			head = append(head, fmt.Sprintf("%d more problems: ccd status", len(r.Degraded)-i))
@@ -322,7 +313,7 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	return head + "\n" + o.Text, nil
 }
 
-// details shows one session: its figures, compactions, requests, failed commands and files.
+// details shows one session: its figures, compactions and requests, each with its files and failed commands.
 func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entry) (string, error) {
 	var life view.Index
 	if err := life.Grow(ctx, l, e); err != nil {
@@ -342,40 +333,14 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), words.Tokens(c.Before), words.Tokens(c.After), mark.Inline(c.How(), 0))
 		}
 	}
-	if steps := life.Largest(mostSteps); len(steps) > 0 {
-		b.WriteString("\nWhat filled the context, about tokens\n")
-		for _, one := range steps {
-			b.WriteString("  " + stepLine(one, e.Kept.Cwd) + "\n")
-		}
+	if len(life.Turns) > 0 {
+		b.WriteString("\nRequests, newest first\n")
 	}
-	listed(&b, "Requests", life.Turns, func(t reader.Turn) string { return fmt.Sprintf("#%d %s%s", t.Record, words.Local(t.Time), turnLine(t)) })
-	failed := slices.DeleteFunc(life.Commands(), func(c reader.Command) bool { return c.Exit == nil || *c.Exit == 0 })
-	listed(&b, "Commands that failed", failed, func(c reader.Command) string {
-		return fmt.Sprintf("#%d `%s` -> %d %s", c.Record, mark.Inline(c.Line, 200), *c.Exit, mark.New(c.ID, ""))
-	})
-	if files := life.Files(); len(files) > 0 {
-		b.WriteString("\nFiles, newest first\n")
-		for _, file := range files[:min(len(files), mostTopLines)] {
-			fmt.Fprintf(&b, "  #%d %s %s", file.Last, cmp.Or(file.Change, "read"), within(e.Kept.Cwd, file.Path))
-			if file.Edits > 1 {
-				fmt.Fprintf(&b, ", %d changes", file.Edits)
-			}
-			b.WriteByte('\n')
-		}
+	for _, t := range slices.Backward(life.Turns[max(0, len(life.Turns)-mostTopLines):]) {
+		fmt.Fprintf(&b, "  #%d %s%s\n", t.Record, words.Local(t.Time), turnLine(t))
 	}
 	return b.String(), nil
 }
 
-// mostTopLines bounds each list of the details.
+// mostTopLines bounds the requests of the details.
 const mostTopLines = 100
-
-// listed writes the last of a list, the newest first.
-func listed[T any](b *strings.Builder, head string, all []T, line func(T) string) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n%s, newest first\n", head)
-	for _, one := range slices.Backward(all[max(0, len(all)-mostTopLines):]) {
-		b.WriteString("  " + line(one) + "\n")
-	}
-}

@@ -37,8 +37,7 @@ func (a *app) webCommand() *cobra.Command {
 sessions, each session's requests, edits and files, its context over time,
 what each compaction dropped, and every original. The page grows while the
 agent works. The address has a token that works once; the browser then keeps a
-cookie. If ` + "`ccd web`" + ` runs already, ccd prints a new address for it and exits.
-PATH is the path of a page, such as "/?q=parser".`,
+cookie. PATH is the path of a page, such as "/?q=parser".`,
 		Example: `  ccd web
       open the first page
   ccd web latest
@@ -74,11 +73,6 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	if err != nil {
 		return err
 	}
-	if !c.Flags().Changed("addr") && len(f.hosts) == 0 {
-		if address := web.Running(ctx, l.StateDir, to); address != "" {
-			return a.showAddress(ctx, l, address, f, "ccd web runs already; this is a new address for it")
-		}
-	}
 	s, err := web.Listen(web.Options{Library: l, Addr: f.addr, Hosts: f.hosts, Idle: f.idle, Apart: a.apart()})
 	if errors.Is(err, web.ErrAddress) {
 		return cli.Usage(c, err)
@@ -86,7 +80,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.showAddress(ctx, l, s.Address(to), f, "serving until Ctrl-C"); err != nil {
+	if err := a.showAddress(ctx, l, s.Address(to), f); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	if a.Process {
@@ -130,11 +124,11 @@ func (a *app) webPage(ctx context.Context, l *reader.Library, args []string, age
 }
 
 // showAddress prints the address and opens it in a browser if a person runs this on a terminal.
-func (a *app) showAddress(ctx context.Context, l *reader.Library, address string, f webFlags, what string) error {
+func (a *app) showAddress(ctx context.Context, l *reader.Library, address string, f webFlags) error {
 	if err := a.Print(address + "\n"); err != nil {
 		return err
 	}
-	a.Say("%s", what)
+	a.Say("serving until Ctrl-C")
 	if f.noOpen || !cli.IsTTY(a.Out) {
 		return nil
 	}

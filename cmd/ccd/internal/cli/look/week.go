@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -136,7 +135,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 
 // weekRow is a line of the table. By is what its sums are by, on a terminal only in the first line of each.
 type weekRow struct {
-	by, name string
+	by string
 	*work.Sum
 }
 
@@ -147,56 +146,21 @@ func weekRows(sums *work.Sums, brief bool) (rows []weekRow, more int) {
 	for _, g := range []struct {
 		by   string
 		list []*work.Sum
-		name func(string) string
-	}{
-		{"day", sums.Times, nil},
-		{"project", sums.Projects, ends(sums.Projects)},
-		{"agent", sums.Agents, nil},
-		{"model", sums.Models, nil},
-		{"total", []*work.Sum{sums.Total}, func(string) string { return "" }},
-	} {
+	}{{"day", sums.Times}, {"project", sums.Projects}, {"agent", sums.Agents}, {"model", sums.Models}, {"total", []*work.Sum{sums.Total}}} {
 		list := g.list
 		if brief && g.by != "day" {
 			list = list[:min(len(list), mostSums)]
 			more += len(g.list) - len(list)
 		}
 		for i, one := range list {
-			by, name := g.by, one.Name
+			by := g.by
 			if brief && i > 0 {
 				by = ""
 			}
-			if g.name != nil && brief {
-				name = g.name(name)
-			}
-			rows = append(rows, weekRow{by, name, one})
+			rows = append(rows, weekRow{by, one})
 		}
 	}
 	return rows, more
-}
-
-// ends returns a function that shortens a path to its last two elements, or to as many as no other path ends with.
-func ends(all []*work.Sum) func(string) string {
-	each := func(path string) iter.Seq[string] {
-		parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-		return func(yield func(string) bool) {
-			for n := 2; n <= len(parts) && yield(strings.Join(parts[len(parts)-n:], "/")); n++ {
-			}
-		}
-	}
-	count := map[string]int{}
-	for _, one := range all {
-		for end := range each(one.Name) {
-			count[end]++
-		}
-	}
-	return func(path string) string {
-		for end := range each(path) {
-			if count[end] == 1 {
-				return end
-			}
-		}
-		return path
-	}
 }
 
 func weekColumns(sums *work.Sums) []table.Column[weekRow] {
@@ -212,7 +176,7 @@ func weekColumns(sums *work.Sums) []table.Column[weekRow] {
 	plain := func(n int64) string { return fmt.Sprint(n) }
 	columns := []table.Column[weekRow]{
 		{Head: "BY", Text: func(r weekRow) string { return r.by }},
-		{Head: "NAME", Least: 12, Part: 25, Cut: table.CutMiddle, Text: func(r weekRow) string { return mark.Inline(r.name, 0) }},
+		{Head: "NAME", Least: 12, Part: 25, Cut: table.CutMiddle, Text: func(r weekRow) string { return mark.Inline(r.Name, 0) }},
 	}
 	for _, n := range []struct {
 		head string

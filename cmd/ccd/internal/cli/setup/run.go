@@ -114,7 +114,7 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 		if s.Trigger == "boundary" {
 			did, next = "compacted by the agent; what it dropped", "ccd diff"
 		}
-		a.Say("%s  %s: %s: %s %s", time.Now().Format("15:04"), strings.Join(cli.TitleAndProject(s), ", "), did, next, words.Argument(of.ID))
+		a.Say("%s  %s: %s: %s %s", time.Now().Format("15:04"), s.Labelled(), did, next, words.Argument(of.ID))
 	}
 }
 

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -190,18 +189,11 @@ func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) 
 	if !todo || f.yes {
 		return nil
 	}
-	fmt.Fprint(a.Err, "Continue? [Y/n] ")
-	text, err := cli.ReadLine(ctx, bufio.NewReader(a.In))
-	if text == "" {
-		fmt.Fprintln(a.Err) // behind the question
+	yes, err := a.Yes(ctx, "Continue?", true)
+	if err == nil && !yes {
+		err = fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
 	}
-	if err != nil {
-		return err
-	}
-	if given := strings.ToLower(strings.TrimSpace(text)); text == "" || given != "" && given != "y" && given != "yes" {
-		return fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
-	}
-	return nil
+	return err
 }
 
 // shortened is text with ~ for the home directory.
@@ -230,7 +222,7 @@ func setupText(steps []*install.Step, f setupFlags, home string, files bool) str
 		case s.State == install.Failed:
 			lines[0] = "failed: " + s.Error
 		case s.State == install.Todo && files:
-			lines = append(lines, byVerb(s.Does)...)
+			lines = append(lines, s.Does...)
 		}
 		if s.Hint != "" {
 			lines = append(lines, strings.Split("hint: "+strings.ReplaceAll(s.Hint, "; or ", "\nor: "), "\n")...)
@@ -247,21 +239,6 @@ func setupText(steps []*install.Step, f setupFlags, home string, files bool) str
 		b.WriteString("No agents were found; after you install one, run `ccd setup` again.\n")
 	}
 	return b.String() + back
-}
-
-// byVerb joins the lines that begin with the same word.
-func byVerb(does []string) (lines []string) {
-	at := map[string]int{}
-	for _, line := range does {
-		verb, what, _ := strings.Cut(line, " ")
-		if i, ok := at[verb]; ok && verb == "remove" || ok && verb == "write" || ok && verb == "change" {
-			lines[i] += ", " + what
-			continue
-		}
-		at[verb] = len(lines)
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // setupEnd says what can be restored now, or what is left, and what to do next.
