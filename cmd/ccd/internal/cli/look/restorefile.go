@@ -35,7 +35,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 		return err
 	}
 	if f.info {
-		return a.fileInfo(v.Info())
+		return a.fileInfo(v)
 	}
 	for _, line := range v.Notes() {
 		a.Say("%s", line)
@@ -51,7 +51,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 	})
 }
 
-func (a *app) fileInfo(o reader.FileInfo) error {
+func (a *app) fileInfo(o *reader.Version) error {
 	if a.JSON {
 		return a.PrintJSON(o)
 	}
