@@ -2,7 +2,6 @@ package look
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -157,8 +156,8 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err == nil && missing != nil && searched == 0 {
 		err = missing
 	}
-	if err == nil {
-		err = p.end()
+	if err == nil && a.JSON {
+		err = a.PrintJSON(p.found)
 	}
 	if err != nil {
 		return err
@@ -220,11 +219,8 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 	}
 	for _, h := range all {
 		if p.JSON {
-			err = p.object(h)
-		} else {
-			err = p.lines(h)
-		}
-		if err != nil {
+			p.found = append(p.found, p.output(h))
+		} else if err := p.lines(h); err != nil {
 			return false, err
 		}
 		p.hits++
@@ -385,10 +381,11 @@ type hitPrinter struct {
 	below    bool                   // the previous hit was not said
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
+	found    []hitOutput // these, with --json
 }
 
 func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {
-	return &hitPrinter{app: a, library: l, query: q, limit: limit, width: a.Width(), colour: a.Colours()}
+	return &hitPrinter{app: a, library: l, query: q, limit: limit, width: a.Width(), colour: a.Colours(), found: []hitOutput{}}
 }
 
 // lines prints a hit. On a terminal, hits are grouped by session; elsewhere, each names its session.
@@ -491,32 +488,9 @@ func (p *hitPrinter) marked(snippet string) string {
 	return b.String() + snippet[at:]
 }
 
-// object prints a hit as the next element of the JSON array.
-func (p *hitPrinter) object(h *search.Hit) error {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetIndent("  ", "  ")
-	e.SetEscapeHTML(false)
-	err := e.Encode(hitOutput{
+// output is a hit in JSON.
+func (p *hitPrinter) output(h *search.Hit) hitOutput {
+	return hitOutput{
 		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, p.library.Machine, words.Known(p.library.Pulled),
-	})
-	if err != nil {
-		return fmt.Errorf("write output: %w", err)
 	}
-	before := ",\n  "
-	if p.hits == 0 {
-		before = "[\n  "
-	}
-	return p.Print(before + strings.TrimSuffix(b.String(), "\n"))
-}
-
-// end closes the JSON array.
-func (p *hitPrinter) end() error {
-	switch {
-	case !p.JSON:
-		return nil
-	case p.hits == 0:
-		return p.Print("[]\n")
-	}
-	return p.Print("\n]\n")
 }
