@@ -60,7 +60,7 @@ func (r Reading) Model(ctx context.Context, o compactor.Options, last int) (*com
 // Fresh is a companion as it was made just now, with the records that it was made from.
 func (l *Library) Fresh(ctx context.Context, s transcript.Session, made daemon.Compacted) Companion {
 	g := archive.Generation{N: made.At.Generation, Tip: transcript.Cursor{Offset: made.At.Offset}}
-	return Made(made, Reading{s, g, l.Archive, l.Agents}.Story(ctx))
+	return Made(made, Reading{Session: s, Generation: g, Archive: l.Archive, Agents: l.Agents}.Story(ctx))
 }
 
 // Made is a companion that was made of records just now.
