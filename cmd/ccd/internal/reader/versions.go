@@ -222,7 +222,6 @@ const maxPaths = 50
 // touched is what the calls of a family did to files, and which of these match.
 type touched struct {
 	family []Reading
-	steps  []step
 	trails []*trail
 	byPath map[string]*trail // by transcript.PathKey
 	rank   int
@@ -264,35 +263,29 @@ type change struct {
 // touch reads a family and finds the files that match, none if no path is wanted.
 func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 	t := &touched{family: family, byPath: map[string]*trail{}, rank: rankNone}
+	var steps []step
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
 	for _, one := range family {
-		s := session.New(limits.Options{}, one.Session)
-		for r, err := range one.Records(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			if w.At.IsZero() || r.Time.IsZero() || !r.Time.After(w.At) {
-				s.Add(r)
-			}
+		from, err := originOf(ctx, one, w)
+		if err != nil {
+			return nil, err
 		}
-		from := &origin{one, s, session.NewSource(s, one.Text(ctx))}
-		from.text.Whole = true
 		var own []step
-		for _, c := range s.Calls {
+		for _, c := range from.model.Calls {
 			key := [2]uint64{c.At.Sum.Key(), c.Result.Sum.Key()}
 			if first, known := seen[key]; len(c.Files) > 0 && (!known || first == from) {
 				seen[key] = from
 				own = append(own, step{Call: c, from: from, rec: max(c.At.Rec, c.Result.Rec)})
 			}
 		}
-		dated(own, s)
+		dated(own, from.model)
 		if !w.At.IsZero() { // what has no time may be later
 			own = slices.DeleteFunc(own, func(s step) bool { return s.when.IsZero() })
 		}
-		t.steps = append(t.steps, own...)
+		steps = append(steps, own...)
 	}
-	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })
-	for n, s := range t.steps {
+	slices.SortStableFunc(steps, func(a, b step) int { return a.when.Compare(b.when) })
+	for n, s := range steps {
 		for _, f := range s.Files {
 			if !s.Result.Zero() { // else it has not ended by then
 				t.take(n, change{step: s, Change: f})
@@ -303,6 +296,22 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 		t.match(w)
 	}
 	return t, nil
+}
+
+// originOf reads a session as far as it counts.
+func originOf(ctx context.Context, r Reading, w sought) (*origin, error) {
+	s := session.New(limits.Options{}, r.Session)
+	for one, err := range r.Records(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if w.At.IsZero() || one.Time.IsZero() || !one.Time.After(w.At) {
+			s.Add(one)
+		}
+	}
+	from := &origin{r, s, session.NewSource(s, r.Text(ctx))}
+	from.text.Whole = true
+	return from, nil
 }
 
 // dated sorts the calls of a session by their records, and gives each the newest time up to there, because its own record
