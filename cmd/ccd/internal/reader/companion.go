@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"slices"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/resume"
@@ -157,13 +156,15 @@ func (l *Library) lineage(e *Entry) []*Entry {
 
 // CopiedFrom returns the session that e is a copy of, nil if e is no copy, or its original is not archived.
 func (l *Library) CopiedFrom(e *Entry) *Entry {
-	i := slices.IndexFunc(l.Sessions, func(o *Entry) bool {
-		return e.Kept.Resumed.Records > 0 && o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
-	})
-	if i < 0 {
+	if e.Kept.Resumed.Records == 0 {
 		return nil
 	}
-	return l.Sessions[i]
+	for _, o := range l.Sessions {
+		if o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0 {
+			return o
+		}
+	}
+	return nil
 }
 
 // copySources returns the sessions of a family as input of a copy; of each original, only the records that its copy was
